@@ -1,0 +1,34 @@
+# torchere_library(NAME base DEPENDS ... [USES_MLIR]): the object library of one folder of src/.
+#
+# Takes every .cpp of the folder (listed at configure time), so that adding a file needs no edit here.
+# Objects, not archives: the linker's --exclude-libs,ALL hides whatever sits in an archive.
+
+add_library(torchere_options INTERFACE)
+target_compile_options(torchere_options INTERFACE -Wall -Wextra -Werror)
+target_include_directories(torchere_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/src)
+target_compile_definitions(torchere_options INTERFACE FMT_HEADER_ONLY)
+target_link_libraries(torchere_options INTERFACE tl::expected fmt::fmt-header-only
+                      nlohmann_json::nlohmann_json Threads::Threads)
+if(TORCHERE_SANITIZE)
+  target_compile_options(torchere_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
+  target_link_options(torchere_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+# LLVM is built without RTTI, so code that derives from its classes must be as well.
+add_library(torchere_mlir_options INTERFACE)
+target_include_directories(torchere_mlir_options SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+target_compile_options(torchere_mlir_options INTERFACE -fno-rtti -Wno-unused-parameter)
+
+function(torchere_library)
+  cmake_parse_arguments(arg "USES_MLIR" "NAME" "DEPENDS;SOURCES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  set(target torchere_${arg_NAME})
+  add_library(${target} OBJECT ${sources} ${arg_SOURCES})
+  target_link_libraries(${target} PUBLIC torchere_options)
+  if(arg_USES_MLIR)
+    target_link_libraries(${target} PRIVATE torchere_mlir_options)
+  endif()
+  foreach(dependency IN LISTS arg_DEPENDS)
+    add_dependencies(${target} torchere_${dependency})
+  endforeach()
+endfunction()

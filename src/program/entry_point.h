@@ -1,0 +1,71 @@
+// EntryPoint: what one lowered function takes and gives, in the order of its arguments and results. The exporter
+// writes it, the artifact stores it, the session calls by it.
+#pragma once
+
+#include "program/program.h"
+
+#include <string>
+#include <vector>
+
+namespace torchere::program {
+
+struct TensorSignature {
+  DType dtype = DType::F32;
+  std::vector<SymInt> shape;
+};
+
+/// Where an argument of the function comes from.
+enum class InputSource : uint8_t { UserInput, Parameter, Buffer, Constant };
+
+struct EntryInput {
+  InputSource source = InputSource::UserInput;
+  /// The name in the state dict, or the user input's name ("x", "mask"; what errors call it).
+  std::string name;
+  /// The flat position among the user's inputs (leaves of the input tree), or the index among the constants.
+  int64_t position = -1;
+  TensorSignature type;
+  /// A user input that is a Python int (a 0-d i64 tensor in the function) rather than a tensor.
+  bool isSymInt = false;
+};
+
+/// A leaf of the user's inputs that is no tensor: calls must pass an equal value.
+struct ConstantInput {
+  std::string name;
+  int64_t position = -1;
+  Argument value;
+};
+
+enum class OutputDestination : uint8_t { UserOutput, Buffer, Parameter, UserInput };
+
+struct EntryOutput {
+  OutputDestination destination = OutputDestination::UserOutput;
+  std::string name;   ///< node that computed it
+  std::string target; ///< buffer or parameter name that takes the value
+  int64_t position = -1; ///< flat position among the user's outputs, or the user input that takes the value
+  TensorSignature type;
+  bool isSymInt = false; ///< handed to the user as a Python int
+};
+
+/// A leaf of the user's outputs that is no computed value (None, int, str, ...).
+struct ConstantOutput {
+  int64_t position = -1;
+  Argument value;
+};
+
+struct EntryPoint {
+  std::string name = "forward";
+  std::vector<EntryInput> inputs;         ///< the function's arguments, in order
+  std::vector<EntryInput> unusedInputs;   ///< tensors that the program does not read; not arguments
+  std::vector<ConstantInput> constantInputs;
+  std::vector<EntryOutput> outputs;       ///< the function's results, in order
+  std::vector<ConstantOutput> constantOutputs;
+  int64_t userInputCount = 0;             ///< leaves of the input tree
+  int64_t userOutputCount = 0;            ///< leaves of the output tree
+  ExpressionPool expressions;             ///< of the shapes above and the ranges below
+  std::vector<RangeConstraint> rangeConstraints;
+  TreeSpec inputTree;
+  TreeSpec outputTree;
+  std::vector<std::string> argumentNames; ///< of forward's positional parameters, in order; keywords are in the tree
+};
+
+} // namespace torchere::program

@@ -1,0 +1,23 @@
+// Module::Implementation: the MLIR side of stablehlo::Module. Only for code compiled against MLIR.
+#pragma once
+
+#include "stablehlo/module.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
+
+namespace torchere::stablehlo {
+
+/// A context with every dialect of ours (and func) loaded, single threaded. Cheap to share: modules of one
+/// context must not be used from two threads at once.
+std::shared_ptr<mlir::MLIRContext> makeContext();
+
+struct Module::Implementation {
+  std::shared_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module; // after the context: destroyed before it
+};
+
+} // namespace torchere::stablehlo
