@@ -1,5 +1,5 @@
-// EntryPoint: what one lowered function takes and gives, in the order of its arguments and results. The exporter
-// writes it, the artifact stores it, the session calls by it.
+// EntryPoint: what one lowered function takes and gives, in the order of its arguments and results. The
+// exporter writes it, the artifact stores it, the session calls by it.
 #pragma once
 
 #include "program/program.h"
@@ -39,8 +39,8 @@ enum class OutputDestination : uint8_t { UserOutput, Buffer, Parameter, UserInpu
 
 struct EntryOutput {
   OutputDestination destination = OutputDestination::UserOutput;
-  std::string name;   ///< node that computed it
-  std::string target; ///< buffer or parameter name that takes the value
+  std::string name;      ///< node that computed it
+  std::string target;    ///< buffer or parameter name that takes the value
   int64_t position = -1; ///< flat position among the user's outputs, or the user input that takes the value
   TensorSignature type;
   bool isSymInt = false; ///< handed to the user as a Python int
@@ -54,18 +54,19 @@ struct ConstantOutput {
 
 struct EntryPoint {
   std::string name = "forward";
-  std::vector<EntryInput> inputs;         ///< the function's arguments, in order
-  std::vector<EntryInput> unusedInputs;   ///< tensors that the program does not read; not arguments
+  std::vector<EntryInput> inputs;       ///< the function's arguments, in order
+  std::vector<EntryInput> unusedInputs; ///< tensors that the program does not read; not arguments
   std::vector<ConstantInput> constantInputs;
-  std::vector<EntryOutput> outputs;       ///< the function's results, in order
+  std::vector<EntryOutput> outputs; ///< the function's results, in order
   std::vector<ConstantOutput> constantOutputs;
-  int64_t userInputCount = 0;             ///< leaves of the input tree
-  int64_t userOutputCount = 0;            ///< leaves of the output tree
-  ExpressionPool expressions;             ///< of the shapes above and the ranges below
+  int64_t userInputCount = 0;  ///< leaves of the input tree
+  int64_t userOutputCount = 0; ///< leaves of the output tree
+  ExpressionPool expressions;  ///< of the shapes above and the ranges below
   std::vector<RangeConstraint> rangeConstraints;
   TreeSpec inputTree;
   TreeSpec outputTree;
-  std::vector<std::string> argumentNames; ///< of forward's positional parameters, in order; keywords are in the tree
+  std::vector<std::string>
+      argumentNames; ///< of forward's positional parameters, in order; keywords are in the tree
 };
 
 } // namespace torchere::program

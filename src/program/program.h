@@ -15,8 +15,8 @@
 
 namespace torchere::program {
 
-/// A node of a graph, by its index. As in torch.fx a node defines one value; an op with several results defines
-/// a list, whose elements are taken out by `_operator.getitem` nodes.
+/// A node of a graph, by its index. As in torch.fx a node defines one value; an op with several results
+/// defines a list, whose elements are taken out by `_operator.getitem` nodes.
 using NodeId = uint32_t;
 
 /// An index into Program::subgraphs.
@@ -43,13 +43,19 @@ struct NodeReference {
   NodeId node;
   bool operator==(const NodeReference &) const = default;
 };
+/// An op given as an argument of a higher-order op, named as Node::op is: "mylib.scale_.default".
+struct OpReference {
+  std::string name;
+  bool operator==(const OpReference &) const = default;
+};
 
 /// An argument of a node: a value of the graph, a constant, or a list of arguments.
 struct Argument {
   using List = std::vector<Argument>;
   std::variant<std::monostate, NodeReference, int64_t, double, bool, std::complex<double>, std::string, DType,
-               Device, Layout, MemoryFormat, GraphReference, List>
+               Device, Layout, MemoryFormat, GraphReference, OpReference, List>
       value;
+  bool isTuple = false; ///< a List that was a Python tuple; matters for printing only
 
   bool isNone() const { return std::holds_alternative<std::monostate>(value); }
   template <class T> const T *as() const { return std::get_if<T>(&value); }
@@ -87,6 +93,8 @@ struct Type {
   template <class T> const T *as() const { return std::get_if<T>(&value); }
 };
 
+/// A GetAttr node names a subgraph: `op` is the attribute's name, and its one argument, "graph", the
+/// GraphReference. Higher-order ops refer to the node.
 enum class NodeKind : uint8_t { Placeholder, Call, GetAttr };
 
 struct Node {
@@ -100,9 +108,11 @@ struct Node {
 };
 
 struct Graph {
-  std::string name;         ///< "forward", or the attribute that held the subgraph: "true_graph_0"
-  std::vector<Node> nodes;  ///< placeholders first, in order; every argument refers to an earlier node
+  std::string name;        ///< "forward", or the attribute that held the subgraph: "true_graph_0"
+  std::vector<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
   Argument::List outputs;
+  std::vector<uint32_t>
+      children; ///< the graphs that this one's module holds, as indices into Program::subgraphs
 };
 
 /// One level of a module stack: the module's path in the user's model ("encoder.layer.0") and its class.
@@ -127,8 +137,8 @@ enum class OutputKind : uint8_t {
 /// What a placeholder of the main graph stands for. In the order of the placeholders.
 struct InputSpec {
   InputKind kind = InputKind::UserInput;
-  std::string name;    ///< the placeholder's name
-  std::string target;  ///< name in the state dict or among the constants; empty for user inputs
+  std::string name;   ///< the placeholder's name
+  std::string target; ///< name in the state dict or among the constants; empty for user inputs
   bool persistent = true;
   /// For a user input that is no tensor: the value that the program was captured with (None, int, str, ...).
   std::optional<Argument> constant;
@@ -152,20 +162,22 @@ struct Storage {
   size_t byteSize = 0;
 };
 
-/// A named tensor of the state dict or of the constants: a strided view of a storage. Names of tied weights have
-/// views of the same storage.
+/// A named tensor of the state dict or of the constants: a strided view of a storage. Names of tied weights
+/// have views of the same storage.
 struct Weight {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;   ///< in elements
-  int64_t storageOffset = 0;      ///< in elements
+  std::vector<int64_t> strides; ///< in elements
+  int64_t storageOffset = 0;    ///< in elements
   std::shared_ptr<const Storage> storage;
 
   TORCHERE_EXPORT int64_t elementCount() const;
   TORCHERE_EXPORT bool isContiguous() const;
   /// The first element's address.
-  const std::byte *data() const { return storage->data + storageOffset * static_cast<int64_t>(byteSize(dtype)); }
+  const std::byte *data() const {
+    return storage->data + storageOffset * static_cast<int64_t>(byteSize(dtype));
+  }
 };
 
 /// A pytree of arguments or results, twice: as torch.utils._pytree.treespec_dumps writes it (empty when it
@@ -188,6 +200,7 @@ struct TORCHERE_EXPORT Program {
   std::unordered_map<std::string, Weight> constants;
   TreeSpec inputTree; ///< of (args, kwargs)
   TreeSpec outputTree;
+  std::vector<std::string> argumentNames; ///< of forward's positional parameters, in order
   std::vector<std::string> stackTraces = {""};
   std::vector<std::vector<ModuleFrame>> moduleStacks = {{}};
 
