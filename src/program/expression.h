@@ -40,8 +40,21 @@ private:
   bool symbolic = false;
 };
 
-/// Operators, named as sympy and torch.utils._sympy.functions name them.
-enum class ExpressionKind : uint8_t { Symbol, Add, Mul, Pow, FloorDiv, CeilDiv, IntTrueDiv, Mod, Max, Min };
+/// Operators, named as sympy and torch.utils._sympy.functions name them. FloorDiv rounds down, CeilDiv up and
+/// TruncDiv (torch's TruncToInt of an IntTrueDiv) towards zero; IntTrueDiv alone is exact.
+enum class ExpressionKind : uint8_t {
+  Symbol,
+  Add,
+  Mul,
+  Pow,
+  FloorDiv,
+  CeilDiv,
+  IntTrueDiv,
+  Mod,
+  Max,
+  Min,
+  TruncDiv,
+};
 
 struct Expression {
   ExpressionKind kind;
@@ -60,20 +73,36 @@ struct Range {
 class TORCHERE_EXPORT ExpressionPool {
 public:
   SymInt symbol(std::string_view name);
-  /// The expression `kind(operands...)`, folded where all operands are constants.
+  /// The expression `kind(operands...)` in canonical form: constants folded, sums and products flattened,
+  /// like terms collected, operands in sympy's order of printing. A constant that does not fit in 64 bits, or
+  /// a division by zero, is left unfolded; evaluate() reports it.
   SymInt make(ExpressionKind kind, std::vector<SymInt> operands);
   const Expression &operator[](SymInt expression) const { return expressions[expression.id()]; }
+  /// How many expressions there are; ids are smaller.
+  size_t size() const { return expressions.size(); }
 
   /// Reads the text of a sympy expression as torch prints it: "s77", "2*s77 + 1", "(s0//2)", "Max(1, s0)",
-  /// "Mod(s0, 3)", "CeilToInt(IntTrueDiv(s0, 2))". The error names the text and the place.
+  /// "Mod(s0, 3)", "CeilToInt(IntTrueDiv(s0, 2))" (a CeilDiv); ModularIndexing and PythonMod become FloorDiv
+  /// and Mod. The error names the text and the place.
   Result<SymInt> parse(std::string_view text);
   /// The text, as torch prints it; parse() reads it back.
   std::string print(SymInt expression) const;
 
-  /// The value once every symbol is given one. Fails when a symbol is missing or on division by zero.
-  Result<int64_t> evaluate(SymInt expression, const std::map<std::string, int64_t, std::less<>> &symbols) const;
+  /// The value once every symbol is given one, by Python's rules (division rounds down). Fails when a symbol
+  /// is missing, on division by zero, when IntTrueDiv leaves a remainder and when the value does not fit in
+  /// 64 bits.
+  Result<int64_t> evaluate(SymInt expression,
+                           const std::map<std::string, int64_t, std::less<>> &symbols) const;
 
 private:
+  SymInt intern(ExpressionKind kind, std::vector<SymInt> operands);
+  SymInt makeTerm(int64_t coefficient, SymInt rest);
+  SymInt makeAdd(const std::vector<SymInt> &operands);
+  SymInt makeMul(const std::vector<SymInt> &operands);
+  SymInt makeFloorDiv(SymInt base, SymInt divisor);
+  SymInt makeExtreme(ExpressionKind kind, const std::vector<SymInt> &operands);
+  SymInt makeBinary(ExpressionKind kind, SymInt left, SymInt right);
+
   std::deque<Expression> expressions;
   std::unordered_map<std::string, uint32_t> index; ///< structural key -> expression
 };

@@ -1,0 +1,81 @@
+// Checked integer arithmetic: overflow and division by zero are errors, never undefined.
+#include "program/expression_arithmetic.h"
+
+#include <algorithm>
+
+namespace torchere::program {
+
+static tl::unexpected<Error> overflow(int64_t left, const char *sign, int64_t right) {
+  return fail(ErrorCode::OutOfRange, "the value does not fit in 64 bits: got {} {} {}", left, sign, right);
+}
+
+static Result<int64_t> power(int64_t base, int64_t exponent) {
+  if (exponent < 0)
+    return invalidArgument("a negative exponent: got {} ** {}, expected an integer", base, exponent);
+  int64_t result = 1, square = base;
+  for (int64_t left = exponent; left > 0; left >>= 1) {
+    if ((left & 1) && __builtin_mul_overflow(result, square, &result))
+      return overflow(base, "**", exponent);
+    if (left > 1 && __builtin_mul_overflow(square, square, &square))
+      return overflow(base, "**", exponent);
+  }
+  return result;
+}
+
+static Result<int64_t> divide(ExpressionKind kind, int64_t left, int64_t right) {
+  if (right == 0)
+    return invalidArgument("division by zero: got {} / 0", left);
+  // INT64_MIN / -1 is the one quotient that does not fit; its remainder is 0 all the same.
+  if (right == -1) {
+    int64_t negated = 0;
+    if (kind == ExpressionKind::Mod)
+      return 0;
+    return __builtin_sub_overflow(int64_t(0), left, &negated) ? overflow(left, "/", right)
+                                                              : Result<int64_t>(negated);
+  }
+  int64_t quotient = left / right, remainder = left % right;
+  bool inexact = remainder != 0, negative = (left < 0) != (right < 0);
+  switch (kind) {
+  case ExpressionKind::FloorDiv:
+    return quotient - (inexact && negative);
+  case ExpressionKind::CeilDiv:
+    return quotient + (inexact && !negative);
+  case ExpressionKind::TruncDiv:
+    return quotient;
+  case ExpressionKind::Mod:
+    return inexact && negative ? remainder + right : remainder;
+  default:
+    if (inexact)
+      return invalidArgument("the quotient is no integer: got {} / {}", left, right);
+    return quotient;
+  }
+}
+
+Result<int64_t> applyOperator(ExpressionKind kind, int64_t left, int64_t right) {
+  int64_t result = 0;
+  switch (kind) {
+  case ExpressionKind::Add:
+    return __builtin_add_overflow(left, right, &result) ? overflow(left, "+", right)
+                                                        : Result<int64_t>(result);
+  case ExpressionKind::Mul:
+    return __builtin_mul_overflow(left, right, &result) ? overflow(left, "*", right)
+                                                        : Result<int64_t>(result);
+  case ExpressionKind::Pow:
+    return power(left, right);
+  case ExpressionKind::Max:
+    return std::max(left, right);
+  case ExpressionKind::Min:
+    return std::min(left, right);
+  case ExpressionKind::FloorDiv:
+  case ExpressionKind::CeilDiv:
+  case ExpressionKind::TruncDiv:
+  case ExpressionKind::IntTrueDiv:
+  case ExpressionKind::Mod:
+    return divide(kind, left, right);
+  case ExpressionKind::Symbol:
+    break;
+  }
+  return fail(ErrorCode::Internal, "a symbol is no operator");
+}
+
+} // namespace torchere::program

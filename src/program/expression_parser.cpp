@@ -1,0 +1,199 @@
+// ExpressionPool::parse: reads a sympy expression as torch prints it.
+#include "program/expression.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace torchere::program {
+
+/// Nesting deeper than this is refused rather than risking the stack.
+static constexpr int maximumDepth = 200;
+
+/// sum: product (('+' | '-') product)*; product: unary (('*' | '//') unary)*; unary: '-' unary | power;
+/// power: atom ['**' unary]; atom: number | symbol | function '(' sum (',' sum)* ')' | '(' sum ')'.
+class ExpressionParser {
+public:
+  ExpressionParser(ExpressionPool &pool, std::string_view text) : pool(pool), text(text) {}
+
+  Result<SymInt> parse() {
+    TORCHERE_ASSIGN(SymInt value, parseSum());
+    if (!atEnd())
+      return failAt("the end or an operator");
+    return value;
+  }
+
+private:
+  tl::unexpected<Error> failAt(std::string_view expected) {
+    skipSpaces();
+    std::string found = position < text.size() ? fmt::format("'{}'", text[position]) : "the end";
+    return invalidArgument("[expression \"{}\"] unreadable at column {}: got {}, expected {}", text,
+                           position + 1, found, expected);
+  }
+
+  void skipSpaces() {
+    while (position < text.size() && std::isspace(static_cast<unsigned char>(text[position])))
+      ++position;
+  }
+  bool atEnd() {
+    skipSpaces();
+    return position == text.size();
+  }
+  bool peek(std::string_view token) {
+    skipSpaces();
+    return text.substr(position).starts_with(token);
+  }
+  bool take(std::string_view token) {
+    bool found = peek(token);
+    position += found ? token.size() : 0;
+    return found;
+  }
+
+  Result<SymInt> parseSum() {
+    TORCHERE_ASSIGN(SymInt first, parseProduct());
+    std::vector<SymInt> terms = {first};
+    while (peek("+") || peek("-")) {
+      bool negative = take("-") || !take("+");
+      TORCHERE_ASSIGN(SymInt term, parseProduct());
+      terms.push_back(negative ? pool.make(ExpressionKind::Mul, {-1, term}) : term);
+    }
+    return terms.size() == 1 ? first : pool.make(ExpressionKind::Add, std::move(terms));
+  }
+
+  Result<SymInt> parseProduct() {
+    TORCHERE_ASSIGN(SymInt value, parseUnary());
+    for (;;) {
+      bool isQuotient = take("//");
+      if (!isQuotient && !take("*"))
+        return value;
+      TORCHERE_ASSIGN(SymInt factor, parseUnary());
+      value = pool.make(isQuotient ? ExpressionKind::FloorDiv : ExpressionKind::Mul, {value, factor});
+    }
+  }
+
+  Result<SymInt> parseUnary() {
+    if (depth >= maximumDepth)
+      return invalidArgument(
+          "[expression \"{}...\"] nested too deeply at column {}: expected at most {} levels",
+          text.substr(0, 40), position + 1, maximumDepth);
+    ++depth;
+    Result<SymInt> value = take("-") ? parseNegated() : parsePower();
+    --depth;
+    return value;
+  }
+
+  Result<SymInt> parseNegated() {
+    skipSpaces();
+    if (position < text.size() && std::isdigit(static_cast<unsigned char>(text[position])))
+      if (!text.substr(digitsEnd()).starts_with("**"))
+        return parseNumber(/*negative=*/true);
+    TORCHERE_ASSIGN(SymInt value, parseUnary());
+    return pool.make(ExpressionKind::Mul, {-1, value});
+  }
+
+  Result<SymInt> parsePower() {
+    TORCHERE_ASSIGN(SymInt base, parseAtom());
+    if (!take("**"))
+      return base;
+    TORCHERE_ASSIGN(SymInt exponent, parseUnary());
+    if (exponent.isConstant() && exponent.constant() < 0)
+      return invalidArgument("[expression \"{}\"] a negative exponent: got {}, expected an integer's power",
+                             text, exponent.constant());
+    return pool.make(ExpressionKind::Pow, {base, exponent});
+  }
+
+  size_t digitsEnd() const { return std::min(text.find_first_not_of("0123456789", position), text.size()); }
+
+  Result<SymInt> parseNumber(bool negative) {
+    size_t end = digitsEnd();
+    std::string digits = (negative ? "-" : "") + std::string(text.substr(position, end - position));
+    int64_t value = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc())
+      return failAt("an integer of 64 bits");
+    position = end;
+    return value;
+  }
+
+  Result<SymInt> parseAtom() {
+    if (take("(")) {
+      TORCHERE_ASSIGN(SymInt value, parseSum());
+      if (!take(")"))
+        return failAt("')'");
+      return value;
+    }
+    skipSpaces();
+    unsigned char next = position < text.size() ? text[position] : '\0';
+    if (std::isdigit(next))
+      return parseNumber(/*negative=*/false);
+    if (!std::isalpha(next) && next != '_')
+      return failAt("a number, a symbol or '('");
+    size_t start = position;
+    while (position < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[position])) || text[position] == '_'))
+      ++position;
+    std::string_view name = text.substr(start, position - start);
+    return peek("(") ? parseCall(name, start) : pool.symbol(name);
+  }
+
+  Result<SymInt> parseCall(std::string_view name, size_t start) {
+    take("(");
+    std::vector<SymInt> operands;
+    do {
+      TORCHERE_ASSIGN(SymInt operand, parseSum());
+      operands.push_back(operand);
+    } while (take(","));
+    if (!take(")"))
+      return failAt("',' or ')'");
+    return makeCall(name, start, std::move(operands));
+  }
+
+  Result<SymInt> makeCall(std::string_view name, size_t start, std::vector<SymInt> operands) {
+    auto isBinary = operands.size() == 2;
+    if (isBinary && (name == "FloorDiv" || name == "CleanDiv"))
+      return pool.make(ExpressionKind::FloorDiv, std::move(operands));
+    if (isBinary && name == "CeilDiv")
+      return pool.make(ExpressionKind::CeilDiv, std::move(operands));
+    if (isBinary && name == "IntTrueDiv")
+      return pool.make(ExpressionKind::IntTrueDiv, std::move(operands));
+    if (isBinary && (name == "Mod" || name == "PythonMod"))
+      return pool.make(ExpressionKind::Mod, std::move(operands));
+    if (isBinary && name == "PowByNatural")
+      return pool.make(ExpressionKind::Pow, std::move(operands));
+    if (name == "Max" || name == "Min")
+      return pool.make(name == "Max" ? ExpressionKind::Max : ExpressionKind::Min, std::move(operands));
+    if (name == "ModularIndexing" && operands.size() == 3) {
+      SymInt quotient = pool.make(ExpressionKind::FloorDiv, {operands[0], operands[1]});
+      return pool.make(ExpressionKind::Mod, {quotient, operands[2]});
+    }
+    if (operands.size() == 1 && name == "CeilToInt")
+      return roundQuotient(ExpressionKind::CeilDiv, operands[0]);
+    if (operands.size() == 1 && name == "FloorToInt")
+      return roundQuotient(ExpressionKind::FloorDiv, operands[0]);
+    if (operands.size() == 1 && name == "TruncToInt")
+      return roundQuotient(ExpressionKind::TruncDiv, operands[0]);
+    return fail(
+        ErrorCode::Unimplemented,
+        "[expression \"{}\"] unknown function at column {}: got {} of {} operands, expected FloorDiv, "
+        "CeilDiv, IntTrueDiv, CeilToInt, TruncToInt, Mod, Max, Min or ModularIndexing",
+        text, start + 1, name, operands.size());
+  }
+
+  /// CeilToInt(IntTrueDiv(a, b)) is a quotient rounded up; other operands are integers, or evaluate() fails
+  /// on the IntTrueDiv in them.
+  SymInt roundQuotient(ExpressionKind kind, SymInt operand) {
+    if (operand.isConstant() || pool[operand].kind != ExpressionKind::IntTrueDiv)
+      return operand;
+    return pool.make(kind, pool[operand].operands);
+  }
+
+  ExpressionPool &pool;
+  std::string_view text;
+  size_t position = 0;
+  int depth = 0;
+};
+
+Result<SymInt> ExpressionPool::parse(std::string_view text) {
+  return ExpressionParser(*this, text).parse();
+}
+
+} // namespace torchere::program
