@@ -7,10 +7,13 @@ add_library(torchere_options INTERFACE)
 target_compile_options(torchere_options INTERFACE -Wall -Wextra -Werror)
 target_include_directories(torchere_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/src)
 target_compile_definitions(torchere_options INTERFACE FMT_HEADER_ONLY)
+target_compile_options(torchere_options INTERFACE -ffunction-sections -fdata-sections)
 target_link_libraries(torchere_options INTERFACE tl::expected fmt::fmt-header-only
                       nlohmann_json::nlohmann_json Threads::Threads)
 if(TORCHERE_SANITIZE)
-  target_compile_options(torchere_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
+  # vptr needs RTTI, which code on MLIR has not; gcc 12's maybe-uninitialized misfires on instrumented code.
+  target_compile_options(torchere_options INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr
+                         -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   target_link_options(torchere_options INTERFACE -fsanitize=address,undefined)
 endif()
 
@@ -24,6 +27,7 @@ function(torchere_library)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(target torchere_${arg_NAME})
   add_library(${target} OBJECT ${sources} ${arg_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY TORCHERE_FOLDERS ${target})
   target_link_libraries(${target} PUBLIC torchere_options)
   if(arg_USES_MLIR)
     target_link_libraries(${target} PRIVATE torchere_mlir_options)

@@ -1,0 +1,101 @@
+# The project's commands. `make demo` and `make test` need git, make, python3 and (with root or sudo) nothing else:
+# they install what is missing, create .venv, build, and run. Everything is quick the second time.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+PRESET ?= release
+JOBS ?= $(shell nproc)
+BUILD := build/$(PRESET)
+VENV := .venv/bin
+LLVM := /usr/lib/llvm-22/bin
+# Debian's cmake and ninja first, so that a Python's shims of those names do not matter.
+export PATH := $(CURDIR)/$(VENV):/usr/bin:$(LLVM):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+CMAKE := cmake
+say = @printf '== %s\n'
+
+.PHONY: help setup build plugin demo test quick test-cpp test-lit test-python test-imports asan bench format lint \
+        wheel clean
+
+help: ## what the commands are
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: ## install missing Debian packages, create .venv
+	@PYTHON='$(PYTHON)' scripts/install_packages
+	@PYTHON='$(PYTHON)' scripts/create_environment
+
+$(BUILD)/build.ninja: CMakePresets.json | setup
+	$(say) 'configuring $(PRESET)'
+	@$(CMAKE) --preset $(PRESET)
+
+build: setup $(BUILD)/build.ninja ## build the core, its tests and the Python package
+	$(say) 'building $(PRESET) with $(JOBS) jobs'
+	@$(CMAKE) --build --preset $(PRESET) -j $(JOBS)
+	@scripts/link_package
+
+plugin: build
+	@test -f .venv/.torchere-plugin || { printf '== fetching the CPU plugin\n'; \
+	  $(VENV)/torchere plugins install cpu; touch .venv/.torchere-plugin; }
+
+demo: build plugin ## export ResNet-18, run it, save it, load it in a new process, run again
+	$(say) 'ResNet-18: PyTorch to StableHLO and back'
+	@$(VENV)/python examples/resnet18.py
+
+test: build plugin test-cpp test-lit test-python ## every test
+	$(say) 'all tests passed'
+
+quick: build plugin ## the tests that take under two minutes in all
+	@ctest --preset $(PRESET) -j $(JOBS) --quiet
+	@$(VENV)/lit -q $(BUILD)/tests/lit
+	@$(VENV)/python -m pytest -q -m 'not slow'
+
+test-cpp: build
+	$(say) 'C++ tests'
+	@ctest --preset $(PRESET) -j $(JOBS) --progress
+
+test-lit: build
+	$(say) 'lit tests'
+	@$(VENV)/lit -s $(BUILD)/tests/lit
+
+test-python: build plugin
+	$(say) 'Python tests'
+	@$(VENV)/python -m pytest
+
+test-imports: build plugin ## the import orders with TensorFlow too (installs it into .venv: about 600 MB)
+	@$(VENV)/pip install -q --progress-bar off -c scripts/requirements/constraints.txt \
+	  -r scripts/requirements/imports.txt
+	@TORCHERE_TEST_TENSORFLOW=1 $(VENV)/python -m pytest tests/packaging/import_order_test.py
+
+asan: setup ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(CMAKE) --preset asan
+	@$(CMAKE) --build --preset asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS) --progress
+
+bench: build plugin ## the figures that the documents claim
+	@for program in bench/*_bench.py; do printf '== %s\n' "$$program"; $(VENV)/python "$$program"; done
+
+format: setup ## rewrite the sources in the project's format
+	@git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 -i
+	@$(VENV)/ruff check -q --fix-only
+	@$(VENV)/ruff format -q
+
+lint: setup ## check format, Python style and the layers
+	$(say) 'clang-format'
+	@git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run --Werror
+	$(say) 'ruff'
+	@$(VENV)/ruff check
+	@$(VENV)/ruff format --check
+	$(say) 'layers'
+	@$(VENV)/python scripts/check_layers.py
+
+wheel: build ## make dist/torchere-*.whl
+	$(say) 'packing the wheel'
+	@$(VENV)/pip wheel . --no-deps --no-build-isolation -q -w dist \
+	  -C build-dir=$(BUILD) -C cmake.define.TORCHERE_BUILD_TESTS=ON
+	@ls -l dist/*.whl
+
+clean: ## remove what was built; .venv stays
+	@rm -rf build dist python/torchere/lib python/torchere/bin python/torchere/_core.*.so

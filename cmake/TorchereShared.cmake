@@ -1,0 +1,47 @@
+# torchere_shared_library(): libtorchere.so, made of the object library of every folder but cli.
+# torchere_tool(NAME cli OUTPUT_NAME torchere SOURCES main.cpp): a program of the wheel's torchere/bin, linked
+# to it. The target torchere_wheel builds all that the wheel holds.
+#
+# MLIR is linked statically and hidden: TensorFlow exports LLVM's symbols, and two LLVMs that see each other
+# in one process abort.
+
+function(torchere_shared_library)
+  get_property(folders GLOBAL PROPERTY TORCHERE_FOLDERS)
+  list(REMOVE_ITEM folders torchere_cli)
+  set(version_script ${PROJECT_SOURCE_DIR}/cmake/libtorchere.map)
+  add_library(torchere SHARED)
+  foreach(folder IN LISTS folders)
+    target_sources(torchere PRIVATE $<TARGET_OBJECTS:${folder}>)
+  endforeach()
+  target_link_libraries(torchere PUBLIC torchere_options PRIVATE ${CMAKE_DL_LIBS})
+  if(TARGET torchere_mlir)
+    target_link_libraries(torchere PRIVATE torchere_mlir)
+  endif()
+  target_link_options(torchere PRIVATE
+    -Wl,--version-script=${version_script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--gc-sections
+    -Wl,--as-needed)
+  if(NOT TORCHERE_SANITIZE)
+    target_link_options(torchere PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(torchere PROPERTIES
+    LINK_DEPENDS ${version_script}
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "$ORIGIN")
+  add_custom_target(torchere_wheel DEPENDS torchere)
+  install(TARGETS torchere LIBRARY DESTINATION torchere/lib COMPONENT python)
+endfunction()
+
+function(torchere_tool)
+  cmake_parse_arguments(arg "" "NAME;OUTPUT_NAME" "SOURCES" ${ARGN})
+  if(NOT arg_OUTPUT_NAME)
+    set(arg_OUTPUT_NAME ${arg_NAME})
+  endif()
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  target_link_libraries(${arg_NAME} PRIVATE torchere)
+  set_target_properties(${arg_NAME} PROPERTIES
+    OUTPUT_NAME ${arg_OUTPUT_NAME}
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "$ORIGIN/../lib")
+  add_dependencies(torchere_wheel ${arg_NAME})
+  install(TARGETS ${arg_NAME} RUNTIME DESTINATION torchere/bin COMPONENT python)
+endfunction()
