@@ -1,0 +1,79 @@
+// Files: bounded reads, atomic writes, mapped files, and names that must stay inside a directory.
+#pragma once
+
+#include "base/error.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace torchere {
+
+/// `[path] what: strerror(number)`, with the code that fits the errno value `number`.
+TORCHERE_EXPORT tl::unexpected<Error> systemError(const std::filesystem::path &path, std::string_view what,
+                                                  int number);
+
+/// The bytes of a regular file. Fails, before it allocates, when the file has more than `limit` bytes.
+TORCHERE_EXPORT Result<std::string> readFile(const std::filesystem::path &path, size_t limit);
+
+/// Replaces the file by `contents`: written under a temporary name beside it, then renamed, so that a reader
+/// sees the old file or the new one, never a part. Safe against the end of the process, not of the machine.
+TORCHERE_EXPORT Status writeFile(const std::filesystem::path &path, std::string_view contents);
+
+/// Creates the directory and its parents; no error when it is there.
+TORCHERE_EXPORT Status makeDirectories(const std::filesystem::path &path);
+
+/// A name beside `path` that no other process or thread uses: ".NAME.PID.COUNTER.tmp".
+TORCHERE_EXPORT std::filesystem::path temporarySibling(const std::filesystem::path &path);
+
+/// A new file that is written piece by piece. The destructor closes it; close() says whether that worked.
+class TORCHERE_EXPORT FileWriter {
+public:
+  /// Fails when the file exists.
+  static Result<FileWriter> create(const std::filesystem::path &path);
+  FileWriter(FileWriter &&other) noexcept;
+  FileWriter &operator=(FileWriter &&other) noexcept;
+  ~FileWriter();
+
+  Status write(std::span<const std::byte> bytes);
+  Status write(std::string_view text) { return write(std::as_bytes(std::span(text.data(), text.size()))); }
+  Status close();
+
+private:
+  FileWriter(std::filesystem::path path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
+  std::filesystem::path path;
+  int descriptor = -1;
+};
+
+/// A whole file in memory, mapped privately: pages are read on demand and shared with other processes, and a
+/// write through a pointer into them would stay in this process. Truncating the file while it is mapped makes
+/// the lost pages fault, as with every mapping.
+class TORCHERE_EXPORT MappedFile {
+public:
+  static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path &path);
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+  ~MappedFile();
+
+  /// Starts at a page; empty for an empty file.
+  std::span<const std::byte> bytes() const { return {address, size}; }
+
+private:
+  MappedFile(const std::byte *address, size_t size) : address(address), size(size) {}
+  const std::byte *address;
+  size_t size;
+};
+
+/// Refuses a name that could leave its directory or that names one file in two ways: empty, absolute, with a
+/// NUL, with an empty, "." or ".." component, or not UTF-8. "a/b" is a name. `subject` starts the message.
+TORCHERE_EXPORT Status checkRelativeName(std::string_view name, std::string_view subject);
+
+/// The path of the file `name` in `root`, with symbolic links resolved. Refuses what checkRelativeName
+/// refuses and links that lead out of `root`. Fails when there is no such file.
+TORCHERE_EXPORT Result<std::filesystem::path> containedPath(const std::filesystem::path &root,
+                                                            std::string_view name);
+
+} // namespace torchere
