@@ -1,9 +1,11 @@
 # torchere_shared_library(): libtorchere.so, made of the object library of every folder but cli.
-# torchere_tool(NAME cli OUTPUT_NAME torchere SOURCES main.cpp): a program of the wheel's torchere/bin, linked
+# torchere_tool(NAME torchere_program OUTPUT_NAME torchere SOURCES main.cpp): a program of the wheel's torchere/bin, linked
 # to it. The target torchere_wheel builds all that the wheel holds.
 #
 # MLIR is linked statically and hidden: TensorFlow exports LLVM's symbols, and two LLVMs that see each other
 # in one process abort.
+
+add_custom_target(torchere_wheel)
 
 function(torchere_shared_library)
   get_property(folders GLOBAL PROPERTY TORCHERE_FOLDERS)
@@ -27,7 +29,7 @@ function(torchere_shared_library)
     LINK_DEPENDS ${version_script}
     BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "$ORIGIN")
-  add_custom_target(torchere_wheel DEPENDS torchere)
+  add_dependencies(torchere_wheel torchere)
   install(TARGETS torchere LIBRARY DESTINATION torchere/lib COMPONENT python)
 endfunction()
 
