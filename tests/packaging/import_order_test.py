@@ -1,0 +1,61 @@
+"""torchere beside torch, JAX and TensorFlow, imported in every order; afterwards each still computes something.
+
+TensorFlow exports LLVM's symbols, torch and jaxlib carry LLVMs of their own: this is where a leak would abort.
+Each order runs in a process of its own. TensorFlow takes part when TORCHERE_TEST_TENSORFLOW is set, as by
+`make test-imports`, which installs it.
+"""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import pytest
+
+WORK = {
+    "torchere": """
+class Affine(torch.nn.Module):
+    def forward(self, x):
+        return x * 2 + 1
+program = torchere.export(Affine(), (torch.arange(3.0),))
+assert program(torch.arange(3.0)).tolist() == [1.0, 3.0, 5.0]
+""",
+    "torch": "assert torch.ones(2, 2).matmul(torch.ones(2, 2)).tolist() == [[2.0, 2.0], [2.0, 2.0]]\n",
+    "jax": """
+assert jax.jit(lambda x: x * 2)(jax.numpy.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
+""",
+    "tensorflow": """
+f = tensorflow.function(lambda x: x * 2, jit_compile=True)
+assert f(tensorflow.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
+""",
+}
+
+
+def run_in_order(modules):
+    """Imports the modules in this order, then lets each work, in this order and again in the other."""
+    imports = "".join(f"import {module}\n" for module in modules)
+    if "torch" not in modules:
+        imports += "import torch\n"
+    work = [WORK[module] for module in modules]
+    source = imports + "".join(work + work[::-1]) + "print('done')\n"
+    environment = dict(os.environ, JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3")
+    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=environment)
+    assert result.returncode == 0, f"{source}\nexit {result.returncode}\n{result.stderr}"
+    assert result.stdout.splitlines()[-1] == "done"
+
+
+@pytest.mark.parametrize("modules", itertools.permutations(["torchere", "torch", "jax"]), ids="-".join)
+def test_every_order_with_torch_and_jax(modules):
+    run_in_order(modules)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("TORCHERE_TEST_TENSORFLOW"),
+    reason="TensorFlow is a large download: `make test-imports` installs it and runs this",
+)
+@pytest.mark.parametrize(
+    "modules", itertools.permutations(["torchere", "torch", "jax", "tensorflow"]), ids="-".join
+)
+def test_every_order_with_tensorflow(modules):
+    run_in_order(modules)

@@ -1,0 +1,71 @@
+"""What the shipped binaries export, need and look for: nothing of LLVM, nothing that a bare machine lacks."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import torchere
+
+PACKAGE = Path(torchere.__file__).parent
+LIBRARY = PACKAGE / "lib" / "libtorchere.so"
+EXTENSIONS = sorted(PACKAGE.glob("_core.*.so"))
+PROGRAMS = sorted(path for path in (PACKAGE / "bin").glob("torchere") if path.is_file())
+
+# What any Linux with a C++ runtime has. zlib is LLVM's one dependency outside that.
+SYSTEM_LIBRARIES = {
+    "libc.so.6",
+    "libm.so.6",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "librt.so.1",
+    "libgcc_s.so.1",
+    "libstdc++.so.6",
+    "libz.so.1",
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+}
+OURS = re.compile(r"(?:(?:vtable|typeinfo|typeinfo name|VTT|guard variable) for )?torchere::")
+
+
+def output(*command):
+    return subprocess.run([*map(str, command)], check=True, capture_output=True, text=True).stdout
+
+
+def exported(path):
+    """The demangled names of the dynamic symbols that `path` defines."""
+    lines = output("nm", "-DC", "--defined-only", path).splitlines()
+    return [line.split(" ", 2)[2] for line in lines]
+
+
+def dynamic(path, tag):
+    """The values of one tag of the dynamic section: NEEDED, RUNPATH."""
+    return re.findall(rf"\({tag}\).*\[(.*)\]", output("readelf", "-dW", path))
+
+
+def test_the_library_exports_only_our_names():
+    names = exported(LIBRARY)
+    assert [name for name in names if not OURS.match(name)] == []
+    assert any(name.startswith("torchere::Error::text") for name in names)
+
+
+def test_the_extension_exports_only_its_entry():
+    assert EXTENSIONS
+    for extension in EXTENSIONS:
+        assert exported(extension) == ["PyInit__core"]
+
+
+@pytest.mark.parametrize("path", [LIBRARY, *EXTENSIONS, *PROGRAMS], ids=lambda path: path.name.split(".")[0])
+def test_only_system_libraries_are_needed(path):
+    needed = set(dynamic(path, "NEEDED"))
+    assert needed - SYSTEM_LIBRARIES <= {"libtorchere.so"}
+
+
+def test_each_binary_finds_the_library_beside_it():
+    assert dynamic(LIBRARY, "RUNPATH") == ["$ORIGIN"]
+    for extension in EXTENSIONS:
+        assert dynamic(extension, "RUNPATH") == ["$ORIGIN/lib"]
+    assert PROGRAMS
+    for program in PROGRAMS:
+        assert dynamic(program, "RUNPATH") == ["$ORIGIN/../lib"]

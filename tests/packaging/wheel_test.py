@@ -1,0 +1,78 @@
+"""What the wheel holds, and that it works in an environment of its own, away from the source tree."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of this tree, packed from the release build that the tests run on."""
+    target = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-q"]
+    command += ["-w", str(target), "-C", f"build-dir={ROOT / 'build/release'}"]
+    command += ["-C", "cmake.define.TORCHERE_BUILD_TESTS=ON"]
+    subprocess.run(command, check=True, cwd=ROOT)
+    (path,) = target.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    binaries = {f"torchere/_core{suffix}", "torchere/lib/libtorchere.so", "torchere/bin/torchere"}
+    assert binaries <= set(names)
+    sources = {
+        path.relative_to(ROOT / "python").as_posix()
+        for pattern in ("*.py", "*.pyi", "py.typed")
+        for path in (ROOT / "python/torchere").rglob(pattern)
+    }
+    assert "torchere/py.typed" in sources
+    metadata = {name for name in names if re.match(r"torchere-[0-9.]+\.dist-info/", name)}
+    assert set(names) == binaries | sources | metadata
+    assert {name.rsplit("/", 1)[1] for name in metadata} >= {"LICENSE", "THIRD_PARTY_NOTICES", "METADATA"}
+
+
+def test_the_wheel_depends_on_numpy_alone(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        metadata = archive.read(name).decode()
+    required = re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE)
+    assert [re.split(r"[<>=; ]", requirement)[0] for requirement in required] == ["numpy"]
+
+
+def test_the_wheel_runs_where_it_is_unpacked(wheel, tmp_path):
+    """The unpacked wheel, first on the path, exports, runs, saves and loads; nothing of the tree is used."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    source = f"""
+import torch, torchere
+assert torchere.__file__.startswith({str(tmp_path)!r}), torchere.__file__
+maps = open("/proc/self/maps").read()
+assert {str(tmp_path / "torchere/lib/libtorchere.so")!r} in maps
+assert {str(ROOT / "build")!r} not in maps
+assert "libMLIR" not in maps
+model = torch.nn.Linear(4, 3)
+x = torch.randn(2, 4)
+program = torchere.export(model, (x,))
+program.save("saved")
+for each in (program, torchere.load("saved")):
+    torch.testing.assert_close(each(x), model(x).detach())
+print("done")
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    environment["PYTHONPATH"] = str(tmp_path)
+    result = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, env=environment, cwd=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == "done"
