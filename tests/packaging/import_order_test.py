@@ -1,6 +1,6 @@
-"""torchere beside torch, JAX and TensorFlow, imported in every order; afterwards each still computes something.
+"""torchere beside torch, JAX and TensorFlow, imported in every order; then each still computes something.
 
-TensorFlow exports LLVM's symbols, torch and jaxlib carry LLVMs of their own: this is where a leak would abort.
+TensorFlow exports LLVM's symbols; torch and jaxlib carry LLVMs of their own: a leak would abort here.
 Each order runs in a process of its own. TensorFlow takes part when TORCHERE_TEST_TENSORFLOW is set, as by
 `make test-imports`, which installs it.
 """

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import venv
 import zipfile
 from pathlib import Path
 
@@ -51,14 +52,24 @@ def test_the_wheel_depends_on_numpy_alone(wheel):
     assert [re.split(r"[<>=; ]", requirement)[0] for requirement in required] == ["numpy"]
 
 
-def test_the_wheel_runs_where_it_is_unpacked(wheel, tmp_path):
-    """The unpacked wheel, first on the path, exports, runs, saves and loads; nothing of the tree is used."""
-    zipfile.ZipFile(wheel).extractall(tmp_path)
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A virtual environment that holds the wheel, and of this one's packages all but torchere."""
+    environment = tmp_path_factory.mktemp("environment")
+    venv.create(environment)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    zipfile.ZipFile(wheel).extractall(packages)
+    # A path in a .pth file is searched, but the .pth files in it, such as the tree's own, are not read.
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return environment
+
+
+def test_the_wheel_runs_in_an_environment_of_its_own(installed, tmp_path):
     source = f"""
 import torch, torchere
-assert torchere.__file__.startswith({str(tmp_path)!r}), torchere.__file__
+assert torchere.__file__.startswith({str(installed)!r}), torchere.__file__
 maps = open("/proc/self/maps").read()
-assert {str(tmp_path / "torchere/lib/libtorchere.so")!r} in maps
+assert {str(installed)!r} in maps
 assert {str(ROOT / "build")!r} not in maps
 assert "libMLIR" not in maps
 model = torch.nn.Linear(4, 3)
@@ -69,10 +80,8 @@ for each in (program, torchere.load("saved")):
     torch.testing.assert_close(each(x), model(x).detach())
 print("done")
 """
-    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-    environment["PYTHONPATH"] = str(tmp_path)
-    result = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, env=environment, cwd=tmp_path
-    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [str(installed / "bin/python"), "-c", source]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[-1] == "done"
