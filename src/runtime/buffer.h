@@ -1,0 +1,84 @@
+// Buffer: an array on a device.
+#pragma once
+
+#include "base/dtype.h"
+#include "runtime/client.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace torchere::runtime {
+
+/// What a buffer holds: `shape` in elements, row major.
+struct ArrayType {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  bool operator==(const ArrayType &) const = default;
+
+  /// InvalidArgument when a dimension is negative or the size does not fit 63 bits.
+  TORCHERE_EXPORT Result<size_t> byteSize() const;
+};
+
+/// A dense, row-major array in host memory. `owner` keeps the memory alive.
+struct HostArray {
+  const void *data = nullptr;
+  ArrayType type;
+  std::shared_ptr<const void> owner;
+};
+
+enum class HostTransfer : uint8_t {
+  /// The device may read the host's memory for as long as the buffer lives. A device that cannot, or memory
+  /// that is
+  /// not aligned to 64 bytes, is copied by the plugin.
+  ZeroCopy,
+  /// The host's memory is free again when the call returns. The plugin owns the copy, so that it can be
+  /// donated
+  /// without touching the host's memory.
+  Copy,
+};
+
+/// Owns the plugin's buffer and, through it, the client. Move only; one thread at a time may change it.
+class TORCHERE_EXPORT Buffer {
+public:
+  static Result<Buffer> fromHost(std::shared_ptr<Client> client, HostArray array, HostTransfer transfer,
+                                 const Device *device = nullptr);
+  Buffer(Buffer &&other) noexcept;
+  Buffer &operator=(Buffer &&other) noexcept;
+  ~Buffer();
+
+  const ArrayType &type() const { return *arrayType; }
+  abi::Buffer *handle() const { return buffer; }
+  const Client &client() const { return *owningClient; }
+  /// True once the buffer was donated to an execution: its memory now belongs to a result.
+  bool isDeleted() const;
+
+  /// The contents in host memory: by pointer when the device's memory is the host's, else a copy. The array's
+  /// owner keeps the buffer alive.
+  static Result<HostArray> toHost(std::shared_ptr<const Buffer> buffer);
+
+private:
+  friend class Executable;
+  Buffer(std::shared_ptr<Client> client, abi::Buffer *handle, std::shared_ptr<const ArrayType> type)
+      : owningClient(std::move(client)), buffer(handle), arrayType(std::move(type)) {}
+  void release();
+  void releaseHostMemory();
+  Status awaitReady() const;
+  /// The type as the plugin gives it.
+  static Result<ArrayType> readType(const Client &client, abi::Buffer *buffer);
+  /// True when the host can read the buffer by its pointer: host memory, dense, row major.
+  static bool isHostReadable(const Plugin &plugin, abi::Buffer *buffer, size_t rank);
+  Result<const void *> pointer() const;
+  Status copyTo(void *destination, size_t byteSize) const;
+
+  std::shared_ptr<Client> owningClient;
+  abi::Buffer *buffer = nullptr;
+  std::shared_ptr<const ArrayType> arrayType;
+  abi::Event *doneWithHostMemory = nullptr;
+  std::shared_ptr<const void> hostMemory;
+  bool isReady = false;             ///< known to hold its contents
+  std::optional<bool> hostReadable; ///< known for results of executions
+};
+
+} // namespace torchere::runtime

@@ -1,0 +1,154 @@
+// Client: creation, devices, and the compile cache.
+#include "runtime/client.h"
+
+#include "runtime/executable.h"
+
+#include <fmt/ranges.h>
+
+namespace torchere::runtime {
+
+/// A plugin may abort on a bad count instead of answering, so it is checked here.
+static constexpr int64_t maxCpuDeviceCount = 1024;
+
+static Status checkOptions(const ClientOptions &options) {
+  auto found = options.find("cpu_device_count");
+  if (found == options.end())
+    return {};
+  const auto *count = std::get_if<int64_t>(&found->second);
+  if (!count)
+    return invalidArgument("[cpu_device_count] wrong type of option: expected an integer");
+  if (*count < 1 || *count > maxCpuDeviceCount)
+    return invalidArgument("[cpu_device_count] out of range: got {}, expected 1 to {}", *count,
+                           maxCpuDeviceCount);
+  return {};
+}
+
+static abi::NamedValue toAbi(const std::string &name, const NamedValue &value) {
+  abi::NamedValue result;
+  result.name = name.data();
+  result.nameSize = name.size();
+  result.valueSize = 1;
+  if (const auto *text = std::get_if<std::string>(&value)) {
+    result.type = abi::NamedValueType::String;
+    result.string = text->data();
+    result.valueSize = text->size();
+  } else if (const auto *integer = std::get_if<int64_t>(&value)) {
+    result.type = abi::NamedValueType::Int64;
+    result.int64 = *integer;
+  } else if (const auto *list = std::get_if<std::vector<int64_t>>(&value)) {
+    result.type = abi::NamedValueType::Int64List;
+    result.int64List = list->data();
+    result.valueSize = list->size();
+  } else if (const auto *real = std::get_if<float>(&value)) {
+    result.type = abi::NamedValueType::Float;
+    result.float32 = *real;
+  } else {
+    result.type = abi::NamedValueType::Bool;
+    result.boolean = std::get<bool>(value);
+  }
+  return result;
+}
+
+Result<std::shared_ptr<Client>> Client::create(std::shared_ptr<const Plugin> plugin,
+                                               const ClientOptions &options) {
+  TORCHERE_TRY(plugin->process().check(plugin->path()));
+  TORCHERE_TRY(checkOptions(options));
+  std::vector<abi::NamedValue> values;
+  for (const auto &[name, value] : options)
+    values.push_back(toAbi(name, value));
+  abi::ClientCreateArgs args;
+  args.options = values.data();
+  args.optionCount = values.size();
+  TORCHERE_TRY(plugin->call(plugin->api().clientCreate, args, plugin->path(), "cannot create a client"));
+  std::shared_ptr<Client> client(new Client(std::move(plugin), args.client));
+  TORCHERE_TRY(client->readDescription());
+  return client;
+}
+
+Status Client::readDescription() {
+  const Plugin &p = *loadedPlugin;
+  abi::ClientPlatformNameArgs name;
+  name.client = client;
+  TORCHERE_TRY(p.call(p.api().clientPlatformName, name, p.path(), "cannot get the platform's name"));
+  platform.assign(name.name, name.nameSize);
+  abi::ClientPlatformVersionArgs versionArgs;
+  versionArgs.client = client;
+  TORCHERE_TRY(
+      p.call(p.api().clientPlatformVersion, versionArgs, platform, "cannot get the platform's version"));
+  version.assign(versionArgs.version, versionArgs.versionSize);
+  abi::ClientAddressableDevicesArgs devices;
+  devices.client = client;
+  TORCHERE_TRY(p.call(p.api().clientAddressableDevices, devices, platform, "cannot list the devices"));
+  for (size_t i = 0; i < devices.count; ++i) {
+    TORCHERE_ASSIGN(Device device, describe(devices.devices[i]));
+    deviceList.push_back(std::move(device));
+  }
+  if (deviceList.empty())
+    return fail(ErrorCode::Unavailable, "[{}] no device: got 0, expected at least 1", platform);
+  return {};
+}
+
+Result<Device> Client::describe(abi::Device *device) const {
+  const Plugin &p = *loadedPlugin;
+  abi::DeviceGetDescriptionArgs description;
+  description.device = device;
+  TORCHERE_TRY(p.call(p.api().deviceGetDescription, description, platform, "cannot describe a device"));
+  abi::DeviceDescriptionIdArgs id;
+  id.description = description.description;
+  TORCHERE_TRY(p.call(p.api().deviceDescriptionId, id, platform, "cannot get a device's id"));
+  abi::DeviceDescriptionKindArgs kind;
+  kind.description = description.description;
+  TORCHERE_TRY(p.call(p.api().deviceDescriptionKind, kind, platform, "cannot get a device's kind"));
+  abi::DeviceDescriptionToStringArgs text;
+  text.description = description.description;
+  TORCHERE_TRY(p.call(p.api().deviceDescriptionToString, text, platform, "cannot get a device's text"));
+  return Device{device, id.id, std::string(kind.kind, kind.kindSize), std::string(text.text, text.textSize)};
+}
+
+Client::~Client() {
+  if (mark.isForked())
+    return;
+  abi::ClientDestroyArgs args;
+  args.client = client;
+  if (abi::Error *error = loadedPlugin->api().clientDestroy(&args))
+    loadedPlugin->discard(error);
+}
+
+Result<const Device *> Client::device(int id) const {
+  std::vector<int> ids;
+  for (const Device &device : deviceList) {
+    if (device.id == id)
+      return &device;
+    ids.push_back(device.id);
+  }
+  return fail(ErrorCode::NotFound, "[{}] no such device: got {}, expected one of {}", platform, id,
+              fmt::join(ids, ", "));
+}
+
+Result<std::shared_ptr<const Executable>> Client::compile(std::string_view program,
+                                                          const CompileOptions &options) {
+  TORCHERE_TRY(checkProcess());
+  if (options.device)
+    TORCHERE_TRY(device(*options.device));
+  std::string key = options.serialize();
+  key += program;
+  std::lock_guard lock(cacheMutex);
+  std::erase_if(cache, [](const auto &entry) { return entry.second.expired(); });
+  auto found = cache.find(key);
+  if (found != cache.end())
+    if (auto executable = found->second.lock()) {
+      ++counts.reused;
+      return executable;
+    }
+  TORCHERE_ASSIGN(auto executable, Executable::compile(shared_from_this(), program, options));
+  cache.insert_or_assign(std::move(key), executable);
+  ++counts.compiled;
+  return executable;
+}
+
+Client::CompileCounts Client::compileCounts() const {
+  std::lock_guard lock(cacheMutex);
+  return counts;
+}
+
+} // namespace torchere::runtime

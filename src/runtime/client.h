@@ -1,0 +1,81 @@
+// Client: a plugin's devices, ready to hold buffers and to compile programs.
+#pragma once
+
+#include "runtime/compile_options.h"
+#include "runtime/plugin.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace torchere::runtime {
+
+class Executable;
+
+/// A device that this process can use. Lives as long as its client.
+struct Device {
+  abi::Device *handle = nullptr;
+  int id = 0;
+  std::string kind;        ///< the vendor's name, such as "cpu" or "NVIDIA H200"
+  std::string description; ///< the plugin's text for users
+};
+
+/// Options of PJRT_Client_Create, which are the plugin's own. XLA's CPU plugin knows `cpu_device_count`.
+using ClientOptions = std::map<std::string, NamedValue>;
+
+class TORCHERE_EXPORT Client : public std::enable_shared_from_this<Client> {
+public:
+  static Result<std::shared_ptr<Client>> create(std::shared_ptr<const Plugin> plugin,
+                                                const ClientOptions &options = {});
+  /// Destroys the plugin's client. Buffers and executables own their client, so they are gone by then.
+  ~Client();
+  Client(const Client &) = delete;
+  Client &operator=(const Client &) = delete;
+
+  const Plugin &plugin() const { return *loadedPlugin; }
+  const std::string &platformName() const { return platform; }
+  const std::string &platformVersion() const { return version; }
+  /// The devices of this process; at least one.
+  std::span<const Device> devices() const { return deviceList; }
+  /// NotFound when there is no device of that id.
+  Result<const Device *> device(int id) const;
+
+  /// Compiles StableHLO, as text or as bytecode. A program that was compiled before with equal options, and
+  /// whose executable is still in use, is not compiled again.
+  Result<std::shared_ptr<const Executable>> compile(std::string_view program,
+                                                    const CompileOptions &options = {});
+  /// How many times the plugin compiled, and how many times compile() found the executable instead.
+  struct CompileCounts {
+    int64_t compiled = 0;
+    int64_t reused = 0;
+  };
+  CompileCounts compileCounts() const;
+
+  abi::Client *handle() const { return client; }
+  /// FailedPrecondition in a process forked since the client was made.
+  Status checkProcess() const { return mark.check(platform); }
+  bool isForked() const { return mark.isForked(); }
+
+private:
+  Client(std::shared_ptr<const Plugin> plugin, abi::Client *handle)
+      : loadedPlugin(std::move(plugin)), client(handle) {}
+  Status readDescription();
+  Result<Device> describe(abi::Device *device) const;
+
+  std::shared_ptr<const Plugin> loadedPlugin;
+  abi::Client *client;
+  std::string platform, version;
+  std::vector<Device> deviceList;
+  ProcessMark mark;
+
+  mutable std::mutex cacheMutex;
+  std::map<std::string, std::weak_ptr<const Executable>, std::less<>>
+      cache; ///< options and program -> executable
+  CompileCounts counts;
+};
+
+} // namespace torchere::runtime

@@ -1,0 +1,164 @@
+// Discovery: environment variables, the folder of installed plugins, and names.
+#include "runtime/discovery.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+
+namespace torchere::runtime {
+
+namespace fs = std::filesystem;
+
+static constexpr const char *pathsVariable = "PJRT_NAMES_AND_LIBRARY_PATHS";
+static constexpr const char *deviceVariable = "PJRT_DEVICE";
+static constexpr std::string_view defaultName = "cpu";
+
+static std::string environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+static std::string lowered(std::string_view text) {
+  std::string result(text);
+  for (char &c : result)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+fs::path pluginDirectory() {
+  if (std::string data = environment("XDG_DATA_HOME"); !data.empty())
+    return fs::path(data) / "torchere" / "plugins";
+  if (std::string home = environment("HOME"); !home.empty())
+    return fs::path(home) / ".local" / "share" / "torchere" / "plugins";
+  return {};
+}
+
+Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text) {
+  std::vector<PluginLocation> plugins;
+  while (!text.empty()) {
+    std::string_view entry = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    if (entry.empty())
+      continue;
+    size_t colon = entry.find(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == entry.size())
+      return invalidArgument("[{}] malformed entry: got '{}', expected 'name:/path/to/plugin.so'",
+                             pathsVariable, entry);
+    plugins.push_back({lowered(entry.substr(0, colon)), std::string(entry.substr(colon + 1)), pathsVariable});
+  }
+  return plugins;
+}
+
+/// The numbers of a version: "0.11.2" -> {0, 11, 2}; what is no number counts as 0.
+static std::vector<long> versionNumbers(const std::string &version) {
+  std::vector<long> numbers;
+  for (size_t start = 0; start <= version.size();) {
+    size_t end = std::min(version.find('.', start), version.size());
+    numbers.push_back(std::strtol(version.substr(start, end - start).c_str(), nullptr, 10));
+    start = end + 1;
+  }
+  return numbers;
+}
+
+static std::vector<fs::path> entries(const fs::path &directory) {
+  std::vector<fs::path> paths;
+  std::error_code code;
+  for (fs::directory_iterator it(directory, code), end; !code && it != end; it.increment(code))
+    paths.push_back(it->path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+static std::optional<std::string> libraryIn(const fs::path &directory) {
+  for (const fs::path &path : entries(directory))
+    if (path.extension() == ".so")
+      return path.string();
+  return std::nullopt;
+}
+
+static std::vector<PluginLocation> installedPlugins() {
+  std::vector<PluginLocation> plugins;
+  fs::path root = pluginDirectory();
+  if (root.empty())
+    return plugins;
+  for (const fs::path &named : entries(root)) {
+    std::vector<fs::path> versions = entries(named);
+    std::sort(versions.begin(), versions.end(), [](const fs::path &a, const fs::path &b) {
+      return versionNumbers(a.filename().string()) > versionNumbers(b.filename().string());
+    });
+    for (const fs::path &version : versions)
+      if (auto library = libraryIn(version)) {
+        plugins.push_back({lowered(named.filename().string()), *library, "installed"});
+        break;
+      }
+  }
+  return plugins;
+}
+
+Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others) {
+  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins, parsePluginPaths(environment(pathsVariable)));
+  for (PluginLocation &plugin : installedPlugins())
+    plugins.push_back(std::move(plugin));
+  plugins.insert(plugins.end(), others.begin(), others.end());
+  return plugins;
+}
+
+static bool isPath(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".so");
+}
+
+static tl::unexpected<Error> missingPlugin(const std::string &name,
+                                           const std::vector<PluginLocation> &plugins) {
+  std::vector<std::string> names;
+  for (const PluginLocation &plugin : plugins)
+    if (std::find(names.begin(), names.end(), plugin.name) == names.end())
+      names.push_back(plugin.name);
+  std::string known = names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+  const char *advice = name == defaultName ? "install it with `torchere plugins install cpu`"
+                                           : "name one by its path, or in PJRT_NAMES_AND_LIBRARY_PATHS";
+  return fail(ErrorCode::NotFound, "[{}] no such PJRT plugin: known are {}; {}", name, known, advice);
+}
+
+Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const PluginLocation> others) {
+  std::string wanted(nameOrPath);
+  if (wanted.empty())
+    wanted = environment(deviceVariable);
+  if (wanted.empty())
+    wanted = defaultName;
+  if (isPath(wanted))
+    return PluginLocation{fs::path(wanted).stem().string(), wanted, "path"};
+  std::string name = lowered(wanted);
+  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins, knownPlugins(others));
+  for (const PluginLocation &plugin : plugins)
+    if (plugin.name == name)
+      return plugin;
+  return missingPlugin(name, plugins);
+}
+
+Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, const ClientOptions &options,
+                                             std::span<const PluginLocation> others) {
+  using Key = std::pair<const Plugin *, ClientOptions>;
+  // Leaked on purpose: a client's threads may outlive static destructors.
+  static auto &mutex = *new std::mutex;
+  static auto &clients = *new std::map<Key, std::shared_ptr<Client>>;
+
+  TORCHERE_ASSIGN(PluginLocation location, findPlugin(nameOrPath, others));
+  TORCHERE_ASSIGN(std::shared_ptr<const Plugin> plugin, Plugin::load(location.path));
+  std::lock_guard lock(mutex);
+  auto &client = clients[Key(plugin.get(), options)];
+  if (!client) {
+    auto created = Client::create(plugin, options);
+    if (!created) {
+      clients.erase(Key(plugin.get(), options));
+      return tl::unexpected(std::move(created).error());
+    }
+    client = *std::move(created);
+  }
+  return client;
+}
+
+} // namespace torchere::runtime

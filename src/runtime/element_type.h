@@ -1,0 +1,17 @@
+// The table between torch's dtypes and PJRT's element types.
+#pragma once
+
+#include "base/dtype.h"
+#include "runtime/pjrt_abi.h"
+
+#include <optional>
+#include <string_view>
+
+namespace torchere::runtime {
+
+/// PJRT's type; none for complex32, which PJRT has not.
+TORCHERE_EXPORT std::optional<abi::BufferType> bufferType(DType dtype);
+/// torch's dtype; none for PJRT's types that torch has not (4-bit integers, tokens, ...).
+TORCHERE_EXPORT std::optional<DType> dtypeFromBufferType(abi::BufferType type);
+
+} // namespace torchere::runtime

@@ -1,0 +1,69 @@
+// Plugin: a shared library that implements the PJRT C API, loaded and checked.
+#pragma once
+
+#include "base/error.h"
+#include "runtime/pjrt_abi.h"
+#include "runtime/process.h"
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace torchere::runtime {
+
+/// A value of a plugin's attribute or of an option for a client.
+using NamedValue = std::variant<std::string, int64_t, std::vector<int64_t>, float, bool>;
+
+class TORCHERE_EXPORT Plugin {
+public:
+  /// Loads the library, checks its version and its table, and initializes it; at most once a process for each
+  /// file. A loaded plugin stays for the life of the process: plugins do not survive being unloaded.
+  /// Errors: NotFound when there is no such file; InvalidArgument when it is no plugin or one that we cannot
+  /// use; what the plugin itself answers to PJRT_Plugin_Initialize.
+  static Result<std::shared_ptr<const Plugin>> load(const std::filesystem::path &path);
+
+  const std::string &path() const { return file; }
+  /// The version of the PJRT C API that the plugin was built with.
+  int majorVersion() const { return api().version.major; }
+  int minorVersion() const { return api().version.minor; }
+  /// What PJRT_Plugin_Attributes gives; empty when the plugin has no attributes.
+  const std::map<std::string, NamedValue> &attributes() const { return attributeValues; }
+  /// The newest StableHLO that the plugin reads, as {major, minor, patch}; none when it does not say.
+  std::optional<std::array<int64_t, 3>> stablehloVersion() const;
+
+  const abi::Api &api() const { return *table; }
+  const ProcessMark &process() const { return mark; }
+
+  /// Calls a function of the table. An error reads `[subject] action: what the plugin says`.
+  template <class Args>
+  Status call(abi::Function<Args> function, Args &args, std::string_view subject,
+              std::string_view action) const {
+    abi::Error *error = function(&args);
+    return error ? takeError(error, subject, action) : Status{};
+  }
+  /// Waits for the event and destroys it. `event` may be null.
+  Status await(abi::Event *event, std::string_view subject, std::string_view action) const;
+  void destroy(abi::Event *event) const;
+  /// Destroys an error whose text nobody wants.
+  void discard(abi::Error *error) const;
+
+private:
+  Plugin(std::string path, const abi::Api *api) : file(std::move(path)), table(api) {}
+  static Result<std::shared_ptr<const Plugin>> loadUncached(const std::string &path);
+  Status checkTable() const;
+  Status initialize();
+  /// The error as a Status; destroys it.
+  Status takeError(abi::Error *error, std::string_view subject, std::string_view action) const;
+
+  std::string file;
+  const abi::Api *table;
+  std::map<std::string, NamedValue> attributeValues;
+  ProcessMark mark;
+};
+
+} // namespace torchere::runtime

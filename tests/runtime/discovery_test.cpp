@@ -1,0 +1,136 @@
+// Discovery: environment variables, installed plugins, names and paths.
+#include "fake.h"
+
+#include "runtime/discovery.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <unistd.h>
+
+namespace torchere::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Sets a variable of the environment, and sets it back.
+class Variable {
+public:
+  Variable(const char *name, const std::optional<std::string> &value) : name(name) {
+    if (const char *old = std::getenv(name))
+      previous = old;
+    set(value);
+  }
+  ~Variable() { set(previous); }
+  Variable(const Variable &) = delete;
+  Variable &operator=(const Variable &) = delete;
+  void set(const std::optional<std::string> &value) const {
+    value ? setenv(name, value->c_str(), 1) : unsetenv(name);
+  }
+
+private:
+  const char *name;
+  std::optional<std::string> previous;
+};
+
+class Discovery : public testing::Test {
+protected:
+  Discovery() { fs::create_directories(root); }
+  ~Discovery() override { fs::remove_all(root); }
+
+  /// A file at data/torchere/plugins/NAME/VERSION/plugin.so; its path.
+  std::string install(const std::string &name, const std::string &version) {
+    fs::path folder = root / "torchere" / "plugins" / name / version;
+    fs::create_directories(folder);
+    std::ofstream(folder / "NOTICE") << "not a library";
+    std::ofstream(folder / "plugin.so") << "";
+    return (folder / "plugin.so").string();
+  }
+
+  fs::path root = fs::temp_directory_path() / fmt::format("torchere_discovery_{}", getpid());
+  Variable data{"XDG_DATA_HOME", root.string()};
+  Variable paths{"PJRT_NAMES_AND_LIBRARY_PATHS", std::nullopt};
+  Variable device{"PJRT_DEVICE", std::nullopt};
+};
+
+TEST_F(Discovery, FolderFollowsTheDataHome) {
+  EXPECT_EQ(pluginDirectory(), root / "torchere" / "plugins");
+  data.set(std::nullopt);
+  Variable home{"HOME", "/home/somebody"};
+  EXPECT_EQ(pluginDirectory(), "/home/somebody/.local/share/torchere/plugins");
+  home.set(std::nullopt);
+  EXPECT_EQ(pluginDirectory(), "");
+  EXPECT_TRUE(knownPlugins()->empty());
+}
+
+TEST_F(Discovery, ReadsJaxsVariable) {
+  auto plugins = parsePluginPaths("CUDA:/opt/cuda.so,,tpu:/opt/a:b.so,");
+  ASSERT_TRUE(plugins) << plugins.error().text();
+  ASSERT_EQ(plugins->size(), 2u);
+  EXPECT_EQ((*plugins)[0].name, "cuda");
+  EXPECT_EQ((*plugins)[0].path, "/opt/cuda.so");
+  EXPECT_EQ((*plugins)[1].path, "/opt/a:b.so");
+  for (const char *entry : {"cuda", ":/opt/cuda.so", "cuda:"})
+    expectError(parsePluginPaths(entry), ErrorCode::InvalidArgument,
+                fmt::format("[PJRT_NAMES_AND_LIBRARY_PATHS] malformed entry: got '{}', expected "
+                            "'name:/path/to/plugin.so'",
+                            entry));
+}
+
+TEST_F(Discovery, TakesTheNewestInstalledVersion) {
+  install("cpu", "0.9.2");
+  std::string newest = install("cpu", "0.11.2");
+  install("cpu", "0.11.1");
+  fs::create_directories(root / "torchere" / "plugins" / "cpu" / "0.12.0"); // interrupted: no library
+  auto found = findPlugin("");
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_EQ(found->path, newest);
+  EXPECT_EQ(found->origin, "installed");
+}
+
+TEST_F(Discovery, PrefersTheVariableThenTheInstalledThenTheOthers) {
+  std::vector<PluginLocation> others = {{"cpu", "/site/cpu.so", "site-packages"},
+                                        {"cuda", "/site/cuda.so", "jax_plugins"}};
+  EXPECT_EQ(findPlugin("cpu", others)->path, "/site/cpu.so");
+  std::string installed = install("cpu", "1");
+  EXPECT_EQ(findPlugin("cpu", others)->path, installed);
+  paths.set("cpu:/env/cpu.so");
+  EXPECT_EQ(findPlugin("cpu", others)->path, "/env/cpu.so");
+  EXPECT_EQ(findPlugin("CUDA", others)->path, "/site/cuda.so");
+  EXPECT_EQ(knownPlugins(others)->size(), 4u);
+  device.set("CUDA");
+  EXPECT_EQ(findPlugin("", others)->origin, "jax_plugins");
+  EXPECT_EQ(findPlugin("cpu", others)->path, "/env/cpu.so"); // what is asked for beats PJRT_DEVICE
+}
+
+TEST_F(Discovery, TakesPathsAsTheyAre) {
+  EXPECT_EQ(findPlugin("/opt/vendor.so")->path, "/opt/vendor.so");
+  EXPECT_EQ(findPlugin("vendor.so")->path, "vendor.so");
+  EXPECT_EQ(findPlugin("./vendor")->origin, "path");
+  device.set("/opt/vendor.so");
+  EXPECT_EQ(findPlugin("")->path, "/opt/vendor.so");
+}
+
+TEST_F(Discovery, AMissingPluginNamesTheCommandThatInstallsIt) {
+  expectError(findPlugin(""), ErrorCode::NotFound,
+              "[cpu] no such PJRT plugin: known are none; install it with `torchere plugins install cpu`");
+  install("cpu", "1");
+  std::vector<PluginLocation> others = {{"cuda", "/site/cuda.so", "jax_plugins"}, {"cuda", "/b.so", "other"}};
+  expectError(findPlugin("tpu", others), ErrorCode::NotFound,
+              "[tpu] no such PJRT plugin: known are cpu, cuda; name one by its path, or in "
+              "PJRT_NAMES_AND_LIBRARY_PATHS");
+  paths.set("broken");
+  EXPECT_EQ(findPlugin("cpu").error().code, ErrorCode::InvalidArgument);
+}
+
+TEST_F(Discovery, OneClientServesAllWithEqualOptions) {
+  auto first = sharedClient(fakePath());
+  ASSERT_TRUE(first) << first.error().text();
+  EXPECT_EQ(*sharedClient(fakePath()), *first);
+  EXPECT_NE(*sharedClient(fakePath(), {{"a", int64_t{1}}}), *first);
+  expectError(sharedClient("/nonexistent.so"), ErrorCode::NotFound,
+              "[/nonexistent.so] cannot load the plugin: No such file or directory");
+}
+
+} // namespace
+} // namespace torchere::runtime

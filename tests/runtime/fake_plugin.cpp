@@ -1,0 +1,425 @@
+// A PJRT plugin for the tests: it records calls, copies arguments to results, and fails where it is told to.
+// Built several times: FAKE_VERSION, FAKE_TABLE_SIZE, FAKE_NULL_TABLE, FAKE_WITHOUT_EXECUTE,
+// FAKE_INITIALIZE_FAILS and FAKE_WITHOUT_ATTRIBUTES make it wrong in one way each.
+#include "fake_plugin.h"
+
+#include <cstring>
+#include <memory>
+
+namespace torchere::runtime::abi {
+
+struct Error {
+  std::string message;
+  int code;
+};
+struct Event {
+  bool ready = true;
+  std::string error;
+  EventCallback callback = nullptr;
+  void *argument = nullptr;
+};
+struct DeviceDescription {
+  int id;
+};
+struct Device {
+  DeviceDescription description;
+};
+struct Client {
+  Device devices[2] = {{{0}}, {{1}}};
+  Device *list[2] = {&devices[0], &devices[1]};
+};
+struct Executable {};
+struct LoadedExecutable {};
+struct Buffer {
+  BufferType type;
+  std::vector<int64_t> dimensions, minorToMajor;
+  std::vector<char> bytes;
+  const void *host = nullptr; ///< the memory itself, when it was taken without a copy
+  bool deleted = false;
+  const void *data() const { return host ? host : bytes.data(); }
+};
+
+} // namespace torchere::runtime::abi
+
+namespace torchere::runtime {
+namespace {
+
+using namespace abi;
+
+FakeControl control;
+
+template <class T> T *make(T value) {
+  ++control.live;
+  return new T(std::move(value));
+}
+template <class T> void unmake(T *value) {
+  --control.live;
+  delete value;
+}
+
+/// Records the call; the error that it shall answer, or null.
+abi::Error *enter(const char *name) {
+  control.calls.push_back(name);
+  return control.failing == name
+             ? make(abi::Error{std::string(name) + " was told to fail", control.errorCode})
+             : nullptr;
+}
+Event *makeEvent(const char *name) {
+  return make(
+      Event{true, control.failingEvent == name ? std::string(name) + " went wrong" : "", nullptr, nullptr});
+}
+
+#define ENTER(name)                                                                                          \
+  if (abi::Error *error = enter(name))                                                                       \
+  return error
+
+void errorDestroy(ErrorDestroyArgs *args) {
+  unmake(const_cast<abi::Error *>(args->error));
+}
+void errorMessage(ErrorMessageArgs *args) {
+  args->message = args->error->message.data();
+  args->messageSize = args->error->message.size();
+}
+abi::Error *errorGetCode(ErrorGetCodeArgs *args) {
+  args->code = args->error->code;
+  return nullptr;
+}
+
+abi::Error *pluginInitialize(PluginInitializeArgs *) {
+#ifdef FAKE_INITIALIZE_FAILS
+  control.failing = "PJRT_Plugin_Initialize";
+#endif
+  ENTER("PJRT_Plugin_Initialize");
+  return nullptr;
+}
+abi::Error *pluginAttributes(PluginAttributesArgs *args) {
+#ifdef FAKE_WITHOUT_ATTRIBUTES
+  control.failing = "PJRT_Plugin_Attributes";
+#endif
+  ENTER("PJRT_Plugin_Attributes");
+  static const int64_t version[] = {1, 7, 5};
+  static NamedValue values[3];
+  values[0].name = "stablehlo_current_version";
+  values[0].nameSize = std::strlen(values[0].name);
+  values[0].type = NamedValueType::Int64List;
+  values[0].int64List = version;
+  values[0].valueSize = 3;
+  values[1].name = "vendor";
+  values[1].nameSize = 6;
+  values[1].type = NamedValueType::String;
+  values[1].string = "nobody";
+  values[1].valueSize = 6;
+  values[2].name = "fast";
+  values[2].nameSize = 4;
+  values[2].type = NamedValueType::Bool;
+  values[2].boolean = false;
+  values[2].valueSize = 1;
+  args->attributes = values;
+  args->count = 3;
+  return nullptr;
+}
+
+abi::Error *eventDestroy(EventDestroyArgs *args) {
+  unmake(args->event);
+  return nullptr;
+}
+abi::Error *eventIsReady(EventIsReadyArgs *args) {
+  ENTER("PJRT_Event_IsReady");
+  args->isReady = args->event->ready;
+  return nullptr;
+}
+abi::Error *eventAwait(EventAwaitArgs *args) {
+  ENTER("PJRT_Event_Await");
+  return args->event->error.empty() ? nullptr : make(abi::Error{args->event->error, 8});
+}
+abi::Error *eventOnReady(EventOnReadyArgs *args) {
+  ENTER("PJRT_Event_OnReady");
+  args->event->callback = args->callback;
+  args->event->argument = args->argument;
+  return nullptr;
+}
+
+std::string textOf(const NamedValue &value) {
+  switch (value.type) {
+  case NamedValueType::String:
+    return std::string(value.string, value.valueSize);
+  case NamedValueType::Int64:
+    return std::to_string(value.int64);
+  case NamedValueType::Int64List: {
+    std::string text;
+    for (size_t i = 0; i < value.valueSize; ++i)
+      text += std::to_string(value.int64List[i]) + ";";
+    return text;
+  }
+  case NamedValueType::Float:
+    return std::to_string(value.float32);
+  case NamedValueType::Bool:
+    return value.boolean ? "true" : "false";
+  }
+  return "?";
+}
+
+abi::Error *clientCreate(ClientCreateArgs *args) {
+  ENTER("PJRT_Client_Create");
+  control.options.clear();
+  for (size_t i = 0; i < args->optionCount; ++i)
+    control.options[std::string(args->options[i].name, args->options[i].nameSize)] = textOf(args->options[i]);
+  args->client = make(abi::Client());
+  for (int i = 0; i < 2; ++i)
+    args->client->list[i] = &args->client->devices[i];
+  return nullptr;
+}
+abi::Error *clientDestroy(ClientDestroyArgs *args) {
+  control.calls.push_back("PJRT_Client_Destroy");
+  unmake(args->client);
+  return nullptr;
+}
+abi::Error *clientPlatformName(ClientPlatformNameArgs *args) {
+  ENTER("PJRT_Client_PlatformName");
+  args->name = "fake";
+  args->nameSize = 4;
+  return nullptr;
+}
+abi::Error *clientPlatformVersion(ClientPlatformVersionArgs *args) {
+  ENTER("PJRT_Client_PlatformVersion");
+  args->version = "fake 1";
+  args->versionSize = 6;
+  return nullptr;
+}
+abi::Error *clientAddressableDevices(ClientAddressableDevicesArgs *args) {
+  ENTER("PJRT_Client_AddressableDevices");
+  args->devices = args->client->list;
+  args->count = control.failingEvent == "no devices" ? 0 : 2;
+  return nullptr;
+}
+abi::Error *clientCompile(ClientCompileArgs *args) {
+  ENTER("PJRT_Client_Compile");
+  control.compileOptions.assign(args->compileOptions, args->compileOptionsSize);
+  control.program.assign(args->program->code, args->program->codeSize);
+  control.format.assign(args->program->format, args->program->formatSize);
+  args->executable = make(LoadedExecutable());
+  return nullptr;
+}
+
+size_t sizeOf(BufferType type) {
+  switch (type) {
+  case BufferType::F32:
+  case BufferType::S32:
+    return 4;
+  case BufferType::F64:
+  case BufferType::S64:
+    return 8;
+  default:
+    return 1;
+  }
+}
+abi::Error *clientBufferFromHostBuffer(ClientBufferFromHostBufferArgs *args) {
+  ENTER("PJRT_Client_BufferFromHostBuffer");
+  abi::Buffer buffer;
+  buffer.type = args->type;
+  buffer.dimensions.assign(args->dimensions, args->dimensions + args->dimensionCount);
+  if (args->semantics == HostBufferSemantics::ImmutableZeroCopy) {
+    buffer.host = args->data;
+  } else {
+    size_t size = sizeOf(args->type);
+    for (int64_t dimension : buffer.dimensions)
+      size *= static_cast<size_t>(dimension);
+    buffer.bytes.resize(size);
+    std::memcpy(buffer.bytes.data(), args->data, size);
+  }
+  args->buffer = make(std::move(buffer));
+  args->doneWithHostBuffer = makeEvent("PJRT_Client_BufferFromHostBuffer");
+  if (control.holdsHostMemory) {
+    args->doneWithHostBuffer->ready = false;
+    control.held.push_back(args->doneWithHostBuffer);
+  }
+  return nullptr;
+}
+
+abi::Error *descriptionId(DeviceDescriptionIdArgs *args) {
+  ENTER("PJRT_DeviceDescription_Id");
+  args->id = args->description->id;
+  return nullptr;
+}
+abi::Error *descriptionKind(DeviceDescriptionKindArgs *args) {
+  ENTER("PJRT_DeviceDescription_Kind");
+  args->kind = "imaginary";
+  args->kindSize = 9;
+  return nullptr;
+}
+abi::Error *descriptionText(DeviceDescriptionToStringArgs *args) {
+  ENTER("PJRT_DeviceDescription_ToString");
+  args->text = args->description->id ? "second" : "first";
+  args->textSize = std::strlen(args->text);
+  return nullptr;
+}
+abi::Error *deviceDescription(DeviceGetDescriptionArgs *args) {
+  ENTER("PJRT_Device_GetDescription");
+  args->description = &args->device->description;
+  return nullptr;
+}
+
+abi::Error *executableDestroy(ExecutableDestroyArgs *args) {
+  unmake(args->executable);
+  return nullptr;
+}
+abi::Error *executableNumOutputs(ExecutableNumOutputsArgs *args) {
+  ENTER("PJRT_Executable_NumOutputs");
+  args->count = control.outputCount;
+  return nullptr;
+}
+abi::Error *loadedExecutableDestroy(LoadedExecutableDestroyArgs *args) {
+  control.calls.push_back("PJRT_LoadedExecutable_Destroy");
+  unmake(args->executable);
+  return nullptr;
+}
+abi::Error *loadedExecutableGetExecutable(LoadedExecutableGetExecutableArgs *args) {
+  ENTER("PJRT_LoadedExecutable_GetExecutable");
+  args->executable = make(abi::Executable());
+  return nullptr;
+}
+abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
+  ENTER("PJRT_LoadedExecutable_Execute");
+  control.kept.assign(args->options->nonDonatableInputs,
+                      args->options->nonDonatableInputs + args->options->nonDonatableInputCount);
+  for (size_t i = 0; i < control.outputCount; ++i) {
+    abi::Buffer copy = *args->argumentLists[0][i];
+    copy.bytes.resize(sizeOf(copy.type));
+    for (int64_t dimension : copy.dimensions)
+      copy.bytes.resize(copy.bytes.size() * static_cast<size_t>(dimension));
+    std::memcpy(copy.bytes.data(), args->argumentLists[0][i]->data(), copy.bytes.size());
+    copy.host = nullptr;
+    args->outputLists[0][i] = make(std::move(copy));
+  }
+  args->deviceCompleteEvents[0] = makeEvent("PJRT_LoadedExecutable_Execute");
+  return nullptr;
+}
+
+abi::Error *bufferDestroy(BufferDestroyArgs *args) {
+  control.calls.push_back("PJRT_Buffer_Destroy");
+  unmake(args->buffer);
+  return nullptr;
+}
+abi::Error *bufferElementType(BufferElementTypeArgs *args) {
+  ENTER("PJRT_Buffer_ElementType");
+  args->type = control.resultType < 0 ? args->buffer->type : static_cast<BufferType>(control.resultType);
+  return nullptr;
+}
+abi::Error *bufferDimensions(BufferDimensionsArgs *args) {
+  ENTER("PJRT_Buffer_Dimensions");
+  args->dimensions = args->buffer->dimensions.data();
+  args->count = args->buffer->dimensions.size();
+  return nullptr;
+}
+abi::Error *bufferGetMemoryLayout(BufferGetMemoryLayoutArgs *args) {
+  ENTER("PJRT_Buffer_GetMemoryLayout");
+  auto rank = static_cast<int64_t>(args->buffer->dimensions.size());
+  for (int64_t i = 0; i < rank; ++i)
+    args->buffer->minorToMajor.push_back(control.columnMajor ? i : rank - 1 - i);
+  args->layout.type = MemoryLayoutType::Tiled;
+  args->layout.tiled.minorToMajor = args->buffer->minorToMajor.data();
+  args->layout.tiled.minorToMajorSize = args->buffer->minorToMajor.size();
+  return nullptr;
+}
+abi::Error *bufferIsDeleted(BufferIsDeletedArgs *args) {
+  ENTER("PJRT_Buffer_IsDeleted");
+  args->isDeleted = args->buffer->deleted;
+  return nullptr;
+}
+abi::Error *bufferToHostBuffer(BufferToHostBufferArgs *args) {
+  ENTER("PJRT_Buffer_ToHostBuffer");
+  std::memcpy(args->destination, args->source->data(), args->destinationSize);
+  args->event = makeEvent("PJRT_Buffer_ToHostBuffer");
+  return nullptr;
+}
+abi::Error *bufferIsOnCpu(BufferIsOnCpuArgs *args) {
+  ENTER("PJRT_Buffer_IsOnCpu");
+  args->isOnCpu = control.onCpu;
+  return nullptr;
+}
+abi::Error *bufferReadyEvent(BufferReadyEventArgs *args) {
+  ENTER("PJRT_Buffer_ReadyEvent");
+  args->event = makeEvent("PJRT_Buffer_ReadyEvent");
+  return nullptr;
+}
+abi::Error *bufferPointer(BufferOpaqueDeviceMemoryDataPointerArgs *args) {
+  ENTER("PJRT_Buffer_OpaqueDeviceMemoryDataPointer");
+  args->pointer = const_cast<void *>(args->buffer->data());
+  return nullptr;
+}
+
+Api makeTable() {
+  Api api{};
+  api.structSize = sizeof(Api);
+  api.version.minor = 90;
+  api.errorDestroy = errorDestroy;
+  api.errorMessage = errorMessage;
+  api.errorGetCode = errorGetCode;
+  api.pluginInitialize = pluginInitialize;
+  api.pluginAttributes = pluginAttributes;
+  api.eventDestroy = eventDestroy;
+  api.eventIsReady = eventIsReady;
+  api.eventAwait = eventAwait;
+  api.eventOnReady = eventOnReady;
+  api.clientCreate = clientCreate;
+  api.clientDestroy = clientDestroy;
+  api.clientPlatformName = clientPlatformName;
+  api.clientPlatformVersion = clientPlatformVersion;
+  api.clientAddressableDevices = clientAddressableDevices;
+  api.clientCompile = clientCompile;
+  api.clientBufferFromHostBuffer = clientBufferFromHostBuffer;
+  api.deviceDescriptionId = descriptionId;
+  api.deviceDescriptionKind = descriptionKind;
+  api.deviceDescriptionToString = descriptionText;
+  api.deviceGetDescription = deviceDescription;
+  api.executableDestroy = executableDestroy;
+  api.executableNumOutputs = executableNumOutputs;
+  api.loadedExecutableDestroy = loadedExecutableDestroy;
+  api.loadedExecutableGetExecutable = loadedExecutableGetExecutable;
+  api.loadedExecutableExecute = loadedExecutableExecute;
+  api.bufferDestroy = bufferDestroy;
+  api.bufferElementType = bufferElementType;
+  api.bufferDimensions = bufferDimensions;
+  api.bufferGetMemoryLayout = bufferGetMemoryLayout;
+  api.bufferIsDeleted = bufferIsDeleted;
+  api.bufferToHostBuffer = bufferToHostBuffer;
+  api.bufferIsOnCpu = bufferIsOnCpu;
+  api.bufferReadyEvent = bufferReadyEvent;
+  api.bufferOpaqueDeviceMemoryDataPointer = bufferPointer;
+#ifdef FAKE_VERSION
+  api.version.major = FAKE_VERSION;
+#endif
+#ifdef FAKE_TABLE_SIZE
+  api.structSize = FAKE_TABLE_SIZE;
+#endif
+#ifdef FAKE_WITHOUT_EXECUTE
+  api.loadedExecutableExecute = nullptr;
+#endif
+  return api;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) FakeControl *fakeControl() {
+  return &control;
+}
+
+extern "C" __attribute__((visibility("default"))) void fakeRelease() {
+  for (Event *event : control.held) {
+    event->ready = true;
+    if (event->callback)
+      event->callback(nullptr, event->argument);
+  }
+  control.held.clear();
+}
+
+} // namespace torchere::runtime
+
+extern "C" __attribute__((visibility("default"))) const torchere::runtime::abi::Api *GetPjrtApi() {
+  [[maybe_unused]] static const torchere::runtime::abi::Api api = torchere::runtime::makeTable();
+#ifdef FAKE_NULL_TABLE
+  return nullptr;
+#else
+  return &api;
+#endif
+}

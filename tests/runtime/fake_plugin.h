@@ -1,0 +1,36 @@
+// FakeControl: what the fake plugin of the tests recorded, and what it is told to do.
+#pragma once
+
+#include "runtime/pjrt_abi.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace torchere::runtime {
+
+/// The plugin's programs are the identity: result i is a copy of argument i.
+struct FakeControl {
+  std::vector<std::string> calls;              ///< names of the functions called, in order
+  std::map<std::string, std::string> options;  ///< those of the last client, as text
+  std::string compileOptions, program, format; ///< of the last compilation
+  std::vector<int64_t> kept;                   ///< inputs not to be donated in the last execution
+  int live = 0; ///< errors, events, clients, executables and buffers not yet destroyed
+
+  std::string failing; ///< the function that answers an error: "PJRT_Client_Create"
+  int errorCode = 13;
+  std::string failingEvent; ///< the function whose event ends in an error
+  size_t outputCount = 1;
+  bool onCpu = true;
+  bool columnMajor = false;
+  int resultType = -1;          ///< the element type that buffers claim; -1: their own
+  bool holdsHostMemory = false; ///< the events of host memory stay unready until release() is called
+  std::vector<abi::Event *> held;
+};
+
+/// Exported by the fake plugin.
+extern "C" FakeControl *fakeControl();
+/// Makes the held events ready and calls their callbacks.
+extern "C" void fakeRelease();
+
+} // namespace torchere::runtime
