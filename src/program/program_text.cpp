@@ -257,10 +257,21 @@ static Lines signatureLines(const Program &program) {
   return lines;
 }
 
-static std::string boundText(int64_t bound) {
+static std::string boundText(int64_t bound, std::string_view infinity) {
   if (bound == std::numeric_limits<int64_t>::max())
-    return "int_oo";
-  return bound == std::numeric_limits<int64_t>::min() ? "-int_oo" : fmt::format("{}", bound);
+    return std::string(infinity);
+  return bound == std::numeric_limits<int64_t>::min() ? "-" + std::string(infinity)
+                                                      : fmt::format("{}", bound);
+}
+
+/// "s77: VR[1, 64]".
+static std::string rangeText(const Program &program, const RangeConstraint &constraint) {
+  std::string expression = program.expressions.print(constraint.expression);
+  // torch names the symbols of floats zf0 and zuf0; their infinity is sympy's own.
+  bool isFloat = expression.starts_with("zf") || expression.starts_with("zuf");
+  std::string_view infinity = isFloat ? "oo" : "int_oo";
+  return fmt::format("{}: VR[{}, {}]", expression, boundText(constraint.range.min, infinity),
+                     boundText(constraint.range.max, infinity));
 }
 
 std::string Program::print() const {
@@ -271,8 +282,7 @@ std::string Program::print() const {
   lines.insert(lines.end(), signature.begin(), signature.end());
   std::vector<std::string> ranges;
   for (const RangeConstraint &constraint : rangeConstraints)
-    ranges.push_back(fmt::format("{}: VR[{}, {}]", expressions.print(constraint.expression),
-                                 boundText(constraint.range.min), boundText(constraint.range.max)));
+    ranges.push_back(rangeText(*this, constraint));
   lines.push_back(fmt::format("Range constraints: {{{}}}", join(ranges, ", ")));
   return join(lines, "\n") + "\n";
 }

@@ -1,0 +1,296 @@
+// torchere._core's part for src/program: the builder that a walk over an FX graph fills, and the program
+// made.
+#include "program/program.h"
+#include "bindings/bindings.h"
+#include "bindings/torch_values.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+namespace torchere::bindings {
+
+using namespace program;
+
+/// Keeps a Python object alive from C++; the last owner may be any thread, so the GIL is taken for the
+/// release.
+static std::shared_ptr<const void> keepAlive(nb::object object) {
+  return std::shared_ptr<const void>(object.release().ptr(), [](PyObject *pointer) {
+    if (!Py_IsInitialized())
+      return;
+    nb::gil_scoped_acquire gil;
+    Py_DECREF(pointer);
+  });
+}
+
+/// Fills a Program. Graph 0 is the main one, graph i + 1 is Program::subgraphs[i].
+class ProgramBuilder {
+public:
+  explicit ProgramBuilder(nb::object vocabulary)
+      : vocabularyObject(vocabulary),
+        reader(nb::cast<const TorchVocabulary &>(vocabulary), program.expressions), nodeMaps(1) {
+    program.graph.name = "forward";
+  }
+
+  uint32_t addSubgraph(uint32_t parent, std::string name) {
+    uint32_t index = static_cast<uint32_t>(program.subgraphs.size());
+    program.subgraphs.emplace_back().name = std::move(name);
+    graphAt(parent).children.push_back(index);
+    nodeMaps.emplace_back();
+    return index + 1;
+  }
+
+  void addPlaceholder(uint32_t graph, nb::handle node, std::string name, nb::handle value) {
+    Node added{.kind = NodeKind::Placeholder, .name = std::move(name), .op = "", .arguments = {}, .type = {}};
+    added.type = unwrap(reader.readType(value, added.name));
+    append(graph, node, std::move(added));
+  }
+
+  void addCall(uint32_t graph, nb::handle node, std::string name, std::string op, nb::tuple names,
+               nb::tuple args, nb::dict kwargs, nb::handle value, uint32_t stackTrace, uint32_t moduleStack) {
+    Node added{
+        .kind = NodeKind::Call, .name = std::move(name), .op = std::move(op), .arguments = {}, .type = {}};
+    added.arguments.reserve(args.size() + kwargs.size());
+    for (size_t i = 0; i < args.size(); ++i) {
+      std::string argument = i < names.size() ? nb::cast<std::string>(names[i]) : std::to_string(i);
+      addArgument(graph, added, std::move(argument), args[i], /*byKeyword=*/false);
+    }
+    for (auto [key, argument] : kwargs)
+      addArgument(graph, added, nb::cast<std::string>(key), argument, /*byKeyword=*/true);
+    added.type = unwrap(reader.readType(value, added.name));
+    added.stackTrace = stackTrace;
+    added.moduleStack = moduleStack;
+    append(graph, node, std::move(added));
+  }
+
+  void addGetAttr(uint32_t graph, nb::handle node, std::string name, std::string attribute, uint32_t child,
+                  uint32_t stackTrace, uint32_t moduleStack) {
+    Node added{.kind = NodeKind::GetAttr,
+               .name = std::move(name),
+               .op = std::move(attribute),
+               .arguments = {},
+               .type = {}};
+    added.arguments.push_back({"graph", Argument{GraphReference{child - 1}}, false});
+    added.stackTrace = stackTrace;
+    added.moduleStack = moduleStack;
+    append(graph, node, std::move(added));
+  }
+
+  void setOutputs(uint32_t graph, nb::handle outputs) {
+    Argument list = unwrap(reader.readArgument(outputs, nodeMaps.at(graph), "output", "outputs"));
+    if (const auto *items = list.as<Argument::List>())
+      graphAt(graph).outputs = *items;
+    else
+      graphAt(graph).outputs = {std::move(list)};
+  }
+
+  uint32_t addStackTrace(std::string text) {
+    program.stackTraces.push_back(std::move(text));
+    return static_cast<uint32_t>(program.stackTraces.size() - 1);
+  }
+
+  uint32_t addModuleStack(const std::vector<std::pair<std::string, std::string>> &frames) {
+    std::vector<ModuleFrame> &stack = program.moduleStacks.emplace_back();
+    for (const auto &[path, className] : frames)
+      stack.push_back({path, className});
+    return static_cast<uint32_t>(program.moduleStacks.size() - 1);
+  }
+
+  void addInput(InputKind kind, std::string name, std::string target, bool persistent) {
+    program.inputs.push_back({kind, std::move(name), std::move(target), persistent, std::nullopt});
+  }
+
+  /// The last input added is a constant: the value that the program was captured with.
+  void setInputConstant(nb::handle value) {
+    InputSpec &input = program.inputs.back();
+    input.constant = unwrap(reader.readArgument(value, {}, input.name, "value"));
+  }
+
+  /// Specs come in the order of the main graph's outputs, which are set before.
+  void addOutput(OutputKind kind, std::string target) {
+    size_t index = program.outputs.size();
+    if (index >= program.graph.outputs.size())
+      throw ErrorException{Error{ErrorCode::InvalidArgument,
+                                 fmt::format("[signature] an output spec too many: expected {}", index),
+                                 {}}};
+    program.outputs.push_back({kind, program.graph.outputs[index], std::move(target)});
+  }
+
+  uint32_t addStorage(uintptr_t data, size_t byteSize, nb::object owner) {
+    storages.push_back(std::make_shared<Storage>(
+        Storage{keepAlive(std::move(owner)), reinterpret_cast<const std::byte *>(data), byteSize}));
+    return static_cast<uint32_t>(storages.size() - 1);
+  }
+
+  void addWeight(bool isConstant, std::string name, nb::handle dtype, std::vector<int64_t> shape,
+                 std::vector<int64_t> strides, int64_t storageOffset, uint32_t storage) {
+    Weight weight{name,
+                  unwrap(reader.readDType(dtype, name)),
+                  std::move(shape),
+                  std::move(strides),
+                  storageOffset,
+                  storages.at(storage)};
+    (isConstant ? program.constants : program.stateDict).insert_or_assign(std::move(name), std::move(weight));
+  }
+
+  void addRangeConstraint(const std::string &expression, std::optional<int64_t> least,
+                          std::optional<int64_t> most) {
+    RangeConstraint constraint{unwrap(program.expressions.parse(expression)), Range{}};
+    constraint.range.min = least.value_or(constraint.range.min);
+    constraint.range.max = most.value_or(constraint.range.max);
+    program.rangeConstraints.push_back(constraint);
+  }
+
+  void setTrees(TreeSpec inputTree, TreeSpec outputTree, std::vector<std::string> argumentNames) {
+    program.inputTree = std::move(inputTree);
+    program.outputTree = std::move(outputTree);
+    program.argumentNames = std::move(argumentNames);
+  }
+
+  /// Verifies the program and hands it over; the builder is empty afterwards.
+  std::shared_ptr<Program> finish() {
+    unwrap(program.verify());
+    return std::make_shared<Program>(std::move(program));
+  }
+
+private:
+  Graph &graphAt(uint32_t graph) { return graph == 0 ? program.graph : program.subgraphs.at(graph - 1); }
+
+  void append(uint32_t graph, nb::handle node, Node added) {
+    std::vector<Node> &nodes = graphAt(graph).nodes;
+    nodeMaps.at(graph).emplace(node.ptr(), static_cast<NodeId>(nodes.size()));
+    nodes.push_back(std::move(added));
+  }
+
+  void addArgument(uint32_t graph, Node &node, std::string name, nb::handle value, bool byKeyword) {
+    Argument argument = unwrap(reader.readArgument(value, nodeMaps[graph], node.name, name));
+    node.arguments.push_back({std::move(name), std::move(argument), byKeyword});
+  }
+
+  nb::object vocabularyObject;
+  Program program;
+  TorchValueReader reader;
+  std::vector<NodeMap> nodeMaps;
+  std::vector<std::shared_ptr<const Storage>> storages;
+};
+
+static std::map<std::string, size_t> countOps(const Program &program) {
+  std::map<std::string, size_t> counts;
+  auto count = [&](const Graph &graph) {
+    for (const Node &node : graph.nodes)
+      if (node.kind == NodeKind::Call)
+        ++counts[node.op];
+  };
+  count(program.graph);
+  for (const Graph &graph : program.subgraphs)
+    count(graph);
+  return counts;
+}
+
+/// (name, op, names of the arguments, place) of each node of the main graph.
+static nb::list listNodes(const Program &program) {
+  nb::list nodes;
+  for (const Node &node : program.graph.nodes) {
+    nb::list names;
+    for (const NamedArgument &argument : node.arguments)
+      names.append(argument.name);
+    nodes.append(nb::make_tuple(node.name, node.op, nb::tuple(names), program.place(node)));
+  }
+  return nodes;
+}
+
+/// name -> (dtype, shape, strides, storage offset, address of the storage) of the state dict or the
+/// constants.
+static nb::dict listWeights(const std::unordered_map<std::string, Weight> &weights) {
+  nb::dict listed;
+  for (const auto &[name, weight] : weights)
+    listed[nb::str(name.c_str())] =
+        nb::make_tuple(std::string(dtypeInfo(weight.dtype).torchName), weight.shape, weight.strides,
+                       weight.storageOffset, reinterpret_cast<uintptr_t>(weight.storage->data));
+  return listed;
+}
+
+static void bindKinds(nb::module_ &module) {
+  nb::enum_<InputKind>(module, "InputKind", "What an input of a program is; torch's names.")
+      .value("USER_INPUT", InputKind::UserInput)
+      .value("PARAMETER", InputKind::Parameter)
+      .value("BUFFER", InputKind::Buffer)
+      .value("CONSTANT_TENSOR", InputKind::ConstantTensor)
+      .value("CUSTOM_OBJ", InputKind::CustomObject)
+      .value("TOKEN", InputKind::Token);
+  nb::enum_<OutputKind>(module, "OutputKind", "What an output of a program is; torch's names.")
+      .value("USER_OUTPUT", OutputKind::UserOutput)
+      .value("LOSS_OUTPUT", OutputKind::LossOutput)
+      .value("BUFFER_MUTATION", OutputKind::BufferMutation)
+      .value("PARAMETER_MUTATION", OutputKind::ParameterMutation)
+      .value("GRADIENT_TO_PARAMETER", OutputKind::GradientToParameter)
+      .value("GRADIENT_TO_USER_INPUT", OutputKind::GradientToUserInput)
+      .value("USER_INPUT_MUTATION", OutputKind::UserInputMutation)
+      .value("TOKEN", OutputKind::Token);
+}
+
+static void bindBuilder(nb::module_ &module) {
+  nb::class_<TorchVocabulary>(module, "TorchVocabulary",
+                              "torch's classes and constants, as graphs hold them.")
+      .def(nb::init<nb::dict, nb::dict, nb::dict, nb::dict>(), nb::arg("classes"), nb::arg("dtypes"),
+           nb::arg("layouts"), nb::arg("memory_formats"));
+  nb::class_<ProgramBuilder>(module, "ProgramBuilder",
+                             "Takes a program node by node. Graph 0 is the main one; a node is known by its "
+                             "torch.fx.Node, which must live until finish().")
+      .def(nb::init<nb::object>(), nb::arg("vocabulary"))
+      .def("add_subgraph", &ProgramBuilder::addSubgraph, nb::arg("parent"), nb::arg("name"))
+      .def("add_placeholder", &ProgramBuilder::addPlaceholder, nb::arg("graph"), nb::arg("node"),
+           nb::arg("name"), nb::arg("value").none())
+      .def("add_call", &ProgramBuilder::addCall, nb::arg("graph"), nb::arg("node"), nb::arg("name"),
+           nb::arg("op"), nb::arg("names"), nb::arg("args"), nb::arg("kwargs"), nb::arg("value").none(),
+           nb::arg("stack_trace"), nb::arg("module_stack"))
+      .def("add_get_attr", &ProgramBuilder::addGetAttr, nb::arg("graph"), nb::arg("node"), nb::arg("name"),
+           nb::arg("attribute"), nb::arg("child"), nb::arg("stack_trace"), nb::arg("module_stack"))
+      .def("set_outputs", &ProgramBuilder::setOutputs, nb::arg("graph"), nb::arg("outputs").none())
+      .def("add_stack_trace", &ProgramBuilder::addStackTrace, nb::arg("text"))
+      .def("add_module_stack", &ProgramBuilder::addModuleStack, nb::arg("frames"))
+      .def("add_input", &ProgramBuilder::addInput, nb::arg("kind"), nb::arg("name"), nb::arg("target"),
+           nb::arg("persistent"))
+      .def("set_input_constant", &ProgramBuilder::setInputConstant, nb::arg("value").none())
+      .def("add_output", &ProgramBuilder::addOutput, nb::arg("kind"), nb::arg("target"))
+      .def("add_storage", &ProgramBuilder::addStorage, nb::arg("data"), nb::arg("byte_size"),
+           nb::arg("owner"))
+      .def("add_weight", &ProgramBuilder::addWeight, nb::arg("is_constant"), nb::arg("name"),
+           nb::arg("dtype"), nb::arg("shape"), nb::arg("strides"), nb::arg("storage_offset"),
+           nb::arg("storage"))
+      .def("add_range_constraint", &ProgramBuilder::addRangeConstraint, nb::arg("expression"),
+           nb::arg("least").none(), nb::arg("most").none())
+      .def(
+          "set_trees",
+          [](ProgramBuilder &self, std::pair<std::string, std::string> input,
+             std::pair<std::string, std::string> output, std::vector<std::string> argumentNames) {
+            self.setTrees({input.first, input.second}, {output.first, output.second},
+                          std::move(argumentNames));
+          },
+          nb::arg("input_tree"), nb::arg("output_tree"), nb::arg("argument_names"))
+      .def("finish", &ProgramBuilder::finish);
+}
+
+void bindProgram(nb::module_ &module) {
+  bindKinds(module);
+  bindBuilder(module);
+  nb::class_<Program>(module, "Program", "A captured program as plain data.")
+      .def("__str__", &Program::print)
+      .def("verify", [](const Program &self) { unwrap(self.verify()); })
+      .def("count_ops", &countOps, "op name -> number of calls, those in subgraphs included")
+      .def("nodes", &listNodes, "(name, op, argument names, place) of each node of the main graph")
+      .def_prop_ro(
+          "state_dict", [](const Program &self) { return listWeights(self.stateDict); },
+          "name -> (dtype, shape, strides, storage offset, address of the storage)")
+      .def_prop_ro("constants", [](const Program &self) { return listWeights(self.constants); })
+      .def_prop_ro("input_tree", [](const Program &self) { return self.inputTree.json; })
+      .def_prop_ro("output_tree", [](const Program &self) { return self.outputTree.json; })
+      .def_prop_ro("argument_names", [](const Program &self) { return self.argumentNames; });
+}
+
+} // namespace torchere::bindings

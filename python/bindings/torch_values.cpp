@@ -1,0 +1,178 @@
+// Reads torch's Python values through CPython's interface.
+#include "bindings/torch_values.h"
+
+#include <nanobind/stl/string.h>
+
+namespace torchere::bindings {
+
+using program::Argument;
+using program::SymInt;
+using program::Type;
+
+static PyTypeObject *classOf(nb::dict classes, const char *name, std::vector<nb::object> &kept) {
+  nb::object type = classes[name];
+  kept.push_back(type);
+  return reinterpret_cast<PyTypeObject *>(type.ptr());
+}
+
+TorchVocabulary::TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts,
+                                 nb::dict memoryFormats) {
+  node = classOf(classes, "node", kept);
+  tensor = classOf(classes, "tensor", kept);
+  symInt = classOf(classes, "sym_int", kept);
+  symFloat = classOf(classes, "sym_float", kept);
+  symBool = classOf(classes, "sym_bool", kept);
+  device = classOf(classes, "device", kept);
+  opOverload = classOf(classes, "op_overload", kept);
+  higherOrderOp = classOf(classes, "higher_order_op", kept);
+  for (auto [object, name] : dtypes)
+    if (std::optional<DType> dtype = dtypeFromTorchName(nb::cast<std::string>(name)))
+      constants[object.ptr()] = Argument{*dtype};
+  for (auto [object, name] : layouts)
+    constants[object.ptr()] = Argument{program::Layout{nb::cast<std::string>(name)}};
+  for (auto [object, name] : memoryFormats)
+    constants[object.ptr()] = Argument{program::MemoryFormat{nb::cast<std::string>(name)}};
+  for (nb::dict dict : {dtypes, layouts, memoryFormats})
+    kept.push_back(dict);
+}
+
+const Argument *TorchVocabulary::constant(PyObject *object) const {
+  auto found = constants.find(object);
+  return found == constants.end() ? nullptr : &found->second;
+}
+
+static std::string textOf(nb::handle object) {
+  return nb::cast<std::string>(nb::str(object));
+}
+
+static std::string reprOf(nb::handle object) {
+  return nb::cast<std::string>(nb::repr(object));
+}
+
+static Result<int64_t> readInteger(nb::handle value, const std::string &node) {
+  int overflow = 0;
+  long long integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0)
+    return fail(ErrorCode::OutOfRange, "[{}] an integer of more than 64 bits: got {}, expected at most {}",
+                node, reprOf(value), std::numeric_limits<int64_t>::max());
+  return integer;
+}
+
+Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap &nodes,
+                                                const std::string &node, const std::string &name) const {
+  PyObject *object = value.ptr();
+  if (value.is_none())
+    return Argument{};
+  if (vocabulary.isNode(object)) {
+    auto found = nodes.find(object);
+    if (found == nodes.end())
+      return fail(ErrorCode::Internal, "[{}] argument '{}' is a node of another graph: got {}", node, name,
+                  reprOf(value));
+    return Argument{program::NodeReference{found->second}};
+  }
+  if (PyBool_Check(object))
+    return Argument{object == Py_True};
+  if (PyLong_Check(object)) {
+    TORCHERE_ASSIGN(int64_t integer, readInteger(value, node));
+    return Argument{integer};
+  }
+  if (PyFloat_Check(object))
+    return Argument{PyFloat_AS_DOUBLE(object)};
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    Argument::List list;
+    for (nb::handle item : value) {
+      TORCHERE_ASSIGN(Argument element, readArgument(item, nodes, node, name));
+      list.push_back(std::move(element));
+    }
+    return Argument{std::move(list), static_cast<bool>(PyTuple_Check(object))};
+  }
+  if (const Argument *constant = vocabulary.constant(object))
+    return *constant;
+  if (PyUnicode_Check(object))
+    return Argument{nb::cast<std::string>(value)};
+  if (PyComplex_Check(object))
+    return Argument{std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))};
+  if (vocabulary.isDevice(object))
+    return Argument{program::Device{textOf(value)}};
+  if (vocabulary.isOpOverload(object))
+    return Argument{program::OpReference{textOf(value)}};
+  if (vocabulary.isHigherOrderOp(object))
+    return Argument{program::OpReference{"higher_order." + textOf(value)}};
+  return fail(ErrorCode::Unimplemented, "[{}] argument '{}' cannot be captured: got {} of type {}", node,
+              name, reprOf(value), textOf(value.type().attr("__name__")));
+}
+
+Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string &node) {
+  if (PyLong_Check(value.ptr()))
+    return readInteger(value, node).map([](int64_t integer) { return SymInt(integer); });
+  std::string text = textOf(value);
+  if (auto found = parsed.find(text); found != parsed.end())
+    return found->second;
+  Result<SymInt> symInt = expressions.parse(text);
+  if (!symInt)
+    return fail(symInt.error().code, "[{}] a size is not understood: {}", node, symInt.error().message);
+  parsed.emplace(std::move(text), *symInt);
+  return symInt;
+}
+
+Result<std::vector<SymInt>> TorchValueReader::readSymInts(nb::handle sequence, const std::string &node) {
+  std::vector<SymInt> values;
+  for (nb::handle item : sequence) {
+    TORCHERE_ASSIGN(SymInt value, readSymInt(item, node));
+    values.push_back(value);
+  }
+  return values;
+}
+
+Result<DType> TorchValueReader::readDType(nb::handle value, const std::string &node) const {
+  const Argument *constant = vocabulary.constant(value.ptr());
+  if (!constant || !constant->as<DType>())
+    return fail(ErrorCode::Unimplemented, "[{}] unknown element type: got {}", node, textOf(value));
+  return *constant->as<DType>();
+}
+
+Result<program::TensorType> TorchValueReader::readTensorType(nb::handle tensor, const std::string &node) {
+  program::TensorType type;
+  TORCHERE_ASSIGN(type.dtype, readDType(tensor.attr("dtype"), node));
+  TORCHERE_ASSIGN(type.shape, readSymInts(tensor.attr("shape"), node));
+  try {
+    TORCHERE_ASSIGN(type.strides, readSymInts(tensor.attr("stride")(), node));
+  } catch (const nb::python_error &) {
+    type.strides.clear(); // sparse layouts have none
+  }
+  nb::object device = tensor.attr("device");
+  auto [entry, isNew] = devices.try_emplace(device.ptr());
+  if (isNew) {
+    entry->second = textOf(device);
+    keptDevices.push_back(device);
+  }
+  type.device = entry->second;
+  return type;
+}
+
+Result<Type> TorchValueReader::readType(nb::handle value, const std::string &node) {
+  PyObject *object = value.ptr();
+  if (vocabulary.isTensor(object)) {
+    TORCHERE_ASSIGN(program::TensorType tensor, readTensorType(value, node));
+    return Type{std::move(tensor)};
+  }
+  if (vocabulary.isSymInt(object)) {
+    TORCHERE_ASSIGN(SymInt symInt, readSymInt(value, node));
+    return Type{program::SymIntType{symInt}};
+  }
+  if (vocabulary.isSymFloat(object))
+    return Type{program::SymFloatType{textOf(value)}};
+  if (vocabulary.isSymBool(object))
+    return Type{program::SymBoolType{textOf(value)}};
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    Type::List types;
+    for (nb::handle item : value) {
+      TORCHERE_ASSIGN(Type type, readType(item, node));
+      types.push_back(std::move(type));
+    }
+    return Type{std::move(types)};
+  }
+  return Type{};
+}
+
+} // namespace torchere::bindings

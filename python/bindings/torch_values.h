@@ -1,0 +1,70 @@
+// Values of torch's Python objects as the program's data: arguments of nodes, types of values. Knows torch's
+// classes only by the objects that Python hands over, so that the core needs no libtorch.
+#pragma once
+
+#include "bindings/bindings.h"
+#include "program/program.h"
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace torchere::bindings {
+
+/// The classes and constants of torch that graphs hold.
+class TorchVocabulary {
+public:
+  /// `classes` maps "node", "tensor", "sym_int", "sym_float", "sym_bool", "device", "op_overload" and
+  /// "higher_order_op" to torch's classes; the others map torch's dtype, layout and memory format objects to
+  /// their names without "torch.".
+  TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts, nb::dict memoryFormats);
+
+  bool isNode(PyObject *object) const { return PyObject_TypeCheck(object, node); }
+  bool isTensor(PyObject *object) const { return PyObject_TypeCheck(object, tensor); }
+  bool isSymInt(PyObject *object) const { return PyObject_TypeCheck(object, symInt); }
+  bool isSymFloat(PyObject *object) const { return PyObject_TypeCheck(object, symFloat); }
+  bool isSymBool(PyObject *object) const { return PyObject_TypeCheck(object, symBool); }
+  bool isDevice(PyObject *object) const { return PyObject_TypeCheck(object, device); }
+  bool isOpOverload(PyObject *object) const { return PyObject_TypeCheck(object, opOverload); }
+  bool isHigherOrderOp(PyObject *object) const { return PyObject_TypeCheck(object, higherOrderOp); }
+  /// A dtype, layout or memory format; null for everything else.
+  const program::Argument *constant(PyObject *object) const;
+
+private:
+  PyTypeObject *node, *tensor, *symInt, *symFloat, *symBool, *device, *opOverload, *higherOrderOp;
+  std::unordered_map<PyObject *, program::Argument> constants;
+  std::vector<nb::object> kept; ///< the objects above, so that their addresses stay theirs
+};
+
+/// The nodes of one graph, by the address of their torch.fx.Node.
+using NodeMap = std::unordered_map<PyObject *, program::NodeId>;
+
+class TorchValueReader {
+public:
+  TorchValueReader(const TorchVocabulary &vocabulary, program::ExpressionPool &expressions)
+      : vocabulary(vocabulary), expressions(expressions) {}
+
+  /// An argument of node `node`; `name` is the argument's, for errors. Fails on what a program cannot hold:
+  /// an integer of more than 64 bits, a dict, a slice, a tensor, an object.
+  Result<program::Argument> readArgument(nb::handle value, const NodeMap &nodes, const std::string &node,
+                                         const std::string &name) const;
+  /// The type of a node's meta["val"].
+  Result<program::Type> readType(nb::handle value, const std::string &node);
+  /// A size: an int or a SymInt.
+  Result<program::SymInt> readSymInt(nb::handle value, const std::string &node);
+  Result<DType> readDType(nb::handle value, const std::string &node) const;
+
+private:
+  Result<program::TensorType> readTensorType(nb::handle tensor, const std::string &node);
+  Result<std::vector<program::SymInt>> readSymInts(nb::handle sequence, const std::string &node);
+
+  const TorchVocabulary &vocabulary;
+  program::ExpressionPool &expressions;
+  std::unordered_map<std::string, program::SymInt> parsed; ///< texts of SymInts that were read before
+  std::unordered_map<PyObject *, std::string>
+      devices; ///< names of torch.device objects, kept in `keptDevices`
+  std::vector<nb::object> keptDevices;
+};
+
+} // namespace torchere::bindings

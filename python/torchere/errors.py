@@ -1,0 +1,53 @@
+"""The exceptions of Torchère: one class for each code that callers tell apart."""
+
+from __future__ import annotations
+
+
+class Error(RuntimeError):
+    """What went wrong. `code` is a gRPC name such as "INVALID_ARGUMENT"; `where` is the place in the user's
+    model ("model.py:31 in encoder.layer.0"), empty when there is none."""
+
+    code = "UNKNOWN"
+
+    def __init__(self, message: str, code: str | None = None, where: str = ""):
+        super().__init__(f"{message}; at {where}" if where else message)
+        self.code = code or type(self).code
+        self.where = where
+
+
+class InvalidArgumentError(Error, ValueError):
+    """A value that a call does not take."""
+
+    code = "INVALID_ARGUMENT"
+
+
+class NotFoundError(Error, LookupError):
+    """A name, a file or a device that does not exist."""
+
+    code = "NOT_FOUND"
+
+
+class AlreadyExistsError(Error):
+    """A target that is there already."""
+
+    code = "ALREADY_EXISTS"
+
+
+class UnimplementedError(Error, NotImplementedError):
+    """Something that this version does not do."""
+
+    code = "UNIMPLEMENTED"
+
+
+_CLASSES: dict[str, type[Error]] = {
+    "INVALID_ARGUMENT": InvalidArgumentError,
+    "OUT_OF_RANGE": InvalidArgumentError,
+    "NOT_FOUND": NotFoundError,
+    "ALREADY_EXISTS": AlreadyExistsError,
+    "UNIMPLEMENTED": UnimplementedError,
+}
+
+
+def from_core(code: str, message: str, where: str) -> Error:
+    """The exception of an error of the core."""
+    return _CLASSES.get(code, Error)(message, code, where)
