@@ -91,7 +91,8 @@ def check_file(name: str, folder: str, text: str, layers: dict[str, Layer], allo
             if outside[0] not in layers[folder].outside:
                 complaints.append(f"{name}: includes {header}, but {folder}/ may not use {outside[0]}")
         elif bracket == '"':
-            target = folder_of(header, layers)
+            # Headers are named from src/; those of the bindings from python/.
+            target = folder_of(header, layers) or folder_of("python/" + header, layers)
             if target is None:
                 complaints.append(f'{name}: includes "{header}", which is in no folder of the table')
             elif target not in allowed:

@@ -40,7 +40,8 @@ def tree(tmp_path):
     write("src/dialect/ops.h", '#include "base/error.h"\n#include <mlir/IR/Builders.h>\n')
     write("src/dialect/ops/unary.cpp", '#include "dialect/ops.h"\n')
     write("src/runtime/client.cpp", '#include "runtime/client.h"\n#include "base/error.h"\n')
-    write("python/bindings/module.cpp", '#include <nanobind/nanobind.h>\n#include "base/error.h"\n')
+    write("python/bindings/module.h", "#include <nanobind/nanobind.h>\n")
+    write("python/bindings/module.cpp", '#include "bindings/module.h"\n#include "base/error.h"\n')
     return write
 
 
