@@ -1,5 +1,6 @@
 """What the shipped binaries export, need and look for: nothing of LLVM, nothing that a bare machine lacks."""
 
+import importlib.metadata
 import re
 import subprocess
 from pathlib import Path
@@ -69,3 +70,7 @@ def test_each_binary_finds_the_library_beside_it():
     assert PROGRAMS
     for program in PROGRAMS:
         assert dynamic(program, "RUNPATH") == ["$ORIGIN/../lib"]
+
+
+def test_the_version_is_the_build_s():
+    assert torchere.__version__ == importlib.metadata.version("torchere")
