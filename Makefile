@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CMAKE := cmake
 say = @printf '== %s\n'
 
-.PHONY: help setup build plugin demo test quick test-cpp test-lit test-python test-imports asan bench format lint \
+.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports asan bench format lint \
         wheel clean
 
 help: ## what the commands are
@@ -27,11 +27,12 @@ setup: ## install missing Debian packages, create .venv
 	@PYTHON='$(PYTHON)' scripts/install_packages
 	@PYTHON='$(PYTHON)' scripts/create_environment
 
-$(BUILD)/build.ninja: CMakePresets.json | setup
-	$(say) 'configuring $(PRESET)'
-	@$(CMAKE) --preset $(PRESET)
+configure: setup
+	@for cause in CMakePresets.json .venv/.torchere-requirements; do \
+	  if [ "$$cause" -nt $(BUILD)/build.ninja ]; then \
+	    printf '== configuring $(PRESET)\n'; $(CMAKE) --preset $(PRESET) --fresh; fi; done
 
-build: setup $(BUILD)/build.ninja ## build the core, its tests and the Python package
+build: configure ## build the core, its tests and the Python package
 	$(say) 'building $(PRESET) with $(JOBS) jobs'
 	@$(CMAKE) --build --preset $(PRESET) -j $(JOBS)
 	@scripts/link_package
@@ -69,9 +70,8 @@ test-imports: build plugin ## the import orders with TensorFlow too (installs it
 	  -r scripts/requirements/imports.txt
 	@TORCHERE_TEST_TENSORFLOW=1 $(VENV)/python -m pytest tests/packaging/import_order_test.py
 
-asan: setup ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(CMAKE) --preset asan
-	@$(CMAKE) --build --preset asan -j $(JOBS)
+asan: ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) --no-print-directory build PRESET=asan
 	@ctest --preset asan -j $(JOBS) --progress
 
 bench: build plugin ## the figures that the documents claim
