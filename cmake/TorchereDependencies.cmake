@@ -27,3 +27,24 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
+
+# torchere_mlir: MLIR's static libraries, for whatever links object files that use MLIR. The exported targets
+# name the shared libLLVM and libzstd; both are turned to archives, so that nothing built here loads another
+# copy of LLVM's globals. They name z3 too, which falls away because nothing here uses it.
+function(torchere_use_archive target archive)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${archive} IMPORTED_LOCATION_RELEASE ${archive}
+                        IMPORTED_LOCATION_RELWITHDEBINFO ${archive} INTERFACE_LINK_LIBRARIES "${ARGN}")
+endfunction()
+find_library(TORCHERE_ZSTD_ARCHIVE libzstd.a REQUIRED)
+torchere_use_archive(zstd::libzstd_shared ${TORCHERE_ZSTD_ARCHIVE})
+torchere_use_archive(LLVM ${LLVM_LIBRARY_DIR}/libLLVMSupport.a LLVMTargetParser LLVMBinaryFormat LLVMSupport
+                     LLVMDemangle)
+add_library(torchere_mlir INTERFACE)
+target_link_libraries(torchere_mlir INTERFACE
+  MLIRAnalysis MLIRBytecodeReader MLIRBytecodeWriter MLIRFuncDialect MLIRIR MLIRParser MLIRPass MLIRTransforms
+  MLIRTransformUtils)
+target_link_options(torchere_mlir INTERFACE -Wl,--gc-sections -Wl,--as-needed)
+find_program(TORCHERE_LLD ld.lld PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+if(TORCHERE_LLD)
+  target_link_options(torchere_mlir INTERFACE -fuse-ld=lld -B${LLVM_TOOLS_BINARY_DIR})
+endif()

@@ -1,0 +1,167 @@
+// Ops whose result shape is computed by the program: inference and verifiers.
+#include "stablehlo/assembly.h"
+#include "stablehlo/constraint.h"
+#include "stablehlo/convolution_shape.h"
+#include "stablehlo/dialect.h"
+#include "stablehlo/gather_shape.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "stablehlo/dynamism.cpp.inc"
+
+namespace torchere::stablehlo {
+
+void addDynamismOps(StableHLODialect &dialect) {
+  dialect.registerOps<
+#define GET_OP_LIST
+#include "stablehlo/dynamism.cpp.inc"
+      >();
+}
+
+namespace {
+
+/// The number of elements of a vector operand, which holds one for each of `rank` dimensions.
+LogicalResult verifyLength(const Reporter &reporter, StringRef constraint, StringRef name, Value vector,
+                           int64_t rank) {
+  int64_t length = cast<ShapedType>(vector.getType()).getDimSize(0);
+  return isKnown(length) ? reporter.size(constraint, name, length, rank) : success();
+}
+
+LogicalResult verifyElements(const Reporter &reporter, StringRef constraint, Value operand, Value result) {
+  if (elementType(operand.getType()) == elementType(result.getType()))
+    return success();
+  return reporter.violation(constraint, "element types of operand and result differ: got ",
+                            elementType(operand.getType()), " and ", elementType(result.getType()));
+}
+
+} // namespace
+
+//===- dynamic_broadcast_in_dim -------------------------------------------===//
+
+LogicalResult DynamicBroadcastInDimOp::verify() {
+  Reporter reporter(*this);
+  auto operand = getOperand().getType();
+  auto result = getType();
+  ArrayRef<int64_t> dimensions = getBroadcastDimensions();
+  if (failed(verifyElements(reporter, "C1", getOperand(), getResult())) ||
+      failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
+      failed(reporter.inRange("C3", "broadcast_dimensions", dimensions, result.getRank())) ||
+      failed(reporter.unique("C4", "broadcast_dimensions", dimensions)))
+    return failure();
+  for (auto [index, dimension] : llvm::enumerate(dimensions)) {
+    int64_t size = operand.getDimSize(index);
+    if (size != 1 && !mayEqual(size, result.getDimSize(dimension)))
+      return reporter.violation("C5", "operand dimension ", index, " of size ", size,
+                                " cannot be broadcast to result dimension ", dimension, " of size ",
+                                result.getDimSize(dimension));
+  }
+  if (failed(verifyLength(reporter, "C7", "output_dimensions", getOutputDimensions(), result.getRank())))
+    return failure();
+  SmallVector<int64_t> known(getKnownExpandingDimensions().value_or(ArrayRef<int64_t>()));
+  llvm::append_range(known, getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>()));
+  return failure(
+      failed(reporter.unique("C8", "known_expanding_dimensions and known_nonexpanding_dimensions", known)) ||
+      failed(reporter.inRange("C9", "known_expanding_dimensions and known_nonexpanding_dimensions", known,
+                              operand.getRank())));
+}
+
+//===- dynamic_conv -------------------------------------------------------===//
+
+LogicalResult DynamicConvOp::verify() {
+  Reporter reporter(*this);
+  int64_t spatial = getLhs().getType().getRank() - 2;
+  if (failed(verifyCompatibleShape(getPadding().getType().getShape(), {spatial, 2})))
+    return reporter.violation("C4", "padding has the wrong shape: got ", getPadding().getType(),
+                              ", expected tensor<", spatial, "x2xi64>");
+  ConvolutionShape convolution = describeConvolution(*this);
+  convolution.paddingKnown = false;
+  return verifyConvolution(reporter, convolution, getType());
+}
+
+//===- dynamic_gather -----------------------------------------------------===//
+
+LogicalResult DynamicGatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  Reporter reporter(location, getOperationName());
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto sizes = cast<RankedTensorType>(adaptor.getSliceSizes().getType());
+  if (sizes.getRank() != 1)
+    return reporter.violation("C20", "rank of slice_sizes: got ", sizes.getRank(), ", expected 1");
+  if (failed(verifyLength(reporter, "C20", "slice_sizes", adaptor.getSliceSizes(), operand.getRank())))
+    return failure();
+  GatherShape gather{operand, cast<RankedTensorType>(adaptor.getStartIndices().getType()),
+                     adaptor.getDimensionNumbers(),
+                     SmallVector<int64_t>(operand.getRank(), ShapedType::kDynamic)};
+  DenseIntElementsAttr constant;
+  if (matchPattern(adaptor.getSliceSizes(), m_Constant(&constant)) &&
+      constant.getNumElements() == operand.getRank())
+    for (auto [size, value] : llvm::zip(gather.sliceSizes, constant.getValues<APInt>()))
+      size = value.getSExtValue();
+  FailureOr<RankedTensorType> type = inferGather(reporter, gather);
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
+  return success();
+}
+
+//===- dynamic_iota -------------------------------------------------------===//
+
+LogicalResult DynamicIotaOp::verify() {
+  Reporter reporter(*this);
+  int64_t dimension = getIotaDimension();
+  return failure(failed(reporter.inRange("C1", "iota_dimension", dimension, getType().getRank())) ||
+                 failed(verifyLength(reporter, "C2", "output_shape", getOutputShape(), getType().getRank())));
+}
+
+//===- dynamic_pad --------------------------------------------------------===//
+
+LogicalResult DynamicPadOp::verify() {
+  Reporter reporter(*this);
+  int64_t rank = getOperand().getType().getRank();
+  if (failed(verifyElements(reporter, "C1", getOperand(), getResult())) ||
+      failed(verifyElements(reporter, "C1", getPaddingValue(), getResult())) ||
+      failed(verifyLength(reporter, "C2", "edge_padding_low", getEdgePaddingLow(), rank)) ||
+      failed(verifyLength(reporter, "C2", "edge_padding_high", getEdgePaddingHigh(), rank)) ||
+      failed(verifyLength(reporter, "C2", "interior_padding", getInteriorPadding(), rank)))
+    return failure();
+  if (getType().getRank() != rank)
+    return reporter.violation("C4", "ranks of operand and result differ: got ", rank, " and ",
+                              getType().getRank());
+  return success();
+}
+
+//===- dynamic_reshape ----------------------------------------------------===//
+
+LogicalResult DynamicReshapeOp::verify() {
+  Reporter reporter(*this);
+  auto operand = getOperand().getType();
+  auto result = getType();
+  if (failed(verifyElements(reporter, "C1", getOperand(), getResult())))
+    return failure();
+  if (operand.hasStaticShape() && result.hasStaticShape() &&
+      operand.getNumElements() != result.getNumElements())
+    return reporter.violation("C2", "numbers of elements differ: operand has ", operand.getNumElements(),
+                              ", result has ", result.getNumElements());
+  return verifyLength(reporter, "C4", "output_shape", getOutputShape(), result.getRank());
+}
+
+//===- real_dynamic_slice -------------------------------------------------===//
+
+LogicalResult RealDynamicSliceOp::verify() {
+  Reporter reporter(*this);
+  int64_t rank = getOperand().getType().getRank();
+  if (failed(verifyElements(reporter, "", getOperand(), getResult())) ||
+      failed(verifyLength(reporter, "", "start_indices", getStartIndices(), rank)) ||
+      failed(verifyLength(reporter, "", "limit_indices", getLimitIndices(), rank)) ||
+      failed(verifyLength(reporter, "", "strides", getStrides(), rank)))
+    return failure();
+  if (getType().getRank() != rank)
+    return reporter.violation("", "ranks of operand and result differ: got ", rank, " and ",
+                              getType().getRank());
+  return success();
+}
+
+} // namespace torchere::stablehlo

@@ -1,0 +1,97 @@
+// Implements Module on MLIR's parser, printer and verifier.
+#include "stablehlo/module_implementation.h"
+
+#include "stablehlo/dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace torchere::stablehlo {
+
+std::shared_ptr<mlir::MLIRContext> makeContext() {
+  auto context = std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  context->loadDialect<mlir::func::FuncDialect, StableHLODialect>();
+  return context;
+}
+
+namespace {
+
+/// Gathers a context's error diagnostics, one a line with its place, for as long as it lives.
+class DiagnosticText {
+public:
+  explicit DiagnosticText(mlir::MLIRContext &context)
+      : handler(&context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+            append(diagnostic);
+        }) {}
+
+  std::string take() { return std::move(text); }
+
+private:
+  void append(mlir::Diagnostic &diagnostic) {
+    llvm::raw_string_ostream stream(text);
+    if (!text.empty())
+      stream << "\n";
+    if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
+      stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
+    else if (!mlir::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
+      stream << diagnostic.getLocation() << ": ";
+    stream << diagnostic;
+  }
+
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace
+
+Module::Module(std::unique_ptr<Implementation> implementation) : impl(std::move(implementation)) {}
+Module::Module(Module &&) noexcept = default;
+Module &Module::operator=(Module &&) noexcept = default;
+Module::~Module() = default;
+
+Result<Module> Module::parse(std::string_view text, std::string_view name) {
+  auto implementation = std::make_unique<Implementation>();
+  implementation->context = makeContext();
+  DiagnosticText diagnostics(*implementation->context);
+  // The copy is what MLIR's parser needs a terminating NUL for.
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text), llvm::StringRef(name)), llvm::SMLoc());
+  implementation->module =
+      mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(implementation->context.get()));
+  if (!implementation->module)
+    return invalidArgument("[{}] not a valid StableHLO module: {}", name, diagnostics.take());
+  return Module(std::move(implementation));
+}
+
+std::string Module::text(bool withLocations) const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::OpPrintingFlags flags;
+  if (withLocations)
+    flags.enableDebugInfo();
+  impl->module->print(stream, flags);
+  return text;
+}
+
+Status Module::verify() const {
+  DiagnosticText diagnostics(*impl->context);
+  if (mlir::failed(mlir::verify(*impl->module)))
+    return invalidArgument("[module] not valid StableHLO: {}", diagnostics.take());
+  return {};
+}
+
+Module Module::clone() const {
+  auto copy = std::make_unique<Implementation>();
+  copy->context = impl->context;
+  copy->module = impl->module.get().clone();
+  return Module(std::move(copy));
+}
+
+} // namespace torchere::stablehlo

@@ -1,0 +1,223 @@
+// Constants, and ops that rearrange elements: inference, verifiers and folds.
+#include "stablehlo/assembly.h"
+#include "stablehlo/constraint.h"
+#include "stablehlo/dialect.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "stablehlo/shape.cpp.inc"
+
+namespace torchere::stablehlo {
+
+void addShapeOps(StableHLODialect &dialect) {
+  dialect.registerOps<
+#define GET_OP_LIST
+#include "stablehlo/shape.cpp.inc"
+      >();
+}
+
+//===- constant -----------------------------------------------------------===//
+
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getValue().getType());
+  return success();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  return getValue();
+}
+
+void ConstantOp::getAsmResultNames(function_ref<void(Value, StringRef)> setName) {
+  setName(getResult(), isa<IntegerType>(elementType(getType())) ? "c" : "cst");
+}
+
+// `stablehlo.constant {attributes} dense<...> : type`; the type is the value's own.
+void ConstantOp::print(OpAsmPrinter &printer) {
+  printer.printOptionalAttrDict((*this)->getAttrs(), /*elidedAttrs=*/{"value"});
+  printer << ' ' << getValue();
+}
+
+ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
+  ElementsAttr value;
+  if (parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseAttribute(value, "value", result.attributes))
+    return failure();
+  result.addTypes(value.getType());
+  return success();
+}
+
+//===- broadcast_in_dim ---------------------------------------------------===//
+
+LogicalResult BroadcastInDimOp::verify() {
+  Reporter reporter(*this);
+  auto operand = getOperand().getType();
+  auto result = getType();
+  ArrayRef<int64_t> dimensions = getBroadcastDimensions();
+  if (operand.getElementType() != result.getElementType())
+    return reporter.violation("C1", "element types of operand and result differ: got ",
+                              operand.getElementType(), " and ", result.getElementType());
+  if (failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
+      failed(reporter.inRange("C3", "broadcast_dimensions", dimensions, result.getRank())) ||
+      failed(reporter.unique("C4", "broadcast_dimensions", dimensions)))
+    return failure();
+  for (auto [index, dimension] : llvm::enumerate(dimensions)) {
+    int64_t size = operand.getDimSize(index);
+    if (size != 1 && !mayEqual(size, result.getDimSize(dimension)))
+      return reporter.violation("C5", "operand dimension ", index, " of size ", size,
+                                " cannot be broadcast to result dimension ", dimension, " of size ",
+                                result.getDimSize(dimension));
+  }
+  return success();
+}
+
+OpFoldResult BroadcastInDimOp::fold(FoldAdaptor) {
+  bool isIdentity = llvm::equal(getBroadcastDimensions(), llvm::seq<int64_t>(0, getType().getRank()));
+  return isIdentity && getOperand().getType() == getType() ? getOperand() : OpFoldResult();
+}
+
+//===- concatenate --------------------------------------------------------===//
+
+LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  Reporter reporter(location, getOperationName());
+  if (adaptor.getInputs().empty())
+    return reporter.violation("C3", "no inputs: expected at least one");
+  auto first = cast<RankedTensorType>(adaptor.getInputs().front().getType());
+  int64_t axis = adaptor.getDimension();
+  if (failed(reporter.inRange("C4", "dimension", axis, first.getRank())))
+    return failure();
+  SmallVector<int64_t> shape(first.getShape());
+  for (Value input : adaptor.getInputs().drop_front()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    if (type.getElementType() != first.getElementType())
+      return reporter.violation("C1", "element types of the inputs differ: got ", first.getElementType(),
+                                " and ", type.getElementType());
+    if (type.getRank() != first.getRank())
+      return reporter.violation("C2", "ranks of the inputs differ: got ", first, " and ", type);
+    for (auto [index, known] : llvm::enumerate(shape)) {
+      int64_t size = type.getDimSize(index);
+      if (static_cast<int64_t>(index) == axis)
+        known = isKnown(known) && isKnown(size) ? known + size : ShapedType::kDynamic;
+      else if (!mayEqual(known, size))
+        return reporter.violation("C2", "sizes of the inputs' dimension ", index, " differ: got ", known,
+                                  " and ", size);
+      else if (!isKnown(known))
+        known = size;
+    }
+  }
+  types.push_back(first.clone(shape));
+  return success();
+}
+
+//===- get_dimension_size -------------------------------------------------===//
+
+LogicalResult GetDimensionSizeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                                   Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  int64_t rank = cast<RankedTensorType>(adaptor.getOperand().getType()).getRank();
+  if (failed(Reporter(location, getOperationName()).inRange("C1", "dimension", adaptor.getDimension(), rank)))
+    return failure();
+  types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
+  return success();
+}
+
+OpFoldResult GetDimensionSizeOp::fold(FoldAdaptor) {
+  int64_t size = getOperand().getType().getDimSize(getDimension());
+  if (!isKnown(size) || size > std::numeric_limits<int32_t>::max())
+    return {};
+  return DenseIntElementsAttr::get(cast<ShapedType>(getType()), static_cast<int32_t>(size));
+}
+
+//===- iota ---------------------------------------------------------------===//
+
+LogicalResult IotaOp::verify() {
+  return Reporter(*this).inRange("C1", "iota_dimension", static_cast<int64_t>(getIotaDimension()),
+                                 getType().getRank());
+}
+
+//===- pad ----------------------------------------------------------------===//
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  Reporter reporter(location, getOperationName());
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  Type padding = elementType(adaptor.getPaddingValue().getType());
+  int64_t rank = operand.getRank();
+  ArrayRef<int64_t> low = adaptor.getEdgePaddingLow(), high = adaptor.getEdgePaddingHigh();
+  ArrayRef<int64_t> interior = adaptor.getInteriorPadding();
+  if (padding != operand.getElementType())
+    return reporter.violation("C1", "element types of operand and padding_value differ: got ",
+                              operand.getElementType(), " and ", padding);
+  if (failed(reporter.size("C2", "edge_padding_low", low.size(), rank)) ||
+      failed(reporter.size("C2", "edge_padding_high", high.size(), rank)) ||
+      failed(reporter.size("C2", "interior_padding", interior.size(), rank)) ||
+      failed(reporter.atLeast("C3", "interior_padding", interior, 0)))
+    return failure();
+  SmallVector<int64_t> shape(operand.getShape());
+  for (auto [index, size] : llvm::enumerate(shape)) {
+    if (!isKnown(size))
+      continue;
+    int64_t padded = low[index] + size + std::max<int64_t>(size - 1, 0) * interior[index] + high[index];
+    if (padded < 0)
+      return reporter.violation("C4", "result dimension ", index, " would have the negative size ", padded);
+    size = padded;
+  }
+  types.push_back(operand.clone(shape));
+  return success();
+}
+
+//===- reshape ------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  auto operand = getOperand().getType();
+  if (operand.getElementType() != getType().getElementType())
+    return violation(*this, "C1", "element types of operand and result differ: got ",
+                     operand.getElementType(), " and ", getType().getElementType());
+  if (operand.hasStaticShape() && operand.getNumElements() != getType().getNumElements())
+    return violation(*this, "C2", "numbers of elements differ: operand has ", operand.getNumElements(),
+                     ", result has ", getType().getNumElements());
+  return success();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  if (auto value = dyn_cast_if_present<DenseElementsAttr>(adaptor.getOperand()))
+    return value.reshape(getType());
+  return {};
+}
+
+//===- reverse ------------------------------------------------------------===//
+
+LogicalResult ReverseOp::verify() {
+  Reporter reporter(*this);
+  return failure(
+      failed(reporter.unique("C2", "dimensions", getDimensions())) ||
+      failed(reporter.inRange("C3", "dimensions", getDimensions(), getOperand().getType().getRank())));
+}
+
+//===- transpose ----------------------------------------------------------===//
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  Reporter reporter(location, getOperationName());
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  if (failed(reporter.size("C2", "permutation", permutation.size(), operand.getRank())) ||
+      failed(reporter.inRange("C2", "permutation", permutation, operand.getRank())) ||
+      failed(reporter.unique("C2", "permutation", permutation)))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : permutation)
+    shape.push_back(operand.getDimSize(dimension));
+  types.push_back(operand.clone(shape));
+  return success();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  bool isIdentity = llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getType().getRank()));
+  return isIdentity && getOperand().getType() == getType() ? getOperand() : OpFoldResult();
+}
+
+} // namespace torchere::stablehlo
