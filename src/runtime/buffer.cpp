@@ -30,25 +30,25 @@ Result<size_t> ArrayType::byteSize() const {
 Result<Buffer> Buffer::fromHost(std::shared_ptr<Client> client, HostArray array, HostTransfer transfer,
                                 const Device *device) {
   TORCHERE_TRY(client->checkProcess());
-  auto elementType = bufferType(array.type.dtype);
+  auto elementType = bufferType(array.type->dtype);
   if (!elementType)
     return fail(ErrorCode::Unimplemented, "[{}] no such element type in PJRT: got {}", client->platformName(),
-                dtypeInfo(array.type.dtype).torchName);
-  TORCHERE_TRY(array.type.byteSize());
+                dtypeInfo(array.type->dtype).torchName);
+  TORCHERE_TRY(array.type->byteSize());
   alignas(hostAlignment) static const char empty[hostAlignment] = {};
   const Plugin &plugin = client->plugin();
   abi::ClientBufferFromHostBufferArgs args;
   args.client = client->handle();
   args.data = array.data ? array.data : empty; // arrays without elements may have no address
   args.type = *elementType;
-  args.dimensions = array.type.shape.data();
-  args.dimensionCount = array.type.shape.size();
+  args.dimensions = array.type->shape.data();
+  args.dimensionCount = array.type->shape.size();
   args.semantics = transfer == HostTransfer::ZeroCopy ? abi::HostBufferSemantics::ImmutableZeroCopy
                                                       : abi::HostBufferSemantics::ImmutableOnlyDuringCall;
   args.device = device ? device->handle : client->devices().front().handle;
   TORCHERE_TRY(plugin.call(plugin.api().clientBufferFromHostBuffer, args, client->platformName(),
                            "cannot make a buffer from host memory"));
-  Buffer buffer(std::move(client), args.buffer, std::make_shared<const ArrayType>(std::move(array.type)));
+  Buffer buffer(std::move(client), args.buffer, std::move(array.type));
   buffer.doneWithHostMemory = args.doneWithHostBuffer;
   if (transfer == HostTransfer::ZeroCopy)
     buffer.hostMemory = std::move(array.owner);
@@ -238,7 +238,7 @@ Result<HostArray> Buffer::toHost(std::shared_ptr<const Buffer> buffer) {
                                         : isHostReadable(client.plugin(), buffer->buffer, type.shape.size());
   if (byPointer) {
     TORCHERE_ASSIGN(const void *data, buffer->pointer());
-    return HostArray{data, type, std::move(buffer)};
+    return HostArray{data, buffer->arrayType, buffer};
   }
   TORCHERE_ASSIGN(size_t byteSize, type.byteSize());
   size_t allocated = (byteSize / hostAlignment + 1) * hostAlignment;
@@ -247,7 +247,7 @@ Result<HostArray> Buffer::toHost(std::shared_ptr<const Buffer> buffer) {
     return fail(ErrorCode::ResourceExhausted, "[{}] no host memory for a result of {} bytes",
                 client.platformName(), byteSize);
   TORCHERE_TRY(buffer->copyTo(memory.get(), byteSize));
-  return HostArray{memory.get(), type, memory};
+  return HostArray{memory.get(), buffer->arrayType, memory};
 }
 
 } // namespace torchere::runtime

@@ -21,10 +21,15 @@ struct ArrayType {
   TORCHERE_EXPORT Result<size_t> byteSize() const;
 };
 
+/// Types are shared, so that a call makes none of its own.
+inline std::shared_ptr<const ArrayType> makeArrayType(DType dtype, std::vector<int64_t> shape) {
+  return std::make_shared<const ArrayType>(ArrayType{dtype, std::move(shape)});
+}
+
 /// A dense, row-major array in host memory. `owner` keeps the memory alive.
 struct HostArray {
   const void *data = nullptr;
-  ArrayType type;
+  std::shared_ptr<const ArrayType> type;
   std::shared_ptr<const void> owner;
 };
 

@@ -126,8 +126,8 @@ TEST_F(ClientTest, LivesAsLongAsWhatItMade) {
   auto client = makeClient();
   std::vector<float> values = {1, 2};
   auto executable = *client->compile("module {}");
-  auto buffer = std::make_unique<Buffer>(
-      *Buffer::fromHost(client, {values.data(), {DType::F32, {2}}, nullptr}, HostTransfer::Copy));
+  auto buffer = std::make_unique<Buffer>(*Buffer::fromHost(
+      client, {values.data(), makeArrayType(DType::F32, {2}), nullptr}, HostTransfer::Copy));
   client.reset();
   EXPECT_EQ(callCount("PJRT_Client_Destroy"), 0);
   executable.reset();
@@ -151,7 +151,7 @@ TEST_F(ClientTest, RefusesToWorkAfterFork) {
   auto client = makeClient();
   auto executable = *client->compile("module {}");
   std::vector<float> values = {1, 2};
-  HostArray array{values.data(), {DType::F32, {2}}, nullptr};
+  HostArray array{values.data(), makeArrayType(DType::F32, {2}), nullptr};
   auto buffer = std::make_shared<Buffer>(*Buffer::fromHost(client, array, HostTransfer::Copy));
   pid_t parent = getpid();
   EXPECT_TRUE(holdsInChild([&] {

@@ -37,7 +37,8 @@ class Cpu : public CpuPluginTest {
 protected:
   Buffer makeBuffer(const Floats &floats, HostTransfer transfer,
                     std::shared_ptr<const void> owner = nullptr) {
-    auto buffer = Buffer::fromHost(client, {floats.values, {DType::F32, {4}}, std::move(owner)}, transfer);
+    auto buffer =
+        Buffer::fromHost(client, {floats.values, makeArrayType(DType::F32, {4}), std::move(owner)}, transfer);
     EXPECT_TRUE(buffer) << buffer.error().text();
     return *std::move(buffer);
   }
@@ -141,7 +142,8 @@ TEST_F(Cpu, EveryElementTypeSurvivesTheTrip) {
     auto dtype = static_cast<DType>(i);
     if (!bufferType(dtype))
       continue;
-    auto buffer = Buffer::fromHost(client, {bytes, {dtype, {1, 2}}, nullptr}, HostTransfer::Copy);
+    auto buffer =
+        Buffer::fromHost(client, {bytes, makeArrayType(dtype, {1, 2}), nullptr}, HostTransfer::Copy);
     ASSERT_TRUE(buffer) << dtypeInfo(dtype).torchName << ": " << buffer.error().text();
     auto host = Buffer::toHost(std::make_shared<const Buffer>(*std::move(buffer)));
     ASSERT_TRUE(host) << host.error().text();
@@ -151,11 +153,11 @@ TEST_F(Cpu, EveryElementTypeSurvivesTheTrip) {
 
 TEST_F(Cpu, ArraysWithoutElementsNeedNoAddress) {
   for (HostTransfer transfer : {HostTransfer::Copy, HostTransfer::ZeroCopy}) {
-    auto buffer = Buffer::fromHost(client, {nullptr, {DType::F32, {0, 3}}, nullptr}, transfer);
+    auto buffer = Buffer::fromHost(client, {nullptr, makeArrayType(DType::F32, {0, 3}), nullptr}, transfer);
     ASSERT_TRUE(buffer) << buffer.error().text();
     auto host = Buffer::toHost(std::make_shared<const Buffer>(*std::move(buffer)));
     ASSERT_TRUE(host) << host.error().text();
-    EXPECT_EQ(host->type.shape, (std::vector<int64_t>{0, 3}));
+    EXPECT_EQ(host->type->shape, (std::vector<int64_t>{0, 3}));
   }
 }
 
@@ -186,8 +188,8 @@ TEST_F(Cpu, MakesAsManyDevicesAsAsked) {
   auto executable = (*three)->compile(addOne, {.device = last.id});
   ASSERT_TRUE(executable) << executable.error().text();
   Floats input = {{1, 2, 3, 4}};
-  auto argument =
-      Buffer::fromHost(*three, {input.values, {DType::F32, {4}}, nullptr}, HostTransfer::ZeroCopy, &last);
+  auto argument = Buffer::fromHost(*three, {input.values, makeArrayType(DType::F32, {4}), nullptr},
+                                   HostTransfer::ZeroCopy, &last);
   ASSERT_TRUE(argument) << argument.error().text();
   EXPECT_EQ(run(**executable, *argument)[2], 4);
 }

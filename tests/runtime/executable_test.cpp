@@ -19,7 +19,8 @@ protected:
     FakeTest::TearDown();
   }
   Buffer makeBuffer(HostTransfer transfer = HostTransfer::Copy, std::shared_ptr<const void> owner = nullptr) {
-    auto buffer = Buffer::fromHost(client, {values.data(), {DType::F32, {2, 2}}, std::move(owner)}, transfer);
+    auto buffer = Buffer::fromHost(
+        client, {values.data(), makeArrayType(DType::F32, {2, 2}), std::move(owner)}, transfer);
     EXPECT_TRUE(buffer) << buffer.error().text();
     return *std::move(buffer);
   }
@@ -126,7 +127,7 @@ TEST_F(ExecutableTest, PassesOnErrorsOfResultTypes) {
 TEST_F(ExecutableTest, PassesOnErrorsOfBuffers) {
   control->failing = "PJRT_Client_BufferFromHostBuffer";
   expectError(
-      Buffer::fromHost(client, {values.data(), {DType::F32, {2}}, nullptr}, HostTransfer::Copy),
+      Buffer::fromHost(client, {values.data(), makeArrayType(DType::F32, {2}), nullptr}, HostTransfer::Copy),
       ErrorCode::Internal,
       "[fake] cannot make a buffer from host memory: PJRT_Client_BufferFromHostBuffer was told to fail");
   control->failing.clear();
@@ -153,7 +154,8 @@ TEST_F(ExecutableTest, PassesOnErrorsOfBuffers) {
 
 TEST_F(ExecutableTest, ChecksArraysBeforeThePluginSeesThem) {
   auto refuse = [&](ArrayType type) {
-    return Buffer::fromHost(client, {values.data(), std::move(type), nullptr}, HostTransfer::Copy);
+    return Buffer::fromHost(client, {values.data(), std::make_shared<ArrayType>(type), nullptr},
+                            HostTransfer::Copy);
   };
   expectError(refuse({DType::C32, {2}}), ErrorCode::Unimplemented,
               "[fake] no such element type in PJRT: got complex32");
