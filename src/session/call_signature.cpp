@@ -1,0 +1,152 @@
+// CallSignature: the checks that every call makes, and the texts of their errors.
+#include "session/call_signature.h"
+
+#include "session/size_solver.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace torchere::session {
+
+using program::Argument;
+using program::ConstantInput;
+using program::EntryInput;
+
+CallSignature::CallSignature(const program::EntryPoint &entryPoint) : entryPoint(entryPoint) {
+  for (const EntryInput &input : entryPoint.inputs)
+    if (input.source == program::InputSource::UserInput)
+      tensors.push_back(&input);
+  for (const EntryInput &input : entryPoint.unusedInputs)
+    if (input.source == program::InputSource::UserInput)
+      tensors.push_back(&input);
+  std::stable_sort(tensors.begin(), tensors.end(),
+                   [](const EntryInput *a, const EntryInput *b) { return a->position < b->position; });
+  for (const EntryInput *input : tensors)
+    for (size_t i = 0; i < input->type.shape.size(); ++i)
+      if (!input->type.shape[i].isConstant())
+        dimensions.push_back({input, i, input->type.shape[i]});
+}
+
+std::string CallSignature::inputNames() const {
+  std::vector<std::pair<int64_t, std::string_view>> names;
+  for (const EntryInput *input : tensors)
+    names.emplace_back(input->position, input->name);
+  for (const ConstantInput &constant : entryPoint.constantInputs)
+    names.emplace_back(constant.position, constant.name);
+  std::sort(names.begin(), names.end());
+  std::vector<std::string_view> ordered;
+  for (const auto &[position, name] : names)
+    ordered.push_back(name);
+  return ordered.empty() ? "none" : fmt::format("{}", fmt::join(ordered, ", "));
+}
+
+Status CallSignature::check(std::span<const Input> inputs, Sizes &sizes) const {
+  if (static_cast<int64_t>(inputs.size()) != entryPoint.userInputCount)
+    return invalidArgument("[{}] wrong number of inputs: got {}, expected {} ({})", entryPoint.name,
+                           inputs.size(), entryPoint.userInputCount, inputNames());
+  sizes.clear();
+  for (const EntryInput *input : tensors)
+    TORCHERE_TRY(checkTensor(*input, inputs[static_cast<size_t>(input->position)], sizes));
+  for (const ConstantInput &constant : entryPoint.constantInputs)
+    TORCHERE_TRY(checkConstant(constant, inputs[static_cast<size_t>(constant.position)]));
+  return {};
+}
+
+static std::string describe(const Argument &argument) {
+  struct Printer {
+    std::string operator()(std::monostate) const { return "None"; }
+    std::string operator()(bool value) const { return value ? "True" : "False"; }
+    std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(double value) const { return fmt::format("{}", value); }
+    std::string operator()(const std::complex<double> &value) const {
+      return fmt::format("({}{:+}j)", value.real(), value.imag());
+    }
+    std::string operator()(const std::string &value) const { return fmt::format("'{}'", value); }
+    std::string operator()(DType value) const { return fmt::format("torch.{}", dtypeInfo(value).torchName); }
+    std::string operator()(const program::Device &value) const {
+      return fmt::format("device '{}'", value.name);
+    }
+    std::string operator()(const program::Layout &value) const { return "torch." + value.name; }
+    std::string operator()(const program::MemoryFormat &value) const { return "torch." + value.name; }
+    std::string operator()(const Argument::List &list) const {
+      std::vector<std::string> texts;
+      for (const Argument &element : list)
+        texts.push_back(describe(element));
+      return fmt::format("[{}]", fmt::join(texts, ", "));
+    }
+    std::string operator()(const program::NodeReference &) const { return "a node"; }
+    std::string operator()(const program::GraphReference &) const { return "a graph"; }
+    std::string operator()(const program::OpReference &value) const { return value.name; }
+  };
+  return std::visit(Printer{}, argument.value);
+}
+
+static bool isEqual(const Argument &a, const Argument &b) {
+  if (a.value.index() != b.value.index())
+    return false;
+  if (const auto *list = a.as<Argument::List>())
+    return std::equal(list->begin(), list->end(), b.as<Argument::List>()->begin(),
+                      b.as<Argument::List>()->end(), isEqual);
+  if (const auto *number = a.as<double>()) // the program was captured with a NaN: a NaN is what it takes
+    return *number == *b.as<double>() || (std::isnan(*number) && std::isnan(*b.as<double>()));
+  return std::visit(
+      [&](const auto &value) {
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, Argument::List>)
+          return false; // compared above
+        else
+          return value == std::get<Value>(b.value);
+      },
+      a.value);
+}
+
+Status CallSignature::checkConstant(const ConstantInput &constant, const Input &value) const {
+  const auto *given = std::get_if<Argument>(&value);
+  if (!given)
+    return invalidArgument("[{}] wrong kind of input: got a tensor, expected {}", constant.name,
+                           describe(constant.value));
+  if (!isEqual(*given, constant.value))
+    return invalidArgument("[{}] wrong constant: got {}, expected {}, with which the program was captured",
+                           constant.name, describe(*given), describe(constant.value));
+  return {};
+}
+
+Status CallSignature::checkTensor(const EntryInput &input, const Input &value, Sizes &sizes) const {
+  const auto *tensor = std::get_if<TensorView>(&value);
+  if (!tensor) {
+    const Argument &given = std::get<Argument>(value);
+    if (input.isSymInt && given.as<int64_t>())
+      return {};
+    return invalidArgument("[{}] wrong kind of input: got {}, expected {}", input.name, describe(given),
+                           input.isSymInt ? "an int" : "a tensor");
+  }
+  if (input.isSymInt)
+    return invalidArgument("[{}] wrong kind of input: got a tensor, expected an int", input.name);
+  if (tensor->device != "cpu")
+    return invalidArgument("[{}] wrong device: got {}, expected cpu", input.name, tensor->device);
+  if (tensor->dtype != input.type.dtype)
+    return invalidArgument("[{}] wrong dtype: got {}, expected {}", input.name,
+                           dtypeInfo(tensor->dtype).torchName, dtypeInfo(input.type.dtype).torchName);
+  const std::vector<program::SymInt> &shape = input.type.shape;
+  if (tensor->shape.size() != shape.size())
+    return invalidArgument("[{}] wrong number of dimensions: got {}, expected {}", input.name,
+                           tensor->shape.size(), shape.size());
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!shape[i].isConstant())
+      sizes.push_back(tensor->shape[i]);
+    else if (tensor->shape[i] != shape[i].constant())
+      return invalidArgument("[{}] wrong size of dimension {}: got {}, expected {}", input.name, i,
+                             tensor->shape[i], shape[i].constant());
+  }
+  return {};
+}
+
+Status CallSignature::checkSizes(const Sizes &sizes) const {
+  SizeSolver solver(*this, sizes);
+  TORCHERE_TRY(solver.solve());
+  return solver.checkRanges();
+}
+
+} // namespace torchere::session

@@ -1,0 +1,47 @@
+// CallSignature: checks the arguments of a call before a plugin sees them.
+#pragma once
+
+#include "program/entry_point.h"
+#include "session/tensor_view.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace torchere::session {
+
+/// The sizes of a call's dynamic dimensions, in the order of the signature: one executable each.
+using Sizes = std::vector<int64_t>;
+
+/// Refers to the entry point, which must outlive it.
+class CallSignature {
+public:
+  explicit CallSignature(const program::EntryPoint &entryPoint);
+
+  /// Checks what does not depend on symbols: the count of inputs, tensor or constant, devices, dtypes,
+  /// numbers of dimensions and constant sizes. On success `sizes` holds the sizes of the dynamic dimensions.
+  /// Errors: InvalidArgument, `[x] what is wrong: got X, expected Y`.
+  Status check(std::span<const Input> inputs, Sizes &sizes) const;
+  /// Checks sizes that check() gave: symbols have one value each, derived sizes (2*s0 + 1) fit, and values
+  /// lie in the ranges of the program. Needed once for each set of sizes.
+  Status checkSizes(const Sizes &sizes) const;
+  bool isDynamic() const { return !dimensions.empty(); }
+
+private:
+  friend class SizeSolver;
+  struct Dimension {
+    const program::EntryInput *input;
+    size_t index;
+    program::SymInt size;
+  };
+  Status checkTensor(const program::EntryInput &input, const Input &value, Sizes &sizes) const;
+  Status checkConstant(const program::ConstantInput &constant, const Input &value) const;
+  std::string inputNames() const;
+
+  const program::EntryPoint &entryPoint;
+  std::vector<const program::EntryInput *>
+      tensors;                       ///< the user's, those that the program does not read included
+  std::vector<Dimension> dimensions; ///< of `tensors`, those whose size is no constant
+};
+
+} // namespace torchere::session

@@ -1,0 +1,189 @@
+// Callable: arguments and state of an entry point, and the making of its executables.
+#include "session/callable.h"
+
+#include "passes/donation.h"
+#include "passes/refinement.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace torchere::session {
+
+using program::EntryInput;
+using program::EntryOutput;
+using program::InputSource;
+using program::OutputDestination;
+
+static std::string shapeText(const program::EntryPoint &entryPoint,
+                             const std::vector<program::SymInt> &shape) {
+  std::vector<std::string> sizes;
+  for (program::SymInt size : shape)
+    sizes.push_back(entryPoint.expressions.print(size));
+  return fmt::format("({})", fmt::join(sizes, ", "));
+}
+
+static Status checkWeight(const program::EntryPoint &entryPoint, const EntryInput &input,
+                          const program::Weight &weight) {
+  if (weight.dtype != input.type.dtype)
+    return invalidArgument("[{}] wrong dtype of the weight: got {}, expected {}", input.name,
+                           dtypeInfo(weight.dtype).torchName, dtypeInfo(input.type.dtype).torchName);
+  std::vector<program::SymInt> shape(weight.shape.begin(), weight.shape.end());
+  if (shape != input.type.shape)
+    return invalidArgument("[{}] wrong shape of the weight: got {}, expected {}", input.name,
+                           shapeText(entryPoint, shape), shapeText(entryPoint, input.type.shape));
+  return {};
+}
+
+static Result<const program::Weight *> findWeight(const EntryInput &input, const artifact::Bundle &bundle) {
+  if (input.source == InputSource::Constant) {
+    auto index = static_cast<size_t>(input.position);
+    if (input.position < 0 || index >= bundle.constants.size())
+      return fail(ErrorCode::NotFound,
+                  "[{}] no such constant in the program: got index {}, expected less than {}", input.name,
+                  input.position, bundle.constants.size());
+    return &bundle.constants[index];
+  }
+  auto found = bundle.stateDict.find(input.name);
+  if (found == bundle.stateDict.end())
+    return fail(ErrorCode::NotFound, "[{}] no such weight in the program", input.name);
+  return &found->second;
+}
+
+Result<std::unique_ptr<Callable>> Callable::create(const artifact::Function &function,
+                                                   const artifact::Bundle &bundle, WeightStore &weights) {
+  std::unique_ptr<Callable> callable(new Callable(function));
+  callable->weightStore = &weights;
+  TORCHERE_TRY(callable->findSources(bundle, weights));
+  TORCHERE_TRY(callable->findUpdates());
+  return callable;
+}
+
+Status Callable::findSources(const artifact::Bundle &bundle, WeightStore &weights) {
+  for (const EntryInput &input : entryPoint().inputs) {
+    if (input.source == InputSource::UserInput) {
+      if (input.position < 0 || input.position >= entryPoint().userInputCount)
+        return invalidArgument("[{}] position out of range: got {}, expected less than {}", input.name,
+                               input.position, entryPoint().userInputCount);
+      argumentSources.push_back({nullptr, static_cast<size_t>(input.position)});
+      continue;
+    }
+    TORCHERE_ASSIGN(const program::Weight *weight, findWeight(input, bundle));
+    TORCHERE_TRY(checkWeight(entryPoint(), input, *weight));
+    WeightSlot &slot = input.source == InputSource::Constant ? weights.addConstant(input.name, *weight)
+                                                             : weights.add(input.name, *weight);
+    argumentSources.push_back({&slot, 0});
+  }
+  // State that the function writes but does not read has a slot as well.
+  for (const EntryOutput &output : entryPoint().outputs) {
+    if (output.destination != OutputDestination::Buffer && output.destination != OutputDestination::Parameter)
+      continue;
+    auto found = bundle.stateDict.find(output.target);
+    if (found == bundle.stateDict.end())
+      return fail(ErrorCode::NotFound, "[{}] no such weight in the program", output.target);
+    stateUpdates.push_back({static_cast<size_t>(&output - entryPoint().outputs.data()),
+                            &weights.add(output.target, found->second), std::nullopt});
+  }
+  return {};
+}
+
+/// Marks the slots that are written as state, and finds the arguments whose memory the results can take:
+/// those that are read once. (A buffer that is two arguments cannot be donated.)
+Status Callable::findUpdates() {
+  for (Update &update : stateUpdates) {
+    update.slot->isState = true;
+    size_t readers = 0;
+    for (size_t i = 0; i < argumentSources.size(); ++i)
+      if (argumentSources[i].slot == update.slot) {
+        ++readers;
+        update.donatedArgument = i;
+      }
+    if (readers != 1)
+      update.donatedArgument.reset();
+    const program::TensorSignature &type = entryPoint().outputs[update.result].type;
+    std::vector<program::SymInt> shape(update.slot->weight->shape.begin(), update.slot->weight->shape.end());
+    if (type.dtype != update.slot->weight->dtype || type.shape != shape)
+      return invalidArgument("[{}] its new value has another type: got {} {}, expected {} {}",
+                             update.slot->name, dtypeInfo(type.dtype).torchName,
+                             shapeText(entryPoint(), type.shape),
+                             dtypeInfo(update.slot->weight->dtype).torchName, shapeText(entryPoint(), shape));
+  }
+  return {};
+}
+
+void Callable::findStateReads() {
+  for (size_t i = 0; i < argumentSources.size(); ++i)
+    if (argumentSources[i].slot && argumentSources[i].slot->isState)
+      stateReads.push_back(i);
+}
+
+std::vector<std::shared_ptr<const runtime::ArrayType>>
+Callable::argumentTypes(std::span<const Input> inputs) const {
+  std::vector<std::shared_ptr<const runtime::ArrayType>> types;
+  for (const Source &source : argumentSources) {
+    if (source.slot)
+      types.push_back(nullptr);
+    else if (const auto *tensor = std::get_if<TensorView>(&inputs[source.position]))
+      types.push_back(runtime::makeArrayType(tensor->dtype, {tensor->shape.begin(), tensor->shape.end()}));
+    else
+      types.push_back(runtime::makeArrayType(DType::I64, {}));
+  }
+  return types;
+}
+
+/// The text to compile: the program's own when nothing is to be changed in it.
+Result<std::string> Callable::moduleText(const Specialization &specialization) {
+  std::vector<passes::Donation> donations;
+  for (const Update &update : stateUpdates)
+    if (update.donatedArgument)
+      donations.push_back({*update.donatedArgument, update.result});
+  if (donations.empty() && !callSignature.isDynamic())
+    return function.text;
+  if (!module) {
+    TORCHERE_ASSIGN(module, stablehlo::Module::parse(function.text, entryPoint().name));
+    TORCHERE_TRY(passes::markDonations(*module, donations));
+  }
+  if (!callSignature.isDynamic())
+    return module->text();
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < argumentSources.size(); ++i)
+    shapes.push_back(argumentSources[i].slot ? argumentSources[i].slot->weight->shape
+                                             : specialization.argumentTypes[i]->shape);
+  stablehlo::Module refined = module->clone();
+  TORCHERE_TRY(passes::refineShapes(refined, shapes));
+  ++callCounts.refinements;
+  return refined.text();
+}
+
+Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &sizes,
+                                                                   std::span<const Input> inputs,
+                                                                   runtime::Client &client,
+                                                                   std::optional<int> device) {
+  std::lock_guard lock(mutex);
+  auto found = specializations.find(sizes);
+  if (found == specializations.end()) {
+    TORCHERE_TRY(callSignature.checkSizes(sizes));
+    for (const Source &source : argumentSources)
+      if (source.slot)
+        TORCHERE_TRY(weightStore->makeResident(*source.slot));
+    auto specialization = std::make_shared<Specialization>();
+    specialization->argumentTypes = argumentTypes(inputs);
+    TORCHERE_ASSIGN(std::string text, moduleText(*specialization));
+    TORCHERE_ASSIGN(specialization->executable, client.compile(text, {.device = device}));
+    if (specialization->executable->outputCount() != entryPoint().outputs.size())
+      return fail(ErrorCode::Internal,
+                  "[{}] wrong number of results of the compiled program: got {}, expected {}",
+                  entryPoint().name, specialization->executable->outputCount(), entryPoint().outputs.size());
+    ++callCounts.preparations;
+    found = specializations.emplace(sizes, std::move(specialization)).first;
+  }
+  ++callCounts.calls;
+  return found->second;
+}
+
+CallCounts Callable::counts() const {
+  std::lock_guard lock(mutex);
+  return callCounts;
+}
+
+} // namespace torchere::session

@@ -1,0 +1,78 @@
+// Callable: one entry point of a session, with its executables, one for each set of sizes.
+#pragma once
+
+#include "artifact/bundle.h"
+#include "runtime/executable.h"
+#include "session/call_signature.h"
+#include "session/session.h"
+#include "session/weight_store.h"
+#include "stablehlo/module.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace torchere::session {
+
+/// The executable for one set of sizes, and the types of its arguments that are the user's.
+struct Specialization {
+  std::shared_ptr<const runtime::Executable> executable;
+  std::vector<std::shared_ptr<const runtime::ArrayType>> argumentTypes; ///< by argument; null for weights
+};
+
+class Callable {
+public:
+  /// Where an argument of the function comes from.
+  struct Source {
+    WeightSlot *slot = nullptr; ///< null: the user's input at `position`
+    size_t position = 0;
+  };
+  /// A result that becomes a weight's next value.
+  struct Update {
+    size_t result;
+    WeightSlot *slot;
+    std::optional<size_t> donatedArgument; ///< the argument whose memory the result takes
+  };
+
+  /// `constants` are the bundle's. Errors name the weight that is missing or of the wrong dtype or shape.
+  static Result<std::unique_ptr<Callable>> create(const artifact::Function &function,
+                                                  const artifact::Bundle &bundle, WeightStore &weights);
+
+  const program::EntryPoint &entryPoint() const { return function.entryPoint; }
+  const CallSignature &signature() const { return callSignature; }
+  const std::vector<Source> &sources() const { return argumentSources; }
+  const std::vector<Update> &updates() const { return stateUpdates; }
+  /// The arguments that are state, of this callable or of another of the session's.
+  const std::vector<size_t> &stateArguments() const { return stateReads; }
+  /// Fills stateArguments(). Once all callables of the session are there.
+  void findStateReads();
+  /// The executable for sizes that the signature gave. Made when it is not there: sizes are then checked,
+  /// weights made resident, the module refined and compiled. One thread at a time makes one.
+  Result<std::shared_ptr<const Specialization>> specialize(const Sizes &sizes, std::span<const Input> inputs,
+                                                           runtime::Client &client,
+                                                           std::optional<int> device);
+  CallCounts counts() const;
+
+private:
+  Callable(const artifact::Function &function) : function(function), callSignature(function.entryPoint) {}
+  Status findSources(const artifact::Bundle &bundle, WeightStore &weights);
+  Status findUpdates();
+  Result<std::string> moduleText(const Specialization &specialization);
+  std::vector<std::shared_ptr<const runtime::ArrayType>> argumentTypes(std::span<const Input> inputs) const;
+
+  const artifact::Function &function;
+  CallSignature callSignature;
+  WeightStore *weightStore = nullptr;
+  std::vector<Source> argumentSources;
+  std::vector<Update> stateUpdates;
+  std::vector<size_t> stateReads;
+
+  mutable std::mutex mutex; // guards what follows
+  std::optional<stablehlo::Module> module;
+  std::map<Sizes, std::shared_ptr<const Specialization>> specializations;
+  CallCounts callCounts;
+};
+
+} // namespace torchere::session

@@ -1,0 +1,230 @@
+// Session: calls, state, and results.
+#include "session/session.h"
+
+#include "session/callable.h"
+#include "session/weight_store.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace torchere::session {
+
+using program::OutputDestination;
+using runtime::Buffer;
+
+/// What one execution takes, kept until its end.
+struct Session::Arguments {
+  std::vector<const Buffer *> buffers;       ///< of all arguments, in order
+  std::vector<Buffer> inputs;                ///< made for this call
+  std::vector<std::shared_ptr<Buffer>> held; ///< state
+  std::vector<int64_t> integers;             ///< the memory of the inputs that are ints
+};
+
+Session::Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const artifact::Bundle> bundle)
+    : client(std::move(client)), bundle(std::move(bundle)) {}
+
+Session::~Session() = default;
+
+Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<runtime::Client> client,
+                                                 std::shared_ptr<const artifact::Bundle> bundle,
+                                                 std::optional<int> deviceId) {
+  if (!bundle->hasWeights)
+    return fail(ErrorCode::FailedPrecondition,
+                "[session] the program was saved without its weights: it cannot be called");
+  TORCHERE_TRY(client->checkProcess());
+  std::shared_ptr<Session> session(new Session(std::move(client), std::move(bundle)));
+  session->deviceId = deviceId;
+  if (deviceId) {
+    TORCHERE_ASSIGN(session->device, session->client->device(*deviceId));
+  }
+  session->weights = std::make_unique<WeightStore>(session->client, session->device);
+  for (const artifact::Function &function : session->bundle->functions) {
+    TORCHERE_ASSIGN(auto callable, Callable::create(function, *session->bundle, *session->weights));
+    session->callables.push_back(std::move(callable));
+  }
+  for (auto &callable : session->callables)
+    callable->findStateReads();
+  return session;
+}
+
+const program::EntryPoint &Session::entryPoint(size_t function) const {
+  return callables[function]->entryPoint();
+}
+
+CallCounts Session::counts(size_t function) const {
+  return callables[function]->counts();
+}
+
+Result<size_t> Session::findFunction(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < callables.size(); ++i) {
+    if (callables[i]->entryPoint().name == name)
+      return i;
+    names.push_back(callables[i]->entryPoint().name);
+  }
+  return fail(ErrorCode::NotFound, "[{}] no such function in the program: expected one of {}", name,
+              fmt::join(names, ", "));
+}
+
+Result<CallResult> Session::call(size_t function, std::span<const Input> inputs) {
+  TORCHERE_TRY(client->checkProcess());
+  Callable &callable = *callables[function];
+  Sizes sizes;
+  TORCHERE_TRY(callable.signature().check(inputs, sizes));
+  TORCHERE_ASSIGN(auto specialization, callable.specialize(sizes, inputs, *client, deviceId));
+  Arguments arguments;
+  TORCHERE_TRY(gather(callable, *specialization, inputs, arguments));
+  if (!callable.updates().empty()) {
+    auto lock = weights->lock(); // one call after the other
+    TORCHERE_TRY(addState(callable, arguments));
+    return callWithState(callable, *specialization, arguments);
+  }
+  if (!callable.stateArguments().empty()) {
+    auto lock = weights->lock();
+    TORCHERE_TRY(addState(callable, arguments));
+    for (size_t argument : callable.stateArguments()) // other calls may replace it meanwhile
+      arguments.held.push_back(callable.sources()[argument].slot->buffer);
+  }
+  TORCHERE_ASSIGN(std::vector<Buffer> results, specialization->executable->execute(arguments.buffers));
+  return deliver(callable, std::move(results));
+}
+
+Status Session::addInput(const Input &input, const std::shared_ptr<const runtime::ArrayType> &type,
+                         Arguments &arguments) const {
+  runtime::HostArray array{nullptr, type, nullptr};
+  if (const auto *tensor = std::get_if<TensorView>(&input)) {
+    array.data = tensor->data;
+    array.owner = tensor->owner;
+    if (!tensor->isContiguous()) {
+      TORCHERE_ASSIGN(array.owner, copyDense(*tensor));
+      array.data = array.owner.get();
+    }
+  } else {
+    arguments.integers.push_back(*std::get<program::Argument>(input).as<int64_t>());
+    array.data = &arguments.integers.back();
+  }
+  TORCHERE_ASSIGN(Buffer buffer,
+                  Buffer::fromHost(client, std::move(array), runtime::HostTransfer::ZeroCopy, device));
+  arguments.inputs.push_back(std::move(buffer));
+  return {};
+}
+
+Status Session::gather(const Callable &callable, const Specialization &specialization,
+                       std::span<const Input> inputs, Arguments &arguments) const {
+  const std::vector<Callable::Source> &sources = callable.sources();
+  arguments.buffers.reserve(sources.size());
+  arguments.inputs.reserve(sources.size()); // addresses are taken
+  arguments.integers.reserve(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (WeightSlot *slot = sources[i].slot) {
+      arguments.buffers.push_back(slot->isState ? nullptr : slot->buffer.get());
+      continue;
+    }
+    TORCHERE_TRY(addInput(inputs[sources[i].position], specialization.argumentTypes[i], arguments));
+    arguments.buffers.push_back(&arguments.inputs.back());
+  }
+  return {};
+}
+
+Status Session::addState(const Callable &callable, Arguments &arguments) const {
+  for (size_t argument : callable.stateArguments()) {
+    const WeightSlot &slot = *callable.sources()[argument].slot;
+    TORCHERE_TRY(WeightStore::checkNotLost(slot));
+    arguments.buffers[argument] = slot.buffer.get();
+  }
+  return {};
+}
+
+Result<CallResult> Session::callWithState(const Callable &callable, const Specialization &specialization,
+                                          Arguments &arguments) {
+  // A buffer that somebody else holds (a reader, a call in another thread) is not overwritten.
+  std::vector<int64_t> kept;
+  for (const Callable::Update &update : callable.updates())
+    if (update.donatedArgument && update.slot->buffer.use_count() > 1)
+      kept.push_back(static_cast<int64_t>(*update.donatedArgument));
+  auto results = specialization.executable->execute(arguments.buffers, kept);
+  if (!results) {
+    for (const Callable::Update &update : callable.updates())
+      update.slot->isLost |= update.donatedArgument && update.slot->buffer->isDeleted();
+    return tl::unexpected(std::move(results).error());
+  }
+  for (const Callable::Update &update : callable.updates()) {
+    update.slot->buffer = std::make_shared<Buffer>(std::move((*results)[update.result]));
+    update.slot->isLost = false;
+  }
+  return deliver(callable, *std::move(results));
+}
+
+Result<CallResult> Session::deliver(const Callable &callable, std::vector<Buffer> results) {
+  CallResult result;
+  const std::vector<program::EntryOutput> &outputs = callable.entryPoint().outputs;
+  result.outputs.reserve(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    OutputDestination destination = outputs[i].destination;
+    if (destination == OutputDestination::Buffer || destination == OutputDestination::Parameter)
+      continue;
+    TORCHERE_ASSIGN(runtime::HostArray array,
+                    Buffer::toHost(std::make_shared<const Buffer>(std::move(results[i]))));
+    auto &list = destination == OutputDestination::UserInput ? result.mutations : result.outputs;
+    list.push_back({outputs[i].position, std::move(array), outputs[i].isSymInt});
+  }
+  return result;
+}
+
+std::vector<std::string> Session::stateNames() const {
+  std::vector<std::string> names;
+  for (const auto &callable : callables)
+    for (const program::EntryOutput &output : callable->entryPoint().outputs)
+      if (output.destination == OutputDestination::Buffer ||
+          output.destination == OutputDestination::Parameter)
+        names.push_back(output.target);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Result<runtime::HostArray> Session::readWeight(std::string_view name) {
+  TORCHERE_TRY(client->checkProcess());
+  if (const WeightSlot *slot = weights->find(name); slot && slot->isState) {
+    std::shared_ptr<const Buffer> buffer;
+    {
+      auto lock = weights->lock();
+      TORCHERE_TRY(WeightStore::checkNotLost(*slot));
+      buffer = slot->buffer;
+    }
+    if (buffer)
+      return Buffer::toHost(std::move(buffer));
+  }
+  auto found = bundle->stateDict.find(std::string(name));
+  if (found == bundle->stateDict.end())
+    return fail(ErrorCode::NotFound, "[{}] no such weight in the program", name);
+  const program::Weight &weight = found->second;
+  return denseArray({weight.data(), weight.dtype, weight.shape, weight.strides, "cpu", weight.storage});
+}
+
+Status Session::writeState(std::string_view name, const TensorView &value) {
+  TORCHERE_TRY(client->checkProcess());
+  WeightSlot *slot = weights->find(name);
+  if (!slot || !slot->isState)
+    return fail(ErrorCode::NotFound, "[{}] no such state in the program: expected one of {}", name,
+                fmt::join(stateNames(), ", "));
+  const program::Weight &weight = *slot->weight;
+  if (value.device != "cpu")
+    return invalidArgument("[{}] wrong device: got {}, expected cpu", name, value.device);
+  if (value.dtype != weight.dtype)
+    return invalidArgument("[{}] wrong dtype: got {}, expected {}", name, dtypeInfo(value.dtype).torchName,
+                           dtypeInfo(weight.dtype).torchName);
+  if (!std::equal(value.shape.begin(), value.shape.end(), weight.shape.begin(), weight.shape.end()))
+    return invalidArgument("[{}] wrong shape: got ({}), expected ({})", name, fmt::join(value.shape, ", "),
+                           fmt::join(weight.shape, ", "));
+  TORCHERE_ASSIGN(runtime::HostArray array, denseArray(value));
+  TORCHERE_ASSIGN(Buffer buffer,
+                  Buffer::fromHost(client, std::move(array), runtime::HostTransfer::Copy, device));
+  auto lock = weights->lock();
+  slot->buffer = std::make_shared<Buffer>(std::move(buffer));
+  slot->isLost = false;
+  return {};
+}
+
+} // namespace torchere::session

@@ -1,0 +1,157 @@
+// SizeSolver: symbols from sizes, expressions checked, ranges checked.
+#include "session/size_solver.h"
+
+#include <fmt/ranges.h>
+
+#include <limits>
+
+namespace torchere::session {
+
+using program::ExpressionKind;
+using program::SymInt;
+
+SizeSolver::SizeSolver(const CallSignature &signature, const Sizes &sizes)
+    : signature(signature), pool(signature.entryPoint.expressions), sizes(sizes) {}
+
+Status SizeSolver::solve() {
+  TORCHERE_TRY(bindSymbols());
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      TORCHERE_ASSIGN(bool solved, solveFor(signature.dimensions[i], sizes[i]));
+      progress |= solved;
+    }
+  }
+  return checkExpressions();
+}
+
+Status SizeSolver::bindSymbols() {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Dimension &dimension = signature.dimensions[i];
+    if (pool[dimension.size].kind != ExpressionKind::Symbol)
+      continue;
+    const std::string &symbol = pool[dimension.size].symbol;
+    auto [entry, isNew] = symbols.emplace(symbol, sizes[i]);
+    if (isNew)
+      places[symbol] = fmt::format("dimension {} of {}", dimension.index, dimension.input->name);
+    else if (entry->second != sizes[i])
+      return invalidArgument("[{}] wrong size of dimension {} ({}): got {}, expected {}, as in {}",
+                             dimension.input->name, dimension.index, symbol, sizes[i], entry->second,
+                             places[symbol]);
+  }
+  return {};
+}
+
+void SizeSolver::collectUnknown(SymInt expression, std::set<std::string> &unknown) const {
+  if (expression.isConstant())
+    return;
+  const program::Expression &node = pool[expression];
+  if (node.kind == ExpressionKind::Symbol && !symbols.contains(node.symbol))
+    unknown.insert(node.symbol);
+  for (SymInt operand : node.operands)
+    collectUnknown(operand, unknown);
+}
+
+std::optional<int64_t> SizeSolver::evaluate(SymInt expression) const {
+  auto value = pool.evaluate(expression, symbols);
+  return value ? std::optional<int64_t>(*value) : std::nullopt;
+}
+
+std::optional<int64_t> SizeSolver::evaluateAt(SymInt expression, const std::string &symbol,
+                                              int64_t value) const {
+  auto extended = symbols;
+  extended[symbol] = value;
+  auto result = pool.evaluate(expression, extended);
+  return result ? std::optional<int64_t>(*result) : std::nullopt;
+}
+
+/// A value that tells lines from other curves.
+static constexpr int64_t probe = 1001;
+
+Result<bool> SizeSolver::solveFor(const Dimension &dimension, int64_t size) {
+  std::set<std::string> unknown;
+  collectUnknown(dimension.size, unknown);
+  if (unknown.size() != 1)
+    return false;
+  const std::string &symbol = *unknown.begin();
+  auto atZero = evaluateAt(dimension.size, symbol, 0), atOne = evaluateAt(dimension.size, symbol, 1),
+       atBig = evaluateAt(dimension.size, symbol, probe);
+  if (!atZero || !atOne || !atBig)
+    return false;
+  int64_t slope = 0, rise = 0, big = 0, distance = 0;
+  bool overflow = __builtin_sub_overflow(*atOne, *atZero, &slope);
+  overflow |= __builtin_mul_overflow(slope, probe, &rise) || __builtin_add_overflow(*atZero, rise, &big);
+  overflow |= __builtin_sub_overflow(size, *atZero, &distance);
+  if (overflow || slope == 0 || *atBig != big)
+    return false; // not linear in the symbol: Max, a division, ...
+  int64_t value = distance / slope;
+  if (evaluateAt(dimension.size, symbol, value) != size)
+    return invalidArgument(
+        "[{}] wrong size of dimension {}: got {}, expected a value of {} for an integer {}",
+        dimension.input->name, dimension.index, size, print(dimension.size), symbol);
+  symbols[symbol] = value;
+  places[symbol] = fmt::format("dimension {} of {}", dimension.index, dimension.input->name);
+  return true;
+}
+
+std::string SizeSolver::valuesOf(SymInt expression) const {
+  std::set<std::string> names;
+  SizeSolver blank(signature, sizes); // to which every symbol is unknown
+  blank.collectUnknown(expression, names);
+  std::vector<std::string> texts;
+  for (const std::string &name : names)
+    texts.push_back(fmt::format("{} = {}", name, symbols.find(name)->second));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+Status SizeSolver::checkValue(const Dimension &dimension, int64_t size) const {
+  auto value = evaluate(dimension.size);
+  if (!value || *value == size)
+    return {};
+  return invalidArgument("[{}] wrong size of dimension {} ({}): got {}, expected {} for {}",
+                         dimension.input->name, dimension.index, print(dimension.size), size, *value,
+                         valuesOf(dimension.size));
+}
+
+Status SizeSolver::checkExpressions() {
+  for (size_t i = 0; i < sizes.size(); ++i)
+    TORCHERE_TRY(checkValue(signature.dimensions[i], sizes[i]));
+  return {};
+}
+
+static std::string describe(const program::Range &range) {
+  if (range.max == std::numeric_limits<int64_t>::max())
+    return fmt::format("at least {}", range.min);
+  if (range.min == std::numeric_limits<int64_t>::min())
+    return fmt::format("at most {}", range.max);
+  return fmt::format("{} to {}", range.min, range.max);
+}
+
+std::string SizeSolver::originOf(SymInt expression) const {
+  if (expression.isConstant())
+    return "";
+  if (pool[expression].kind == ExpressionKind::Symbol)
+    return ", from " + places.find(pool[expression].symbol)->second;
+  return ", for " + valuesOf(expression);
+}
+
+Status SizeSolver::checkRanges() const {
+  for (const program::RangeConstraint &constraint : signature.entryPoint.rangeConstraints) {
+    auto value = evaluate(constraint.expression);
+    if (!value || (*value >= constraint.range.min && *value <= constraint.range.max))
+      continue;
+    std::string expected = describe(constraint.range);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const Dimension &dimension = signature.dimensions[i];
+      if (dimension.size == constraint.expression)
+        return invalidArgument("[{}] size of dimension {} ({}) out of range: got {}, expected {}",
+                               dimension.input->name, dimension.index, print(dimension.size), *value,
+                               expected);
+    }
+    return invalidArgument("[{}] {} out of range: got {}, expected {}{}", signature.entryPoint.name,
+                           print(constraint.expression), *value, expected, originOf(constraint.expression));
+  }
+  return {};
+}
+
+} // namespace torchere::session

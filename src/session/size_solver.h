@@ -1,0 +1,47 @@
+// SizeSolver: finds the values of a program's symbols from the sizes of a call's dynamic dimensions.
+#pragma once
+
+#include "session/call_signature.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace torchere::session {
+
+/// Plain symbols are read off their dimensions; an expression with one unknown symbol is solved for it when
+/// it is linear. What stays unknown is not checked.
+class SizeSolver {
+public:
+  SizeSolver(const CallSignature &signature, const Sizes &sizes);
+  Status solve();
+  /// Checks the program's ranges. After solve().
+  Status checkRanges() const;
+
+private:
+  using Dimension = CallSignature::Dimension;
+  Status bindSymbols();
+  Status checkExpressions();
+  /// True when the dimension gave a value to a symbol.
+  Result<bool> solveFor(const Dimension &dimension, int64_t size);
+  Status checkValue(const Dimension &dimension, int64_t size) const;
+  void collectUnknown(program::SymInt expression, std::set<std::string> &unknown) const;
+  std::optional<int64_t> evaluate(program::SymInt expression) const;
+  /// The expression's value were the symbol's this.
+  std::optional<int64_t> evaluateAt(program::SymInt expression, const std::string &symbol,
+                                    int64_t value) const;
+  std::string print(program::SymInt expression) const { return pool.print(expression); }
+  /// "s0 = 3, s1 = 4": the symbols of the expression.
+  std::string valuesOf(program::SymInt expression) const;
+  /// ", from dimension 0 of x" for a symbol, ", for s0 = 3" for an expression.
+  std::string originOf(program::SymInt expression) const;
+
+  const CallSignature &signature;
+  const program::ExpressionPool &pool;
+  const Sizes &sizes;
+  std::map<std::string, int64_t, std::less<>> symbols;
+  std::map<std::string, std::string> places; ///< "dimension 0 of x", where the symbol got its value
+};
+
+} // namespace torchere::session

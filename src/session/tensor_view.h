@@ -1,0 +1,40 @@
+// TensorView: a tensor of the caller's, and what a call takes: tensors and constants.
+#pragma once
+
+#include "base/dtype.h"
+#include "program/program.h"
+#include "runtime/buffer.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace torchere::session {
+
+/// A strided view of the caller's memory. The spans and the name need only outlive the call; `owner` keeps
+/// the memory itself alive for as long as the plugin reads it.
+struct TensorView {
+  const void *data = nullptr; ///< the first element
+  DType dtype = DType::F32;
+  std::span<const int64_t> shape;
+  std::span<const int64_t> strides; ///< in elements; empty: dense and row major
+  std::string_view device = "cpu";
+  std::shared_ptr<const void> owner;
+
+  /// Dense and row major; strides of dimensions of size 1 do not matter.
+  TORCHERE_EXPORT bool isContiguous() const;
+};
+
+/// The same elements, dense and row major, in memory of their own that is aligned to 64 bytes.
+/// InvalidArgument when the size in bytes does not fit 63 bits, ResourceExhausted when there is no memory.
+TORCHERE_EXPORT Result<std::shared_ptr<const void>> copyDense(const TensorView &view);
+
+/// The view as a dense array: the memory itself where it is dense, else a copy.
+TORCHERE_EXPORT Result<runtime::HostArray> denseArray(const TensorView &view);
+
+/// A leaf of a call's arguments: a tensor, or a constant (None, a number, a string, ...).
+using Input = std::variant<TensorView, program::Argument>;
+
+} // namespace torchere::session

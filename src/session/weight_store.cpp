@@ -1,0 +1,48 @@
+// WeightStore: slots by view and by name, and the way of a weight to the device.
+#include "session/weight_store.h"
+
+namespace torchere::session {
+
+WeightSlot &WeightStore::addConstant(const std::string &name, const program::Weight &weight) {
+  if (weight.elementCount() == 0) // those may all have one address
+    return slots.emplace_back(WeightSlot{name, &weight, false, false, nullptr});
+  WeightSlot *&slot = views[View(weight.data(), weight.dtype, weight.shape, weight.strides)];
+  if (!slot)
+    slot = &slots.emplace_back(WeightSlot{name, &weight, false, false, nullptr});
+  return *slot;
+}
+
+WeightSlot &WeightStore::add(const std::string &name, const program::Weight &weight) {
+  auto found = names.find(name);
+  if (found == names.end())
+    found = names.emplace(name, &addConstant(name, weight)).first;
+  return *found->second;
+}
+
+WeightSlot *WeightStore::find(std::string_view name) const {
+  auto found = names.find(name);
+  return found == names.end() ? nullptr : found->second;
+}
+
+Status WeightStore::checkNotLost(const WeightSlot &slot) {
+  if (!slot.isLost)
+    return {};
+  return fail(ErrorCode::FailedPrecondition,
+              "[{}] its value was lost in a call that failed: load the program again, or set it", slot.name);
+}
+
+Status WeightStore::makeResident(WeightSlot &slot) {
+  std::lock_guard lock(mutex);
+  if (slot.buffer)
+    return {};
+  const program::Weight &weight = *slot.weight;
+  TORCHERE_ASSIGN(runtime::HostArray array, denseArray({weight.data(), weight.dtype, weight.shape,
+                                                        weight.strides, "cpu", weight.storage}));
+  auto transfer = slot.isState ? runtime::HostTransfer::Copy : runtime::HostTransfer::ZeroCopy;
+  TORCHERE_ASSIGN(runtime::Buffer buffer,
+                  runtime::Buffer::fromHost(client, std::move(array), transfer, device));
+  slot.buffer = std::make_shared<runtime::Buffer>(std::move(buffer));
+  return {};
+}
+
+} // namespace torchere::session
