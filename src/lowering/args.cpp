@@ -1,0 +1,366 @@
+// Args: binding given arguments to a schema, and the typed accessors.
+#include "lowering/args.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace torchere::lowering {
+
+namespace {
+
+std::string_view describe(const Argument &argument) {
+  struct Describe {
+    std::string_view operator()(std::monostate) { return "None"; }
+    std::string_view operator()(mlir::Value) { return "a tensor"; }
+    std::string_view operator()(const Dim &) { return "a size known only at run time"; }
+    std::string_view operator()(int64_t) { return "an int"; }
+    std::string_view operator()(double) { return "a float"; }
+    std::string_view operator()(bool) { return "a bool"; }
+    std::string_view operator()(const std::complex<double> &) { return "a complex number"; }
+    std::string_view operator()(const std::string &) { return "a string"; }
+    std::string_view operator()(DType) { return "a dtype"; }
+    std::string_view operator()(const Opaque &) { return "a device, layout or memory format"; }
+    std::string_view operator()(const Argument::List &) { return "a list"; }
+  };
+  return std::visit(Describe{}, argument.value);
+}
+
+std::string_view expectation(TypeKind kind) {
+  switch (kind) {
+  case TypeKind::Tensor:
+    return "a tensor";
+  case TypeKind::Int:
+    return "a constant int";
+  case TypeKind::SymInt:
+    return "an int";
+  case TypeKind::Float:
+    return "a constant float";
+  case TypeKind::Bool:
+    return "a constant bool";
+  case TypeKind::Scalar:
+    return "a number";
+  case TypeKind::String:
+    return "a string";
+  case TypeKind::ScalarType:
+    return "a dtype";
+  case TypeKind::Opaque:
+    return "a device, layout, memory format or generator";
+  }
+  return "";
+}
+
+/// Constant Dims become ints, and numbers take the type that the schema asks for.
+void normalize(Argument &argument, TypeKind kind) {
+  if (const Dim *dim = argument.as<Dim>(); dim && dim->isConstant())
+    argument.value = dim->constant();
+  if (kind == TypeKind::Float)
+    if (const int64_t *integer = argument.as<int64_t>())
+      argument.value = static_cast<double>(*integer);
+  if (kind == TypeKind::Int || kind == TypeKind::SymInt)
+    if (const bool *boolean = argument.as<bool>())
+      argument.value = static_cast<int64_t>(*boolean);
+}
+
+bool isNumber(const Argument &argument) {
+  return argument.as<int64_t>() || argument.as<double>() || argument.as<bool>() ||
+         argument.as<std::complex<double>>() || argument.as<Dim>();
+}
+
+/// torch.fx leaves Python numbers where a schema says Tensor (`aten.add.Tensor(x, 1)`), and graph values where it
+/// says Scalar.
+bool accepts(TypeKind kind, const Argument &argument) {
+  switch (kind) {
+  case TypeKind::Tensor:
+  case TypeKind::Scalar:
+    return argument.as<mlir::Value>() || isNumber(argument);
+  case TypeKind::Int:
+    return argument.as<int64_t>();
+  case TypeKind::SymInt:
+    return argument.as<int64_t>() || argument.as<Dim>();
+  case TypeKind::Float:
+    return argument.as<double>();
+  case TypeKind::Bool:
+    return argument.as<bool>();
+  case TypeKind::String:
+    return argument.as<std::string>();
+  case TypeKind::ScalarType:
+    return argument.as<DType>();
+  case TypeKind::Opaque:
+    return argument.as<Opaque>() || argument.as<std::string>();
+  }
+  return false;
+}
+
+Status check(const Schema &schema, const SchemaArgument &formal, Argument &argument) {
+  const SchemaType &type = formal.type;
+  auto mismatch = [&](const Argument &got, std::string_view expected) {
+    return invalidArgument("[{}] argument '{}' has the wrong type: got {}, expected {}", schema.name, formal.name,
+                           describe(got), expected);
+  };
+  if (argument.isNone()) {
+    if (type.isOptional)
+      return {};
+    return mismatch(argument, expectation(type.kind));
+  }
+  if (!type.isList) {
+    normalize(argument, type.kind);
+    if (accepts(type.kind, argument))
+      return {};
+    return mismatch(argument, expectation(type.kind));
+  }
+  if (!argument.as<Argument::List>()) // int[2] stride=1: one number stands for a list of one
+    argument = Argument{Argument::List{argument}};
+  for (Argument &element : std::get<Argument::List>(argument.value)) {
+    normalize(element, type.kind);
+    if (!accepts(type.kind, element) && !(type.hasOptionalElements && element.isNone()))
+      return mismatch(element, fmt::format("a list of which each is {}", expectation(type.kind)));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Args> Args::bind(const Schema &schema, std::vector<GivenArgument> given) {
+  Args args;
+  args.schema = &schema;
+  args.values.resize(schema.arguments.size());
+  std::vector<bool> isGiven(schema.arguments.size(), false);
+  for (GivenArgument &argument : given) {
+    size_t index = 0;
+    while (index < schema.arguments.size() && schema.arguments[index].name != argument.name)
+      ++index;
+    if (index == schema.arguments.size()) {
+      if (argument.value.isNone())
+        continue; // a newer torch's argument, left at its default
+      return invalidArgument("[{}] unknown argument '{}': got {}, expected only the arguments of {}", schema.name,
+                             argument.name, describe(argument.value), schema.text);
+    }
+    args.values[index] = std::move(argument.value);
+    isGiven[index] = true;
+  }
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const SchemaArgument &formal = schema.arguments[i];
+    if (!isGiven[i]) {
+      if (!formal.defaultValue)
+        return invalidArgument("[{}] missing argument '{}': expected {}", schema.name, formal.name,
+                               expectation(formal.type.kind));
+      args.values[i] = *formal.defaultValue;
+    }
+    TORCHERE_TRY(check(schema, formal, args.values[i]));
+  }
+  return args;
+}
+
+void Args::abortOn(std::string_view name, std::string_view expected) const {
+  std::string message = fmt::format("[{}] the lowering asks for '{}' as {}, which its schema does not say: {}\n",
+                                    schema->name, name, expected, schema->text);
+  std::fputs(message.c_str(), stderr);
+  std::abort();
+}
+
+bool Args::has(std::string_view name) const {
+  for (const SchemaArgument &argument : schema->arguments)
+    if (argument.name == name)
+      return true;
+  return false;
+}
+
+const Argument &Args::get(std::string_view name) const {
+  for (size_t i = 0; i < schema->arguments.size(); ++i)
+    if (schema->arguments[i].name == name)
+      return values[i];
+  abortOn(name, "an argument");
+}
+
+mlir::Value Args::tensor(std::string_view name) const {
+  if (const mlir::Value *value = get(name).as<mlir::Value>())
+    return *value;
+  abortOn(name, "a tensor");
+}
+
+std::optional<mlir::Value> Args::optionalTensor(std::string_view name) const {
+  if (isNone(name))
+    return std::nullopt;
+  return tensor(name);
+}
+
+Values Args::tensors(std::string_view name) const {
+  Values result = optionalTensors(name);
+  for (mlir::Value value : result)
+    if (!value)
+      abortOn(name, "a list of tensors");
+  return result;
+}
+
+Values Args::optionalTensors(std::string_view name) const {
+  const Argument::List *list = get(name).as<Argument::List>();
+  if (!list)
+    abortOn(name, "a list of tensors");
+  Values result;
+  for (const Argument &element : *list) {
+    const mlir::Value *value = element.as<mlir::Value>();
+    result.push_back(value ? *value : mlir::Value());
+  }
+  return result;
+}
+
+int64_t Args::integer(std::string_view name) const {
+  if (const int64_t *value = get(name).as<int64_t>())
+    return *value;
+  abortOn(name, "an int");
+}
+
+std::optional<int64_t> Args::optionalInteger(std::string_view name) const {
+  if (isNone(name))
+    return std::nullopt;
+  return integer(name);
+}
+
+Integers Args::integers(std::string_view name) const {
+  const Argument::List *list = get(name).as<Argument::List>();
+  Integers result;
+  if (get(name).isNone())
+    return result;
+  if (!list)
+    abortOn(name, "a list of ints");
+  for (const Argument &element : *list) {
+    const int64_t *value = element.as<int64_t>();
+    if (!value)
+      abortOn(name, "a list of constant ints");
+    result.push_back(*value);
+  }
+  return result;
+}
+
+Integers Args::integers(std::string_view name, size_t count) const {
+  Integers result = integers(name);
+  if (result.size() == 1 && count > 1)
+    result.resize(count, result.front());
+  return result;
+}
+
+Dim Args::dim(std::string_view name) const {
+  const Argument &argument = get(name);
+  if (const int64_t *value = argument.as<int64_t>())
+    return Dim(*value);
+  if (const Dim *value = argument.as<Dim>())
+    return *value;
+  abortOn(name, "a SymInt");
+}
+
+std::optional<Dim> Args::optionalDim(std::string_view name) const {
+  if (isNone(name))
+    return std::nullopt;
+  return dim(name);
+}
+
+Dims Args::dims(std::string_view name) const {
+  const Argument::List *list = get(name).as<Argument::List>();
+  if (!list)
+    abortOn(name, "a list of SymInts");
+  Dims result;
+  for (const Argument &element : *list) {
+    if (const int64_t *value = element.as<int64_t>())
+      result.push_back(Dim(*value));
+    else if (const Dim *value = element.as<Dim>())
+      result.push_back(*value);
+    else
+      abortOn(name, "a list of SymInts");
+  }
+  return result;
+}
+
+double Args::floating(std::string_view name) const {
+  if (const double *value = get(name).as<double>())
+    return *value;
+  abortOn(name, "a float");
+}
+
+std::optional<double> Args::optionalFloating(std::string_view name) const {
+  if (isNone(name))
+    return std::nullopt;
+  return floating(name);
+}
+
+bool Args::boolean(std::string_view name) const {
+  if (const bool *value = get(name).as<bool>())
+    return *value;
+  abortOn(name, "a bool");
+}
+
+Scalar Args::scalar(std::string_view name) const {
+  const Argument &argument = get(name);
+  if (const bool *value = argument.as<bool>())
+    return *value;
+  if (const int64_t *value = argument.as<int64_t>())
+    return *value;
+  if (const double *value = argument.as<double>())
+    return *value;
+  if (const std::complex<double> *value = argument.as<std::complex<double>>())
+    return *value;
+  if (!argument.as<mlir::Value>())
+    abortOn(name, "a number");
+  problem = Error{ErrorCode::Unimplemented,
+                  fmt::format("[{}] argument '{}' is known only at run time: expected a constant number",
+                              schema->name, name),
+                  {}};
+  return int64_t{1};
+}
+
+void Args::rewriteNumbers(llvm::function_ref<void(TypeKind, Argument &)> replace) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    TypeKind kind = schema->arguments[i].type.kind;
+    if (kind != TypeKind::Tensor && kind != TypeKind::Scalar)
+      continue;
+    if (auto *list = std::get_if<Argument::List>(&values[i].value)) {
+      for (Argument &element : *list)
+        replace(kind, element);
+    } else {
+      replace(kind, values[i]);
+    }
+  }
+}
+
+std::optional<Scalar> Args::optionalScalar(std::string_view name) const {
+  if (isNone(name))
+    return std::nullopt;
+  return scalar(name);
+}
+
+std::string Args::string(std::string_view name) const {
+  if (const std::string *value = get(name).as<std::string>())
+    return *value;
+  abortOn(name, "a string");
+}
+
+std::optional<std::string> Args::optionalString(std::string_view name) const {
+  if (isNone(name))
+    return std::nullopt;
+  return string(name);
+}
+
+std::optional<DType> Args::dtype(std::string_view name) const {
+  if (isNone(name))
+    return std::nullopt;
+  if (const DType *value = get(name).as<DType>())
+    return *value;
+  abortOn(name, "a dtype");
+}
+
+double toDouble(const Scalar &scalar) {
+  if (const double *value = std::get_if<double>(&scalar))
+    return *value;
+  if (const int64_t *value = std::get_if<int64_t>(&scalar))
+    return static_cast<double>(*value);
+  if (const bool *value = std::get_if<bool>(&scalar))
+    return *value ? 1.0 : 0.0;
+  return std::get<std::complex<double>>(scalar).real();
+}
+
+int64_t toInteger(const Scalar &scalar) {
+  if (const int64_t *value = std::get_if<int64_t>(&scalar))
+    return *value;
+  return static_cast<int64_t>(toDouble(scalar));
+}
+
+} // namespace torchere::lowering

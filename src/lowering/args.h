@@ -1,0 +1,72 @@
+// Args: the arguments of one call of an op, by the names of its schema, with the schema's defaults filled in.
+#pragma once
+
+#include "lowering/schema.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace torchere::lowering {
+
+/// Every accessor takes a name of the schema; bind() has checked that the value has the schema's type, so an
+/// accessor of that type always succeeds. Asking for a name or a type that the schema does not have is a
+/// programming error and aborts with the op's and the argument's name.
+class Args {
+public:
+  /// Matches given arguments with the schema. The error names the argument: one that the row does not know, one
+  /// that is missing, one of another type ("got a size known only at run time, expected a constant int").
+  static Result<Args> bind(const Schema &schema, std::vector<GivenArgument> given);
+
+  bool isNone(std::string_view name) const { return get(name).isNone(); }
+
+  mlir::Value tensor(std::string_view name) const;
+  std::optional<mlir::Value> optionalTensor(std::string_view name) const;
+  Values tensors(std::string_view name) const;
+  /// Tensor?[]: null values where None was given.
+  Values optionalTensors(std::string_view name) const;
+
+  int64_t integer(std::string_view name) const;
+  std::optional<int64_t> optionalInteger(std::string_view name) const;
+  Integers integers(std::string_view name) const;
+  /// A list of `count` ints; a list of one stands for `count` equal ones (aten's int[2] stride=1).
+  Integers integers(std::string_view name, size_t count) const;
+
+  Dim dim(std::string_view name) const;
+  std::optional<Dim> optionalDim(std::string_view name) const;
+  Dims dims(std::string_view name) const;
+
+  double floating(std::string_view name) const;
+  std::optional<double> optionalFloating(std::string_view name) const;
+  bool boolean(std::string_view name) const;
+  /// A constant number. A number that is known only at run time is kept as failure() (OpTable reports it), and
+  /// 1 is returned.
+  Scalar scalar(std::string_view name) const;
+  std::optional<Scalar> optionalScalar(std::string_view name) const;
+  std::string string(std::string_view name) const;
+  std::optional<std::string> optionalString(std::string_view name) const;
+  std::optional<DType> dtype(std::string_view name) const;
+
+  bool has(std::string_view name) const;
+  /// Whether the argument is a tensor (a Scalar's place may be taken by a 0-d tensor of the graph).
+  bool isTensor(std::string_view name) const { return get(name).as<mlir::Value>() != nullptr; }
+  /// The argument as it is, for rules over arguments of any kind (dtype promotion).
+  const Argument &get(std::string_view name) const;
+  /// Calls `replace` on every argument (and list element) that stands where the schema wants a tensor or a number.
+  void rewriteNumbers(llvm::function_ref<void(TypeKind, Argument &)> replace);
+  const std::optional<Error> &failure() const { return problem; }
+
+private:
+  [[noreturn]] void abortOn(std::string_view name, std::string_view expected) const;
+
+  const Schema *schema = nullptr;
+  std::vector<Argument> values;
+  mutable std::optional<Error> problem;
+};
+
+double toDouble(const Scalar &scalar);
+int64_t toInteger(const Scalar &scalar);
+
+} // namespace torchere::lowering

@@ -1,0 +1,232 @@
+// Context: types, constants and elementwise ops.
+#include "lowering/context.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <cmath>
+#include <limits>
+
+namespace torchere::lowering {
+
+void Context::beginOp(std::string name, std::vector<TensorType> types) {
+  op = std::move(name);
+  results = std::move(types);
+}
+
+// ---- types
+
+mlir::Type Context::elementType(DType dtype) {
+  mlir::OpBuilder &b = opBuilder;
+  switch (dtype) {
+  case DType::Bool:
+    return b.getI1Type();
+  case DType::I8:
+  case DType::I16:
+  case DType::I32:
+  case DType::I64:
+    return b.getIntegerType(byteSize(dtype) * 8);
+  case DType::U8:
+  case DType::U16:
+  case DType::U32:
+  case DType::U64:
+    return b.getIntegerType(byteSize(dtype) * 8, /*isSigned=*/false);
+  case DType::F16:
+    return b.getF16Type();
+  case DType::BF16:
+    return b.getBF16Type();
+  case DType::F32:
+    return b.getF32Type();
+  case DType::F64:
+    return b.getF64Type();
+  case DType::C32:
+    return mlir::ComplexType::get(b.getF16Type());
+  case DType::C64:
+    return mlir::ComplexType::get(b.getF32Type());
+  case DType::C128:
+    return mlir::ComplexType::get(b.getF64Type());
+  case DType::F8E4M3FN:
+    return mlir::Float8E4M3FNType::get(b.getContext());
+  case DType::F8E4M3FNUZ:
+    return mlir::Float8E4M3FNUZType::get(b.getContext());
+  case DType::F8E5M2:
+    return mlir::Float8E5M2Type::get(b.getContext());
+  case DType::F8E5M2FNUZ:
+    return mlir::Float8E5M2FNUZType::get(b.getContext());
+  case DType::F8E8M0FNU:
+    return mlir::Float8E8M0FNUType::get(b.getContext());
+  }
+  return {};
+}
+
+mlir::Type Context::elementType(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType();
+}
+
+DType Context::dtype(mlir::Value value) {
+  mlir::Type type = elementType(value);
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  for (int index = 0; index <= static_cast<int>(DType::F8E8M0FNU); ++index)
+    if (dtypeInfo(static_cast<DType>(index)).mlirName == text)
+      return static_cast<DType>(index);
+  return DType::C32; // complex<f16>, the one type that the table has no MLIR name for
+}
+
+int64_t Context::rank(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType()).getRank();
+}
+
+mlir::RankedTensorType Context::tensorType(llvm::ArrayRef<Dim> shape, mlir::Type element) {
+  Integers sizes;
+  for (const Dim &dim : shape)
+    sizes.push_back(dim.isConstant() ? dim.constant() : mlir::ShapedType::kDynamic);
+  return mlir::RankedTensorType::get(sizes, element);
+}
+
+mlir::RankedTensorType Context::tensorType(llvm::ArrayRef<Dim> shape, DType dtype) {
+  return tensorType(shape, elementType(dtype));
+}
+
+Result<int64_t> Context::axis(int64_t dim, int64_t rank) {
+  int64_t bound = rank == 0 ? 1 : rank;
+  if (dim < -bound || dim >= bound)
+    return invalid("dimension out of range: got {}, expected {} to {}", dim, -bound, bound - 1);
+  return dim < 0 ? dim + bound : dim;
+}
+
+Result<Integers> Context::axes(llvm::ArrayRef<int64_t> dims, int64_t rank) {
+  Integers result;
+  for (int64_t dim : dims) {
+    TORCHERE_ASSIGN(int64_t index, axis(dim, rank));
+    result.push_back(index);
+  }
+  return result;
+}
+
+// ---- constants
+
+namespace {
+
+llvm::APFloat toFloat(double value, mlir::FloatType type) {
+  llvm::APFloat result(value);
+  bool lossy = false;
+  result.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &lossy);
+  return result;
+}
+
+llvm::APInt toInt(const Scalar &value, mlir::IntegerType type) {
+  unsigned width = type.getWidth();
+  if (width == 1)
+    return llvm::APInt(1, toDouble(value) != 0.0);
+  return llvm::APInt(64, static_cast<uint64_t>(toInteger(value))).sextOrTrunc(width);
+}
+
+mlir::DenseElementsAttr splat(const Scalar &value, mlir::RankedTensorType type) {
+  mlir::Type element = type.getElementType();
+  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(element))
+    return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<llvm::APInt>{toInt(value, integer)});
+  if (auto floating = mlir::dyn_cast<mlir::FloatType>(element))
+    return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<llvm::APFloat>{toFloat(toDouble(value), floating)});
+  auto part = mlir::cast<mlir::FloatType>(mlir::cast<mlir::ComplexType>(element).getElementType());
+  std::complex<double> number = toDouble(value);
+  if (const auto *complex = std::get_if<std::complex<double>>(&value))
+    number = *complex;
+  std::complex<llvm::APFloat> parts(toFloat(number.real(), part), toFloat(number.imag(), part));
+  return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<std::complex<llvm::APFloat>>{parts});
+}
+
+} // namespace
+
+mlir::Value Context::constant(const Scalar &value, mlir::Type element) {
+  return stablehlo::ConstantOp::create(opBuilder, location, splat(value, mlir::RankedTensorType::get({}, element)))
+      ->getResult(0);
+}
+
+mlir::Value Context::constant(const Scalar &value, DType dtype) {
+  return constant(value, elementType(dtype));
+}
+
+mlir::Value Context::full(const Scalar &value, DType dtype, llvm::ArrayRef<Dim> shape) {
+  mlir::RankedTensorType type = tensorType(shape, dtype);
+  if (type.hasStaticShape())
+    return stablehlo::ConstantOp::create(opBuilder, location, splat(value, type))->getResult(0);
+  return broadcastInDim(constant(value, dtype), shape, {});
+}
+
+mlir::Value Context::fullLike(const Scalar &value, mlir::Value other) {
+  return full(value, dtype(other), shape(other));
+}
+
+mlir::Value Context::number(const Scalar &value) {
+  DType type = DType::F64;
+  if (std::holds_alternative<bool>(value))
+    type = DType::Bool;
+  else if (std::holds_alternative<int64_t>(value))
+    type = DType::I64;
+  else if (std::holds_alternative<std::complex<double>>(value))
+    type = DType::C128;
+  mlir::Value result = constant(value, type);
+  state.numbers.try_emplace(result, value);
+  return result;
+}
+
+const Scalar *Context::asNumber(mlir::Value value) const {
+  auto found = state.numbers.find(value);
+  return found == state.numbers.end() ? nullptr : &found->second;
+}
+
+mlir::Value Context::lowest(mlir::Type element) {
+  if (mlir::isa<mlir::FloatType>(element))
+    return constant(-std::numeric_limits<double>::infinity(), element);
+  auto type = mlir::cast<mlir::IntegerType>(element);
+  if (type.isUnsigned() || type.getWidth() == 1)
+    return constant(int64_t{0}, element);
+  return constant(llvm::APInt::getSignedMinValue(type.getWidth()).getSExtValue(), element);
+}
+
+mlir::Value Context::highest(mlir::Type element) {
+  if (mlir::isa<mlir::FloatType>(element))
+    return constant(std::numeric_limits<double>::infinity(), element);
+  auto type = mlir::cast<mlir::IntegerType>(element);
+  if (type.getWidth() == 1)
+    return constant(true, element);
+  if (type.isUnsigned())
+    return constant(int64_t{-1}, element);
+  return constant(llvm::APInt::getSignedMaxValue(type.getWidth()).getSExtValue(), element);
+}
+
+// ---- elementwise ops
+
+mlir::Value Context::convert(mlir::Value value, mlir::Type element) {
+  if (const Scalar *number = asNumber(value))
+    return constant(*number, element);
+  if (elementType(value) == element)
+    return value;
+  mlir::RankedTensorType type = mlir::cast<mlir::RankedTensorType>(value.getType()).clone(element);
+  return withShape(create<stablehlo::ConvertOp>(type, value), shape(value));
+}
+
+mlir::Value Context::convert(mlir::Value value, DType dtype) {
+  return convert(value, elementType(dtype));
+}
+
+mlir::Value Context::compare(stablehlo::ComparisonDirection direction, mlir::Value lhs, mlir::Value rhs) {
+  mlir::Type element = elementType(lhs);
+  auto kind = stablehlo::ComparisonType::FLOAT;
+  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(element))
+    kind = integer.isUnsigned() || integer.getWidth() == 1 ? stablehlo::ComparisonType::UNSIGNED
+                                                           : stablehlo::ComparisonType::SIGNED;
+  mlir::MLIRContext *context = opBuilder.getContext();
+  mlir::Type type = mlir::cast<mlir::RankedTensorType>(lhs.getType()).clone(opBuilder.getI1Type());
+  return withShape(create<stablehlo::CompareOp>(
+                       type, {lhs, rhs},
+                       {attribute("comparison_direction", stablehlo::ComparisonDirectionAttr::get(context, direction)),
+                        attribute("compare_type", stablehlo::ComparisonTypeAttr::get(context, kind))}),
+                   shape(lhs));
+}
+
+mlir::Value Context::select(mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse) {
+  return withShape(create<stablehlo::SelectOp>(onTrue.getType(), {predicate, onTrue, onFalse}), shape(onTrue));
+}
+
+} // namespace torchere::lowering

@@ -1,0 +1,60 @@
+// OpTable: from the name of an ATen op to the function that lowers it. One row an op.
+#pragma once
+
+#include "lowering/args.h"
+#include "lowering/context.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace torchere::lowering {
+
+using Lowering = std::function<Result<Values>(Context &, const Args &)>;
+
+class OpTable {
+public:
+  struct Row {
+    Schema schema;
+    Lowering lowering;
+  };
+
+  /// Every row of src/lowering/ops. Built once; a malformed schema or a second row for an op aborts at start-up with
+  /// the row's text, since both are mistakes in this tree.
+  static const OpTable &instance();
+
+  /// Adds a row. The lowering gives a value, a Result of one, or a Result of several.
+  template <class Function> void add(std::string_view schema, Function function) {
+    using Returned = std::invoke_result_t<Function, Context &, const Args &>;
+    addRow(schema, [function](Context &cx, const Args &args) -> Result<Values> {
+      if constexpr (std::is_same_v<Returned, mlir::Value>) {
+        return Values{function(cx, args)};
+      } else if constexpr (std::is_same_v<Returned, Result<mlir::Value>>) {
+        TORCHERE_ASSIGN(mlir::Value value, function(cx, args));
+        return Values{value};
+      } else {
+        return function(cx, args);
+      }
+    });
+  }
+
+  const Row *find(std::string_view name) const;
+  const std::map<std::string, Row, std::less<>> &rows() const { return table; }
+
+  /// Lowers one call: binds the arguments to the row's schema, runs the row, and checks that the results have the
+  /// types that the program gives them.
+  Result<Values> lower(const Row &row, Context &cx, std::vector<GivenArgument> arguments,
+                       std::vector<TensorType> resultTypes) const;
+
+private:
+  void addRow(std::string_view schema, Lowering lowering);
+
+  std::map<std::string, Row, std::less<>> table;
+};
+
+/// Defined in the file that CMake writes from the names in src/lowering/ops.
+void addAllFamilies(OpTable &table);
+
+} // namespace torchere::lowering
