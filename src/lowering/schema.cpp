@@ -129,16 +129,16 @@ Argument parseDefault(std::string_view text) {
 }
 
 Result<SchemaArgument> parseArgument(std::string_view text, std::string_view schema) {
-  size_t space = text.find(' ');
+  size_t equals = text.find('=');
+  std::string_view declaration = trim(text.substr(0, equals));
+  size_t space = declaration.rfind(' '); // the type may hold spaces: Tensor(a -> *) self
   if (space == std::string_view::npos)
     return invalidArgument("[{}] argument without a name: got '{}'", schema, text);
   SchemaArgument argument;
-  TORCHERE_ASSIGN(argument.type, parseType(text.substr(0, space), schema));
-  std::string_view rest = trim(text.substr(space + 1));
-  size_t equals = rest.find('=');
-  argument.name = std::string(trim(rest.substr(0, equals)));
+  TORCHERE_ASSIGN(argument.type, parseType(trim(declaration.substr(0, space)), schema));
+  argument.name = std::string(declaration.substr(space + 1));
   if (equals != std::string_view::npos)
-    argument.defaultValue = parseDefault(trim(rest.substr(equals + 1)));
+    argument.defaultValue = parseDefault(trim(text.substr(equals + 1)));
   return argument;
 }
 

@@ -1,0 +1,199 @@
+// Elementwise functions of two tensors: arithmetic, extrema, logic, and selection.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+using Direction = stablehlo::ComparisonDirection;
+
+mlir::Value floorOrTruncate(Context &cx, mlir::Value value, bool toFloor) {
+  mlir::Value floor = cx.elementwise<stablehlo::FloorOp>(value);
+  if (toFloor)
+    return floor;
+  mlir::Value negative = cx.compare(Direction::LT, value, cx.fullLike(0.0, value));
+  return cx.select(negative, cx.elementwise<stablehlo::CeilOp>(value), floor);
+}
+
+/// Whether a remainder is not zero and has another sign than the divisor: where floor and truncation differ.
+mlir::Value roundsTowardsZero(Context &cx, mlir::Value remainder, mlir::Value divisor) {
+  mlir::Value zero = cx.fullLike(int64_t{0}, divisor);
+  mlir::Value hasRemainder = cx.compare(Direction::NE, remainder, zero);
+  mlir::Value signsDiffer = cx.compare(Direction::NE, cx.compare(Direction::LT, remainder, zero),
+                                       cx.compare(Direction::LT, divisor, zero));
+  return cx.elementwise<stablehlo::AndOp>({hasRemainder, signsDiffer});
+}
+
+/// Python's floor division. For floats as torch defines it (c10::div_floor_floating): from the exact remainder, so
+/// that 1 // 0.1 is 9; division by zero gives what `/` gives.
+mlir::Value floorDivide(Context &cx, mlir::Value a, mlir::Value b) {
+  mlir::Value remainder = cx.elementwise<stablehlo::RemOp>({a, b});
+  mlir::Value adjust = roundsTowardsZero(cx, remainder, b);
+  mlir::Value one = cx.fullLike(int64_t{1}, a);
+  if (!dtypeInfo(Context::dtype(a)).isFloatingPoint) {
+    mlir::Value quotient = cx.elementwise<stablehlo::DivOp>({a, b});
+    return cx.select(adjust, cx.elementwise<stablehlo::SubtractOp>({quotient, one}), quotient);
+  }
+  mlir::Value exact = cx.elementwise<stablehlo::SubtractOp>({a, remainder});
+  mlir::Value quotient = cx.elementwise<stablehlo::DivOp>({exact, b});
+  quotient = cx.select(adjust, cx.elementwise<stablehlo::SubtractOp>({quotient, one}), quotient);
+  mlir::Value floor = cx.elementwise<stablehlo::FloorOp>(quotient);
+  mlir::Value excess = cx.elementwise<stablehlo::SubtractOp>({quotient, floor});
+  mlir::Value roundUp = cx.compare(Direction::GT, excess, cx.fullLike(0.5, excess));
+  floor = cx.select(roundUp, cx.elementwise<stablehlo::AddOp>({floor, one}), floor);
+  mlir::Value byZero = cx.compare(Direction::EQ, b, cx.fullLike(0.0, b));
+  return cx.select(byZero, cx.elementwise<stablehlo::DivOp>({a, b}), floor);
+}
+
+/// torch.remainder: the result has the divisor's sign.
+mlir::Value remainder(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value a = toResultShape(cx, numberOperand(cx, args, "self", dtype), dtype);
+  mlir::Value b = toResultShape(cx, numberOperand(cx, args, "other", dtype), dtype);
+  mlir::Value result = cx.elementwise<stablehlo::RemOp>({a, b});
+  return cx.select(roundsTowardsZero(cx, result, b), cx.elementwise<stablehlo::AddOp>({result, b}), result);
+}
+
+/// self + alpha * other, or self - alpha * other.
+template <class Op> mlir::Value scaledSum(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value self = toResultShape(cx, args.tensor("self"), dtype);
+  mlir::Value other = numberOperand(cx, args, "other", dtype);
+  bool isPlain = !args.isTensor("alpha") && args.scalar("alpha") == Scalar(int64_t{1});
+  if (!isPlain) {
+    mlir::Value alpha = cx.broadcastTo(numberOperand(cx, args, "alpha", dtype), cx.shape(other));
+    other = cx.elementwise<stablehlo::MulOp>({other, alpha});
+  }
+  return cx.elementwise<Op>({self, toResultShape(cx, other, dtype)});
+}
+
+mlir::Value reverseSubtract(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value self = args.tensor("self");
+  self = cx.convert(self, dtype);
+  mlir::Value alpha = cx.broadcastTo(numberOperand(cx, args, "alpha", dtype), cx.shape(self));
+  mlir::Value scaled = toResultShape(cx, cx.elementwise<stablehlo::MulOp>({self, alpha}), dtype);
+  mlir::Value other = toResultShape(cx, numberOperand(cx, args, "other", dtype), dtype);
+  return cx.elementwise<stablehlo::SubtractOp>({other, scaled});
+}
+
+Result<mlir::Value> divideRounded(Context &cx, const Args &args) {
+  auto mode = args.optionalString("rounding_mode");
+  if (!mode)
+    return binary<stablehlo::DivOp>(cx, args);
+  if (*mode != "floor" && *mode != "trunc")
+    return cx.invalid("unknown rounding_mode: got '{}', expected 'floor' or 'trunc'", *mode);
+  DType dtype = cx.resultType().dtype;
+  mlir::Value a = toResultShape(cx, args.tensor("self"), dtype);
+  mlir::Value b = toResultShape(cx, numberOperand(cx, args, "other", dtype), dtype);
+  if (*mode == "floor")
+    return floorDivide(cx, a, b);
+  mlir::Value quotient = cx.elementwise<stablehlo::DivOp>({a, b});
+  return dtypeInfo(dtype).isFloatingPoint ? floorOrTruncate(cx, quotient, /*toFloor=*/false) : quotient;
+}
+
+mlir::Value power(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value self = toResultShape(cx, numberOperand(cx, args, "self", dtype), dtype);
+  if (!args.isTensor("exponent")) {
+    double exponent = toDouble(args.scalar("exponent"));
+    if (exponent == 2.0)
+      return cx.elementwise<stablehlo::MulOp>({self, self});
+    if (exponent == 1.0)
+      return self;
+    if (exponent == 0.5 && dtypeInfo(dtype).isFloatingPoint)
+      return cx.elementwise<stablehlo::SqrtOp>(self);
+  }
+  mlir::Value exponent = toResultShape(cx, numberOperand(cx, args, "exponent", dtype), dtype);
+  return cx.elementwise<stablehlo::PowOp>({self, exponent});
+}
+
+template <Direction direction> mlir::Value comparison(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  mlir::Value other = args.isTensor("other") ? args.tensor("other") : cx.number(args.scalar("other"));
+  DType dtype = promotedType(cx, {self, other});
+  return cx.compare(direction, toResultShape(cx, self, dtype), toResultShape(cx, other, dtype));
+}
+
+template <class Op> mlir::Value logical(Context &cx, const Args &args) {
+  return cx.elementwise<Op>({toResultShape(cx, args.tensor("self"), DType::Bool),
+                             toResultShape(cx, args.tensor("other"), DType::Bool)});
+}
+
+mlir::Value where(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  return cx.select(toResultShape(cx, args.tensor("condition"), DType::Bool),
+                   toResultShape(cx, args.tensor("self"), dtype), toResultShape(cx, args.tensor("other"), dtype));
+}
+
+mlir::Value maskedFill(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value value = toResultShape(cx, numberOperand(cx, args, "value", dtype), dtype);
+  return cx.select(toResultShape(cx, args.tensor("mask"), DType::Bool),
+                   toResultShape(cx, args.tensor("self"), dtype), value);
+}
+
+mlir::Value clamp(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value result = toResultShape(cx, args.tensor("self"), dtype);
+  if (!args.isNone("min"))
+    result = cx.elementwise<stablehlo::MaxOp>({result, toResultShape(cx, numberOperand(cx, args, "min", dtype), dtype)});
+  if (!args.isNone("max"))
+    result = cx.elementwise<stablehlo::MinOp>({result, toResultShape(cx, numberOperand(cx, args, "max", dtype), dtype)});
+  return result;
+}
+
+} // namespace
+
+void addBinary(OpTable &table) {
+  table.add("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scaledSum<stablehlo::AddOp>);
+  table.add("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", scaledSum<stablehlo::AddOp>);
+  table.add("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+            scaledSum<stablehlo::SubtractOp>);
+  table.add("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+            scaledSum<stablehlo::SubtractOp>);
+  table.add("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", reverseSubtract);
+  table.add("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MulOp>);
+  table.add("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::MulOp>);
+  table.add("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::DivOp>);
+  table.add("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::DivOp>);
+  table.add("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", divideRounded);
+  table.add("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", remainder);
+  table.add("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", remainder);
+  table.add("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::RemOp>);
+  table.add("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::RemOp>);
+  table.add("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", power);
+  table.add("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", power);
+  table.add("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", power);
+  table.add("aten::maximum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MaxOp>);
+  table.add("aten::minimum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MinOp>);
+  table.add("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::EQ>);
+  table.add("aten::eq.Scalar(Tensor self, Scalar other) -> Tensor", comparison<Direction::EQ>);
+  table.add("aten::ne.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::NE>);
+  table.add("aten::ne.Scalar(Tensor self, Scalar other) -> Tensor", comparison<Direction::NE>);
+  table.add("aten::lt.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::LT>);
+  table.add("aten::lt.Scalar(Tensor self, Scalar other) -> Tensor", comparison<Direction::LT>);
+  table.add("aten::le.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::LE>);
+  table.add("aten::le.Scalar(Tensor self, Scalar other) -> Tensor", comparison<Direction::LE>);
+  table.add("aten::gt.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::GT>);
+  table.add("aten::gt.Scalar(Tensor self, Scalar other) -> Tensor", comparison<Direction::GT>);
+  table.add("aten::ge.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::GE>);
+  table.add("aten::ge.Scalar(Tensor self, Scalar other) -> Tensor", comparison<Direction::GE>);
+  table.add("aten::logical_and(Tensor self, Tensor other) -> Tensor", logical<stablehlo::AndOp>);
+  table.add("aten::logical_or(Tensor self, Tensor other) -> Tensor", logical<stablehlo::OrOp>);
+  table.add("aten::logical_xor(Tensor self, Tensor other) -> Tensor", logical<stablehlo::XorOp>);
+  table.add("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::AndOp>);
+  table.add("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::AndOp>);
+  table.add("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::OrOp>);
+  table.add("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::OrOp>);
+  table.add("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::XorOp>);
+  table.add("aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::XorOp>);
+  table.add("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", where);
+  table.add("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", maskedFill);
+  table.add("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", maskedFill);
+  table.add("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp);
+  table.add("aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", clamp);
+}
+
+} // namespace torchere::lowering

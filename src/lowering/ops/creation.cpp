@@ -1,0 +1,73 @@
+// Ops that make tensors of numbers, and conversions of dtype.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+template <int value> mlir::Value filled(Context &cx, const Args &) {
+  return cx.full(int64_t{value}, cx.resultType().dtype, cx.resultType().shape);
+}
+
+mlir::Value fullOf(Context &cx, const Args &args) {
+  const TensorType &type = cx.resultType();
+  return cx.broadcastTo(numberOperand(cx, args, "fill_value", type.dtype), type.shape);
+}
+
+mlir::Value scalarTensor(Context &cx, const Args &args) {
+  return numberOperand(cx, args, "s", cx.resultType().dtype);
+}
+
+/// start + i * step, computed as torch does: in float64 for floats, in the dtype itself for integers.
+mlir::Value arange(Context &cx, const Args &args) {
+  const TensorType &type = cx.resultType();
+  DType compute = dtypeInfo(type.dtype).isFloatingPoint ? DType::F64 : type.dtype;
+  mlir::Value index = cx.iota(type.shape, compute, 0);
+  auto operand = [&](std::string_view name) {
+    return cx.broadcastTo(numberOperand(cx, args, name, compute), type.shape);
+  };
+  mlir::Value scaled = index;
+  if (args.isTensor("step") || toDouble(args.scalar("step")) != 1.0)
+    scaled = cx.elementwise<stablehlo::MulOp>({index, operand("step")});
+  if (args.isTensor("start") || toDouble(args.scalar("start")) != 0.0)
+    scaled = cx.elementwise<stablehlo::AddOp>({operand("start"), scaled});
+  return cx.convert(scaled, type.dtype);
+}
+
+mlir::Value toResultDtype(Context &cx, const Args &args) {
+  return cx.convert(args.tensor("self"), cx.resultType().dtype);
+}
+
+} // namespace
+
+#define TORCHERE_TENSOR_OPTIONS                                                                                        \
+  "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+void addCreation(OpTable &table) {
+  table.add("aten::zeros(SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<0>);
+  table.add("aten::ones(SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<1>);
+  table.add("aten::zeros_like(Tensor self, *, " TORCHERE_TENSOR_OPTIONS ", MemoryFormat? memory_format=None) "
+            "-> Tensor",
+            filled<0>);
+  table.add("aten::ones_like(Tensor self, *, " TORCHERE_TENSOR_OPTIONS ", MemoryFormat? memory_format=None) "
+            "-> Tensor",
+            filled<1>);
+  table.add("aten::full(SymInt[] size, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", fullOf);
+  table.add("aten::full_like(Tensor self, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS
+            ", MemoryFormat? memory_format=None) -> Tensor",
+            fullOf);
+  table.add("aten::new_zeros(Tensor self, SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<0>);
+  table.add("aten::new_ones(Tensor self, SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<1>);
+  table.add("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
+            fullOf);
+  table.add("aten::scalar_tensor(Scalar s, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", scalarTensor);
+  table.add("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " TORCHERE_TENSOR_OPTIONS
+            ") -> Tensor",
+            arange);
+  table.add("aten::_to_copy(Tensor self, *, " TORCHERE_TENSOR_OPTIONS
+            ", bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+            toResultDtype);
+}
+
+} // namespace torchere::lowering

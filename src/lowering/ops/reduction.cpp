@@ -1,0 +1,139 @@
+// Ops that fold dimensions away: sums, means, extrema, variances, any and all.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace torchere::lowering {
+
+namespace {
+
+Integers allAxes(mlir::Value value) {
+  Integers axes(Context::rank(value));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+/// The axes that `dim` names: an int, a list, or nothing at all, which means every axis.
+Result<Integers> reducedAxes(Context &cx, const Args &args, mlir::Value value) {
+  if (!args.has("dim") || args.isNone("dim"))
+    return allAxes(value);
+  Integers dims;
+  if (args.get("dim").as<Argument::List>())
+    dims = args.integers("dim");
+  else
+    dims.push_back(args.integer("dim"));
+  if (dims.empty() || Context::rank(value) == 0)
+    return allAxes(value);
+  return cx.axes(dims, Context::rank(value));
+}
+
+/// Reduces in torch's accumulation type and gives the result its sizes (kept dimensions are 1) and dtype.
+template <class Op>
+Result<mlir::Value> reduction(Context &cx, const Args &args, DType compute, mlir::Value initial) {
+  mlir::Value self = cx.convert(args.tensor("self"), compute);
+  TORCHERE_ASSIGN(Integers axes, reducedAxes(cx, args, self));
+  mlir::Value result = axes.empty() ? self : cx.reduceWith<Op>(self, initial, axes);
+  return cx.reshape(cx.convert(result, cx.resultType().dtype), cx.resultType().shape);
+}
+
+Result<mlir::Value> sum(Context &cx, const Args &args) {
+  DType compute = computeType(cx.resultType().dtype);
+  return reduction<stablehlo::AddOp>(cx, args, compute, cx.constant(int64_t{0}, compute));
+}
+
+Result<mlir::Value> product(Context &cx, const Args &args) {
+  DType compute = computeType(cx.resultType().dtype);
+  return reduction<stablehlo::MulOp>(cx, args, compute, cx.constant(int64_t{1}, compute));
+}
+
+Result<mlir::Value> maximum(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  return reduction<stablehlo::MaxOp>(cx, args, dtype, cx.lowest(cx.elementType(dtype)));
+}
+
+Result<mlir::Value> minimum(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  return reduction<stablehlo::MinOp>(cx, args, dtype, cx.highest(cx.elementType(dtype)));
+}
+
+/// torch gives uint8 for uint8 and bool for the rest.
+template <class Op, bool neutral> Result<mlir::Value> logical(Context &cx, const Args &args) {
+  return reduction<Op>(cx, args, DType::Bool, cx.constant(neutral, DType::Bool));
+}
+
+/// The number of elements that `axes` hold, as a 0-d tensor.
+mlir::Value count(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes, DType dtype) {
+  Dim total = 1;
+  for (int64_t axis : axes)
+    total = cx.multiply(total, cx.size(value, axis));
+  return total.isConstant() ? cx.constant(total.constant(), dtype) : cx.convert(cx.sizeTensor(total), dtype);
+}
+
+mlir::Value divideBy(Context &cx, mlir::Value value, mlir::Value divisor) {
+  return cx.elementwise<stablehlo::DivOp>({value, cx.broadcastTo(divisor, cx.shape(value))});
+}
+
+Result<mlir::Value> mean(Context &cx, const Args &args) {
+  DType compute = computeType(cx.resultType().dtype);
+  mlir::Value self = cx.convert(args.tensor("self"), compute);
+  TORCHERE_ASSIGN(Integers axes, reducedAxes(cx, args, self));
+  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(self, cx.constant(0.0, compute), axes);
+  mlir::Value result = divideBy(cx, sum, count(cx, self, axes, compute));
+  return cx.reshape(cx.convert(result, cx.resultType().dtype), cx.resultType().shape);
+}
+
+/// Two passes, as torch: the mean of squared distances from the mean, over count - correction (at least 0).
+Result<mlir::Value> variance(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  DType compute = computeType(dtype);
+  if (dtypeInfo(Context::dtype(args.tensor("self"))).isComplex)
+    return cx.unimplemented("complex variance is not supported: got {}, expected a real dtype",
+                            dtypeInfo(Context::dtype(args.tensor("self"))).torchName);
+  mlir::Value self = cx.convert(args.tensor("self"), compute);
+  TORCHERE_ASSIGN(Integers axes, reducedAxes(cx, args, self));
+  mlir::Value zero = cx.constant(0.0, compute);
+  mlir::Value n = count(cx, self, axes, compute);
+  mlir::Value mean = divideBy(cx, cx.reduceWith<stablehlo::AddOp>(self, zero, axes), n);
+  mlir::Value kept = cx.reshape(mean, cx.reducedShape(cx.shape(self), axes, /*keep=*/true));
+  mlir::Value distance = cx.elementwise<stablehlo::SubtractOp>({self, cx.broadcastTo(kept, cx.shape(self))});
+  mlir::Value squares = cx.elementwise<stablehlo::MulOp>({distance, distance});
+  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(squares, zero, axes);
+  double correction = args.isNone("correction") ? 1.0 : toDouble(args.scalar("correction"));
+  mlir::Value freedom = cx.elementwise<stablehlo::MaxOp>(
+      {cx.elementwise<stablehlo::SubtractOp>({n, cx.constant(correction, compute)}), zero});
+  return cx.reshape(cx.convert(divideBy(cx, sum, freedom), dtype), cx.resultType().shape);
+}
+
+} // namespace
+
+void addReduction(OpTable &table) {
+  table.add("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", sum);
+  table.add("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
+            "-> Tensor",
+            sum);
+  table.add("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", product);
+  table.add("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+            product);
+  table.add("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", mean);
+  table.add("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+            mean);
+  table.add("aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
+            "-> Tensor",
+            variance);
+  table.add("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", maximum);
+  table.add("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", minimum);
+  table.add("aten::max(Tensor self) -> Tensor", maximum);
+  table.add("aten::min(Tensor self) -> Tensor", minimum);
+  table.add("aten::any(Tensor self) -> Tensor", logical<stablehlo::OrOp, false>);
+  table.add("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", logical<stablehlo::OrOp, false>);
+  table.add("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+            logical<stablehlo::OrOp, false>);
+  table.add("aten::all(Tensor self) -> Tensor", logical<stablehlo::AndOp, true>);
+  table.add("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", logical<stablehlo::AndOp, true>);
+  table.add("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+            logical<stablehlo::AndOp, true>);
+}
+
+} // namespace torchere::lowering

@@ -1,0 +1,202 @@
+// Ops that move, cut and join elements without computing on them.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace torchere::lowering {
+
+namespace {
+
+/// Values pass through; the program's functional form leaves no aliases.
+mlir::Value identity(Context &, const Args &args) {
+  return args.tensor("self");
+}
+
+/// The result's sizes say it all: view, squeeze, unsqueeze.
+mlir::Value toResultSizes(Context &cx, const Args &args) {
+  return cx.reshape(args.tensor("self"), cx.resultType().shape);
+}
+
+mlir::Value expand(Context &cx, const Args &args) {
+  return cx.broadcastTo(args.tensor("self"), cx.resultType().shape);
+}
+
+Result<mlir::Value> permute(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(Integers permutation, cx.axes(args.integers("dims"), Context::rank(self)));
+  return cx.transpose(self, permutation);
+}
+
+Result<mlir::Value> transposeTwo(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  int64_t rank = Context::rank(self);
+  TORCHERE_ASSIGN(int64_t first, cx.axis(args.integer("dim0"), rank));
+  TORCHERE_ASSIGN(int64_t second, cx.axis(args.integer("dim1"), rank));
+  if (rank == 0)
+    return self;
+  Integers permutation(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[first], permutation[second]);
+  return cx.transpose(self, permutation);
+}
+
+mlir::Value transposeMatrix(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  return Context::rank(self) == 2 ? cx.transpose(self, {1, 0}) : self;
+}
+
+/// An index counted from the end when it is negative, held between 0 and `size`.
+Dim clampIndex(Context &cx, Dim index, Dim size) {
+  if (index.isConstant() && index.constant() < 0)
+    return cx.maximum(cx.add(size, index), 0);
+  if (index.is(std::numeric_limits<int64_t>::max()))
+    return size;
+  if (index.is(0))
+    return 0;
+  return cx.minimum(index, size);
+}
+
+Result<mlir::Value> slice(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  int64_t step = args.integer("step");
+  if (step < 1)
+    return cx.invalid("step must be positive: got {}", step);
+  Dim size = cx.size(self, axis);
+  Dim start = clampIndex(cx, args.optionalDim("start").value_or(0), size);
+  Dim end = clampIndex(cx, args.optionalDim("end").value_or(std::numeric_limits<int64_t>::max()), size);
+  if (start.isConstant() && end.isConstant())
+    end = std::max(start.constant(), end.constant());
+  else if (!start.is(0) && !(end == size && args.optionalDim("end").value_or(0).isConstant()))
+    end = cx.maximum(start, end);
+  return cx.sliceAxis(self, axis, start, end, step);
+}
+
+Result<mlir::Value> selectIndex(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dim index = args.dim("index");
+  if (index.isConstant() && index.constant() < 0)
+    index = cx.add(cx.size(self, axis), index);
+  return cx.reshape(cx.sliceAxis(self, axis, index, cx.add(index, 1)), cx.resultType().shape);
+}
+
+/// Legacy rule of torch.cat: 1-d tensors of size 0 are left out whatever the rank of the others.
+Values withoutLegacyEmpties(const Values &tensors) {
+  Values result;
+  for (mlir::Value tensor : tensors) {
+    auto type = mlir::cast<mlir::RankedTensorType>(tensor.getType());
+    if (!(type.getRank() == 1 && type.getDimSize(0) == 0))
+      result.push_back(tensor);
+  }
+  return result;
+}
+
+Result<mlir::Value> concatenate(Context &cx, const Args &args) {
+  const TensorType &type = cx.resultType();
+  Values tensors = withoutLegacyEmpties(args.tensors("tensors"));
+  if (tensors.empty())
+    return cx.full(int64_t{0}, type.dtype, type.shape);
+  for (mlir::Value &tensor : tensors)
+    tensor = cx.convert(tensor, type.dtype);
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), static_cast<int64_t>(type.shape.size())));
+  return cx.concatenate(tensors, axis);
+}
+
+Result<mlir::Value> stack(Context &cx, const Args &args) {
+  const TensorType &type = cx.resultType();
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), static_cast<int64_t>(type.shape.size())));
+  Dims shape = type.shape;
+  shape[axis] = 1;
+  Values tensors = args.tensors("tensors");
+  for (mlir::Value &tensor : tensors)
+    tensor = cx.reshape(cx.convert(tensor, type.dtype), shape);
+  return cx.concatenate(tensors, axis);
+}
+
+/// Cuts one axis into consecutive parts, as long as the results say.
+Result<Values> split(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Values parts;
+  Dim start = 0;
+  for (size_t i = 0; i < cx.resultCount(); ++i) {
+    Dim limit = cx.add(start, cx.resultType(i).shape[axis]);
+    parts.push_back(cx.sliceAxis(self, axis, start, limit));
+    start = limit;
+  }
+  return parts;
+}
+
+Result<Values> unbind(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Values parts;
+  for (size_t i = 0; i < cx.resultCount(); ++i) {
+    auto index = static_cast<int64_t>(i);
+    parts.push_back(cx.reshape(cx.sliceAxis(self, axis, index, index + 1), cx.resultType(i).shape));
+  }
+  return parts;
+}
+
+Result<mlir::Value> flip(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(Integers axes, cx.axes(args.integers("dims"), Context::rank(self)));
+  if (Context::rank(self) == 0 || axes.empty())
+    return self;
+  return cx.withShape(
+      cx.create<stablehlo::ReverseOp>(self.getType(), self, {cx.integersAttribute("dimensions", axes)}),
+      cx.shape(self));
+}
+
+/// `pad` counts from the last dimension: (left, right, top, bottom, ...); negative values cut.
+mlir::Value constantPad(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  Dims amounts = args.dims("pad");
+  int64_t rank = Context::rank(self);
+  Dims low(rank, Dim(0));
+  Dims high(rank, Dim(0));
+  for (size_t i = 0; i + 1 < amounts.size(); i += 2) {
+    low[rank - 1 - i / 2] = amounts[i];
+    high[rank - 1 - i / 2] = amounts[i + 1];
+  }
+  return cx.pad(self, numberOperand(cx, args, "value", Context::dtype(self)), low, high, Integers(rank, 0));
+}
+
+} // namespace
+
+void addShape(OpTable &table) {
+  table.add("aten::alias(Tensor(a) self) -> Tensor(a)", identity);
+  table.add("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", identity);
+  table.add("aten::detach(Tensor(a) self) -> Tensor(a)", identity);
+  table.add("aten::detach_(Tensor(a!) self) -> Tensor(a!)", identity);
+  table.add("aten::lift_fresh_copy(Tensor self) -> Tensor", identity);
+  table.add("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
+            identity);
+  table.add("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", toResultSizes);
+  table.add("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", toResultSizes);
+  table.add("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", toResultSizes);
+  table.add("aten::squeeze(Tensor(a) self) -> Tensor(a)", toResultSizes);
+  table.add("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", toResultSizes);
+  table.add("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", toResultSizes);
+  table.add("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", expand);
+  table.add("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute);
+  table.add("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transposeTwo);
+  table.add("aten::t(Tensor(a) self) -> Tensor(a)", transposeMatrix);
+  table.add("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, int step=1) "
+            "-> Tensor(a)",
+            slice);
+  table.add("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", selectIndex);
+  table.add("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", concatenate);
+  table.add("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", stack);
+  table.add("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", split);
+  table.add("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", split);
+  table.add("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind);
+  table.add("aten::flip(Tensor self, int[] dims) -> Tensor", flip);
+  table.add("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", constantPad);
+}
+
+} // namespace torchere::lowering

@@ -1,0 +1,99 @@
+// Softmax, log-softmax and the negative log likelihood losses on them.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+mlir::Value reduceKept(Context &cx, mlir::Value value, mlir::Value reduced, int64_t axis) {
+  return cx.broadcastTo(cx.reshape(reduced, cx.reducedShape(cx.shape(value), {axis}, /*keep=*/true)), cx.shape(value));
+}
+
+/// softmax or log-softmax along `dim`, in float32 for half precision.
+Result<mlir::Value> softmaxAlong(Context &cx, const Args &args, bool isLog) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  if (Context::rank(self) == 0)
+    return cx.full(isLog ? 0.0 : 1.0, dtype, {});
+  mlir::Value highest =
+      cx.reduceWith<stablehlo::MaxOp>(self, cx.lowest(Context::elementType(self)), {axis});
+  mlir::Value shifted = cx.elementwise<stablehlo::SubtractOp>({self, reduceKept(cx, self, highest, axis)});
+  mlir::Value exponential = cx.elementwise<stablehlo::ExpOp>(shifted);
+  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(self)), {axis});
+  if (isLog) {
+    mlir::Value log = cx.elementwise<stablehlo::LogOp>(sum);
+    return cx.convert(cx.elementwise<stablehlo::SubtractOp>({shifted, reduceKept(cx, self, log, axis)}), dtype);
+  }
+  return cx.convert(cx.elementwise<stablehlo::DivOp>({exponential, reduceKept(cx, self, sum, axis)}), dtype);
+}
+
+Result<mlir::Value> softmax(Context &cx, const Args &args) {
+  return softmaxAlong(cx, args, /*isLog=*/false);
+}
+
+Result<mlir::Value> logSoftmax(Context &cx, const Args &args) {
+  return softmaxAlong(cx, args, /*isLog=*/true);
+}
+
+/// at::Reduction's numbers.
+enum Reduction : int64_t { None = 0, Mean = 1, Sum = 2 };
+
+mlir::Value sumAll(Context &cx, mlir::Value value) {
+  Integers axes;
+  for (int64_t i = 0; i < Context::rank(value); ++i)
+    axes.push_back(i);
+  return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), axes);
+}
+
+/// Classes lie on axis 1 (0 for one sample); the target has the other axes. Gives the loss and the total weight.
+/// A target equal to ignore_index counts for nothing.
+Values negativeLogLikelihood(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
+  mlir::Value target = args.tensor("target");
+  int64_t axis = Context::rank(self) == 1 ? 0 : 1;
+  Dims shape = cx.shape(self);
+  mlir::Value classes = cx.iota(shape, Context::dtype(target), axis);
+  mlir::Value wanted = reduceKept(cx, self, target, axis);
+  mlir::Value isClass = cx.compare(stablehlo::ComparisonDirection::EQ, classes, wanted);
+  mlir::Value isCounted = cx.compare(stablehlo::ComparisonDirection::NE, wanted,
+                                     cx.fullLike(args.integer("ignore_index"), wanted));
+  mlir::Value chosen = cx.elementwise<stablehlo::AndOp>({isClass, isCounted});
+  mlir::Value weight = cx.fullLike(1.0, self);
+  if (auto given = args.optionalTensor("weight"))
+    weight = cx.broadcastInDim(cx.convert(*given, Context::dtype(self)), shape, {axis});
+  mlir::Value zero = cx.fullLike(0.0, self);
+  mlir::Value initial = cx.constant(0.0, Context::dtype(self));
+  mlir::Value weights = cx.reduceWith<stablehlo::AddOp>(cx.select(chosen, weight, zero), initial, {axis});
+  mlir::Value weighted = cx.elementwise<stablehlo::MulOp>({self, weight});
+  mlir::Value losses = cx.elementwise<stablehlo::NegOp>(
+      cx.reduceWith<stablehlo::AddOp>(cx.select(chosen, weighted, zero), initial, {axis}));
+  DType weightDtype = cx.resultType(1).dtype;
+  int64_t reduction = args.integer("reduction");
+  if (reduction == Reduction::None)
+    return {cx.convert(losses, dtype), cx.constant(0.0, weightDtype)};
+  mlir::Value total = sumAll(cx, weights);
+  mlir::Value loss = sumAll(cx, losses);
+  if (reduction == Reduction::Mean)
+    loss = cx.elementwise<stablehlo::DivOp>({loss, total});
+  return {cx.convert(loss, dtype), cx.convert(total, weightDtype)};
+}
+
+} // namespace
+
+void addSoftmax(OpTable &table) {
+  table.add("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmax);
+  table.add("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", softmax);
+  table.add("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", logSoftmax);
+  table.add("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", logSoftmax);
+  table.add("aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
+            "-> (Tensor output, Tensor total_weight)",
+            negativeLogLikelihood);
+  table.add("aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
+            "int ignore_index) -> (Tensor output, Tensor total_weight)",
+            negativeLogLikelihood);
+}
+
+} // namespace torchere::lowering

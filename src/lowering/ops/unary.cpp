@@ -1,0 +1,116 @@
+// Elementwise functions of one tensor.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+#include <cmath>
+#include <limits>
+
+namespace torchere::lowering {
+
+namespace {
+
+mlir::Value reciprocal(Context &cx, const Args &args) {
+  mlir::Value self = cx.convert(args.tensor("self"), cx.resultType().dtype);
+  return cx.elementwise<stablehlo::DivOp>({cx.fullLike(1.0, self), self});
+}
+
+mlir::Value square(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  return cx.elementwise<stablehlo::MulOp>({self, self});
+}
+
+mlir::Value logBase(Context &cx, const Args &args, double base) {
+  mlir::Value log = unary<stablehlo::LogOp>(cx, args);
+  return cx.elementwise<stablehlo::MulOp>({log, cx.fullLike(1.0 / std::log(base), log)});
+}
+
+/// Integers are returned as they are; StableHLO's rounding ops take floats only.
+template <class Op> mlir::Value rounding(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  return dtypeInfo(Context::dtype(self)).isFloatingPoint ? cx.elementwise<Op>(self) : self;
+}
+
+mlir::Value truncate(Context &cx, mlir::Value value) {
+  mlir::Value negative = cx.compare(stablehlo::ComparisonDirection::LT, value, cx.fullLike(0.0, value));
+  return cx.select(negative, cx.elementwise<stablehlo::CeilOp>(value), cx.elementwise<stablehlo::FloorOp>(value));
+}
+
+mlir::Value trunc(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  return dtypeInfo(Context::dtype(self)).isFloatingPoint ? truncate(cx, self) : self;
+}
+
+/// The sign of NaN is 0 in torch and NaN in StableHLO.
+mlir::Value sign(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  if (Context::dtype(self) == DType::Bool)
+    return self;
+  if (!dtypeInfo(Context::dtype(self)).isFloatingPoint && !dtypeInfo(Context::dtype(self)).isSigned)
+    return cx.convert(cx.compare(stablehlo::ComparisonDirection::NE, self, cx.fullLike(int64_t{0}, self)),
+                      Context::dtype(self));
+  mlir::Value value = cx.elementwise<stablehlo::SignOp>(self);
+  if (!dtypeInfo(Context::dtype(self)).isFloatingPoint)
+    return value;
+  mlir::Value isNan = cx.compare(stablehlo::ComparisonDirection::NE, self, self);
+  return cx.select(isNan, cx.fullLike(0.0, self), value);
+}
+
+mlir::Value absolute(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  const DTypeInfo &info = dtypeInfo(Context::dtype(self));
+  if (!info.isSigned)
+    return self;
+  mlir::Type type = cx.tensorType(cx.shape(self), cx.resultType().dtype);
+  return cx.withShape(cx.create<stablehlo::AbsOp>(type, self), cx.shape(self));
+}
+
+mlir::Value logicalNot(Context &cx, const Args &args) {
+  return cx.elementwise<stablehlo::NotOp>(cx.convert(args.tensor("self"), DType::Bool));
+}
+
+mlir::Value isNan(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  return cx.compare(stablehlo::ComparisonDirection::NE, self, self);
+}
+
+mlir::Value isInfinite(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  if (!dtypeInfo(Context::dtype(self)).isFloatingPoint)
+    return cx.full(false, DType::Bool, cx.shape(self));
+  mlir::Value magnitude = cx.elementwise<stablehlo::AbsOp>(self);
+  return cx.compare(stablehlo::ComparisonDirection::EQ, magnitude,
+                    cx.fullLike(std::numeric_limits<double>::infinity(), magnitude));
+}
+
+} // namespace
+
+void addUnary(OpTable &table) {
+  table.add("aten::abs(Tensor self) -> Tensor", absolute);
+  table.add("aten::neg(Tensor self) -> Tensor", unary<stablehlo::NegOp>);
+  table.add("aten::exp(Tensor self) -> Tensor", unary<stablehlo::ExpOp>);
+  table.add("aten::expm1(Tensor self) -> Tensor", unary<stablehlo::Expm1Op>);
+  table.add("aten::log(Tensor self) -> Tensor", unary<stablehlo::LogOp>);
+  table.add("aten::log1p(Tensor self) -> Tensor", unary<stablehlo::Log1pOp>);
+  table.add("aten::log2(Tensor self) -> Tensor", [](Context &cx, const Args &args) { return logBase(cx, args, 2.0); });
+  table.add("aten::log10(Tensor self) -> Tensor",
+            [](Context &cx, const Args &args) { return logBase(cx, args, 10.0); });
+  table.add("aten::sqrt(Tensor self) -> Tensor", unary<stablehlo::SqrtOp>);
+  table.add("aten::rsqrt(Tensor self) -> Tensor", unary<stablehlo::RsqrtOp>);
+  table.add("aten::sin(Tensor self) -> Tensor", unary<stablehlo::SineOp>);
+  table.add("aten::cos(Tensor self) -> Tensor", unary<stablehlo::CosineOp>);
+  table.add("aten::tanh(Tensor self) -> Tensor", unary<stablehlo::TanhOp>);
+  table.add("aten::sigmoid(Tensor self) -> Tensor", unary<stablehlo::LogisticOp>);
+  table.add("aten::reciprocal(Tensor self) -> Tensor", reciprocal);
+  table.add("aten::square(Tensor self) -> Tensor", square);
+  table.add("aten::floor(Tensor self) -> Tensor", rounding<stablehlo::FloorOp>);
+  table.add("aten::ceil(Tensor self) -> Tensor", rounding<stablehlo::CeilOp>);
+  table.add("aten::round(Tensor self) -> Tensor", rounding<stablehlo::RoundNearestEvenOp>);
+  table.add("aten::trunc(Tensor self) -> Tensor", trunc);
+  table.add("aten::sign(Tensor self) -> Tensor", sign);
+  table.add("aten::logical_not(Tensor self) -> Tensor", logicalNot);
+  table.add("aten::bitwise_not(Tensor self) -> Tensor", unary<stablehlo::NotOp>);
+  table.add("aten::isnan(Tensor self) -> Tensor", isNan);
+  table.add("aten::isinf(Tensor self) -> Tensor", isInfinite);
+}
+
+} // namespace torchere::lowering
