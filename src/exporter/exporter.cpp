@@ -1,0 +1,60 @@
+// The exporter: plan the signature, check coverage, lower, verify.
+#include "exporter/exporter.h"
+
+#include "exporter/coverage.h"
+#include "exporter/function_builder.h"
+#include "stablehlo/module_implementation.h"
+
+#include <chrono>
+
+namespace torchere::exporter {
+
+namespace {
+
+class Stopwatch {
+public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+/// MLIR's diagnostics while a module is built are mistakes of a lowering; they become the error's text.
+Status lower(const program::Program &program, SignaturePlan &plan, mlir::ModuleOp module) {
+  const lowering::OpTable &table = lowering::OpTable::instance();
+  std::vector<bool> live = liveNodes(program);
+  TORCHERE_TRY(checkCoverage(program, live, table));
+  return FunctionBuilder(program, plan, module).build(live);
+}
+
+} // namespace
+
+Result<Exported> exportProgram(const program::Program &program, const Options &options) {
+  Stopwatch lowering;
+  TORCHERE_TRY(program.verify());
+  TORCHERE_ASSIGN(SignaturePlan plan, planSignature(program, options));
+  auto implementation = std::make_unique<stablehlo::Module::Implementation>();
+  implementation->context = stablehlo::makeContext();
+  mlir::MLIRContext *context = implementation->context.get();
+  implementation->module = mlir::ModuleOp::create(mlir::UnknownLoc::get(context), options.name);
+  TORCHERE_TRY(lower(program, plan, *implementation->module));
+  Timings timings;
+  timings.lower = lowering.seconds();
+
+  Stopwatch verifying;
+  stablehlo::Module module(std::move(implementation));
+  TORCHERE_TRY(module.verify());
+  timings.verify = verifying.seconds();
+  return Exported{std::move(module), std::move(plan.entryPoint), std::move(plan.constants), timings};
+}
+
+std::vector<Operator> listOperators() {
+  std::vector<Operator> operators;
+  for (const auto &[name, row] : lowering::OpTable::instance().rows())
+    operators.push_back({name, row.schema.text});
+  return operators;
+}
+
+} // namespace torchere::exporter

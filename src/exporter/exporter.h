@@ -1,0 +1,48 @@
+// The exporter: from a captured program to a StableHLO module and the entry point that describes it.
+#pragma once
+
+#include "base/error.h"
+#include "program/entry_point.h"
+#include "program/program.h"
+#include "stablehlo/module.h"
+
+#include <string>
+#include <vector>
+
+namespace torchere::exporter {
+
+struct Options {
+  std::string name = "forward"; ///< of the entry point; the module's function is always @main
+  /// Tensor constants of at most this many bytes become part of the module; larger ones are arguments.
+  int64_t inlineConstantBytes = 128;
+};
+
+/// Wall-clock seconds.
+struct Timings {
+  double lower = 0;
+  double verify = 0;
+};
+
+struct Exported {
+  stablehlo::Module module;
+  program::EntryPoint entryPoint;
+  /// The constants that are arguments, in the order of EntryInput::position.
+  std::vector<program::Weight> constants;
+  Timings timings;
+};
+
+/// Lowers a functional program: function @main takes parameters, buffers, constants and user inputs (those that it
+/// reads), in this order, and gives the program's outputs, mutated state first. One error names every op that has
+/// no row in the op table; other errors name the op, the argument and the user's source line.
+TORCHERE_EXPORT Result<Exported> exportProgram(const program::Program &program, const Options &options = {});
+
+/// A row of the op table.
+struct Operator {
+  std::string name;   ///< "aten.add.Tensor"
+  std::string schema; ///< "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+};
+
+/// Every op that has a lowering, sorted by name.
+TORCHERE_EXPORT std::vector<Operator> listOperators();
+
+} // namespace torchere::exporter

@@ -1,0 +1,253 @@
+// FunctionBuilder: lowers the graph of a program into the body of @main.
+#include "exporter/function_builder.h"
+
+#include "exporter/literal.h"
+#include "exporter/location.h"
+
+#include "llvm/ADT/BitVector.h"
+
+#include <memory>
+
+namespace torchere::exporter {
+
+using lowering::Dim;
+using lowering::Dims;
+using program::Node;
+
+FunctionBuilder::FunctionBuilder(const program::Program &program, SignaturePlan &plan, mlir::ModuleOp module)
+    : program(program), plan(plan), module(module), builder(module.getContext()) {
+  values.resize(program.graph.nodes.size());
+}
+
+Status FunctionBuilder::build(const std::vector<bool> &live) {
+  createFunction();
+  TORCHERE_TRY(bindInputs());
+  const auto &nodes = program.graph.nodes;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!live[i] || nodes[i].kind == program::NodeKind::Placeholder)
+      continue;
+    Status status = lowerNode(nodes[i], values[i]);
+    if (!status) {
+      Error error = std::move(status).error();
+      if (error.where.empty())
+        error.where = program.place(nodes[i]);
+      return tl::unexpected<Error>(std::move(error));
+    }
+  }
+  TORCHERE_TRY(createReturn());
+  eraseDeadOps();
+  dropUnusedArguments();
+  return {};
+}
+
+Dim FunctionBuilder::toDim(program::SymInt size) const {
+  return size.isConstant() ? Dim(size.constant()) : Dim::expression(size.id());
+}
+
+lowering::TensorType FunctionBuilder::toLowering(const program::TensorType &type) const {
+  lowering::TensorType result;
+  result.dtype = type.dtype;
+  for (program::SymInt size : type.shape)
+    result.shape.push_back(toDim(size));
+  return result;
+}
+
+void FunctionBuilder::createFunction() {
+  mlir::MLIRContext *context = module.getContext();
+  mlir::Location location = mlir::UnknownLoc::get(context);
+  builder.setInsertionPointToEnd(module.getBody());
+  function = mlir::func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
+  function.setPublic();
+  mlir::Block *entry = function.addEntryBlock();
+  lowering::Context types(builder, location, state, *symbols);
+  for (const PlannedInput &input : plan.inputs) {
+    if (input.inlined)
+      continue;
+    Dims shape;
+    for (program::SymInt size : input.entry.type.shape)
+      shape.push_back(toDim(size));
+    mlir::Location name = mlir::NameLoc::get(mlir::StringAttr::get(context, input.entry.name));
+    entry->addArgument(types.tensorType(shape, input.entry.type.dtype), name);
+  }
+  builder.setInsertionPointToEnd(entry);
+  symbols = std::make_unique<SymbolTable>(program.expressions, *entry, location);
+}
+
+Status FunctionBuilder::bindInputs() {
+  unsigned index = 0;
+  for (const PlannedInput &input : plan.inputs) {
+    lowering::Argument &value = values[input.node];
+    Dims shape;
+    for (program::SymInt size : input.entry.type.shape)
+      shape.push_back(toDim(size));
+    if (input.inlined) {
+      lowering::Context cx(builder, function.getLoc(), state, *symbols);
+      mlir::RankedTensorType type = cx.tensorType(shape, input.entry.type.dtype);
+      value.value =
+          stablehlo::ConstantOp::create(builder, function.getLoc(), literal(*input.inlined, type))->getResult(0);
+      continue;
+    }
+    mlir::Value argument = function.getArgument(index++);
+    value.value = argument;
+    if (input.entry.isSymInt) {
+      program::SymInt size = program.graph.nodes[input.node].type.as<program::SymIntType>()->value;
+      symbols->define(size, argument);
+      value.value = toDim(size);
+      continue;
+    }
+    for (auto [axis, size] : llvm::enumerate(input.entry.type.shape))
+      symbols->define(size, argument, static_cast<int64_t>(axis));
+    if (!mlir::cast<mlir::RankedTensorType>(argument.getType()).hasStaticShape())
+      state.shapes[argument] = shape;
+  }
+  return {};
+}
+
+Status FunctionBuilder::checkSizes(const program::TensorType &type) const {
+  for (program::SymInt size : type.shape)
+    TORCHERE_TRY(symbols->check(size));
+  return {};
+}
+
+Result<std::vector<lowering::TensorType>> FunctionBuilder::resultTypes(const Node &node) const {
+  std::vector<lowering::TensorType> types;
+  if (const auto *tensor = node.type.as<program::TensorType>()) {
+    TORCHERE_TRY(checkSizes(*tensor));
+    types.push_back(toLowering(*tensor));
+    return types;
+  }
+  const auto *list = node.type.as<program::Type::List>();
+  if (!list)
+    return fail(ErrorCode::Unimplemented, "[{}] gives neither tensors nor sizes: expected a tensor or a list of them",
+                node.op);
+  for (const program::Type &type : *list) {
+    const auto *tensor = type.as<program::TensorType>();
+    if (tensor)
+      TORCHERE_TRY(checkSizes(*tensor));
+    types.push_back(tensor ? toLowering(*tensor) : lowering::TensorType{});
+  }
+  return types;
+}
+
+Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &argument, const Node &node) const {
+  using namespace program;
+  if (const auto *reference = argument.as<NodeReference>()) {
+    const lowering::Argument &value = values[reference->node];
+    if (value.isNone())
+      return fail(ErrorCode::Unimplemented, "[{}] argument is a value that is known only at run time: got '{}', "
+                                            "expected a tensor or a size",
+                  node.op, program.graph.nodes[reference->node].name);
+    return value;
+  }
+  if (const auto *list = argument.as<program::Argument::List>()) {
+    lowering::Argument::List result;
+    for (const program::Argument &element : *list) {
+      TORCHERE_ASSIGN(lowering::Argument value, toLowering(element, node));
+      result.push_back(std::move(value));
+    }
+    return lowering::Argument{std::move(result)};
+  }
+  struct Convert {
+    lowering::Argument operator()(std::monostate) { return {}; }
+    lowering::Argument operator()(int64_t value) { return {value}; }
+    lowering::Argument operator()(double value) { return {value}; }
+    lowering::Argument operator()(bool value) { return {value}; }
+    lowering::Argument operator()(const std::complex<double> &value) { return {value}; }
+    lowering::Argument operator()(const std::string &value) { return {value}; }
+    lowering::Argument operator()(DType value) { return {value}; }
+    lowering::Argument operator()(const Device &value) { return {lowering::Opaque{value.name}}; }
+    lowering::Argument operator()(const Layout &value) { return {lowering::Opaque{value.name}}; }
+    lowering::Argument operator()(const MemoryFormat &value) { return {lowering::Opaque{value.name}}; }
+    lowering::Argument operator()(const GraphReference &) { return {}; }
+    lowering::Argument operator()(const OpReference &value) { return {value.name}; }
+    lowering::Argument operator()(const NodeReference &) { return {}; }
+    lowering::Argument operator()(const program::Argument::List &) { return {}; }
+  };
+  return std::visit(Convert{}, argument.value);
+}
+
+Result<lowering::Argument> FunctionBuilder::getItem(const Node &node) const {
+  const auto *source = node.arguments.at(0).value.as<program::NodeReference>();
+  const auto *index = node.arguments.at(1).value.as<int64_t>();
+  const auto *list = source ? values[source->node].as<lowering::Argument::List>() : nullptr;
+  if (!list || !index || *index < 0 || static_cast<size_t>(*index) >= list->size())
+    return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results", node.name);
+  return (*list)[*index];
+}
+
+Status FunctionBuilder::lowerNode(const Node &node, lowering::Argument &result) {
+  if (const auto *size = node.type.as<program::SymIntType>()) {
+    TORCHERE_TRY(symbols->check(size->value));
+    result.value = toDim(size->value);
+    return {};
+  }
+  if (node.op == "_operator.getitem") {
+    TORCHERE_ASSIGN(result, getItem(node));
+    return {};
+  }
+  const lowering::OpTable &table = lowering::OpTable::instance();
+  const lowering::OpTable::Row *row = table.find(node.op);
+  if (!row)
+    return fail(ErrorCode::Unimplemented, "[{}] has no lowering", node.op);
+  std::vector<lowering::GivenArgument> arguments;
+  for (const program::NamedArgument &argument : node.arguments) {
+    TORCHERE_ASSIGN(lowering::Argument value, toLowering(argument.value, node));
+    arguments.push_back({argument.name, std::move(value)});
+  }
+  TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  lowering::Context cx(builder, locationOf(program, node, module.getContext()), state, *symbols);
+  TORCHERE_ASSIGN(lowering::Values lowered, table.lower(*row, cx, std::move(arguments), std::move(types)));
+  if (node.type.as<program::TensorType>()) {
+    result.value = lowered.front();
+    return {};
+  }
+  lowering::Argument::List list;
+  for (mlir::Value value : lowered)
+    list.push_back(value ? lowering::Argument{value} : lowering::Argument{});
+  result.value = std::move(list);
+  return {};
+}
+
+Status FunctionBuilder::createReturn() {
+  lowering::Context cx(builder, function.getLoc(), state, *symbols);
+  lowering::Values results;
+  for (PlannedOutput &output : plan.outputs) {
+    const lowering::Argument &value = values[output.value->as<program::NodeReference>()->node];
+    if (const mlir::Value *tensor = value.as<mlir::Value>())
+      results.push_back(*tensor);
+    else if (const Dim *size = value.as<Dim>())
+      results.push_back(cx.sizeTensor(*size));
+    else
+      return fail(ErrorCode::Unimplemented, "[export] output '{}' is not a tensor", output.entry.name);
+    plan.entryPoint.outputs.push_back(output.entry);
+  }
+  mlir::func::ReturnOp::create(builder, function.getLoc(), results);
+  llvm::SmallVector<mlir::Type> types(mlir::ValueRange(results).getTypes());
+  function.setType(builder.getFunctionType(function.getBody().front().getArgumentTypes(), types));
+  return {};
+}
+
+void FunctionBuilder::eraseDeadOps() {
+  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void FunctionBuilder::dropUnusedArguments() {
+  llvm::BitVector unused(function.getNumArguments());
+  unsigned index = 0;
+  for (const PlannedInput &input : plan.inputs) {
+    if (input.inlined)
+      continue;
+    if (function.getArgument(index).use_empty()) {
+      unused.set(index);
+      plan.entryPoint.unusedInputs.push_back(input.entry);
+    } else {
+      plan.entryPoint.inputs.push_back(input.entry);
+    }
+    ++index;
+  }
+  (void)function.eraseArguments(unused);
+}
+
+} // namespace torchere::exporter

@@ -1,0 +1,14 @@
+// Locations of the module's ops: the user's source line and the path of the module that ran it.
+#pragma once
+
+#include "program/program.h"
+
+#include "mlir/IR/Location.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace torchere::exporter {
+
+/// A NameLoc of the module path ("encoder.layer.0") around the FileLineColLoc of the user's frame; either may miss.
+mlir::Location locationOf(const program::Program &program, const program::Node &node, mlir::MLIRContext *context);
+
+} // namespace torchere::exporter

@@ -1,0 +1,207 @@
+// From a program's input and output specs to an entry point.
+#include "exporter/signature.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace torchere::exporter {
+
+using program::EntryInput;
+using program::EntryOutput;
+using program::InputKind;
+using program::InputSource;
+using program::OutputDestination;
+using program::OutputKind;
+
+namespace {
+
+/// Fills type and isSymInt from a node's type; false when it is neither a tensor nor an int.
+template <class Entry> bool setType(Entry &entry, const program::Type &type) {
+  if (const auto *tensor = type.as<program::TensorType>()) {
+    entry.type = {tensor->dtype, tensor->shape};
+    return true;
+  }
+  entry.isSymInt = type.as<program::SymIntType>() != nullptr;
+  entry.type = {DType::I64, {}};
+  return entry.isSymInt;
+}
+
+const program::Weight *findWeight(const program::Program &program, const program::InputSpec &spec) {
+  const auto &weights = spec.kind == InputKind::ConstantTensor ? program.constants : program.stateDict;
+  if (auto found = weights.find(spec.target); found != weights.end())
+    return &found->second;
+  // Buffers that are not persistent are stored beside the constants.
+  auto found = program.constants.find(spec.target);
+  return found == program.constants.end() ? nullptr : &found->second;
+}
+
+class Planner {
+public:
+  Planner(const program::Program &program, const Options &options) : program(program), options(options) {}
+
+  Result<SignaturePlan> plan() {
+    for (const program::OutputSpec &output : program.outputs)
+      mutated.insert(output.target);
+    for (size_t i = 0; i < program.inputs.size(); ++i)
+      TORCHERE_TRY(addInput(static_cast<program::NodeId>(i), program.inputs[i]));
+    std::stable_sort(result.inputs.begin(), result.inputs.end(), [](const auto &a, const auto &b) {
+      return rank(a.entry.source) < rank(b.entry.source);
+    });
+    for (const program::OutputSpec &output : program.outputs)
+      TORCHERE_TRY(addOutput(output));
+    fillEntryPoint();
+    return std::move(result);
+  }
+
+private:
+  static int rank(InputSource source) {
+    switch (source) {
+    case InputSource::Parameter:
+      return 0;
+    case InputSource::Buffer:
+      return 1;
+    case InputSource::Constant:
+      return 2;
+    case InputSource::UserInput:
+      return 3;
+    }
+    return 3;
+  }
+
+  Status addInput(program::NodeId node, const program::InputSpec &spec) {
+    if (spec.kind == InputKind::UserInput) {
+      userPositions[spec.name] = userInputs;
+      if (spec.constant) {
+        result.entryPoint.constantInputs.push_back({spec.name, userInputs++, *spec.constant});
+        return {};
+      }
+    }
+    PlannedInput input{node, {}, nullptr};
+    input.entry.name = spec.target.empty() ? spec.name : spec.target;
+    if (!setType(input.entry, program.graph.nodes[node].type))
+      return fail(ErrorCode::Unimplemented, "[export] input '{}' cannot be an argument: expected a tensor or an int",
+                  spec.name);
+    TORCHERE_TRY(setSource(input, spec));
+    result.inputs.push_back(std::move(input));
+    return {};
+  }
+
+  Status setSource(PlannedInput &input, const program::InputSpec &spec) {
+    switch (spec.kind) {
+    case InputKind::UserInput:
+      input.entry.source = InputSource::UserInput;
+      input.entry.position = userInputs++;
+      return {};
+    case InputKind::Parameter:
+      input.entry.source = InputSource::Parameter;
+      return {};
+    case InputKind::Buffer:
+      input.entry.source = InputSource::Buffer;
+      return {};
+    case InputKind::ConstantTensor: {
+      input.entry.source = InputSource::Constant;
+      const program::Weight *weight = findWeight(program, spec);
+      if (!weight)
+        return fail(ErrorCode::InvalidArgument, "[export] constant '{}' has no value in the program", spec.target);
+      auto bytes = weight->elementCount() * static_cast<int64_t>(byteSize(weight->dtype));
+      if (bytes <= options.inlineConstantBytes && !mutated.contains(spec.target))
+        input.inlined = weight;
+      return {};
+    }
+    case InputKind::CustomObject:
+    case InputKind::Token:
+      break;
+    }
+    return fail(ErrorCode::Unimplemented, "[export] input '{}' is a {}: expected a tensor or an int", spec.name,
+                spec.kind == InputKind::Token ? "token" : "custom object");
+  }
+
+  Status addOutput(const program::OutputSpec &spec) {
+    EntryOutput entry;
+    bool isUser = spec.kind == OutputKind::UserOutput || spec.kind == OutputKind::LossOutput;
+    if (isUser)
+      entry.position = userOutputs++;
+    const auto *reference = spec.value.as<program::NodeReference>();
+    if (!reference) {
+      if (!isUser)
+        return fail(ErrorCode::Unimplemented, "[export] the new value of '{}' is not computed by the program",
+                    spec.target);
+      result.entryPoint.constantOutputs.push_back({entry.position, spec.value});
+      return {};
+    }
+    TORCHERE_TRY(setDestination(entry, spec));
+    const program::Node &node = program.graph.nodes[reference->node];
+    entry.name = node.name;
+    entry.target = spec.target;
+    if (!setType(entry, node.type))
+      return fail(ErrorCode::Unimplemented, "[export] output '{}' cannot be a result: expected a tensor or an int",
+                  node.name);
+    result.outputs.push_back({&spec.value, std::move(entry)});
+    return {};
+  }
+
+  Status setDestination(EntryOutput &entry, const program::OutputSpec &spec) {
+    switch (spec.kind) {
+    case OutputKind::UserOutput:
+    case OutputKind::LossOutput:
+      entry.destination = OutputDestination::UserOutput;
+      return {};
+    case OutputKind::BufferMutation:
+      entry.destination = OutputDestination::Buffer;
+      return {};
+    case OutputKind::ParameterMutation:
+      entry.destination = OutputDestination::Parameter;
+      return {};
+    case OutputKind::UserInputMutation: {
+      entry.destination = OutputDestination::UserInput;
+      auto found = userPositions.find(spec.target);
+      if (found == userPositions.end())
+        return fail(ErrorCode::InvalidArgument, "[export] output writes to '{}', which is no user input", spec.target);
+      entry.position = found->second;
+      return {};
+    }
+    case OutputKind::GradientToParameter:
+    case OutputKind::GradientToUserInput:
+    case OutputKind::Token:
+      break;
+    }
+    return fail(ErrorCode::Unimplemented, "[export] output of '{}' is a gradient or a token: expected a user output or "
+                                          "a mutation",
+                spec.target);
+  }
+
+  void fillEntryPoint() {
+    program::EntryPoint &entryPoint = result.entryPoint;
+    entryPoint.name = options.name;
+    entryPoint.userInputCount = userInputs;
+    entryPoint.userOutputCount = userOutputs;
+    entryPoint.expressions = program.expressions;
+    entryPoint.rangeConstraints = program.rangeConstraints;
+    entryPoint.inputTree = program.inputTree;
+    entryPoint.outputTree = program.outputTree;
+    entryPoint.argumentNames = program.argumentNames;
+    for (PlannedInput &input : result.inputs) {
+      if (input.entry.source != InputSource::Constant || input.inlined)
+        continue;
+      input.entry.position = static_cast<int64_t>(result.constants.size());
+      result.constants.push_back(program.constants.at(input.entry.name));
+    }
+  }
+
+  const program::Program &program;
+  const Options &options;
+  SignaturePlan result;
+  std::unordered_set<std::string> mutated;
+  std::unordered_map<std::string, int64_t> userPositions;
+  int64_t userInputs = 0;
+  int64_t userOutputs = 0;
+};
+
+} // namespace
+
+Result<SignaturePlan> planSignature(const program::Program &program, const Options &options) {
+  return Planner(program, options).plan();
+}
+
+} // namespace torchere::exporter

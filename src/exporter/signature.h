@@ -1,0 +1,34 @@
+// From a program's input and output specs to an entry point.
+#pragma once
+
+#include "exporter/exporter.h"
+#include "program/entry_point.h"
+
+#include <optional>
+#include <vector>
+
+namespace torchere::exporter {
+
+/// What a placeholder of the program becomes.
+struct PlannedInput {
+  program::NodeId node = 0;
+  program::EntryInput entry;
+  const program::Weight *inlined = nullptr; ///< a constant small enough to be part of the module
+};
+
+struct PlannedOutput {
+  const program::Argument *value = nullptr;
+  program::EntryOutput entry;
+};
+
+struct SignaturePlan {
+  std::vector<PlannedInput> inputs;   ///< in the order of the function's arguments; inlined constants anywhere
+  std::vector<PlannedOutput> outputs; ///< in the order of the function's results
+  program::EntryPoint entryPoint;     ///< all but `inputs`, `unusedInputs` and `outputs`, which lowering decides
+  std::vector<program::Weight> constants;
+};
+
+/// Fails on what no function of tensors can express (tokens, custom objects, values of unknown type), naming it.
+Result<SignaturePlan> planSignature(const program::Program &program, const Options &options);
+
+} // namespace torchere::exporter

@@ -1,0 +1,59 @@
+// SymbolTable: symbolic sizes of a program as SSA values, computed once each at the function's entry.
+#pragma once
+
+#include "lowering/context.h"
+#include "program/expression.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace torchere::exporter {
+
+class SymbolTable : public lowering::SymbolSource {
+public:
+  /// Values are computed at the start of `entry`.
+  SymbolTable(const program::ExpressionPool &expressions, mlir::Block &entry, mlir::Location location);
+
+  /// Says that dimension `axis` of an argument has the size `size`: what symbols are solved from.
+  void define(program::SymInt size, mlir::Value argument, int64_t axis);
+  /// Says that a 0-d i64 argument is the symbol itself.
+  void define(program::SymInt symbol, mlir::Value argument);
+
+  /// Whether every symbol of the expression can be solved from the definitions.
+  Status check(program::SymInt size) const;
+
+  mlir::Value valueOf(uint32_t expression) override;
+
+private:
+  struct Definition {
+    mlir::Value argument;
+    int64_t axis; ///< -1: the argument itself
+    program::SymInt size;
+  };
+
+  /// The only symbol of `size` when it is linear in one: symbol, symbol + a, a * symbol, a * symbol + b.
+  struct Linear {
+    std::string symbol;
+    int64_t factor;
+    int64_t offset;
+  };
+  std::optional<Linear> linear(program::SymInt size) const;
+  mlir::Value compute(program::SymInt size);
+  mlir::Value solve(const std::string &symbol);
+  mlir::Value floorDivide(program::SymInt dividend, program::SymInt divisor);
+  mlir::Value modulo(program::SymInt dividend, program::SymInt divisor);
+  mlir::Value binary(program::ExpressionKind kind, mlir::Value lhs, mlir::Value rhs);
+  bool isNonNegative(program::SymInt size) const;
+  mlir::Value constant(int64_t value);
+  template <class Op>
+  mlir::Value create(mlir::Type type, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+
+  const program::ExpressionPool &expressions;
+  mlir::OpBuilder builder;
+  mlir::Location location;
+  std::map<std::string, Definition> definitions;
+  llvm::DenseMap<uint32_t, mlir::Value> values;
+};
+
+} // namespace torchere::exporter

@@ -1,0 +1,113 @@
+// Scaled dot-product attention, kept whole so that a compiler can see it.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace torchere::lowering {
+
+namespace {
+
+/// [..., heads, L, E] with one key head for several query heads: each key head is repeated in place.
+mlir::Value repeatHeads(Context &cx, mlir::Value value, Dim heads) {
+  Dims shape = cx.shape(value);
+  size_t axis = shape.size() - 3;
+  if (shape[axis] == heads)
+    return value;
+  int64_t repeats = heads.constant() / shape[axis].constant();
+  Dims grouped = shape;
+  grouped.insert(grouped.begin() + axis + 1, Dim(repeats));
+  Integers mapping;
+  for (size_t i = 0; i < grouped.size(); ++i)
+    if (i != axis + 1)
+      mapping.push_back(static_cast<int64_t>(i));
+  shape[axis] = heads;
+  return cx.reshape(cx.broadcastInDim(value, grouped, mapping), shape);
+}
+
+/// Adds a float mask, or -inf where a bool mask is false.
+mlir::Value applyMask(Context &cx, mlir::Value scores, mlir::Value mask) {
+  if (Context::dtype(mask) != DType::Bool) {
+    mask = cx.broadcastTo(cx.convert(mask, Context::dtype(scores)), cx.shape(scores));
+    return cx.elementwise<stablehlo::AddOp>({scores, mask});
+  }
+  mlir::Value masked = cx.fullLike(-std::numeric_limits<double>::infinity(), scores);
+  return cx.select(cx.broadcastTo(mask, cx.shape(scores)), scores, masked);
+}
+
+/// Query i sees keys 0 to i.
+mlir::Value applyCausalMask(Context &cx, mlir::Value scores) {
+  Dims shape = cx.shape(scores);
+  auto rank = static_cast<int64_t>(shape.size());
+  mlir::Value row = cx.iota(shape, DType::I32, rank - 2);
+  mlir::Value column = cx.iota(shape, DType::I32, rank - 1);
+  return applyMask(cx, scores, cx.compare(stablehlo::ComparisonDirection::GE, row, column));
+}
+
+/// Softmax over the last axis; a row that is masked altogether gives zeros, not NaN, as torch's does.
+mlir::Value safeSoftmax(Context &cx, mlir::Value scores) {
+  Dims shape = cx.shape(scores);
+  int64_t axis = Context::rank(scores) - 1;
+  auto kept = [&](mlir::Value reduced) {
+    return cx.broadcastTo(cx.reshape(reduced, cx.reducedShape(shape, {axis}, /*keep=*/true)), shape);
+  };
+  mlir::Value lowest = cx.lowest(Context::elementType(scores));
+  mlir::Value highest = kept(cx.reduceWith<stablehlo::MaxOp>(scores, lowest, {axis}));
+  mlir::Value isMasked =
+      cx.compare(stablehlo::ComparisonDirection::EQ, highest, cx.broadcastTo(lowest, shape));
+  mlir::Value zero = cx.fullLike(0.0, scores);
+  mlir::Value shifted =
+      cx.elementwise<stablehlo::SubtractOp>({scores, cx.select(isMasked, zero, highest)});
+  mlir::Value exponential = cx.elementwise<stablehlo::ExpOp>(shifted);
+  mlir::Value sum = kept(cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(scores)), {axis}));
+  return cx.select(isMasked, zero, cx.elementwise<stablehlo::DivOp>({exponential, sum}));
+}
+
+Result<mlir::Value> attention(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  if (args.floating("dropout_p") != 0.0)
+    return cx.unimplemented("dropout in attention is not supported: got dropout_p={}, expected 0",
+                            args.floating("dropout_p"));
+  DType compute = computeType(dtype);
+  mlir::Value query = cx.convert(args.tensor("query"), compute);
+  mlir::Value key = cx.convert(args.tensor("key"), compute);
+  mlir::Value value = cx.convert(args.tensor("value"), compute);
+  int64_t rank = Context::rank(query);
+  if (args.boolean("enable_gqa")) {
+    key = repeatHeads(cx, key, cx.size(query, rank - 3));
+    value = repeatHeads(cx, value, cx.size(query, rank - 3));
+  }
+  Dims batch(cx.resultType().shape.begin(), cx.resultType().shape.end() - 2);
+  for (mlir::Value *operand : {&query, &key, &value}) {
+    Dims shape = batch;
+    Dims own = cx.shape(*operand);
+    shape.append(own.end() - 2, own.end());
+    *operand = cx.broadcastTo(*operand, shape);
+  }
+  Dim width = cx.size(query, rank - 1);
+  auto scale = args.optionalFloating("scale");
+  if (!scale && !width.isConstant())
+    return cx.unimplemented("the head size must be constant: got a size known only at run time");
+  double factor = scale ? *scale : 1.0 / std::sqrt(static_cast<double>(width.constant()));
+  rank = static_cast<int64_t>(batch.size()) + 2;
+  query = cx.elementwise<stablehlo::MulOp>({query, cx.fullLike(factor, query)});
+  mlir::Value scores = cx.dotGeneral(query, key, rank - 2, rank - 1, rank - 1);
+  if (args.boolean("is_causal"))
+    scores = applyCausalMask(cx, scores);
+  if (auto mask = args.optionalTensor("attn_mask"))
+    scores = applyMask(cx, scores, *mask);
+  mlir::Value result = cx.dotGeneral(safeSoftmax(cx, scores), value, rank - 2, rank - 1, rank - 2);
+  return cx.convert(result, dtype);
+}
+
+} // namespace
+
+void addAttention(OpTable &table) {
+  table.add("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+            "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+            attention);
+}
+
+} // namespace torchere::lowering

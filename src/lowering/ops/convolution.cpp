@@ -1,0 +1,109 @@
+// Convolution and transposed convolution, in any number of spatial dimensions.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+#include "lowering/window.h"
+
+#include <numeric>
+
+namespace torchere::lowering {
+
+namespace {
+
+struct Convolution {
+  mlir::Value input;  ///< [N, C, spatial...]
+  mlir::Value weight; ///< [out, in / groups, spatial...]; transposed: [in, out / groups, spatial...]
+  Integers stride, padding, dilation, outputPadding;
+  int64_t groups = 1;
+};
+
+/// [groups * in, out, k...] -> [in, groups * out, k...], the order that a grouped kernel with its input axis first has.
+mlir::Value groupedTransposedKernel(Context &cx, mlir::Value weight, int64_t groups) {
+  if (groups == 1)
+    return weight;
+  Dims shape = cx.shape(weight);
+  Dims split = {Dim(groups), cx.floorDivide(shape[0], groups)};
+  split.append(shape.begin() + 1, shape.end());
+  Integers permutation(split.size());
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[0], permutation[1]);
+  Dims merged = {split[1], cx.multiply(groups, shape[1])};
+  merged.append(shape.begin() + 2, shape.end());
+  return cx.reshape(cx.transpose(cx.reshape(weight, split), permutation), merged);
+}
+
+mlir::Value convolve(Context &cx, const Convolution &convolution, bool isTransposed, llvm::ArrayRef<Dim> shape) {
+  mlir::MLIRContext *context = cx.builder().getContext();
+  size_t spatialRank = convolution.stride.size();
+  Integers spatial(spatialRank);
+  std::iota(spatial.begin(), spatial.end(), 2);
+  int64_t kernelInput = isTransposed ? 0 : 1;
+  auto numbers = stablehlo::ConvDimensionNumbersAttr::get(context, 0, 1, spatial, kernelInput, 1 - kernelInput,
+                                                          spatial, 0, 1, spatial);
+  Integers low = convolution.padding;
+  Integers high = convolution.padding;
+  Integers ones(spatialRank, 1);
+  mlir::Value weight = convolution.weight;
+  if (isTransposed) { // a convolution of the stretched input with the mirrored kernel
+    Dims kernel = cx.shape(weight);
+    for (size_t i = 0; i < spatialRank; ++i) {
+      int64_t reach = convolution.dilation[i] * (kernel[2 + i].constant() - 1);
+      low[i] = reach - convolution.padding[i];
+      high[i] = reach - convolution.padding[i] + convolution.outputPadding[i];
+    }
+    weight = groupedTransposedKernel(cx, weight, convolution.groups);
+  }
+  llvm::SmallVector<bool> reversal(spatialRank, isTransposed);
+  mlir::Builder &builder = cx.builder();
+  return cx.withShape(
+      cx.create<stablehlo::ConvolutionOp>(
+          cx.tensorType(shape, Context::elementType(convolution.input)), {convolution.input, weight},
+          {cx.integersAttribute("window_strides", isTransposed ? ones : convolution.stride),
+           paddingAttribute(cx, low, high),
+           cx.integersAttribute("lhs_dilation", isTransposed ? convolution.stride : ones),
+           cx.integersAttribute("rhs_dilation", convolution.dilation),
+           cx.attribute("window_reversal", builder.getDenseBoolArrayAttr(reversal)),
+           cx.attribute("dimension_numbers", numbers),
+           cx.attribute("feature_group_count", builder.getI64IntegerAttr(convolution.groups)),
+           cx.attribute("batch_group_count", builder.getI64IntegerAttr(1))}),
+      shape);
+}
+
+Result<mlir::Value> convolution(Context &cx, const Args &args) {
+  Convolution call;
+  call.weight = args.tensor("weight");
+  size_t spatialRank = Context::rank(call.weight) - 2;
+  call.stride = args.integers("stride", spatialRank);
+  call.padding = args.integers("padding", spatialRank);
+  call.dilation = args.integers("dilation", spatialRank);
+  call.outputPadding = args.integers("output_padding", spatialRank);
+  call.groups = args.integer("groups");
+  bool isTransposed = args.boolean("transposed");
+  for (const Dim &dim : cx.shape(call.weight))
+    if (!dim.isConstant())
+      return cx.unimplemented("the weight's shape must be constant: got a size known only at run time");
+
+  Dims shape = cx.resultType().shape;
+  mlir::Value input = args.tensor("input");
+  bool isBatched = Context::rank(input) == static_cast<int64_t>(spatialRank) + 2;
+  if (!isBatched) { // one sample: [C, spatial...]
+    Dims batched = cx.shape(input);
+    batched.insert(batched.begin(), Dim(1));
+    input = cx.reshape(input, batched);
+    shape.insert(shape.begin(), Dim(1));
+  }
+  call.input = input;
+  mlir::Value result = convolve(cx, call, isTransposed, shape);
+  if (auto bias = args.optionalTensor("bias"))
+    result = cx.elementwise<stablehlo::AddOp>({result, cx.broadcastInDim(*bias, shape, {1})});
+  return cx.reshape(result, cx.resultType().shape);
+}
+
+} // namespace
+
+void addConvolution(OpTable &table) {
+  table.add("aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+            "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+            convolution);
+}
+
+} // namespace torchere::lowering
