@@ -21,7 +21,6 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-/// MLIR's diagnostics while a module is built are mistakes of a lowering; they become the error's text.
 Status lower(const program::Program &program, SignaturePlan &plan, mlir::ModuleOp module) {
   const lowering::OpTable &table = lowering::OpTable::instance();
   std::vector<bool> live = liveNodes(program);
@@ -47,7 +46,8 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
   stablehlo::Module module(std::move(implementation));
   TORCHERE_TRY(module.verify());
   timings.verify = verifying.seconds();
-  return Exported{std::move(module), std::move(plan.entryPoint), std::move(plan.constants), timings};
+  return Exported{std::move(module), std::move(plan.entryPoint), std::move(plan.stateDict),
+                  std::move(plan.constants), timings};
 }
 
 std::vector<Operator> listOperators() {

@@ -7,6 +7,7 @@
 #include "stablehlo/module.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace torchere::exporter {
@@ -26,6 +27,8 @@ struct Timings {
 struct Exported {
   stablehlo::Module module;
   program::EntryPoint entryPoint;
+  /// Every parameter and persistent buffer of the program, and the other buffers that it reads.
+  std::unordered_map<std::string, program::Weight> stateDict;
   /// The constants that are arguments, in the order of EntryInput::position.
   std::vector<program::Weight> constants;
   Timings timings;

@@ -61,7 +61,7 @@ void FunctionBuilder::createFunction() {
   mlir::Block *entry = function.addEntryBlock();
   lowering::Context types(builder, location, state, *symbols);
   for (const PlannedInput &input : plan.inputs) {
-    if (input.inlined)
+    if (input.isInlined)
       continue;
     Dims shape;
     for (program::SymInt size : input.entry.type.shape)
@@ -80,11 +80,11 @@ Status FunctionBuilder::bindInputs() {
     Dims shape;
     for (program::SymInt size : input.entry.type.shape)
       shape.push_back(toDim(size));
-    if (input.inlined) {
+    if (input.isInlined) {
       lowering::Context cx(builder, function.getLoc(), state, *symbols);
       mlir::RankedTensorType type = cx.tensorType(shape, input.entry.type.dtype);
       value.value =
-          stablehlo::ConstantOp::create(builder, function.getLoc(), literal(*input.inlined, type))->getResult(0);
+          stablehlo::ConstantOp::create(builder, function.getLoc(), literal(*input.weight, type))->getResult(0);
       continue;
     }
     mlir::Value argument = function.getArgument(index++);
@@ -237,13 +237,17 @@ void FunctionBuilder::dropUnusedArguments() {
   llvm::BitVector unused(function.getNumArguments());
   unsigned index = 0;
   for (const PlannedInput &input : plan.inputs) {
-    if (input.inlined)
+    if (input.isInlined)
       continue;
     if (function.getArgument(index).use_empty()) {
       unused.set(index);
       plan.entryPoint.unusedInputs.push_back(input.entry);
     } else {
       plan.entryPoint.inputs.push_back(input.entry);
+      if (input.entry.source == program::InputSource::Constant) {
+        plan.entryPoint.inputs.back().position = static_cast<int64_t>(plan.constants.size());
+        plan.constants.push_back(*input.weight);
+      }
     }
     ++index;
   }

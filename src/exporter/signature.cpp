@@ -77,7 +77,7 @@ private:
         return {};
       }
     }
-    PlannedInput input{node, {}, nullptr};
+    PlannedInput input{node, {}, nullptr, false};
     input.entry.name = spec.target.empty() ? spec.name : spec.target;
     if (!setType(input.entry, program.graph.nodes[node].type))
       return fail(ErrorCode::Unimplemented, "[export] input '{}' cannot be an argument: expected a tensor or an int",
@@ -95,26 +95,32 @@ private:
       return {};
     case InputKind::Parameter:
       input.entry.source = InputSource::Parameter;
-      return {};
+      return setWeight(input, spec);
     case InputKind::Buffer:
       input.entry.source = InputSource::Buffer;
-      return {};
-    case InputKind::ConstantTensor: {
+      return setWeight(input, spec);
+    case InputKind::ConstantTensor:
       input.entry.source = InputSource::Constant;
-      const program::Weight *weight = findWeight(program, spec);
-      if (!weight)
-        return fail(ErrorCode::InvalidArgument, "[export] constant '{}' has no value in the program", spec.target);
-      auto bytes = weight->elementCount() * static_cast<int64_t>(byteSize(weight->dtype));
-      if (bytes <= options.inlineConstantBytes && !mutated.contains(spec.target))
-        input.inlined = weight;
-      return {};
-    }
+      return setWeight(input, spec);
     case InputKind::CustomObject:
     case InputKind::Token:
       break;
     }
     return fail(ErrorCode::Unimplemented, "[export] input '{}' is a {}: expected a tensor or an int", spec.name,
                 spec.kind == InputKind::Token ? "token" : "custom object");
+  }
+
+  Status setWeight(PlannedInput &input, const program::InputSpec &spec) {
+    input.weight = findWeight(program, spec);
+    if (!input.weight)
+      return invalidArgument("[export] '{}' has no value in the program", spec.target);
+    if (spec.kind != InputKind::ConstantTensor) {
+      result.stateDict.try_emplace(spec.target, *input.weight).first->second.name = spec.target;
+      return {};
+    }
+    auto bytes = input.weight->elementCount() * static_cast<int64_t>(byteSize(input.weight->dtype));
+    input.isInlined = bytes <= options.inlineConstantBytes && !mutated.contains(spec.target);
+    return {};
   }
 
   Status addOutput(const program::OutputSpec &spec) {
@@ -181,12 +187,8 @@ private:
     entryPoint.inputTree = program.inputTree;
     entryPoint.outputTree = program.outputTree;
     entryPoint.argumentNames = program.argumentNames;
-    for (PlannedInput &input : result.inputs) {
-      if (input.entry.source != InputSource::Constant || input.inlined)
-        continue;
-      input.entry.position = static_cast<int64_t>(result.constants.size());
-      result.constants.push_back(program.constants.at(input.entry.name));
-    }
+    for (const auto &[name, weight] : program.stateDict)
+      result.stateDict.try_emplace(name, weight);
   }
 
   const program::Program &program;

@@ -13,7 +13,8 @@ namespace torchere::exporter {
 struct PlannedInput {
   program::NodeId node = 0;
   program::EntryInput entry;
-  const program::Weight *inlined = nullptr; ///< a constant small enough to be part of the module
+  const program::Weight *weight = nullptr; ///< the value; null for user inputs
+  bool isInlined = false;                  ///< a constant small enough to be part of the module
 };
 
 struct PlannedOutput {
@@ -25,7 +26,8 @@ struct SignaturePlan {
   std::vector<PlannedInput> inputs;   ///< in the order of the function's arguments; inlined constants anywhere
   std::vector<PlannedOutput> outputs; ///< in the order of the function's results
   program::EntryPoint entryPoint;     ///< all but `inputs`, `unusedInputs` and `outputs`, which lowering decides
-  std::vector<program::Weight> constants;
+  std::unordered_map<std::string, program::Weight> stateDict;
+  std::vector<program::Weight> constants; ///< those that are arguments; filled with `entryPoint.inputs`
 };
 
 /// Fails on what no function of tensors can express (tokens, custom objects, values of unknown type), naming it.
