@@ -59,6 +59,7 @@ void FunctionBuilder::createFunction() {
   function = mlir::func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
   function.setPublic();
   mlir::Block *entry = function.addEntryBlock();
+  symbols = std::make_unique<SymbolTable>(program.expressions, *entry, location);
   lowering::Context types(builder, location, state, *symbols);
   for (const PlannedInput &input : plan.inputs) {
     if (input.isInlined)
@@ -70,7 +71,6 @@ void FunctionBuilder::createFunction() {
     entry->addArgument(types.tensorType(shape, input.entry.type.dtype), name);
   }
   builder.setInsertionPointToEnd(entry);
-  symbols = std::make_unique<SymbolTable>(program.expressions, *entry, location);
 }
 
 Status FunctionBuilder::bindInputs() {

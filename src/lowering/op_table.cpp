@@ -1,6 +1,8 @@
 // OpTable: rows and the lowering of one call.
 #include "lowering/op_table.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include <cstdio>
 #include <cstdlib>
 
