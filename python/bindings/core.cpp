@@ -8,4 +8,5 @@ NB_MODULE(_core, module) {
   module.doc() = "The C++ core of Torchère.";
   bindErrors(module);
   bindProgram(module);
+  bindExporter(module);
 }

@@ -1,0 +1,48 @@
+// torchere._core's part for src/exporter: lowering a program, and the rows of the op table.
+#include "exporter/exporter.h"
+#include "bindings/bindings.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+namespace torchere::bindings {
+
+using namespace exporter;
+
+static Exported exportReleased(const program::Program &program, std::string name, int64_t inlineConstantBytes) {
+  Options options;
+  options.name = std::move(name);
+  options.inlineConstantBytes = inlineConstantBytes;
+  nb::gil_scoped_release released;
+  return unwrap(exportProgram(program, options));
+}
+
+static std::vector<std::pair<std::string, std::string>> operators() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const Operator &row : listOperators())
+    rows.emplace_back(row.name, row.schema);
+  return rows;
+}
+
+void bindExporter(nb::module_ &module) {
+  nb::class_<Exported>(module, "Exported", "A lowered program: its module, entry point and weights.")
+      .def(
+          "text", [](const Exported &self, bool withLocations) { return self.module.text(withLocations); },
+          nb::arg("with_locations") = false, "The StableHLO module's text.")
+      .def_prop_ro(
+          "timings",
+          [](const Exported &self) {
+            return std::map<std::string, double>{{"lower", self.timings.lower}, {"verify", self.timings.verify}};
+          },
+          "Seconds spent in each step.");
+  module.def("export_program", &exportReleased, nb::arg("program"), nb::arg("name") = "forward",
+             nb::arg("inline_constant_bytes") = Options().inlineConstantBytes,
+             "Lowers a captured program. Raises one error that lists every op without a lowering.");
+  module.def("operators", &operators, "(name, schema) of every op that has a lowering, sorted by name.");
+}
+
+} // namespace torchere::bindings
