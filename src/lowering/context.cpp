@@ -2,6 +2,7 @@
 #include "lowering/context.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
 #include <limits>
@@ -62,14 +63,43 @@ mlir::Type Context::elementType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType();
 }
 
+static DType integerDtype(mlir::IntegerType type) {
+  switch (type.getWidth()) {
+  case 1:
+    return DType::Bool;
+  case 8:
+    return type.isUnsigned() ? DType::U8 : DType::I8;
+  case 16:
+    return type.isUnsigned() ? DType::U16 : DType::I16;
+  case 32:
+    return type.isUnsigned() ? DType::U32 : DType::I32;
+  default:
+    return type.isUnsigned() ? DType::U64 : DType::I64;
+  }
+}
+
+static DType floatDtype(mlir::Type type) {
+  return llvm::TypeSwitch<mlir::Type, DType>(type)
+      .Case<mlir::Float16Type>([](auto) { return DType::F16; })
+      .Case<mlir::BFloat16Type>([](auto) { return DType::BF16; })
+      .Case<mlir::Float64Type>([](auto) { return DType::F64; })
+      .Case<mlir::Float8E4M3FNType>([](auto) { return DType::F8E4M3FN; })
+      .Case<mlir::Float8E4M3FNUZType>([](auto) { return DType::F8E4M3FNUZ; })
+      .Case<mlir::Float8E5M2Type>([](auto) { return DType::F8E5M2; })
+      .Case<mlir::Float8E5M2FNUZType>([](auto) { return DType::F8E5M2FNUZ; })
+      .Case<mlir::Float8E8M0FNUType>([](auto) { return DType::F8E8M0FNU; })
+      .Default([](auto) { return DType::F32; });
+}
+
 DType Context::dtype(mlir::Value value) {
   mlir::Type type = elementType(value);
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  for (int index = 0; index <= static_cast<int>(DType::F8E8M0FNU); ++index)
-    if (dtypeInfo(static_cast<DType>(index)).mlirName == text)
-      return static_cast<DType>(index);
-  return DType::C32; // complex<f16>, the one type that the table has no MLIR name for
+  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(type))
+    return integerDtype(integer);
+  auto complex = mlir::dyn_cast<mlir::ComplexType>(type);
+  if (!complex)
+    return floatDtype(type);
+  mlir::Type part = complex.getElementType();
+  return part.isF16() ? DType::C32 : part.isF32() ? DType::C64 : DType::C128;
 }
 
 int64_t Context::rank(mlir::Value value) {
