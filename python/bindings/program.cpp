@@ -83,10 +83,9 @@ public:
 
   void setOutputs(uint32_t graph, nb::handle outputs) {
     Argument list = unwrap(reader.readArgument(outputs, nodeMaps.at(graph), "output", "outputs"));
-    if (const auto *items = list.as<Argument::List>())
-      graphAt(graph).outputs = *items;
-    else
-      graphAt(graph).outputs = {std::move(list)};
+    const auto *items = list.as<Argument::List>();
+    graphAt(graph).returnsOneValue = !items;
+    graphAt(graph).outputs = items ? *items : Argument::List{list};
   }
 
   uint32_t addStackTrace(std::string text) {

@@ -60,7 +60,7 @@ def check_not_merged(exported_program: Any) -> None:
     for path, leaf in pytree.tree_flatten_with_path(exported_program.example_inputs)[0]:
         if not isinstance(leaf, torch.Tensor):
             continue
-        name = pytree.keystr(path[1:]) or "the input"
+        name = ("args", "kwargs")[path[0].idx] + pytree.keystr(path[1:])
         if id(leaf) in seen:
             raise InvalidArgumentError(
                 "[export] one tensor was given for two inputs, which torch merged into one: got the same "
@@ -186,8 +186,8 @@ class _Capture:
         storage = tensor.untyped_storage()
         if tensor.device.type != "cpu":
             raise UnimplementedError(
-                f"[weight '{name}'] lies on another device: got {tensor.device}, expected cpu (move the module "
-                "before it is exported)"
+                f"[weight '{name}'] lies on another device: got {tensor.device}, expected cpu (move the "
+                "module before it is exported)"
             )
         # Empty storages have no address of their own.
         key = storage.data_ptr() or id(tensor)

@@ -65,8 +65,7 @@ struct EntryPoint {
   std::vector<RangeConstraint> rangeConstraints;
   TreeSpec inputTree;
   TreeSpec outputTree;
-  std::vector<std::string>
-      argumentNames; ///< of forward's positional parameters, in order; keywords are in the tree
+  std::vector<std::string> argumentNames; ///< of forward's positional parameters, in order
 };
 
 } // namespace torchere::program

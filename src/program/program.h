@@ -111,8 +111,10 @@ struct Graph {
   std::string name;        ///< "forward", or the attribute that held the subgraph: "true_graph_0"
   std::vector<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
   Argument::List outputs;
-  std::vector<uint32_t>
-      children; ///< the graphs that this one's module holds, as indices into Program::subgraphs
+  /// The one output is returned bare and not in a tuple, as by the condition of a loop; for printing.
+  bool returnsOneValue = false;
+  /// The graphs that this one's module holds, as indices into Program::subgraphs.
+  std::vector<uint32_t> children;
 };
 
 /// One level of a module stack: the module's path in the user's model ("encoder.layer.0") and its class.

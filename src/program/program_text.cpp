@@ -209,7 +209,10 @@ private:
     return "None";
   }
 
-  std::string outputText() const { return listText(graph.outputs, /*isTuple=*/true); }
+  std::string outputText() const {
+    bool isBare = graph.returnsOneValue && graph.outputs.size() == 1;
+    return isBare ? argumentText(graph.outputs[0]) : listText(graph.outputs, /*isTuple=*/true);
+  }
 
   const Program &program;
   const Graph &graph;

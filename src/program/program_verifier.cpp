@@ -125,7 +125,9 @@ private:
     if (weight.shape.size() != weight.strides.size())
       return invalidArgument("[weight '{}'] rank of the strides: got {}, expected {}", name,
                              weight.strides.size(), weight.shape.size());
-    bool isEmpty = false, fits = weight.storageOffset >= 0;
+    if (weight.storageOffset < 0)
+      return invalidArgument("[weight '{}'] negative storage offset: got {}", name, weight.storageOffset);
+    bool isEmpty = false, fits = true;
     int64_t last = weight.storageOffset, count = 1;
     for (size_t i = 0; i < weight.shape.size(); ++i) {
       int64_t reach = 0;

@@ -1,0 +1,56 @@
+"""Decompositions by need: torch takes apart the ops that have no lowering and leaves whole those that have
+one, so that linear layers, attention or an LSTM arrive as such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import Any
+
+# Decomposing can give ops that need decomposing in turn; this many rounds are more than torch's tables need.
+_MOST_ROUNDS = 3
+
+
+def hybrid_table(lowered_ops: Set[str]) -> Any:
+    """torch's default decompositions without those of `lowered_ops` ("aten.linear.default", ...)."""
+    import torch
+
+    table = torch.export.default_decompositions()
+    for op in [op for op in table if str(op) in lowered_ops]:
+        table.pop(op)
+    return table
+
+
+def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
+    """The program, functional (mutations are outputs) and with ops that have a lowering, as far as torch can
+    decompose the others. A program that is so already comes back as it is."""
+    if exported_program.dialect == "ATEN" and not _missing_ops(exported_program, lowered_ops):
+        return exported_program
+    table = hybrid_table(lowered_ops)
+    decomposed = exported_program.run_decompositions(table)
+    for _ in range(_MOST_ROUNDS):
+        further = _further_decompositions(_missing_ops(decomposed, lowered_ops), table)
+        if not further:
+            break
+        for op, decomposition in further.items():
+            table[op] = decomposition
+        decomposed = decomposed.run_decompositions(table)
+    return decomposed
+
+
+def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
+    """The op overloads of the program, subgraphs included, that have no lowering."""
+    import torch
+
+    missing = {}
+    for module in exported_program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if isinstance(node.target, torch._ops.OpOverload) and str(node.target) not in lowered_ops:
+                missing[node.target] = None
+    return list(missing)
+
+
+def _further_decompositions(ops: Iterable[Any], table: Any) -> dict[Any, Any]:
+    """Decompositions that torch has for these ops beside its default table."""
+    from torch._decomp import decomposition_table
+
+    return {op: decomposition_table[op] for op in ops if op in decomposition_table and op not in table}
