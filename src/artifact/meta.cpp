@@ -1,0 +1,309 @@
+// .meta: PyTorch/XLA's description of a function, with exactly its keys, written and read.
+#include "artifact/meta.h"
+
+#include "artifact/signature.h"
+#include "artifact/torch_tree.h"
+
+#include <algorithm>
+
+namespace torchere::artifact {
+
+using namespace program;
+
+static OrderedJson signatureJson(const TensorSignature &type) {
+  OrderedJson shape = OrderedJson::array(), dynamic = OrderedJson::array();
+  for (size_t index = 0; index < type.shape.size(); ++index) {
+    bool isConstant = type.shape[index].isConstant();
+    shape.push_back(isConstant ? type.shape[index].constant() : -1);
+    if (!isConstant)
+      dynamic.push_back(index);
+  }
+  return {{"shape", shape}, {"dtype", dtypeInfo(type.dtype).torchName}, {"dynamic_dims", dynamic}};
+}
+
+static OrderedJson locationJson(std::string_view type, int64_t position, std::string_view name) {
+  return {{"type_", type}, {"position", position}, {"name", name}};
+}
+
+static OrderedJson locationJson(const EntryInput &input) {
+  switch (input.source) {
+  case InputSource::UserInput:
+    return locationJson("input_arg", input.position, "");
+  case InputSource::Constant:
+    return locationJson("constant", input.position, "");
+  case InputSource::Parameter:
+  case InputSource::Buffer:
+    break;
+  }
+  return locationJson("parameter", -1, input.name);
+}
+
+/// str(type(value)) in Python.
+static std::string pythonTypeText(const Argument &argument) {
+  struct Names {
+    const char *operator()(const std::monostate &) const { return "NoneType"; }
+    const char *operator()(int64_t) const { return "int"; }
+    const char *operator()(double) const { return "float"; }
+    const char *operator()(bool) const { return "bool"; }
+    const char *operator()(const std::complex<double> &) const { return "complex"; }
+    const char *operator()(const std::string &) const { return "str"; }
+    const char *operator()(DType) const { return "torch.dtype"; }
+    const char *operator()(const Device &) const { return "torch.device"; }
+    const char *operator()(const Layout &) const { return "torch.layout"; }
+    const char *operator()(const MemoryFormat &) const { return "torch.memory_format"; }
+    const char *operator()(const Argument::List &) const { return "list"; }
+    const char *operator()(const NodeReference &) const { return "object"; }
+    const char *operator()(const GraphReference &) const { return "object"; }
+    const char *operator()(const OpReference &) const { return "object"; }
+  };
+  return fmt::format("<class '{}'>", std::visit(Names(), argument.value));
+}
+
+/// The inputs that are no arguments of the function, by position.
+static OrderedJson unusedInputsJson(const EntryPoint &entryPoint) {
+  std::vector<std::pair<int64_t, OrderedJson>> unused;
+  for (const EntryInput &input : entryPoint.unusedInputs)
+    unused.emplace_back(input.position, OrderedJson::array({locationJson(input), signatureJson(input.type)}));
+  for (const ConstantInput &input : entryPoint.constantInputs) {
+    OrderedJson signature = {{"shape", OrderedJson::array()},
+                             {"dtype", pythonTypeText(input.value)},
+                             {"dynamic_dims", OrderedJson::array()}};
+    unused.emplace_back(input.position,
+                        OrderedJson::array({locationJson("input_arg", input.position, ""), signature}));
+  }
+  std::stable_sort(unused.begin(), unused.end(),
+                   [](const auto &left, const auto &right) { return left.first < right.first; });
+  OrderedJson result = OrderedJson::array();
+  for (auto &[position, json] : unused)
+    result.push_back(std::move(json));
+  return result;
+}
+
+std::string metaText(const EntryPoint &entryPoint) {
+  OrderedJson inputs = OrderedJson::array(), outputs = OrderedJson::array(), locations = OrderedJson::array();
+  for (const EntryInput &input : entryPoint.inputs) {
+    inputs.push_back(signatureJson(input.type));
+    locations.push_back(locationJson(input));
+  }
+  for (const EntryOutput &output : entryPoint.outputs)
+    outputs.push_back(signatureJson(output.type));
+  auto orNull = [](const std::string &text) {
+    return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
+  };
+  OrderedJson meta = {{"name", entryPoint.name},
+                      {"stablehlo_version", stablehloVersion},
+                      {"input_signature", inputs},
+                      {"output_signature", outputs},
+                      {"input_locations", locations},
+                      {"unused_inputs", unusedInputsJson(entryPoint)},
+                      {"input_pytree_spec", orNull(entryPoint.inputTree.torchText)},
+                      {"output_pytree_spec", orNull(entryPoint.outputTree.torchText)}};
+  return printJson(meta, 0);
+}
+
+namespace {
+
+/// Builds an entry point from the keys of a .meta.
+class MetaReader {
+public:
+  explicit MetaReader(JsonCursor root) : root(std::move(root)) {}
+
+  Result<EntryPoint> read(bool withTrees) {
+    TORCHERE_ASSIGN(entryPoint.name, root.string("name"));
+    TORCHERE_TRY(root.string("stablehlo_version"));
+    TORCHERE_TRY(readInputs());
+    TORCHERE_TRY(readUnusedInputs());
+    TORCHERE_TRY(readOutputs());
+    countUserValues();
+    if (withTrees)
+      TORCHERE_TRY(readTrees());
+    return std::move(entryPoint);
+  }
+
+private:
+  Status readInputs() {
+    TORCHERE_ASSIGN(auto signatures, root.array("input_signature"));
+    TORCHERE_ASSIGN(auto locations, root.array("input_locations"));
+    if (signatures.size() != locations.size())
+      return root.invalid(
+          fmt::format("got {} input_locations, expected one for each of the {} input_signature",
+                      locations.size(), signatures.size()));
+    for (size_t index = 0; index < signatures.size(); ++index) {
+      TORCHERE_ASSIGN(EntryInput input, readLocation(locations[index]));
+      TORCHERE_ASSIGN(input.type, readSignature(signatures[index], "s"));
+      entryPoint.inputs.push_back(std::move(input));
+    }
+    return {};
+  }
+
+  Status readUnusedInputs() {
+    TORCHERE_ASSIGN(auto entries, root.array("unused_inputs"));
+    for (const JsonCursor &entry : entries) {
+      TORCHERE_ASSIGN(auto pair, entry.elements());
+      if (pair.size() != 2)
+        return entry.invalid(
+            fmt::format("got {} elements, expected a location and a signature", pair.size()));
+      TORCHERE_ASSIGN(EntryInput input, readLocation(pair[0]));
+      TORCHERE_ASSIGN(std::string dtype, pair[1].string("dtype"));
+      if (!dtype.starts_with("<class ")) {
+        TORCHERE_ASSIGN(input.type, readSignature(pair[1], "s"));
+        entryPoint.unusedInputs.push_back(std::move(input));
+      } else if (dtype == "<class 'NoneType'>") {
+        entryPoint.constantInputs.push_back({input.name, input.position, {}});
+      }
+    }
+    return {};
+  }
+
+  Status readOutputs() {
+    TORCHERE_ASSIGN(auto signatures, root.array("output_signature"));
+    bool isDynamic = entryPoint.expressions.size() > 0;
+    for (const JsonCursor &signature : signatures) {
+      EntryOutput output;
+      output.position = static_cast<int64_t>(entryPoint.outputs.size());
+      output.name = fmt::format("output_{}", output.position);
+      TORCHERE_ASSIGN(output.type, readSignature(signature, "u"));
+      if (isDynamic)
+        for (SymInt &size : output.type.shape)
+          size = newSymbol("u");
+      entryPoint.outputs.push_back(std::move(output));
+    }
+    return {};
+  }
+
+  void countUserValues() {
+    for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
+      for (const EntryInput &input : *inputs)
+        if (input.source == InputSource::UserInput)
+          entryPoint.userInputCount = std::max(entryPoint.userInputCount, input.position + 1);
+    for (const ConstantInput &input : entryPoint.constantInputs)
+      entryPoint.userInputCount = std::max(entryPoint.userInputCount, input.position + 1);
+    entryPoint.userOutputCount = static_cast<int64_t>(entryPoint.outputs.size());
+  }
+
+  Status readTrees() {
+    TORCHERE_ASSIGN(entryPoint.inputTree, readTree("input_pytree_spec"));
+    TORCHERE_ASSIGN(entryPoint.outputTree, readTree("output_pytree_spec"));
+    if (!entryPoint.inputTree.json.empty()) {
+      TORCHERE_ASSIGN(entryPoint.userInputCount, leafCount(entryPoint.inputTree));
+    }
+    return {};
+  }
+
+  Result<TreeSpec> readTree(std::string_view key) {
+    TreeSpec tree;
+    TORCHERE_ASSIGN(auto member, root.optionalMember(key));
+    if (member) {
+      TORCHERE_ASSIGN(tree.torchText, member->asString());
+      TORCHERE_ASSIGN(tree.json, treeJsonFromTorch(tree.torchText, key));
+    }
+    return tree;
+  }
+
+  Result<EntryInput> readLocation(const JsonCursor &location) {
+    EntryInput input;
+    TORCHERE_ASSIGN(std::string type, location.string("type_"));
+    TORCHERE_ASSIGN(int64_t position, location.integer("position"));
+    TORCHERE_ASSIGN(input.name, location.string("name"));
+    if (type == "parameter") {
+      input.source = InputSource::Parameter;
+      return input;
+    }
+    if (type != "input_arg" && type != "constant")
+      return location.invalid(
+          fmt::format("got the type_ \"{}\", expected input_arg, parameter or constant", type));
+    if (position < 0 || position >= leafLimit)
+      return location.invalid(fmt::format("got the position {}, expected 0 to {}", position, leafLimit - 1));
+    input.source = type == "constant" ? InputSource::Constant : InputSource::UserInput;
+    input.position = position;
+    input.name = fmt::format("{}_{}", type == "constant" ? "constant" : "args", position);
+    return input;
+  }
+
+  Result<TensorSignature> readSignature(const JsonCursor &signature, std::string_view symbolPrefix) {
+    TensorSignature type;
+    TORCHERE_ASSIGN(std::string dtype, signature.string("dtype"));
+    std::optional<DType> known = dtypeFromTorchName(dtype);
+    if (!known)
+      return signature.invalid(fmt::format("got the dtype \"{}\", expected one of torch's", dtype));
+    type.dtype = *known;
+    TORCHERE_ASSIGN(auto sizes, signature.array("shape"));
+    for (const JsonCursor &size : sizes) {
+      TORCHERE_ASSIGN(int64_t value, size.asInteger());
+      type.shape.push_back(value);
+    }
+    TORCHERE_ASSIGN(auto dynamic, signature.array("dynamic_dims"));
+    for (const JsonCursor &dimension : dynamic) {
+      TORCHERE_ASSIGN(int64_t index, dimension.asInteger());
+      if (index < 0 || static_cast<size_t>(index) >= sizes.size())
+        return dimension.invalid(fmt::format("got dimension {} of a tensor of rank {}", index, sizes.size()));
+      type.shape[static_cast<size_t>(index)] = newSymbol(symbolPrefix);
+    }
+    for (size_t index = 0; index < sizes.size(); ++index)
+      if (type.shape[index].isConstant() && type.shape[index].constant() < 0)
+        return sizes[index].invalid(
+            fmt::format("got the size {}, expected at least 0", type.shape[index].constant()));
+    return type;
+  }
+
+  SymInt newSymbol(std::string_view prefix) {
+    return entryPoint.expressions.symbol(fmt::format("{}{}", prefix, symbolCount++));
+  }
+
+  JsonCursor root;
+  EntryPoint entryPoint;
+  int symbolCount = 0;
+};
+
+} // namespace
+
+Result<EntryPoint> readMeta(std::string_view text, std::string_view subject, bool withTrees) {
+  TORCHERE_ASSIGN(Json document, parseJson(text, subject));
+  return MetaReader(JsonCursor(document, std::string(subject))).read(withTrees);
+}
+
+/// The same dtype and rank, and the same size wherever both are constants.
+static bool isCompatible(const TensorSignature &left, const TensorSignature &right) {
+  if (left.dtype != right.dtype || left.shape.size() != right.shape.size())
+    return false;
+  for (size_t index = 0; index < left.shape.size(); ++index) {
+    SymInt a = left.shape[index], b = right.shape[index];
+    if (a.isConstant() && b.isConstant() && a.constant() != b.constant())
+      return false;
+  }
+  return true;
+}
+
+static bool isSameLocation(const EntryInput &left, const EntryInput &right) {
+  auto isWeight = [](const EntryInput &input) {
+    return input.source == InputSource::Parameter || input.source == InputSource::Buffer;
+  };
+  if (isWeight(left) || isWeight(right))
+    return isWeight(left) && isWeight(right) && left.name == right.name;
+  return left.source == right.source && left.position == right.position;
+}
+
+Status checkMetaAgrees(const EntryPoint &meta, const EntryPoint &signature, std::string_view subject) {
+  auto disagrees = [&](std::string_view what) {
+    return fail(ErrorCode::DataLoss, "[{}] does not agree with the .signature.json beside it: {} differ",
+                subject, what);
+  };
+  if (meta.name != signature.name)
+    return disagrees("the names");
+  if (meta.inputs.size() != signature.inputs.size())
+    return disagrees("the numbers of inputs");
+  for (size_t index = 0; index < meta.inputs.size(); ++index) {
+    if (!isSameLocation(meta.inputs[index], signature.inputs[index]))
+      return disagrees(fmt::format("the places of input {}", index));
+    if (!isCompatible(meta.inputs[index].type, signature.inputs[index].type))
+      return disagrees(fmt::format("the types of input {}", index));
+  }
+  if (meta.outputs.size() != signature.outputs.size())
+    return disagrees("the numbers of outputs");
+  for (size_t index = 0; index < meta.outputs.size(); ++index)
+    if (!isCompatible(meta.outputs[index].type, signature.outputs[index].type))
+      return disagrees(fmt::format("the types of output {}", index));
+  return {};
+}
+
+} // namespace torchere::artifact

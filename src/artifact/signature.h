@@ -1,0 +1,33 @@
+// .signature.json: the whole of a program::EntryPoint, written and read.
+#pragma once
+
+#include "base/error.h"
+#include "program/entry_point.h"
+
+#include <string>
+#include <string_view>
+
+namespace torchere::artifact {
+
+/// The newest format that this version writes and reads.
+inline constexpr int64_t signatureFormat = 1;
+
+/// More leaves than the inputs or outputs of any program have; files that say more are refused.
+inline constexpr int64_t leafLimit = 1 << 20;
+
+/// Fails when a constant is no constant or a tree is no JSON.
+TORCHERE_EXPORT Result<std::string> signatureText(const program::EntryPoint &entryPoint);
+
+/// Reads what signatureText() wrote, and checks it as verifyEntryPoint() does.
+TORCHERE_EXPORT Result<program::EntryPoint> readSignature(std::string_view text, std::string_view subject);
+
+/// Checks that positions lie within the counts, that none is taken twice, that every output has a value and
+/// that sizes are not negative. `subject` starts the errors.
+Status verifyEntryPoint(const program::EntryPoint &entryPoint, std::string_view subject);
+
+/// "(2, s0)", as Python prints a tuple of sizes.
+TORCHERE_EXPORT std::string shapeText(const std::vector<program::SymInt> &shape,
+                                      const program::ExpressionPool &expressions);
+TORCHERE_EXPORT std::string shapeText(const std::vector<int64_t> &shape);
+
+} // namespace torchere::artifact

@@ -1,0 +1,31 @@
+// The words that .signature.json uses for the sources of inputs and the destinations of outputs.
+#pragma once
+
+#include "program/entry_point.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace torchere::artifact {
+
+/// In the order of program::InputSource.
+inline constexpr std::array<std::string_view, 4> inputSourceNames = {"user_input", "parameter", "buffer",
+                                                                     "constant"};
+/// In the order of program::OutputDestination.
+inline constexpr std::array<std::string_view, 4> outputDestinationNames = {"user_output", "buffer",
+                                                                           "parameter", "user_input"};
+
+template <class Enum> std::string_view nameOf(const std::array<std::string_view, 4> &names, Enum value) {
+  return names[static_cast<size_t>(value)];
+}
+
+template <class Enum>
+std::optional<Enum> valueOf(const std::array<std::string_view, 4> &names, std::string_view name) {
+  for (size_t index = 0; index < names.size(); ++index)
+    if (names[index] == name)
+      return static_cast<Enum>(index);
+  return std::nullopt;
+}
+
+} // namespace torchere::artifact

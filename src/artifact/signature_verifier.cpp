@@ -1,0 +1,113 @@
+// The rules that a program::EntryPoint keeps, whatever file it came from.
+#include "artifact/signature.h"
+
+#include "artifact/signature_names.h"
+
+#include <unordered_set>
+
+namespace torchere::artifact {
+
+using namespace program;
+
+namespace {
+
+/// The flat positions of a tree's leaves: each at most once, each below the count.
+class Positions {
+public:
+  Positions(int64_t count, std::string_view kind, std::string_view subject)
+      : count(count), kind(kind), subject(subject) {}
+
+  Status take(int64_t position) {
+    if (position < 0 || position >= count)
+      return fail(ErrorCode::DataLoss, "[{}] wrong position of a user {}: got {}, expected 0 to {}", subject,
+                  kind, position, count - 1);
+    if (!taken.insert(position).second)
+      return fail(ErrorCode::DataLoss, "[{}] the position {} is taken by two user {}s", subject, position,
+                  kind);
+    return {};
+  }
+  size_t size() const { return taken.size(); }
+
+private:
+  int64_t count;
+  std::string_view kind;
+  std::string_view subject;
+  std::unordered_set<int64_t> taken;
+};
+
+} // namespace
+
+static Status checkSizes(const TensorSignature &type, std::string_view name, std::string_view subject) {
+  for (SymInt size : type.shape)
+    if (size.isConstant() && size.constant() < 0)
+      return fail(ErrorCode::DataLoss, "[{}] wrong size in the shape of \"{}\": got {}, expected at least 0",
+                  subject, name, size.constant());
+  return {};
+}
+
+static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject) {
+  Positions positions(entryPoint.userInputCount, "input", subject);
+  for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
+    for (const EntryInput &input : *inputs) {
+      TORCHERE_TRY(checkSizes(input.type, input.name, subject));
+      if (input.source == InputSource::UserInput) {
+        TORCHERE_TRY(positions.take(input.position));
+      } else if (input.source == InputSource::Constant && input.position < 0) {
+        return fail(ErrorCode::DataLoss,
+                    "[{}] wrong index of the constant \"{}\": got {}, expected at least 0", subject,
+                    input.name, input.position);
+      }
+    }
+  for (const ConstantInput &input : entryPoint.constantInputs)
+    TORCHERE_TRY(positions.take(input.position));
+  return {};
+}
+
+static Status checkOutputs(const EntryPoint &entryPoint, std::string_view subject) {
+  Positions positions(entryPoint.userOutputCount, "output", subject);
+  for (const EntryOutput &output : entryPoint.outputs) {
+    TORCHERE_TRY(checkSizes(output.type, output.name, subject));
+    if (output.destination == OutputDestination::UserOutput) {
+      TORCHERE_TRY(positions.take(output.position));
+    } else if (output.destination == OutputDestination::UserInput) {
+      if (output.position < 0 || output.position >= entryPoint.userInputCount)
+        return fail(ErrorCode::DataLoss, "[{}] the output \"{}\" updates user input {}, expected 0 to {}",
+                    subject, output.name, output.position, entryPoint.userInputCount - 1);
+    } else if (output.target.empty()) {
+      return fail(ErrorCode::DataLoss, "[{}] the output \"{}\" updates a {}, but names none", subject,
+                  output.name, nameOf(outputDestinationNames, output.destination));
+    }
+  }
+  for (const ConstantOutput &output : entryPoint.constantOutputs)
+    TORCHERE_TRY(positions.take(output.position));
+  if (positions.size() != static_cast<size_t>(entryPoint.userOutputCount))
+    return fail(ErrorCode::DataLoss, "[{}] wrong number of user outputs: got {}, expected {}", subject,
+                positions.size(), entryPoint.userOutputCount);
+  return {};
+}
+
+Status verifyEntryPoint(const EntryPoint &entryPoint, std::string_view subject) {
+  for (int64_t count : {entryPoint.userInputCount, entryPoint.userOutputCount})
+    if (count < 0 || count > leafLimit)
+      return fail(ErrorCode::DataLoss, "[{}] wrong count of user inputs or outputs: got {}, expected 0 to {}",
+                  subject, count, leafLimit);
+  for (const RangeConstraint &constraint : entryPoint.rangeConstraints)
+    if (constraint.range.min > constraint.range.max)
+      return fail(ErrorCode::DataLoss, "[{}] empty range: got {} to {}", subject, constraint.range.min,
+                  constraint.range.max);
+  TORCHERE_TRY(checkInputs(entryPoint, subject));
+  return checkOutputs(entryPoint, subject);
+}
+
+std::string shapeText(const std::vector<SymInt> &shape, const ExpressionPool &expressions) {
+  std::vector<std::string> sizes;
+  for (SymInt size : shape)
+    sizes.push_back(size.isConstant() ? std::to_string(size.constant()) : expressions.print(size));
+  return fmt::format("({}{})", fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
+}
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  return shapeText(std::vector<SymInt>(shape.begin(), shape.end()), {});
+}
+
+} // namespace torchere::artifact

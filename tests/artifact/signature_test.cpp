@@ -1,0 +1,213 @@
+// .signature.json: everything of an entry point survives, and what is wrong in a file is named.
+#include "artifact/signature.h"
+
+#include "base/json.h"
+#include "sample_bundle.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace torchere::artifact {
+namespace {
+
+using namespace program;
+
+TEST(Signature, HasTheDocumentedForm) {
+  EXPECT_EQ(*signatureText(sampleFunction().entryPoint), std::string(R"({
+ "format": 1,
+ "name": "forward",
+ "inputs": [
+  {"source":"parameter","name":"head.weight","dtype":"float32","shape":[2,3]},
+  {"source":"parameter","name":"tail.weight","dtype":"float32","shape":[2,3]},
+  {"source":"buffer","name":"running_mean","dtype":"bfloat16","shape":[4]},
+  {"source":"constant","name":"c_table","position":0,"dtype":"int64","shape":[2]},
+  {"source":"user_input","name":"x","position":0,"dtype":"float32","shape":["s0",3]},
+  {"source":"user_input","name":"n","position":2,"dtype":"int64","shape":[],"sym_int":true}
+ ],
+ "unused_inputs": [
+  {"source":"user_input","name":"mask","position":3,"dtype":"bool","shape":["s0"]}
+ ],
+ "constant_inputs": [
+  {"name":"flag","position":1,"value":true},
+  {"name":"none","position":4,"value":null}
+ ],
+ "outputs": [
+  {"destination":"buffer","name":"add_1","target":"running_mean","dtype":"bfloat16","shape":[4]},
+  {"destination":"user_output","name":"mm","position":0,"dtype":"float32","shape":["2*s0",2]}
+ ],
+ "constant_outputs": [
+  {"position":1,"value":null}
+ ],
+ "user_input_count": 5,
+ "user_output_count": 2,
+ "range_constraints": [
+  {"expression":"s0","min":2,"max":null}
+ ],
+ "argument_names": [
+  "x",
+  "flag"
+ ],
+ "input_tree": {
+  "tree": )") + inputTreeJson + R"(,
+  "torch": )" + Json(inputTreeOfTorch()).dump() + R"(
+ },
+ "output_tree": {
+  "tree": {"kind":"leaf"},
+  "torch": null
+ }
+}
+)");
+}
+
+TEST(Signature, ReadsBackWhatItWrote) {
+  std::string text = *signatureText(sampleFunction().entryPoint);
+  Result<EntryPoint> read = readSignature(text, "f.json");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(*signatureText(*read), text);
+  EXPECT_EQ(read->inputs[4].source, InputSource::UserInput);
+  EXPECT_EQ(read->inputs[4].name, "x");
+  EXPECT_EQ(read->inputs[4].position, 0);
+  EXPECT_EQ(read->expressions.print(read->inputs[4].type.shape[0]), "s0");
+  EXPECT_EQ(read->inputs[4].type.shape[1], SymInt(3));
+  EXPECT_TRUE(read->inputs[5].isSymInt);
+  EXPECT_EQ(read->inputs[0].position, -1);
+  EXPECT_EQ(read->unusedInputs[0].type.dtype, DType::Bool);
+  EXPECT_EQ(*read->constantInputs[0].value.as<bool>(), true);
+  EXPECT_TRUE(read->constantInputs[1].value.isNone());
+  EXPECT_EQ(read->outputs[0].destination, OutputDestination::Buffer);
+  EXPECT_EQ(read->outputs[0].target, "running_mean");
+  EXPECT_EQ(*read->expressions.evaluate(read->outputs[1].type.shape[0], {{"s0", 5}}), 10);
+  EXPECT_EQ(read->rangeConstraints[0].range, (Range{2, std::numeric_limits<int64_t>::max()}));
+  EXPECT_EQ(read->rangeConstraints[0].expression, read->inputs[4].type.shape[0]);
+  EXPECT_EQ(read->argumentNames, (std::vector<std::string>{"x", "flag"}));
+  EXPECT_EQ(read->inputTree.torchText, inputTreeOfTorch());
+  EXPECT_EQ(read->inputTree.json, inputTreeJson);
+  EXPECT_EQ(read->outputTree.torchText, "");
+}
+
+/// A signature whose only input is the constant.
+std::string withConstant(const Argument &value) {
+  EntryPoint entry;
+  entry.userInputCount = 1;
+  entry.constantInputs = {{"c", 0, value}};
+  Result<std::string> text = signatureText(entry);
+  return text ? *text : text.error().message;
+}
+
+TEST(Signature, KeepsConstantsOfEveryType) {
+  Argument tuple{Argument::List{Argument{int64_t(1)}, Argument{Argument::List{Argument{2.5}}}}};
+  tuple.isTuple = true;
+  std::vector<std::pair<Argument, std::string>> constants = {
+      {Argument{}, "null"},
+      {Argument{int64_t(-7)}, "-7"},
+      {Argument{7.0}, "7.0"},
+      {Argument{0.1}, "0.1"},
+      {Argument{false}, "false"},
+      {Argument{std::string("a\"b")}, R"("a\"b")"},
+      {Argument{HUGE_VAL}, R"({"float":"inf"})"},
+      {Argument{-HUGE_VAL}, R"({"float":"-inf"})"},
+      {Argument{std::nan("")}, R"({"float":"nan"})"},
+      {Argument{std::complex<double>(1, -HUGE_VAL)}, R"({"complex":[1.0,{"float":"-inf"}]})"},
+      {Argument{DType::BF16}, R"({"dtype":"bfloat16"})"},
+      {Argument{Device{"cuda:1"}}, R"({"device":"cuda:1"})"},
+      {Argument{Layout{"strided"}}, R"({"layout":"strided"})"},
+      {Argument{MemoryFormat{"channels_last"}}, R"({"memory_format":"channels_last"})"},
+      {tuple, R"({"tuple":[1,[2.5]]})"},
+  };
+  for (const auto &[value, json] : constants) {
+    std::string text = withConstant(value);
+    EXPECT_NE(text.find("\"value\":" + json + "}"), std::string::npos) << text;
+    Result<EntryPoint> read = readSignature(text, "f");
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    const Argument &back = read->constantInputs[0].value;
+    EXPECT_EQ(back.value.index(), value.value.index()) << json;
+    EXPECT_EQ(back.isTuple, value.isTuple);
+    EXPECT_EQ(withConstant(back), text);
+  }
+}
+
+TEST(Signature, RefusesConstantsThatAreReferences) {
+  EXPECT_EQ(withConstant(Argument{NodeReference{3}}),
+            "[c] cannot be saved: got a reference to a node, expected a constant");
+  EXPECT_EQ(withConstant(Argument{GraphReference{0}}),
+            "[c] cannot be saved: got a reference to a graph, expected a constant");
+  EXPECT_EQ(withConstant(Argument{Argument::List{Argument{OpReference{"aten.add"}}}}),
+            "[c] cannot be saved: got a reference to an op, expected a constant");
+  EntryPoint entry;
+  entry.inputTree.json = "{";
+  EXPECT_EQ(signatureText(entry).error().message.find("[input tree] is not JSON"), 0u);
+}
+
+/// The message for the sample's signature with one text replaced.
+std::string messageAfter(const std::string &from, const std::string &to) {
+  std::string text = *signatureText(sampleFunction().entryPoint);
+  size_t place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  Result<EntryPoint> read = readSignature(text.replace(place, from.size(), to), "f.json");
+  return read ? "accepted" : read.error().message;
+}
+
+TEST(Signature, NamesWhatIsWrongInAFile) {
+  EXPECT_EQ(messageAfter("\"format\": 1", "\"format\": 2"),
+            "[f.json] got the format 2, expected 1: another version wrote it");
+  EXPECT_EQ(messageAfter("\"source\":\"buffer\"", "\"source\":\"bufer\""),
+            "[f.json] inputs[2]: got the source \"bufer\", expected user_input, parameter, buffer, constant");
+  EXPECT_EQ(
+      messageAfter("\"destination\":\"buffer\"", "\"destination\":\"\""),
+      "[f.json] outputs[0]: got the destination \"\", expected user_output, buffer, parameter, user_input");
+  EXPECT_EQ(messageAfter("\"bfloat16\"", "\"bf16\""),
+            "[f.json] inputs[2]: got the dtype \"bf16\", expected one of torch's");
+  EXPECT_EQ(messageAfter("[\"s0\",3]", "[true,3]"),
+            "[f.json] inputs[4].shape[0]: got a bool, expected an integer");
+  EXPECT_EQ(messageAfter("[\"s0\",3]", "[\"s0 +\",3]").find("[f.json] inputs[4].shape[0]: "), 0u);
+  EXPECT_EQ(messageAfter("\"min\":2", "\"min\":\"2\""),
+            "[f.json] range_constraints[0].min: got a string, expected an integer");
+  EXPECT_EQ(messageAfter("\"min\":2,\"max\":null", "\"min\":2,\"max\":1"),
+            "[f.json] empty range: got 2 to 1");
+  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"dtype\":\"f31\"}"),
+            "[f.json] constant_inputs[0].value.dtype: got the dtype \"f31\", expected one of torch's");
+  EXPECT_EQ(
+      messageAfter("\"value\":true", "\"value\":{\"set\":\"x\"}"),
+      "[f.json] constant_inputs[0].value: got the type \"set\", which is none that a constant can have");
+  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{}"),
+            "[f.json] constant_inputs[0].value: got 0 keys, expected one that says the type");
+  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"complex\":[1]}"),
+            "[f.json] constant_inputs[0].value.complex: got 1 parts of a complex number, expected 2");
+  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"float\":\"1\"}"),
+            "[f.json] constant_inputs[0].value: got the float \"1\", expected nan, inf or -inf");
+  EXPECT_EQ(messageAfter("\"argument_names\": [", "\"argument_names\": [1,"),
+            "[f.json] argument_names[0]: got an integer, expected a string");
+}
+
+TEST(Signature, NamesPositionsThatDoNotFit) {
+  EXPECT_EQ(messageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":5"),
+            "[f.json] wrong position of a user input: got 5, expected 0 to 4");
+  EXPECT_EQ(messageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":-3"),
+            "[f.json] wrong position of a user input: got -3, expected 0 to 4");
+  EXPECT_EQ(messageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":3"),
+            "[f.json] the position 3 is taken by two user inputs");
+  EXPECT_EQ(messageAfter("\"user_output_count\": 2", "\"user_output_count\": 3"),
+            "[f.json] wrong number of user outputs: got 2, expected 3");
+  EXPECT_EQ(messageAfter("\"user_output_count\": 2", "\"user_output_count\": -1"),
+            "[f.json] wrong count of user inputs or outputs: got -1, expected 0 to 1048576");
+  EXPECT_EQ(messageAfter("\"user_input_count\": 5", "\"user_input_count\": 9223372036854775807"),
+            "[f.json] wrong count of user inputs or outputs: got 9223372036854775807, expected 0 to 1048576");
+  EXPECT_EQ(messageAfter("\"name\":\"c_table\",\"position\":0", "\"name\":\"c_table\",\"position\":-1"),
+            "[f.json] wrong index of the constant \"c_table\": got -1, expected at least 0");
+  EXPECT_EQ(messageAfter(",\"target\":\"running_mean\"", ""),
+            "[f.json] the output \"add_1\" updates a buffer, but names none");
+  EXPECT_EQ(messageAfter("\"destination\":\"buffer\"", "\"destination\":\"user_input\",\"position\":9"),
+            "[f.json] the output \"add_1\" updates user input 9, expected 0 to 4");
+  EXPECT_EQ(messageAfter("\"shape\":[2,3]", "\"shape\":[2,-3]"),
+            "[f.json] wrong size in the shape of \"head.weight\": got -3, expected at least 0");
+}
+
+TEST(ShapeText, IsPythonsTuple) {
+  EXPECT_EQ(shapeText(std::vector<int64_t>{}), "()");
+  EXPECT_EQ(shapeText(std::vector<int64_t>{4}), "(4,)");
+  EXPECT_EQ(shapeText(std::vector<int64_t>{2, 3}), "(2, 3)");
+}
+
+} // namespace
+} // namespace torchere::artifact
