@@ -1,0 +1,81 @@
+// Bundle: the rules that its parts keep together.
+#include "artifact/bundle.h"
+
+#include "artifact/directory_names.h"
+#include "artifact/signature.h"
+#include "artifact/weight_file.h"
+#include "base/file.h"
+
+#include <unordered_set>
+
+namespace torchere::artifact {
+
+using namespace program;
+
+Status checkFunctionName(std::string_view name) {
+  TORCHERE_TRY(checkRelativeName(name, "function"));
+  if (name.find('/') != std::string_view::npos)
+    return invalidArgument("[function] the name \"{}\" may not have a \"/\"", name);
+  return {};
+}
+
+/// `input` as function `function` has it, against the weight that is there for it.
+static Status checkInput(const EntryInput &input, const Weight &weight, const EntryPoint &function) {
+  bool sameShape = std::vector<SymInt>(weight.shape.begin(), weight.shape.end()) == input.type.shape;
+  if (weight.dtype != input.type.dtype)
+    return invalidArgument("[{}] wrong dtype: got {}, expected {} by function \"{}\"", input.name,
+                           dtypeInfo(weight.dtype).torchName, dtypeInfo(input.type.dtype).torchName,
+                           function.name);
+  if (!sameShape)
+    return invalidArgument("[{}] wrong shape: got {}, expected {} by function \"{}\"", input.name,
+                           shapeText(weight.shape), shapeText(input.type.shape, function.expressions),
+                           function.name);
+  return {};
+}
+
+static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
+  TORCHERE_TRY(checkFunctionName(function.name));
+  TORCHERE_TRY(verifyEntryPoint(function, function.name));
+  for (const EntryInput &input : function.inputs) {
+    if (input.source == InputSource::UserInput)
+      continue;
+    if (input.source == InputSource::Constant) {
+      size_t index = static_cast<size_t>(input.position);
+      if (index >= bundle.constants.size())
+        return fail(ErrorCode::NotFound,
+                    "[{}] constant {} is missing: function \"{}\" takes it, and there are {}", input.name,
+                    index, function.name, bundle.constants.size());
+      TORCHERE_TRY(checkInput(input, bundle.constants[index], function));
+    } else if (bundle.hasWeights) {
+      auto weight = bundle.stateDict.find(input.name);
+      if (weight == bundle.stateDict.end())
+        return fail(ErrorCode::NotFound, "[{}] the weight is missing: function \"{}\" takes it", input.name,
+                    function.name);
+      TORCHERE_TRY(checkInput(input, weight->second, function));
+    }
+  }
+  return {};
+}
+
+Status verify(const Bundle &bundle) {
+  if (bundle.functions.empty())
+    return invalidArgument("[bundle] has no functions, expected at least one");
+  if (!bundle.hasWeights && !bundle.stateDict.empty())
+    return invalidArgument("[bundle] has {} weights, expected none: they are said to be left out",
+                           bundle.stateDict.size());
+  for (const auto &[name, weight] : bundle.stateDict) {
+    TORCHERE_TRY(checkRelativeName(name, "weight"));
+    TORCHERE_TRY(verifyWeight(weight, name));
+  }
+  for (size_t index = 0; index < bundle.constants.size(); ++index)
+    TORCHERE_TRY(verifyWeight(bundle.constants[index], fmt::format("constant {}", index)));
+  std::unordered_set<std::string_view> names;
+  for (const Function &function : bundle.functions) {
+    TORCHERE_TRY(checkFunction(function.entryPoint, bundle));
+    if (!names.insert(function.entryPoint.name).second)
+      return invalidArgument("[bundle] two functions are called \"{}\"", function.entryPoint.name);
+  }
+  return {};
+}
+
+} // namespace torchere::artifact

@@ -1,0 +1,66 @@
+// Bundle: what a saved program consists of, and the directory on disk that holds it.
+//
+//   manifest.json                   ours: the functions in order, every weight's name, dtype, shape and alias
+//   functions/NAME.meta             PyTorch/XLA's JSON: signatures and where each argument comes from
+//   functions/NAME.mlir             the StableHLO module's text
+//   functions/NAME.signature.json   ours: what .meta cannot hold (state, symbols and ranges, names, pytrees)
+//   data/WEIGHT                     one npy file a parameter or buffer; a "/" in the name makes a directory
+//   constants/INDEX                 one npy file a constant
+//
+// PyTorch/XLA reads it by the files that it knows; it is read here with and without those that are ours.
+// Tied weights (the same view of one storage) are written once: the other names are hard links, so that
+// readers of single files find each, and the manifest says `same_as`, so that loading maps one file for all
+// of them. Where there are no hard links the other names are copies. Other views of a shared storage have
+// their own file.
+#pragma once
+
+#include "base/error.h"
+#include "program/entry_point.h"
+
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace torchere::artifact {
+
+/// A lowered function: its signature and the text of its StableHLO module.
+struct Function {
+  program::EntryPoint entryPoint;
+  std::string text;
+};
+
+struct Bundle {
+  std::vector<Function> functions; ///< at least one; the first is the default
+  std::unordered_map<std::string, program::Weight> stateDict;
+  std::vector<program::Weight> constants; ///< by EntryInput::position
+  /// False when the weights were left out on purpose: then the state dict is empty.
+  bool hasWeights = true;
+};
+
+struct SaveOptions {
+  bool saveWeights = true;
+  /// False asks for a directory without functions/NAME.mlir. Until bytecode is written as well the text is
+  /// the only form of the module: it is then written all the same, with a warning in the log.
+  bool includeText = true;
+  /// Replaces a directory that holds a saved program, and nothing else.
+  bool overwrite = false;
+};
+
+struct LoadOptions {
+  bool mapWeights = true; ///< false: as if they had been left out
+};
+
+/// Writes the directory under a temporary name beside `path`, then renames it: nothing half written is ever
+/// seen. Parents are created. The files depend on the bundle alone.
+TORCHERE_EXPORT Status save(const Bundle &bundle, const std::filesystem::path &path,
+                            const SaveOptions &options = {});
+
+/// Reads a directory written by save() or by PyTorch/XLA. Weights are views of mapped files.
+TORCHERE_EXPORT Result<Bundle> load(const std::filesystem::path &path, const LoadOptions &options = {});
+
+/// Checks that names can be files, that weights lie in their storages and that every function's inputs name
+/// weights and constants of the same dtype and shape. save() and load() call it.
+TORCHERE_EXPORT Status verify(const Bundle &bundle);
+
+} // namespace torchere::artifact

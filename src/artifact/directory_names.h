@@ -1,0 +1,41 @@
+// The names of the files in the directory of a saved program.
+#pragma once
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace torchere::artifact {
+
+inline constexpr std::string_view manifestName = "manifest.json";
+inline constexpr std::string_view weightFolder = "data";
+inline constexpr std::string_view constantFolder = "constants";
+inline constexpr std::string_view functionFolder = "functions";
+
+inline std::string metaName(std::string_view function) {
+  return fmt::format("functions/{}.meta", function);
+}
+inline std::string textName(std::string_view function) {
+  return fmt::format("functions/{}.mlir", function);
+}
+inline std::string bytecodeName(std::string_view function) {
+  return fmt::format("functions/{}.bytecode", function);
+}
+inline std::string signatureName(std::string_view function) {
+  return fmt::format("functions/{}.signature.json", function);
+}
+inline std::string weightName(std::string_view weight) {
+  return fmt::format("data/{}", weight);
+}
+inline std::string constantName(size_t index) {
+  return fmt::format("constants/{}", index);
+}
+
+/// Refuses names of functions that are no single file name.
+Status checkFunctionName(std::string_view name);
+
+} // namespace torchere::artifact

@@ -1,0 +1,214 @@
+// load(): a bundle read from its directory.
+#include "artifact/bundle.h"
+#include "artifact/directory_names.h"
+#include "artifact/manifest.h"
+#include "artifact/meta.h"
+#include "artifact/signature.h"
+#include "artifact/weight_file.h"
+#include "base/file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace torchere::artifact {
+
+namespace fs = std::filesystem;
+using namespace program;
+
+static constexpr size_t jsonSizeLimit = size_t(256) << 20;
+static constexpr size_t textSizeLimit = size_t(4) << 30;
+
+namespace {
+
+class DirectoryReader {
+public:
+  DirectoryReader(const fs::path &root, const LoadOptions &options) : root(root), options(options) {}
+
+  Result<Bundle> read() {
+    TORCHERE_TRY(readManifestFile());
+    TORCHERE_ASSIGN(std::vector<std::string> names, functionNames());
+    for (const std::string &name : names) {
+      TORCHERE_ASSIGN(Function function, readFunction(name));
+      bundle.functions.push_back(std::move(function));
+    }
+    TORCHERE_TRY(readConstants());
+    TORCHERE_TRY(readWeights());
+    TORCHERE_TRY(verify(bundle));
+    return std::move(bundle);
+  }
+
+private:
+  bool exists(std::string_view name) const {
+    std::error_code error;
+    return fs::exists(fs::symlink_status(root / name, error));
+  }
+  std::string subject(std::string_view name) const { return (root / name).string(); }
+
+  Result<std::string> readText(std::string_view name, size_t limit) const {
+    TORCHERE_ASSIGN(fs::path path, containedPath(root, name));
+    return readFile(path, limit);
+  }
+
+  Status readManifestFile() {
+    if (!exists(manifestName))
+      return {};
+    TORCHERE_ASSIGN(std::string text, readText(manifestName, jsonSizeLimit));
+    TORCHERE_ASSIGN(manifest, readManifest(text, subject(manifestName)));
+    return {};
+  }
+
+  /// As the manifest lists them; without one, every NAME.meta, "forward" first.
+  Result<std::vector<std::string>> functionNames() const {
+    if (manifest) {
+      for (const std::string &name : manifest->functions)
+        TORCHERE_TRY(checkFunctionName(name));
+      return manifest->functions;
+    }
+    std::error_code error;
+    fs::directory_iterator entries(root / functionFolder, error);
+    if (error)
+      return systemError(root / functionFolder, "is no saved program's directory", error.value());
+    std::vector<std::string> names;
+    for (const fs::directory_entry &entry : entries)
+      if (entry.path().extension() == ".meta")
+        names.push_back(entry.path().stem().string());
+    if (names.empty())
+      return fail(ErrorCode::NotFound, "[{}] holds no NAME.meta: expected one for each function",
+                  subject(functionFolder));
+    std::sort(names.begin(), names.end(), [](const std::string &left, const std::string &right) {
+      return std::pair(left != "forward", left) < std::pair(right != "forward", right);
+    });
+    return names;
+  }
+
+  Result<Function> readFunction(const std::string &name) {
+    Function function;
+    TORCHERE_ASSIGN(std::string metaText, readText(metaName(name), jsonSizeLimit));
+    bool hasSignature = manifest || exists(signatureName(name));
+    TORCHERE_ASSIGN(function.entryPoint, readMeta(metaText, subject(metaName(name)), !hasSignature));
+    if (function.entryPoint.name != name)
+      return fail(ErrorCode::DataLoss, "[{}] describes another function: got \"{}\", expected \"{}\"",
+                  subject(metaName(name)), function.entryPoint.name, name);
+    TORCHERE_TRY(verifyEntryPoint(function.entryPoint, subject(metaName(name))));
+    if (hasSignature) {
+      TORCHERE_ASSIGN(std::string text, readText(signatureName(name), jsonSizeLimit));
+      TORCHERE_ASSIGN(EntryPoint entryPoint, readSignature(text, subject(signatureName(name))));
+      TORCHERE_TRY(checkMetaAgrees(function.entryPoint, entryPoint, subject(metaName(name))));
+      function.entryPoint = std::move(entryPoint);
+    }
+    if (!exists(textName(name)) && exists(bytecodeName(name)))
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] reading bytecode comes with a later version: expected the module's text in {}",
+                  subject(bytecodeName(name)), textName(name));
+    TORCHERE_ASSIGN(function.text, readText(textName(name), textSizeLimit));
+    return function;
+  }
+
+  /// What the functions say about the weight or constant.
+  const EntryInput *findInput(auto &&matches) const {
+    for (const Function &function : bundle.functions)
+      for (const EntryInput &input : function.entryPoint.inputs)
+        if (matches(input))
+          return &input;
+    return nullptr;
+  }
+
+  Result<Weight> readArray(const std::string &file, const std::string &name,
+                           std::optional<DType> dtype) const {
+    if (!exists(file))
+      return fail(ErrorCode::NotFound, "[{}] its file is missing: {}", name, subject(file));
+    TORCHERE_ASSIGN(fs::path path, containedPath(root, file));
+    return mapWeight(path, name, dtype);
+  }
+
+  Result<Weight> readListed(const std::string &file, const WeightEntry &entry) const {
+    TORCHERE_ASSIGN(Weight weight, readArray(file, entry.name, entry.dtype));
+    if (weight.shape != entry.shape)
+      return fail(ErrorCode::DataLoss, "[{}] wrong shape: got {}, expected {} by {}", subject(file),
+                  shapeText(weight.shape), shapeText(entry.shape), manifestName);
+    return weight;
+  }
+
+  Status readConstants() {
+    if (manifest) {
+      for (const WeightEntry &entry : manifest->constants) {
+        TORCHERE_ASSIGN(Weight constant, readListed(constantName(bundle.constants.size()), entry));
+        bundle.constants.push_back(std::move(constant));
+      }
+      return {};
+    }
+    for (size_t index = 0; exists(constantName(index)); ++index) {
+      const EntryInput *input = findInput([&](const EntryInput &candidate) {
+        return candidate.source == InputSource::Constant && static_cast<size_t>(candidate.position) == index;
+      });
+      TORCHERE_ASSIGN(Weight constant, readArray(constantName(index), fmt::format("constant_{}", index),
+                                                 input ? std::optional(input->type.dtype) : std::nullopt));
+      bundle.constants.push_back(std::move(constant));
+    }
+    return {};
+  }
+
+  Status readWeights() {
+    bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : exists(weightFolder));
+    if (!bundle.hasWeights)
+      return {};
+    return manifest ? readListedWeights() : readFoundWeights();
+  }
+
+  Status readListedWeights() {
+    for (const WeightEntry &entry : manifest->weights) {
+      TORCHERE_TRY(checkRelativeName(entry.name, "weight"));
+      Weight weight;
+      if (entry.sameAs.empty()) {
+        TORCHERE_ASSIGN(weight, readListed(weightName(entry.name), entry));
+      } else {
+        weight = bundle.stateDict.at(entry.sameAs); // readManifest() saw it before this one
+        weight.name = entry.name;
+      }
+      if (!bundle.stateDict.emplace(entry.name, std::move(weight)).second)
+        return fail(ErrorCode::DataLoss, "[{}] lists the weight \"{}\" twice", subject(manifestName),
+                    entry.name);
+    }
+    return {};
+  }
+
+  /// Every file under data/, as PyTorch/XLA writes them; hidden files belong to the desktop.
+  Status readFoundWeights() {
+    std::error_code error;
+    fs::recursive_directory_iterator entry(root / weightFolder, error), end;
+    for (; !error && entry != end; entry.increment(error)) {
+      std::string name = entry->path().lexically_relative(root / weightFolder).generic_string();
+      if (entry->is_directory(error) || entry->path().filename().string().starts_with('.'))
+        continue;
+      const EntryInput *input = findInput([&](const EntryInput &candidate) {
+        return candidate.source != InputSource::UserInput && candidate.source != InputSource::Constant &&
+               candidate.name == name;
+      });
+      TORCHERE_ASSIGN(Weight weight, readArray(weightName(name), name,
+                                               input ? std::optional(input->type.dtype) : std::nullopt));
+      bundle.stateDict.emplace(name, std::move(weight));
+    }
+    if (error)
+      return systemError(root / weightFolder, "cannot be listed", error.value());
+    return {};
+  }
+
+  const fs::path &root;
+  const LoadOptions &options;
+  std::optional<Manifest> manifest;
+  Bundle bundle;
+};
+
+} // namespace
+
+Result<Bundle> load(const fs::path &path, const LoadOptions &options) {
+  std::error_code error;
+  if (!fs::is_directory(path, error))
+    return fail(fs::exists(path, error) ? ErrorCode::InvalidArgument : ErrorCode::NotFound,
+                "[{}] {}: expected the directory of a saved program", path.string(),
+                fs::exists(path, error) ? "is no directory" : "does not exist");
+  return DirectoryReader(path, options).read();
+}
+
+} // namespace torchere::artifact

@@ -1,0 +1,136 @@
+// Weights as npy files: streamed out of their storages, and mapped back as views.
+#include "artifact/weight_file.h"
+
+#include "artifact/signature.h"
+#include "base/file.h"
+#include "base/npy.h"
+
+#include <cstring>
+
+namespace torchere::artifact {
+
+using program::Storage;
+using program::Weight;
+
+static constexpr size_t pieceSize = 1 << 20; // bytes gathered before a write
+
+Status verifyWeight(const Weight &weight, std::string_view subject) {
+  if (weight.strides.size() != weight.shape.size())
+    return invalidArgument("[{}] got {} strides for the shape {}, expected {}", subject,
+                           weight.strides.size(), shapeText(weight.shape), weight.shape.size());
+  bool isEmpty = false;
+  // The view's first and last element in its storage; 128 bits hold the sum of 64 products of 63 bits.
+  __int128 first = weight.storageOffset, last = weight.storageOffset;
+  for (size_t index = 0; index < weight.shape.size(); ++index) {
+    int64_t size = weight.shape[index];
+    if (size < 0)
+      return invalidArgument("[{}] wrong shape: got {}, expected sizes of at least 0", subject,
+                             shapeText(weight.shape));
+    isEmpty = isEmpty || size == 0;
+    __int128 extent = static_cast<__int128>(std::max<int64_t>(size - 1, 0)) * weight.strides[index];
+    (extent < 0 ? first : last) += extent;
+  }
+  if (isEmpty)
+    return {};
+  size_t available = weight.storage ? weight.storage->byteSize / byteSize(weight.dtype) : 0;
+  if (first < 0 || last >= static_cast<__int128>(available))
+    return invalidArgument(
+        "[{}] lies outside its storage: got a view of shape {} at offset {}, expected it within "
+        "{} elements",
+        subject, shapeText(weight.shape), weight.storageOffset, available);
+  return {};
+}
+
+namespace {
+
+/// Collects small runs of bytes into pieces.
+class PieceWriter {
+public:
+  explicit PieceWriter(FileWriter &file) : file(file) { piece.reserve(pieceSize); }
+
+  Status add(const std::byte *data, size_t size) {
+    if (size >= pieceSize) {
+      TORCHERE_TRY(flush());
+      return file.write({data, size});
+    }
+    if (piece.size() + size > pieceSize)
+      TORCHERE_TRY(flush());
+    piece.insert(piece.end(), data, data + size);
+    return {};
+  }
+  Status flush() {
+    TORCHERE_TRY(file.write(piece));
+    piece.clear();
+    return {};
+  }
+
+private:
+  FileWriter &file;
+  std::vector<std::byte> piece;
+};
+
+} // namespace
+
+/// Writes the elements in C order: the innermost dimensions that lie without gaps are runs, the others are
+/// stepped through like the digits of a counter.
+static Status writeElements(FileWriter &file, const Weight &weight) {
+  size_t itemSize = byteSize(weight.dtype);
+  size_t outer = weight.shape.size();
+  int64_t run = 1;
+  while (outer > 0 && (weight.shape[outer - 1] == 1 || weight.strides[outer - 1] == run))
+    run *= weight.shape[--outer];
+  size_t runSize = static_cast<size_t>(run) * itemSize;
+  if (outer == 0)
+    return file.write({weight.data(), runSize});
+
+  PieceWriter writer(file);
+  std::vector<int64_t> counter(outer, 0);
+  int64_t offset = 0; // elements from the view's first
+  for (bool more = true; more;) {
+    TORCHERE_TRY(writer.add(weight.data() + offset * static_cast<int64_t>(itemSize), runSize));
+    size_t digit = outer;
+    for (; digit > 0; --digit) {
+      offset += weight.strides[digit - 1];
+      if (++counter[digit - 1] < weight.shape[digit - 1])
+        break;
+      offset -= weight.shape[digit - 1] * weight.strides[digit - 1];
+      counter[digit - 1] = 0;
+    }
+    more = digit > 0;
+  }
+  return writer.flush();
+}
+
+Status writeWeight(const Weight &weight, const std::filesystem::path &path) {
+  TORCHERE_ASSIGN(FileWriter file, FileWriter::create(path));
+  TORCHERE_TRY(file.write(makeNpyHeader(weight.dtype, weight.shape)));
+  if (weight.elementCount() > 0)
+    TORCHERE_TRY(writeElements(file, weight));
+  return file.close();
+}
+
+/// The elements of a mapped file, where they lie. Old versions of numpy did not align them: such files are
+/// copied.
+static Storage storageOf(std::shared_ptr<const MappedFile> file, const NpyHeader &header) {
+  constexpr size_t minimumAlignment = 16; // of the widest element
+  std::span<const std::byte> data = file->bytes().subspan(header.dataOffset);
+  if (header.dataOffset % minimumAlignment == 0)
+    return {std::move(file), data.data(), data.size()};
+  auto copy = std::make_shared<std::vector<std::byte>>(data.begin(), data.end());
+  const std::byte *address = copy->data();
+  return {std::move(copy), address, data.size()};
+}
+
+Result<Weight> mapWeight(const std::filesystem::path &path, std::string name, std::optional<DType> dtype) {
+  TORCHERE_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  TORCHERE_ASSIGN(NpyHeader header, parseNpyHeader(file->bytes(), path.string()));
+  Weight weight;
+  TORCHERE_ASSIGN(weight.dtype, dtypeFromDescr(header.descr, dtype, path.string()));
+  weight.name = std::move(name);
+  weight.strides = denseStrides(header.shape, header.fortranOrder);
+  weight.shape = header.shape;
+  weight.storage = std::make_shared<const Storage>(storageOf(std::move(file), header));
+  return weight;
+}
+
+} // namespace torchere::artifact
