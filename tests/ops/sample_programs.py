@@ -1,0 +1,139 @@
+"""Programs of many samples: exported, run and compared with eager torch, and taken apart when one fails."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+from rows import schemas, words
+from samples import Sample, tensors_of
+
+import torchere
+from torchere.decompositions import decompose
+
+# Rounding errors of contractions and sums grow with the terms, which may cancel: they are measured against
+# the largest magnitude of the result instead of each element's own.
+ACCUMULATING = set(
+    words(
+        """sum mean prod var std mm bmm addmm baddbmm matmul linear convolution scaled_dot_product_attention
+        layer_norm native_layer_norm native_group_norm _native_batch_norm_legit_no_training
+        _native_batch_norm_legit_functional _native_batch_norm_legit avg_pool2d avg_pool1d
+        _adaptive_avg_pool2d adaptive_avg_pool2d nll_loss_forward nll_loss2d_forward cumsum var_mean std_mean
+        _log_softmax log_softmax"""
+    )
+)
+
+
+class _Calls(torch.nn.Module):
+    """Calls every sample's function; the tensors among the arguments are the inputs, in order."""
+
+    def __init__(self, samples: list[Sample]):
+        super().__init__()
+        self.calls = [(s.function, *pytree.tree_flatten((s.args, s.kwargs))) for s in samples]
+
+    def forward(self, *tensors: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], ...]:
+        inputs = iter(tensors)
+        results = []
+        for function, leaves, spec in self.calls:
+            filled = [next(inputs) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+            args, kwargs = pytree.tree_unflatten(filled, spec)
+            results.append(tuple(tensors_of(function(*args, **kwargs))))
+        return tuple(results)
+
+
+def inputs_of(samples: list[Sample]) -> tuple[torch.Tensor, ...]:
+    """Each its own tensor: torch merges inputs that are one object."""
+    leaves = pytree.tree_leaves([(s.args, s.kwargs) for s in samples])
+    return tuple(_separate(leaf) for leaf in leaves if isinstance(leaf, torch.Tensor))
+
+
+def _separate(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy that keeps the strides, also of expanded and strided views."""
+    if tensor.numel() == 0:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+    span = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
+    storage = tensor.as_strided((span,), (1,), tensor.storage_offset()).clone()
+    return storage.as_strided(tensor.shape, tensor.stride(), 0)
+
+
+def problems_of(samples: list[Sample]) -> list[list[str]]:
+    """What is wrong with each sample; one that keeps the program from being made is found by halving."""
+    if not samples:
+        return []
+    try:
+        results, ops = _run(samples)
+    except Exception as error:
+        if len(samples) == 1:
+            return [[f"{type(error).__name__}: {error}"]]
+        half = len(samples) // 2
+        return problems_of(samples[:half]) + problems_of(samples[half:])
+    problems = []
+    for sample, got in zip(samples, results, strict=True):
+        found = differences(sample, list(got))
+        if sample.row not in ops:
+            found.append(f"the program has not the row's op, but only {sorted(ops)}")
+        problems.append(found)
+    return problems
+
+
+def _run(samples: list[Sample]) -> tuple[Any, set[str]]:
+    """The program's results, and the names of the ops that it holds."""
+    inputs = inputs_of(samples)
+    exported = torch.export.export(_Calls(samples).eval(), inputs)
+    exported = decompose(exported, schemas().keys())
+    ops = {str(node.target) for node in exported.graph.nodes if node.op == "call_function"}
+    return torchere.export(exported)(*inputs), ops
+
+
+def differences(sample: Sample, got: list[torch.Tensor]) -> list[str]:
+    expected = sample.expected()
+    if len(got) != len(expected):
+        return [f"{len(got)} results, eager has {len(expected)}"]
+    accumulates = sample.row.split(".")[1] in ACCUMULATING
+    found = [difference(g, e, accumulates) for g, e in zip(got, expected, strict=True)]
+    return [f"result {index}: {text}" for index, text in enumerate(found) if text]
+
+
+@functools.cache
+def tolerances(dtype: torch.dtype) -> tuple[float, float]:
+    """Relative and absolute: two units in the last place for half precision, more for the longer types."""
+    info = torch.finfo(dtype)
+    relative = {torch.float32: 1e-5, torch.float64: 1e-12}.get(dtype, 2 * info.eps)
+    return (
+        relative,
+        4 * info.smallest_normal if dtype != torch.float16 else 4 * info.smallest_normal * info.eps,
+    )
+
+
+def difference(got: torch.Tensor, expected: torch.Tensor, accumulates: bool) -> str:
+    """Empty when `got` has the dtype, shape and values of `expected`: integers and bools exactly, NaN as NaN,
+    infinities as such, numbers within the dtype's tolerance."""
+    if got.dtype != expected.dtype or got.shape != expected.shape:
+        return f"got {got.dtype} {list(got.shape)}, expected {expected.dtype} {list(expected.shape)}"
+    if expected.is_complex():
+        got, expected = torch.view_as_real(got.resolve_conj()), torch.view_as_real(expected.resolve_conj())
+        accumulates = True
+    if not expected.is_floating_point():
+        wrong = got != expected
+        return _describe(wrong, got, expected) if wrong.any() else ""
+    relative, absolute = tolerances(expected.dtype)
+    g, e = got.double(), expected.double()
+    finite = e.isfinite()
+    scale = e.abs()
+    if accumulates and finite.any():
+        scale = torch.where(finite, scale, 0).max()
+    wrong = torch.where(
+        finite, (g - e).abs() > relative * scale + absolute, (g != e) & ~(g.isnan() & e.isnan())
+    )
+    wrong |= finite & ~g.isfinite()
+    return _describe(wrong, got, expected) if wrong.any() else ""
+
+
+def _describe(wrong: torch.Tensor, got: torch.Tensor, expected: torch.Tensor) -> str:
+    where = tuple(wrong.nonzero()[0].tolist())
+    return (
+        f"{int(wrong.sum())} of {wrong.numel()} differ, first at {list(where)}: "
+        f"got {got[where].item()!r}, expected {expected[where].item()!r}"
+    )

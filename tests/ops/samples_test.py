@@ -1,0 +1,108 @@
+"""Every row of the op table on every sample and dtype, against eager torch."""
+
+import functools
+
+import pytest
+import torch
+from deviations import DEVIATIONS, Deviation
+from own_samples import OWN
+from rows import schemas
+from sample_programs import difference, problems_of
+from samples import DTYPES, Sample, evenly, samples
+
+ROWS = sorted(schemas())
+# How many of OpInfo's samples: a row's first dtype (float32 where it has it) stands for the shapes.
+SAMPLES_OF_FIRST_DTYPE = 8
+SAMPLES_OF_OTHERS = 3
+QUICK_SAMPLES = 3
+QUICK_BATCH = 20  # rows a program
+
+
+def deviation(sample: Sample) -> Deviation | None:
+    return next((d for d in DEVIATIONS if d.covers(sample)), None)
+
+
+def check(samples: list[Sample]) -> None:
+    """Fails with what is wrong with each sample."""
+    problems = zip(samples, problems_of(samples), strict=True)
+    if text := "\n".join(f"{sample}: {'; '.join(found)}" for sample, found in problems if found):
+        pytest.fail(text, pytrace=False)
+
+
+@functools.cache
+def first_dtype(row: str) -> torch.dtype | None:
+    return next((dtype for dtype in DTYPES if samples(row, dtype, 1)), None)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_row_has_a_sample(row):
+    assert first_dtype(row) is not None, f"{row} has no sample: add one to tests/ops/own_samples.py"
+
+
+@pytest.mark.parametrize("start", range(0, len(ROWS), QUICK_BATCH))
+def test_rows_in_one_dtype(start):
+    """A few samples of each row in its first dtype, float32 where it takes it: quick."""
+    chosen = []
+    for row in ROWS[start : start + QUICK_BATCH]:
+        dtype = first_dtype(row)
+        if dtype:
+            chosen += [
+                s for s in evenly(samples(row, dtype, QUICK_SAMPLES), QUICK_SAMPLES) if not deviation(s)
+            ]
+    check(chosen)
+
+
+@functools.cache
+def all_samples(row: str) -> list[Sample]:
+    first = first_dtype(row)
+    most = {first: SAMPLES_OF_FIRST_DTYPE}
+    return [sample for dtype in DTYPES for sample in samples(row, dtype, most.get(dtype, SAMPLES_OF_OTHERS))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS)
+def test_row(row):
+    check([sample for sample in all_samples(row) if not deviation(sample)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", DEVIATIONS, ids=str)
+def test_deviation_is_still_there(entry):
+    """An exception that has become unnecessary must go."""
+    chosen = [
+        sample
+        for row in ROWS
+        if entry.takes(row)
+        for sample in all_samples(row)
+        if deviation(sample) is entry
+    ]
+    assert chosen, f"no sample is covered by {entry}: remove it from tests/ops/deviations.py"
+    assert any(problems_of(chosen)), f"every sample of {entry} passes: remove it from tests/ops/deviations.py"
+
+
+def test_own_samples_are_of_rows():
+    assert {f"aten.{row}" for row in OWN} <= set(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (torch.tensor([1, 2]), torch.tensor([1, 3])),
+        (torch.tensor([1.0]), torch.tensor([1.0], dtype=torch.float64)),
+        (torch.tensor([1.0]), torch.tensor(1.0)),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0001])),
+        (torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 2.0])),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, float("nan")])),
+        (torch.tensor([1.0, 3e38]), torch.tensor([1.0, float("inf")])),
+        (torch.tensor([-float("inf")]), torch.tensor([float("inf")])),
+        (torch.tensor([1.0], dtype=torch.bfloat16), torch.tensor([1.04], dtype=torch.bfloat16)),
+        (torch.tensor([1e-9]), torch.tensor([2e-9])),
+    ],
+)
+def test_the_comparison_sees_each_difference(got, expected):
+    assert difference(got, expected, accumulates=False)
+
+
+def test_the_comparison_accepts_equal_values():
+    values = torch.tensor([1.0, float("nan"), float("inf"), -float("inf"), 0.0])
+    assert not difference(values, values.clone(), accumulates=False)
