@@ -2,7 +2,7 @@
 #include "session/callable.h"
 
 #include "passes/donation.h"
-#include "passes/refinement.h"
+#include "passes/refine_shapes.h"
 
 #include <fmt/ranges.h>
 
@@ -145,10 +145,10 @@ Result<std::string> Callable::moduleText(const Specialization &specialization) {
   }
   if (!callSignature.isDynamic())
     return module->text();
-  std::vector<std::vector<int64_t>> shapes;
+  std::vector<passes::ArgumentShape> shapes;
   for (size_t i = 0; i < argumentSources.size(); ++i)
-    shapes.push_back(argumentSources[i].slot ? argumentSources[i].slot->weight->shape
-                                             : specialization.argumentTypes[i]->shape);
+    shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape
+                                              : specialization.argumentTypes[i]->shape});
   stablehlo::Module refined = module->clone();
   TORCHERE_TRY(passes::refineShapes(refined, shapes));
   ++callCounts.refinements;
