@@ -51,7 +51,8 @@ std::vector<float> read(const runtime::HostArray &array) {
 struct FunctionBuilder {
   explicit FunctionBuilder(const std::string &name) { function.entryPoint.name = name; }
 
-  FunctionBuilder &input(InputSource source, const std::string &name, std::initializer_list<const char *> shape) {
+  FunctionBuilder &input(InputSource source, const std::string &name,
+                         std::initializer_list<const char *> shape) {
     EntryInput input;
     input.source = source;
     input.name = name;
@@ -318,7 +319,8 @@ TEST_F(SessionTest, StateCanBeSet) {
   EXPECT_EQ(session->writeState("count", value).error().message,
             "[count] wrong dtype: got int32, expected float32");
   value.device = "cuda:0";
-  EXPECT_EQ(session->writeState("count", value).error().message, "[count] wrong device: got cuda:0, expected cpu");
+  EXPECT_EQ(session->writeState("count", value).error().message,
+            "[count] wrong device: got cuda:0, expected cpu");
 }
 
 TEST_F(SessionTest, TiedStateIsOneState) {
@@ -409,7 +411,8 @@ TEST_F(SessionTest, RefinesOnceForEachSize) {
   EXPECT_EQ(counts.calls, 10);
   expectError(*session, {tensor({9, 2}, std::vector<float>(18))},
               "[x] size of dimension 0 (batch) out of range: got 9, expected 1 to 8");
-  expectError(*session, {tensor({0, 2}, {})}, "[x] size of dimension 0 (batch) out of range: got 0, expected 1 to 8");
+  expectError(*session, {tensor({0, 2}, {})},
+              "[x] size of dimension 0 (batch) out of range: got 0, expected 1 to 8");
   EXPECT_EQ(session->counts(0).refinements, 5);
 }
 
@@ -421,7 +424,8 @@ TEST_F(SessionTest, FourThreadsShareRefinements) {
     threads.emplace_back([&, t] {
       for (int round = 0; round < 100; ++round) {
         const int64_t shape[] = {round % 3 + 1, 2};
-        auto storage = makeStorage(std::vector<float>(static_cast<size_t>(2 * shape[0]), static_cast<float>(t)));
+        auto storage =
+            makeStorage(std::vector<float>(static_cast<size_t>(2 * shape[0]), static_cast<float>(t)));
         TensorView x{storage->data, DType::F32, shape, {}, "cpu", storage->owner};
         auto result = session->call(0, std::vector<Input>{x});
         wrong[t] += !result || read(result->outputs[0].array)[1] != 5 * static_cast<float>(t);
@@ -493,7 +497,8 @@ TEST_F(SessionTest, RefusesWeightsThatDoNotFit) {
                     "[b] no such constant in the program: got index 0, expected less than 0");
   contents = makeLinear();
   contents.functions[0].entryPoint.inputs[2].position = 1;
-  expectCreateError(contents, ErrorCode::InvalidArgument, "[x] position out of range: got 1, expected less than 1");
+  expectCreateError(contents, ErrorCode::InvalidArgument,
+                    "[x] position out of range: got 1, expected less than 1");
   contents = makeLinear();
   contents.hasWeights = false;
   expectCreateError(contents, ErrorCode::FailedPrecondition,
@@ -512,17 +517,20 @@ TEST_F(SessionTest, PassesOnWhatCompilersSay) {
   contents.functions[0].text = "module { nonsense }";
   auto result = open(contents)->call(0, std::vector<Input>{tensor({2, 3}, std::vector<float>(6))});
   ASSERT_FALSE(result);
-  EXPECT_TRUE(result.error().message.starts_with("[cpu] cannot compile the program: ")) << result.error().message;
+  EXPECT_TRUE(result.error().message.starts_with("[cpu] cannot compile the program: "))
+      << result.error().message;
   contents = makeCounter();
   contents.functions[0].text = "module { nonsense }";
   result = open(contents)->call(0, std::vector<Input>{tensor({2}, {1, 2})});
   ASSERT_FALSE(result);
-  EXPECT_TRUE(result.error().message.starts_with("[add] not a valid StableHLO module: ")) << result.error().message;
+  EXPECT_TRUE(result.error().message.starts_with("[add] not a valid StableHLO module: "))
+      << result.error().message;
   contents = makeLinear();
   contents.functions[0].entryPoint.outputs.clear();
   result = open(contents)->call(0, std::vector<Input>{tensor({2, 3}, std::vector<float>(6))});
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "[forward] wrong number of results of the compiled program: got 1, expected 0");
+  EXPECT_EQ(result.error().message,
+            "[forward] wrong number of results of the compiled program: got 1, expected 0");
 }
 
 TEST_F(SessionTest, RunsOnTheDeviceThatIsAskedFor) {
@@ -535,7 +543,8 @@ TEST_F(SessionTest, RunsOnTheDeviceThatIsAskedFor) {
   EXPECT_EQ(call(**session, 0, {tensor({2}, {1, 2})}), (std::vector<float>{11, 22}));
   auto missing = Session::create(*two, std::make_shared<artifact::Bundle>(makeCounter()), 99);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message, fmt::format("[cpu] no such device: got 99, expected one of 0, {}", last));
+  EXPECT_EQ(missing.error().message,
+            fmt::format("[cpu] no such device: got 99, expected one of 0, {}", last));
 }
 
 } // namespace
