@@ -2,4 +2,41 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+# Where each public name lives. They are imported when they are first used, so that `import torchere` costs
+# nothing and loads neither torch nor the core.
+_HOMES = {
+    "CaptureError": "torchere.errors",
+    "Error": "torchere.errors",
+    "StableHLOProgram": "torchere.program",
+    "export": "torchere.exporting",
+    "load": "torchere.program",
+}
+_MODULES = ("errors", "plugins", "stablehlo")
+
+__all__ = ["CaptureError", "Error", "StableHLOProgram", "errors", "export", "load", "plugins", "stablehlo"]
+
+if TYPE_CHECKING:
+    from torchere import errors, plugins, stablehlo
+    from torchere.errors import CaptureError, Error
+    from torchere.exporting import export
+    from torchere.program import StableHLOProgram, load
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"torchere.{name}")
+    else:
+        raise AttributeError(f"module 'torchere' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -39,6 +39,12 @@ class UnimplementedError(Error, NotImplementedError):
     code = "UNIMPLEMENTED"
 
 
+class CaptureError(Error):
+    """torch could not capture or decompose the program; its own exception is the cause."""
+
+    code = "FAILED_PRECONDITION"
+
+
 _CLASSES: dict[str, type[Error]] = {
     "INVALID_ARGUMENT": InvalidArgumentError,
     "OUT_OF_RANGE": InvalidArgumentError,

@@ -79,8 +79,9 @@ def count_leaves(tree: dict[str, Any]) -> int:
     return sum(count_leaves(child) for child in tree.get("children", []))
 
 
-def flatten(tree: dict[str, Any], value: Any, path: str = "") -> list[Any]:
-    """The leaves of `value`, which must have the structure of `tree`; errors name the place."""
+def flatten(tree: dict[str, Any], value: Any, path: str = "argument") -> list[Any]:
+    """The leaves of `value`, which must have the structure of `tree`; errors name the place, which starts
+    with `path`."""
     kind = tree["kind"]
     if kind == "leaf":
         return [value]
@@ -88,7 +89,7 @@ def flatten(tree: dict[str, Any], value: Any, path: str = "") -> list[Any]:
         if value is not None:
             raise _mismatch(path, value, "None")
         return []
-    leaves: list[Any] = []
+    leaves = []
     for step, child, part in zip(*_parts(tree, value, path), strict=True):
         leaves += flatten(child, part, path + step)
     return leaves
@@ -136,7 +137,7 @@ def _mismatch(path: str, got: Any, expected: str) -> InvalidArgumentError:
         got if isinstance(got, str) else (f"{got!r}" if isinstance(got, list) else f"a {type(got).__name__}")
     )
     return InvalidArgumentError(
-        f"[argument{path}] another structure than the program's: got {shown}, expected {expected}"
+        f"[{path}] another structure than the program's: got {shown}, expected {expected}"
     )
 
 

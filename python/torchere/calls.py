@@ -1,0 +1,117 @@
+"""Arguments of a call as the leaves that an entry point takes, and its flat results as the user's values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from torchere import trees
+from torchere.errors import InvalidArgumentError
+
+
+class CallConvention:
+    """How one function is called: the structure of its arguments and results, from its signature's JSON."""
+
+    def __init__(self, signature: str):
+        fields = json.loads(signature)
+        self.name: str = fields["name"]
+        self.input_count: int = fields["user_input_count"]
+        self.output_count: int = fields["user_output_count"]
+        self.argument_names: list[str] = fields["argument_names"]
+        self.output_tree = fields["output_tree"]["tree"]
+        self.torch_output_tree = fields["output_tree"]["torch"]
+        self.constant_outputs = {item["position"]: item["value"] for item in fields["constant_outputs"]}
+        tree = fields["input_tree"]["tree"]
+        # (args, kwargs); directories of others may not say, their arguments are then the leaves.
+        self.positional = tree["children"][0]["children"] if tree else [trees.LEAF] * self.input_count
+        keywords = tree["children"][1] if tree else {"keys": [], "children": []}
+        self.keywords = dict(zip(keywords["keys"], keywords["children"], strict=True))
+
+    def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The leaves of a call's arguments, in the order of the program's inputs."""
+        args, kwargs = self._bind(args, kwargs)
+        leaves: list[Any] = []
+        for i, (tree, value) in enumerate(zip(self.positional, args, strict=True)):
+            leaves += trees.flatten(tree, value, self._name_of(i))
+        for name, tree in self.keywords.items():
+            leaves += trees.flatten(tree, kwargs[name], name)
+        return leaves
+
+    def _name_of(self, position: int) -> str:
+        return self.argument_names[position] if position < len(self.argument_names) else f"args[{position}]"
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Puts arguments that were given by keyword in their positions; refuses missing and unknown ones."""
+        count, kwargs = len(self.positional), dict(kwargs)
+        if len(args) > count:
+            raise InvalidArgumentError(f"[{self.name}] too many arguments: got {len(args)}, expected {count}")
+        given, lacking = [], []
+        for name in map(self._name_of, range(len(args), count)):
+            if name in kwargs:
+                given.append(kwargs.pop(name))
+            else:
+                lacking.append(name)
+        lacking += [name for name in self.keywords if name not in kwargs]
+        if lacking:
+            raise InvalidArgumentError(
+                f"[{self.name}] arguments are missing: got {len(args) + len(given) + len(kwargs)}, "
+                f"expected also {', '.join(lacking)}"
+            )
+        unknown = [name for name in kwargs if name not in self.keywords]
+        if unknown:
+            raise InvalidArgumentError(
+                f"[{self.name}] unknown arguments: got {', '.join(unknown)}, expected "
+                f"{', '.join([*self.argument_names, *self.keywords]) or 'none'}"
+            )
+        return (*args, *given), kwargs
+
+    def unflatten(self, computed: dict[int, Any]) -> Any:
+        """The user's results from the computed ones by position; constants are filled in."""
+        leaves = [
+            computed[i] if i in computed else _constant(self.constant_outputs.get(i))
+            for i in range(self.output_count)
+        ]
+        if self.output_tree is None:
+            return leaves[0] if len(leaves) == 1 else tuple(leaves)
+        if self.torch_output_tree and _has_custom(self.output_tree):
+            value = _unflatten_by_torch(self.torch_output_tree, leaves)
+            if value is not None:
+                return value
+        return trees.unflatten(self.output_tree, leaves)
+
+
+def _has_custom(tree: dict[str, Any]) -> bool:
+    return tree["kind"] == "custom" or any(_has_custom(child) for child in tree.get("children", []))
+
+
+def _unflatten_by_torch(text: str, leaves: list[Any]) -> Any:
+    """Rebuilds classes that are registered with torch; None where torch or the class is not there."""
+    from torchere.arrays import has_torch
+
+    if not has_torch():
+        return None
+    import torch.utils._pytree as pytree
+
+    try:
+        spec = pytree.treespec_loads(text)
+    except (NotImplementedError, ValueError, KeyError, AttributeError, ImportError):
+        return None
+    return pytree.tree_unflatten(leaves, spec)
+
+
+def _constant(value: Any) -> Any:
+    """A constant of the signature's JSON as a Python value."""
+    if isinstance(value, list):
+        return [_constant(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "float":
+        return float(content)
+    if kind == "complex":
+        return complex(*(_constant(part) for part in content))
+    if kind == "tuple":
+        return tuple(_constant(item) for item in content)
+    import torch
+
+    return torch.device(content) if kind == "device" else getattr(torch, content)

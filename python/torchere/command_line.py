@@ -1,0 +1,30 @@
+"""The command `torchere`: what needs Python is done here, the rest by the C++ program beside this package."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+BINARY = Path(__file__).parent / "bin" / "torchere"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command; `plugins install` returns an exit code, everything else replaces this process."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:2] == ["plugins", "install"]:
+        from torchere import plugins
+
+        return plugins.main(arguments[1:])
+    if not os.access(BINARY, os.X_OK):
+        print(
+            f"torchere: the program is missing: expected {BINARY}; install the package again", file=sys.stderr
+        )
+        return 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(BINARY, ["torchere", *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""torchere.export: from a module, function, method or ExportedProgram to a StableHLOProgram."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any
+
+from torchere import _core
+from torchere.capture import capture, check_not_merged
+from torchere.decompositions import decompose
+from torchere.errors import CaptureError, InvalidArgumentError
+from torchere.program import StableHLOProgram
+from torchere.sources import as_arguments, as_module, separate
+
+# Seconds spent in each step, in order.
+Timings = dict[str, float]
+
+
+@functools.cache
+def lowered_ops() -> frozenset[str]:
+    """The ops that have a lowering: "aten.add.Tensor", ..."""
+    return frozenset(name for name, _ in _core.operators())
+
+
+def export(
+    target: Any,
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    *,
+    strict: bool = False,
+    name: str = "forward",
+) -> StableHLOProgram:
+    """Exports a program to StableHLO, ready to be called and saved.
+
+    `target` is a torch.nn.Module, a function, a method, or a torch.export.ExportedProgram (which has its
+    arguments already). `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
+    well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. Weights are taken by
+    reference and not copied: train the module further only after the program was saved, or export again.
+    """
+    import torch
+
+    timings: Timings = {}
+    if isinstance(target, torch.export.ExportedProgram):
+        if args is not None or kwargs is not None or dynamic_shapes is not None:
+            raise InvalidArgumentError(
+                "[export] an ExportedProgram has its arguments already: got others, expected none"
+            )
+        exported = target
+    else:
+        with _Stopwatch(timings, "export"):
+            exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
+    return lower(exported, name, timings)
+
+
+def lower(
+    exported_program: Any, name: str, timings: Timings, *, has_weights: bool = True, **options: Any
+) -> StableHLOProgram:
+    """The steps from torch's ExportedProgram on; `timings` gets theirs. `options` are those of the core's
+    export_program."""
+    check_not_merged(exported_program)
+    with _Stopwatch(timings, "decompose"):
+        try:
+            decomposed = decompose(exported_program, lowered_ops())
+        except Exception as error:
+            raise CaptureError(
+                f"[export] torch could not decompose the program: {_first_lines(error)}"
+            ) from error
+    with _Stopwatch(timings, "walk"):
+        program = capture(decomposed)
+    exported = _core.export_program(program, name, **options)
+    timings.update(exported.timings)
+    return StableHLOProgram._from_exported(exported, program, timings, has_weights)
+
+
+def capture_with_torch(
+    target: Any,
+    args: Any,
+    kwargs: dict[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    strict: bool = False,
+) -> Any:
+    """torch.export.export of anything that export() takes, with its failures explained."""
+    import torch
+
+    module = as_module(target)
+    positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
+    try:
+        return torch.export.export(module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict)
+    except Exception as error:
+        name = getattr(target, "__qualname__", type(target).__name__)
+        raise CaptureError(
+            f"[export] torch.export could not capture {name}: {_first_lines(error)}"
+        ) from error
+
+
+def _first_lines(error: Exception, most: int = 12) -> str:
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    text = "\n".join(lines[:most]) or "no message"
+    return f"{type(error).__name__}: {text}"
+
+
+class _Stopwatch:
+    """Adds the seconds of a `with` block to `timings`."""
+
+    def __init__(self, timings: Timings, step: str):
+        self.timings = timings
+        self.step = step
+
+    def __enter__(self) -> None:
+        self.begin = time.perf_counter()
+
+    def __exit__(self, *_: Any) -> None:
+        self.timings[self.step] = self.timings.get(self.step, 0.0) + time.perf_counter() - self.begin

@@ -1,0 +1,127 @@
+"""StableHLOProgram: an exported program, ready to be called, printed, saved and loaded."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from typing import Any
+
+from torchere import _core
+from torchere.arrays import as_array, has_torch, weight_tensor
+from torchere.bundle import NO_BYTECODE, StableHLOModelBundle
+from torchere.calls import CallConvention
+from torchere.errors import NotFoundError, UnimplementedError
+
+
+class StableHLOProgram:
+    """A program in StableHLO with its weights. Made by torchere.export and torchere.load.
+
+    It is called like the module that it came from. State (buffers that the module writes) is carried from
+    call to call; `state_dict()` shows it. Results are torch tensors, or numpy arrays where torch is not
+    installed. Several threads may call it at the same time.
+    """
+
+    def __init__(
+        self,
+        bundle: _core.Bundle,
+        program: _core.Program | None = None,
+        timings: dict[str, float] | None = None,
+    ):
+        self._core_bundle = bundle
+        self._lock = threading.Lock()
+        self._session: _core.Session | None = None
+        self._conventions = {name: CallConvention(bundle.signature(name)) for name in bundle.functions}
+        #: The program as it was captured; its text is that of torch's ExportedProgram. None after loading.
+        self.program = program
+        #: Seconds spent in each step of the export: export, decompose, walk, lower, verify.
+        self.timings: dict[str, float] = dict(timings or {})
+
+    @classmethod
+    def _from_exported(
+        cls, exported: _core.Exported, program: _core.Program, timings: dict[str, float], has_weights: bool
+    ) -> StableHLOProgram:
+        return cls(_core.make_bundle([exported], has_weights), program, timings)
+
+    @classmethod
+    def load(cls, stablehlo_dir: str | os.PathLike[str]) -> StableHLOProgram:
+        """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read."""
+        return cls(_core.load_bundle(os.fspath(stablehlo_dir)))
+
+    def save(
+        self, stablehlo_dir: str | os.PathLike[str], options: Any = None, overwrite: bool = False
+    ) -> None:
+        """Writes a directory in PyTorch/XLA's layout. Parents are made; a directory that is not empty is
+        refused unless it holds a saved program and `overwrite` is set. `options` are StableHLOExportOptions,
+        of which `save_weights` and `include_human_readable_text` matter here."""
+        _core.save_bundle(
+            self._core_bundle,
+            os.fspath(stablehlo_dir),
+            save_weights=getattr(options, "save_weights", True),
+            include_text=getattr(options, "include_human_readable_text", True),
+            overwrite=overwrite,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the program's default function."""
+        return self._call(self._default, args, kwargs)
+
+    def evaluate(self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+        """Calls the function of that name."""
+        return self._call(method_name, tuple(args), kwargs or {})
+
+    def get_stablehlo_text(self, method_name: str | None = None) -> str:
+        """The text of a function's StableHLO module; of the default one where no name is given."""
+        return self._core_bundle.text(self._known(method_name))
+
+    def get_stablehlo_bytecode(self, method_name: str | None = None) -> bytes:
+        """The portable bytecode comes in a later version."""
+        self._known(method_name)
+        raise UnimplementedError(NO_BYTECODE)
+
+    def state_dict(self) -> dict[str, Any]:
+        """name -> tensor, for all parameters and buffers; state with its present value."""
+        read = weight_tensor if has_torch() else as_array
+        weights = {name: read(self._core_bundle.weight(name)) for name in self._core_bundle.weight_names}
+        if self._session is not None:
+            for name in self._session.state_names:
+                weights[name] = self._session.read_weight(name)
+        return weights
+
+    @property
+    def _default(self) -> str:
+        return self._core_bundle.functions[0]
+
+    @functools.cached_property
+    def _bundle(self) -> StableHLOModelBundle:
+        return StableHLOModelBundle(self._core_bundle)
+
+    def _known(self, method_name: str | None) -> str:
+        if method_name is None:
+            return self._default
+        if method_name not in self._conventions:
+            raise NotFoundError(
+                f"[{method_name}] no such function: expected one of {', '.join(self._conventions)}"
+            )
+        return method_name
+
+    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        convention = self._conventions[self._known(name)]
+        leaves = convention.flatten(args, kwargs)
+        return convention.unflatten(self._ready_session().call(name, leaves))
+
+    def _ready_session(self) -> _core.Session:
+        """The session, made at the first call: a program that is only saved needs no plugin."""
+        with self._lock:
+            if self._session is None:
+                self._session = _core.Session(self._core_bundle)
+            return self._session
+
+    def __repr__(self) -> str:
+        functions = ", ".join(self._conventions)
+        return f"{type(self).__name__}({functions}; {len(self._core_bundle.weight_names)} weights)"
+
+
+def load(stablehlo_dir: str | os.PathLike[str]) -> StableHLOProgram:
+    """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote."""
+    return StableHLOProgram.load(stablehlo_dir)

@@ -1,0 +1,113 @@
+"""PyTorch/XLA's torch_xla.stablehlo, by its names: programs written for it need only another import."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any
+
+from torchere.bundle import (
+    InputLocation,
+    StableHLOFunc,
+    StableHLOFunctionMeta,
+    StableHLOModelBundle,
+    VariableSignature,
+    VariableType,
+)
+from torchere.errors import UnimplementedError
+from torchere.program import StableHLOProgram
+
+__all__ = [
+    "InputLocation",
+    "StableHLOExportOptions",
+    "StableHLOFunc",
+    "StableHLOFunctionMeta",
+    "StableHLOGraphModule",
+    "StableHLOModelBundle",
+    "VariableSignature",
+    "VariableType",
+    "exported_program_to_stablehlo",
+    "save_as_stablehlo",
+    "save_torch_model_as_stablehlo",
+]
+
+StableHLOGraphModule = StableHLOProgram
+
+
+@dataclasses.dataclass
+class StableHLOExportOptions:
+    """How a program is exported and saved; PyTorch/XLA's fields.
+
+    `include_human_readable_text`: save functions/NAME.mlir. `override_tracing_arguments` and
+    `override_tracing_kwargs`: export again with these example arguments. `save_weights`: write weights to
+    disk. `export_weights`: keep weights in the program at all. `inline_all_constant`: small tensor constants
+    become part of the module; without it they are arguments. `custom_ops_allowed_in_graph` and
+    `export_node_metadata` come in a later version.
+    """
+
+    include_human_readable_text: bool = True
+    override_tracing_arguments: tuple[Any, ...] | None = None
+    override_tracing_kwargs: dict[str, Any] | None = None
+    save_weights: bool = True
+    inline_all_constant: bool = True
+    export_weights: bool = True
+    custom_ops_allowed_in_graph: set[str] = dataclasses.field(default_factory=set)
+    export_node_metadata: bool = False
+
+
+def exported_program_to_stablehlo(
+    exported_model: Any, options: StableHLOExportOptions | None = None
+) -> StableHLOProgram:
+    """A torch.export.ExportedProgram as a StableHLO program, ready to be called and saved."""
+    from torchere.exporting import lower
+
+    options = options or StableHLOExportOptions()
+    _refuse_later(options)
+    lowering: dict[str, Any] = {} if options.inline_all_constant else {"inline_constant_bytes": 0}
+    exported = _retrace(exported_model, options)
+    return lower(exported, "forward", {}, has_weights=options.export_weights, **lowering)
+
+
+def save_as_stablehlo(
+    exported_model: Any,
+    stablehlo_dir: str | os.PathLike[str],
+    options: StableHLOExportOptions | None = None,
+) -> None:
+    """Exports the program and saves it as a directory."""
+    exported_program_to_stablehlo(exported_model, options).save(stablehlo_dir, options)
+
+
+def save_torch_model_as_stablehlo(
+    torchmodel: Any,
+    args: tuple[Any, ...],
+    path: str | os.PathLike[str],
+    options: StableHLOExportOptions | None = None,
+) -> None:
+    """Captures the module with torch.export, exports it and saves it as a directory."""
+    from torchere.exporting import capture_with_torch
+
+    save_as_stablehlo(capture_with_torch(torchmodel, args), path, options)
+
+
+def _refuse_later(options: StableHLOExportOptions) -> None:
+    for field, default in (("custom_ops_allowed_in_graph", set()), ("export_node_metadata", False)):
+        value = getattr(options, field)
+        if value:
+            raise UnimplementedError(
+                f"[StableHLOExportOptions] {field} comes in a later version: got {value!r}, "
+                f"expected {default!r}"
+            )
+
+
+def _retrace(exported_model: Any, options: StableHLOExportOptions) -> Any:
+    """The program exported again with the arguments that the options give, or as it is."""
+    if options.override_tracing_arguments is None and options.override_tracing_kwargs is None:
+        return exported_model
+    from torchere.exporting import capture_with_torch
+
+    args, kwargs = exported_model.example_inputs or ((), {})
+    if options.override_tracing_arguments is not None:
+        args = options.override_tracing_arguments
+    if options.override_tracing_kwargs is not None:
+        kwargs = options.override_tracing_kwargs
+    return capture_with_torch(exported_model.module(), args, kwargs)
