@@ -43,8 +43,3 @@ add_library(torchere_mlir INTERFACE)
 target_link_libraries(torchere_mlir INTERFACE
   MLIRAnalysis MLIRBytecodeReader MLIRBytecodeWriter MLIRFuncDialect MLIRIR MLIRParser MLIRPass MLIRTransforms
   MLIRTransformUtils)
-target_link_options(torchere_mlir INTERFACE -Wl,--gc-sections -Wl,--as-needed)
-find_program(TORCHERE_LLD ld.lld PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
-if(TORCHERE_LLD)
-  target_link_options(torchere_mlir INTERFACE -fuse-ld=lld -B${LLVM_TOOLS_BINARY_DIR})
-endif()

@@ -20,8 +20,7 @@ function(torchere_shared_library)
     target_link_libraries(torchere PRIVATE torchere_mlir)
   endif()
   target_link_options(torchere PRIVATE
-    -Wl,--version-script=${version_script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--gc-sections
-    -Wl,--as-needed)
+    -Wl,--version-script=${version_script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic)
   if(NOT TORCHERE_SANITIZE)
     target_link_options(torchere PRIVATE -Wl,-z,defs)
   endif()
