@@ -53,7 +53,7 @@ quick: build plugin ## the tests that take under two minutes in all
 	@$(VENV)/lit -q $(BUILD)/tests/lit
 	@$(VENV)/python -m pytest -q -m 'not slow'
 
-test-cpp: build
+test-cpp: build plugin
 	$(say) 'C++ tests'
 	@ctest --preset $(PRESET) -j $(JOBS) --progress
 
@@ -70,7 +70,7 @@ test-imports: build plugin ## the import orders with TensorFlow too (installs it
 	  -r scripts/requirements/imports.txt
 	@TORCHERE_TEST_TENSORFLOW=1 $(VENV)/python -m pytest tests/packaging/import_order_test.py
 
-asan: ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: plugin ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory build PRESET=asan
 	@ctest --preset asan -j $(JOBS) --progress
 
