@@ -8,8 +8,16 @@ using program::ExpressionKind;
 using program::SymInt;
 
 SymbolTable::SymbolTable(const program::ExpressionPool &expressions, mlir::Block &entry, mlir::Location location)
-    : expressions(expressions), builder(entry.getParent()->getContext()), location(location) {
-  builder.setInsertionPointToStart(&entry);
+    : expressions(expressions), builder(entry.getParent()->getContext()), location(location), entry(entry) {}
+
+/// Puts an op after those made before it, ahead of the function's body.
+mlir::Value SymbolTable::append(mlir::Operation *op) {
+  if (last)
+    entry.getOperations().insertAfter(last->getIterator(), op);
+  else
+    entry.push_front(op);
+  last = op;
+  return op->getResult(0);
 }
 
 std::optional<SymbolTable::Linear> SymbolTable::linear(SymInt size) const {
@@ -81,12 +89,53 @@ Status SymbolTable::check(SymInt size) const {
 template <class Op>
 mlir::Value SymbolTable::create(mlir::Type type, mlir::ValueRange operands,
                                 llvm::ArrayRef<mlir::NamedAttribute> attributes) {
-  return Op::create(builder, location, mlir::TypeRange{type}, operands, attributes)->getResult(0);
+  return append(Op::create(builder, location, mlir::TypeRange{type}, operands, attributes));
 }
 
 mlir::Value SymbolTable::constant(int64_t value) {
   auto type = mlir::RankedTensorType::get({}, builder.getI64Type());
-  return stablehlo::ConstantOp::create(builder, location, mlir::DenseElementsAttr::get(type, value))->getResult(0);
+  return append(stablehlo::ConstantOp::create(builder, location, mlir::DenseElementsAttr::get(type, value)));
+}
+
+mlir::Value SymbolTable::constants(llvm::ArrayRef<int64_t> values) {
+  auto type = mlir::RankedTensorType::get({static_cast<int64_t>(values.size())}, builder.getI64Type());
+  return append(stablehlo::ConstantOp::create(builder, location, mlir::DenseElementsAttr::get(type, values)));
+}
+
+mlir::Value SymbolTable::shapeOf(llvm::ArrayRef<lowering::Dim> dims) {
+  std::vector<std::pair<bool, int64_t>> key;
+  for (const lowering::Dim &dim : dims)
+    key.emplace_back(dim.isExpression(), dim.isExpression() ? dim.expressionId() : dim.constant());
+  auto [entry, isNew] = shapes.try_emplace(key);
+  if (!isNew)
+    return entry->second;
+  // Runs of constants are one constant.
+  auto vector = [&](int64_t size) { return mlir::RankedTensorType::get({size}, builder.getI64Type()); };
+  lowering::Values pieces;
+  llvm::SmallVector<int64_t> run;
+  auto endRun = [&] {
+    if (run.empty())
+      return;
+    pieces.push_back(constants(run));
+    run.clear();
+  };
+  for (const auto &[isExpression, number] : key) {
+    if (!isExpression) {
+      run.push_back(number);
+      continue;
+    }
+    endRun();
+    pieces.push_back(create<stablehlo::ReshapeOp>(vector(1), valueOf(static_cast<uint32_t>(number))));
+  }
+  endRun();
+  if (pieces.empty())
+    pieces.push_back(constants({}));
+  entry->second = pieces.front();
+  if (pieces.size() > 1)
+    entry->second = create<stablehlo::ConcatenateOp>(
+        vector(static_cast<int64_t>(dims.size())), pieces,
+        {builder.getNamedAttr("dimension", builder.getI64IntegerAttr(0))});
+  return entry->second;
 }
 
 mlir::Value SymbolTable::solve(const std::string &symbol) {

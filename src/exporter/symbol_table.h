@@ -7,6 +7,11 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace torchere::exporter {
 
 class SymbolTable : public lowering::SymbolSource {
@@ -23,6 +28,7 @@ public:
   Status check(program::SymInt size) const;
 
   mlir::Value valueOf(uint32_t expression) override;
+  mlir::Value shapeOf(llvm::ArrayRef<lowering::Dim> dims) override;
 
 private:
   struct Definition {
@@ -45,15 +51,21 @@ private:
   mlir::Value binary(program::ExpressionKind kind, mlir::Value lhs, mlir::Value rhs);
   bool isNonNegative(program::SymInt size) const;
   mlir::Value constant(int64_t value);
+  mlir::Value constants(llvm::ArrayRef<int64_t> values);
+  mlir::Value append(mlir::Operation *op);
   template <class Op>
   mlir::Value create(mlir::Type type, mlir::ValueRange operands,
                      llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
   const program::ExpressionPool &expressions;
-  mlir::OpBuilder builder;
+  mlir::OpBuilder builder; ///< without a place; append() gives each op its own
   mlir::Location location;
+  mlir::Block &entry;
+  mlir::Operation *last = nullptr; ///< of the ops at the entry
   std::map<std::string, Definition> definitions;
   llvm::DenseMap<uint32_t, mlir::Value> values;
+  /// By (is an expression, constant or id) of each size.
+  std::map<std::vector<std::pair<bool, int64_t>>, mlir::Value> shapes;
 };
 
 } // namespace torchere::exporter

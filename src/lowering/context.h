@@ -15,11 +15,14 @@
 
 namespace torchere::lowering {
 
-/// Gives the value of a symbolic expression of the program as a 0-d i64 tensor, computed at the function's entry.
+/// Gives symbolic sizes of the program as SSA values, each computed once at the function's entry.
 class SymbolSource {
 public:
   virtual ~SymbolSource() = default;
+  /// The value of an expression as a 0-d i64 tensor.
   virtual mlir::Value valueOf(uint32_t expression) = 0;
+  /// Sizes that are constants or expressions as a 1-d i64 tensor.
+  virtual mlir::Value shapeOf(llvm::ArrayRef<Dim> dims) = 0;
 };
 
 /// What one function's lowerings share: known sizes of values and cached shape tensors.

@@ -121,15 +121,10 @@ mlir::Value Context::sizeTensor(Dim dim) {
 }
 
 mlir::Value Context::shapeTensor(llvm::ArrayRef<Dim> dims) {
-  mlir::Type element = opBuilder.getI64Type();
-  auto count = static_cast<int64_t>(dims.size());
-  if (allConstant(dims)) {
-    auto type = mlir::RankedTensorType::get({count}, element);
-    return stablehlo::ConstantOp::create(
-               opBuilder, location,
-               mlir::DenseElementsAttr::get(type, llvm::ArrayRef<int64_t>(constants(dims))))
-        ->getResult(0);
-  }
+  bool isComputed = std::any_of(dims.begin(), dims.end(),
+                                [](const Dim &dim) { return !dim.isConstant() && !dim.isExpression(); });
+  if (!isComputed)
+    return symbols.shapeOf(dims);
   Values pieces;
   for (const Dim &dim : dims)
     pieces.push_back(dim.isConstant() ? full(dim.constant(), DType::I64, {Dim(1)})
