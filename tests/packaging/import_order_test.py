@@ -29,11 +29,13 @@ f = tensorflow.function(lambda x: x * 2, jit_compile=True)
 assert f(tensorflow.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
 """,
 }
+# `import torchere` alone loads neither the core nor torch, and so would prove nothing.
+IMPORTS = {"torchere": "import torchere\nimport torchere._core\n"}
 
 
 def run_in_order(modules):
     """Imports the modules in this order, then lets each work, in this order and again in the other."""
-    imports = "".join(f"import {module}\n" for module in modules)
+    imports = "".join(IMPORTS.get(module, f"import {module}\n") for module in modules)
     if "torch" not in modules:
         imports += "import torch\n"
     work = [WORK[module] for module in modules]
