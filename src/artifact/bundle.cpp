@@ -6,6 +6,8 @@
 #include "artifact/weight_file.h"
 #include "base/file.h"
 
+#include <fmt/ranges.h>
+
 #include <unordered_set>
 
 namespace torchere::artifact {
@@ -55,6 +57,42 @@ static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
     }
   }
   return {};
+}
+
+static bool isSameView(const Weight &left, const Weight &right) {
+  return left.dtype == right.dtype && left.shape == right.shape && left.strides == right.strides &&
+         (left.elementCount() == 0 || left.data() == right.data());
+}
+
+Status addFunction(Bundle &bundle, Function function,
+                   const std::unordered_map<std::string, Weight> &stateDict,
+                   const std::vector<Weight> &constants) {
+  for (const auto &[name, weight] : stateDict) {
+    auto [there, isNew] = bundle.stateDict.emplace(name, weight);
+    if (!isNew && !isSameView(there->second, weight))
+      return fail(ErrorCode::AlreadyExists,
+                  "[{}] function \"{}\" has another weight of this name than the functions before it", name,
+                  function.entryPoint.name);
+  }
+  int64_t offset = static_cast<int64_t>(bundle.constants.size());
+  for (auto *inputs : {&function.entryPoint.inputs, &function.entryPoint.unusedInputs})
+    for (EntryInput &input : *inputs)
+      if (input.source == InputSource::Constant)
+        input.position += offset;
+  bundle.constants.insert(bundle.constants.end(), constants.begin(), constants.end());
+  bundle.functions.push_back(std::move(function));
+  return {};
+}
+
+Result<size_t> findFunction(const Bundle &bundle, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Function &function : bundle.functions) {
+    if (function.entryPoint.name == name)
+      return names.size();
+    names.push_back(function.entryPoint.name);
+  }
+  return fail(ErrorCode::NotFound, "[{}] no such function in the program: expected one of {}", name,
+              fmt::join(names, ", "));
 }
 
 Status verify(const Bundle &bundle) {

@@ -19,6 +19,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,15 @@ struct Bundle {
   /// False when the weights were left out on purpose: then the state dict is empty.
   bool hasWeights = true;
 };
+
+/// Adds a lowered program to a bundle. Its constants follow those that are there (their positions in the
+/// entry point are moved); a weight whose name is there has to be the same view of the same memory.
+TORCHERE_EXPORT Status addFunction(Bundle &bundle, Function function,
+                                   const std::unordered_map<std::string, program::Weight> &stateDict,
+                                   const std::vector<program::Weight> &constants);
+
+/// The index of a function; NotFound lists the names that there are.
+TORCHERE_EXPORT Result<size_t> findFunction(const Bundle &bundle, std::string_view name);
 
 struct SaveOptions {
   bool saveWeights = true;

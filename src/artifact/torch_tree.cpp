@@ -5,10 +5,35 @@
 
 namespace torchere::artifact {
 
-/// The keys of a dict: its context is the JSON text of the list of keys.
-static Result<Json> dictKeys(const JsonCursor &node) {
+/// The keys of a dict, whose context is the JSON text of their list. A defaultdict keeps them apart.
+static Result<Json> dictKeys(const JsonCursor &node, std::string_view type) {
+  if (type == "collections.defaultdict") {
+    TORCHERE_ASSIGN(JsonCursor context, node.member("context"));
+    TORCHERE_ASSIGN(JsonCursor keys, context.member("dict_context"));
+    return keys.json();
+  }
   TORCHERE_ASSIGN(std::string context, node.string("context"));
   return parseJson(context, "pytree context");
+}
+
+/// The node without its children, in the forms that the Python package gives to torch's classes.
+static Result<OrderedJson> convertKind(const JsonCursor &node, const std::string &type, size_t childCount) {
+  if (type == "builtins.tuple" || type == "builtins.list")
+    return OrderedJson{{"kind", type.substr(type.find('.') + 1)}};
+  if (type == "collections.namedtuple") {
+    TORCHERE_ASSIGN(JsonCursor context, node.member("context"));
+    return OrderedJson{{"kind", "namedtuple"}, {"type", context.json()}};
+  }
+  if (type != "builtins.dict" && type != "collections.OrderedDict" && type != "collections.defaultdict")
+    return OrderedJson{{"kind", "custom"}, {"type", type}};
+  OrderedJson result = {{"kind", "dict"}};
+  if (type != "builtins.dict")
+    result["type"] = type;
+  TORCHERE_ASSIGN(Json keys, dictKeys(node, type));
+  if (!keys.is_array() || keys.size() != childCount)
+    return node.invalid(fmt::format("got the keys {}, expected a list of {}", keys.dump(), childCount));
+  result["keys"] = keys;
+  return result;
 }
 
 // Nesting is bounded by parseJson's limit.
@@ -17,29 +42,13 @@ static Result<OrderedJson> convertNode(const JsonCursor &node) {
   if (!type)
     return OrderedJson{{"kind", "leaf"}};
   TORCHERE_ASSIGN(std::string name, type->asString());
-  OrderedJson result;
-  if (name == "builtins.tuple" || name == "builtins.list") {
-    result["kind"] = name.substr(name.find('.') + 1);
-  } else if (name == "builtins.dict") {
-    TORCHERE_ASSIGN(Json keys, dictKeys(node));
-    result["kind"] = "dict";
-    result["keys"] = keys;
-  } else {
-    TORCHERE_ASSIGN(JsonCursor context, node.member("context"));
-    result["kind"] = name == "collections.namedtuple" ? "namedtuple" : "custom";
-    result["type"] = name == "collections.namedtuple" ? OrderedJson(context.json()) : OrderedJson(name);
-    if (name != "collections.namedtuple")
-      result["context"] = context.json();
-  }
   TORCHERE_ASSIGN(auto children, node.array("children_spec"));
+  TORCHERE_ASSIGN(OrderedJson result, convertKind(node, name, children.size()));
   result["children"] = OrderedJson::array();
   for (const JsonCursor &child : children) {
     TORCHERE_ASSIGN(OrderedJson converted, convertNode(child));
     result["children"].push_back(std::move(converted));
   }
-  if (name == "builtins.dict" && (!result["keys"].is_array() || result["keys"].size() != children.size()))
-    return node.invalid(
-        fmt::format("got the keys {}, expected a list of {}", result["keys"].dump(), children.size()));
   return result;
 }
 

@@ -437,6 +437,34 @@ TEST_F(Directory, BundlesWhosePartsDoNotFitAreRefused) {
   EXPECT_TRUE(fs::is_empty(root.path));
 }
 
+TEST(AddFunction, JoinsProgramsThatShareWeights) {
+  Bundle first = sampleBundle(), bundle;
+  Function decode = sampleFunction();
+  decode.entryPoint.name = "decode";
+  ASSERT_TRUE(addFunction(bundle, sampleFunction(), first.stateDict, first.constants).has_value());
+  ASSERT_TRUE(addFunction(bundle, decode, first.stateDict, first.constants).has_value());
+  EXPECT_EQ(bundle.stateDict.size(), first.stateDict.size());
+  EXPECT_EQ(bundle.constants.size(), 2u);
+  EXPECT_EQ(bundle.functions[0].entryPoint.inputs[3].position, 0);
+  EXPECT_EQ(bundle.functions[1].entryPoint.inputs[3].position, 1);
+  EXPECT_EQ(bundle.functions[1].entryPoint.inputs[4].position, 0); // a user input stays where it is
+  EXPECT_TRUE(verify(bundle).has_value());
+  EXPECT_EQ(*findFunction(bundle, "decode"), 1u);
+  EXPECT_EQ(findFunction(bundle, "none").error().message,
+            "[none] no such function in the program: expected one of forward, decode");
+}
+
+TEST(AddFunction, RefusesAnotherWeightOfTheSameName) {
+  Bundle first = sampleBundle(), second = sampleBundle(), bundle;
+  second.functions[0].entryPoint.name = "decode";
+  std::unordered_map<std::string, program::Weight> one = {{"w", first.stateDict.at("head.weight")}},
+                                                   other = {{"w", second.stateDict.at("head.weight")}};
+  ASSERT_TRUE(addFunction(bundle, sampleFunction(), one, {}).has_value());
+  Status status = addFunction(bundle, second.functions[0], other, {});
+  EXPECT_EQ(status.error().message,
+            "[w] function \"decode\" has another weight of this name than the functions before it");
+}
+
 /// A directory with nothing of ours: what PyTorch/XLA leaves.
 class TorchXlaDirectory : public Directory {
 protected:

@@ -145,16 +145,24 @@ TEST(TorchTree, ConvertsEveryKind) {
   EXPECT_EQ(
       convert(R"({"type": "collections.namedtuple", "context": "m.Pair", "children_spec": [)" + leaf + "]}"),
       R"({"kind":"namedtuple","type":"m.Pair","children":[{"kind":"leaf"}]})");
+  EXPECT_EQ(convert(R"({"type": "collections.OrderedDict", "context": "[\"b\"]", "children_spec": [)" + leaf +
+                    "]}"),
+            R"({"kind":"dict","type":"collections.OrderedDict","keys":["b"],"children":[{"kind":"leaf"}]})");
   EXPECT_EQ(
-      convert(R"({"type": "collections.OrderedDict", "context": "[\"b\"]", "children_spec": [)" + leaf +
-              "]}"),
-      R"({"kind":"custom","type":"collections.OrderedDict","context":"[\"b\"]","children":[{"kind":"leaf"}]})");
+      convert(
+          R"({"type": "collections.defaultdict", "context": {"dict_context": ["q"]}, "children_spec": [)" +
+          leaf + "]}"),
+      R"({"kind":"dict","type":"collections.defaultdict","keys":["q"],"children":[{"kind":"leaf"}]})");
+  EXPECT_EQ(convert(R"({"type": "collections.deque", "context": "3", "children_spec": [)" + leaf + "]}"),
+            R"({"kind":"custom","type":"collections.deque","children":[{"kind":"leaf"}]})");
+  EXPECT_EQ(convert(R"({"type": "builtins.list"})"), "[spec] [1]: the key \"children_spec\" is missing");
   EXPECT_EQ(convert(R"({"type": "builtins.dict", "context": "[\"b\"]", "children_spec": []})"),
             "[spec] [1]: got the keys [\"b\"], expected a list of 0");
   EXPECT_EQ(convert(R"({"type": "builtins.dict", "context": "[", "children_spec": []})")
                 .find("[pytree context] is not JSON"),
             0u);
-  EXPECT_EQ(convert(R"({"type": 3})"), "[spec] [1].type: got an integer, expected a string");
+  EXPECT_EQ(convert(R"({"type": 3, "children_spec": []})"),
+            "[spec] [1].type: got an integer, expected a string");
 }
 
 TEST(MetaAgreement, ComparesWithTheSignature) {
