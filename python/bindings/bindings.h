@@ -15,6 +15,7 @@ namespace nb = nanobind;
 void bindErrors(nb::module_ &module);
 void bindProgram(nb::module_ &module);
 void bindExporter(nb::module_ &module);
+void bindArtifact(nb::module_ &module);
 
 /// Carries an Error to Python, where it becomes the exception of its code in torchere.errors.
 struct ErrorException {

@@ -9,4 +9,5 @@ NB_MODULE(_core, module) {
   bindErrors(module);
   bindProgram(module);
   bindExporter(module);
+  bindArtifact(module);
 }

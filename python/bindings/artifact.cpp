@@ -1,0 +1,131 @@
+// torchere._core's part for src/artifact: bundles of functions and weights, and the directories that hold
+// them.
+#include "artifact/bundle.h"
+#include "artifact/meta.h"
+#include "artifact/signature.h"
+#include "bindings/bindings.h"
+#include "exporter/exporter.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace torchere::bindings {
+
+using namespace artifact;
+using program::Weight;
+
+/// The weight's whole storage as bytes, which keep it alive.
+static nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> storageBytes(const Weight &weight) {
+  auto *kept = new std::shared_ptr<const program::Storage>(weight.storage);
+  nb::capsule owner(kept, [](void *pointer) noexcept {
+    delete static_cast<std::shared_ptr<const program::Storage> *>(pointer);
+  });
+  auto *data = const_cast<std::byte *>(weight.storage->data); // loaded weights are private mappings
+  return {data, {weight.storage->byteSize}, owner};
+}
+
+static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> &programs, bool hasWeights) {
+  auto bundle = std::make_shared<Bundle>();
+  for (const exporter::Exported *exported : programs)
+    unwrap(addFunction(*bundle, {exported->entryPoint, exported->module.text()}, exported->stateDict,
+                       exported->constants));
+  bundle->hasWeights = hasWeights;
+  if (!hasWeights)
+    bundle->stateDict.clear();
+  return bundle;
+}
+
+static const Function &functionOf(const Bundle &bundle, const std::string &name) {
+  return bundle.functions[unwrap(findFunction(bundle, name))];
+}
+
+static std::vector<std::string> functionNames(const Bundle &bundle) {
+  std::vector<std::string> names;
+  for (const Function &function : bundle.functions)
+    names.push_back(function.entryPoint.name);
+  return names;
+}
+
+static std::vector<std::string> weightNames(const Bundle &bundle) {
+  std::vector<std::string> names;
+  for (const auto &[name, weight] : bundle.stateDict)
+    names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+static Weight weightOf(const Bundle &bundle, const std::string &name) {
+  auto found = bundle.stateDict.find(name);
+  if (found == bundle.stateDict.end())
+    throw ErrorException{
+        Error{ErrorCode::NotFound, fmt::format("[{}] no such weight in the program", name), {}}};
+  return found->second;
+}
+
+static void bindWeight(nb::module_ &module) {
+  nb::class_<Weight>(module, "Weight", "A named tensor: a strided view of a storage.")
+      .def_ro("name", &Weight::name)
+      .def_prop_ro(
+          "dtype", [](const Weight &self) { return std::string(dtypeInfo(self.dtype).torchName); },
+          "torch's name, such as \"bfloat16\".")
+      .def_prop_ro("shape", [](const Weight &self) { return nb::tuple(nb::cast(self.shape)); })
+      .def_prop_ro(
+          "strides", [](const Weight &self) { return nb::tuple(nb::cast(self.strides)); }, "In elements.")
+      .def_ro("storage_offset", &Weight::storageOffset, "In elements.")
+      .def_prop_ro("storage", &storageBytes, "The storage's bytes, which tied weights share. Not a copy.");
+}
+
+static void bindBundle(nb::module_ &module) {
+  nb::class_<Bundle>(module, "Bundle", "Lowered functions with their weights and constants.")
+      .def_prop_ro("functions", &functionNames, "The functions' names; the first is the default.")
+      .def_ro("has_weights", &Bundle::hasWeights, "False when the weights were left out on purpose.")
+      .def(
+          "text", [](const Bundle &self, const std::string &name) { return functionOf(self, name).text; },
+          nb::arg("function"), "The text of the function's StableHLO module.")
+      .def(
+          "meta",
+          [](const Bundle &self, const std::string &name) {
+            return metaText(functionOf(self, name).entryPoint);
+          },
+          nb::arg("function"), "PyTorch/XLA's description of the function, as JSON.")
+      .def(
+          "signature",
+          [](const Bundle &self, const std::string &name) {
+            return unwrap(signatureText(functionOf(self, name).entryPoint));
+          },
+          nb::arg("function"), "All that is known of the function's arguments and results, as JSON.")
+      .def_prop_ro("weight_names", &weightNames, "The names of the state dict, sorted.")
+      .def("weight", &weightOf, nb::arg("name"))
+      .def_ro("constants", &Bundle::constants);
+}
+
+void bindArtifact(nb::module_ &module) {
+  bindWeight(module);
+  bindBundle(module);
+  module.attr("STABLEHLO_VERSION") = std::string(stablehloVersion);
+  module.def("make_bundle", &bundleOf, nb::arg("programs"), nb::arg("has_weights") = true,
+             "Joins exported programs, which may share weights, into one bundle.");
+  module.def(
+      "save_bundle",
+      [](const Bundle &bundle, const std::filesystem::path &path, bool saveWeights, bool includeText,
+         bool overwrite) {
+        nb::gil_scoped_release released;
+        unwrap(save(bundle, path, {saveWeights, includeText, overwrite}));
+      },
+      nb::arg("bundle"), nb::arg("path"), nb::kw_only(), nb::arg("save_weights") = true,
+      nb::arg("include_text") = true, nb::arg("overwrite") = false, "Writes the directory of a program.");
+  module.def(
+      "load_bundle",
+      [](const std::filesystem::path &path, bool mapWeights) {
+        nb::gil_scoped_release released;
+        return std::make_shared<Bundle>(unwrap(load(path, {mapWeights})));
+      },
+      nb::arg("path"), nb::kw_only(), nb::arg("map_weights") = true, "Reads the directory of a program.");
+}
+
+} // namespace torchere::bindings
