@@ -77,7 +77,8 @@ static void bindWeight(nb::module_ &module) {
       .def_prop_ro(
           "strides", [](const Weight &self) { return nb::tuple(nb::cast(self.strides)); }, "In elements.")
       .def_ro("storage_offset", &Weight::storageOffset, "In elements.")
-      .def_prop_ro("storage", &storageBytes, "The storage's bytes, which tied weights share. Not a copy.");
+      .def_prop_ro("storage", &storageBytes, nb::rv_policy::automatic,
+                   "The storage's bytes, which tied weights share. Not a copy.");
 }
 
 static void bindBundle(nb::module_ &module) {

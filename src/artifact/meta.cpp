@@ -59,11 +59,13 @@ static std::string pythonTypeText(const Argument &argument) {
   return fmt::format("<class '{}'>", std::visit(Names(), argument.value));
 }
 
-/// The inputs that are no arguments of the function, by position.
+/// The user's inputs that are no arguments of the function, by position.
 static OrderedJson unusedInputsJson(const EntryPoint &entryPoint) {
   std::vector<std::pair<int64_t, OrderedJson>> unused;
   for (const EntryInput &input : entryPoint.unusedInputs)
-    unused.emplace_back(input.position, OrderedJson::array({locationJson(input), signatureJson(input.type)}));
+    if (input.source == InputSource::UserInput) // PyTorch/XLA lists no weights here
+      unused.emplace_back(input.position,
+                          OrderedJson::array({locationJson(input), signatureJson(input.type)}));
   for (const ConstantInput &input : entryPoint.constantInputs) {
     OrderedJson signature = {{"shape", OrderedJson::array()},
                              {"dtype", pythonTypeText(input.value)},

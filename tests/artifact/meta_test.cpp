@@ -34,6 +34,13 @@ TEST(Meta, HasPyTorchXlasKeys) {
           Json(inputTreeOfTorch()).dump() + R"(,"output_pytree_spec":null})");
 }
 
+TEST(Meta, ListsNoUnusedWeights) {
+  EntryPoint entry = sampleFunction().entryPoint;
+  std::string text = metaText(entry);
+  entry.unusedInputs.push_back({InputSource::Parameter, "unused.weight", -1, {DType::F32, {2}}, false});
+  EXPECT_EQ(metaText(entry), text);
+}
+
 TEST(Meta, NamesPythonsTypesOfConstants) {
   EntryPoint entry;
   entry.constantInputs = {{"a", 0, Argument{int64_t(1)}},    {"b", 1, Argument{1.0}},
