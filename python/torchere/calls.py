@@ -12,15 +12,14 @@ from torchere.errors import InvalidArgumentError
 class CallConvention:
     """How one function is called: the structure of its arguments and results, from its signature's JSON."""
 
-    def __init__(self, signature: str):
+    def __init__(self, index: int, signature: str):
         fields = json.loads(signature)
+        self.index = index
         self.name: str = fields["name"]
         self.input_count: int = fields["user_input_count"]
-        self.output_count: int = fields["user_output_count"]
         self.argument_names: list[str] = fields["argument_names"]
         self.output_tree = fields["output_tree"]["tree"]
         self.torch_output_tree = fields["output_tree"]["torch"]
-        self.constant_outputs = {item["position"]: item["value"] for item in fields["constant_outputs"]}
         tree = fields["input_tree"]["tree"]
         # (args, kwargs); directories of others may not say, their arguments are then the leaves.
         self.positional = tree["children"][0]["children"] if tree else [trees.LEAF] * self.input_count
@@ -65,12 +64,8 @@ class CallConvention:
             )
         return (*args, *given), kwargs
 
-    def unflatten(self, computed: dict[int, Any]) -> Any:
-        """The user's results from the computed ones by position; constants are filled in."""
-        leaves = [
-            computed[i] if i in computed else _constant(self.constant_outputs.get(i))
-            for i in range(self.output_count)
-        ]
+    def unflatten(self, leaves: list[Any]) -> Any:
+        """The user's results from their leaves."""
         if self.output_tree is None:
             return leaves[0] if len(leaves) == 1 else tuple(leaves)
         if self.torch_output_tree and _has_custom(self.output_tree):
@@ -97,21 +92,3 @@ def _unflatten_by_torch(text: str, leaves: list[Any]) -> Any:
     except (NotImplementedError, ValueError, KeyError, AttributeError, ImportError):
         return None
     return pytree.tree_unflatten(leaves, spec)
-
-
-def _constant(value: Any) -> Any:
-    """A constant of the signature's JSON as a Python value."""
-    if isinstance(value, list):
-        return [_constant(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    ((kind, content),) = value.items()
-    if kind == "float":
-        return float(content)
-    if kind == "complex":
-        return complex(*(_constant(part) for part in content))
-    if kind == "tuple":
-        return tuple(_constant(item) for item in content)
-    import torch
-
-    return torch.device(content) if kind == "device" else getattr(torch, content)

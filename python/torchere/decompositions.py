@@ -33,7 +33,10 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
             break
         for op, decomposition in further.items():
             table[op] = decomposition
-        decomposed = decomposed.run_decompositions(table)
+        try:
+            decomposed = decomposed.run_decompositions(table)
+        except Exception:  # torch raises whatever the decomposition does
+            break  # the op is reported as it is
     return decomposed
 
 
@@ -50,7 +53,13 @@ def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
 
 
 def _further_decompositions(ops: Iterable[Any], table: Any) -> dict[Any, Any]:
-    """Decompositions that torch has for these ops beside its default table."""
+    """Decompositions that torch has for these ops beside its default table. Core ops are left alone: theirs
+    lead to torch's prims, which nobody lowers."""
+    import torch
     from torch._decomp import decomposition_table
 
-    return {op: decomposition_table[op] for op in ops if op in decomposition_table and op not in table}
+    return {
+        op: decomposition_table[op]
+        for op in ops
+        if op in decomposition_table and op not in table and torch.Tag.core not in op.tags
+    }

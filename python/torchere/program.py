@@ -31,7 +31,9 @@ class StableHLOProgram:
         self._core_bundle = bundle
         self._lock = threading.Lock()
         self._session: _core.Session | None = None
-        self._conventions = {name: CallConvention(bundle.signature(name)) for name in bundle.functions}
+        self._conventions = {
+            name: CallConvention(index, bundle.signature(name)) for index, name in enumerate(bundle.functions)
+        }
         #: The program as it was captured; its text is that of torch's ExportedProgram. None after loading.
         self.program = program
         #: Seconds spent in each step of the export: export, decompose, walk, lower, verify.
@@ -84,7 +86,7 @@ class StableHLOProgram:
         read = weight_tensor if has_torch() else as_array
         weights = {name: read(self._core_bundle.weight(name)) for name in self._core_bundle.weight_names}
         if self._session is not None:
-            for name in self._session.state_names:
+            for name in self._session.state_names():
                 weights[name] = self._session.read_weight(name)
         return weights
 
@@ -108,13 +110,13 @@ class StableHLOProgram:
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         convention = self._conventions[self._known(name)]
         leaves = convention.flatten(args, kwargs)
-        return convention.unflatten(self._ready_session().call(name, leaves))
+        return convention.unflatten(self._ready_session().call(convention.index, leaves))
 
     def _ready_session(self) -> _core.Session:
         """The session, made at the first call: a program that is only saved needs no plugin."""
         with self._lock:
             if self._session is None:
-                self._session = _core.Session(self._core_bundle)
+                self._session = _core.Session(_core.shared_client(), self._core_bundle)
             return self._session
 
     def __repr__(self) -> str:

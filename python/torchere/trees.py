@@ -133,9 +133,7 @@ def _registered_parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list
 
 
 def _mismatch(path: str, got: Any, expected: str) -> InvalidArgumentError:
-    shown = (
-        got if isinstance(got, str) else (f"{got!r}" if isinstance(got, list) else f"a {type(got).__name__}")
-    )
+    shown = got if isinstance(got, str) else (f"{got!r}" if isinstance(got, list) else type(got).__name__)
     return InvalidArgumentError(
         f"[{path}] another structure than the program's: got {shown}, expected {expected}"
     )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections import namedtuple
-from pathlib import Path
 
 import torch
 from torch import nn
 from torch.export import Dim, ExportedProgram, export
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
 Pair = namedtuple("Pair", ["first", "second"])
 

@@ -1,0 +1,64 @@
+"""Decompositions: ops with a lowering stay whole, others are taken apart, mutations become outputs."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.export import export
+
+from torchere.decompositions import decompose, hybrid_table
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.norm = nn.LayerNorm(4)
+        self.lstm = nn.LSTM(4, 4, batch_first=True)
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x):
+        self.count.add_(1)
+        y, _ = self.lstm(self.norm(self.linear(x)).relu_())
+        return torch.linalg.vector_norm(y) + self.count
+
+
+def ops(exported):
+    return {str(node.target) for node in exported.graph.nodes if node.op == "call_function"}
+
+
+WHOLE = {"aten.linear.default", "aten.layer_norm.default", "aten.lstm.input"}
+
+
+def test_ops_with_a_lowering_stay_whole():
+    exported = export(Net(), (torch.randn(2, 3, 4),))
+    assert ops(decompose(exported, WHOLE)) >= WHOLE
+    assert not ops(decompose(exported, set())) & WHOLE  # and core ops are left as they are
+
+
+def test_mutations_become_outputs():
+    exported = export(Net(), (torch.randn(2, 3, 4),))
+    decomposed = decompose(exported, WHOLE)
+    kinds = [spec.kind.name for spec in decomposed.graph_signature.output_specs]
+    assert kinds == ["BUFFER_MUTATION", "USER_OUTPUT"]
+    assert not any(name.rpartition(".")[0].endswith("_") for name in ops(decomposed))
+
+
+def test_ops_without_a_lowering_are_taken_apart_further():
+    """linalg_vector_norm is no entry of the default table; torch can decompose it all the same."""
+    exported = export(Net(), (torch.randn(2, 3, 4),))
+    norm = {"aten.linalg_vector_norm.default"}
+    assert ops(decompose(exported, WHOLE | norm)) >= norm
+    assert not ops(decompose(exported, WHOLE)) & norm
+
+
+def test_a_program_that_is_ready_is_not_traced_again():
+    decomposed = decompose(export(Net(), (torch.randn(2, 3, 4),)), WHOLE)
+    assert decompose(decomposed, ops(decomposed)) is decomposed
+    assert decompose(decomposed, ops(decomposed) - WHOLE) is not decomposed
+
+
+def test_the_table_is_torchs_without_the_lowered():
+    table = hybrid_table(WHOLE)
+    assert torch.ops.aten.linear.default not in table
+    assert torch.ops.aten.matmul.default in table
