@@ -57,11 +57,23 @@ def installed(wheel, tmp_path_factory):
     """A virtual environment that holds the wheel, and of this one's packages all but torchere."""
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment)
-    (packages,) = environment.glob("lib/python*/site-packages")
-    zipfile.ZipFile(wheel).extractall(packages)
+    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin/python"), "install", "-q"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
     # A path in a .pth file is searched, but the .pth files in it, such as the tree's own, are not read.
+    (packages,) = environment.glob("lib/python*/site-packages")
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return environment
+
+
+def run(installed, directory, *command):
+    """Runs a command of the environment and gives the lines it printed."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    program = str(installed / "bin" / command[0])
+    result = subprocess.run(
+        [program, *command[1:]], capture_output=True, text=True, env=environment, cwd=directory
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()
 
 
 def test_the_wheel_runs_in_an_environment_of_its_own(installed, tmp_path):
@@ -80,8 +92,8 @@ for each in (program, torchere.load("saved")):
     torch.testing.assert_close(each(x), model(x).detach())
 print("done")
 """
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [str(installed / "bin/python"), "-c", source]
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines()[-1] == "done"
+    assert run(installed, tmp_path, "python", "-c", source)[-1] == "done"
+
+
+def test_the_wheel_s_command_runs(installed, tmp_path):
+    assert any(line.startswith("aten.add.Tensor") for line in run(installed, tmp_path, "torchere", "ops"))
