@@ -1,10 +1,10 @@
 // Implements Module on MLIR's parser, printer and verifier.
 #include "stablehlo/module_implementation.h"
 
+#include "stablehlo/diagnostics.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -18,37 +18,6 @@ std::shared_ptr<mlir::MLIRContext> makeContext() {
   context->loadDialect<mlir::func::FuncDialect, StableHLODialect>();
   return context;
 }
-
-namespace {
-
-/// Gathers a context's error diagnostics, one a line with its place, for as long as it lives.
-class DiagnosticText {
-public:
-  explicit DiagnosticText(mlir::MLIRContext &context)
-      : handler(&context, [this](mlir::Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-            append(diagnostic);
-        }) {}
-
-  std::string take() { return std::move(text); }
-
-private:
-  void append(mlir::Diagnostic &diagnostic) {
-    llvm::raw_string_ostream stream(text);
-    if (!text.empty())
-      stream << "\n";
-    if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
-      stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
-    else if (!mlir::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
-      stream << diagnostic.getLocation() << ": ";
-    stream << diagnostic;
-  }
-
-  std::string text;
-  mlir::ScopedDiagnosticHandler handler;
-};
-
-} // namespace
 
 Module::Module(std::unique_ptr<Implementation> implementation) : impl(std::move(implementation)) {}
 Module::Module(Module &&) noexcept = default;

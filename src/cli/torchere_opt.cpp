@@ -1,0 +1,16 @@
+// torchere-opt: reads StableHLO text, runs MLIR passes over it and prints the result.
+#include "passes/registration.h"
+#include "stablehlo/dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::func::FuncDialect, torchere::stablehlo::StableHLODialect>();
+  mlir::registerTransformsPasses();
+  torchere::passes::registerPasses();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "StableHLO optimizer and text checker\n", registry));
+}

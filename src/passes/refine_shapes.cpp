@@ -1,0 +1,61 @@
+// Implements refineShapes: the edge between stablehlo::Module and shape refinement on MLIR.
+#include "passes/refine_shapes.h"
+
+#include "passes/shape_refinement.h"
+#include "stablehlo/diagnostics.h"
+#include "stablehlo/module_implementation.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace torchere::passes {
+
+namespace {
+
+std::string typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// The type of argument `index` of @main with another shape.
+Result<Type> argumentType(func::FuncOp main, size_t index, const ArgumentShape &argument) {
+  Type declared = main.getArgument(index).getType();
+  auto tensor = dyn_cast<RankedTensorType>(declared);
+  if (!tensor)
+    return invalidArgument("[main] argument {} has no shape to refine: it is {}", index, typeText(declared));
+  for (int64_t size : argument.sizes)
+    if (size < 0)
+      return invalidArgument("[main] argument {} has a negative size: got {}", index, size);
+  if (failed(verifyCompatibleShape(argument.sizes, tensor.getShape())))
+    return invalidArgument("[main] shape of argument {} does not fit: got [{}], expected one of {}", index,
+                           fmt::join(argument.sizes, ", "), typeText(declared));
+  return tensor.clone(argument.sizes);
+}
+
+} // namespace
+
+Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> &arguments) {
+  ModuleOp op = *module.implementation().module;
+  auto main = op.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return invalidArgument("[main] the module has no such function");
+  if (main.getNumArguments() != arguments.size())
+    return invalidArgument("[main] wrong number of argument shapes: got {}, expected {}", arguments.size(),
+                           main.getNumArguments());
+  for (size_t index = 0; index < arguments.size(); ++index) {
+    TORCHERE_ASSIGN(Type type, argumentType(main, index, arguments[index]));
+    main.getArgument(index).setType(type);
+  }
+  stablehlo::DiagnosticText diagnostics(*op.getContext());
+  if (failed(refineFrom(op, main)) || failed(verify(op)))
+    return invalidArgument("[main] the shapes at hand make no valid module: {}", diagnostics.take());
+  return {};
+}
+
+bool isStatic(const stablehlo::Module &module) {
+  return isStaticModule(*module.implementation().module);
+}
+
+} // namespace torchere::passes
