@@ -37,7 +37,7 @@ function(torchere_use_archive target archive)
 endfunction()
 find_library(TORCHERE_ZSTD_ARCHIVE libzstd.a REQUIRED)
 torchere_use_archive(zstd::libzstd_shared ${TORCHERE_ZSTD_ARCHIVE})
-torchere_use_archive(LLVM ${LLVM_LIBRARY_DIR}/libLLVMSupport.a LLVMTargetParser LLVMBinaryFormat LLVMSupport
+torchere_use_archive(LLVM ${LLVM_LIBRARY_DIR}/libLLVMSupport.a LLVMRemarks LLVMTargetParser LLVMBinaryFormat LLVMSupport
                      LLVMDemangle)
 add_library(torchere_mlir INTERFACE)
 target_link_libraries(torchere_mlir INTERFACE

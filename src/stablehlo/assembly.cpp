@@ -64,8 +64,10 @@ ParseResult parseVariadicOperandWithAttribute(OpAsmParser &parser,
                                               SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands) {
   OpAsmParser::UnresolvedOperand operand;
   OptionalParseResult parsed = parser.parseOptionalOperand(operand);
-  if (!parsed.has_value())
-    return parser.parseComma();
+  if (!parsed.has_value()) {
+    (void)parser.parseOptionalComma();
+    return success();
+  }
   while (parsed.has_value()) {
     if (failed(*parsed) || parser.parseComma())
       return failure();

@@ -51,7 +51,8 @@ def StableHLO_CompareOp : StableHLO_VerifiedOp<"compare", [Pure, StableHLO_Infer
     CArg<"::torchere::stablehlo::ComparisonType",
          "::torchere::stablehlo::ComparisonType::NOTYPE">:$type)>];
   let assemblyFormat = [{
-    $comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` functional-type(operands, results)
+    `` $comparison_direction `,` $lhs `,` $rhs (`,` `` $compare_type^)? attr-dict `:`
+    functional-type(operands, results)
   }];
 }
 

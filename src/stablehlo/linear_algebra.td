@@ -12,7 +12,7 @@ def StableHLO_DotGeneralOp : StableHLO_VerifiedOp<"dot_general", [Pure]> {
   let results = (outs StableHLO_Tensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers)
-    custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) attr-dict `:`
+    `` custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) attr-dict `:`
     functional-type(operands, results)
   }];
 }

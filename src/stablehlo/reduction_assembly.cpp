@@ -27,15 +27,10 @@ Operation *soleOp(ReduceOp reduce) {
   if (op.getOperand(0) != block.getArgument(0) || op.getOperand(1) != block.getArgument(1) ||
       terminator.getOperand(0) != op.getResult(0))
     return nullptr;
-  // The short form has no place for locations or types that differ from the op's own.
+  // The short form has no place for types that differ from the input's. It drops locations.
   Type scalar = RankedTensorType::get({}, elementType(reduce.getInputs().front().getType()));
-  bool isImplied = llvm::all_of(block.getArguments(), [&](BlockArgument argument) {
-    return argument.getType() == scalar && argument.getLoc() == reduce.getLoc();
-  });
-  return isImplied && op.getResult(0).getType() == scalar && op.getLoc() == reduce.getLoc() &&
-                 terminator.getLoc() == reduce.getLoc()
-             ? &op
-             : nullptr;
+  bool isImplied = llvm::all_of(block.getArgumentTypes(), [&](Type type) { return type == scalar; });
+  return isImplied && op.getResult(0).getType() == scalar ? &op : nullptr;
 }
 
 /// The body's arguments: each input's accumulator and value side by side.
@@ -144,7 +139,8 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
   Block &block = body->emplaceBlock();
   Type scalar = RankedTensorType::get({}, elementType(type.getInput(0)));
   block.addArguments({scalar, scalar}, {location, location});
-  OpBuilder inner = OpBuilder::atBlockBegin(&block);
+  OpBuilder inner(parser.getContext()); // the region has no op yet that would know it
+  inner.setInsertionPointToStart(&block);
   OperationState op(location, *sole, block.getArguments(), scalar);
   ReturnOp::create(inner, location, inner.create(op)->getResults());
   return success();
