@@ -13,7 +13,8 @@ namespace torchere::bindings {
 
 using namespace exporter;
 
-static Exported exportReleased(const program::Program &program, std::string name, int64_t inlineConstantBytes) {
+static Exported exportReleased(const program::Program &program, std::string name,
+                               int64_t inlineConstantBytes) {
   Options options;
   options.name = std::move(name);
   options.inlineConstantBytes = inlineConstantBytes;
@@ -36,7 +37,8 @@ void bindExporter(nb::module_ &module) {
       .def_prop_ro(
           "timings",
           [](const Exported &self) {
-            return std::map<std::string, double>{{"lower", self.timings.lower}, {"verify", self.timings.verify}};
+            return std::map<std::string, double>{{"lower", self.timings.lower},
+                                                 {"verify", self.timings.verify}};
           },
           "Seconds spent in each step.");
   module.def("export_program", &exportReleased, nb::arg("program"), nb::arg("name") = "forward",

@@ -19,9 +19,9 @@ void forEachReference(const Argument &argument, llvm::function_ref<void(program:
 
 bool isAssertion(std::string_view op) {
   static const std::set<std::string_view> assertions = {
-      "aten._assert_scalar.default",       "aten._assert_tensor_metadata.default",
-      "aten._assert_async.msg",            "aten._assert_async.default",
-      "aten.sym_constrain_range.default",  "aten.sym_constrain_range_for_size.default",
+      "aten._assert_scalar.default",      "aten._assert_tensor_metadata.default",
+      "aten._assert_async.msg",           "aten._assert_async.default",
+      "aten.sym_constrain_range.default", "aten.sym_constrain_range_for_size.default",
   };
   return assertions.contains(op);
 }
@@ -64,8 +64,8 @@ Status checkCoverage(const program::Program &program, const std::vector<bool> &l
     list += fmt::format("\n  {}: {} use{}{}", op, entry.count, entry.count == 1 ? "" : "s",
                         place.empty() ? "" : ", first at " + place);
   }
-  return fail(ErrorCode::Unimplemented, "[export] {} op{} of this program cannot be lowered yet:{}", missing.size(),
-              missing.size() == 1 ? "" : "s", list);
+  return fail(ErrorCode::Unimplemented, "[export] {} op{} of this program cannot be lowered yet:{}",
+              missing.size(), missing.size() == 1 ? "" : "s", list);
 }
 
 } // namespace torchere::exporter

@@ -34,9 +34,9 @@ struct Exported {
   Timings timings;
 };
 
-/// Lowers a functional program: function @main takes parameters, buffers, constants and user inputs (those that it
-/// reads), in this order, and gives the program's outputs, mutated state first. One error names every op that has
-/// no row in the op table; other errors name the op, the argument and the user's source line.
+/// Lowers a functional program: function @main takes parameters, buffers, constants and user inputs (those
+/// that it reads), in this order, and gives the program's outputs, mutated state first. One error names every
+/// op that has no row in the op table; other errors name the op, the argument and the user's source line.
 TORCHERE_EXPORT Result<Exported> exportProgram(const program::Program &program, const Options &options = {});
 
 /// A row of the op table.

@@ -83,8 +83,8 @@ Status FunctionBuilder::bindInputs() {
     if (input.isInlined) {
       lowering::Context cx(builder, function.getLoc(), state, *symbols);
       mlir::RankedTensorType type = cx.tensorType(shape, input.entry.type.dtype);
-      value.value =
-          stablehlo::ConstantOp::create(builder, function.getLoc(), literal(*input.weight, type))->getResult(0);
+      value.value = stablehlo::ConstantOp::create(builder, function.getLoc(), literal(*input.weight, type))
+                        ->getResult(0);
       continue;
     }
     mlir::Value argument = function.getArgument(index++);
@@ -118,8 +118,8 @@ Result<std::vector<lowering::TensorType>> FunctionBuilder::resultTypes(const Nod
   }
   const auto *list = node.type.as<program::Type::List>();
   if (!list)
-    return fail(ErrorCode::Unimplemented, "[{}] gives neither tensors nor sizes: expected a tensor or a list of them",
-                node.op);
+    return fail(ErrorCode::Unimplemented,
+                "[{}] gives neither tensors nor sizes: expected a tensor or a list of them", node.op);
   for (const program::Type &type : *list) {
     const auto *tensor = type.as<program::TensorType>();
     if (tensor)
@@ -129,13 +129,15 @@ Result<std::vector<lowering::TensorType>> FunctionBuilder::resultTypes(const Nod
   return types;
 }
 
-Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &argument, const Node &node) const {
+Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &argument,
+                                                       const Node &node) const {
   using namespace program;
   if (const auto *reference = argument.as<NodeReference>()) {
     const lowering::Argument &value = values[reference->node];
     if (value.isNone())
-      return fail(ErrorCode::Unimplemented, "[{}] argument is a value that is known only at run time: got '{}', "
-                                            "expected a tensor or a size",
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] argument is a value that is known only at run time: got '{}', "
+                  "expected a tensor or a size",
                   node.op, program.graph.nodes[reference->node].name);
     return value;
   }
@@ -171,7 +173,8 @@ Result<lowering::Argument> FunctionBuilder::getItem(const Node &node) const {
   const auto *index = node.arguments.at(1).value.as<int64_t>();
   const auto *list = source ? values[source->node].as<lowering::Argument::List>() : nullptr;
   if (!list || !index || *index < 0 || static_cast<size_t>(*index) >= list->size())
-    return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results", node.name);
+    return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results",
+                           node.name);
   return (*list)[*index];
 }
 

@@ -13,7 +13,8 @@ class FunctionBuilder {
 public:
   FunctionBuilder(const program::Program &program, SignaturePlan &plan, mlir::ModuleOp module);
 
-  /// Builds the function, then leaves out the arguments that nothing reads; the plan's entry point says which.
+  /// Builds the function, then leaves out the arguments that nothing reads; the plan's entry point says
+  /// which.
   Status build(const std::vector<bool> &live);
 
 private:

@@ -9,7 +9,8 @@
 
 namespace torchere::exporter {
 
-mlir::Location locationOf(const program::Program &program, const program::Node &node, mlir::MLIRContext *context) {
+mlir::Location locationOf(const program::Program &program, const program::Node &node,
+                          mlir::MLIRContext *context) {
   mlir::Location location = mlir::UnknownLoc::get(context);
   if (auto frame = program::userFrame(program.stackTraces[node.stackTrace])) {
     unsigned line = 0;

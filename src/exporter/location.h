@@ -8,7 +8,9 @@
 
 namespace torchere::exporter {
 
-/// A NameLoc of the module path ("encoder.layer.0") around the FileLineColLoc of the user's frame; either may miss.
-mlir::Location locationOf(const program::Program &program, const program::Node &node, mlir::MLIRContext *context);
+/// A NameLoc of the module path ("encoder.layer.0") around the FileLineColLoc of the user's frame; either may
+/// miss.
+mlir::Location locationOf(const program::Program &program, const program::Node &node,
+                          mlir::MLIRContext *context);
 
 } // namespace torchere::exporter

@@ -80,8 +80,8 @@ private:
     PlannedInput input{node, {}, nullptr, false};
     input.entry.name = spec.target.empty() ? spec.name : spec.target;
     if (!setType(input.entry, program.graph.nodes[node].type))
-      return fail(ErrorCode::Unimplemented, "[export] input '{}' cannot be an argument: expected a tensor or an int",
-                  spec.name);
+      return fail(ErrorCode::Unimplemented,
+                  "[export] input '{}' cannot be an argument: expected a tensor or an int", spec.name);
     TORCHERE_TRY(setSource(input, spec));
     result.inputs.push_back(std::move(input));
     return {};
@@ -106,8 +106,8 @@ private:
     case InputKind::Token:
       break;
     }
-    return fail(ErrorCode::Unimplemented, "[export] input '{}' is a {}: expected a tensor or an int", spec.name,
-                spec.kind == InputKind::Token ? "token" : "custom object");
+    return fail(ErrorCode::Unimplemented, "[export] input '{}' is a {}: expected a tensor or an int",
+                spec.name, spec.kind == InputKind::Token ? "token" : "custom object");
   }
 
   Status setWeight(PlannedInput &input, const program::InputSpec &spec) {
@@ -141,8 +141,8 @@ private:
     entry.name = node.name;
     entry.target = spec.target;
     if (!setType(entry, node.type))
-      return fail(ErrorCode::Unimplemented, "[export] output '{}' cannot be a result: expected a tensor or an int",
-                  node.name);
+      return fail(ErrorCode::Unimplemented,
+                  "[export] output '{}' cannot be a result: expected a tensor or an int", node.name);
     result.outputs.push_back({&spec.value, std::move(entry)});
     return {};
   }
@@ -163,7 +163,8 @@ private:
       entry.destination = OutputDestination::UserInput;
       auto found = userPositions.find(spec.target);
       if (found == userPositions.end())
-        return fail(ErrorCode::InvalidArgument, "[export] output writes to '{}', which is no user input", spec.target);
+        return fail(ErrorCode::InvalidArgument, "[export] output writes to '{}', which is no user input",
+                    spec.target);
       entry.position = found->second;
       return {};
     }
@@ -172,8 +173,9 @@ private:
     case OutputKind::Token:
       break;
     }
-    return fail(ErrorCode::Unimplemented, "[export] output of '{}' is a gradient or a token: expected a user output or "
-                                          "a mutation",
+    return fail(ErrorCode::Unimplemented,
+                "[export] output of '{}' is a gradient or a token: expected a user output or "
+                "a mutation",
                 spec.target);
   }
 

@@ -23,14 +23,15 @@ struct PlannedOutput {
 };
 
 struct SignaturePlan {
-  std::vector<PlannedInput> inputs;   ///< in the order of the function's arguments; inlined constants anywhere
+  std::vector<PlannedInput> inputs; ///< in the order of the function's arguments; inlined constants anywhere
   std::vector<PlannedOutput> outputs; ///< in the order of the function's results
-  program::EntryPoint entryPoint;     ///< all but `inputs`, `unusedInputs` and `outputs`, which lowering decides
+  program::EntryPoint entryPoint; ///< all but `inputs`, `unusedInputs` and `outputs`, which lowering decides
   std::unordered_map<std::string, program::Weight> stateDict;
   std::vector<program::Weight> constants; ///< those that are arguments; filled with `entryPoint.inputs`
 };
 
-/// Fails on what no function of tensors can express (tokens, custom objects, values of unknown type), naming it.
+/// Fails on what no function of tensors can express (tokens, custom objects, values of unknown type), naming
+/// it.
 Result<SignaturePlan> planSignature(const program::Program &program, const Options &options);
 
 } // namespace torchere::exporter

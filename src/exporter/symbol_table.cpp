@@ -7,7 +7,8 @@ using program::Expression;
 using program::ExpressionKind;
 using program::SymInt;
 
-SymbolTable::SymbolTable(const program::ExpressionPool &expressions, mlir::Block &entry, mlir::Location location)
+SymbolTable::SymbolTable(const program::ExpressionPool &expressions, mlir::Block &entry,
+                         mlir::Location location)
     : expressions(expressions), builder(entry.getParent()->getContext()), location(location), entry(entry) {}
 
 /// Puts an op after those made before it, ahead of the function's body.
@@ -78,9 +79,10 @@ Status SymbolTable::check(SymInt size) const {
     return {};
   const Expression &expression = expressions[size];
   if (expression.kind == ExpressionKind::Symbol && !definitions.contains(expression.symbol))
-    return fail(ErrorCode::Unimplemented,
-                "[{}] a size that depends on the data: expected every symbol to be the size of an input's dimension",
-                expression.symbol);
+    return fail(
+        ErrorCode::Unimplemented,
+        "[{}] a size that depends on the data: expected every symbol to be the size of an input's dimension",
+        expression.symbol);
   for (SymInt operand : expression.operands)
     TORCHERE_TRY(check(operand));
   return {};
@@ -132,9 +134,9 @@ mlir::Value SymbolTable::shapeOf(llvm::ArrayRef<lowering::Dim> dims) {
     pieces.push_back(constants({}));
   entry->second = pieces.front();
   if (pieces.size() > 1)
-    entry->second = create<stablehlo::ConcatenateOp>(
-        vector(static_cast<int64_t>(dims.size())), pieces,
-        {builder.getNamedAttr("dimension", builder.getI64IntegerAttr(0))});
+    entry->second =
+        create<stablehlo::ConcatenateOp>(vector(static_cast<int64_t>(dims.size())), pieces,
+                                         {builder.getNamedAttr("dimension", builder.getI64IntegerAttr(0))});
   return entry->second;
 }
 

@@ -66,8 +66,8 @@ bool isNumber(const Argument &argument) {
          argument.as<std::complex<double>>() || argument.as<Dim>();
 }
 
-/// torch.fx leaves Python numbers where a schema says Tensor (`aten.add.Tensor(x, 1)`), and graph values where it
-/// says Scalar.
+/// torch.fx leaves Python numbers where a schema says Tensor (`aten.add.Tensor(x, 1)`), and graph values
+/// where it says Scalar.
 bool accepts(TypeKind kind, const Argument &argument) {
   switch (kind) {
   case TypeKind::Tensor:
@@ -94,8 +94,8 @@ bool accepts(TypeKind kind, const Argument &argument) {
 Status check(const Schema &schema, const SchemaArgument &formal, Argument &argument) {
   const SchemaType &type = formal.type;
   auto mismatch = [&](const Argument &got, std::string_view expected) {
-    return invalidArgument("[{}] argument '{}' has the wrong type: got {}, expected {}", schema.name, formal.name,
-                           describe(got), expected);
+    return invalidArgument("[{}] argument '{}' has the wrong type: got {}, expected {}", schema.name,
+                           formal.name, describe(got), expected);
   };
   if (argument.isNone()) {
     if (type.isOptional)
@@ -132,8 +132,8 @@ Result<Args> Args::bind(const Schema &schema, std::vector<GivenArgument> given) 
     if (index == schema.arguments.size()) {
       if (argument.value.isNone())
         continue; // a newer torch's argument, left at its default
-      return invalidArgument("[{}] unknown argument '{}': got {}, expected only the arguments of {}", schema.name,
-                             argument.name, describe(argument.value), schema.text);
+      return invalidArgument("[{}] unknown argument '{}': got {}, expected only the arguments of {}",
+                             schema.name, argument.name, describe(argument.value), schema.text);
     }
     args.values[index] = std::move(argument.value);
     isGiven[index] = true;
@@ -152,8 +152,9 @@ Result<Args> Args::bind(const Schema &schema, std::vector<GivenArgument> given) 
 }
 
 void Args::abortOn(std::string_view name, std::string_view expected) const {
-  std::string message = fmt::format("[{}] the lowering asks for '{}' as {}, which its schema does not say: {}\n",
-                                    schema->name, name, expected, schema->text);
+  std::string message =
+      fmt::format("[{}] the lowering asks for '{}' as {}, which its schema does not say: {}\n", schema->name,
+                  name, expected, schema->text);
   std::fputs(message.c_str(), stderr);
   std::abort();
 }

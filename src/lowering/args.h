@@ -16,8 +16,8 @@ namespace torchere::lowering {
 /// programming error and aborts with the op's and the argument's name.
 class Args {
 public:
-  /// Matches given arguments with the schema. The error names the argument: one that the row does not know, one
-  /// that is missing, one of another type ("got a size known only at run time, expected a constant int").
+  /// Matches given arguments with the schema. The error names the argument: one that the row does not know,
+  /// one that is missing, one of another type ("got a size known only at run time, expected a constant int").
   static Result<Args> bind(const Schema &schema, std::vector<GivenArgument> given);
 
   bool isNone(std::string_view name) const { return get(name).isNone(); }
@@ -41,8 +41,8 @@ public:
   double floating(std::string_view name) const;
   std::optional<double> optionalFloating(std::string_view name) const;
   bool boolean(std::string_view name) const;
-  /// A constant number. A number that is known only at run time is kept as failure() (OpTable reports it), and
-  /// 1 is returned.
+  /// A constant number. A number that is known only at run time is kept as failure() (OpTable reports it),
+  /// and 1 is returned.
   Scalar scalar(std::string_view name) const;
   std::optional<Scalar> optionalScalar(std::string_view name) const;
   std::string string(std::string_view name) const;
@@ -54,7 +54,8 @@ public:
   bool isTensor(std::string_view name) const { return get(name).as<mlir::Value>() != nullptr; }
   /// The argument as it is, for rules over arguments of any kind (dtype promotion).
   const Argument &get(std::string_view name) const;
-  /// Calls `replace` on every argument (and list element) that stands where the schema wants a tensor or a number.
+  /// Calls `replace` on every argument (and list element) that stands where the schema wants a tensor or a
+  /// number.
   void rewriteNumbers(llvm::function_ref<void(TypeKind, Argument &)> replace);
   const std::optional<Error> &failure() const { return problem; }
 

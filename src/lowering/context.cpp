@@ -156,7 +156,8 @@ mlir::DenseElementsAttr splat(const Scalar &value, mlir::RankedTensorType type) 
   if (auto integer = mlir::dyn_cast<mlir::IntegerType>(element))
     return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<llvm::APInt>{toInt(value, integer)});
   if (auto floating = mlir::dyn_cast<mlir::FloatType>(element))
-    return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<llvm::APFloat>{toFloat(toDouble(value), floating)});
+    return mlir::DenseElementsAttr::get(type,
+                                        llvm::ArrayRef<llvm::APFloat>{toFloat(toDouble(value), floating)});
   auto part = mlir::cast<mlir::FloatType>(mlir::cast<mlir::ComplexType>(element).getElementType());
   std::complex<double> number = toDouble(value);
   if (const auto *complex = std::get_if<std::complex<double>>(&value))
@@ -168,7 +169,8 @@ mlir::DenseElementsAttr splat(const Scalar &value, mlir::RankedTensorType type) 
 } // namespace
 
 mlir::Value Context::constant(const Scalar &value, mlir::Type element) {
-  return stablehlo::ConstantOp::create(opBuilder, location, splat(value, mlir::RankedTensorType::get({}, element)))
+  return stablehlo::ConstantOp::create(opBuilder, location,
+                                       splat(value, mlir::RankedTensorType::get({}, element)))
       ->getResult(0);
 }
 
@@ -248,15 +250,17 @@ mlir::Value Context::compare(stablehlo::ComparisonDirection direction, mlir::Val
                                                            : stablehlo::ComparisonType::SIGNED;
   mlir::MLIRContext *context = opBuilder.getContext();
   mlir::Type type = mlir::cast<mlir::RankedTensorType>(lhs.getType()).clone(opBuilder.getI1Type());
-  return withShape(create<stablehlo::CompareOp>(
-                       type, {lhs, rhs},
-                       {attribute("comparison_direction", stablehlo::ComparisonDirectionAttr::get(context, direction)),
-                        attribute("compare_type", stablehlo::ComparisonTypeAttr::get(context, kind))}),
-                   shape(lhs));
+  return withShape(
+      create<stablehlo::CompareOp>(
+          type, {lhs, rhs},
+          {attribute("comparison_direction", stablehlo::ComparisonDirectionAttr::get(context, direction)),
+           attribute("compare_type", stablehlo::ComparisonTypeAttr::get(context, kind))}),
+      shape(lhs));
 }
 
 mlir::Value Context::select(mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse) {
-  return withShape(create<stablehlo::SelectOp>(onTrue.getType(), {predicate, onTrue, onFalse}), shape(onTrue));
+  return withShape(create<stablehlo::SelectOp>(onTrue.getType(), {predicate, onTrue, onFalse}),
+                   shape(onTrue));
 }
 
 } // namespace torchere::lowering

@@ -27,8 +27,8 @@ public:
 
 /// What one function's lowerings share: known sizes of values and cached shape tensors.
 struct FunctionState {
-  llvm::DenseMap<mlir::Value, Dims> shapes;      ///< of values with a dynamic dimension
-  llvm::DenseMap<mlir::Value, Scalar> numbers;   ///< 0-d tensors made of Python numbers
+  llvm::DenseMap<mlir::Value, Dims> shapes;    ///< of values with a dynamic dimension
+  llvm::DenseMap<mlir::Value, Scalar> numbers; ///< 0-d tensors made of Python numbers
 };
 
 /// Builds the body of a region, from its block arguments.
@@ -50,12 +50,12 @@ public:
   size_t resultCount() const { return results.size(); }
   /// "[aten.x.default] <message>", as InvalidArgument or (what we do not do) Unimplemented.
   template <class... A> tl::unexpected<Error> unimplemented(fmt::format_string<A...> format, A &&...args) {
-    return tl::unexpected<Error>(Error{ErrorCode::Unimplemented,
-                                       "[" + op + "] " + fmt::format(format, std::forward<A>(args)...), {}});
+    return tl::unexpected<Error>(
+        Error{ErrorCode::Unimplemented, "[" + op + "] " + fmt::format(format, std::forward<A>(args)...), {}});
   }
   template <class... A> tl::unexpected<Error> invalid(fmt::format_string<A...> format, A &&...args) {
-    return tl::unexpected<Error>(Error{ErrorCode::InvalidArgument,
-                                       "[" + op + "] " + fmt::format(format, std::forward<A>(args)...), {}});
+    return tl::unexpected<Error>(Error{
+        ErrorCode::InvalidArgument, "[" + op + "] " + fmt::format(format, std::forward<A>(args)...), {}});
   }
 
   // ---- types
@@ -81,8 +81,10 @@ public:
   Dim minimum(Dim a, Dim b);
   Dim maximum(Dim a, Dim b);
   Dim product(llvm::ArrayRef<Dim> dims);
-  /// The size as a 0-d i64 tensor.
-  mlir::Value sizeTensor(Dim dim);
+  /// The size as a 0-d tensor.
+  mlir::Value sizeTensor(Dim dim, DType dtype = DType::I64);
+  /// How many elements `axes` of the value hold, as a 0-d tensor.
+  mlir::Value count(mlir::Value value, llvm::ArrayRef<int64_t> axes, DType dtype);
   /// The sizes as a 1-d i64 tensor.
   mlir::Value shapeTensor(llvm::ArrayRef<Dim> dims);
 
@@ -103,7 +105,8 @@ public:
   // ---- ops
   /// An op with one result of a given type.
   template <class Op>
-  mlir::Value create(mlir::Type type, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  mlir::Value create(mlir::Type type, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return Op::create(opBuilder, location, mlir::TypeRange{type}, operands, attributes)->getResult(0);
   }
   /// An elementwise op: operands of one shape, result of the first operand's type.
@@ -116,7 +119,8 @@ public:
   mlir::Value compare(stablehlo::ComparisonDirection direction, mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<Dim> shape);
-  mlir::Value broadcastInDim(mlir::Value value, llvm::ArrayRef<Dim> shape, llvm::ArrayRef<int64_t> dimensions);
+  mlir::Value broadcastInDim(mlir::Value value, llvm::ArrayRef<Dim> shape,
+                             llvm::ArrayRef<int64_t> dimensions);
   /// Broadcasts as torch does: dimensions aligned at the end, size 1 stretched.
   mlir::Value broadcastTo(mlir::Value value, llvm::ArrayRef<Dim> shape);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
@@ -130,7 +134,8 @@ public:
   mlir::Value iota(llvm::ArrayRef<Dim> shape, DType dtype, int64_t axis);
   /// Folds `axes` away with `body(accumulator, element)`.
   mlir::Value reduce(mlir::Value value, mlir::Value initial, llvm::ArrayRef<int64_t> axes, RegionBody body);
-  template <class Op> mlir::Value reduceWith(mlir::Value value, mlir::Value initial, llvm::ArrayRef<int64_t> axes) {
+  template <class Op>
+  mlir::Value reduceWith(mlir::Value value, mlir::Value initial, llvm::ArrayRef<int64_t> axes) {
     return reduce(value, initial, axes,
                   [](mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands) -> mlir::Value {
                     return Op::create(builder, loc, mlir::TypeRange{operands[0].getType()}, operands,
@@ -140,8 +145,10 @@ public:
   }
   /// `shape` without `axes`; with size 1 in their place when `keep`.
   Dims reducedShape(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<int64_t> axes, bool keep);
-  /// Batched matrix product by contracting axis `lhsAxis` with `rhsAxis`; the first `batch` axes of both are the batch.
-  /// Result: batch, the rest of lhs, the rest of rhs.
+  /// A value from which `axes` have been reduced away, repeated along them to the shape of `like`.
+  mlir::Value spread(mlir::Value reduced, mlir::Value like, llvm::ArrayRef<int64_t> axes);
+  /// Batched matrix product by contracting axis `lhsAxis` with `rhsAxis`; the first `batch` axes of both are
+  /// the batch. Result: batch, the rest of lhs, the rest of rhs.
   mlir::Value dotGeneral(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis, int64_t rhsAxis);
 
   mlir::NamedAttribute attribute(llvm::StringRef name, mlir::Attribute value) {

@@ -114,10 +114,17 @@ Dim Context::product(llvm::ArrayRef<Dim> dims) {
   return result;
 }
 
-mlir::Value Context::sizeTensor(Dim dim) {
+mlir::Value Context::sizeTensor(Dim dim, DType dtype) {
   if (dim.isConstant())
-    return constant(dim.constant(), DType::I64);
-  return dim.isExpression() ? symbols.valueOf(dim.expressionId()) : dim.value();
+    return constant(dim.constant(), dtype);
+  return convert(dim.isExpression() ? symbols.valueOf(dim.expressionId()) : dim.value(), dtype);
+}
+
+mlir::Value Context::count(mlir::Value value, llvm::ArrayRef<int64_t> axes, DType dtype) {
+  Dim total = 1;
+  for (int64_t axis : axes)
+    total = multiply(total, size(value, axis));
+  return sizeTensor(total, dtype);
 }
 
 mlir::Value Context::shapeTensor(llvm::ArrayRef<Dim> dims) {
@@ -151,7 +158,8 @@ mlir::Value Context::broadcastInDim(mlir::Value value, llvm::ArrayRef<Dim> dims,
   mlir::NamedAttribute mapping = integersAttribute("broadcast_dimensions", dimensions);
   if (type.hasStaticShape())
     return create<stablehlo::BroadcastInDimOp>(type, value, {mapping});
-  return withShape(create<stablehlo::DynamicBroadcastInDimOp>(type, {value, shapeTensor(dims)}, {mapping}), dims);
+  return withShape(create<stablehlo::DynamicBroadcastInDimOp>(type, {value, shapeTensor(dims)}, {mapping}),
+                   dims);
 }
 
 mlir::Value Context::broadcastTo(mlir::Value value, llvm::ArrayRef<Dim> dims) {
@@ -203,8 +211,8 @@ mlir::Value Context::sliceAxis(mlir::Value value, int64_t axis, Dim start, Dim l
   return slice(value, starts, limits, strides);
 }
 
-mlir::Value Context::pad(mlir::Value value, mlir::Value padding, llvm::ArrayRef<Dim> low, llvm::ArrayRef<Dim> high,
-                         llvm::ArrayRef<int64_t> interior) {
+mlir::Value Context::pad(mlir::Value value, mlir::Value padding, llvm::ArrayRef<Dim> low,
+                         llvm::ArrayRef<Dim> high, llvm::ArrayRef<int64_t> interior) {
   Dims from = shape(value);
   Dims dims;
   for (size_t i = 0; i < from.size(); ++i) {
@@ -230,9 +238,10 @@ mlir::Value Context::concatenate(llvm::ArrayRef<mlir::Value> values, int64_t axi
   Dims dims = shape(values.front());
   for (mlir::Value value : values.drop_front())
     dims[axis] = add(dims[axis], size(value, axis));
-  return withShape(create<stablehlo::ConcatenateOp>(tensorType(dims, elementType(values.front())), values,
-                                                    {attribute("dimension", opBuilder.getI64IntegerAttr(axis))}),
-                   dims);
+  return withShape(
+      create<stablehlo::ConcatenateOp>(tensorType(dims, elementType(values.front())), values,
+                                       {attribute("dimension", opBuilder.getI64IntegerAttr(axis))}),
+      dims);
 }
 
 mlir::Value Context::iota(llvm::ArrayRef<Dim> dims, DType dtype, int64_t axis) {
@@ -254,7 +263,17 @@ Dims Context::reducedShape(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<int64_t> ax
   return result;
 }
 
-mlir::Value Context::reduce(mlir::Value value, mlir::Value initial, llvm::ArrayRef<int64_t> axes, RegionBody body) {
+mlir::Value Context::spread(mlir::Value reduced, mlir::Value like, llvm::ArrayRef<int64_t> axes) {
+  Dims dims = shape(like);
+  Integers mapping;
+  for (int64_t axis = 0; axis < rank(like); ++axis)
+    if (!llvm::is_contained(axes, axis))
+      mapping.push_back(axis);
+  return broadcastInDim(reduced, dims, mapping);
+}
+
+mlir::Value Context::reduce(mlir::Value value, mlir::Value initial, llvm::ArrayRef<int64_t> axes,
+                            RegionBody body) {
   Integers sorted(axes.begin(), axes.end());
   llvm::sort(sorted);
   Dims dims = reducedShape(shape(value), sorted, /*keep=*/false);
@@ -275,7 +294,8 @@ mlir::Value Context::reduce(mlir::Value value, mlir::Value initial, llvm::ArrayR
   return withShape(opBuilder.create(operation)->getResult(0), dims);
 }
 
-mlir::Value Context::dotGeneral(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis, int64_t rhsAxis) {
+mlir::Value Context::dotGeneral(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis,
+                                int64_t rhsAxis) {
   Dims left = shape(lhs);
   Dims right = shape(rhs);
   Dims dims(left.begin(), left.begin() + batch);
@@ -287,8 +307,8 @@ mlir::Value Context::dotGeneral(mlir::Value lhs, mlir::Value rhs, int64_t batch,
       dims.push_back(right[i]);
   Integers batchAxes(batch);
   std::iota(batchAxes.begin(), batchAxes.end(), 0);
-  auto numbers = stablehlo::DotDimensionNumbersAttr::get(opBuilder.getContext(), batchAxes, batchAxes, {lhsAxis},
-                                                         {rhsAxis});
+  auto numbers = stablehlo::DotDimensionNumbersAttr::get(opBuilder.getContext(), batchAxes, batchAxes,
+                                                         {lhsAxis}, {rhsAxis});
   return withShape(create<stablehlo::DotGeneralOp>(tensorType(dims, elementType(lhs)), {lhs, rhs},
                                                    {attribute("dot_dimension_numbers", numbers)}),
                    dims);

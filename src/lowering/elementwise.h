@@ -6,7 +6,8 @@
 
 namespace torchere::lowering {
 
-/// The dtype in which torch computes on values of `dtype`: float32 for float16 and bfloat16 (its "opmath" type).
+/// The dtype in which torch computes on values of `dtype`: float32 for float16 and bfloat16 (its "opmath"
+/// type).
 DType computeType(DType dtype);
 
 /// torch.result_type of tensors; numbers of the program count as numbers.
@@ -17,6 +18,9 @@ mlir::Value numberOperand(Context &cx, const Args &args, std::string_view name, 
 
 /// The value converted to `dtype` and broadcast to the shape of the op's first result.
 mlir::Value toResultShape(Context &cx, mlir::Value value, DType dtype);
+
+/// Floats without their fraction.
+mlir::Value truncate(Context &cx, mlir::Value value);
 
 /// A row of one operand: convert to the result's dtype, then the op.
 template <class Op> mlir::Value unary(Context &cx, const Args &args) {

@@ -80,16 +80,16 @@ Result<Values> OpTable::lower(const Row &row, Context &cx, std::vector<GivenArgu
   if (args.failure())
     return tl::unexpected<Error>(*args.failure());
   if (values.size() != cx.resultCount())
-    return fail(ErrorCode::Internal, "[{}] the lowering gave {} results, expected {}", row.schema.name, values.size(),
-                cx.resultCount());
+    return fail(ErrorCode::Internal, "[{}] the lowering gave {} results, expected {}", row.schema.name,
+                values.size(), cx.resultCount());
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i])
       continue; // a result that nothing reads
     const TensorType &expected = cx.resultType(i);
     mlir::RankedTensorType type = cx.tensorType(expected.shape, expected.dtype);
     if (!hasType(values[i], type))
-      return fail(ErrorCode::Internal, "[{}] the lowering gave {} for result {}, expected {}", row.schema.name,
-                  print(values[i].getType()), i, print(type));
+      return fail(ErrorCode::Internal, "[{}] the lowering gave {} for result {}, expected {}",
+                  row.schema.name, print(values[i].getType()), i, print(type));
     cx.withShape(values[i], expected.shape);
   }
   return values;

@@ -21,8 +21,8 @@ public:
     Lowering lowering;
   };
 
-  /// Every row of src/lowering/ops. Built once; a malformed schema or a second row for an op aborts at start-up with
-  /// the row's text, since both are mistakes in this tree.
+  /// Every row of src/lowering/ops. Built once; a malformed schema or a second row for an op aborts at
+  /// start-up with the row's text, since both are mistakes in this tree.
   static const OpTable &instance();
 
   /// Adds a row. The lowering gives a value, a Result of one, or a Result of several.
@@ -43,8 +43,8 @@ public:
   const Row *find(std::string_view name) const;
   const std::map<std::string, Row, std::less<>> &rows() const { return table; }
 
-  /// Lowers one call: binds the arguments to the row's schema, runs the row, and checks that the results have the
-  /// types that the program gives them.
+  /// Lowers one call: binds the arguments to the row's schema, runs the row, and checks that the results have
+  /// the types that the program gives them.
   Result<Values> lower(const Row &row, Context &cx, std::vector<GivenArgument> arguments,
                        std::vector<TensorType> resultTypes) const;
 

@@ -91,8 +91,8 @@ DType promoteTypes(DType a, DType b) {
       return a;
     return complexOf(partA == partB ? partA : promoteFloats(partA, partB));
   }
-  if (kindA != kindB && (kindA == Kind::Floating || kindB == Kind::Floating || kindA == Kind::Bool ||
-                         kindB == Kind::Bool))
+  if (kindA != kindB &&
+      (kindA == Kind::Floating || kindB == Kind::Floating || kindA == Kind::Bool || kindB == Kind::Bool))
     return kindA > kindB ? a : b;
   return kindA == Kind::Floating ? promoteFloats(a, b) : promoteIntegers(a, b);
 }
@@ -113,7 +113,8 @@ DType resultType(const std::vector<PromotionOperand> &operands) {
       return std::optional(promoteTypes(*higher, *lower));
     return higher;
   };
-  return *combine(combine(promoteRank(Rank::Dimensioned), promoteRank(Rank::ZeroDim)), promoteRank(Rank::Number));
+  return *combine(combine(promoteRank(Rank::Dimensioned), promoteRank(Rank::ZeroDim)),
+                  promoteRank(Rank::Number));
 }
 
 DType floatingType(DType dtype) {

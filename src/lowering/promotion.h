@@ -10,8 +10,8 @@ namespace torchere::lowering {
 /// The smallest dtype that both can be converted to (torch.promote_types).
 DType promoteTypes(DType a, DType b);
 
-/// An operand as promotion sees it. Tensors with dimensions outrank 0-d tensors, which outrank Python numbers:
-/// a lower rank matters only when its kind (bool, integer, float, complex) is higher.
+/// An operand as promotion sees it. Tensors with dimensions outrank 0-d tensors, which outrank Python
+/// numbers: a lower rank matters only when its kind (bool, integer, float, complex) is higher.
 struct PromotionOperand {
   DType dtype;
   enum class Rank { Number, ZeroDim, Dimensioned } rank;

@@ -151,7 +151,8 @@ Result<Schema> Schema::parse(std::string_view text) {
   size_t arrow = text.rfind(") -> ");
   size_t colons = text.find("::");
   if (open == std::string_view::npos || arrow == std::string_view::npos || colons > open)
-    return invalidArgument("[{}] malformed schema: expected 'namespace::name.overload(arguments) -> results'", text);
+    return invalidArgument("[{}] malformed schema: expected 'namespace::name.overload(arguments) -> results'",
+                           text);
   std::string_view qualified = text.substr(0, open);
   std::string_view op = qualified.substr(colons + 2);
   schema.name = std::string(qualified.substr(0, colons)) + "." + std::string(op);

@@ -25,8 +25,8 @@ enum class TypeKind : uint8_t {
 
 struct SchemaType {
   TypeKind kind = TypeKind::Tensor;
-  bool isOptional = false;        ///< Tensor?, int[]?
-  bool isList = false;            ///< Tensor[], int[2]
+  bool isOptional = false;          ///< Tensor?, int[]?
+  bool isList = false;              ///< Tensor[], int[2]
   bool hasOptionalElements = false; ///< Tensor?[]
 };
 
@@ -38,7 +38,8 @@ struct SchemaArgument {
 
 struct Schema {
   std::string text; ///< "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
-  std::string name; ///< "aten.add.Tensor", as torch prints an OpOverload; an op without overload has ".default"
+  std::string
+      name; ///< "aten.add.Tensor", as torch prints an OpOverload; an op without overload has ".default"
   std::vector<SchemaArgument> arguments;
 
   static Result<Schema> parse(std::string_view text);

@@ -14,8 +14,8 @@
 
 namespace torchere::lowering {
 
-/// A size: a constant, an expression over the program's symbols, or a 0-d i64 tensor computed in the function.
-/// Lowerings compute with it through Context and do not ask which one it is.
+/// A size: a constant, an expression over the program's symbols, or a 0-d i64 tensor computed in the
+/// function. Lowerings compute with it through Context and do not ask which one it is.
 class Dim {
 public:
   Dim() = default;
@@ -69,8 +69,8 @@ struct Opaque {
 /// One argument of an op, as the program gives it.
 struct Argument {
   using List = std::vector<Argument>;
-  std::variant<std::monostate, mlir::Value, Dim, int64_t, double, bool, std::complex<double>, std::string, DType,
-               Opaque, List>
+  std::variant<std::monostate, mlir::Value, Dim, int64_t, double, bool, std::complex<double>, std::string,
+               DType, Opaque, List>
       value;
 
   bool isNone() const { return std::holds_alternative<std::monostate>(value); }

@@ -3,14 +3,14 @@
 
 namespace torchere::lowering {
 
-mlir::NamedAttribute paddingAttribute(Context &cx, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high) {
+mlir::NamedAttribute paddingAttribute(Context &cx, llvm::ArrayRef<int64_t> low,
+                                      llvm::ArrayRef<int64_t> high) {
   Integers pairs;
   for (size_t i = 0; i < low.size(); ++i) {
     pairs.push_back(low[i]);
     pairs.push_back(high[i]);
   }
-  auto type =
-      mlir::RankedTensorType::get({static_cast<int64_t>(low.size()), 2}, cx.builder().getI64Type());
+  auto type = mlir::RankedTensorType::get({static_cast<int64_t>(low.size()), 2}, cx.builder().getI64Type());
   return cx.attribute("padding", mlir::DenseIntElementsAttr::get(type, llvm::ArrayRef<int64_t>(pairs)));
 }
 
@@ -29,10 +29,11 @@ mlir::Value reduceWindow(Context &cx, mlir::Value value, mlir::Value initial, co
   mlir::OperationState operation(cx.loc(), stablehlo::ReduceWindowOp::getOperationName());
   operation.addOperands({value, initial});
   operation.addTypes(cx.tensorType(shape, Context::elementType(value)));
-  operation.addAttributes({cx.integersAttribute("window_dimensions", leading(window.size, rank, 1)),
-                           cx.integersAttribute("window_strides", leading(window.stride, rank, 1)),
-                           cx.integersAttribute("window_dilations", leading(window.dilation, rank, 1)),
-                           paddingAttribute(cx, leading(window.low, rank, 0), leading(window.high, rank, 0))});
+  operation.addAttributes(
+      {cx.integersAttribute("window_dimensions", leading(window.size, rank, 1)),
+       cx.integersAttribute("window_strides", leading(window.stride, rank, 1)),
+       cx.integersAttribute("window_dilations", leading(window.dilation, rank, 1)),
+       paddingAttribute(cx, leading(window.low, rank, 0), leading(window.high, rank, 0))});
   auto *block = new mlir::Block;
   operation.addRegion()->push_back(block);
   mlir::Type scalar = mlir::RankedTensorType::get({}, Context::elementType(value));

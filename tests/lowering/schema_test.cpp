@@ -7,8 +7,9 @@ namespace torchere::lowering {
 namespace {
 
 TEST(Schema, ReadsNamesTypesAndDefaults) {
-  auto schema = Schema::parse("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, "
-                              "bool ceil_mode=False, float eps=1e-05, str? mode=None) -> Tensor");
+  auto schema =
+      Schema::parse("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, "
+                    "bool ceil_mode=False, float eps=1e-05, str? mode=None) -> Tensor");
   ASSERT_TRUE(schema) << schema.error().text();
   EXPECT_EQ(schema->name, "aten.max_pool2d.default");
   ASSERT_EQ(schema->arguments.size(), 7u);
@@ -24,7 +25,8 @@ TEST(Schema, ReadsNamesTypesAndDefaults) {
 }
 
 TEST(Schema, ReadsAliasesOverloadsAndOptionalLists) {
-  auto schema = Schema::parse("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]");
+  auto schema =
+      Schema::parse("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]");
   ASSERT_TRUE(schema) << schema.error().text();
   EXPECT_EQ(schema->name, "aten.split.Tensor");
   EXPECT_EQ(schema->arguments[0].name, "self");
@@ -39,8 +41,9 @@ TEST(Schema, ReadsAliasesOverloadsAndOptionalLists) {
 }
 
 TEST(Schema, RefusesMalformedText) {
-  EXPECT_EQ(Schema::parse("aten::x(Tensor self)").error().message,
-            "[aten::x(Tensor self)] malformed schema: expected 'namespace::name.overload(arguments) -> results'");
+  EXPECT_EQ(
+      Schema::parse("aten::x(Tensor self)").error().message,
+      "[aten::x(Tensor self)] malformed schema: expected 'namespace::name.overload(arguments) -> results'");
   EXPECT_EQ(Schema::parse("aten::x(Tensr self) -> Tensor").error().message,
             "[aten.x.default] unknown type in schema: got 'Tensr'");
 }
@@ -50,7 +53,8 @@ Schema schemaOf(std::string_view text) {
 }
 
 TEST(Args, FillsDefaultsAndExpandsSingleNumbers) {
-  Schema schema = schemaOf("aten::pool(int[2] kernel_size, int[2] stride=[], int[2] padding=1, float p=0.5) -> Tensor");
+  Schema schema =
+      schemaOf("aten::pool(int[2] kernel_size, int[2] stride=[], int[2] padding=1, float p=0.5) -> Tensor");
   auto args = Args::bind(schema, {{"kernel_size", {Argument::List{{int64_t{3}}}}}});
   ASSERT_TRUE(args) << args.error().text();
   EXPECT_EQ(args->integers("kernel_size", 2), Integers({3, 3}));
@@ -72,9 +76,10 @@ TEST(Args, NamesTheArgumentThatIsWrong) {
   Schema schema = schemaOf("aten::f(int dim, str? mode=None) -> Tensor");
   EXPECT_EQ(Args::bind(schema, {}).error().message,
             "[aten.f.default] missing argument 'dim': expected a constant int");
-  EXPECT_EQ(Args::bind(schema, {{"dim", {Dim::expression(0)}}}).error().message,
-            "[aten.f.default] argument 'dim' has the wrong type: got a size known only at run time, expected a "
-            "constant int");
+  EXPECT_EQ(
+      Args::bind(schema, {{"dim", {Dim::expression(0)}}}).error().message,
+      "[aten.f.default] argument 'dim' has the wrong type: got a size known only at run time, expected a "
+      "constant int");
   EXPECT_EQ(Args::bind(schema, {{"dim", {int64_t{0}}}, {"mode", {2.0}}}).error().message,
             "[aten.f.default] argument 'mode' has the wrong type: got a float, expected a string");
   EXPECT_EQ(Args::bind(schema, {{"dim", {int64_t{0}}}, {"axis", {int64_t{1}}}}).error().message,

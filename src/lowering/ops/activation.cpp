@@ -17,20 +17,23 @@ mlir::Value clampBetween(Context &cx, mlir::Value value, mlir::Value low, mlir::
 
 mlir::Value hardtanh(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
-  return clampBetween(cx, self, cx.fullLike(args.scalar("min_val"), self), cx.fullLike(args.scalar("max_val"), self));
+  return clampBetween(cx, self, cx.fullLike(args.scalar("min_val"), self),
+                      cx.fullLike(args.scalar("max_val"), self));
 }
 
 mlir::Value silu(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
-  return cx.convert(cx.elementwise<stablehlo::MulOp>({self, cx.elementwise<stablehlo::LogisticOp>(self)}), dtype);
+  return cx.convert(cx.elementwise<stablehlo::MulOp>({self, cx.elementwise<stablehlo::LogisticOp>(self)}),
+                    dtype);
 }
 
 mlir::Value leakyRelu(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   mlir::Value scaled =
       cx.elementwise<stablehlo::MulOp>({self, cx.fullLike(args.scalar("negative_slope"), self)});
-  return cx.select(cx.compare(stablehlo::ComparisonDirection::GT, self, cx.fullLike(0.0, self)), self, scaled);
+  return cx.select(cx.compare(stablehlo::ComparisonDirection::GT, self, cx.fullLike(0.0, self)), self,
+                   scaled);
 }
 
 /// relu6(x + 3) / 6.

@@ -50,19 +50,17 @@ mlir::Value applyCausalMask(Context &cx, mlir::Value scores) {
 mlir::Value safeSoftmax(Context &cx, mlir::Value scores) {
   Dims shape = cx.shape(scores);
   int64_t axis = Context::rank(scores) - 1;
-  auto kept = [&](mlir::Value reduced) {
-    return cx.broadcastTo(cx.reshape(reduced, cx.reducedShape(shape, {axis}, /*keep=*/true)), shape);
-  };
   mlir::Value lowest = cx.lowest(Context::elementType(scores));
-  mlir::Value highest = kept(cx.reduceWith<stablehlo::MaxOp>(scores, lowest, {axis}));
+  mlir::Value highest = cx.spread(cx.reduceWith<stablehlo::MaxOp>(scores, lowest, {axis}), scores, {axis});
   mlir::Value isMasked =
       cx.compare(stablehlo::ComparisonDirection::EQ, highest, cx.broadcastTo(lowest, shape));
   mlir::Value zero = cx.fullLike(0.0, scores);
-  mlir::Value shifted =
-      cx.elementwise<stablehlo::SubtractOp>({scores, cx.select(isMasked, zero, highest)});
+  mlir::Value shifted = cx.elementwise<stablehlo::SubtractOp>({scores, cx.select(isMasked, zero, highest)});
   mlir::Value exponential = cx.elementwise<stablehlo::ExpOp>(shifted);
-  mlir::Value sum = kept(cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(scores)), {axis}));
-  return cx.select(isMasked, zero, cx.elementwise<stablehlo::DivOp>({exponential, sum}));
+  mlir::Value sum =
+      cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(scores)), {axis});
+  return cx.select(isMasked, zero,
+                   cx.elementwise<stablehlo::DivOp>({exponential, cx.spread(sum, scores, {axis})}));
 }
 
 Result<mlir::Value> attention(Context &cx, const Args &args) {
@@ -105,9 +103,10 @@ Result<mlir::Value> attention(Context &cx, const Args &args) {
 } // namespace
 
 void addAttention(OpTable &table) {
-  table.add("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
-            "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-            attention);
+  table.add(
+      "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+      "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+      attention);
 }
 
 } // namespace torchere::lowering

@@ -8,14 +8,6 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-mlir::Value floorOrTruncate(Context &cx, mlir::Value value, bool toFloor) {
-  mlir::Value floor = cx.elementwise<stablehlo::FloorOp>(value);
-  if (toFloor)
-    return floor;
-  mlir::Value negative = cx.compare(Direction::LT, value, cx.fullLike(0.0, value));
-  return cx.select(negative, cx.elementwise<stablehlo::CeilOp>(value), floor);
-}
-
 /// Whether a remainder is not zero and has another sign than the divisor: where floor and truncation differ.
 mlir::Value roundsTowardsZero(Context &cx, mlir::Value remainder, mlir::Value divisor) {
   mlir::Value zero = cx.fullLike(int64_t{0}, divisor);
@@ -25,8 +17,8 @@ mlir::Value roundsTowardsZero(Context &cx, mlir::Value remainder, mlir::Value di
   return cx.elementwise<stablehlo::AndOp>({hasRemainder, signsDiffer});
 }
 
-/// Python's floor division. For floats as torch defines it (c10::div_floor_floating): from the exact remainder, so
-/// that 1 // 0.1 is 9; division by zero gives what `/` gives.
+/// Python's floor division. For floats as torch defines it (c10::div_floor_floating): from the exact
+/// remainder, so that 1 // 0.1 is 9; division by zero gives what `/` gives.
 mlir::Value floorDivide(Context &cx, mlir::Value a, mlir::Value b) {
   mlir::Value remainder = cx.elementwise<stablehlo::RemOp>({a, b});
   mlir::Value adjust = roundsTowardsZero(cx, remainder, b);
@@ -90,7 +82,7 @@ Result<mlir::Value> divideRounded(Context &cx, const Args &args) {
   if (*mode == "floor")
     return floorDivide(cx, a, b);
   mlir::Value quotient = cx.elementwise<stablehlo::DivOp>({a, b});
-  return dtypeInfo(dtype).isFloatingPoint ? floorOrTruncate(cx, quotient, /*toFloor=*/false) : quotient;
+  return dtypeInfo(dtype).isFloatingPoint ? truncate(cx, quotient) : quotient;
 }
 
 mlir::Value power(Context &cx, const Args &args) {
@@ -124,7 +116,8 @@ template <class Op> mlir::Value logical(Context &cx, const Args &args) {
 mlir::Value where(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   return cx.select(toResultShape(cx, args.tensor("condition"), DType::Bool),
-                   toResultShape(cx, args.tensor("self"), dtype), toResultShape(cx, args.tensor("other"), dtype));
+                   toResultShape(cx, args.tensor("self"), dtype),
+                   toResultShape(cx, args.tensor("other"), dtype));
 }
 
 mlir::Value maskedFill(Context &cx, const Args &args) {
@@ -138,17 +131,21 @@ mlir::Value clamp(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value result = toResultShape(cx, args.tensor("self"), dtype);
   if (!args.isNone("min"))
-    result = cx.elementwise<stablehlo::MaxOp>({result, toResultShape(cx, numberOperand(cx, args, "min", dtype), dtype)});
+    result = cx.elementwise<stablehlo::MaxOp>(
+        {result, toResultShape(cx, numberOperand(cx, args, "min", dtype), dtype)});
   if (!args.isNone("max"))
-    result = cx.elementwise<stablehlo::MinOp>({result, toResultShape(cx, numberOperand(cx, args, "max", dtype), dtype)});
+    result = cx.elementwise<stablehlo::MinOp>(
+        {result, toResultShape(cx, numberOperand(cx, args, "max", dtype), dtype)});
   return result;
 }
 
 } // namespace
 
 void addBinary(OpTable &table) {
-  table.add("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scaledSum<stablehlo::AddOp>);
-  table.add("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", scaledSum<stablehlo::AddOp>);
+  table.add("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+            scaledSum<stablehlo::AddOp>);
+  table.add("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+            scaledSum<stablehlo::AddOp>);
   table.add("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
             scaledSum<stablehlo::SubtractOp>);
   table.add("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -158,7 +155,8 @@ void addBinary(OpTable &table) {
   table.add("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::MulOp>);
   table.add("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::DivOp>);
   table.add("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::DivOp>);
-  table.add("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", divideRounded);
+  table.add("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+            divideRounded);
   table.add("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", remainder);
   table.add("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", remainder);
   table.add("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::RemOp>);

@@ -16,7 +16,8 @@ struct Convolution {
   int64_t groups = 1;
 };
 
-/// [groups * in, out, k...] -> [in, groups * out, k...], the order that a grouped kernel with its input axis first has.
+/// [groups * in, out, k...] -> [in, groups * out, k...], the order that a grouped kernel with its input axis
+/// first has.
 mlir::Value groupedTransposedKernel(Context &cx, mlir::Value weight, int64_t groups) {
   if (groups == 1)
     return weight;
@@ -31,14 +32,15 @@ mlir::Value groupedTransposedKernel(Context &cx, mlir::Value weight, int64_t gro
   return cx.reshape(cx.transpose(cx.reshape(weight, split), permutation), merged);
 }
 
-mlir::Value convolve(Context &cx, const Convolution &convolution, bool isTransposed, llvm::ArrayRef<Dim> shape) {
+mlir::Value convolve(Context &cx, const Convolution &convolution, bool isTransposed,
+                     llvm::ArrayRef<Dim> shape) {
   mlir::MLIRContext *context = cx.builder().getContext();
   size_t spatialRank = convolution.stride.size();
   Integers spatial(spatialRank);
   std::iota(spatial.begin(), spatial.end(), 2);
   int64_t kernelInput = isTransposed ? 0 : 1;
-  auto numbers = stablehlo::ConvDimensionNumbersAttr::get(context, 0, 1, spatial, kernelInput, 1 - kernelInput,
-                                                          spatial, 0, 1, spatial);
+  auto numbers = stablehlo::ConvDimensionNumbersAttr::get(context, 0, 1, spatial, kernelInput,
+                                                          1 - kernelInput, spatial, 0, 1, spatial);
   Integers low = convolution.padding;
   Integers high = convolution.padding;
   Integers ones(spatialRank, 1);
@@ -54,18 +56,18 @@ mlir::Value convolve(Context &cx, const Convolution &convolution, bool isTranspo
   }
   llvm::SmallVector<bool> reversal(spatialRank, isTransposed);
   mlir::Builder &builder = cx.builder();
-  return cx.withShape(
-      cx.create<stablehlo::ConvolutionOp>(
-          cx.tensorType(shape, Context::elementType(convolution.input)), {convolution.input, weight},
-          {cx.integersAttribute("window_strides", isTransposed ? ones : convolution.stride),
-           paddingAttribute(cx, low, high),
-           cx.integersAttribute("lhs_dilation", isTransposed ? convolution.stride : ones),
-           cx.integersAttribute("rhs_dilation", convolution.dilation),
-           cx.attribute("window_reversal", builder.getDenseBoolArrayAttr(reversal)),
-           cx.attribute("dimension_numbers", numbers),
-           cx.attribute("feature_group_count", builder.getI64IntegerAttr(convolution.groups)),
-           cx.attribute("batch_group_count", builder.getI64IntegerAttr(1))}),
-      shape);
+  return cx.withShape(cx.create<stablehlo::ConvolutionOp>(
+                          cx.tensorType(shape, Context::elementType(convolution.input)),
+                          {convolution.input, weight},
+                          {cx.integersAttribute("window_strides", isTransposed ? ones : convolution.stride),
+                           paddingAttribute(cx, low, high),
+                           cx.integersAttribute("lhs_dilation", isTransposed ? convolution.stride : ones),
+                           cx.integersAttribute("rhs_dilation", convolution.dilation),
+                           cx.attribute("window_reversal", builder.getDenseBoolArrayAttr(reversal)),
+                           cx.attribute("dimension_numbers", numbers),
+                           cx.attribute("feature_group_count", builder.getI64IntegerAttr(convolution.groups)),
+                           cx.attribute("batch_group_count", builder.getI64IntegerAttr(1))}),
+                      shape);
 }
 
 Result<mlir::Value> convolution(Context &cx, const Args &args) {

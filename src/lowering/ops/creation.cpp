@@ -41,7 +41,7 @@ mlir::Value toResultDtype(Context &cx, const Args &args) {
 
 } // namespace
 
-#define TORCHERE_TENSOR_OPTIONS                                                                                        \
+#define TORCHERE_TENSOR_OPTIONS                                                                              \
   "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 void addCreation(OpTable &table) {
@@ -57,9 +57,12 @@ void addCreation(OpTable &table) {
   table.add("aten::full_like(Tensor self, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS
             ", MemoryFormat? memory_format=None) -> Tensor",
             fullOf);
-  table.add("aten::new_zeros(Tensor self, SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<0>);
-  table.add("aten::new_ones(Tensor self, SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", filled<1>);
-  table.add("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
+  table.add("aten::new_zeros(Tensor self, SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
+            filled<0>);
+  table.add("aten::new_ones(Tensor self, SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
+            filled<1>);
+  table.add("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS
+            ") -> Tensor",
             fullOf);
   table.add("aten::scalar_tensor(Scalar s, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", scalarTensor);
   table.add("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " TORCHERE_TENSOR_OPTIONS

@@ -8,8 +8,8 @@ namespace torchere::lowering {
 
 namespace {
 
-/// Takes whole slices of `value` along `axis`, one for each element of `indices`; the indices' shape takes the
-/// place of the axis.
+/// Takes whole slices of `value` along `axis`, one for each element of `indices`; the indices' shape takes
+/// the place of the axis.
 Result<mlir::Value> takeSlices(Context &cx, mlir::Value value, mlir::Value indices, int64_t axis) {
   mlir::MLIRContext *context = cx.builder().getContext();
   Dims shape = cx.shape(value);
@@ -24,9 +24,10 @@ Result<mlir::Value> takeSlices(Context &cx, mlir::Value value, mlir::Value indic
   result.append(shape.begin() + axis + 1, shape.end());
   Dims sizes = shape;
   sizes[axis] = 1;
-  auto numbers = stablehlo::GatherDimensionNumbersAttr::get(context, offsets, /*collapsedSliceDims=*/{axis},
-                                                            /*operandBatchingDims=*/{}, /*startIndicesBatchingDims=*/{},
-                                                            /*startIndexMap=*/{axis}, /*indexVectorDim=*/indexRank);
+  auto numbers =
+      stablehlo::GatherDimensionNumbersAttr::get(context, offsets, /*collapsedSliceDims=*/{axis},
+                                                 /*operandBatchingDims=*/{}, /*startIndicesBatchingDims=*/{},
+                                                 /*startIndexMap=*/{axis}, /*indexVectorDim=*/indexRank);
   mlir::Type type = cx.tensorType(result, Context::elementType(value));
   mlir::NamedAttribute dimensionNumbers = cx.attribute("dimension_numbers", numbers);
   mlir::NamedAttribute sorted = cx.attribute("indices_are_sorted", cx.builder().getBoolAttr(false));
@@ -62,9 +63,10 @@ Result<mlir::Value> indexSelect(Context &cx, const Args &args) {
 } // namespace
 
 void addIndexing(OpTable &table) {
-  table.add("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
-            "bool sparse=False) -> Tensor",
-            embedding);
+  table.add(
+      "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
+      "bool sparse=False) -> Tensor",
+      embedding);
   table.add("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", indexSelect);
 }
 

@@ -49,7 +49,8 @@ mlir::Value baddbmm(Context &cx, const Args &args) {
 mlir::Value linear(Context &cx, const Args &args) {
   mlir::Value input = args.tensor("input");
   mlir::Value weight = args.tensor("weight");
-  mlir::Value result = cx.dotGeneral(input, weight, /*batch=*/0, Context::rank(input) - 1, Context::rank(weight) - 1);
+  mlir::Value result =
+      cx.dotGeneral(input, weight, /*batch=*/0, Context::rank(input) - 1, Context::rank(weight) - 1);
   if (auto bias = args.optionalTensor("bias"))
     result = cx.elementwise<stablehlo::AddOp>({result, cx.broadcastTo(*bias, cx.shape(result))});
   return result;
@@ -76,8 +77,8 @@ mlir::Value matmul(Context &cx, const Args &args) {
   leftShape.append(left.end() - 2, left.end());
   rightShape.append(right.end() - 2, right.end());
   auto batchCount = static_cast<int64_t>(batch);
-  mlir::Value product = cx.dotGeneral(cx.broadcastTo(lhs, leftShape), cx.broadcastTo(rhs, rightShape), batchCount,
-                                      batchCount + 1, batchCount);
+  mlir::Value product = cx.dotGeneral(cx.broadcastTo(lhs, leftShape), cx.broadcastTo(rhs, rightShape),
+                                      batchCount, batchCount + 1, batchCount);
   return cx.reshape(product, result);
 }
 
@@ -86,9 +87,11 @@ mlir::Value matmul(Context &cx, const Args &args) {
 void addLinearAlgebra(OpTable &table) {
   table.add("aten::mm(Tensor self, Tensor mat2) -> Tensor", mm);
   table.add("aten::bmm(Tensor self, Tensor mat2) -> Tensor", bmm);
-  table.add("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", addmm);
-  table.add("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            baddbmm);
+  table.add("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            addmm);
+  table.add(
+      "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+      baddbmm);
   table.add("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", linear);
   table.add("aten::matmul(Tensor self, Tensor other) -> Tensor", matmul);
 }

@@ -8,46 +8,30 @@ namespace torchere::lowering {
 
 namespace {
 
-/// Sums over `axes` divided by their size; the axes stay, with size 1.
-mlir::Value meanKept(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes, mlir::Value count) {
-  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), axes);
-  mlir::Value mean = cx.elementwise<stablehlo::DivOp>({sum, cx.broadcastTo(count, cx.shape(sum))});
-  return cx.reshape(mean, cx.reducedShape(cx.shape(value), axes, /*keep=*/true));
-}
-
-mlir::Value countOf(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes) {
-  Dim count = 1;
-  for (int64_t axis : axes)
-    count = cx.multiply(count, cx.size(value, axis));
-  return count.isConstant() ? cx.constant(count.constant(), Context::dtype(value))
-                            : cx.convert(cx.sizeTensor(count), Context::dtype(value));
-}
-
 struct Moments {
   mlir::Value centered; ///< value - mean
-  mlir::Value mean;     ///< reduced axes kept with size 1, as are those of the next two
+  mlir::Value mean;     ///< without the reduced axes, as is the variance
   mlir::Value variance; ///< of the population (divided by the count)
   mlir::Value count;    ///< 0-d
 };
 
 Moments momentsOf(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes) {
+  DType dtype = Context::dtype(value);
   Moments moments;
-  moments.count = countOf(cx, value, axes);
-  moments.mean = meanKept(cx, value, axes, moments.count);
-  moments.centered =
-      cx.elementwise<stablehlo::SubtractOp>({value, cx.broadcastTo(moments.mean, cx.shape(value))});
-  moments.variance = meanKept(
-      cx, cx.elementwise<stablehlo::MulOp>({moments.centered, moments.centered}), axes, moments.count);
+  moments.count = cx.count(value, axes, dtype);
+  auto mean = [&](mlir::Value values) {
+    mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(values, cx.constant(0.0, dtype), axes);
+    return cx.elementwise<stablehlo::DivOp>({sum, cx.broadcastTo(moments.count, cx.shape(sum))});
+  };
+  moments.mean = mean(value);
+  moments.centered = cx.elementwise<stablehlo::SubtractOp>({value, cx.spread(moments.mean, value, axes)});
+  moments.variance = mean(cx.elementwise<stablehlo::MulOp>({moments.centered, moments.centered}));
   return moments;
 }
 
 mlir::Value reciprocalDeviation(Context &cx, mlir::Value variance, double eps) {
   return cx.elementwise<stablehlo::RsqrtOp>(
       cx.elementwise<stablehlo::AddOp>({variance, cx.fullLike(eps, variance)}));
-}
-
-mlir::Value times(Context &cx, mlir::Value value, mlir::Value factor) {
-  return cx.elementwise<stablehlo::MulOp>({value, cx.broadcastTo(factor, cx.shape(value))});
 }
 
 /// A vector over channels (axis 1), shaped to broadcast against `like`.
@@ -65,7 +49,8 @@ mlir::Value scaleAndShift(Context &cx, const Args &args, mlir::Value value) {
 }
 
 /// (input - mean) * rsqrt(variance + eps) with given statistics, one a channel.
-mlir::Value normalizeBy(Context &cx, const Args &args, mlir::Value input, mlir::Value mean, mlir::Value variance) {
+mlir::Value normalizeBy(Context &cx, const Args &args, mlir::Value input, mlir::Value mean,
+                        mlir::Value variance) {
   DType dtype = Context::dtype(input);
   mlir::Value scale = reciprocalDeviation(cx, cx.convert(variance, dtype), args.floating("eps"));
   mlir::Value centered = cx.elementwise<stablehlo::SubtractOp>({input, overChannels(cx, mean, input)});
@@ -76,11 +61,40 @@ mlir::Value normalizeBy(Context &cx, const Args &args, mlir::Value input, mlir::
 Values batchNormInference(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value input = cx.convert(args.tensor("input"), computeType(dtype));
-  mlir::Value normalized = normalizeBy(cx, args, input, args.tensor("running_mean"), args.tensor("running_var"));
+  mlir::Value normalized =
+      normalizeBy(cx, args, input, args.tensor("running_mean"), args.tensor("running_var"));
   Values results = {cx.convert(scaleAndShift(cx, args, normalized), dtype)};
   for (size_t i = 1; i < cx.resultCount(); ++i)
     results.push_back(cx.full(0.0, cx.resultType(i).dtype, cx.resultType(i).shape));
   return results;
+}
+
+/// The axes that one channel's statistics are taken over: all but axis 1.
+Integers axesOfChannel(mlir::Value input) {
+  Integers axes;
+  for (int64_t axis = 0; axis < Context::rank(input); ++axis)
+    if (axis != 1)
+      axes.push_back(axis);
+  return axes;
+}
+
+struct BatchNormalized {
+  Moments moments;
+  Values results; ///< output, mean, reciprocal deviation
+};
+
+/// Normalizes by the batch's own statistics.
+BatchNormalized normalizeBatch(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value input = cx.convert(args.tensor("input"), computeType(dtype));
+  Integers axes = axesOfChannel(input);
+  Moments moments = momentsOf(cx, input, axes);
+  mlir::Value scale = reciprocalDeviation(cx, moments.variance, args.floating("eps"));
+  mlir::Value normalized =
+      cx.elementwise<stablehlo::MulOp>({moments.centered, cx.spread(scale, input, axes)});
+  return {moments,
+          {cx.convert(scaleAndShift(cx, args, normalized), dtype),
+           cx.convert(moments.mean, cx.resultType(1).dtype), cx.convert(scale, cx.resultType(2).dtype)}};
 }
 
 /// running + momentum * (batch - running), in the running statistic's dtype.
@@ -91,60 +105,36 @@ mlir::Value updateRunning(Context &cx, mlir::Value running, mlir::Value batch, d
       {kept, cx.elementwise<stablehlo::MulOp>({batch, cx.fullLike(momentum, batch)})});
 }
 
-/// Training: normalizes by the batch's own statistics, and gives the running ones updated (the variance unbiased).
-Values batchNormTraining(Context &cx, const Args &args) {
-  DType dtype = cx.resultType().dtype;
-  mlir::Value input = cx.convert(args.tensor("input"), computeType(dtype));
-  Integers axes(Context::rank(input));
-  std::iota(axes.begin(), axes.end(), 0);
-  axes.erase(axes.begin() + 1);
-  Moments moments = momentsOf(cx, input, axes);
-  mlir::Value scale = reciprocalDeviation(cx, moments.variance, args.floating("eps"));
-  Values results = {cx.convert(scaleAndShift(cx, args, times(cx, moments.centered, scale)), dtype)};
-
-  Dims channels = {cx.size(input, 1)};
-  mlir::Value mean = cx.reshape(moments.mean, channels);
-  results.push_back(cx.convert(mean, cx.resultType(1).dtype));
-  results.push_back(cx.convert(cx.reshape(scale, channels), cx.resultType(2).dtype));
-
+/// Training gives the running statistics updated, the variance unbiased; inference gives them as they are.
+Values batchNormFunctional(Context &cx, const Args &args) {
+  if (!args.boolean("training")) {
+    Values results = batchNormInference(cx, args);
+    results[3] = args.tensor("running_mean");
+    results[4] = args.tensor("running_var");
+    return results;
+  }
+  auto [moments, results] = normalizeBatch(cx, args);
   mlir::Value one = cx.fullLike(1.0, moments.count);
   mlir::Value unbias = cx.elementwise<stablehlo::DivOp>(
       {moments.count, cx.elementwise<stablehlo::SubtractOp>({moments.count, one})});
-  mlir::Value unbiased = times(cx, cx.reshape(moments.variance, channels), unbias);
+  mlir::Value variance = cx.elementwise<stablehlo::MulOp>(
+      {moments.variance, cx.broadcastTo(unbias, cx.shape(moments.variance))});
   double momentum = args.floating("momentum");
-  results.push_back(updateRunning(cx, args.tensor("running_mean"), mean, momentum));
-  results.push_back(updateRunning(cx, args.tensor("running_var"), unbiased, momentum));
-  return results;
-}
-
-Values batchNormFunctional(Context &cx, const Args &args) {
-  if (args.boolean("training"))
-    return batchNormTraining(cx, args);
-  Values results = batchNormInference(cx, args);
-  results[3] = args.tensor("running_mean");
-  results[4] = args.tensor("running_var");
+  results.push_back(updateRunning(cx, args.tensor("running_mean"), moments.mean, momentum));
+  results.push_back(updateRunning(cx, args.tensor("running_var"), variance, momentum));
   return results;
 }
 
 /// Without running statistics: always the batch's own.
 Values batchNormNoStatistics(Context &cx, const Args &args) {
-  DType dtype = cx.resultType().dtype;
-  mlir::Value input = cx.convert(args.tensor("input"), computeType(dtype));
-  Integers axes(Context::rank(input));
-  std::iota(axes.begin(), axes.end(), 0);
-  axes.erase(axes.begin() + 1);
-  Moments moments = momentsOf(cx, input, axes);
-  mlir::Value scale = reciprocalDeviation(cx, moments.variance, args.floating("eps"));
-  Dims channels = {cx.size(input, 1)};
-  return {cx.convert(scaleAndShift(cx, args, times(cx, moments.centered, scale)), dtype),
-          cx.convert(cx.reshape(moments.mean, channels), cx.resultType(1).dtype),
-          cx.convert(cx.reshape(scale, channels), cx.resultType(2).dtype)};
+  return normalizeBatch(cx, args).results;
 }
 
 struct LayerNormalized {
   mlir::Value output;
   mlir::Value mean;
   mlir::Value reciprocalDeviation;
+  Dims statisticsShape; ///< as the op gives them: normalized axes with size 1
 };
 
 LayerNormalized normalizeLayer(Context &cx, const Args &args) {
@@ -155,7 +145,7 @@ LayerNormalized normalizeLayer(Context &cx, const Args &args) {
   std::iota(axes.begin(), axes.end(), Context::rank(input) - count);
   Moments moments = momentsOf(cx, input, axes);
   mlir::Value scale = reciprocalDeviation(cx, moments.variance, args.floating("eps"));
-  mlir::Value output = times(cx, moments.centered, scale);
+  mlir::Value output = cx.elementwise<stablehlo::MulOp>({moments.centered, cx.spread(scale, input, axes)});
   auto affine = [&](std::string_view name) {
     return cx.broadcastTo(cx.convert(args.tensor(name), Context::dtype(input)), cx.shape(input));
   };
@@ -163,7 +153,8 @@ LayerNormalized normalizeLayer(Context &cx, const Args &args) {
     output = cx.elementwise<stablehlo::MulOp>({output, affine("weight")});
   if (!args.isNone("bias"))
     output = cx.elementwise<stablehlo::AddOp>({output, affine("bias")});
-  return {cx.convert(output, dtype), moments.mean, scale};
+  return {cx.convert(output, dtype), moments.mean, scale,
+          cx.reducedShape(cx.shape(input), axes, /*keep=*/true)};
 }
 
 mlir::Value layerNorm(Context &cx, const Args &args) {
@@ -172,8 +163,10 @@ mlir::Value layerNorm(Context &cx, const Args &args) {
 
 Values nativeLayerNorm(Context &cx, const Args &args) {
   LayerNormalized result = normalizeLayer(cx, args);
-  return {result.output, cx.convert(result.mean, cx.resultType(1).dtype),
-          cx.convert(result.reciprocalDeviation, cx.resultType(2).dtype)};
+  auto statistic = [&](mlir::Value value, size_t index) {
+    return cx.convert(cx.reshape(value, result.statisticsShape), cx.resultType(index).dtype);
+  };
+  return {result.output, statistic(result.mean, 1), statistic(result.reciprocalDeviation, 2)};
 }
 
 /// Normalizes [N, groups, C / groups * size] over its last axis.
@@ -186,11 +179,10 @@ Values nativeGroupNorm(Context &cx, const Args &args) {
   mlir::Value grouped = cx.reshape(input, {shape[0], Dim(groups), perGroup});
   Moments moments = momentsOf(cx, grouped, {2});
   mlir::Value scale = reciprocalDeviation(cx, moments.variance, args.floating("eps"));
-  mlir::Value output = cx.reshape(times(cx, moments.centered, scale), shape);
-  Dims statistics = {shape[0], Dim(groups)};
+  mlir::Value output =
+      cx.reshape(cx.elementwise<stablehlo::MulOp>({moments.centered, cx.spread(scale, grouped, {2})}), shape);
   return {cx.convert(scaleAndShift(cx, args, output), dtype),
-          cx.convert(cx.reshape(moments.mean, statistics), cx.resultType(1).dtype),
-          cx.convert(cx.reshape(scale, statistics), cx.resultType(2).dtype)};
+          cx.convert(moments.mean, cx.resultType(1).dtype), cx.convert(scale, cx.resultType(2).dtype)};
 }
 
 } // namespace
@@ -203,18 +195,21 @@ void addNormalization(OpTable &table) {
             "Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) "
             "-> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
             batchNormFunctional);
-  table.add("aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, "
-            "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-            batchNormNoStatistics);
-  table.add("aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
-            "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-            layerNorm);
+  table.add(
+      "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, "
+      "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+      batchNormNoStatistics);
+  table.add(
+      "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+      "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+      layerNorm);
   table.add("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
             "float eps) -> (Tensor, Tensor, Tensor)",
             nativeLayerNorm);
-  table.add("aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
-            "int group, float eps) -> (Tensor, Tensor, Tensor)",
-            nativeGroupNorm);
+  table.add(
+      "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
+      "int group, float eps) -> (Tensor, Tensor, Tensor)",
+      nativeGroupNorm);
 }
 
 } // namespace torchere::lowering

@@ -9,7 +9,8 @@ namespace torchere::lowering {
 
 namespace {
 
-/// The window of a pooling op. With ceil_mode the padding after grows, so that the last, cut off window counts.
+/// The window of a pooling op. With ceil_mode the padding after grows, so that the last, cut off window
+/// counts.
 Result<Window> poolingWindow(Context &cx, const Args &args, mlir::Value self, size_t spatialRank) {
   Window window;
   window.size = args.integers("kernel_size", spatialRank);
@@ -89,9 +90,10 @@ mlir::Value averagingMatrix(Context &cx, int64_t in, int64_t out, DType dtype) {
     for (int64_t j = start; j < end; ++j)
       values[i * in + j] = 1.0 / static_cast<double>(end - start);
   }
-  mlir::Value matrix = stablehlo::ConstantOp::create(
-                           cx.builder(), cx.loc(), mlir::DenseElementsAttr::get(f64, llvm::ArrayRef<double>(values)))
-                           ->getResult(0);
+  mlir::Value matrix =
+      stablehlo::ConstantOp::create(cx.builder(), cx.loc(),
+                                    mlir::DenseElementsAttr::get(f64, llvm::ArrayRef<double>(values)))
+          ->getResult(0);
   return cx.convert(matrix, dtype);
 }
 
@@ -118,9 +120,7 @@ Result<mlir::Value> adaptiveAvgPool2d(Context &cx, const Args &args) {
   if (out[rank - 2].is(1) && out[rank - 1].is(1)) {
     mlir::Value sum =
         cx.reduceWith<stablehlo::AddOp>(self, cx.constant(0.0, Context::dtype(self)), {rank - 2, rank - 1});
-    Dim count = cx.multiply(cx.size(self, rank - 2), cx.size(self, rank - 1));
-    mlir::Value divisor = count.isConstant() ? cx.constant(count.constant(), Context::dtype(self))
-                                             : cx.convert(cx.sizeTensor(count), Context::dtype(self));
+    mlir::Value divisor = cx.count(self, {rank - 2, rank - 1}, Context::dtype(self));
     mlir::Value mean = cx.elementwise<stablehlo::DivOp>({sum, cx.broadcastTo(divisor, cx.shape(sum))});
     return cx.reshape(cx.convert(mean, dtype), out);
   }
@@ -128,8 +128,9 @@ Result<mlir::Value> adaptiveAvgPool2d(Context &cx, const Args &args) {
     if (cx.size(self, axis) == out[axis])
       continue;
     if (!cx.size(self, axis).isConstant() || !out[axis].isConstant())
-      return cx.unimplemented("an output size other than 1 needs a constant image size: got one known only at run "
-                              "time");
+      return cx.unimplemented(
+          "an output size other than 1 needs a constant image size: got one known only at run "
+          "time");
     self = averageAxis(cx, self, axis, out[axis].constant());
   }
   return cx.convert(self, dtype);

@@ -63,14 +63,6 @@ template <class Op, bool neutral> Result<mlir::Value> logical(Context &cx, const
   return reduction<Op>(cx, args, DType::Bool, cx.constant(neutral, DType::Bool));
 }
 
-/// The number of elements that `axes` hold, as a 0-d tensor.
-mlir::Value count(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes, DType dtype) {
-  Dim total = 1;
-  for (int64_t axis : axes)
-    total = cx.multiply(total, cx.size(value, axis));
-  return total.isConstant() ? cx.constant(total.constant(), dtype) : cx.convert(cx.sizeTensor(total), dtype);
-}
-
 mlir::Value divideBy(Context &cx, mlir::Value value, mlir::Value divisor) {
   return cx.elementwise<stablehlo::DivOp>({value, cx.broadcastTo(divisor, cx.shape(value))});
 }
@@ -80,7 +72,7 @@ Result<mlir::Value> mean(Context &cx, const Args &args) {
   mlir::Value self = cx.convert(args.tensor("self"), compute);
   TORCHERE_ASSIGN(Integers axes, reducedAxes(cx, args, self));
   mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(self, cx.constant(0.0, compute), axes);
-  mlir::Value result = divideBy(cx, sum, count(cx, self, axes, compute));
+  mlir::Value result = divideBy(cx, sum, cx.count(self, axes, compute));
   return cx.reshape(cx.convert(result, cx.resultType().dtype), cx.resultType().shape);
 }
 
@@ -94,10 +86,9 @@ Result<mlir::Value> variance(Context &cx, const Args &args) {
   mlir::Value self = cx.convert(args.tensor("self"), compute);
   TORCHERE_ASSIGN(Integers axes, reducedAxes(cx, args, self));
   mlir::Value zero = cx.constant(0.0, compute);
-  mlir::Value n = count(cx, self, axes, compute);
+  mlir::Value n = cx.count(self, axes, compute);
   mlir::Value mean = divideBy(cx, cx.reduceWith<stablehlo::AddOp>(self, zero, axes), n);
-  mlir::Value kept = cx.reshape(mean, cx.reducedShape(cx.shape(self), axes, /*keep=*/true));
-  mlir::Value distance = cx.elementwise<stablehlo::SubtractOp>({self, cx.broadcastTo(kept, cx.shape(self))});
+  mlir::Value distance = cx.elementwise<stablehlo::SubtractOp>({self, cx.spread(mean, self, axes)});
   mlir::Value squares = cx.elementwise<stablehlo::MulOp>({distance, distance});
   mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(squares, zero, axes);
   double correction = args.isNone("correction") ? 1.0 : toDouble(args.scalar("correction"));
@@ -114,24 +105,29 @@ void addReduction(OpTable &table) {
             "-> Tensor",
             sum);
   table.add("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", product);
-  table.add("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            product);
+  table.add(
+      "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+      product);
   table.add("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", mean);
-  table.add("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            mean);
-  table.add("aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
-            "-> Tensor",
-            variance);
+  table.add(
+      "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+      mean);
+  table.add(
+      "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
+      "-> Tensor",
+      variance);
   table.add("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", maximum);
   table.add("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", minimum);
   table.add("aten::max(Tensor self) -> Tensor", maximum);
   table.add("aten::min(Tensor self) -> Tensor", minimum);
   table.add("aten::any(Tensor self) -> Tensor", logical<stablehlo::OrOp, false>);
-  table.add("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", logical<stablehlo::OrOp, false>);
+  table.add("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+            logical<stablehlo::OrOp, false>);
   table.add("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             logical<stablehlo::OrOp, false>);
   table.add("aten::all(Tensor self) -> Tensor", logical<stablehlo::AndOp, true>);
-  table.add("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", logical<stablehlo::AndOp, true>);
+  table.add("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+            logical<stablehlo::AndOp, true>);
   table.add("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             logical<stablehlo::AndOp, true>);
 }

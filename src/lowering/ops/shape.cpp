@@ -193,7 +193,8 @@ void addShape(OpTable &table) {
   table.add("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", concatenate);
   table.add("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", stack);
   table.add("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", split);
-  table.add("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", split);
+  table.add("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+            split);
   table.add("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind);
   table.add("aten::flip(Tensor self, int[] dims) -> Tensor", flip);
   table.add("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", constantPad);

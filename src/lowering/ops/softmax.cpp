@@ -6,10 +6,6 @@ namespace torchere::lowering {
 
 namespace {
 
-mlir::Value reduceKept(Context &cx, mlir::Value value, mlir::Value reduced, int64_t axis) {
-  return cx.broadcastTo(cx.reshape(reduced, cx.reducedShape(cx.shape(value), {axis}, /*keep=*/true)), cx.shape(value));
-}
-
 /// softmax or log-softmax along `dim`, in float32 for half precision.
 Result<mlir::Value> softmaxAlong(Context &cx, const Args &args, bool isLog) {
   DType dtype = cx.resultType().dtype;
@@ -17,16 +13,16 @@ Result<mlir::Value> softmaxAlong(Context &cx, const Args &args, bool isLog) {
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
   if (Context::rank(self) == 0)
     return cx.full(isLog ? 0.0 : 1.0, dtype, {});
-  mlir::Value highest =
-      cx.reduceWith<stablehlo::MaxOp>(self, cx.lowest(Context::elementType(self)), {axis});
-  mlir::Value shifted = cx.elementwise<stablehlo::SubtractOp>({self, reduceKept(cx, self, highest, axis)});
+  mlir::Value highest = cx.reduceWith<stablehlo::MaxOp>(self, cx.lowest(Context::elementType(self)), {axis});
+  mlir::Value shifted = cx.elementwise<stablehlo::SubtractOp>({self, cx.spread(highest, self, {axis})});
   mlir::Value exponential = cx.elementwise<stablehlo::ExpOp>(shifted);
-  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(self)), {axis});
+  mlir::Value sum =
+      cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(self)), {axis});
   if (isLog) {
     mlir::Value log = cx.elementwise<stablehlo::LogOp>(sum);
-    return cx.convert(cx.elementwise<stablehlo::SubtractOp>({shifted, reduceKept(cx, self, log, axis)}), dtype);
+    return cx.convert(cx.elementwise<stablehlo::SubtractOp>({shifted, cx.spread(log, self, {axis})}), dtype);
   }
-  return cx.convert(cx.elementwise<stablehlo::DivOp>({exponential, reduceKept(cx, self, sum, axis)}), dtype);
+  return cx.convert(cx.elementwise<stablehlo::DivOp>({exponential, cx.spread(sum, self, {axis})}), dtype);
 }
 
 Result<mlir::Value> softmax(Context &cx, const Args &args) {
@@ -47,8 +43,8 @@ mlir::Value sumAll(Context &cx, mlir::Value value) {
   return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), axes);
 }
 
-/// Classes lie on axis 1 (0 for one sample); the target has the other axes. Gives the loss and the total weight.
-/// A target equal to ignore_index counts for nothing.
+/// Classes lie on axis 1 (0 for one sample); the target has the other axes. Gives the loss and the total
+/// weight. A target equal to ignore_index counts for nothing.
 Values negativeLogLikelihood(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
@@ -56,7 +52,7 @@ Values negativeLogLikelihood(Context &cx, const Args &args) {
   int64_t axis = Context::rank(self) == 1 ? 0 : 1;
   Dims shape = cx.shape(self);
   mlir::Value classes = cx.iota(shape, Context::dtype(target), axis);
-  mlir::Value wanted = reduceKept(cx, self, target, axis);
+  mlir::Value wanted = cx.spread(target, self, {axis});
   mlir::Value isClass = cx.compare(stablehlo::ComparisonDirection::EQ, classes, wanted);
   mlir::Value isCounted = cx.compare(stablehlo::ComparisonDirection::NE, wanted,
                                      cx.fullLike(args.integer("ignore_index"), wanted));
@@ -88,9 +84,10 @@ void addSoftmax(OpTable &table) {
   table.add("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", softmax);
   table.add("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", logSoftmax);
   table.add("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", logSoftmax);
-  table.add("aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
-            "-> (Tensor output, Tensor total_weight)",
-            negativeLogLikelihood);
+  table.add(
+      "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
+      "-> (Tensor output, Tensor total_weight)",
+      negativeLogLikelihood);
   table.add("aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
             "int ignore_index) -> (Tensor output, Tensor total_weight)",
             negativeLogLikelihood);

@@ -30,11 +30,6 @@ template <class Op> mlir::Value rounding(Context &cx, const Args &args) {
   return dtypeInfo(Context::dtype(self)).isFloatingPoint ? cx.elementwise<Op>(self) : self;
 }
 
-mlir::Value truncate(Context &cx, mlir::Value value) {
-  mlir::Value negative = cx.compare(stablehlo::ComparisonDirection::LT, value, cx.fullLike(0.0, value));
-  return cx.select(negative, cx.elementwise<stablehlo::CeilOp>(value), cx.elementwise<stablehlo::FloorOp>(value));
-}
-
 mlir::Value trunc(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   return dtypeInfo(Context::dtype(self)).isFloatingPoint ? truncate(cx, self) : self;
@@ -91,7 +86,8 @@ void addUnary(OpTable &table) {
   table.add("aten::expm1(Tensor self) -> Tensor", unary<stablehlo::Expm1Op>);
   table.add("aten::log(Tensor self) -> Tensor", unary<stablehlo::LogOp>);
   table.add("aten::log1p(Tensor self) -> Tensor", unary<stablehlo::Log1pOp>);
-  table.add("aten::log2(Tensor self) -> Tensor", [](Context &cx, const Args &args) { return logBase(cx, args, 2.0); });
+  table.add("aten::log2(Tensor self) -> Tensor",
+            [](Context &cx, const Args &args) { return logBase(cx, args, 2.0); });
   table.add("aten::log10(Tensor self) -> Tensor",
             [](Context &cx, const Args &args) { return logBase(cx, args, 10.0); });
   table.add("aten::sqrt(Tensor self) -> Tensor", unary<stablehlo::SqrtOp>);
