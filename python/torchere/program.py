@@ -116,7 +116,9 @@ class StableHLOProgram:
         """The session, made at the first call: a program that is only saved needs no plugin."""
         with self._lock:
             if self._session is None:
-                self._session = _core.Session(_core.shared_client(), self._core_bundle)
+                from torchere import plugins
+
+                self._session = _core.Session(plugins.client(), self._core_bundle)
             return self._session
 
     def __repr__(self) -> str:
