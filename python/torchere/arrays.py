@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from typing import Any
 
@@ -15,12 +16,6 @@ def as_tensor(value: Any) -> Any:
     if not isinstance(value, numpy.ndarray):
         return value
     return torch.from_numpy(value if value.flags.writeable else value.copy())
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether the value is a torch tensor. Never imports torch: without it, nothing is one."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def as_array(weight: Any) -> Any:
@@ -52,6 +47,4 @@ def weight_tensor(weight: Any) -> Any:
 
 def has_torch() -> bool:
     """Whether torch can be imported; nothing is imported."""
-    import importlib.util
-
-    return "torch" in sys.modules or importlib.util.find_spec("torch") is not None
+    return sys.modules.get("torch") is not None or importlib.util.find_spec("torch") is not None

@@ -1,0 +1,200 @@
+"""The C++ core of Torchère."""
+
+from collections.abc import Sequence
+import enum
+import os
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class InputKind(enum.Enum):
+    """What an input of a program is; torch's names."""
+
+    USER_INPUT = 0
+
+    PARAMETER = 1
+
+    BUFFER = 2
+
+    CONSTANT_TENSOR = 3
+
+    CUSTOM_OBJ = 4
+
+    TOKEN = 5
+
+class OutputKind(enum.Enum):
+    """What an output of a program is; torch's names."""
+
+    USER_OUTPUT = 0
+
+    LOSS_OUTPUT = 1
+
+    BUFFER_MUTATION = 2
+
+    PARAMETER_MUTATION = 3
+
+    GRADIENT_TO_PARAMETER = 4
+
+    GRADIENT_TO_USER_INPUT = 5
+
+    USER_INPUT_MUTATION = 6
+
+    TOKEN = 7
+
+class TorchVocabulary:
+    """torch's classes and constants, as graphs hold them."""
+
+    def __init__(self, classes: dict, dtypes: dict, layouts: dict, memory_formats: dict) -> None: ...
+
+class ProgramBuilder:
+    """
+    Takes a program node by node. Graph 0 is the main one; a node is known by its torch.fx.Node, which must live until finish().
+    """
+
+    def __init__(self, vocabulary: object) -> None: ...
+
+    def add_subgraph(self, parent: int, name: str) -> int: ...
+
+    def add_placeholder(self, graph: int, node: object, name: str, value: object | None) -> None: ...
+
+    def add_call(self, graph: int, node: object, name: str, op: str, names: tuple, args: tuple, kwargs: dict, value: object | None, stack_trace: int, module_stack: int) -> None: ...
+
+    def add_get_attr(self, graph: int, node: object, name: str, attribute: str, child: int, stack_trace: int, module_stack: int) -> None: ...
+
+    def set_outputs(self, graph: int, outputs: object | None) -> None: ...
+
+    def add_stack_trace(self, text: str) -> int: ...
+
+    def add_module_stack(self, frames: Sequence[tuple[str, str]]) -> int: ...
+
+    def add_input(self, kind: InputKind, name: str, target: str, persistent: bool) -> None: ...
+
+    def set_input_constant(self, value: object | None) -> None: ...
+
+    def add_output(self, kind: OutputKind, target: str) -> None: ...
+
+    def add_storage(self, data: int, byte_size: int, owner: object) -> int: ...
+
+    def add_weight(self, is_constant: bool, name: str, dtype: object, shape: Sequence[int], strides: Sequence[int], storage_offset: int, storage: int) -> None: ...
+
+    def add_range_constraint(self, expression: str, least: int | None, most: int | None) -> None: ...
+
+    def set_trees(self, input_tree: tuple[str, str], output_tree: tuple[str, str], argument_names: Sequence[str]) -> None: ...
+
+    def finish(self) -> Program: ...
+
+class Program:
+    """A captured program as plain data."""
+
+    def __str__(self) -> str: ...
+
+    def verify(self) -> None: ...
+
+    def count_ops(self) -> dict[str, int]:
+        """op name -> number of calls, those in subgraphs included"""
+
+    def nodes(self) -> list:
+        """(name, op, argument names, place) of each node of the main graph"""
+
+    @property
+    def state_dict(self) -> dict:
+        """
+        name -> (dtype, shape, strides, storage offset, address of the storage)
+        """
+
+    @property
+    def constants(self) -> dict: ...
+
+    @property
+    def input_tree(self) -> str: ...
+
+    @property
+    def output_tree(self) -> str: ...
+
+    @property
+    def argument_names(self) -> list[str]: ...
+
+class Exported:
+    """A lowered program: its module, entry point and weights."""
+
+    def text(self, with_locations: bool = False) -> str:
+        """The StableHLO module's text."""
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """Seconds spent in each step."""
+
+def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128) -> Exported:
+    """
+    Lowers a captured program. Raises one error that lists every op without a lowering.
+    """
+
+def operators() -> list[tuple[str, str]]:
+    """(name, schema) of every op that has a lowering, sorted by name."""
+
+class Weight:
+    """A named tensor: a strided view of a storage."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dtype(self) -> str:
+        """torch's name, such as "bfloat16"."""
+
+    @property
+    def shape(self) -> tuple: ...
+
+    @property
+    def strides(self) -> tuple:
+        """In elements."""
+
+    @property
+    def storage_offset(self) -> int:
+        """In elements."""
+
+    @property
+    def storage(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """The storage's bytes, which tied weights share. Not a copy."""
+
+class Bundle:
+    """Lowered functions with their weights and constants."""
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions' names; the first is the default."""
+
+    @property
+    def has_weights(self) -> bool:
+        """False when the weights were left out on purpose."""
+
+    def text(self, function: str) -> str:
+        """The text of the function's StableHLO module."""
+
+    def meta(self, function: str) -> str:
+        """PyTorch/XLA's description of the function, as JSON."""
+
+    def signature(self, function: str) -> str:
+        """All that is known of the function's arguments and results, as JSON."""
+
+    @property
+    def weight_names(self) -> list[str]:
+        """The names of the state dict, sorted."""
+
+    def weight(self, name: str) -> Weight: ...
+
+    @property
+    def constants(self) -> list[Weight]: ...
+
+STABLEHLO_VERSION: str = '1.17.0'
+
+def make_bundle(programs: Sequence[Exported], has_weights: bool = True) -> Bundle:
+    """Joins exported programs, which may share weights, into one bundle."""
+
+def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False) -> None:
+    """Writes the directory of a program."""
+
+def load_bundle(path: str | os.PathLike, *, map_weights: bool = True) -> Bundle:
+    """Reads the directory of a program."""
