@@ -46,7 +46,7 @@ def run_in_order(modules):
     assert result.stdout.splitlines()[-1] == "done"
 
 
-@pytest.mark.parametrize("modules", itertools.permutations(["torchere", "torch", "jax"]), ids="-".join)
+@pytest.mark.parametrize("modules", list(itertools.permutations(["torchere", "torch", "jax"])), ids="-".join)
 def test_every_order_with_torch_and_jax(modules):
     run_in_order(modules)
 
@@ -57,7 +57,7 @@ def test_every_order_with_torch_and_jax(modules):
     reason="TensorFlow is a large download: `make test-imports` installs it and runs this",
 )
 @pytest.mark.parametrize(
-    "modules", itertools.permutations(["torchere", "torch", "jax", "tensorflow"]), ids="-".join
+    "modules", list(itertools.permutations(["torchere", "torch", "jax", "tensorflow"])), ids="-".join
 )
 def test_every_order_with_tensorflow(modules):
     run_in_order(modules)
