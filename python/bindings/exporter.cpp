@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,11 +14,9 @@ namespace torchere::bindings {
 
 using namespace exporter;
 
-static Exported exportReleased(const program::Program &program, std::string name,
-                               int64_t inlineConstantBytes) {
-  Options options;
-  options.name = std::move(name);
-  options.inlineConstantBytes = inlineConstantBytes;
+static Exported exportReleased(const program::Program &program, std::string name, int64_t inlineConstantBytes,
+                               std::set<std::string> customOpNamespaces, bool nodeMetadata) {
+  Options options{std::move(name), inlineConstantBytes, std::move(customOpNamespaces), nodeMetadata};
   nb::gil_scoped_release released;
   return unwrap(exportProgram(program, options));
 }
@@ -43,6 +42,7 @@ void bindExporter(nb::module_ &module) {
           "Seconds spent in each step.");
   module.def("export_program", &exportReleased, nb::arg("program"), nb::arg("name") = "forward",
              nb::arg("inline_constant_bytes") = Options().inlineConstantBytes,
+             nb::arg("custom_op_namespaces") = std::set<std::string>(), nb::arg("node_metadata") = false,
              "Lowers a captured program. Raises one error that lists every op without a lowering.");
   module.def("operators", &operators, "(name, schema) of every op that has a lowering, sorted by name.");
 }

@@ -14,7 +14,6 @@ from torchere.bundle import (
     VariableSignature,
     VariableType,
 )
-from torchere.errors import UnimplementedError
 from torchere.program import StableHLOProgram
 
 __all__ = [
@@ -41,8 +40,8 @@ class StableHLOExportOptions:
     `include_human_readable_text`: save functions/NAME.mlir. `override_tracing_arguments` and
     `override_tracing_kwargs`: export again with these example arguments. `save_weights`: write weights to
     disk. `export_weights`: keep weights in the program at all. `inline_all_constant`: small tensor constants
-    become part of the module; without it they are arguments. `custom_ops_allowed_in_graph` and
-    `export_node_metadata` come in a later version.
+    become part of the module; without it they are arguments. `custom_ops_allowed_in_graph`: namespaces of ops
+    that become stablehlo.custom_call. `export_node_metadata`: locations hold each node's metadata as JSON.
     """
 
     include_human_readable_text: bool = True
@@ -62,8 +61,12 @@ def exported_program_to_stablehlo(
     from torchere.exporting import lower
 
     options = options or StableHLOExportOptions()
-    _refuse_later(options)
-    lowering: dict[str, Any] = {} if options.inline_all_constant else {"inline_constant_bytes": 0}
+    lowering: dict[str, Any] = {
+        "custom_op_namespaces": options.custom_ops_allowed_in_graph,
+        "node_metadata": options.export_node_metadata,
+    }
+    if not options.inline_all_constant:
+        lowering["inline_constant_bytes"] = 0
     exported = _retrace(exported_model, options)
     return lower(exported, "forward", {}, has_weights=options.export_weights, **lowering)
 
@@ -87,16 +90,6 @@ def save_torch_model_as_stablehlo(
     from torchere.exporting import capture_with_torch
 
     save_as_stablehlo(capture_with_torch(torchmodel, args), path, options)
-
-
-def _refuse_later(options: StableHLOExportOptions) -> None:
-    for field, default in (("custom_ops_allowed_in_graph", set()), ("export_node_metadata", False)):
-        value = getattr(options, field)
-        if value:
-            raise UnimplementedError(
-                f"[StableHLOExportOptions] {field} comes in a later version: got {value!r}, "
-                f"expected {default!r}"
-            )
 
 
 def _retrace(exported_model: Any, options: StableHLOExportOptions) -> Any:

@@ -39,8 +39,13 @@ std::vector<bool> liveNodes(const program::Program &program) {
   return live;
 }
 
+bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces) {
+  return namespaces.contains(std::string(op.substr(0, op.find('.'))));
+}
+
 Status checkCoverage(const program::Program &program, const std::vector<bool> &live,
-                     const lowering::OpTable &table) {
+                     const std::set<std::string> &customOpNamespaces) {
+  const lowering::OpTable &table = lowering::OpTable::instance();
   struct Missing {
     int64_t count = 0;
     const Node *first = nullptr;
@@ -50,7 +55,7 @@ Status checkCoverage(const program::Program &program, const std::vector<bool> &l
     const Node &node = program.graph.nodes[i];
     bool isLowered = live[i] && node.kind == program::NodeKind::Call && node.op != "_operator.getitem" &&
                      !node.type.as<program::SymIntType>();
-    if (!isLowered || table.find(node.op))
+    if (!isLowered || table.find(node.op) || isCustomCall(node.op, customOpNamespaces))
       continue;
     Missing &entry = missing[node.op];
     if (++entry.count == 1)

@@ -5,6 +5,8 @@
 #include "lowering/op_table.h"
 #include "program/program.h"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace torchere::exporter {
@@ -18,8 +20,11 @@ bool isAssertion(std::string_view op);
 /// For each node, whether an output depends on it. Assertions are left out.
 std::vector<bool> liveNodes(const program::Program &program);
 
-/// Fails with one error that lists every op without a row: how often it is used, and where first.
+/// Whether an op without a row is to be a custom call: its namespace is one of those.
+bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces);
+
+/// Fails with one error that lists every op that cannot be lowered: how often it is used, and where first.
 Status checkCoverage(const program::Program &program, const std::vector<bool> &live,
-                     const lowering::OpTable &table);
+                     const std::set<std::string> &customOpNamespaces);
 
 } // namespace torchere::exporter

@@ -21,11 +21,11 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-Status lower(const program::Program &program, SignaturePlan &plan, mlir::ModuleOp module) {
-  const lowering::OpTable &table = lowering::OpTable::instance();
+Status lower(const program::Program &program, const Options &options, SignaturePlan &plan,
+             mlir::ModuleOp module) {
   std::vector<bool> live = liveNodes(program);
-  TORCHERE_TRY(checkCoverage(program, live, table));
-  return FunctionBuilder(program, plan, module).build(live);
+  TORCHERE_TRY(checkCoverage(program, live, options.customOpNamespaces));
+  return FunctionBuilder(program, options, plan, module).build(live);
 }
 
 } // namespace
@@ -38,7 +38,7 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
   implementation->context = stablehlo::makeContext();
   mlir::MLIRContext *context = implementation->context.get();
   implementation->module = mlir::ModuleOp::create(mlir::UnknownLoc::get(context), options.name);
-  TORCHERE_TRY(lower(program, plan, *implementation->module));
+  TORCHERE_TRY(lower(program, options, plan, *implementation->module));
   Timings timings;
   timings.lower = lowering.seconds();
 

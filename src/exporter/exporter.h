@@ -6,6 +6,7 @@
 #include "program/program.h"
 #include "stablehlo/module.h"
 
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,11 @@ struct Options {
   std::string name = "forward"; ///< of the entry point; the module's function is always @main
   /// Tensor constants of at most this many bytes become part of the module; larger ones are arguments.
   int64_t inlineConstantBytes = 128;
+  /// Ops of these namespaces that have no row become stablehlo.custom_call with the op's name as target, the
+  /// tensor arguments as operands and the others as JSON in backend_config.
+  std::set<std::string> customOpNamespaces;
+  /// Locations are NameLocs of JSON: the node's name, op, module stack and stack trace.
+  bool nodeMetadata = false;
 };
 
 /// Wall-clock seconds.

@@ -1,6 +1,7 @@
 // FunctionBuilder: lowers the graph of a program into the body of @main.
 #include "exporter/function_builder.h"
 
+#include "exporter/custom_call.h"
 #include "exporter/literal.h"
 #include "exporter/location.h"
 
@@ -14,8 +15,9 @@ using lowering::Dim;
 using lowering::Dims;
 using program::Node;
 
-FunctionBuilder::FunctionBuilder(const program::Program &program, SignaturePlan &plan, mlir::ModuleOp module)
-    : program(program), plan(plan), module(module), builder(module.getContext()) {
+FunctionBuilder::FunctionBuilder(const program::Program &program, const Options &options, SignaturePlan &plan,
+                                 mlir::ModuleOp module)
+    : program(program), options(options), plan(plan), module(module), builder(module.getContext()) {
   values.resize(program.graph.nodes.size());
 }
 
@@ -178,6 +180,19 @@ Result<lowering::Argument> FunctionBuilder::getItem(const Node &node) const {
   return (*list)[*index];
 }
 
+Result<lowering::Values> FunctionBuilder::lowerCall(const Node &node, lowering::Context &cx) {
+  std::vector<lowering::GivenArgument> arguments;
+  for (const program::NamedArgument &argument : node.arguments) {
+    TORCHERE_ASSIGN(lowering::Argument value, toLowering(argument.value, node));
+    arguments.push_back({argument.name, std::move(value)});
+  }
+  TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  const lowering::OpTable &table = lowering::OpTable::instance();
+  if (const lowering::OpTable::Row *row = table.find(node.op))
+    return table.lower(*row, cx, std::move(arguments), std::move(types));
+  return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
+}
+
 Status FunctionBuilder::lowerNode(const Node &node, lowering::Argument &result) {
   if (const auto *size = node.type.as<program::SymIntType>()) {
     TORCHERE_TRY(symbols->check(size->value));
@@ -188,18 +203,11 @@ Status FunctionBuilder::lowerNode(const Node &node, lowering::Argument &result) 
     TORCHERE_ASSIGN(result, getItem(node));
     return {};
   }
-  const lowering::OpTable &table = lowering::OpTable::instance();
-  const lowering::OpTable::Row *row = table.find(node.op);
-  if (!row)
-    return fail(ErrorCode::Unimplemented, "[{}] has no lowering", node.op);
-  std::vector<lowering::GivenArgument> arguments;
-  for (const program::NamedArgument &argument : node.arguments) {
-    TORCHERE_ASSIGN(lowering::Argument value, toLowering(argument.value, node));
-    arguments.push_back({argument.name, std::move(value)});
-  }
-  TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
-  lowering::Context cx(builder, locationOf(program, node, module.getContext()), state, *symbols);
-  TORCHERE_ASSIGN(lowering::Values lowered, table.lower(*row, cx, std::move(arguments), std::move(types)));
+  mlir::MLIRContext *context = module.getContext();
+  mlir::Location location =
+      options.nodeMetadata ? metadataLocation(program, node, context) : locationOf(program, node, context);
+  lowering::Context cx(builder, location, state, *symbols);
+  TORCHERE_ASSIGN(lowering::Values lowered, lowerCall(node, cx));
   if (node.type.as<program::TensorType>()) {
     result.value = lowered.front();
     return {};

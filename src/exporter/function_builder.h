@@ -11,7 +11,8 @@ namespace torchere::exporter {
 
 class FunctionBuilder {
 public:
-  FunctionBuilder(const program::Program &program, SignaturePlan &plan, mlir::ModuleOp module);
+  FunctionBuilder(const program::Program &program, const Options &options, SignaturePlan &plan,
+                  mlir::ModuleOp module);
 
   /// Builds the function, then leaves out the arguments that nothing reads; the plan's entry point says
   /// which.
@@ -21,6 +22,7 @@ private:
   void createFunction();
   Status bindInputs();
   Status lowerNode(const program::Node &node, lowering::Argument &result);
+  Result<lowering::Values> lowerCall(const program::Node &node, lowering::Context &cx);
   Result<lowering::Argument> getItem(const program::Node &node) const;
   Result<std::vector<lowering::TensorType>> resultTypes(const program::Node &node) const;
   Result<lowering::Argument> toLowering(const program::Argument &argument, const program::Node &node) const;
@@ -32,6 +34,7 @@ private:
   void eraseDeadOps();
 
   const program::Program &program;
+  const Options &options;
   SignaturePlan &plan;
   mlir::ModuleOp module;
   mlir::OpBuilder builder;

@@ -5,6 +5,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <nlohmann/json.hpp>
+
 #include <charconv>
 
 namespace torchere::exporter {
@@ -21,6 +23,21 @@ mlir::Location locationOf(const program::Program &program, const program::Node &
   if (frames.empty() || frames.back().path.empty())
     return location;
   return mlir::NameLoc::get(mlir::StringAttr::get(context, frames.back().path), location);
+}
+
+mlir::Location metadataLocation(const program::Program &program, const program::Node &node,
+                                mlir::MLIRContext *context) {
+  using Json = nlohmann::ordered_json;
+  Json stack = Json::array();
+  for (const program::ModuleFrame &frame : program.moduleStacks[node.moduleStack])
+    stack.push_back({frame.path, frame.className});
+  Json metadata = {{"name", node.name},
+                   {"op", node.op},
+                   {"module_stack", std::move(stack)},
+                   {"stack_trace", program.stackTraces[node.stackTrace]}};
+  // Source text may hold any bytes; what is no UTF-8 is replaced.
+  std::string text = metadata.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return mlir::NameLoc::get(mlir::StringAttr::get(context, text), locationOf(program, node, context));
 }
 
 } // namespace torchere::exporter

@@ -13,4 +13,9 @@ namespace torchere::exporter {
 mlir::Location locationOf(const program::Program &program, const program::Node &node,
                           mlir::MLIRContext *context);
 
+/// A NameLoc of JSON that holds all that is known of a node: name, op, module_stack [[path, class], ...],
+/// stack_trace.
+mlir::Location metadataLocation(const program::Program &program, const program::Node &node,
+                                mlir::MLIRContext *context);
+
 } // namespace torchere::exporter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -180,3 +181,45 @@ def test_two_exports_give_the_same_text():
         return lower(Ordered(), (torch.ones(1, 3), torch.ones(7))).text(with_locations=True)
 
     assert once() == once()
+
+
+@torch.library.custom_op("torchere_test::scaled", mutates_args=())
+def scaled(x: torch.Tensor, factor: float, others: list[torch.Tensor]) -> torch.Tensor:
+    return x * factor + sum(others)
+
+
+@scaled.register_fake
+def _(x, factor, others):
+    return torch.empty_like(x)
+
+
+class Custom(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.ops.torchere_test.scaled(x, 2.5, [y, y]) + 1.0
+
+
+def test_a_custom_op_is_a_custom_call_where_its_namespace_is_allowed():
+    exported = decompose(torch.export.export(Custom(), (torch.ones(3), torch.ones(3))), LOWERED)
+    with pytest.raises(Error, match=r"torchere_test\.scaled\.default: 1 use"):
+        _core.export_program(capture(exported))
+    text = _core.export_program(capture(exported), custom_op_namespaces={"torchere_test"}).text()
+    assert re.search(
+        r'stablehlo\.custom_call @torchere_test\.scaled\.default\(%arg0, %arg1, %arg1\) '
+        r'\{backend_config = "\{\\22factor\\22:2\.5\}"\} : '
+        r'\(tensor<3xf32>, tensor<3xf32>, tensor<3xf32>\) -> tensor<3xf32>',
+        text,
+    )
+
+
+def test_node_metadata_is_json_in_the_location():
+    exported = decompose(torch.export.export(Ordered(), (torch.ones(1, 3), torch.ones(7))), LOWERED)
+    text = _core.export_program(capture(exported), node_metadata=True).text(with_locations=True)
+    names = [json.loads(name.encode().decode("unicode_escape")) for name in metadata_names(text)]
+    assert [entry["op"] for entry in names] == ["aten.add.Tensor", "aten.mul.Tensor", "aten.add.Tensor"]
+    assert all("exporter_test.py" in entry["stack_trace"] for entry in names)
+
+
+def metadata_names(text):
+    """The NameLocs that hold JSON, unescaped from MLIR's \\22 for quotes and \\0A for ends of lines."""
+    found = re.findall(r'loc\("(\{.*?\})"\(', text)
+    return [re.sub(r"\\([0-9A-F]{2})", lambda code: "\\x" + code[1], name) for name in found]
