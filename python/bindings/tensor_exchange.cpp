@@ -1,0 +1,300 @@
+// Tensors in and out of Python: torch's by their attributes, others by DLPack.
+#include "bindings/tensor_exchange.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <unordered_map>
+
+namespace torchere::bindings {
+
+namespace dlpack = nb::dlpack;
+
+namespace {
+
+/// Names of attributes. What is static here is leaked on purpose: the interpreter ends before static
+/// destructors.
+struct Names {
+  PyObject *dataPointer = PyUnicode_InternFromString("data_ptr");
+  PyObject *dtype = PyUnicode_InternFromString("dtype");
+  PyObject *shape = PyUnicode_InternFromString("shape");
+  PyObject *stride = PyUnicode_InternFromString("stride");
+  PyObject *device = PyUnicode_InternFromString("device");
+  PyObject *isCpu = PyUnicode_InternFromString("is_cpu");
+  PyObject *isNegated = PyUnicode_InternFromString("is_neg");
+  PyObject *resolveConjugate = PyUnicode_InternFromString("resolve_conj");
+  PyObject *resolveNegation = PyUnicode_InternFromString("resolve_neg");
+};
+
+struct Torch {
+  nb::object module;
+  PyTypeObject *tensor, *dtype, *device, *layout, *memoryFormat;
+};
+
+struct DLType {
+  DType dtype;
+  dlpack::dtype type;
+};
+
+} // namespace
+
+static const Names &names() {
+  static const Names &instance = *new Names;
+  return instance;
+}
+
+static PyTypeObject *typeOf(nb::handle module, const char *name) {
+  return reinterpret_cast<PyTypeObject *>(nb::object(module.attr(name)).release().ptr());
+}
+
+/// torch, or null when it is not there. Imports it only when asked to.
+static const Torch *torch(bool import) {
+  static const Torch *instance = nullptr;
+  static bool isMissing = false;
+  if (instance || isMissing)
+    return instance;
+  PyObject *loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  nb::object module;
+  if (loaded) {
+    module = nb::borrow(loaded);
+  } else if (import) {
+    try {
+      module = nb::module_::import_("torch");
+    } catch (nb::python_error &error) {
+      isMissing = error.matches(PyExc_ModuleNotFoundError);
+      if (!isMissing)
+        throw;
+      return nullptr;
+    }
+  } else {
+    return nullptr;
+  }
+  instance = new Torch{module,
+                       typeOf(module, "Tensor"),
+                       typeOf(module, "dtype"),
+                       typeOf(module, "device"),
+                       typeOf(module, "layout"),
+                       typeOf(module, "memory_format")};
+  return instance;
+}
+
+static nb::object attribute(nb::handle object, PyObject *name) {
+  PyObject *value = PyObject_GetAttr(object.ptr(), name);
+  if (!value)
+    nb::raise_python_error();
+  return nb::steal(value);
+}
+
+static nb::object callMethod(nb::handle object, PyObject *name) {
+  PyObject *result = PyObject_CallMethodNoArgs(object.ptr(), name);
+  if (!result)
+    nb::raise_python_error();
+  return nb::steal(result);
+}
+
+static std::string lastWord(nb::handle object) {
+  std::string text = nb::cast<std::string>(nb::str(object));
+  return text.substr(text.rfind('.') + 1);
+}
+
+static DType readDType(nb::handle object) {
+  static auto &known = *new std::unordered_map<PyObject *, DType>; // torch's dtypes live forever
+  auto found = known.find(object.ptr());
+  if (found != known.end())
+    return found->second;
+  auto dtype = dtypeFromTorchName(lastWord(object));
+  if (!dtype)
+    throw nb::type_error(fmt::format("[{}] a dtype that programs cannot take", lastWord(object)).c_str());
+  known.emplace(object.inc_ref().ptr(), *dtype);
+  return *dtype;
+}
+
+/// Keeps the object alive; it may be dropped by a thread without the GIL.
+static std::shared_ptr<const void> keepAlive(nb::object object) {
+  return {object.release().ptr(), [](PyObject *kept) {
+            if (!nb::is_alive())
+              return; // the interpreter has ended
+            nb::gil_scoped_acquire gil;
+            Py_DECREF(kept);
+          }};
+}
+
+static void readIntegers(nb::handle sequence, std::vector<int64_t> &values) {
+  Py_ssize_t count = PyTuple_Size(sequence.ptr());
+  if (count < 0)
+    nb::raise_python_error();
+  values.resize(static_cast<size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    values[static_cast<size_t>(i)] = PyLong_AsLongLong(PyTuple_GET_ITEM(sequence.ptr(), i));
+    if (values[static_cast<size_t>(i)] == -1 && PyErr_Occurred())
+      nb::raise_python_error();
+  }
+}
+
+TensorReader::TensorReader(size_t count) {
+  extents.reserve(count);
+  owners.reserve(count);
+}
+
+bool TensorReader::isTensor(nb::handle object) {
+  if (const Torch *loaded = torch(false); loaded && PyObject_TypeCheck(object.ptr(), loaded->tensor))
+    return true;
+  return PyObject_HasAttrString(object.ptr(), "__dlpack__");
+}
+
+session::TensorView TensorReader::read(nb::handle object) {
+  extents.emplace_back();
+  const Torch *loaded = torch(false);
+  session::TensorView view =
+      loaded && PyObject_TypeCheck(object.ptr(), loaded->tensor) ? readTorch(object) : readArray(object);
+  view.shape = extents.back().shape;
+  view.strides = extents.back().strides;
+  owners.push_back(view.owner);
+  return view;
+}
+
+session::TensorView TensorReader::readTorch(nb::handle tensor) {
+  const Names &n = names();
+  Extents &extent = extents.back();
+  nb::object resolved = nb::borrow(tensor);
+  session::TensorView view;
+  view.dtype = readDType(attribute(tensor, n.dtype));
+  if (attribute(tensor, n.isCpu).ptr() != Py_True) {
+    // Refused by its device; its memory is not touched.
+    extent.device = nb::cast<std::string>(nb::str(attribute(tensor, n.device)));
+    view.device = extent.device;
+    readIntegers(attribute(tensor, n.shape), extent.shape);
+    return view;
+  }
+  if (dtypeInfo(view.dtype).isComplex)
+    resolved = callMethod(resolved, n.resolveConjugate);
+  if (callMethod(resolved, n.isNegated).ptr() == Py_True)
+    resolved = callMethod(resolved, n.resolveNegation);
+  readIntegers(attribute(resolved, n.shape), extent.shape);
+  readIntegers(callMethod(resolved, n.stride), extent.strides);
+  view.data = PyLong_AsVoidPtr(callMethod(resolved, n.dataPointer).ptr());
+  if (!view.data && PyErr_Occurred())
+    nb::raise_python_error();
+  view.owner = keepAlive(std::move(resolved));
+  return view;
+}
+
+using Code = dlpack::dtype_code;
+
+static constexpr dlpack::dtype dlType(Code code, uint8_t bits) {
+  return {static_cast<uint8_t>(code), bits, 1};
+}
+
+static constexpr std::array<DLType, 20> dlTypes = {{
+    {DType::Bool, dlType(Code::Bool, 8)},
+    {DType::I8, dlType(Code::Int, 8)},
+    {DType::I16, dlType(Code::Int, 16)},
+    {DType::I32, dlType(Code::Int, 32)},
+    {DType::I64, dlType(Code::Int, 64)},
+    {DType::U8, dlType(Code::UInt, 8)},
+    {DType::U16, dlType(Code::UInt, 16)},
+    {DType::U32, dlType(Code::UInt, 32)},
+    {DType::U64, dlType(Code::UInt, 64)},
+    {DType::F16, dlType(Code::Float, 16)},
+    {DType::BF16, dlType(Code::Bfloat, 16)},
+    {DType::F32, dlType(Code::Float, 32)},
+    {DType::F64, dlType(Code::Float, 64)},
+    {DType::C64, dlType(Code::Complex, 64)},
+    {DType::C128, dlType(Code::Complex, 128)},
+    {DType::F8E4M3FN, dlType(Code::Float8_E4M3FN, 8)},
+    {DType::F8E4M3FNUZ, dlType(Code::Float8_E4M3FNUZ, 8)},
+    {DType::F8E5M2, dlType(Code::Float8_E5M2, 8)},
+    {DType::F8E5M2FNUZ, dlType(Code::Float8_E5M2FNUZ, 8)},
+    {DType::F8E8M0FNU, dlType(Code::Float8_E8M0FNU, 8)},
+}};
+
+session::TensorView TensorReader::readArray(nb::handle object) {
+  nb::ndarray<nb::ro> array;
+  if (!nb::try_cast(object, array))
+    throw nb::type_error(fmt::format("[{}] neither a tensor nor an array that can be read: got {}",
+                                     nb::cast<std::string>(nb::str(object.type().attr("__name__"))),
+                                     nb::cast<std::string>(nb::str(object.attr("dtype"))))
+                             .c_str());
+  session::TensorView view;
+  bool isKnown = false;
+  for (const DLType &row : dlTypes)
+    if (row.type == array.dtype()) {
+      view.dtype = row.dtype;
+      isKnown = true;
+    }
+  if (!isKnown)
+    throw nb::type_error(fmt::format("[{}] a dtype that programs cannot take",
+                                     nb::cast<std::string>(nb::str(object.attr("dtype"))))
+                             .c_str());
+  if (array.device_type() != nb::device::cpu::value) {
+    extents.back().device = nb::cast<std::string>(nb::str(object.attr("device")));
+    view.device = extents.back().device;
+  }
+  for (size_t i = 0; i < array.ndim(); ++i) {
+    extents.back().shape.push_back(static_cast<int64_t>(array.shape(i)));
+    extents.back().strides.push_back(array.stride(i));
+  }
+  view.data = array.data();
+  view.owner = keepAlive(nb::cast(array));
+  return view;
+}
+
+static dlpack::dtype dlTypeOf(DType dtype) {
+  for (const DLType &row : dlTypes)
+    if (row.dtype == dtype)
+      return row.type;
+  throw nb::type_error(fmt::format("[{}] no such type in DLPack", dtypeInfo(dtype).torchName).c_str());
+}
+
+/// Types of one byte that not every version of torch takes by DLPack: they are handed over as bytes.
+static bool goesAsBytes(DType dtype) {
+  return byteSize(dtype) == 1 && dtype != DType::I8 && dtype != DType::U8;
+}
+
+nb::object toPythonTensor(const runtime::HostArray &array) {
+  auto *kept = new std::shared_ptr<const void>(array.owner);
+  nb::capsule owner(
+      kept, [](void *pointer) noexcept { delete static_cast<std::shared_ptr<const void> *>(pointer); });
+  const std::vector<int64_t> &shape = array.type->shape;
+  const auto *sizes = reinterpret_cast<const size_t *>(shape.data());
+  void *data = const_cast<void *>(array.data);
+  DType dtype = array.type->dtype;
+  if (!torch(true))
+    return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), sizes, owner, nullptr, dlTypeOf(dtype)));
+  dlpack::dtype type = goesAsBytes(dtype) ? dlTypeOf(DType::U8) : dlTypeOf(dtype);
+  nb::object tensor = nb::cast(nb::ndarray<nb::pytorch>(data, shape.size(), sizes, owner, nullptr, type));
+  return goesAsBytes(dtype) ? tensor.attr("view")(toPythonDType(dtype)) : tensor;
+}
+
+void copyInto(nb::handle target, const runtime::HostArray &array) {
+  nb::object value = toPythonTensor(array);
+  if (const Torch *loaded = torch(false); loaded && PyObject_TypeCheck(target.ptr(), loaded->tensor))
+    target.attr("copy_")(value);
+  else
+    target.attr("__setitem__")(nb::ellipsis(), value);
+}
+
+nb::object toPythonDType(DType dtype) {
+  std::string name(dtypeInfo(dtype).torchName);
+  const Torch *loaded = torch(true);
+  return loaded ? nb::object(loaded->module.attr(name.c_str())) : nb::cast(name);
+}
+
+std::optional<program::Argument> readTorchConstant(nb::handle object) {
+  const Torch *loaded = torch(false);
+  if (!loaded)
+    return std::nullopt;
+  PyTypeObject *type = Py_TYPE(object.ptr());
+  if (type == loaded->dtype)
+    return program::Argument{readDType(object)};
+  if (type == loaded->device)
+    return program::Argument{program::Device{nb::cast<std::string>(nb::str(object))}};
+  if (type == loaded->layout)
+    return program::Argument{program::Layout{lastWord(object)}};
+  if (type == loaded->memoryFormat)
+    return program::Argument{program::MemoryFormat{lastWord(object)}};
+  return std::nullopt;
+}
+
+} // namespace torchere::bindings

@@ -1,0 +1,49 @@
+// Python's tensors as views for the core, and the core's arrays as Python's tensors. Both without a copy.
+#pragma once
+
+#include "bindings/bindings.h"
+#include "runtime/buffer.h"
+#include "session/tensor_view.h"
+
+#include <vector>
+
+namespace torchere::bindings {
+
+/// Reads the tensors of one call. Its views refer to it; it lets go of the tensors when it is destroyed,
+/// which needs the GIL. (A plugin that is not done with the memory by then keeps them longer.)
+class TensorReader {
+public:
+  /// Room for so many tensors.
+  explicit TensorReader(size_t count);
+
+  /// True for a torch.Tensor, a numpy array, and whatever else has __dlpack__.
+  static bool isTensor(nb::handle object);
+  /// A view of the tensor, which it keeps alive. Views of conjugated or negated tensors are resolved first.
+  /// TypeError for a dtype that torch has not.
+  session::TensorView read(nb::handle object);
+
+private:
+  struct Extents {
+    std::vector<int64_t> shape, strides;
+    std::string device;
+  };
+  session::TensorView readTorch(nb::handle tensor);
+  session::TensorView readArray(nb::handle array);
+
+  std::vector<Extents> extents; ///< never grows beyond its capacity: views refer to it
+  std::vector<std::shared_ptr<const void>> owners;
+};
+
+/// The array as a torch.Tensor when torch is installed, else as a numpy array. It keeps the array's owner
+/// alive.
+nb::object toPythonTensor(const runtime::HostArray &array);
+
+/// Writes the array into a tensor of the user's, as `target.copy_(array)` does.
+void copyInto(nb::handle target, const runtime::HostArray &array);
+
+/// torch.float32 and the like for a dtype; its name when torch is not installed.
+nb::object toPythonDType(DType dtype);
+/// Torch's dtype, layout, memory format or device as a constant; empty for other objects.
+std::optional<program::Argument> readTorchConstant(nb::handle object);
+
+} // namespace torchere::bindings
