@@ -16,6 +16,8 @@ void bindErrors(nb::module_ &module);
 void bindProgram(nb::module_ &module);
 void bindExporter(nb::module_ &module);
 void bindArtifact(nb::module_ &module);
+void bindRuntime(nb::module_ &module);
+void bindSession(nb::module_ &module);
 
 /// Carries an Error to Python, where it becomes the exception of its code in torchere.errors.
 struct ErrorException {

@@ -10,4 +10,6 @@ NB_MODULE(_core, module) {
   bindProgram(module);
   bindExporter(module);
   bindArtifact(module);
+  bindRuntime(module);
+  bindSession(module);
 }
