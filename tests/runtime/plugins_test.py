@@ -99,7 +99,7 @@ def test_install_names_what_is_wrong(data_home, tmp_path, monkeypatch):
 def test_a_download_that_fails_says_what_pip_said(data_home, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(
-        errors.Error, match=r"\[lammps-jax-pjrt-cpu\] cannot download the plugin with pip: .*No match"
+        errors.Error, match=r"(?s)\[lammps-jax-pjrt-cpu\] cannot download the plugin with pip: .*No match"
     ):
         plugins.install("cpu")
     assert [*(data_home / "torchere/plugins/cpu").iterdir()] == []
