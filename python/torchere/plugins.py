@@ -7,6 +7,7 @@ core looks for it.
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
 import platform
@@ -118,6 +119,23 @@ def find(name_or_path: str = "") -> _core.PluginLocation:
 def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> _core.Client:
     """The client of a plugin. One serves all callers with equal options, to the end of the process."""
     return _core.shared_client(name_or_path, dict(options or {}), installed_packages())
+
+
+def main(arguments: list[str]) -> int:
+    """The command `torchere plugins`, for what needs Python: its arguments are `install cpu`."""
+    parser = argparse.ArgumentParser(prog="torchere plugins")
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("install", help="fetch a plugin and keep it in the user's data directory")
+    command.add_argument("name", choices=sorted(PUBLISHED))
+    command.add_argument("--wheel", metavar="FILE", help="take it from this wheel instead of fetching it")
+    command.add_argument("--force", action="store_true", help="install it again if it is there")
+    options = parser.parse_args(arguments)
+    try:
+        print(install(options.name, wheel=options.wheel, force=options.force))
+    except (Error, OSError) as error:
+        print(f"torchere: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _directory() -> Path:

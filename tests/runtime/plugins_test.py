@@ -80,6 +80,14 @@ def test_install_refuses_a_wheel_without_the_library(data_home, tmp_path, monkey
     assert [*data_home.rglob("*.so")] == []
 
 
+def test_the_command_prints_the_path_or_the_error(data_home, tmp_path, monkeypatch, capsys):
+    wheel = make_wheel(tmp_path / "a.whl", monkeypatch, MEMBERS)
+    assert plugins.main(["install", "cpu", "--wheel", str(wheel)]) == 0
+    assert capsys.readouterr().out == f"{data_home}/torchere/plugins/cpu/0.11.2/pjrt_c_api_cpu_plugin.so\n"
+    assert plugins.main(["install", "cpu", "--force", "--wheel", str(tmp_path / "b.whl")]) == 1
+    assert capsys.readouterr().err == f"torchere: [{tmp_path}/b.whl] no such file\n"
+
+
 def test_install_names_what_is_wrong(data_home, tmp_path, monkeypatch):
     with pytest.raises(
         errors.NotFoundError, match=r"\[cuda\] not a plugin that can be installed: expected cpu"
