@@ -9,6 +9,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 namespace torchere::bindings {
@@ -106,9 +107,14 @@ static std::unique_ptr<PythonSession> create(std::shared_ptr<runtime::Client> cl
   return self;
 }
 
-static nb::list call(PythonSession &self, std::string_view name, nb::sequence leaves) {
-  size_t function = unwrap(self.session->findFunction(name));
-  nb::list results(self.templates[function]); // a copy
+static size_t checkIndex(const PythonSession &self, size_t function) {
+  if (function >= self.templates.size())
+    throw nb::index_error("no such function");
+  return function;
+}
+
+static nb::list call(PythonSession &self, size_t function, nb::sequence leaves) {
+  nb::list results(self.templates[checkIndex(self, function)]); // a copy
   size_t count = nb::len(leaves);
   TensorReader reader(count);
   std::vector<Input> inputs;
@@ -157,8 +163,8 @@ static void writeState(PythonSession &self, const std::string &name, nb::handle 
   unwrap(std::move(status));
 }
 
-static nb::dict counts(const PythonSession &self, std::string_view name) {
-  session::CallCounts counts = self.session->counts(unwrap(self.session->findFunction(name)));
+static nb::dict counts(const PythonSession &self, size_t function) {
+  session::CallCounts counts = self.session->counts(checkIndex(self, function));
   nb::dict result;
   result["calls"] = counts.calls;
   result["refinements"] = counts.refinements;
@@ -171,11 +177,17 @@ void bindSession(nb::module_ &module) {
                             "A program on a device, ready to be called, from several threads if need be.")
       .def(nb::new_(&create), nb::arg("client"), nb::arg("bundle"), nb::arg("device") = nb::none(),
            "The bundle's functions on the client's device of this id (the first when none is given).")
+      .def(
+          "find_function",
+          [](const PythonSession &self, std::string_view name) {
+            return unwrap(self.session->findFunction(name));
+          },
+          nb::arg("name"), "The index of a function: its place in the bundle.")
       .def("call", &call, nb::arg("function"), nb::arg("leaves"),
            "Calls the function of this index with the leaves of its arguments; the leaves of its results. "
            "Tensors "
            "that the program mutates are written.")
-      .def_prop_ro(
+      .def(
           "state_names", [](const PythonSession &self) { return self.session->stateNames(); },
           "The weights and buffers that some function writes.")
       .def("read_weight", &readWeight, nb::arg("name"),

@@ -8,6 +8,7 @@ core looks for it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import os
 import platform
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,23 @@ def find(name_or_path: str = "") -> _core.PluginLocation:
 
 def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> _core.Client:
     """The client of a plugin. One serves all callers with equal options, to the end of the process."""
-    return _core.shared_client(name_or_path, dict(options or {}), installed_packages())
+    with _without_notices():
+        return _core.shared_client(name_or_path, dict(options or {}), installed_packages())
+
+
+@contextlib.contextmanager
+def _without_notices() -> Iterator[None]:
+    """XLA's plugins write a line to stderr for each option of a client. The variable by which they
+    are told not to is TensorFlow's as well, so it is set while they look at it and not longer."""
+    variable = "TF_CPP_MIN_LOG_LEVEL"
+    if variable in os.environ:
+        yield
+        return
+    os.environ[variable] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[variable]
 
 
 def main(arguments: list[str]) -> int:

@@ -139,7 +139,14 @@ Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const P
   return missingPlugin(name, plugins);
 }
 
-Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, const ClientOptions &options,
+/// XLA's CPU client runs programs on threads of its own unless it is told not to. We wait for the end in any
+/// case, and a change of threads costs more than a small program.
+static void addDefaults(const PluginLocation &location, ClientOptions &options) {
+  if (location.name == defaultName)
+    options.emplace("asynchronous", false);
+}
+
+Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, ClientOptions options,
                                              std::span<const PluginLocation> others) {
   using Key = std::pair<const Plugin *, ClientOptions>;
   // Leaked on purpose: a client's threads may outlive static destructors.
@@ -148,6 +155,7 @@ Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, const 
 
   TORCHERE_ASSIGN(PluginLocation location, findPlugin(nameOrPath, others));
   TORCHERE_ASSIGN(std::shared_ptr<const Plugin> plugin, Plugin::load(location.path));
+  addDefaults(location, options);
   std::lock_guard lock(mutex);
   auto &client = clients[Key(plugin.get(), options)];
   if (!client) {

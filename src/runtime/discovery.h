@@ -41,7 +41,7 @@ TORCHERE_EXPORT Result<PluginLocation> findPlugin(std::string_view nameOrPath,
 /// The client of findPlugin()'s plugin. One client serves all callers with equal options, to the end of the
 /// process.
 TORCHERE_EXPORT Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath = {},
-                                                             const ClientOptions &options = {},
+                                                             ClientOptions options = {},
                                                              std::span<const PluginLocation> others = {});
 
 } // namespace torchere::runtime
