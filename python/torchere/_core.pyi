@@ -1,6 +1,6 @@
 """The C++ core of Torchère."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 import enum
 import os
 from typing import Annotated
@@ -126,7 +126,7 @@ class Exported:
     def timings(self) -> dict[str, float]:
         """Seconds spent in each step."""
 
-def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128) -> Exported:
+def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., node_metadata: bool = False) -> Exported:
     """
     Lowers a captured program. Raises one error that lists every op without a lowering.
     """
