@@ -13,7 +13,8 @@ namespace torchere::artifact {
 /// an exponent). The rest is an object of one key: {"float": "nan"}, {"complex": [re, im]}, {"tuple": [...]},
 /// {"dtype": "float32"}, {"device": "cpu"}, {"layout": "strided"}, {"memory_format": "contiguous_format"}.
 /// Fails for references into a graph, which are no constants.
-Result<OrderedJson> argumentToJson(const program::Argument &argument, std::string_view subject);
+TORCHERE_EXPORT Result<OrderedJson> argumentToJson(const program::Argument &argument,
+                                                   std::string_view subject);
 
 Result<program::Argument> argumentFromJson(const JsonCursor &json);
 

@@ -75,10 +75,9 @@ Status addFunction(Bundle &bundle, Function function,
                   function.entryPoint.name);
   }
   int64_t offset = static_cast<int64_t>(bundle.constants.size());
-  for (auto *inputs : {&function.entryPoint.inputs, &function.entryPoint.unusedInputs})
-    for (EntryInput &input : *inputs)
-      if (input.source == InputSource::Constant)
-        input.position += offset;
+  for (EntryInput &input : function.entryPoint.inputs)
+    if (input.source == InputSource::Constant)
+      input.position += offset;
   bundle.constants.insert(bundle.constants.end(), constants.begin(), constants.end());
   bundle.functions.push_back(std::move(function));
   return {};

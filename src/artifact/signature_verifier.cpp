@@ -50,14 +50,13 @@ static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject
   for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
     for (const EntryInput &input : *inputs) {
       TORCHERE_TRY(checkSizes(input.type, input.name, subject));
-      if (input.source == InputSource::UserInput) {
+      if (input.source == InputSource::UserInput)
         TORCHERE_TRY(positions.take(input.position));
-      } else if (input.source == InputSource::Constant && input.position < 0) {
-        return fail(ErrorCode::DataLoss,
-                    "[{}] wrong index of the constant \"{}\": got {}, expected at least 0", subject,
-                    input.name, input.position);
-      }
     }
+  for (const EntryInput &input : entryPoint.inputs) // a constant that is not read has no index
+    if (input.source == InputSource::Constant && input.position < 0)
+      return fail(ErrorCode::DataLoss, "[{}] wrong index of the constant \"{}\": got {}, expected at least 0",
+                  subject, input.name, input.position);
   for (const ConstantInput &input : entryPoint.constantInputs)
     TORCHERE_TRY(positions.take(input.position));
   return {};

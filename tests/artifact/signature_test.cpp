@@ -86,6 +86,14 @@ TEST(Signature, ReadsBackWhatItWrote) {
   EXPECT_EQ(read->outputTree.torchText, "");
 }
 
+TEST(Signature, ConstantsThatAreNotReadNeedNoIndex) {
+  EntryPoint entry;
+  entry.unusedInputs = {{InputSource::Constant, "c", -1, {DType::F32, {2}}, false}};
+  Result<EntryPoint> read = readSignature(*signatureText(entry), "f");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->unusedInputs[0].position, -1);
+}
+
 /// A signature whose only input is the constant.
 std::string withConstant(const Argument &value) {
   EntryPoint entry;
