@@ -1,0 +1,143 @@
+// torchere run: calls a saved program with arrays from files.
+#include "artifact/bundle.h"
+#include "artifact/signature.h"
+#include "artifact/weight_file.h"
+#include "base/file.h"
+#include "base/npy.h"
+#include "cli/run_inputs.h"
+#include "cli/subcommand.h"
+#include "cli/tensor_text.h"
+#include "runtime/discovery.h"
+#include "session/session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+
+namespace torchere::cli {
+
+namespace {
+
+struct RunOptions {
+  std::string directory;
+  std::string function; ///< empty: the first
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::string plugin;
+  int device = -1; ///< -1: the plugin's first
+  size_t shownValues = 8;
+};
+
+} // namespace
+
+static size_t elementCount(const runtime::ArrayType &type) {
+  size_t count = 1;
+  for (int64_t size : type.shape)
+    count *= static_cast<size_t>(size);
+  return count;
+}
+
+/// Writes beside the file and renames, so that an old file stays whole when this fails.
+static Status writeArray(const runtime::HostArray &array, const std::string &path) {
+  const runtime::ArrayType &type = *array.type;
+  size_t size = elementCount(type) * byteSize(type.dtype);
+  auto storage = std::make_shared<const program::Storage>(
+      program::Storage{array.owner, static_cast<const std::byte *>(array.data), size});
+  program::Weight weight{"output", type.dtype, type.shape, denseStrides(type.shape, false), 0, storage};
+  std::filesystem::path temporary = temporarySibling(path);
+  Status status = artifact::writeWeight(weight, temporary);
+  if (status && std::rename(temporary.c_str(), path.c_str()) != 0)
+    status = systemError(path, "cannot be replaced", errno);
+  if (!status)
+    ::unlink(temporary.c_str());
+  return status;
+}
+
+/// Adds an output to the report.
+static void describe(const std::string &name, const session::OutputTensor &output, const std::string &file,
+                     size_t shownValues, OrderedJson &list, Report &report) {
+  const runtime::ArrayType &type = *output.array.type;
+  size_t count = elementCount(type);
+  report.line("{}  {} {}  {}{}", name, dtypeInfo(type.dtype).torchName, artifact::shapeText(type.shape),
+              elementsText(type.dtype, output.array.data, count, shownValues),
+              file.empty() ? "" : "  -> " + file);
+  OrderedJson json = {{"name", name},
+                      {"position", output.position},
+                      {"dtype", dtypeInfo(type.dtype).torchName},
+                      {"shape", type.shape},
+                      {"values", elementsJson(type.dtype, output.array.data, count, shownValues)}};
+  if (!file.empty())
+    json["file"] = file;
+  list.push_back(std::move(json));
+}
+
+static Status deliver(session::CallResult result, const program::EntryPoint &entryPoint,
+                      const RunOptions &options, Report &report) {
+  std::sort(result.outputs.begin(), result.outputs.end(),
+            [](const auto &left, const auto &right) { return left.position < right.position; });
+  if (options.outputs.size() > result.outputs.size())
+    return invalidArgument("[{}] too many --output: got {}, expected at most {}", entryPoint.name,
+                           options.outputs.size(), result.outputs.size());
+  report.json["outputs"] = OrderedJson::array();
+  for (size_t index = 0; index < result.outputs.size(); ++index) {
+    std::string file = index < options.outputs.size() ? options.outputs[index] : "";
+    if (!file.empty())
+      TORCHERE_TRY(writeArray(result.outputs[index].array, file));
+    describe(fmt::format("output_{}", result.outputs[index].position), result.outputs[index], file,
+             options.shownValues, report.json["outputs"], report);
+  }
+  if (!result.mutations.empty())
+    report.line("new values of inputs:");
+  report.json["mutations"] = OrderedJson::array();
+  for (const session::OutputTensor &mutation : result.mutations)
+    describe(fmt::format("input_{}", mutation.position), mutation, "", options.shownValues,
+             report.json["mutations"], report);
+  return {};
+}
+
+static Status run(const RunOptions &options, Report &report) {
+  TORCHERE_ASSIGN(artifact::Bundle loaded, artifact::load(options.directory));
+  auto bundle = std::make_shared<const artifact::Bundle>(std::move(loaded));
+  size_t function = 0;
+  if (!options.function.empty()) {
+    TORCHERE_ASSIGN(function, artifact::findFunction(*bundle, options.function));
+  }
+  const program::EntryPoint &entryPoint = bundle->functions[function].entryPoint;
+  // Before the plugin is loaded: mistakes on the command line are told at once.
+  TORCHERE_ASSIGN(RunInputs inputs, RunInputs::read(entryPoint, options.inputs));
+  TORCHERE_ASSIGN(std::shared_ptr<runtime::Client> client, runtime::sharedClient(options.plugin));
+  std::optional<int> device = options.device < 0 ? std::nullopt : std::optional(options.device);
+  TORCHERE_ASSIGN(auto session, session::Session::create(client, bundle, device));
+  auto start = std::chrono::steady_clock::now();
+  TORCHERE_ASSIGN(session::CallResult result, session->call(function, inputs.inputs()));
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  report.json["function"] = entryPoint.name;
+  report.json["platform"] = client->platformName();
+  report.json["seconds"] = elapsed.count(); // compilation included
+  return deliver(std::move(result), entryPoint, options, report);
+}
+
+void addRun(CLI::App &app, Action &action) {
+  CLI::App *command = app.add_subcommand("run", "Call a saved program with arrays from npy files");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("DIR", options->directory, "Directory of the program")->required();
+  command->add_option("--function", options->function, "Name of the function [the first]");
+  command
+      ->add_option(
+          "--input", options->inputs,
+          "FILE.npy or an integer, in the order of the program's inputs; or NAME=FILE.npy, NAME=INTEGER")
+      ->allow_extra_args(false);
+  command->add_option("--output", options->outputs, "FILE.npy to write the next output to")
+      ->allow_extra_args(false);
+  command->add_option("--plugin", options->plugin, "Name or path of a PJRT plugin [$PJRT_DEVICE, else cpu]");
+  command->add_option("--device", options->device, "Id of a device of the plugin [its first]")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--values", options->shownValues, "How many elements of each output are shown [8]");
+  command->callback(
+      [&action, options] { action = [options](Report &report) { return run(*options, report); }; });
+}
+
+} // namespace torchere::cli

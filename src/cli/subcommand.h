@@ -1,0 +1,22 @@
+// Subcommands of `torchere`: each file of this folder adds one to the parser, and says what it does.
+#pragma once
+
+#include "base/error.h"
+#include "cli/report.h"
+
+#include <CLI/App.hpp>
+
+#include <functional>
+
+namespace torchere::cli {
+
+/// What the subcommand that the user named does, once the command line is parsed.
+using Action = std::function<Status(Report &)>;
+
+void addRun(CLI::App &app, Action &action);
+void addInspect(CLI::App &app, Action &action);
+void addOps(CLI::App &app, Action &action);
+void addDevices(CLI::App &app, Action &action);
+void addPlugins(CLI::App &app, Action &action);
+
+} // namespace torchere::cli

@@ -1,0 +1,123 @@
+// The elements of arrays as numbers, for people and for JSON.
+#include "cli/tensor_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace torchere::cli {
+
+template <class T> static T load(const void *element) {
+  T value;
+  std::memcpy(&value, element, sizeof value);
+  return value;
+}
+
+/// Which encodings of a small float are no numbers.
+enum class Specials {
+  Ieee, ///< the largest exponent is infinity and NaN
+  Fn,   ///< no infinity; all ones is NaN
+  Fnuz, ///< no infinity and no negative zero, whose encoding is NaN
+};
+
+/// The value of a float of `exponentBits` and `mantissaBits`, after its sign bit.
+static double decodeFloat(uint32_t bits, int exponentBits, int mantissaBits, int bias, Specials specials) {
+  uint32_t mantissaMask = (1u << mantissaBits) - 1, exponentMask = (1u << exponentBits) - 1;
+  uint32_t mantissa = bits & mantissaMask, exponent = bits >> mantissaBits & exponentMask;
+  bool isNegative = bits >> (mantissaBits + exponentBits) & 1;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = HUGE_VAL;
+  if (specials == Specials::Ieee && exponent == exponentMask)
+    return mantissa ? nan : isNegative ? -infinity : infinity;
+  if (specials == Specials::Fn && exponent == exponentMask && mantissa == mantissaMask)
+    return nan;
+  if (specials == Specials::Fnuz && isNegative && exponent == 0 && mantissa == 0)
+    return nan;
+  double fraction = std::ldexp(mantissa, -mantissaBits);
+  double value = exponent == 0 ? std::ldexp(fraction, 1 - bias)
+                               : std::ldexp(1 + fraction, static_cast<int>(exponent) - bias);
+  return isNegative ? -value : value;
+}
+
+static OrderedJson floatJson(double value) {
+  if (std::isfinite(value))
+    return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+/// A float32 as the shortest decimal that gives it back, not the digits of its double.
+static OrderedJson floatJson(float value) {
+  if (!std::isfinite(value))
+    return floatJson(static_cast<double>(value));
+  return std::stod(fmt::format("{}", value));
+}
+
+OrderedJson elementJson(DType dtype, const void *element) {
+  auto small = [&](uint32_t bits, int exponentBits, int mantissaBits, int bias, Specials specials) {
+    return floatJson(decodeFloat(bits, exponentBits, mantissaBits, bias, specials));
+  };
+  auto byte = static_cast<const uint8_t *>(element);
+  switch (dtype) {
+  case DType::Bool:
+    return *byte != 0;
+  case DType::I8:
+    return load<int8_t>(element);
+  case DType::I16:
+    return load<int16_t>(element);
+  case DType::I32:
+    return load<int32_t>(element);
+  case DType::I64:
+    return load<int64_t>(element);
+  case DType::U8:
+    return *byte;
+  case DType::U16:
+    return load<uint16_t>(element);
+  case DType::U32:
+    return load<uint32_t>(element);
+  case DType::U64:
+    return load<uint64_t>(element);
+  case DType::F16:
+    return small(load<uint16_t>(element), 5, 10, 15, Specials::Ieee);
+  case DType::BF16:
+    return small(load<uint16_t>(element), 8, 7, 127, Specials::Ieee);
+  case DType::F32:
+    return floatJson(load<float>(element));
+  case DType::F64:
+    return floatJson(load<double>(element));
+  case DType::C32:
+    return {elementJson(DType::F16, byte), elementJson(DType::F16, byte + 2)};
+  case DType::C64:
+    return {elementJson(DType::F32, byte), elementJson(DType::F32, byte + 4)};
+  case DType::C128:
+    return {elementJson(DType::F64, byte), elementJson(DType::F64, byte + 8)};
+  case DType::F8E4M3FN:
+    return small(*byte, 4, 3, 7, Specials::Fn);
+  case DType::F8E4M3FNUZ:
+    return small(*byte, 4, 3, 8, Specials::Fnuz);
+  case DType::F8E5M2:
+    return small(*byte, 5, 2, 15, Specials::Ieee);
+  case DType::F8E5M2FNUZ:
+    return small(*byte, 5, 2, 16, Specials::Fnuz);
+  case DType::F8E8M0FNU:
+    return *byte == 0xFF ? floatJson(std::nan("")) : floatJson(std::ldexp(1.0, *byte - 127));
+  }
+  return nullptr;
+}
+
+OrderedJson elementsJson(DType dtype, const void *data, size_t count, size_t limit) {
+  OrderedJson list = OrderedJson::array();
+  for (size_t index = 0; index < std::min(count, limit); ++index)
+    list.push_back(elementJson(dtype, static_cast<const std::byte *>(data) + index * byteSize(dtype)));
+  return list;
+}
+
+std::string elementsText(DType dtype, const void *data, size_t count, size_t limit) {
+  std::string text;
+  for (const OrderedJson &element : elementsJson(dtype, data, count, limit))
+    text += (text.empty() ? "" : ", ") +
+            (element.is_string() ? element.get<std::string>() : printJson(element, 0));
+  return fmt::format("[{}{}]", text, count <= limit ? "" : text.empty() ? "..." : ", ...");
+}
+
+} // namespace torchere::cli

@@ -1,0 +1,65 @@
+// torchere: inspects and runs saved programs on PJRT plugins. Exit codes: 0 success, 1 failure, 2 wrong
+// usage.
+#include "cli/subcommand.h"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace torchere;
+
+static constexpr int failureCode = 1;
+static constexpr int usageCode = 2;
+
+static const char *footer = R"(Exit codes: 0 success, 1 failure, 2 wrong usage.
+TORCHERE_LOG=off|error|warning|info|debug chooses what is logged to stderr.
+
+Examples:
+  torchere inspect resnet18/
+  torchere run resnet18/ --input image.npy --output logits.npy
+  torchere run model/ --function encode --input x=x.npy --input n=5 --json
+  torchere devices --plugin cpu
+  torchere ops softmax)";
+
+/// Errors go to stderr; with --json, stdout has {"error": {...}} as well, so that it is always one document.
+static int reportError(const Error &error, bool asJson) {
+  std::fprintf(stderr, "torchere: %s\n", error.text().c_str());
+  if (asJson) {
+    cli::Report report(true);
+    report.json["error"] = {
+        {"code", errorCodeName(error.code)}, {"message", error.message}, {"where", error.where}};
+    (void)report.write();
+  }
+  return failureCode;
+}
+
+int main(int argc, char **argv) {
+  ::setenv("TF_CPP_MIN_LOG_LEVEL", "1", /*overwrite=*/0); // else XLA's plugins write notices to stderr
+  CLI::App app("Inspects and runs StableHLO programs that Torchère saved.", "torchere");
+  app.set_version_flag("--version", "torchere " TORCHERE_VERSION);
+  app.footer(footer);
+  app.require_subcommand(0, 1); // that there is one is checked below: a misspelt one is then named
+  bool asJson = false;
+  cli::Action action;
+  cli::addRun(app, action);
+  cli::addInspect(app, action);
+  cli::addOps(app, action);
+  cli::addDevices(app, action);
+  cli::addPlugins(app, action);
+  for (CLI::App *subcommand : app.get_subcommands({}))
+    subcommand->add_flag("--json", asJson, "Write one JSON document to stdout");
+  try {
+    app.parse(argc, argv);
+    if (!action)
+      throw CLI::RequiredError::Subcommand(1);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : usageCode; // --help and --version are no errors
+  }
+  cli::Report report(asJson);
+  Status status = action(report);
+  if (status)
+    status = report.write();
+  return status ? 0 : reportError(status.error(), asJson);
+}

@@ -1,0 +1,103 @@
+"""The program `torchere`: usage, what it lists, and its exit codes."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+
+def test_help_names_the_subcommands_and_shows_examples(torchere):
+    code, out, _ = torchere("--help")
+    assert code == 0
+    for text in ("run ", "inspect ", "ops ", "devices ", "plugins "):
+        assert f"\n  {text}" in out
+    assert "Exit codes: 0 success, 1 failure, 2 wrong usage." in out
+    assert "torchere run resnet18/ --input image.npy --output logits.npy" in out
+    code, out, _ = torchere("run", "--help")
+    assert code == 0
+    assert "NAME=FILE.npy" in out
+
+
+def test_version(torchere):
+    assert re.fullmatch(r"torchere \d+\.\d+\.\d+\n", torchere("--version")[1])
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ([], "A subcommand is required"),
+        (["run"], "DIR is required"),
+        (["fly"], "The following argument was not expected: fly"),
+        (["inspect", "d", "--color"], "The following argument was not expected: --color"),
+        (["run", "d", "--device", "-3"], "--device"),
+    ],
+)
+def test_wrong_usage_exits_with_2(torchere, arguments, message):
+    code, out, error = torchere(*arguments)
+    assert code == 2
+    assert message in error
+    assert out == ""
+
+
+def test_failures_exit_with_1_and_say_why(torchere, tmp_path):
+    code, out, error = torchere("inspect", tmp_path / "none")
+    assert code == 1
+    assert out == ""
+    expected = f"[{tmp_path}/none] does not exist: expected the directory of a saved program"
+    assert error == f"torchere: {expected}\n"
+    code, out, error = torchere("inspect", tmp_path / "none", "--json")
+    assert code == 1
+    assert json.loads(out) == {"error": {"code": "NOT_FOUND", "message": expected, "where": ""}}
+
+
+def test_output_that_cannot_be_written_is_a_failure(binary):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([binary, "ops"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "torchere: [stdout] cannot be written\n"
+
+
+def test_ops(torchere):
+    code, out, _ = torchere("ops", "--json")
+    assert code == 0
+    ops = {op["name"]: op["schema"] for op in json.loads(out)["ops"]}
+    assert ops["aten.add.Tensor"].startswith("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)")
+    assert list(ops) == sorted(ops)
+    code, out, _ = torchere("ops", "aten.add.")
+    assert code == 0
+    assert {line.split()[0] for line in out.splitlines()} == {name for name in ops if "aten.add." in name}
+
+
+def test_ops_without_a_match(torchere):
+    code, _, error = torchere("ops", "aten.fly")
+    assert code == 1
+    assert error == 'torchere: [ops] no op with a lowering has "aten.fly" in its name\n'
+
+
+def test_plugins(torchere, tmp_path):
+    environment = {"XDG_DATA_HOME": str(tmp_path), "PJRT_NAMES_AND_LIBRARY_PATHS": "mine:/opt/mine.so"}
+    code, out, _ = torchere("plugins", "--json", **environment)
+    assert code == 0
+    (found,) = json.loads(out)["plugins"]
+    assert (found["name"], found["path"]) == ("mine", "/opt/mine.so")
+    assert torchere("plugins", **environment)[1].split()[:2] == ["mine", "/opt/mine.so"]
+    _, out, _ = torchere("plugins", XDG_DATA_HOME=str(tmp_path), PJRT_NAMES_AND_LIBRARY_PATHS="")
+    assert out == "no plugins are known: `torchere plugins install cpu` fetches one\n"
+
+
+def test_devices(torchere, plugin):
+    code, out, _ = torchere("devices", "--plugin", plugin, "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert document["platform"] == "cpu"
+    assert document["devices"][0]["id"] == 0
+    code, out, _ = torchere("devices", "--plugin", plugin)
+    assert len(out.splitlines()) == 1 + len(document["devices"])
+    assert torchere("devices", PJRT_DEVICE=document["plugin"])[0] == 0
+
+
+def test_devices_of_a_plugin_that_is_missing(torchere):
+    code, _, error = torchere("devices", "--plugin", "/none.so")
+    assert code == 1
+    assert error.startswith("torchere: [/none.so] ")
