@@ -123,8 +123,8 @@ mlir::Value where(Context &cx, const Args &args) {
 mlir::Value maskedFill(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value value = toResultShape(cx, numberOperand(cx, args, "value", dtype), dtype);
-  return cx.select(toResultShape(cx, args.tensor("mask"), DType::Bool),
-                   toResultShape(cx, args.tensor("self"), dtype), value);
+  return cx.select(toResultShape(cx, args.tensor("mask"), DType::Bool), value,
+                   toResultShape(cx, args.tensor("self"), dtype));
 }
 
 mlir::Value clamp(Context &cx, const Args &args) {
