@@ -60,6 +60,9 @@ Result<mlir::Value> minimum(Context &cx, const Args &args) {
 
 /// torch gives uint8 for uint8 and bool for the rest.
 template <class Op, bool neutral> Result<mlir::Value> logical(Context &cx, const Args &args) {
+  const Argument::List *dims = args.has("dim") ? args.get("dim").as<Argument::List>() : nullptr;
+  if (dims && dims->empty()) // here, and not in sum, an empty list names no axis
+    return cx.convert(cx.convert(args.tensor("self"), DType::Bool), cx.resultType().dtype);
   return reduction<Op>(cx, args, DType::Bool, cx.constant(neutral, DType::Bool));
 }
 
