@@ -172,10 +172,6 @@ void addShape(OpTable &table) {
   table.add("aten::alias(Tensor(a) self) -> Tensor(a)", identity);
   table.add("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", identity);
   table.add("aten::detach(Tensor(a) self) -> Tensor(a)", identity);
-  table.add("aten::detach_(Tensor(a!) self) -> Tensor(a!)", identity);
-  table.add("aten::lift_fresh_copy(Tensor self) -> Tensor", identity);
-  table.add("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
-            identity);
   table.add("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", toResultSizes);
   table.add("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", toResultSizes);
   table.add("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", toResultSizes);
