@@ -51,6 +51,8 @@ mlir::Value reduceWindow(Context &cx, mlir::Value value, mlir::Value initial, co
 
 template mlir::Value reduceWindow<stablehlo::AddOp>(Context &, mlir::Value, mlir::Value, const Window &,
                                                     llvm::ArrayRef<Dim>);
+template mlir::Value reduceWindow<stablehlo::MulOp>(Context &, mlir::Value, mlir::Value, const Window &,
+                                                    llvm::ArrayRef<Dim>);
 template mlir::Value reduceWindow<stablehlo::MaxOp>(Context &, mlir::Value, mlir::Value, const Window &,
                                                     llvm::ArrayRef<Dim>);
 

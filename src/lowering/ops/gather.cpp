@@ -1,0 +1,35 @@
+// Ops that read elements at the places that index tensors name: gather and index.
+#include "lowering/index_list.h"
+#include "lowering/op_table.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+/// result[i, j, k] = self[index[i, j, k], j, k] for dim 0. `index` may be smaller than self along other
+/// dimensions.
+Result<mlir::Value> gather(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  mlir::Value index = args.tensor("index");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  if (Context::rank(self) == 0) // index is 0, in one element or in none
+    return cx.broadcastTo(self, cx.shape(index));
+  if (Context::rank(index) == 0)
+    index = cx.reshape(index, {Dim(1)});
+  return cx.reshape(gatherSlices(cx, self, elementsAlong(cx, index, axis)), cx.resultType().shape);
+}
+
+Result<mlir::Value> index(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(Placement placement, placementOf(cx, self, args.optionalTensors("indices")));
+  return gatherSlices(cx, self, placement);
+}
+
+} // namespace
+
+void addGather(OpTable &table) {
+  table.add("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", gather);
+  table.add("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index);
+}
+
+} // namespace torchere::lowering

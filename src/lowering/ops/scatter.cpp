@@ -1,0 +1,147 @@
+// Ops that write elements to the places that index tensors name: scatter and index_put.
+#include "lowering/elementwise.h"
+#include "lowering/index_list.h"
+#include "lowering/op_table.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+/// A scatter of single elements along a dimension.
+struct ElementScatter {
+  mlir::Value self;
+  Placement placement;
+  mlir::Value source; ///< of the index's shape
+};
+
+/// 0-d tensors count as of size 1; of the source, only as much is read as the index has.
+Result<ElementScatter> elementScatter(Context &cx, const Args &args) {
+  auto atLeastOneDimension = [&](mlir::Value value) {
+    return Context::rank(value) == 0 ? cx.reshape(value, {Dim(1)}) : value;
+  };
+  mlir::Value self = atLeastOneDimension(args.tensor("self"));
+  mlir::Value index = atLeastOneDimension(args.tensor("index"));
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dims shape = cx.shape(index);
+  mlir::Value source;
+  if (args.has("src")) {
+    Dims starts(shape.size(), Dim(0));
+    source = cx.slice(atLeastOneDimension(args.tensor("src")), starts, shape, Integers(shape.size(), 1));
+  } else {
+    source = cx.broadcastTo(numberOperand(cx, args, "value", Context::dtype(self)), shape);
+  }
+  return ElementScatter{self, elementsAlong(cx, index, axis), source};
+}
+
+Result<mlir::Value> scatterElements(Context &cx, const Args &args, RegionBody body) {
+  TORCHERE_ASSIGN(ElementScatter scatter, elementScatter(cx, args));
+  return cx.reshape(scatterSlices(cx, scatter.self, scatter.placement, scatter.source, body),
+                    cx.resultType().shape);
+}
+
+Result<mlir::Value> scatter(Context &cx, const Args &args) {
+  return scatterElements(cx, args, takeUpdate);
+}
+
+Result<mlir::Value> scatterAdd(Context &cx, const Args &args) {
+  return scatterElements(cx, args, combineUpdate<stablehlo::AddOp>);
+}
+
+/// Scatters `source` with one op; elements that are written to start from `neutral` unless self is included.
+template <class Op>
+mlir::Value scatterWith(Context &cx, const ElementScatter &scatter, mlir::Value source, mlir::Value neutral,
+                        bool includeSelf) {
+  mlir::Value self = scatter.self;
+  if (!includeSelf)
+    self = scatterSlices(cx, self, scatter.placement, cx.broadcastTo(neutral, cx.shape(source)), takeUpdate);
+  return scatterSlices(cx, self, scatter.placement, source, combineUpdate<Op>);
+}
+
+/// Sum over count, where the count of an element that nothing is written to is 1.
+Result<mlir::Value> scatterMean(Context &cx, const ElementScatter &scatter, bool includeSelf) {
+  DType dtype = Context::dtype(scatter.self);
+  if (!dtypeInfo(dtype).isFloatingPoint)
+    return cx.unimplemented("the mean of integers is not supported: got {}, expected a floating-point dtype",
+                            dtypeInfo(dtype).torchName);
+  mlir::Value zero = cx.constant(0.0, dtype);
+  mlir::Value sum = scatterWith<stablehlo::AddOp>(cx, scatter, scatter.source, zero, includeSelf);
+  ElementScatter counting = scatter;
+  counting.self = cx.fullLike(1.0, scatter.self);
+  mlir::Value count =
+      scatterWith<stablehlo::AddOp>(cx, counting, cx.fullLike(1.0, scatter.source), zero, includeSelf);
+  return cx.elementwise<stablehlo::DivOp>({sum, count});
+}
+
+Result<mlir::Value> scatterReduce(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(ElementScatter scatter, elementScatter(cx, args));
+  std::string reduce = args.string("reduce");
+  bool includeSelf = args.boolean("include_self");
+  mlir::Type element = Context::elementType(scatter.self);
+  auto with = [&]<class Op>(Op *, mlir::Value neutral) -> Result<mlir::Value> {
+    return scatterWith<Op>(cx, scatter, scatter.source, neutral, includeSelf);
+  };
+  Result<mlir::Value> result =
+      cx.invalid("unknown reduction: got '{}', expected sum, prod, mean, amax or amin", reduce);
+  if (reduce == "sum")
+    result = with(static_cast<stablehlo::AddOp *>(nullptr), cx.constant(int64_t{0}, element));
+  else if (reduce == "prod")
+    result = with(static_cast<stablehlo::MulOp *>(nullptr), cx.constant(int64_t{1}, element));
+  else if (reduce == "amax")
+    result = with(static_cast<stablehlo::MaxOp *>(nullptr), cx.lowest(element));
+  else if (reduce == "amin")
+    result = with(static_cast<stablehlo::MinOp *>(nullptr), cx.highest(element));
+  else if (reduce == "mean")
+    result = scatterMean(cx, scatter, includeSelf);
+  TORCHERE_ASSIGN(mlir::Value value, std::move(result));
+  return cx.reshape(value, cx.resultType().shape);
+}
+
+/// self[mask] = number: the one use of a mask whose result does not depend on how many elements it has.
+mlir::Value putByMask(Context &cx, mlir::Value self, mlir::Value mask, int64_t axis, mlir::Value number,
+                      bool accumulate) {
+  Integers mapping;
+  for (int64_t i = 0; i < Context::rank(mask); ++i)
+    mapping.push_back(axis + i);
+  mlir::Value updates = cx.broadcastTo(cx.reshape(number, {}), cx.shape(self));
+  if (accumulate)
+    updates = cx.elementwise<stablehlo::AddOp>({self, updates});
+  return cx.select(cx.broadcastInDim(mask, cx.shape(self), mapping), updates, self);
+}
+
+bool isOneElement(Context &cx, mlir::Value value) {
+  return llvm::all_of(cx.shape(value), [](const Dim &dim) { return dim.is(1); });
+}
+
+/// self[indices] = values, or += values when accumulating, which then adds up repeated places.
+Result<mlir::Value> indexPut(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  Values indices = args.optionalTensors("indices");
+  mlir::Value values = args.tensor("values");
+  bool accumulate = args.boolean("accumulate");
+  auto given = llvm::make_filter_range(indices, [](mlir::Value index) { return static_cast<bool>(index); });
+  auto first = given.begin();
+  if (first != given.end() && std::next(first) == given.end() && Context::dtype(*first) == DType::Bool &&
+      isOneElement(cx, values)) {
+    int64_t axis = llvm::find(indices, *first) - indices.begin();
+    return putByMask(cx, self, *first, axis, values, accumulate);
+  }
+  TORCHERE_ASSIGN(Placement placement, placementOf(cx, self, indices));
+  mlir::Value updates = cx.broadcastTo(values, slicesShape(cx, self, placement));
+  return scatterSlices(cx, self, placement, updates,
+                       accumulate ? combineUpdate<stablehlo::AddOp> : takeUpdate);
+}
+
+} // namespace
+
+void addScatter(OpTable &table) {
+  table.add("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter);
+  table.add("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", scatter);
+  table.add("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatterAdd);
+  table.add("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
+            "bool include_self=True) -> Tensor",
+            scatterReduce);
+  table.add("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+            indexPut);
+}
+
+} // namespace torchere::lowering
