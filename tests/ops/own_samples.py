@@ -42,7 +42,7 @@ UNARY = set(
     words(
         """abs neg exp expm1 log log1p log2 log10 sqrt rsqrt sin cos tanh sigmoid reciprocal square floor ceil
         round trunc sign logical_not bitwise_not isnan isinf relu silu hardtanh leaky_relu hardsigmoid
-        hardswish"""
+        hardswish erf erfc gelu tan asin acos atan sinh cosh asinh acosh atanh"""
     )
 )
 
@@ -50,7 +50,7 @@ UNARY = set(
 BINARY = set(
     words(
         """add.Tensor sub.Tensor mul.Tensor div.Tensor maximum minimum eq.Tensor ne.Tensor lt.Tensor le.Tensor
-        gt.Tensor ge.Tensor logical_and logical_or logical_xor fmod.Tensor remainder.Tensor"""
+        gt.Tensor ge.Tensor logical_and logical_or logical_xor fmod.Tensor remainder.Tensor atan2"""
     )
 )
 
@@ -266,12 +266,6 @@ def detached(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype),), {}, None
 
 
-def literal(dtype: torch.dtype) -> Iterator[Call]:
-    """A tensor written in the program: torch lifts it as a constant and copies it."""
-    values = drawn(dtype, 3).tolist()
-    yield (drawn(dtype, 2, 3),), {}, lambda x: torch.where(x == x, x, torch.tensor(values, dtype=dtype))
-
-
 def unsafe_view(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 2, 6), [3, 4]), {}, None
     yield (drawn(dtype, 2, 6), [-1]), {}, None
@@ -377,6 +371,95 @@ def attention(dtype: torch.dtype) -> Iterator[Call]:
     yield (q, k[:, :2].contiguous(), v[:, :2].contiguous()), {"enable_gqa": True}, None
 
 
+def extremes(dtype: torch.dtype) -> Iterator[Call]:
+    """Ties, NaN, every axis, no axis, 0-d."""
+    if dtype.is_complex or dtype == torch.bool:
+        return
+    ties = torch.tensor([[1, 3, 3], [2, 0, 2]], dtype=dtype)
+    for dim, keep in [(0, False), (1, True), (-1, False)]:
+        yield (ties, dim, keep), {}, None
+    yield (drawn(dtype), 0), {}, None
+    yield (drawn(dtype, 2, 0, 3), 0), {}, None
+    if is_floating(dtype):
+        nan = float("nan")
+        yield (torch.tensor([[1.0, nan, nan], [-float("inf"), float("inf"), 0.0]], dtype=dtype), 1), {}, None
+
+
+def positions(dtype: torch.dtype) -> Iterator[Call]:
+    yield from extremes(dtype)
+    if not dtype.is_complex and dtype != torch.bool:
+        yield (torch.tensor([[1, 3, 3], [2, 0, 2]], dtype=dtype),), {}, None
+        yield (drawn(dtype, 4, 6)[::2, ::3].T, None, True), {}, None
+
+
+def running(dtype: torch.dtype) -> Iterator[Call]:
+    yield (drawn(dtype, 3, 40, low=0, high=2), 1), {}, None
+    yield (drawn(dtype, 3, 4), -2), {}, None
+    yield (drawn(dtype), 0), {}, None
+    yield (drawn(dtype, 0, 3), 0), {}, None
+    yield (drawn(dtype, 5, 1), 1), {}, None
+    if is_floating(dtype):
+        yield (torch.tensor([1.0, float("inf"), float("nan"), 2.0], dtype=dtype), 0), {}, None
+
+
+def gather(dtype: torch.dtype) -> Iterator[Call]:
+    index = torch.tensor([[0, 2, 1], [3, 3, 0]])
+    yield (drawn(dtype, 4, 3), 0, index), {}, None
+    yield (drawn(dtype, 5, 4), 0, index), {}, None
+    yield (drawn(dtype, 2, 4), -1, index), {}, None
+    yield (drawn(dtype), 0, torch.tensor([0])), {}, None
+    yield (drawn(dtype, 3), 0, torch.tensor(2)), {}, None
+    yield (drawn(dtype, 4, 3), 0, index[:0]), {}, None
+
+
+def index(dtype: torch.dtype) -> Iterator[Call]:
+    """Index tensors in front, behind, several, apart, negative, broadcast against each other, empty."""
+    i, j = torch.tensor([0, -1, 1]), torch.tensor([[2], [-3]])
+    value = drawn(dtype, 3, 4, 5)
+    for indices in ([i], [None, i], [None, None, j], [i, j], [None, i, j], [i, None, j], [j, i, i], [i[:0]]):
+        yield (value, indices), {}, None
+    yield (value, [torch.tensor(2)]), {}, None
+    yield (value, [i.to(torch.int32)]), {}, None
+    yield (value.transpose(0, 2), [i]), {}, None
+
+
+def index_put(dtype: torch.dtype) -> Iterator[Call]:
+    i, j = torch.tensor([0, -1, 1]), torch.tensor([[2], [-3]])
+    value = drawn(dtype, 3, 4, 5)
+    yield (value, [i], drawn(dtype, 3, 4, 5)), {}, None
+    yield (value, [None, i], drawn(dtype, 3, 3, 5)), {}, None
+    yield (value, [i, None, j], drawn(dtype, 2, 3, 4)), {}, None
+    yield (value, [i], drawn(dtype)), {}, None
+    yield (value, [i, i], drawn(dtype, 5)), {}, None
+    yield (value, [torch.tensor([1, 1, 2])], drawn(dtype, 3, 1, 1), True), {}, None
+    yield (value, [value.real > 0 if dtype.is_complex else value > 0], drawn(dtype)), {}, None
+    yield (value, [None, torch.tensor([True, False, True, False])], drawn(dtype), True), {}, None
+
+
+def scatter(dtype: torch.dtype) -> Iterator[Call]:
+    index = torch.tensor([[0, 2, 1], [3, 3, 0]])
+    distinct = torch.tensor([[0, 2, 1], [3, 1, 0]])
+    yield (drawn(dtype, 4, 3), 0, distinct, drawn(dtype, 2, 3)), {}, None
+    yield (drawn(dtype, 5, 4), 0, distinct, drawn(dtype, 3, 5)), {}, None
+    yield (drawn(dtype, 2, 4), -1, distinct, drawn(dtype, 2, 3)), {}, None
+    yield (drawn(dtype), 0, torch.tensor([0]), drawn(dtype, 1)), {}, None
+    yield (drawn(dtype, 4, 3), 0, index, 2), {}, None
+
+
+def scatter_add(dtype: torch.dtype) -> Iterator[Call]:
+    index = torch.tensor([[0, 2, 1], [3, 2, 0]])
+    yield (drawn(dtype, 4, 3), 0, index, drawn(dtype, 2, 3)), {}, None
+    yield (drawn(dtype, 2, 4), -1, torch.tensor([[3, 3, 0], [1, 1, 1]]), drawn(dtype, 2, 3)), {}, None
+
+
+def scatter_reduce(dtype: torch.dtype) -> Iterator[Call]:
+    index = torch.tensor([[3, 3, 0], [1, 1, 1]])
+    for reduce in ("sum", "prod", "amax", "amin", "mean"):
+        for include in (True, False):
+            call = (drawn(dtype, 2, 5), 1, index, drawn(dtype, 2, 3), reduce)
+            yield call, {"include_self": include}, None
+
+
 _NUMBER_ROWS = [
     *(f"{op}.Scalar" for op in words("add sub rsub mul div remainder fmod eq ne lt le gt ge")),
 ]
@@ -398,7 +481,6 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "_to_copy.default": to_copy,
     "alias.default": detached,
     "detach.default": detached,
-    "lift_fresh_copy.default": literal,
     "_unsafe_view.default": unsafe_view,
     "scalar_tensor.default": scalar_tensor,
     "pow.Scalar": scalar_power,
@@ -407,6 +489,15 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "div.Tensor_mode": rounded_division,
     "slice.Tensor": wide_index,
     "scaled_dot_product_attention.default": attention,
+    **dict.fromkeys(("argmax.default", "argmin.default"), positions),
+    **dict.fromkeys(("max.dim", "min.dim"), extremes),
+    **dict.fromkeys(("cumsum.default", "cumprod.default"), running),
+    "gather.default": gather,
+    "index.Tensor": index,
+    "index_put.default": index_put,
+    **dict.fromkeys(("scatter.src", "scatter.value"), scatter),
+    "scatter_add.default": scatter_add,
+    "scatter_reduce.two": scatter_reduce,
     **{f"{op}.default": reduction_edges for op in words("sum prod mean max min any all amax amin")},
     **dict.fromkeys(("sum.dim_IntList", "mean.dim", "any.dims", "all.dims"), reduction_over_dims),
     **dict.fromkeys(("prod.dim_int", "any.dim", "all.dim"), reduction_over_dim),

@@ -21,7 +21,7 @@ ACCUMULATING = set(
         layer_norm native_layer_norm native_group_norm _native_batch_norm_legit_no_training
         _native_batch_norm_legit_functional _native_batch_norm_legit avg_pool2d avg_pool1d
         _adaptive_avg_pool2d adaptive_avg_pool2d nll_loss_forward nll_loss2d_forward cumsum var_mean std_mean
-        _log_softmax log_softmax"""
+        _log_softmax log_softmax gelu"""
     )
 )
 

@@ -103,11 +103,8 @@ def _bound_samples(row: str, dtype: torch.dtype, op: Any) -> Iterator[Sample]:
         return
     function = overload(row)
     drawn = itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), _MOST_CONSIDERED)
-    candidates = (
-        Sample(row, dtype, function, *_fit(function, (sample.input, *sample.args), sample.kwargs))
-        for sample in drawn
-    )
-    yield from _accepted(candidates)
+    fitted = (_fit(function, (sample.input, *sample.args), sample.kwargs) for sample in drawn)
+    yield from _accepted(Sample(row, dtype, function, *call) for call in fitted if call)
 
 
 def _own(row: str, dtype: torch.dtype) -> Iterator[Sample]:
@@ -137,10 +134,13 @@ def _equal(results: list[torch.Tensor], others: list[torch.Tensor]) -> bool:
     )
 
 
-def _fit(function: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+def _fit(function: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
     """The sample's arguments in the overload's terms: numbers where its schema wants numbers, and none of the
-    arguments that only the Python function has."""
+    arguments that only the Python function has. None where a tensor stands for an int."""
     formals = function._schema.arguments
+    for formal, value in zip(formals, args, strict=False):
+        if isinstance(value, torch.Tensor) and str(formal.type) in ("int", "Optional[int]", "List[int]"):
+            return None
     names = {formal.name for formal in formals}
     wants_number = {formal.name for formal in formals if str(formal.type) in ("number", "Optional[number]")}
 
