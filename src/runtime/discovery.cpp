@@ -140,10 +140,13 @@ Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const P
 }
 
 /// XLA's CPU client runs programs on threads of its own unless it is told not to. We wait for the end in any
-/// case, and a change of threads costs more than a small program.
+/// case, and a change of threads costs more than a small program. It also makes four devices of one
+/// processor.
 static void addDefaults(const PluginLocation &location, ClientOptions &options) {
-  if (location.name == defaultName)
-    options.emplace("asynchronous", false);
+  if (location.name != defaultName)
+    return;
+  options.emplace("asynchronous", false);
+  options.emplace("cpu_device_count", int64_t{1});
 }
 
 Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, ClientOptions options,

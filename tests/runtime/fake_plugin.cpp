@@ -3,6 +3,7 @@
 // FAKE_INITIALIZE_FAILS and FAKE_WITHOUT_ATTRIBUTES make it wrong in one way each.
 #include "fake_plugin.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -291,6 +292,9 @@ abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
     copy.host = nullptr;
     args->outputLists[0][i] = make(std::move(copy));
   }
+  for (size_t i = 0; control.donates && i < args->argumentCount; ++i)
+    if (std::find(control.kept.begin(), control.kept.end(), static_cast<int64_t>(i)) == control.kept.end())
+      args->argumentLists[0][i]->deleted = true;
   args->deviceCompleteEvents[0] = makeEvent("PJRT_LoadedExecutable_Execute");
   return nullptr;
 }

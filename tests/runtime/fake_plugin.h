@@ -24,6 +24,7 @@ struct FakeControl {
   bool onCpu = true;
   bool columnMajor = false;
   int resultType = -1;          ///< the element type that buffers claim; -1: their own
+  bool donates = false;         ///< executions delete the arguments that are not kept
   bool holdsHostMemory = false; ///< the events of host memory stay unready until release() is called
   std::vector<abi::Event *> held;
 };
