@@ -151,6 +151,10 @@ public:
     program.argumentNames = std::move(argumentNames);
   }
 
+  void setDimensionNames(std::map<std::string, std::string> names) {
+    program.dimensionNames = std::move(names);
+  }
+
   /// Verifies the program and hands it over; the builder is empty afterwards.
   std::shared_ptr<Program> finish() {
     unwrap(program.verify());
@@ -272,6 +276,7 @@ static void bindBuilder(nb::module_ &module) {
                           std::move(argumentNames));
           },
           nb::arg("input_tree"), nb::arg("output_tree"), nb::arg("argument_names"))
+      .def("set_dimension_names", &ProgramBuilder::setDimensionNames, nb::arg("names"))
       .def("finish", &ProgramBuilder::finish);
 }
 

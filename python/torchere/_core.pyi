@@ -1,8 +1,9 @@
 """The C++ core of Torchère."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 import enum
 import os
+import pathlib
 from typing import Annotated
 
 import numpy
@@ -82,6 +83,8 @@ class ProgramBuilder:
     def add_range_constraint(self, expression: str, least: int | None, most: int | None) -> None: ...
 
     def set_trees(self, input_tree: tuple[str, str], output_tree: tuple[str, str], argument_names: Sequence[str]) -> None: ...
+
+    def set_dimension_names(self, names: Mapping[str, str]) -> None: ...
 
     def finish(self) -> Program: ...
 
@@ -198,3 +201,113 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool =
 
 def load_bundle(path: str | os.PathLike, *, map_weights: bool = True) -> Bundle:
     """Reads the directory of a program."""
+
+class PluginLocation:
+    """A plugin that could be loaded."""
+
+    def __init__(self, name: str, path: str, origin: str) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def origin(self) -> str:
+        """Where the name was found."""
+
+    def __repr__(self) -> str: ...
+
+def plugin_directory() -> pathlib.Path:
+    """Where `torchere plugins install` puts plugins."""
+
+def known_plugins(others: Sequence[PluginLocation] = []) -> list[PluginLocation]:
+    """Every plugin that is known; `others` come last."""
+
+def find_plugin(name_or_path: str = '', others: Sequence[PluginLocation] = []) -> PluginLocation:
+    """
+    The plugin of a name or path; of the variable PJRT_DEVICE, or "cpu", when it is empty.
+    """
+
+class Device:
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def kind(self) -> str:
+        """The vendor's name of the device."""
+
+    @property
+    def description(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class Client:
+    """A plugin's devices."""
+
+    @property
+    def platform_name(self) -> str: ...
+
+    @property
+    def platform_version(self) -> str: ...
+
+    @property
+    def devices(self) -> list[Device]: ...
+
+    @property
+    def plugin_path(self) -> str: ...
+
+    @property
+    def api_version(self) -> tuple:
+        """The version of the PJRT C API that the plugin was built with."""
+
+    @property
+    def stablehlo_version(self) -> object:
+        """The newest StableHLO that the plugin reads; None when it does not say."""
+
+    @property
+    def attributes(self) -> dict[str, str | int | list[int] | float | bool]: ...
+
+    @property
+    def compile_counts(self) -> tuple:
+        """How many programs were compiled, and how many found in the cache."""
+
+    def __repr__(self) -> str: ...
+
+def shared_client(name_or_path: str = '', options: dict = {}, others: Sequence[PluginLocation] = []) -> Client:
+    """
+    The client of a plugin, by name or path. One serves all callers with equal options.
+    """
+
+class Session:
+    """
+    A program on a device, ready to be called, from several threads if need be.
+    """
+
+    def __init__(self, client: Client, bundle: Bundle, device: int | None = None) -> None:
+        """
+        The bundle's functions on the client's device of this id (the first when none is given).
+        """
+
+    def find_function(self, name: str) -> int:
+        """The index of a function: its place in the bundle."""
+
+    def call(self, function: int, leaves: Sequence) -> list:
+        """
+        Calls the function of this index with the leaves of its arguments; the leaves of its results. Tensors that the program mutates are written.
+        """
+
+    def state_names(self) -> list[str]:
+        """The weights and buffers that some function writes."""
+
+    def read_weight(self, name: str) -> object:
+        """The current value of a weight or buffer; later calls do not change it."""
+
+    def write_state(self, name: str, value: object) -> None:
+        """Sets a state to a copy of the tensor."""
+
+    def counts(self, function: int) -> dict:
+        """
+        How many calls the function had, and how often its module was refined and made an executable.
+        """

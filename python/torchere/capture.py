@@ -70,16 +70,17 @@ def check_not_merged(exported_program: Any) -> None:
         seen[id(leaf)] = name
 
 
-def capture(exported_program: Any) -> _core.Program:
+def capture(exported_program: Any, dimension_names: dict[str, str] | None = None) -> _core.Program:
     """The ExportedProgram as a program of the core. Weights are not copied: the program keeps their
-    storages."""
+    storages. `dimension_names` maps torch's symbols to the user's names of dynamic dimensions."""
     check_not_merged(exported_program)
-    return _Capture(exported_program).run()
+    return _Capture(exported_program, dimension_names or {}).run()
 
 
 class _Capture:
-    def __init__(self, exported_program: Any):
+    def __init__(self, exported_program: Any, dimension_names: dict[str, str]):
         self.exported = exported_program
+        self.dimension_names = dimension_names
         self.builder = _core.ProgramBuilder(_vocabulary())
         self.traces: dict[str, int] = {}
         self.module_stacks: dict[tuple, int] = {}
@@ -92,6 +93,7 @@ class _Capture:
         self.add_ranges()
         spec = self.exported.call_spec
         self.builder.set_trees(dump_spec(spec.in_spec), dump_spec(spec.out_spec), self.argument_names())
+        self.builder.set_dimension_names(self.dimension_names)
         return self.builder.finish()
 
     def walk(self, graph: int, module: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from torchere import _core
 from torchere.capture import capture, check_not_merged
 from torchere.decompositions import decompose
+from torchere.dimension_names import dimension_names
 from torchere.errors import CaptureError, InvalidArgumentError
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
@@ -47,18 +48,25 @@ def export(
             raise InvalidArgumentError(
                 "[export] an ExportedProgram has its arguments already: got others, expected none"
             )
-        exported = target
-    else:
-        with _Stopwatch(timings, "export"):
-            exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
-    return lower(exported, name, timings)
+        return lower(target, name, timings)
+    with _Stopwatch(timings, "export"):
+        module = as_module(target)
+        exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
+        names = dimension_names(module, exported, dynamic_shapes)
+    return lower(exported, name, timings, names=names)
 
 
 def lower(
-    exported_program: Any, name: str, timings: Timings, *, has_weights: bool = True, **options: Any
+    exported_program: Any,
+    name: str,
+    timings: Timings,
+    *,
+    names: dict[str, str] | None = None,
+    has_weights: bool = True,
+    **options: Any,
 ) -> StableHLOProgram:
-    """The steps from torch's ExportedProgram on; `timings` gets theirs. `options` are those of the core's
-    export_program."""
+    """The steps from torch's ExportedProgram on; `timings` gets theirs. `names` are those of dynamic dimensions,
+    `options` those of the core's export_program."""
     check_not_merged(exported_program)
     with _Stopwatch(timings, "decompose"):
         try:
@@ -68,7 +76,7 @@ def lower(
                 f"[export] torch could not decompose the program: {_first_lines(error)}"
             ) from error
     with _Stopwatch(timings, "walk"):
-        program = capture(decomposed)
+        program = capture(decomposed, names)
     exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
     return StableHLOProgram._from_exported(exported, program, timings, has_weights)

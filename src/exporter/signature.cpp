@@ -184,7 +184,7 @@ private:
     entryPoint.name = options.name;
     entryPoint.userInputCount = userInputs;
     entryPoint.userOutputCount = userOutputs;
-    entryPoint.expressions = program.expressions;
+    entryPoint.expressions = program.expressions.renamed(program.dimensionNames);
     entryPoint.rangeConstraints = program.rangeConstraints;
     entryPoint.inputTree = program.inputTree;
     entryPoint.outputTree = program.outputTree;

@@ -18,6 +18,20 @@ SymInt ExpressionPool::symbol(std::string_view name) {
   return SymInt::expression(entry->second);
 }
 
+ExpressionPool ExpressionPool::renamed(const std::map<std::string, std::string> &names) const {
+  ExpressionPool result = *this;
+  for (const auto &[from, to] : names) {
+    auto found = result.index.find("$" + from);
+    if (found == result.index.end() || result.index.contains("$" + to))
+      continue;
+    uint32_t id = found->second;
+    result.index.erase(found);
+    result.index.emplace("$" + to, id);
+    result.expressions[id].symbol = to;
+  }
+  return result;
+}
+
 SymInt ExpressionPool::intern(ExpressionKind kind, std::vector<SymInt> operands) {
   std::string key = fmt::format("{}", static_cast<int>(kind));
   for (SymInt operand : operands) {

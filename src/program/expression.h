@@ -78,6 +78,9 @@ public:
   /// a division by zero, is left unfolded; evaluate() reports it.
   SymInt make(ExpressionKind kind, std::vector<SymInt> operands);
   const Expression &operator[](SymInt expression) const { return expressions[expression.id()]; }
+  /// The same expressions, by the same ids, with symbols under other names. A new name that is a symbol of
+  /// the pool or given twice is not taken.
+  ExpressionPool renamed(const std::map<std::string, std::string> &names) const;
   /// How many expressions there are; ids are smaller.
   size_t size() const { return expressions.size(); }
 

@@ -7,6 +7,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -198,6 +199,7 @@ struct TORCHERE_EXPORT Program {
   std::vector<OutputSpec> outputs;
   ExpressionPool expressions;
   std::vector<RangeConstraint> rangeConstraints;
+  std::map<std::string, std::string> dimensionNames; ///< symbol -> the user's name of that dimension
   std::unordered_map<std::string, Weight> stateDict; ///< parameters and buffers, by name
   std::unordered_map<std::string, Weight> constants;
   TreeSpec inputTree; ///< of (args, kwargs)

@@ -204,9 +204,9 @@ def test_a_custom_op_is_a_custom_call_where_its_namespace_is_allowed():
         _core.export_program(capture(exported))
     text = _core.export_program(capture(exported), custom_op_namespaces={"torchere_test"}).text()
     assert re.search(
-        r'stablehlo\.custom_call @torchere_test\.scaled\.default\(%arg0, %arg1, %arg1\) '
+        r"stablehlo\.custom_call @torchere_test\.scaled\.default\(%arg0, %arg1, %arg1\) "
         r'\{backend_config = "\{\\22factor\\22:2\.5\}"\} : '
-        r'\(tensor<3xf32>, tensor<3xf32>, tensor<3xf32>\) -> tensor<3xf32>',
+        r"\(tensor<3xf32>, tensor<3xf32>, tensor<3xf32>\) -> tensor<3xf32>",
         text,
     )
 
