@@ -17,7 +17,10 @@ def dimension_names(module: Any, exported_program: Any, dynamic_shapes: Any) -> 
     leaves = pytree.tree_leaves(exported_program.example_inputs)
     specs = [spec for spec in exported_program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
     placeholders = {node.name: node for node in exported_program.graph.nodes if node.op == "placeholder"}
-    values = {id(leaf): placeholders[spec.arg.name].meta.get("val") for leaf, spec in zip(leaves, specs)}
+    values = {
+        id(leaf): placeholders[spec.arg.name].meta.get("val")
+        for leaf, spec in zip(leaves, specs, strict=True)
+    }
     args, kwargs = exported_program.example_inputs
     bound = inspect.signature(module.forward).bind(*args, **kwargs).arguments
     arguments = bound if isinstance(dynamic_shapes, dict) else tuple(bound.values())
@@ -47,5 +50,5 @@ def _dims(value: Any, shapes: Any) -> Iterator[tuple[Any, int, Any]]:
         for key, shape in shapes.items():
             yield from _dims(value.get(key), shape)
     elif isinstance(value, (list, tuple)) and isinstance(shapes, (list, tuple)):
-        for element, shape in zip(value, shapes):
+        for element, shape in zip(value, shapes, strict=False):
             yield from _dims(element, shape)

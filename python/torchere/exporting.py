@@ -65,8 +65,8 @@ def lower(
     has_weights: bool = True,
     **options: Any,
 ) -> StableHLOProgram:
-    """The steps from torch's ExportedProgram on; `timings` gets theirs. `names` are those of dynamic dimensions,
-    `options` those of the core's export_program."""
+    """The steps from torch's ExportedProgram on; `timings` gets theirs. `names` are those of dynamic
+    dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
     with _Stopwatch(timings, "decompose"):
         try:

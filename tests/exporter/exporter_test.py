@@ -169,8 +169,8 @@ def test_an_error_of_a_lowering_names_op_argument_and_line():
     with pytest.raises(Error) as caught:
         lower(Pool(), (torch.ones(1, 1, 16, 8),), dynamic_shapes={"x": {2: size}})
     assert re.fullmatch(
-        r"\[aten\.max_pool2d\.default\] ceil_mode needs a constant image size: got one known only at run time; "
-        r"at .*exporter_test\.py:\d+.*",
+        r"\[aten\.max_pool2d\.default\] ceil_mode needs a constant image size: got one known only at run "
+        r"time; at .*exporter_test\.py:\d+.*",
         str(caught.value),
     )
 

@@ -153,4 +153,14 @@ TEST(ExpressionPool, KeepsWhatItCannotFold) {
   EXPECT_FALSE(pool.make(ExpressionKind::FloorDiv, {least, -1}).isConstant());
 }
 
+TEST(Expression, RenamedKeepsIdsAndRefusesNamesThatAreTaken) {
+  ExpressionPool pool;
+  SymInt size = *pool.parse("2*s0 + s1");
+  ExpressionPool renamed = pool.renamed({{"s0", "batch"}, {"s1", "batch"}, {"s9", "rows"}});
+  EXPECT_EQ(renamed.print(size), "2*batch + s1");
+  EXPECT_EQ(*renamed.evaluate(size, {{"batch", 3}, {"s1", 4}}), 10);
+  EXPECT_EQ(renamed.symbol("batch"), pool.symbol("s0"));
+  EXPECT_EQ(pool.print(size), "2*s0 + s1");
+}
+
 } // namespace torchere::program
