@@ -27,3 +27,7 @@ def test_lowering_resnet50_takes_under_0_3_seconds():
 def test_exporting_two_gigabytes_takes_under_a_tenth_of_them():
     ratio = evaluate("memory_bench", "memory_bench.measure().ratio")
     assert ratio < 0.1
+
+
+def test_calling_a_small_program_costs_under_30_microseconds():
+    assert 0 < evaluate("call_bench", "min(call_bench.measure()['program'])") < 30
