@@ -60,6 +60,13 @@ SymInt ExpressionPool::make(ExpressionKind kind, std::vector<SymInt> operands) {
   }
 }
 
+/// Whether it is a product that starts with a constant factor. (A product of constants that does not fit in
+/// 64 bits is left as it is, and has none.)
+static bool hasCoefficient(const Expression &expression) {
+  return expression.kind == ExpressionKind::Mul && expression.operands[0].isConstant() &&
+         !expression.operands[1].isConstant();
+}
+
 /// `coefficient * rest`, where `rest` has no constant factor.
 SymInt ExpressionPool::makeTerm(int64_t coefficient, SymInt rest) {
   if (coefficient == 0)
@@ -100,8 +107,7 @@ SymInt ExpressionPool::makeAdd(const std::vector<SymInt> &operands) {
     }
     int64_t coefficient = 1;
     SymInt rest = operand;
-    if (const Expression &stored = (*this)[operand];
-        stored.kind == ExpressionKind::Mul && stored.operands[0].isConstant()) {
+    if (const Expression &stored = (*this)[operand]; hasCoefficient(stored)) {
       coefficient = stored.operands[0].constant();
       std::vector<SymInt> factors(stored.operands.begin() + 1, stored.operands.end());
       rest = factors.size() == 1 ? factors[0] : intern(ExpressionKind::Mul, std::move(factors));
@@ -166,9 +172,7 @@ SymInt ExpressionPool::makeMul(const std::vector<SymInt> &operands) {
 static int64_t coefficientOf(const ExpressionPool &pool, SymInt term) {
   if (term.isConstant())
     return term.constant();
-  const Expression &stored = pool[term];
-  bool scaled = stored.kind == ExpressionKind::Mul && stored.operands[0].isConstant();
-  return scaled ? stored.operands[0].constant() : 1;
+  return hasCoefficient(pool[term]) ? pool[term].operands[0].constant() : 1;
 }
 
 /// `term` with its constant factor divided by `divisor`, which divides it.

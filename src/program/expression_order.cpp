@@ -54,15 +54,15 @@ static SortView viewOf(const ExpressionPool &pool, SymInt expression) {
     return view;
   }
   const Expression *stored = &pool[expression];
-  if (stored->kind == ExpressionKind::Mul && stored->operands[0].isConstant()) {
+  if (stored->kind == ExpressionKind::Mul && stored->operands[0].isConstant() &&
+      !stored->operands[1].isConstant()) {
     view.coefficient = stored->operands[0].constant();
     if (stored->operands.size() > 2) {
       view.rank = rankOf(ExpressionKind::Mul);
       view.operands = std::span(stored->operands).subspan(1);
       return view;
     }
-    if (!stored->operands[1].isConstant())
-      stored = &pool[stored->operands[1]];
+    stored = &pool[stored->operands[1]];
   }
   if (stored->kind == ExpressionKind::Pow && !stored->operands[0].isConstant()) {
     view.exponent = stored->operands[1];

@@ -9,6 +9,9 @@ namespace torchere::program {
 
 /// Nesting deeper than this is refused rather than risking the stack.
 static constexpr int maximumDepth = 200;
+/// Longer texts are refused: putting the terms of a sum in order takes time and memory that grow
+/// quadratically.
+static constexpr size_t maximumLength = 10000;
 
 /// sum: product (('+' | '-') product)*; product: unary (('*' | '//') unary)*; unary: '-' unary | power;
 /// power: atom ['**' unary]; atom: number | symbol | function '(' sum (',' sum)* ')' | '(' sum ')'.
@@ -61,14 +64,23 @@ private:
   }
 
   Result<SymInt> parseProduct() {
-    TORCHERE_ASSIGN(SymInt value, parseUnary());
+    TORCHERE_ASSIGN(SymInt first, parseUnary());
+    // All factors at once: "3*(s0 + 1)*s1" is not (3*s0 + 3)*s1.
+    std::vector<SymInt> factors = {first};
     for (;;) {
       bool isQuotient = take("//");
       if (!isQuotient && !take("*"))
-        return value;
-      TORCHERE_ASSIGN(SymInt factor, parseUnary());
-      value = pool.make(isQuotient ? ExpressionKind::FloorDiv : ExpressionKind::Mul, {value, factor});
+        return product(factors);
+      TORCHERE_ASSIGN(SymInt next, parseUnary());
+      if (isQuotient)
+        factors = {pool.make(ExpressionKind::FloorDiv, {product(factors), next})};
+      else
+        factors.push_back(next);
     }
+  }
+
+  SymInt product(const std::vector<SymInt> &factors) {
+    return factors.size() == 1 ? factors[0] : pool.make(ExpressionKind::Mul, factors);
   }
 
   Result<SymInt> parseUnary() {
@@ -193,6 +205,9 @@ private:
 };
 
 Result<SymInt> ExpressionPool::parse(std::string_view text) {
+  if (text.size() > maximumLength)
+    return invalidArgument("[expression \"{}...\"] too long: got {} characters, expected at most {}",
+                           text.substr(0, 40), text.size(), maximumLength);
   return ExpressionParser(*this, text).parse();
 }
 
