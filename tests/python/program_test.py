@@ -1,0 +1,287 @@
+"""StableHLOProgram: calls give what eager gives, with the program's structure, state and errors."""
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from models import Pair
+from torch import nn
+from torch.export import Dim, export
+
+import torchere
+from torchere.errors import InvalidArgumentError, NotFoundError
+
+
+def check(got, expected):
+    torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
+
+
+class Structured(nn.Module):
+    """Nested arguments, keywords, constants; results of every kind."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+
+    def forward(self, x, pair, mode="sum", *, mask=None, options):
+        y = self.layer(x) * options["scale"] + pair[0]
+        if mask is not None:
+            y = y * mask
+        return {"y": y, "pair": Pair(pair[1] - 1, [y.sum(), None]), "mode": mode, "rows": x.shape[0] * 2}
+
+
+ARGS = (torch.randn(2, 3), (torch.randn(4), torch.randn(2)))
+KWARGS = {"mask": torch.rand(2, 4), "options": {"scale": torch.tensor(2.0), "name": "n"}}
+
+
+@pytest.fixture(scope="module")
+def structured():
+    module = Structured()
+    shapes = {
+        "x": {0: Dim("rows", max=64)},
+        "pair": (None, None),
+        "mode": None,
+        "mask": {0: Dim("rows", max=64)},
+        "options": {"scale": None, "name": None},
+    }
+    return module, torchere.export(module, (*ARGS, "mean"), KWARGS, dynamic_shapes=shapes)
+
+
+def test_structure_and_constants(structured):
+    module, program = structured
+    got, expected = program(*ARGS, "mean", **KWARGS), module(*ARGS, "mean", **KWARGS)
+    assert list(got) == list(expected)
+    assert type(got["pair"]) is Pair and type(got["pair"].second) is list
+    assert (got["mode"], got["rows"], got["pair"].second[1]) == ("mean", 4, None)
+    check(got["y"], expected["y"])
+    check(got["pair"].first, expected["pair"].first)
+    check(got["pair"].second[0], expected["pair"].second[0])
+
+
+def test_arguments_by_keyword(structured):
+    module, program = structured
+    got = program(ARGS[0], mode="mean", pair=ARGS[1], **KWARGS)
+    check(got["y"], module(*ARGS, "mean", **KWARGS)["y"])
+    check(program.evaluate("forward", (*ARGS, "mean"), KWARGS)["y"], got["y"])
+
+
+def test_numpy_arrays_in_torch_tensors_out(structured):
+    module, program = structured
+    got = program(ARGS[0].numpy(), ARGS[1], "mean", **KWARGS)
+    assert isinstance(got["y"], torch.Tensor)
+    check(got["y"], module(*ARGS, "mean", **KWARGS)["y"])
+
+
+def test_other_sizes(structured):
+    module, program = structured
+    for rows in (1, 5, 64):
+        x, mask = torch.randn(rows, 3), torch.rand(rows, 4)
+        kwargs = KWARGS | {"mask": mask}
+        got, expected = program(x, ARGS[1], "mean", **kwargs), module(x, ARGS[1], "mean", **kwargs)
+        check(got["y"], expected["y"])
+        assert got["rows"] == expected["rows"]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        (
+            (*ARGS, "mean", 1),
+            KWARGS,
+            "[forward] too many arguments: got 4, expected 3",
+        ),
+        (
+            ARGS[:1],
+            {"mode": "mean", "options": KWARGS["options"]},
+            "[forward] arguments are missing: got 3, expected also pair, mask",
+        ),
+        (
+            (*ARGS, "mean"),
+            KWARGS | {"bias": 1},
+            "[forward] unknown arguments: got bias, expected x, pair, mode, mask, options",
+        ),
+        (
+            (ARGS[0], ARGS[1][:1], "mean"),
+            KWARGS,
+            "[pair] another structure than the program's: got 1 items, expected 2",
+        ),
+        (
+            (*ARGS, "mean"),
+            KWARGS | {"options": {"scale": torch.tensor(1.0)}},
+            "[options] another structure than the program's: got [\"'scale'\"], expected the keys "
+            "['scale', 'name']",
+        ),
+    ],
+    ids=["too many", "missing", "unknown", "structure", "keys"],
+)
+def test_wrong_arguments_are_named(structured, args, kwargs, message):
+    with pytest.raises(InvalidArgumentError) as error:
+        structured[1](*args, **kwargs)
+    assert str(error.value) == message
+
+
+def test_an_unknown_function_is_named(structured):
+    with pytest.raises(NotFoundError) as error:
+        structured[1].evaluate("backward", ARGS)
+    assert str(error.value) == "[backward] no such function: expected one of forward"
+
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        self.total += x
+        self.calls += 1
+        return self.total / self.calls
+
+
+def test_state_is_carried_from_call_to_call():
+    module = Counter()
+    eager, program = copy.deepcopy(module), torchere.export(module, torch.ones(3))
+    for _ in range(3):
+        x = torch.randn(3)
+        check(program(x), eager(x))
+    check(program.state_dict(), dict(eager.state_dict()))
+    assert module.calls == 0, "the module that was exported keeps its own state"
+    check(torchere.export(module, torch.ones(3)).state_dict()["total"], torch.zeros(3))
+
+
+def test_state_survives_saving_as_it_was_exported(tmp_path):
+    program = torchere.export(Counter(), torch.ones(3))
+    program.save(tmp_path / "counter")
+    loaded = torchere.load(tmp_path / "counter")
+    check(loaded(torch.ones(3)), torch.ones(3))
+    check(loaded(torch.ones(3)), torch.ones(3))
+    assert loaded.state_dict()["calls"] == 2
+
+
+def test_mutated_inputs_are_written():
+    class Scale(nn.Module):
+        def forward(self, x, y):
+            x.mul_(2)
+            return x + y
+
+    program = torchere.export(Scale(), (torch.ones(3), torch.ones(3)))
+    x, y = torch.arange(3.0), torch.ones(3)
+    check(program(x, y), torch.arange(3.0) * 2 + 1)
+    check(x, torch.arange(3.0) * 2)
+    array = np.arange(3, dtype=np.float32)
+    program(array, y)
+    assert array.tolist() == [0, 2, 4]
+
+
+def test_one_example_given_twice():
+    program = torchere.export(lambda x, y: x - 2 * y, (torch.ones(3),) * 2)
+    check(program(torch.full((3,), 5.0), torch.ones(3)), torch.full((3,), 3.0))
+
+
+def test_inputs_of_every_layout():
+    program = torchere.export(lambda x: x * 2, torch.ones(3, 4))
+    base = torch.randn(4, 6)
+    for view in (base.t()[:3], base[::2, :4].repeat(2, 1)[:3], torch.ones(1).expand(3, 4)):
+        check(program(view), view * 2)
+    grad = torch.randn(3, 4, requires_grad=True)
+    check(program(grad), grad.detach() * 2)
+
+
+def test_an_exported_program_has_its_arguments_already():
+    exported = export(nn.Linear(2, 2), (torch.ones(1, 2),))
+    with pytest.raises(InvalidArgumentError) as error:
+        torchere.export(exported, torch.ones(1, 2))
+    assert str(error.value) == (
+        "[export] an ExportedProgram has its arguments already: got others, expected none"
+    )
+    check(torchere.export(exported)(torch.ones(1, 2)), exported.module()(torch.ones(1, 2)))
+
+
+def test_a_merged_program_is_refused():
+    x = torch.ones(3)
+
+    class Two(nn.Module):
+        def forward(self, x, y):
+            return x - 2 * y
+
+    with pytest.raises(InvalidArgumentError, match="one tensor was given for two inputs"):
+        torchere.export(export(Two(), (x, x)))
+
+
+def test_functions_and_methods():
+    layer = nn.Linear(3, 3)
+    x = torch.randn(2, 3)
+    check(torchere.export(lambda a: layer(a).relu(), x)(x), layer(x).relu().detach())
+
+    class Encoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def encode(self, tokens):
+            return self.layer(tokens) * 2
+
+    program = torchere.export(Encoder().encode, x)
+    check(program(tokens=x), layer(x).detach() * 2)
+    assert set(program.state_dict()) == {"layer.weight", "layer.bias"}
+
+
+def test_several_threads_call_one_program(structured):
+    module, program = structured
+    failures = []
+
+    def work(rows):
+        x, kwargs = torch.randn(rows, 3), KWARGS | {"mask": torch.rand(rows, 4)}
+        try:
+            for _ in range(10):
+                check(program(x, ARGS[1], "mean", **kwargs)["y"], module(x, ARGS[1], "mean", **kwargs)["y"])
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(rows,)) for rows in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+WITHOUT_TORCH = """
+import sys, importlib.util
+assert importlib.util.find_spec("torch") is None
+import numpy, torchere
+program = torchere.load(sys.argv[1])
+result = program(numpy.ones((2, 3), numpy.float32))
+assert type(result["y"]) is numpy.ndarray and type(program.state_dict()["weight"]) is numpy.ndarray
+print(result["y"].tolist(), result["name"])
+"""
+
+
+def test_a_saved_program_needs_no_torch(tmp_path):
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.full((3,), 2.0))
+
+        def forward(self, x):
+            return {"y": x * self.weight, "name": "net"}
+
+    torchere.export(Net(), torch.ones(2, 3)).save(tmp_path / "net")
+    packages = tmp_path / "packages"  # an environment that holds numpy and torchere alone
+    packages.mkdir()
+    numpy_home = Path(np.__file__).parent
+    for home in (numpy_home, numpy_home.with_name("numpy.libs"), Path(torchere.__file__).parent):
+        if home.exists():
+            (packages / home.name).symlink_to(home)
+    command = [sys.executable, "-S", "-c", WITHOUT_TORCH, str(tmp_path / "net")]
+    environment = os.environ | {"PYTHONPATH": str(packages)}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert result.stdout.strip() == "[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]] net", result.stderr
