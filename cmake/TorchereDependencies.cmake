@@ -13,11 +13,6 @@ if(NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR "Torchère is built on MLIR 22: found ${LLVM_PACKAGE_VERSION} in ${LLVM_INSTALL_PREFIX}")
 endif()
 message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} in ${LLVM_INSTALL_PREFIX}")
-# LLVM's exports name libzstd.so; the wheel must run where there is none, so its archive takes its place.
-find_library(TORCHERE_ZSTD_ARCHIVE NAMES libzstd.a)
-if(TARGET zstd::libzstd_shared AND TORCHERE_ZSTD_ARCHIVE)
-  set_target_properties(zstd::libzstd_shared PROPERTIES IMPORTED_LOCATION ${TORCHERE_ZSTD_ARCHIVE})
-endif()
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
 include(AddLLVM)
@@ -37,8 +32,8 @@ function(torchere_use_archive target archive)
 endfunction()
 find_library(TORCHERE_ZSTD_ARCHIVE libzstd.a REQUIRED)
 torchere_use_archive(zstd::libzstd_shared ${TORCHERE_ZSTD_ARCHIVE})
-torchere_use_archive(LLVM ${LLVM_LIBRARY_DIR}/libLLVMSupport.a LLVMRemarks LLVMTargetParser LLVMBinaryFormat LLVMSupport
-                     LLVMDemangle)
+torchere_use_archive(LLVM ${LLVM_LIBRARY_DIR}/libLLVMSupport.a LLVMRemarks LLVMTargetParser LLVMBinaryFormat
+                     LLVMSupport LLVMDemangle)
 add_library(torchere_mlir INTERFACE)
 target_link_libraries(torchere_mlir INTERFACE
   MLIRAnalysis MLIRBytecodeReader MLIRBytecodeWriter MLIRFuncDialect MLIRIR MLIRParser MLIRPass MLIRTransforms

@@ -78,6 +78,8 @@ ParseResult parseVariadicOperandWithAttribute(OpAsmParser &parser,
 }
 
 void printVariadicOperandWithAttribute(OpAsmPrinter &printer, Operation *, OperandRange operands) {
+  if (operands.empty()) // upstream writes a lone comma here, which it cannot read back
+    return;
   printer.printOperands(operands);
   printer << ",";
 }

@@ -24,7 +24,7 @@ mlir::ParseResult parseSelectOpType(mlir::OpAsmParser &parser, mlir::Type &pred,
 void printSelectOpType(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type pred, mlir::Type onTrue,
                        mlir::Type onFalse, mlir::Type result);
 
-/// Operands, each followed by a comma, before an attribute; without operands a lone comma, or none.
+/// Operands, each followed by a comma, before an attribute. Without operands a lone comma is read, too.
 mlir::ParseResult
 parseVariadicOperandWithAttribute(mlir::OpAsmParser &parser,
                                   llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands);

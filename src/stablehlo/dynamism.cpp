@@ -60,12 +60,15 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   }
   if (failed(verifyLength(reporter, "C7", "output_dimensions", getOutputDimensions(), result.getRank())))
     return failure();
-  SmallVector<int64_t> known(getKnownExpandingDimensions().value_or(ArrayRef<int64_t>()));
-  llvm::append_range(known, getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>()));
+  ArrayRef<int64_t> expanding = getKnownExpandingDimensions().value_or(ArrayRef<int64_t>());
+  ArrayRef<int64_t> nonexpanding = getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>());
+  SmallVector<int64_t> known(expanding);
+  llvm::append_range(known, nonexpanding);
+  int64_t rank = operand.getRank();
   return failure(
       failed(reporter.unique("C8", "known_expanding_dimensions and known_nonexpanding_dimensions", known)) ||
-      failed(reporter.inRange("C9", "known_expanding_dimensions and known_nonexpanding_dimensions", known,
-                              operand.getRank())));
+      failed(reporter.inRange("C9", "known_expanding_dimensions", expanding, rank)) ||
+      failed(reporter.inRange("C10", "known_nonexpanding_dimensions", nonexpanding, rank)));
 }
 
 //===- dynamic_conv -------------------------------------------------------===//

@@ -1,0 +1,95 @@
+// RUN: torchere-opt %s -split-input-file --stablehlo-refine-arguments='types=tensor<4x3xf32>' --stablehlo-refine-shapes | FileCheck %s
+// Types are carried through every kind of op, through loops and through calls; shape arithmetic is removed.
+
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> (tensor<12xf32>, tensor<3xf32>, tensor<4x4xf32>, tensor<4x3xi1>)
+func.func @main(%arg0: tensor<?x3xf32>) -> (tensor<?xf32>, tensor<3xf32>, tensor<?x?xf32>, tensor<?x3xi1>) {
+  // CHECK-NEXT: %[[FLAT:.*]] = stablehlo.reshape %arg0 : (tensor<4x3xf32>) -> tensor<12xf32>
+  // CHECK-NEXT: %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  // CHECK-NEXT: %[[SUM:.*]] = stablehlo.reduce(%arg0 init: %[[ZERO]]) applies stablehlo.add across dimensions = [0] : (tensor<4x3xf32>, tensor<f32>) -> tensor<3xf32>
+  // CHECK-NEXT: %[[HALF:.*]] = stablehlo.convert %arg0 : (tensor<4x3xf32>) -> tensor<4x3xf16>
+  // CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot_general %[[HALF]], %[[HALF]], contracting_dims = [1] x [1] : (tensor<4x3xf16>, tensor<4x3xf16>) -> tensor<4x4xf32>
+  // CHECK-NEXT: %[[COMPARED:.*]] = stablehlo.compare GT, %arg0, %arg0 : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xi1>
+  // CHECK-NEXT: return %[[FLAT]], %[[SUM]], %[[DOT]], %[[COMPARED]]
+  %rows = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %size = stablehlo.multiply %rows, %three : tensor<i32>
+  %shape = stablehlo.reshape %size : (tensor<i32>) -> tensor<1xi32>
+  %flat = stablehlo.dynamic_reshape %arg0, %shape : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%arg0 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<?x3xf32>, tensor<f32>) -> tensor<3xf32>
+  %half = stablehlo.convert %arg0 : (tensor<?x3xf32>) -> tensor<?x3xf16>
+  %dot = stablehlo.dot_general %half, %half, contracting_dims = [1] x [1] : (tensor<?x3xf16>, tensor<?x3xf16>) -> tensor<?x?xf32>
+  %compared = stablehlo.compare GT, %arg0, %arg0 : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xi1>
+  return %flat, %sum, %dot, %compared : tensor<?xf32>, tensor<3xf32>, tensor<?x?xf32>, tensor<?x3xi1>
+}
+
+// -----
+
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> tensor<4x3xf32>
+func.func @main(%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %ten = stablehlo.constant dense<10> : tensor<i32>
+  // CHECK: stablehlo.while({{.*}}) : tensor<i32>, tensor<4x3xf32>
+  // CHECK: stablehlo.add %{{.*}}, %{{.*}} : tensor<4x3xf32>
+  // CHECK: stablehlo.return {{.*}} : tensor<i32>, tensor<4x3xf32>
+  %0:2 = stablehlo.while(%i = %zero, %x = %arg0) : tensor<i32>, tensor<?x3xf32> cond {
+    %1 = stablehlo.compare LT, %i, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.add %x, %x : tensor<?x3xf32>
+    %3 = stablehlo.add %i, %i : tensor<i32>
+    stablehlo.return %3, %2 : tensor<i32>, tensor<?x3xf32>
+  }
+  return %0#1 : tensor<?x3xf32>
+}
+
+// -----
+
+// A function that is called with two signatures is copied; one that is called twice with the same is not.
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<2x3xf32>, tensor<4x3xf32>)
+// CHECK: call @double(%arg0) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+// CHECK: call @double_0(%{{.*}}) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: call @double(%arg0) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+func.func @main(%arg0: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) {
+  %0 = call @double(%arg0) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %part = stablehlo.slice %arg0 [0:2, 0:3] : (tensor<?x3xf32>) -> tensor<2x3xf32>
+  %rows = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+  %wide = stablehlo.dynamic_reshape %part, %rows : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<?x3xf32>
+  %1 = call @double(%wide) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %2 = call @double(%arg0) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %0, %1, %2 : tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xf32>
+}
+// CHECK: func private @double(%arg0: tensor<4x3xf32>) -> tensor<4x3xf32>
+// CHECK: func private @double_0(%arg0: tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NOT: func private
+func.func private @double(%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = stablehlo.add %arg0, %arg0 : tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// -----
+
+// Sizes are passed to functions and returned from them.
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> tensor<8xf32>
+// CHECK: stablehlo.iota dim = 0 : tensor<8xf32>
+func.func @main(%arg0: tensor<?x3xf32>) -> tensor<?xf32> {
+  %rows = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+  %size = call @twice(%arg0, %rows) : (tensor<?x3xf32>, tensor<i32>) -> tensor<i32>
+  %shape = stablehlo.reshape %size : (tensor<i32>) -> tensor<1xi32>
+  %0 = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func private @twice(%arg0: tensor<?x3xf32>, %arg1: tensor<i32>) -> tensor<i32> {
+  %0 = stablehlo.add %arg1, %arg1 : tensor<i32>
+  return %0 : tensor<i32>
+}
+
+// -----
+
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> tensor<4x5xf32>
+// CHECK: stablehlo.custom_call @made_elsewhere(%arg0, %{{.*}}) {indices_of_shape_operands = dense<1> : tensor<1xi64>} : (tensor<4x3xf32>, tensor<2xi64>) -> tensor<4x5xf32>
+func.func @main(%arg0: tensor<?x3xf32>) -> tensor<?x?xf32> {
+  %shape = stablehlo.constant dense<[4, 5]> : tensor<2xi64>
+  %0 = stablehlo.custom_call @made_elsewhere(%arg0, %shape) {indices_of_shape_operands = dense<1> : tensor<1xi64>} : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}

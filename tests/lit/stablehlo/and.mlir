@@ -1,0 +1,54 @@
+// RUN: torchere-opt %s -split-input-file -verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @types
+func.func @types(%0: tensor<2x3xi1>, %1: tensor<2x3xui64>) {
+  // CHECK: stablehlo.and %arg0, %arg0 : tensor<2x3xi1>
+  %r0 = stablehlo.and %0, %0 : tensor<2x3xi1>
+  // CHECK: stablehlo.and %arg1, %arg1 : tensor<2x3xui64>
+  %r1 = stablehlo.and %1, %1 : tensor<2x3xui64>
+  return
+}
+
+// CHECK-LABEL: func @shapes
+func.func @shapes(%arg0: tensor<?x3xi1>, %arg1: tensor<2x?xi1>, %arg2: tensor<0xi1>) {
+  // CHECK: stablehlo.and %arg0, %arg1 : (tensor<?x3xi1>, tensor<2x?xi1>) -> tensor<2x3xi1>
+  %0 = stablehlo.and %arg0, %arg1 : (tensor<?x3xi1>, tensor<2x?xi1>) -> tensor<2x3xi1>
+  // CHECK: stablehlo.and %arg2, %arg2 {note = "kept"} : tensor<0xi1>
+  %1 = "stablehlo.and"(%arg2, %arg2) {note = "kept"} : (tensor<0xi1>, tensor<0xi1>) -> tensor<0xi1>
+  return
+}
+
+// -----
+
+func.func @element_type(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.and' op operand #0 must be ranked tensor of boolean or integer values, but got 'tensor<2xf32>'}}
+  %0 = stablehlo.and %arg0, %arg0 : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @c1_shapes(%arg0: tensor<2xi1>, %arg1: tensor<3xi1>) {
+  // expected-error@+2 {{'stablehlo.and' op (C1) operands have incompatible types: 'tensor<2xi1>' and 'tensor<3xi1>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.and %arg0, %arg1 : (tensor<2xi1>, tensor<3xi1>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @c1_element_types(%arg0: tensor<2xi1>, %arg1: tensor<2xui64>) {
+  // expected-error@+2 {{'stablehlo.and' op (C1) operands have incompatible types: 'tensor<2xi1>' and 'tensor<2xui64>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.and %arg0, %arg1 : (tensor<2xi1>, tensor<2xui64>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @c1_result(%arg0: tensor<2xi1>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{'stablehlo.and' op inferred type(s) 'tensor<2xi1>' are incompatible with return type(s) of operation 'tensor<4xi1>'}}
+  %0 = stablehlo.and %arg0, %arg0 : (tensor<2xi1>, tensor<2xi1>) -> tensor<4xi1>
+  return
+}

@@ -1,0 +1,44 @@
+// RUN: torchere-opt %s -split-input-file -verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @types
+func.func @types(%arg0: tensor<2xf32>, %arg1: tensor<?xi32>, %arg2: tensor<2xcomplex<f32>>, %arg3: tensor<2xi1>) {
+  // CHECK: stablehlo.compare LT, %arg0, %arg0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  %0 = stablehlo.compare LT, %arg0, %arg0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  // CHECK: stablehlo.compare GE, %arg0, %arg0, TOTALORDER : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  %1 = stablehlo.compare GE, %arg0, %arg0, TOTALORDER : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  // CHECK: stablehlo.compare NE, %arg1, %arg1, SIGNED {note = 1 : i32} : (tensor<?xi32>, tensor<?xi32>) -> tensor<?xi1>
+  %2 = stablehlo.compare NE, %arg1, %arg1, SIGNED {note = 1 : i32} : (tensor<?xi32>, tensor<?xi32>) -> tensor<?xi1>
+  // CHECK: stablehlo.compare EQ, %arg2, %arg2, FLOAT : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xi1>
+  %3 = stablehlo.compare EQ, %arg2, %arg2, FLOAT : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xi1>
+  // CHECK: stablehlo.compare GT, %arg3, %arg3, UNSIGNED : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
+  %4 = stablehlo.compare GT, %arg3, %arg3, UNSIGNED : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
+  // CHECK: stablehlo.compare LE, %arg0, %arg0, NOTYPE : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  %5 = stablehlo.compare LE, %arg0, %arg0, NOTYPE : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @c1_element_types(%arg0: tensor<2xf32>, %arg1: tensor<2xi32>) {
+  // expected-error@+2 {{'stablehlo.compare' op (C1) element types of lhs and rhs differ: got 'f32' and 'i32'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.compare LT, %arg0, %arg1 : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @c2_shapes(%arg0: tensor<2xf32>, %arg1: tensor<3xf32>) {
+  // expected-error@+2 {{'stablehlo.compare' op (C2) shapes of lhs and rhs differ: got 'tensor<2xf32>' and 'tensor<3xf32>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.compare LT, %arg0, %arg1 : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @c3_compare_type(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.compare' op (C3) compare_type SIGNED does not apply to elements of type 'f32'}}
+  %0 = stablehlo.compare LT, %arg0, %arg0, SIGNED : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  return
+}

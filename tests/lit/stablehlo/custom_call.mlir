@@ -1,0 +1,52 @@
+// RUN: torchere-opt %s -split-input-file -verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @types
+func.func @types(%arg0: tensor<2x3xf32>) {
+  // CHECK: stablehlo.custom_call @foo() : () -> ()
+  stablehlo.custom_call @foo() : () -> ()
+  // CHECK: stablehlo.custom_call @"foo.bar-x"(%arg0) {api_version = 4 : i32, backend_config = {x = 1 : i64}, called_computations = [@types], has_side_effect = true, operand_layouts = [dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 0]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %0 = stablehlo.custom_call @"foo.bar-x"(%arg0) {api_version = 4 : i32, backend_config = {x = 1 : i64}, called_computations = [@types], has_side_effect = true, operand_layouts = [dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 0]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: stablehlo.custom_call @foo(%arg0) {backend_config = "x"} : (tensor<2x3xf32>) -> (tensor<f32>, tensor<f32>)
+  %1:2 = stablehlo.custom_call @foo(%arg0) {api_version = 1 : i32, backend_config = "x", has_side_effect = false} : (tensor<2x3xf32>) -> (tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @layouts_both(%arg0: tensor<2x3xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_layouts and result_layouts: got one, expected both or neither}}
+  stablehlo.custom_call @foo(%arg0) {operand_layouts = [dense<[1, 0]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @layouts_count(%arg0: tensor<2x3xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_layouts has the wrong number of elements: got 0, expected 1}}
+  stablehlo.custom_call @foo(%arg0) {operand_layouts = [], result_layouts = []} : (tensor<2x3xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @layout_kind(%arg0: tensor<2x3xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_layouts holds 1 : i32, expected a vector of index}}
+  stablehlo.custom_call @foo(%arg0) {operand_layouts = [1 : i32], result_layouts = []} : (tensor<2x3xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @layout_order(%arg0: tensor<2x3xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_layouts not unique: 1 occurs twice}}
+  stablehlo.custom_call @foo(%arg0) {operand_layouts = [dense<1> : tensor<2xindex>], result_layouts = []} : (tensor<2x3xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @alias(%arg0: tensor<2x3xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_index of an output_operand_alias out of range: got 1, expected it in [0, 1)}}
+  %0 = stablehlo.custom_call @foo(%arg0) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 1, operand_tuple_indices = []>]} : (tensor<2x3xf32>) -> tensor<f32>
+  return
+}

@@ -1,0 +1,138 @@
+// RUN: torchere-opt %s -split-input-file -verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @types
+func.func @types(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>, %arg2: tensor<?x4xf32>, %arg3: tensor<4xf32>) {
+  // CHECK: stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  // CHECK: stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, HIGHEST] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %1 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, HIGHEST] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  // CHECK: stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %2 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  // CHECK: stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %3 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  // CHECK: stablehlo.dot_general %arg2, %arg3, contracting_dims = [1] x [0] {note = 1 : i32} : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?xf32>
+  %4 = stablehlo.dot_general %arg2, %arg3, contracting_dims = [1] x [0] {note = 1 : i32} : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?xf32>
+  // CHECK: stablehlo.dot_general %arg3, %arg3, contracting_dims = [] x [] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %5 = stablehlo.dot_general %arg3, %arg3, contracting_dims = [] x [] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @c1(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C1) rhs_batching_dimensions has the wrong number of elements: got 0, expected 1}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c2(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C2) rhs_contracting_dimensions has the wrong number of elements: got 2, expected 1}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1, 2] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c3(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C3) lhs dimensions not unique: 0 occurs twice}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [0] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c4(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C4) rhs dimensions not unique: 0 occurs twice}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [0] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c5(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C5) lhs_batching_dimensions out of range: got 3, expected it in [0, 3)}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [3] x [0], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c6(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C6) lhs_contracting_dimensions out of range: got -1, expected it in [0, 3)}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [-1] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c7(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C7) rhs_batching_dimensions out of range: got 3, expected it in [0, 3)}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [3], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c8(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C8) rhs_contracting_dimensions out of range: got 4, expected it in [0, 3)}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [4] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c9(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C9) batching dimensions differ in size: lhs dimension 0 has 2, rhs dimension 2 has 5}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [2], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c10(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C10) contracting dimensions differ in size: lhs dimension 2 has 4, rhs dimension 2 has 5}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c11(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C11) precision_config has the wrong number of elements: got 1, expected 2}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [HIGH] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @c12(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C12) result has the wrong shape: got 'tensor<2x5x3xf32>', expected 'tensor<2x3x5xf32>'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x5x3xf32>
+  return
+}
+
+// -----
+
+func.func @c13(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xi32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C13) element types of lhs and rhs differ in kind: got 'f32' and 'i32'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xi32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @precision(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{unknown precision 'BEST'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [BEST, HIGH] : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @algorithm(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
+  // expected-error@+1 {{missing field 'rhs_precision_type'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], algorithm = <lhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}

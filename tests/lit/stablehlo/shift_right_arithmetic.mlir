@@ -1,0 +1,54 @@
+// RUN: torchere-opt %s -split-input-file -verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @types
+func.func @types(%0: tensor<2x3xi32>, %1: tensor<2x3xui8>) {
+  // CHECK: stablehlo.shift_right_arithmetic %arg0, %arg0 : tensor<2x3xi32>
+  %r0 = stablehlo.shift_right_arithmetic %0, %0 : tensor<2x3xi32>
+  // CHECK: stablehlo.shift_right_arithmetic %arg1, %arg1 : tensor<2x3xui8>
+  %r1 = stablehlo.shift_right_arithmetic %1, %1 : tensor<2x3xui8>
+  return
+}
+
+// CHECK-LABEL: func @shapes
+func.func @shapes(%arg0: tensor<?x3xi32>, %arg1: tensor<2x?xi32>, %arg2: tensor<0xi32>) {
+  // CHECK: stablehlo.shift_right_arithmetic %arg0, %arg1 : (tensor<?x3xi32>, tensor<2x?xi32>) -> tensor<2x3xi32>
+  %0 = stablehlo.shift_right_arithmetic %arg0, %arg1 : (tensor<?x3xi32>, tensor<2x?xi32>) -> tensor<2x3xi32>
+  // CHECK: stablehlo.shift_right_arithmetic %arg2, %arg2 {note = "kept"} : tensor<0xi32>
+  %1 = "stablehlo.shift_right_arithmetic"(%arg2, %arg2) {note = "kept"} : (tensor<0xi32>, tensor<0xi32>) -> tensor<0xi32>
+  return
+}
+
+// -----
+
+func.func @element_type(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.shift_right_arithmetic' op operand #0 must be ranked tensor of integer values, but got 'tensor<2xf32>'}}
+  %0 = stablehlo.shift_right_arithmetic %arg0, %arg0 : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @c1_shapes(%arg0: tensor<2xi32>, %arg1: tensor<3xi32>) {
+  // expected-error@+2 {{'stablehlo.shift_right_arithmetic' op (C1) operands have incompatible types: 'tensor<2xi32>' and 'tensor<3xi32>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.shift_right_arithmetic %arg0, %arg1 : (tensor<2xi32>, tensor<3xi32>) -> tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @c1_element_types(%arg0: tensor<2xi32>, %arg1: tensor<2xui8>) {
+  // expected-error@+2 {{'stablehlo.shift_right_arithmetic' op (C1) operands have incompatible types: 'tensor<2xi32>' and 'tensor<2xui8>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.shift_right_arithmetic %arg0, %arg1 : (tensor<2xi32>, tensor<2xui8>) -> tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @c1_result(%arg0: tensor<2xi32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{'stablehlo.shift_right_arithmetic' op inferred type(s) 'tensor<2xi32>' are incompatible with return type(s) of operation 'tensor<4xi32>'}}
+  %0 = stablehlo.shift_right_arithmetic %arg0, %arg0 : (tensor<2xi32>, tensor<2xi32>) -> tensor<4xi32>
+  return
+}

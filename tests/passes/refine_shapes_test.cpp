@@ -1,0 +1,125 @@
+// Tests passes::refineShapes through its interface without MLIR: results, errors and the size of its work.
+#include "passes/refine_shapes.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace torchere::passes {
+namespace {
+
+constexpr const char *flatten = R"(module {
+  func.func @main(%arg0: tensor<?x3xf32>) -> tensor<?xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+    %c = stablehlo.constant dense<3> : tensor<i32>
+    %1 = stablehlo.multiply %0, %c : tensor<i32>
+    %2 = stablehlo.reshape %1 : (tensor<i32>) -> tensor<1xi32>
+    %3 = stablehlo.dynamic_reshape %arg0, %2 : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>
+    return %3 : tensor<?xf32>
+  }
+}
+)";
+
+stablehlo::Module parsed(const std::string &text) {
+  Result<stablehlo::Module> module = stablehlo::Module::parse(text);
+  EXPECT_TRUE(module) << module.error().text();
+  return std::move(*module);
+}
+
+std::string refinementError(const std::string &text, const std::vector<ArgumentShape> &arguments) {
+  stablehlo::Module module = parsed(text);
+  Status status = refineShapes(module, arguments);
+  if (status)
+    return "no error";
+  EXPECT_EQ(status.error().code, ErrorCode::InvalidArgument);
+  return status.error().message;
+}
+
+TEST(RefineShapes, SpecialisesACloneAndLeavesTheOriginal) {
+  stablehlo::Module module = parsed(flatten);
+  stablehlo::Module refined = module.clone();
+  Status status = refineShapes(refined, {{{4, 3}}});
+  ASSERT_TRUE(status) << status.error().text();
+  EXPECT_EQ(refined.text(), R"(module {
+  func.func @main(%arg0: tensor<4x3xf32>) -> tensor<12xf32> {
+    %0 = stablehlo.reshape %arg0 : (tensor<4x3xf32>) -> tensor<12xf32>
+    return %0 : tensor<12xf32>
+  }
+}
+)");
+  EXPECT_TRUE(isStatic(refined));
+  EXPECT_FALSE(isStatic(module));
+  EXPECT_EQ(module.text(), flatten);
+}
+
+TEST(RefineShapes, TakesSizesOfZero) {
+  stablehlo::Module module = parsed(flatten);
+  ASSERT_TRUE(refineShapes(module, {{{0, 3}}}));
+  EXPECT_NE(module.text().find("-> tensor<0xf32>"), std::string::npos) << module.text();
+}
+
+TEST(RefineShapes, RefusesArgumentsThatDoNotFit) {
+  EXPECT_EQ(refinementError(flatten, {}), "[main] wrong number of argument shapes: got 0, expected 1");
+  EXPECT_EQ(refinementError(flatten, {{{4, 5}}}),
+            "[main] shape of argument 0 does not fit: got [4, 5], expected one of tensor<?x3xf32>");
+  EXPECT_EQ(refinementError(flatten, {{{4}}}),
+            "[main] shape of argument 0 does not fit: got [4], expected one of tensor<?x3xf32>");
+  EXPECT_EQ(refinementError(flatten, {{{-1, 3}}}), "[main] argument 0 has a negative size: got -1");
+  EXPECT_EQ(refinementError("func.func @main(%a: i32) { return }", {{{}}}),
+            "[main] argument 0 has no shape to refine: it is i32");
+  EXPECT_EQ(refinementError("func.func @other() { return }", {}), "[main] the module has no such function");
+}
+
+TEST(RefineShapes, NamesTheOpWhoseShapesDoNotFit) {
+  constexpr const char *text = R"(
+    func.func @main(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+      %0 = stablehlo.add %a, %b : tensor<?xf32>
+      return %0 : tensor<?xf32>
+    })";
+  EXPECT_EQ(
+      refinementError(text, {{{2}}, {{3}}}),
+      "[main] the shapes at hand make no valid module: module:3:12: 'stablehlo.add' op (C1) operands have "
+      "incompatible types: 'tensor<2xf32>' and 'tensor<3xf32>'");
+}
+
+TEST(RefineShapes, NamesTheOpThatStaysDynamic) {
+  constexpr const char *text = R"(
+    func.func @main(%a: tensor<?xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {
+      %0 = stablehlo.dynamic_reshape %a, %s : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    })";
+  EXPECT_EQ(
+      refinementError(text, {{{2}}, {{1}}}),
+      "[main] the shapes at hand make no valid module: module:3:12: 'stablehlo.dynamic_reshape' op keeps an "
+      "unknown dimension, because it depends on values: got 'tensor<?xf32>'");
+}
+
+/// A chain of `count` additions, each with a shape computation of its own.
+std::string chain(size_t count) {
+  std::string text = "func.func @main(%0: tensor<?xf32>) -> tensor<?xf32> {\n";
+  for (size_t i = 0; i < count; ++i)
+    text +=
+        fmt::format("  %s{0} = stablehlo.get_dimension_size %{0}, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+                    "  %v{0} = stablehlo.reshape %s{0} : (tensor<i32>) -> tensor<1xi32>\n"
+                    "  %{1} = stablehlo.dynamic_reshape %{0}, %v{0} : (tensor<?xf32>, tensor<1xi32>) -> "
+                    "tensor<?xf32>\n",
+                    i, i + 1);
+  return text + fmt::format("  return %{} : tensor<?xf32>\n}}\n", count);
+}
+
+double secondsToRefine(size_t count) {
+  stablehlo::Module module = parsed(chain(count));
+  auto start = std::chrono::steady_clock::now();
+  Status status = refineShapes(module, {{{8}}});
+  EXPECT_TRUE(status) << status.error().text();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(RefineShapes, IsLinearInTheNumberOfOps) {
+  secondsToRefine(2000); // warm
+  double small = secondsToRefine(2000), large = secondsToRefine(20000);
+  EXPECT_LT(large, 40 * small + 0.05) << "10 times the ops took " << large / small << " times as long";
+}
+
+} // namespace
+} // namespace torchere::passes
