@@ -23,7 +23,9 @@ def wheel(tmp_path_factory):
     command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-q"]
     command += ["-w", str(target), "-C", f"build-dir={ROOT / 'build/release'}"]
     command += ["-C", "cmake.define.TORCHERE_BUILD_TESTS=ON"]
-    subprocess.run(command, check=True, cwd=ROOT)
+    # The cmake and ninja that made the build tree: others would build all of it again.
+    environment = os.environ | {"PATH": f"{ROOT / '.venv/bin'}:/usr/bin:{os.environ['PATH']}"}
+    subprocess.run(command, check=True, cwd=ROOT, env=environment)
     (path,) = target.glob("*.whl")
     return path
 
