@@ -97,16 +97,27 @@ def test_large_constants_are_arguments_when_asked(exported):
     np.testing.assert_array_equal(constant, [1, 2, 3, 4])
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "expected"),
-    [("custom_ops_allowed_in_graph", {"mine"}, "set()"), ("export_node_metadata", True, "False")],
-)
-def test_options_of_later_versions_are_refused(exported, field, value, expected):
-    with pytest.raises(UnimplementedError) as error:
-        exported_program_to_stablehlo(exported, StableHLOExportOptions(**{field: value}))
-    assert str(error.value) == (
-        f"[StableHLOExportOptions] {field} comes in a later version: got {value!r}, expected {expected}"
-    )
+@torch.library.custom_op("torchere_test::scaled", mutates_args=())
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return x * 3
+
+
+@scaled.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def test_allowed_custom_ops_become_custom_calls():
+    class Custom(nn.Module):
+        def forward(self, x):
+            return torch.ops.torchere_test.scaled(x) + 1
+
+    custom = export(Custom(), (torch.ones(2),))
+    options = StableHLOExportOptions(custom_ops_allowed_in_graph={"torchere_test"})
+    text = exported_program_to_stablehlo(custom, options).get_stablehlo_text()
+    assert "stablehlo.custom_call @torchere_test.scaled" in text
+    with pytest.raises(UnimplementedError, match=r"torchere_test\.scaled\.default: 1 use, first at"):
+        exported_program_to_stablehlo(custom)
 
 
 def test_saving_writes_pytorch_xlas_files(exported, tmp_path):
