@@ -38,8 +38,8 @@ build: configure ## build the core, its tests and the Python package
 	@scripts/link_package
 
 plugin: build
-	@test -f .venv/.torchere-plugin || { printf '== fetching the CPU plugin\n'; \
-	  $(VENV)/torchere plugins install cpu; touch .venv/.torchere-plugin; }
+	$(say) 'the CPU plugin'
+	@$(VENV)/torchere plugins install cpu
 
 demo: build plugin ## export ResNet-18, run it, save it, load it in a new process, run again
 	$(say) 'ResNet-18: PyTorch to StableHLO and back'
