@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import pytest
 import torch
 import torch.utils._pytree as pytree
 from rows import schemas, words
@@ -78,13 +79,25 @@ def problems_of(samples: list[Sample]) -> list[list[str]]:
     return problems
 
 
+def check(samples: list[Sample]) -> None:
+    """Fails with what is wrong with each sample."""
+    problems = zip(samples, problems_of(samples), strict=True)
+    if text := "\n".join(f"{sample}: {'; '.join(found)}" for sample, found in problems if found):
+        pytest.fail(text, pytrace=False)
+
+
+def exported(samples: list[Sample], dynamic_shapes: Any = None) -> torch.export.ExportedProgram:
+    """torch's program of the samples, decomposed to the rows of the table."""
+    calls = _Calls(samples).eval()
+    program = torch.export.export(calls, inputs_of(samples), dynamic_shapes=dynamic_shapes)
+    return decompose(program, schemas().keys())
+
+
 def _run(samples: list[Sample]) -> tuple[Any, set[str]]:
     """The program's results, and the names of the ops that it holds."""
-    inputs = inputs_of(samples)
-    exported = torch.export.export(_Calls(samples).eval(), inputs)
-    exported = decompose(exported, schemas().keys())
-    ops = {str(node.target) for node in exported.graph.nodes if node.op == "call_function"}
-    return torchere.export(exported)(*inputs), ops
+    program = exported(samples)
+    ops = {str(node.target) for node in program.graph.nodes if node.op == "call_function"}
+    return torchere.export(program)(*inputs_of(samples)), ops
 
 
 def differences(sample: Sample, got: list[torch.Tensor]) -> list[str]:

@@ -91,7 +91,7 @@ def samples(row: str, dtype: torch.dtype, most: int) -> list[Sample]:
     torch.manual_seed(0)
     bound = (sample for op in _opinfos(row) for sample in _bound_samples(row, dtype, op))
     drawn = list(itertools.islice(bound, 3 * most))
-    return evenly(drawn, most) + list(_accepted(_own(row, dtype)))
+    return evenly(drawn, most) + list(accepted(_own(row, dtype)))
 
 
 def evenly(values: list[Sample], most: int) -> list[Sample]:
@@ -104,7 +104,7 @@ def _bound_samples(row: str, dtype: torch.dtype, op: Any) -> Iterator[Sample]:
     function = overload(row)
     drawn = itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), _MOST_CONSIDERED)
     fitted = (_fit(function, (sample.input, *sample.args), sample.kwargs) for sample in drawn)
-    yield from _accepted(Sample(row, dtype, function, *call) for call in fitted if call)
+    yield from accepted(Sample(row, dtype, function, *call) for call in fitted if call)
 
 
 def _own(row: str, dtype: torch.dtype) -> Iterator[Sample]:
@@ -112,7 +112,7 @@ def _own(row: str, dtype: torch.dtype) -> Iterator[Sample]:
         yield Sample(row, dtype, function or overload(row), args, kwargs)
 
 
-def _accepted(candidates: Iterable[Sample]) -> Iterator[Sample]:
+def accepted(candidates: Iterable[Sample]) -> Iterator[Sample]:
     """The calls that eager torch takes: others belong to another overload, or are no calls of the op."""
     for candidate in candidates:
         leaves = pytree.tree_leaves((candidate.args, candidate.kwargs))

@@ -1,0 +1,9 @@
+"""What the tests of whole models need around them."""
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
