@@ -47,7 +47,7 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
   TORCHERE_TRY(module.verify());
   timings.verify = verifying.seconds();
   return Exported{std::move(module), std::move(plan.entryPoint), std::move(plan.stateDict),
-                  std::move(plan.constants), timings};
+                  std::move(plan.constants), timings, options.nodeMetadata};
 }
 
 std::vector<Operator> listOperators() {

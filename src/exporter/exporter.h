@@ -38,6 +38,7 @@ struct Exported {
   /// The constants that are arguments, in the order of EntryInput::position.
   std::vector<program::Weight> constants;
   Timings timings;
+  bool printsLocations = false; ///< whether the module's text holds them: with Options::nodeMetadata
 };
 
 /// Lowers a functional program: function @main takes parameters, buffers, constants and user inputs (those

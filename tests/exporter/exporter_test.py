@@ -183,7 +183,7 @@ def test_two_exports_give_the_same_text():
     assert once() == once()
 
 
-@torch.library.custom_op("torchere_test::scaled", mutates_args=())
+@torch.library.custom_op("torchere_exporter_test::scaled", mutates_args=())
 def scaled(x: torch.Tensor, factor: float, others: list[torch.Tensor]) -> torch.Tensor:
     return x * factor + sum(others)
 
@@ -195,16 +195,16 @@ def _(x, factor, others):
 
 class Custom(torch.nn.Module):
     def forward(self, x, y):
-        return torch.ops.torchere_test.scaled(x, 2.5, [y, y]) + 1.0
+        return torch.ops.torchere_exporter_test.scaled(x, 2.5, [y, y]) + 1.0
 
 
 def test_a_custom_op_is_a_custom_call_where_its_namespace_is_allowed():
     exported = decompose(torch.export.export(Custom(), (torch.ones(3), torch.ones(3))), LOWERED)
-    with pytest.raises(Error, match=r"torchere_test\.scaled\.default: 1 use"):
+    with pytest.raises(Error, match=r"torchere_exporter_test\.scaled\.default: 1 use"):
         _core.export_program(capture(exported))
-    text = _core.export_program(capture(exported), custom_op_namespaces={"torchere_test"}).text()
+    text = _core.export_program(capture(exported), custom_op_namespaces={"torchere_exporter_test"}).text()
     assert re.search(
-        r"stablehlo\.custom_call @torchere_test\.scaled\.default\(%arg0, %arg1, %arg1\) "
+        r"stablehlo\.custom_call @torchere_exporter_test\.scaled\.default\(%arg0, %arg1, %arg1\) "
         r'\{backend_config = "\{\\22factor\\22:2\.5\}"\} : '
         r"\(tensor<3xf32>, tensor<3xf32>, tensor<3xf32>\) -> tensor<3xf32>",
         text,

@@ -120,6 +120,15 @@ def test_allowed_custom_ops_become_custom_calls():
         exported_program_to_stablehlo(custom)
 
 
+def test_node_metadata_is_in_the_text(exported):
+    plain = exported_program_to_stablehlo(exported).get_stablehlo_text()
+    options = StableHLOExportOptions(export_node_metadata=True)
+    program = exported_program_to_stablehlo(exported, options)
+    assert "loc(" not in plain
+    assert r"{\22name\22:" in program.get_stablehlo_text()
+    assert r"\22stack_trace\22:" in program.get_stablehlo_text()
+
+
 def test_saving_writes_pytorch_xlas_files(exported, tmp_path):
     save_as_stablehlo(exported, tmp_path / "a")
     files = {str(path.relative_to(tmp_path / "a")) for path in (tmp_path / "a").rglob("*") if path.is_file()}
