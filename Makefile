@@ -94,7 +94,8 @@ lint: setup ## check format, Python style and the layers
 wheel: build ## make dist/torchere-*.whl
 	$(say) 'packing the wheel'
 	@$(VENV)/pip wheel . --no-deps --no-build-isolation -q -w dist \
-	  -C build-dir=$(BUILD) -C cmake.define.TORCHERE_BUILD_TESTS=ON
+	  --config-settings=build-dir=$(BUILD) \
+	  --config-settings=cmake.define.TORCHERE_BUILD_TESTS=ON
 	@ls -l dist/*.whl
 
 clean: ## remove what was built; .venv stays

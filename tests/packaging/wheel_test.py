@@ -21,8 +21,8 @@ def wheel(tmp_path_factory):
     """The wheel of this tree, packed from the release build that the tests run on."""
     target = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-q"]
-    command += ["-w", str(target), "-C", f"build-dir={ROOT / 'build/release'}"]
-    command += ["-C", "cmake.define.TORCHERE_BUILD_TESTS=ON"]
+    command += ["-w", str(target), f"--config-settings=build-dir={ROOT / 'build/release'}"]
+    command += ["--config-settings=cmake.define.TORCHERE_BUILD_TESTS=ON"]
     # The cmake and ninja that made the build tree: others would build all of it again.
     environment = os.environ | {"PATH": f"{ROOT / '.venv/bin'}:/usr/bin:{os.environ['PATH']}"}
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
