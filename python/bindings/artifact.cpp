@@ -32,8 +32,8 @@ static nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> storageBytes(const Weight &w
 static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> &programs, bool hasWeights) {
   auto bundle = std::make_shared<Bundle>();
   for (const exporter::Exported *exported : programs)
-    unwrap(addFunction(*bundle, {exported->entryPoint, exported->module.text(exported->printsLocations)}, exported->stateDict,
-                       exported->constants));
+    unwrap(addFunction(*bundle, {exported->entryPoint, exported->module.text(exported->printsLocations)},
+                       exported->stateDict, exported->constants));
   bundle->hasWeights = hasWeights;
   if (!hasWeights)
     bundle->stateDict.clear();

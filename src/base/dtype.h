@@ -38,10 +38,10 @@ enum class DType : uint8_t {
 /// which are then written as raw bytes ("|V2") and named in the manifest.
 struct DTypeInfo {
   DType dtype;
-  std::string_view torchName;  ///< "float32", as str(torch.float32) without "torch."
-  std::string_view shortName;  ///< "f32", as torch prints tensor types in graphs
-  std::string_view mlirName;   ///< "f32", as the element type of an MLIR tensor; torch.complex32 has none ("")
-  std::string_view descr;      ///< "<f4"
+  std::string_view torchName; ///< "float32", as str(torch.float32) without "torch."
+  std::string_view shortName; ///< "f32", as torch prints tensor types in graphs
+  std::string_view mlirName;  ///< "f32", as the element type of an MLIR tensor; torch.complex32 has none ("")
+  std::string_view descr;     ///< "<f4"
   size_t byteSize;
   bool isFloatingPoint;
   bool isComplex;
@@ -49,7 +49,9 @@ struct DTypeInfo {
 };
 
 TORCHERE_EXPORT const DTypeInfo &dtypeInfo(DType dtype);
-inline size_t byteSize(DType dtype) { return dtypeInfo(dtype).byteSize; }
+inline size_t byteSize(DType dtype) {
+  return dtypeInfo(dtype).byteSize;
+}
 
 /// The dtype of torch's name ("float32"), if it is one that we know.
 TORCHERE_EXPORT std::optional<DType> dtypeFromTorchName(std::string_view name);

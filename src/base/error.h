@@ -35,8 +35,8 @@ enum class ErrorCode : int {
 TORCHERE_EXPORT const char *errorCodeName(ErrorCode code);
 
 /// What went wrong. `message` reads `[subject] what is wrong: got X, expected Y`, where the subject is an op
-/// ("aten.cat.default"), an argument or a file; `where` is the user's place ("model.py:31 in encoder.layer.0")
-/// and is empty when there is none.
+/// ("aten.cat.default"), an argument or a file; `where` is the user's place ("model.py:31 in
+/// encoder.layer.0") and is empty when there is none.
 struct Error {
   ErrorCode code = ErrorCode::Unknown;
   std::string message;
