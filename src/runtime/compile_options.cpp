@@ -3,8 +3,13 @@
 
 namespace torchere::runtime {
 
-// Field numbers of CompileOptionsProto, ExecutableBuildOptionsProto and DeviceAssignmentProto.
+// Field numbers of CompileOptionsProto, ExecutableBuildOptionsProto, DeviceAssignmentProto, of the entries of
+// a map and of OptionOverrideProto.
 static constexpr uint32_t executableBuildOptionsField = 3;
+static constexpr uint32_t environmentOptionOverridesField = 7;
+static constexpr uint32_t mapKeyField = 1;
+static constexpr uint32_t mapValueField = 2;
+static constexpr uint32_t boolOverrideField = 2;
 static constexpr uint32_t replicaCountField = 4;
 static constexpr uint32_t partitionCountField = 5;
 static constexpr uint32_t deviceAssignmentField = 9;
@@ -45,6 +50,13 @@ std::string CompileOptions::serialize() const {
   }
   std::string options;
   appendBytes(options, executableBuildOptionsField, build);
+  for (const auto &[name, isOn] : switches) {
+    std::string value, entry;
+    appendInteger(value, boolOverrideField, isOn);
+    appendBytes(entry, mapKeyField, name);
+    appendBytes(entry, mapValueField, value);
+    appendBytes(options, environmentOptionOverridesField, entry);
+  }
   return options;
 }
 

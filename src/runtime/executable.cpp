@@ -12,7 +12,10 @@ Executable::compile(std::shared_ptr<Client> client, std::string_view program, co
   abiProgram.codeSize = program.size();
   abiProgram.format = format.data();
   abiProgram.formatSize = format.size();
-  std::string serialized = options.serialize();
+  CompileOptions effective = options;
+  if (client->platformName() == "cpu") // else XLA's min and max lose NaN, against StableHLO's specification
+    effective.switches.emplace("xla_cpu_enable_fast_min_max", false);
+  std::string serialized = effective.serialize();
   abi::ClientCompileArgs args;
   args.client = client->handle();
   args.program = &abiProgram;

@@ -39,12 +39,27 @@ Result<Module> Module::parse(std::string_view text, std::string_view name) {
   return Module(std::move(implementation));
 }
 
+/// MLIR 22 packs bools in bits where newer readers want bytes, so a hex string of them would not be portable.
+static bool hasLargeBooleans(mlir::ModuleOp module) {
+  mlir::OpPrintingFlags flags;
+  return module
+      .walk([&](ConstantOp constant) {
+        auto elements = mlir::dyn_cast<mlir::ElementsAttr>(constant->getAttr("value"));
+        bool isHex = elements && elements.getElementType().isInteger(1) &&
+                     flags.shouldPrintElementsAttrWithHex(elements);
+        return isHex ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 std::string Module::text(bool withLocations) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
   mlir::OpPrintingFlags flags;
   if (withLocations)
     flags.enableDebugInfo();
+  if (hasLargeBooleans(*impl->module))
+    flags.printLargeElementsAttrWithHex(-1);
   impl->module->print(stream, flags);
   return text;
 }

@@ -1,6 +1,8 @@
 """Small models, whole: an MLP with a loss, an attention block, an MLP with a dynamic batch."""
 
 import filecmp
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -83,6 +85,15 @@ def test_attention_block_keeps_its_layers_whole():
         assert f"torch.ops.aten.{op}" in text
 
 
+def test_attention_block_with_a_dynamic_length():
+    model = Block()
+    sizes = {0: torch.export.Dim("batch", max=8), 1: torch.export.Dim("length", min=2, max=50)}
+    program = torchere.export(model, (torch.randn(3, 7, 32),), dynamic_shapes=(sizes,))
+    for batch, length in [(3, 7), (2, 50), (8, 3)]:
+        x = torch.randn(batch, length, 32)
+        assert_same(program(x), model(x).detach())
+
+
 def dynamic_mlp():
     model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4), nn.Softmax(-1))
     batch = torch.export.Dim("batch", min=2, max=64)
@@ -120,6 +131,25 @@ def test_batch_out_of_range_is_named(size):
     message = rf"dimension 0 \(batch\) out of range: got {size}, expected 2 to 64"
     with pytest.raises(torchere.errors.InvalidArgumentError, match=message):
         program(torch.randn(size, 8))
+
+
+class Unsupported(nn.Module):
+    """Ops without a lowering, one of them twice."""
+
+    def forward(self, x):
+        angles = torch.lgamma(x)
+        more = torch.lgamma(x + 1)
+        return angles + more, torch.special.bessel_j0(x)
+
+
+def test_ops_without_a_lowering_are_listed_in_one_error():
+    with pytest.raises(torchere.errors.UnimplementedError) as caught:
+        torchere.export(Unsupported(), (torch.rand(3),))
+    lines = Path(__file__).read_text().splitlines()
+    first = 1 + lines.index("        angles = torch.lgamma(x)")
+    text = str(caught.value)
+    assert re.search(rf"aten\.lgamma\.default.*2.*small_models_test\.py:{first}\b", text), text
+    assert re.search(rf"aten\.special_bessel_j0\.default.*1.*small_models_test\.py:{first + 2}\b", text), text
 
 
 def files_of(directory):

@@ -1,4 +1,4 @@
-"""Python numbers beside tensors of every dtype, against eager torch."""
+"""Operands of two dtypes, and Python numbers beside tensors: every pair, against eager torch."""
 
 import itertools
 from collections.abc import Iterator
@@ -11,8 +11,10 @@ from rows import overload
 from sample_programs import check
 from samples import DTYPES, Sample, accepted
 
+ROWS = ["add.Tensor", "mul.Tensor", "div.Tensor", "eq.Tensor", "lt.Tensor", "maximum.default", "where.self"]
 NUMBERS = [True, 2, 2.5, 1 + 2j]
-ROWS = ["div.Tensor", "eq.Scalar", "ge.Scalar"]
+# Numbers whose place among the arguments is a tensor's take another row.
+NUMBER_ROWS = ["add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "eq.Scalar", "ge.Scalar"]
 
 
 def operand(dtype: torch.dtype, *shape: int) -> torch.Tensor:
@@ -20,6 +22,16 @@ def operand(dtype: torch.dtype, *shape: int) -> torch.Tensor:
     return drawn(
         dtype, *shape, low=None if dtype == torch.bool else 1, high=None if dtype == torch.bool else 9
     )
+
+
+def pairs(name: str) -> Iterator[Sample]:
+    """Both with dimensions, and each with a 0-d one, which counts less."""
+    mask = (torch.tensor([True, False, True]),) if name == "where.self" else ()
+    row = f"aten.{name}"
+    for first, second in itertools.product(DTYPES, DTYPES):
+        for shapes in [((3,), (3,)), ((3,), ()), ((), (3,))]:
+            values = tuple(operand(d, *shape) for d, shape in zip((first, second), shapes, strict=True))
+            yield Sample(row, first, overload(row), (*mask, *values), {})
 
 
 def with_numbers(name: str) -> Iterator[Sample]:
@@ -36,6 +48,12 @@ def expected_equal(samples: Iterator[Sample]) -> None:
     check(chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
+def test_every_pair_of_dtypes(row):
+    expected_equal(pairs(row))
+
+
+@pytest.mark.parametrize("row", NUMBER_ROWS)
 def test_python_numbers(row):
     expected_equal(with_numbers(row))

@@ -1,4 +1,4 @@
-"""Every row of the op table on samples in one dtype, against eager torch."""
+"""Every row of the op table on every sample and dtype, against eager torch."""
 
 import functools
 
@@ -11,8 +11,11 @@ from sample_programs import check, difference, problems_of
 from samples import DTYPES, Sample, evenly, samples
 
 ROWS = sorted(schemas())
-SAMPLES = 3  # a row
-BATCH = 20  # rows a program
+# How many of OpInfo's samples: a row's first dtype (float32 where it has it) stands for the shapes.
+SAMPLES_OF_FIRST_DTYPE = 8
+SAMPLES_OF_OTHERS = 3
+QUICK_SAMPLES = 3
+QUICK_BATCH = 20  # rows a program
 
 
 def deviation(sample: Sample) -> Deviation | None:
@@ -29,25 +32,45 @@ def test_row_has_a_sample(row):
     assert first_dtype(row) is not None, f"{row} has no sample: add one to tests/ops/own_samples.py"
 
 
-def chosen(row: str) -> list[Sample]:
-    """A few samples in the row's first dtype, float32 where it takes it."""
-    dtype = first_dtype(row)
-    return evenly(samples(row, dtype, SAMPLES), SAMPLES) if dtype else []
-
-
-@pytest.mark.parametrize("start", range(0, len(ROWS), BATCH))
+@pytest.mark.parametrize("start", range(0, len(ROWS), QUICK_BATCH))
 def test_rows_in_one_dtype(start):
-    check([s for row in ROWS[start : start + BATCH] for s in chosen(row) if not deviation(s)])
+    """A few samples of each row in its first dtype, float32 where it takes it: quick."""
+    chosen = []
+    for row in ROWS[start : start + QUICK_BATCH]:
+        dtype = first_dtype(row)
+        if dtype:
+            chosen += [
+                s for s in evenly(samples(row, dtype, QUICK_SAMPLES), QUICK_SAMPLES) if not deviation(s)
+            ]
+    check(chosen)
 
 
+@functools.cache
+def all_samples(row: str) -> list[Sample]:
+    first = first_dtype(row)
+    most = {first: SAMPLES_OF_FIRST_DTYPE}
+    return [sample for dtype in DTYPES for sample in samples(row, dtype, most.get(dtype, SAMPLES_OF_OTHERS))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS)
+def test_row(row):
+    check([sample for sample in all_samples(row) if not deviation(sample)])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", DEVIATIONS, ids=str)
 def test_deviation_is_still_there(entry):
     """An exception that has become unnecessary must go."""
-    covered = [s for row in ROWS if entry.takes(row) for s in chosen(row) if deviation(s) is entry]
-    assert covered, f"no sample is covered by {entry}: remove it from tests/ops/deviations.py"
-    assert any(problems_of(covered)), (
-        f"every sample of {entry} passes: remove it from tests/ops/deviations.py"
-    )
+    chosen = [
+        sample
+        for row in ROWS
+        if entry.takes(row)
+        for sample in all_samples(row)
+        if deviation(sample) is entry
+    ]
+    assert chosen, f"no sample is covered by {entry}: remove it from tests/ops/deviations.py"
+    assert any(problems_of(chosen)), f"every sample of {entry} passes: remove it from tests/ops/deviations.py"
 
 
 def test_own_samples_are_of_rows():

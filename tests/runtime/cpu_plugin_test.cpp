@@ -4,6 +4,7 @@
 #include "fake.h"
 #include "runtime/element_type.h"
 
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -70,6 +71,27 @@ TEST_F(Cpu, RunsAProgram) {
   Floats input = {{1, 2, 3, 4}};
   Buffer argument = makeBuffer(input, HostTransfer::ZeroCopy);
   EXPECT_EQ(run(**executable, argument), (std::vector<float>{2, 3, 4, 5}));
+}
+
+TEST_F(Cpu, MaximumKeepsNaN) {
+  auto executable = client->compile(R"(
+module @clamp {
+  func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.constant dense<1.0> : tensor<4xf32>
+    %1 = stablehlo.maximum %arg0, %0 : tensor<4xf32>
+    %2 = stablehlo.maximum %0, %1 : tensor<4xf32>
+    return %2 : tensor<4xf32>
+  }
+}
+)");
+  ASSERT_TRUE(executable) << executable.error().text();
+  Floats input = {{std::nanf(""), 0, 2, std::nanf("")}};
+  Buffer argument = makeBuffer(input, HostTransfer::ZeroCopy);
+  std::vector<float> result = run(**executable, argument);
+  EXPECT_TRUE(std::isnan(result[0]));
+  EXPECT_EQ(result[1], 1);
+  EXPECT_EQ(result[2], 2);
+  EXPECT_TRUE(std::isnan(result[3]));
 }
 
 TEST_F(Cpu, ReadsAlignedHostMemoryInPlace) {

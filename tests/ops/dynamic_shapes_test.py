@@ -1,0 +1,127 @@
+"""Rows of the op table with the first dimension of each tensor known only at run time, at two sizes."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import pytest
+import sympy
+import torch
+import torch.utils._pytree as pytree
+from deviations import DEVIATIONS, NEEDS_CONSTANT_SIZES
+from rows import schemas
+from sample_programs import differences, exported, inputs_of
+from samples import DTYPES, Sample, evenly, samples
+from torch.export import Dim
+
+import torchere
+from torchere.errors import UnimplementedError
+
+ROWS = sorted(schemas())
+BATCH = 16  # rows a program
+SAMPLES = 2
+
+
+def grows(tensor: torch.Tensor) -> bool:
+    """Torch takes sizes 0 and 1 as constants."""
+    return tensor.dim() > 0 and tensor.shape[0] > 1
+
+
+@functools.cache
+def chosen(row: str) -> list[Sample]:
+    """A few samples in the row's first dtype with a tensor that can grow."""
+    for dtype in DTYPES:
+        found = samples(row, dtype, 6)
+        if found:
+            found = [s for s in found if not any(d.covers(s) for d in DEVIATIONS)]
+            return evenly([s for s in found if any(map(grows, inputs_of([s])))], SAMPLES)
+    return []
+
+
+@dataclasses.dataclass
+class Outcome:
+    grew: bool = False
+    problems: tuple[str, ...] = ()
+    refused: str = ""  # the text of the core's UnimplementedError
+
+
+def outcomes(batch: list[Sample]) -> list[Outcome]:
+    """What each sample does at its own size and a larger one; those that are refused are found by halving."""
+    try:
+        return run(batch)
+    except Exception as error:
+        if len(batch) > 1:
+            half = len(batch) // 2
+            return outcomes(batch[:half]) + outcomes(batch[half:])
+        if isinstance(error, UnimplementedError):
+            return [Outcome(grew=True, refused=str(error))]
+        return [Outcome(grew=True, problems=(f"{type(error).__name__}: {error}",))]
+
+
+def run(batch: list[Sample]) -> list[Outcome]:
+    inputs = inputs_of(batch)
+    sizes = tuple({0: Dim.AUTO} if grows(tensor) else None for tensor in inputs)
+    traced = exported(batch, dynamic_shapes=(sizes,))
+    program = torchere.export(traced)
+    larger = larger_inputs(traced, inputs)
+    results = [Outcome() for _ in batch]
+    for values in (inputs, larger):
+        taken = replaced(batch, values)
+        for outcome, sample, got in zip(results, taken, program(*values), strict=True):
+            outcome.problems += tuple(differences(sample, list(got)))
+    for outcome, before, after in zip(results, batch, replaced(batch, larger), strict=True):
+        outcome.grew = str(before) != str(after)
+    return results
+
+
+def larger_inputs(traced: Any, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """Each dimension that stayed dynamic gets longer by a few: its first elements come again at the end."""
+    nodes = [node for node in traced.graph.nodes if node.op == "placeholder"]
+    names = traced.graph_signature.user_inputs
+    shapes = {node.name: node.meta["val"].shape for node in nodes}
+    return tuple(longer(tensor, shapes[name]) for name, tensor in zip(names, inputs, strict=True))
+
+
+def longer(tensor: torch.Tensor, shape: Any) -> torch.Tensor:
+    if not grows(tensor) or isinstance(shape[0], int):
+        return tensor
+    symbol = shape[0].node.expr
+    if not isinstance(symbol, sympy.Symbol):  # bound to another input's size
+        return tensor
+    return torch.cat([tensor, tensor[:2]])
+
+
+def replaced(batch: list[Sample], values: tuple[torch.Tensor, ...]) -> list[Sample]:
+    """The samples on other tensors."""
+    remaining = iter(values)
+    leaves, spec = pytree.tree_flatten([(s.args, s.kwargs) for s in batch])
+    filled = [next(remaining) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    calls = pytree.tree_unflatten(filled, spec)
+    return [
+        dataclasses.replace(s, args=args, kwargs=kwargs)
+        for s, (args, kwargs) in zip(batch, calls, strict=True)
+    ]
+
+
+def is_refused(row: str) -> bool:
+    return row.removeprefix("aten.") in NEEDS_CONSTANT_SIZES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, len(ROWS), BATCH))
+def test_rows_with_a_dynamic_dimension(start):
+    batch = [s for row in ROWS[start : start + BATCH] if not is_refused(row) for s in chosen(row)]
+    found = outcomes(batch)
+    wrong = [f"{s}: {o.refused or '; '.join(o.problems)}" for s, o in zip(batch, found, strict=True)]
+    wrong = [text for text, o in zip(wrong, found, strict=True) if o.refused or o.problems]
+    if wrong:
+        pytest.fail("\n".join(wrong), pytrace=False)
+    assert any(outcome.grew for outcome in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", sorted(NEEDS_CONSTANT_SIZES))
+def test_rows_that_need_constant_sizes_say_so(row):
+    found = outcomes(chosen(f"aten.{row}"))
+    assert any("known only at run time" in outcome.refused for outcome in found), found
+    assert not any(outcome.problems for outcome in found), found
