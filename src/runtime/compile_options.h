@@ -14,7 +14,7 @@ struct CompileOptions {
   /// The id of the device that the program runs on; the client's first when none is given.
   std::optional<int> device;
   /// XLA's own switches by name ("xla_cpu_enable_fast_min_max"), over the plugin's defaults.
-  std::map<std::string, bool> switches;
+  std::map<std::string, bool> switches = {};
   bool operator==(const CompileOptions &) const = default;
 
   /// The bytes of the CompileOptionsProto message (xla/pjrt/proto/compile_options.proto) that
