@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CMAKE := cmake
 say = @printf '== %s\n'
 
-.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports asan bench format lint \
+.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports tensorflow asan bench format lint \
         wheel clean
 
 help: ## what the commands are
@@ -45,7 +45,7 @@ demo: build plugin ## export ResNet-18, run it, save it, load it in a new proces
 	$(say) 'ResNet-18: PyTorch to StableHLO and back'
 	@$(VENV)/python examples/resnet18.py
 
-test: build plugin test-cpp test-lit test-python ## every test
+test: build plugin tensorflow test-cpp test-lit test-python ## every test
 	$(say) 'all tests passed'
 
 quick: build plugin ## the tests that take under two minutes in all
@@ -65,10 +65,14 @@ test-python: build plugin
 	$(say) 'Python tests'
 	@$(VENV)/python -m pytest
 
-test-imports: build plugin ## the import orders with TensorFlow too (installs it into .venv: about 600 MB)
+# Only the tests of import order need TensorFlow, so `make demo` does without the download.
+tensorflow: setup
+	$(say) 'TensorFlow, for the tests of import order'
 	@$(VENV)/pip install -q --progress-bar off -c scripts/requirements/constraints.txt \
 	  -r scripts/requirements/imports.txt
-	@TORCHERE_TEST_TENSORFLOW=1 $(VENV)/python -m pytest tests/packaging/import_order_test.py
+
+test-imports: build plugin tensorflow ## the import orders alone
+	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
 
 asan: plugin ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory build PRESET=asan

@@ -1,10 +1,11 @@
 """torchere beside torch, JAX and TensorFlow, imported in every order; then each still computes something.
 
 TensorFlow exports LLVM's symbols; torch and jaxlib carry LLVMs of their own: a leak would abort here.
-Each order runs in a process of its own. TensorFlow takes part when TORCHERE_TEST_TENSORFLOW is set, as by
-`make test-imports`, which installs it.
+Each order runs in a process of its own. TensorFlow takes part where it is installed, as by
+`make test`.
 """
 
+import importlib.util
 import itertools
 import os
 import subprocess
@@ -53,8 +54,8 @@ def test_every_order_with_torch_and_jax(modules):
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not os.environ.get("TORCHERE_TEST_TENSORFLOW"),
-    reason="TensorFlow is a large download: `make test-imports` installs it and runs this",
+    importlib.util.find_spec("tensorflow") is None,
+    reason="TensorFlow is not here: `make test` and `make test-imports` install it",
 )
 @pytest.mark.parametrize(
     "modules", list(itertools.permutations(["torchere", "torch", "jax", "tensorflow"])), ids="-".join
