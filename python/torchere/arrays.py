@@ -26,6 +26,9 @@ def as_array(weight: Any) -> Any:
     try:
         dtype = numpy.dtype(weight.dtype)
     except TypeError:
+        dtype = None
+    # Other packages may have taught numpy more dtypes; what comes out must not depend on who was imported.
+    if dtype is None or dtype.isbuiltin != 1:
         return weight_tensor(weight) if has_torch() else numpy.asarray(weight.storage)
     start = weight.storage_offset * dtype.itemsize
     elements = numpy.asarray(weight.storage)[start:]

@@ -27,17 +27,35 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
         return exported_program
     table = hybrid_table(lowered_ops)
     decomposed = exported_program.run_decompositions(table)
+    hopeless: set[Any] = set()
     for _ in range(_MOST_ROUNDS):
-        further = _further_decompositions(_missing_ops(decomposed, lowered_ops), table)
+        missing = set(_missing_ops(decomposed, lowered_ops)) - hopeless
+        further = _further_decompositions(missing, table)
         if not further:
             break
         for op, decomposition in further.items():
             table[op] = decomposition
         try:
-            decomposed = decomposed.run_decompositions(table)
+            candidate = decomposed.run_decompositions(table)
         except Exception:  # torch raises whatever the decomposition does
             break  # the op is reported as it is
+        lost = _taken_apart_into_prims(candidate) & set(further)
+        if not lost:
+            decomposed = candidate
+            continue
+        hopeless |= lost
+        for op in further:
+            table.pop(op)
     return decomposed
+
+
+def _taken_apart_into_prims(exported_program: Any) -> set[Any]:
+    """The ops that became torch's prims, which nobody lowers: the user knows them by their own names."""
+    return {
+        node.meta.get("original_aten")
+        for node in exported_program.graph.nodes
+        if getattr(node.target, "namespace", None) == "prims"
+    }
 
 
 def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
@@ -53,8 +71,7 @@ def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
 
 
 def _further_decompositions(ops: Iterable[Any], table: Any) -> dict[Any, Any]:
-    """Decompositions that torch has for these ops beside its default table. Core ops are left alone: theirs
-    lead to torch's prims, which nobody lowers."""
+    """Decompositions that torch has for these ops beside its default table, but for core ops."""
     import torch
     from torch._decomp import decomposition_table
 

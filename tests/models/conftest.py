@@ -1,6 +1,6 @@
 """What the tests of whole models need around them."""
 
-import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,14 +12,11 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def torchvision():
     """torchvision, also where its extension does not load beside this torch."""
-    path = ROOT / "examples/torchvision_schemas.py"
-    spec = importlib.util.spec_from_file_location("torchvision_schemas", path)
-    schemas = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(schemas)
+    sys.path.insert(0, str(ROOT / "examples"))
+    import torchvision_schemas  # noqa: F401  before torchvision
     import torchvision
 
-    yield torchvision
-    del schemas  # its declarations live as long as it does
+    return torchvision
 
 
 @pytest.fixture(autouse=True)
