@@ -26,33 +26,36 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
     if exported_program.dialect == "ATEN" and not _missing_ops(exported_program, lowered_ops):
         return exported_program
     table = hybrid_table(lowered_ops)
-    decomposed = exported_program.run_decompositions(table)
-    hopeless: set[Any] = set()
+    decomposed, hopeless = _run(exported_program, table)
     for _ in range(_MOST_ROUNDS):
-        missing = set(_missing_ops(decomposed, lowered_ops)) - hopeless
+        missing = [op for op in _missing_ops(decomposed, lowered_ops) if str(op) not in hopeless]
         further = _further_decompositions(missing, table)
         if not further:
             break
         for op, decomposition in further.items():
             table[op] = decomposition
         try:
-            candidate = decomposed.run_decompositions(table)
+            decomposed, lost = _run(decomposed, table)
         except Exception:  # torch raises whatever the decomposition does
             break  # the op is reported as it is
-        lost = _taken_apart_into_prims(candidate) & set(further)
-        if not lost:
-            decomposed = candidate
-            continue
         hopeless |= lost
-        for op in further:
-            table.pop(op)
     return decomposed
 
 
-def _taken_apart_into_prims(exported_program: Any) -> set[Any]:
+def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:
+    """The program decomposed by the table, and the ops that were left whole because they would become prims:
+    they are taken out of the table."""
+    decomposed = exported_program.run_decompositions(table)
+    lost = _taken_apart_into_prims(decomposed)
+    for op in [op for op in table if str(op) in lost]:
+        table.pop(op)
+    return (exported_program.run_decompositions(table) if lost else decomposed), lost
+
+
+def _taken_apart_into_prims(exported_program: Any) -> set[str]:
     """The ops that became torch's prims, which nobody lowers: the user knows them by their own names."""
     return {
-        node.meta.get("original_aten")
+        str(node.meta.get("original_aten"))  # by name: torch copies the objects
         for node in exported_program.graph.nodes
         if getattr(node.target, "namespace", None) == "prims"
     }

@@ -1,5 +1,6 @@
 """What the tests of whole models need around them."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def torchvision():
     """torchvision, also where its extension does not load beside this torch."""
     sys.path.insert(0, str(ROOT / "examples"))
-    import torchvision_schemas  # noqa: F401  before torchvision
+    importlib.import_module("torchvision_schemas")  # before torchvision
     import torchvision
 
     return torchvision
