@@ -358,6 +358,12 @@ double toDouble(const Scalar &scalar) {
   return std::get<std::complex<double>>(scalar).real();
 }
 
+bool equals(const Scalar &scalar, double value) {
+  if (const auto *complex = std::get_if<std::complex<double>>(&scalar))
+    return *complex == value;
+  return toDouble(scalar) == value;
+}
+
 int64_t toInteger(const Scalar &scalar) {
   if (const int64_t *value = std::get_if<int64_t>(&scalar))
     return *value;

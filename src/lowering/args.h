@@ -69,5 +69,7 @@ private:
 
 double toDouble(const Scalar &scalar);
 int64_t toInteger(const Scalar &scalar);
+/// Whether the scalar, whatever its type, is this real number.
+bool equals(const Scalar &scalar, double value);
 
 } // namespace torchere::lowering

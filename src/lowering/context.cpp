@@ -234,6 +234,9 @@ mlir::Value Context::convert(mlir::Value value, mlir::Type element) {
     return constant(*number, element);
   if (elementType(value) == element)
     return value;
+  // StableHLO's convert drops the imaginary part; torch's bool is whether either part is not zero.
+  if (element.isInteger(1) && mlir::isa<mlir::ComplexType>(elementType(value)))
+    return compare(stablehlo::ComparisonDirection::NE, value, fullLike(0.0, value));
   mlir::RankedTensorType type = mlir::cast<mlir::RankedTensorType>(value.getType()).clone(element);
   return withShape(create<stablehlo::ConvertOp>(type, value), shape(value));
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+import torch
 from samples import Sample
 
 
@@ -26,7 +27,58 @@ class Deviation:
         return f"{self.rows[0]}: {self.reason}"
 
 
-DEVIATIONS: list[Deviation] = []
+def tensors(sample: Sample) -> list[torch.Tensor]:
+    return [arg for arg in sample.args if isinstance(arg, torch.Tensor)]
+
+
+def has_complex(sample: Sample) -> bool:
+    return any(tensor.is_complex() for tensor in tensors(sample))
+
+
+def has_dtype(*dtypes: torch.dtype) -> Callable[[Sample], bool]:
+    return lambda sample: any(tensor.dtype in dtypes for tensor in tensors(sample))
+
+
+def has_below(bound: float) -> Callable[[Sample], bool]:
+    return lambda sample: any(bool((tensor < bound).any()) for tensor in tensors(sample))
+
+
+def has_mask_index(sample: Sample) -> bool:
+    indices = [arg for arg in sample.args if isinstance(arg, list)]
+    return any(isinstance(i, torch.Tensor) and i.dtype == torch.bool for list_ in indices for i in list_)
+
+
+COMPLEX_TRIGONOMETRY = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh")
+
+DEVIATIONS: list[Deviation] = [
+    *(
+        Deviation(
+            (f"{name}.default",), "complex operands are refused, with an error that says so", has_complex
+        )
+        for name in COMPLEX_TRIGONOMETRY
+    ),
+    Deviation(
+        ("atan.default",),
+        "XLA's CPU plugin 0.11.2 compiles atan2 of float64 vectors to code that gives garbage",
+        has_dtype(torch.float64),
+    ),
+    Deviation(
+        ("div.Tensor_mode",),
+        "XLA keeps the quotient of float16 in float32, so it is not rounded before its fraction is cut",
+        has_dtype(torch.float16),
+    ),
+    Deviation(
+        ("gelu.default",),
+        "far from zero 1 + erf(x) cancels in eager, by more than the tolerance; and eager gives NaN for -inf",
+        has_below(-2.0),
+    ),
+    Deviation(
+        ("index_put.default",), "a mask as index is refused, with an error that says so", has_mask_index
+    ),
+    Deviation(
+        ("log10.default", "log2.default"), "0 * nan where a part of a complex number is inf", has_complex
+    ),
+]
 
 # Rows that refuse some sizes that are known only at run time, with an error that says so.
 NEEDS_CONSTANT_SIZES: dict[str, str] = {

@@ -16,6 +16,8 @@ Result<mlir::Value> gather(Context &cx, const Args &args) {
     return cx.broadcastTo(self, cx.shape(index));
   if (Context::rank(index) == 0)
     index = cx.reshape(index, {Dim(1)});
+  if (Context::rank(index) != Context::rank(self)) // torch allows it where there is nothing to take
+    return cx.full(int64_t{0}, Context::dtype(self), cx.resultType().shape);
   return cx.reshape(gatherSlices(cx, self, elementsAlong(cx, index, axis)), cx.resultType().shape);
 }
 

@@ -24,12 +24,12 @@ mlir::Value bmm(Context &cx, const Args &args) {
 mlir::Value addToProduct(Context &cx, const Args &args, mlir::Value product) {
   auto scaled = [&](mlir::Value value, std::string_view name) {
     Scalar factor = args.scalar(name);
-    if (toDouble(factor) == 1.0)
+    if (equals(factor, 1.0))
       return value;
     return cx.elementwise<stablehlo::MulOp>({value, cx.fullLike(factor, value)});
   };
   mlir::Value result = scaled(product, "alpha");
-  if (toDouble(args.scalar("beta")) == 0.0)
+  if (equals(args.scalar("beta"), 0.0))
     return result;
   mlir::Value self = toResultShape(cx, scaled(args.tensor("self"), "beta"), cx.resultType().dtype);
   return cx.elementwise<stablehlo::AddOp>({self, result});

@@ -109,19 +109,25 @@ mlir::Value updateRunning(Context &cx, mlir::Value running, mlir::Value batch, d
 Values batchNormFunctional(Context &cx, const Args &args) {
   if (!args.boolean("training")) {
     Values results = batchNormInference(cx, args);
-    results[3] = args.tensor("running_mean");
-    results[4] = args.tensor("running_var");
+    results[3] = cx.convert(args.tensor("running_mean"), cx.resultType(3).dtype);
+    results[4] = cx.convert(args.tensor("running_var"), cx.resultType(4).dtype);
     return results;
   }
-  auto [moments, results] = normalizeBatch(cx, args);
+  BatchNormalized batch = normalizeBatch(cx, args);
+  const Moments &moments = batch.moments;
+  Values &results = batch.results;
   mlir::Value one = cx.fullLike(1.0, moments.count);
   mlir::Value unbias = cx.elementwise<stablehlo::DivOp>(
       {moments.count, cx.elementwise<stablehlo::SubtractOp>({moments.count, one})});
   mlir::Value variance = cx.elementwise<stablehlo::MulOp>(
       {moments.variance, cx.broadcastTo(unbias, cx.shape(moments.variance))});
   double momentum = args.floating("momentum");
-  results.push_back(updateRunning(cx, args.tensor("running_mean"), moments.mean, momentum));
-  results.push_back(updateRunning(cx, args.tensor("running_var"), variance, momentum));
+  auto update = [&](std::string_view name, mlir::Value batch, size_t index) {
+    results.push_back(
+        cx.convert(updateRunning(cx, args.tensor(name), batch, momentum), cx.resultType(index).dtype));
+  };
+  update("running_mean", moments.mean, 3);
+  update("running_var", variance, 4);
   return results;
 }
 
