@@ -75,6 +75,18 @@ DEVIATIONS: list[Deviation] = [
     Deviation(
         ("index_put.default",), "a mask as index is refused, with an error that says so", has_mask_index
     ),
+    Deviation(("var.correction",), "complex operands are refused, with an error that says so", has_complex),
+    Deviation(
+        ("scatter_reduce.two",),
+        "the mean of integers or complex numbers is refused, with an error that says so",
+        lambda sample: "mean" in sample.args,
+    ),
+    Deviation(("where.self",), "torch.export itself refuses a uint8 condition", has_dtype(torch.uint8)),
+    Deviation(
+        ("pow.Tensor_Scalar",),
+        "eager gives inf for float16's (-inf) ** 0.5, and NaN elsewhere",
+        has_dtype(torch.float16),
+    ),
     Deviation(
         ("log10.default", "log2.default"), "0 * nan where a part of a complex number is inf", has_complex
     ),
@@ -82,6 +94,12 @@ DEVIATIONS: list[Deviation] = [
 
 # Rows that refuse some sizes that are known only at run time, with an error that says so.
 NEEDS_CONSTANT_SIZES: dict[str, str] = {
+    "convolution.default": "the size of the kernel stands in the op's attributes",
     "cumsum.default": "the window of the sum is as long as the dimension, and windows are constant",
     "cumprod.default": "the window of the product is as long as the dimension, and windows are constant",
+}
+
+# Rows that are wrong, with an error at the call, where a dimension of an index is known only at run time.
+WRONG_WITH_DYNAMIC_SIZES: dict[str, str] = {
+    "index_put.default": "the values are broadcast to a size that the program was captured with",
 }

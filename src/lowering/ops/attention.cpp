@@ -84,7 +84,7 @@ Result<mlir::Value> attention(Context &cx, const Args &args) {
     shape.append(own.end() - 2, own.end());
     *operand = cx.broadcastTo(*operand, shape);
   }
-  Dim width = cx.size(query, rank - 1);
+  Dim width = cx.shape(query).back();
   auto scale = args.optionalFloating("scale");
   if (!scale && !width.isConstant())
     return cx.unimplemented("the head size must be constant: got a size known only at run time");

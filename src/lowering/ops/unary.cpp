@@ -15,7 +15,7 @@ mlir::Value reciprocal(Context &cx, const Args &args) {
 }
 
 mlir::Value square(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
+  mlir::Value self = cx.convert(args.tensor("self"), cx.resultType().dtype);
   return cx.elementwise<stablehlo::MulOp>({self, self});
 }
 
