@@ -51,7 +51,7 @@ test: build plugin tensorflow test-cpp test-lit test-python ## every test
 quick: build plugin ## the tests that take under two minutes in all
 	@ctest --preset $(PRESET) -j $(JOBS) --quiet
 	@$(VENV)/lit -q $(BUILD)/tests/lit
-	@$(VENV)/python -m pytest -q -m 'not slow'
+	@$(VENV)/python -m pytest -q -m 'not slow' -n $(JOBS)
 
 test-cpp: build plugin
 	$(say) 'C++ tests'
@@ -63,7 +63,7 @@ test-lit: build
 
 test-python: build plugin
 	$(say) 'Python tests'
-	@$(VENV)/python -m pytest
+	@$(VENV)/python -m pytest -n $(JOBS)
 
 # Only the tests of import order need TensorFlow, so `make demo` does without the download.
 tensorflow: setup

@@ -54,6 +54,7 @@ def test_every_pair_of_dtypes(row):
     expected_equal(pairs(row))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", NUMBER_ROWS)
 def test_python_numbers(row):
     expected_equal(with_numbers(row))
