@@ -1,0 +1,126 @@
+"""Two judges of StableHLO text: jaxlib, and ours. Each parses, verifies and prints many modules at a time."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import functools
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from sources import ROOT
+
+# The ways to print: options of torchere-opt, and arguments of MLIR's Python printer.
+PLAIN: dict[str, object] = {}
+GENERIC = {"print_generic_op_form": True}
+LOCATIONS = {"enable_debug_info": True}
+OPTIONS = {"print_generic_op_form": "--mlir-print-op-generic", "enable_debug_info": "--mlir-print-debuginfo"}
+# Stands on a line of its own between modules.
+MARKER = "// ===== next module"
+# Modules a run: the tool looks for line numbers in all of its input for each module.
+BATCH = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """A module's text, or, when it was refused, why."""
+
+    text: str | None
+    error: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        return self.text is not None
+
+
+_shared_context = functools.cache(jax_mlir.make_ir_context)
+
+
+def theirs(texts: Sequence[str], form: dict[str, object] = PLAIN) -> list[Verdict]:
+    """jaxlib's verdict on each text."""
+    return [_theirs(text, form) for text in texts]
+
+
+def _theirs(text: str, form: dict[str, object]) -> Verdict:
+    # A context tells resources of one name apart, so that a second module would print other names.
+    with jax_mlir.make_ir_context() if "dense_resource" in text else _shared_context():
+        return _judged(text, form)
+
+
+def _judged(text: str, form: dict[str, object]) -> Verdict:
+    try:
+        module = ir.Module.parse(text)
+    except ir.MLIRError as error:
+        return Verdict(None, "; ".join(line for line in str(error).splitlines() if "error:" in line))
+    return Verdict(module.operation.get_asm(**form).strip())
+
+
+def theirs_apart(texts: Sequence[str]) -> list[Verdict]:
+    """jaxlib's verdict from another process: some of its verifiers read out of bounds, and die."""
+    verdicts: list[Verdict] = []
+    while len(verdicts) < len(texts):
+        rest = json.dumps(texts[len(verdicts) :])
+        done = subprocess.run(
+            [sys.executable, __file__], input=rest, capture_output=True, text=True, check=False
+        )
+        verdicts += [Verdict(*json.loads(line)) for line in done.stdout.splitlines()]
+        if len(verdicts) < len(texts):
+            assert done.returncode < 0, done.stderr
+            verdicts.append(Verdict(None, f"jaxlib died: signal {-done.returncode}"))
+    return verdicts
+
+
+def find_tool() -> str | None:
+    """torchere-opt: the one that TORCHERE_OPT names, the one on PATH, the one built last."""
+    named = os.environ.get("TORCHERE_OPT") or shutil.which("torchere-opt")
+    built = sorted(ROOT.glob("build/*/bin/torchere-opt"), key=lambda path: path.stat().st_mtime)
+    return named or (str(built[-1]) if built else None)
+
+
+def ours(texts: Sequence[str], form: dict[str, object] = PLAIN) -> list[Verdict]:
+    """Our verdict on each text, from runs of torchere-opt on many of them each."""
+    batches = [texts[i : i + BATCH] for i in range(0, len(texts), BATCH)]
+    return [verdict for batch in batches for verdict in _ours(batch, form)]
+
+
+def _ours(texts: Sequence[str], form: dict[str, object]) -> list[Verdict]:
+    options = ["--mlir-disable-threading", *(OPTIONS[name] for name in form)]
+    command = [find_tool(), f"--split-input-file={MARKER}", f"--output-split-marker={MARKER}", *options]
+    given = f"\n{MARKER}\n".join(texts)
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    printed = [text.strip() for text in f"\n{done.stdout}\n".split(f"\n{MARKER}\n")]
+    if len(printed) != len(texts):  # it died on one of them
+        if len(texts) == 1:
+            return [Verdict(None, f"exit status {done.returncode}: {done.stderr.strip()}")]
+        half = len(texts) // 2
+        return _ours(texts[:half], form) + _ours(texts[half:], form)
+    errors = _errors(texts, done.stderr)
+    return [Verdict(text or None, errors.get(i, "")) for i, text in enumerate(printed)]
+
+
+def _errors(texts: Sequence[str], stderr: str) -> dict[int, str]:
+    """The messages about each module that was refused, by the line on which the module begins."""
+    starts = list(itertools.accumulate((text.count("\n") + 2 for text in texts[:-1]), initial=1))
+    errors: dict[int, list[str]] = {}
+    for line, message in re.findall(r"^\S+?:(\d+):\d+: error: (.*)", stderr, re.MULTILINE):
+        errors.setdefault(bisect.bisect_right(starts, int(line)) - 1, []).append(message)
+    return {number: "; ".join(messages) for number, messages in errors.items()}
+
+
+def main() -> None:
+    """Judges the texts of a list in JSON on stdin: a line of JSON for each."""
+    for text in json.load(sys.stdin):
+        verdict = theirs([text])[0]
+        print(json.dumps([verdict.text, verdict.error]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
