@@ -19,6 +19,7 @@ FORMS = {"plain": PLAIN, "generic": GENERIC, "locations": LOCATIONS}
 # Ops, types and dialects of upstream's that are not in ours yet.
 AWAITED = re.compile(
     "is unknown|' not found for|unregistered operation|no type parsing hook|unregistered dialect"
+    "|unknown attribute `"
 )
 
 

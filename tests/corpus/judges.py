@@ -96,14 +96,18 @@ def _ours(texts: Sequence[str], form: dict[str, object]) -> list[Verdict]:
     command = [find_tool(), f"--split-input-file={MARKER}", f"--output-split-marker={MARKER}", *options]
     given = f"\n{MARKER}\n".join(texts)
     done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-    printed = [text.strip() for text in f"\n{done.stdout}\n".split(f"\n{MARKER}\n")]
+    printed = [text.strip() for text in done.stdout.split(f"{MARKER}\n")]
+    if len(texts) == 1:
+        died = f"exit status {done.returncode}: " if done.returncode < 0 else ""
+        return [Verdict(printed[0] or None, died + "; ".join(re.findall("error: (.*)", done.stderr)))]
+    errors = _errors(texts, done.stderr)
+    refused = [i for i, text in enumerate(printed) if not text]
     if len(printed) != len(texts):  # it died on one of them
-        if len(texts) == 1:
-            return [Verdict(None, f"exit status {done.returncode}: {done.stderr.strip()}")]
         half = len(texts) // 2
         return _ours(texts[:half], form) + _ours(texts[half:], form)
-    errors = _errors(texts, done.stderr)
-    return [Verdict(text or None, errors.get(i, "")) for i, text in enumerate(printed)]
+    # Errors at a location that the text itself gives do not tell of which module they are.
+    alone = {i: _ours([texts[i]], form)[0] for i in refused if i not in errors}
+    return [alone.get(i) or Verdict(text or None, errors.get(i, "")) for i, text in enumerate(printed)]
 
 
 def _errors(texts: Sequence[str], stderr: str) -> dict[int, str]:
