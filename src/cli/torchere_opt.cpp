@@ -1,6 +1,6 @@
 // torchere-opt: reads StableHLO text, runs MLIR passes over it and prints the result.
 #include "passes/registration.h"
-#include "stablehlo/dialect.h"
+#include "stablehlo/chlo_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -8,7 +8,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, torchere::stablehlo::StableHLODialect>();
+  registry
+      .insert<mlir::func::FuncDialect, torchere::stablehlo::StableHLODialect, torchere::chlo::CHLODialect>();
   mlir::registerTransformsPasses();
   torchere::passes::registerPasses();
   return mlir::asMainReturnCode(

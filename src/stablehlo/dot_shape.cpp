@@ -58,13 +58,10 @@ SmallVector<int64_t> dotShape(const DotSide &lhs, const DotSide &rhs) {
 
 } // namespace
 
-FailureOr<SmallVector<int64_t>> inferDotGeneral(DotGeneralOp op) {
-  Reporter reporter(op);
-  DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
-  DotSide lhs{"lhs", op.getLhs().getType(), numbers.getLhsBatchingDimensions(),
-              numbers.getLhsContractingDimensions()};
-  DotSide rhs{"rhs", op.getRhs().getType(), numbers.getRhsBatchingDimensions(),
-              numbers.getRhsContractingDimensions()};
+FailureOr<SmallVector<int64_t>> inferDot(const Reporter &reporter, RankedTensorType lhsType,
+                                         RankedTensorType rhsType, DotDimensionNumbersAttr numbers) {
+  DotSide lhs{"lhs", lhsType, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()};
+  DotSide rhs{"rhs", rhsType, numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()};
   if (failed(reporter.size("C1", "rhs_batching_dimensions", rhs.batching.size(), lhs.batching.size())) ||
       failed(reporter.size("C2", "rhs_contracting_dimensions", rhs.contracting.size(),
                            lhs.contracting.size())) ||
@@ -74,6 +71,10 @@ FailureOr<SmallVector<int64_t>> inferDotGeneral(DotGeneralOp op) {
       failed(verifyDotSizes(reporter, "C10", "contracting", lhs, lhs.contracting, rhs, rhs.contracting)))
     return failure();
   return dotShape(lhs, rhs);
+}
+
+FailureOr<SmallVector<int64_t>> inferDotGeneral(DotGeneralOp op) {
+  return inferDot(Reporter(op), op.getLhs().getType(), op.getRhs().getType(), op.getDotDimensionNumbers());
 }
 
 } // namespace torchere::stablehlo

@@ -1,6 +1,7 @@
 // Implements Module on MLIR's parser, printer and verifier.
 #include "stablehlo/module_implementation.h"
 
+#include "stablehlo/chlo_dialect.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/dialect.h"
 
@@ -15,7 +16,7 @@ namespace torchere::stablehlo {
 
 std::shared_ptr<mlir::MLIRContext> makeContext() {
   auto context = std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
-  context->loadDialect<mlir::func::FuncDialect, StableHLODialect>();
+  context->loadDialect<mlir::func::FuncDialect, StableHLODialect, chlo::CHLODialect>();
   return context;
 }
 

@@ -27,7 +27,7 @@ SOURCES = (
 )
 # These are generated and compared in a few seconds.
 QUICK = ("lit", "jax_contractions", "torch_models")
-LIT = sorted((ROOT / "tests/lit/stablehlo").glob("*.mlir"))
+LIT = sorted((ROOT / "tests/lit/stablehlo").glob("*.mlir")) + sorted((ROOT / "tests/lit/chlo").glob("*.mlir"))
 SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
 
 
@@ -62,4 +62,4 @@ def lit_parts(*, valid: bool) -> Iterator[Case]:
     for path in LIT:
         for number, part in enumerate(SPLIT.split(path.read_text())):
             if ("expected-error" not in part) == valid:
-                yield Case("lit", f"{path.stem}/{number}", part)
+                yield Case("lit", f"{path.parent.name}.{path.stem}/{number}", part)
