@@ -1,7 +1,10 @@
 // Implements refineShapes: the edge between stablehlo::Module and shape refinement on MLIR.
 #include "passes/refine_shapes.h"
 
+#include "passes/dynamism.h"
+#include "passes/shape_assertions.h"
 #include "passes/shape_refinement.h"
+#include "passes/type_refinement.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
 
@@ -34,6 +37,15 @@ Result<Type> argumentType(func::FuncOp main, size_t index, const ArgumentShape &
   return tensor.clone(argument.sizes);
 }
 
+/// Shapes are known now: what asserted about them is checked, what computed them for custom calls goes.
+LogicalResult checkAndClean(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() && isStaticFunction(function) &&
+        (failed(checkShapeAssertions(function)) || failed(canonicalizeDynamism(function))))
+      return failure();
+  return success();
+}
+
 } // namespace
 
 Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> &arguments) {
@@ -49,7 +61,7 @@ Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> 
     main.getArgument(index).setType(type);
   }
   stablehlo::DiagnosticText diagnostics(*op.getContext());
-  if (failed(refineFrom(op, main)) || failed(verify(op)))
+  if (failed(refineFrom(op, main)) || failed(checkAndClean(op)) || failed(verify(op)))
     return invalidArgument("[main] the shapes at hand make no valid module: {}", diagnostics.take());
   return {};
 }

@@ -16,11 +16,13 @@ struct ArgumentShape {
 
 /// Gives @main's arguments these shapes, in order, and carries them through the module: integer shape
 /// arithmetic is computed, dynamic ops become their static forms, every result type becomes static, functions
-/// that are called with several shapes are copied for each, and what computed shapes is removed.
+/// that are called with several shapes are copied for each, what asserted about shapes is checked, and what
+/// computed them is removed.
 ///
 /// Fails, with the op's name and place, if a shape does not fit the argument's type, if the shapes do not fit
-/// each other (an addition of unequal sizes, say), or if a dimension stays unknown because it depends on
-/// values. The module is then in an unspecified state: refine a clone to keep the original.
+/// each other (an addition of unequal sizes, say) or break an assertion, or if a dimension stays unknown
+/// because it depends on values. The module is then in an unspecified state: refine a clone to keep the
+/// original.
 TORCHERE_EXPORT Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> &arguments);
 
 /// Whether every type in the module has a known shape, so that refineShapes has nothing to do.

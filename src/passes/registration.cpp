@@ -1,7 +1,10 @@
 // The transformations as MLIR passes, by upstream's names.
 #include "passes/registration.h"
 
+#include "passes/dynamism.h"
+#include "passes/shape_assertions.h"
 #include "passes/shape_refinement.h"
+#include "passes/simplification.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -78,11 +81,93 @@ struct RefineShapesPass : PassWrapper<RefineShapesPass, OperationPass<ModuleOp>>
   }
 };
 
+/// A pass over one function; `name` and `description` come from the derived pass.
+template <class Pass> struct FunctionPass : PassWrapper<Pass, OperationPass<func::FuncOp>> {
+  FunctionPass() = default;
+  FunctionPass(const FunctionPass &other) : PassWrapper<Pass, OperationPass<func::FuncOp>>(other) {}
+
+  StringRef getArgument() const final { return Pass::name; }
+  StringRef getDescription() const final { return Pass::description; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<stablehlo::StableHLODialect>();
+  }
+  void runOnOperation() final {
+    func::FuncOp function = this->getOperation();
+    if (!function.isExternal() && failed(static_cast<Pass *>(this)->run(function)))
+      this->signalPassFailure();
+  }
+};
+
+struct CanonicalizeDynamismPass : FunctionPass<CanonicalizeDynamismPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalizeDynamismPass)
+  static constexpr StringLiteral name = "stablehlo-canonicalize-dynamism";
+  static constexpr StringLiteral description =
+      "Replaces dynamic ops by static ones where constants determine the shape";
+
+  LogicalResult run(func::FuncOp function) { return canonicalizeDynamism(function); }
+};
+
+struct CheckShapeAssertionsPass : FunctionPass<CheckShapeAssertionsPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckShapeAssertionsPass)
+  static constexpr StringLiteral name = "stablehlo-check-shape-assertions";
+  static constexpr StringLiteral description = "Checks and erases custom_call @shape_assertion";
+
+  LogicalResult run(func::FuncOp function) { return checkShapeAssertions(function); }
+};
+
+struct AggressiveSimplificationPass : FunctionPass<AggressiveSimplificationPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AggressiveSimplificationPass)
+  static constexpr StringLiteral name = "stablehlo-aggressive-simplification";
+  static constexpr StringLiteral description =
+      "Drops, joins and cancels ops without changing any bit of the results";
+
+  LogicalResult run(func::FuncOp function) { return simplifyFunction(function, {}); }
+};
+
+/// A pass that folds constants, by upstream's options.
+template <class Pass> struct FoldingPass : FunctionPass<Pass> {
+  FoldingPass() = default;
+  FoldingPass(const FoldingPass &other) : FunctionPass<Pass>(other) {}
+
+  EvaluationLimits limits() const { return {.elements = foldOpElementLimit, .floats = foldFloat}; }
+
+  ::mlir::Pass::Option<bool> foldFloat{*this, "fold-float", llvm::cl::desc("Folds floating-point ops too"),
+                                       llvm::cl::init(true)};
+  ::mlir::Pass::Option<int64_t> foldOpElementLimit{
+      *this, "fold-op-element-limit",
+      llvm::cl::desc("The most elements that are folded, other than one repeated"), llvm::cl::init(65536)};
+};
+
+struct AggressiveFolderPass : FoldingPass<AggressiveFolderPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AggressiveFolderPass)
+  static constexpr StringLiteral name = "stablehlo-aggressive-folder";
+  static constexpr StringLiteral description = "Computes ops on constants";
+
+  LogicalResult run(func::FuncOp function) {
+    return simplifyFunction(function, {.rewrites = false, .folding = limits()});
+  }
+};
+
+struct TargetIndependentOptimizationPass : FoldingPass<TargetIndependentOptimizationPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TargetIndependentOptimizationPass)
+  static constexpr StringLiteral name = "stablehlo-target-independent-optimization";
+  static constexpr StringLiteral description = "Simplification and folding together, each helping the other";
+
+  LogicalResult run(func::FuncOp function) {
+    return simplifyFunction(function, {.rewrites = true, .folding = limits()});
+  }
+};
+
 } // namespace
 
 void registerPasses() {
   PassRegistration<RefineArgumentsPass>();
   PassRegistration<RefineShapesPass>();
+  PassRegistration<CanonicalizeDynamismPass>();
+  PassRegistration<CheckShapeAssertionsPass>();
+  PassRegistration<AggressiveSimplificationPass>();
+  PassRegistration<AggressiveFolderPass>();
+  PassRegistration<TargetIndependentOptimizationPass>();
 }
 
 } // namespace torchere::passes

@@ -3,7 +3,7 @@
 
 namespace torchere::passes {
 
-/// --stablehlo-refine-arguments=types=..., --stablehlo-refine-shapes.
+/// Under upstream's names, with upstream's options.
 void registerPasses();
 
 } // namespace torchere::passes

@@ -1,13 +1,12 @@
 // Implements shape refinement: one walk over the ops, in order, that infers every type anew.
 #include "passes/shape_refinement.h"
 
-#include "passes/integer_evaluation.h"
+#include "passes/constant_evaluation.h"
+#include "passes/dead_code.h"
 #include "passes/static_forms.h"
 #include "passes/type_refinement.h"
 #include "stablehlo/dialect.h"
 
-#include "mlir/IR/Iterators.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -31,9 +30,10 @@ private:
   LogicalResult refineBlock(Block &block);
   LogicalResult refineOp(Operation *op);
   LogicalResult refineWhile(WhileOp op);
-  LogicalResult refineCall(func::CallOp call);
+  /// Of an op whose attribute `callee` names a function.
+  LogicalResult refineCall(Operation *call, StringRef callee);
   /// The callee for the operands of a call: the function itself the first time, later a copy of the original.
-  FailureOr<func::FuncOp> specialise(func::CallOp call, func::FuncOp callee);
+  FailureOr<func::FuncOp> specialise(Operation *call, func::FuncOp callee);
 
   SymbolTable symbols;
   llvm::SetVector<Operation *> refined;
@@ -72,7 +72,7 @@ LogicalResult Refiner::refineBlock(Block &block) {
 
 LogicalResult Refiner::refineOp(Operation *op) {
   if (auto call = dyn_cast<func::CallOp>(op))
-    return refineCall(call);
+    return refineCall(call, call.getCalleeAttrName());
   if (auto call = dyn_cast<CustomCallOp>(op); call && call.getCallTargetName() == operandWrapper &&
                                               call->getNumOperands() > 0 && call->getNumResults() == 1) {
     call->getResult(0).replaceAllUsesWith(call->getOperand(0));
@@ -109,20 +109,20 @@ LogicalResult Refiner::refineWhile(WhileOp op) {
   return success();
 }
 
-LogicalResult Refiner::refineCall(func::CallOp call) {
-  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+LogicalResult Refiner::refineCall(Operation *call, StringRef attribute) {
+  auto callee = symbols.lookup<func::FuncOp>(call->getAttrOfType<FlatSymbolRefAttr>(attribute).getValue());
   if (!callee || callee.isExternal())
     return success();
-  if (callee.getNumArguments() != call.getNumOperands() || callee.getNumResults() != call.getNumResults())
-    return call.emitOpError() << "does not fit the signature of @" << callee.getSymName();
+  if (callee.getNumArguments() != call->getNumOperands() || callee.getNumResults() != call->getNumResults())
+    return call->emitOpError() << "does not fit the signature of @" << callee.getSymName();
   FailureOr<func::FuncOp> specialised = specialise(call, callee);
   if (failed(specialised))
     return failure();
-  call.setCallee(specialised->getSymName());
+  call->setAttr(attribute, FlatSymbolRefAttr::get(specialised->getSymNameAttr()));
   OpBuilder builder(call->getContext());
   builder.setInsertionPointAfter(call);
   Operation *terminator = specialised->front().getTerminator();
-  for (auto [result, returned] : llvm::zip(call.getResults(), terminator->getOperands())) {
+  for (auto [result, returned] : llvm::zip(call->getResults(), terminator->getOperands())) {
     result.setType(returned.getType());
     if (DenseIntElementsAttr constant = constantInteger(returned))
       replaceByConstant(result, constant, builder);
@@ -130,9 +130,9 @@ LogicalResult Refiner::refineCall(func::CallOp call) {
   return success();
 }
 
-FailureOr<func::FuncOp> Refiner::specialise(func::CallOp call, func::FuncOp callee) {
+FailureOr<func::FuncOp> Refiner::specialise(Operation *call, func::FuncOp callee) {
   if (inProgress.contains(callee))
-    return call.emitOpError() << "is recursive: @" << callee.getSymName() << " is being called already";
+    return call->emitOpError() << "is recursive: @" << callee.getSymName() << " is being called already";
   auto [original, isFirst] = originals.try_emplace(callee.getSymName());
   if (isFirst)
     original->second = callee.clone();
@@ -140,12 +140,12 @@ FailureOr<func::FuncOp> Refiner::specialise(func::CallOp call, func::FuncOp call
   bool usesValues = llvm::any_of(callee.getArgumentTypes(), [](Type type) { return !isStaticType(type); }) ||
                     !isStaticFunction(*original->second);
   SmallVector<Attribute> signature;
-  for (Value operand : call.getOperands()) {
+  for (Value operand : call->getOperands()) {
     Attribute constant = usesValues ? constantInteger(operand) : DenseIntElementsAttr();
     signature.push_back(constant ? constant : TypeAttr::get(operand.getType()));
   }
   func::FuncOp &known =
-      specialisations[{callee.getSymNameAttr(), ArrayAttr::get(call.getContext(), signature)}];
+      specialisations[{callee.getSymNameAttr(), ArrayAttr::get(call->getContext(), signature)}];
   if (known)
     return known;
   func::FuncOp function = callee;
@@ -156,7 +156,7 @@ FailureOr<func::FuncOp> Refiner::specialise(func::CallOp call, func::FuncOp call
   }
   known = function;
   OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
-  for (auto [argument, operand, value] : llvm::zip(function.getArguments(), call.getOperands(), signature)) {
+  for (auto [argument, operand, value] : llvm::zip(function.getArguments(), call->getOperands(), signature)) {
     argument.setType(operand.getType());
     if (auto constant = dyn_cast<DenseIntElementsAttr>(value))
       replaceByConstant(argument, constant, builder);
@@ -184,15 +184,14 @@ LogicalResult Refiner::verifyStatic() const {
 
 void Refiner::eraseDead() {
   for (Operation *function : refined)
-    function->walk<WalkOrder::PostOrder, mlir::ReverseIterator>([](Operation *op) {
-      if (isOpTriviallyDead(op))
-        op->erase();
-    });
+    eraseDeadOps(function);
 }
 
 } // namespace
 
 bool isStaticType(Type type) {
+  if (auto tuple = dyn_cast<TupleType>(type))
+    return llvm::all_of(tuple.getTypes(), isStaticType);
   auto tensor = dyn_cast<ShapedType>(type);
   return !tensor || tensor.hasStaticShape();
 }

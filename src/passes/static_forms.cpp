@@ -1,7 +1,7 @@
 // Implements the replacement of dynamic ops by their static forms.
 #include "passes/static_forms.h"
 
-#include "passes/integer_evaluation.h"
+#include "passes/constant_evaluation.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
 
@@ -66,34 +66,29 @@ FailureOr<Operation *> replaceTyped(Operation *op, RankedTensorType type, Args &
   return replacement.getOperation();
 }
 
-FailureOr<Operation *> makeStaticBroadcast(DynamicBroadcastInDimOp op) {
-  Sizes sizes = constantSizes(op.getOutputDimensions());
+/// Puts `Op`, of the shape that the constant `shape` holds, in the place of `op`.
+template <class Op, class... Args>
+FailureOr<Operation *> replaceShaped(Operation *op, Value shape, Args &&...args) {
+  Sizes sizes = constantSizes(shape);
   if (!sizes)
-    return op.getOperation();
+    return op;
   FailureOr<RankedTensorType> type = computedType(op, *sizes);
   if (failed(type))
     return failure();
-  return replaceTyped<BroadcastInDimOp>(op, *type, op.getOperand(), op.getBroadcastDimensions());
+  return replaceTyped<Op>(op, *type, std::forward<Args>(args)...);
+}
+
+FailureOr<Operation *> makeStaticBroadcast(DynamicBroadcastInDimOp op) {
+  return replaceShaped<BroadcastInDimOp>(op, op.getOutputDimensions(), op.getOperand(),
+                                         op.getBroadcastDimensions());
 }
 
 FailureOr<Operation *> makeStaticReshape(DynamicReshapeOp op) {
-  Sizes sizes = constantSizes(op.getOutputShape());
-  if (!sizes)
-    return op.getOperation();
-  FailureOr<RankedTensorType> type = computedType(op, *sizes);
-  if (failed(type))
-    return failure();
-  return replaceTyped<ReshapeOp>(op, *type, op.getOperand());
+  return replaceShaped<ReshapeOp>(op, op.getOutputShape(), op.getOperand());
 }
 
 FailureOr<Operation *> makeStaticIota(DynamicIotaOp op) {
-  Sizes sizes = constantSizes(op.getOutputShape());
-  if (!sizes)
-    return op.getOperation();
-  FailureOr<RankedTensorType> type = computedType(op, *sizes);
-  if (failed(type))
-    return failure();
-  return replaceTyped<IotaOp>(op, *type, op.getIotaDimension());
+  return replaceShaped<IotaOp>(op, op.getOutputShape(), op.getIotaDimension());
 }
 
 FailureOr<Operation *> makeStaticPad(DynamicPadOp op) {
@@ -153,6 +148,11 @@ FailureOr<Operation *> makeStaticConvolution(DynamicConvOp op) {
 }
 
 } // namespace
+
+bool isDynamic(Operation *op) {
+  return isa<DynamicBroadcastInDimOp, DynamicReshapeOp, DynamicIotaOp, DynamicPadOp, RealDynamicSliceOp,
+             DynamicGatherOp, DynamicConvOp>(op);
+}
 
 FailureOr<Operation *> makeStatic(Operation *op) {
   return llvm::TypeSwitch<Operation *, FailureOr<Operation *>>(op)

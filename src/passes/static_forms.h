@@ -5,6 +5,9 @@
 
 namespace torchere::passes {
 
+/// Whether an op has a static form.
+bool isDynamic(mlir::Operation *op);
+
 /// Replaces a dynamic op by its static form and returns that; returns `op` itself if it is not dynamic or
 /// what determines its shape is not constant. Fails, with a diagnostic, if the constants make no valid op.
 llvm::FailureOr<mlir::Operation *> makeStatic(mlir::Operation *op);

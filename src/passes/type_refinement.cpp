@@ -1,7 +1,7 @@
 // Implements the refinement of one op's result types.
 #include "passes/type_refinement.h"
 
-#include "passes/integer_evaluation.h"
+#include "passes/constant_evaluation.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/dot_shape.h"

@@ -1,0 +1,60 @@
+// Simplification on MLIR; simplify.h is its interface for code without MLIR.
+#pragma once
+
+#include "passes/constant_evaluation.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+#include <type_traits>
+
+namespace torchere::passes {
+
+/// What to do to a function; both halves together find more than one after the other.
+struct SimplificationSteps {
+  bool rewrites = true;                    ///< identities, compositions, cancellations
+  std::optional<EvaluationLimits> folding; ///< constants, within limits
+};
+
+/// Rewrites until nothing changes, and erases what has no use. Results are the same to the last bit (NaN
+/// stays NaN, -0 stays -0), types and names of arguments and results stay, and every op keeps its location.
+/// Ops that carry attributes of others (shardings, annotations) are left alone.
+llvm::LogicalResult simplifyFunction(mlir::func::FuncOp function, const SimplificationSteps &steps);
+
+/// A rewrite that finds another value for the result of an op, existing or built before the op; null if there
+/// is none, and then nothing may have been built.
+template <class Op> using Simplification = mlir::Value (*)(Op op, mlir::OpBuilder &builder);
+
+/// Whether an op carries nothing but what its definition names, and has a plain tensor as its result.
+bool isSimplifiable(mlir::Operation *op);
+
+template <class Op> struct SimplificationPattern final : mlir::OpRewritePattern<Op> {
+  SimplificationPattern(mlir::MLIRContext *context, Simplification<Op> simplify)
+      : mlir::OpRewritePattern<Op>(context), simplify(simplify) {}
+
+  llvm::LogicalResult matchAndRewrite(Op op, mlir::PatternRewriter &rewriter) const final {
+    if (!isSimplifiable(op))
+      return llvm::failure();
+    mlir::Value value = simplify(op, rewriter);
+    if (!value || value.getType() != op->getResult(0).getType())
+      return llvm::failure();
+    rewriter.replaceOp(op, value);
+    return llvm::success();
+  }
+
+  Simplification<Op> simplify;
+};
+
+/// Adds simplifications, functions of one op each.
+template <class... Ops>
+void addSimplifications(mlir::RewritePatternSet &patterns, Simplification<Ops>... functions) {
+  (patterns.add(std::make_unique<SimplificationPattern<Ops>>(patterns.getContext(), functions)), ...);
+}
+
+// One file a family.
+void addArithmeticSimplifications(mlir::RewritePatternSet &patterns);
+void addReshapingSimplifications(mlir::RewritePatternSet &patterns);
+void addSlicingSimplifications(mlir::RewritePatternSet &patterns);
+
+} // namespace torchere::passes

@@ -1,0 +1,208 @@
+// Slices, joins, pads and reversals that do nothing, or join into one.
+#include "passes/simplification.h"
+#include "stablehlo/constraint.h"
+#include "stablehlo/dialect.h"
+
+using namespace mlir;
+using namespace torchere::stablehlo;
+
+namespace torchere::passes {
+
+namespace {
+
+using Dimensions = SmallVector<int64_t>;
+
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+bool isEmpty(RankedTensorType type) {
+  return type.hasStaticShape() && type.getNumElements() == 0;
+}
+
+//===- slice --------------------------------------------------------------===//
+
+SliceOp createSlice(SliceOp op, OpBuilder &builder, Value operand, ArrayRef<int64_t> starts,
+                    ArrayRef<int64_t> limits, ArrayRef<int64_t> strides) {
+  return SliceOp::create(builder, op.getLoc(), op.getType(), operand, builder.getDenseI64ArrayAttr(starts),
+                         builder.getDenseI64ArrayAttr(limits), builder.getDenseI64ArrayAttr(strides));
+}
+
+/// slice(slice(x)) = slice(x).
+Value mergeSlices(SliceOp op, OpBuilder &builder) {
+  auto inner = op.getOperand().getDefiningOp<SliceOp>();
+  if (!inner || !op.getType().hasStaticShape() || isEmpty(op.getType()))
+    return {};
+  Dimensions starts, limits, strides;
+  for (auto [index, size] : llvm::enumerate(op.getType().getShape())) {
+    int64_t innerStride = inner.getStrides()[index];
+    starts.push_back(inner.getStartIndices()[index] + op.getStartIndices()[index] * innerStride);
+    strides.push_back(op.getStrides()[index] * innerStride);
+    limits.push_back(starts.back() + (size - 1) * strides.back() + 1);
+  }
+  return createSlice(op, builder, inner.getOperand(), starts, limits, strides);
+}
+
+/// slice(concatenate(x, y, ...)) = slice(y), if it takes from one only.
+Value sliceConcatenate(SliceOp op, OpBuilder &builder) {
+  auto inner = op.getOperand().getDefiningOp<ConcatenateOp>();
+  if (!inner || !op.getType().hasStaticShape() || isEmpty(op.getType()))
+    return {};
+  int64_t axis = inner.getDimension();
+  int64_t first = op.getStartIndices()[axis];
+  int64_t last = first + (op.getType().getDimSize(axis) - 1) * op.getStrides()[axis];
+  int64_t offset = 0;
+  for (Value input : inner.getInputs()) {
+    int64_t size = typeOf(input).getDimSize(axis);
+    if (!isKnown(size))
+      return {};
+    if (first >= offset && last < offset + size) {
+      Dimensions starts(op.getStartIndices()), limits(op.getLimitIndices());
+      starts[axis] -= offset;
+      limits[axis] = std::min(limits[axis] - offset, size);
+      return createSlice(op, builder, input, starts, limits, op.getStrides());
+    }
+    offset += size;
+  }
+  return {};
+}
+
+/// The value of a scalar integer constant.
+std::optional<int64_t> constantIndex(Value value) {
+  DenseIntElementsAttr constant = constantInteger(value);
+  if (!constant || constant.getNumElements() != 1)
+    return std::nullopt;
+  APInt bits = constant.getSplatValue<APInt>();
+  if (constant.getElementType().isUnsignedInteger())
+    return bits.getActiveBits() < 64 ? std::optional<int64_t>(bits.getZExtValue()) : std::nullopt;
+  return bits.getSExtValue();
+}
+
+/// A dynamic_slice of everything is its operand, and with constant indices a slice.
+Value simplifyDynamicSlice(DynamicSliceOp op, OpBuilder &builder) {
+  RankedTensorType operand = typeOf(op.getOperand());
+  if (!operand.hasStaticShape() || !op.getType().hasStaticShape())
+    return {};
+  if (llvm::equal(op.getSliceSizes(), operand.getShape()))
+    return op.getOperand();
+  Dimensions starts, limits;
+  for (auto [index, start] : llvm::enumerate(op.getStartIndices())) {
+    std::optional<int64_t> value = constantIndex(start);
+    if (!value)
+      return {};
+    int64_t size = op.getSliceSizes()[index];
+    starts.push_back(std::clamp<int64_t>(*value, 0, operand.getDimSize(index) - size));
+    limits.push_back(starts.back() + size);
+  }
+  return SliceOp::create(builder, op.getLoc(), op.getType(), op.getOperand(),
+                         builder.getDenseI64ArrayAttr(starts), builder.getDenseI64ArrayAttr(limits),
+                         builder.getDenseI64ArrayAttr(Dimensions(starts.size(), 1)));
+}
+
+/// A dynamic_update_slice of everything is the update, and of nothing the operand.
+Value simplifyDynamicUpdateSlice(DynamicUpdateSliceOp op, OpBuilder &) {
+  RankedTensorType update = typeOf(op.getUpdate());
+  if (isEmpty(update))
+    return op.getOperand();
+  return update.hasStaticShape() && update == typeOf(op.getOperand()) ? Value(op.getUpdate()) : Value();
+}
+
+//===- concatenate --------------------------------------------------------===//
+
+/// Whether two slices of one value lie side by side along an axis and agree elsewhere.
+bool areAdjacent(SliceOp left, SliceOp right, int64_t axis) {
+  auto isOne = [](int64_t stride) { return stride == 1; };
+  if (left.getOperand() != right.getOperand() || !llvm::all_of(left.getStrides(), isOne) ||
+      !llvm::all_of(right.getStrides(), isOne) ||
+      left.getLimitIndices()[axis] != right.getStartIndices()[axis])
+    return false;
+  for (size_t i = 0; i < left.getStrides().size(); ++i)
+    if (static_cast<int64_t>(i) != axis && (left.getStartIndices()[i] != right.getStartIndices()[i] ||
+                                            left.getLimitIndices()[i] != right.getLimitIndices()[i]))
+      return false;
+  return true;
+}
+
+/// The slice that holds what two adjacent ones hold; null if they are not.
+Value joinSlices(Value left, Value right, int64_t axis, OpBuilder &builder, Location location) {
+  auto first = left.getDefiningOp<SliceOp>(), second = right.getDefiningOp<SliceOp>();
+  if (!first || !second || !first.getType().hasStaticShape() || !second.getType().hasStaticShape() ||
+      !areAdjacent(first, second, axis))
+    return {};
+  Dimensions limits(first.getLimitIndices()), shape(first.getType().getShape());
+  limits[axis] = second.getLimitIndices()[axis];
+  shape[axis] += second.getType().getDimSize(axis);
+  return SliceOp::create(builder, location, first.getType().clone(shape), first.getOperand(),
+                         first.getStartIndicesAttr(), builder.getDenseI64ArrayAttr(limits),
+                         first.getStridesAttr());
+}
+
+/// Empty inputs are dropped, joins along the same axis flattened, adjacent slices joined; one input is the
+/// result.
+Value simplifyConcatenate(ConcatenateOp op, OpBuilder &builder) {
+  int64_t axis = op.getDimension();
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs()) {
+    auto inner = input.getDefiningOp<ConcatenateOp>();
+    if (inner && static_cast<int64_t>(inner.getDimension()) == axis && inner->hasOneUse() &&
+        isSimplifiable(inner))
+      llvm::append_range(inputs, inner.getInputs());
+    else if (typeOf(input).getDimSize(axis) != 0)
+      inputs.push_back(input);
+  }
+  bool isChanged = inputs.size() != op.getInputs().size() || !llvm::equal(inputs, op.getInputs());
+  SmallVector<Value> joined;
+  for (Value input : inputs) {
+    Value both = joined.empty() ? Value() : joinSlices(joined.back(), input, axis, builder, op.getLoc());
+    if (both)
+      joined.back() = both;
+    else
+      joined.push_back(input);
+  }
+  if (joined.size() == 1 && joined.front().getType() == op.getType())
+    return joined.front();
+  if (joined.empty() || (!isChanged && joined.size() == inputs.size()))
+    return {};
+  return ConcatenateOp::create(builder, op.getLoc(), op.getType(), joined, op.getDimension());
+}
+
+//===- pad, reverse -------------------------------------------------------===//
+
+/// A pad of nothing.
+Value dropPad(PadOp op, OpBuilder &) {
+  auto isZero = [](int64_t amount) { return amount == 0; };
+  bool isNothing = llvm::all_of(op.getEdgePaddingLow(), isZero) &&
+                   llvm::all_of(op.getEdgePaddingHigh(), isZero) &&
+                   llvm::all_of(op.getInteriorPadding(), isZero);
+  return isNothing ? op.getOperand() : Value();
+}
+
+/// reverse(reverse(x)) = x, and dimensions of size 1 need no reversal.
+Value simplifyReverse(ReverseOp op, OpBuilder &builder) {
+  if (auto inner = op.getOperand().getDefiningOp<ReverseOp>()) {
+    Dimensions outer(op.getDimensions()), before(inner.getDimensions());
+    llvm::sort(outer);
+    llvm::sort(before);
+    if (outer == before)
+      return inner.getOperand();
+  }
+  Dimensions dimensions;
+  llvm::copy_if(op.getDimensions(), std::back_inserter(dimensions),
+                [&](int64_t dimension) { return typeOf(op.getOperand()).getDimSize(dimension) != 1; });
+  if (dimensions.empty())
+    return op.getOperand();
+  if (dimensions.size() == op.getDimensions().size())
+    return {};
+  return ReverseOp::create(builder, op.getLoc(), op.getType(), op.getOperand(),
+                           builder.getDenseI64ArrayAttr(dimensions));
+}
+
+} // namespace
+
+void addSlicingSimplifications(RewritePatternSet &patterns) {
+  addSimplifications<SliceOp, SliceOp, DynamicSliceOp, DynamicUpdateSliceOp, ConcatenateOp, PadOp, ReverseOp>(
+      patterns, mergeSlices, sliceConcatenate, simplifyDynamicSlice, simplifyDynamicUpdateSlice,
+      simplifyConcatenate, dropPad, simplifyReverse);
+}
+
+} // namespace torchere::passes
