@@ -7,6 +7,7 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
   module.doc() = "The C++ core of Torchère.";
   bindErrors(module);
+  bindPasses(module);
   bindProgram(module);
   bindExporter(module);
   bindArtifact(module);

@@ -10,6 +10,30 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Module:
+    """A StableHLO module."""
+
+    @staticmethod
+    def parse(text: str) -> Module:
+        """Parses and verifies StableHLO text."""
+
+    def text(self, with_locations: bool = False) -> str:
+        """The module's text."""
+
+    def verify(self) -> None: ...
+
+    def clone(self) -> Module: ...
+
+    def refine_shapes(self, shapes: Sequence[Sequence[int]]) -> None:
+        """
+        Gives @main's arguments these shapes and carries them through the module.
+        """
+
+    def simplify(self, max_folded_elements: int = 1024) -> None:
+        """
+        Computes constants, drops, joins and cancels ops; results stay the same to the last bit.
+        """
+
 class InputKind(enum.Enum):
     """What an input of a program is; torch's names."""
 
