@@ -7,6 +7,34 @@
 
 namespace torchere::stablehlo {
 
+template <class T> static std::string printed(T value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  return text;
+}
+
+std::string textOf(mlir::Type type) {
+  return printed(type);
+}
+
+std::string textOf(mlir::Attribute attribute) {
+  return printed(attribute);
+}
+
+std::string sourcePlace(mlir::Location location) {
+  std::string file, scope;
+  location->walk([&](mlir::Location part) {
+    if (auto line = mlir::dyn_cast<mlir::FileLineColLoc>(part); line && file.empty())
+      file = line.getFilename().str() + ":" + std::to_string(line.getLine());
+    if (auto named = mlir::dyn_cast<mlir::NameLoc>(part); named && scope.empty())
+      scope = named.getName().str();
+    return mlir::WalkResult::advance();
+  });
+  if (file.empty() || scope.empty())
+    return file + scope;
+  return file + " in " + scope;
+}
+
 DiagnosticText::DiagnosticText(mlir::MLIRContext &context)
     : handler(&context, [this](mlir::Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)

@@ -1,0 +1,10 @@
+// torchere-translate: turns StableHLO modules into other things, under the options of upstream's
+// stablehlo-translate.
+#include "cli/translation.h"
+
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+
+int main(int argc, char **argv) {
+  torchere::cli::registerSerialization();
+  return mlir::failed(mlir::mlirTranslateMain(argc, argv, "StableHLO translator"));
+}

@@ -1,0 +1,8 @@
+// The translations of torchere-translate: each file adds its options.
+#pragma once
+
+namespace torchere::cli {
+
+void registerSerialization();
+
+} // namespace torchere::cli

@@ -1,0 +1,100 @@
+// Which code stands for which attribute, and the version from which an attribute can be held.
+#include "vhlo/attribute_codes.h"
+
+#include "vhlo/type_codes.h"
+
+#include "stablehlo/dialect.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace torchere::vhlo {
+namespace {
+
+template <class EnumAttr, auto symbolize> constexpr EnumCoding coding(AttributeCode code) {
+  return {code,
+          [](Attribute attribute) -> std::optional<uint32_t> {
+            auto value = dyn_cast<EnumAttr>(attribute);
+            return value ? std::optional(static_cast<uint32_t>(value.getValue())) : std::nullopt;
+          },
+          [](MLIRContext *context, uint32_t number) -> Attribute {
+            auto value = symbolize(number);
+            return value ? Attribute(EnumAttr::get(context, *value)) : Attribute();
+          }};
+}
+
+using namespace stablehlo;
+
+#define TORCHERE_ENUM(name)                                                                                  \
+  coding<name##Attr, static_cast<std::optional<name> (*)(uint32_t)>(symbolize##name)>(AttributeCode::name)
+
+const EnumCoding enums[] = {
+    TORCHERE_ENUM(ComparisonDirection),  TORCHERE_ENUM(ComparisonType),
+    TORCHERE_ENUM(CustomCallApiVersion), TORCHERE_ENUM(Precision),
+    TORCHERE_ENUM(ResultAccuracyMode),
+};
+
+using Since = std::optional<Version>;
+
+Since latest(Since a, Since b) {
+  return a && b ? Since(std::max(*a, *b)) : std::nullopt;
+}
+
+Since sinceParts(Attribute attribute) {
+  Since since = minimumVersion;
+  attribute.walkImmediateSubElements([&](Attribute part) { since = latest(since, attributeSince(part)); },
+                                     [&](Type part) { since = latest(since, typeSince(part)); });
+  return since;
+}
+
+} // namespace
+
+ArrayRef<EnumCoding> enumCodings() {
+  return enums;
+}
+
+std::optional<AttributeCode> codeOf(Attribute attribute) {
+  using Code = std::optional<AttributeCode>;
+  return TypeSwitch<Attribute, Code>(attribute)
+      .Case([](ArrayAttr) { return AttributeCode::Array; })
+      .Case([](DictionaryAttr) { return AttributeCode::Dictionary; })
+      .Case([](StringAttr) { return AttributeCode::String; })
+      .Case([](TypeAttr) { return AttributeCode::Type; })
+      .Case([](FloatAttr) { return AttributeCode::Float; })
+      .Case([](BoolAttr) { return AttributeCode::Boolean; })
+      .Case([](IntegerAttr) { return AttributeCode::Integer; })
+      .Case<DenseIntOrFPElementsAttr, DenseResourceElementsAttr>([](auto) { return AttributeCode::Tensor; })
+      .Case([](OutputOperandAliasAttr) { return AttributeCode::OutputOperandAlias; })
+      .Case([](ResultAccuracyAttr) { return AttributeCode::ResultAccuracy; })
+      .Default([](Attribute attribute) -> Code {
+        for (const EnumCoding &coding : enums)
+          if (coding.code != AttributeCode::CustomCallApiVersion && coding.value(attribute))
+            return coding.code;
+        return std::nullopt;
+      });
+}
+
+Since attributeSince(Attribute attribute) {
+  auto code = codeOf(attribute);
+  if (!code)
+    return std::nullopt;
+  switch (*code) {
+  case AttributeCode::ResultAccuracyMode:
+  case AttributeCode::ResultAccuracy:
+    return Version{1, 9, 0};
+  case AttributeCode::Array:
+  case AttributeCode::Dictionary:
+  case AttributeCode::Type:
+  case AttributeCode::Float:
+  case AttributeCode::Integer:
+    return sinceParts(attribute);
+  case AttributeCode::Tensor:
+    return typeSince(cast<ElementsAttr>(attribute).getType());
+  default:
+    return *code >= AttributeCode::SubAxisInfo ? Version{1, 16, 0} : minimumVersion;
+  }
+}
+
+} // namespace torchere::vhlo

@@ -1,0 +1,161 @@
+// Writes portable types and attributes: a code of the tables, then the parts.
+#include "vhlo/dialect.h"
+#include "vhlo/portable_form.h"
+#include "vhlo/type_codes.h"
+
+#include "stablehlo/dialect.h"
+
+#include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace torchere::vhlo {
+namespace {
+
+void writePart(DialectBytecodeWriter &writer, Type part) {
+  writer.writeType(PortableType::get(part));
+}
+
+void writePart(DialectBytecodeWriter &writer, Attribute part) {
+  writer.writeAttribute(PortableAttr::get(part));
+}
+
+void writeParts(DialectBytecodeWriter &writer, ArrayRef<Type> parts) {
+  writer.writeList(parts, [&](Type part) { writePart(writer, part); });
+}
+
+LogicalResult writeType(const PortableDialect &dialect, Type type, DialectBytecodeWriter &writer) {
+  if (auto code = dialect.scalarCode(type))
+    return writer.writeVarInt(*code), success();
+  return TypeSwitch<Type, LogicalResult>(type)
+      .Case([&](RankedTensorType tensor) {
+        writer.writeVarInt(tensor.getEncoding() ? type_code::boundedTensor : type_code::rankedTensor);
+        if (tensor.getEncoding())
+          writePart(writer, tensor.getEncoding());
+        writer.writeSignedVarInts(tensor.getShape());
+        return writePart(writer, tensor.getElementType()), success();
+      })
+      .Case([&](UnrankedTensorType tensor) {
+        writer.writeVarInt(type_code::unrankedTensor);
+        return writePart(writer, tensor.getElementType()), success();
+      })
+      .Case([&](MemRefType buffer) {
+        writer.writeVarInt(type_code::rankedBuffer);
+        writer.writeSignedVarInts(buffer.getShape());
+        return writePart(writer, buffer.getElementType()), success();
+      })
+      .Case([&](ComplexType complex) {
+        writer.writeVarInt(type_code::complex);
+        return writePart(writer, complex.getElementType()), success();
+      })
+      .Case([&](TupleType tuple) {
+        writer.writeVarInt(type_code::tuple);
+        return writeParts(writer, tuple.getTypes()), success();
+      })
+      .Case([&](FunctionType function) {
+        writer.writeVarInt(type_code::function);
+        writeParts(writer, function.getInputs());
+        return writeParts(writer, function.getResults()), success();
+      })
+      .Default([](Type) { return failure(); });
+}
+
+/// The elements as the artifact has them. MLIR 22 keeps bools in bits and a splat as one element, which is
+/// also the form on the wire, but for a single bool: there the wire has 1, memory 255.
+ArrayRef<char> wireData(Attribute tensor) {
+  static constexpr char one = 1;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(tensor))
+    return resource.getRawHandle().getBlob()->getData();
+  auto elements = cast<DenseIntOrFPElementsAttr>(tensor);
+  bool isOneBool = elements.getElementType().isInteger(1) && elements.getNumElements() == 1;
+  if (isOneBool && *elements.value_begin<bool>())
+    return one;
+  return elements.getRawData();
+}
+
+void writeTensor(Attribute tensor, DialectBytecodeWriter &writer) {
+  writePart(writer, cast<ElementsAttr>(tensor).getType());
+  writer.writeOwnedBlob(wireData(tensor)); // refers to memory of the context, or of the program
+}
+
+void writeAccuracy(stablehlo::ResultAccuracyAttr accuracy, DialectBytecodeWriter &writer) {
+  writer.writeAPFloatWithKnownSemantics(accuracy.getAtol());
+  writer.writeAPFloatWithKnownSemantics(accuracy.getRtol());
+  writer.writeSignedVarInt(accuracy.getUlps());
+  writePart(writer, accuracy.getMode());
+}
+
+void writeAlias(stablehlo::OutputOperandAliasAttr alias, DialectBytecodeWriter &writer) {
+  writer.writeSignedVarInts(alias.getOutputTupleIndices());
+  writer.writeSignedVarInt(alias.getOperandIndex());
+  writer.writeSignedVarInts(alias.getOperandTupleIndices());
+}
+
+LogicalResult writeEnum(PortableAttr attribute, DialectBytecodeWriter &writer) {
+  for (const EnumCoding &coding : enumCodings())
+    if (coding.code == attribute.code())
+      if (auto value = coding.value(attribute.payload()))
+        return writer.writeVarInt(*value), success();
+  return failure();
+}
+
+LogicalResult writeAttribute(PortableAttr attribute, DialectBytecodeWriter &writer) {
+  writer.writeVarInt(static_cast<uint64_t>(attribute.code()));
+  Attribute payload = attribute.payload();
+  switch (attribute.code()) {
+  case AttributeCode::Array:
+    writer.writeList(cast<ArrayAttr>(payload).getValue(), [&](Attribute part) { writePart(writer, part); });
+    return success();
+  case AttributeCode::Dictionary:
+    writer.writeList(cast<DictionaryAttr>(payload).getValue(), [&](NamedAttribute entry) {
+      writePart(writer, Attribute(entry.getName()));
+      writePart(writer, entry.getValue());
+    });
+    return success();
+  case AttributeCode::Boolean:
+    return writer.writeVarInt(cast<BoolAttr>(payload).getValue()), success();
+  case AttributeCode::String:
+    return writer.writeOwnedString(cast<StringAttr>(payload).getValue()), success();
+  case AttributeCode::Type:
+    return writePart(writer, cast<TypeAttr>(payload).getValue()), success();
+  case AttributeCode::Float:
+    writePart(writer, cast<FloatAttr>(payload).getType());
+    return writer.writeAPFloatWithKnownSemantics(cast<FloatAttr>(payload).getValue()), success();
+  case AttributeCode::Integer:
+    writePart(writer, cast<IntegerAttr>(payload).getType());
+    return writer.writeAPIntWithKnownWidth(cast<IntegerAttr>(payload).getValue()), success();
+  case AttributeCode::Tensor:
+    return writeTensor(payload, writer), success();
+  case AttributeCode::OutputOperandAlias:
+    return writeAlias(cast<stablehlo::OutputOperandAliasAttr>(payload), writer), success();
+  case AttributeCode::ResultAccuracy:
+    return writeAccuracy(cast<stablehlo::ResultAccuracyAttr>(payload), writer), success();
+  default:
+    return writeEnum(attribute, writer);
+  }
+}
+
+class PortableEncoding : public BytecodeDialectInterface {
+public:
+  explicit PortableEncoding(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
+
+  LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter &writer) const override {
+    return vhlo::writeAttribute(cast<PortableAttr>(attribute), writer);
+  }
+  LogicalResult writeType(Type type, DialectBytecodeWriter &writer) const override {
+    return vhlo::writeType(*static_cast<PortableDialect *>(getDialect()), cast<PortableType>(type).payload(),
+                           writer);
+  }
+};
+
+} // namespace
+
+void addPortableEncoding(PortableDialect &dialect) {
+  dialect.addInterfaces<PortableEncoding>();
+}
+
+} // namespace torchere::vhlo

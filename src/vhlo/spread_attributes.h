@@ -1,0 +1,34 @@
+// Attributes of StableHLO that the artifact spreads over several: dimension numbers, channels, algorithms.
+#pragma once
+
+#include "vhlo/op_table.h"
+
+#include "mlir/IR/Operation.h"
+
+namespace torchere::vhlo {
+
+struct SpreadField {
+  std::string_view name;
+  mlir::Attribute value; ///< in portable form
+};
+using SpreadFields = llvm::SmallVector<SpreadField, 12>;
+
+/// The names of StableHLO's attributes that are spread, for example dot_dimension_numbers and algorithm.
+llvm::ArrayRef<std::string_view> spreadAttributes(Spread spread);
+
+/// The fields of an op's attributes; none of those that a required attribute lacks.
+SpreadFields spreadFields(Spread spread, mlir::Operation &op);
+
+/// StableHLO's attributes of the fields, of which some may be null: they are then of an older version. False
+/// if a field is not of the class that it must have.
+bool gatherFields(Spread spread, mlir::MLIRContext *context,
+                  llvm::function_ref<mlir::Attribute(std::string_view field)> field,
+                  llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes);
+
+/// Whether the field's value says no more than its absence in an older version.
+bool isNeutral(mlir::Attribute field);
+
+/// Whether one of the attributes is spread over the field.
+bool isSpreadField(Spread spread, std::string_view field);
+
+} // namespace torchere::vhlo

@@ -1,0 +1,40 @@
+// The codes by which bytecode names types, and the version that brought each.
+#pragma once
+
+#include "vhlo/version.h"
+
+#include "mlir/IR/Types.h"
+
+#include <cstdint>
+
+namespace torchere::vhlo {
+
+/// Types that hold others. Those that hold none are rows of scalarTypes().
+namespace type_code {
+inline constexpr uint64_t complex = 1;
+inline constexpr uint64_t function = 8;
+inline constexpr uint64_t rankedTensor = 20;
+inline constexpr uint64_t boundedTensor = 21; // a ranked tensor with an encoding
+inline constexpr uint64_t tuple = 23;
+inline constexpr uint64_t quantized = 24;
+inline constexpr uint64_t unrankedTensor = 25;
+inline constexpr uint64_t quantizedPerAxis = 30;
+inline constexpr uint64_t rankedBuffer = 41;
+inline constexpr uint64_t future = 42;
+} // namespace type_code
+
+struct ScalarType {
+  uint64_t code;
+  Version since;
+  mlir::Type (*get)(mlir::MLIRContext *context);
+};
+
+llvm::ArrayRef<ScalarType> scalarTypes();
+
+/// The version from which artifacts can hold `type`, which may hold others; none if it has no portable form.
+std::optional<Version> typeSince(mlir::Type type);
+
+/// The tensor's shape as bytecode has it: unknown sizes are the smallest int64, as in memory.
+bool isPortableShape(llvm::ArrayRef<int64_t> shape);
+
+} // namespace torchere::vhlo
