@@ -3,6 +3,8 @@
 
 #include "exporter/coverage.h"
 #include "exporter/function_builder.h"
+#include "passes/chlo/legalization.h"
+#include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
 
 #include <chrono>
@@ -25,7 +27,12 @@ Status lower(const program::Program &program, const Options &options, SignatureP
              mlir::ModuleOp module) {
   std::vector<bool> live = liveNodes(program);
   TORCHERE_TRY(checkCoverage(program, live, options.customOpNamespaces));
-  return FunctionBuilder(program, options, plan, module).build(live);
+  TORCHERE_TRY(FunctionBuilder(program, options, plan, module).build(live));
+  // Lowerings emit CHLO for special functions; artifacts hold StableHLO alone.
+  stablehlo::DiagnosticText diagnostics(*module.getContext());
+  if (mlir::failed(passes::legalizeChlo(module)))
+    return fail(ErrorCode::Unimplemented, "[exporter] an op has no expansion: {}", diagnostics.take());
+  return {};
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // Context: types, constants and elementwise ops.
 #include "lowering/context.h"
 
+#include "stablehlo/elements.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -246,11 +248,7 @@ mlir::Value Context::convert(mlir::Value value, DType dtype) {
 }
 
 mlir::Value Context::compare(stablehlo::ComparisonDirection direction, mlir::Value lhs, mlir::Value rhs) {
-  mlir::Type element = elementType(lhs);
-  auto kind = stablehlo::ComparisonType::FLOAT;
-  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(element))
-    kind = integer.isUnsigned() || integer.getWidth() == 1 ? stablehlo::ComparisonType::UNSIGNED
-                                                           : stablehlo::ComparisonType::SIGNED;
+  stablehlo::ComparisonType kind = stablehlo::naturalComparison(elementType(lhs));
   mlir::MLIRContext *context = opBuilder.getContext();
   mlir::Type type = mlir::cast<mlir::RankedTensorType>(lhs.getType()).clone(opBuilder.getI1Type());
   return withShape(

@@ -1,6 +1,7 @@
 // The transformations as MLIR passes, by upstream's names.
 #include "passes/registration.h"
 
+#include "passes/chlo/legalization.h"
 #include "passes/dynamism.h"
 #include "passes/shape_assertions.h"
 #include "passes/shape_refinement.h"
@@ -158,9 +159,25 @@ struct TargetIndependentOptimizationPass : FoldingPass<TargetIndependentOptimiza
   }
 };
 
+struct ChloLegalizeToStablehloPass : PassWrapper<ChloLegalizeToStablehloPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChloLegalizeToStablehloPass)
+
+  StringRef getArgument() const final { return "chlo-legalize-to-stablehlo"; }
+  StringRef getDescription() const final { return "Expands CHLO ops to StableHLO"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<stablehlo::StableHLODialect>();
+  }
+
+  void runOnOperation() final {
+    if (failed(legalizeChlo(getOperation())))
+      signalPassFailure();
+  }
+};
+
 } // namespace
 
 void registerPasses() {
+  PassRegistration<ChloLegalizeToStablehloPass>();
   PassRegistration<RefineArgumentsPass>();
   PassRegistration<RefineShapesPass>();
   PassRegistration<CanonicalizeDynamismPass>();

@@ -59,11 +59,6 @@ DEVIATIONS: list[Deviation] = [
         for name in COMPLEX_TRIGONOMETRY
     ),
     Deviation(
-        ("atan.default",),
-        "XLA's CPU plugin 0.11.2 compiles atan2 of float64 vectors to code that gives garbage",
-        has_dtype(torch.float64),
-    ),
-    Deviation(
         ("div.Tensor_mode",),
         "XLA keeps the quotient of float16 in float32, so it is not rounded before its fraction is cut",
         has_dtype(torch.float16),

@@ -1,0 +1,109 @@
+// The expansions that are formulas.
+#include "passes/chlo/expansions.h"
+#include "passes/chlo/functions.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace torchere::passes {
+
+namespace {
+
+using stablehlo::elementType;
+
+/// Half precision and narrower floats are computed in float32.
+Type computeType(OpBuilder &builder, Type element) {
+  return element.isF64() ? element : Type(builder.getF32Type());
+}
+
+/// A formula of the op's operands in the precision that they are computed in, its result in theirs.
+FailureOr<Values> expandFormula(Operation *op, OpBuilder &builder,
+                                function_ref<Elements(ArrayRef<Elements>)> formula) {
+  Type element = elementType(op->getOperand(0).getType());
+  FormulaBuilder formulaBuilder(builder, op->getLoc(), op->getOperand(0));
+  SmallVector<Elements, 2> operands;
+  for (Value operand : op->getOperands())
+    operands.emplace_back(formulaBuilder, formulaBuilder.convert(operand, computeType(builder, element)));
+  return Values{formulaBuilder.convert(formula(operands), element)};
+}
+
+/// A function of real numbers.
+template <class Op> void addFunction(Expansions &table, Elements (*function)(const Elements &)) {
+  addExpansion<Op>(table, [=](Op op, OpBuilder &builder) -> FailureOr<Values> {
+    if (isa<ComplexType>(elementType(op.getOperand().getType())))
+      return op.emitOpError("of complex numbers has no expansion to StableHLO");
+    return expandFormula(op, builder, [&](ArrayRef<Elements> operands) { return function(operands[0]); });
+  });
+}
+
+template <class Op>
+void addFunction(Expansions &table, Elements (*function)(const Elements &, const Elements &)) {
+  addExpansion<Op>(table, [=](Op op, OpBuilder &builder) {
+    return expandFormula(op, builder,
+                         [&](ArrayRef<Elements> operands) { return function(operands[0], operands[1]); });
+  });
+}
+
+/// Whether the magnitude is infinite, or the number itself is `infinity`. Some types of 8 bits have no
+/// infinity.
+template <class Op> void addPredicate(Expansions &table, bool ofMagnitude, double infinity) {
+  addExpansion<Op>(table, [=](Op op, OpBuilder &builder) -> FailureOr<Values> {
+    FormulaBuilder formula(builder, op.getLoc(), op.getOperand());
+    Elements x(formula, op.getOperand());
+    auto element = cast<FloatType>(elementType(op.getOperand().getType()));
+    if (!APFloat::semanticsHasInf(element.getFloatSemantics())) {
+      auto type = cast<RankedTensorType>(op.getOperand().getType()).clone(builder.getI1Type());
+      return Values{fullOf(builder, op.getLoc(), type, builder.getBoolAttr(false),
+                           [&] { return shapeOf(builder, op.getLoc(), op.getOperand()); })};
+    }
+    return Values{equal(ofMagnitude ? abs(x) : x, infinity)};
+  });
+}
+
+/// Ops that StableHLO has, under another name.
+template <class Op, class Plain> void addRenamed(Expansions &table) {
+  addExpansion<Op>(table, [](Op op, OpBuilder &builder) -> FailureOr<Values> {
+    FormulaBuilder formula(builder, op.getLoc(), op.getOperand());
+    return Values{formula.elementwise<Plain>(op.getOperand())};
+  });
+}
+
+FailureOr<Values> expandSquare(chlo::SquareOp op, OpBuilder &builder) {
+  FormulaBuilder formula(builder, op.getLoc(), op.getOperand());
+  return Values{formula.elementwise<stablehlo::MulOp>({op.getOperand(), op.getOperand()})};
+}
+
+Elements same(const Elements &x) {
+  return x;
+}
+
+} // namespace
+
+void addElementwiseExpansions(Expansions &table) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  addFunction<chlo::AcosOp>(table, arcCosine);
+  addFunction<chlo::AcoshOp>(table, hyperbolicArcCosine);
+  addFunction<chlo::AsinOp>(table, arcSine);
+  addFunction<chlo::AsinhOp>(table, hyperbolicArcSine);
+  addFunction<chlo::AtanOp>(table, arcTangent);
+  addFunction<chlo::AtanhOp>(table, hyperbolicArcTangent);
+  addFunction<chlo::BesselI1eOp>(table, besselI1e);
+  addFunction<chlo::ConjOp>(table, same);
+  addFunction<chlo::CoshOp>(table, hyperbolicCosine);
+  addFunction<chlo::DigammaOp>(table, digamma);
+  addFunction<chlo::ErfInvOp>(table, inverseErrorFunction);
+  addFunction<chlo::ErfOp>(table, errorFunction);
+  addFunction<chlo::ErfcOp>(table, complementaryErrorFunction);
+  addFunction<chlo::LgammaOp>(table, logGamma);
+  addFunction<chlo::PolygammaOp>(table, polygamma);
+  addFunction<chlo::SinhOp>(table, hyperbolicSine);
+  addFunction<chlo::ZetaOp>(table, zeta);
+  addPredicate<chlo::IsInfOp>(table, true, infinity);
+  addPredicate<chlo::IsNegInfOp>(table, false, -infinity);
+  addPredicate<chlo::IsPosInfOp>(table, false, infinity);
+  addExpansion<chlo::SquareOp>(table, expandSquare);
+  addRenamed<chlo::TanOp, stablehlo::TanOp>(table);
+}
+
+} // namespace torchere::passes
