@@ -1,6 +1,8 @@
 // Implements the custom directives of the ops' text.
 #include "stablehlo/assembly.h"
 
+#include "stablehlo/attribute_fields.h"
+
 using namespace mlir;
 
 namespace torchere::stablehlo {
@@ -29,6 +31,92 @@ void printOperandsAndResultType(OpAsmPrinter &printer, ArrayRef<Type> types) {
     printer << types.front();
   else
     printer.printFunctionalType(types.drop_back(), types.take_back());
+}
+
+ParseResult parseVariadicSameOperandsAndResultType(OpAsmParser &parser,
+                                                   ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                                                   SmallVectorImpl<Type> &types, Type &result) {
+  types.resize(operands.size());
+  SmallVector<Type *> all;
+  for (Type &type : types)
+    all.push_back(&type);
+  all.push_back(&result);
+  return parseOperandsAndResultType(parser, all);
+}
+
+void printVariadicSameOperandsAndResultType(OpAsmPrinter &printer, Operation *, OperandRange, TypeRange types,
+                                            Type result) {
+  SmallVector<Type> all(types);
+  all.push_back(result);
+  printOperandsAndResultType(printer, all);
+}
+
+ParseResult parseComplexOpType(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result) {
+  SMLoc place = parser.getCurrentLocation();
+  if (parseOperandsAndResultType(parser, {&lhs, &rhs, &result}))
+    return failure();
+  if (lhs != result)
+    return success(); // a function type
+  auto tensor = dyn_cast<ShapedType>(result);
+  auto complex = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();
+  if (!complex)
+    return parser.emitError(place) << "expected a tensor of complex elements, or a function type";
+  lhs = rhs = tensor.clone(complex.getElementType());
+  return success();
+}
+
+void printComplexOpType(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs, Type result) {
+  auto part = cast<ShapedType>(result).clone(cast<ComplexType>(elementType(result)).getElementType());
+  if (lhs == part && rhs == part)
+    printer << result;
+  else
+    printer.printFunctionalType(op);
+}
+
+ParseResult parseTupleOpType(OpAsmParser &parser, SmallVectorImpl<Type> &types, Type &result) {
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  auto tuple = dyn_cast<TupleType>(result);
+  if (!tuple)
+    return parser.emitError(place) << "expected a tuple type";
+  llvm::append_range(types, tuple.getTypes());
+  return success();
+}
+
+void printTupleOpType(OpAsmPrinter &printer, Operation *, TypeRange, Type result) {
+  printer << result;
+}
+
+ParseResult parsePairwiseOpType(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
+                                SmallVectorImpl<Type> &results) {
+  if (parser.parseTypeList(operands))
+    return failure();
+  llvm::append_range(results, operands);
+  return success();
+}
+
+void printPairwiseOpType(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange) {
+  llvm::interleaveComma(operands, printer);
+}
+
+ParseResult parseExponentMantissa(OpAsmParser &parser, IntegerAttr &exponent, IntegerAttr &mantissa) {
+  StringRef word;
+  SMLoc place = parser.getCurrentLocation();
+  int32_t exponentBits = 0, mantissaBits = 0;
+  if (parser.parseKeyword(&word))
+    return failure();
+  auto [first, second] = word.split('m');
+  if (!first.consume_front("e") || first.getAsInteger(10, exponentBits) ||
+      second.getAsInteger(10, mantissaBits))
+    return parser.emitError(place) << "expected a format such as 'e5m10', got '" << word << "'";
+  exponent = parser.getBuilder().getI32IntegerAttr(exponentBits);
+  mantissa = parser.getBuilder().getI32IntegerAttr(mantissaBits);
+  return success();
+}
+
+void printExponentMantissa(OpAsmPrinter &printer, Operation *, IntegerAttr exponent, IntegerAttr mantissa) {
+  printer << "e" << exponent.getInt() << "m" << mantissa.getInt();
 }
 
 ParseResult parseSelectOpType(OpAsmParser &parser, Type &pred, Type &onTrue, Type &onFalse, Type &result) {
@@ -118,11 +206,6 @@ void printSliceRanges(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr star
 
 namespace {
 
-ParseResult parseDims(AsmParser &parser, SmallVectorImpl<int64_t> &dims) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(dims.emplace_back()); });
-}
-
 void printDims(AsmPrinter &printer, ArrayRef<int64_t> dims) {
   printer << "[";
   llvm::interleaveComma(dims, printer);
@@ -162,9 +245,10 @@ void printDotDimensionNumbers(OpAsmPrinter &printer, Operation *, DotDimensionNu
   printDims(printer, numbers.getRhsContractingDimensions());
 }
 
-ParseResult parsePrecisionConfigAndAlgorithm(OpAsmParser &parser, ArrayAttr &precision,
-                                             DotAlgorithmAttr &algorithm) {
-  auto parsePrecision = [&](SmallVectorImpl<Attribute> &values) -> ParseResult {
+/// ` = [DEFAULT, HIGHEST]`.
+static ParseResult parsePrecisions(OpAsmParser &parser, ArrayAttr &precision) {
+  SmallVector<Attribute> values;
+  auto parsePrecision = [&]() -> ParseResult {
     StringRef word;
     SMLoc place = parser.getCurrentLocation();
     if (parser.parseKeyword(&word))
@@ -175,6 +259,29 @@ ParseResult parsePrecisionConfigAndAlgorithm(OpAsmParser &parser, ArrayAttr &pre
     values.push_back(PrecisionAttr::get(parser.getContext(), *value));
     return success();
   };
+  if (parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parsePrecision))
+    return failure();
+  precision = parser.getBuilder().getArrayAttr(values);
+  return success();
+}
+
+ParseResult parsePrecisionConfig(OpAsmParser &parser, ArrayAttr &precision) {
+  if (parser.parseOptionalComma())
+    return success();
+  return failure(parser.parseKeyword("precision") || parsePrecisions(parser, precision));
+}
+
+void printPrecisionConfig(OpAsmPrinter &printer, Operation *, ArrayAttr precision) {
+  if (!precision)
+    return;
+  printer << ", precision = [";
+  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
+                        [&](PrecisionAttr value) { printer << stringifyPrecision(value.getValue()); });
+  printer << "]";
+}
+
+ParseResult parsePrecisionConfigAndAlgorithm(OpAsmParser &parser, ArrayAttr &precision,
+                                             DotAlgorithmAttr &algorithm) {
   auto parseAlgorithm = [&]() -> ParseResult {
     return failure(parser.parseKeyword("algorithm") || parser.parseEqual() ||
                    parser.parseCustomAttributeWithFallback(algorithm));
@@ -183,22 +290,14 @@ ParseResult parsePrecisionConfigAndAlgorithm(OpAsmParser &parser, ArrayAttr &pre
     return success();
   if (parser.parseOptionalKeyword("precision"))
     return parseAlgorithm();
-  SmallVector<Attribute> values;
-  if (parser.parseEqual() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parsePrecision(values); }))
+  if (parsePrecisions(parser, precision))
     return failure();
-  precision = parser.getBuilder().getArrayAttr(values);
   return parser.parseOptionalComma() ? success() : parseAlgorithm();
 }
 
-void printPrecisionConfigAndAlgorithm(OpAsmPrinter &printer, Operation *, ArrayAttr precision,
+void printPrecisionConfigAndAlgorithm(OpAsmPrinter &printer, Operation *op, ArrayAttr precision,
                                       DotAlgorithmAttr algorithm) {
-  if (precision) {
-    printer << ", precision = [";
-    llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
-                          [&](PrecisionAttr value) { printer << stringifyPrecision(value.getValue()); });
-    printer << "]";
-  }
+  printPrecisionConfig(printer, op, precision);
   if (algorithm) {
     printer << ", algorithm = ";
     printer.printStrippedAttrOrType(algorithm);

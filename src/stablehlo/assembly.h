@@ -18,6 +18,39 @@ void printSameOperandsAndResultType(mlir::OpAsmPrinter &printer, mlir::Operation
   printOperandsAndResultType(printer, {mlir::Type(types)...});
 }
 
+/// As above; the number of operands is known from their list.
+mlir::ParseResult
+parseVariadicSameOperandsAndResultType(mlir::OpAsmParser &parser,
+                                       llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
+                                       llvm::SmallVectorImpl<mlir::Type> &types, mlir::Type &result);
+void printVariadicSameOperandsAndResultType(mlir::OpAsmPrinter &printer, mlir::Operation *,
+                                            mlir::OperandRange operands, mlir::TypeRange types,
+                                            mlir::Type result);
+
+/// The complex type, of whose parts lhs and rhs are; or a function type.
+mlir::ParseResult parseComplexOpType(mlir::OpAsmParser &parser, mlir::Type &lhs, mlir::Type &rhs,
+                                     mlir::Type &result);
+void printComplexOpType(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type lhs, mlir::Type rhs,
+                        mlir::Type result);
+
+/// The tuple's type.
+mlir::ParseResult parseTupleOpType(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Type> &types,
+                                   mlir::Type &result);
+void printTupleOpType(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::TypeRange types,
+                      mlir::Type result);
+
+/// The types of the operands, which are those of the results.
+mlir::ParseResult parsePairwiseOpType(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Type> &operands,
+                                      llvm::SmallVectorImpl<mlir::Type> &results);
+void printPairwiseOpType(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::TypeRange operands,
+                         mlir::TypeRange results);
+
+/// `e5m10`.
+mlir::ParseResult parseExponentMantissa(mlir::OpAsmParser &parser, mlir::IntegerAttr &exponent,
+                                        mlir::IntegerAttr &mantissa);
+void printExponentMantissa(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::IntegerAttr exponent,
+                           mlir::IntegerAttr mantissa);
+
 /// `tensor<i1>, tensor<2xf32>`: pred's type and the type of all else; or a function type.
 mlir::ParseResult parseSelectOpType(mlir::OpAsmParser &parser, mlir::Type &pred, mlir::Type &onTrue,
                                     mlir::Type &onFalse, mlir::Type &result);
@@ -41,6 +74,10 @@ void printSliceRanges(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Dens
 mlir::ParseResult parseDotDimensionNumbers(mlir::OpAsmParser &parser, DotDimensionNumbersAttr &numbers);
 void printDotDimensionNumbers(mlir::OpAsmPrinter &printer, mlir::Operation *,
                               DotDimensionNumbersAttr numbers);
+
+/// `, precision = [DEFAULT, HIGHEST]`, optional.
+mlir::ParseResult parsePrecisionConfig(mlir::OpAsmParser &parser, mlir::ArrayAttr &precision);
+void printPrecisionConfig(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::ArrayAttr precision);
 
 /// `, precision = [DEFAULT, HIGHEST], algorithm = <...>`, both optional.
 mlir::ParseResult parsePrecisionConfigAndAlgorithm(mlir::OpAsmParser &parser, mlir::ArrayAttr &precision,

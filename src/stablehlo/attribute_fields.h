@@ -69,20 +69,19 @@ public:
     return field(name, [this, &value] { return parser.parseString(&value); });
   }
 
-  mlir::ParseResult parse() {
-    return parser.parseCommaSeparatedList(
-        mlir::AsmParser::Delimiter::LessGreater, [&]() -> mlir::ParseResult {
-          llvm::StringRef name;
-          llvm::SMLoc place = parser.getCurrentLocation();
-          if (parser.parseKeyword(&name))
-            return mlir::failure();
-          auto found = fields.find(name);
-          if (found == fields.end())
-            return parser.emitError(place) << "unknown field '" << name << "'";
-          if (!seen.insert(name).second)
-            return parser.emitError(place) << "field '" << name << "' given twice";
-          return mlir::failure(parser.parseEqual() || found->second());
-        });
+  mlir::ParseResult parse(mlir::AsmParser::Delimiter delimiter = mlir::AsmParser::Delimiter::LessGreater) {
+    return parser.parseCommaSeparatedList(delimiter, [&]() -> mlir::ParseResult {
+      llvm::StringRef name;
+      llvm::SMLoc place = parser.getCurrentLocation();
+      if (parser.parseKeyword(&name))
+        return mlir::failure();
+      auto found = fields.find(name);
+      if (found == fields.end())
+        return parser.emitError(place) << "unknown field '" << name << "'";
+      if (!seen.insert(name).second)
+        return parser.emitError(place) << "field '" << name << "' given twice";
+      return mlir::failure(parser.parseEqual() || found->second());
+    });
   }
   /// Fails unless each of `required` was given.
   mlir::ParseResult parseWith(llvm::ArrayRef<llvm::StringRef> required) {

@@ -1,11 +1,8 @@
 // Text and checks of the attributes, and their registration.
+#include "stablehlo/attribute_fields.h"
 #include "stablehlo/dialect.h"
 
-#include "mlir/IR/DialectImplementation.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
-
-#include <functional>
 
 using namespace mlir;
 
@@ -22,94 +19,6 @@ void StableHLODialect::registerAttributes() {
 #include "stablehlo/attributes.cpp.inc"
       >();
 }
-
-namespace {
-
-using Dims = SmallVector<int64_t>;
-
-ParseResult parseDims(AsmParser &parser, Dims &dims) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(dims.emplace_back()); });
-}
-
-/// Writes `<name = value, ...>`, without the fields that have their default.
-class FieldPrinter {
-public:
-  explicit FieldPrinter(AsmPrinter &printer) : printer(printer) { printer << "<"; }
-  ~FieldPrinter() { printer << ">"; }
-
-  void dims(StringRef name, ArrayRef<int64_t> dims, bool evenIfEmpty = false) {
-    if (dims.empty() && !evenIfEmpty)
-      return;
-    start(name) << "[";
-    llvm::interleaveComma(dims, printer);
-    printer << "]";
-  }
-  void integer(StringRef name, int64_t value) { start(name) << value; }
-  void number(StringRef name, const APFloat &value) {
-    start(name);
-    printer.printFloat(value);
-  }
-  AsmPrinter &start(StringRef name) {
-    if (!first)
-      printer << ", ";
-    first = false;
-    return printer << name << " = ";
-  }
-
-private:
-  AsmPrinter &printer;
-  bool first = true;
-};
-
-/// Reads what FieldPrinter writes: known fields, each at most once, in any order.
-class FieldParser {
-public:
-  explicit FieldParser(AsmParser &parser) : parser(parser) {}
-
-  FieldParser &field(StringRef name, std::function<ParseResult()> parse) {
-    fields[name] = std::move(parse);
-    return *this;
-  }
-  FieldParser &dims(StringRef name, Dims &dims) {
-    return field(name, [this, &dims] { return parseDims(parser, dims); });
-  }
-  FieldParser &integer(StringRef name, int64_t &value) {
-    return field(name, [this, &value] { return parser.parseInteger(value); });
-  }
-
-  ParseResult parse() {
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
-      StringRef name;
-      SMLoc place = parser.getCurrentLocation();
-      if (parser.parseKeyword(&name))
-        return failure();
-      auto found = fields.find(name);
-      if (found == fields.end())
-        return parser.emitError(place) << "unknown field '" << name << "'";
-      if (!seen.insert(name).second)
-        return parser.emitError(place) << "field '" << name << "' given twice";
-      return failure(parser.parseEqual() || found->second());
-    });
-  }
-  /// Fails unless every field was given.
-  ParseResult parseAll() {
-    SMLoc place = parser.getCurrentLocation();
-    if (parse())
-      return failure();
-    for (auto &field : fields)
-      if (!seen.contains(field.first()))
-        return parser.emitError(place) << "missing field '" << field.first() << "'";
-    return success();
-  }
-
-private:
-  AsmParser &parser;
-  llvm::StringMap<std::function<ParseResult()>> fields;
-  llvm::StringSet<> seen;
-};
-
-} // namespace
 
 void DotDimensionNumbersAttr::print(AsmPrinter &printer) const {
   FieldPrinter fields(printer);
@@ -162,10 +71,55 @@ Attribute DotAlgorithmAttr::parse(AsmParser &parser, Type) {
         imprecise = word == "true";
         return success();
       });
+  SMLoc place = parser.getCurrentLocation();
   if (fields.parseAll())
     return {};
-  return get(parser.getContext(), lhs, rhs, accumulation, lhsComponents, rhsComponents, operations,
-             imprecise);
+  return parser.getChecked<DotAlgorithmAttr>(place, parser.getContext(), lhs, rhs, accumulation,
+                                             lhsComponents, rhsComponents, operations, imprecise);
+}
+
+/// Whether some hardware is known to compute so. Names such as bf16_3x and tf32_3x count primitive
+/// operations.
+static bool isKnownAlgorithm(Type lhs, Type rhs, Type accumulation, int64_t operations, bool imprecise) {
+  auto isFloat8 = [](Type type) {
+    return isFloat(type) && type.getIntOrFloatBitWidth() == 8 && !isa<Float8E8M0FNUType>(type);
+  };
+  if (isFloat8(lhs) && isFloat8(rhs))
+    return accumulation.isF32() && operations == 1;
+  if (lhs != rhs || imprecise)
+    return false;
+  if (lhs.isBF16() && accumulation.isF32())
+    return operations == 1 || operations == 3 || operations == 6 || operations == 9;
+  if (lhs.isTF32())
+    return accumulation.isF32() && (operations == 1 || operations == 3);
+  if (lhs.isF16() && accumulation.isF32())
+    return operations == 1;
+  bool isExact = lhs.isBF16() || lhs.isF16() || lhs.isF32() || lhs.isF64();
+  return isExact && lhs == accumulation && operations == 1;
+}
+
+// (C22) to (C24) are those of dot_general.
+LogicalResult DotAlgorithmAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type lhsPrecisionType,
+                                       Type rhsPrecisionType, Type accumulationType,
+                                       int64_t lhsComponentCount, int64_t rhsComponentCount,
+                                       int64_t numPrimitiveOperations, bool allowImpreciseAccumulation) {
+  const std::tuple<StringRef, StringRef, int64_t> counts[] = {
+      {"C22", "lhs_component_count", lhsComponentCount},
+      {"C23", "rhs_component_count", rhsComponentCount},
+      {"C24", "num_primitive_operations", numPrimitiveOperations}};
+  for (auto [constraint, name, count] : counts)
+    if (count < 1)
+      return emitError() << "dot algorithm (" << constraint << ") " << name << " too small: got " << count
+                         << ", expected at least 1";
+  if (lhsComponentCount == 1 && rhsComponentCount == 1 &&
+      isKnownAlgorithm(lhsPrecisionType, rhsPrecisionType, accumulationType, numPrimitiveOperations,
+                       allowImpreciseAccumulation))
+    return success();
+  return emitError() << "dot algorithm known to no hardware: " << lhsPrecisionType << " by "
+                     << rhsPrecisionType << " in " << lhsComponentCount << " and " << rhsComponentCount
+                     << " components and " << numPrimitiveOperations
+                     << " primitive operations, accumulated in " << accumulationType
+                     << (allowImpreciseAccumulation ? " or less" : "");
 }
 
 void GatherDimensionNumbersAttr::print(AsmPrinter &printer) const {
@@ -384,9 +338,36 @@ void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+/// The fields by their names, behind `<raw`; what is not given is 0 or empty.
+static ParseResult parseRawConvolutionDimensions(AsmParser &parser, ConvDimensionNumbersAttr &numbers) {
+  int64_t inputBatch = 0, inputFeature = 0, kernelInput = 0, kernelOutput = 0, outputBatch = 0,
+          outputFeature = 0;
+  Dims inputSpatial, kernelSpatial, outputSpatial;
+  FieldParser fields(parser);
+  fields.integer("input_batch_dimension", inputBatch)
+      .integer("input_feature_dimension", inputFeature)
+      .dims("input_spatial_dimensions", inputSpatial)
+      .integer("kernel_input_feature_dimension", kernelInput)
+      .integer("kernel_output_feature_dimension", kernelOutput)
+      .dims("kernel_spatial_dimensions", kernelSpatial)
+      .integer("output_batch_dimension", outputBatch)
+      .integer("output_feature_dimension", outputFeature)
+      .dims("output_spatial_dimensions", outputSpatial);
+  if (fields.parse(AsmParser::Delimiter::None))
+    return failure();
+  numbers =
+      ConvDimensionNumbersAttr::get(parser.getContext(), inputBatch, inputFeature, inputSpatial, kernelInput,
+                                    kernelOutput, kernelSpatial, outputBatch, outputFeature, outputSpatial);
+  return success();
+}
+
 Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
   ConvDimensionNumbersAttr numbers;
-  if (parser.parseLess() || parseConvolutionDimensions(parser, numbers) || parser.parseGreater())
+  if (parser.parseLess())
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("raw")))
+    return parseRawConvolutionDimensions(parser, numbers) || parser.parseGreater() ? Attribute() : numbers;
+  if (parseConvolutionDimensions(parser, numbers) || parser.parseGreater())
     return {};
   return numbers;
 }

@@ -33,6 +33,7 @@ def StableHLO_DotAlgorithmAttr : StableHLO_Attr<"DotAlgorithm", "dot_algorithm">
     "int64_t":$rhsComponentCount,
     "int64_t":$numPrimitiveOperations,
     "bool":$allowImpreciseAccumulation);
+  let genVerifyDecl = 1;
 }
 
 def StableHLO_GatherDimensionNumbersAttr : StableHLO_Attr<"GatherDimensionNumbers", "gather"> {

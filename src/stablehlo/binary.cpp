@@ -17,6 +17,18 @@ void addBinaryOps(StableHLODialect &dialect) {
       >();
 }
 
+//===- complex ------------------------------------------------------------===//
+
+LogicalResult ComplexOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  SmallVector<Type> part;
+  if (failed(inferMostPreciseType(getOperationName(), location, adaptor.getOperands(), part)))
+    return failure();
+  auto type = cast<RankedTensorType>(part.front());
+  types.push_back(type.clone(ComplexType::get(type.getElementType())));
+  return success();
+}
+
 //===- compare ------------------------------------------------------------===//
 
 void CompareOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs,

@@ -40,6 +40,15 @@ def StableHLO_SubtractOp
 def StableHLO_XorOp
     : StableHLO_BinaryOp<"xor", StableHLO_BoolOrIntTensor, "logical or bitwise exclusive or", [Commutative]>;
 
+def StableHLO_ComplexOp : StableHLO_Op<"complex", [Pure, StableHLO_InfersTypes]> {
+  let summary = "complex number of a real part, lhs, and an imaginary part, rhs";
+  let arguments = (ins StableHLO_Float32Or64Tensor:$lhs, StableHLO_Float32Or64Tensor:$rhs);
+  let results = (outs StableHLO_ComplexTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:` custom<ComplexOpType>(type($lhs), type($rhs), type($result))
+  }];
+}
+
 def StableHLO_CompareOp : StableHLO_VerifiedOp<"compare", [Pure, StableHLO_InfersTypes]> {
   let summary = "comparison";
   let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs,

@@ -36,6 +36,20 @@ LogicalResult Reporter::size(StringRef constraint, StringRef name, int64_t got, 
   return violation(constraint, name, " has the wrong number of elements: got ", got, ", expected ", expected);
 }
 
+LogicalResult Reporter::length(StringRef constraint, StringRef name, Value value, int64_t expected) const {
+  int64_t got = cast<ShapedType>(value.getType()).getDimSize(0);
+  return isKnown(got) ? size(constraint, name, got, expected) : success();
+}
+
+LogicalResult Reporter::sameElements(StringRef constraint, StringRef leftName, Value left,
+                                     StringRef rightName, Value right) const {
+  Type leftElement = getElementTypeOrSelf(left), rightElement = getElementTypeOrSelf(right);
+  if (leftElement == rightElement)
+    return success();
+  return violation(constraint, "element types of ", leftName, " and ", rightName, " differ: got ",
+                   leftElement, " and ", rightElement);
+}
+
 LogicalResult Reporter::atLeast(StringRef constraint, StringRef name, ArrayRef<int64_t> values,
                                 int64_t least) const {
   for (int64_t value : values)

@@ -56,6 +56,12 @@ struct Reporter {
   /// `name` has `expected` elements.
   llvm::LogicalResult size(llvm::StringRef constraint, llvm::StringRef name, int64_t got,
                            int64_t expected) const;
+  /// The vector `value` has `expected` elements, as far as its type says.
+  llvm::LogicalResult length(llvm::StringRef constraint, llvm::StringRef name, mlir::Value value,
+                             int64_t expected) const;
+  /// Two tensors have the same element type.
+  llvm::LogicalResult sameElements(llvm::StringRef constraint, llvm::StringRef leftName, mlir::Value left,
+                                   llvm::StringRef rightName, mlir::Value right) const;
   /// Each of `values` is at least `least`.
   llvm::LogicalResult atLeast(llvm::StringRef constraint, llvm::StringRef name,
                               llvm::ArrayRef<int64_t> values, int64_t least) const;

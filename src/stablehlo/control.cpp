@@ -1,8 +1,11 @@
-// Control flow and calls out of the program: inference, verifiers and text.
+// Control flow and calls: inference, verifiers and text. The verifier of custom_call is in custom_call.cpp.
 #include "stablehlo/assembly.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/region.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 
@@ -80,50 +83,52 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &result) {
                  parser.parseRegion(*result.addRegion(), arguments));
 }
 
-//===- custom_call --------------------------------------------------------===//
+//===- if, case -----------------------------------------------------------===//
 
-void CustomCallOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  if (!getHasSideEffect())
-    return;
-  effects.emplace_back(MemoryEffects::Allocate::get());
-  effects.emplace_back(MemoryEffects::Free::get());
-  effects.emplace_back(MemoryEffects::Write::get());
-  effects.emplace_back(MemoryEffects::Read::get());
+LogicalResult IfOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                     SmallVectorImpl<Type> &types) {
+  return inferBranches(Reporter(location, getOperationName()), "C1", "C2", adaptor.getRegions(), types);
 }
 
-/// One layout, a permutation of the dimensions, for each value.
-static LogicalResult verifyLayouts(const Reporter &reporter, StringRef name, ArrayAttr layouts,
-                                   TypeRange types) {
-  if (failed(reporter.size("", name, layouts.size(), types.size())))
-    return failure();
-  for (auto [attribute, type] : llvm::zip(layouts, types)) {
-    auto layout = dyn_cast<DenseIntElementsAttr>(attribute);
-    if (!layout || !layout.getElementType().isIndex() || layout.getType().getRank() != 1)
-      return reporter.violation("", name, " holds ", attribute, ", expected a vector of index");
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    SmallVector<int64_t> order(
-        llvm::map_range(layout.getValues<APInt>(), [](const APInt &value) { return value.getSExtValue(); }));
-    int64_t rank = tensor ? tensor.getRank() : 0;
-    if (failed(reporter.size("", name, order.size(), rank)) ||
-        failed(reporter.inRange("", name, order, rank)) || failed(reporter.unique("", name, order)))
-      return failure();
-  }
+LogicalResult CaseOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  Reporter reporter(location, getOperationName());
+  if (adaptor.getBranches().empty())
+    return reporter.violation("C1", "no branches: expected at least one");
+  return inferBranches(reporter, "C2", "C3", adaptor.getBranches(), types);
+}
+
+//===- composite ----------------------------------------------------------===//
+
+LogicalResult CompositeOp::verify() {
+  // Names and namespaces as upstream has them: letters, digits, `_`, and `$` behind the first dot.
+  if (!llvm::Regex("^[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+$").match(getName()))
+    return violation(*this, "C1", "name: got \"", getName(),
+                     "\", expected a name in a namespace, such as \"my_namespace.my_op\"");
   return success();
 }
 
-LogicalResult CustomCallOp::verify() {
+/// The types of the composite's operands or results are those of its decomposition.
+static LogicalResult verifyDecomposed(const Reporter &reporter, StringRef constraint, StringRef what,
+                                      TypeRange got, ArrayRef<Type> expected) {
+  if (got.size() != expected.size())
+    return reporter.violation(constraint, "number of ", what, ": got ", got.size(),
+                              ", the decomposition has ", expected.size());
+  for (auto [index, types] : llvm::enumerate(llvm::zip(got, expected)))
+    if (std::get<0>(types) != std::get<1>(types))
+      return reporter.violation(constraint, "type ", index, " of the ", what, ": got ", std::get<0>(types),
+                                ", the decomposition has ", std::get<1>(types));
+  return success();
+}
+
+LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Reporter reporter(*this);
-  if (getOperandLayouts().has_value() != getResultLayouts().has_value())
-    return reporter.violation("", "operand_layouts and result_layouts: got one, expected both or neither");
-  if (getOperandLayouts() &&
-      (failed(verifyLayouts(reporter, "operand_layouts", *getOperandLayouts(), getOperandTypes())) ||
-       failed(verifyLayouts(reporter, "result_layouts", *getResultLayouts(), getResultTypes()))))
-    return failure();
-  for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
-    if (failed(reporter.inRange("", "operand_index of an output_operand_alias", alias.getOperandIndex(),
-                                getNumOperands())))
-      return failure();
-  return success();
+  auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getDecompositionAttr());
+  if (!function)
+    return reporter.violation("C2", "decomposition: there is no function ", getDecompositionAttr());
+  return failure(
+      failed(verifyDecomposed(reporter, "C3", "inputs", getOperandTypes(), function.getArgumentTypes())) ||
+      failed(verifyDecomposed(reporter, "C4", "results", getResultTypes(), function.getResultTypes())));
 }
 
 } // namespace torchere::stablehlo

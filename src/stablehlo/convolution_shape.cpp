@@ -103,10 +103,16 @@ FailureOr<SmallVector<int64_t>> inferConvolution(const Reporter &reporter,
   shape[numbers.getOutputBatchDimension()] = isKnown(batch) ? batch / convolution.batchGroupCount : batch;
   shape[numbers.getOutputFeatureDimension()] =
       convolution.rhs.getDimSize(numbers.getKernelOutputFeatureDimension());
-  if (convolution.paddingKnown)
-    for (auto [input, output, dimension] :
-         llvm::zip(numbers.getInputSpatialDimensions(), numbers.getOutputSpatialDimensions(), *window))
-      shape[output] = windowPositions(convolution.lhs.getDimSize(input), dimension);
+  if (!convolution.paddingKnown)
+    return shape;
+  SmallVector<int64_t> spatial;
+  for (int64_t dimension : numbers.getInputSpatialDimensions())
+    spatial.push_back(convolution.lhs.getDimSize(dimension));
+  FailureOr<SmallVector<int64_t>> positions = inferPositions(reporter, "C25", spatial, *window);
+  if (failed(positions))
+    return failure();
+  for (auto [dimension, count] : llvm::zip(numbers.getOutputSpatialDimensions(), *positions))
+    shape[dimension] = count;
   return shape;
 }
 
@@ -115,6 +121,10 @@ LogicalResult verifyConvolution(const Reporter &reporter, const ConvolutionShape
   FailureOr<SmallVector<int64_t>> shape = inferConvolution(reporter, convolution);
   if (failed(shape))
     return failure();
+  // The result may have other elements, which XLA accumulates in.
+  Type lhs = convolution.lhs.getElementType(), rhs = convolution.rhs.getElementType();
+  if (lhs != rhs)
+    return reporter.violation("C27", "element types of lhs and rhs differ: got ", lhs, " and ", rhs);
   if (result.getRank() != convolution.lhs.getRank())
     return reporter.violation("C26", "rank of the result: got ", result.getRank(), ", expected ",
                               convolution.lhs.getRank());

@@ -1,4 +1,4 @@
-// Registers the dialect's ops, group by group, and its attributes.
+// Registers the dialect's ops, group by group, its attributes and its types.
 #include "stablehlo/dialect.h"
 
 using namespace mlir;
@@ -8,25 +8,16 @@ using namespace mlir;
 namespace torchere::stablehlo {
 
 // Each group's op list is instantiated in the group's own file.
-void addBinaryOps(StableHLODialect &dialect);
-void addControlOps(StableHLODialect &dialect);
-void addDynamismOps(StableHLODialect &dialect);
-void addIndexingOps(StableHLODialect &dialect);
-void addLinearAlgebraOps(StableHLODialect &dialect);
-void addReductionOps(StableHLODialect &dialect);
-void addShapeOps(StableHLODialect &dialect);
-void addUnaryOps(StableHLODialect &dialect);
+#define STABLEHLO_OP_GROUP(Name) void add##Name##Ops(StableHLODialect &dialect);
+#include "stablehlo/op_groups.inc"
+#undef STABLEHLO_OP_GROUP
 
 void StableHLODialect::initialize() {
   registerAttributes();
-  addBinaryOps(*this);
-  addControlOps(*this);
-  addDynamismOps(*this);
-  addIndexingOps(*this);
-  addLinearAlgebraOps(*this);
-  addReductionOps(*this);
-  addShapeOps(*this);
-  addUnaryOps(*this);
+  registerTypes();
+#define STABLEHLO_OP_GROUP(Name) add##Name##Ops(*this);
+#include "stablehlo/op_groups.inc"
+#undef STABLEHLO_OP_GROUP
 }
 
 Operation *StableHLODialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

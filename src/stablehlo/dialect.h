@@ -1,5 +1,5 @@
-// The StableHLO dialect: every op, attribute and enumeration in one header. Names follow the specification's
-// ops (stablehlo.dot_general is DotGeneralOp, its attribute dot_dimension_numbers is
+// The StableHLO dialect: every op, attribute, type and enumeration in one header. Names follow the
+// specification's ops (stablehlo.dot_general is DotGeneralOp, its attribute dot_dimension_numbers is
 // getDotDimensionNumbers()).
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -23,19 +24,7 @@
 #define GET_ATTRDEF_CLASSES
 #include "stablehlo/attributes.h.inc"
 
-#define GET_OP_CLASSES
-#include "stablehlo/binary.h.inc"
-#define GET_OP_CLASSES
-#include "stablehlo/control.h.inc"
-#define GET_OP_CLASSES
-#include "stablehlo/dynamism.h.inc"
-#define GET_OP_CLASSES
-#include "stablehlo/indexing.h.inc"
-#define GET_OP_CLASSES
-#include "stablehlo/linear_algebra.h.inc"
-#define GET_OP_CLASSES
-#include "stablehlo/reduction.h.inc"
-#define GET_OP_CLASSES
-#include "stablehlo/shape.h.inc"
-#define GET_OP_CLASSES
-#include "stablehlo/unary.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "stablehlo/value_types.h.inc"
+
+#include "stablehlo/op_classes.h.inc"

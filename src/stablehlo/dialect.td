@@ -9,9 +9,11 @@ def StableHLO_Dialect : Dialect {
   let cppNamespace = "::torchere::stablehlo";
   let summary = "The portable operation set for machine learning programs that the StableHLO specification defines.";
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
+    void registerTypes();
     // addOperations is protected, and each group of ops registers its own.
     template <class... Ops> void registerOps() { addOperations<Ops...>(); }
   }];

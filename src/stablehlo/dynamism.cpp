@@ -4,6 +4,7 @@
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/gather_shape.h"
+#include "stablehlo/sizes.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -21,24 +22,6 @@ void addDynamismOps(StableHLODialect &dialect) {
       >();
 }
 
-namespace {
-
-/// The number of elements of a vector operand, which holds one for each of `rank` dimensions.
-LogicalResult verifyLength(const Reporter &reporter, StringRef constraint, StringRef name, Value vector,
-                           int64_t rank) {
-  int64_t length = cast<ShapedType>(vector.getType()).getDimSize(0);
-  return isKnown(length) ? reporter.size(constraint, name, length, rank) : success();
-}
-
-LogicalResult verifyElements(const Reporter &reporter, StringRef constraint, Value operand, Value result) {
-  if (elementType(operand.getType()) == elementType(result.getType()))
-    return success();
-  return reporter.violation(constraint, "element types of operand and result differ: got ",
-                            elementType(operand.getType()), " and ", elementType(result.getType()));
-}
-
-} // namespace
-
 //===- dynamic_broadcast_in_dim -------------------------------------------===//
 
 LogicalResult DynamicBroadcastInDimOp::verify() {
@@ -46,7 +29,7 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   auto operand = getOperand().getType();
   auto result = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (failed(verifyElements(reporter, "C1", getOperand(), getResult())) ||
+  if (failed(reporter.sameElements("C1", "operand", getOperand(), "result", getResult())) ||
       failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
       failed(reporter.inRange("C3", "broadcast_dimensions", dimensions, result.getRank())) ||
       failed(reporter.unique("C4", "broadcast_dimensions", dimensions)))
@@ -58,7 +41,7 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
                                 " cannot be broadcast to result dimension ", dimension, " of size ",
                                 result.getDimSize(dimension));
   }
-  if (failed(verifyLength(reporter, "C7", "output_dimensions", getOutputDimensions(), result.getRank())))
+  if (failed(reporter.length("C7", "output_dimensions", getOutputDimensions(), result.getRank())))
     return failure();
   ArrayRef<int64_t> expanding = getKnownExpandingDimensions().value_or(ArrayRef<int64_t>());
   ArrayRef<int64_t> nonexpanding = getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>());
@@ -93,7 +76,7 @@ LogicalResult DynamicGatherOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   auto sizes = cast<RankedTensorType>(adaptor.getSliceSizes().getType());
   if (sizes.getRank() != 1)
     return reporter.violation("C20", "rank of slice_sizes: got ", sizes.getRank(), ", expected 1");
-  if (failed(verifyLength(reporter, "C20", "slice_sizes", adaptor.getSliceSizes(), operand.getRank())))
+  if (failed(reporter.length("C20", "slice_sizes", adaptor.getSliceSizes(), operand.getRank())))
     return failure();
   GatherShape gather{operand, cast<RankedTensorType>(adaptor.getStartIndices().getType()),
                      adaptor.getDimensionNumbers(),
@@ -116,7 +99,7 @@ LogicalResult DynamicIotaOp::verify() {
   Reporter reporter(*this);
   int64_t dimension = getIotaDimension();
   return failure(failed(reporter.inRange("C1", "iota_dimension", dimension, getType().getRank())) ||
-                 failed(verifyLength(reporter, "C2", "output_shape", getOutputShape(), getType().getRank())));
+                 failed(reporter.length("C2", "output_shape", getOutputShape(), getType().getRank())));
 }
 
 //===- dynamic_pad --------------------------------------------------------===//
@@ -124,11 +107,11 @@ LogicalResult DynamicIotaOp::verify() {
 LogicalResult DynamicPadOp::verify() {
   Reporter reporter(*this);
   int64_t rank = getOperand().getType().getRank();
-  if (failed(verifyElements(reporter, "C1", getOperand(), getResult())) ||
-      failed(verifyElements(reporter, "C1", getPaddingValue(), getResult())) ||
-      failed(verifyLength(reporter, "C2", "edge_padding_low", getEdgePaddingLow(), rank)) ||
-      failed(verifyLength(reporter, "C2", "edge_padding_high", getEdgePaddingHigh(), rank)) ||
-      failed(verifyLength(reporter, "C2", "interior_padding", getInteriorPadding(), rank)))
+  if (failed(reporter.sameElements("C1", "operand", getOperand(), "result", getResult())) ||
+      failed(reporter.sameElements("C1", "padding_value", getPaddingValue(), "result", getResult())) ||
+      failed(reporter.length("C2", "edge_padding_low", getEdgePaddingLow(), rank)) ||
+      failed(reporter.length("C2", "edge_padding_high", getEdgePaddingHigh(), rank)) ||
+      failed(reporter.length("C2", "interior_padding", getInteriorPadding(), rank)))
     return failure();
   if (getType().getRank() != rank)
     return reporter.violation("C4", "ranks of operand and result differ: got ", rank, " and ",
@@ -142,13 +125,27 @@ LogicalResult DynamicReshapeOp::verify() {
   Reporter reporter(*this);
   auto operand = getOperand().getType();
   auto result = getType();
-  if (failed(verifyElements(reporter, "C1", getOperand(), getResult())))
+  if (failed(reporter.sameElements("C1", "operand", getOperand(), "result", getResult())))
     return failure();
-  if (operand.hasStaticShape() && result.hasStaticShape() &&
-      operand.getNumElements() != result.getNumElements())
-    return reporter.violation("C2", "numbers of elements differ: operand has ", operand.getNumElements(),
-                              ", result has ", result.getNumElements());
-  return verifyLength(reporter, "C4", "output_shape", getOutputShape(), result.getRank());
+  if (failed(verifySameCount(reporter, "C2", operand, result)))
+    return failure();
+  return reporter.length("C4", "output_shape", getOutputShape(), result.getRank());
+}
+
+//===- set_dimension_size -------------------------------------------------===//
+
+LogicalResult SetDimensionSizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                   Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  int64_t dimension = adaptor.getDimension();
+  if (failed(Reporter(location, getOperationName()).inRange("", "dimension", dimension, operand.getRank())))
+    return failure();
+  SmallVector<int64_t> shape(operand.getShape());
+  DenseIntElementsAttr size;
+  bool isConstant = matchPattern(adaptor.getSize(), m_Constant(&size));
+  shape[dimension] = isConstant ? (*size.begin()).getSExtValue() : ShapedType::kDynamic;
+  types.push_back(RankedTensorType::get(shape, operand.getElementType()));
+  return success();
 }
 
 //===- real_dynamic_slice -------------------------------------------------===//
@@ -156,10 +153,10 @@ LogicalResult DynamicReshapeOp::verify() {
 LogicalResult RealDynamicSliceOp::verify() {
   Reporter reporter(*this);
   int64_t rank = getOperand().getType().getRank();
-  if (failed(verifyElements(reporter, "", getOperand(), getResult())) ||
-      failed(verifyLength(reporter, "", "start_indices", getStartIndices(), rank)) ||
-      failed(verifyLength(reporter, "", "limit_indices", getLimitIndices(), rank)) ||
-      failed(verifyLength(reporter, "", "strides", getStrides(), rank)))
+  if (failed(reporter.sameElements("", "operand", getOperand(), "result", getResult())) ||
+      failed(reporter.length("", "start_indices", getStartIndices(), rank)) ||
+      failed(reporter.length("", "limit_indices", getLimitIndices(), rank)) ||
+      failed(reporter.length("", "strides", getStrides(), rank)))
     return failure();
   if (getType().getRank() != rank)
     return reporter.violation("", "ranks of operand and result differ: got ", rank, " and ",

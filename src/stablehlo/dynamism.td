@@ -59,6 +59,16 @@ def StableHLO_DynamicReshapeOp : StableHLO_VerifiedOp<"dynamic_reshape", [Pure]>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+// Not in the specification.
+def StableHLO_SetDimensionSizeOp : StableHLO_Op<"set_dimension_size", [Pure, StableHLO_InfersTypes]> {
+  let summary = "tensor of which one dimension has a computed size";
+  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ScalarInt32Tensor:$size, I64Attr:$dimension);
+  let results = (outs StableHLO_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def StableHLO_RealDynamicSliceOp : StableHLO_VerifiedOp<"real_dynamic_slice", [Pure]> {
   let summary = "slice by computed indices and strides";
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_DimensionTensor:$start_indices,

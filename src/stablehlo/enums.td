@@ -40,6 +40,27 @@ def StableHLO_ResultAccuracyModeAttr
   let assemblyFormat = "`<` $value `>`";
 }
 
+def StableHLO_FftType : StableHLO_Enum<"FftType", "which Fourier transform to compute", [
+  I32EnumAttrCase<"FFT", 0>, I32EnumAttrCase<"IFFT", 1>, I32EnumAttrCase<"RFFT", 2>, I32EnumAttrCase<"IRFFT", 3>
+]>;
+def StableHLO_FftTypeAttr : StableHLO_EnumAttr<StableHLO_FftType, "fft_type">;
+
+def StableHLO_Transpose : StableHLO_Enum<"Transpose", "how triangular_solve takes its matrix", [
+  I32EnumAttrCase<"TRANSPOSE_INVALID", 0>, I32EnumAttrCase<"NO_TRANSPOSE", 1>,
+  I32EnumAttrCase<"TRANSPOSE", 2>, I32EnumAttrCase<"ADJOINT", 3>
+]>;
+def StableHLO_TransposeAttr : StableHLO_EnumAttr<StableHLO_Transpose, "transpose">;
+
+def StableHLO_RngDistribution : StableHLO_Enum<"RngDistribution", "distribution of random numbers", [
+  I32EnumAttrCase<"UNIFORM", 1>, I32EnumAttrCase<"NORMAL", 2>
+]>;
+def StableHLO_RngDistributionAttr : StableHLO_EnumAttr<StableHLO_RngDistribution, "rng_distribution">;
+
+def StableHLO_RngAlgorithm : StableHLO_Enum<"RngAlgorithm", "generator of random bits", [
+  I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"THREE_FRY", 1>, I32EnumAttrCase<"PHILOX", 2>
+]>;
+def StableHLO_RngAlgorithmAttr : StableHLO_EnumAttr<StableHLO_RngAlgorithm, "rng_algorithm">;
+
 // Held by a plain i32 attribute, as in upstream's text: `api_version = 2 : i32`.
 def StableHLO_CustomCallApiVersionAttr
     : I32EnumAttr<"CustomCallApiVersion", "convention by which a custom call's target is called", [

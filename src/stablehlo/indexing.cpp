@@ -5,6 +5,8 @@
 #include "stablehlo/gather_shape.h"
 #include "stablehlo/region.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 
 #define GET_OP_CLASSES
@@ -39,7 +41,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
       return reporter.violation(
           "C3", "range of dimension ", index, ": got ", start, ":", limit,
           ", expected 0 <= start <= limit <= ", isKnown(size) ? std::to_string(size) : "?");
-    shape.push_back((limit - start + strides[index] - 1) / strides[index]);
+    shape.push_back(
+        llvm::divideCeil(static_cast<uint64_t>(limit - start), static_cast<uint64_t>(strides[index])));
   }
   types.push_back(operand.clone(shape));
   return success();

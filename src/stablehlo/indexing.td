@@ -56,4 +56,11 @@ def StableHLO_ScatterOp : StableHLO_VerifiedOp<"scatter",
   let results = (outs Variadic<StableHLO_Tensor>);
 }
 
+// Not in the specification: it became gather.
+def StableHLO_TorchIndexSelectOp : StableHLO_Op<"torch_index_select", [Pure]> {
+  let summary = "slices of one dimension at computed indices, for each batch";
+  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_Tensor:$index, I64Attr:$dim, I64Attr:$batch_dims);
+  let results = (outs StableHLO_Tensor:$result);
+}
+
 #endif

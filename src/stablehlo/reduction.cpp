@@ -1,4 +1,4 @@
-// Reductions and sorting: inference and verifiers. The text of reduce is in reduction_assembly.cpp.
+// Reductions, sorting and map: inference and verifiers. The text of reduce is in reduction_assembly.cpp.
 #include "stablehlo/assembly.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
@@ -106,10 +106,10 @@ LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Loca
   FailureOr<SmallVector<WindowDimension>> window = joinWindow(reporter, sizes, attributes);
   if (failed(window))
     return failure();
-  SmallVector<int64_t> shape;
-  for (auto [size, dimension] : llvm::zip(*input, *window))
-    shape.push_back(windowPositions(size, dimension));
-  addResultTypes(adaptor.getInputs(), adaptor.getRegions(), shape, types);
+  FailureOr<SmallVector<int64_t>> shape = inferPositions(reporter, "C15", *input, *window);
+  if (failed(shape))
+    return failure();
+  addResultTypes(adaptor.getInputs(), adaptor.getRegions(), *shape, types);
   return success();
 }
 
@@ -144,6 +144,75 @@ LogicalResult SortOp::verify() {
     arguments.append(2, RankedTensorType::get({}, elementType(input.getType())));
   Type boolean = RankedTensorType::get({}, IntegerType::get(getContext(), 1));
   return verifyRegion(reporter, "C5", "comparator", getComparator(), arguments, boolean);
+}
+
+//===- map ----------------------------------------------------------------===//
+
+LogicalResult MapOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  Reporter reporter(location, getOperationName());
+  FailureOr<SmallVector<int64_t>> shape = commonShape(reporter, "C2", "C1", adaptor.getInputs());
+  if (failed(shape))
+    return failure();
+  if (!llvm::equal(adaptor.getDimensions(), llvm::seq<int64_t>(0, shape->size())))
+    return reporter.violation("C3", "dimensions: got [", adaptor.getDimensions(),
+                              "], expected all of the inputs' in order, ", shape->size(), " of them");
+  addResultTypes(adaptor.getInputs().take_front(), adaptor.getRegions(), *shape, types);
+  return success();
+}
+
+LogicalResult MapOp::verify() {
+  SmallVector<Type> arguments;
+  for (Value input : getInputs())
+    arguments.push_back(RankedTensorType::get({}, elementType(input.getType())));
+  Type result = RankedTensorType::get({}, elementType(getResult().getType()));
+  return verifyRegion(Reporter(*this), "C4", "computation", getComputation(), arguments, result);
+}
+
+//===- select_and_scatter -------------------------------------------------===//
+
+LogicalResult SelectAndScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                                   SmallVectorImpl<Type> &types) {
+  // (C11), (C12): the operand's shape; the elements are what scatter returns.
+  addResultTypes(adaptor.getOperand(), adaptor.getRegions().drop_front(),
+                 cast<RankedTensorType>(adaptor.getOperand().getType()).getShape(), types);
+  return success();
+}
+
+/// (C2) to (C8): one element of source for each position of the window over operand.
+static LogicalResult verifySelectWindow(SelectAndScatterOp op) {
+  Reporter reporter(op);
+  ArrayRef<int64_t> sizes = op.getWindowDimensions().value_or(ArrayRef<int64_t>());
+  auto operand = op.getOperand().getType(), source = op.getSource().getType();
+  if (failed(reporter.size("C4", "window_dimensions", sizes.size(), operand.getRank())) ||
+      failed(reporter.atLeast("C5", "window_dimensions", sizes, 1)))
+    return failure();
+  WindowAttributes attributes;
+  attributes.arrays = {{"window_strides", op.getWindowStrides(), &WindowDimension::stride, "C6", "C7"}};
+  attributes.padding = op.getPaddingAttr();
+  attributes.paddingConstraint = "C8";
+  FailureOr<SmallVector<WindowDimension>> window = joinWindow(reporter, sizes, attributes);
+  if (failed(window))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape = inferPositions(reporter, "C2", operand.getShape(), *window);
+  if (failed(shape))
+    return failure();
+  if (failed(verifyCompatibleShape(*shape, source.getShape())))
+    return reporter.violation("C2", "source has the wrong shape: got ", source, ", expected ",
+                              source.clone(*shape));
+  return success();
+}
+
+LogicalResult SelectAndScatterOp::verify() {
+  Reporter reporter(*this);
+  if (failed(reporter.sameElements("C1", "operand", getOperand(), "source", getSource())) ||
+      failed(reporter.sameElements("C3", "operand", getOperand(), "init_value", getInitValue())) ||
+      failed(verifySelectWindow(*this)))
+    return failure();
+  Type scalar = RankedTensorType::get({}, elementType(getOperand().getType()));
+  Type boolean = RankedTensorType::get({}, IntegerType::get(getContext(), 1));
+  return failure(failed(verifyRegion(reporter, "C9", "select", getSelect(), {scalar, scalar}, boolean)) ||
+                 failed(verifyReducer(reporter, "C10", getScatter(), getOperand(), "scatter")));
 }
 
 } // namespace torchere::stablehlo

@@ -1,4 +1,4 @@
-// Reductions, windowed or not, and sorting: ops that apply a computation of scalars.
+// Reductions, windowed or not, sorting and map: ops that apply a computation of scalars.
 #ifndef TORCHERE_STABLEHLO_REDUCTION
 #define TORCHERE_STABLEHLO_REDUCTION
 
@@ -32,6 +32,23 @@ def StableHLO_SortOp : StableHLO_VerifiedOp<"sort", [RecursiveMemoryEffects, Sta
     DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
   let regions = (region SizedRegion<1>:$comparator);
   let results = (outs Variadic<StableHLO_Tensor>);
+}
+
+def StableHLO_MapOp : StableHLO_VerifiedOp<"map", [RecursiveMemoryEffects, StableHLO_InfersTypes]> {
+  let summary = "computation applied to the inputs' elements";
+  let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);
+  let regions = (region SizedRegion<1>:$computation);
+  let results = (outs StableHLO_Tensor);
+}
+
+def StableHLO_SelectAndScatterOp
+    : StableHLO_VerifiedOp<"select_and_scatter", [RecursiveMemoryEffects, StableHLO_InfersTypes]> {
+  let summary = "source's elements scattered to the selected element of each window of operand";
+  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_Tensor:$source, StableHLO_ScalarTensor:$init_value,
+    OptionalAttr<DenseI64ArrayAttr>:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+    OptionalAttr<I64ElementsAttr>:$padding);
+  let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
+  let results = (outs StableHLO_Tensor:$result);
 }
 
 #endif

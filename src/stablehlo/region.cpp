@@ -31,6 +31,36 @@ LogicalResult verifyRegion(const Reporter &reporter, StringRef constraint, Strin
   return success();
 }
 
+/// The type of a value that has one type or the other, which are compatible.
+static Type joinTypes(Type left, Type right) {
+  auto leftTensor = dyn_cast<RankedTensorType>(left), rightTensor = dyn_cast<RankedTensorType>(right);
+  if (left == right || !leftTensor || !rightTensor)
+    return left;
+  SmallVector<int64_t> shape(leftTensor.getShape());
+  for (auto [size, other] : llvm::zip(shape, rightTensor.getShape()))
+    if (size != other)
+      size = ShapedType::kDynamic;
+  return leftTensor.clone(shape);
+}
+
+LogicalResult inferBranches(const Reporter &reporter, StringRef noArguments, StringRef sameResults,
+                            RegionRange branches, SmallVectorImpl<Type> &types) {
+  for (auto [index, branch] : llvm::enumerate(branches)) {
+    if (branch->getNumArguments() != 0)
+      return reporter.violation(noArguments, "branch ", index, " takes ", branch->getNumArguments(),
+                                " arguments, expected none");
+    TypeRange returned = returnedTypes(*branch);
+    if (index == 0)
+      llvm::append_range(types, returned);
+    if (!areCompatible(returned, types))
+      return reporter.violation(sameResults, "branch ", index, " returns (", returned,
+                                "), branch 0 returns (", returnedTypes(*branches.front()), ")");
+    for (auto [type, other] : llvm::zip(types, returned))
+      type = joinTypes(type, other);
+  }
+  return success();
+}
+
 /// Whether values of type `from` can be computed with in type `to`: the same kind, at least as wide.
 static bool isPromotable(Type from, Type to) {
   if (from == to)
@@ -45,22 +75,23 @@ static bool isPromotable(Type from, Type to) {
   return fromComplex && toComplex && isPromotable(fromComplex.getElementType(), toComplex.getElementType());
 }
 
-LogicalResult verifyReducer(const Reporter &reporter, StringRef constraint, Region &region,
-                            ValueRange inputs) {
+LogicalResult verifyReducer(const Reporter &reporter, StringRef constraint, Region &region, ValueRange inputs,
+                            StringRef name) {
   size_t count = inputs.size();
   if (region.getNumArguments() != 2 * count || returnedTypes(region).size() != count)
-    return reporter.violation(constraint, "body takes ", region.getNumArguments(), " arguments and returns ",
-                              returnedTypes(region).size(), " values, expected ", 2 * count, " and ", count);
+    return reporter.violation(constraint, name, " takes ", region.getNumArguments(),
+                              " arguments and returns ", returnedTypes(region).size(), " values, expected ",
+                              2 * count, " and ", count);
   for (size_t i = 0; i < count; ++i) {
     Type accumulator = returnedTypes(region)[i];
     Type element = elementType(inputs[i].getType());
     auto tensor = dyn_cast<RankedTensorType>(accumulator);
     if (!tensor || tensor.getRank() != 0 || !isPromotable(element, tensor.getElementType()))
-      return reporter.violation(constraint, "body returns ", accumulator, " for an input of element type ",
+      return reporter.violation(constraint, name, " returns ", accumulator, " for an input of element type ",
                                 element, ", expected a scalar tensor of it or a wider one");
     for (size_t argument : {i, count + i})
       if (region.getArgument(argument).getType() != accumulator)
-        return reporter.violation(constraint, "body argument ", argument, " is ",
+        return reporter.violation(constraint, name, " argument ", argument, " is ",
                                   region.getArgument(argument).getType(), ", expected ", accumulator);
   }
   return success();

@@ -16,10 +16,16 @@ mlir::TypeRange returnedTypes(mlir::Region &region);
 llvm::LogicalResult verifyRegion(const Reporter &reporter, llvm::StringRef constraint, llvm::StringRef name,
                                  mlir::Region &region, mlir::TypeRange arguments, mlir::TypeRange results);
 
+/// The types that all branches return, with the dimensions that all know; branches take no arguments. For
+/// `if` and `case`, by the numbers of their constraints.
+llvm::LogicalResult inferBranches(const Reporter &reporter, llvm::StringRef noArguments,
+                                  llvm::StringRef sameResults, mlir::RegionRange branches,
+                                  llvm::SmallVectorImpl<mlir::Type> &types);
+
 /// A region that combines scalars: for N inputs it takes N accumulators and N values of the inputs' element
 /// types, or wider ones, and returns N accumulators.
 llvm::LogicalResult verifyReducer(const Reporter &reporter, llvm::StringRef constraint, mlir::Region &region,
-                                  mlir::ValueRange inputs);
+                                  mlir::ValueRange inputs, llvm::StringRef name = "body");
 
 llvm::LogicalResult verifyScatter(ScatterOp op);
 

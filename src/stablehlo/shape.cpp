@@ -2,6 +2,9 @@
 #include "stablehlo/assembly.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
+#include "stablehlo/sizes.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -46,6 +49,57 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   result.addTypes(value.getType());
   return success();
+}
+
+//===- bitcast_convert ----------------------------------------------------===//
+
+static int64_t bitWidth(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * complex.getElementType().getIntOrFloatBitWidth();
+  return element.getIntOrFloatBitWidth();
+}
+
+LogicalResult BitcastConvertOp::verify() {
+  Reporter reporter(*this);
+  auto wide = getOperand().getType(), narrow = getType();
+  if (isComplex(wide.getElementType()) != isComplex(narrow.getElementType()))
+    return reporter.violation("C2", "only one of operand and result is complex: got ", wide, " and ", narrow);
+  if (bitWidth(wide.getElementType()) < bitWidth(narrow.getElementType()))
+    std::swap(wide, narrow);
+  int64_t wideBits = bitWidth(wide.getElementType()), narrowBits = bitWidth(narrow.getElementType());
+  SmallVector<int64_t> expected(wide.getShape());
+  if (wideBits != narrowBits) {
+    if (wideBits % narrowBits != 0)
+      return reporter.violation("C1", "elements of ", wideBits, " bits cannot be split into elements of ",
+                                narrowBits, " bits");
+    expected.push_back(wideBits / narrowBits);
+  }
+  if (failed(verifyCompatibleShape(expected, narrow.getShape())))
+    return reporter.violation("C1", "shapes of operand and result do not hold the same bits: got ",
+                              getOperand().getType(), " and ", getType(), ", expected ",
+                              narrow.clone(expected), " for ", wide);
+  return success();
+}
+
+OpFoldResult BitcastConvertOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() ? getOperand() : OpFoldResult();
+}
+
+//===- broadcast ----------------------------------------------------------===//
+
+LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  SmallVector<int64_t> shape(adaptor.getBroadcastSizes());
+  if (failed(Reporter(location, getOperationName()).atLeast("", "broadcast_sizes", shape, 0)))
+    return failure();
+  llvm::append_range(shape, operand.getShape());
+  types.push_back(operand.clone(shape));
+  return success();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() ? getOperand() : OpFoldResult();
 }
 
 //===- broadcast_in_dim ---------------------------------------------------===//
@@ -98,9 +152,12 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Locat
       return reporter.violation("C2", "ranks of the inputs differ: got ", first, " and ", type);
     for (auto [index, known] : llvm::enumerate(shape)) {
       int64_t size = type.getDimSize(index);
-      if (static_cast<int64_t>(index) == axis)
-        known = isKnown(known) && isKnown(size) ? known + size : ShapedType::kDynamic;
-      else if (!mayEqual(known, size))
+      if (static_cast<int64_t>(index) == axis) {
+        if (!isKnown(known) || !isKnown(size))
+          known = ShapedType::kDynamic;
+        else if (llvm::AddOverflow(known, size, known))
+          return reporter.violation("C6", "size of result dimension ", index, ": more than 2^63 - 1");
+      } else if (!mayEqual(known, size))
         return reporter.violation("C2", "sizes of the inputs' dimension ", index, " differ: got ", known,
                                   " and ", size);
       else if (!isKnown(known))
@@ -158,10 +215,14 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   for (auto [index, size] : llvm::enumerate(shape)) {
     if (!isKnown(size))
       continue;
-    int64_t padded = low[index] + size + std::max<int64_t>(size - 1, 0) * interior[index] + high[index];
-    if (padded < 0)
-      return reporter.violation("C4", "result dimension ", index, " would have the negative size ", padded);
-    size = padded;
+    WideSize between = static_cast<WideSize>(std::max<int64_t>(size - 1, 0)) * interior[index];
+    std::optional<int64_t> padded =
+        narrowSize(static_cast<WideSize>(low[index]) + size + between + high[index]);
+    if (!padded)
+      return reporter.violation("C4", "size of result dimension ", index, " lies beyond the range of int64");
+    if (*padded < 0)
+      return reporter.violation("C4", "result dimension ", index, " would have the negative size ", *padded);
+    size = *padded;
   }
   types.push_back(operand.clone(shape));
   return success();
@@ -174,10 +235,7 @@ LogicalResult ReshapeOp::verify() {
   if (operand.getElementType() != getType().getElementType())
     return violation(*this, "C1", "element types of operand and result differ: got ",
                      operand.getElementType(), " and ", getType().getElementType());
-  if (operand.hasStaticShape() && operand.getNumElements() != getType().getNumElements())
-    return violation(*this, "C2", "numbers of elements differ: operand has ", operand.getNumElements(),
-                     ", result has ", getType().getNumElements());
-  return success();
+  return verifySameCount(Reporter(*this), "C2", operand, getType());
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {

@@ -14,6 +14,25 @@ def StableHLO_ConstantOp : StableHLO_Op<"constant", [Pure, ConstantLike, StableH
   let hasCustomAssemblyFormat = 1;
 }
 
+def StableHLO_BitcastConvertOp : StableHLO_VerifiedOp<"bitcast_convert", [Pure]> {
+  let summary = "the same bits as elements of another type";
+  let arguments = (ins StableHLO_Tensor:$operand);
+  let results = (outs StableHLO_Tensor:$result);
+  let hasFolder = 1;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+// Not in the specification: it became broadcast_in_dim.
+def StableHLO_BroadcastOp : StableHLO_Op<"broadcast", [Pure, StableHLO_InfersTypes]> {
+  let summary = "operand repeated along new leading dimensions";
+  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_sizes);
+  let results = (outs StableHLO_Tensor:$result);
+  let hasFolder = 1;
+  let assemblyFormat = [{
+    $operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def StableHLO_BroadcastInDimOp : StableHLO_VerifiedOp<"broadcast_in_dim", [Pure]> {
   let summary = "operand repeated along new dimensions and dimensions of size 1";
   let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);

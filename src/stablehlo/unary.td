@@ -58,6 +58,33 @@ def StableHLO_IsFiniteOp : StableHLO_Op<"is_finite", [Pure, StableHLO_InfersType
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
+def StableHLO_RealOp : StableHLO_Op<"real", [Pure, StableHLO_InfersTypes]> {
+  let summary = "real part";
+  let arguments = (ins StableHLO_FloatOrComplexTensor:$operand);
+  let results = (outs StableHLO_FloatTensor:$result);
+  let hasFolder = 1;
+  let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
+}
+
+def StableHLO_ImagOp : StableHLO_Op<"imag", [Pure, StableHLO_InfersTypes]> {
+  let summary = "imaginary part; zero of a real number";
+  let arguments = (ins StableHLO_FloatOrComplexTensor:$operand);
+  let results = (outs StableHLO_FloatTensor:$result);
+  let hasFolder = 1;
+  let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
+}
+
+def StableHLO_ReducePrecisionOp
+    : StableHLO_VerifiedOp<"reduce_precision", [Pure, StableHLO_CompatibleOperandsAndResult]> {
+  let summary = "rounding to a floating-point format of fewer bits";
+  let arguments = (ins StableHLO_FloatTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
+  let results = (outs StableHLO_FloatTensor:$output);
+  let assemblyFormat = [{
+    $operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) attr-dict `:`
+    custom<SameOperandsAndResultType>(type($operand), type($output))
+  }];
+}
+
 def StableHLO_ConvertOp : StableHLO_VerifiedOp<"convert", [Pure]> {
   let summary = "conversion to another element type";
   let arguments = (ins StableHLO_Tensor:$operand);

@@ -1,20 +1,35 @@
 // Implements windows: the arithmetic of their positions and the checks of their attributes.
 #include "stablehlo/window.h"
 
+#include "stablehlo/sizes.h"
+
 using namespace mlir;
 
 namespace torchere::stablehlo {
 
-static int64_t dilated(int64_t size, int64_t dilation) {
+static WideSize dilated(WideSize size, WideSize dilation) {
   return size == 0 ? 0 : (size - 1) * dilation + 1;
 }
 
-int64_t windowPositions(int64_t base, const WindowDimension &window) {
+static std::optional<int64_t> countPositions(int64_t base, const WindowDimension &window) {
   if (!isKnown(base) || !isKnown(window.size))
     return ShapedType::kDynamic;
-  int64_t padded = window.paddingLow + dilated(base, window.baseDilation) + window.paddingHigh;
-  int64_t covered = dilated(window.size, window.windowDilation);
-  return padded <= 0 || covered > padded ? 0 : (padded - covered) / window.stride + 1;
+  WideSize padded = window.paddingLow + dilated(base, window.baseDilation) + window.paddingHigh;
+  WideSize covered = dilated(window.size, window.windowDilation);
+  return padded <= 0 || covered > padded ? 0 : narrowSize((padded - covered) / window.stride + 1);
+}
+
+FailureOr<SmallVector<int64_t>> inferPositions(const Reporter &reporter, StringRef constraint,
+                                               ArrayRef<int64_t> base, ArrayRef<WindowDimension> window) {
+  SmallVector<int64_t> positions;
+  for (auto [index, size] : llvm::enumerate(base)) {
+    std::optional<int64_t> count = countPositions(size, window[index]);
+    if (!count)
+      return reporter.violation(constraint, "the window has too many positions along dimension ", index,
+                                ": more than 2^63 - 1");
+    positions.push_back(*count);
+  }
+  return positions;
 }
 
 FailureOr<SmallVector<WindowDimension>> joinWindow(const Reporter &reporter, ArrayRef<int64_t> sizes,

@@ -18,8 +18,12 @@ struct WindowDimension {
   int64_t windowDilation = 1;
 };
 
-/// The number of positions of the window over `base` elements; unknown if either size is.
-int64_t windowPositions(int64_t base, const WindowDimension &window);
+/// The numbers of positions of the window over a tensor of the sizes `base`, dimension by dimension; unknown
+/// where either size is. Reports a number that is no int64_t.
+llvm::FailureOr<llvm::SmallVector<int64_t>> inferPositions(const Reporter &reporter,
+                                                           llvm::StringRef constraint,
+                                                           llvm::ArrayRef<int64_t> base,
+                                                           llvm::ArrayRef<WindowDimension> window);
 
 /// The optional attributes of a window and the numbers of their constraints.
 struct WindowAttributes {

@@ -11,6 +11,19 @@ func.func @types(%arg0: tensor<2x3xf32>) {
   return
 }
 
+// CHECK-LABEL: func @values
+func.func @values(%arg0: tensor<*xf32>, %arg1: tuple<tensor<2xf32>, !stablehlo.token>, %arg2: memref<2xf32>) {
+  // CHECK: stablehlo.custom_call @foo(%arg0, %arg1) : (tensor<*xf32>, tuple<tensor<2xf32>, !stablehlo.token>) -> !stablehlo.token
+  %0 = stablehlo.custom_call @foo(%arg0, %arg1) : (tensor<*xf32>, tuple<tensor<2xf32>, !stablehlo.token>) -> !stablehlo.token
+  // CHECK: stablehlo.custom_call @foo(%arg1) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, operand_tuple_indices = [0]>]} : (tuple<tensor<2xf32>, !stablehlo.token>) -> (!stablehlo.token, tensor<2xf32>)
+  %1:2 = stablehlo.custom_call @foo(%arg1) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, operand_tuple_indices = [0]>]} : (tuple<tensor<2xf32>, !stablehlo.token>) -> (!stablehlo.token, tensor<2xf32>)
+  // CHECK: stablehlo.custom_call @foo(%arg2) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (memref<2xf32>) -> memref<2xf32>
+  %2 = stablehlo.custom_call @foo(%arg2) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (memref<2xf32>) -> memref<2xf32>
+  // CHECK: stablehlo.custom_call @foo() {operand_layouts = [], result_layouts = [dense<0> : tensor<1xindex>, dense<> : tensor<0xindex>]} : () -> tuple<tensor<2xf32>, !stablehlo.token>
+  %3 = stablehlo.custom_call @foo() {operand_layouts = [], result_layouts = [dense<0> : tensor<1xindex>, dense<> : tensor<0xindex>]} : () -> tuple<tensor<2xf32>, !stablehlo.token>
+  return
+}
+
 // -----
 
 func.func @layouts_both(%arg0: tensor<2x3xf32>) {

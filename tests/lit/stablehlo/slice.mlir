@@ -8,6 +8,8 @@ func.func @types(%arg0: tensor<4x?xf32>, %arg1: tensor<f32>) {
   %1 = stablehlo.slice %arg1 [] : (tensor<f32>) -> tensor<f32>
   // CHECK: stablehlo.slice %arg0 [2:2, 0:0] : (tensor<4x?xf32>) -> tensor<0x0xf32>
   %2 = stablehlo.slice %arg0 [2:2, 0:0] : (tensor<4x?xf32>) -> tensor<0x0xf32>
+  // CHECK: stablehlo.slice %arg0 [0:4:9223372036854775807, 0:3] : (tensor<4x?xf32>) -> tensor<1x3xf32>
+  %3 = stablehlo.slice %arg0 [0:4:9223372036854775807, 0:3] : (tensor<4x?xf32>) -> tensor<1x3xf32>
   return
 }
 
