@@ -1,11 +1,12 @@
 // The elements of arrays as numbers, for people and for JSON.
 #include "cli/tensor_text.h"
 
+#include "base/float_format.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 namespace torchere::cli {
 
@@ -13,31 +14,6 @@ template <class T> static T load(const void *element) {
   T value;
   std::memcpy(&value, element, sizeof value);
   return value;
-}
-
-/// Which encodings of a small float are no numbers.
-enum class Specials {
-  Ieee, ///< the largest exponent is infinity and NaN
-  Fn,   ///< no infinity; all ones is NaN
-  Fnuz, ///< no infinity and no negative zero, whose encoding is NaN
-};
-
-/// The value of a float of `exponentBits` and `mantissaBits`, after its sign bit.
-static double decodeFloat(uint32_t bits, int exponentBits, int mantissaBits, int bias, Specials specials) {
-  uint32_t mantissaMask = (1u << mantissaBits) - 1, exponentMask = (1u << exponentBits) - 1;
-  uint32_t mantissa = bits & mantissaMask, exponent = bits >> mantissaBits & exponentMask;
-  bool isNegative = bits >> (mantissaBits + exponentBits) & 1;
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = HUGE_VAL;
-  if (specials == Specials::Ieee && exponent == exponentMask)
-    return mantissa ? nan : isNegative ? -infinity : infinity;
-  if (specials == Specials::Fn && exponent == exponentMask && mantissa == mantissaMask)
-    return nan;
-  if (specials == Specials::Fnuz && isNegative && exponent == 0 && mantissa == 0)
-    return nan;
-  double fraction = std::ldexp(mantissa, -mantissaBits);
-  double value = exponent == 0 ? std::ldexp(fraction, 1 - bias)
-                               : std::ldexp(1 + fraction, static_cast<int>(exponent) - bias);
-  return isNegative ? -value : value;
 }
 
 static OrderedJson floatJson(double value) {
@@ -54,9 +30,7 @@ static OrderedJson floatJson(float value) {
 }
 
 OrderedJson elementJson(DType dtype, const void *element) {
-  auto small = [&](uint32_t bits, int exponentBits, int mantissaBits, int bias, Specials specials) {
-    return floatJson(decodeFloat(bits, exponentBits, mantissaBits, bias, specials));
-  };
+  auto small = [](uint32_t bits, const FloatFormat &format) { return floatJson(decodeFloat(bits, format)); };
   auto byte = static_cast<const uint8_t *>(element);
   switch (dtype) {
   case DType::Bool:
@@ -78,9 +52,9 @@ OrderedJson elementJson(DType dtype, const void *element) {
   case DType::U64:
     return load<uint64_t>(element);
   case DType::F16:
-    return small(load<uint16_t>(element), 5, 10, 15, Specials::Ieee);
+    return small(load<uint16_t>(element), float16);
   case DType::BF16:
-    return small(load<uint16_t>(element), 8, 7, 127, Specials::Ieee);
+    return small(load<uint16_t>(element), bfloat16);
   case DType::F32:
     return floatJson(load<float>(element));
   case DType::F64:
@@ -92,15 +66,15 @@ OrderedJson elementJson(DType dtype, const void *element) {
   case DType::C128:
     return {elementJson(DType::F64, byte), elementJson(DType::F64, byte + 8)};
   case DType::F8E4M3FN:
-    return small(*byte, 4, 3, 7, Specials::Fn);
+    return small(*byte, float8E4M3FN);
   case DType::F8E4M3FNUZ:
-    return small(*byte, 4, 3, 8, Specials::Fnuz);
+    return small(*byte, float8E4M3FNUZ);
   case DType::F8E5M2:
-    return small(*byte, 5, 2, 15, Specials::Ieee);
+    return small(*byte, float8E5M2);
   case DType::F8E5M2FNUZ:
-    return small(*byte, 5, 2, 16, Specials::Fnuz);
+    return small(*byte, float8E5M2FNUZ);
   case DType::F8E8M0FNU:
-    return *byte == 0xFF ? floatJson(std::nan("")) : floatJson(std::ldexp(1.0, *byte - 127));
+    return small(*byte, float8E8M0FNU);
   }
   return nullptr;
 }
