@@ -2,6 +2,10 @@
 #
 # Takes every .cpp of the folder (listed at configure time), so that adding a file needs no edit here.
 # Objects, not archives: the linker's --exclude-libs,ALL hides whatever sits in an archive.
+#
+# torchere_families(TABLE OpTable TEMPLATE file.cpp.in SOURCES variable): for the files of ops/, each of which defines
+# add<File>(OpTable &), writes a source from the template that declares (@declarations@) and makes (@calls@) these
+# calls. The variable gets all sources.
 
 add_library(torchere_options INTERFACE)
 target_compile_options(torchere_options INTERFACE -Wall -Wextra -Werror)
@@ -37,4 +41,27 @@ function(torchere_library)
   foreach(dependency IN LISTS arg_DEPENDS)
     add_dependencies(${target} torchere_${dependency})
   endforeach()
+endfunction()
+
+function(torchere_families)
+  cmake_parse_arguments(arg "" "TABLE;TEMPLATE;SOURCES" "" ${ARGN})
+  file(GLOB families CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ops/*.cpp)
+  set(declarations "")
+  set(calls "")
+  foreach(family IN LISTS families)
+    get_filename_component(stem ${family} NAME_WE)
+    string(REGEX MATCHALL "[a-z0-9]+" words ${stem})
+    set(function "add")
+    foreach(word IN LISTS words)
+      string(SUBSTRING ${word} 0 1 initial)
+      string(SUBSTRING ${word} 1 -1 rest)
+      string(TOUPPER ${initial} initial)
+      string(APPEND function "${initial}${rest}")
+    endforeach()
+    string(APPEND declarations "void ${function}(${arg_TABLE} &table);\n")
+    string(APPEND calls "  ${function}(table);\n")
+  endforeach()
+  string(REGEX REPLACE "\\.in$" "" source ${arg_TEMPLATE})
+  configure_file(${arg_TEMPLATE} ${CMAKE_CURRENT_BINARY_DIR}/${source} @ONLY)
+  set(${arg_SOURCES} ${families} ${CMAKE_CURRENT_BINARY_DIR}/${source} PARENT_SCOPE)
 endfunction()
