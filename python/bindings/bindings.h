@@ -14,6 +14,7 @@ namespace nb = nanobind;
 // One for each folder bound; core.cpp calls them, in the order of the layers.
 void bindErrors(nb::module_ &module);
 void bindPasses(nb::module_ &module);
+void bindInterpreter(nb::module_ &module);
 void bindProgram(nb::module_ &module);
 void bindExporter(nb::module_ &module);
 void bindArtifact(nb::module_ &module);

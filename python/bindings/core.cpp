@@ -8,6 +8,7 @@ NB_MODULE(_core, module) {
   module.doc() = "The C++ core of Torchère.";
   bindErrors(module);
   bindPasses(module);
+  bindInterpreter(module);
   bindProgram(module);
   bindExporter(module);
   bindArtifact(module);

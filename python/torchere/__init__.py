@@ -16,12 +16,22 @@ _HOMES = {
     "export": "torchere.exporting",
     "load": "torchere.program",
 }
-_MODULES = ("errors", "plugins", "stablehlo")
+_MODULES = ("errors", "interpreter", "plugins", "stablehlo")
 
-__all__ = ["CaptureError", "Error", "StableHLOProgram", "errors", "export", "load", "plugins", "stablehlo"]
+__all__ = [
+    "CaptureError",
+    "Error",
+    "StableHLOProgram",
+    "errors",
+    "export",
+    "interpreter",
+    "load",
+    "plugins",
+    "stablehlo",
+]
 
 if TYPE_CHECKING:
-    from torchere import errors, plugins, stablehlo
+    from torchere import errors, interpreter, plugins, stablehlo
     from torchere.errors import CaptureError, Error
     from torchere.exporting import export
     from torchere.program import StableHLOProgram, load

@@ -5,6 +5,7 @@
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
+  torchere::cli::registerInterpretation();
   torchere::cli::registerSerialization();
   return mlir::failed(mlir::mlirTranslateMain(argc, argv, "StableHLO translator"));
 }

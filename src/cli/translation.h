@@ -3,6 +3,7 @@
 
 namespace torchere::cli {
 
+void registerInterpretation();
 void registerSerialization();
 
 } // namespace torchere::cli

@@ -26,8 +26,13 @@ Module &Module::operator=(Module &&) noexcept = default;
 Module::~Module() = default;
 
 Result<Module> Module::parse(std::string_view text, std::string_view name) {
-  auto implementation = std::make_unique<Implementation>();
-  implementation->context = makeContext();
+  return parseModule(makeContext(), text, name);
+}
+
+Result<Module> parseModule(std::shared_ptr<mlir::MLIRContext> context, std::string_view text,
+                           std::string_view name) {
+  auto implementation = std::make_unique<Module::Implementation>();
+  implementation->context = std::move(context);
   DiagnosticText diagnostics(*implementation->context);
   // The copy is what MLIR's parser needs a terminating NUL for.
   llvm::SourceMgr sources;

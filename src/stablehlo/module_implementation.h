@@ -15,6 +15,10 @@ namespace torchere::stablehlo {
 /// context must not be used from two threads at once.
 std::shared_ptr<mlir::MLIRContext> makeContext();
 
+/// Module::parse in a context that may know further dialects.
+Result<Module> parseModule(std::shared_ptr<mlir::MLIRContext> context, std::string_view text,
+                           std::string_view name);
+
 struct Module::Implementation {
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module; // after the context: destroyed before it

@@ -1,0 +1,58 @@
+// Call: one op with the values of its operands, as the functions that evaluate ops see it.
+//
+// Ops and their attributes go by the specification's names. Their types and constraints have been verified,
+// for the sizes at hand as well, so that an evaluation only checks what depends on the elements.
+#pragma once
+
+#include "interpreter/evaluation_table.h"
+#include "interpreter/mlir_values.h"
+
+#include "mlir/IR/Operation.h"
+
+namespace torchere::interpreter {
+
+class Evaluator;
+class Scope;
+
+class Call {
+public:
+  Call(mlir::Operation *op, const Values &operands, const Scope &scope, Evaluator &evaluator)
+      : op(op), operands(operands), scope(scope), runner(evaluator) {}
+
+  mlir::Operation *operation() const { return op; }
+  Evaluator &evaluator() const { return runner; }
+
+  const Values &values() const { return operands; }
+  const Tensor &operand(size_t index) const { return operands[index].tensor(); }
+  size_t operandCount() const { return operands.size(); }
+
+  mlir::Attribute attribute(llvm::StringRef name) const { return op->getAttr(name); }
+  /// Null when the op does not have it.
+  template <class Attribute> Attribute attribute(llvm::StringRef name) const {
+    return mlir::dyn_cast_or_null<Attribute>(op->getAttr(name));
+  }
+  int64_t integer(llvm::StringRef name) const;
+  bool flag(llvm::StringRef name) const; ///< false when the op does not have it
+  std::string string(llvm::StringRef name) const;
+  /// A list, or a dense tensor in row-major order; empty when the op does not have it.
+  Index integers(llvm::StringRef name) const;
+  /// The same; `count` times `value` when the op does not have it.
+  Index integers(llvm::StringRef name, size_t count, int64_t value) const;
+
+  size_t resultCount() const { return op->getNumResults(); }
+  /// Of a result that is a tensor. Unimplemented for quantized types.
+  Result<ElementType> resultType(size_t index = 0) const;
+  /// The declared sizes of a result that is a tensor. Unimplemented where one is not known.
+  Result<Index> resultShape(size_t index = 0) const;
+
+  mlir::Region &region(size_t index) const { return op->getRegion(index); }
+  Result<Values> run(mlir::Region &region, Values arguments) const;
+
+private:
+  mlir::Operation *op;
+  const Values &operands;
+  const Scope &scope;
+  Evaluator &runner;
+};
+
+} // namespace torchere::interpreter

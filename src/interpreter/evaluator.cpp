@@ -1,0 +1,155 @@
+// Implements the running of functions and regions.
+#include "interpreter/evaluator.h"
+
+#include "interpreter/call.h"
+#include "stablehlo/diagnostics.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace torchere::interpreter {
+
+/// Of regions and calls within each other: enough for any program that ends, and far from the stack's end.
+static constexpr int deepestNesting = 500;
+
+Evaluator::Evaluator(ModuleOp module, const Options &options)
+    : module(module), symbols(module), settings(options) {}
+
+Result<func::FuncOp> Evaluator::findEntry() const {
+  StringRef name = settings.entry;
+  SmallVector<func::FuncOp> functions;
+  for (auto function : mlir::ModuleOp(module).getOps<func::FuncOp>()) {
+    if (function.getName() == (name.empty() ? StringRef("main") : name))
+      return function;
+    functions.push_back(function);
+  }
+  if (name.empty() && functions.size() == 1)
+    return functions.front();
+  if (name.empty())
+    return fail(ErrorCode::NotFound, "[interpret] the module has {} functions and none is called main",
+                functions.size());
+  return fail(ErrorCode::NotFound, "[interpret] the module has no function \"{}\"", name.str());
+}
+
+Result<Values> Evaluator::callFunction(StringRef name, Values arguments) {
+  auto function = symbols.lookup<func::FuncOp>(name);
+  if (!function || function.isExternal())
+    return fail(ErrorCode::NotFound, "the module has no body of a function @{}", name.str());
+  return runRegion(function.getBody(), std::move(arguments), nullptr);
+}
+
+/// The error with the name of the op or function, and the place, unless it has them from further inside.
+static tl::unexpected<Error> named(Error error, StringRef name, Location location) {
+  if (!error.message.starts_with('['))
+    error.message = fmt::format("[{}] {}", name.str(), error.message);
+  if (error.where.empty())
+    error.where = placeText(location);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<Values> Evaluator::runEntry(Values arguments) {
+  TORCHERE_ASSIGN(func::FuncOp entry, findEntry());
+  Result<Values> results = callFunction(entry.getName(), std::move(arguments));
+  if (!results)
+    return named(std::move(results).error(), entry.getName(), entry.getLoc());
+  return results;
+}
+
+static Status checkTypes(StringRef what, TypeRange types, const Values &values) {
+  if (types.size() != values.size())
+    return invalidArgument("wrong number of {}s: got {}, expected {}", what.str(), values.size(),
+                           types.size());
+  for (auto [index, type] : llvm::enumerate(types))
+    if (!isOfType(values[index], type))
+      return invalidArgument("wrong type of {} {}: got {}, expected {}", what.str(), index,
+                             typeText(values[index]), typeText(type));
+  return {};
+}
+
+Result<Values> Evaluator::runRegion(Region &region, Values arguments, const Scope *outer) {
+  if (!llvm::hasSingleElement(region))
+    return invalidArgument("a region has {} blocks, expected 1", region.getBlocks().size());
+  if (depth == deepestNesting)
+    return fail(ErrorCode::ResourceExhausted, "calls and regions are nested more than {} deep",
+                deepestNesting);
+  TORCHERE_TRY(checkTypes("argument", region.getArgumentTypes(), arguments));
+  struct Nesting {
+    int &depth;
+    ~Nesting() { --depth; }
+  } nesting{++depth};
+  Scope scope(outer);
+  for (auto [name, value] : llvm::zip_equal(region.getArguments(), arguments))
+    scope.bind(name, std::move(value));
+  for (Operation &op : region.front()) {
+    if (op.hasTrait<OpTrait::IsTerminator>()) {
+      Values results;
+      for (mlir::Value operand : op.getOperands())
+        results.push_back(scope.find(operand));
+      return results;
+    }
+    TORCHERE_TRY(evaluate(op, scope));
+  }
+  return invalidArgument("a region has no terminator");
+}
+
+/// The constraints of an op whose types leave sizes open, on the sizes at hand.
+static Status verifyAtHand(Operation &op, const Values &operands) {
+  Block block;
+  IRMapping mapping;
+  for (auto [name, value] : llvm::zip_equal(op.getOperands(), operands)) {
+    bool isIndex = isa<IndexType>(getElementTypeOrSelf(name.getType()));
+    Type type = name.getType();
+    if (value.isTensor())
+      type = isIndex ? Type(RankedTensorType::get(value.tensor().shape(), IndexType::get(op.getContext())))
+                     : Type(mlirTypeOf(value.tensor(), op.getContext()));
+    mapping.map(name, block.addArgument(type, op.getLoc()));
+  }
+  stablehlo::DiagnosticText diagnostics(*op.getContext());
+  Operation *concrete = op.clone(mapping);
+  // A name that is used twice has one value, so that the last mapping is as good as the first.
+  bool isValid = succeeded(verify(concrete));
+  concrete->destroy();
+  if (!isValid)
+    return invalidArgument("{}", diagnostics.take());
+  return {};
+}
+
+static bool isOpen(mlir::Value value) {
+  auto type = dyn_cast<ShapedType>(value.getType());
+  return type && !type.hasStaticShape();
+}
+
+Evaluation Evaluator::findEvaluation(Operation &op) {
+  auto [row, isNew] = found.try_emplace(op.getName(), nullptr);
+  if (isNew)
+    row->second = table.find(op.getName().getStringRef());
+  return row->second;
+}
+
+Result<Values> Evaluator::compute(Operation &op, const Values &operands, const Scope &scope) {
+  Evaluation evaluation = findEvaluation(op);
+  if (!evaluation)
+    return fail(ErrorCode::Unimplemented, "the op cannot be interpreted");
+  if (llvm::any_of(op.getOperands(), isOpen))
+    TORCHERE_TRY(verifyAtHand(op, operands));
+  TORCHERE_ASSIGN(Values results, evaluation(Call(&op, operands, scope, *this)));
+  TORCHERE_TRY(checkTypes("result", op.getResultTypes(), results));
+  return results;
+}
+
+Status Evaluator::evaluate(Operation &op, Scope &scope) {
+  Values operands;
+  operands.reserve(op.getNumOperands());
+  for (mlir::Value operand : op.getOperands())
+    operands.push_back(scope.find(operand));
+  Result<Values> results = compute(op, operands, scope);
+  if (!results)
+    return named(std::move(results).error(), op.getName().getStringRef(), op.getLoc());
+  for (auto [name, value] : llvm::zip_equal(op.getResults(), *results))
+    scope.bind(name, std::move(value));
+  return {};
+}
+
+} // namespace torchere::interpreter

@@ -1,0 +1,99 @@
+// Functions, control flow, and ops that group or order values.
+#include "interpreter/call.h"
+#include "interpreter/evaluator.h"
+
+#include <algorithm>
+
+namespace torchere::interpreter {
+
+namespace {
+
+Result<Values> callFunction(const Call &call) {
+  auto callee = call.attribute<mlir::FlatSymbolRefAttr>("callee");
+  return call.evaluator().callFunction(callee.getValue(), call.values());
+}
+
+Result<Values> composite(const Call &call) {
+  auto decomposition = call.attribute<mlir::FlatSymbolRefAttr>("decomposition");
+  return call.evaluator().callFunction(decomposition.getValue(), call.values());
+}
+
+Result<Values> loop(const Call &call) {
+  Values state = call.values();
+  while (true) {
+    TORCHERE_ASSIGN(Values condition, call.run(call.region(0), state));
+    if (!condition[0].tensor().at(int64_t(0)).asBool())
+      return state;
+    TORCHERE_ASSIGN(state, call.run(call.region(1), std::move(state)));
+  }
+}
+
+Result<Values> branch(const Call &call) {
+  bool isTrue = call.operand(0).at(int64_t(0)).asBool();
+  return call.run(call.region(isTrue ? 0 : 1), {});
+}
+
+/// An index without a branch takes the last one.
+Result<Values> choose(const Call &call) {
+  int64_t index = call.operand(0).at(int64_t(0)).asSigned();
+  int64_t last = static_cast<int64_t>(call.operation()->getNumRegions()) - 1;
+  return call.run(call.region(static_cast<size_t>(index < 0 || index > last ? last : index)), {});
+}
+
+/// Only the check dialect's assertions, which upstream's test data writes as custom calls.
+Result<Values> customCall(const Call &call) {
+  std::string target = call.string("call_target_name");
+  Evaluation check = target.starts_with("check.") ? call.evaluator().findEvaluation(target) : nullptr;
+  if (check)
+    return check(call);
+  return fail(ErrorCode::Unimplemented,
+              "\"{}\" is a target that only its implementation knows, which the "
+              "interpreter does not have",
+              target);
+}
+
+/// What is begun is finished at once.
+Result<Values> startAsync(const Call &call) {
+  TORCHERE_ASSIGN(Values results, call.run(call.region(0), call.values()));
+  return Values{Value::tuple(std::move(results))};
+}
+
+Result<Values> finishAsync(const Call &call) {
+  return call.values()[0].elements();
+}
+
+Result<Values> passOn(const Call &call) {
+  return call.values();
+}
+
+Result<Values> makeToken(const Call &) {
+  return Values{Token()};
+}
+
+Result<Values> makeTuple(const Call &call) {
+  return Values{Value::tuple(call.values())};
+}
+
+Result<Values> getTupleElement(const Call &call) {
+  return Values{call.values()[0].elements()[static_cast<size_t>(call.integer("index"))]};
+}
+
+} // namespace
+
+void addControl(EvaluationTable &table) {
+  table.add("func.call", callFunction);
+  table.add("stablehlo.after_all", makeToken);
+  table.add("stablehlo.async_done", finishAsync);
+  table.add("stablehlo.async_start", startAsync);
+  table.add("stablehlo.case", choose);
+  table.add("stablehlo.composite", composite);
+  table.add("stablehlo.create_token", makeToken);
+  table.add("stablehlo.custom_call", customCall);
+  table.add("stablehlo.get_tuple_element", getTupleElement);
+  table.add("stablehlo.if", branch);
+  table.add("stablehlo.optimization_barrier", passOn);
+  table.add("stablehlo.tuple", makeTuple);
+  table.add("stablehlo.while", loop);
+}
+
+} // namespace torchere::interpreter

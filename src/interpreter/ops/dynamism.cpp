@@ -1,0 +1,68 @@
+// Ops whose result shape is computed by the program.
+#include "interpreter/convolution.h"
+#include "interpreter/gather.h"
+#include "interpreter/rearrangement.h"
+
+namespace torchere::interpreter {
+
+namespace {
+
+/// An operand that holds a shape.
+Result<Index> shapeOperand(const Call &call, size_t operand) {
+  Index shape = call.operand(operand).integers();
+  for (int64_t size : shape)
+    if (size < 0)
+      return invalidArgument("operand {} holds the size {}, expected at least 0", operand, size);
+  return shape;
+}
+
+Result<Values> dynamicIota(const Call &call) {
+  TORCHERE_ASSIGN(Index shape, shapeOperand(call, 0));
+  return iotaOf(call, std::move(shape));
+}
+
+Result<Values> dynamicBroadcastInDim(const Call &call) {
+  TORCHERE_ASSIGN(Index shape, shapeOperand(call, 1));
+  return broadcastTo(call, std::move(shape));
+}
+
+Result<Values> dynamicReshape(const Call &call) {
+  TORCHERE_ASSIGN(Index shape, shapeOperand(call, 1));
+  // Through an empty tensor, whose creation checks that the sizes can be multiplied.
+  TORCHERE_ASSIGN(Tensor result, Tensor::create(ElementType::Bool, shape));
+  const Tensor &operand = call.operand(0);
+  if (result.count() != operand.count())
+    return invalidArgument("{} cannot take the shape [{}]: the number of elements differs",
+                           operand.typeText(), fmt::join(shape, ", "));
+  return Values{operand.reshaped(std::move(shape))};
+}
+
+Result<Values> dynamicPad(const Call &call) {
+  return padBy(call, call.operand(2).integers(), call.operand(3).integers(), call.operand(4).integers());
+}
+
+Result<Values> realDynamicSlice(const Call &call) {
+  return sliceBy(call, call.operand(1).integers(), call.operand(2).integers(), call.operand(3).integers());
+}
+
+Result<Values> dynamicGather(const Call &call) {
+  return gatherBy(call, call.operand(2).integers());
+}
+
+Result<Values> dynamicConvolution(const Call &call) {
+  return convolve(call, call.operand(2).integers());
+}
+
+} // namespace
+
+void addDynamism(EvaluationTable &table) {
+  table.add("stablehlo.dynamic_broadcast_in_dim", dynamicBroadcastInDim);
+  table.add("stablehlo.dynamic_conv", dynamicConvolution);
+  table.add("stablehlo.dynamic_gather", dynamicGather);
+  table.add("stablehlo.dynamic_iota", dynamicIota);
+  table.add("stablehlo.dynamic_pad", dynamicPad);
+  table.add("stablehlo.dynamic_reshape", dynamicReshape);
+  table.add("stablehlo.real_dynamic_slice", realDynamicSlice);
+}
+
+} // namespace torchere::interpreter

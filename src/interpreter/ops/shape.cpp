@@ -1,0 +1,121 @@
+// Constants, and ops that rearrange elements.
+#include "interpreter/rearrangement.h"
+
+namespace torchere::interpreter {
+
+namespace {
+
+Result<Values> constant(const Call &call) {
+  auto value = call.attribute<mlir::ElementsAttr>("value");
+  TORCHERE_ASSIGN(Tensor result, tensorOf(value));
+  return Values{std::move(result)};
+}
+
+Result<Values> iota(const Call &call) {
+  TORCHERE_ASSIGN(Index shape, call.resultShape());
+  return iotaOf(call, std::move(shape));
+}
+
+Result<Values> broadcastInDim(const Call &call) {
+  TORCHERE_ASSIGN(Index shape, call.resultShape());
+  return broadcastTo(call, std::move(shape));
+}
+
+/// The new dimensions come first.
+Result<Values> broadcast(const Call &call) {
+  const Tensor &operand = call.operand(0);
+  Index shape = call.integers("broadcast_sizes");
+  size_t added = shape.size();
+  shape.insert(shape.end(), operand.shape().begin(), operand.shape().end());
+  return take(operand, std::move(shape),
+              [&](IndexView index) { return flatten(index.subspan(added), operand.shape()); });
+}
+
+Result<Values> reshape(const Call &call) {
+  TORCHERE_ASSIGN(Index shape, call.resultShape());
+  return Values{call.operand(0).reshaped(std::move(shape))};
+}
+
+Result<Values> transpose(const Call &call) {
+  const Tensor &operand = call.operand(0);
+  Index permutation = call.integers("permutation"), shape;
+  for (int64_t dimension : permutation)
+    shape.push_back(operand.shape()[dimension]);
+  Index from(permutation.size());
+  return take(operand, std::move(shape), [&](IndexView index) {
+    for (size_t dimension = 0; dimension < from.size(); ++dimension)
+      from[permutation[dimension]] = index[dimension];
+    return flatten(from, operand.shape());
+  });
+}
+
+Result<Values> reverse(const Call &call) {
+  const Tensor &operand = call.operand(0);
+  Index dimensions = call.integers("dimensions"), from;
+  return take(operand, operand.shape(), [&](IndexView index) {
+    from.assign(index.begin(), index.end());
+    for (int64_t dimension : dimensions)
+      from[dimension] = operand.shape()[dimension] - 1 - from[dimension];
+    return flatten(from, operand.shape());
+  });
+}
+
+Result<Values> concatenate(const Call &call) {
+  int64_t dimension = call.integer("dimension");
+  Index shape = call.operand(0).shape();
+  for (size_t input = 1; input < call.operandCount(); ++input)
+    shape[dimension] += call.operand(input).shape()[dimension];
+  TORCHERE_ASSIGN(Tensor result, Tensor::create(call.operand(0).type(), shape));
+  int64_t offset = 0;
+  Index target;
+  for (size_t input = 0; input < call.operandCount(); ++input) {
+    const Tensor &operand = call.operand(input);
+    forEachIndex(operand.shape(), [&](IndexView index, int64_t position) {
+      target.assign(index.begin(), index.end());
+      target[dimension] += offset;
+      result.copyFrom(flatten(target, shape), operand, position);
+    });
+    offset += operand.shape()[dimension];
+  }
+  return Values{std::move(result)};
+}
+
+Result<Values> pad(const Call &call) {
+  return padBy(call, call.integers("edge_padding_low"), call.integers("edge_padding_high"),
+               call.integers("interior_padding"));
+}
+
+Result<Values> getDimensionSize(const Call &call) {
+  int64_t size = call.operand(0).shape()[call.integer("dimension")];
+  return Values{Tensor::scalar(Element::integer(ElementType::I32, static_cast<uint64_t>(size)))};
+}
+
+/// Cuts the dimension off. What lies beyond its declared bound does not exist, so that it cannot grow.
+Result<Values> setDimensionSize(const Call &call) {
+  const Tensor &operand = call.operand(0);
+  int64_t dimension = call.integer("dimension"), size = call.operand(1).at(int64_t(0)).asSigned();
+  Index shape = operand.shape();
+  if (size < 0 || size > shape[dimension])
+    return invalidArgument("size of dimension {}: got {}, expected it in [0, {}]", dimension, size,
+                           shape[dimension]);
+  shape[dimension] = size;
+  return take(operand, std::move(shape), [&](IndexView index) { return flatten(index, operand.shape()); });
+}
+
+} // namespace
+
+void addShape(EvaluationTable &table) {
+  table.add("stablehlo.broadcast", broadcast);
+  table.add("stablehlo.broadcast_in_dim", broadcastInDim);
+  table.add("stablehlo.concatenate", concatenate);
+  table.add("stablehlo.constant", constant);
+  table.add("stablehlo.get_dimension_size", getDimensionSize);
+  table.add("stablehlo.iota", iota);
+  table.add("stablehlo.pad", pad);
+  table.add("stablehlo.reshape", reshape);
+  table.add("stablehlo.reverse", reverse);
+  table.add("stablehlo.set_dimension_size", setDimensionSize);
+  table.add("stablehlo.transpose", transpose);
+}
+
+} // namespace torchere::interpreter

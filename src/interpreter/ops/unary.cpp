@@ -1,0 +1,101 @@
+// Elementwise ops of one operand.
+#include "interpreter/ops/elementwise.h"
+
+#include <cstring>
+
+namespace torchere::interpreter {
+
+namespace {
+
+Result<Values> convertElements(const Call &call) {
+  TORCHERE_ASSIGN(ElementType type, call.resultType());
+  TORCHERE_ASSIGN(Tensor result, mapElements(call.operand(0), type,
+                                             [=](const Element &element) { return convert(element, type); }));
+  return Values{std::move(result)};
+}
+
+Result<Values> reduceElementPrecision(const Call &call) {
+  int exponentBits = static_cast<int>(std::min<int64_t>(call.integer("exponent_bits"), 11));
+  int mantissaBits = static_cast<int>(std::min<int64_t>(call.integer("mantissa_bits"), 52));
+  TORCHERE_ASSIGN(Tensor result,
+                  mapElements(call.operand(0), call.operand(0).type(), [=](const Element &element) {
+                    return reducePrecision(element, exponentBits, mantissaBits);
+                  }));
+  return Values{std::move(result)};
+}
+
+/// A tensor's elements as one string of bits, the lowest of each element first.
+class BitString {
+public:
+  BitString(ElementType type, std::span<std::byte> bytes)
+      : bits(elementTypeInfo(type).bits), width(elementTypeInfo(type).bytes), bytes(bytes) {}
+
+  bool at(int64_t index) const {
+    return (bytes[byteOf(index)] >> shiftOf(index) & std::byte(1)) != std::byte(0);
+  }
+  void set(int64_t index) { bytes[byteOf(index)] |= std::byte(1) << shiftOf(index); }
+
+private:
+  size_t byteOf(int64_t index) const { return static_cast<size_t>(index / bits * width + index % bits / 8); }
+  int shiftOf(int64_t index) const { return static_cast<int>(index % bits % 8); }
+
+  int64_t bits, width;
+  std::span<std::byte> bytes;
+};
+
+/// The last dimension of the type with fewer bits counts the parts of one element of the other, the lowest
+/// first.
+Result<Values> bitcastConvert(const Call &call) {
+  TORCHERE_ASSIGN(ElementType type, call.resultType());
+  Tensor operand = call.operand(0);
+  Index shape = operand.shape();
+  int from = elementTypeInfo(operand.type()).bits, to = elementTypeInfo(type).bits;
+  if (from > to)
+    shape.push_back(from / to);
+  else if (from < to && (shape.empty() || shape.back() * from != to))
+    return invalidArgument("the last dimension of {} cannot be taken for elements of {} bits",
+                           operand.typeText(), to);
+  else if (from < to)
+    shape.pop_back();
+  TORCHERE_ASSIGN(Tensor result, Tensor::create(type, shape));
+  BitString source(operand.type(), operand.writableBytes()), target(type, result.writableBytes());
+  for (int64_t index = 0; index < operand.count() * from; ++index)
+    if (source.at(index))
+      target.set(index);
+  return Values{std::move(result)};
+}
+
+} // namespace
+
+void addUnary(EvaluationTable &table) {
+  table.add("stablehlo.abs", unary<abs>);
+  table.add("stablehlo.bitcast_convert", bitcastConvert);
+  table.add("stablehlo.cbrt", unary<cbrt>);
+  table.add("stablehlo.ceil", unary<ceil>);
+  table.add("stablehlo.convert", convertElements);
+  table.add("stablehlo.cosine", unary<cosine>);
+  table.add("stablehlo.count_leading_zeros", unary<countLeadingZeros>);
+  table.add("stablehlo.exponential", unary<exponential>);
+  table.add("stablehlo.exponential_minus_one", unary<exponentialMinusOne>);
+  table.add("stablehlo.floor", unary<floor>);
+  table.add("stablehlo.imag", unary<imaginaryPart>);
+  table.add("stablehlo.is_finite", unary<isFinite>);
+  table.add("stablehlo.log", unary<log>);
+  table.add("stablehlo.log_plus_one", unary<logPlusOne>);
+  table.add("stablehlo.logistic", unary<logistic>);
+  table.add("stablehlo.negate", unary<negate>);
+  table.add("stablehlo.not", unary<bitNot>);
+  table.add("stablehlo.popcnt", unary<populationCount>);
+  table.add("stablehlo.real", unary<realPart>);
+  table.add("stablehlo.reduce_precision", reduceElementPrecision);
+  table.add("stablehlo.round_nearest_afz", unary<roundAwayFromZero>);
+  table.add("stablehlo.round_nearest_even", unary<roundToEven>);
+  table.add("stablehlo.rsqrt", unary<rsqrt>);
+  table.add("stablehlo.sign", unary<sign>);
+  table.add("stablehlo.sine", unary<sine>);
+  table.add("stablehlo.sqrt", unary<sqrt>);
+  table.add("stablehlo.tan", unary<tan>);
+  table.add("stablehlo.tanh", unary<tanh>);
+}
+
+} // namespace torchere::interpreter

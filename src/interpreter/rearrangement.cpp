@@ -1,0 +1,86 @@
+// Implements what static and dynamic ops of rearrangement share.
+#include "interpreter/rearrangement.h"
+
+namespace torchere::interpreter {
+
+Result<Values> iotaOf(const Call &call, Index shape) {
+  TORCHERE_ASSIGN(ElementType type, call.resultType());
+  int64_t dimension = call.integer("iota_dimension");
+  TORCHERE_ASSIGN(Tensor result, Tensor::create(type, std::move(shape)));
+  forEachIndex(result.shape(), [&](IndexView index, int64_t position) {
+    Element value = Element::integer(ElementType::I64, static_cast<uint64_t>(index[dimension]));
+    result.set(position, convert(value, type));
+  });
+  return Values{std::move(result)};
+}
+
+Result<Values> broadcastTo(const Call &call, Index shape) {
+  const Tensor &operand = call.operand(0);
+  Index dimensions = call.integers("broadcast_dimensions");
+  for (size_t dimension = 0; dimension < dimensions.size(); ++dimension) {
+    int64_t size = operand.shape()[dimension], target = shape[dimensions[dimension]];
+    if (size != 1 && size != target)
+      return invalidArgument("dimension {} of operand has size {} and cannot be broadcast to {}", dimension,
+                             size, target);
+  }
+  Index from(dimensions.size());
+  return take(operand, std::move(shape), [&](IndexView index) {
+    for (size_t dimension = 0; dimension < dimensions.size(); ++dimension)
+      from[dimension] = operand.shape()[dimension] == 1 ? 0 : index[dimensions[dimension]];
+    return flatten(from, operand.shape());
+  });
+}
+
+/// The size of a dimension after padding. Each amount may be as large as an int64, and low and high negative.
+static Result<int64_t> paddedSize(int64_t size, int64_t low, int64_t high, int64_t interior) {
+  int64_t padded = 0;
+  if (interior < 0)
+    return invalidArgument("interior padding: got {}, expected at least 0", interior);
+  if (__builtin_mul_overflow(std::max<int64_t>(size - 1, 0), interior, &padded) ||
+      __builtin_add_overflow(padded, size, &padded) || __builtin_add_overflow(padded, low, &padded) ||
+      __builtin_add_overflow(padded, high, &padded) || padded < 0)
+    return invalidArgument("a dimension of size {} cannot be padded by {} and {}, and {} between elements",
+                           size, low, high, interior);
+  return padded;
+}
+
+Result<Values> padBy(const Call &call, const Index &low, const Index &high, const Index &interior) {
+  const Tensor &operand = call.operand(0), &padding = call.operand(1);
+  Index shape;
+  for (size_t dimension = 0; dimension < low.size(); ++dimension) {
+    TORCHERE_ASSIGN(int64_t size, paddedSize(operand.shape()[dimension], low[dimension], high[dimension],
+                                             interior[dimension]));
+    shape.push_back(size);
+  }
+  TORCHERE_ASSIGN(Tensor result, Tensor::create(operand.type(), shape));
+  for (int64_t position = 0; position < result.count(); ++position)
+    result.copyFrom(position, padding, 0);
+  Index target(shape.size());
+  forEachIndex(operand.shape(), [&](IndexView index, int64_t position) {
+    for (size_t dimension = 0; dimension < shape.size(); ++dimension)
+      target[dimension] = low[dimension] + index[dimension] * (interior[dimension] + 1);
+    if (isInside(target, shape))
+      result.copyFrom(flatten(target, shape), operand, position);
+  });
+  return Values{std::move(result)};
+}
+
+Result<Values> sliceBy(const Call &call, const Index &start, const Index &limit, const Index &strides) {
+  const Tensor &operand = call.operand(0);
+  Index shape;
+  for (size_t dimension = 0; dimension < start.size(); ++dimension) {
+    int64_t first = start[dimension], end = limit[dimension], stride = strides[dimension];
+    if (first < 0 || end < first || end > operand.shape()[dimension] || stride < 1)
+      return invalidArgument("slice [{}:{}:{}] of dimension {}, which has size {}", first, end, stride,
+                             dimension, operand.shape()[dimension]);
+    shape.push_back((end - first + (stride - 1)) / stride);
+  }
+  Index from(shape.size());
+  return take(operand, shape, [&](IndexView index) {
+    for (size_t dimension = 0; dimension < shape.size(); ++dimension)
+      from[dimension] = start[dimension] + index[dimension] * strides[dimension];
+    return flatten(from, operand.shape());
+  });
+}
+
+} // namespace torchere::interpreter

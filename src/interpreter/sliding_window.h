@@ -1,0 +1,22 @@
+// SlidingWindow: the window of reduce_window, select_and_scatter and convolution.
+#pragma once
+
+#include "interpreter/index_space.h"
+
+namespace torchere::interpreter {
+
+struct SlidingWindow {
+  Index sizes;
+  Index strides;
+  Index padding; ///< low and high of the first dimension, of the second, ...; negative padding cuts off
+  Index baseDilations;
+  Index windowDilations;
+
+  /// How many places the window has in each dimension of the base.
+  Index positions(IndexView base) const;
+  /// The element of the base at `offset` in the window at place `index`; false in padding and in the gaps
+  /// that dilation makes.
+  bool locate(IndexView base, IndexView index, IndexView offset, Index &element) const;
+};
+
+} // namespace torchere::interpreter

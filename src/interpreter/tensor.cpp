@@ -1,0 +1,106 @@
+// Implements Tensor.
+#include "interpreter/tensor.h"
+
+#include <cstring>
+#include <new>
+
+namespace torchere::interpreter {
+
+static constexpr int64_t largestTensor = int64_t(64) << 30; // bytes
+
+static std::string shapeText(IndexView shape, ElementType type) {
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    text += fmt::format("{}x", size);
+  return fmt::format("{}{}>", text, elementTypeInfo(type).name);
+}
+
+Result<Tensor> Tensor::create(ElementType type, Index shape) {
+  Tensor tensor;
+  tensor.elementType = type;
+  tensor.width = elementTypeInfo(type).bytes;
+  int64_t bytes = tensor.width;
+  bool isEmpty = false;
+  for (int64_t size : shape) {
+    if (size < 0)
+      return invalidArgument("a tensor cannot have the size {}", size);
+    isEmpty |= size == 0;
+    if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))
+      bytes = largestTensor + 1;
+    bytes = std::min(bytes, largestTensor + 1);
+  }
+  if (isEmpty)
+    bytes = 0;
+  if (bytes <= largestTensor)
+    tensor.data.reset(new (std::nothrow) std::byte[static_cast<size_t>(bytes)]());
+  if (!tensor.data)
+    return fail(ErrorCode::ResourceExhausted, "no memory for a {}", shapeText(shape, type));
+  tensor.elements = bytes / tensor.width;
+  tensor.sizes = std::move(shape);
+  return tensor;
+}
+
+Tensor Tensor::scalar(const Element &element) {
+  Tensor tensor;
+  tensor.elementType = element.type();
+  tensor.width = elementTypeInfo(element.type()).bytes;
+  tensor.elements = 1;
+  tensor.data.reset(new std::byte[static_cast<size_t>(tensor.width)]);
+  tensor.set(0, element);
+  return tensor;
+}
+
+Index Tensor::integers() const {
+  Index values;
+  for (int64_t position = 0; position < elements; ++position)
+    values.push_back(at(position).asSigned());
+  return values;
+}
+
+void Tensor::copyFrom(int64_t position, const Tensor &source, int64_t sourcePosition) {
+  std::memcpy(data.get() + position * width, source.data.get() + sourcePosition * width,
+              static_cast<size_t>(width));
+}
+
+Tensor Tensor::reshaped(Index shape) const {
+  Tensor tensor = *this;
+  tensor.sizes = std::move(shape);
+  return tensor;
+}
+
+Result<Tensor> Tensor::clone() const {
+  TORCHERE_ASSIGN(Tensor copy, create(elementType, sizes));
+  std::memcpy(copy.data.get(), data.get(), byteCount());
+  return copy;
+}
+
+/// The elements from `position` on that lie within `dimension` and those after it.
+static void appendText(const Tensor &tensor, size_t dimension, int64_t position, std::string &text) {
+  IndexView inner = IndexView(tensor.shape()).subspan(dimension);
+  if (inner.empty()) {
+    text += tensor.at(position).text();
+    return;
+  }
+  bool isLine = inner.size() == 1;
+  std::string indent(2 * (dimension + 1), ' ');
+  int64_t step = elementCount(inner.subspan(1));
+  text += "[";
+  for (int64_t index = 0; index < inner[0]; ++index) {
+    text += index == 0 ? "" : isLine ? ", " : ",";
+    text += isLine ? "" : "\n" + indent + "  ";
+    appendText(tensor, dimension + 1, position + index * step, text);
+  }
+  text += isLine || inner[0] == 0 ? "]" : "\n" + indent + "]";
+}
+
+std::string Tensor::text() const {
+  std::string text = typeText() + " {\n  ";
+  appendText(*this, 0, 0, text);
+  return text + "\n}";
+}
+
+std::string Tensor::typeText() const {
+  return shapeText(sizes, elementType);
+}
+
+} // namespace torchere::interpreter

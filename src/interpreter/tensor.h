@@ -1,0 +1,55 @@
+// Tensor: the value of a tensor in the interpreter.
+#pragma once
+
+#include "interpreter/element.h"
+#include "interpreter/index_space.h"
+
+#include <memory>
+
+namespace torchere::interpreter {
+
+/// Elements in row-major order. Copies share the elements: one that others may hold is not to be written.
+class Tensor {
+public:
+  Tensor() = default;
+  /// With all bits zero. ResourceExhausted when it would take more than 64 GiB or there is no such memory;
+  /// InvalidArgument for a negative size.
+  TORCHERE_EXPORT static Result<Tensor> create(ElementType type, Index shape);
+  static Tensor scalar(const Element &element);
+
+  ElementType type() const { return elementType; }
+  const Index &shape() const { return sizes; }
+  int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
+  int64_t count() const { return elements; } ///< of elements
+
+  Element at(int64_t position) const { return Element::load(elementType, data.get() + position * width); }
+  Element at(IndexView index) const { return at(flatten(index, sizes)); }
+  void set(int64_t position, const Element &element) { element.store(data.get() + position * width); }
+  /// The integer elements, as of a tensor of sizes or indices.
+  Index integers() const;
+
+  std::span<const std::byte> bytes() const { return {data.get(), byteCount()}; }
+  std::span<std::byte> writableBytes() { return {data.get(), byteCount()}; }
+  /// Copies one element, whose type is this tensor's, without looking at it.
+  void copyFrom(int64_t position, const Tensor &source, int64_t sourcePosition);
+
+  /// The same elements in another shape of as many.
+  Tensor reshaped(Index shape) const;
+  /// A copy that nobody else holds.
+  Result<Tensor> clone() const;
+  /// "tensor<2x3xf32>".
+  TORCHERE_EXPORT std::string typeText() const;
+  /// The type and every element, with a pair of brackets for each dimension.
+  std::string text() const;
+
+private:
+  size_t byteCount() const { return static_cast<size_t>(elements) * width; }
+
+  ElementType elementType = ElementType::Bool;
+  Index sizes;
+  int64_t elements = 0;
+  int64_t width = 1; ///< bytes an element
+  std::shared_ptr<std::byte[]> data;
+};
+
+} // namespace torchere::interpreter

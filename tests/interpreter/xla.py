@@ -1,0 +1,170 @@
+"""XLA's CPU plugin as a judge of StableHLO modules, through jaxlib."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
+
+
+@functools.cache
+def context() -> ir.Context:
+    return jax_mlir.make_ir_context()
+
+
+def programs(text: str) -> list[str]:
+    """One module for each function of the text that takes tensors of known sizes. That function is called
+    main and returns every such tensor that its ops compute, so that one made for parsing can be run."""
+    with context(), ir.Location.unknown():
+        names = [
+            operation.name.value
+            for operation in ir.Module.parse(text).body.operations
+            if isinstance(operation, func.FuncOp) and not operation.is_external
+        ]
+        if "main" in names:
+            names = ["main"]
+        return [module for name in names if (module := _program(ir.Module.parse(text), name))]
+
+
+def _program(module: ir.Module, name: str) -> str | None:
+    functions = [operation for operation in module.body.operations if isinstance(operation, func.FuncOp)]
+    entry = next(function for function in functions if function.name.value == name)
+    if not all(_is_static_tensor(value.type) for value in entry.arguments):
+        return None
+    if name != "main":
+        if _is_called(module, name):
+            return None  # runs as part of the function that calls it
+        _return_everything(entry)
+        entry.attributes["sym_name"] = ir.StringAttr.get("main")
+    if not entry.type.results or not all(_is_static_tensor(kind) for kind in entry.type.results):
+        return None
+    for function in functions:
+        if _is_called(module, function.name.value):
+            function.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        elif function is not entry:
+            function.operation.erase()
+    entry.attributes["sym_visibility"] = ir.StringAttr.get("public")
+    module.operation.verify()
+    return module.operation.get_asm()
+
+
+def _is_called(module: ir.Module, name: str) -> bool:
+    return f"call @{name}(" in str(module) or f"= @{name}" in str(module)
+
+
+def _return_everything(entry: func.FuncOp) -> None:
+    block = entry.entry_block
+    operations = list(block.operations)
+    values = [
+        result
+        for operation in operations[:-1]
+        for result in operation.operation.results
+        if _is_static_tensor(result.type)
+    ]
+    operations[-1].operation.erase()
+    with ir.InsertionPoint(block):
+        func.ReturnOp(values)
+    kind = ir.FunctionType.get([value.type for value in entry.arguments], [value.type for value in values])
+    entry.attributes["function_type"] = ir.TypeAttr.get(kind)
+    if "res_attrs" in entry.attributes:
+        del entry.attributes["res_attrs"]
+
+
+def _is_static_tensor(kind: ir.Type) -> bool:
+    return (
+        isinstance(kind, ir.RankedTensorType) and kind.has_static_shape and str(kind.element_type) in dtypes()
+    )
+
+
+@functools.cache
+def dtypes() -> dict[str, numpy.dtype]:
+    """numpy's dtype of each of StableHLO's element types."""
+    import ml_dtypes
+
+    from torchere.interpreter import NAMES
+
+    return {theirs: numpy.dtype(getattr(ml_dtypes, ours, None) or ours) for ours, theirs in NAMES.items()}
+
+
+def argument_types(text: str) -> list[tuple[tuple[int, ...], numpy.dtype]]:
+    """The shapes and dtypes of main's arguments."""
+    with context():
+        module = ir.Module.parse(text)
+        entry = next(
+            op for op in module.body.operations if op.operation.attributes["sym_name"].value == "main"
+        )
+        return [(tuple(kind.shape), dtypes()[str(kind.element_type)]) for kind in entry.type.inputs]
+
+
+class Plugin:
+    """XLA's plugin in a process of its own: some programs crash it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self, text: str, arguments: Sequence[numpy.ndarray]) -> list[numpy.ndarray]:
+        """What main returns. RuntimeError when the plugin refuses the program, or crashes."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        try:
+            pickle.dump((text, list(arguments)), self._process.stdin)
+            self._process.stdin.flush()
+            answer = pickle.load(self._process.stdout)
+        except (EOFError, BrokenPipeError):
+            self._process = None
+            raise RuntimeError("the plugin crashed") from None
+        if isinstance(answer, str):
+            raise RuntimeError(answer)
+        return answer
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.stdin.close()
+            self._process.wait()
+
+
+def _execute(text: str, arguments: Sequence[numpy.ndarray]) -> list[numpy.ndarray]:
+    import jax
+    from jax._src import xla_bridge
+    from jaxlib import xla_client
+
+    backend = xla_bridge.get_backend("cpu")
+    device = backend.devices()[0]
+    with context():
+        bytecode = jax_mlir.module_to_bytecode(ir.Module.parse(text))
+    with jax.enable_x64(True):
+        executable = backend.compile_and_load(
+            bytecode, xla_client.DeviceList((device,)), xla_client.CompileOptions()
+        )
+        results = executable.execute_sharded([jax.device_put(value, device) for value in arguments])
+        return [numpy.asarray(value[0]) for value in results.disassemble_into_single_device_arrays()]
+
+
+def _serve() -> None:
+    """Answers requests on stdin until it is closed: a list of arrays, or the text of an error."""
+    while True:
+        try:
+            text, arguments = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        answer: Any
+        try:
+            answer = _execute(text, arguments)
+        except Exception as error:  # whatever the plugin raises
+            answer = f"{type(error).__name__}: {error}"
+        pickle.dump(answer, sys.stdout.buffer)
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _serve()

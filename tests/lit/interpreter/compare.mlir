@@ -1,0 +1,79 @@
+// RUN: torchere-translate --interpret -split-input-file %s
+
+func.func @less() {
+  %l = stablehlo.constant dense<[1.0, 3.0, 2.0]> : tensor<3xf32>
+  %r = stablehlo.constant dense<[2.0, 2.0, 2.0]> : tensor<3xf32>
+  %0 = stablehlo.compare LT, %l, %r : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  check.expect_eq_const %0, dense<[true, false, false]> : tensor<3xi1>
+  func.return
+}
+
+// -----
+
+func.func @nan() {
+  %l = stablehlo.constant dense<[0x7FC00000, 1.0, -0.0]> : tensor<3xf32>
+  %r = stablehlo.constant dense<[0x7FC00000, 1.0, 0.0]> : tensor<3xf32>
+  %0 = stablehlo.compare NE, %l, %r : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  check.expect_eq_const %0, dense<[true, false, false]> : tensor<3xi1>
+  func.return
+}
+
+// -----
+
+func.func @nan_eq() {
+  %l = stablehlo.constant dense<[0x7FC00000, 1.0]> : tensor<2xf32>
+  %r = stablehlo.constant dense<[1.0, 1.0]> : tensor<2xf32>
+  %0 = stablehlo.compare GE, %l, %r : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %0, dense<[false, true]> : tensor<2xi1>
+  func.return
+}
+
+// -----
+
+func.func @unsigned() {
+  %l = stablehlo.constant dense<[255, 1]> : tensor<2xui8>
+  %r = stablehlo.constant dense<[1, 255]> : tensor<2xui8>
+  %0 = stablehlo.compare GT, %l, %r : (tensor<2xui8>, tensor<2xui8>) -> tensor<2xi1>
+  check.expect_eq_const %0, dense<[true, false]> : tensor<2xi1>
+  func.return
+}
+
+// -----
+
+func.func @signed() {
+  %l = stablehlo.constant dense<[-1, 1]> : tensor<2xi8>
+  %r = stablehlo.constant dense<[1, -1]> : tensor<2xi8>
+  %0 = stablehlo.compare GT, %l, %r : (tensor<2xi8>, tensor<2xi8>) -> tensor<2xi1>
+  check.expect_eq_const %0, dense<[false, true]> : tensor<2xi1>
+  func.return
+}
+
+// -----
+
+func.func @bools() {
+  %l = stablehlo.constant dense<[true, false]> : tensor<2xi1>
+  %r = stablehlo.constant dense<[false, true]> : tensor<2xi1>
+  %0 = stablehlo.compare LE, %l, %r : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
+  check.expect_eq_const %0, dense<[false, true]> : tensor<2xi1>
+  func.return
+}
+
+// -----
+
+func.func @complex() {
+  %l = stablehlo.constant dense<[(1.0, 2.0), (1.0, 2.0)]> : tensor<2xcomplex<f32>>
+  %r = stablehlo.constant dense<[(1.0, 2.0), (1.0, 3.0)]> : tensor<2xcomplex<f32>>
+  %0 = stablehlo.compare EQ, %l, %r : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xi1>
+  check.expect_eq_const %0, dense<[true, false]> : tensor<2xi1>
+  func.return
+}
+
+// -----
+
+func.func @total() {
+  %l = stablehlo.constant dense<[-0.0, 0xFF800000, 0x7F800000, 0.0]> : tensor<4xf32>
+  %r = stablehlo.constant dense<[0.0, -1.0, 0x7FC00000, -0.0]> : tensor<4xf32>
+  %0 = stablehlo.compare LT, %l, %r, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  check.expect_eq_const %0, dense<[true, true, true, false]> : tensor<4xi1>
+  func.return
+}
