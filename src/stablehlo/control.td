@@ -45,7 +45,7 @@ def StableHLO_CompositeOp
   let regions = (region VariadicRegion<AnyRegion>:$composite_regions);
   let results = (outs Variadic<AnyType>);
   let assemblyFormat = [{
-    $name $inputs (`(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)
+    $name $inputs (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -64,3 +64,12 @@ func.func @c6(%arg0: tensor<2xf32>) {
   %0 = stablehlo.concatenate %arg0, %arg0, dim = 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @c6_overflow(%arg0: tensor<9223372036854775807xi8>, %arg1: tensor<1xi8>) {
+  // expected-error@+2 {{'stablehlo.concatenate' op (C6) size of result dimension 0: more than 2^63 - 1}}
+  // expected-error@+1 {{'stablehlo.concatenate' op failed to infer returned types}}
+  %0 = stablehlo.concatenate %arg0, %arg1, dim = 0 : (tensor<9223372036854775807xi8>, tensor<1xi8>) -> tensor<?xi8>
+  return
+}

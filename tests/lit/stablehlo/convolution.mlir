@@ -248,3 +248,19 @@ func.func @spatial_missing(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x3x4x16xf3
   %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 2, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x4x16xf32>) -> tensor<1x6x6x16xf32>
   return
 }
+
+// -----
+
+func.func @c27(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x3x4x16xbf16>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C27) element types of lhs and rhs differ: got 'f32' and 'bf16'}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x4x16xbf16>) -> tensor<1x6x6x16xf32>
+  return
+}
+
+// -----
+
+func.func @c25_overflow(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x3x4x16xf32>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C25) the window has too many positions along dimension 0: more than 2^63 - 1}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[9223372036854775807, 9223372036854775807], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x4x16xf32>) -> tensor<1x?x6x16xf32>
+  return
+}

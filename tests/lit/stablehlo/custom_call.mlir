@@ -63,3 +63,75 @@ func.func @alias(%arg0: tensor<2x3xf32>) {
   %0 = stablehlo.custom_call @foo(%arg0) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 1, operand_tuple_indices = []>]} : (tensor<2x3xf32>) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @value(%arg0: tensor<2xindex>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand #0 must be variadic of tensor of boolean or integer or floating-point or complex values or token or memref of boolean or integer or floating-point or complex values or nested tuple with any combination of ranked tensor of boolean or integer or floating-point or complex values or memref of boolean or integer or floating-point or complex values or token values, but got 'tensor<2xindex>'}}
+  stablehlo.custom_call @foo(%arg0) : (tensor<2xindex>) -> ()
+  return
+}
+
+// -----
+
+func.func @layout_tuple(%arg0: tuple<tensor<2xf32>>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_layouts holds a layout of a tuple, 'tuple<tensor<2xf32>>', expected layouts of tensors only}}
+  stablehlo.custom_call @foo(%arg0) {operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = []} : (tuple<tensor<2xf32>>) -> ()
+  return
+}
+
+// -----
+
+func.func @layout_token(%arg0: !stablehlo.token) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_layouts has the wrong number of elements: got 1, expected 0}}
+  stablehlo.custom_call @foo(%arg0) {operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = []} : (!stablehlo.token) -> ()
+  return
+}
+
+// -----
+
+func.func @alias_output(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op output_tuple_indices of an output_operand_alias: there is no element 0 in 'tensor<2xf32>'}}
+  %0 = stablehlo.custom_call @foo(%arg0) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @alias_operand(%arg0: tuple<tensor<2xf32>>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op operand_tuple_indices of an output_operand_alias: there is no element 1 in 'tuple<tensor<2xf32>>'}}
+  %0 = stablehlo.custom_call @foo(%arg0) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = [1]>]} : (tuple<tensor<2xf32>>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @alias_types(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op types of an output_operand_alias differ: the output has 'tensor<3xf32>', the operand has 'tensor<2xf32>'}}
+  %0:2 = stablehlo.custom_call @foo(%arg0) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, operand_tuple_indices = []>]} : (tensor<2xf32>) -> (tensor<2xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
+func.func @buffer() {
+  // expected-error@+1 {{'stablehlo.custom_call' op result 0 is a buffer, 'memref<2xf32>', expected an output_operand_alias for it}}
+  %0 = stablehlo.custom_call @foo() : () -> memref<2xf32>
+  return
+}
+
+// -----
+
+func.func @backend_config_string() {
+  // expected-error@+1 {{'stablehlo.custom_call' op backend_config of api_version API_VERSION_TYPED_FFI: got "x", expected a dictionary}}
+  stablehlo.custom_call @foo() {api_version = 4 : i32, backend_config = "x"} : () -> ()
+  return
+}
+
+// -----
+
+func.func @backend_config_dictionary() {
+  // expected-error@+1 {{'stablehlo.custom_call' op backend_config of api_version API_VERSION_ORIGINAL: got {a = 1 : i64}, expected a string}}
+  stablehlo.custom_call @foo() {backend_config = {a = 1 : i64}} : () -> ()
+  return
+}

@@ -136,3 +136,43 @@ func.func @algorithm(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
   %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1], algorithm = <lhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
   return
 }
+
+// -----
+
+func.func @c21(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C21) precision_config with an algorithm: got HIGH, expected DEFAULT}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], precision = [HIGH, DEFAULT], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @c22(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
+  // expected-error@+1 {{custom op 'stablehlo.dot_general' dot algorithm (C22) lhs_component_count too small: got 0, expected at least 1}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 0, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @c23(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
+  // expected-error@+1 {{custom op 'stablehlo.dot_general' dot algorithm (C23) rhs_component_count too small: got -1, expected at least 1}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = -1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @c24(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
+  // expected-error@+1 {{custom op 'stablehlo.dot_general' dot algorithm (C24) num_primitive_operations too small: got 0, expected at least 1}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 0, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @algorithm_unknown(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
+  // expected-error@+1 {{custom op 'stablehlo.dot_general' dot algorithm known to no hardware: 'bf16' by 'f32' in 1 and 1 components and 3 primitive operations, accumulated in 'f32' or less}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = true> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return
+}

@@ -10,7 +10,7 @@ func.func @types(%arg0: tensor<2xf32>, %arg1: tensor<f32>, %arg2: tensor<1xi64>)
 // -----
 
 func.func @c1(%arg0: tensor<2xf32>, %arg1: tensor<i32>, %arg2: tensor<1xi64>) {
-  // expected-error@+1 {{'stablehlo.dynamic_pad' op (C1) element types of operand and result differ: got 'i32' and 'f32'}}
+  // expected-error@+1 {{'stablehlo.dynamic_pad' op (C1) element types of padding_value and result differ: got 'i32' and 'f32'}}
   %0 = stablehlo.dynamic_pad %arg0, %arg1, %arg2, %arg2, %arg2 : (tensor<2xf32>, tensor<i32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
   return
 }

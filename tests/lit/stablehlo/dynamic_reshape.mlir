@@ -30,3 +30,11 @@ func.func @c4(%arg0: tensor<2xf32>, %arg1: tensor<1xi32>) {
   %0 = stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<2xf32>, tensor<1xi32>) -> tensor<?x?xf32>
   return
 }
+
+// -----
+
+func.func @c2_overflow(%arg0: tensor<4294967296x4294967296xi8>, %arg1: tensor<1xi64>) {
+  // expected-error@+1 {{'stablehlo.dynamic_reshape' op (C2) numbers of elements: 'tensor<4294967296x4294967296xi8>' has more than 2^63 - 1}}
+  %0 = stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<4294967296x4294967296xi8>, tensor<1xi64>) -> tensor<0xi8>
+  return
+}

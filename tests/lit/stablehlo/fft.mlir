@@ -2,15 +2,15 @@
 
 // CHECK-LABEL: func @types
 func.func @types(%arg0: tensor<2x3xcomplex<f32>>, %arg1: tensor<5x8xf64>, %arg2: tensor<?x?xcomplex<f32>>) {
-  // CHECK: stablehlo.fft %arg0, type =  FFT, length = [2, 3] : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>
+  // CHECK: stablehlo.fft %arg0, type = FFT, length = [2, 3] : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>
   %0 = stablehlo.fft %arg0, type = FFT, length = [2, 3] : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>
-  // CHECK: stablehlo.fft %arg0, type =  IFFT, length = [3] {note = 1 : i64} : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>
+  // CHECK: stablehlo.fft %arg0, type = IFFT, length = [3] {note = 1 : i64} : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>
   %1 = stablehlo.fft %arg0, type = IFFT, length = [3] {note = 1 : i64} : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>
-  // CHECK: stablehlo.fft %arg1, type =  RFFT, length = [8] : (tensor<5x8xf64>) -> tensor<5x5xcomplex<f64>>
+  // CHECK: stablehlo.fft %arg1, type = RFFT, length = [8] : (tensor<5x8xf64>) -> tensor<5x5xcomplex<f64>>
   %2 = stablehlo.fft %arg1, type = RFFT, length = [8] : (tensor<5x8xf64>) -> tensor<5x5xcomplex<f64>>
-  // CHECK: stablehlo.fft %arg0, type =  IRFFT, length = [2, 5] : (tensor<2x3xcomplex<f32>>) -> tensor<2x5xf32>
+  // CHECK: stablehlo.fft %arg0, type = IRFFT, length = [2, 5] : (tensor<2x3xcomplex<f32>>) -> tensor<2x5xf32>
   %3 = "stablehlo.fft"(%arg0) {fft_type = #stablehlo<fft_type IRFFT>, fft_length = array<i64: 2, 5>} : (tensor<2x3xcomplex<f32>>) -> tensor<2x5xf32>
-  // CHECK: stablehlo.fft %arg2, type =  IRFFT, length = [0] : (tensor<?x?xcomplex<f32>>) -> tensor<2x0xf32>
+  // CHECK: stablehlo.fft %arg2, type = IRFFT, length = [0] : (tensor<?x?xcomplex<f32>>) -> tensor<2x0xf32>
   %4 = stablehlo.fft %arg2, type = IRFFT, length = [0] : (tensor<?x?xcomplex<f32>>) -> tensor<2x0xf32>
   return
 }

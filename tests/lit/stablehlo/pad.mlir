@@ -71,3 +71,21 @@ func.func @c4(%arg0: tensor<2xf32>, %arg1: tensor<f32>) {
   %0 = stablehlo.pad %arg0, %arg1, low = [1], high = [2], interior = [1] : (tensor<2xf32>, tensor<f32>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @c4_overflow(%arg0: tensor<3xf32>, %arg1: tensor<f32>) {
+  // expected-error@+2 {{'stablehlo.pad' op (C4) size of result dimension 0 lies beyond the range of int64}}
+  // expected-error@+1 {{'stablehlo.pad' op failed to infer returned types}}
+  %0 = stablehlo.pad %arg0, %arg1, low = [9223372036854775807], high = [1], interior = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @c4_interior_overflow(%arg0: tensor<3xf32>, %arg1: tensor<f32>) {
+  // expected-error@+2 {{'stablehlo.pad' op (C4) size of result dimension 0 lies beyond the range of int64}}
+  // expected-error@+1 {{'stablehlo.pad' op failed to infer returned types}}
+  %0 = stablehlo.pad %arg0, %arg1, low = [0], high = [0], interior = [9223372036854775807] : (tensor<3xf32>, tensor<f32>) -> tensor<?xf32>
+  return
+}

@@ -200,3 +200,15 @@ func.func @c15(%arg0: tensor<4x6xf32>, %arg1: tensor<f32>) {
     }) : (tensor<4x6xf32>, tensor<f32>) -> tensor<3x6xf32>
   return
 }
+
+// -----
+
+func.func @c15_overflow(%arg0: tensor<3xf32>, %arg1: tensor<f32>) {
+  // expected-error@+2 {{'stablehlo.reduce_window' op (C15) the window has too many positions along dimension 0: more than 2^63 - 1}}
+  // expected-error@+1 {{'stablehlo.reduce_window' op failed to infer returned types}}
+  %0 = "stablehlo.reduce_window"(%arg0, %arg1) <{base_dilations = array<i64: 9223372036854775807>, window_dimensions = array<i64: 1>}> ({
+  ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
+    stablehlo.return %arg2 : tensor<f32>
+  }) : (tensor<3xf32>, tensor<f32>) -> tensor<?xf32>
+  return
+}

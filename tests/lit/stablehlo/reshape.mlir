@@ -24,3 +24,11 @@ func.func @c2(%arg0: tensor<2x3xf32>) {
   %0 = stablehlo.reshape %arg0 : (tensor<2x3xf32>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @c2_overflow(%arg0: tensor<4294967296x4294967296xi8>) {
+  // expected-error@+1 {{'stablehlo.reshape' op (C2) numbers of elements: 'tensor<4294967296x4294967296xi8>' has more than 2^63 - 1}}
+  %0 = stablehlo.reshape %arg0 : (tensor<4294967296x4294967296xi8>) -> tensor<0xi8>
+  return
+}

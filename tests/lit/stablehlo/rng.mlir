@@ -3,13 +3,13 @@
 // CHECK-LABEL: func @types
 func.func @types(%arg0: tensor<i32>, %arg1: tensor<f16>, %arg2: tensor<i1>, %arg3: tensor<2xindex>) {
   %c = stablehlo.constant dense<[2, 3]> : tensor<2xi64>
-  // CHECK: stablehlo.rng %arg0, %arg0, %c, distribution =  UNIFORM : (tensor<i32>, tensor<i32>, tensor<2xi64>) -> tensor<2x3xi32>
+  // CHECK: stablehlo.rng %arg0, %arg0, %c, distribution = UNIFORM : (tensor<i32>, tensor<i32>, tensor<2xi64>) -> tensor<2x3xi32>
   %0 = stablehlo.rng %arg0, %arg0, %c, distribution = UNIFORM : (tensor<i32>, tensor<i32>, tensor<2xi64>) -> tensor<2x3xi32>
-  // CHECK: stablehlo.rng %arg1, %arg1, %c, distribution =  NORMAL {note = 1 : i64} : (tensor<f16>, tensor<f16>, tensor<2xi64>) -> tensor<?x3xf16>
+  // CHECK: stablehlo.rng %arg1, %arg1, %c, distribution = NORMAL {note = 1 : i64} : (tensor<f16>, tensor<f16>, tensor<2xi64>) -> tensor<?x3xf16>
   %1 = stablehlo.rng %arg1, %arg1, %c, distribution = NORMAL {note = 1 : i64} : (tensor<f16>, tensor<f16>, tensor<2xi64>) -> tensor<?x3xf16>
-  // CHECK: stablehlo.rng %arg2, %arg2, %c, distribution =  UNIFORM : (tensor<i1>, tensor<i1>, tensor<2xi64>) -> tensor<?x3xi1>
+  // CHECK: stablehlo.rng %arg2, %arg2, %c, distribution = UNIFORM : (tensor<i1>, tensor<i1>, tensor<2xi64>) -> tensor<?x3xi1>
   %2 = "stablehlo.rng"(%arg2, %arg2, %c) <{rng_distribution = #stablehlo<rng_distribution UNIFORM>}> : (tensor<i1>, tensor<i1>, tensor<2xi64>) -> tensor<?x3xi1>
-  // CHECK: stablehlo.rng %arg0, %arg0, %arg3, distribution =  UNIFORM : (tensor<i32>, tensor<i32>, tensor<2xindex>) -> tensor<?x3xi32>
+  // CHECK: stablehlo.rng %arg0, %arg0, %arg3, distribution = UNIFORM : (tensor<i32>, tensor<i32>, tensor<2xindex>) -> tensor<?x3xi32>
   %3 = stablehlo.rng %arg0, %arg0, %arg3, distribution = UNIFORM : (tensor<i32>, tensor<i32>, tensor<2xindex>) -> tensor<?x3xi32>
   return
 }
@@ -25,6 +25,7 @@ func.func @element_type(%arg0: tensor<complex<f32>>, %arg1: tensor<2xi64>) {
 // -----
 
 func.func @shape(%arg0: tensor<i32>, %arg1: tensor<?xi64>) {
+  // expected-error@+1 {{'stablehlo.rng' op operand #2 must be statically shaped 1-dimensional tensor of index or integer values, but got 'tensor<?xi64>'}}
   %0 = stablehlo.rng %arg0, %arg0, %arg1, distribution = UNIFORM : (tensor<i32>, tensor<i32>, tensor<?xi64>) -> tensor<2x3xi32>
   return
 }

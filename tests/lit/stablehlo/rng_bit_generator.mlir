@@ -2,11 +2,11 @@
 
 // CHECK-LABEL: func @types
 func.func @types(%arg0: tensor<2xui64>, %arg1: tensor<3xui64>) {
-  // CHECK: %output_state, %output = stablehlo.rng_bit_generator %arg0, algorithm =  THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<2x3xui32>)
+  // CHECK: %output_state, %output = stablehlo.rng_bit_generator %arg0, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<2x3xui32>)
   %output_state, %output = stablehlo.rng_bit_generator %arg0, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<2x3xui32>)
-  // CHECK: stablehlo.rng_bit_generator %arg1, algorithm =  PHILOX {note = 1 : i64} : (tensor<3xui64>) -> (tensor<?xui64>, tensor<f64>)
+  // CHECK: stablehlo.rng_bit_generator %arg1, algorithm = PHILOX {note = 1 : i64} : (tensor<3xui64>) -> (tensor<?xui64>, tensor<f64>)
   %output_state_0, %output_1 = stablehlo.rng_bit_generator %arg1, algorithm = PHILOX {note = 1 : i64} : (tensor<3xui64>) -> (tensor<?xui64>, tensor<f64>)
-  // CHECK: stablehlo.rng_bit_generator %arg0, algorithm =  DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<0xi8>)
+  // CHECK: stablehlo.rng_bit_generator %arg0, algorithm = DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<0xi8>)
   %output_state_2, %output_3 = "stablehlo.rng_bit_generator"(%arg0) <{rng_algorithm = #stablehlo<rng_algorithm DEFAULT>}> : (tensor<2xui64>) -> (tensor<2xui64>, tensor<0xi8>)
   return
 }
@@ -47,6 +47,7 @@ func.func @c1(%arg0: tensor<2xui64>) {
 // -----
 
 func.func @c2_three_fry(%arg0: tensor<3xui64>) {
+  // expected-error@+1 {{'stablehlo.rng_bit_generator' op (C2) initial_state has the wrong number of elements: got 3, expected 2}}
   %0:2 = stablehlo.rng_bit_generator %arg0, algorithm = THREE_FRY : (tensor<3xui64>) -> (tensor<3xui64>, tensor<2x3xui32>)
   return
 }
@@ -54,6 +55,7 @@ func.func @c2_three_fry(%arg0: tensor<3xui64>) {
 // -----
 
 func.func @c2_philox(%arg0: tensor<4xui64>) {
+  // expected-error@+1 {{'stablehlo.rng_bit_generator' op (C2) initial_state has the wrong number of elements: got 4, expected 2 or 3}}
   %0:2 = stablehlo.rng_bit_generator %arg0, algorithm = PHILOX : (tensor<4xui64>) -> (tensor<4xui64>, tensor<2x3xui32>)
   return
 }

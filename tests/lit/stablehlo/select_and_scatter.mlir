@@ -182,7 +182,7 @@ func.func @c9_arguments(%arg0: tensor<4x2xf32>, %arg1: tensor<2x2xf32>, %arg2: t
 // -----
 
 func.func @c10(%arg0: tensor<4x2xf32>, %arg1: tensor<2x2xf32>, %arg2: tensor<f32>) {
-  // expected-error@+1 {{'stablehlo.select_and_scatter' op (C10) body returns 'tensor<f16>' for an input of element type 'f32', expected a scalar tensor of it or a wider one}}
+  // expected-error@+1 {{'stablehlo.select_and_scatter' op (C10) scatter returns 'tensor<f16>' for an input of element type 'f32', expected a scalar tensor of it or a wider one}}
   %0 = "stablehlo.select_and_scatter"(%arg0, %arg1, %arg2) <{padding = dense<[[0, 1], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 3, 1>, window_strides = array<i64: 2, 1>}> ({
   ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
     %1 = stablehlo.compare GE, %arg3, %arg4 : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -223,5 +223,20 @@ func.func @c12(%arg0: tensor<4x2xf32>, %arg1: tensor<2x2xf32>, %arg2: tensor<f32
   ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
     stablehlo.return %arg3 : tensor<f32>
   }) : (tensor<4x2xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x2xf64>
+  return
+}
+
+// -----
+
+func.func @c2_overflow(%arg0: tensor<3xf32>, %arg1: tensor<?xf32>, %arg2: tensor<f32>) {
+  // expected-error@+1 {{'stablehlo.select_and_scatter' op (C2) the window has too many positions along dimension 0: more than 2^63 - 1}}
+  %0 = "stablehlo.select_and_scatter"(%arg0, %arg1, %arg2) <{padding = dense<9223372036854775807> : tensor<1x2xi64>, window_dimensions = array<i64: 1>}> ({
+  ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+    %1 = stablehlo.compare GE, %arg3, %arg4 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }, {
+  ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+    stablehlo.return %arg3 : tensor<f32>
+  }) : (tensor<3xf32>, tensor<?xf32>, tensor<f32>) -> tensor<3xf32>
   return
 }
