@@ -49,6 +49,12 @@ Placement elementsAlong(Context &cx, mlir::Value index, int64_t axis) {
   return placement;
 }
 
+Placement slicesAlong(Context &cx, mlir::Value index, int64_t axis) {
+  Dims column = cx.shape(index);
+  column.push_back(Dim(1));
+  return {cx.reshape(index, column), {axis}, axis};
+}
+
 mlir::Value gatherSlices(Context &cx, mlir::Value value, const Placement &placement) {
   Dims result = slicesShape(cx, value, placement);
   Dims sizes = cx.shape(value);

@@ -5,8 +5,8 @@
 
 namespace torchere::lowering {
 
-/// Where slices lie. `coordinates` is [places..., axes.size()], i64: element k of its last dimension counts
-/// along `axes[k]` (ascending). A slice is whole along the other axes.
+/// Where slices lie. `coordinates` is [places..., axes.size()], integers: element k of its last dimension
+/// counts along `axes[k]` (ascending). A slice is whole along the other axes.
 struct Placement {
   mlir::Value coordinates;
   Integers axes;
@@ -16,6 +16,9 @@ struct Placement {
 /// The coordinates of single elements: `index` along `axis`, and along every other axis the element's own
 /// place in `index`, which has the rank of the tensor.
 Placement elementsAlong(Context &cx, mlir::Value index, int64_t axis);
+
+/// Whole slices along `axis`, one for each element of `index`, whose shape takes the place of the axis.
+Placement slicesAlong(Context &cx, mlir::Value index, int64_t axis);
 
 /// [slice[:position]..., places..., slice[position:]...], the shape of the slices of `value`.
 Dims slicesShape(Context &cx, mlir::Value value, const Placement &placement);

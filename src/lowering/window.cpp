@@ -21,39 +21,26 @@ static Integers leading(llvm::ArrayRef<int64_t> spatial, int64_t rank, int64_t n
   return result;
 }
 
-template <class Op>
-mlir::Value reduceWindow(Context &cx, mlir::Value value, mlir::Value initial, const Window &window,
-                         llvm::ArrayRef<Dim> shape) {
-  int64_t rank = Context::rank(value);
-  mlir::OpBuilder &builder = cx.builder();
+Values reduceWindows(Context &cx, const Values &values, const Values &initials, const Window &window,
+                     llvm::ArrayRef<Dim> shape, RegionFunction body) {
+  int64_t rank = Context::rank(values[0]);
   mlir::OperationState operation(cx.loc(), stablehlo::ReduceWindowOp::getOperationName());
-  operation.addOperands({value, initial});
-  operation.addTypes(cx.tensorType(shape, Context::elementType(value)));
+  operation.addOperands(values);
+  operation.addOperands(initials);
+  for (mlir::Value value : values)
+    operation.addTypes(cx.tensorType(shape, Context::elementType(value)));
   operation.addAttributes(
       {cx.integersAttribute("window_dimensions", leading(window.size, rank, 1)),
        cx.integersAttribute("window_strides", leading(window.stride, rank, 1)),
        cx.integersAttribute("window_dilations", leading(window.dilation, rank, 1)),
        paddingAttribute(cx, leading(window.low, rank, 0), leading(window.high, rank, 0))});
-  auto *block = new mlir::Block;
-  operation.addRegion()->push_back(block);
-  mlir::Type scalar = mlir::RankedTensorType::get({}, Context::elementType(value));
-  block->addArguments({scalar, scalar}, {cx.loc(), cx.loc()});
-  {
-    mlir::OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(block);
-    mlir::Value result = Op::create(builder, cx.loc(), mlir::TypeRange{scalar}, block->getArguments(),
-                                    llvm::ArrayRef<mlir::NamedAttribute>{})
-                             ->getResult(0);
-    stablehlo::ReturnOp::create(builder, cx.loc(), mlir::ValueRange{result});
-  }
-  return cx.withShape(builder.create(operation)->getResult(0), shape);
+  llvm::SmallVector<mlir::Type> elements = elementTensors(values);
+  elements.append(elementTensors(values));
+  addRegion(cx, operation, elements, body);
+  Values results;
+  for (mlir::Value result : cx.builder().create(operation)->getResults())
+    results.push_back(cx.withShape(result, shape));
+  return results;
 }
-
-template mlir::Value reduceWindow<stablehlo::AddOp>(Context &, mlir::Value, mlir::Value, const Window &,
-                                                    llvm::ArrayRef<Dim>);
-template mlir::Value reduceWindow<stablehlo::MulOp>(Context &, mlir::Value, mlir::Value, const Window &,
-                                                    llvm::ArrayRef<Dim>);
-template mlir::Value reduceWindow<stablehlo::MaxOp>(Context &, mlir::Value, mlir::Value, const Window &,
-                                                    llvm::ArrayRef<Dim>);
 
 } // namespace torchere::lowering

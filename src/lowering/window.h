@@ -1,7 +1,7 @@
 // Windows over the last (spatial) dimensions of [N, C, ...]: what convolution and pooling share.
 #pragma once
 
-#include "lowering/context.h"
+#include "lowering/region.h"
 
 namespace torchere::lowering {
 
@@ -17,10 +17,18 @@ struct Window {
 /// Low and high padding, as the [n, 2] tensor that StableHLO wants.
 mlir::NamedAttribute paddingAttribute(Context &cx, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
 
-/// Folds each window of the last `window.size.size()` dimensions with Op; the other dimensions stay. `shape`
-/// is the result's.
+/// Folds the windows of tensors of one shape, over their last `window.size.size()` dimensions; the other
+/// dimensions stay. `body` gets an accumulator of each tensor, then an element of each. `shape` is the
+/// result's.
+Values reduceWindows(Context &cx, const Values &values, const Values &initials, const Window &window,
+                     llvm::ArrayRef<Dim> shape, RegionFunction body);
+
+/// Folds the windows of one tensor with Op.
 template <class Op>
 mlir::Value reduceWindow(Context &cx, mlir::Value value, mlir::Value initial, const Window &window,
-                         llvm::ArrayRef<Dim> shape);
+                         llvm::ArrayRef<Dim> shape) {
+  return reduceWindows(cx, {value}, {initial}, window, shape,
+                       [&](mlir::ValueRange operands) { return Values{cx.elementwise<Op>(operands)}; })[0];
+}
 
 } // namespace torchere::lowering

@@ -1,0 +1,56 @@
+// Ops that hold computations: each region is one block, filled through the Context.
+#include "lowering/region.h"
+
+namespace torchere::lowering {
+
+void addRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
+               RegionFunction function) {
+  auto *block = new mlir::Block;
+  operation.addRegion()->push_back(block);
+  block->addArguments(arguments, llvm::SmallVector<mlir::Location>(arguments.size(), cx.loc()));
+  mlir::OpBuilder::InsertionGuard guard(cx.builder());
+  cx.builder().setInsertionPointToStart(block);
+  Values results = function(block->getArguments());
+  stablehlo::ReturnOp::create(cx.builder(), cx.loc(), results);
+}
+
+llvm::SmallVector<mlir::Type> elementTensors(mlir::ValueRange values) {
+  llvm::SmallVector<mlir::Type> types;
+  for (mlir::Value value : values)
+    types.push_back(mlir::RankedTensorType::get({}, Context::elementType(value)));
+  return types;
+}
+
+/// The op's results, which have the shapes of `values`.
+static Values createLike(Context &cx, const mlir::OperationState &operation, const Values &values) {
+  mlir::Operation *op = cx.builder().create(operation);
+  Values results;
+  for (auto [result, value] : llvm::zip(op->getResults(), values))
+    results.push_back(cx.withShape(result, cx.shape(value)));
+  return results;
+}
+
+Values sortTogether(Context &cx, const Values &values, int64_t axis, RegionFunction comesBefore) {
+  mlir::OperationState operation(cx.loc(), stablehlo::SortOp::getOperationName());
+  operation.addOperands(values);
+  operation.addTypes(mlir::ValueRange(values).getTypes());
+  operation.addAttribute("dimension", cx.builder().getI64IntegerAttr(axis));
+  operation.addAttribute("is_stable", cx.builder().getBoolAttr(true));
+  llvm::SmallVector<mlir::Type> pairs;
+  for (mlir::Type type : elementTensors(values))
+    pairs.append({type, type});
+  addRegion(cx, operation, pairs, comesBefore);
+  return createLike(cx, operation, values);
+}
+
+Values repeatWhile(Context &cx, const Values &values, RegionFunction condition, RegionFunction body) {
+  mlir::OperationState operation(cx.loc(), stablehlo::WhileOp::getOperationName());
+  operation.addOperands(values);
+  mlir::TypeRange types = mlir::ValueRange(values).getTypes();
+  operation.addTypes(types);
+  addRegion(cx, operation, types, condition);
+  addRegion(cx, operation, types, body);
+  return createLike(cx, operation, values);
+}
+
+} // namespace torchere::lowering
