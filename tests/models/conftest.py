@@ -9,6 +9,9 @@ import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# The modules beside the tests import each other by name.
+sys.path.insert(0, str(Path(__file__).parent))
+
 
 @pytest.fixture(scope="session")
 def torchvision():

@@ -1,0 +1,99 @@
+"""Recurrent layers as torch.nn has them: loops in the module, whose size does not depend on the steps."""
+
+import re
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+import torchere
+
+KINDS = {
+    "LSTM": nn.LSTM,
+    "GRU": nn.GRU,
+    "RNN tanh": nn.RNN,
+    "RNN relu": lambda *args, **options: nn.RNN(*args, nonlinearity="relu", **options),
+}
+WIDTH, HIDDEN = 5, 7
+
+
+def assert_same(got, expected):
+    torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
+
+
+def ops_of(program):
+    """How often the module's text names each op."""
+    names = re.findall(r"= \"?((?:stablehlo|func)\.\w+)", program.get_stablehlo_text())
+    return {name: names.count(name) for name in names}
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_dynamic_batch(kind, bidirectional, batch_first):
+    layer = KINDS[kind](
+        WIDTH, HIDDEN, num_layers=2, bidirectional=bidirectional, batch_first=batch_first
+    ).eval()
+    axis = 0 if batch_first else 1
+
+    def inputs(batch):
+        return torch.randn((batch, 6, WIDTH) if batch_first else (6, batch, WIDTH))
+
+    program = torchere.export(layer, (inputs(3),), dynamic_shapes=({axis: Dim("batch", max=64)},))
+    loops = 2 * (2 if bidirectional else 1)
+    assert ops_of(program)["stablehlo.while"] == loops
+    for batch in (2, 5):
+        x = inputs(batch)
+        assert_same(program(x), layer(x))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_given_state(kind):
+    layer = KINDS[kind](WIDTH, HIDDEN, num_layers=2, bias=False)
+    state = torch.randn(4 if kind == "LSTM" else 2, 3, HIDDEN)
+    state = (state[:2], state[2:]) if kind == "LSTM" else state
+    x = torch.randn(6, 3, WIDTH)
+    assert_same(torchere.export(layer, (x, state))(x, state), layer(x, state))
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_projection(bidirectional):
+    layer = nn.LSTM(WIDTH, HIDDEN, num_layers=2, proj_size=3, bidirectional=bidirectional)
+    program = torchere.export(layer, (torch.randn(6, 3, WIDTH),), dynamic_shapes=({1: Dim("batch", max=64)},))
+    for batch in (2, 5):
+        x = torch.randn(6, batch, WIDTH)
+        assert_same(program(x), layer(x))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_batch(kind):
+    layer = KINDS[kind](WIDTH, HIDDEN)
+    x = torch.randn(6, WIDTH)
+    assert_same(torchere.export(layer, (x,))(x), layer(x))
+
+
+# torch itself walks through the steps when it captures a layer.
+@pytest.mark.parametrize(
+    ("kind", "steps"), [("LSTM", 1000), ("GRU", 100), ("RNN tanh", 100), ("RNN relu", 100)]
+)
+def test_the_modules_size_does_not_depend_on_the_steps(kind, steps):
+    layer = KINDS[kind](WIDTH, HIDDEN)
+    counts = []
+    for length in (10, steps):
+        x = torch.randn(length, 2, WIDTH)
+        program = torchere.export(layer, (x,))
+        assert_same(program(x), layer(x))
+        counts.append(ops_of(program))
+    assert counts[0] == counts[1]
+    assert counts[0]["stablehlo.while"] == 1
+
+
+def test_dropout_between_layers_in_training_is_refused():
+    layer = nn.LSTM(WIDTH, HIDDEN, num_layers=2, dropout=0.5).train()
+    message = r"\[aten\.lstm\.input\] dropout between layers is not supported: got dropout=0\.5 in training"
+    with pytest.raises(torchere.errors.UnimplementedError, match=message):
+        torchere.export(layer, (torch.randn(6, 3, WIDTH),))
+    layer.eval()
+    x = torch.randn(6, 3, WIDTH)
+    assert_same(torchere.export(layer, (x,))(x), layer(x))
