@@ -1,4 +1,4 @@
-// Max, average and adaptive average pooling over the last two dimensions.
+// Max and average pooling over the last one, two or three dimensions.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/window.h"
@@ -9,10 +9,24 @@ namespace torchere::lowering {
 
 namespace {
 
-/// The window of a pooling op. With ceil_mode the padding after grows, so that the last, cut off window
-/// counts.
-Result<Window> poolingWindow(Context &cx, const Args &args, mlir::Value self, size_t spatialRank) {
+using Direction = stablehlo::ComparisonDirection;
+
+/// A pooling op's windows, and what its input needs around it beyond their own padding.
+struct Pooling {
   Window window;
+  Dims extra; ///< after each spatial dimension: with ceil_mode, so that the last, cut off window counts
+};
+
+/// How far the last window of ceil_mode reaches beyond the padded input, at least 0.
+Dim beyond(Context &cx, const Window &window, size_t index, Dim in, Dim out) {
+  int64_t reach = window.dilation[index] * (window.size[index] - 1) + 1;
+  Dim covered = cx.add(cx.multiply(cx.subtract(out, 1), window.stride[index]), reach);
+  return cx.maximum(cx.subtract(covered, cx.add(in, window.low[index] + window.high[index])), 0);
+}
+
+template <size_t spatialRank> Pooling poolingOf(Context &cx, const Args &args) {
+  Pooling pooling;
+  Window &window = pooling.window;
   window.size = args.integers("kernel_size", spatialRank);
   window.stride = args.integers("stride", spatialRank);
   if (window.stride.empty())
@@ -20,133 +34,149 @@ Result<Window> poolingWindow(Context &cx, const Args &args, mlir::Value self, si
   window.low = args.integers("padding", spatialRank);
   window.high = window.low;
   window.dilation = args.has("dilation") ? args.integers("dilation", spatialRank) : Integers(spatialRank, 1);
+  pooling.extra.resize(spatialRank, Dim(0));
   if (!args.boolean("ceil_mode"))
-    return window;
-  Dims shape = cx.shape(self);
+    return pooling;
+  Dims shape = cx.shape(args.tensor("self"));
   for (size_t i = 0; i < spatialRank; ++i) {
-    Dim in = shape[shape.size() - spatialRank + i];
-    Dim out = cx.resultType().shape[shape.size() - spatialRank + i];
-    if (!in.isConstant() || !out.isConstant())
-      return cx.unimplemented("ceil_mode needs a constant image size: got one known only at run time");
-    int64_t reach = window.dilation[i] * (window.size[i] - 1) + 1;
-    int64_t covered = (out.constant() - 1) * window.stride[i] + reach;
-    window.high[i] = std::max(window.high[i], covered - in.constant() - window.low[i]);
+    size_t axis = shape.size() - spatialRank + i;
+    Dim extra = beyond(cx, window, i, shape[axis], cx.resultType().shape[axis]);
+    if (extra.isConstant())
+      window.high[i] += extra.constant();
+    else
+      pooling.extra[i] = extra;
   }
-  return window;
+  return pooling;
 }
 
-Result<mlir::Value> maxPool2d(Context &cx, const Args &args) {
+/// The value with `extra` more elements at the end of each spatial dimension.
+mlir::Value extended(Context &cx, mlir::Value value, mlir::Value element, llvm::ArrayRef<Dim> extra) {
+  if (llvm::all_of(extra, [](const Dim &dim) { return dim.is(0); }))
+    return value;
+  Dims high(Context::rank(value) - extra.size(), Dim(0));
+  high.append(extra.begin(), extra.end());
+  return cx.pad(value, element, Dims(high.size(), Dim(0)), high, Integers(high.size(), 0));
+}
+
+template <class Op>
+mlir::Value poolWith(Context &cx, mlir::Value value, mlir::Value initial, const Pooling &pooling) {
+  return reduceWindow<Op>(cx, extended(cx, value, initial, pooling.extra), initial, pooling.window,
+                          cx.resultType().shape);
+}
+
+template <size_t spatialRank> mlir::Value maxPool(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
-  TORCHERE_ASSIGN(Window window, poolingWindow(cx, args, self, 2));
-  return reduceWindow<stablehlo::MaxOp>(cx, self, cx.lowest(Context::elementType(self)), window,
-                                        cx.resultType().shape);
+  return poolWith<stablehlo::MaxOp>(cx, self, cx.lowest(Context::elementType(self)),
+                                    poolingOf<spatialRank>(cx, args));
+}
+
+/// Where each element stands among the spatial dimensions, flattened.
+mlir::Value flatPlaces(Context &cx, llvm::ArrayRef<Dim> shape, size_t spatialRank) {
+  Dims spatial(shape.end() - spatialRank, shape.end());
+  mlir::Value flat = cx.iota({cx.product(spatial)}, DType::I64, 0);
+  return cx.broadcastTo(cx.reshape(flat, spatial), shape);
+}
+
+/// Whether a window's later find replaces the one at hand: the larger, the last NaN, the first of equals.
+mlir::Value replaces(Context &cx, mlir::ValueRange operands) {
+  mlir::Value best = operands[0], bestPlace = operands[1], value = operands[2], place = operands[3];
+  auto both = [&](mlir::Value a, mlir::Value b) { return cx.elementwise<stablehlo::AndOp>({a, b}); };
+  auto either = [&](mlir::Value a, mlir::Value b) { return cx.elementwise<stablehlo::OrOp>({a, b}); };
+  mlir::Value earlier = cx.compare(Direction::LT, place, bestPlace);
+  mlir::Value result =
+      either(cx.compare(Direction::GT, value, best), both(cx.compare(Direction::EQ, value, best), earlier));
+  if (!dtypeInfo(Context::dtype(value)).isFloatingPoint)
+    return result;
+  mlir::Value isNan = cx.compare(Direction::NE, value, value);
+  mlir::Value wasNumber = cx.compare(Direction::EQ, best, best);
+  mlir::Value later = cx.compare(Direction::GT, place, bestPlace);
+  return either(result, both(isNan, either(wasNumber, later)));
+}
+
+template <size_t spatialRank> Values maxPoolWithIndices(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  Pooling pooling = poolingOf<spatialRank>(cx, args);
+  mlir::Value places = flatPlaces(cx, cx.shape(self), spatialRank);
+  mlir::Value lowest = cx.lowest(Context::elementType(self));
+  mlir::Value nowhere = cx.highest(Context::elementType(places));
+  Values padded = {extended(cx, self, lowest, pooling.extra), extended(cx, places, nowhere, pooling.extra)};
+  return reduceWindows(cx, padded, {lowest, nowhere}, pooling.window, cx.resultType().shape,
+                       [&](mlir::ValueRange operands) {
+                         mlir::Value choice = replaces(cx, operands);
+                         return Values{cx.select(choice, operands[2], operands[0]),
+                                       cx.select(choice, operands[3], operands[1])};
+                       });
 }
 
 /// How many elements of the padded input each window holds: ones, summed by the same windows.
-mlir::Value windowCounts(Context &cx, mlir::Value self, const Window &window, bool countsPadding,
+mlir::Value windowCounts(Context &cx, mlir::Value self, const Pooling &pooling, bool countsPadding,
                          llvm::ArrayRef<int64_t> padding) {
   int64_t rank = Context::rank(self);
-  mlir::Value zero = cx.constant(0.0, Context::dtype(self));
   mlir::Value ones = cx.fullLike(1.0, self);
-  Window inner = window;
+  Pooling inner = pooling;
   if (countsPadding) { // padding counts, but not what ceil_mode adds beyond it
     Dims amounts(rank, Dim(0));
     for (size_t i = 0; i < padding.size(); ++i) {
       amounts[rank - padding.size() + i] = padding[i];
-      inner.low[i] -= padding[i];
-      inner.high[i] -= padding[i];
+      inner.window.low[i] -= padding[i];
+      inner.window.high[i] -= padding[i];
     }
     ones = cx.pad(ones, cx.constant(1.0, Context::dtype(self)), amounts, amounts, Integers(rank, 0));
   }
-  return reduceWindow<stablehlo::AddOp>(cx, ones, zero, inner, cx.resultType().shape);
+  return poolWith<stablehlo::AddOp>(cx, ones, cx.constant(0.0, Context::dtype(self)), inner);
 }
 
-Result<mlir::Value> avgPool2d(Context &cx, const Args &args) {
+template <size_t spatialRank> mlir::Value avgPool(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
-  TORCHERE_ASSIGN(Window window, poolingWindow(cx, args, self, 2));
-  mlir::Value sum = reduceWindow<stablehlo::AddOp>(cx, self, cx.constant(0.0, Context::dtype(self)), window,
-                                                   cx.resultType().shape);
-  Integers padding = args.integers("padding", 2);
+  Pooling pooling = poolingOf<spatialRank>(cx, args);
+  mlir::Value sum = poolWith<stablehlo::AddOp>(cx, self, cx.constant(0.0, Context::dtype(self)), pooling);
+  Integers padding = args.integers("padding", spatialRank);
   bool countsPadding = args.boolean("count_include_pad");
-  bool isPadded = std::any_of(padding.begin(), padding.end(), [](int64_t amount) { return amount != 0; });
+  bool isPadded = llvm::any_of(padding, [](int64_t amount) { return amount != 0; });
+  bool isExtended = pooling.window.high != padding ||
+                    llvm::any_of(pooling.extra, [](const Dim &dim) { return !dim.is(0); });
   mlir::Value divisor;
-  if (auto given = args.optionalInteger("divisor_override"))
-    divisor = cx.fullLike(*given, sum);
-  else if (window.high == padding && (countsPadding || !isPadded))
-    divisor = cx.fullLike(window.size[0] * window.size[1], sum);
-  else
-    divisor = windowCounts(cx, self, window, countsPadding, padding);
+  if (args.has("divisor_override") && !args.isNone("divisor_override")) {
+    divisor = cx.fullLike(args.integer("divisor_override"), sum);
+  } else if (!isExtended && (countsPadding || !isPadded)) {
+    int64_t count = 1;
+    for (int64_t size : pooling.window.size)
+      count *= size;
+    divisor = cx.fullLike(count, sum);
+  } else {
+    divisor = windowCounts(cx, self, pooling, countsPadding, padding);
+  }
   return cx.convert(cx.elementwise<stablehlo::DivOp>({sum, divisor}), dtype);
-}
-
-/// The [out, in] matrix that averages in bins: bin i spans floor(i * in / out) to ceil((i + 1) * in / out).
-mlir::Value averagingMatrix(Context &cx, int64_t in, int64_t out, DType dtype) {
-  auto f64 = mlir::RankedTensorType::get({out, in}, cx.builder().getF64Type());
-  std::vector<double> values(out * in, 0.0);
-  for (int64_t i = 0; i < out; ++i) {
-    int64_t start = i * in / out;
-    int64_t end = ((i + 1) * in + out - 1) / out;
-    for (int64_t j = start; j < end; ++j)
-      values[i * in + j] = 1.0 / static_cast<double>(end - start);
-  }
-  mlir::Value matrix =
-      stablehlo::ConstantOp::create(cx.builder(), cx.loc(),
-                                    mlir::DenseElementsAttr::get(f64, llvm::ArrayRef<double>(values)))
-          ->getResult(0);
-  return cx.convert(matrix, dtype);
-}
-
-/// Averages one axis in `out` bins by a product with the averaging matrix.
-mlir::Value averageAxis(Context &cx, mlir::Value value, int64_t axis, int64_t out) {
-  int64_t in = cx.size(value, axis).constant();
-  if (in == out)
-    return value;
-  mlir::Value matrix = averagingMatrix(cx, in, out, Context::dtype(value));
-  mlir::Value product = cx.dotGeneral(value, matrix, /*batch=*/0, axis, 1); // the bins come last
-  int64_t rank = Context::rank(value);
-  Integers permutation;
-  for (int64_t i = 0; i < rank - 1; ++i)
-    permutation.push_back(i);
-  permutation.insert(permutation.begin() + axis, rank - 1);
-  return cx.transpose(product, permutation);
-}
-
-Result<mlir::Value> adaptiveAvgPool2d(Context &cx, const Args &args) {
-  DType dtype = cx.resultType().dtype;
-  mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
-  int64_t rank = Context::rank(self);
-  const Dims &out = cx.resultType().shape;
-  if (out[rank - 2].is(1) && out[rank - 1].is(1)) {
-    mlir::Value sum =
-        cx.reduceWith<stablehlo::AddOp>(self, cx.constant(0.0, Context::dtype(self)), {rank - 2, rank - 1});
-    mlir::Value divisor = cx.count(self, {rank - 2, rank - 1}, Context::dtype(self));
-    mlir::Value mean = cx.elementwise<stablehlo::DivOp>({sum, cx.broadcastTo(divisor, cx.shape(sum))});
-    return cx.reshape(cx.convert(mean, dtype), out);
-  }
-  for (int64_t axis : {rank - 2, rank - 1}) {
-    if (cx.size(self, axis) == out[axis])
-      continue;
-    if (!cx.size(self, axis).isConstant() || !out[axis].isConstant())
-      return cx.unimplemented(
-          "an output size other than 1 needs a constant image size: got one known only at run "
-          "time");
-    self = averageAxis(cx, self, axis, out[axis].constant());
-  }
-  return cx.convert(self, dtype);
 }
 
 } // namespace
 
 void addPooling(OpTable &table) {
+  table.add("aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, "
+            "int[1] dilation=1, bool ceil_mode=False) -> Tensor",
+            maxPool<1>);
   table.add("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, "
             "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-            maxPool2d);
+            maxPool<2>);
+  table.add("aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, "
+            "int[3] dilation=1, bool ceil_mode=False) -> Tensor",
+            maxPool<3>);
+  table.add("aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], "
+            "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+            maxPoolWithIndices<2>);
+  table.add("aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], "
+            "int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+            maxPoolWithIndices<3>);
+  table.add("aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, "
+            "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+            avgPool<1>);
   table.add("aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, "
             "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-            avgPool2d);
-  table.add("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", adaptiveAvgPool2d);
-  table.add("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", adaptiveAvgPool2d);
+            avgPool<2>);
+  table.add("aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, "
+            "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+            avgPool<3>);
 }
 
 } // namespace torchere::lowering
