@@ -11,11 +11,13 @@ namespace torchere::lowering {
 namespace {
 
 /// [..., heads, L, E] with one key head for several query heads: each key head is repeated in place.
-mlir::Value repeatHeads(Context &cx, mlir::Value value, Dim heads) {
+Result<mlir::Value> repeatHeads(Context &cx, mlir::Value value, Dim heads) {
   Dims shape = cx.shape(value);
   size_t axis = shape.size() - 3;
   if (shape[axis] == heads)
     return value;
+  if (!shape[axis].isConstant() || !heads.isConstant())
+    return cx.unimplemented("numbers of heads that differ must be constant: got one known only at run time");
   int64_t repeats = heads.constant() / shape[axis].constant();
   Dims grouped = shape;
   grouped.insert(grouped.begin() + axis + 1, Dim(repeats));
@@ -74,8 +76,8 @@ Result<mlir::Value> attention(Context &cx, const Args &args) {
   mlir::Value value = cx.convert(args.tensor("value"), compute);
   int64_t rank = Context::rank(query);
   if (args.boolean("enable_gqa")) {
-    key = repeatHeads(cx, key, cx.size(query, rank - 3));
-    value = repeatHeads(cx, value, cx.size(query, rank - 3));
+    TORCHERE_ASSIGN(key, repeatHeads(cx, key, cx.size(query, rank - 3)));
+    TORCHERE_ASSIGN(value, repeatHeads(cx, value, cx.size(query, rank - 3)));
   }
   Dims batch(cx.resultType().shape.begin(), cx.resultType().shape.end() - 2);
   for (mlir::Value *operand : {&query, &key, &value}) {

@@ -89,16 +89,28 @@ mlir::Value power(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = toResultShape(cx, numberOperand(cx, args, "self", dtype), dtype);
   if (!args.isTensor("exponent")) {
-    double exponent = toDouble(args.scalar("exponent"));
-    if (exponent == 2.0)
+    Scalar exponent = args.scalar("exponent");
+    if (equals(exponent, 2.0))
       return cx.elementwise<stablehlo::MulOp>({self, self});
-    if (exponent == 1.0)
+    if (equals(exponent, 1.0))
       return self;
-    if (exponent == 0.5 && dtypeInfo(dtype).isFloatingPoint)
+    if (equals(exponent, 0.5) && dtypeInfo(dtype).isFloatingPoint)
       return cx.elementwise<stablehlo::SqrtOp>(self);
   }
   mlir::Value exponent = toResultShape(cx, numberOperand(cx, args, "exponent", dtype), dtype);
   return cx.elementwise<stablehlo::PowOp>({self, exponent});
+}
+
+/// fmax and fmin: of a number and a NaN, the number.
+template <class Op> mlir::Value ignoringNan(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value a = toResultShape(cx, args.tensor("self"), dtype);
+  mlir::Value b = toResultShape(cx, args.tensor("other"), dtype);
+  mlir::Value result = cx.elementwise<Op>({a, b});
+  if (!dtypeInfo(dtype).isFloatingPoint)
+    return result;
+  result = cx.select(cx.compare(Direction::NE, a, a), b, result);
+  return cx.select(cx.compare(Direction::NE, b, b), a, result);
 }
 
 template <Direction direction> mlir::Value comparison(Context &cx, const Args &args) {
@@ -157,6 +169,8 @@ void addBinary(OpTable &table) {
   table.add("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::DivOp>);
   table.add("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
             divideRounded);
+  table.add("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+            divideRounded);
   table.add("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", remainder);
   table.add("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", remainder);
   table.add("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::RemOp>);
@@ -166,6 +180,8 @@ void addBinary(OpTable &table) {
   table.add("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", power);
   table.add("aten::maximum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MaxOp>);
   table.add("aten::minimum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MinOp>);
+  table.add("aten::fmax(Tensor self, Tensor other) -> Tensor", ignoringNan<stablehlo::MaxOp>);
+  table.add("aten::fmin(Tensor self, Tensor other) -> Tensor", ignoringNan<stablehlo::MinOp>);
   table.add("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::EQ>);
   table.add("aten::eq.Scalar(Tensor self, Scalar other) -> Tensor", comparison<Direction::EQ>);
   table.add("aten::ne.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::NE>);
@@ -181,12 +197,6 @@ void addBinary(OpTable &table) {
   table.add("aten::logical_and(Tensor self, Tensor other) -> Tensor", logical<stablehlo::AndOp>);
   table.add("aten::logical_or(Tensor self, Tensor other) -> Tensor", logical<stablehlo::OrOp>);
   table.add("aten::logical_xor(Tensor self, Tensor other) -> Tensor", logical<stablehlo::XorOp>);
-  table.add("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::AndOp>);
-  table.add("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::AndOp>);
-  table.add("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::OrOp>);
-  table.add("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::OrOp>);
-  table.add("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::XorOp>);
-  table.add("aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::XorOp>);
   table.add("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", where);
   table.add("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", maskedFill);
   table.add("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", maskedFill);

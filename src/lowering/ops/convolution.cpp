@@ -32,45 +32,78 @@ mlir::Value groupedTransposedKernel(Context &cx, mlir::Value weight, int64_t gro
   return cx.reshape(cx.transpose(cx.reshape(weight, split), permutation), merged);
 }
 
+/// Padding before and after each spatial dimension.
+struct Padding {
+  Dims low, high;
+};
+
+/// A transposed convolution is one of the stretched input with the mirrored kernel.
+Padding paddingOf(Context &cx, const Convolution &convolution, bool isTransposed) {
+  Padding padding;
+  Dims kernel = cx.shape(convolution.weight);
+  for (size_t i = 0; i < convolution.padding.size(); ++i) {
+    Dim low = convolution.padding[i];
+    Dim high = low;
+    if (isTransposed) {
+      Dim reach = cx.multiply(cx.subtract(kernel[2 + i], 1), convolution.dilation[i]);
+      low = cx.subtract(reach, convolution.padding[i]);
+      high = cx.add(low, convolution.outputPadding[i]);
+    }
+    padding.low.push_back(low);
+    padding.high.push_back(high);
+  }
+  return padding;
+}
+
+/// An attribute where the padding is known, else an operand.
+mlir::Value createConvolution(Context &cx, mlir::Type type, mlir::ValueRange operands, const Padding &padding,
+                              llvm::SmallVector<mlir::NamedAttribute> attributes) {
+  Integers low, high;
+  Dims pairs;
+  for (auto [before, after] : llvm::zip(padding.low, padding.high)) {
+    pairs.append({before, after});
+    if (before.isConstant() && after.isConstant()) {
+      low.push_back(before.constant());
+      high.push_back(after.constant());
+    }
+  }
+  if (low.size() == padding.low.size()) {
+    attributes.push_back(paddingAttribute(cx, low, high));
+    return cx.create<stablehlo::ConvolutionOp>(type, operands, attributes);
+  }
+  Values all(operands.begin(), operands.end());
+  all.push_back(cx.reshape(cx.shapeTensor(pairs), {Dim(static_cast<int64_t>(padding.low.size())), Dim(2)}));
+  return cx.create<stablehlo::DynamicConvOp>(type, all, attributes);
+}
+
 mlir::Value convolve(Context &cx, const Convolution &convolution, bool isTransposed,
                      llvm::ArrayRef<Dim> shape) {
-  mlir::MLIRContext *context = cx.builder().getContext();
+  mlir::Builder &builder = cx.builder();
   size_t spatialRank = convolution.stride.size();
   Integers spatial(spatialRank);
   std::iota(spatial.begin(), spatial.end(), 2);
   int64_t kernelInput = isTransposed ? 0 : 1;
-  auto numbers = stablehlo::ConvDimensionNumbersAttr::get(context, 0, 1, spatial, kernelInput,
+  auto numbers = stablehlo::ConvDimensionNumbersAttr::get(builder.getContext(), 0, 1, spatial, kernelInput,
                                                           1 - kernelInput, spatial, 0, 1, spatial);
-  Integers low = convolution.padding;
-  Integers high = convolution.padding;
   Integers ones(spatialRank, 1);
   mlir::Value weight = convolution.weight;
-  if (isTransposed) { // a convolution of the stretched input with the mirrored kernel
-    Dims kernel = cx.shape(weight);
-    for (size_t i = 0; i < spatialRank; ++i) {
-      int64_t reach = convolution.dilation[i] * (kernel[2 + i].constant() - 1);
-      low[i] = reach - convolution.padding[i];
-      high[i] = reach - convolution.padding[i] + convolution.outputPadding[i];
-    }
+  if (isTransposed)
     weight = groupedTransposedKernel(cx, weight, convolution.groups);
-  }
   llvm::SmallVector<bool> reversal(spatialRank, isTransposed);
-  mlir::Builder &builder = cx.builder();
-  return cx.withShape(cx.create<stablehlo::ConvolutionOp>(
-                          cx.tensorType(shape, Context::elementType(convolution.input)),
-                          {convolution.input, weight},
-                          {cx.integersAttribute("window_strides", isTransposed ? ones : convolution.stride),
-                           paddingAttribute(cx, low, high),
-                           cx.integersAttribute("lhs_dilation", isTransposed ? convolution.stride : ones),
-                           cx.integersAttribute("rhs_dilation", convolution.dilation),
-                           cx.attribute("window_reversal", builder.getDenseBoolArrayAttr(reversal)),
-                           cx.attribute("dimension_numbers", numbers),
-                           cx.attribute("feature_group_count", builder.getI64IntegerAttr(convolution.groups)),
-                           cx.attribute("batch_group_count", builder.getI64IntegerAttr(1))}),
-                      shape);
+  mlir::Type type = cx.tensorType(shape, Context::elementType(convolution.input));
+  mlir::Value result =
+      createConvolution(cx, type, {convolution.input, weight}, paddingOf(cx, convolution, isTransposed),
+                        {cx.integersAttribute("window_strides", isTransposed ? ones : convolution.stride),
+                         cx.integersAttribute("lhs_dilation", isTransposed ? convolution.stride : ones),
+                         cx.integersAttribute("rhs_dilation", convolution.dilation),
+                         cx.attribute("window_reversal", builder.getDenseBoolArrayAttr(reversal)),
+                         cx.attribute("dimension_numbers", numbers),
+                         cx.attribute("feature_group_count", builder.getI64IntegerAttr(convolution.groups)),
+                         cx.attribute("batch_group_count", builder.getI64IntegerAttr(1))});
+  return cx.withShape(result, shape);
 }
 
-Result<mlir::Value> convolution(Context &cx, const Args &args) {
+mlir::Value convolution(Context &cx, const Args &args) {
   Convolution call;
   call.weight = args.tensor("weight");
   size_t spatialRank = Context::rank(call.weight) - 2;
@@ -80,9 +113,6 @@ Result<mlir::Value> convolution(Context &cx, const Args &args) {
   call.outputPadding = args.integers("output_padding", spatialRank);
   call.groups = args.integer("groups");
   bool isTransposed = args.boolean("transposed");
-  for (const Dim &dim : cx.shape(call.weight))
-    if (!dim.isConstant())
-      return cx.unimplemented("the weight's shape must be constant: got a size known only at run time");
 
   Dims shape = cx.resultType().shape;
   mlir::Value input = args.tensor("input");
