@@ -1,4 +1,5 @@
 // Activation functions.
+#include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -7,51 +8,112 @@ namespace torchere::lowering {
 namespace {
 
 mlir::Value relu(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  return cx.elementwise<stablehlo::MaxOp>({self, cx.fullLike(0.0, self)});
+  return maximum(Elements(cx, args.tensor("self")), 0.0);
 }
 
-mlir::Value clampBetween(Context &cx, mlir::Value value, mlir::Value low, mlir::Value high) {
-  return cx.elementwise<stablehlo::MinOp>({cx.elementwise<stablehlo::MaxOp>({value, low}), high});
+Elements clampBetween(const Elements &value, const Elements &low, const Elements &high) {
+  return value.apply<stablehlo::MaxOp>(low).apply<stablehlo::MinOp>(high);
 }
 
 mlir::Value hardtanh(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  return clampBetween(cx, self, cx.fullLike(args.scalar("min_val"), self),
-                      cx.fullLike(args.scalar("max_val"), self));
+  Elements self(cx, args.tensor("self"));
+  return clampBetween(self, self.constant(args.scalar("min_val")), self.constant(args.scalar("max_val")));
 }
 
-mlir::Value silu(Context &cx, const Args &args) {
+/// A row of one operand that computes in float32 for half precision.
+template <auto function> mlir::Value formula(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
-  mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
-  return cx.convert(cx.elementwise<stablehlo::MulOp>({self, cx.elementwise<stablehlo::LogisticOp>(self)}),
-                    dtype);
+  Elements self(cx, cx.convert(args.tensor("self"), computeType(dtype)));
+  if constexpr (std::is_invocable_v<decltype(function), const Elements &, const Args &>)
+    return cx.convert(function(self, args), dtype);
+  else
+    return cx.convert(function(self), dtype);
 }
 
-mlir::Value leakyRelu(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  mlir::Value scaled =
-      cx.elementwise<stablehlo::MulOp>({self, cx.fullLike(args.scalar("negative_slope"), self)});
-  return cx.select(cx.compare(stablehlo::ComparisonDirection::GT, self, cx.fullLike(0.0, self)), self,
-                   scaled);
+Elements sigmoid(const Elements &x) {
+  return x.apply<stablehlo::LogisticOp>();
+}
+
+Elements silu(const Elements &x) {
+  return x * sigmoid(x);
 }
 
 /// relu6(x + 3) / 6.
-mlir::Value hardSigmoidOf(Context &cx, mlir::Value value) {
-  mlir::Value shifted = cx.elementwise<stablehlo::AddOp>({value, cx.fullLike(3.0, value)});
-  mlir::Value clamped = clampBetween(cx, shifted, cx.fullLike(0.0, value), cx.fullLike(6.0, value));
-  return cx.elementwise<stablehlo::DivOp>({clamped, cx.fullLike(6.0, value)});
+Elements hardSigmoid(const Elements &x) {
+  return clampBetween(x + 3.0, x.constant(0.0), x.constant(6.0)) / 6.0;
 }
 
-mlir::Value hardsigmoid(Context &cx, const Args &args) {
+Elements hardSwish(const Elements &x) {
+  return x * hardSigmoid(x);
+}
+
+/// log(1 + exp(x)), from the larger of x and 0.
+Elements logOfOnePlusExp(const Elements &x) {
+  return maximum(x, 0.0) + log1p(exp(-abs(x)));
+}
+
+Elements mish(const Elements &x) {
+  return x * tanh(logOfOnePlusExp(x));
+}
+
+Elements logSigmoid(const Elements &x) {
+  return -logOfOnePlusExp(-x);
+}
+
+/// log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds the threshold.
+Elements softplus(const Elements &x, const Args &args) {
+  Elements beta = x.constant(args.scalar("beta"));
+  Elements scaled = x * beta;
+  Elements isLinear =
+      scaled.compare(stablehlo::ComparisonDirection::GT, x.constant(args.scalar("threshold")));
+  return isLinear.select(x, logOfOnePlusExp(scaled) / beta);
+}
+
+/// scale * x for positive x, else scale * alpha * (exp(input_scale * x) - 1).
+Elements elu(const Elements &x, const Args &args) {
+  Elements scale = x.constant(args.scalar("scale"));
+  Elements negative = expm1(x * x.constant(args.scalar("input_scale"))) * x.constant(args.scalar("alpha"));
+  return (x > 0.0).select(x, negative) * scale;
+}
+
+Elements celu(const Elements &x, const Args &args) {
+  Elements alpha = x.constant(args.scalar("alpha"));
+  return (x > 0.0).select(x, expm1(x / alpha) * alpha);
+}
+
+mlir::Value leakyRelu(Context &cx, const Args &args) {
+  Elements self(cx, args.tensor("self"));
+  return (self > 0.0).select(self, self * self.constant(args.scalar("negative_slope")));
+}
+
+/// The weight has the shape of self, or one that broadcasts to it.
+mlir::Value parametricRelu(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
-  return cx.convert(hardSigmoidOf(cx, cx.convert(args.tensor("self"), computeType(dtype))), dtype);
+  Elements self(cx, toResultShape(cx, args.tensor("self"), dtype));
+  return (self > 0.0).select(self, self * Elements(cx, toResultShape(cx, args.tensor("weight"), dtype)));
 }
 
-mlir::Value hardswish(Context &cx, const Args &args) {
+/// One weight for all, or one for each channel (axis 1).
+mlir::Value parametricReluOverChannels(Context &cx, const Args &args) {
+  Elements self(cx, args.tensor("self"));
+  mlir::Value weight = args.tensor("weight");
+  Dims shape = cx.shape(self);
+  if (Context::rank(weight) == 1 && !cx.size(weight, 0).is(1))
+    weight = cx.broadcastInDim(weight, shape, {1});
+  else
+    weight = cx.broadcastTo(cx.reshape(weight, {}), shape);
+  return (self > 0.0).select(self, self * Elements(cx, weight));
+}
+
+/// The first half of a dimension times the sigmoid of the second.
+Result<mlir::Value> gatedLinear(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
-  return cx.convert(cx.elementwise<stablehlo::MulOp>({self, hardSigmoidOf(cx, self)}), dtype);
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dim size = cx.size(self, axis);
+  Dim half = cx.floorDivide(size, 2);
+  Elements value(cx, cx.sliceAxis(self, axis, 0, half));
+  return cx.convert(value * sigmoid({cx, cx.sliceAxis(self, axis, half, size)}), dtype);
 }
 
 } // namespace
@@ -59,10 +121,19 @@ mlir::Value hardswish(Context &cx, const Args &args) {
 void addActivation(OpTable &table) {
   table.add("aten::relu(Tensor self) -> Tensor", relu);
   table.add("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", hardtanh);
-  table.add("aten::silu(Tensor self) -> Tensor", silu);
+  table.add("aten::silu(Tensor self) -> Tensor", formula<silu>);
   table.add("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", leakyRelu);
-  table.add("aten::hardsigmoid(Tensor self) -> Tensor", hardsigmoid);
-  table.add("aten::hardswish(Tensor self) -> Tensor", hardswish);
+  table.add("aten::hardsigmoid(Tensor self) -> Tensor", formula<hardSigmoid>);
+  table.add("aten::hardswish(Tensor self) -> Tensor", formula<hardSwish>);
+  table.add("aten::mish(Tensor self) -> Tensor", formula<mish>);
+  table.add("aten::log_sigmoid(Tensor self) -> Tensor", formula<logSigmoid>);
+  table.add("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", formula<softplus>);
+  table.add("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+            formula<elu>);
+  table.add("aten::celu(Tensor self, Scalar alpha=1.0) -> Tensor", formula<celu>);
+  table.add("aten::prelu(Tensor self, Tensor weight) -> Tensor", parametricReluOverChannels);
+  table.add("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", parametricRelu);
+  table.add("aten::glu(Tensor self, int dim=-1) -> Tensor", gatedLinear);
 }
 
 } // namespace torchere::lowering

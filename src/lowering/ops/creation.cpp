@@ -12,7 +12,13 @@ template <int value> mlir::Value filled(Context &cx, const Args &) {
 
 mlir::Value fullOf(Context &cx, const Args &args) {
   const TensorType &type = cx.resultType();
-  return cx.broadcastTo(numberOperand(cx, args, "fill_value", type.dtype), type.shape);
+  std::string_view name = args.has("fill_value") ? "fill_value" : "value";
+  return cx.broadcastTo(numberOperand(cx, args, name, type.dtype), type.shape);
+}
+
+/// What is written over a whole tensor, of which only the shape and the dtype count.
+mlir::Value copied(Context &cx, const Args &args) {
+  return toResultShape(cx, args.tensor("src"), cx.resultType().dtype);
 }
 
 mlir::Value scalarTensor(Context &cx, const Args &args) {
@@ -64,6 +70,15 @@ void addCreation(OpTable &table) {
   table.add("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS
             ") -> Tensor",
             fullOf);
+  // What torch leaves undefined is 0.
+  table.add("aten::empty.memory_format(SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS
+            ", MemoryFormat? memory_format=None) -> Tensor",
+            filled<0>);
+  table.add("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
+            filled<0>);
+  table.add("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", fullOf);
+  table.add("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", fullOf);
+  table.add("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copied);
   table.add("aten::scalar_tensor(Scalar s, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", scalarTensor);
   table.add("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " TORCHERE_TENSOR_OPTIONS
             ") -> Tensor",

@@ -1,7 +1,8 @@
-// Batch, layer and group normalization.
+// Batch, layer, RMS and group normalization.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
+#include <limits>
 #include <numeric>
 
 namespace torchere::lowering {
@@ -136,6 +137,12 @@ Values batchNormNoStatistics(Context &cx, const Args &args) {
   return normalizeBatch(cx, args).results;
 }
 
+Integers lastAxes(mlir::Value value, size_t count) {
+  Integers axes(count);
+  std::iota(axes.begin(), axes.end(), Context::rank(value) - static_cast<int64_t>(count));
+  return axes;
+}
+
 struct LayerNormalized {
   mlir::Value output;
   mlir::Value mean;
@@ -146,9 +153,7 @@ struct LayerNormalized {
 LayerNormalized normalizeLayer(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value input = cx.convert(args.tensor("input"), computeType(dtype));
-  auto count = static_cast<int64_t>(args.dims("normalized_shape").size());
-  Integers axes(count);
-  std::iota(axes.begin(), axes.end(), Context::rank(input) - count);
+  Integers axes = lastAxes(input, args.dims("normalized_shape").size());
   Moments moments = momentsOf(cx, input, axes);
   mlir::Value scale = reciprocalDeviation(cx, moments.variance, args.floating("eps"));
   mlir::Value output = cx.elementwise<stablehlo::MulOp>({moments.centered, cx.spread(scale, input, axes)});
@@ -173,6 +178,26 @@ Values nativeLayerNorm(Context &cx, const Args &args) {
     return cx.convert(cx.reshape(value, result.statisticsShape), cx.resultType(index).dtype);
   };
   return {result.output, statistic(result.mean, 1), statistic(result.reciprocalDeviation, 2)};
+}
+
+/// input * rsqrt(mean(input * input) + eps); without an eps, that of the dtype.
+mlir::Value rmsNorm(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  DType compute = computeType(dtype);
+  mlir::Value input = cx.convert(args.tensor("input"), compute);
+  Integers axes = lastAxes(input, args.dims("normalized_shape").size());
+  mlir::Value squares = cx.elementwise<stablehlo::MulOp>({input, input});
+  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(squares, cx.constant(0.0, compute), axes);
+  mlir::Value count = cx.broadcastTo(cx.count(input, axes, compute), cx.shape(sum));
+  double eps =
+      compute == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  mlir::Value scale = reciprocalDeviation(cx, cx.elementwise<stablehlo::DivOp>({sum, count}),
+                                          args.optionalFloating("eps").value_or(eps));
+  mlir::Value output = cx.elementwise<stablehlo::MulOp>({input, cx.spread(scale, input, axes)});
+  if (auto weight = args.optionalTensor("weight"))
+    output = cx.elementwise<stablehlo::MulOp>(
+        {output, cx.broadcastTo(cx.convert(*weight, compute), cx.shape(output))});
+  return cx.convert(output, dtype);
 }
 
 /// Normalizes [N, groups, C / groups * size] over its last axis.
@@ -209,6 +234,9 @@ void addNormalization(OpTable &table) {
       "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
       "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
       layerNorm);
+  table.add("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) "
+            "-> Tensor",
+            rmsNorm);
   table.add("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
             "float eps) -> (Tensor, Tensor, Tensor)",
             nativeLayerNorm);

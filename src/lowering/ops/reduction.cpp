@@ -79,13 +79,17 @@ Result<mlir::Value> mean(Context &cx, const Args &args) {
   return cx.reshape(cx.convert(result, cx.resultType().dtype), cx.resultType().shape);
 }
 
+struct Spread {
+  mlir::Value variance, mean; ///< in the type that is computed in, without the axes
+};
+
 /// Two passes, as torch: the mean of squared distances from the mean, over count - correction (at least 0).
-Result<mlir::Value> variance(Context &cx, const Args &args) {
-  DType dtype = cx.resultType().dtype;
-  DType compute = computeType(dtype);
-  if (dtypeInfo(Context::dtype(args.tensor("self"))).isComplex)
+Result<Spread> spreadOf(Context &cx, const Args &args) {
+  DType dtype = Context::dtype(args.tensor("self"));
+  if (dtypeInfo(dtype).isComplex)
     return cx.unimplemented("complex variance is not supported: got {}, expected a real dtype",
-                            dtypeInfo(Context::dtype(args.tensor("self"))).torchName);
+                            dtypeInfo(dtype).torchName);
+  DType compute = computeType(dtype);
   mlir::Value self = cx.convert(args.tensor("self"), compute);
   TORCHERE_ASSIGN(Integers axes, reducedAxes(cx, args, self));
   mlir::Value zero = cx.constant(0.0, compute);
@@ -97,7 +101,27 @@ Result<mlir::Value> variance(Context &cx, const Args &args) {
   double correction = args.isNone("correction") ? 1.0 : toDouble(args.scalar("correction"));
   mlir::Value freedom = cx.elementwise<stablehlo::MaxOp>(
       {cx.elementwise<stablehlo::SubtractOp>({n, cx.constant(correction, compute)}), zero});
-  return cx.reshape(cx.convert(divideBy(cx, sum, freedom), dtype), cx.resultType().shape);
+  return Spread{divideBy(cx, sum, freedom), mean};
+}
+
+mlir::Value asResult(Context &cx, mlir::Value value, size_t index) {
+  const TensorType &type = cx.resultType(index);
+  return cx.reshape(cx.convert(value, type.dtype), type.shape);
+}
+
+mlir::Value deviationOf(Context &cx, const Spread &spread, bool isRoot) {
+  return isRoot ? cx.elementwise<stablehlo::SqrtOp>(spread.variance) : spread.variance;
+}
+
+/// var, or std as its root.
+template <bool isRoot> Result<mlir::Value> variance(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(Spread spread, spreadOf(cx, args));
+  return asResult(cx, deviationOf(cx, spread, isRoot), 0);
+}
+
+template <bool isRoot> Result<Values> varianceAndMean(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(Spread spread, spreadOf(cx, args));
+  return Values{asResult(cx, deviationOf(cx, spread, isRoot), 0), asResult(cx, spread.mean, 1)};
 }
 
 } // namespace
@@ -115,10 +139,15 @@ void addReduction(OpTable &table) {
   table.add(
       "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
       mean);
-  table.add(
-      "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
-      "-> Tensor",
-      variance);
+#define TORCHERE_SPREAD_OPTIONS                                                                              \
+  "Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False"
+  table.add("aten::var.correction(" TORCHERE_SPREAD_OPTIONS ") -> Tensor", variance<false>);
+  table.add("aten::std.correction(" TORCHERE_SPREAD_OPTIONS ") -> Tensor", variance<true>);
+  table.add("aten::var_mean.correction(" TORCHERE_SPREAD_OPTIONS ") -> (Tensor, Tensor)",
+            varianceAndMean<false>);
+  table.add("aten::std_mean.correction(" TORCHERE_SPREAD_OPTIONS ") -> (Tensor, Tensor)",
+            varianceAndMean<true>);
+#undef TORCHERE_SPREAD_OPTIONS
   table.add("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", maximum);
   table.add("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", minimum);
   table.add("aten::max(Tensor self) -> Tensor", maximum);

@@ -96,6 +96,16 @@ Result<mlir::Value> scatterReduce(Context &cx, const Args &args) {
   return cx.reshape(value, cx.resultType().shape);
 }
 
+/// The older form of scatter_reduce: 'add' or 'multiply', self included, with a tensor or a number.
+Result<mlir::Value> scatterCombined(Context &cx, const Args &args) {
+  std::string reduce = args.string("reduce");
+  if (reduce == "add")
+    return scatterElements(cx, args, combineUpdate<stablehlo::AddOp>);
+  if (reduce == "multiply")
+    return scatterElements(cx, args, combineUpdate<stablehlo::MulOp>);
+  return cx.invalid("unknown reduction: got '{}', expected add or multiply", reduce);
+}
+
 /// self[mask] = number: the one use of a mask whose result does not depend on how many elements it has.
 mlir::Value putByMask(Context &cx, mlir::Value self, mlir::Value mask, int64_t axis, mlir::Value number,
                       bool accumulate) {
@@ -140,6 +150,11 @@ void addScatter(OpTable &table) {
   table.add("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
             "bool include_self=True) -> Tensor",
             scatterReduce);
+  table.add("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+            scatterCombined);
+  table.add(
+      "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+      scatterCombined);
   table.add("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
             indexPut);
 }

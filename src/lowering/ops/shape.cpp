@@ -1,9 +1,8 @@
-// Ops that move, cut and join elements without computing on them.
+// Ops that reshape, move, pad and join elements without computing on them.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace torchere::lowering {
@@ -48,42 +47,6 @@ mlir::Value transposeMatrix(Context &cx, const Args &args) {
   return Context::rank(self) == 2 ? cx.transpose(self, {1, 0}) : self;
 }
 
-/// An index counted from the end when it is negative, held between 0 and `size`.
-Dim clampIndex(Context &cx, Dim index, Dim size) {
-  if (index.isConstant() && index.constant() < 0)
-    return cx.maximum(cx.add(size, index), 0);
-  if (index.is(std::numeric_limits<int64_t>::max()))
-    return size;
-  if (index.is(0))
-    return 0;
-  return cx.minimum(index, size);
-}
-
-Result<mlir::Value> slice(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
-  int64_t step = args.integer("step");
-  if (step < 1)
-    return cx.invalid("step must be positive: got {}", step);
-  Dim size = cx.size(self, axis);
-  Dim start = clampIndex(cx, args.optionalDim("start").value_or(0), size);
-  Dim end = clampIndex(cx, args.optionalDim("end").value_or(std::numeric_limits<int64_t>::max()), size);
-  if (start.isConstant() && end.isConstant())
-    end = std::max(start.constant(), end.constant());
-  else if (!start.is(0) && !(end == size && args.optionalDim("end").value_or(0).isConstant()))
-    end = cx.maximum(start, end);
-  return cx.sliceAxis(self, axis, start, end, step);
-}
-
-Result<mlir::Value> selectIndex(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
-  Dim index = args.dim("index");
-  if (index.isConstant() && index.constant() < 0)
-    index = cx.add(cx.size(self, axis), index);
-  return cx.reshape(cx.sliceAxis(self, axis, index, cx.add(index, 1)), cx.resultType().shape);
-}
-
 /// Legacy rule of torch.cat: 1-d tensors of size 0 are left out whatever the rank of the others.
 Values withoutLegacyEmpties(const Values &tensors) {
   Values result;
@@ -115,31 +78,6 @@ Result<mlir::Value> stack(Context &cx, const Args &args) {
   for (mlir::Value &tensor : tensors)
     tensor = cx.reshape(cx.convert(tensor, type.dtype), shape);
   return cx.concatenate(tensors, axis);
-}
-
-/// Cuts one axis into consecutive parts, as long as the results say.
-Result<Values> split(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
-  Values parts;
-  Dim start = 0;
-  for (size_t i = 0; i < cx.resultCount(); ++i) {
-    Dim limit = cx.add(start, cx.resultType(i).shape[axis]);
-    parts.push_back(cx.sliceAxis(self, axis, start, limit));
-    start = limit;
-  }
-  return parts;
-}
-
-Result<Values> unbind(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
-  Values parts;
-  for (size_t i = 0; i < cx.resultCount(); ++i) {
-    auto index = static_cast<int64_t>(i);
-    parts.push_back(cx.reshape(cx.sliceAxis(self, axis, index, index + 1), cx.resultType(i).shape));
-  }
-  return parts;
 }
 
 Result<mlir::Value> flip(Context &cx, const Args &args) {
@@ -182,16 +120,8 @@ void addShape(OpTable &table) {
   table.add("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute);
   table.add("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transposeTwo);
   table.add("aten::t(Tensor(a) self) -> Tensor(a)", transposeMatrix);
-  table.add("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, int step=1) "
-            "-> Tensor(a)",
-            slice);
-  table.add("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", selectIndex);
   table.add("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", concatenate);
   table.add("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", stack);
-  table.add("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", split);
-  table.add("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
-            split);
-  table.add("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind);
   table.add("aten::flip(Tensor self, int[] dims) -> Tensor", flip);
   table.add("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", constantPad);
 }

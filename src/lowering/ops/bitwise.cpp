@@ -1,0 +1,45 @@
+// Bitwise functions of two tensors, and shifts.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+/// The bits that leave are gone; the shift counts are those of torch, which takes negative ones as too large.
+template <class Signed, class Unsigned> Result<mlir::Value> shift(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  const DTypeInfo &info = dtypeInfo(dtype);
+  if (info.isFloatingPoint)
+    return cx.unimplemented("shifts of floating-point numbers are not supported: got {}", info.torchName);
+  mlir::Value self = toResultShape(cx, numberOperand(cx, args, "self", dtype), dtype);
+  mlir::Value other = toResultShape(cx, numberOperand(cx, args, "other", dtype), dtype);
+  return info.isSigned ? cx.elementwise<Signed>({self, other}) : cx.elementwise<Unsigned>({self, other});
+}
+
+constexpr auto shiftLeft = shift<stablehlo::ShiftLeftOp, stablehlo::ShiftLeftOp>;
+constexpr auto shiftRight = shift<stablehlo::ShiftRightArithmeticOp, stablehlo::ShiftRightLogicalOp>;
+
+/// The three orders of tensors and numbers of an op.
+template <class Function> void addShift(OpTable &table, const std::string &name, Function function) {
+  table.add("aten::bitwise_" + name + "_shift.Tensor(Tensor self, Tensor other) -> Tensor", function);
+  table.add("aten::bitwise_" + name + "_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", function);
+  table.add("aten::bitwise_" + name + "_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", function);
+  table.add("aten::__" + name.substr(0, 1) + "shift__.Tensor(Tensor self, Tensor other) -> Tensor", function);
+  table.add("aten::__" + name.substr(0, 1) + "shift__.Scalar(Tensor self, Scalar other) -> Tensor", function);
+}
+
+} // namespace
+
+void addBitwise(OpTable &table) {
+  table.add("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::AndOp>);
+  table.add("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::AndOp>);
+  table.add("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::OrOp>);
+  table.add("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::OrOp>);
+  table.add("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::XorOp>);
+  table.add("aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::XorOp>);
+  addShift(table, "left", shiftLeft);
+  addShift(table, "right", shiftRight);
+}
+
+} // namespace torchere::lowering

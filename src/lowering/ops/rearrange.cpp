@@ -1,0 +1,127 @@
+// Ops that repeat, rotate and regroup elements: repeat, roll, unfold, pixel shuffles.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+#include "lowering/placement.h"
+
+#include <numeric>
+
+namespace torchere::lowering {
+
+namespace {
+
+/// Each dimension as often as `repeats` says; the first ones may be new.
+mlir::Value repeat(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  Dims repeats = args.dims("repeats");
+  Dims shape = cx.shape(self);
+  shape.insert(shape.begin(), repeats.size() - shape.size(), Dim(1));
+  Dims spread;
+  Integers own;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    spread.append({repeats[i], shape[i]});
+    own.push_back(static_cast<int64_t>(2 * i + 1));
+  }
+  mlir::Value value = cx.broadcastInDim(cx.reshape(self, shape), spread, own);
+  return cx.reshape(value, cx.resultType().shape);
+}
+
+/// `a` modulo `b` as Python has it; `b` is positive, or 0 where nothing is rolled.
+Dim modulo(Context &cx, Dim a, Dim b) {
+  b = cx.maximum(b, 1);
+  if (a.isConstant() && b.isConstant())
+    return ((a.constant() % b.constant()) + b.constant()) % b.constant();
+  auto remainder = [&](Dim dividend) {
+    return Dim::computed(cx.elementwise<stablehlo::RemOp>({cx.sizeTensor(dividend), cx.sizeTensor(b)}));
+  };
+  return remainder(cx.add(remainder(a), b));
+}
+
+/// Elements that leave at the end come in again at the start.
+mlir::Value rollAxis(Context &cx, mlir::Value value, int64_t axis, Dim shift) {
+  Dims shape = cx.shape(value);
+  Dim start = modulo(cx, cx.subtract(0, shift), shape[axis]);
+  if (start.is(0))
+    return value;
+  mlir::Value rolled = cx.concatenate(
+      {cx.sliceAxis(value, axis, start, shape[axis]), cx.sliceAxis(value, axis, 0, start)}, axis);
+  return cx.withShape(rolled, shape);
+}
+
+Result<mlir::Value> roll(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  Dims shifts = args.dims("shifts");
+  Integers dims = args.integers("dims");
+  if (dims.empty()) {
+    mlir::Value flat = cx.reshape(self, {cx.product(cx.shape(self))});
+    return cx.reshape(rollAxis(cx, flat, 0, shifts[0]), cx.shape(self));
+  }
+  TORCHERE_ASSIGN(Integers axes, cx.axes(dims, Context::rank(self)));
+  if (axes.size() != shifts.size())
+    return cx.invalid("shifts and dims differ in number: got {} and {}", shifts.size(), axes.size());
+  if (Context::rank(self) == 0)
+    return self;
+  for (auto [axis, shift] : llvm::zip(axes, shifts))
+    self = rollAxis(cx, self, axis, shift);
+  return self;
+}
+
+/// Windows along a dimension, which becomes their number; what they hold comes last.
+Result<mlir::Value> unfold(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  const Dims &shape = cx.resultType().shape;
+  if (Context::rank(self) == 0)
+    return cx.broadcastTo(self, shape);
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dimension"), Context::rank(self)));
+  Dims windows = {shape[axis], shape.back()};
+  mlir::Value start = cx.iota(windows, DType::I64, 0);
+  start = cx.elementwise<stablehlo::MulOp>({start, cx.fullLike(args.integer("step"), start)});
+  mlir::Value places = cx.elementwise<stablehlo::AddOp>({start, cx.iota(windows, DType::I64, 1)});
+  mlir::Value taken = gatherSlices(cx, self, slicesAlong(cx, places, axis)); // [..., number, size, ...]
+  Integers permutation(Context::rank(taken));
+  std::iota(permutation.begin(), permutation.end(), 0);
+  permutation.erase(permutation.begin() + axis + 1);
+  permutation.push_back(axis + 1);
+  return cx.transpose(taken, permutation);
+}
+
+/// [..., C * r * r, H, W] -> [..., C, H * r, W * r].
+mlir::Value pixelShuffle(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  int64_t factor = args.integer("upscale_factor");
+  Dims shape = cx.shape(self);
+  auto front = static_cast<int64_t>(shape.size()) - 3;
+  Dims split(shape.begin(), shape.begin() + front);
+  split.append({cx.floorDivide(shape[front], factor * factor), Dim(factor), Dim(factor), shape[front + 1],
+                shape[front + 2]});
+  Integers permutation(front + 1);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  permutation.append({front + 3, front + 1, front + 4, front + 2});
+  return cx.reshape(cx.transpose(cx.reshape(self, split), permutation), cx.resultType().shape);
+}
+
+/// [..., C, H * r, W * r] -> [..., C * r * r, H, W].
+mlir::Value pixelUnshuffle(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  int64_t factor = args.integer("downscale_factor");
+  Dims shape = cx.shape(self);
+  auto front = static_cast<int64_t>(shape.size()) - 3;
+  Dims split(shape.begin(), shape.begin() + front + 1);
+  split.append({cx.floorDivide(shape[front + 1], factor), Dim(factor),
+                cx.floorDivide(shape[front + 2], factor), Dim(factor)});
+  Integers permutation(front + 1);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  permutation.append({front + 2, front + 4, front + 1, front + 3});
+  return cx.reshape(cx.transpose(cx.reshape(self, split), permutation), cx.resultType().shape);
+}
+
+} // namespace
+
+void addRearrange(OpTable &table) {
+  table.add("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", repeat);
+  table.add("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll);
+  table.add("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", unfold);
+  table.add("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", pixelShuffle);
+  table.add("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", pixelUnshuffle);
+}
+
+} // namespace torchere::lowering

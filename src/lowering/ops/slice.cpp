@@ -1,0 +1,158 @@
+// Ops that cut out parts of one dimension, and ops that replace such parts.
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace torchere::lowering {
+
+namespace {
+
+/// An index counted from the end when it is negative, held between 0 and `size`.
+Dim clampIndex(Context &cx, Dim index, Dim size) {
+  if (index.isConstant() && index.constant() < 0)
+    return cx.maximum(cx.add(size, index), 0);
+  if (index.is(std::numeric_limits<int64_t>::max()))
+    return size;
+  if (index.is(0))
+    return 0;
+  if (!index.isConstant()) { // its sign is known only at run time
+    Dim isNegative = cx.subtract(0, cx.maximum(cx.minimum(index, 0), -1));
+    index = cx.maximum(cx.add(index, cx.multiply(isNegative, size)), 0);
+  }
+  return cx.minimum(index, size);
+}
+
+/// What a slice takes of its axis.
+struct Cut {
+  int64_t axis;
+  Dim start, end;
+};
+
+Result<Cut> cutOf(Context &cx, const Args &args, mlir::Value self) {
+  Cut cut;
+  TORCHERE_ASSIGN(cut.axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dim size = cx.size(self, cut.axis);
+  Dim end = args.optionalDim("end").value_or(std::numeric_limits<int64_t>::max());
+  cut.start = clampIndex(cx, args.optionalDim("start").value_or(0), size);
+  cut.end = clampIndex(cx, end, size);
+  if (cut.start.isConstant() && cut.end.isConstant())
+    cut.end = std::max(cut.start.constant(), cut.end.constant());
+  else if (!cut.start.is(0) && !(cut.end == size && end.isConstant()))
+    cut.end = cx.maximum(cut.start, cut.end);
+  return cut;
+}
+
+Result<mlir::Value> slice(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  int64_t step = args.integer("step");
+  if (step < 1)
+    return cx.invalid("step must be positive: got {}", step);
+  TORCHERE_ASSIGN(Cut cut, cutOf(cx, args, self));
+  return cx.sliceAxis(self, cut.axis, cut.start, cut.end, step);
+}
+
+/// The index of a select, counted from the start.
+Dim selected(Context &cx, const Args &args, Dim size) {
+  Dim index = args.dim("index");
+  return index.isConstant() && index.constant() < 0 ? cx.add(size, index) : index;
+}
+
+Result<mlir::Value> selectIndex(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dim index = selected(cx, args, cx.size(self, axis));
+  return cx.reshape(cx.sliceAxis(self, axis, index, cx.add(index, 1)), cx.resultType().shape);
+}
+
+/// `self` with `source` written over it from `start` on.
+mlir::Value overwritten(Context &cx, mlir::Value self, mlir::Value source, int64_t axis, Dim start) {
+  Values operands = {self, source};
+  for (int64_t i = 0; i < Context::rank(self); ++i)
+    operands.push_back(cx.sizeTensor(i == axis ? start : Dim(0)));
+  return cx.withShape(cx.create<stablehlo::DynamicUpdateSliceOp>(self.getType(), operands), cx.shape(self));
+}
+
+/// `self` with `source` at every step-th place: both are taken from padded tensors of self's shape.
+mlir::Value interleaved(Context &cx, mlir::Value self, mlir::Value source, const Cut &cut, int64_t step) {
+  Dims shape = cx.shape(self);
+  Dims low(shape.size(), Dim(0)), high(shape.size(), Dim(0));
+  Integers interior(shape.size(), 0);
+  Dim count = cx.size(source, cut.axis);
+  Dim reach = cx.add(cx.multiply(cx.subtract(count, 1), step), 1); // below 0 when there is no element
+  low[cut.axis] = cut.start;
+  high[cut.axis] = cx.subtract(shape[cut.axis], cx.add(cut.start, cx.maximum(reach, 0)));
+  interior[cut.axis] = step - 1;
+  mlir::Value zero = cx.constant(int64_t{0}, Context::elementType(self));
+  mlir::Value isTaken = cx.pad(cx.full(true, DType::Bool, cx.shape(source)), cx.constant(false, DType::Bool),
+                               low, high, interior);
+  return cx.select(cx.reshape(isTaken, shape), cx.reshape(cx.pad(source, zero, low, high, interior), shape),
+                   self);
+}
+
+Result<mlir::Value> sliceScatter(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  Dim step = args.dim("step");
+  if (!step.isConstant() || step.constant() < 1)
+    return cx.invalid("step must be a positive constant: got {}",
+                      step.isConstant() ? fmt::to_string(step.constant()) : "a size known only at run time");
+  TORCHERE_ASSIGN(Cut cut, cutOf(cx, args, self));
+  mlir::Value source = cx.convert(args.tensor("src"), Context::dtype(self));
+  if (step.is(1))
+    return overwritten(cx, self, source, cut.axis, cut.start);
+  return interleaved(cx, self, source, cut, step.constant());
+}
+
+Result<mlir::Value> selectScatter(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dims shape = cx.shape(self);
+  shape[axis] = 1;
+  mlir::Value source = cx.convert(args.tensor("src"), Context::dtype(self));
+  return overwritten(cx, self, cx.reshape(source, shape), axis, selected(cx, args, cx.size(self, axis)));
+}
+
+/// Cuts one axis into consecutive parts, as long as the results say.
+Result<Values> split(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Values parts;
+  Dim start = 0;
+  for (size_t i = 0; i < cx.resultCount(); ++i) {
+    Dim limit = cx.add(start, cx.resultType(i).shape[axis]);
+    parts.push_back(cx.sliceAxis(self, axis, start, limit));
+    start = limit;
+  }
+  return parts;
+}
+
+Result<Values> unbind(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Values parts;
+  for (size_t i = 0; i < cx.resultCount(); ++i) {
+    auto index = static_cast<int64_t>(i);
+    parts.push_back(cx.reshape(cx.sliceAxis(self, axis, index, index + 1), cx.resultType(i).shape));
+  }
+  return parts;
+}
+
+} // namespace
+
+void addSlice(OpTable &table) {
+  table.add("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, int step=1) "
+            "-> Tensor(a)",
+            slice);
+  table.add("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", selectIndex);
+  table.add("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
+            "SymInt step=1) -> Tensor",
+            sliceScatter);
+  table.add("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", selectScatter);
+  table.add("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", split);
+  table.add("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+            split);
+  table.add("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind);
+}
+
+} // namespace torchere::lowering
