@@ -6,43 +6,28 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from layer_samples import LAYERS
+from order_samples import ORDER
 from rows import words
-from torch.testing import make_tensor
+from sample_values import Call, drawn, edges, is_floating, is_number, layouts
 
 # Rows whose OpInfo entry has another name than the op.
 OPINFO_NAMES: dict[str, list[str]] = {
     "aten._adaptive_avg_pool2d.default": ["nn.functional.adaptive_avg_pool2d"],
     "aten._softmax.default": [],
     "aten._log_softmax.default": [],
+    "aten.empty.memory_format": [],  # undefined values
+    "aten.empty_strided.default": [],
+    "aten.log_sigmoid.default": ["nn.functional.logsigmoid"],
 }
-
-# (positional arguments, keyword arguments, the function if it is not the row's own overload)
-Call = tuple[tuple, dict[str, Any], Callable[..., Any] | None]
-
-EDGES_FLOAT = [
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    0.5,
-    -0.5,
-    1.5,
-    2.5,
-    -2.5,
-    1e-4,
-    -30.0,
-    30.0,
-    float("inf"),
-    -float("inf"),
-]
-EDGES_FLOAT += [float("nan")]
 
 # Elementwise rows of one tensor: each gets every layout and the edge values.
 UNARY = set(
     words(
         """abs neg exp expm1 log log1p log2 log10 sqrt rsqrt sin cos tanh sigmoid reciprocal square floor ceil
         round trunc sign logical_not bitwise_not isnan isinf relu silu hardtanh leaky_relu hardsigmoid
-        hardswish erf erfc gelu tan asin acos atan sinh cosh asinh acosh atanh"""
+        hardswish mish log_sigmoid softplus elu celu erf erfc gelu tan asin acos atan sinh cosh asinh acosh
+        atanh"""
     )
 )
 
@@ -50,42 +35,9 @@ UNARY = set(
 BINARY = set(
     words(
         """add.Tensor sub.Tensor mul.Tensor div.Tensor maximum minimum eq.Tensor ne.Tensor lt.Tensor le.Tensor
-        gt.Tensor ge.Tensor logical_and logical_or logical_xor fmod.Tensor remainder.Tensor atan2"""
+        gt.Tensor ge.Tensor logical_and logical_or logical_xor fmod.Tensor remainder.Tensor fmax fmin atan2"""
     )
 )
-
-
-def is_floating(dtype: torch.dtype) -> bool:
-    return dtype.is_floating_point
-
-
-def is_number(dtype: torch.dtype) -> bool:
-    return dtype != torch.bool and not dtype.is_complex
-
-
-def drawn(dtype: torch.dtype, *shape: int, **options: Any) -> torch.Tensor:
-    return make_tensor(shape, dtype=dtype, device="cpu", **options)
-
-
-def edges(dtype: torch.dtype) -> torch.Tensor:
-    """The values at which functions change: zeros, halves, the ends of the range, infinities, NaN."""
-    if dtype.is_complex:
-        return torch.tensor([0j, 1j, -1 + 0.5j, 2.0 - 3j], dtype=dtype)
-    if is_floating(dtype):
-        return torch.tensor(EDGES_FLOAT, dtype=dtype)
-    if dtype == torch.bool:
-        return torch.tensor([False, True])
-    limits = torch.iinfo(dtype)
-    return torch.tensor([0, 1, 2, 7, limits.max, limits.min], dtype=dtype)
-
-
-def layouts(dtype: torch.dtype) -> Iterator[torch.Tensor]:
-    """0-d, empty, size 1, strided and expanded tensors."""
-    yield drawn(dtype)
-    yield drawn(dtype, 0, 3)
-    yield drawn(dtype, 1)
-    yield drawn(dtype, 4, 6)[:, ::2].T
-    yield drawn(dtype, 3, 1).expand(3, 4)
 
 
 def unary(dtype: torch.dtype) -> Iterator[Call]:
@@ -208,16 +160,6 @@ def avg_pool2d(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 3, 7, 8), [2, 2], [], [0, 0], False, True, 3), {}, None
 
 
-def adaptive_avg_pool2d(dtype: torch.dtype) -> Iterator[Call]:
-    for shape, size in [
-        ((2, 3, 8, 6), [1, 1]),
-        ((2, 3, 7, 5), [3, 2]),
-        ((3, 4, 4), [4, 2]),
-        ((1, 2, 3, 3), [7, 7]),
-    ]:
-        yield (drawn(dtype, *shape), size), {}, None
-
-
 def where(dtype: torch.dtype) -> Iterator[Call]:
     mask = torch.tensor([[True], [False]])
     yield (mask, drawn(dtype, 2, 3), drawn(dtype, 3)), {}, None
@@ -287,6 +229,9 @@ def scalar_power(dtype: torch.dtype) -> Iterator[Call]:
 
 
 def power_of_number(dtype: torch.dtype) -> Iterator[Call]:
+    if dtype.is_complex:
+        for exponent in (2 + 3j, 0.5j, 2, 0.5 + 0j):
+            yield (drawn(dtype, 3, 4), exponent), {}, None
     if dtype == torch.bool or dtype.is_complex:
         return
     for exponent in (0, 1, 2, 3, 0.5, 2.5, -1.0, -0.5, -2.0):
@@ -305,6 +250,13 @@ def pairs_of_power(dtype: torch.dtype) -> Iterator[Call]:
             {},
             None,
         )
+
+
+def rounded_division_by_number(dtype: torch.dtype) -> Iterator[Call]:
+    for mode in ("floor", "trunc"):
+        if is_number(dtype):
+            for divisor in (3, 2.5):
+                yield (edges(dtype), divisor), {"rounding_mode": mode}, None
 
 
 def rounded_division(dtype: torch.dtype) -> Iterator[Call]:
@@ -369,27 +321,6 @@ def attention(dtype: torch.dtype) -> Iterator[Call]:
     yield (q, k, v, mask), {}, None
     yield (q, k, v, drawn(dtype, 2, 1, 5, 6)), {}, None
     yield (q, k[:, :2].contiguous(), v[:, :2].contiguous()), {"enable_gqa": True}, None
-
-
-def extremes(dtype: torch.dtype) -> Iterator[Call]:
-    """Ties, NaN, every axis, no axis, 0-d."""
-    if dtype.is_complex or dtype == torch.bool:
-        return
-    ties = torch.tensor([[1, 3, 3], [2, 0, 2]], dtype=dtype)
-    for dim, keep in [(0, False), (1, True), (-1, False)]:
-        yield (ties, dim, keep), {}, None
-    yield (drawn(dtype), 0), {}, None
-    yield (drawn(dtype, 2, 0, 3), 0), {}, None
-    if is_floating(dtype):
-        nan = float("nan")
-        yield (torch.tensor([[1.0, nan, nan], [-float("inf"), float("inf"), 0.0]], dtype=dtype), 1), {}, None
-
-
-def positions(dtype: torch.dtype) -> Iterator[Call]:
-    yield from extremes(dtype)
-    if not dtype.is_complex and dtype != torch.bool:
-        yield (torch.tensor([[1, 3, 3], [2, 0, 2]], dtype=dtype),), {}, None
-        yield (drawn(dtype, 4, 6)[::2, ::3].T, None, True), {}, None
 
 
 def running(dtype: torch.dtype) -> Iterator[Call]:
@@ -460,6 +391,73 @@ def scatter_reduce(dtype: torch.dtype) -> Iterator[Call]:
             yield call, {"include_self": include}, None
 
 
+def shift(dtype: torch.dtype) -> Iterator[Call]:
+    """By nothing, by some bits, by all, by more."""
+    if dtype == torch.bool or dtype.is_complex or is_floating(dtype):
+        return
+    bits = torch.iinfo(dtype).bits
+    counts = torch.tensor([0, 1, 3, bits - 1, bits], dtype=dtype)
+    yield (edges(dtype).reshape(-1, 1), counts), {}, None
+    yield (edges(dtype), 2), {}, None
+    yield (5, counts), {}, None
+
+
+def filled(dtype: torch.dtype) -> Iterator[Call]:
+    yield (drawn(dtype, 2, 3), 2), {}, None
+    yield (drawn(dtype, 2, 3), drawn(dtype)), {}, None
+    yield (drawn(dtype), True), {}, None
+
+
+def copied(dtype: torch.dtype) -> Iterator[Call]:
+    yield (drawn(dtype, 2, 3), drawn(dtype, 2, 3)), {}, None
+    yield (drawn(dtype, 2, 3), drawn(dtype, 3)), {}, None
+    yield (drawn(dtype, 2), drawn(torch.int32, 2)), {}, None
+
+
+def _emptied(size: list[int], stride: list[int] | None = None, **options: Any) -> torch.Tensor:
+    """What an uninitialized tensor holds is nobody's business: it is written over."""
+    made = torch.empty(size, **options) if stride is None else torch.empty_strided(size, stride, **options)
+    return made.fill_(3)
+
+
+def empty(dtype: torch.dtype) -> Iterator[Call]:
+    yield ([2, 3],), {"dtype": dtype}, _emptied
+    yield ([],), {"dtype": dtype}, _emptied
+
+
+def empty_strided(dtype: torch.dtype) -> Iterator[Call]:
+    yield ([2, 3], [3, 1]), {"dtype": dtype}, _emptied
+
+
+def roll(dtype: torch.dtype) -> Iterator[Call]:
+    for shifts, dims in [([1], [0]), ([-2, 7], [1, 0]), ([2], []), ([0], [1]), ([3], [0])]:
+        yield (drawn(dtype, 3, 5), shifts, dims), {}, None
+    yield (drawn(dtype, 0, 5), [1], [0]), {}, None
+
+
+def slice_scatter(dtype: torch.dtype) -> Iterator[Call]:
+    yield (drawn(dtype, 6, 4), drawn(dtype, 2, 4), 0, 2, 4), {}, None
+    yield (drawn(dtype, 6, 4), drawn(dtype, 6, 2), 1, -2), {}, None
+    yield (drawn(dtype, 6, 4), drawn(dtype, 2, 4), 0, 1, 9223372036854775807, 3), {}, None
+    yield (drawn(dtype, 6, 4), drawn(dtype, 0, 4), 0, 3, 2), {}, None
+    yield (drawn(dtype, 6, 4), drawn(dtype, 0, 4), 0, 3, 3, 2), {}, None
+
+
+def prelu_kernel(dtype: torch.dtype) -> Iterator[Call]:
+    if is_floating(dtype):
+        yield (drawn(dtype, 2, 3), drawn(dtype, 1, 3)), {}, None
+        yield (edges(dtype), drawn(dtype, 1)), {}, None
+
+
+def scatter_combined(dtype: torch.dtype) -> Iterator[Call]:
+    index = torch.tensor([[3, 3, 0], [1, 1, 1]])
+    for reduce in ("add", "multiply"):
+        yield (drawn(dtype, 2, 5), 1, index, drawn(dtype, 2, 3)), {"reduce": reduce}, None
+        yield (drawn(dtype, 2, 5), -1, index, 3), {"reduce": reduce}, None
+
+
+_WAYS = ("left", "right")
+_ORDERS = ("Tensor", "Tensor_Scalar", "Scalar_Tensor")
 _NUMBER_ROWS = [
     *(f"{op}.Scalar" for op in words("add sub rsub mul div remainder fmod eq ne lt le gt ge")),
 ]
@@ -475,7 +473,6 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "nll_loss2d_forward.default": nll_loss2d,
     "max_pool2d.default": max_pool2d,
     "avg_pool2d.default": avg_pool2d,
-    "_adaptive_avg_pool2d.default": adaptive_avg_pool2d,
     "where.self": where,
     "clamp.default": clamp,
     "_to_copy.default": to_copy,
@@ -487,21 +484,33 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "pow.Tensor_Scalar": power_of_number,
     "pow.Tensor_Tensor": pairs_of_power,
     "div.Tensor_mode": rounded_division,
+    "div.Scalar_mode": rounded_division_by_number,
     "slice.Tensor": wide_index,
     "scaled_dot_product_attention.default": attention,
-    **dict.fromkeys(("argmax.default", "argmin.default"), positions),
-    **dict.fromkeys(("max.dim", "min.dim"), extremes),
     **dict.fromkeys(("cumsum.default", "cumprod.default"), running),
+    "fill.Scalar": filled,
+    "fill.Tensor": filled,
+    "copy.default": copied,
+    "empty.memory_format": empty,
+    "empty_strided.default": empty_strided,
+    "roll.default": roll,
+    "slice_scatter.default": slice_scatter,
+    "_prelu_kernel.default": prelu_kernel,
+    **{f"bitwise_{way}_shift.{order}": shift for way in _WAYS for order in _ORDERS},
+    **{f"__{way[0]}shift__.{kind}": shift for way in _WAYS for kind in ("Tensor", "Scalar")},
     "gather.default": gather,
     "index.Tensor": index,
     "index_put.default": index_put,
     **dict.fromkeys(("scatter.src", "scatter.value"), scatter),
     "scatter_add.default": scatter_add,
     "scatter_reduce.two": scatter_reduce,
+    **dict.fromkeys(("scatter.reduce", "scatter.value_reduce"), scatter_combined),
     **{f"{op}.default": reduction_edges for op in words("sum prod mean max min any all amax amin")},
     **dict.fromkeys(("sum.dim_IntList", "mean.dim", "any.dims", "all.dims"), reduction_over_dims),
     **dict.fromkeys(("prod.dim_int", "any.dim", "all.dim"), reduction_over_dim),
     **dict.fromkeys(_NUMBER_ROWS, numbers),
+    **LAYERS,
+    **ORDER,
     **{f"{op}.default": unary for op in UNARY},
     **{op if "." in op else f"{op}.default": binary for op in BINARY},
 }

@@ -20,9 +20,11 @@ ACCUMULATING = set(
     words(
         """sum mean prod var std mm bmm addmm baddbmm matmul linear convolution scaled_dot_product_attention
         layer_norm native_layer_norm native_group_norm _native_batch_norm_legit_no_training
-        _native_batch_norm_legit_functional _native_batch_norm_legit avg_pool2d avg_pool1d
-        _adaptive_avg_pool2d adaptive_avg_pool2d nll_loss_forward nll_loss2d_forward cumsum var_mean std_mean
-        _log_softmax log_softmax gelu"""
+        _native_batch_norm_legit_functional _native_batch_norm_legit rms_norm avg_pool1d avg_pool2d avg_pool3d
+        adaptive_avg_pool1d _adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool3d
+        nll_loss_forward nll_loss2d_forward cumsum logcumsumexp var_mean std_mean _log_softmax log_softmax
+        gelu lstm gru rnn_tanh rnn_relu upsample_linear1d upsample_bilinear2d upsample_trilinear3d
+        upsample_bicubic2d"""
     )
 )
 

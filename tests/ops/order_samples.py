@@ -1,0 +1,110 @@
+"""Samples of rows that put elements in order, or look for extremes and places among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import torch
+from sample_values import Call, drawn, edges, is_floating
+
+
+def ordered(dtype: torch.dtype) -> Iterator[Call]:
+    """Ties, NaN, infinities, every axis."""
+    if dtype.is_complex:
+        return
+    ties = torch.tensor([[1, 3, 3], [2, 0, 2]], dtype=dtype)
+    for dim, descending in [(0, False), (1, True), (-1, False)]:
+        yield (ties,), {"stable": True, "dim": dim, "descending": descending}, None
+    yield (edges(dtype),), {"stable": True}, None
+    yield (edges(dtype),), {"stable": True, "descending": True}, None
+
+
+def largest(dtype: torch.dtype) -> Iterator[Call]:
+    """Without ties, whose places torch chooses as it comes."""
+    if dtype.is_complex or dtype == torch.bool:
+        return
+    values = torch.tensor([[4, 1, 7, 2], [0, 9, 3, 5]], dtype=dtype)
+    for k, dim, way in [(2, 1, True), (1, 0, False), (4, -1, True), (0, 1, True)]:
+        yield (values, k, dim, way), {}, None
+    if is_floating(dtype):
+        infinity, nan = float("inf"), float("nan")
+        yield (torch.tensor([1.0, nan, -infinity, infinity], dtype=dtype), 3), {}, None
+
+
+def middle(dtype: torch.dtype) -> Iterator[Call]:
+    if dtype.is_complex or dtype == torch.bool:
+        return
+    values = torch.tensor([[4, 1, 7, 2], [0, 9, 3, 5]], dtype=dtype)
+    for dim, keep in [(0, False), (1, True), (-1, False)]:
+        yield (values, dim, keep), {}, None
+    yield (drawn(dtype), 0), {}, None
+    if is_floating(dtype):
+        yield (torch.tensor([[1.0, float("nan"), 0.0], [float("inf"), 1.0, 2.0]], dtype=dtype), 1), {}, None
+
+
+def kth(dtype: torch.dtype) -> Iterator[Call]:
+    for (values, *options), _, _ in middle(dtype):
+        yield (values, 1, *options), {}, None
+        if values.dim() > 0:
+            yield (values, values.shape[options[0]], *options), {}, None
+
+
+def search(dtype: torch.dtype) -> Iterator[Call]:
+    """One row for all values, a row for each, both sides, an order given beside the rows."""
+    if dtype.is_complex or dtype == torch.bool:
+        return
+    row = torch.tensor([1, 3, 3, 5], dtype=dtype)
+    values = torch.tensor([[0, 3, 9], [1, 4, 5]], dtype=dtype)
+    for options in ({}, {"right": True}, {"side": "right"}, {"out_int32": True}):
+        yield (row, values), options, None
+        yield (torch.stack([row, row + 1]), values), options, None
+    yield (row.flip(0), values), {"sorter": torch.tensor([3, 2, 1, 0])}, None
+    if is_floating(dtype):
+        infinity, nan = float("inf"), float("nan")
+        yield (row, torch.tensor([nan, infinity, -infinity], dtype=dtype)), {}, None
+
+
+def running_extreme(dtype: torch.dtype) -> Iterator[Call]:
+    if dtype.is_complex:
+        return
+    yield (torch.tensor([[1, 3, 3, 0, 2, 3, 1]], dtype=dtype), 1), {}, None
+    yield (drawn(dtype, 3, 40), -2), {}, None
+    yield (drawn(dtype), 0), {}, None
+    if is_floating(dtype):
+        nan, infinity = float("nan"), float("inf")
+        values = [-infinity, 1.0, nan, 2.0, nan, infinity, infinity]
+        yield (torch.tensor(values, dtype=dtype), 0), {}, None
+        yield (torch.tensor(values, dtype=dtype).flip(0), 0), {}, None
+
+
+def extremes(dtype: torch.dtype) -> Iterator[Call]:
+    """Ties, NaN, every axis, no axis, 0-d."""
+    if dtype.is_complex or dtype == torch.bool:
+        return
+    ties = torch.tensor([[1, 3, 3], [2, 0, 2]], dtype=dtype)
+    for dim, keep in [(0, False), (1, True), (-1, False)]:
+        yield (ties, dim, keep), {}, None
+    yield (drawn(dtype), 0), {}, None
+    yield (drawn(dtype, 2, 0, 3), 0), {}, None
+    if is_floating(dtype):
+        nan = float("nan")
+        yield (torch.tensor([[1.0, nan, nan], [-float("inf"), float("inf"), 0.0]], dtype=dtype), 1), {}, None
+
+
+def positions(dtype: torch.dtype) -> Iterator[Call]:
+    yield from extremes(dtype)
+    if not dtype.is_complex and dtype != torch.bool:
+        yield (torch.tensor([[1, 3, 3], [2, 0, 2]], dtype=dtype),), {}, None
+        yield (drawn(dtype, 4, 6)[::2, ::3].T, None, True), {}, None
+
+
+ORDER: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
+    **dict.fromkeys(("argmax.default", "argmin.default"), positions),
+    **dict.fromkeys(("max.dim", "min.dim"), extremes),
+    **dict.fromkeys(("cummax.default", "cummin.default", "logcumsumexp.default"), running_extreme),
+    "sort.stable": ordered,
+    "topk.default": largest,
+    "median.dim": middle,
+    "kthvalue.default": kth,
+    "searchsorted.Tensor": search,
+}
