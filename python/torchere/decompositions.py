@@ -39,7 +39,30 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
         except Exception:  # torch raises whatever the decomposition does
             break  # the op is reported as it is
         hopeless |= lost
-    return decomposed
+    return _decompose_core_ops(decomposed, lowered_ops, table)
+
+
+def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> Any:
+    """Core ops, which torch's tables leave whole, taken apart where all that they become has a lowering: the
+    others are reported by the names that the user knows."""
+    from torch._decomp import decomposition_table
+
+    missing = _missing_ops(decomposed, lowered_ops)
+    core = [op for op in missing if op in decomposition_table and op not in table]
+    if not core:
+        return decomposed
+    for op in core:
+        table[op] = decomposition_table[op]
+    try:
+        attempt = decomposed.run_decompositions(table)
+        hopeless = _origins(attempt, {str(op) for op in _missing_ops(attempt, lowered_ops)})
+        if not hopeless & {str(op) for op in core}:
+            return attempt
+        for op in [op for op in core if str(op) in hopeless]:
+            table.pop(op)
+        return decomposed.run_decompositions(table)
+    except Exception:  # torch raises whatever the decomposition does
+        return decomposed
 
 
 def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:
@@ -54,15 +77,23 @@ def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:
 
 def _taken_apart_into_prims(exported_program: Any) -> set[str]:
     """The ops that became torch's prims, which nobody lowers: the user knows them by their own names."""
+    targets = {node.target for node in exported_program.graph.nodes}
+    prims = {str(target) for target in targets if getattr(target, "namespace", None) == "prims"}
+    return _origins(exported_program, prims)
+
+
+def _origins(exported_program: Any, ops: Set[str]) -> set[str]:
+    """The ops that were taken apart and became these."""
     return {
         str(node.meta.get("original_aten"))  # by name: torch copies the objects
         for node in exported_program.graph.nodes
-        if getattr(node.target, "namespace", None) == "prims"
+        if str(node.target) in ops
     }
 
 
 def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
-    """The op overloads of the program, subgraphs included, that have no lowering."""
+    """The op overloads of the program, subgraphs included, that give tensors and have no lowering: sizes and
+    assertions need none."""
     import torch
 
     missing = {}
@@ -70,7 +101,7 @@ def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
             if isinstance(node.target, torch._ops.OpOverload) and str(node.target) not in lowered_ops:
                 missing[node.target] = None
-    return list(missing)
+    return [op for op in missing if any("Tensor" in str(result.type) for result in op._schema.returns)]
 
 
 def _further_decompositions(ops: Iterable[Any], table: Any) -> dict[Any, Any]:

@@ -7,6 +7,7 @@ from torch import nn
 from torch.export import export
 
 from torchere.decompositions import decompose, hybrid_table
+from torchere.exporting import lowered_ops
 
 
 class Net(nn.Module):
@@ -50,6 +51,27 @@ def test_ops_without_a_lowering_are_taken_apart_further():
     norm = {"aten.linalg_vector_norm.default"}
     assert ops(decompose(exported, WHOLE | norm)) >= norm
     assert not ops(decompose(exported, WHOLE)) & norm
+
+
+def test_a_core_op_is_taken_apart_where_all_that_it_becomes_is_lowered():
+    class Sampled(nn.Module):
+        def forward(self, x, grid):
+            sampled = nn.functional.grid_sample(x, grid, align_corners=False)
+            return torch.native_dropout(sampled, 0.5, True)[0]
+
+    exported = export(Sampled(), (torch.randn(2, 3, 6, 6), torch.rand(2, 5, 5, 2)))
+    decomposed = ops(decompose(exported, lowered_ops()))
+    assert "aten.grid_sampler_2d.default" not in decomposed
+    assert "aten.native_dropout.default" in decomposed  # would become random numbers
+
+
+def test_sizes_and_assertions_need_no_lowering():
+    batch = torch.export.Dim("batch", min=2, max=8)
+    model = nn.Sequential(nn.Flatten(), nn.ReLU())
+    exported = export(model, (torch.randn(2, 3, 4),), dynamic_shapes=({0: batch},))
+    decomposed = decompose(exported, lowered_ops())
+    assert "aten.sym_size.int" in ops(decomposed)
+    assert decompose(decomposed, lowered_ops()) is decomposed
 
 
 def test_a_program_that_is_ready_is_not_traced_again():
