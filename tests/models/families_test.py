@@ -1,0 +1,78 @@
+"""Model families, each exported once with sizes that may change, and called with several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torch.utils._pytree as pytree
+from families import TORCHVISION, TRANSFORMERS, Family
+
+import torchere
+
+
+def parsed_by_jaxlib(text: str) -> Any:
+    """The module as upstream's StableHLO reads and verifies it."""
+    mlir = pytest.importorskip("jax._src.interpreters.mlir")
+    from jaxlib.mlir import ir
+
+    with mlir.make_ir_context():
+        return ir.Module.parse(text)
+
+
+def tensors_of(outputs: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
+
+
+def assert_equal_to_scale(got: Any, expected: Any) -> None:
+    """Within 1e-4 of each output's largest magnitude."""
+    got, expected = tensors_of(got), tensors_of(expected)
+    assert len(got) == len(expected) > 0
+    for g, e in zip(got, expected, strict=True):
+        assert g.shape == e.shape
+        assert g.dtype == e.dtype
+        assert e.isfinite().all()
+        scale = e.abs().max().item()
+        assert scale > 0
+        assert (g - e).abs().max().item() <= 1e-4 * scale
+
+
+def with_random_weights(model: torch.nn.Module) -> torch.nn.Module:
+    """Weights that start as zeros, as biases do, would hide what becomes of them."""
+    for parameter in model.parameters():
+        if not parameter.any():
+            torch.nn.init.normal_(parameter, std=0.02)
+    return model.eval()
+
+
+def check(family: Family) -> None:
+    torch.manual_seed(0)
+    model = with_random_weights(family.make())
+    program = torchere.export(model, family.inputs(*family.exported_with), dynamic_shapes=(*family.shapes,))
+    text = program.get_stablehlo_text()
+    for given, dynamic in zip(family.inputs(*family.exported_with), family.shapes, strict=True):
+        sizes = "x".join("?" if axis in dynamic else str(size) for axis, size in enumerate(given.shape))
+        assert f": tensor<{sizes}x" in text
+    assert parsed_by_jaxlib(text).operation.verify()
+    for sizes in family.called_with:
+        inputs = family.inputs(*sizes)
+        with torch.no_grad():
+            expected = model(*inputs)
+        assert_equal_to_scale(program(*inputs), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("torchvision")
+@pytest.mark.parametrize("family", TORCHVISION, ids=str)
+def test_torchvision(family):
+    check(family)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", TRANSFORMERS, ids=str)
+def test_transformers(family, monkeypatch):
+    """Small configurations with random weights: nothing is downloaded."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    pytest.importorskip("transformers")
+    check(family)
