@@ -92,7 +92,7 @@ DEVIATIONS: list[Deviation] = [
     ),
     *(
         Deviation((f"{row}.default",), "equals keep their order, which eager does not care about", has_equals)
-        for row in ("sort", "topk")
+        for row in ("sort", "topk", "kthvalue")
     ),
     *(
         Deviation(
