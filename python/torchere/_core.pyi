@@ -34,6 +34,11 @@ class Module:
         Computes constants, drops, joins and cancels ops; results stay the same to the last bit.
         """
 
+def interpret(text: str, inputs: Sequence[tuple[str, Sequence[int], bytes]], entry: str = '') -> list[tuple[str, list[int], bytes]]:
+    """
+    Runs a module on the reference interpreter. Tensors are (element type, shape, bytes).
+    """
+
 class InputKind(enum.Enum):
     """What an input of a program is; torch's names."""
 

@@ -15,6 +15,7 @@ namespace {
 Result<Values> print(const Call &call) {
   std::string text = call.operand(0).text() + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout); // before results that others write
   return call.values();
 }
 
