@@ -37,6 +37,12 @@ function(torchere_library)
     target_link_libraries(${target} PRIVATE torchere_mlir_options PUBLIC torchere_mlir)
     # Code on MLIR may include any dialect's generated headers; torchere_stablehlo_headers makes them.
     add_dependencies(${target} torchere_stablehlo_headers)
+    # Reading MLIR and the dialect takes most of a file's time, so it is done once for all folders.
+    if(arg_NAME STREQUAL stablehlo)
+      target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/stablehlo/dialect.h)
+    else()
+      target_precompile_headers(${target} REUSE_FROM torchere_stablehlo)
+    endif()
   endif()
   foreach(dependency IN LISTS arg_DEPENDS)
     add_dependencies(${target} torchere_${dependency})
