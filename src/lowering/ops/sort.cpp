@@ -111,7 +111,8 @@ Result<mlir::Value> searchSorted(Context &cx, const Args &args) {
     sequence = cx.convert(sequence, dtype);
     values = cx.convert(values, dtype);
   }
-  if (auto sorter = args.optionalTensor("sorter"))
+  auto sorter = args.optionalTensor("sorter");
+  if (sorter && !cx.shape(sequence).back().is(0)) // of an empty row there is nothing to gather
     sequence = gatherSlices(cx, sequence, elementsAlong(cx, *sorter, Context::rank(sequence) - 1));
   auto side = args.optionalString("side");
   bool isRight = args.boolean("right") || side == "right";
