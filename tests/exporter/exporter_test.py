@@ -161,16 +161,15 @@ def test_an_op_that_nothing_reads_may_lack_a_row():
 
 
 def test_an_error_of_a_lowering_names_op_argument_and_line():
-    class Pool(torch.nn.Module):
+    class Attention(torch.nn.Module):
         def forward(self, x):
-            return torch.nn.functional.max_pool2d(x, 3, 2, ceil_mode=True)
+            return torch.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5)
 
-    size = 2 * torch.export.Dim("half", min=4)
     with pytest.raises(Error) as caught:
-        lower(Pool(), (torch.ones(1, 1, 16, 8),), dynamic_shapes={"x": {2: size}})
+        lower(Attention(), (torch.ones(1, 2, 4, 8),))
     assert re.fullmatch(
-        r"\[aten\.max_pool2d\.default\] ceil_mode needs a constant image size: got one known only at run "
-        r"time; at .*exporter_test\.py:\d+.*",
+        r"\[aten\.scaled_dot_product_attention\.default\] dropout in attention is not supported: got "
+        r"dropout_p=0\.5, expected 0; at .*exporter_test\.py:\d+.*",
         str(caught.value),
     )
 
