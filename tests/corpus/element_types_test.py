@@ -72,6 +72,9 @@ def test_element_types_are_upstreams(path):
     modules = list(dict.fromkeys(variants(path)))
     if path.stem == "constant":  # upstream's parser aborts on complex literals of other types
         modules = [module for module in modules if not any(name in module for name in REFUSED)]
+        modules = [
+            module for module in modules if not re.search(r"dense<\(.*> : tensor<(?!.*complex)", module)
+        ]
     judged = zip(modules, judges.ours(modules), judges.theirs_apart(modules), strict=True)
     wrong = []
     for module, ours, theirs in judged:
