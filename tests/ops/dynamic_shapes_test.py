@@ -68,14 +68,16 @@ def run(batch: list[Sample]) -> list[Outcome]:
     for values in (inputs, larger):
         taken = replaced(batch, values)
         for outcome, sample, got in zip(results, taken, program(*values), strict=True):
-            outcome.problems += tuple(differences(sample, list(got)))
+            if not any(d.covers(sample) for d in DEVIATIONS):
+                outcome.problems += tuple(differences(sample, list(got)))
     for outcome, before, after in zip(results, batch, replaced(batch, larger), strict=True):
         outcome.grew = str(before) != str(after)
     return results
 
 
 def larger_inputs(traced: Any, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    """Each dimension that stayed dynamic gets longer by a few: its first elements come again at the end."""
+    """Each dimension that stayed dynamic gets longer by two: its last element comes again, so that a sorted
+    tensor stays sorted."""
     nodes = [node for node in traced.graph.nodes if node.op == "placeholder"]
     names = traced.graph_signature.user_inputs
     shapes = {node.name: node.meta["val"].shape for node in nodes}
@@ -108,7 +110,7 @@ def longer(tensor: torch.Tensor, shape: Any, ranges: dict[Any, Any]) -> torch.Te
         return tensor
     if symbol in ranges and tensor.shape[0] + 2 > ranges[symbol].upper:
         return tensor
-    return torch.cat([tensor, tensor[:2]])
+    return torch.cat([tensor, tensor[-1:], tensor[-1:]])
 
 
 def replaced(batch: list[Sample], values: tuple[torch.Tensor, ...]) -> list[Sample]:
