@@ -1,5 +1,6 @@
 """Recurrent layers as torch.nn has them: loops in the module, whose size does not depend on the steps."""
 
+import itertools
 import re
 
 import pytest
@@ -28,9 +29,21 @@ def ops_of(program):
     return {name: names.count(name) for name in names}
 
 
-@pytest.mark.parametrize("batch_first", [False, True])
-@pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+# One way of each kind is quick.
+QUICK_WAYS = {
+    "LSTM": (True, True),
+    "GRU": (True, False),
+    "RNN tanh": (False, True),
+    "RNN relu": (False, False),
+}
+WAYS = [
+    pytest.param(kind, *way, marks=[] if way == quick else pytest.mark.slow)
+    for kind, quick in QUICK_WAYS.items()
+    for way in itertools.product([False, True], repeat=2)
+]
+
+
+@pytest.mark.parametrize(("kind", "bidirectional", "batch_first"), WAYS)
 def test_a_dynamic_batch(kind, bidirectional, batch_first):
     layer = KINDS[kind](
         WIDTH, HIDDEN, num_layers=2, bidirectional=bidirectional, batch_first=batch_first
@@ -73,9 +86,14 @@ def test_without_a_batch(kind):
     assert_same(torchere.export(layer, (x,))(x), layer(x))
 
 
-# torch itself walks through the steps when it captures a layer.
+# torch itself walks through the steps when it captures a layer: hence few of them where it must be quick.
+LONG = {"LSTM": 1000, "GRU": 100, "RNN tanh": 100, "RNN relu": 100}
+
+
 @pytest.mark.parametrize(
-    ("kind", "steps"), [("LSTM", 1000), ("GRU", 100), ("RNN tanh", 100), ("RNN relu", 100)]
+    ("kind", "steps"),
+    [(kind, 13) for kind in KINDS]
+    + [pytest.param(kind, steps, marks=pytest.mark.slow) for kind, steps in LONG.items()],
 )
 def test_the_modules_size_does_not_depend_on_the_steps(kind, steps):
     layer = KINDS[kind](WIDTH, HIDDEN)

@@ -1,6 +1,7 @@
 """Every row of the op table on every sample and dtype, against eager torch."""
 
 import functools
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ SAMPLES_OF_FIRST_DTYPE = 8
 SAMPLES_OF_OTHERS = 3
 QUICK_SAMPLES = 3
 QUICK_BATCH = 20  # rows a program
+QUICK_EVERY = 3  # of these batches every third is quick enough in all
 
 
 def deviation(sample: Sample) -> Deviation | None:
@@ -32,9 +34,16 @@ def test_row_has_a_sample(row):
     assert first_dtype(row) is not None, f"{row} has no sample: add one to tests/ops/own_samples.py"
 
 
-@pytest.mark.parametrize("start", range(0, len(ROWS), QUICK_BATCH))
+def batches() -> list[Any]:
+    """Where each batch of rows starts; most of them are slow."""
+    starts = range(0, len(ROWS), QUICK_BATCH)
+    quick = starts[::QUICK_EVERY]
+    return [start if start in quick else pytest.param(start, marks=pytest.mark.slow) for start in starts]
+
+
+@pytest.mark.parametrize("start", batches())
 def test_rows_in_one_dtype(start):
-    """A few samples of each row in its first dtype, float32 where it takes it: quick."""
+    """A few samples of each row in its first dtype, float32 where it takes it."""
     chosen = []
     for row in ROWS[start : start + QUICK_BATCH]:
         dtype = first_dtype(row)

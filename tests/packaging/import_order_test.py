@@ -47,6 +47,7 @@ def run_in_order(modules):
     assert result.stdout.splitlines()[-1] == "done"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modules", list(itertools.permutations(["torchere", "torch", "jax"])), ids="-".join)
 def test_every_order_with_torch_and_jax(modules):
     run_in_order(modules)
