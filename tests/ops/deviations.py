@@ -53,15 +53,7 @@ def has_mask_index(sample: Sample) -> bool:
     return any(isinstance(leaf, torch.Tensor) and leaf.dtype == torch.bool for leaf in leaves)
 
 
-COMPLEX_TRIGONOMETRY = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh")
-
 DEVIATIONS: list[Deviation] = [
-    *(
-        Deviation(
-            (f"{name}.default",), "complex operands are refused, with an error that says so", has_complex
-        )
-        for name in COMPLEX_TRIGONOMETRY
-    ),
     Deviation(
         ("div.Tensor_mode",),
         "XLA keeps the quotient of float16 in float32, so it is not rounded before its fraction is cut",

@@ -138,6 +138,7 @@ void addBroadcastExpansions(Expansions &table) {
   addBroadcast<chlo::BroadcastAddOp, stablehlo::AddOp>(table);
   addBroadcast<chlo::BroadcastAndOp, stablehlo::AndOp>(table);
   addBroadcast<chlo::BroadcastAtan2Op, stablehlo::Atan2Op>(table);
+  addBroadcast<chlo::BroadcastComplexOp, stablehlo::ComplexOp>(table);
   addBroadcast<chlo::BroadcastDivOp, stablehlo::DivOp>(table);
   addBroadcast<chlo::BroadcastMaxOp, stablehlo::MaxOp>(table);
   addBroadcast<chlo::BroadcastMinOp, stablehlo::MinOp>(table);

@@ -1,4 +1,5 @@
 // The expansions that are formulas.
+#include "passes/chlo/complex.h"
 #include "passes/chlo/expansions.h"
 #include "passes/chlo/functions.h"
 
@@ -28,12 +29,28 @@ FailureOr<Values> expandFormula(Operation *op, OpBuilder &builder,
   return Values{formulaBuilder.convert(formula(operands), element)};
 }
 
-/// A function of real numbers.
-template <class Op> void addFunction(Expansions &table, Elements (*function)(const Elements &)) {
+FailureOr<Values> expandComplex(Operation *op, OpBuilder &builder, Complex (*formula)(const Complex &)) {
+  Value operand = op->getOperand(0);
+  Type part = cast<ComplexType>(elementType(operand.getType())).getElementType();
+  FormulaBuilder parts(builder, op->getLoc(), operand);
+  Elements real(parts, parts.retyped<stablehlo::RealOp>(operand, part));
+  Elements imaginary(parts, parts.retyped<stablehlo::ImagOp>(operand, part));
+  Complex result = formula({real, imaginary});
+  return Values{parts.retyped<stablehlo::ComplexOp>({result.real, result.imaginary}, ComplexType::get(part))};
+}
+
+using RealFunction = Elements (*)(const Elements &);
+using ComplexFunction = Complex (*)(const Complex &);
+
+/// A function of real numbers and, where there is one, of complex numbers.
+template <class Op>
+void addFunction(Expansions &table, RealFunction real, ComplexFunction complex = nullptr) {
   addExpansion<Op>(table, [=](Op op, OpBuilder &builder) -> FailureOr<Values> {
-    if (isa<ComplexType>(elementType(op.getOperand().getType())))
-      return op.emitOpError("of complex numbers has no expansion to StableHLO");
-    return expandFormula(op, builder, [&](ArrayRef<Elements> operands) { return function(operands[0]); });
+    if (!isa<ComplexType>(elementType(op.getOperand().getType())))
+      return expandFormula(op, builder, [&](ArrayRef<Elements> operands) { return real(operands[0]); });
+    if (complex)
+      return expandComplex(op, builder, complex);
+    return op.emitOpError("of complex numbers has no expansion to StableHLO");
   });
 }
 
@@ -82,22 +99,23 @@ Elements same(const Elements &x) {
 
 void addElementwiseExpansions(Expansions &table) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  addFunction<chlo::AcosOp>(table, arcCosine);
-  addFunction<chlo::AcoshOp>(table, hyperbolicArcCosine);
-  addFunction<chlo::AsinOp>(table, arcSine);
-  addFunction<chlo::AsinhOp>(table, hyperbolicArcSine);
-  addFunction<chlo::AtanOp>(table, arcTangent);
-  addFunction<chlo::AtanhOp>(table, hyperbolicArcTangent);
+  addFunction<chlo::AcosOp>(table, arcCosine, arcCosine);
+  addFunction<chlo::AcoshOp>(table, hyperbolicArcCosine, hyperbolicArcCosine);
+  addFunction<chlo::AsinOp>(table, arcSine, arcSine);
+  addFunction<chlo::AsinhOp>(table, hyperbolicArcSine, hyperbolicArcSine);
+  addFunction<chlo::AtanOp>(table, arcTangent, arcTangent);
+  addFunction<chlo::AtanhOp>(table, hyperbolicArcTangent, hyperbolicArcTangent);
   addFunction<chlo::BesselI1eOp>(table, besselI1e);
-  addFunction<chlo::ConjOp>(table, same);
-  addFunction<chlo::CoshOp>(table, hyperbolicCosine);
+  addFunction<chlo::AsinAcosKernelOp>(table, nullptr, inverseSineKernel);
+  addFunction<chlo::ConjOp>(table, same, conjugate);
+  addFunction<chlo::CoshOp>(table, hyperbolicCosine, hyperbolicCosine);
   addFunction<chlo::DigammaOp>(table, digamma);
   addFunction<chlo::ErfInvOp>(table, inverseErrorFunction);
   addFunction<chlo::ErfOp>(table, errorFunction);
   addFunction<chlo::ErfcOp>(table, complementaryErrorFunction);
   addFunction<chlo::LgammaOp>(table, logGamma);
   addFunction<chlo::PolygammaOp>(table, polygamma);
-  addFunction<chlo::SinhOp>(table, hyperbolicSine);
+  addFunction<chlo::SinhOp>(table, hyperbolicSine, hyperbolicSine);
   addFunction<chlo::ZetaOp>(table, zeta);
   addPredicate<chlo::IsInfOp>(table, true, infinity);
   addPredicate<chlo::IsNegInfOp>(table, false, -infinity);

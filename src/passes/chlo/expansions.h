@@ -27,6 +27,7 @@ template <class Op, class Function> void addExpansion(Expansions &table, Functio
 
 // Each is defined in a file of its family; expansions.cpp calls them.
 void addElementwiseExpansions(Expansions &table);
+void addBitExpansions(Expansions &table);
 void addBroadcastExpansions(Expansions &table);
 void addConstantExpansions(Expansions &table);
 void addRaggedDotExpansion(Expansions &table);

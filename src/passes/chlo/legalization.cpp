@@ -12,6 +12,7 @@ namespace {
 Expansions makeExpansions() {
   Expansions table;
   addElementwiseExpansions(table);
+  addBitExpansions(table);
   addBroadcastExpansions(table);
   addConstantExpansions(table);
   addRaggedDotExpansion(table);

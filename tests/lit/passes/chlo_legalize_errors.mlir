@@ -32,3 +32,11 @@ func.func @unknown_ragged_dot(%arg0: tensor<?x5xf32>, %arg1: tensor<3x5x7xf32>, 
   %0 = "chlo.ragged_dot"(%arg0, %arg1, %arg2) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<?x5xf32>, tensor<3x5x7xf32>, tensor<3xi32>) -> tensor<?x7xf32>
   return
 }
+
+// -----
+
+func.func @next_after_without_sign(%arg0: tensor<2xf8E8M0FNU>) {
+  // expected-error@+1 {{'chlo.next_after' op of elements of type 'f8E8M0FNU' has no expansion to StableHLO}}
+  %0 = chlo.next_after %arg0, %arg0 : tensor<2xf8E8M0FNU>, tensor<2xf8E8M0FNU> -> tensor<2xf8E8M0FNU>
+  return
+}
