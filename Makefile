@@ -17,8 +17,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CMAKE := cmake
 say = @printf '== %s\n'
 
-.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports tensorflow asan bench format lint \
-        wheel clean
+.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch test-packages asan \
+        bench format lint wheel clean
 
 help: ## what the commands are
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,7 +45,7 @@ demo: build plugin ## export ResNet-18, run it, save it, load it in a new proces
 	$(say) 'ResNet-18: PyTorch to StableHLO and back'
 	@$(VENV)/python examples/resnet18.py
 
-test: build plugin tensorflow test-cpp test-lit test-python ## every test
+test: build plugin test-packages test-cpp test-lit test-python ## every test
 	$(say) 'all tests passed'
 
 quick: build plugin ## the tests that take under two minutes in all
@@ -65,21 +65,29 @@ test-python: build plugin
 	$(say) 'Python tests'
 	@$(VENV)/python -m pytest -n $(JOBS)
 
-# Only the tests of import order need TensorFlow, so `make demo` does without the download.
-tensorflow: setup
-	$(say) 'TensorFlow, for the tests of import order'
+# What only tests need, so that `make demo` does without the downloads.
+test-packages: setup
+	$(say) 'TensorFlow, for the tests of import order; transformers, for those of models'
 	@$(VENV)/pip install -q --progress-bar off -c scripts/requirements/constraints.txt \
-	  -r scripts/requirements/imports.txt
+	  -r scripts/requirements/imports.txt -r scripts/requirements/transformers.txt
 
-test-imports: build plugin tensorflow ## the import orders alone
+test-imports: build plugin test-packages ## the import orders alone
 	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
+
+# What depends on torch. Nothing of the core is compiled against it, so the build is the same.
+TORCH_TESTS ?= tests/exporter tests/python tests/models tests/ops tests/session tests/artifact
+test-torch: build plugin ## the export tests on another PyTorch: make test-torch TORCH=2.14.1
+	@PYTHON='$(PYTHON)' scripts/create_environment torch '$(TORCH)'
+	@build/venv-torch-$(TORCH)/bin/python -m pytest -n $(JOBS) -m 'not slow' $(TORCH_TESTS)
+	@build/venv-torch-$(TORCH)/bin/python -m pytest -n $(JOBS) tests/models/families_test.py
 
 asan: plugin ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory build PRESET=asan
 	@ctest --preset asan -j $(JOBS) --progress
 
 bench: build plugin ## the figures that the documents claim
-	@for program in bench/*_bench.py; do printf '== %s\n' "$$program"; $(VENV)/python "$$program"; done
+	@PYTHON='$(PYTHON)' scripts/create_environment bench
+	@for program in bench/*_bench.py; do printf '== %s\n' "$$program"; build/venv-bench/bin/python "$$program"; done
 
 format: setup ## rewrite the sources in the project's format
 	@git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 -i

@@ -1,5 +1,6 @@
 """The bounds that the project promises, measured by the programs in bench/, each in a process of its own."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -27,3 +28,24 @@ def test_lowering_resnet50_takes_under_0_3_seconds():
 def test_exporting_two_gigabytes_takes_under_a_tenth_of_them():
     ratio = evaluate("memory_bench", "memory_bench.measure().ratio")
     assert ratio < 0.1
+
+
+def test_the_models_bench_writes_its_figures(tmp_path):
+    """On small models: that ours agrees with eager there, and what is made of the figures."""
+    command = [sys.executable, BENCH / "models_bench.py", "--quick", "--output", tmp_path]
+    command += ["--engines", "Torchère", "eager", "--exports", "Torchère"]
+    command += ["--models", "mlp b32", "small GPT-2"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    figures = json.loads((tmp_path / "models.json").read_text())
+    rows = [row for row in figures["models"] if "absent" not in row]
+    assert rows
+    for row in rows:
+        ours = row["engines"]["Torchère"]
+        assert ours["error"] <= 1e-4
+        assert len(ours["rounds_ms"]) == figures["rounds"]
+        assert row["flops"] > 0
+        assert row["exports"]["Torchère"]["seconds"] > 0
+    table = (tmp_path / "models.md").read_text()
+    assert all(f"\n| {row['model']} | " in table for row in rows)
+    assert (tmp_path / "models.svg").read_text().count("<rect") >= 2 * len(rows)

@@ -237,6 +237,30 @@ def tokens(batch: int, length: int) -> torch.Tensor:
 
 
 TEXT_SIZES: dict[str, Any] = {"exported_with": (3, 7), "called_with": ((2, 5), (4, 11))}
+SMALL: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+}
+
+
+def decoder(name: str, model: str, config: str, **options: Any) -> Family:
+    """A model that says what comes next, without its cache."""
+    return Family(
+        name,
+        transformers_model(
+            model,
+            config,
+            lambda model, ids: model(input_ids=ids, use_cache=False).logits,
+            vocab_size=VOCABULARY,
+            **options,
+        ),
+        lambda batch, length: (tokens(batch, length),),
+        ({0: BATCH, 1: LENGTH},),
+        **TEXT_SIZES,
+    )
+
 
 TRANSFORMERS = [
     Family(
@@ -246,11 +270,8 @@ TRANSFORMERS = [
             "BertConfig",
             lambda model, ids, mask: model(input_ids=ids, attention_mask=mask).last_hidden_state,
             vocab_size=VOCABULARY,
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=64,
             max_position_embeddings=64,
+            **SMALL,
         ),
         lambda batch, length: (
             tokens(batch, length),
@@ -259,32 +280,14 @@ TRANSFORMERS = [
         ({0: BATCH, 1: LENGTH}, {0: BATCH, 1: LENGTH}),
         **TEXT_SIZES,
     ),
-    Family(
-        "gpt2",
-        transformers_model(
-            "GPT2LMHeadModel",
-            "GPT2Config",
-            lambda model, ids: model(input_ids=ids, use_cache=False).logits,
-            vocab_size=VOCABULARY,
-            n_embd=32,
-            n_layer=2,
-            n_head=4,
-            n_positions=64,
-        ),
-        lambda batch, length: (tokens(batch, length),),
-        ({0: BATCH, 1: LENGTH},),
-        **TEXT_SIZES,
-    ),
+    decoder("gpt2", "GPT2LMHeadModel", "GPT2Config", n_embd=32, n_layer=2, n_head=4, n_positions=64),
     Family(
         "vit",
         transformers_model(
             "ViTModel",
             "ViTConfig",
             lambda model, pixels: model(pixel_values=pixels).last_hidden_state,
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=64,
+            **SMALL,
             image_size=32,
             patch_size=8,
         ),
@@ -340,22 +343,12 @@ TRANSFORMERS = [
         ({0: BATCH}, {0: BATCH, 1: LENGTH}),
         **TEXT_SIZES,
     ),
-    Family(
+    decoder(
         "llama",
-        transformers_model(
-            "LlamaForCausalLM",
-            "LlamaConfig",
-            lambda model, ids: model(input_ids=ids, use_cache=False).logits,
-            vocab_size=VOCABULARY,
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            intermediate_size=64,
-            max_position_embeddings=64,
-        ),
-        lambda batch, length: (tokens(batch, length),),
-        ({0: BATCH, 1: LENGTH},),
-        **TEXT_SIZES,
+        "LlamaForCausalLM",
+        "LlamaConfig",
+        max_position_embeddings=64,
+        num_key_value_heads=2,
+        **SMALL,
     ),
 ]

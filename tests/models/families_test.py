@@ -70,6 +70,7 @@ def test_torchvision(family):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("torchvision")  # which transformers imports
 @pytest.mark.parametrize("family", TRANSFORMERS, ids=str)
 def test_transformers(family, monkeypatch):
     """Small configurations with random weights: nothing is downloaded."""
