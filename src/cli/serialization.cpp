@@ -1,7 +1,7 @@
 // torchere-translate --serialize, --deserialize: writes and reads portable artifacts.
 #include "cli/translation.h"
 
-#include "vhlo/portable_artifact.h"
+#include "passes/compatibility.h"
 
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/CommandLine.h"
@@ -39,7 +39,7 @@ Result<std::string> serialize(const Input &input, const Flags &flags) {
   TORCHERE_ASSIGN(stablehlo::Module module, vhlo::isArtifact(input.bytes)
                                                 ? vhlo::deserialize(input.bytes, input.name)
                                                 : stablehlo::Module::parse(input.bytes, input.name));
-  return vhlo::serialize(module, {.target = target, .withLocations = !flags.stripDebugInfo});
+  return passes::serializeExpanded(module, {.target = target, .withLocations = !flags.stripDebugInfo});
 }
 
 Result<std::string> deserialize(const Input &input, const Flags &) {

@@ -2,6 +2,8 @@
 #include "passes/registration.h"
 
 #include "passes/chlo/legalization.h"
+#include "passes/compatibility_expansion.h"
+#include "passes/composite_calls.h"
 #include "passes/dynamism.h"
 #include "passes/shape_assertions.h"
 #include "passes/shape_refinement.h"
@@ -174,10 +176,55 @@ struct ChloLegalizeToStablehloPass : PassWrapper<ChloLegalizeToStablehloPass, Op
   }
 };
 
+struct LegalizeCompositeToCallPass : FunctionPass<LegalizeCompositeToCallPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LegalizeCompositeToCallPass)
+  static constexpr StringLiteral name = "stablehlo-legalize-composite-to-call";
+  static constexpr StringLiteral description = "Replaces composites by calls of their decompositions";
+
+  LegalizeCompositeToCallPass() = default;
+  LegalizeCompositeToCallPass(const LegalizeCompositeToCallPass &other) : FunctionPass(other) {}
+
+  LogicalResult run(func::FuncOp function) {
+    llvm::StringSet<> kept;
+    for (const std::string &composite : except)
+      kept.insert(composite);
+    return replaceComposites(function, kept);
+  }
+
+  ListOption<std::string> except{*this, "except", llvm::cl::desc("Names of the composites that stay")};
+};
+
+struct CompatibilityExpanderPass : PassWrapper<CompatibilityExpanderPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CompatibilityExpanderPass)
+
+  CompatibilityExpanderPass() = default;
+  CompatibilityExpanderPass(const CompatibilityExpanderPass &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const final { return "stablehlo-compatibility-expander"; }
+  StringRef getDescription() const final { return "Expresses a module in what an older StableHLO has"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<stablehlo::StableHLODialect>();
+  }
+
+  void runOnOperation() final {
+    Result<vhlo::Version> version = vhlo::Version::parse(target, "target");
+    Status status = version ? vhlo::checkTarget(*version) : Status(tl::unexpected(version.error()));
+    if (!status) {
+      getOperation().emitError(status.error().message);
+      return signalPassFailure();
+    }
+    expandForVersion(getOperation(), *version);
+  }
+
+  Option<std::string> target{*this, "target", llvm::cl::desc("The version, X.Y.Z")};
+};
+
 } // namespace
 
 void registerPasses() {
   PassRegistration<ChloLegalizeToStablehloPass>();
+  PassRegistration<LegalizeCompositeToCallPass>();
+  PassRegistration<CompatibilityExpanderPass>();
   PassRegistration<RefineArgumentsPass>();
   PassRegistration<RefineShapesPass>();
   PassRegistration<CanonicalizeDynamismPass>();

@@ -28,6 +28,7 @@ public:
 
 private:
   LogicalResult refineBlock(Block &block);
+  LogicalResult refineRegions(Operation *op);
   LogicalResult refineOp(Operation *op);
   LogicalResult refineWhile(WhileOp op);
   /// Of an op whose attribute `callee` names a function.
@@ -70,9 +71,19 @@ LogicalResult Refiner::refineBlock(Block &block) {
   return success();
 }
 
+LogicalResult Refiner::refineRegions(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (failed(refineBlock(block)))
+        return failure();
+  return success();
+}
+
 LogicalResult Refiner::refineOp(Operation *op) {
   if (auto call = dyn_cast<func::CallOp>(op))
     return refineCall(call, call.getCalleeAttrName());
+  if (auto composite = dyn_cast<CompositeOp>(op))
+    return refineCall(composite, composite.getDecompositionAttrName());
   if (auto call = dyn_cast<CustomCallOp>(op); call && call.getCallTargetName() == operandWrapper &&
                                               call->getNumOperands() > 0 && call->getNumResults() == 1) {
     call->getResult(0).replaceAllUsesWith(call->getOperand(0));
@@ -83,14 +94,15 @@ LogicalResult Refiner::refineOp(Operation *op) {
   if (failed(form))
     return failure();
   op = *form;
+  bool isBranch = isa<IfOp, CaseOp>(op); // its branches determine its result types
+  if (isBranch && failed(refineRegions(op)))
+    return failure();
   if (failed(refineResultTypes(op)))
     return failure();
   if (auto loop = dyn_cast<WhileOp>(op))
     return refineWhile(loop);
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      if (failed(refineBlock(block)))
-        return failure();
+  if (!isBranch && failed(refineRegions(op)))
+    return failure();
   if (DenseIntElementsAttr constant = evaluateInteger(op)) {
     OpBuilder builder(op);
     replaceByConstant(op->getResult(0), constant, builder);

@@ -74,6 +74,7 @@ LogicalResult simplifyFunction(func::FuncOp function, const SimplificationSteps 
   if (steps.rewrites) {
     patterns.add<FoldPattern>(patterns.getContext());
     addArithmeticSimplifications(patterns);
+    addControlSimplifications(patterns);
     addReshapingSimplifications(patterns);
     addSlicingSimplifications(patterns);
   }

@@ -54,6 +54,7 @@ void addSimplifications(mlir::RewritePatternSet &patterns, Simplification<Ops>..
 
 // One file a family.
 void addArithmeticSimplifications(mlir::RewritePatternSet &patterns);
+void addControlSimplifications(mlir::RewritePatternSet &patterns);
 void addReshapingSimplifications(mlir::RewritePatternSet &patterns);
 void addSlicingSimplifications(mlir::RewritePatternSet &patterns);
 

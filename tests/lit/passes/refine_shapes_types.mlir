@@ -93,3 +93,59 @@ func.func @main(%arg0: tensor<?x3xf32>) -> tensor<?x?xf32> {
   %0 = stablehlo.custom_call @made_elsewhere(%arg0, %shape) {indices_of_shape_operands = dense<1> : tensor<1xi64>} : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// The types of branches become those of what chooses among them.
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4xi32>)
+func.func @main(%arg0: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?xi32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %row = stablehlo.reduce(%arg0 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<?x3xf32>, tensor<f32>) -> tensor<f32>
+  %positive = stablehlo.compare GT, %row, %zero : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  // CHECK: %[[CHOSEN:.*]] = "stablehlo.if"
+  // CHECK: stablehlo.add %arg0, %arg0 : tensor<4x3xf32>
+  // CHECK: (tensor<i1>) -> tensor<4x3xf32>
+  %chosen = "stablehlo.if"(%positive) ({
+    %0 = stablehlo.add %arg0, %arg0 : tensor<?x3xf32>
+    stablehlo.return %0 : tensor<?x3xf32>
+  }, {
+    stablehlo.return %arg0 : tensor<?x3xf32>
+  }) : (tensor<i1>) -> tensor<?x3xf32>
+  %index = stablehlo.convert %row : (tensor<f32>) -> tensor<i32>
+  %rows = stablehlo.get_dimension_size %chosen, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+  %shape = stablehlo.reshape %rows : (tensor<i32>) -> tensor<1xi32>
+  // CHECK: %[[COUNT:.*]] = "stablehlo.case"
+  // CHECK: stablehlo.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
+  // CHECK: stablehlo.constant dense<4> : tensor<4xi32>
+  // CHECK: (tensor<i32>) -> tensor<4xi32>
+  // CHECK: return %[[CHOSEN]], %[[COUNT]]
+  %count = "stablehlo.case"(%index) ({
+    %0 = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+    stablehlo.return %0 : tensor<?xi32>
+  }, {
+    %0 = stablehlo.dynamic_broadcast_in_dim %rows, %shape, dims = [] : (tensor<i32>, tensor<1xi32>) -> tensor<?xi32>
+    stablehlo.return %0 : tensor<?xi32>
+  }) : (tensor<i32>) -> tensor<?xi32>
+  return %chosen, %count : tensor<?x3xf32>, tensor<?xi32>
+}
+
+// -----
+
+// A composite keeps its name; what it is made of is refined as a call is.
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<2x3xf32>)
+// CHECK: stablehlo.composite "lib.double" %arg0 {decomposition = @double} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+// CHECK: stablehlo.composite "lib.double" %{{.*}} {decomposition = @double_0} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @main(%arg0: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>) {
+  %0 = stablehlo.composite "lib.double" %arg0 {decomposition = @double} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %part = stablehlo.slice %arg0 [0:2, 0:3] : (tensor<?x3xf32>) -> tensor<2x3xf32>
+  %rows = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+  %wide = stablehlo.dynamic_reshape %part, %rows : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<?x3xf32>
+  %1 = stablehlo.composite "lib.double" %wide {decomposition = @double} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %0, %1 : tensor<?x3xf32>, tensor<?x3xf32>
+}
+// CHECK: func private @double(%arg0: tensor<4x3xf32>) -> tensor<4x3xf32>
+// CHECK: func private @double_0(%arg0: tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func private @double(%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = stablehlo.add %arg0, %arg0 : tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}

@@ -1,0 +1,17 @@
+// Rewriting a module for consumers of an older StableHLO, before it is written as an artifact.
+#pragma once
+
+#include "stablehlo/module.h"
+#include "vhlo/portable_artifact.h"
+
+namespace torchere::passes {
+
+/// Expresses what `target` lacks in the ops that it has: composites, tan, batching dimensions of gather and
+/// scatter, ranges in locations. What has no such form stays, for the writer to refuse by name.
+TORCHERE_EXPORT void expandForVersion(stablehlo::Module &module, const vhlo::Version &target);
+
+/// `vhlo::serialize` of the module as expandForVersion leaves it; the module itself stays as it is.
+TORCHERE_EXPORT Result<std::string> serializeExpanded(const stablehlo::Module &module,
+                                                      const vhlo::WriteOptions &options = {});
+
+} // namespace torchere::passes
