@@ -1,13 +1,16 @@
 // torchere._core's part for src/artifact: bundles of functions and weights, and the directories that hold
 // them.
 #include "artifact/bundle.h"
+#include "artifact/function_module.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
 #include "bindings/bindings.h"
 #include "exporter/exporter.h"
+#include "vhlo/portable_artifact.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -29,11 +32,26 @@ static nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> storageBytes(const Weight &w
   return {data, {weight.storage->byteSize}, owner};
 }
 
-static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> &programs, bool hasWeights) {
+using TargetVersion = std::optional<std::string>;
+
+static vhlo::Version versionOf(const TargetVersion &target) {
+  return target ? unwrap(vhlo::Version::parse(*target)) : vhlo::defaultVersion;
+}
+
+/// With a target, the artifact is written now: what it cannot hold is then an error at the user's line.
+static Function functionOf(const exporter::Exported &exported, const TargetVersion &target) {
+  Function function{exported.entryPoint, exported.module.text(exported.printsLocations)};
+  if (target)
+    function.bytecode = unwrap(vhlo::serialize(
+        exported.module, {.target = versionOf(target), .withLocations = exported.printsLocations}));
+  return function;
+}
+
+static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> &programs, bool hasWeights,
+                                        const TargetVersion &target) {
   auto bundle = std::make_shared<Bundle>();
   for (const exporter::Exported *exported : programs)
-    unwrap(addFunction(*bundle, {exported->entryPoint, exported->module.text(exported->printsLocations)},
-                       exported->stateDict, exported->constants));
+    unwrap(addFunction(*bundle, functionOf(*exported, target), exported->stateDict, exported->constants));
   bundle->hasWeights = hasWeights;
   if (!hasWeights)
     bundle->stateDict.clear();
@@ -42,6 +60,14 @@ static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> 
 
 static const Function &functionOf(const Bundle &bundle, const std::string &name) {
   return bundle.functions[unwrap(findFunction(bundle, name))];
+}
+
+static nb::bytes asBytes(const std::string &bytes) {
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+static nb::bytes bytecodeOf(const Bundle &bundle, const std::string &name, const TargetVersion &target) {
+  return asBytes(unwrap(moduleBytecode(functionOf(bundle, name), versionOf(target))));
 }
 
 static std::vector<std::string> functionNames(const Bundle &bundle) {
@@ -86,8 +112,13 @@ static void bindBundle(nb::module_ &module) {
       .def_prop_ro("functions", &functionNames, "The functions' names; the first is the default.")
       .def_ro("has_weights", &Bundle::hasWeights, "False when the weights were left out on purpose.")
       .def(
-          "text", [](const Bundle &self, const std::string &name) { return functionOf(self, name).text; },
+          "text",
+          [](const Bundle &self, const std::string &name) {
+            return unwrap(moduleText(functionOf(self, name)));
+          },
           nb::arg("function"), "The text of the function's StableHLO module.")
+      .def("bytecode", &bytecodeOf, nb::arg("function"), nb::arg("target_version") = nb::none(),
+           "The function's StableHLO module as a portable artifact.")
       .def(
           "meta",
           [](const Bundle &self, const std::string &name) {
@@ -105,21 +136,50 @@ static void bindBundle(nb::module_ &module) {
       .def_ro("constants", &Bundle::constants);
 }
 
+static nb::bytes serializeModule(const stablehlo::Module &module, const TargetVersion &target,
+                                 bool withLocations) {
+  vhlo::WriteOptions options{.target = versionOf(target), .withLocations = withLocations};
+  Result<std::string> bytes;
+  {
+    nb::gil_scoped_release released;
+    bytes = vhlo::serialize(module, options);
+  }
+  return asBytes(unwrap(std::move(bytes)));
+}
+
+static stablehlo::Module deserializeModule(nb::bytes artifact) {
+  std::string_view bytes(artifact.c_str(), artifact.size());
+  nb::gil_scoped_release released;
+  return unwrap(vhlo::deserialize(bytes));
+}
+
+static void bindPortableArtifact(nb::module_ &module) {
+  module.attr("TARGET_VERSION") = vhlo::defaultVersion.text();
+  module.def("serialize_portable_artifact", &serializeModule, nb::arg("module"),
+             nb::arg("target_version") = nb::none(), nb::kw_only(), nb::arg("with_locations") = false,
+             "A module as a portable artifact that StableHLO target_version reads.");
+  module.def("deserialize_portable_artifact", &deserializeModule, nb::arg("artifact"),
+             "The module of a portable artifact.");
+}
+
 void bindArtifact(nb::module_ &module) {
   bindWeight(module);
   bindBundle(module);
+  bindPortableArtifact(module);
   module.attr("STABLEHLO_VERSION") = std::string(stablehloVersion);
   module.def("make_bundle", &bundleOf, nb::arg("programs"), nb::arg("has_weights") = true,
+             nb::arg("target_version") = nb::none(),
              "Joins exported programs, which may share weights, into one bundle.");
   module.def(
       "save_bundle",
       [](const Bundle &bundle, const std::filesystem::path &path, bool saveWeights, bool includeText,
-         bool overwrite) {
+         bool overwrite, const TargetVersion &target) {
         nb::gil_scoped_release released;
-        unwrap(save(bundle, path, {saveWeights, includeText, overwrite}));
+        unwrap(save(bundle, path, {saveWeights, includeText, overwrite, versionOf(target)}));
       },
       nb::arg("bundle"), nb::arg("path"), nb::kw_only(), nb::arg("save_weights") = true,
-      nb::arg("include_text") = true, nb::arg("overwrite") = false, "Writes the directory of a program.");
+      nb::arg("include_text") = true, nb::arg("overwrite") = false, nb::arg("target_version") = nb::none(),
+      "Writes the directory of a program.");
   module.def(
       "load_bundle",
       [](const std::filesystem::path &path, bool mapWeights) {

@@ -205,6 +205,9 @@ class Bundle:
     def text(self, function: str) -> str:
         """The text of the function's StableHLO module."""
 
+    def bytecode(self, function: str, target_version: str | None = None) -> bytes:
+        """The function's StableHLO module as a portable artifact."""
+
     def meta(self, function: str) -> str:
         """PyTorch/XLA's description of the function, as JSON."""
 
@@ -220,12 +223,20 @@ class Bundle:
     @property
     def constants(self) -> list[Weight]: ...
 
+TARGET_VERSION: str = '1.16.0'
+
+def serialize_portable_artifact(module: Module, target_version: str | None = None, *, with_locations: bool = False) -> bytes:
+    """A module as a portable artifact that StableHLO target_version reads."""
+
+def deserialize_portable_artifact(artifact: bytes) -> Module:
+    """The module of a portable artifact."""
+
 STABLEHLO_VERSION: str = '1.17.0'
 
-def make_bundle(programs: Sequence[Exported], has_weights: bool = True) -> Bundle:
+def make_bundle(programs: Sequence[Exported], has_weights: bool = True, target_version: str | None = None) -> Bundle:
     """Joins exported programs, which may share weights, into one bundle."""
 
-def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False) -> None:
+def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False, target_version: str | None = None) -> None:
     """Writes the directory of a program."""
 
 def load_bundle(path: str | os.PathLike, *, map_weights: bool = True) -> Bundle:

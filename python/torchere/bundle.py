@@ -10,11 +10,6 @@ from typing import Any
 
 from torchere import _core
 from torchere.arrays import as_array
-from torchere.errors import UnimplementedError
-
-NO_BYTECODE = (
-    "[bytecode] the portable bytecode is not written yet: got a request for it, expected a later version"
-)
 
 
 class VariableType(enum.Enum):
@@ -74,7 +69,7 @@ class StableHLOFunc:
 
     @property
     def bytecode(self) -> bytes:
-        raise UnimplementedError(NO_BYTECODE)
+        return self._bundle.bytecode(self._name)
 
 
 class StableHLOModelBundle:

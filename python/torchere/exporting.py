@@ -32,13 +32,16 @@ def export(
     *,
     strict: bool = False,
     name: str = "forward",
+    target_version: str | None = None,
 ) -> StableHLOProgram:
     """Exports a program to StableHLO, ready to be called and saved.
 
     `target` is a torch.nn.Module, a function, a method, or a torch.export.ExportedProgram (which has its
     arguments already). `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
-    well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. Weights are taken by
-    reference and not copied: train the module further only after the program was saved, or export again.
+    well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
+    the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
+    Weights are taken by reference and not copied: train the module further only after the program was saved,
+    or export again.
     """
     import torch
 
@@ -48,12 +51,12 @@ def export(
             raise InvalidArgumentError(
                 "[export] an ExportedProgram has its arguments already: got others, expected none"
             )
-        return lower(target, name, timings)
+        return lower(target, name, timings, target_version=target_version)
     with _Stopwatch(timings, "export"):
         module = as_module(target)
         exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
         names = dimension_names(module, exported, dynamic_shapes)
-    return lower(exported, name, timings, names=names)
+    return lower(exported, name, timings, names=names, target_version=target_version)
 
 
 def lower(
@@ -63,6 +66,7 @@ def lower(
     *,
     names: dict[str, str] | None = None,
     has_weights: bool = True,
+    target_version: str | None = None,
     **options: Any,
 ) -> StableHLOProgram:
     """The steps from torch's ExportedProgram on; `timings` gets theirs. `names` are those of dynamic
@@ -79,7 +83,7 @@ def lower(
         program = capture(decomposed, names)
     exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
-    return StableHLOProgram._from_exported(exported, program, timings, has_weights)
+    return StableHLOProgram._from_exported(exported, program, timings, has_weights, target_version)
 
 
 def capture_with_torch(

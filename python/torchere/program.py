@@ -9,9 +9,9 @@ from typing import Any
 
 from torchere import _core
 from torchere.arrays import as_array, has_torch, weight_tensor
-from torchere.bundle import NO_BYTECODE, StableHLOModelBundle
+from torchere.bundle import StableHLOModelBundle
 from torchere.calls import CallConvention
-from torchere.errors import NotFoundError, UnimplementedError
+from torchere.errors import NotFoundError
 
 
 class StableHLOProgram:
@@ -27,8 +27,10 @@ class StableHLOProgram:
         bundle: _core.Bundle,
         program: _core.Program | None = None,
         timings: dict[str, float] | None = None,
+        target_version: str | None = None,
     ):
         self._core_bundle = bundle
+        self._target_version = target_version
         self._lock = threading.Lock()
         self._session: _core.Session | None = None
         self._conventions = {
@@ -41,9 +43,15 @@ class StableHLOProgram:
 
     @classmethod
     def _from_exported(
-        cls, exported: _core.Exported, program: _core.Program, timings: dict[str, float], has_weights: bool
+        cls,
+        exported: _core.Exported,
+        program: _core.Program,
+        timings: dict[str, float],
+        has_weights: bool,
+        target_version: str | None,
     ) -> StableHLOProgram:
-        return cls(_core.make_bundle([exported], has_weights), program, timings)
+        bundle = _core.make_bundle([exported], has_weights, target_version)
+        return cls(bundle, program, timings, target_version)
 
     @classmethod
     def load(cls, stablehlo_dir: str | os.PathLike[str]) -> StableHLOProgram:
@@ -51,17 +59,25 @@ class StableHLOProgram:
         return cls(_core.load_bundle(os.fspath(stablehlo_dir)))
 
     def save(
-        self, stablehlo_dir: str | os.PathLike[str], options: Any = None, overwrite: bool = False
+        self,
+        stablehlo_dir: str | os.PathLike[str],
+        options: Any = None,
+        overwrite: bool = False,
+        *,
+        target_version: str | None = None,
     ) -> None:
         """Writes a directory in PyTorch/XLA's layout. Parents are made; a directory that is not empty is
         refused unless it holds a saved program and `overwrite` is set. `options` are StableHLOExportOptions,
-        of which `save_weights` and `include_human_readable_text` matter here."""
+        of which `save_weights` and `include_human_readable_text` matter here. `target_version` is the
+        StableHLO version that reads the bytecode; the export's, or one of about twelve weeks ago, where none
+        is given."""
         _core.save_bundle(
             self._core_bundle,
             os.fspath(stablehlo_dir),
             save_weights=getattr(options, "save_weights", True),
             include_text=getattr(options, "include_human_readable_text", True),
             overwrite=overwrite,
+            target_version=target_version or getattr(options, "target_version", None) or self._target_version,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -76,10 +92,13 @@ class StableHLOProgram:
         """The text of a function's StableHLO module; of the default one where no name is given."""
         return self._core_bundle.text(self._known(method_name))
 
-    def get_stablehlo_bytecode(self, method_name: str | None = None) -> bytes:
-        """The portable bytecode comes in a later version."""
-        self._known(method_name)
-        raise UnimplementedError(NO_BYTECODE)
+    def get_stablehlo_bytecode(
+        self, method_name: str | None = None, target_version: str | None = None
+    ) -> bytes:
+        """A function's StableHLO module as a portable artifact, which StableHLO `target_version` ("1.13.0")
+        and every newer one read. The default is about twelve weeks old. An error names the op that the
+        version cannot hold."""
+        return self._core_bundle.bytecode(self._known(method_name), target_version or self._target_version)
 
     def state_dict(self) -> dict[str, Any]:
         """name -> tensor, for all parameters and buffers; state with its present value."""

@@ -42,6 +42,7 @@ class StableHLOExportOptions:
     disk. `export_weights`: keep weights in the program at all. `inline_all_constant`: small tensor constants
     become part of the module; without it they are arguments. `custom_ops_allowed_in_graph`: namespaces of ops
     that become stablehlo.custom_call. `export_node_metadata`: locations hold each node's metadata as JSON.
+    Ours alone is `target_version`: the oldest StableHLO that is to read the program.
     """
 
     include_human_readable_text: bool = True
@@ -52,6 +53,7 @@ class StableHLOExportOptions:
     export_weights: bool = True
     custom_ops_allowed_in_graph: set[str] = dataclasses.field(default_factory=set)
     export_node_metadata: bool = False
+    target_version: str | None = None
 
 
 def exported_program_to_stablehlo(
@@ -68,7 +70,14 @@ def exported_program_to_stablehlo(
     if not options.inline_all_constant:
         lowering["inline_constant_bytes"] = 0
     exported = _retrace(exported_model, options)
-    return lower(exported, "forward", {}, has_weights=options.export_weights, **lowering)
+    return lower(
+        exported,
+        "forward",
+        {},
+        has_weights=options.export_weights,
+        target_version=options.target_version,
+        **lowering,
+    )
 
 
 def save_as_stablehlo(

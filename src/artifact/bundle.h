@@ -2,7 +2,8 @@
 //
 //   manifest.json                   ours: the functions in order, every weight's name, dtype, shape and alias
 //   functions/NAME.meta             PyTorch/XLA's JSON: signatures and where each argument comes from
-//   functions/NAME.mlir             the StableHLO module's text
+//   functions/NAME.bytecode         the StableHLO module as a portable artifact, which is what is loaded
+//   functions/NAME.mlir             its text, for people (optional)
 //   functions/NAME.signature.json   ours: what .meta cannot hold (state, symbols and ranges, names, pytrees)
 //   data/WEIGHT                     one npy file a parameter or buffer; a "/" in the name makes a directory
 //   constants/INDEX                 one npy file a constant
@@ -16,6 +17,7 @@
 
 #include "base/error.h"
 #include "program/entry_point.h"
+#include "vhlo/version.h"
 
 #include <filesystem>
 #include <string>
@@ -25,10 +27,12 @@
 
 namespace torchere::artifact {
 
-/// A lowered function: its signature and the text of its StableHLO module.
+/// A lowered function: its signature, and its StableHLO module as text or as a portable artifact. At least
+/// one of the two is there (function_module.h makes either of the other).
 struct Function {
   program::EntryPoint entryPoint;
-  std::string text;
+  std::string text = {};
+  std::string bytecode = {};
 };
 
 struct Bundle {
@@ -50,11 +54,11 @@ TORCHERE_EXPORT Result<size_t> findFunction(const Bundle &bundle, std::string_vi
 
 struct SaveOptions {
   bool saveWeights = true;
-  /// False asks for a directory without functions/NAME.mlir. Until bytecode is written as well the text is
-  /// the only form of the module: it is then written all the same, with a warning in the log.
-  bool includeText = true;
+  bool includeText = true; ///< functions/NAME.mlir, beside functions/NAME.bytecode
   /// Replaces a directory that holds a saved program, and nothing else.
   bool overwrite = false;
+  /// The StableHLO version that reads functions/NAME.bytecode.
+  vhlo::Version target = vhlo::defaultVersion;
 };
 
 struct LoadOptions {

@@ -6,6 +6,8 @@
 #include "artifact/signature.h"
 #include "artifact/weight_file.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "vhlo/portable_artifact.h"
 
 #include <algorithm>
 #include <charconv>
@@ -97,12 +99,34 @@ private:
       TORCHERE_TRY(checkMetaAgrees(function.entryPoint, entryPoint, subject(metaName(name))));
       function.entryPoint = std::move(entryPoint);
     }
-    if (!exists(textName(name)) && exists(bytecodeName(name)))
-      return fail(ErrorCode::Unimplemented,
-                  "[{}] reading bytecode comes with a later version: expected the module's text in {}",
-                  subject(bytecodeName(name)), textName(name));
-    TORCHERE_ASSIGN(function.text, readText(textName(name), textSizeLimit));
+    TORCHERE_TRY(readModuleFiles(name, function));
     return function;
+  }
+
+  /// The bytecode, which is smaller and quicker to read than the text; the text where there is no bytecode,
+  /// or one of a StableHLO that is newer than ours.
+  Status readModuleFiles(const std::string &name, Function &function) {
+    if (exists(bytecodeName(name))) {
+      TORCHERE_ASSIGN(function.bytecode, readText(bytecodeName(name), textSizeLimit));
+      Status readable = checkReadable(function.bytecode, subject(bytecodeName(name)));
+      if (readable)
+        return {};
+      if (!exists(textName(name)))
+        return readable;
+      TORCHERE_LOG_LINE(Info, "load", "{}: the text is read instead", readable.error().message);
+      function.bytecode.clear();
+    }
+    TORCHERE_ASSIGN(function.text, readText(textName(name), textSizeLimit));
+    return {};
+  }
+
+  static Status checkReadable(const std::string &bytecode, const std::string &subject) {
+    TORCHERE_ASSIGN(vhlo::Version version, vhlo::artifactVersion(bytecode, subject));
+    if (version.opset() > vhlo::currentVersion)
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] is of a newer StableHLO than ours: got {}, expected {} at most", subject,
+                  version.text(), vhlo::currentVersion.text());
+    return {};
   }
 
   /// What the functions say about the weight or constant.

@@ -2,6 +2,7 @@
 #include "artifact/bundle.h"
 #include "artifact/directory_names.h"
 #include "artifact/directory_replacement.h"
+#include "artifact/function_module.h"
 #include "artifact/manifest.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
@@ -87,7 +88,12 @@ static Status writeDirectory(const Bundle &bundle, const SaveOptions &options, c
     TORCHERE_ASSIGN(std::string signature, signatureText(function.entryPoint));
     TORCHERE_TRY(writeNewFile(root / metaName(name), metaText(function.entryPoint)));
     TORCHERE_TRY(writeNewFile(root / signatureName(name), signature));
-    TORCHERE_TRY(writeNewFile(root / textName(name), function.text));
+    TORCHERE_ASSIGN(std::string bytecode, moduleBytecode(function, options.target));
+    TORCHERE_TRY(writeNewFile(root / bytecodeName(name), bytecode));
+    if (options.includeText) {
+      TORCHERE_ASSIGN(std::string text, moduleText(function));
+      TORCHERE_TRY(writeNewFile(root / textName(name), text));
+    }
   }
   TORCHERE_TRY(makeDirectories(root / constantFolder));
   for (size_t index = 0; index < bundle.constants.size(); ++index)
@@ -102,10 +108,6 @@ Status save(const Bundle &bundle, const fs::path &path, const SaveOptions &optio
   TORCHERE_TRY(verify(bundle));
   TORCHERE_ASSIGN(fs::path target, resolveTarget(path));
   TORCHERE_TRY(checkTarget(target, options.overwrite));
-  if (!options.includeText)
-    TORCHERE_LOG_LINE(Warning, "save",
-                      "the module's text is written although it was not wanted: bytecode, the "
-                      "other form, comes with a later version");
   TORCHERE_TRY(makeDirectories(target.parent_path()));
   fs::path temporary = temporarySibling(target);
   std::error_code error;

@@ -1,6 +1,7 @@
 // torchere inspect: what a saved program takes, gives and weighs.
 #include "artifact/argument_json.h"
 #include "artifact/bundle.h"
+#include "artifact/function_module.h"
 #include "artifact/signature.h"
 #include "cli/op_count.h"
 #include "cli/subcommand.h"
@@ -115,8 +116,9 @@ static void describeRanges(const EntryPoint &entry, OrderedJson &json, Report &r
   }
 }
 
-static void describeOps(const artifact::Function &function, OrderedJson &json, Report &report) {
-  std::map<std::string, size_t> counts = countOps(function.text);
+static Status describeOps(const artifact::Function &function, OrderedJson &json, Report &report) {
+  TORCHERE_ASSIGN(std::string text, artifact::moduleText(function));
+  std::map<std::string, size_t> counts = countOps(text);
   std::vector<std::pair<std::string, size_t>> ordered(counts.begin(), counts.end());
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](auto &left, auto &right) { return left.second > right.second; });
@@ -130,6 +132,7 @@ static void describeOps(const artifact::Function &function, OrderedJson &json, R
   }
   report.line("  {} ops", total);
   report.table(rows, "    ");
+  return {};
 }
 
 static void describeWeights(const artifact::Bundle &bundle, Report &report) {
@@ -175,7 +178,7 @@ static Status inspect(const std::string &path, Report &report) {
     describeInputs(entry, json, report);
     describeOutputs(entry, json, report);
     describeRanges(entry, json, report);
-    describeOps(function, json, report);
+    TORCHERE_TRY(describeOps(function, json, report));
     report.json["functions"].push_back(std::move(json));
   }
   describeWeights(bundle, report);

@@ -1,8 +1,10 @@
 // Callable: arguments and state of an entry point, and the making of its executables.
 #include "session/callable.h"
 
-#include "passes/donation.h"
+#include "artifact/function_module.h"
+#include "base/log.h"
 #include "passes/refine_shapes.h"
+#include "vhlo/portable_artifact.h"
 
 #include <fmt/ranges.h>
 
@@ -131,20 +133,59 @@ Callable::argumentTypes(std::span<const Input> inputs) const {
   return types;
 }
 
-/// The text to compile: the program's own when nothing is to be changed in it.
-Result<std::string> Callable::moduleText(const Specialization &specialization) {
+/// The newest version that the plugin reads and we write; none for a plugin that names none, which then gets
+/// text.
+static std::optional<vhlo::Version> readerVersion(const runtime::Client &client) {
+  auto numbers = client.plugin().stablehloVersion();
+  if (!numbers)
+    return std::nullopt;
+  auto number = [&](size_t place) {
+    return static_cast<int>(std::clamp<int64_t>((*numbers)[place], 0, 1 << 20));
+  };
+  auto target = vhlo::targetFor({number(0), number(1), number(2)});
+  return target ? std::optional(*target) : std::nullopt;
+}
+
+/// The bytecode, or the text where there is none: of a module that no artifact holds the plugin may know more
+/// than we do.
+static Result<std::string> bytecodeOr(Result<std::string> bytecode, auto &&text) {
+  if (bytecode)
+    return bytecode;
+  TORCHERE_LOG_LINE(Info, "compile", "{}: the plugin gets the text", bytecode.error().text());
+  return text();
+}
+
+static Result<std::string> encode(const artifact::Function &function, const vhlo::Version &version) {
+  return bytecodeOr(artifact::moduleBytecode(function, version),
+                    [&] { return artifact::moduleText(function); });
+}
+
+static Result<std::string> encode(const stablehlo::Module &module, const vhlo::Version &version) {
+  return bytecodeOr(vhlo::serialize(module, {.target = version, .withLocations = false}),
+                    [&] { return Result<std::string>(module.text()); });
+}
+
+std::vector<passes::Donation> Callable::donations() const {
   std::vector<passes::Donation> donations;
   for (const Update &update : stateUpdates)
     if (update.donatedArgument)
       donations.push_back({*update.donatedArgument, update.result});
-  if (donations.empty() && !callSignature.isDynamic())
-    return function.text;
+  return donations;
+}
+
+/// What the plugin compiles: a portable artifact of the newest version that it reads, or text.
+Result<std::string> Callable::programFor(const runtime::Client &client,
+                                         const Specialization &specialization) {
+  auto version = readerVersion(client);
+  std::vector<passes::Donation> donated = donations();
+  if (donated.empty() && !callSignature.isDynamic())
+    return version ? encode(function, *version) : artifact::moduleText(function);
   if (!module) {
-    TORCHERE_ASSIGN(module, stablehlo::Module::parse(function.text, entryPoint().name));
-    TORCHERE_TRY(passes::markDonations(*module, donations));
+    TORCHERE_ASSIGN(module, artifact::readModule(function));
+    TORCHERE_TRY(passes::markDonations(*module, donated));
   }
   if (!callSignature.isDynamic())
-    return module->text();
+    return version ? encode(*module, *version) : module->text();
   std::vector<passes::ArgumentShape> shapes;
   for (size_t i = 0; i < argumentSources.size(); ++i)
     shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape
@@ -152,7 +193,7 @@ Result<std::string> Callable::moduleText(const Specialization &specialization) {
   stablehlo::Module refined = module->clone();
   TORCHERE_TRY(passes::refineShapes(refined, shapes));
   ++callCounts.refinements;
-  return refined.text();
+  return version ? encode(refined, *version) : refined.text();
 }
 
 Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &sizes,
@@ -168,8 +209,8 @@ Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &
         TORCHERE_TRY(weightStore->makeResident(*source.slot));
     auto specialization = std::make_shared<Specialization>();
     specialization->argumentTypes = argumentTypes(inputs);
-    TORCHERE_ASSIGN(std::string text, moduleText(*specialization));
-    TORCHERE_ASSIGN(specialization->executable, client.compile(text, {.device = device}));
+    TORCHERE_ASSIGN(std::string program, programFor(client, *specialization));
+    TORCHERE_ASSIGN(specialization->executable, client.compile(program, {.device = device}));
     if (specialization->executable->outputCount() != entryPoint().outputs.size())
       return fail(ErrorCode::Internal,
                   "[{}] wrong number of results of the compiled program: got {}, expected {}",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "artifact/bundle.h"
+#include "passes/donation.h"
 #include "runtime/executable.h"
 #include "session/call_signature.h"
 #include "session/session.h"
@@ -59,7 +60,8 @@ private:
   Callable(const artifact::Function &function) : function(function), callSignature(function.entryPoint) {}
   Status findSources(const artifact::Bundle &bundle, WeightStore &weights);
   Status findUpdates();
-  Result<std::string> moduleText(const Specialization &specialization);
+  Result<std::string> programFor(const runtime::Client &client, const Specialization &specialization);
+  std::vector<passes::Donation> donations() const;
   std::vector<std::shared_ptr<const runtime::ArrayType>> argumentTypes(std::span<const Input> inputs) const;
 
   const artifact::Function &function;

@@ -3,10 +3,12 @@
 #include "artifact/bundle.h"
 
 #include "../base/temporary_directory.h"
+#include "artifact/function_module.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
 #include "base/log.h"
 #include "sample_bundle.h"
+#include "vhlo/portable_artifact.h"
 
 #include <map>
 #include <sys/stat.h>
@@ -68,10 +70,11 @@ protected:
 
 TEST_F(Directory, HasTheDocumentedFiles) {
   save(sampleBundle());
-  EXPECT_EQ(namesOf(target), (std::vector<std::string>{"constants/0", "data/block/unused", "data/head.weight",
-                                                       "data/running_mean", "data/tail.weight",
-                                                       "functions/forward.meta", "functions/forward.mlir",
-                                                       "functions/forward.signature.json", "manifest.json"}));
+  EXPECT_EQ(namesOf(target),
+            (std::vector<std::string>{"constants/0", "data/block/unused", "data/head.weight",
+                                      "data/running_mean", "data/tail.weight", "functions/forward.bytecode",
+                                      "functions/forward.meta", "functions/forward.mlir",
+                                      "functions/forward.signature.json", "manifest.json"}));
   EXPECT_EQ(root.get("p/functions/forward.mlir"), "module {\n}\n");
   EXPECT_EQ(root.get("p/functions/forward.meta"), metaText(sampleFunction().entryPoint));
   EXPECT_EQ(root.get("p/manifest.json"), R"({
@@ -99,7 +102,7 @@ TEST_F(Directory, ComesBackWhole) {
   save(saved);
   Bundle loaded = load();
   ASSERT_EQ(loaded.functions.size(), 1u);
-  EXPECT_EQ(loaded.functions[0].text, saved.functions[0].text);
+  EXPECT_EQ(*moduleText(loaded.functions[0]), *moduleText(saved.functions[0]));
   EXPECT_EQ(*signatureText(loaded.functions[0].entryPoint), *signatureText(saved.functions[0].entryPoint));
   ASSERT_EQ(loaded.stateDict.size(), saved.stateDict.size());
   for (const auto &[name, weight] : saved.stateDict) {
@@ -164,7 +167,7 @@ TEST_F(Directory, KeepsSeveralFunctionsInOrder) {
   ASSERT_EQ(loaded.functions.size(), 2u);
   EXPECT_EQ(loaded.functions[0].entryPoint.name, "generate");
   EXPECT_EQ(loaded.functions[1].entryPoint.name, "encode");
-  EXPECT_EQ(loaded.functions[1].text, "module @encode {\n}\n");
+  EXPECT_EQ(*moduleText(loaded.functions[1]), "module @encode {\n}\n");
 }
 
 TEST_F(Directory, WeightsStayReadableAfterTheFilesAreGone) {
@@ -199,15 +202,46 @@ TEST_F(Directory, LoadsWithoutMappingWeights) {
   EXPECT_EQ(loaded.functions.size(), 1u);
 }
 
-TEST_F(Directory, WritesTheTextEvenWhenItIsNotWanted) {
-  setLogLevel(LogLevel::Warning);
-  testing::internal::CaptureStderr();
+TEST_F(Directory, WritesBytecodeAndTextIfItIsWanted) {
+  save(sampleBundle());
+  EXPECT_EQ(root.get("p/functions/forward.mlir"), "module {\n}\n");
+  Bundle both = load();
+  EXPECT_EQ(both.functions[0].bytecode, root.get("p/functions/forward.bytecode"));
+  EXPECT_EQ(*moduleText(both.functions[0]), "module {\n}\n");
+  target = root.path / "without";
   save(sampleBundle(), {.includeText = false});
-  EXPECT_EQ(
-      testing::internal::GetCapturedStderr(),
-      "torchere warning [save] the module's text is written although it was not wanted: bytecode, the other "
-      "form, comes with a later version\n");
-  EXPECT_EQ(load().functions[0].text, "module {\n}\n");
+  EXPECT_FALSE(fs::exists(target / "functions/forward.mlir"));
+  EXPECT_EQ(load().functions[0].bytecode, both.functions[0].bytecode);
+}
+
+TEST_F(Directory, WritesBytecodeOfTheTarget) {
+  save(sampleBundle(), {.target = {1, 2, 0}});
+  Bundle loaded = load();
+  EXPECT_EQ(vhlo::artifactVersion(loaded.functions[0].bytecode)->text(), "1.2.0");
+  // Other bytes are made only for another version.
+  EXPECT_EQ(*moduleBytecode(loaded.functions[0], {1, 2, 0}), loaded.functions[0].bytecode);
+  EXPECT_EQ(vhlo::artifactVersion(*moduleBytecode(loaded.functions[0], {1, 13, 0}))->text(), "1.13.0");
+  Bundle bundle = sampleBundle();
+  bundle.functions[0].text = "func.func @main(%x: tensor<f32>) { %0 = stablehlo.convert %x : (tensor<f32>) "
+                             "-> tensor<f8E4M3> return }";
+  target = root.path / "lacking";
+  auto error = artifact::save(bundle, target, {.target = {1, 2, 0}});
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.error().message,
+            "[stablehlo.convert] StableHLO 1.2.0 has no type tensor<f8E4M3>: it came with 1.7.0");
+  EXPECT_FALSE(fs::exists(target));
+}
+
+TEST_F(Directory, ReadsTheTextWhereBytecodeIsTooNew) {
+  save(sampleBundle());
+  std::string bytecode = root.get("p/functions/forward.bytecode");
+  root.put("p/functions/forward.bytecode", bytecode.replace(bytecode.find("1.16.0"), 6, "1.99.0"));
+  Bundle loaded = load();
+  EXPECT_EQ(loaded.functions[0].bytecode, "");
+  EXPECT_EQ(loaded.functions[0].text, "module {\n}\n");
+  fs::remove(target / "functions/forward.mlir");
+  EXPECT_EQ(loadError(), "[" + at("functions/forward.bytecode") +
+                             "] is of a newer StableHLO than ours: got 1.99.0, expected 1.20.0 at most");
 }
 
 TEST_F(Directory, CreatesParentsAndTakesEmptyDirectories) {
@@ -510,11 +544,17 @@ TEST_F(TorchXlaDirectory, PutsForwardFirst) {
   EXPECT_EQ(loaded.functions[2].entryPoint.name, "z");
 }
 
-TEST_F(TorchXlaDirectory, SaysThatBytecodeIsNotReadYet) {
-  fs::rename(target / "functions/forward.mlir", target / "functions/forward.bytecode");
-  EXPECT_EQ(loadError(), "[" + at("functions/forward.bytecode") +
-                             "] reading bytecode comes with a later version: expected the module's text in "
-                             "functions/forward.mlir");
+TEST_F(TorchXlaDirectory, ReadsBytecodeInPreferenceToText) {
+  auto named = stablehlo::Module::parse("module @bytecode {}");
+  root.put("p/functions/forward.bytecode", *vhlo::serialize(*named, {.target = {1, 8, 0}}));
+  fs::remove(target / "data/block/unused");
+  EXPECT_EQ(*moduleText(load().functions[0]), "module @bytecode {\n}\n");
+  fs::remove(target / "functions/forward.mlir");
+  EXPECT_EQ(*moduleText(load().functions[0]), "module @bytecode {\n}\n");
+  root.put("p/functions/forward.bytecode", "module {}");
+  EXPECT_EQ(loadError(),
+            "[" + at("functions/forward.bytecode") +
+                "] not a portable artifact: it does not begin with the magic bytes of MLIR's bytecode");
   fs::remove(target / "functions/forward.bytecode");
   EXPECT_EQ(loadError(),
             "[" + at("functions/forward.mlir") + "] cannot be opened: No such file or directory");

@@ -156,3 +156,33 @@ def test_writing_into_a_loaded_weight_leaves_the_file(saved):
     before = (path / "data/linear.bias").read_bytes()
     torchere.load(path).state_dict()["linear.bias"].data.add_(1)
     assert (path / "data/linear.bias").read_bytes() == before
+
+
+def test_a_directory_with_pytorch_xlas_bytecode_alone_runs(tmp_path):
+    """PyTorch/XLA writes bytecode by StableHLO's own library, as jaxlib does, and text only if asked to."""
+    mlir = pytest.importorskip("jax._src.interpreters.mlir")
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.factor = torch.nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+
+        def forward(self, x):
+            return torch.tanh(x * self.factor)
+
+    module = Scaled()
+    program = torchere.export(module, (torch.ones(2, 3),))
+    program.save(tmp_path / "p")
+    for ours in ("manifest.json", "functions/forward.signature.json", "functions/forward.mlir"):
+        (tmp_path / "p" / ours).unlink()
+    with mlir.make_ir_context():
+        theirs = ir.Module.parse(program.get_stablehlo_text())
+        for version in ("1.17.0", "1.9.5", "0.9.0"):
+            artifact = stablehlo.serialize_portable_artifact(theirs, version)
+            (tmp_path / "p/functions/forward.bytecode").write_bytes(artifact)
+            loaded = torchere.load(tmp_path / "p")
+            x = torch.tensor([[0.5, -1.0, 0.25], [0.0, 2.0, -0.5]])
+            torch.testing.assert_close(loaded(x), module(x))
+            assert loaded.get_stablehlo_text().strip() == program.get_stablehlo_text().strip()

@@ -41,7 +41,7 @@ def assert_same_state(state, model):
 
 
 def test_the_guides_program(torchvision, tmp_path):
-    """In training mode, as a new module is; the line on bytecode is left out."""
+    """In training mode, as a new module is."""
     import torchere.torch_xla_compat  # noqa: F401
 
     # isort: split
@@ -58,6 +58,7 @@ def test_the_guides_program(torchvision, tmp_path):
     exported = export(resnet18, sample_input)
     stablehlo_program = exported_program_to_stablehlo(exported)
     assert "stablehlo.convolution" in stablehlo_program.get_stablehlo_text("forward")
+    assert b"vhlo\0" in stablehlo_program.get_stablehlo_bytecode("forward")
 
     sample_input_xla = tuple(s.to(xla_device) for s in sample_input)
     stablehlo_program.save(str(tmp_path / "before"))

@@ -9,7 +9,8 @@ from torch import nn
 from torch.export import Dim, export
 
 import torchere
-from torchere.errors import NotFoundError, UnimplementedError
+from torchere import _core
+from torchere.errors import Error, NotFoundError, UnimplementedError
 from torchere.stablehlo import (
     StableHLOExportOptions,
     StableHLOGraphModule,
@@ -70,14 +71,40 @@ def test_state_dict_is_arrays_of_the_same_memory(program, exported):
     assert all(torch.equal(weights[name], value) for name, value in exported.state_dict.items())
 
 
-def test_bytecode_says_that_it_comes_later(program):
-    message = (
-        "[bytecode] the portable bytecode is not written yet: got a request for it, expected a later version"
+def test_bytecode_is_the_module_of_a_version(program):
+    bytecode = program.get_stablehlo_bytecode()
+    assert bytecode.startswith(b"ML\xefR") and b"StableHLO_v1.16.0\0" in bytecode
+    assert program._bundle.stablehlo_funcs[0].bytecode == bytecode
+    assert _core.deserialize_portable_artifact(bytecode).text() == program.get_stablehlo_text()
+    old = program.get_stablehlo_bytecode("forward", "1.0.0")
+    assert b"StableHLO_v1.0.0\0" in old
+    assert _core.deserialize_portable_artifact(old).text() == program.get_stablehlo_text()
+
+
+@pytest.mark.parametrize("version", ["1.99.0", "0.8.0"])
+def test_targets_out_of_range_are_refused(program, version):
+    with pytest.raises(ValueError) as error:
+        program.get_stablehlo_bytecode(target_version=version)
+    assert str(error.value) == (
+        f"[target_version] StableHLO {version} cannot be written: expected 0.9.0 to 1.20.0"
     )
-    for request in (program.get_stablehlo_bytecode, lambda: program._bundle.stablehlo_funcs[0].bytecode):
-        with pytest.raises(NotImplementedError) as error:
-            request()
-        assert str(error.value) == message
+
+
+def test_what_a_version_lacks_is_named_with_the_users_line(tmp_path):
+    class Narrowed(torch.nn.Module):
+        def forward(self, x):
+            return x.to(torch.float8_e4m3fnuz).to(torch.float32)
+
+    with pytest.raises(Error) as error:
+        torchere.export(Narrowed(), (torch.ones(2),), target_version="0.9.0")
+    message, place = str(error.value).split("; at ")
+    assert message == (
+        "[stablehlo.convert] StableHLO 0.9.0 has no type tensor<2xf8E4M3FNUZ>: it came with 0.10.0"
+    )
+    assert place.startswith(f"{__file__}:")
+    program = torchere.export(Narrowed(), (torch.ones(2),), target_version="0.10.0")
+    program.save(tmp_path / "narrowed")
+    assert b"StableHLO_v0.10.0\0" in (tmp_path / "narrowed/functions/forward.bytecode").read_bytes()
 
 
 def test_unknown_functions_are_named(program):

@@ -1,0 +1,20 @@
+// The module of a saved function, in whichever form it has it.
+#pragma once
+
+#include "artifact/bundle.h"
+#include "stablehlo/module.h"
+#include "vhlo/version.h"
+
+namespace torchere::artifact {
+
+/// From the bytecode where there is any, else from the text.
+TORCHERE_EXPORT Result<stablehlo::Module> readModule(const Function &function);
+
+/// The module's text: the function's own, or printed.
+TORCHERE_EXPORT Result<std::string> moduleText(const Function &function);
+
+/// The module as a portable artifact that StableHLO `target` reads: the function's own bytes if they are for
+/// that version, or written. Errors name the op that `target` cannot hold.
+TORCHERE_EXPORT Result<std::string> moduleBytecode(const Function &function, const vhlo::Version &target);
+
+} // namespace torchere::artifact
