@@ -47,7 +47,7 @@ T AttributeTable::resolve(Slots<T> &slots, const std::vector<Container::Entry> &
     if (open.size() >= maximumDepth)
       return T(fail("attributes nested too deeply"));
     slot.isOpen = true;
-    open.push_back({});
+    open.push_back({.isPortable = entries[index].dialect == "vhlo"});
     ByteCursor cursor(entries[index].bytes);
     slot.value = (this->*decode)(entries[index], cursor);
     slot.extent = open.back();
@@ -61,6 +61,7 @@ T AttributeTable::resolve(Slots<T> &slots, const std::vector<Container::Entry> &
     Extent &outer = open.back();
     outer.depth = std::max(outer.depth, slot.extent.depth + 1);
     outer.size += slot.extent.size;
+    outer.isPortable = outer.isPortable || slot.extent.isPortable;
     if (outer.depth > maximumDepth || outer.size > maximumSize)
       return T(fail("attributes nested too deeply"));
   }

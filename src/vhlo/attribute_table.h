@@ -24,6 +24,8 @@ public:
   /// Null if there is no such attribute; error() then says why.
   mlir::Attribute attribute(uint64_t index);
   mlir::Type type(uint64_t index);
+  /// Whether an attribute that was read is of the dialect vhlo, or a part of it is.
+  bool isPortable(uint64_t index) const { return attributes[index].extent.isPortable; }
   const std::string &error() const { return message; }
 
 private:
@@ -32,6 +34,7 @@ private:
   struct Extent {
     uint64_t depth = 1;
     uint64_t size = 1;
+    bool isPortable = false;
   };
   template <class T> struct Slot {
     T value;

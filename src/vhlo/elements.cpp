@@ -37,13 +37,14 @@ static std::optional<uint64_t> elementCount(ShapedType type) {
   return count;
 }
 
-/// Bools as bits, the first in the lowest; bytes of a splat are one.
+/// Bools as bits, the first in the lowest, or as bytes. A splat is one byte: all bits where bools are bits,
+/// 1 where they are bytes. (Of up to eight bools one byte is their bits.)
 static Attribute readBooleans(RankedTensorType type, uint64_t count, std::string_view bytes) {
   if (count == 0)
     return bytes.empty() ? DenseElementsAttr::get(type, ArrayRef<bool>()) : Attribute();
   uint64_t packedSize = llvm::divideCeil(count, 8);
-  bool isSplat =
-      bytes.size() == 1 && (count == 1 || (count > 8 && (bytes[0] == 0 || bytes[0] == char(0xff))));
+  bool isSplat = bytes.size() == 1 &&
+                 (count == 1 || (count > 8 && (bytes[0] == 0 || bytes[0] == 1 || bytes[0] == char(0xff))));
   if (isSplat)
     return DenseElementsAttr::get(type, bytes[0] != 0);
   bool isPacked = bytes.size() == packedSize;

@@ -70,6 +70,7 @@ private:
   std::string_view name;
   AttributeTable table;
   OpNames opNames;
+  size_t declaredValues = 0;
 };
 
 /// The section is a block that holds the module alone.
@@ -122,6 +123,8 @@ Result<Location> ModuleReader::readLocation(ByteCursor &cursor) {
   auto location = cursor.failed() ? LocationAttr() : dyn_cast_or_null<LocationAttr>(table.attribute(index));
   if (!location)
     return malformedPart("a location");
+  if (table.isPortable(index))
+    return malformed("a location holds attributes of the dialect vhlo, which are for ops");
   return Location(location);
 }
 
@@ -170,6 +173,9 @@ Status ModuleReader::readAttributes(ByteCursor &cursor, uint8_t parts, PortableO
         cursor.failed() ? DictionaryAttr() : dyn_cast_or_null<DictionaryAttr>(table.attribute(index));
     if (!dictionary)
       return malformedPart("the attributes");
+    // A module is builtin's, and so are its attributes: those of vhlo would stay in it for ever.
+    if (!op.name.version && table.isPortable(index))
+      return malformed("a module has attributes of the dialect vhlo, which are for the ops in it");
     for (NamedAttribute entry : dictionary)
       op.setAttribute(entry.getName(), entry.getValue());
   }
@@ -257,7 +263,11 @@ Status ModuleReader::readRegion(ByteCursor &cursor, Region &region, Scope &scope
   if (blocks == 0)
     return cursor.failed() ? Status(malformedPart("the regions")) : Status();
   size_t next = scope.size();
-  size_t values = cursor.count(); // each has a type, of a byte at least
+  size_t values = cursor.count();
+  // Each has a type, of a byte at least: so many cannot be, whatever the regions around and in this one say.
+  declaredValues += values;
+  if (declaredValues > container.ir.size())
+    return malformed("a region says that it defines more values than there can be");
   scope.resize(next + values);
   for (size_t index = 0; index < blocks; ++index) {
     auto *block = new Block();

@@ -1,6 +1,7 @@
 // Makes the portable module, op by op.
 #include "vhlo/module_writer.h"
 
+#include "vhlo/builtin_form.h"
 #include "vhlo/portable_form.h"
 #include "vhlo/spread_attributes.h"
 #include "vhlo/type_codes.h"
@@ -10,6 +11,7 @@
 #include "stablehlo/dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -34,7 +36,16 @@ class PortableModule {
 public:
   PortableModule(MLIRContext *context, const Version &target, bool withLocations)
       : context(context), target(target.opset()), withLocations(withLocations),
-        dialect(*context->getOrLoadDialect<PortableDialect>()) {}
+        dialect(*context->getOrLoadDialect<PortableDialect>()) {
+    // Locations only help to debug: of one that artifacts do not hold, what they hold is kept.
+    heldLocations.addReplacement([](FusedLoc fused) -> std::optional<Attribute> {
+      if (!fused.getMetadata() || hasBuiltinForm(fused.getMetadata()))
+        return std::nullopt;
+      return FusedLoc::get(fused.getContext(), fused.getLocations());
+    });
+    heldLocations.addReplacement(
+        [](OpaqueLoc opaque) -> std::optional<Attribute> { return opaque.getFallbackLocation(); });
+  }
 
   Status writeModule(ModuleOp from, ModuleOp to);
 
@@ -51,7 +62,11 @@ private:
   Status writeDiscardable(Operation &op, OperationState &state);
   Result<PortableAttr> portable(Operation &op, StringRef name, Attribute attribute);
   Result<Type> portable(Operation &op, Type type);
-  Location locationOf(Location location) const { return withLocations ? location : unknown(); }
+  Location locationOf(Location location) {
+    if (!withLocations)
+      return unknown();
+    return cast<LocationAttr>(heldLocations.replace(LocationAttr(location)));
+  }
   Location unknown() const { return UnknownLoc::get(context); }
 
   template <class... Args>
@@ -70,6 +85,7 @@ private:
   DenseMap<Type, Type> types;
   DenseMap<Attribute, PortableAttr> attributes;
   DenseMap<Value, Value> values;
+  AttrTypeReplacer heldLocations;
 };
 
 Result<Type> PortableModule::portable(Operation &op, Type type) {
@@ -263,12 +279,17 @@ Status PortableModule::writeBlock(Block &from, Block &to) {
 
 /// Modules stay builtin, with builtin attributes.
 Status PortableModule::writeModule(ModuleOp from, ModuleOp to) {
+  for (NamedAttribute attribute : from->getAttrs())
+    if (!hasBuiltinForm(attribute.getValue()))
+      return fail(*from, "attribute {} has no form in a portable artifact: got {}",
+                  attribute.getName().getValue().str(), stablehlo::textOf(attribute.getValue()));
+  to->setLoc(locationOf(from.getLoc()));
   to->setAttrs(from->getAttrDictionary());
   return writeBlock(*from.getBody(), *to.getBody());
 }
 
 Status PortableModule::writeNestedModule(ModuleOp module, Block &to) {
-  auto made = ModuleOp::create(locationOf(module.getLoc()));
+  auto made = ModuleOp::create(unknown());
   to.push_back(made);
   return writeModule(module, made);
 }
@@ -278,7 +299,7 @@ Status PortableModule::writeNestedModule(ModuleOp module, Block &to) {
 Result<OwningOpRef<ModuleOp>> toPortable(ModuleOp module, const Version &target, bool withLocations) {
   TORCHERE_TRY(checkTarget(target));
   MLIRContext *context = module.getContext();
-  OwningOpRef<ModuleOp> made = ModuleOp::create(withLocations ? module.getLoc() : UnknownLoc::get(context));
+  OwningOpRef<ModuleOp> made = ModuleOp::create(UnknownLoc::get(context));
   TORCHERE_TRY(PortableModule(context, target, withLocations).writeModule(module, *made));
   return made;
 }

@@ -77,9 +77,11 @@ static Attribute ownSymbols(Attribute portable) {
 
 /// A tensor of one dimension, of integers of the width; null if it is another.
 static DenseIntElementsAttr vectorOf(Attribute portable, unsigned width) {
-  constexpr int64_t maximumRank = 1 << 16;
+  // A splat of a few bytes can say that there are any number of them.
+  constexpr int64_t maximumSplat = 256;
   auto elements = dyn_cast<DenseIntElementsAttr>(portable);
-  bool fits = elements && elements.getType().getRank() == 1 && elements.getNumElements() <= maximumRank &&
+  bool fits = elements && elements.getType().getRank() == 1 &&
+              (!elements.isSplat() || elements.getNumElements() <= maximumSplat) &&
               elements.getElementType().isSignlessInteger(width);
   return fits ? elements : DenseIntElementsAttr();
 }

@@ -15,8 +15,8 @@ mlir::Attribute portableForm(mlir::Attribute attribute);
 /// that has this form.
 mlir::Attribute ownForm(mlir::Attribute portable, Form form);
 
-/// A vector of i64 in portable form, of no more elements than a tensor could have dimensions: the bytes of a
-/// splat can say that there are any number of them.
+/// A vector of i64 in portable form; none if it is another attribute, or a splat of more elements than any
+/// tensor has dimensions.
 std::optional<llvm::SmallVector<int64_t>> dimensionsOf(mlir::Attribute portable);
 
 } // namespace torchere::vhlo

@@ -1,17 +1,54 @@
-// Runs a fuzz target where libFuzzer is not at hand: the files named, or RUNS random changes of its seeds.
-//   json_fuzz FILE...            json_fuzz -runs=100000 [-seed=1]
+// Runs a fuzz target where libFuzzer is not at hand: the files named, or random changes of its seeds. The
+// options are libFuzzer's:
+//   json_fuzz FILE...
+//   json_fuzz [-runs=20000] [-seed=1] [-max_total_time=SECONDS] [-rss_limit_mb=2048]
+// An input that ends the process is left in crash-SEED-RUN. At the end, the heap's growth is printed: over
+// many runs a leak shows in it.
 #include "fuzz_target.h"
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <iterator>
+#include <malloc.h>
 #include <random>
+#include <sys/resource.h>
+#include <unistd.h>
 
-static void runOn(const std::string &input) {
+namespace {
+
+struct Options {
+  unsigned long runs = 20000, seed = 1, seconds = 0, megabytes = 0;
+  std::vector<std::string> files;
+};
+
+// What a signal's handler writes.
+const std::string *current = nullptr;
+char currentName[64] = "crash";
+
+void runOn(const std::string &input) {
+  current = &input;
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t *>(input.data()), input.size());
 }
+
+void keepInput(int signal) {
+  int file = open(currentName, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file >= 0 && current && write(file, current->data(), current->size()) >= 0)
+    close(file);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+size_t heapInUse() {
+  struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+} // namespace
 
 /// Cuts, doubles, overwrites or joins: the changes that break length fields and nesting.
 static std::string mutate(std::string input, const std::vector<std::string> &seeds, std::mt19937_64 &random) {
@@ -47,17 +84,34 @@ static std::string mutate(std::string input, const std::vector<std::string> &see
   return input;
 }
 
-int main(int argc, char **argv) {
-  unsigned long runs = 20000, seed = 1;
-  std::vector<std::string> files;
+static Options readOptions(int argc, char **argv) {
+  Options options;
+  const std::pair<const char *, unsigned long Options::*> numbers[] = {
+      {"-runs=", &Options::runs},
+      {"-seed=", &Options::seed},
+      {"-max_total_time=", &Options::seconds},
+      {"-rss_limit_mb=", &Options::megabytes}};
   for (int index = 1; index < argc; ++index) {
-    if (std::strncmp(argv[index], "-runs=", 6) == 0)
-      runs = std::strtoul(argv[index] + 6, nullptr, 10);
-    else if (std::strncmp(argv[index], "-seed=", 6) == 0)
-      seed = std::strtoul(argv[index] + 6, nullptr, 10);
-    else
-      files.push_back(argv[index]);
+    bool isNumber = false;
+    for (auto [name, member] : numbers)
+      if (std::strncmp(argv[index], name, std::strlen(name)) == 0) {
+        options.*member = std::strtoul(argv[index] + std::strlen(name), nullptr, 10);
+        isNumber = true;
+      }
+    if (!isNumber)
+      options.files.push_back(argv[index]);
   }
+  return options;
+}
+
+/// More memory than this is refused, which ends the process.
+static void limitMemory(unsigned long megabytes) {
+  rlimit limit{megabytes << 20, megabytes << 20};
+  if (setrlimit(RLIMIT_AS, &limit) != 0)
+    std::perror("-rss_limit_mb");
+}
+
+static int runOnFiles(const std::vector<std::string> &files) {
   for (const std::string &name : files) {
     std::ifstream file(name, std::ios::binary);
     if (!file) {
@@ -66,13 +120,33 @@ int main(int argc, char **argv) {
     }
     runOn(std::string(std::istreambuf_iterator<char>(file), {}));
   }
-  if (!files.empty())
-    return 0;
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  using Clock = std::chrono::steady_clock;
+  Options options = readOptions(argc, argv);
+  if (options.megabytes)
+    limitMemory(options.megabytes);
+  if (!options.files.empty())
+    return runOnFiles(options.files);
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    std::signal(signal, keepInput);
   std::vector<std::string> seeds = fuzzSeeds();
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(options.seed);
   for (const std::string &input : seeds)
     runOn(input);
-  for (unsigned long run = 0; run < runs; ++run)
+  auto end = Clock::now() + std::chrono::seconds(options.seconds);
+  unsigned long run = 0, warm = options.runs / 10;
+  size_t atFirst = 0;
+  for (; options.seconds ? Clock::now() < end : run < options.runs; ++run) {
+    if (run == warm)
+      atFirst = heapInUse();
+    std::snprintf(currentName, sizeof currentName, "crash-%lu-%lu", options.seed, run);
     runOn(mutate(seeds[random() % seeds.size()], seeds, random));
-  std::printf("%lu runs\n", runs);
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("%lu runs; at most %ld MB resident; heap in use: %zu bytes after %lu runs, %zu at the end\n",
+              run, usage.ru_maxrss >> 10, atFirst, warm, heapInUse());
 }

@@ -41,6 +41,40 @@ static const char *const programs[] = {
         return %3 : tensor<2x4xf32>
       }
     })",
+    R"(module @many {
+      func.func @main(%image: tensor<1x4x4x2xf32>, %kernel: tensor<2x2x2x3xf32>, %table: tensor<5x3xf32>,
+                      %rows: tensor<2x1xi64>, %flag: tensor<i1>) -> tensor<2x3xf32> {
+        %0 = stablehlo.convolution(%image, %kernel) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+          window = {stride = [1, 2], pad = [[0, 1], [1, 0]], rhs_dilate = [1, 2]}
+          {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+          : (tensor<1x4x4x2xf32>, tensor<2x2x2x3xf32>) -> tensor<1x4x2x3xf32>
+        %1 = "stablehlo.gather"(%table, %rows) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+          collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3>}>
+          : (tensor<5x3xf32>, tensor<2x1xi64>) -> tensor<2x3xf32>
+        %2:2 = "stablehlo.sort"(%1, %1) <{dimension = 1 : i64, is_stable = true}> ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+          %less = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %less : tensor<i1>
+        }) : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
+        %3 = stablehlo.while(%x = %2#0) : tensor<2x3xf32> cond {
+          stablehlo.return %flag : tensor<i1>
+        } do {
+          %y = func.call @twice(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+          stablehlo.return %y : tensor<2x3xf32>
+        }
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %4 = "stablehlo.reduce_window"(%3, %zero) <{window_dimensions = array<i64: 1, 1>}> ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %sum = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %sum : tensor<f32>
+        }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+        return %4 : tensor<2x3xf32>
+      }
+      func.func private @twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+        %0 = stablehlo.add %x, %x : tensor<2x3xf32>
+        return %0 : tensor<2x3xf32>
+      }
+    })",
 };
 
 std::vector<std::string> fuzzSeeds() {

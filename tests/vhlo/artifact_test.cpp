@@ -1,8 +1,13 @@
 // Whole artifacts: every version, there and back; what a version cannot hold; bytes that are no artifact.
 #include "vhlo/portable_artifact.h"
 
+#include "stablehlo/module_implementation.h"
+#include "vhlo/container.h"
+#include "vhlo/module_reader.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace torchere::vhlo {
@@ -130,6 +135,64 @@ TEST(PortableArtifact, OpsOfOtherDialectsAreRefused) {
   auto bytes = serialize(parse("func.func @f() attributes {no_inline} { return }"));
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().message, "[func.func] attribute no_inline has no form in a portable artifact");
+}
+
+TEST(PortableArtifact, AttributesOfModulesAreBuiltinsAlone) {
+  auto kept = parse(R"(module attributes {t.a = [1 : i32, "b", unit, @g, f32], t.b = array<i64: 1, 2>,
+    t.c = dense<[1, 2]> : tensor<2xi16>, t.d = {e = 2.5 : f64, f = (tensor<2x?xui8>, tuple<index>) -> i1}} {})");
+  for (const Version &version : {minimumVersion, defaultVersion})
+    EXPECT_EQ(deserialize(*serialize(kept, {.target = version}))->text(), kept.text());
+  for (std::string_view refused :
+       {"#stablehlo<precision HIGH>", "[#stablehlo<precision HIGH>]", "!stablehlo.token",
+        "affine_map<(d0) -> (d0)>", "1.000000e+00 : f8E4M3FN", "1 : i128", "vector<2xf32>"}) {
+    auto bytes = serialize(parse(fmt::format("module attributes {{t.a = {}}} {{}}", refused)));
+    ASSERT_FALSE(bytes) << refused;
+    EXPECT_EQ(
+        bytes.error().message,
+        fmt::format("[builtin.module] attribute t.a has no form in a portable artifact: got {}", refused));
+  }
+}
+
+/// An attribute of an op takes the place of one of the module's.
+TEST(PortableArtifact, AttributesOfOpsAreRefusedInModules) {
+  auto source = parse(R"(module attributes {t.a = "b"} {
+    func.func @f(%a: tensor<2xf32>) {
+      %0 = stablehlo.dot %a, %a, precision = [HIGH, HIGH] : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
+      return
+    }})");
+  auto bytes = serialize(source, {.withLocations = false});
+  ASSERT_TRUE(bytes) << bytes.error().text();
+  auto container = readContainer(*bytes, "file");
+  ASSERT_TRUE(container) << container.error().text();
+  auto precision = std::find_if(container->attributes.begin(), container->attributes.end(), [](auto &entry) {
+    return entry.dialect == "vhlo" && entry.bytes[0] == static_cast<char>(11 << 1 | 1);
+  });
+  ASSERT_NE(precision, container->attributes.end());
+  // The module's "b" is the string of builtin whose entry is of two bytes: its code, and the string.
+  size_t changed = 0;
+  for (auto &entry : container->attributes)
+    if (entry.dialect == "builtin" && entry.bytes.size() == 2 && entry.bytes[0] == (2 << 1 | 1) &&
+        container->strings[static_cast<uint8_t>(entry.bytes[1]) >> 1] == "b") {
+      entry = *precision;
+      ++changed;
+    }
+  ASSERT_EQ(changed, 1u);
+  auto context = stablehlo::makeContext();
+  auto module = readModule(context.get(), *container, "file");
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().message, "[file] not a portable artifact: a module has attributes of the dialect "
+                                    "vhlo, which are for the ops in it");
+}
+
+TEST(PortableArtifact, LocationsKeepWhatArtifactsHold) {
+  auto bytes = serialize(parse(R"(
+    func.func @f() { return loc(fused<#stablehlo<precision HIGH>>["a.py":1:2, "name"("b.py":3:4)]) })"));
+  ASSERT_TRUE(bytes) << bytes.error().text();
+  auto read = deserialize(*bytes);
+  ASSERT_TRUE(read) << read.error().text();
+  std::string text = read->text(true);
+  EXPECT_NE(text.find("loc(fused[#loc"), std::string::npos) << text;
+  EXPECT_EQ(text.find("precision"), std::string::npos) << text;
 }
 
 TEST(PortableArtifact, BytesThatAreNone) {
