@@ -38,5 +38,5 @@ torchere_use_archive(LLVM ${LLVM_LIBRARY_DIR}/libLLVMSupport.a LLVMRemarks LLVMT
                      LLVMSupport LLVMDemangle)
 add_library(torchere_mlir INTERFACE)
 target_link_libraries(torchere_mlir INTERFACE
-  MLIRAnalysis MLIRBytecodeReader MLIRBytecodeWriter MLIRFuncDialect MLIRIR MLIRParser MLIRPass MLIRTransforms
-  MLIRTransformUtils)
+  MLIRAnalysis MLIRBytecodeReader MLIRBytecodeWriter MLIRFuncDialect MLIRIR MLIRParser MLIRPass MLIRQuantDialect
+  MLIRTransforms MLIRTransformUtils)

@@ -1,17 +1,15 @@
 // torchere-opt: reads StableHLO text, runs MLIR passes over it and prints the result.
 #include "passes/inlining.h"
 #include "passes/registration.h"
-#include "stablehlo/chlo_dialect.h"
+#include "stablehlo/module_implementation.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry
-      .insert<mlir::func::FuncDialect, torchere::stablehlo::StableHLODialect, torchere::chlo::CHLODialect>();
+  torchere::stablehlo::registerDialects(registry);
   mlir::func::registerInlinerExtension(registry);
   torchere::passes::registerInliner(registry);
   mlir::registerTransformsPasses();

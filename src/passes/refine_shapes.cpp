@@ -5,6 +5,7 @@
 #include "passes/shape_assertions.h"
 #include "passes/shape_refinement.h"
 #include "passes/type_refinement.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
 
@@ -34,7 +35,7 @@ Result<Type> argumentType(func::FuncOp main, size_t index, const ArgumentShape &
   if (failed(verifyCompatibleShape(argument.sizes, tensor.getShape())))
     return invalidArgument("[main] shape of argument {} does not fit: got [{}], expected one of {}", index,
                            fmt::join(argument.sizes, ", "), typeText(declared));
-  return tensor.clone(argument.sizes);
+  return stablehlo::withShape(tensor, argument.sizes);
 }
 
 /// Shapes are known now: what asserted about them is checked, what computed them for custom calls goes.

@@ -2,6 +2,7 @@
 #include "passes/static_forms.h"
 
 #include "passes/constant_evaluation.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
 
@@ -34,9 +35,9 @@ FailureOr<RankedTensorType> computedType(Operation *op, ArrayRef<int64_t> sizes)
       failed(reporter.atLeast("", "size in the computed shape", sizes, 0)))
     return failure();
   if (failed(verifyCompatibleShape(sizes, declared.getShape())))
-    return reporter.violation("", "computed shape does not fit the result: got ", declared.clone(sizes),
+    return reporter.violation("", "computed shape does not fit the result: got ", withShape(declared, sizes),
                               ", expected ", declared);
-  return declared.clone(sizes);
+  return withShape(declared, sizes);
 }
 
 /// Puts `Op` in the place of `op`, with the type that it infers.

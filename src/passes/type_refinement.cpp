@@ -2,10 +2,12 @@
 #include "passes/type_refinement.h"
 
 #include "passes/constant_evaluation.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/dot_shape.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -18,10 +20,11 @@ namespace {
 using Types = SmallVector<Type>;
 
 Type resultWithShape(Operation *op, ArrayRef<int64_t> shape) {
-  return cast<RankedTensorType>(op->getResult(0).getType()).clone(shape);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  return withShape(type, shape, boundsOf(type));
 }
 
-FailureOr<Types> withShape(Operation *op, FailureOr<SmallVector<int64_t>> shape) {
+FailureOr<Types> resultOfShape(Operation *op, FailureOr<SmallVector<int64_t>> shape) {
   if (failed(shape))
     return failure();
   return Types{resultWithShape(op, *shape)};
@@ -39,7 +42,7 @@ FailureOr<Types> inferByInterface(InferTypeOpInterface op) {
 FailureOr<Types> inferConvolutionType(ConvolutionOp op) {
   ConvolutionShape convolution = describeConvolution(op);
   convolution.padding = op.getPaddingAttr();
-  return withShape(op, inferConvolution(Reporter(op), convolution));
+  return resultOfShape(op, inferConvolution(Reporter(op), convolution));
 }
 
 /// A custom call names, in indices_of_shape_operands, the operand that holds each result's shape.
@@ -58,8 +61,8 @@ FailureOr<Types> inferCustomCall(CustomCallOp op) {
     DenseIntElementsAttr constant = constantInteger(op->getOperand(index.getZExtValue()));
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (constant && tensor && constant.getNumElements() == tensor.getRank())
-      type = tensor.clone(llvm::to_vector(llvm::map_range(
-          constant.getValues<APInt>(), [](const APInt &size) { return size.getSExtValue(); })));
+      type = withShape(tensor, llvm::map_to_vector(constant.getValues<APInt>(),
+                                                   [](const APInt &size) { return size.getSExtValue(); }));
   }
   return types;
 }
@@ -70,7 +73,7 @@ FailureOr<Types> inferTypes(Operation *op) {
       .Case([](ConvertOp convert) {
         return Types{resultWithShape(convert, convert.getOperand().getType().getShape())};
       })
-      .Case([](DotGeneralOp dot) { return withShape(dot, inferDotGeneral(dot)); })
+      .Case([](DotGeneralOp dot) { return resultOfShape(dot, inferDotGeneral(dot)); })
       .Case(inferConvolutionType)
       .Case(inferCustomCall)
       .Default([](Operation *other) { return Types(other->getResultTypes()); });
@@ -78,17 +81,20 @@ FailureOr<Types> inferTypes(Operation *op) {
 
 /// The dimensions that either type knows; null if the types contradict each other.
 Type merge(Type inferred, Type declared) {
-  if (!areCompatible(inferred, declared))
-    return {};
   auto inferredTensor = dyn_cast<RankedTensorType>(inferred);
   auto declaredTensor = dyn_cast<RankedTensorType>(declared);
   if (!inferredTensor || !declaredTensor)
-    return declared;
+    return inferred == declared ? declared : Type();
+  // Whether the element types fit is for the op to verify: quantized ones may differ.
+  if (failed(verifyCompatibleShape(inferredTensor, declaredTensor)))
+    return {};
   SmallVector<int64_t> shape(inferredTensor.getShape());
   for (auto [size, known] : llvm::zip(shape, declaredTensor.getShape()))
     if (!isKnown(size))
       size = known;
-  return declaredTensor.clone(shape);
+  SmallVector<int64_t> bounds = boundsOf(declaredTensor);
+  tightenBounds(bounds, inferredTensor);
+  return withShape(declaredTensor, shape, bounds);
 }
 
 } // namespace

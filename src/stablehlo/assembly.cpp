@@ -37,9 +37,7 @@ ParseResult parseVariadicSameOperandsAndResultType(OpAsmParser &parser,
                                                    ArrayRef<OpAsmParser::UnresolvedOperand> operands,
                                                    SmallVectorImpl<Type> &types, Type &result) {
   types.resize(operands.size());
-  SmallVector<Type *> all;
-  for (Type &type : types)
-    all.push_back(&type);
+  SmallVector<Type *> all(llvm::make_pointer_range(types));
   all.push_back(&result);
   return parseOperandsAndResultType(parser, all);
 }

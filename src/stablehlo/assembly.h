@@ -18,7 +18,7 @@ void printSameOperandsAndResultType(mlir::OpAsmPrinter &printer, mlir::Operation
   printOperandsAndResultType(printer, {mlir::Type(types)...});
 }
 
-/// As above; the number of operands is known from their list.
+/// The same for operands of which there may be any number.
 mlir::ParseResult
 parseVariadicSameOperandsAndResultType(mlir::OpAsmParser &parser,
                                        llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,

@@ -13,11 +13,30 @@ using namespace mlir;
 
 namespace torchere::stablehlo {
 
+static Attribute parseTypeExtensions(AsmParser &parser);
+
 void StableHLODialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "stablehlo/attributes.cpp.inc"
       >();
+}
+
+Attribute StableHLODialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  StringRef mnemonic;
+  Attribute attribute;
+  SMLoc place = parser.getCurrentLocation();
+  OptionalParseResult parsed = generatedAttributeParser(parser, &mnemonic, type, attribute);
+  if (parsed.has_value())
+    return attribute;
+  if (mnemonic == "type_extensions")
+    return parseTypeExtensions(parser);
+  parser.emitError(place) << "unknown attribute '" << mnemonic << "' in dialect 'stablehlo'";
+  return {};
+}
+
+void StableHLODialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  (void)generatedAttributePrinter(attribute, printer);
 }
 
 void DotDimensionNumbersAttr::print(AsmPrinter &printer) const {
@@ -215,12 +234,8 @@ Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
       .integer("ulps", ulps)
       .field("mode", [&]() -> ParseResult { return parser.parseAttribute(mode); });
   SMLoc place = parser.getCurrentLocation();
-  if (fields.parse())
+  if (fields.parseWith({"mode"}))
     return {};
-  if (!mode) {
-    parser.emitError(place) << "missing field 'mode'";
-    return {};
-  }
   return parser.getChecked<ResultAccuracyAttr>(place, parser.getContext(), APFloat(atol), APFloat(rtol), ulps,
                                                mode);
 }
@@ -233,6 +248,61 @@ LogicalResult ResultAccuracyAttr::verify(function_ref<InFlightDiagnostic()> emit
                        << " takes no atol, rtol or ulps";
   if (atol.isNegative() || rtol.isNegative() || ulps < 0)
     return emitError() << "result accuracy's atol, rtol and ulps must not be negative";
+  return success();
+}
+
+//===- bounds -------------------------------------------------------------===//
+
+/// A bound, or `?`.
+static ParseResult parseBound(AsmParser &parser, Dims &bounds) {
+  if (succeeded(parser.parseOptionalQuestion())) {
+    bounds.push_back(ShapedType::kDynamic);
+    return success();
+  }
+  return parser.parseInteger(bounds.emplace_back());
+}
+
+void TypeExtensionsAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  llvm::interleaveComma(getBounds(), printer, [&](int64_t bound) {
+    if (ShapedType::isDynamic(bound))
+      printer << "?";
+    else
+      printer << bound;
+  });
+  printer << ">";
+}
+
+Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {
+  Dims bounds;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     [&] { return parseBound(parser, bounds); }))
+    return {};
+  return get(parser.getContext(), bounds);
+}
+
+/// `<bounds = [4, ?]>`: how `#stablehlo.bounds<4, ?>` was written first, as #stablehlo.type_extensions.
+static Attribute parseTypeExtensions(AsmParser &parser) {
+  Dims bounds;
+  FieldParser fields(parser);
+  fields.field("bounds", [&] {
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                          [&] { return parseBound(parser, bounds); });
+  });
+  if (fields.parseAll())
+    return {};
+  return TypeExtensionsAttr::get(parser.getContext(), bounds);
+}
+
+LogicalResult TypeExtensionsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                                 function_ref<InFlightDiagnostic()> emitError) const {
+  if (getBounds().size() != shape.size())
+    return emitError() << "bounds of " << getBounds().size() << " dimensions in a tensor of rank "
+                       << shape.size();
+  for (auto [index, size, bound] : llvm::enumerate(shape, getBounds()))
+    if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(bound))
+      return emitError() << "dimension " << index << " has the size " << size
+                         << ", so it takes no bound: got " << bound;
   return success();
 }
 

@@ -2,17 +2,12 @@
 #ifndef TORCHERE_STABLEHLO_ATTRIBUTES
 #define TORCHERE_STABLEHLO_ATTRIBUTES
 
+include "attribute_base.td"
+include "distribution_attributes.td"
 include "enums.td"
-include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/CommonAttrConstraints.td"
-
-class StableHLO_Attr<string name, string attrMnemonic> : AttrDef<StableHLO_Dialect, name> {
-  let mnemonic = attrMnemonic;
-  let hasCustomAssemblyFormat = 1;
-}
-
-def StableHLO_Dims : ArrayRefParameter<"int64_t", "dimensions">;
+include "mlir/IR/TensorEncoding.td"
 
 def StableHLO_DotDimensionNumbersAttr : StableHLO_Attr<"DotDimensionNumbers", "dot"> {
   let summary = "roles of the dimensions in dot_general";
@@ -97,6 +92,13 @@ def StableHLO_ResultAccuracyAttr : StableHLO_Attr<"ResultAccuracy", "result_accu
   }]>];
   let genVerifyDecl = 1;
   let constBuilderCall = "::torchere::stablehlo::ResultAccuracyAttr::get($_builder.getContext(), $0)";
+}
+
+def StableHLO_TypeExtensionsAttr
+    : StableHLO_Attr<"TypeExtensions", "bounds", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "a tensor type's encoding: the greatest size of each unknown dimension";
+  // One for each dimension; ShapedType::kDynamic where there is none.
+  let parameters = (ins StableHLO_Dims:$bounds);
 }
 
 def StableHLO_PrecisionConfigAttr

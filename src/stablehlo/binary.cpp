@@ -1,7 +1,9 @@
 // Elementwise ops of two and three operands: inference and verifiers.
 #include "stablehlo/assembly.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
+#include "stablehlo/quantized_types.h"
 
 using namespace mlir;
 
@@ -15,6 +17,32 @@ void addBinaryOps(StableHLODialect &dialect) {
 #define GET_OP_LIST
 #include "stablehlo/binary.cpp.inc"
       >();
+}
+
+//===- add ----------------------------------------------------------------===//
+
+LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType());
+  auto rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
+  Type left = lhs.getElementType(), right = rhs.getElementType();
+  if (!isQuantized(left) || !isQuantized(right))
+    return inferMostPreciseType(getOperationName(), location, adaptor.getOperands(), types);
+  // Scales per axis in one operand are enough for the result to have them.
+  if (failed(verifyCompatibleShape(lhs, rhs)))
+    return violation(location, getOperationName(), "C1", "shapes of lhs and rhs differ: got ", lhs, " and ",
+                     rhs);
+  SmallVector<int64_t> shape(lhs.getShape());
+  for (auto [known, size] : llvm::zip(shape, rhs.getShape()))
+    if (!isKnown(known))
+      known = size;
+  types.push_back(withShape(lhs, shape).clone(isPerAxisQuantized(right) ? right : left));
+  return success();
+}
+
+LogicalResult AddOp::verify() {
+  return verifyQuantizedAdd(Reporter(*this), getLhs().getType().getElementType(),
+                            getRhs().getType().getElementType(), getType().getElementType());
 }
 
 //===- complex ------------------------------------------------------------===//
@@ -42,7 +70,7 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType());
   auto rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
-  if (lhs.getElementType() != rhs.getElementType())
+  if (!haveSameBaseline(lhs.getElementType(), rhs.getElementType()))
     return violation(location, getOperationName(), "C1", "element types of lhs and rhs differ: got ",
                      lhs.getElementType(), " and ", rhs.getElementType());
   if (failed(verifyCompatibleShape(lhs, rhs)))
@@ -57,9 +85,9 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 
 LogicalResult CompareOp::verify() {
   std::optional<ComparisonType> type = getCompareType();
-  if (!type || *type == ComparisonType::NOTYPE)
-    return success();
   Type element = elementType(getLhs().getType());
+  if (!type || *type == ComparisonType::NOTYPE || isQuantized(element))
+    return success();
   bool fits = isFloat(element)     ? *type == ComparisonType::FLOAT || *type == ComparisonType::TOTALORDER
               : isComplex(element) ? *type == ComparisonType::FLOAT
               : isSignedInteger(element) ? *type == ComparisonType::SIGNED
@@ -76,7 +104,7 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                                          SmallVectorImpl<Type> &types) {
   Type onTrue = adaptor.getOnTrue().getType();
   Type onFalse = adaptor.getOnFalse().getType();
-  if (!areCompatible(onTrue, onFalse))
+  if (!haveCompatibleBaselines(onTrue, onFalse))
     return violation(location, getOperationName(), "C2", "types of on_true and on_false differ: got ", onTrue,
                      " and ", onFalse);
   return inferMostPreciseType(getOperationName(), location, adaptor.getOperands().drop_front(), types);
@@ -114,7 +142,7 @@ LogicalResult ClampOp::verify() {
     if (bound.getRank() != 0 && failed(verifyCompatibleShape(bound, operand)))
       return violation(*this, constraint, name, " is neither a scalar nor of the shape of operand: got ",
                        bound, " and ", operand);
-    if (bound.getElementType() != operand.getElementType())
+    if (!haveSameBaseline(bound.getElementType(), operand.getElementType()))
       return violation(*this, "C3", "element types of ", name, " and operand differ: got ",
                        bound.getElementType(), " and ", operand.getElementType());
     return success();

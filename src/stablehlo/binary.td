@@ -14,12 +14,11 @@ class StableHLO_BinaryOp<string mnemonic, Type tensor, string text, list<Trait> 
   }];
 }
 
-def StableHLO_AddOp : StableHLO_BinaryOp<"add", StableHLO_Tensor, "sum; logical or of booleans", [Commutative]>;
 def StableHLO_AndOp
     : StableHLO_BinaryOp<"and", StableHLO_BoolOrIntTensor, "logical or bitwise and", [Commutative]>;
 def StableHLO_Atan2Op
-    : StableHLO_BinaryOp<"atan2", StableHLO_FloatOrComplexTensor, "angle of the point (rhs, lhs)">;
-def StableHLO_DivOp : StableHLO_BinaryOp<"divide", StableHLO_IntFloatOrComplexTensor, "quotient, towards zero">;
+    : StableHLO_BinaryOp<"atan2", StableHLO_FunctionTensor, "angle of the point (rhs, lhs)">;
+def StableHLO_DivOp : StableHLO_BinaryOp<"divide", StableHLO_NumberTensor, "quotient, towards zero">;
 def StableHLO_MaxOp
     : StableHLO_BinaryOp<"maximum", StableHLO_Tensor, "the greater; logical or of booleans", [Commutative]>;
 def StableHLO_MinOp
@@ -27,18 +26,28 @@ def StableHLO_MinOp
 def StableHLO_MulOp
     : StableHLO_BinaryOp<"multiply", StableHLO_Tensor, "product; logical and of booleans", [Commutative]>;
 def StableHLO_OrOp : StableHLO_BinaryOp<"or", StableHLO_BoolOrIntTensor, "logical or bitwise or", [Commutative]>;
-def StableHLO_PowOp : StableHLO_BinaryOp<"power", StableHLO_IntFloatOrComplexTensor, "lhs to the power of rhs">;
+def StableHLO_PowOp : StableHLO_BinaryOp<"power", StableHLO_NumberTensor, "lhs to the power of rhs">;
 def StableHLO_RemOp
-    : StableHLO_BinaryOp<"remainder", StableHLO_IntFloatOrComplexTensor, "remainder, with the sign of lhs">;
+    : StableHLO_BinaryOp<"remainder", StableHLO_NumberTensor, "remainder, with the sign of lhs">;
 def StableHLO_ShiftLeftOp : StableHLO_BinaryOp<"shift_left", StableHLO_IntTensor, "left shift">;
 def StableHLO_ShiftRightArithmeticOp
     : StableHLO_BinaryOp<"shift_right_arithmetic", StableHLO_IntTensor, "right shift that copies the sign">;
 def StableHLO_ShiftRightLogicalOp
     : StableHLO_BinaryOp<"shift_right_logical", StableHLO_IntTensor, "right shift that inserts zeros">;
 def StableHLO_SubtractOp
-    : StableHLO_BinaryOp<"subtract", StableHLO_IntFloatOrComplexTensor, "difference">;
+    : StableHLO_BinaryOp<"subtract", StableHLO_NumberTensor, "difference">;
 def StableHLO_XorOp
     : StableHLO_BinaryOp<"xor", StableHLO_BoolOrIntTensor, "logical or bitwise exclusive or", [Commutative]>;
+
+// Alone among these, it takes operands whose scales are per axis.
+def StableHLO_AddOp : StableHLO_VerifiedOp<"add", [Pure, Commutative, StableHLO_InfersBaselines]> {
+  let summary = "sum; logical or of booleans";
+  let arguments = (ins StableHLO_PerAxisTensor:$lhs, StableHLO_PerAxisTensor:$rhs);
+  let results = (outs StableHLO_PerAxisTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:` custom<SameOperandsAndResultType>(type($lhs), type($rhs), type($result))
+  }];
+}
 
 def StableHLO_ComplexOp : StableHLO_Op<"complex", [Pure, StableHLO_InfersTypes]> {
   let summary = "complex number of a real part, lhs, and an imaginary part, rhs";
@@ -65,7 +74,7 @@ def StableHLO_CompareOp : StableHLO_VerifiedOp<"compare", [Pure, StableHLO_Infer
   }];
 }
 
-def StableHLO_SelectOp : StableHLO_VerifiedOp<"select", [Pure, StableHLO_InfersTypes]> {
+def StableHLO_SelectOp : StableHLO_VerifiedOp<"select", [Pure, StableHLO_InfersBaselines]> {
   let summary = "on_true where pred holds, on_false elsewhere";
   let arguments = (ins StableHLO_BoolTensor:$pred, StableHLO_Tensor:$on_true, StableHLO_Tensor:$on_false);
   let results = (outs StableHLO_Tensor:$result);
@@ -76,7 +85,7 @@ def StableHLO_SelectOp : StableHLO_VerifiedOp<"select", [Pure, StableHLO_InfersT
   }];
 }
 
-def StableHLO_ClampOp : StableHLO_VerifiedOp<"clamp", [Pure, StableHLO_InfersTypes]> {
+def StableHLO_ClampOp : StableHLO_VerifiedOp<"clamp", [Pure, StableHLO_InfersBaselines]> {
   let summary = "operand limited to the range from min to max";
   let arguments = (ins StableHLO_Tensor:$min, StableHLO_Tensor:$operand, StableHLO_Tensor:$max);
   let results = (outs StableHLO_Tensor:$result);

@@ -26,14 +26,14 @@ def StableHLO_IfOp : StableHLO_Op<"if", [RecursiveMemoryEffects, StableHLO_Infer
   let summary = "what true_branch or false_branch returns";
   let arguments = (ins StableHLO_ScalarBoolTensor:$pred);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
-  let results = (outs Variadic<StableHLO_TensorOrToken>);
+  let results = (outs Variadic<StableHLO_PerAxisTensorOrToken>);
 }
 
 def StableHLO_CaseOp : StableHLO_Op<"case", [RecursiveMemoryEffects, StableHLO_InfersTypes]> {
   let summary = "what the branch of a computed index returns";
   let arguments = (ins StableHLO_ScalarInt32Tensor:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
-  let results = (outs Variadic<StableHLO_TensorOrToken>);
+  let results = (outs Variadic<StableHLO_PerAxisTensorOrToken>);
 }
 
 def StableHLO_CompositeOp

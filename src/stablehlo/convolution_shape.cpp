@@ -1,6 +1,8 @@
 // Implements the shape rules of convolutions, by the numbers of the constraints of `convolution`.
 #include "stablehlo/convolution_shape.h"
 
+#include "stablehlo/quantized_types.h"
+
 using namespace mlir;
 
 namespace torchere::stablehlo {
@@ -82,6 +84,9 @@ FailureOr<SmallVector<int64_t>> inferConvolution(const Reporter &reporter,
   SmallVector<int64_t> kernel;
   for (int64_t dimension : numbers.getKernelSpatialDimensions())
     kernel.push_back(convolution.rhs.getDimSize(dimension));
+  for (int64_t size : kernel)
+    if (isKnown(size) && failed(reporter.atLeast("", "kernel's spatial size", size, 1)))
+      return failure();
   WindowAttributes attributes;
   attributes.arrays = {
       {"window_strides", convolution.strides, &WindowDimension::stride, "C2", "C3"},
@@ -116,6 +121,23 @@ FailureOr<SmallVector<int64_t>> inferConvolution(const Reporter &reporter,
   return shape;
 }
 
+static LogicalResult verifyQuantizedConvolution(const Reporter &reporter, const ConvolutionShape &convolution,
+                                                Type result) {
+  Type lhs = convolution.lhs.getElementType(), rhs = convolution.rhs.getElementType();
+  auto verifyDimension = [&](StringRef constraint, StringRef name, Type type, int64_t expected) {
+    std::optional<int64_t> dimension = quantizedDimension(type);
+    if (!dimension || *dimension == expected)
+      return success();
+    return reporter.violation(constraint, "quantized dimension of ", name, ": got ", *dimension,
+                              ", expected ", expected, ", that of its output features");
+  };
+  ContractionConstraints constraints{"C28", "C31", "C32", "C33", "C34"};
+  return failure(
+      failed(verifyQuantizedContraction(reporter, constraints, lhs, rhs, result)) ||
+      failed(verifyDimension("C29", "rhs", rhs, convolution.numbers.getKernelOutputFeatureDimension())) ||
+      failed(verifyDimension("C30", "result", result, convolution.numbers.getOutputFeatureDimension())));
+}
+
 LogicalResult verifyConvolution(const Reporter &reporter, const ConvolutionShape &convolution,
                                 RankedTensorType result) {
   FailureOr<SmallVector<int64_t>> shape = inferConvolution(reporter, convolution);
@@ -123,7 +145,7 @@ LogicalResult verifyConvolution(const Reporter &reporter, const ConvolutionShape
     return failure();
   // The result may have other elements, which XLA accumulates in.
   Type lhs = convolution.lhs.getElementType(), rhs = convolution.rhs.getElementType();
-  if (lhs != rhs)
+  if (lhs != rhs && !isQuantized(lhs) && !isQuantized(rhs))
     return reporter.violation("C27", "element types of lhs and rhs differ: got ", lhs, " and ", rhs);
   if (result.getRank() != convolution.lhs.getRank())
     return reporter.violation("C26", "rank of the result: got ", result.getRank(), ", expected ",
@@ -131,7 +153,7 @@ LogicalResult verifyConvolution(const Reporter &reporter, const ConvolutionShape
   if (failed(verifyCompatibleShape(*shape, result.getShape())))
     return reporter.violation("C25", "result has the wrong shape: got ", result, ", expected ",
                               result.clone(*shape));
-  return success();
+  return verifyQuantizedConvolution(reporter, convolution, result.getElementType());
 }
 
 } // namespace torchere::stablehlo

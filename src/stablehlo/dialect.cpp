@@ -1,4 +1,4 @@
-// Registers the dialect's ops, group by group, its attributes and its types.
+// Registers the dialect's ops, group by group, its types and its attributes.
 #include "stablehlo/dialect.h"
 
 using namespace mlir;

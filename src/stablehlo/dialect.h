@@ -1,4 +1,4 @@
-// The StableHLO dialect: every op, attribute, type and enumeration in one header. Names follow the
+// The StableHLO dialect: every op, type, attribute and enumeration in one header. Names follow the
 // specification's ops (stablehlo.dot_general is DotGeneralOp, its attribute dot_dimension_numbers is
 // getDotDimensionNumbers()).
 #pragma once
@@ -6,6 +6,7 @@
 #include "stablehlo/element_types.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,6 +14,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -8,12 +8,14 @@ def StableHLO_Dialect : Dialect {
   let name = "stablehlo";
   let cppNamespace = "::torchere::stablehlo";
   let summary = "The portable operation set for machine learning programs that the StableHLO specification defines.";
-  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::quant::QuantDialect"];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerTypes();
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;
     // addOperations is protected, and each group of ops registers its own.
     template <class... Ops> void registerOps() { addOperations<Ops...>(); }
   }];

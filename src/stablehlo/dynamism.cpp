@@ -1,9 +1,11 @@
 // Ops whose result shape is computed by the program: inference and verifiers.
 #include "stablehlo/assembly.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/gather_shape.h"
+#include "stablehlo/quantized_types.h"
 #include "stablehlo/sizes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -29,7 +31,7 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   auto operand = getOperand().getType();
   auto result = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (failed(reporter.sameElements("C1", "operand", getOperand(), "result", getResult())) ||
+  if (failed(verifyMovedElements(reporter, "C1", operand, result, /*repeats=*/true)) ||
       failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
       failed(reporter.inRange("C3", "broadcast_dimensions", dimensions, result.getRank())) ||
       failed(reporter.unique("C4", "broadcast_dimensions", dimensions)))
@@ -41,7 +43,8 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
                                 " cannot be broadcast to result dimension ", dimension, " of size ",
                                 result.getDimSize(dimension));
   }
-  if (failed(reporter.length("C7", "output_dimensions", getOutputDimensions(), result.getRank())))
+  if (failed(verifyBroadcastScales(reporter, "C6", operand, result, dimensions)) ||
+      failed(reporter.length("C7", "output_dimensions", getOutputDimensions(), result.getRank())))
     return failure();
   ArrayRef<int64_t> expanding = getKnownExpandingDimensions().value_or(ArrayRef<int64_t>());
   ArrayRef<int64_t> nonexpanding = getKnownNonexpandingDimensions().value_or(ArrayRef<int64_t>());
@@ -73,9 +76,6 @@ LogicalResult DynamicGatherOp::inferReturnTypes(MLIRContext *, std::optional<Loc
                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
   Reporter reporter(location, getOperationName());
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
-  auto sizes = cast<RankedTensorType>(adaptor.getSliceSizes().getType());
-  if (sizes.getRank() != 1)
-    return reporter.violation("C20", "rank of slice_sizes: got ", sizes.getRank(), ", expected 1");
   if (failed(reporter.length("C20", "slice_sizes", adaptor.getSliceSizes(), operand.getRank())))
     return failure();
   GatherShape gather{operand, cast<RankedTensorType>(adaptor.getStartIndices().getType()),
@@ -102,6 +102,13 @@ LogicalResult DynamicIotaOp::verify() {
                  failed(reporter.length("C2", "output_shape", getOutputShape(), getType().getRank())));
 }
 
+/// Vectors that each say something of every dimension come in one type.
+static LogicalResult verifySameTypes(const Reporter &reporter, StringRef names, ValueRange vectors) {
+  if (llvm::all_equal(vectors.getTypes()))
+    return success();
+  return reporter.violation("", "types of ", names, " differ: got ", vectors.getTypes());
+}
+
 //===- dynamic_pad --------------------------------------------------------===//
 
 LogicalResult DynamicPadOp::verify() {
@@ -116,7 +123,8 @@ LogicalResult DynamicPadOp::verify() {
   if (getType().getRank() != rank)
     return reporter.violation("C4", "ranks of operand and result differ: got ", rank, " and ",
                               getType().getRank());
-  return success();
+  return verifySameTypes(reporter, "edge_padding_low, edge_padding_high and interior_padding",
+                         getOperands().drop_front(2));
 }
 
 //===- dynamic_reshape ----------------------------------------------------===//
@@ -125,7 +133,8 @@ LogicalResult DynamicReshapeOp::verify() {
   Reporter reporter(*this);
   auto operand = getOperand().getType();
   auto result = getType();
-  if (failed(reporter.sameElements("C1", "operand", getOperand(), "result", getResult())))
+  if (failed(verifyMovedElements(reporter, "C1", operand, result)) ||
+      failed(verifyReshapedScales(reporter, "C3", operand, result)))
     return failure();
   if (failed(verifySameCount(reporter, "C2", operand, result)))
     return failure();
@@ -140,11 +149,19 @@ LogicalResult SetDimensionSizeOp::inferReturnTypes(MLIRContext *, std::optional<
   int64_t dimension = adaptor.getDimension();
   if (failed(Reporter(location, getOperationName()).inRange("", "dimension", dimension, operand.getRank())))
     return failure();
-  SmallVector<int64_t> shape(operand.getShape());
-  DenseIntElementsAttr size;
-  bool isConstant = matchPattern(adaptor.getSize(), m_Constant(&size));
-  shape[dimension] = isConstant ? (*size.begin()).getSExtValue() : ShapedType::kDynamic;
-  types.push_back(RankedTensorType::get(shape, operand.getElementType()));
+  // The size that the dimension has already changes nothing; of another it is the bound.
+  DenseIntElementsAttr constant;
+  bool isConstant = matchPattern(adaptor.getSize(), m_Constant(&constant));
+  int64_t size = operand.getDimSize(dimension);
+  if (isConstant && (*constant.begin()).getSExtValue() == size) {
+    types.push_back(operand);
+    return success();
+  }
+  SmallVector<int64_t> shape(operand.getShape()), bounds = boundsOf(operand);
+  shape[dimension] = ShapedType::kDynamic;
+  if (isKnown(size))
+    bounds[dimension] = size;
+  types.push_back(withShape(operand, shape, bounds));
   return success();
 }
 
@@ -161,7 +178,7 @@ LogicalResult RealDynamicSliceOp::verify() {
   if (getType().getRank() != rank)
     return reporter.violation("", "ranks of operand and result differ: got ", rank, " and ",
                               getType().getRank());
-  return success();
+  return verifySameTypes(reporter, "start_indices, limit_indices and strides", getOperands().drop_front());
 }
 
 } // namespace torchere::stablehlo

@@ -6,10 +6,10 @@ include "op_base.td"
 
 def StableHLO_DynamicBroadcastInDimOp : StableHLO_VerifiedOp<"dynamic_broadcast_in_dim", [Pure]> {
   let summary = "broadcast_in_dim to a computed shape";
-  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_DimensionTensor:$output_dimensions,
+  let arguments = (ins StableHLO_PerAxisTensor:$operand, StableHLO_DimensionTensor:$output_dimensions,
     DenseI64ArrayAttr:$broadcast_dimensions, OptionalAttr<DenseI64ArrayAttr>:$known_expanding_dimensions,
     OptionalAttr<DenseI64ArrayAttr>:$known_nonexpanding_dimensions);
-  let results = (outs StableHLO_Tensor:$result);
+  let results = (outs StableHLO_PerAxisTensor:$result);
   let assemblyFormat = [{
     $operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions attr-dict `:`
     functional-type(operands, results)
@@ -18,7 +18,7 @@ def StableHLO_DynamicBroadcastInDimOp : StableHLO_VerifiedOp<"dynamic_broadcast_
 
 def StableHLO_DynamicConvOp : StableHLO_VerifiedOp<"dynamic_conv", [Pure]> {
   let summary = "convolution with computed padding";
-  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, StableHLO_IntTensor:$padding,
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, StableHLO_IntMatrix:$padding,
     OptionalAttr<DenseI64ArrayAttr>:$window_strides, OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
     OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation, OptionalAttr<DenseBoolArrayAttr>:$window_reversal,
     StableHLO_ConvDimensionNumbersAttr:$dimension_numbers,
@@ -31,7 +31,7 @@ def StableHLO_DynamicConvOp : StableHLO_VerifiedOp<"dynamic_conv", [Pure]> {
 def StableHLO_DynamicGatherOp : StableHLO_Op<"dynamic_gather", [Pure, StableHLO_InfersTypes]> {
   let summary = "gather of slices of computed size";
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_IntTensor:$start_indices,
-    StableHLO_IntTensor:$slice_sizes, StableHLO_GatherDimensionNumbersAttr:$dimension_numbers,
+    StableHLO_IntVector:$slice_sizes, StableHLO_GatherDimensionNumbersAttr:$dimension_numbers,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
   let results = (outs StableHLO_Tensor:$result);
 }
@@ -39,7 +39,7 @@ def StableHLO_DynamicGatherOp : StableHLO_Op<"dynamic_gather", [Pure, StableHLO_
 def StableHLO_DynamicIotaOp : StableHLO_VerifiedOp<"dynamic_iota", [Pure]> {
   let summary = "iota of a computed shape";
   let arguments = (ins StableHLO_DimensionTensor:$output_shape, I64Attr:$iota_dimension);
-  let results = (outs StableHLO_IotaTensor:$result);
+  let results = (outs StableHLO_NumberTensor:$result);
   let assemblyFormat = "$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)";
 }
 
@@ -54,8 +54,8 @@ def StableHLO_DynamicPadOp : StableHLO_VerifiedOp<"dynamic_pad", [Pure]> {
 
 def StableHLO_DynamicReshapeOp : StableHLO_VerifiedOp<"dynamic_reshape", [Pure]> {
   let summary = "reshape to a computed shape";
-  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_DimensionTensor:$output_shape);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_PerAxisTensor:$operand, StableHLO_DimensionTensor:$output_shape);
+  let results = (outs StableHLO_PerAxisTensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 

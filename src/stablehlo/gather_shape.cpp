@@ -1,6 +1,8 @@
 // Implements the rules of gather's dimension numbers.
 #include "stablehlo/gather_shape.h"
 
+#include "stablehlo/bounds.h"
+
 using namespace mlir;
 
 namespace torchere::stablehlo {
@@ -118,7 +120,7 @@ FailureOr<RankedTensorType> inferGather(const Reporter &reporter, const GatherSh
   auto nextBatch = batch.begin();
   for (int64_t dimension = 0; dimension < rank; ++dimension)
     shape.push_back(llvm::is_contained(offsets, dimension) ? *nextOffset++ : *nextBatch++);
-  return gather.operand.clone(shape);
+  return withShape(gather.operand, shape);
 }
 
 } // namespace torchere::stablehlo

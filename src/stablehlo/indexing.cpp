@@ -1,5 +1,6 @@
 // Ops that read or replace parts of a tensor: inference and verifiers.
 #include "stablehlo/assembly.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/gather_shape.h"
@@ -44,7 +45,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     shape.push_back(
         llvm::divideCeil(static_cast<uint64_t>(limit - start), static_cast<uint64_t>(strides[index])));
   }
-  types.push_back(operand.clone(shape));
+  types.push_back(withShape(operand, shape));
   return success();
 }
 
@@ -84,7 +85,7 @@ LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *, std::optional<Loca
     if (sizes[index] < 0 || (isKnown(size) && sizes[index] > size))
       return reporter.violation("C4", "slice size of dimension ", index, ": got ", sizes[index],
                                 ", expected it in [0, ", isKnown(size) ? std::to_string(size) : "?", "]");
-  types.push_back(operand.clone(sizes));
+  types.push_back(withShape(operand, sizes));
   return success();
 }
 

@@ -4,6 +4,7 @@
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/dot_shape.h"
+#include "stablehlo/quantized_types.h"
 
 using namespace mlir;
 
@@ -20,6 +21,18 @@ void addLinearAlgebraOps(StableHLODialect &dialect) {
 }
 
 //===- dot_general --------------------------------------------------------===//
+
+static LogicalResult verifyQuantizedDot(DotGeneralOp op, Type lhs, Type rhs, Type result) {
+  Reporter reporter(op);
+  ContractionConstraints constraints{"C14", "C17", "C18", "C19", "C20"};
+  if (failed(verifyQuantizedContraction(reporter, constraints, lhs, rhs, result)) ||
+      failed(verifyZeroPoints(reporter, "C15", "rhs", rhs)))
+    return failure();
+  std::optional<int64_t> dimension = quantizedDimension(rhs);
+  if (dimension && llvm::is_contained(op.getDotDimensionNumbers().getRhsContractingDimensions(), *dimension))
+    return reporter.violation("C16", "quantized dimension ", *dimension, " of rhs is contracted");
+  return success();
+}
 
 LogicalResult DotGeneralOp::verify() {
   Reporter reporter(*this);
@@ -38,6 +51,9 @@ LogicalResult DotGeneralOp::verify() {
     return reporter.violation("C12", "result has the wrong shape: got ", getType(), ", expected ",
                               getType().clone(*shape));
   Type lhs = getLhs().getType().getElementType(), rhs = getRhs().getType().getElementType();
+  Type result = getType().getElementType();
+  if (isQuantized(lhs) || isQuantized(rhs) || isQuantized(result))
+    return verifyQuantizedDot(*this, lhs, rhs, result);
   if (isFloat(lhs) != isFloat(rhs) || isComplex(lhs) != isComplex(rhs))
     return reporter.violation("C13", "element types of lhs and rhs differ in kind: got ", lhs, " and ", rhs);
   return success();

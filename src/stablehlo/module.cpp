@@ -14,9 +14,15 @@
 
 namespace torchere::stablehlo {
 
+void registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<mlir::func::FuncDialect, mlir::quant::QuantDialect, StableHLODialect, chlo::CHLODialect>();
+}
+
 std::shared_ptr<mlir::MLIRContext> makeContext() {
-  auto context = std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
-  context->loadDialect<mlir::func::FuncDialect, StableHLODialect, chlo::CHLODialect>();
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  auto context = std::make_shared<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
   return context;
 }
 

@@ -11,8 +11,11 @@
 
 namespace torchere::stablehlo {
 
-/// A context with every dialect of ours (and func) loaded, single threaded. Cheap to share: modules of one
-/// context must not be used from two threads at once.
+/// Adds every dialect that a module may hold: ours, func's functions and quant's types.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// A context with every dialect that a module may hold loaded, single threaded. Cheap to share: modules of
+/// one context must not be used from two threads at once.
 std::shared_ptr<mlir::MLIRContext> makeContext();
 
 /// Module::parse in a context that may know further dialects.

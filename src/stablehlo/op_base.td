@@ -19,7 +19,15 @@ def StableHLO_InfersTypes : InferTypeOpAdaptorBase<[{
   }
 }]>;
 
-// All operands and the result have one element type and compatible shapes; the result's is the most precise.
+// The same, but the scales and zero points of a quantized result are its own.
+def StableHLO_InfersBaselines : InferTypeOpAdaptorBase<[{
+  static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange declared) {
+    return ::torchere::stablehlo::haveCompatibleBaselines(inferred, declared);
+  }
+}]>;
+
+// All operands and the result have one element type, scales and zero points aside, and compatible shapes; the
+// result's is the most precise.
 def StableHLO_CompatibleOperandsAndResultTrait : NativeOpTrait<"CompatibleOperandsAndResult", [], [{
   static ::llvm::LogicalResult inferReturnTypes(
       ::mlir::MLIRContext *, std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
@@ -28,7 +36,7 @@ def StableHLO_CompatibleOperandsAndResultTrait : NativeOpTrait<"CompatibleOperan
     return ::torchere::stablehlo::inferMostPreciseType(getOperationName(), location, operands, types);
   }
   static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange declared) {
-    return ::torchere::stablehlo::areCompatible(inferred, declared);
+    return ::torchere::stablehlo::haveCompatibleBaselines(inferred, declared);
   }
 }]> {
   let cppNamespace = "::torchere::stablehlo";

@@ -17,18 +17,6 @@ void addOrderingOps(StableHLODialect &dialect) {
       >();
 }
 
-LogicalResult AfterAllOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor,
-                                           SmallVectorImpl<Type> &types) {
-  types.push_back(TokenType::get(context));
-  return success();
-}
-
-LogicalResult CreateTokenOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor,
-                                              SmallVectorImpl<Type> &types) {
-  types.push_back(TokenType::get(context));
-  return success();
-}
-
 LogicalResult OptimizationBarrierOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                                       SmallVectorImpl<Type> &types) {
   llvm::append_range(types, adaptor.getOperand().getTypes());

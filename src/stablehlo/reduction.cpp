@@ -1,5 +1,6 @@
 // Reductions, sorting and map: inference and verifiers. The text of reduce is in reduction_assembly.cpp.
 #include "stablehlo/assembly.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/region.h"
@@ -125,8 +126,10 @@ LogicalResult SortOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
       commonShape(Reporter(location, getOperationName()), "C1", "C3", adaptor.getInputs());
   if (failed(shape))
     return failure();
-  for (Value input : adaptor.getInputs())
-    types.push_back(cast<RankedTensorType>(input.getType()).clone(*shape));
+  for (Value input : adaptor.getInputs()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    types.push_back(withShape(type, *shape, boundsOf(type)));
+  }
   return success();
 }
 

@@ -71,6 +71,8 @@ static bool isPromotable(Type from, Type to) {
   if (fromInteger && toInteger)
     return fromInteger.getSignedness() == toInteger.getSignedness() &&
            fromInteger.getWidth() <= toInteger.getWidth();
+  if (isQuantized(from) && isQuantized(to))
+    return expressedType(from) == expressedType(to);
   auto fromComplex = dyn_cast<ComplexType>(from), toComplex = dyn_cast<ComplexType>(to);
   return fromComplex && toComplex && isPromotable(fromComplex.getElementType(), toComplex.getElementType());
 }

@@ -1,9 +1,12 @@
 // Constants, and ops that rearrange elements: inference, verifiers and folds.
 #include "stablehlo/assembly.h"
+#include "stablehlo/bounds.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
+#include "stablehlo/quantized_types.h"
 #include "stablehlo/sizes.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -36,14 +39,42 @@ void ConstantOp::getAsmResultNames(function_ref<void(Value, StringRef)> setName)
   setName(getResult(), isa<IntegerType>(elementType(getType())) ? "c" : "cst");
 }
 
-// `stablehlo.constant {attributes} dense<...> : type`; the type is the value's own.
+// `stablehlo.constant {attributes} dense<...> : type`, when the type is the value's own; a quantized constant
+// is `stablehlo.constant() <{value = dense<...> : type}> {attributes} : () -> type`.
 void ConstantOp::print(OpAsmPrinter &printer) {
+  if (getValue().getType() == getType()) {
+    printer.printOptionalAttrDict((*this)->getAttrs(), /*elidedAttrs=*/{"value"});
+    printer << ' ' << getValue();
+    return;
+  }
+  printer << "() <{value = " << getValue() << "}>";
   printer.printOptionalAttrDict((*this)->getAttrs(), /*elidedAttrs=*/{"value"});
-  printer << ' ' << getValue();
+  printer << " : () -> " << getType();
+}
+
+/// What follows the opening parenthesis of `() <{value = dense<...> : type}> {attributes} : () -> type`.
+/// Without the angle brackets the value is among the attributes, as in programs of older versions.
+static ParseResult parseQuantizedConstant(OpAsmParser &parser, OperationState &result) {
+  FunctionType type;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseRParen())
+    return failure();
+  if (succeeded(parser.parseOptionalLess()) &&
+      (parser.parseOptionalAttrDict(result.attributes) || parser.parseGreater()))
+    return failure();
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type))
+    return failure();
+  if (!isa_and_present<ElementsAttr>(result.attributes.get("value")) || type.getNumInputs() != 0 ||
+      type.getNumResults() != 1)
+    return parser.emitError(place) << "expected the attribute 'value' and the type of one result";
+  result.addTypes(type.getResults());
+  return success();
 }
 
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
   ElementsAttr value;
+  if (succeeded(parser.parseOptionalLParen()))
+    return parseQuantizedConstant(parser, result);
   if (parser.parseOptionalAttrDict(result.attributes) ||
       parser.parseAttribute(value, "value", result.attributes))
     return failure();
@@ -56,7 +87,8 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
 static int64_t bitWidth(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * complex.getElementType().getIntOrFloatBitWidth();
-  return element.getIntOrFloatBitWidth();
+  auto quantized = dyn_cast<quant::QuantizedType>(element);
+  return (quantized ? quantized.getStorageType() : element).getIntOrFloatBitWidth();
 }
 
 LogicalResult BitcastConvertOp::verify() {
@@ -109,10 +141,8 @@ LogicalResult BroadcastInDimOp::verify() {
   auto operand = getOperand().getType();
   auto result = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (operand.getElementType() != result.getElementType())
-    return reporter.violation("C1", "element types of operand and result differ: got ",
-                              operand.getElementType(), " and ", result.getElementType());
-  if (failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
+  if (failed(verifyMovedElements(reporter, "C1", operand, result, /*repeats=*/true)) ||
+      failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
       failed(reporter.inRange("C3", "broadcast_dimensions", dimensions, result.getRank())) ||
       failed(reporter.unique("C4", "broadcast_dimensions", dimensions)))
     return failure();
@@ -123,7 +153,7 @@ LogicalResult BroadcastInDimOp::verify() {
                                 " cannot be broadcast to result dimension ", dimension, " of size ",
                                 result.getDimSize(dimension));
   }
-  return success();
+  return verifyBroadcastScales(reporter, "C6", operand, result, dimensions);
 }
 
 OpFoldResult BroadcastInDimOp::fold(FoldAdaptor) {
@@ -164,7 +194,7 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Locat
         known = size;
     }
   }
-  types.push_back(first.clone(shape));
+  types.push_back(withShape(first, shape));
   return success();
 }
 
@@ -224,18 +254,19 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
       return reporter.violation("C4", "result dimension ", index, " would have the negative size ", *padded);
     size = *padded;
   }
-  types.push_back(operand.clone(shape));
+  types.push_back(withShape(operand, shape));
   return success();
 }
 
 //===- reshape ------------------------------------------------------------===//
 
 LogicalResult ReshapeOp::verify() {
+  Reporter reporter(*this);
   auto operand = getOperand().getType();
-  if (operand.getElementType() != getType().getElementType())
-    return violation(*this, "C1", "element types of operand and result differ: got ",
-                     operand.getElementType(), " and ", getType().getElementType());
-  return verifySameCount(Reporter(*this), "C2", operand, getType());
+  if (failed(verifyMovedElements(reporter, "C1", operand, getType())) ||
+      failed(verifySameCount(reporter, "C2", operand, getType())))
+    return failure();
+  return verifyReshapedScales(reporter, "C3", operand, getType());
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
@@ -266,10 +297,15 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
       failed(reporter.inRange("C2", "permutation", permutation, operand.getRank())) ||
       failed(reporter.unique("C2", "permutation", permutation)))
     return failure();
-  SmallVector<int64_t> shape;
-  for (int64_t dimension : permutation)
+  SmallVector<int64_t> shape, bounds, operandBounds = boundsOf(operand);
+  Type element = operand.getElementType();
+  for (auto [index, dimension] : llvm::enumerate(permutation)) {
     shape.push_back(operand.getDimSize(dimension));
-  types.push_back(operand.clone(shape));
+    bounds.push_back(operandBounds[dimension]);
+    if (quantizedDimension(operand.getElementType()) == dimension)
+      element = withQuantizedDimension(element, index);
+  }
+  types.push_back(withShape(operand, shape, bounds).clone(element));
   return success();
 }
 

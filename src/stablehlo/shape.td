@@ -5,7 +5,14 @@
 include "op_base.td"
 include "mlir/IR/OpAsmInterface.td"
 
-def StableHLO_ConstantOp : StableHLO_Op<"constant", [Pure, ConstantLike, StableHLO_InfersTypes,
+// A quantized constant is given by the integers that it stores.
+def StableHLO_InfersStorage : InferTypeOpAdaptorBase<[{
+  static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange declared) {
+    return ::torchere::stablehlo::areStoredAs(declared, inferred);
+  }
+}]>;
+
+def StableHLO_ConstantOp : StableHLO_Op<"constant", [Pure, ConstantLike, StableHLO_InfersStorage,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "a constant";
   let arguments = (ins ElementsAttr:$value);
@@ -35,8 +42,8 @@ def StableHLO_BroadcastOp : StableHLO_Op<"broadcast", [Pure, StableHLO_InfersTyp
 
 def StableHLO_BroadcastInDimOp : StableHLO_VerifiedOp<"broadcast_in_dim", [Pure]> {
   let summary = "operand repeated along new dimensions and dimensions of size 1";
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
-  let results = (outs StableHLO_StaticTensor:$result);
+  let arguments = (ins StableHLO_PerAxisTensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
+  let results = (outs StableHLO_StaticOrBoundedTensor:$result);
   let hasFolder = 1;
   let assemblyFormat = [{
     $operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)
@@ -55,7 +62,7 @@ def StableHLO_ConcatenateOp : StableHLO_Op<"concatenate", [Pure, StableHLO_Infer
 
 def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size", [Pure, StableHLO_InfersTypes]> {
   let summary = "size of one dimension";
-  let arguments = (ins StableHLO_Tensor:$operand, I64Attr:$dimension);
+  let arguments = (ins StableHLO_PerAxisTensor:$operand, I64Attr:$dimension);
   let results = (outs 0DTensorOf<[I32]>:$result);
   let hasFolder = 1;
   let assemblyFormat = "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)";
@@ -64,7 +71,7 @@ def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size", [Pure, Sta
 def StableHLO_IotaOp : StableHLO_VerifiedOp<"iota", [Pure]> {
   let summary = "indices along one dimension";
   let arguments = (ins I64Attr:$iota_dimension);
-  let results = (outs StaticShapeTensorOf<[StableHLO_Int, StableHLO_Float, StableHLO_Complex]>:$output);
+  let results = (outs StableHLO_StaticNumberTensor:$output);
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($output)";
 }
 
@@ -82,8 +89,8 @@ def StableHLO_PadOp : StableHLO_Op<"pad", [Pure, StableHLO_InfersTypes]> {
 
 def StableHLO_ReshapeOp : StableHLO_VerifiedOp<"reshape", [Pure]> {
   let summary = "the same elements in another shape";
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_StaticTensor:$result);
+  let arguments = (ins StableHLO_PerAxisTensor:$operand);
+  let results = (outs StableHLO_StaticOrBoundedTensor:$result);
   let hasFolder = 1;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
@@ -101,8 +108,8 @@ def StableHLO_ReverseOp
 
 def StableHLO_TransposeOp : StableHLO_Op<"transpose", [Pure, StableHLO_InfersTypes]> {
   let summary = "dimensions permuted";
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$permutation);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_PerAxisTensor:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs StableHLO_PerAxisTensor:$result);
   let hasFolder = 1;
   let assemblyFormat = "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)";
 }

@@ -1,4 +1,4 @@
-// Registers the types of values that are not tensors.
+// Registers and checks the types of values that are no tensors.
 #include "stablehlo/dialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -16,6 +16,13 @@ void StableHLODialect::registerTypes() {
 #define GET_TYPEDEF_LIST
 #include "stablehlo/value_types.cpp.inc"
       >();
+}
+
+LogicalResult FutureType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
+  for (Type type : types)
+    if (!isa<RankedTensorType>(type))
+      return emitError() << "a future holds ranked tensors, got " << type;
+  return success();
 }
 
 } // namespace torchere::stablehlo

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+from jaxlib.mlir.passmanager import PassManager
 from sources import ROOT
 
 # The ways to print: options of torchere-opt, and arguments of MLIR's Python printer.
@@ -23,6 +25,8 @@ PLAIN: dict[str, object] = {}
 GENERIC = {"print_generic_op_form": True}
 LOCATIONS = {"enable_debug_info": True}
 OPTIONS = {"print_generic_op_form": "--mlir-print-op-generic", "enable_debug_info": "--mlir-print-debuginfo"}
+THEIR_VERSION = tuple(int(number) for number in stablehlo.get_current_version().split("."))
+SINCE = re.compile(r"// Since StableHLO (\d+)\.(\d+)")
 # Stands on a line of its own between modules.
 MARKER = "// ===== next module"
 # Modules a run: the tool looks for line numbers in all of its input for each module.
@@ -41,7 +45,23 @@ class Verdict:
         return self.text is not None
 
 
-_shared_context = functools.cache(jax_mlir.make_ir_context)
+def is_newer(text: str) -> bool:
+    """Whether a module says that it needs a StableHLO which jaxlib does not have yet."""
+    found = SINCE.search(text)
+    return found is not None and tuple(map(int, found.groups())) > THEIR_VERSION
+
+
+def upstreams_context() -> ir.Context:
+    """jaxlib's dialects, and that of quantized types, which only a pass of StableHLO's loads."""
+    stablehlo.register_stablehlo_passes()
+    context = jax_mlir.make_ir_context()
+    with context:
+        loading = PassManager.parse("builtin.module(vhlo-legalize-to-stablehlo)")
+        loading.run(ir.Module.parse("").operation)
+    return context
+
+
+_shared_context = functools.cache(upstreams_context)
 
 
 def theirs(texts: Sequence[str], form: dict[str, object] = PLAIN) -> list[Verdict]:
@@ -51,7 +71,7 @@ def theirs(texts: Sequence[str], form: dict[str, object] = PLAIN) -> list[Verdic
 
 def _theirs(text: str, form: dict[str, object]) -> Verdict:
     # A context tells resources of one name apart, so that a second module would print other names.
-    with jax_mlir.make_ir_context() if "dense_resource" in text else _shared_context():
+    with upstreams_context() if "dense_resource" in text else _shared_context():
         return _judged(text, form)
 
 

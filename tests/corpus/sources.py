@@ -27,7 +27,7 @@ SOURCES = (
 )
 # This one needs neither jax's tracing nor exports.
 QUICK = ("lit",)
-LIT = sorted((ROOT / "tests/lit/stablehlo").glob("*.mlir")) + sorted((ROOT / "tests/lit/chlo").glob("*.mlir"))
+LIT = [path for each in ("stablehlo", "chlo") for path in sorted((ROOT / "tests/lit" / each).rglob("*.mlir"))]
 SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
 
 

@@ -14,7 +14,7 @@ func.func @types(%arg0: tensor<2xi32>, %arg1: tensor<?xf32>, %arg2: tensor<2xcom
 // -----
 
 func.func @element_type(%arg0: tensor<2xui32>) {
-  // expected-error@+1 {{'stablehlo.abs' op operand #0 must be ranked tensor of signed integer or floating-point or complex values, but got 'tensor<2xui32>'}}
+  // expected-error@+1 {{'stablehlo.abs' op operand #0 must be ranked tensor of signed integer or floating-point or complex or per-tensor quantized values, but got 'tensor<2xui32>'}}
   %0 = stablehlo.abs %arg0 : tensor<2xui32>
   return
 }

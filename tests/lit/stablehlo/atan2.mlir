@@ -21,7 +21,7 @@ func.func @shapes(%arg0: tensor<?x3xf32>, %arg1: tensor<2x?xf32>, %arg2: tensor<
 // -----
 
 func.func @element_type(%arg0: tensor<2xi32>) {
-  // expected-error@+1 {{'stablehlo.atan2' op operand #0 must be ranked tensor of floating-point or complex values, but got 'tensor<2xi32>'}}
+  // expected-error@+1 {{'stablehlo.atan2' op operand #0 must be ranked tensor of floating-point or complex or per-tensor quantized values, but got 'tensor<2xi32>'}}
   %0 = stablehlo.atan2 %arg0, %arg0 : tensor<2xi32>
   return
 }

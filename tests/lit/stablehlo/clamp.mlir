@@ -41,3 +41,20 @@ func.func @c4_result(%arg0: tensor<2xf32>) {
   %0 = stablehlo.clamp %arg0, %arg0, %arg0 : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<3xf32>
   return
 }
+
+// -----
+
+// CHECK-LABEL: func @quantized
+func.func @quantized(%arg0: tensor<!quant.uniform<i8:f32, 0.25>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>) {
+  // CHECK: stablehlo.clamp %arg0, %arg1, %arg0 : (tensor<!quant.uniform<i8:f32, 2.500000e-01>>, tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01:30>>, tensor<!quant.uniform<i8:f32, 2.500000e-01>>) -> tensor<2x2x!quant.uniform<i8:f32, 2.500000e-01>>
+  %0 = stablehlo.clamp %arg0, %arg1, %arg0 : (tensor<!quant.uniform<i8:f32, 0.25>>, tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<!quant.uniform<i8:f32, 0.25>>) -> tensor<2x2x!quant.uniform<i8:f32, 0.25>>
+  return
+}
+
+// -----
+
+func.func @c3_quantized(%arg0: tensor<f32>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>) {
+  // expected-error@+1 {{'stablehlo.clamp' op (C3) element types of min and operand differ: got 'f32' and '!quant.uniform<i8:f32, 5.000000e-01:30>'}}
+  %0 = stablehlo.clamp %arg0, %arg1, %arg0 : (tensor<f32>, tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<f32>) -> tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>
+  return
+}

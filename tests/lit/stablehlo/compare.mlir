@@ -42,3 +42,21 @@ func.func @c3_compare_type(%arg0: tensor<2xf32>) {
   %0 = stablehlo.compare LT, %arg0, %arg0, SIGNED : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
   return
 }
+
+// -----
+
+// CHECK-LABEL: func @quantized
+func.func @quantized(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.25>>) {
+  // CHECK: stablehlo.compare LT, %arg0, %arg1 : (tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01:30>>, tensor<2x2x!quant.uniform<i8:f32, 2.500000e-01>>) -> tensor<2x2xi1>
+  %0 = stablehlo.compare LT, %arg0, %arg1 : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<2x2xi1>
+  return
+}
+
+// -----
+
+func.func @c1_quantized(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2xf32>) {
+  // expected-error@+2 {{'stablehlo.compare' op (C1) element types of lhs and rhs differ: got '!quant.uniform<i8:f32, 5.000000e-01:30>' and 'f32'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.compare LT, %arg0, %arg1 : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2xf32>) -> tensor<2x2xi1>
+  return
+}

@@ -259,8 +259,90 @@ func.func @c27(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x3x4x16xbf16>) {
 
 // -----
 
+// CHECK-LABEL: func @quantized
+func.func @quantized(%arg0: tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32:3, {0.5, 0.25}>>) {
+  // CHECK: (tensor<1x8x8x2x!quant.uniform<i8:f32, 5.000000e-01:30>>, tensor<3x3x2x2x!quant.uniform<i8:f32:3, {5.000000e-01,2.500000e-01}>>) -> tensor<1x6x6x2x!quant.uniform<i8:f32:3, {5.000000e-01,2.500000e-01:1}>>
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<3x3x2x2x!quant.uniform<i8:f32:3, {0.5, 0.25}>>) -> tensor<1x6x6x2x!quant.uniform<i8:f32:3, {0.5, 0.25:1}>>
+  return
+}
+
+// -----
+
 func.func @c25_overflow(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x3x4x16xf32>) {
   // expected-error@+1 {{'stablehlo.convolution' op (C25) the window has too many positions along dimension 0: more than 2^63 - 1}}
   %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[9223372036854775807, 9223372036854775807], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x3x4x16xf32>) -> tensor<1x?x6x16xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @hybrid
+func.func @hybrid(%arg0: tensor<1x8x8x2xf32>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // CHECK: (tensor<1x8x8x2xf32>, tensor<3x3x2x2x!quant.uniform<i8:f32, 5.000000e-01>>) -> tensor<1x6x6x2xf32>
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2xf32>, tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x6x6x2xf32>
+  return
+}
+
+// -----
+
+func.func @c28(%arg0: tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<3x3x2x2xf32>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C28) rhs is not quantized, or only one of lhs and result is: got '!quant.uniform<i8:f32, 5.000000e-01:30>', 'f32' and '!quant.uniform<i8:f32, 5.000000e-01:30>'}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<3x3x2x2xf32>) -> tensor<1x6x6x2x!quant.uniform<i8:f32, 0.5:30>>
+  return
+}
+
+// -----
+
+func.func @c29(%arg0: tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32:2, {0.5, 0.25:1}>>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C29) quantized dimension of rhs: got 2, expected 3, that of its output features}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<3x3x2x2x!quant.uniform<i8:f32:2, {0.5, 0.25:1}>>) -> tensor<1x6x6x2x!quant.uniform<i8:f32:3, {0.5, 0.25:1}>>
+  return
+}
+
+// -----
+
+func.func @c30(%arg0: tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32:3, {0.5, 0.25:1}>>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C30) quantized dimension of result: got 0, expected 3, that of its output features}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<3x3x2x2x!quant.uniform<i8:f32:3, {0.5, 0.25:1}>>) -> tensor<1x6x6x2x!quant.uniform<i8:f32:0, {0.5}>>
+  return
+}
+
+// -----
+
+func.func @c31(%arg0: tensor<1x8x8x2x!quant.uniform<i4:f32, 0.5>>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C31) storage types of lhs and rhs differ: got '!quant.uniform<i4:f32, 5.000000e-01>', '!quant.uniform<i8:f32, 5.000000e-01>' and '!quant.uniform<i8:f32, 5.000000e-01:30>'}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2x!quant.uniform<i4:f32, 0.5>>, tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x6x6x2x!quant.uniform<i8:f32, 0.5:30>>
+  return
+}
+
+// -----
+
+func.func @c32(%arg0: tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C32) expressed types differ: got '!quant.uniform<i8:f32, 5.000000e-01:30>', '!quant.uniform<i8:f32, 5.000000e-01>' and '!quant.uniform<i8:f64, 5.000000e-01>'}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x6x6x2x!quant.uniform<i8:f64, 0.5>>
+  return
+}
+
+// -----
+
+func.func @c33(%arg0: tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C33) result has scales per axis, and rhs has not: got '!quant.uniform<i8:f32, 5.000000e-01:30>', '!quant.uniform<i8:f32, 5.000000e-01>' and '!quant.uniform<i8:f32:3, {5.000000e-01,2.500000e-01:1}>'}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x6x6x2x!quant.uniform<i8:f32:3, {0.5, 0.25:1}>>
+  return
+}
+
+// -----
+
+func.func @c34(%arg0: tensor<1x8x8x2xf64>, %arg1: tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.convolution' op (C34) lhs and result are not of rhs's expressed type: got 'f64', '!quant.uniform<i8:f32, 5.000000e-01>' and 'f64'}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x2xf64>, tensor<3x3x2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x6x6x2xf64>
+  return
+}
+
+// -----
+
+func.func @empty_kernel(%arg0: tensor<1x8x8x4xf32>, %arg1: tensor<3x0x4x16xf32>) {
+  // expected-error@+1 {{'stablehlo.convolution' op kernel's spatial size too small: got 0, expected at least 1}}
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<3x0x4x16xf32>) -> tensor<1x6x9x16xf32>
   return
 }

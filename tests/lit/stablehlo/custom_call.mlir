@@ -67,7 +67,7 @@ func.func @alias(%arg0: tensor<2x3xf32>) {
 // -----
 
 func.func @value(%arg0: tensor<2xindex>) {
-  // expected-error@+1 {{'stablehlo.custom_call' op operand #0 must be variadic of tensor of boolean or integer or floating-point or complex values or token or memref of boolean or integer or floating-point or complex values or nested tuple with any combination of ranked tensor of boolean or integer or floating-point or complex values or memref of boolean or integer or floating-point or complex values or token values, but got 'tensor<2xindex>'}}
+  // expected-error@+1 {{'stablehlo.custom_call' op operand #0 must be variadic of tensor of boolean or integer or floating-point or complex or per-tensor quantized or per-axis quantized values or token or future or memref of boolean or integer or floating-point or complex values or nested tuple with any combination of ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized or per-axis quantized values or memref of boolean or integer or floating-point or complex values or token values, but got 'tensor<2xindex>'}}
   stablehlo.custom_call @foo(%arg0) : (tensor<2xindex>) -> ()
   return
 }

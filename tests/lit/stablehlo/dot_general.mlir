@@ -147,9 +147,30 @@ func.func @c21(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
 
 // -----
 
+// CHECK-LABEL: func @quantized
+func.func @quantized(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>, %arg2: tensor<2x2x!quant.uniform<i8:f32, 0.5>>, %arg3: tensor<2x2xf32>) {
+  // CHECK: stablehlo.dot_general %arg0, %arg2, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01:30>>, tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01>>) -> tensor<2x2x!quant.uniform<i32:f32, 5.000000e-01>>
+  %0 = stablehlo.dot_general %arg0, %arg2, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i32:f32, 0.5>>
+  // CHECK: stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01:30>>, tensor<2x2x!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01}>>) -> tensor<2x2x!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01:1}>>
+  %1 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25:1}>>
+  // CHECK: stablehlo.dot_general %arg3, %arg1, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2x!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01}>>) -> tensor<2x2xf32>
+  %2 = stablehlo.dot_general %arg3, %arg1, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
 func.func @c22(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
   // expected-error@+1 {{custom op 'stablehlo.dot_general' dot algorithm (C22) lhs_component_count too small: got 0, expected at least 1}}
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 0, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @c14(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C14) rhs is not quantized, or only one of lhs and result is: got '!quant.uniform<i8:f32, 5.000000e-01:30>', '!quant.uniform<i8:f32, 5.000000e-01>' and 'f32'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2xf32>
   return
 }
 
@@ -163,6 +184,14 @@ func.func @c23(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
 
 // -----
 
+func.func @c15(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C15) zero point of rhs: got 30, expected 0}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>) -> tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>
+  return
+}
+
+// -----
+
 func.func @c24(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
   // expected-error@+1 {{custom op 'stablehlo.dot_general' dot algorithm (C24) num_primitive_operations too small: got 0, expected at least 1}}
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 0, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
@@ -171,8 +200,48 @@ func.func @c24(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
 
 // -----
 
+func.func @c16(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C16) quantized dimension 0 of rhs is contracted}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>
+  return
+}
+
+// -----
+
 func.func @algorithm_unknown(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
   // expected-error@+1 {{custom op 'stablehlo.dot_general' dot algorithm known to no hardware: 'bf16' by 'f32' in 1 and 1 components and 3 primitive operations, accumulated in 'f32' or less}}
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = true> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @c17(%arg0: tensor<2x2x!quant.uniform<i4:f32, 0.5>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C17) storage types of lhs and rhs differ: got '!quant.uniform<i4:f32, 5.000000e-01>', '!quant.uniform<i8:f32, 5.000000e-01>' and '!quant.uniform<i8:f32, 5.000000e-01:30>'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i4:f32, 0.5>>, tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>
+  return
+}
+
+// -----
+
+func.func @c18(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C18) expressed types differ: got '!quant.uniform<i8:f32, 5.000000e-01:30>', '!quant.uniform<i8:f32, 5.000000e-01>' and '!quant.uniform<i8:f64, 5.000000e-01>'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i8:f64, 0.5>>
+  return
+}
+
+// -----
+
+func.func @c19(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C19) result has scales per axis, and rhs has not: got '!quant.uniform<i8:f32, 5.000000e-01:30>', '!quant.uniform<i8:f32, 5.000000e-01>' and '!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01:1}>'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25:1}>>
+  return
+}
+
+// -----
+
+func.func @c20(%arg0: tensor<2x2xf64>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.dot_general' op (C20) lhs and result are not of rhs's expressed type: got 'f64', '!quant.uniform<i8:f32, 5.000000e-01>' and 'f64'}}
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x2xf64>, tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2xf64>
   return
 }

@@ -23,7 +23,7 @@ func.func @shapes(%arg0: tensor<?x3xf32>, %arg1: tensor<f32>, %arg2: tensor<0xf3
 // -----
 
 func.func @element_type(%arg0: tensor<2xi32>) {
-  // expected-error@+1 {{'stablehlo.floor' op operand #0 must be ranked tensor of floating-point values, but got 'tensor<2xi32>'}}
+  // expected-error@+1 {{'stablehlo.floor' op operand #0 must be ranked tensor of floating-point or per-tensor quantized values, but got 'tensor<2xi32>'}}
   %0 = stablehlo.floor %arg0 : tensor<2xi32>
   return
 }

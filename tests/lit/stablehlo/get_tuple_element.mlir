@@ -14,7 +14,7 @@ func.func @types(%arg0: tuple<tensor<2xf32>, tuple<tensor<i32>, !stablehlo.token
 // -----
 
 func.func @operand(%arg0: tensor<2xf32>) {
-  // expected-error@+1 {{'stablehlo.get_tuple_element' op operand #0 must be nested tuple with any combination of ranked tensor of boolean or integer or floating-point or complex values or memref of boolean or integer or floating-point or complex values or token values, but got 'tensor<2xf32>'}}
+  // expected-error@+1 {{'stablehlo.get_tuple_element' op operand #0 must be nested tuple with any combination of ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized or per-axis quantized values or memref of boolean or integer or floating-point or complex values or token values, but got 'tensor<2xf32>'}}
   %0 = stablehlo.get_tuple_element %arg0[0] : (tensor<2xf32>) -> tensor<2xf32>
   return
 }

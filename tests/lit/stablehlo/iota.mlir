@@ -20,7 +20,7 @@ func.func @c1() {
 // -----
 
 func.func @dynamic() {
-  // expected-error@+1 {{'stablehlo.iota' op result #0 must be statically shaped tensor of integer or floating-point or complex values, but got 'tensor<?xi32>'}}
+  // expected-error@+1 {{'stablehlo.iota' op result #0 must be statically shaped tensor of integer or floating-point or complex or per-tensor quantized values, but got 'tensor<?xi32>'}}
   %0 = stablehlo.iota dim = 0 : tensor<?xi32>
   return
 }

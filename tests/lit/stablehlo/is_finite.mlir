@@ -12,7 +12,7 @@ func.func @types(%arg0: tensor<2xf32>, %arg1: tensor<?xbf16>) {
 // -----
 
 func.func @element_type(%arg0: tensor<2xi32>) {
-  // expected-error@+1 {{'stablehlo.is_finite' op operand #0 must be ranked tensor of floating-point values, but got 'tensor<2xi32>'}}
+  // expected-error@+1 {{'stablehlo.is_finite' op operand #0 must be ranked tensor of floating-point or per-tensor quantized values, but got 'tensor<2xi32>'}}
   %0 = stablehlo.is_finite %arg0 : (tensor<2xi32>) -> tensor<2xi1>
   return
 }

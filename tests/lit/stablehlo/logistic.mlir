@@ -42,7 +42,7 @@ func.func @accuracy_without_tolerance(%arg0: tensor<f32>) {
 // -----
 
 func.func @element_type(%arg0: tensor<2xi32>) {
-  // expected-error@+1 {{'stablehlo.logistic' op operand #0 must be ranked tensor of floating-point or complex values, but got 'tensor<2xi32>'}}
+  // expected-error@+1 {{'stablehlo.logistic' op operand #0 must be ranked tensor of floating-point or complex or per-tensor quantized values, but got 'tensor<2xi32>'}}
   %0 = stablehlo.logistic %arg0 : tensor<2xi32>
   return
 }

@@ -25,7 +25,7 @@ func.func @shapes(%arg0: tensor<?x3xi1>, %arg1: tensor<2x?xi1>, %arg2: tensor<0x
 // -----
 
 func.func @element_type(%arg0: tensor<2xindex>) {
-  // expected-error@+1 {{'stablehlo.maximum' op operand #0 must be ranked tensor of boolean or integer or floating-point or complex values, but got 'tensor<2xindex>'}}
+  // expected-error@+1 {{'stablehlo.maximum' op operand #0 must be ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized values, but got 'tensor<2xindex>'}}
   %0 = stablehlo.maximum %arg0, %arg0 : tensor<2xindex>
   return
 }

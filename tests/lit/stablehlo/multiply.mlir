@@ -25,7 +25,7 @@ func.func @shapes(%arg0: tensor<?x3xi1>, %arg1: tensor<2x?xi1>, %arg2: tensor<0x
 // -----
 
 func.func @element_type(%arg0: tensor<2xindex>) {
-  // expected-error@+1 {{'stablehlo.multiply' op operand #0 must be ranked tensor of boolean or integer or floating-point or complex values, but got 'tensor<2xindex>'}}
+  // expected-error@+1 {{'stablehlo.multiply' op operand #0 must be ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized values, but got 'tensor<2xindex>'}}
   %0 = stablehlo.multiply %arg0, %arg0 : tensor<2xindex>
   return
 }
@@ -54,5 +54,23 @@ func.func @c1_result(%arg0: tensor<2xi1>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{'stablehlo.multiply' op inferred type(s) 'tensor<2xi1>' are incompatible with return type(s) of operation 'tensor<4xi1>'}}
   %0 = stablehlo.multiply %arg0, %arg0 : (tensor<2xi1>, tensor<2xi1>) -> tensor<4xi1>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @quantized
+func.func @quantized(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i8:f32, 0.25>>) {
+  // CHECK: stablehlo.multiply %arg0, %arg1 : (tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01:30>>, tensor<2x2x!quant.uniform<i8:f32, 2.500000e-01>>) -> tensor<2x2x!quant.uniform<i8:f32, 2.500000e-01>>
+  %0 = stablehlo.multiply %arg0, %arg1 : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i8:f32, 0.25>>) -> tensor<2x2x!quant.uniform<i8:f32, 0.25>>
+  return
+}
+
+// -----
+
+func.func @baseline(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<2x2x!quant.uniform<i4:f32, 0.5>>) {
+  // expected-error@+2 {{'stablehlo.multiply' op (C1) operands have incompatible types: 'tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01:30>>' and 'tensor<2x2x!quant.uniform<i4:f32, 5.000000e-01>>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = stablehlo.multiply %arg0, %arg1 : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, tensor<2x2x!quant.uniform<i4:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>
   return
 }

@@ -25,7 +25,7 @@ func.func @shapes(%arg0: tensor<?x3xi32>, %arg1: tensor<i32>, %arg2: tensor<0xi3
 // -----
 
 func.func @element_type(%arg0: tensor<2xi1>) {
-  // expected-error@+1 {{'stablehlo.negate' op operand #0 must be ranked tensor of integer or floating-point or complex values, but got 'tensor<2xi1>'}}
+  // expected-error@+1 {{'stablehlo.negate' op operand #0 must be ranked tensor of integer or floating-point or complex or per-tensor quantized values, but got 'tensor<2xi1>'}}
   %0 = stablehlo.negate %arg0 : tensor<2xi1>
   return
 }

@@ -16,7 +16,7 @@ func.func @types(%arg0: tensor<2xf32>, %arg1: !stablehlo.token) {
 // -----
 
 func.func @operand(%arg0: tensor<2xindex>) {
-  // expected-error@+1 {{'stablehlo.optimization_barrier' op operand #0 must be variadic of ranked tensor of boolean or integer or floating-point or complex values or token, but got 'tensor<2xindex>'}}
+  // expected-error@+1 {{'stablehlo.optimization_barrier' op operand #0 must be variadic of ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized values or token, but got 'tensor<2xindex>'}}
   %0 = stablehlo.optimization_barrier %arg0 : tensor<2xindex>
   return
 }

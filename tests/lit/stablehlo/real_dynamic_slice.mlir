@@ -30,3 +30,11 @@ func.func @rank(%arg0: tensor<?xf32>, %arg1: tensor<1xi32>) {
   %0 = stablehlo.real_dynamic_slice %arg0, %arg1, %arg1, %arg1 : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?x?xf32>
   return
 }
+
+// -----
+
+func.func @index_types(%arg0: tensor<?xf32>, %arg1: tensor<1xi32>, %arg2: tensor<1xi64>) {
+  // expected-error@+1 {{'stablehlo.real_dynamic_slice' op types of start_indices, limit_indices and strides differ: got 'tensor<1xi32>', 'tensor<1xi32>', 'tensor<1xi64>'}}
+  %0 = stablehlo.real_dynamic_slice %arg0, %arg1, %arg1, %arg2 : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi64>) -> tensor<?xf32>
+  return
+}

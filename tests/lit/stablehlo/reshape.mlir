@@ -32,3 +32,47 @@ func.func @c2_overflow(%arg0: tensor<4294967296x4294967296xi8>) {
   %0 = stablehlo.reshape %arg0 : (tensor<4294967296x4294967296xi8>) -> tensor<0xi8>
   return
 }
+
+// -----
+
+// CHECK-LABEL: func @quantized
+func.func @quantized(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>, %arg1: tensor<4x2x!quant.uniform<i8:f32:1, {0.5, 0.25:1}>>) {
+  // CHECK: stablehlo.reshape %arg0 : (tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01:30>>) -> tensor<4x!quant.uniform<i8:f32, 5.000000e-01:30>>
+  %0 = stablehlo.reshape %arg0 : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>) -> tensor<4x!quant.uniform<i8:f32, 0.5:30>>
+  // CHECK: stablehlo.reshape %arg1 : (tensor<4x2x!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01:1}>>) -> tensor<2x2x2x!quant.uniform<i8:f32:2, {5.000000e-01,2.500000e-01:1}>>
+  %1 = stablehlo.reshape %arg1 : (tensor<4x2x!quant.uniform<i8:f32:1, {0.5, 0.25:1}>>) -> tensor<2x2x2x!quant.uniform<i8:f32:2, {0.5, 0.25:1}>>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @bounded
+func.func @bounded(%arg0: tensor<?x3xf32, #stablehlo.bounds<4, ?>>) {
+  // CHECK: stablehlo.reshape %arg0 : (tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> tensor<3x?xf32, #stablehlo.bounds<?, 4>>
+  %0 = stablehlo.reshape %arg0 : (tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> tensor<3x?xf32, #stablehlo.bounds<?, 4>>
+  return
+}
+
+// -----
+
+func.func @c1_quantized(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>) {
+  // expected-error@+1 {{'stablehlo.reshape' op (C1) element types of operand and result differ: got '!quant.uniform<i8:f32, 5.000000e-01:30>' and '!quant.uniform<i8:f32, 2.500000e-01>'}}
+  %0 = stablehlo.reshape %arg0 : (tensor<2x2x!quant.uniform<i8:f32, 0.5:30>>) -> tensor<2x2x1x!quant.uniform<i8:f32, 0.25>>
+  return
+}
+
+// -----
+
+func.func @c1_scales(%arg0: tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25:1}>>) {
+  // expected-error@+1 {{'stablehlo.reshape' op (C1) element types of operand and result differ: got '!quant.uniform<i8:f32:0, {5.000000e-01,2.500000e-01:1}>' and '!quant.uniform<i8:f32:0, {5.000000e-01,5.000000e-01}>'}}
+  %0 = stablehlo.reshape %arg0 : (tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25:1}>>) -> tensor<2x2x1x!quant.uniform<i8:f32:0, {0.5, 0.5}>>
+  return
+}
+
+// -----
+
+func.func @c3(%arg0: tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25:1}>>) {
+  // expected-error@+1 {{'stablehlo.reshape' op (C3) quantized dimension 1 of 'tensor<2x2x!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01:1}>>' does not become dimension 0 of 'tensor<2x2x!quant.uniform<i8:f32:0, {5.000000e-01,2.500000e-01:1}>>'}}
+  %0 = stablehlo.reshape %arg0 : (tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25:1}>>) -> tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25:1}>>
+  return
+}

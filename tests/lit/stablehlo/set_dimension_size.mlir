@@ -4,6 +4,8 @@
 func.func @types(%arg0: tensor<4x2xf32>, %arg1: tensor<i32>) {
   // CHECK: stablehlo.set_dimension_size %arg0, %arg1, dim = 1 : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x?xf32>
   %0 = stablehlo.set_dimension_size %arg0, %arg1, dim = 1 : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x?xf32>
+  // CHECK: stablehlo.set_dimension_size %arg0, %arg1, dim = 1 : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x?xf32, #stablehlo.bounds<?, 2>>
+  %2 = stablehlo.set_dimension_size %arg0, %arg1, dim = 1 : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x?xf32, #stablehlo.bounds<?, 2>>
   // CHECK: stablehlo.set_dimension_size %arg0, %arg1, dim = 0 {note = 1 : i64} : (tensor<4x2xf32>, tensor<i32>) -> tensor<3x2xf32>
   %1 = "stablehlo.set_dimension_size"(%arg0, %arg1) <{dimension = 0 : i64}> {note = 1 : i64} : (tensor<4x2xf32>, tensor<i32>) -> tensor<3x2xf32>
   return
@@ -38,8 +40,27 @@ func.func @dimension_negative(%arg0: tensor<4x2xf32>, %arg1: tensor<i32>) {
 // -----
 
 func.func @result(%arg0: tensor<4x2xf32>, %arg1: tensor<i32>) {
-  // expected-error@+2 {{'stablehlo.set_dimension_size' op inferred type(s) 'tensor<4x?xf32>' are incompatible with return type(s) of operation 'tensor<5x?xf32>'}}
+  // expected-error@+2 {{'stablehlo.set_dimension_size' op inferred type(s) 'tensor<4x?xf32, #stablehlo.bounds<?, 2>>' are incompatible with return type(s) of operation 'tensor<5x?xf32>'}}
   // expected-error@+1 {{'stablehlo.set_dimension_size' op failed to infer returned types}}
   %0 = stablehlo.set_dimension_size %arg0, %arg1, dim = 1 : (tensor<4x2xf32>, tensor<i32>) -> tensor<5x?xf32>
+  return
+}
+
+// -----
+
+func.func @bound(%arg0: tensor<4x2xf32>, %arg1: tensor<i32>) {
+  // expected-error@+2 {{'stablehlo.set_dimension_size' op inferred type(s) 'tensor<?x2xf32, #stablehlo.bounds<4, ?>>' are incompatible with return type(s) of operation 'tensor<5x2xf32>'}}
+  // expected-error@+1 {{'stablehlo.set_dimension_size' op failed to infer returned types}}
+  %0 = stablehlo.set_dimension_size %arg0, %arg1, dim = 0 : (tensor<4x2xf32>, tensor<i32>) -> tensor<5x2xf32>
+  return
+}
+
+// -----
+
+func.func @same_size(%arg0: tensor<4x2xf32>) {
+  %size = stablehlo.constant dense<4> : tensor<i32>
+  // expected-error@+2 {{'stablehlo.set_dimension_size' op inferred type(s) 'tensor<4x2xf32>' are incompatible with return type(s) of operation 'tensor<3x2xf32>'}}
+  // expected-error@+1 {{'stablehlo.set_dimension_size' op failed to infer returned types}}
+  %0 = stablehlo.set_dimension_size %arg0, %size, dim = 0 : (tensor<4x2xf32>, tensor<i32>) -> tensor<3x2xf32>
   return
 }

@@ -25,7 +25,7 @@ func.func @shapes(%arg0: tensor<?x3xi8>, %arg1: tensor<i8>, %arg2: tensor<0xi8>)
 // -----
 
 func.func @element_type(%arg0: tensor<2xui32>) {
-  // expected-error@+1 {{'stablehlo.sign' op operand #0 must be ranked tensor of signed integer or floating-point or complex values, but got 'tensor<2xui32>'}}
+  // expected-error@+1 {{'stablehlo.sign' op operand #0 must be ranked tensor of signed integer or floating-point or complex or per-tensor quantized values, but got 'tensor<2xui32>'}}
   %0 = stablehlo.sign %arg0 : tensor<2xui32>
   return
 }

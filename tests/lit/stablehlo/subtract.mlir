@@ -23,7 +23,7 @@ func.func @shapes(%arg0: tensor<?x3xi32>, %arg1: tensor<2x?xi32>, %arg2: tensor<
 // -----
 
 func.func @element_type(%arg0: tensor<2xi1>) {
-  // expected-error@+1 {{'stablehlo.subtract' op operand #0 must be ranked tensor of integer or floating-point or complex values, but got 'tensor<2xi1>'}}
+  // expected-error@+1 {{'stablehlo.subtract' op operand #0 must be ranked tensor of integer or floating-point or complex or per-tensor quantized values, but got 'tensor<2xi1>'}}
   %0 = stablehlo.subtract %arg0, %arg0 : tensor<2xi1>
   return
 }

@@ -14,7 +14,7 @@ func.func @types(%arg0: tensor<2xf32>, %arg1: !stablehlo.token) {
 // -----
 
 func.func @val(%arg0: tensor<2xindex>) {
-  // expected-error@+1 {{'stablehlo.tuple' op operand #0 must be variadic of ranked tensor of boolean or integer or floating-point or complex values or token or memref of boolean or integer or floating-point or complex values or nested tuple with any combination of ranked tensor of boolean or integer or floating-point or complex values or memref of boolean or integer or floating-point or complex values or token values, but got 'tensor<2xindex>'}}
+  // expected-error@+1 {{'stablehlo.tuple' op operand #0 must be variadic of ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized or per-axis quantized values or token or memref of boolean or integer or floating-point or complex values or nested tuple with any combination of ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized or per-axis quantized values or memref of boolean or integer or floating-point or complex values or token values, but got 'tensor<2xindex>'}}
   %0 = stablehlo.tuple %arg0 : tuple<tensor<2xindex>>
   return
 }

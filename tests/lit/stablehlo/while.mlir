@@ -80,7 +80,7 @@ func.func @c3(%arg0: tensor<i32>, %arg1: tensor<i1>) {
 // -----
 
 func.func @operand(%arg0: tensor<2xindex>) {
-  // expected-error@+1 {{'stablehlo.while' op operand #0 must be variadic of ranked tensor of boolean or integer or floating-point or complex values or token or memref of boolean or integer or floating-point or complex values, but got 'tensor<2xindex>'}}
+  // expected-error@+1 {{'stablehlo.while' op operand #0 must be variadic of ranked tensor of boolean or integer or floating-point or complex or per-tensor quantized or per-axis quantized values or token or memref of boolean or integer or floating-point or complex values, but got 'tensor<2xindex>'}}
   %0 = stablehlo.while(%iterArg = %arg0) : tensor<2xindex>
   cond {
     %1 = stablehlo.constant dense<true> : tensor<i1>
