@@ -31,9 +31,15 @@ using namespace stablehlo;
   coding<name##Attr, static_cast<std::optional<name> (*)(uint32_t)>(symbolize##name)>(AttributeCode::name)
 
 const EnumCoding enums[] = {
-    TORCHERE_ENUM(ComparisonDirection),  TORCHERE_ENUM(ComparisonType),
-    TORCHERE_ENUM(CustomCallApiVersion), TORCHERE_ENUM(Precision),
+    TORCHERE_ENUM(ComparisonDirection),
+    TORCHERE_ENUM(ComparisonType),
+    TORCHERE_ENUM(CustomCallApiVersion),
+    TORCHERE_ENUM(FftType),
+    TORCHERE_ENUM(Precision),
     TORCHERE_ENUM(ResultAccuracyMode),
+    TORCHERE_ENUM(RngAlgorithm),
+    TORCHERE_ENUM(RngDistribution),
+    TORCHERE_ENUM(Transpose),
 };
 
 using Since = std::optional<Version>;
@@ -67,6 +73,12 @@ std::optional<AttributeCode> codeOf(Attribute attribute) {
       .Case([](IntegerAttr) { return AttributeCode::Integer; })
       .Case<DenseIntOrFPElementsAttr, DenseResourceElementsAttr>([](auto) { return AttributeCode::Tensor; })
       .Case([](OutputOperandAliasAttr) { return AttributeCode::OutputOperandAlias; })
+      .Case([](TypeExtensionsAttr) { return AttributeCode::TypeExtensions; })
+      .Case([](SubAxisInfoAttr) { return AttributeCode::SubAxisInfo; })
+      .Case([](AxisRefAttr) { return AttributeCode::AxisRef; })
+      .Case([](ReplicaGroupMeshAxesAttr) { return AttributeCode::ReplicaGroupMeshAxes; })
+      .Case([](MeshAxisAttr) { return AttributeCode::MeshAxis; })
+      .Case([](MeshAttr) { return AttributeCode::Mesh; })
       .Case([](ResultAccuracyAttr) { return AttributeCode::ResultAccuracy; })
       .Default([](Attribute attribute) -> Code {
         for (const EnumCoding &coding : enums)

@@ -97,6 +97,12 @@ uint64_t PartReader::index() {
   return cursor.failed() ? ~uint64_t(0) : value;
 }
 
+std::pair<bool, Attribute> PartReader::optionalAttribute() {
+  bool isThere = false;
+  uint64_t place = cursor.varIntWithFlag(isThere);
+  return {isThere, isThere ? table.attribute(place) : Attribute()};
+}
+
 bool PartReader::attributes(SmallVectorImpl<Attribute> &list) {
   size_t count = cursor.count();
   for (size_t index = 0; index < count; ++index) {

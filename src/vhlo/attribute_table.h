@@ -71,6 +71,8 @@ public:
   template <class T = mlir::Attribute> T attribute() {
     return mlir::dyn_cast_or_null<T>(table.attribute(index()));
   }
+  /// Whether there is one, and the attribute, null if it cannot be read.
+  std::pair<bool, mlir::Attribute> optionalAttribute();
   mlir::Type type() { return table.type(index()); }
   bool attributes(llvm::SmallVectorImpl<mlir::Attribute> &list);
   bool types(llvm::SmallVectorImpl<mlir::Type> &list);

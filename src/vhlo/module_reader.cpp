@@ -190,9 +190,7 @@ Status ModuleReader::readNativeProperties(ByteCursor &cursor, PortableOp &op) {
   if (!op.name.version) {
     // builtin.module: its name and its visibility, either of which may be absent.
     for (StringRef attribute : {"sym_name", "sym_visibility"}) {
-      bool isThere = false;
-      uint64_t place = properties.varIntWithFlag(isThere);
-      Attribute value = isThere ? table.attribute(place) : Attribute();
+      auto [isThere, value] = PartReader(table, properties).optionalAttribute();
       if (properties.failed() || (isThere && !isa_and_nonnull<StringAttr>(value)))
         return malformedPart("the properties");
       if (isThere)

@@ -51,6 +51,7 @@ public:
   Status addAttributes(OperationState &state);
 
 private:
+  bool hasLayouts() const;
   Attribute attributeOf(std::string_view name) const {
     for (auto [known, value] : llvm::zip(op.name.version->attributes, op.attributes()))
       if (known == name)
@@ -79,6 +80,14 @@ FallbackContext OpUpgrade::fallbacks() const {
   return {context, windowRank(), isTypedFfi};
 }
 
+/// Of operands or results: then an empty list of either says that there are none, not that there is no list.
+bool OpUpgrade::hasLayouts() const {
+  return llvm::any_of(std::array{"operand_layouts", "result_layouts"}, [&](std::string_view name) {
+    auto layouts = dyn_cast_or_null<ArrayAttr>(attributeOf(name));
+    return layouts && !layouts.empty();
+  });
+}
+
 Status OpUpgrade::addAttributes(OperationState &state) {
   if (op.attributes().empty())
     return {};
@@ -88,7 +97,9 @@ Status OpUpgrade::addAttributes(OperationState &state) {
       return invalidArgument("[{}] vhlo.{} has no attribute {}", artifact, op.name.version->name, name);
     bool isOld = !llvm::is_contained(OpTable::instance().find(row, currentVersion)->attributes, name);
     const AttributeRule &rule = ruleOf(row.name, name);
-    if (isOld || isSpreadField(row.spread, name) || isFallback(value, rule.fallback, defaults))
+    bool isLayouts = name == "operand_layouts" || name == "result_layouts";
+    bool isAbsent = isFallback(value, rule.fallback, defaults) && !(isLayouts && hasLayouts());
+    if (isOld || isSpreadField(row.spread, name) || isAbsent)
       continue;
     Attribute own = ownForm(value, rule.form);
     if (!own)

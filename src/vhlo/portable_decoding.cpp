@@ -6,6 +6,7 @@
 
 #include "stablehlo/dialect.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeRange.h"
@@ -45,6 +46,92 @@ Type readFunction(PartReader &reader) {
 Type readTuple(PartReader &reader) {
   SmallVector<Type> types;
   return reader.types(types) ? TupleType::get(reader.context(), types) : Type();
+}
+
+struct Storage {
+  uint64_t flags = 0;
+  Type type, expressed;
+  int64_t least = 0, greatest = 0;
+};
+
+bool readStorage(PartReader &reader, Storage &storage) {
+  storage.flags = reader.bytes().varInt();
+  storage.type = reader.type();
+  storage.expressed = storage.type ? reader.type() : Type();
+  return storage.expressed && storage.flags <= quant::QuantizationFlags::Signed;
+}
+
+double readDouble(PartReader &reader) {
+  return APFloat(APFloat::IEEEdouble(), APInt(64, reader.bits(64))).convertToDouble();
+}
+
+Type readQuantized(PartReader &reader) {
+  Storage storage;
+  if (!readStorage(reader, storage))
+    return {};
+  double scale = readDouble(reader);
+  int64_t zeroPoint = reader.bytes().signedVarInt();
+  storage.least = reader.bytes().signedVarInt();
+  storage.greatest = reader.bytes().signedVarInt();
+  if (reader.bytes().failed())
+    return {};
+  return quant::UniformQuantizedType::getChecked(silent, storage.flags, storage.type, storage.expressed,
+                                                 scale, zeroPoint, storage.least, storage.greatest);
+}
+
+Type readQuantizedPerAxis(PartReader &reader) {
+  Storage storage;
+  if (!readStorage(reader, storage))
+    return {};
+  uint64_t dimension = reader.bytes().varInt();
+  storage.least = reader.bytes().signedVarInt();
+  storage.greatest = reader.bytes().signedVarInt();
+  SmallVector<double> scales;
+  size_t count = reader.bytes().count();
+  for (size_t index = 0; index < count; ++index)
+    scales.push_back(readDouble(reader));
+  SmallVector<int64_t> zeroPoints;
+  if (!reader.integers(zeroPoints) || dimension > INT32_MAX)
+    return {};
+  return quant::UniformQuantizedPerAxisType::getChecked(
+      silent, storage.flags, storage.type, storage.expressed, scales, zeroPoints,
+      static_cast<int32_t>(dimension), storage.least, storage.greatest);
+}
+
+Attribute readAxisRef(PartReader &reader) {
+  auto name = reader.attribute<StringAttr>();
+  bool isPart = reader.bytes().varInt() != 0;
+  auto part = isPart ? reader.attribute<stablehlo::SubAxisInfoAttr>() : stablehlo::SubAxisInfoAttr();
+  if (!name || (isPart && !part))
+    return {};
+  return stablehlo::AxisRefAttr::get(reader.context(), name.getValue(), part);
+}
+
+Attribute readMeshAxis(PartReader &reader) {
+  auto name = reader.attribute<StringAttr>();
+  int64_t size = reader.bytes().signedVarInt();
+  return name ? stablehlo::MeshAxisAttr::get(reader.context(), name.getValue(), size) : Attribute();
+}
+
+Attribute readMesh(PartReader &reader) {
+  auto parts = reader.attribute<ArrayAttr>();
+  auto [hasIds, ids] = reader.optionalAttribute();
+  auto deviceIds = dyn_cast_or_null<DenseIntElementsAttr>(ids);
+  if (!parts || !llvm::all_of(parts, llvm::IsaPred<stablehlo::MeshAxisAttr>) || (hasIds && !deviceIds))
+    return {};
+  SmallVector<stablehlo::MeshAxisAttr> axes(parts.getAsRange<stablehlo::MeshAxisAttr>());
+  return stablehlo::MeshAttr::get(reader.context(), axes, deviceIds);
+}
+
+/// The mesh itself, or the name of an op that holds one.
+Attribute readMeshAxes(PartReader &reader) {
+  Attribute mesh = reader.attribute();
+  auto axes = reader.attribute<ArrayAttr>();
+  if (auto name = dyn_cast_or_null<StringAttr>(mesh))
+    mesh = FlatSymbolRefAttr::get(name);
+  if (!mesh || !axes)
+    return {};
+  return stablehlo::ReplicaGroupMeshAxesAttr::getChecked(silent, reader.context(), mesh, axes);
 }
 
 Attribute readEnum(PartReader &reader, AttributeCode code) {
@@ -104,6 +191,16 @@ Type readPortableType(PartReader &reader) {
     if (Type element = reader.type())
       return UnrankedTensorType::getChecked(silent, element);
     return {};
+  case type_code::quantized:
+    return readQuantized(reader);
+  case type_code::quantizedPerAxis:
+    return readQuantizedPerAxis(reader);
+  case type_code::future: {
+    SmallVector<Type> types;
+    return reader.types(types)
+               ? stablehlo::FutureType::getChecked(silent, reader.context(), ArrayRef<Type>(types))
+               : Type();
+  }
   case type_code::rankedBuffer:
     return readBuffer(reader);
   default:
@@ -145,6 +242,22 @@ Attribute readPortableAttribute(PartReader &reader) {
     return readAlias(reader);
   case AttributeCode::ResultAccuracy:
     return readAccuracy(reader);
+  case AttributeCode::TypeExtensions: {
+    SmallVector<int64_t> bounds;
+    return reader.integers(bounds) ? stablehlo::TypeExtensionsAttr::get(context, bounds) : Attribute();
+  }
+  case AttributeCode::SubAxisInfo: {
+    int64_t preSize = reader.bytes().signedVarInt(), size = reader.bytes().signedVarInt();
+    return stablehlo::SubAxisInfoAttr::get(context, preSize, size);
+  }
+  case AttributeCode::AxisRef:
+    return readAxisRef(reader);
+  case AttributeCode::ReplicaGroupMeshAxes:
+    return readMeshAxes(reader);
+  case AttributeCode::MeshAxis:
+    return readMeshAxis(reader);
+  case AttributeCode::Mesh:
+    return readMesh(reader);
   default:
     if (Attribute value = readEnum(reader, code))
       return value;

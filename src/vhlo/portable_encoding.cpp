@@ -6,6 +6,7 @@
 #include "stablehlo/dialect.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -26,6 +27,35 @@ void writePart(DialectBytecodeWriter &writer, Attribute part) {
 
 void writeParts(DialectBytecodeWriter &writer, ArrayRef<Type> parts) {
   writer.writeList(parts, [&](Type part) { writePart(writer, part); });
+}
+
+void writeStorage(quant::QuantizedType type, DialectBytecodeWriter &writer) {
+  writer.writeVarInt(type.getFlags());
+  writePart(writer, type.getStorageType());
+  writePart(writer, type.getExpressedType());
+}
+
+void writeStorageBounds(quant::QuantizedType type, DialectBytecodeWriter &writer) {
+  writer.writeSignedVarInt(type.getStorageTypeMin());
+  writer.writeSignedVarInt(type.getStorageTypeMax());
+}
+
+void writeQuantized(quant::UniformQuantizedType type, DialectBytecodeWriter &writer) {
+  writer.writeVarInt(type_code::quantized);
+  writeStorage(type, writer);
+  writer.writeAPFloatWithKnownSemantics(APFloat(type.getScale()));
+  writer.writeSignedVarInt(type.getZeroPoint());
+  writeStorageBounds(type, writer);
+}
+
+void writeQuantized(quant::UniformQuantizedPerAxisType type, DialectBytecodeWriter &writer) {
+  writer.writeVarInt(type_code::quantizedPerAxis);
+  writeStorage(type, writer);
+  writer.writeVarInt(type.getQuantizedDimension());
+  writeStorageBounds(type, writer);
+  writer.writeList(type.getScales(),
+                   [&](double scale) { writer.writeAPFloatWithKnownSemantics(APFloat(scale)); });
+  writer.writeSignedVarInts(type.getZeroPoints());
 }
 
 LogicalResult writeType(const PortableDialect &dialect, Type type, DialectBytecodeWriter &writer) {
@@ -61,6 +91,12 @@ LogicalResult writeType(const PortableDialect &dialect, Type type, DialectByteco
         writeParts(writer, function.getInputs());
         return writeParts(writer, function.getResults()), success();
       })
+      .Case([&](stablehlo::FutureType future) {
+        writer.writeVarInt(type_code::future);
+        return writeParts(writer, future.getTypes()), success();
+      })
+      .Case([&](quant::UniformQuantizedType type) { return writeQuantized(type, writer), success(); })
+      .Case([&](quant::UniformQuantizedPerAxisType type) { return writeQuantized(type, writer), success(); })
       .Default([](Type) { return failure(); });
 }
 
@@ -93,6 +129,34 @@ void writeAlias(stablehlo::OutputOperandAliasAttr alias, DialectBytecodeWriter &
   writer.writeSignedVarInts(alias.getOutputTupleIndices());
   writer.writeSignedVarInt(alias.getOperandIndex());
   writer.writeSignedVarInts(alias.getOperandTupleIndices());
+}
+
+void writeName(DialectBytecodeWriter &writer, MLIRContext *context, StringRef name) {
+  writePart(writer, Attribute(StringAttr::get(context, name)));
+}
+
+/// Meshes of devices, their axes, and the replica groups along axes.
+void writeMesh(Attribute attribute, DialectBytecodeWriter &writer) {
+  MLIRContext *context = attribute.getContext();
+  if (auto part = dyn_cast<stablehlo::SubAxisInfoAttr>(attribute)) {
+    writer.writeSignedVarInt(part.getPreSize());
+    writer.writeSignedVarInt(part.getSize());
+  } else if (auto reference = dyn_cast<stablehlo::AxisRefAttr>(attribute)) {
+    writeName(writer, context, reference.getName());
+    writer.writeVarInt(reference.getSubAxisInfo() ? 1 : 0);
+    if (reference.getSubAxisInfo())
+      writePart(writer, reference.getSubAxisInfo());
+  } else if (auto axis = dyn_cast<stablehlo::MeshAxisAttr>(attribute)) {
+    writeName(writer, context, axis.getName());
+    writer.writeSignedVarInt(axis.getSize());
+  } else if (auto mesh = dyn_cast<stablehlo::MeshAttr>(attribute)) {
+    SmallVector<Attribute> axes(mesh.getAxes().begin(), mesh.getAxes().end());
+    writePart(writer, Attribute(ArrayAttr::get(context, axes)));
+    writer.writeOptionalAttribute(mesh.getDeviceIds() ? PortableAttr::get(mesh.getDeviceIds()) : Attribute());
+  } else if (auto groups = dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attribute)) {
+    writePart(writer, portableForm(groups.getMesh()));
+    writePart(writer, Attribute(groups.getAxes()));
+  }
 }
 
 LogicalResult writeEnum(PortableAttr attribute, DialectBytecodeWriter &writer) {
@@ -134,6 +198,14 @@ LogicalResult writeAttribute(PortableAttr attribute, DialectBytecodeWriter &writ
     return writeAlias(cast<stablehlo::OutputOperandAliasAttr>(payload), writer), success();
   case AttributeCode::ResultAccuracy:
     return writeAccuracy(cast<stablehlo::ResultAccuracyAttr>(payload), writer), success();
+  case AttributeCode::TypeExtensions:
+    return writer.writeSignedVarInts(cast<stablehlo::TypeExtensionsAttr>(payload).getBounds()), success();
+  case AttributeCode::SubAxisInfo:
+  case AttributeCode::AxisRef:
+  case AttributeCode::ReplicaGroupMeshAxes:
+  case AttributeCode::MeshAxis:
+  case AttributeCode::Mesh:
+    return writeMesh(payload, writer), success();
   default:
     return writeEnum(attribute, writer);
   }

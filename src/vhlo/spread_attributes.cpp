@@ -1,12 +1,15 @@
-// Takes attributes apart and puts them together.
+// Takes attributes apart and puts them together, both by one list of fields for each attribute.
 #include "vhlo/spread_attributes.h"
 
+#include "vhlo/attribute_table.h"
 #include "vhlo/portable_form.h"
 
 #include "stablehlo/dialect.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+
+#include <tuple>
 
 using namespace mlir;
 
@@ -15,253 +18,256 @@ namespace {
 
 using namespace stablehlo;
 using Dims = SmallVector<int64_t>;
-
-constexpr std::string_view dotAlgorithmFields[] = {
-    "lhs_precision_type",  "rhs_precision_type",       "accumulation_type",           "lhs_component_count",
-    "rhs_component_count", "num_primitive_operations", "allow_imprecise_accumulation"};
-
-/// Adds fields to a list.
-class FieldList {
-public:
-  FieldList(MLIRContext *context, SpreadFields &fields) : builder(context), fields(fields) {}
-
-  FieldList &dims(std::string_view name, ArrayRef<int64_t> dims) {
-    return add(name, builder.getI64TensorAttr(dims));
-  }
-  FieldList &integer(std::string_view name, int64_t value) {
-    return add(name, builder.getI64IntegerAttr(value));
-  }
-  FieldList &add(std::string_view name, Attribute value) {
-    fields.push_back({name, value});
-    return *this;
-  }
-  Builder builder;
-
-private:
-  SpreadFields &fields;
-};
+using FieldLookup = function_ref<Attribute(std::string_view)>;
 
 /// Takes fields out of an artifact; remembers if one was not what it must be.
 class FieldSource {
 public:
-  explicit FieldSource(function_ref<Attribute(std::string_view)> field) : field(field) {}
+  FieldSource(MLIRContext *context, FieldLookup field) : context(context), field(field) {}
 
-  Dims dims(std::string_view name) {
+  Attribute any(std::string_view name) { return field(name); }
+  void take(std::string_view name, Dims &dims) {
     Attribute value = field(name);
-    std::optional<Dims> dims = value ? dimensionsOf(value) : Dims();
-    isValid = isValid && dims;
-    return dims.value_or(Dims());
+    std::optional<Dims> found = value ? dimensionsOf(value) : Dims();
+    isValid = isValid && found;
+    dims = found.value_or(Dims());
   }
-  int64_t integer(std::string_view name) {
+  void take(std::string_view name, int64_t &integer) {
     auto value = dyn_cast_or_null<IntegerAttr>(field(name));
     bool fits = value && value.getType().isSignlessInteger(64);
     isValid = isValid && fits;
-    return fits ? value.getInt() : 0;
+    integer = fits ? value.getInt() : 0;
   }
-  bool boolean(std::string_view name) {
+  void take(std::string_view name, bool &flag) {
     auto value = dyn_cast_or_null<BoolAttr>(field(name));
     isValid = isValid && value;
-    return value && value.getValue();
+    flag = value && value.getValue();
   }
-  Type type(std::string_view name) {
+  void take(std::string_view name, Type &type) {
     auto value = dyn_cast_or_null<TypeAttr>(field(name));
     isValid = isValid && value;
-    return value ? value.getValue() : Type();
+    type = value ? value.getValue() : Type();
   }
-  Attribute any(std::string_view name) { return field(name); }
 
+  MLIRContext *context;
   bool isValid = true;
 
 private:
-  function_ref<Attribute(std::string_view)> field;
+  FieldLookup field;
 };
 
-// What follows comes in pairs: an attribute to its fields, and the fields to the attribute.
-
-void spreadConvolution(FieldList &fields, ConvDimensionNumbersAttr numbers) {
-  fields.integer("input_batch_dimension", numbers.getInputBatchDimension())
-      .integer("input_feature_dimension", numbers.getInputFeatureDimension())
-      .dims("input_spatial_dimensions", numbers.getInputSpatialDimensions())
-      .integer("kernel_input_feature_dimension", numbers.getKernelInputFeatureDimension())
-      .integer("kernel_output_feature_dimension", numbers.getKernelOutputFeatureDimension())
-      .dims("kernel_spatial_dimensions", numbers.getKernelSpatialDimensions())
-      .integer("output_batch_dimension", numbers.getOutputBatchDimension())
-      .integer("output_feature_dimension", numbers.getOutputFeatureDimension())
-      .dims("output_spatial_dimensions", numbers.getOutputSpatialDimensions());
+Attribute portable(Builder &builder, ArrayRef<int64_t> dims) {
+  return builder.getI64TensorAttr(dims);
+}
+Attribute portable(Builder &builder, int64_t integer) {
+  return builder.getI64IntegerAttr(integer);
+}
+Attribute portable(Builder &builder, bool flag) {
+  return builder.getBoolAttr(flag);
+}
+Attribute portable(Builder &, Type type) {
+  return TypeAttr::get(type);
 }
 
-Attribute gatherConvolution(MLIRContext *context, FieldSource &fields) {
-  return ConvDimensionNumbersAttr::get(
-      context, fields.integer("input_batch_dimension"), fields.integer("input_feature_dimension"),
-      fields.dims("input_spatial_dimensions"), fields.integer("kernel_input_feature_dimension"),
-      fields.integer("kernel_output_feature_dimension"), fields.dims("kernel_spatial_dimensions"),
-      fields.integer("output_batch_dimension"), fields.integer("output_feature_dimension"),
-      fields.dims("output_spatial_dimensions"));
+/// One field: the artifact's name, and the parameter of StableHLO's attribute.
+template <class Attr, class Value> struct Field {
+  using Owner = Attr;
+  /// What a value is kept in while the attribute is put together.
+  using Kept = std::conditional_t<std::is_same_v<Value, ArrayRef<int64_t>>, Dims, Value>;
+
+  std::string_view name;
+  Value (Attr::*parameter)() const;
+};
+template <class Attr, class Value> Field(const char *, Value (Attr::*)() const) -> Field<Attr, Value>;
+
+// The fields of each attribute, in the order of its parameters.
+
+using Conv = ConvDimensionNumbersAttr;
+constexpr std::tuple convolutionFields{
+    Field{"input_batch_dimension", &Conv::getInputBatchDimension},
+    Field{"input_feature_dimension", &Conv::getInputFeatureDimension},
+    Field{"input_spatial_dimensions", &Conv::getInputSpatialDimensions},
+    Field{"kernel_input_feature_dimension", &Conv::getKernelInputFeatureDimension},
+    Field{"kernel_output_feature_dimension", &Conv::getKernelOutputFeatureDimension},
+    Field{"kernel_spatial_dimensions", &Conv::getKernelSpatialDimensions},
+    Field{"output_batch_dimension", &Conv::getOutputBatchDimension},
+    Field{"output_feature_dimension", &Conv::getOutputFeatureDimension},
+    Field{"output_spatial_dimensions", &Conv::getOutputSpatialDimensions},
+};
+constexpr std::tuple dotFields{
+    Field{"lhs_batching_dimensions", &DotDimensionNumbersAttr::getLhsBatchingDimensions},
+    Field{"rhs_batching_dimensions", &DotDimensionNumbersAttr::getRhsBatchingDimensions},
+    Field{"lhs_contracting_dimensions", &DotDimensionNumbersAttr::getLhsContractingDimensions},
+    Field{"rhs_contracting_dimensions", &DotDimensionNumbersAttr::getRhsContractingDimensions},
+};
+constexpr std::tuple algorithmFields{
+    Field{"lhs_precision_type", &DotAlgorithmAttr::getLhsPrecisionType},
+    Field{"rhs_precision_type", &DotAlgorithmAttr::getRhsPrecisionType},
+    Field{"accumulation_type", &DotAlgorithmAttr::getAccumulationType},
+    Field{"lhs_component_count", &DotAlgorithmAttr::getLhsComponentCount},
+    Field{"rhs_component_count", &DotAlgorithmAttr::getRhsComponentCount},
+    Field{"num_primitive_operations", &DotAlgorithmAttr::getNumPrimitiveOperations},
+    Field{"allow_imprecise_accumulation", &DotAlgorithmAttr::getAllowImpreciseAccumulation},
+};
+constexpr std::tuple gatheringFields{
+    Field{"offset_dims", &GatherDimensionNumbersAttr::getOffsetDims},
+    Field{"collapsed_slice_dims", &GatherDimensionNumbersAttr::getCollapsedSliceDims},
+    Field{"operand_batching_dims", &GatherDimensionNumbersAttr::getOperandBatchingDims},
+    Field{"start_indices_batching_dims", &GatherDimensionNumbersAttr::getStartIndicesBatchingDims},
+    Field{"start_index_map", &GatherDimensionNumbersAttr::getStartIndexMap},
+    Field{"index_vector_dim", &GatherDimensionNumbersAttr::getIndexVectorDim},
+};
+constexpr std::tuple scatterFields{
+    Field{"update_window_dims", &ScatterDimensionNumbersAttr::getUpdateWindowDims},
+    Field{"inserted_window_dims", &ScatterDimensionNumbersAttr::getInsertedWindowDims},
+    Field{"input_batching_dims", &ScatterDimensionNumbersAttr::getInputBatchingDims},
+    Field{"scatter_indices_batching_dims", &ScatterDimensionNumbersAttr::getScatterIndicesBatchingDims},
+    Field{"scatter_dims_to_operand_dims", &ScatterDimensionNumbersAttr::getScatterDimsToOperandDims},
+    Field{"index_vector_dim", &ScatterDimensionNumbersAttr::getIndexVectorDim},
+};
+constexpr std::tuple channelFields{
+    Field{"channel_id", &ChannelHandleAttr::getHandle},
+    Field{"channel_type", &ChannelHandleAttr::getType},
+};
+// Of collectives, whose channel's type follows from the op.
+constexpr std::tuple channelIdFields{
+    Field{"channel_id", &ChannelHandleAttr::getHandle},
+};
+
+/// An attribute of StableHLO that is spread: what its list of fields makes of it.
+struct SpreadAttribute {
+  std::string_view name;
+  void (*spread)(Attribute attribute, Builder &builder, SpreadFields &fields);
+  Attribute (*gather)(FieldSource &fields); ///< null if the op has none
+  bool (*hasField)(std::string_view name);
+};
+
+template <const auto &list>
+using OwnerOf = typename std::tuple_element_t<0, std::remove_cvref_t<decltype(list)>>::Owner;
+
+/// An op that lacks the attribute has no fields of it; its verifier has refused it before.
+template <const auto &list> void spreadAll(Attribute attribute, Builder &builder, SpreadFields &fields) {
+  if (auto owner = dyn_cast_or_null<OwnerOf<list>>(attribute))
+    std::apply(
+        [&](const auto &...field) {
+          (fields.push_back({field.name, portable(builder, (owner.*field.parameter)())}), ...);
+        },
+        list);
 }
 
-void spreadDot(FieldList &fields, DotDimensionNumbersAttr numbers) {
-  fields.dims("lhs_batching_dimensions", numbers.getLhsBatchingDimensions())
-      .dims("rhs_batching_dimensions", numbers.getRhsBatchingDimensions())
-      .dims("lhs_contracting_dimensions", numbers.getLhsContractingDimensions())
-      .dims("rhs_contracting_dimensions", numbers.getRhsContractingDimensions());
+template <const auto &list> Attribute gatherAll(FieldSource &fields) {
+  return std::apply(
+      [&](const auto &...field) -> Attribute {
+        std::tuple<typename std::remove_cvref_t<decltype(field)>::Kept...> values;
+        std::apply([&](auto &...value) { (fields.take(field.name, value), ...); }, values);
+        if (!fields.isValid)
+          return {};
+        Attribute made = std::apply(
+            [&](const auto &...value) -> Attribute {
+              using Owner = OwnerOf<list>;
+              if constexpr (requires { Owner::verify(silent, value...); })
+                if (failed(Owner::verify(silent, value...)))
+                  return {};
+              return Owner::get(fields.context, value...);
+            },
+            values);
+        fields.isValid = static_cast<bool>(made);
+        return made;
+      },
+      list);
 }
 
-Attribute gatherDot(MLIRContext *context, FieldSource &fields) {
-  return DotDimensionNumbersAttr::get(
-      context, fields.dims("lhs_batching_dimensions"), fields.dims("rhs_batching_dimensions"),
-      fields.dims("lhs_contracting_dimensions"), fields.dims("rhs_contracting_dimensions"));
+template <const auto &list> bool listsField(std::string_view name) {
+  return std::apply([&](const auto &...field) { return ((field.name == name) || ...); }, list);
+}
+
+template <const auto &list> constexpr SpreadAttribute spreadBy(std::string_view name) {
+  return {name, spreadAll<list>, gatherAll<list>, listsField<list>};
 }
 
 /// Without an algorithm, each of its fields is the type none.
-void spreadAlgorithm(FieldList &fields, DotAlgorithmAttr algorithm) {
-  if (!algorithm) {
-    for (std::string_view name : dotAlgorithmFields)
-      fields.add(name, TypeAttr::get(fields.builder.getNoneType()));
-    return;
-  }
-  fields.add("lhs_precision_type", TypeAttr::get(algorithm.getLhsPrecisionType()))
-      .add("rhs_precision_type", TypeAttr::get(algorithm.getRhsPrecisionType()))
-      .add("accumulation_type", TypeAttr::get(algorithm.getAccumulationType()))
-      .integer("lhs_component_count", algorithm.getLhsComponentCount())
-      .integer("rhs_component_count", algorithm.getRhsComponentCount())
-      .integer("num_primitive_operations", algorithm.getNumPrimitiveOperations())
-      .add("allow_imprecise_accumulation",
-           fields.builder.getBoolAttr(algorithm.getAllowImpreciseAccumulation()));
+void spreadAlgorithm(Attribute attribute, Builder &builder, SpreadFields &fields) {
+  if (attribute)
+    return spreadAll<algorithmFields>(attribute, builder, fields);
+  std::apply(
+      [&](const auto &...field) {
+        (fields.push_back({field.name, TypeAttr::get(builder.getNoneType())}), ...);
+      },
+      algorithmFields);
 }
 
-Attribute gatherAlgorithm(MLIRContext *context, FieldSource &fields) {
-  if (llvm::all_of(dotAlgorithmFields, [&](std::string_view name) {
-        Attribute field = fields.any(name);
-        return !field || isNeutral(field);
-      }))
-    return {};
-  Type lhs = fields.type("lhs_precision_type"), rhs = fields.type("rhs_precision_type"),
-       accumulation = fields.type("accumulation_type");
-  int64_t lhsComponents = fields.integer("lhs_component_count"),
-          rhsComponents = fields.integer("rhs_component_count"),
-          operations = fields.integer("num_primitive_operations");
-  bool imprecise = fields.boolean("allow_imprecise_accumulation");
-  return fields.isValid ? DotAlgorithmAttr::get(context, lhs, rhs, accumulation, lhsComponents, rhsComponents,
-                                                operations, imprecise)
-                        : Attribute();
+Attribute gatherAlgorithm(FieldSource &fields) {
+  auto isAbsent = [&](std::string_view name) {
+    Attribute field = fields.any(name);
+    return !field || isNeutral(field);
+  };
+  bool hasNone =
+      std::apply([&](const auto &...field) { return (isAbsent(field.name) && ...); }, algorithmFields);
+  return hasNone ? Attribute() : gatherAll<algorithmFields>(fields);
 }
 
-void spreadGather(FieldList &fields, GatherDimensionNumbersAttr numbers) {
-  fields.dims("offset_dims", numbers.getOffsetDims())
-      .dims("collapsed_slice_dims", numbers.getCollapsedSliceDims())
-      .dims("operand_batching_dims", numbers.getOperandBatchingDims())
-      .dims("start_indices_batching_dims", numbers.getStartIndicesBatchingDims())
-      .dims("start_index_map", numbers.getStartIndexMap())
-      .integer("index_vector_dim", numbers.getIndexVectorDim());
+/// Without a channel, the id is 0.
+void spreadChannelId(Attribute attribute, Builder &builder, SpreadFields &fields) {
+  auto channel = dyn_cast_or_null<ChannelHandleAttr>(attribute);
+  fields.push_back({"channel_id", portable(builder, channel ? channel.getHandle() : 0)});
 }
 
-Attribute gatherGather(MLIRContext *context, FieldSource &fields) {
-  return GatherDimensionNumbersAttr::get(
-      context, fields.dims("offset_dims"), fields.dims("collapsed_slice_dims"),
-      fields.dims("operand_batching_dims"), fields.dims("start_indices_batching_dims"),
-      fields.dims("start_index_map"), fields.integer("index_vector_dim"));
+Attribute gatherChannelId(FieldSource &fields) {
+  int64_t id = 0;
+  fields.take("channel_id", id);
+  return id == 0 ? Attribute() : ChannelHandleAttr::get(fields.context, id, /*type=*/0);
 }
 
-void spreadScatter(FieldList &fields, ScatterDimensionNumbersAttr numbers) {
-  fields.dims("update_window_dims", numbers.getUpdateWindowDims())
-      .dims("inserted_window_dims", numbers.getInsertedWindowDims())
-      .dims("input_batching_dims", numbers.getInputBatchingDims())
-      .dims("scatter_indices_batching_dims", numbers.getScatterIndicesBatchingDims())
-      .dims("scatter_dims_to_operand_dims", numbers.getScatterDimsToOperandDims())
-      .integer("index_vector_dim", numbers.getIndexVectorDim());
-}
+constexpr SpreadAttribute channelIdAttributes[] = {
+    {"channel_handle", spreadChannelId, gatherChannelId, listsField<channelIdFields>}};
+constexpr SpreadAttribute channelAttributes[] = {spreadBy<channelFields>("channel_handle")};
+constexpr SpreadAttribute convolutionAttributes[] = {spreadBy<convolutionFields>("dimension_numbers")};
+constexpr SpreadAttribute dotAttributes[] = {
+    spreadBy<dotFields>("dot_dimension_numbers"),
+    {"algorithm", spreadAlgorithm, gatherAlgorithm, listsField<algorithmFields>}};
+constexpr SpreadAttribute gatherAttributes[] = {spreadBy<gatheringFields>("dimension_numbers")};
+constexpr SpreadAttribute scatterAttributes[] = {spreadBy<scatterFields>("scatter_dimension_numbers")};
 
-Attribute gatherScatter(MLIRContext *context, FieldSource &fields) {
-  return ScatterDimensionNumbersAttr::get(
-      context, fields.dims("update_window_dims"), fields.dims("inserted_window_dims"),
-      fields.dims("input_batching_dims"), fields.dims("scatter_indices_batching_dims"),
-      fields.dims("scatter_dims_to_operand_dims"), fields.integer("index_vector_dim"));
-}
-
-constexpr std::string_view channelAttributes[] = {"channel_handle"};
-constexpr std::string_view dimensionAttributes[] = {"dimension_numbers"};
-constexpr std::string_view dotAttributes[] = {"dot_dimension_numbers", "algorithm"};
-constexpr std::string_view scatterAttributes[] = {"scatter_dimension_numbers"};
-
-template <class T> T attributeOf(Operation &op, std::string_view name) {
-  return dyn_cast_or_null<T>(op.getInherentAttr(StringRef(name)).value_or(Attribute()));
-}
-
-} // namespace
-
-ArrayRef<std::string_view> spreadAttributes(Spread spread) {
+ArrayRef<SpreadAttribute> attributesOf(Spread spread) {
   switch (spread) {
   case Spread::None:
     return {};
   case Spread::Channel:
+    return channelIdAttributes;
   case Spread::ChannelAndType:
     return channelAttributes;
   case Spread::ConvDimensions:
-  case Spread::GatherDimensions:
-    return dimensionAttributes;
+    return convolutionAttributes;
   case Spread::DotDimensions:
     return dotAttributes;
+  case Spread::GatherDimensions:
+    return gatherAttributes;
   case Spread::ScatterDimensions:
     return scatterAttributes;
   }
   return {};
 }
 
-SpreadFields spreadFields(Spread spread, Operation &op) {
-  SpreadFields values;
-  FieldList fields(op.getContext(), values);
-  switch (spread) {
-  case Spread::None:
-  case Spread::Channel:
-  case Spread::ChannelAndType:
-    break;
-  case Spread::ConvDimensions:
-    if (auto numbers = attributeOf<ConvDimensionNumbersAttr>(op, "dimension_numbers"))
-      spreadConvolution(fields, numbers);
-    break;
-  case Spread::DotDimensions:
-    if (auto numbers = attributeOf<DotDimensionNumbersAttr>(op, "dot_dimension_numbers"))
-      spreadDot(fields, numbers);
-    spreadAlgorithm(fields, attributeOf<DotAlgorithmAttr>(op, "algorithm"));
-    break;
-  case Spread::GatherDimensions:
-    if (auto numbers = attributeOf<GatherDimensionNumbersAttr>(op, "dimension_numbers"))
-      spreadGather(fields, numbers);
-    break;
-  case Spread::ScatterDimensions:
-    if (auto numbers = attributeOf<ScatterDimensionNumbersAttr>(op, "scatter_dimension_numbers"))
-      spreadScatter(fields, numbers);
-    break;
-  }
-  return values;
+} // namespace
+
+bool isSpreadAttribute(Spread spread, std::string_view attribute) {
+  return llvm::any_of(attributesOf(spread), [&](const auto &each) { return each.name == attribute; });
 }
 
-bool gatherFields(Spread spread, MLIRContext *context, function_ref<Attribute(std::string_view)> field,
+SpreadFields spreadFields(Spread spread, Operation &op) {
+  SpreadFields fields;
+  Builder builder(op.getContext());
+  for (const SpreadAttribute &each : attributesOf(spread))
+    each.spread(op.getInherentAttr(StringRef(each.name)).value_or(Attribute()), builder, fields);
+  return fields;
+}
+
+bool gatherFields(Spread spread, MLIRContext *context, FieldLookup field,
                   SmallVectorImpl<NamedAttribute> &attributes) {
-  FieldSource fields(field);
-  auto add = [&](std::string_view name, Attribute value) {
-    if (value)
-      attributes.emplace_back(StringRef(name), value);
-  };
-  switch (spread) {
-  case Spread::None:
-  case Spread::Channel:
-  case Spread::ChannelAndType:
-    break;
-  case Spread::ConvDimensions:
-    add("dimension_numbers", gatherConvolution(context, fields));
-    break;
-  case Spread::DotDimensions:
-    add("dot_dimension_numbers", gatherDot(context, fields));
-    add("algorithm", gatherAlgorithm(context, fields));
-    break;
-  case Spread::GatherDimensions:
-    add("dimension_numbers", gatherGather(context, fields));
-    break;
-  case Spread::ScatterDimensions:
-    add("scatter_dimension_numbers", gatherScatter(context, fields));
-    break;
-  }
+  FieldSource fields(context, field);
+  for (const SpreadAttribute &each : attributesOf(spread))
+    if (Attribute value = each.gather(fields))
+      attributes.emplace_back(StringRef(each.name), value);
   return fields.isValid;
 }
 
@@ -273,33 +279,7 @@ bool isNeutral(Attribute field) {
 }
 
 bool isSpreadField(Spread spread, std::string_view field) {
-  static constexpr std::string_view convolution[] = {
-      "input_batch_dimension",     "input_feature_dimension",        "input_spatial_dimensions",
-      "kernel_spatial_dimensions", "kernel_input_feature_dimension", "kernel_output_feature_dimension",
-      "output_batch_dimension",    "output_feature_dimension",       "output_spatial_dimensions"};
-  static constexpr std::string_view gather[] = {"offset_dims",           "collapsed_slice_dims",
-                                                "operand_batching_dims", "start_indices_batching_dims",
-                                                "start_index_map",       "index_vector_dim"};
-  static constexpr std::string_view scatter[] = {"update_window_dims",  "inserted_window_dims",
-                                                 "input_batching_dims", "scatter_indices_batching_dims",
-                                                 "index_vector_dim",    "scatter_dims_to_operand_dims"};
-  switch (spread) {
-  case Spread::None:
-    return false;
-  case Spread::Channel:
-  case Spread::ChannelAndType:
-    return field == "channel_id" || field == "channel_type";
-  case Spread::ConvDimensions:
-    return llvm::is_contained(convolution, field);
-  case Spread::DotDimensions:
-    return field.find("batching") != field.npos || field.find("contracting") != field.npos ||
-           llvm::is_contained(dotAlgorithmFields, field);
-  case Spread::GatherDimensions:
-    return llvm::is_contained(gather, field);
-  case Spread::ScatterDimensions:
-    return llvm::is_contained(scatter, field);
-  }
-  return false;
+  return llvm::any_of(attributesOf(spread), [&](const auto &each) { return each.hasField(field); });
 }
 
 } // namespace torchere::vhlo

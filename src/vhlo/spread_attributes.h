@@ -13,8 +13,8 @@ struct SpreadField {
 };
 using SpreadFields = llvm::SmallVector<SpreadField, 12>;
 
-/// The names of StableHLO's attributes that are spread, for example dot_dimension_numbers and algorithm.
-llvm::ArrayRef<std::string_view> spreadAttributes(Spread spread);
+/// Whether StableHLO's attribute is spread, for example dot_dimension_numbers or algorithm.
+bool isSpreadAttribute(Spread spread, std::string_view attribute);
 
 /// The fields of an op's attributes; none of those that a required attribute lacks.
 SpreadFields spreadFields(Spread spread, mlir::Operation &op);

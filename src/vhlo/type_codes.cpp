@@ -5,6 +5,7 @@
 
 #include "stablehlo/dialect.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -42,6 +43,7 @@ constexpr ScalarType scalars[] = {
     {17, {0, 9, 0}, unsignedInteger<16>},
     {18, {0, 9, 0}, unsignedInteger<32>},
     {19, {0, 9, 0}, unsignedInteger<64>},
+    {22, {0, 9, 0}, plain<stablehlo::TokenType>},
     {27, {0, 10, 0}, plain<Float8E4M3FNUZType>},
     {28, {0, 10, 0}, plain<Float8E5M2FNUZType>},
     {29, {0, 11, 0}, plain<Float8E4M3B11FNUZType>},
@@ -70,6 +72,10 @@ Since sinceAll(TypeRange types, Version first) {
   return since;
 }
 
+Since sinceQuantized(quant::QuantizedType type, Version first) {
+  return latest(first, latest(typeSince(type.getStorageType()), typeSince(type.getExpressedType())));
+}
+
 } // namespace
 
 ArrayRef<ScalarType> scalarTypes() {
@@ -88,6 +94,9 @@ Since typeSince(Type type) {
       })
       .Case([](UnrankedTensorType tensor) { return typeSince(tensor.getElementType()); })
       .Case([](ComplexType complex) { return typeSince(complex.getElementType()); })
+      .Case([](stablehlo::FutureType future) { return sinceAll(future.getTypes(), Version{1, 15, 0}); })
+      .Case([](quant::UniformQuantizedType type) { return sinceQuantized(type, minimumVersion); })
+      .Case([](quant::UniformQuantizedPerAxisType type) { return sinceQuantized(type, Version{0, 18, 0}); })
       .Case([](TupleType tuple) { return sinceAll(tuple.getTypes(), minimumVersion); })
       .Case([](FunctionType function) {
         return latest(sinceAll(function.getInputs(), minimumVersion),

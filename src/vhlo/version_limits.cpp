@@ -41,6 +41,8 @@ Broken regions(Operation &op, const OpVersion &version) {
 
 Broken customCall(Operation &op, const Version &target) {
   using namespace stablehlo;
+  if (target < Version{1, 17, 0} && llvm::any_of(op.getOperandTypes(), llvm::IsaPred<FutureType>))
+    return "takes no futures here: they came with 1.17.0";
   auto attribute = [&](StringRef name) { return op.getInherentAttr(name).value_or(Attribute()); };
   if (target < Version{1, 3, 0}) {
     auto api = dyn_cast_or_null<CustomCallApiVersionAttr>(attribute("api_version"));

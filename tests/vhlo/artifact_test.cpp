@@ -62,6 +62,47 @@ TEST(PortableArtifact, IsTheSameModuleInEveryVersion) {
   }
 }
 
+/// What only new versions hold: meshes, futures, roots that are computed; and quantized types, bounds.
+static constexpr std::string_view distributed = R"(
+module @distributed {
+  func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<1xi32>, %arg2: !stablehlo.token) -> tensor<4xf32> {
+    %0 = "stablehlo.async_start"(%arg0) ({
+    ^bb0(%arg3: tensor<4xf32>):
+      %5 = "stablehlo.collective_permute"(%arg3) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>,
+        source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+      stablehlo.return %5 : tensor<4xf32>
+    }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
+    %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+    %2 = "stablehlo.collective_reduce"(%1, %arg1) <{has_dynamic_root, replica_groups =
+      #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 4>], device_ids=dense<[3, 2, 1, 0]>
+        : tensor<4xi64>>, axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (2)2>]>}> ({
+    ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+      %5 = stablehlo.add %arg3, %arg4 : tensor<f32>
+      stablehlo.return %5 : tensor<f32>
+    }) : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+    %3 = "stablehlo.collective_broadcast"(%2, %arg1) <{has_dynamic_root, replica_groups = dense<[[0, 1]]>
+      : tensor<1x2xi64>}> : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+    %4 = "stablehlo.send"(%3, %arg2) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 2>,
+      is_host_transfer = true}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token
+    return %3 : tensor<4xf32>
+  }
+  func.func private @types(!quant.uniform<i8:f32, 5.000000e-01:10>, tensor<2x!quant.uniform<u8<1:200>:f32:0, {2.0,3.0:4}>>,
+    tensor<?x2xf32, #stablehlo.bounds<4, ?>>)
+}
+)";
+
+TEST(PortableArtifact, HoldsWhatTheNewestVersionHas) {
+  stablehlo::Module module = parse(distributed);
+  auto bytes = serialize(module, {.target = currentVersion, .withLocations = false});
+  ASSERT_TRUE(bytes) << bytes.error().text();
+  auto read = deserialize(*bytes);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->text(), module.text());
+  EXPECT_EQ(*serialize(*read, {.target = currentVersion, .withLocations = false}), *bytes);
+  for (size_t size = 0; size < bytes->size(); ++size)
+    EXPECT_FALSE(deserialize(std::string_view(*bytes).substr(0, size))) << size;
+}
+
 TEST(PortableArtifact, LocationsAreKeptOrLeftOut) {
   stablehlo::Module module = parse(R"(
     func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
@@ -103,6 +144,18 @@ TEST(PortableArtifact, WhatAVersionLacksIsNamedWithItsPlace) {
        {1, 1, 0},
        "[stablehlo.constant] StableHLO 1.1.0 cannot hold the attribute value: dense<1> : tensor<2xi2> came "
        "with 1.2.0"},
+      {"%0 = \"stablehlo.collective_reduce\"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}> "
+       "({\n^bb0(%b: "
+       "tensor<f32>, %c: tensor<f32>):\nstablehlo.return %b : tensor<f32>\n}) : (tensor<2xf32>) -> "
+       "tensor<2xf32>",
+       {1, 18, 0},
+       "[stablehlo.collective_reduce] StableHLO 1.18.0 has no such op: it came with 1.19.0"},
+      {"%0:2 = \"stablehlo.collective_broadcast\"(%a, %a) <{replica_groups = dense<0> : tensor<1x1xi64>}> : "
+       "(tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)",
+       {1, 19, 0},
+       "[stablehlo.collective_broadcast] StableHLO 1.19.0 takes exactly one operand here: got 2, and more "
+       "came "
+       "with 1.20.0"},
       {"stablehlo.custom_call @f() {backend_config = {a = 1 : i64}, api_version = 4 : i32} : () -> ()",
        {1, 2, 0},
        "[stablehlo.custom_call] StableHLO 1.2.0 has no API_VERSION_TYPED_FFI: it came with 1.3.0"},
