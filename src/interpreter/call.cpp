@@ -2,6 +2,7 @@
 #include "interpreter/call.h"
 
 #include "interpreter/evaluator.h"
+#include "stablehlo/element_types.h"
 
 using namespace mlir;
 
@@ -44,7 +45,7 @@ Index Call::integers(llvm::StringRef name, size_t count, int64_t value) const {
 
 Result<ElementType> Call::resultType(size_t index) const {
   Type type = cast<ShapedType>(op->getResult(index).getType()).getElementType();
-  std::optional<ElementType> element = elementTypeOf(type);
+  std::optional<ElementType> element = elementTypeOf(onNumbers ? stablehlo::expressedType(type) : type);
   if (!element)
     return fail(ErrorCode::Unimplemented, "elements of type {} cannot be interpreted", typeText(type));
   return *element;

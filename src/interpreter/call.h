@@ -16,8 +16,10 @@ class Scope;
 
 class Call {
 public:
-  Call(mlir::Operation *op, const Values &operands, const Scope &scope, Evaluator &evaluator)
-      : op(op), operands(operands), scope(scope), runner(evaluator) {}
+  /// `onNumbers`: the operands are the numbers that quantized ones stand for, and so are the results.
+  Call(mlir::Operation *op, const Values &operands, const Scope &scope, Evaluator &evaluator,
+       bool onNumbers = false)
+      : op(op), operands(operands), scope(scope), runner(evaluator), onNumbers(onNumbers) {}
 
   mlir::Operation *operation() const { return op; }
   Evaluator &evaluator() const { return runner; }
@@ -40,7 +42,7 @@ public:
   Index integers(llvm::StringRef name, size_t count, int64_t value) const;
 
   size_t resultCount() const { return op->getNumResults(); }
-  /// Of a result that is a tensor. Unimplemented for quantized types.
+  /// Of the elements to return for a result that is a tensor. Unimplemented for sparse types and the like.
   Result<ElementType> resultType(size_t index = 0) const;
   /// The declared sizes of a result that is a tensor. Unimplemented where one is not known.
   Result<Index> resultShape(size_t index = 0) const;
@@ -53,6 +55,7 @@ private:
   const Values &operands;
   const Scope &scope;
   Evaluator &runner;
+  bool onNumbers;
 };
 
 } // namespace torchere::interpreter

@@ -2,6 +2,7 @@
 #include "interpreter/evaluator.h"
 
 #include "interpreter/call.h"
+#include "interpreter/quantization.h"
 #include "stablehlo/diagnostics.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -16,12 +17,15 @@ namespace torchere::interpreter {
 static constexpr int deepestNesting = 500;
 
 Evaluator::Evaluator(ModuleOp module, const Options &options)
-    : module(module), symbols(module), settings(options) {}
+    : run(std::make_shared<Run>(module, options)), ownGrid(&run->grid) {}
+
+Evaluator::Evaluator(const Evaluator &other, ProcessGrid &grid, ProcessId process)
+    : run(other.run), ownGrid(&grid), id(process) {}
 
 Result<func::FuncOp> Evaluator::findEntry() const {
-  StringRef name = settings.entry;
+  StringRef name = run->options.entry;
   SmallVector<func::FuncOp> functions;
-  for (auto function : mlir::ModuleOp(module).getOps<func::FuncOp>()) {
+  for (auto function : run->module.getOps<func::FuncOp>()) {
     if (function.getName() == (name.empty() ? StringRef("main") : name))
       return function;
     functions.push_back(function);
@@ -34,10 +38,15 @@ Result<func::FuncOp> Evaluator::findEntry() const {
   return fail(ErrorCode::NotFound, "[interpret] the module has no function \"{}\"", name.str());
 }
 
-Result<Values> Evaluator::callFunction(StringRef name, Values arguments) {
-  auto function = symbols.lookup<func::FuncOp>(name);
+Result<func::FuncOp> Evaluator::findFunction(StringRef name) const {
+  auto function = run->symbols.lookup<func::FuncOp>(name);
   if (!function || function.isExternal())
     return fail(ErrorCode::NotFound, "the module has no body of a function @{}", name.str());
+  return function;
+}
+
+Result<Values> Evaluator::callFunction(StringRef name, Values arguments) {
+  TORCHERE_ASSIGN(func::FuncOp function, findFunction(name));
   return runRegion(function.getBody(), std::move(arguments), nullptr);
 }
 
@@ -53,6 +62,8 @@ static tl::unexpected<Error> named(Error error, StringRef name, Location locatio
 Result<Values> Evaluator::runEntry(Values arguments) {
   TORCHERE_ASSIGN(func::FuncOp entry, findEntry());
   Result<Values> results = callFunction(entry.getName(), std::move(arguments));
+  if (Status rest = ownGrid->finishAll(); results && !rest) // what nobody has waited for
+    results = tl::unexpected<Error>(std::move(rest).error());
   if (!results)
     return named(std::move(results).error(), entry.getName(), entry.getLoc());
   return results;
@@ -100,11 +111,9 @@ static Status verifyAtHand(Operation &op, const Values &operands) {
   Block block;
   IRMapping mapping;
   for (auto [name, value] : llvm::zip_equal(op.getOperands(), operands)) {
-    bool isIndex = isa<IndexType>(getElementTypeOrSelf(name.getType()));
     Type type = name.getType();
     if (value.isTensor())
-      type = isIndex ? Type(RankedTensorType::get(value.tensor().shape(), IndexType::get(op.getContext())))
-                     : Type(mlirTypeOf(value.tensor(), op.getContext()));
+      type = RankedTensorType::get(value.tensor().shape(), getElementTypeOrSelf(type));
     mapping.map(name, block.addArgument(type, op.getLoc()));
   }
   stablehlo::DiagnosticText diagnostics(*op.getContext());
@@ -122,20 +131,27 @@ static bool isOpen(mlir::Value value) {
   return type && !type.hasStaticShape();
 }
 
-Evaluation Evaluator::findEvaluation(Operation &op) {
-  auto [row, isNew] = found.try_emplace(op.getName(), nullptr);
+EvaluationTable::Row Evaluator::findRow(Operation &op) {
+  auto [row, isNew] = found.try_emplace(op.getName());
   if (isNew)
-    row->second = table.find(op.getName().getStringRef());
+    row->second = run->table.find(op.getName().getStringRef());
   return row->second;
 }
 
 Result<Values> Evaluator::compute(Operation &op, const Values &operands, const Scope &scope) {
-  Evaluation evaluation = findEvaluation(op);
-  if (!evaluation)
+  EvaluationTable::Row row = findRow(op);
+  if (!row.evaluation)
     return fail(ErrorCode::Unimplemented, "the op cannot be interpreted");
   if (llvm::any_of(op.getOperands(), isOpen))
     TORCHERE_TRY(verifyAtHand(op, operands));
-  TORCHERE_ASSIGN(Values results, evaluation(Call(&op, operands, scope, *this)));
+  Values results;
+  if (row.computes && hasQuantizedTypes(op)) {
+    TORCHERE_ASSIGN(Values numbers, dequantize(operands, op.getOperandTypes()));
+    TORCHERE_ASSIGN(results, row.evaluation(Call(&op, numbers, scope, *this, /*onNumbers=*/true)));
+    TORCHERE_ASSIGN(results, quantize(std::move(results), op.getResultTypes()));
+  } else {
+    TORCHERE_ASSIGN(results, row.evaluation(Call(&op, operands, scope, *this)));
+  }
   TORCHERE_TRY(checkTypes("result", op.getResultTypes(), results));
   return results;
 }

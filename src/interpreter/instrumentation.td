@@ -1,4 +1,4 @@
-// The interpreter dialect: ops that let values be seen while a program is interpreted.
+// The interpreter dialect: ops that let values be seen while a program is interpreted, or run several at once.
 #ifndef TORCHERE_INTERPRETER_INSTRUMENTATION
 #define TORCHERE_INTERPRETER_INSTRUMENTATION
 
@@ -26,6 +26,16 @@ def Interpreter_ProbeOp : Interpreter_Op<"probe"> {
   let arguments = (ins StableHLO_Tensor:$operand, StrAttr:$probe_id);
   let results = (outs StableHLO_Tensor:$result);
   let assemblyFormat = "$operand `,` `probe_id` `=` $probe_id attr-dict `:` type($result)";
+}
+
+def Interpreter_RunParallelOp : Op<Interpreter_Dialect, "run_parallel"> {
+  let summary = "the results of programs that run in parallel, a row of them a replica, a column a partition";
+  // The inputs are those of the programs, one after the other; infeed names functions without arguments, whose
+  // results are fed.
+  let arguments = (ins Variadic<StableHLO_TensorOrToken>:$inputs,
+    TypedArrayAttrBase<TypedArrayAttrBase<FlatSymbolRefAttr, "functions">, "rows of functions">:$programs,
+    OptionalAttr<TypedArrayAttrBase<FlatSymbolRefAttr, "functions">>:$infeed);
+  let results = (outs Variadic<StableHLO_TensorOrToken>:$results);
 }
 
 #endif

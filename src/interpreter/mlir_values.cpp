@@ -1,6 +1,7 @@
 // Implements the conversion of MLIR's types and constants.
 #include "interpreter/mlir_values.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,6 +35,15 @@ static std::optional<ElementType> integerType(IntegerType type) {
   }
 }
 
+/// The sign is the quantized type's own: what it stores is signless.
+static std::optional<ElementType> storageType(quant::QuantizedType type) {
+  auto storage = dyn_cast<IntegerType>(type.getStorageType());
+  if (!storage)
+    return std::nullopt;
+  auto signedness = type.isSigned() ? IntegerType::Signless : IntegerType::Unsigned;
+  return integerType(IntegerType::get(type.getContext(), storage.getWidth(), signedness));
+}
+
 template <class T> static std::string printed(const T &object) {
   std::string text;
   llvm::raw_string_ostream(text) << object;
@@ -57,6 +67,8 @@ std::optional<ElementType> elementTypeOf(Type type) {
            : part.isF64() ? std::optional(ElementType::C128)
                           : std::nullopt;
   }
+  if (auto quantized = dyn_cast<quant::QuantizedType>(type))
+    return storageType(quantized);
   return isa<FloatType>(type) ? elementTypeFromName(printed(type)) : std::nullopt;
 }
 
@@ -163,7 +175,7 @@ bool isOfType(const Value &value, Type type) {
                         [](auto pair) { return isOfType(std::get<0>(pair), std::get<1>(pair)); });
   auto declared = dyn_cast<RankedTensorType>(type);
   if (!declared || !value.isTensor())
-    return !declared && !value.isTensor(); // tokens, and futures, which hold their values as a tuple does
+    return !declared && !value.isTensor(); // tokens and futures
   const Tensor &tensor = value.tensor();
   if (tensor.rank() != declared.getRank() || elementTypeOf(declared.getElementType()) != tensor.type())
     return false;

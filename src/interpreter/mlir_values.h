@@ -9,12 +9,12 @@
 
 namespace torchere::interpreter {
 
-/// StableHLO's element types, and index, which is an i64 here.
+/// StableHLO's element types, and index, which is an i64 here. A quantized type's is that of what it stores.
 std::optional<ElementType> elementTypeOf(mlir::Type type);
 mlir::Type mlirTypeOf(ElementType type, mlir::MLIRContext *context);
 mlir::RankedTensorType mlirTypeOf(const Tensor &tensor, mlir::MLIRContext *context);
 
-/// A dense constant. Unimplemented for quantized types and for sparse constants.
+/// A dense constant. Unimplemented for sparse constants.
 Result<Tensor> tensorOf(mlir::ElementsAttr attribute);
 
 /// Whether a value of the declared type can be this one: equal element types, and sizes where they are known.

@@ -3,6 +3,35 @@
 
 namespace torchere::interpreter {
 
+Result<Tensor> concatenateAlong(int64_t dimension, std::span<const Tensor> tensors) {
+  Index shape = tensors.front().shape();
+  for (const Tensor &tensor : tensors.subspan(1))
+    shape[dimension] += tensor.shape()[dimension];
+  TORCHERE_ASSIGN(Tensor result, Tensor::create(tensors.front().type(), shape));
+  int64_t offset = 0;
+  Index target;
+  for (const Tensor &tensor : tensors) {
+    forEachIndex(tensor.shape(), [&](IndexView index, int64_t position) {
+      target.assign(index.begin(), index.end());
+      target[dimension] += offset;
+      result.copyFrom(flatten(target, shape), tensor, position);
+    });
+    offset += tensor.shape()[dimension];
+  }
+  return result;
+}
+
+Result<Tensor> partAlong(int64_t dimension, const Tensor &tensor, int64_t start, int64_t size) {
+  Index shape = tensor.shape(), from;
+  shape[dimension] = size;
+  TORCHERE_ASSIGN(Values part, take(tensor, std::move(shape), [&](IndexView index) {
+                    from.assign(index.begin(), index.end());
+                    from[dimension] += start;
+                    return flatten(from, tensor.shape());
+                  }));
+  return part.front().tensor();
+}
+
 Result<Values> iotaOf(const Call &call, Index shape) {
   TORCHERE_ASSIGN(ElementType type, call.resultType());
   int64_t dimension = call.integer("iota_dimension");

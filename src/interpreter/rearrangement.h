@@ -13,6 +13,11 @@ template <class Source> Result<Values> take(const Tensor &operand, Index shape, 
   return Values{std::move(result)};
 }
 
+/// The tensors one after the other along a dimension.
+Result<Tensor> concatenateAlong(int64_t dimension, std::span<const Tensor> tensors);
+/// A part of `size` indices along a dimension, from the index `start` on.
+Result<Tensor> partAlong(int64_t dimension, const Tensor &tensor, int64_t start, int64_t size);
+
 /// iota, by the attribute iota_dimension.
 Result<Values> iotaOf(const Call &call, Index shape);
 /// broadcast_in_dim of operand 0, by the attribute broadcast_dimensions. InvalidArgument when the shape does

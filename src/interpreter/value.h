@@ -3,6 +3,7 @@
 
 #include "interpreter/tensor.h"
 
+#include <functional>
 #include <variant>
 
 namespace torchere::interpreter {
@@ -24,15 +25,24 @@ public:
     return value;
   }
 
+  /// Values that are awaited when somebody asks for them.
+  static Value future(std::function<Result<Values>()> await) {
+    Value value;
+    value.content = std::make_shared<const std::function<Result<Values>()>>(std::move(await));
+    return value;
+  }
+
   bool isTensor() const { return std::holds_alternative<Tensor>(content); }
   bool isTuple() const { return std::holds_alternative<TuplePointer>(content); }
   /// Only for values of that kind, as the program's types tell.
   const Tensor &tensor() const { return std::get<Tensor>(content); }
   const Values &elements() const { return *std::get<TuplePointer>(content); }
+  Result<Values> await() const { return (*std::get<FuturePointer>(content))(); }
 
 private:
   using TuplePointer = std::shared_ptr<const Values>;
-  std::variant<Tensor, Token, TuplePointer> content;
+  using FuturePointer = std::shared_ptr<const std::function<Result<Values>()>>;
+  std::variant<Tensor, Token, TuplePointer, FuturePointer> content;
 };
 
 } // namespace torchere::interpreter

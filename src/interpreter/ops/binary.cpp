@@ -96,24 +96,24 @@ Result<Values> makeComplex(const Call &call) {
 } // namespace
 
 void addBinary(EvaluationTable &table) {
-  table.add("stablehlo.add", binary<add>);
+  table.addComputation("stablehlo.add", binary<add>);
   table.add("stablehlo.and", binary<bitAnd>);
-  table.add("stablehlo.atan2", binary<atan2>);
-  table.add("stablehlo.clamp", clamp);
-  table.add("stablehlo.compare", compare);
+  table.addComputation("stablehlo.atan2", binary<atan2>);
+  table.addComputation("stablehlo.clamp", clamp);
+  table.addComputation("stablehlo.compare", compare);
   table.add("stablehlo.complex", makeComplex);
-  table.add("stablehlo.divide", binary<divide>);
-  table.add("stablehlo.maximum", binary<maximum>);
-  table.add("stablehlo.minimum", binary<minimum>);
-  table.add("stablehlo.multiply", binary<multiply>);
+  table.addComputation("stablehlo.divide", binary<divide>);
+  table.addComputation("stablehlo.maximum", binary<maximum>);
+  table.addComputation("stablehlo.minimum", binary<minimum>);
+  table.addComputation("stablehlo.multiply", binary<multiply>);
   table.add("stablehlo.or", binary<bitOr>);
-  table.add("stablehlo.power", binary<power>);
-  table.add("stablehlo.remainder", binary<remainder>);
-  table.add("stablehlo.select", select);
+  table.addComputation("stablehlo.power", binary<power>);
+  table.addComputation("stablehlo.remainder", binary<remainder>);
+  table.addComputation("stablehlo.select", select);
   table.add("stablehlo.shift_left", binary<shiftLeft>);
   table.add("stablehlo.shift_right_arithmetic", binary<shiftRightArithmetic>);
   table.add("stablehlo.shift_right_logical", binary<shiftRightLogical>);
-  table.add("stablehlo.subtract", binary<subtract>);
+  table.addComputation("stablehlo.subtract", binary<subtract>);
   table.add("stablehlo.xor", binary<bitXor>);
 }
 

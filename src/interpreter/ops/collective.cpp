@@ -1,5 +1,8 @@
-// Ops between processes, of which there is one here: replica 0 of partition 0.
-#include "interpreter/call.h"
+// Ops by which the processes of a group give each other their values.
+#include "interpreter/evaluator.h"
+#include "interpreter/process_group.h"
+#include "interpreter/rearrangement.h"
+#include "interpreter/reducer.h"
 
 #include <algorithm>
 
@@ -7,77 +10,211 @@ namespace torchere::interpreter {
 
 namespace {
 
-/// The ids of other processes in a list of groups; -1 fills groups up.
-Status checkGroups(const Call &call) {
-  for (int64_t id : call.integers("replica_groups"))
-    if (id > 0)
-      return fail(ErrorCode::Unimplemented, "replica_groups names process {}, but there is only process 0",
-                  id);
-  return {};
+using Group = std::vector<ProcessId>;
+
+/// The group of a process that must be in one.
+Result<Group> ownGroup(const Call &call, Grouping grouping) {
+  TORCHERE_ASSIGN(Group group, groupOf(call, grouping));
+  ProcessId self = call.evaluator().process();
+  if (group.empty())
+    return invalidArgument("replica_groups does not have replica {} of partition {}", self.replica,
+                           self.partition);
+  return group;
 }
 
-/// What a group of one process exchanges stays what it was.
-Result<Values> keep(const Call &call) {
-  TORCHERE_TRY(checkGroups(call));
-  return call.values();
+int64_t placeIn(const Group &group, ProcessId process) {
+  return std::find(group.begin(), group.end(), process) - group.begin();
 }
 
-Result<Values> keepOrClear(const Call &call, bool isKept) {
-  if (isKept)
-    return call.values();
-  const Tensor &operand = call.operand(0);
-  TORCHERE_ASSIGN(Tensor zeros, Tensor::create(operand.type(), operand.shape()));
-  return Values{std::move(zeros)};
+/// The tensors that the processes give as their operand of the number.
+std::vector<Tensor> operandsOf(const std::vector<Values> &given, size_t number) {
+  std::vector<Tensor> tensors;
+  for (const Values &values : given)
+    tensors.push_back(values[number].tensor());
+  return tensors;
+}
+
+Result<Values> allGather(const Call &call) {
+  TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
+  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  Values results;
+  for (size_t number = 0; number < call.operandCount(); ++number) {
+    TORCHERE_ASSIGN(Tensor joined,
+                    concatenateAlong(call.integer("all_gather_dim"), operandsOf(given, number)));
+    results.push_back(std::move(joined));
+  }
+  return results;
+}
+
+/// The elements of all tensors at each position, combined from the first on, in the computation's type.
+Result<Tensor> combine(const Call &call, const std::vector<Tensor> &tensors) {
+  Reducer computation(call, 0);
+  TORCHERE_ASSIGN(std::vector<ElementType> types, computation.types());
+  TORCHERE_ASSIGN(Tensor result, Tensor::create(types.front(), tensors.front().shape()));
+  for (int64_t position = 0; position < result.count(); ++position) {
+    Element value = convert(tensors.front().at(position), types.front());
+    for (const Tensor &tensor : std::span(tensors).subspan(1)) {
+      TORCHERE_ASSIGN(std::vector<Element> combined, computation.run(std::array{value, tensor.at(position)}));
+      value = convert(combined.front(), types.front());
+    }
+    result.set(position, value);
+  }
+  return result;
+}
+
+Result<Values> allReduce(const Call &call) {
+  TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
+  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  Values results;
+  for (size_t number = 0; number < call.operandCount(); ++number) {
+    TORCHERE_ASSIGN(Tensor reduced, combine(call, operandsOf(given, number)));
+    results.push_back(std::move(reduced));
+  }
+  return results;
+}
+
+/// The part of the sum, cut along scatter_dimension, that is at the process's place in the group.
+Result<Values> reduceScatter(const Call &call) {
+  TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
+  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  TORCHERE_ASSIGN(Tensor reduced, combine(call, operandsOf(given, 0)));
+  int64_t dimension = call.integer("scatter_dimension"), parts = static_cast<int64_t>(group.size());
+  int64_t size = reduced.shape()[dimension];
+  if (size % parts != 0)
+    return invalidArgument("dimension {} of size {} cannot be split among {} processes", dimension, size,
+                           parts);
+  int64_t start = placeIn(group, call.evaluator().process()) * (size / parts);
+  TORCHERE_ASSIGN(Tensor part, partAlong(dimension, reduced, start, size / parts));
+  return Values{std::move(part)};
+}
+
+Result<Values> crossReplicaSum(const Call &call) {
+  TORCHERE_ASSIGN(Group group, ownGroup(call, Grouping::CrossReplica));
+  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  TORCHERE_ASSIGN(Tensor sum, given.front().front().tensor().clone());
+  for (const Values &values : std::span(given).subspan(1))
+    for (int64_t position = 0; position < sum.count(); ++position)
+      sum.set(position, add(sum.at(position), values.front().tensor().at(position)));
+  return Values{std::move(sum)};
+}
+
+/// From each process the part that is at the own place in the group.
+Result<Values> allToAll(const Call &call) {
+  TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfExchange(call)));
+  int64_t count = call.integer("split_count"), split = call.integer("split_dimension");
+  if (count != static_cast<int64_t>(group.size()))
+    return invalidArgument("split_count is {} for a group of {} processes", count, group.size());
+  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  int64_t place = placeIn(group, call.evaluator().process());
+  Values results;
+  for (size_t number = 0; number < call.operandCount(); ++number) {
+    std::vector<Tensor> parts;
+    for (const Tensor &whole : operandsOf(given, number)) {
+      int64_t size = whole.shape()[split] / count;
+      TORCHERE_ASSIGN(Tensor part, partAlong(split, whole, place * size, size));
+      parts.push_back(std::move(part));
+    }
+    TORCHERE_ASSIGN(Tensor joined, concatenateAlong(call.integer("concat_dimension"), parts));
+    results.push_back(std::move(joined));
+  }
+  return results;
+}
+
+Result<Tensor> zerosLike(const Tensor &tensor) {
+  return Tensor::create(tensor.type(), tensor.shape());
+}
+
+/// The number of operands that are communicated, and the place in the group of each one's root.
+Result<Index> rootsOf(const Call &call, int64_t groupSize) {
+  if (!call.attribute("has_dynamic_root"))
+    return Index(call.operandCount(), 0);
+  Index roots = call.operand(call.operandCount() - 1).integers();
+  for (int64_t root : roots)
+    if (root < 0 || root >= groupSize)
+      return invalidArgument("root {} of a group of {} processes", root, groupSize);
+  return roots;
+}
+
+/// A process in no group gets zeros.
+Result<Values> broadcastFromRoot(const Call &call) {
+  TORCHERE_ASSIGN(Group group, groupOf(call, groupingOfExchange(call)));
+  TORCHERE_ASSIGN(Index roots, rootsOf(call, group.empty() ? INT64_MAX : static_cast<int64_t>(group.size())));
+  std::vector<Values> given;
+  if (!group.empty()) {
+    TORCHERE_ASSIGN(given, exchange(call, group, call.values()));
+  }
+  Values results;
+  for (size_t number = 0; number < roots.size(); ++number) {
+    if (!given.empty()) {
+      results.push_back(given[static_cast<size_t>(roots[number])][number]);
+      continue;
+    }
+    TORCHERE_ASSIGN(Tensor zeros, zerosLike(call.operand(number)));
+    results.push_back(std::move(zeros));
+  }
+  return results;
+}
+
+/// Only roots get the sum, the others zeros.
+Result<Values> reduceToRoot(const Call &call) {
+  TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
+  TORCHERE_ASSIGN(Index roots, rootsOf(call, static_cast<int64_t>(group.size())));
+  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  int64_t place = placeIn(group, call.evaluator().process());
+  Values results;
+  for (size_t number = 0; number < roots.size(); ++number) {
+    TORCHERE_ASSIGN(Tensor result, combine(call, operandsOf(given, number)));
+    if (roots[number] != place) {
+      TORCHERE_ASSIGN(result, zerosLike(result));
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
 }
 
 /// A process that nobody sends to gets zeros.
 Result<Values> permute(const Call &call) {
   Index pairs = call.integers("source_target_pairs");
-  bool isKept = false;
+  ProcessId self = call.evaluator().process();
+  std::optional<ProcessId> sender;
   for (size_t pair = 0; pair + 1 < pairs.size(); pair += 2) {
-    if (pairs[pair] > 0 || pairs[pair + 1] > 0)
-      return fail(ErrorCode::Unimplemented,
-                  "source_target_pairs names process {}, but there is only process 0",
-                  std::max(pairs[pair], pairs[pair + 1]));
-    isKept = true;
+    TORCHERE_ASSIGN(Group ends, processesOf(call, groupingOfExchange(call), {pairs[pair], pairs[pair + 1]}));
+    if (ends[0] == self)
+      sendTo(call, ends[1], call.values());
+    if (ends[1] == self)
+      sender = ends[0];
   }
-  return keepOrClear(call, isKept);
+  if (sender)
+    return receiveFrom(call, *sender);
+  TORCHERE_ASSIGN(Tensor zeros, zerosLike(call.operand(0)));
+  return Values{std::move(zeros)};
 }
 
-Result<Values> broadcastFromFirst(const Call &call) {
-  TORCHERE_TRY(checkGroups(call));
-  return keepOrClear(call, llvm::is_contained(call.integers("replica_groups"), 0));
+Value idValue(int64_t id) {
+  return Tensor::scalar(Element::integer(ElementType::U32, static_cast<uint64_t>(id)));
 }
 
-Result<Values> processId(const Call &) {
-  return Values{Tensor::scalar(Element::integer(ElementType::U32, 0))};
+Result<Values> partitionId(const Call &call) {
+  return Values{idValue(call.evaluator().process().partition)};
 }
 
-/// Nobody is there to take the values.
-Result<Values> discard(const Call &) {
-  return Values{Token()};
-}
-
-Result<Values> wait(const Call &) {
-  return fail(ErrorCode::Unimplemented, "nobody sends anything to the program");
+Result<Values> replicaId(const Call &call) {
+  return Values{idValue(call.evaluator().process().replica)};
 }
 
 } // namespace
 
 void addCollective(EvaluationTable &table) {
-  table.add("stablehlo.all_gather", keep);
-  table.add("stablehlo.all_reduce", keep);
-  table.add("stablehlo.all_to_all", keep);
-  table.add("stablehlo.collective_broadcast", broadcastFromFirst);
+  table.add("stablehlo.all_gather", allGather);
+  table.add("stablehlo.all_reduce", allReduce);
+  table.add("stablehlo.all_to_all", allToAll);
+  table.add("stablehlo.collective_broadcast", broadcastFromRoot);
   table.add("stablehlo.collective_permute", permute);
-  table.add("stablehlo.cross-replica-sum", keep);
-  table.add("stablehlo.infeed", wait);
-  table.add("stablehlo.outfeed", discard);
-  table.add("stablehlo.partition_id", processId);
-  table.add("stablehlo.recv", wait);
-  table.add("stablehlo.reduce_scatter", keep);
-  table.add("stablehlo.replica_id", processId);
-  table.add("stablehlo.send", discard);
+  table.add("stablehlo.collective_reduce", reduceToRoot);
+  table.addComputation("stablehlo.cross-replica-sum", crossReplicaSum);
+  table.add("stablehlo.partition_id", partitionId);
+  table.add("stablehlo.reduce_scatter", reduceScatter);
+  table.add("stablehlo.replica_id", replicaId);
 }
 
 } // namespace torchere::interpreter

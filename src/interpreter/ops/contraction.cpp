@@ -157,10 +157,10 @@ Result<Values> einsum(const Call &call) {
 } // namespace
 
 void addContraction(EvaluationTable &table) {
-  table.add("stablehlo.dot", dot);
-  table.add("stablehlo.dot_general", dotGeneral);
-  table.add("stablehlo.einsum", einsum);
-  table.add("stablehlo.unary_einsum", einsum);
+  table.addComputation("stablehlo.dot", dot);
+  table.addComputation("stablehlo.dot_general", dotGeneral);
+  table.addComputation("stablehlo.einsum", einsum);
+  table.addComputation("stablehlo.unary_einsum", einsum);
 }
 
 } // namespace torchere::interpreter

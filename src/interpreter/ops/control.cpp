@@ -52,16 +52,6 @@ Result<Values> customCall(const Call &call) {
               target);
 }
 
-/// What is begun is finished at once.
-Result<Values> startAsync(const Call &call) {
-  TORCHERE_ASSIGN(Values results, call.run(call.region(0), call.values()));
-  return Values{Value::tuple(std::move(results))};
-}
-
-Result<Values> finishAsync(const Call &call) {
-  return call.values()[0].elements();
-}
-
 Result<Values> passOn(const Call &call) {
   return call.values();
 }
@@ -83,8 +73,6 @@ Result<Values> getTupleElement(const Call &call) {
 void addControl(EvaluationTable &table) {
   table.add("func.call", callFunction);
   table.add("stablehlo.after_all", makeToken);
-  table.add("stablehlo.async_done", finishAsync);
-  table.add("stablehlo.async_start", startAsync);
   table.add("stablehlo.case", choose);
   table.add("stablehlo.composite", composite);
   table.add("stablehlo.create_token", makeToken);

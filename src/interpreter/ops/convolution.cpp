@@ -9,7 +9,7 @@ static Result<Values> convolution(const Call &call) {
 }
 
 void addConvolution(EvaluationTable &table) {
-  table.add("stablehlo.convolution", convolution);
+  table.addComputation("stablehlo.convolution", convolution);
 }
 
 } // namespace torchere::interpreter

@@ -57,9 +57,9 @@ Result<Values> dynamicConvolution(const Call &call) {
 
 void addDynamism(EvaluationTable &table) {
   table.add("stablehlo.dynamic_broadcast_in_dim", dynamicBroadcastInDim);
-  table.add("stablehlo.dynamic_conv", dynamicConvolution);
+  table.addComputation("stablehlo.dynamic_conv", dynamicConvolution);
   table.add("stablehlo.dynamic_gather", dynamicGather);
-  table.add("stablehlo.dynamic_iota", dynamicIota);
+  table.addComputation("stablehlo.dynamic_iota", dynamicIota);
   table.add("stablehlo.dynamic_pad", dynamicPad);
   table.add("stablehlo.dynamic_reshape", dynamicReshape);
   table.add("stablehlo.real_dynamic_slice", realDynamicSlice);

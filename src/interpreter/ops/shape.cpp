@@ -1,5 +1,7 @@
 // Constants, and ops that rearrange elements.
+#include "interpreter/ops/elementwise.h"
 #include "interpreter/rearrangement.h"
+#include "interpreter/reducer.h"
 
 namespace torchere::interpreter {
 
@@ -7,8 +9,14 @@ namespace {
 
 Result<Values> constant(const Call &call) {
   auto value = call.attribute<mlir::ElementsAttr>("value");
+  TORCHERE_ASSIGN(ElementType type, call.resultType());
   TORCHERE_ASSIGN(Tensor result, tensorOf(value));
-  return Values{std::move(result)};
+  if (result.type() == type)
+    return Values{std::move(result)};
+  // The integers of a quantized constant may be written without the sign that its type gives them.
+  auto asStored = [=](const Element &element) { return Element::integer(type, element.asUnsigned()); };
+  TORCHERE_ASSIGN(Tensor stored, mapElements(result, type, asStored));
+  return Values{std::move(stored)};
 }
 
 Result<Values> iota(const Call &call) {
@@ -61,22 +69,8 @@ Result<Values> reverse(const Call &call) {
 }
 
 Result<Values> concatenate(const Call &call) {
-  int64_t dimension = call.integer("dimension");
-  Index shape = call.operand(0).shape();
-  for (size_t input = 1; input < call.operandCount(); ++input)
-    shape[dimension] += call.operand(input).shape()[dimension];
-  TORCHERE_ASSIGN(Tensor result, Tensor::create(call.operand(0).type(), shape));
-  int64_t offset = 0;
-  Index target;
-  for (size_t input = 0; input < call.operandCount(); ++input) {
-    const Tensor &operand = call.operand(input);
-    forEachIndex(operand.shape(), [&](IndexView index, int64_t position) {
-      target.assign(index.begin(), index.end());
-      target[dimension] += offset;
-      result.copyFrom(flatten(target, shape), operand, position);
-    });
-    offset += operand.shape()[dimension];
-  }
+  std::vector<Tensor> inputs = tensorOperands(call, 0, call.operandCount());
+  TORCHERE_ASSIGN(Tensor result, concatenateAlong(call.integer("dimension"), inputs));
   return Values{std::move(result)};
 }
 
@@ -110,7 +104,7 @@ void addShape(EvaluationTable &table) {
   table.add("stablehlo.concatenate", concatenate);
   table.add("stablehlo.constant", constant);
   table.add("stablehlo.get_dimension_size", getDimensionSize);
-  table.add("stablehlo.iota", iota);
+  table.addComputation("stablehlo.iota", iota);
   table.add("stablehlo.pad", pad);
   table.add("stablehlo.reshape", reshape);
   table.add("stablehlo.reverse", reverse);

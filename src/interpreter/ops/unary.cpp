@@ -24,6 +24,11 @@ Result<Values> reduceElementPrecision(const Call &call) {
   return Values{std::move(result)};
 }
 
+/// Numbers become quantized ones, and the reverse, around each computation with them: there is no more to do.
+Result<Values> keep(const Call &call) {
+  return call.values();
+}
+
 /// A tensor's elements as one string of bits, the lowest of each element first.
 class BitString {
 public:
@@ -68,34 +73,36 @@ Result<Values> bitcastConvert(const Call &call) {
 } // namespace
 
 void addUnary(EvaluationTable &table) {
-  table.add("stablehlo.abs", unary<abs>);
+  table.addComputation("stablehlo.abs", unary<abs>);
   table.add("stablehlo.bitcast_convert", bitcastConvert);
-  table.add("stablehlo.cbrt", unary<cbrt>);
-  table.add("stablehlo.ceil", unary<ceil>);
+  table.addComputation("stablehlo.cbrt", unary<cbrt>);
+  table.addComputation("stablehlo.ceil", unary<ceil>);
   table.add("stablehlo.convert", convertElements);
-  table.add("stablehlo.cosine", unary<cosine>);
+  table.addComputation("stablehlo.cosine", unary<cosine>);
   table.add("stablehlo.count_leading_zeros", unary<countLeadingZeros>);
-  table.add("stablehlo.exponential", unary<exponential>);
-  table.add("stablehlo.exponential_minus_one", unary<exponentialMinusOne>);
-  table.add("stablehlo.floor", unary<floor>);
+  table.addComputation("stablehlo.exponential", unary<exponential>);
+  table.addComputation("stablehlo.exponential_minus_one", unary<exponentialMinusOne>);
+  table.addComputation("stablehlo.floor", unary<floor>);
   table.add("stablehlo.imag", unary<imaginaryPart>);
-  table.add("stablehlo.is_finite", unary<isFinite>);
-  table.add("stablehlo.log", unary<log>);
-  table.add("stablehlo.log_plus_one", unary<logPlusOne>);
-  table.add("stablehlo.logistic", unary<logistic>);
-  table.add("stablehlo.negate", unary<negate>);
+  table.addComputation("stablehlo.is_finite", unary<isFinite>);
+  table.addComputation("stablehlo.log", unary<log>);
+  table.addComputation("stablehlo.log_plus_one", unary<logPlusOne>);
+  table.addComputation("stablehlo.logistic", unary<logistic>);
+  table.addComputation("stablehlo.negate", unary<negate>);
   table.add("stablehlo.not", unary<bitNot>);
   table.add("stablehlo.popcnt", unary<populationCount>);
   table.add("stablehlo.real", unary<realPart>);
-  table.add("stablehlo.reduce_precision", reduceElementPrecision);
-  table.add("stablehlo.round_nearest_afz", unary<roundAwayFromZero>);
-  table.add("stablehlo.round_nearest_even", unary<roundToEven>);
-  table.add("stablehlo.rsqrt", unary<rsqrt>);
-  table.add("stablehlo.sign", unary<sign>);
-  table.add("stablehlo.sine", unary<sine>);
-  table.add("stablehlo.sqrt", unary<sqrt>);
-  table.add("stablehlo.tan", unary<tan>);
-  table.add("stablehlo.tanh", unary<tanh>);
+  table.addComputation("stablehlo.reduce_precision", reduceElementPrecision);
+  table.addComputation("stablehlo.round_nearest_afz", unary<roundAwayFromZero>);
+  table.addComputation("stablehlo.round_nearest_even", unary<roundToEven>);
+  table.addComputation("stablehlo.rsqrt", unary<rsqrt>);
+  table.addComputation("stablehlo.sign", unary<sign>);
+  table.addComputation("stablehlo.sine", unary<sine>);
+  table.addComputation("stablehlo.sqrt", unary<sqrt>);
+  table.addComputation("stablehlo.tan", unary<tan>);
+  table.addComputation("stablehlo.tanh", unary<tanh>);
+  table.addComputation("stablehlo.uniform_dequantize", keep);
+  table.addComputation("stablehlo.uniform_quantize", keep);
 }
 
 } // namespace torchere::interpreter

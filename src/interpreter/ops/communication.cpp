@@ -1,0 +1,118 @@
+// Programs that run in parallel, and what they send, receive and begin without waiting.
+#include "interpreter/evaluator.h"
+
+#include "interpreter/call.h"
+#include "stablehlo/dialect.h"
+
+namespace torchere::interpreter {
+
+namespace {
+
+using mlir::ArrayAttr;
+
+/// What infeeds of a grid take, in order.
+constexpr const char *infeedMailbox = "infeed";
+
+/// The names in rows of the same length, a row a replica.
+Result<size_t> partitionCount(ArrayAttr programs) {
+  size_t partitions = programs.empty() ? 0 : mlir::cast<ArrayAttr>(programs[0]).size();
+  for (mlir::Attribute row : programs)
+    if (size_t length = mlir::cast<ArrayAttr>(row).size(); length != partitions)
+      return invalidArgument("programs has rows of {} and {} functions, expected as many in each", partitions,
+                             length);
+  if (partitions == 0)
+    return invalidArgument("programs has no function");
+  return partitions;
+}
+
+/// Each program is a process, which takes as many of the inputs as it has arguments.
+Result<Values> runParallel(const Call &call) {
+  auto programs = call.attribute<ArrayAttr>("programs");
+  TORCHERE_ASSIGN(size_t partitions, partitionCount(programs));
+  ProcessGrid grid(static_cast<int64_t>(programs.size()), static_cast<int64_t>(partitions));
+  if (auto feeds = call.attribute<ArrayAttr>("infeed"))
+    for (auto feed : feeds.getAsRange<mlir::FlatSymbolRefAttr>()) {
+      TORCHERE_ASSIGN(Values fed, call.evaluator().callFunction(feed.getValue(), {}));
+      grid.send(infeedMailbox, std::move(fed));
+    }
+  std::vector<ProcessGrid::Program> processes;
+  auto next = call.values().begin();
+  for (size_t place = 0; place < programs.size() * partitions; ++place) {
+    ProcessId id{static_cast<int64_t>(place / partitions), static_cast<int64_t>(place % partitions)};
+    auto row = mlir::cast<ArrayAttr>(programs[place / partitions]);
+    llvm::StringRef name = mlir::cast<mlir::FlatSymbolRefAttr>(row[place % partitions]).getValue();
+    TORCHERE_ASSIGN(mlir::func::FuncOp function, call.evaluator().findFunction(name));
+    auto count = static_cast<std::ptrdiff_t>(function.getNumArguments());
+    if (call.values().end() - next < count)
+      return invalidArgument("programs takes more than the {} inputs", call.operandCount());
+    Values arguments(next, next + count);
+    next += count;
+    auto evaluator = std::make_shared<Evaluator>(call.evaluator(), grid, id);
+    processes.push_back([evaluator, name, arguments] { return evaluator->callFunction(name, arguments); });
+  }
+  if (next != call.values().end())
+    return invalidArgument("programs takes {} inputs, got {}", next - call.values().begin(),
+                           call.operandCount());
+  return grid.runAll(std::move(processes));
+}
+
+Result<Values> startAsync(const Call &call) {
+  ProcessGrid &grid = call.evaluator().grid();
+  auto evaluator = std::make_shared<Evaluator>(call.evaluator(), grid, call.evaluator().process());
+  mlir::Region *body = &call.region(0);
+  ProcessGrid::Task &task =
+      grid.start([=, values = call.values()] { return evaluator->runRegion(*body, values, nullptr); });
+  return Values{Value::future([&grid, &task] { return grid.finish(task); })};
+}
+
+Result<Values> finishAsync(const Call &call) {
+  return call.values().front().await();
+}
+
+Result<std::string> channelMailbox(const Call &call) {
+  if (call.attribute("source_target_pairs"))
+    return fail(ErrorCode::Unimplemented, "source_target_pairs cannot be interpreted");
+  return fmt::format("channel {}",
+                     call.attribute<stablehlo::ChannelHandleAttr>("channel_handle").getHandle());
+}
+
+/// What is sent is in the mailbox at once, before the token says so.
+Result<Values> send(const Call &call) {
+  TORCHERE_ASSIGN(std::string mailbox, channelMailbox(call));
+  call.evaluator().grid().send(mailbox, Values(call.values().begin(), call.values().end() - 1));
+  return Values{Token()};
+}
+
+Result<Values> valuesAndToken(Result<Values> values) {
+  if (values)
+    values->push_back(Token());
+  return values;
+}
+
+Result<Values> recv(const Call &call) {
+  TORCHERE_ASSIGN(std::string mailbox, channelMailbox(call));
+  return valuesAndToken(call.evaluator().grid().receive(mailbox));
+}
+
+Result<Values> infeed(const Call &call) {
+  return valuesAndToken(call.evaluator().grid().receive(infeedMailbox));
+}
+
+/// The host does not look at it.
+Result<Values> outfeed(const Call &) {
+  return Values{Token()};
+}
+
+} // namespace
+
+void addCommunication(EvaluationTable &table) {
+  table.add("interpreter.run_parallel", runParallel);
+  table.add("stablehlo.async_done", finishAsync);
+  table.add("stablehlo.async_start", startAsync);
+  table.add("stablehlo.infeed", infeed);
+  table.add("stablehlo.outfeed", outfeed);
+  table.add("stablehlo.recv", recv);
+  table.add("stablehlo.send", send);
+}
+
+} // namespace torchere::interpreter
