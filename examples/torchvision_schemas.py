@@ -38,14 +38,17 @@ def extension_loads() -> bool:
     found = importlib.util.find_spec("torchvision")
     if found is None or not found.submodule_search_locations:
         return False
-    library = importlib.machinery.PathFinder.find_spec("_C", list(found.submodule_search_locations))
-    if library is None or library.origin is None:
-        return False
-    try:
-        torch.ops.load_library(library.origin)
-    except OSError:
-        return False
-    return True
+    folders = list(found.submodule_search_locations)
+    for name in ("_C", "_C_stable"):  # before and from torchvision 0.29
+        library = importlib.machinery.PathFinder.find_spec(name, folders)
+        if library is None or library.origin is None:
+            continue
+        try:
+            torch.ops.load_library(library.origin)
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def declare() -> torch.library.Library | None:

@@ -16,13 +16,18 @@ from torchere.capture import capture
 from torchere.errors import InvalidArgumentError, UnimplementedError
 
 
+def lines(program):
+    """Without the space that torch before 2.14 leaves at the end of one of them."""
+    return [line.rstrip() for line in str(program).splitlines()]
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("decomposed", [False, True], ids=["raw", "decomposed"])
 def test_prints_as_torch_does(name, decomposed):
     exported = MODELS[name]()
     if decomposed:
         exported = exported.run_decompositions()
-    assert str(capture(exported)) == str(exported)
+    assert lines(capture(exported)) == lines(exported)
 
 
 class Affine(nn.Module):
