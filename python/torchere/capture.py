@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 from torchere import _core
 from torchere.errors import InvalidArgumentError, UnimplementedError
+from torchere.guards import Guard
 from torchere.trees import dump_spec
 
 # The key that torch gives to nodes that its own passes made.
@@ -70,17 +73,21 @@ def check_not_merged(exported_program: Any) -> None:
         seen[id(leaf)] = name
 
 
-def capture(exported_program: Any, dimension_names: dict[str, str] | None = None) -> _core.Program:
+def capture(
+    exported_program: Any, dimension_names: dict[str, str] | None = None, guards: Iterable[Guard] = ()
+) -> _core.Program:
     """The ExportedProgram as a program of the core. Weights are not copied: the program keeps their
-    storages. `dimension_names` maps torch's symbols to the user's names of dynamic dimensions."""
+    storages. `dimension_names` maps torch's symbols to the user's names of dynamic dimensions; `guards` are
+    added to its ranges."""
     check_not_merged(exported_program)
-    return _Capture(exported_program, dimension_names or {}).run()
+    return _Capture(exported_program, dimension_names or {}, guards).run()
 
 
 class _Capture:
-    def __init__(self, exported_program: Any, dimension_names: dict[str, str]):
+    def __init__(self, exported_program: Any, dimension_names: dict[str, str], guards: Iterable[Guard]):
         self.exported = exported_program
         self.dimension_names = dimension_names
+        self.guards = guards
         self.builder = _core.ProgramBuilder(_vocabulary())
         self.traces: dict[str, int] = {}
         self.module_stacks: dict[tuple, int] = {}
@@ -205,6 +212,10 @@ class _Capture:
     def add_ranges(self) -> None:
         for symbol, bounds in self.exported.range_constraints.items():
             self.builder.add_range_constraint(str(symbol), _bound(bounds.lower), _bound(bounds.upper))
+        for guard in self.guards:
+            # Some are of functions that only torch knows.
+            with contextlib.suppress(InvalidArgumentError):
+                self.builder.add_range_constraint(*guard)
 
     def argument_names(self) -> list[str]:
         """The parameters of forward that were given by position."""

@@ -11,6 +11,7 @@ from torchere.capture import capture, check_not_merged
 from torchere.decompositions import decompose
 from torchere.dimension_names import dimension_names
 from torchere.errors import CaptureError, InvalidArgumentError
+from torchere.guards import size_guards
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
 
@@ -80,7 +81,7 @@ def lower(
                 f"[export] torch could not decompose the program: {_first_lines(error)}"
             ) from error
     with _Stopwatch(timings, "walk"):
-        program = capture(decomposed, names)
+        program = capture(decomposed, names, size_guards(decomposed))
     exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
     return StableHLOProgram._from_exported(exported, program, timings, has_weights, target_version)

@@ -94,13 +94,15 @@ Result<bool> SizeSolver::solveFor(const Dimension &dimension, int64_t size) {
   return true;
 }
 
-std::string SizeSolver::valuesOf(SymInt expression) const {
+std::string SizeSolver::valuesOf(SymInt expression, bool withPlaces) const {
   std::set<std::string> names;
   SizeSolver blank(signature, sizes); // to which every symbol is unknown
   blank.collectUnknown(expression, names);
   std::vector<std::string> texts;
-  for (const std::string &name : names)
-    texts.push_back(fmt::format("{} = {}", name, symbols.find(name)->second));
+  for (const std::string &name : names) {
+    std::string place = withPlaces ? fmt::format(" ({})", places.find(name)->second) : "";
+    texts.push_back(fmt::format("{} = {}{}", name, symbols.find(name)->second, place));
+  }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -120,6 +122,8 @@ Status SizeSolver::checkExpressions() {
 }
 
 static std::string describe(const program::Range &range) {
+  if (range.min == range.max)
+    return std::to_string(range.min);
   if (range.max == std::numeric_limits<int64_t>::max())
     return fmt::format("at least {}", range.min);
   if (range.min == std::numeric_limits<int64_t>::min())
@@ -132,7 +136,7 @@ std::string SizeSolver::originOf(SymInt expression) const {
     return "";
   if (pool[expression].kind == ExpressionKind::Symbol)
     return ", from " + places.find(pool[expression].symbol)->second;
-  return ", for " + valuesOf(expression);
+  return ", for " + valuesOf(expression, /*withPlaces=*/true);
 }
 
 Status SizeSolver::checkRanges() const {

@@ -32,9 +32,9 @@ private:
   std::optional<int64_t> evaluateAt(program::SymInt expression, const std::string &symbol,
                                     int64_t value) const;
   std::string print(program::SymInt expression) const { return pool.print(expression); }
-  /// "s0 = 3, s1 = 4": the symbols of the expression.
-  std::string valuesOf(program::SymInt expression) const;
-  /// ", from dimension 0 of x" for a symbol, ", for s0 = 3" for an expression.
+  /// "s0 = 3, s1 = 4": the symbols of the expression; with where each is from, if asked.
+  std::string valuesOf(program::SymInt expression, bool withPlaces = false) const;
+  /// ", from dimension 0 of x" for a symbol, ", for s0 = 3 (dimension 0 of x)" for an expression.
   std::string originOf(program::SymInt expression) const;
 
   const CallSignature &signature;

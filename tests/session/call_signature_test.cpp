@@ -182,7 +182,16 @@ TEST_F(CallSignatureTest, ChecksRangesOfExpressions) {
   addInput("x", {"s0"});
   addRange("3*s0", 6, 30);
   EXPECT_EQ(error({tensor({10})}), "");
-  EXPECT_EQ(error({tensor({11})}), "[forward] 3*s0 out of range: got 33, expected 6 to 30, for s0 = 11");
+  EXPECT_EQ(error({tensor({11})}),
+            "[forward] 3*s0 out of range: got 33, expected 6 to 30, for s0 = 11 (dimension 0 of x)");
+}
+
+TEST_F(CallSignatureTest, ChecksWhatSizesMustBeToEachOther) {
+  addInput("x", {"s0", "s1"});
+  addRange("s0 - s1", 0, 0);
+  EXPECT_EQ(error({tensor({3, 3})}), "");
+  EXPECT_EQ(error({tensor({3, 4})}), "[forward] s0 - s1 out of range: got -1, expected 0, for "
+                                     "s0 = 3 (dimension 0 of x), s1 = 4 (dimension 1 of x)");
 }
 
 TEST_F(CallSignatureTest, WhatCannotBeSolvedIsNotChecked) {

@@ -1,0 +1,59 @@
+"""What torch took for granted about sizes while it captured a program, beyond each dimension's range.
+
+A module may do one thing where one size is larger than another and something else where it is not; the
+captured program holds the way that the example's sizes took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+#: An expression of the program's symbols, and the least and the greatest value that it may have.
+Guard = tuple[str, int | None, int | None]
+
+
+def size_guards(exported_program: Any) -> list[Guard]:
+    """The guards, each once. What is no comparison of integers is left out."""
+    environment = _shape_environment(exported_program)
+    if environment is None:
+        return []
+    relations = (environment.replace(guard.expr) for guard in environment.guards)
+    guards = (guard for relation in relations for guard in _bounds(relation))
+    return list(dict.fromkeys(guards))
+
+
+def _shape_environment(exported_program: Any) -> Any:
+    """Where torch keeps what it knows of the symbols, found through any of them; None in a static program."""
+    import torch
+
+    for node in exported_program.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
+        for size in sizes:
+            if isinstance(size, torch.SymInt):
+                return size.node.shape_env
+    return None
+
+
+def _bounds(relation: Any) -> Iterator[Guard]:
+    import sympy
+
+    if isinstance(relation, sympy.And):
+        for part in relation.args:
+            yield from _bounds(part)
+    if not isinstance(relation, sympy.core.relational.Relational):
+        return
+    if relation.lhs.is_Symbol and relation.rhs.is_Integer and not isinstance(relation, sympy.Ne):
+        return  # a range, which the program has
+    difference = relation.lhs - relation.rhs
+    if not difference.is_integer or not difference.free_symbols:
+        return
+    if isinstance(relation, sympy.Ne):
+        yield str(difference**2), 1, None
+    elif isinstance(relation, sympy.Eq):
+        yield str(difference), 0, 0
+    elif isinstance(relation, (sympy.Gt, sympy.Ge)):
+        yield str(difference), int(isinstance(relation, sympy.Gt)), None
+    else:
+        yield str(difference), None, -int(isinstance(relation, sympy.Lt))
