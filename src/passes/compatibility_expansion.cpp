@@ -3,6 +3,8 @@
 
 #include "passes/chlo/formula.h"
 #include "passes/composite_calls.h"
+#include "stablehlo/diagnostics.h"
+#include "stablehlo/mesh_axes.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -58,7 +60,21 @@ void expandLocationRanges(ModuleOp module) {
                                         /*replaceTypes=*/false);
 }
 
+/// Replica groups that are axes of a mesh, listed. Those of a mesh that cannot be read stay.
+void listReplicaGroups(Operation *op) {
+  auto axes =
+      dyn_cast_or_null<ReplicaGroupMeshAxesAttr>(op->getInherentAttr("replica_groups").value_or(Attribute()));
+  if (!axes)
+    return;
+  DiagnosticText reasons(*op->getContext()); // the writer says that the target has no such attribute
+  SymbolTableCollection symbols;
+  FailureOr<DenseIntElementsAttr> groups = listGroups(op, axes, symbols);
+  if (succeeded(groups))
+    op->setInherentAttr(StringAttr::get(op->getContext(), "replica_groups"), *groups);
+}
+
 void expandOp(Operation *op, const vhlo::Version &target) {
+  listReplicaGroups(op);
   if (auto tangent = dyn_cast<TanOp>(op); tangent && target < vhlo::Version{1, 4, 0})
     expandTangent(tangent);
   else if (auto composite = dyn_cast<CompositeOp>(op);
@@ -71,15 +87,15 @@ void expandOp(Operation *op, const vhlo::Version &target) {
 } // namespace
 
 bool mayNeedExpansion(const vhlo::Version &target) {
-  return target < vhlo::Version{1, 9, 0};
+  return target < vhlo::Version{1, 16, 0};
 }
 
 void expandForVersion(ModuleOp module, const vhlo::Version &target) {
   if (!mayNeedExpansion(target))
     return;
-  if (target < vhlo::Version{1, 4, 0})
-    module.walk([&](Operation *op) { expandOp(op, target); });
-  expandLocationRanges(module);
+  module.walk([&](Operation *op) { expandOp(op, target); });
+  if (target < vhlo::Version{1, 9, 0})
+    expandLocationRanges(module);
 }
 
 } // namespace torchere::passes
