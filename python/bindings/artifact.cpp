@@ -6,7 +6,7 @@
 #include "artifact/signature.h"
 #include "bindings/bindings.h"
 #include "exporter/exporter.h"
-#include "vhlo/portable_artifact.h"
+#include "passes/compatibility.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
@@ -42,7 +42,7 @@ static vhlo::Version versionOf(const TargetVersion &target) {
 static Function functionOf(const exporter::Exported &exported, const TargetVersion &target) {
   Function function{exported.entryPoint, exported.module.text(exported.printsLocations)};
   if (target)
-    function.bytecode = unwrap(vhlo::serialize(
+    function.bytecode = unwrap(passes::serializeExpanded(
         exported.module, {.target = versionOf(target), .withLocations = exported.printsLocations}));
   return function;
 }
@@ -157,7 +157,7 @@ static void bindPortableArtifact(nb::module_ &module) {
   module.attr("TARGET_VERSION") = vhlo::defaultVersion.text();
   module.def("serialize_portable_artifact", &serializeModule, nb::arg("module"),
              nb::arg("target_version") = nb::none(), nb::kw_only(), nb::arg("with_locations") = false,
-             "A module as a portable artifact that StableHLO target_version reads.");
+             "A module as a portable artifact that StableHLO target_version reads; nothing is expanded.");
   module.def("deserialize_portable_artifact", &deserializeModule, nb::arg("artifact"),
              "The module of a portable artifact.");
 }

@@ -1,7 +1,7 @@
 // Reads, prints and writes the modules of functions.
 #include "artifact/function_module.h"
 
-#include "vhlo/portable_artifact.h"
+#include "passes/compatibility.h"
 
 namespace torchere::artifact {
 
@@ -32,7 +32,7 @@ Result<std::string> moduleBytecode(const Function &function, const vhlo::Version
       return function.bytecode;
   }
   TORCHERE_ASSIGN(stablehlo::Module module, readModule(function));
-  return vhlo::serialize(module, {.target = target, .withLocations = hasLocations(function)});
+  return passes::serializeExpanded(module, {.target = target, .withLocations = hasLocations(function)});
 }
 
 } // namespace torchere::artifact

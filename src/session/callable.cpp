@@ -3,8 +3,8 @@
 
 #include "artifact/function_module.h"
 #include "base/log.h"
+#include "passes/compatibility.h"
 #include "passes/refine_shapes.h"
-#include "vhlo/portable_artifact.h"
 
 #include <fmt/ranges.h>
 
@@ -161,7 +161,7 @@ static Result<std::string> encode(const artifact::Function &function, const vhlo
 }
 
 static Result<std::string> encode(const stablehlo::Module &module, const vhlo::Version &version) {
-  return bytecodeOr(vhlo::serialize(module, {.target = version, .withLocations = false}),
+  return bytecodeOr(passes::serializeExpanded(module, {.target = version, .withLocations = false}),
                     [&] { return Result<std::string>(module.text()); });
 }
 

@@ -232,6 +232,16 @@ TEST_F(Directory, WritesBytecodeOfTheTarget) {
   EXPECT_FALSE(fs::exists(target));
 }
 
+TEST_F(Directory, SaysInOldOpsWhatTheTargetLacks) {
+  Bundle bundle = sampleBundle();
+  bundle.functions[0].text =
+      "func.func @main(%x: tensor<f32>) { %0 = stablehlo.tan %x : tensor<f32> return }";
+  save(bundle, {.target = {1, 3, 0}});
+  std::string text = *moduleText(load().functions[0]);
+  EXPECT_NE(text.find("stablehlo.sine"), text.npos) << text;
+  EXPECT_EQ(text.find("stablehlo.tan"), text.npos) << text;
+}
+
 TEST_F(Directory, ReadsTheTextWhereBytecodeIsTooNew) {
   save(sampleBundle());
   std::string bytecode = root.get("p/functions/forward.bytecode");
