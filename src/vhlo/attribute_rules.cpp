@@ -134,6 +134,10 @@ Attribute fallbackOf(Fallback fallback, const FallbackContext &context) {
 bool isFallback(Attribute portable, Fallback fallback, const FallbackContext &context) {
   if (fallback == Fallback::Required)
     return false;
+  bool isOfWindow =
+      fallback == Fallback::Ones || fallback == Fallback::NoPadding || fallback == Fallback::NoReversal;
+  if (isOfWindow && context.windowRank == 0)
+    return false; // empty whether or not it was there: upstream keeps it
   if (fallback == Fallback::DefaultPrecisions) {
     // One default for each operand says as much as no attribute, however many there are.
     auto precisions = dyn_cast<ArrayAttr>(portable);

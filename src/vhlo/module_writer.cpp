@@ -5,6 +5,7 @@
 #include "vhlo/portable_form.h"
 #include "vhlo/spread_attributes.h"
 #include "vhlo/type_codes.h"
+#include "vhlo/use_orders.h"
 #include "vhlo/version_limits.h"
 
 #include "stablehlo/diagnostics.h"
@@ -29,6 +30,7 @@ struct OpPlan {
   };
   const OpRow *row = nullptr;
   const OpVersion *version = nullptr; // null: the target has no such op
+  bool isOlder = false;               // than the newest
   SmallVector<Source, 4> sources;
 };
 
@@ -47,9 +49,10 @@ public:
         [](OpaqueLoc opaque) -> std::optional<Attribute> { return opaque.getFallbackLocation(); });
   }
 
-  Status writeModule(ModuleOp from, ModuleOp to);
+  Status write(ModuleOp from, ModuleOp to);
 
 private:
+  Status writeModule(ModuleOp from, ModuleOp to);
   Status writeBlock(Block &from, Block &to);
   Status writeRegions(Operation &from, Operation &to);
   Status writeOp(Operation &op, Block &to);
@@ -85,6 +88,7 @@ private:
   DenseMap<Type, Type> types;
   DenseMap<Attribute, PortableAttr> attributes;
   DenseMap<Value, Value> values;
+  DenseSet<Operation *> older;
   AttrTypeReplacer heldLocations;
 };
 
@@ -139,7 +143,9 @@ OpPlan PortableModule::makePlan(OperationName name) const {
                               isHeld ? static_cast<int>(slot - plan.version->attributes.begin()) : -1});
     }
   };
-  addSources(*OpTable::instance().find(*plan.row, currentVersion), /*all=*/true);
+  const OpVersion *newest = OpTable::instance().find(*plan.row, currentVersion);
+  plan.isOlder = plan.version != newest;
+  addSources(*newest, /*all=*/true);
   addSources(*plan.version, /*all=*/false);
   return plan;
 }
@@ -252,6 +258,8 @@ Status PortableModule::writeOp(Operation &op, Block &to) {
     state.addRegion();
   Operation *made = Operation::create(state);
   to.push_back(made);
+  if (plan->isOlder)
+    older.insert(made);
   for (auto [before, after] : llvm::zip_equal(op.getResults(), made->getResults()))
     values[before] = after;
   return writeRegions(op, *made);
@@ -274,6 +282,12 @@ Status PortableModule::writeRegions(Operation &from, Operation &to) {
 Status PortableModule::writeBlock(Block &from, Block &to) {
   for (Operation &op : from)
     TORCHERE_TRY(writeOp(op, to));
+  return {};
+}
+
+Status PortableModule::write(ModuleOp from, ModuleOp to) {
+  TORCHERE_TRY(writeModule(from, to));
+  orderUses(to, older);
   return {};
 }
 
@@ -300,7 +314,7 @@ Result<OwningOpRef<ModuleOp>> toPortable(ModuleOp module, const Version &target,
   TORCHERE_TRY(checkTarget(target));
   MLIRContext *context = module.getContext();
   OwningOpRef<ModuleOp> made = ModuleOp::create(UnknownLoc::get(context));
-  TORCHERE_TRY(PortableModule(context, target, withLocations).writeModule(module, *made));
+  TORCHERE_TRY(PortableModule(context, target, withLocations).write(module, *made));
   return made;
 }
 
