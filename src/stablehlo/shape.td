@@ -23,8 +23,8 @@ def StableHLO_ConstantOp : StableHLO_Op<"constant", [Pure, ConstantLike, StableH
 
 def StableHLO_BitcastConvertOp : StableHLO_VerifiedOp<"bitcast_convert", [Pure]> {
   let summary = "the same bits as elements of another type";
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_PerAxisTensor:$operand);
+  let results = (outs StableHLO_PerAxisTensor:$result);
   let hasFolder = 1;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

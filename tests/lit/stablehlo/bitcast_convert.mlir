@@ -64,3 +64,23 @@ func.func @c2(%arg0: tensor<2xcomplex<f32>>) {
   %0 = stablehlo.bitcast_convert %arg0 : (tensor<2xcomplex<f32>>) -> tensor<2xf64>
   return
 }
+
+// -----
+
+// The bits of quantized elements are those of what they store.
+// CHECK-LABEL: func @quantized
+func.func @quantized(%arg0: tensor<2x!quant.uniform<i8:f32, 0.5>>, %arg1: tensor<2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) {
+  // CHECK: stablehlo.bitcast_convert %arg0 : (tensor<2x!quant.uniform<i8:f32, 5.000000e-01>>) -> tensor<2xui8>
+  %0 = stablehlo.bitcast_convert %arg0 : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xui8>
+  // CHECK: stablehlo.bitcast_convert %arg1 : (tensor<2x!quant.uniform<i8:f32:0, {5.000000e-01,2.500000e-01}>>) -> tensor<2x2xi4>
+  %1 = stablehlo.bitcast_convert %arg1 : (tensor<2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<2x2xi4>
+  return
+}
+
+// -----
+
+func.func @c1_quantized(%arg0: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@+1 {{'stablehlo.bitcast_convert' op (C1) shapes of operand and result do not hold the same bits: got 'tensor<2x!quant.uniform<i8:f32, 5.000000e-01>>' and 'tensor<2xi16>', expected 'tensor<2x2x!quant.uniform<i8:f32, 5.000000e-01>>' for 'tensor<2xi16>'}}
+  %0 = stablehlo.bitcast_convert %arg0 : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xi16>
+  return
+}
