@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -118,17 +119,31 @@ def argument_types(text: str) -> list[tuple[tuple[int, ...], numpy.dtype]]:
 class Plugin:
     """XLA's plugin in a process of its own: some programs crash it."""
 
-    def __init__(self) -> None:
+    def __init__(self, devices: int = 1) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._devices = devices
 
     def run(self, text: str, arguments: Sequence[numpy.ndarray]) -> list[numpy.ndarray]:
         """What main returns. RuntimeError when the plugin refuses the program, or crashes."""
+        return self._ask(_execute, text, list(arguments))
+
+    def run_parallel(
+        self, text: str, grid: tuple[int, int], arguments: Sequence[numpy.ndarray]
+    ) -> list[numpy.ndarray]:
+        """The result of each process of a grid of replicas and partitions; main takes one argument."""
+        return self._ask(_execute_parallel, text, grid, list(arguments))
+
+    def _ask(self, execute: Callable[..., list[numpy.ndarray]], *question: Any) -> list[numpy.ndarray]:
         if self._process is None:
+            flags = f"--xla_force_host_platform_device_count={self._devices}"
             self._process = subprocess.Popen(
-                [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                [sys.executable, __file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "XLA_FLAGS": flags},
             )
         try:
-            pickle.dump((text, list(arguments)), self._process.stdin)
+            pickle.dump((execute.__name__, *question), self._process.stdin)
             self._process.stdin.flush()
             answer = pickle.load(self._process.stdout)
         except (EOFError, BrokenPipeError):
@@ -161,16 +176,44 @@ def _execute(text: str, arguments: Sequence[numpy.ndarray]) -> list[numpy.ndarra
         return [numpy.asarray(value[0]) for value in results.disassemble_into_single_device_arrays()]
 
 
+def _execute_parallel(
+    text: str, grid: tuple[int, int], arguments: Sequence[numpy.ndarray]
+) -> list[numpy.ndarray]:
+    import jax
+    from jax._src import xla_bridge
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+    from jaxlib import xla_client
+
+    backend = xla_bridge.get_backend("cpu")
+    devices = backend.devices()[: len(arguments)]
+    options = xla_client.CompileOptions()
+    options.num_replicas, options.num_partitions = grid
+    options.executable_build_options.use_spmd_partitioning = grid[1] > 1
+    options.executable_build_options.num_replicas, options.executable_build_options.num_partitions = grid
+    options.device_assignment = xla_client.DeviceAssignment.create(numpy.arange(len(arguments)).reshape(grid))
+    with context():
+        bytecode = jax_mlir.module_to_bytecode(ir.Module.parse(text))
+    with jax.enable_x64(True):
+        executable = backend.compile_and_load(bytecode, xla_client.DeviceList(tuple(devices)), options)
+        # Each device has its process's argument; to jax they are parts of one array.
+        sharding = NamedSharding(Mesh(numpy.array(devices), ("process",)), PartitionSpec("process"))
+        parts = [jax.device_put(part, device) for part, device in zip(arguments, devices, strict=True)]
+        whole = (sum(part.shape[0] for part in parts), *parts[0].shape[1:])
+        array = jax.make_array_from_single_device_arrays(whole, sharding, parts)
+        (results,) = executable.execute_sharded([array]).disassemble_into_single_device_arrays()
+        return [numpy.asarray(result) for result in results]
+
+
 def _serve() -> None:
     """Answers requests on stdin until it is closed: a list of arrays, or the text of an error."""
     while True:
         try:
-            text, arguments = pickle.load(sys.stdin.buffer)
+            name, *question = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         answer: Any
         try:
-            answer = _execute(text, arguments)
+            answer = globals()[name](*question)
         except Exception as error:  # whatever the plugin raises
             answer = f"{type(error).__name__}: {error}"
         pickle.dump(answer, sys.stdout.buffer)
