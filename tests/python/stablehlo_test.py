@@ -107,6 +107,23 @@ def test_what_a_version_lacks_is_named_with_the_users_line(tmp_path):
     assert b"StableHLO_v0.10.0\0" in (tmp_path / "narrowed/functions/forward.bytecode").read_bytes()
 
 
+def test_what_an_old_version_has_under_other_names_is_written_in_them(tmp_path):
+    class Tangent(torch.nn.Module):
+        def forward(self, x):
+            return torch.tan(x)
+
+    program = torchere.export(Tangent(), (torch.ones(2),), target_version="1.3.0")
+    program.save(tmp_path / "tangent")
+    saved = (tmp_path / "tangent/functions/forward.bytecode").read_bytes()
+    for bytecode in (saved, program.get_stablehlo_bytecode(target_version="1.0.0")):
+        text = _core.deserialize_portable_artifact(bytecode).text()
+        assert all(op in text for op in ("stablehlo.sine", "stablehlo.cosine", "stablehlo.divide"))
+        assert "stablehlo.tan " not in text
+    assert "stablehlo.tan " in program.get_stablehlo_text()
+    newer = torchere.export(Tangent(), (torch.ones(2),)).get_stablehlo_bytecode(target_version="1.4.0")
+    assert "stablehlo.tan " in _core.deserialize_portable_artifact(newer).text()
+
+
 def test_unknown_functions_are_named(program):
     for request in (program.get_stablehlo_text, program.get_stablehlo_bytecode):
         with pytest.raises(NotFoundError) as error:
