@@ -31,6 +31,9 @@ SINCE = re.compile(r"// Since StableHLO (\d+)\.(\d+)")
 MARKER = "// ===== next module"
 # Modules a run: the tool looks for line numbers in all of its input for each module.
 BATCH = 100
+# A form of ours alone: with CHLO's ops expanded.
+LEGALIZED: dict[str, object] = {"legalized": True}
+OPTIONS["legalized"] = "--chlo-legalize-to-stablehlo"
 
 
 @dataclasses.dataclass(frozen=True)

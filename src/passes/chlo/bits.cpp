@@ -52,12 +52,6 @@ struct NumberBits {
     hasNegativeZero = !nan || !nan->isSignMask();
   }
 
-  /// False where there is no sign, or no integer type of as many bits.
-  static bool supports(const llvm::fltSemantics &semantics) {
-    return APFloat::semanticsHasSignedRepr(semantics) &&
-           llvm::isPowerOf2_32(APFloat::semanticsSizeInBits(semantics));
-  }
-
   APInt greatest; ///< infinity, where there is one
   std::optional<APInt> nan;
   bool hasNegativeZero; ///< otherwise its bits are NaN's
@@ -86,17 +80,29 @@ Elements nextAfter(const Elements &x, const Elements &y, unsigned width, const N
   return isNan.select(nan, result);
 }
 
+/// Of numbers without a sign, none of which is zero.
+Elements nextAfter(const Elements &x, const Elements &y, const APInt &notANumber) {
+  Elements one = x.constant(APInt(notANumber.getBitWidth(), 1)), nan = x.constant(notANumber);
+  Elements next = (x < y).select(x + one, x - one);
+  Elements isNan = either(equal(x, nan), equal(y, nan));
+  return isNan.select(nan, equal(x, y).select(y, next));
+}
+
 FailureOr<Values> expandNextAfter(chlo::NextAfterOp op, OpBuilder &builder) {
   auto element = cast<FloatType>(elementType(op.getX().getType()));
-  if (!NumberBits::supports(element.getFloatSemantics()))
+  const llvm::fltSemantics &semantics = element.getFloatSemantics();
+  if (!llvm::isPowerOf2_32(element.getWidth())) // there is no integer type of as many bits
     return op.emitOpError() << "of elements of type " << element << " has no expansion to StableHLO";
   FormulaBuilder formula(builder, op.getLoc(), op.getX());
-  auto integer = builder.getIntegerType(element.getWidth());
+  bool hasSign = APFloat::semanticsHasSignedRepr(semantics);
+  auto integer = IntegerType::get(builder.getContext(), element.getWidth(),
+                                  hasSign ? IntegerType::Signless : IntegerType::Unsigned);
   auto bitsOf = [&](Value value) {
     return Elements(formula, formula.retyped<stablehlo::BitcastConvertOp>(value, integer));
   };
-  Value result = nextAfter(bitsOf(op.getX()), bitsOf(op.getY()), element.getWidth(),
-                           NumberBits(element.getFloatSemantics()));
+  Elements x = bitsOf(op.getX()), y = bitsOf(op.getY());
+  NumberBits numbers(semantics);
+  Value result = hasSign ? nextAfter(x, y, element.getWidth(), numbers) : nextAfter(x, y, *numbers.nan);
   return Values{formula.retyped<stablehlo::BitcastConvertOp>(result, element)};
 }
 

@@ -35,8 +35,8 @@ func.func @unknown_ragged_dot(%arg0: tensor<?x5xf32>, %arg1: tensor<3x5x7xf32>, 
 
 // -----
 
-func.func @next_after_without_sign(%arg0: tensor<2xf8E8M0FNU>) {
-  // expected-error@+1 {{'chlo.next_after' op of elements of type 'f8E8M0FNU' has no expansion to StableHLO}}
-  %0 = chlo.next_after %arg0, %arg0 : tensor<2xf8E8M0FNU>, tensor<2xf8E8M0FNU> -> tensor<2xf8E8M0FNU>
+func.func @next_after_of_six_bits(%arg0: tensor<2xf6E2M3FN>) {
+  // expected-error@+1 {{'chlo.next_after' op of elements of type 'f6E2M3FN' has no expansion to StableHLO}}
+  %0 = chlo.next_after %arg0, %arg0 : tensor<2xf6E2M3FN>, tensor<2xf6E2M3FN> -> tensor<2xf6E2M3FN>
   return
 }
