@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <fcntl.h>
+#include <limits>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -105,10 +107,36 @@ fs::path temporarySibling(const fs::path &path) {
   return path.parent_path() / name;
 }
 
-Status writeFile(const fs::path &path, std::string_view contents) {
+/// Takes ".NUMBER" off the end of `text`.
+static std::optional<uint64_t> takeNumber(std::string_view &text) {
+  size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos)
+    return std::nullopt;
+  std::string_view digits = text.substr(dot + 1);
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
+  text = text.substr(0, dot);
+  return number;
+}
+
+std::optional<TemporaryName> parseTemporaryName(std::string_view name) {
+  static constexpr std::string_view suffix = ".tmp";
+  if (!name.starts_with('.') || !name.ends_with(suffix))
+    return std::nullopt;
+  name = name.substr(1, name.size() - 1 - suffix.size());
+  std::optional<uint64_t> count = takeNumber(name);
+  std::optional<uint64_t> process = count ? takeNumber(name) : std::nullopt;
+  if (!process || name.empty() || *process == 0 || *process > std::numeric_limits<pid_t>::max())
+    return std::nullopt;
+  return TemporaryName{std::string(name), static_cast<pid_t>(*process)};
+}
+
+Status writeFile(const fs::path &path, std::string_view contents, mode_t mode) {
   fs::path temporary = temporarySibling(path);
   Status status = [&]() -> Status {
-    TORCHERE_ASSIGN(FileWriter file, FileWriter::create(temporary));
+    TORCHERE_ASSIGN(FileWriter file, FileWriter::create(temporary, mode));
     TORCHERE_TRY(file.write(contents));
     TORCHERE_TRY(file.close());
     if (::rename(temporary.c_str(), path.c_str()) != 0)
@@ -128,8 +156,8 @@ Status makeDirectories(const fs::path &path) {
   return {};
 }
 
-Result<FileWriter> FileWriter::create(const fs::path &path) {
-  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+Result<FileWriter> FileWriter::create(const fs::path &path, mode_t mode) {
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (descriptor < 0)
     return systemError(path, "cannot be created", errno);
   return FileWriter(path, descriptor);

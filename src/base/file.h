@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace torchere {
 
@@ -21,7 +23,9 @@ TORCHERE_EXPORT Result<std::string> readFile(const std::filesystem::path &path, 
 
 /// Replaces the file by `contents`: written under a temporary name beside it, then renamed, so that a reader
 /// sees the old file or the new one, never a part. Safe against the end of the process, not of the machine.
-TORCHERE_EXPORT Status writeFile(const std::filesystem::path &path, std::string_view contents);
+/// `mode` are the permissions of the new file, less the process's umask.
+TORCHERE_EXPORT Status writeFile(const std::filesystem::path &path, std::string_view contents,
+                                 mode_t mode = 0666);
 
 /// Creates the directory and its parents; no error when it is there.
 TORCHERE_EXPORT Status makeDirectories(const std::filesystem::path &path);
@@ -29,11 +33,19 @@ TORCHERE_EXPORT Status makeDirectories(const std::filesystem::path &path);
 /// A name beside `path` that no other process or thread uses: ".NAME.PID.COUNTER.tmp".
 TORCHERE_EXPORT std::filesystem::path temporarySibling(const std::filesystem::path &path);
 
+/// What temporarySibling() made a name from: the name of the file that was to be written, and the process.
+struct TemporaryName {
+  std::string target;
+  pid_t process = 0;
+};
+/// Reads such a name (without folders); none when it is another.
+TORCHERE_EXPORT std::optional<TemporaryName> parseTemporaryName(std::string_view name);
+
 /// A new file that is written piece by piece. The destructor closes it; close() says whether that worked.
 class TORCHERE_EXPORT FileWriter {
 public:
-  /// Fails when the file exists.
-  static Result<FileWriter> create(const std::filesystem::path &path);
+  /// Fails when the file exists. `mode` as that of writeFile().
+  static Result<FileWriter> create(const std::filesystem::path &path, mode_t mode = 0666);
   FileWriter(FileWriter &&other) noexcept;
   FileWriter &operator=(FileWriter &&other) noexcept;
   ~FileWriter();

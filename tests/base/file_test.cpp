@@ -4,6 +4,7 @@
 #include "temporary_directory.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace torchere {
 namespace {
@@ -129,6 +130,26 @@ TEST(TemporarySibling, IsHiddenBesideTheFileAndNeverTheSame) {
   EXPECT_EQ(first.parent_path(), "/some/where");
   EXPECT_EQ(first.filename().string().find(".name."), 0u);
   EXPECT_NE(first, temporarySibling("/some/where/name"));
+}
+
+TEST(TemporarySibling, SaysWhoMadeIt) {
+  std::string name = temporarySibling("/some/where/a.name").filename().string();
+  std::optional<TemporaryName> parsed = parseTemporaryName(name);
+  ASSERT_TRUE(parsed) << name;
+  EXPECT_EQ(parsed->target, "a.name");
+  EXPECT_EQ(parsed->process, getpid());
+  for (std::string_view other :
+       {"", "a.name", ".tmp", ".a.tmp", ".a.1.tmp", "a.1.2.tmp", ".a.1.2", "..1.2.tmp", ".1.2.tmp",
+        ".a.0.2.tmp", ".a.-1.2.tmp", ".a.1.x.tmp", ".a.99999999999.2.tmp", ".a.1..tmp"})
+    EXPECT_FALSE(parseTemporaryName(other)) << other;
+}
+
+TEST(WriteFile, GivesThePermissionsThatAreAskedFor) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(writeFile(directory / "private", "x", 0600).has_value());
+  struct stat status;
+  ASSERT_EQ(::stat((directory / "private").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
 TEST(RelativeName, NamesThatStayInside) {

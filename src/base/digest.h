@@ -1,0 +1,42 @@
+// Digest: 256 bits that stand for any number of bytes, by which equal things are found again.
+#pragma once
+
+#include "base/export.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace torchere {
+
+/// BLAKE2b with a result of 32 bytes and no key (RFC 7693): no two inputs with the same digest are known for
+/// it, so it may name what others made. About a gigabyte a second.
+class TORCHERE_EXPORT Digest {
+public:
+  using Value = std::array<uint8_t, 32>;
+
+  Digest();
+  Digest &add(std::span<const std::byte> bytes);
+  /// Adds the length and then the text, so that {"ab", "c"} and {"a", "bc"} differ.
+  Digest &addField(std::string_view text);
+  Digest &addField(uint64_t number);
+  /// The digest of all that was added; ends the object's use.
+  Value finish();
+
+private:
+  static constexpr size_t blockSize = 128;
+  void compress(const std::byte *block, bool isLast);
+
+  std::array<uint64_t, 8> state;
+  std::array<std::byte, blockSize> pending; ///< not compressed yet: whether a block is the last must be known
+  size_t pendingSize = 0;
+  uint64_t byteCount = 0; ///< of what was compressed
+};
+
+/// 64 lower-case hexadecimal digits.
+TORCHERE_EXPORT std::string hexText(const Digest::Value &digest);
+
+} // namespace torchere
