@@ -20,7 +20,8 @@ function(torchere_shared_library)
     target_link_libraries(torchere PRIVATE torchere_mlir)
   endif()
   target_link_options(torchere PRIVATE
-    -Wl,--version-script=${version_script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic)
+    -Wl,--version-script=${version_script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic
+    -Wl,--build-id=sha1) # by which the compile cache tells builds apart
   if(NOT TORCHERE_SANITIZE)
     target_link_options(torchere PRIVATE -Wl,-z,defs)
   endif()

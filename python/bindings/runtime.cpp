@@ -104,9 +104,14 @@ void bindRuntime(nb::module_ &module) {
           "compile_counts",
           [](const Client &self) {
             Client::CompileCounts counts = self.compileCounts();
-            return nb::make_tuple(counts.compiled, counts.reused);
+            nb::dict result;
+            result["compiled"] = counts.compiled;
+            result["reused"] = counts.reused;
+            result["loaded"] = counts.loaded;
+            return result;
           },
-          "How many programs were compiled, and how many found in the cache.")
+          "How many programs were compiled, how many were in use already, and how many the cache on disk "
+          "had.")
       .def("__repr__", [](const Client &self) {
         return fmt::format("Client({}, {} devices)", self.platformName(), self.devices().size());
       });

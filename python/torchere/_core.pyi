@@ -312,8 +312,10 @@ class Client:
     def attributes(self) -> dict[str, str | int | list[int] | float | bool]: ...
 
     @property
-    def compile_counts(self) -> tuple:
-        """How many programs were compiled, and how many found in the cache."""
+    def compile_counts(self) -> dict:
+        """
+        How many programs were compiled, how many were in use already, and how many the cache on disk had.
+        """
 
     def __repr__(self) -> str: ...
 

@@ -1,9 +1,15 @@
-// Client: creation, devices, and the compile cache.
+// Client: creation, devices, and the ways to an executable.
 #include "runtime/client.h"
 
+#include "base/log.h"
+#include "runtime/compile_cache.h"
 #include "runtime/executable.h"
+#include "runtime/machine_identity.h"
 
 #include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstdlib>
 
 namespace torchere::runtime {
 
@@ -50,7 +56,8 @@ static abi::NamedValue toAbi(const std::string &name, const NamedValue &value) {
 }
 
 Result<std::shared_ptr<Client>> Client::create(std::shared_ptr<const Plugin> plugin,
-                                               const ClientOptions &options) {
+                                               const ClientOptions &options,
+                                               std::shared_ptr<CompileCache> cache) {
   TORCHERE_TRY(plugin->process().check(plugin->path()));
   TORCHERE_TRY(checkOptions(options));
   std::vector<abi::NamedValue> values;
@@ -62,7 +69,42 @@ Result<std::shared_ptr<Client>> Client::create(std::shared_ptr<const Plugin> plu
   TORCHERE_TRY(plugin->call(plugin->api().clientCreate, args, plugin->path(), "cannot create a client"));
   std::shared_ptr<Client> client(new Client(std::move(plugin), args.client));
   TORCHERE_TRY(client->readDescription());
+  client->diskCache = std::move(cache);
+  client->identify(options);
   return client;
+}
+
+static std::string optionText(const NamedValue &value) {
+  struct Printer {
+    std::string operator()(const std::string &text) const { return text; }
+    std::string operator()(const std::vector<int64_t> &list) const {
+      return fmt::format("{}", fmt::join(list, ","));
+    }
+    std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(float value) const { return fmt::format("{}", value); }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+  };
+  return fmt::format("{}:{}", value.index(), std::visit(Printer{}, value));
+}
+
+/// The environment variables by which XLA's plugins are told how to compile.
+static constexpr const char *compilerVariables[] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS"};
+
+void Client::identify(const ClientOptions &options) {
+  Digest digest;
+  digest.addField("torchere compile cache, keys of layout 1");
+  digest.addField(loadedPlugin->identity()).addField(platform).addField(version);
+  digest.addField(static_cast<uint64_t>(loadedPlugin->minorVersion()));
+  digest.addField(processorIdentity());
+  digest.addField(uint64_t{deviceList.size()}).addField(uint64_t{options.size()});
+  for (const Device &device : deviceList)
+    digest.addField(static_cast<uint64_t>(device.id)).addField(device.kind);
+  for (const auto &[name, value] : options)
+    digest.addField(name).addField(optionText(value));
+  for (const char *name : compilerVariables)
+    if (const char *value = std::getenv(name))
+      digest.addField(name).addField(value);
+  environment = digest.finish();
 }
 
 Status Client::readDescription() {
@@ -125,13 +167,29 @@ Result<const Device *> Client::device(int id) const {
               fmt::join(ids, ", "));
 }
 
+CacheKey Client::keyOf(std::string_view identity, std::string_view options) const {
+  Digest digest;
+  digest.add(std::as_bytes(std::span(environment)));
+  return digest.addField(options).addField(identity).finish();
+}
+
 Result<std::shared_ptr<const Executable>> Client::compile(std::string_view program,
+                                                          const CompileOptions &options) {
+  TORCHERE_TRY(checkProcess());
+  std::string digest = hexText(Digest().addField(program).finish());
+  return compile(ProgramSource{"program " + digest, [&] { return std::string(program); }}, options);
+}
+
+Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &source,
                                                           const CompileOptions &options) {
   TORCHERE_TRY(checkProcess());
   if (options.device)
     TORCHERE_TRY(device(*options.device));
-  std::string key = options.serialize();
-  key += program;
+  CompileOptions effective = options;
+  if (platform == "cpu") // else XLA's min and max lose NaN, against StableHLO's specification
+    effective.switches.emplace("xla_cpu_enable_fast_min_max", false);
+  std::string serialized = effective.serialize();
+  CacheKey key = keyOf(source.identity, serialized);
   std::lock_guard lock(cacheMutex);
   std::erase_if(cache, [](const auto &entry) { return entry.second.expired(); });
   auto found = cache.find(key);
@@ -140,9 +198,52 @@ Result<std::shared_ptr<const Executable>> Client::compile(std::string_view progr
       ++counts.reused;
       return executable;
     }
+  std::shared_ptr<const Executable> executable = load(key);
+  if (!executable) {
+    TORCHERE_ASSIGN(executable, compileNew(source, key, serialized));
+  }
+  cache.insert_or_assign(key, executable);
+  return executable;
+}
+
+static double millisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// From the cache on disk; null when it has to be compiled.
+std::shared_ptr<const Executable> Client::load(const CacheKey &key) {
+  if (!diskCache)
+    return nullptr;
+  auto start = std::chrono::steady_clock::now();
+  std::optional<CompileCache::Entry> entry = diskCache->load(key);
+  if (!entry)
+    return nullptr;
+  auto executable = Executable::deserialize(shared_from_this(), entry->executable());
+  if (!executable) {
+    TORCHERE_LOG_LINE(Warning, "cache", "removed an entry that the plugin refuses: {}",
+                      executable.error().message);
+    diskCache->remove(key);
+    return nullptr;
+  }
+  TORCHERE_LOG_LINE(Info, "cache", "loaded {} ({} bytes) in {:.1f} ms", hexText(key), entry->file.size(),
+                    millisecondsSince(start));
+  ++counts.loaded;
+  return *std::move(executable);
+}
+
+Result<std::shared_ptr<const Executable>> Client::compileNew(const ProgramSource &source, const CacheKey &key,
+                                                             const std::string &options) {
+  auto start = std::chrono::steady_clock::now();
+  TORCHERE_ASSIGN(std::string program, source.make());
   TORCHERE_ASSIGN(auto executable, Executable::compile(shared_from_this(), program, options));
-  cache.insert_or_assign(std::move(key), executable);
+  TORCHERE_LOG_LINE(Info, "compile", "compiled {} in {:.1f} ms", hexText(key), millisecondsSince(start));
   ++counts.compiled;
+  if (!diskCache)
+    return executable;
+  if (Result<std::string> bytes = executable->serialize())
+    (void)diskCache->store(key, *bytes); // what goes wrong is in the log
+  else
+    TORCHERE_LOG_LINE(Info, "cache", "not stored: {}", bytes.error().message);
   return executable;
 }
 

@@ -1,9 +1,11 @@
 // Client: a plugin's devices, ready to hold buffers and to compile programs.
 #pragma once
 
+#include "runtime/cache_entry.h"
 #include "runtime/compile_options.h"
 #include "runtime/plugin.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +16,7 @@
 
 namespace torchere::runtime {
 
+class CompileCache;
 class Executable;
 
 /// A device that this process can use. Lives as long as its client.
@@ -24,13 +27,22 @@ struct Device {
   std::string description; ///< the plugin's text for users
 };
 
+/// A program that is made when it is needed.
+struct ProgramSource {
+  /// Equal for equal programs only: what make() depends on, which includes our own code.
+  std::string identity;
+  std::function<Result<std::string>()> make; ///< gives StableHLO, as text or as bytecode
+};
+
 /// Options of PJRT_Client_Create, which are the plugin's own. XLA's CPU plugin knows `cpu_device_count`.
 using ClientOptions = std::map<std::string, NamedValue>;
 
 class TORCHERE_EXPORT Client : public std::enable_shared_from_this<Client> {
 public:
+  /// `cache` keeps executables for other processes; null for none.
   static Result<std::shared_ptr<Client>> create(std::shared_ptr<const Plugin> plugin,
-                                                const ClientOptions &options = {});
+                                                const ClientOptions &options = {},
+                                                std::shared_ptr<CompileCache> cache = nullptr);
   /// Destroys the plugin's client. Buffers and executables own their client, so they are gone by then.
   ~Client();
   Client(const Client &) = delete;
@@ -45,13 +57,17 @@ public:
   Result<const Device *> device(int id) const;
 
   /// Compiles StableHLO, as text or as bytecode. A program that was compiled before with equal options, and
-  /// whose executable is still in use, is not compiled again.
+  /// whose executable is still in use or in the cache on disk, is not compiled again.
   Result<std::shared_ptr<const Executable>> compile(std::string_view program,
+                                                    const CompileOptions &options = {});
+  /// The same for a program that is only made when no executable is found by its identity.
+  Result<std::shared_ptr<const Executable>> compile(const ProgramSource &source,
                                                     const CompileOptions &options = {});
   /// How many times the plugin compiled, and how many times compile() found the executable instead.
   struct CompileCounts {
     int64_t compiled = 0;
-    int64_t reused = 0;
+    int64_t reused = 0; ///< in use already
+    int64_t loaded = 0; ///< from the cache on disk
   };
   CompileCounts compileCounts() const;
 
@@ -64,6 +80,12 @@ private:
   Client(std::shared_ptr<const Plugin> plugin, abi::Client *handle)
       : loadedPlugin(std::move(plugin)), client(handle) {}
   Status readDescription();
+  void identify(const ClientOptions &options);
+  /// `options` in their wire form.
+  CacheKey keyOf(std::string_view identity, std::string_view options) const;
+  std::shared_ptr<const Executable> load(const CacheKey &key);
+  Result<std::shared_ptr<const Executable>> compileNew(const ProgramSource &source, const CacheKey &key,
+                                                       const std::string &options);
   Result<Device> describe(abi::Device *device) const;
 
   std::shared_ptr<const Plugin> loadedPlugin;
@@ -72,9 +94,11 @@ private:
   std::vector<Device> deviceList;
   ProcessMark mark;
 
+  std::shared_ptr<CompileCache> diskCache;
+  Digest::Value environment = {}; ///< of what executables depend on beside program and options
+
   mutable std::mutex cacheMutex;
-  std::map<std::string, std::weak_ptr<const Executable>, std::less<>>
-      cache; ///< options and program -> executable
+  std::map<CacheKey, std::weak_ptr<const Executable>> cache;
   CompileCounts counts;
 };
 

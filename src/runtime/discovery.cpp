@@ -1,6 +1,8 @@
 // Discovery: environment variables, the folder of installed plugins, and names.
 #include "runtime/discovery.h"
 
+#include "runtime/compile_cache.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -162,7 +164,7 @@ Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, Client
   std::lock_guard lock(mutex);
   auto &client = clients[Key(plugin.get(), options)];
   if (!client) {
-    auto created = Client::create(plugin, options);
+    auto created = Client::create(plugin, options, CompileCache::fromEnvironment());
     if (!created) {
       clients.erase(Key(plugin.get(), options));
       return tl::unexpected(std::move(created).error());

@@ -1,10 +1,10 @@
-// Executable: compilation and execution.
+// Executable: compilation, storing and loading, execution.
 #include "runtime/executable.h"
 
 namespace torchere::runtime {
 
 Result<std::shared_ptr<const Executable>>
-Executable::compile(std::shared_ptr<Client> client, std::string_view program, const CompileOptions &options) {
+Executable::compile(std::shared_ptr<Client> client, std::string_view program, const std::string &options) {
   const Plugin &plugin = client->plugin();
   static constexpr std::string_view format = "mlir";
   abi::Program abiProgram;
@@ -12,38 +12,83 @@ Executable::compile(std::shared_ptr<Client> client, std::string_view program, co
   abiProgram.codeSize = program.size();
   abiProgram.format = format.data();
   abiProgram.formatSize = format.size();
-  CompileOptions effective = options;
-  if (client->platformName() == "cpu") // else XLA's min and max lose NaN, against StableHLO's specification
-    effective.switches.emplace("xla_cpu_enable_fast_min_max", false);
-  std::string serialized = effective.serialize();
   abi::ClientCompileArgs args;
   args.client = client->handle();
   args.program = &abiProgram;
-  args.compileOptions = serialized.data();
-  args.compileOptionsSize = serialized.size();
+  args.compileOptions = options.data();
+  args.compileOptionsSize = options.size();
   TORCHERE_TRY(
       plugin.call(plugin.api().clientCompile, args, client->platformName(), "cannot compile the program"));
-  std::shared_ptr<Executable> executable(new Executable(std::move(client), args.executable));
+  return load(std::move(client), args.executable);
+}
+
+Result<std::shared_ptr<const Executable>> Executable::deserialize(std::shared_ptr<Client> client,
+                                                                  std::string_view bytes) {
+  const Plugin &plugin = client->plugin();
+  if (!plugin.api().executableDeserializeAndLoad)
+    return fail(ErrorCode::Unimplemented, "[{}] the plugin cannot load executables: it has no {}",
+                client->platformName(), "PJRT_Executable_DeserializeAndLoad");
+  abi::ExecutableDeserializeAndLoadArgs args;
+  args.client = client->handle();
+  args.bytes = bytes.data();
+  args.byteSize = bytes.size();
+  TORCHERE_TRY(plugin.call(plugin.api().executableDeserializeAndLoad, args, client->platformName(),
+                           "cannot load the executable"));
+  return load(std::move(client), args.executable);
+}
+
+Result<std::shared_ptr<const Executable>> Executable::load(std::shared_ptr<Client> client,
+                                                           abi::LoadedExecutable *handle) {
+  std::shared_ptr<Executable> executable(new Executable(std::move(client), handle));
   TORCHERE_TRY(executable->readOutputCount());
   return std::shared_ptr<const Executable>(executable);
 }
 
-Status Executable::readOutputCount() {
+template <class Use> Status Executable::inspect(Use use) const {
   const Plugin &plugin = owningClient->plugin();
   abi::LoadedExecutableGetExecutableArgs get;
   get.loadedExecutable = executable;
   TORCHERE_TRY(plugin.call(plugin.api().loadedExecutableGetExecutable, get, owningClient->platformName(),
                            "cannot inspect the executable"));
-  abi::ExecutableNumOutputsArgs count;
-  count.executable = get.executable;
-  Status status = plugin.call(plugin.api().executableNumOutputs, count, owningClient->platformName(),
-                              "cannot count the executable's results");
-  outputs = count.count;
-  abi::ExecutableDestroyArgs destroyArgs;
-  destroyArgs.executable = get.executable;
-  if (abi::Error *error = plugin.api().executableDestroy(&destroyArgs))
+  Status status = use(get.executable);
+  abi::ExecutableDestroyArgs args;
+  args.executable = get.executable;
+  if (abi::Error *error = plugin.api().executableDestroy(&args))
     plugin.discard(error);
   return status;
+}
+
+Status Executable::readOutputCount() {
+  return inspect([&](abi::Executable *inspected) {
+    const Plugin &plugin = owningClient->plugin();
+    abi::ExecutableNumOutputsArgs args;
+    args.executable = inspected;
+    Status status = plugin.call(plugin.api().executableNumOutputs, args, owningClient->platformName(),
+                                "cannot count the executable's results");
+    outputs = args.count;
+    return status;
+  });
+}
+
+Result<std::string> Executable::serialize() const {
+  const Plugin &plugin = owningClient->plugin();
+  if (!plugin.api().executableSerialize || !plugin.api().executableDeserializeAndLoad)
+    return fail(ErrorCode::Unimplemented, "[{}] the plugin cannot store executables: it has no {}",
+                owningClient->platformName(),
+                plugin.api().executableSerialize ? "PJRT_Executable_DeserializeAndLoad"
+                                                 : "PJRT_Executable_Serialize");
+  std::string bytes;
+  TORCHERE_TRY(inspect([&](abi::Executable *inspected) -> Status {
+    abi::ExecutableSerializeArgs args;
+    args.executable = inspected;
+    TORCHERE_TRY(plugin.call(plugin.api().executableSerialize, args, owningClient->platformName(),
+                             "cannot store the executable"));
+    bytes.assign(args.bytes, args.byteSize);
+    if (args.deleter)
+      args.deleter(args.serialized);
+    return {};
+  }));
+  return bytes;
 }
 
 Executable::~Executable() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ public:
   /// deleted afterwards.
   Result<std::vector<Buffer>> execute(std::span<const Buffer *const> arguments,
                                       std::span<const int64_t> kept = {}) const;
+  /// What the plugin needs to load it again, with the same build of the plugin on the same kind of machine.
+  /// Unimplemented when the plugin has no such function; else what it answers.
+  Result<std::string> serialize() const;
   size_t outputCount() const { return outputs; }
   const std::shared_ptr<Client> &client() const { return owningClient; }
 
@@ -33,11 +37,19 @@ private:
     std::shared_ptr<const ArrayType> type;
     bool hostReadable = false;
   };
+  /// `options` in their wire form.
   static Result<std::shared_ptr<const Executable>>
-  compile(std::shared_ptr<Client> client, std::string_view program, const CompileOptions &options);
+  compile(std::shared_ptr<Client> client, std::string_view program, const std::string &options);
+  /// Loads what serialize() gave.
+  static Result<std::shared_ptr<const Executable>> deserialize(std::shared_ptr<Client> client,
+                                                               std::string_view bytes);
   Executable(std::shared_ptr<Client> client, abi::LoadedExecutable *handle)
       : owningClient(std::move(client)), executable(handle) {}
+  static Result<std::shared_ptr<const Executable>> load(std::shared_ptr<Client> client,
+                                                        abi::LoadedExecutable *handle);
   Status readOutputCount();
+  /// Calls `use` with the part of the executable that tells about itself.
+  template <class Use> Status inspect(Use use) const;
   Status readOutputTypes(std::span<abi::Buffer *const> results) const;
   Result<std::vector<Buffer>> wrap(std::span<abi::Buffer *const> results) const;
   void destroy(std::span<abi::Buffer *const> results) const;

@@ -252,6 +252,24 @@ struct ExecutableNumOutputsArgs {
   Executable *executable = nullptr;
   size_t count = 0; // out
 };
+struct SerializedExecutable;
+struct ExecutableSerializeArgs {
+  TORCHERE_PJRT_HEADER(ExecutableSerializeArgs, deleter);
+  const Executable *executable = nullptr;
+  const char *bytes = nullptr;                       // out, lives as long as `serialized`
+  size_t byteSize = 0;                               // out
+  SerializedExecutable *serialized = nullptr;        // out, destroyed by the caller with `deleter`
+  void (*deleter)(SerializedExecutable *) = nullptr; // out
+};
+struct ExecutableDeserializeAndLoadArgs {
+  TORCHERE_PJRT_HEADER(ExecutableDeserializeAndLoadArgs, compileOptionsSize);
+  Client *client = nullptr;
+  const char *bytes = nullptr;
+  size_t byteSize = 0;
+  LoadedExecutable *executable = nullptr; // out
+  const char *compileOptions = nullptr;   ///< null: those that it was compiled with
+  size_t compileOptionsSize = 0;
+};
 struct LoadedExecutableDestroyArgs {
   TORCHERE_PJRT_HEADER(LoadedExecutableDestroyArgs, executable);
   LoadedExecutable *executable = nullptr;
@@ -399,14 +417,14 @@ struct Api {
   Unused executableGetCostAnalysis;
   Unused executableOutputMemoryKinds;
   Unused executableOptimizedProgram;
-  Unused executableSerialize;
+  Function<ExecutableSerializeArgs> executableSerialize;
   Function<LoadedExecutableDestroyArgs> loadedExecutableDestroy;
   Function<LoadedExecutableGetExecutableArgs> loadedExecutableGetExecutable;
   Unused loadedExecutableAddressableDevices;
   Unused loadedExecutableDelete;
   Unused loadedExecutableIsDeleted;
   Function<LoadedExecutableExecuteArgs> loadedExecutableExecute;
-  Unused executableDeserializeAndLoad;
+  Function<ExecutableDeserializeAndLoadArgs> executableDeserializeAndLoad;
   Unused loadedExecutableFingerprint;
   Function<BufferDestroyArgs> bufferDestroy;
   Function<BufferElementTypeArgs> bufferElementType;

@@ -1,6 +1,8 @@
 // Plugin: loading, the checks before the first call, attributes and errors.
 #include "runtime/plugin.h"
 
+#include "runtime/machine_identity.h"
+
 #include <dlfcn.h>
 #include <mutex>
 #include <system_error>
@@ -83,6 +85,7 @@ Result<std::shared_ptr<const Plugin>> Plugin::loadUncached(const std::string &pa
   if (!api)
     return invalidArgument("[{}] not a usable PJRT plugin: {} returned null", path, abi::entryPointName);
   std::shared_ptr<Plugin> plugin(new Plugin(path, api));
+  plugin->libraryIdentityText = libraryIdentity(reinterpret_cast<const void *>(entryPoint));
   TORCHERE_TRY(plugin->checkTable());
   TORCHERE_TRY(plugin->initialize());
   return std::shared_ptr<const Plugin>(plugin);

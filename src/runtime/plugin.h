@@ -31,6 +31,8 @@ public:
   /// The version of the PJRT C API that the plugin was built with.
   int majorVersion() const { return api().version.major; }
   int minorVersion() const { return api().version.minor; }
+  /// Tells builds of the plugin apart: see libraryIdentity().
+  const std::string &identity() const { return libraryIdentityText; }
   /// What PJRT_Plugin_Attributes gives; empty when the plugin has no attributes.
   const std::map<std::string, NamedValue> &attributes() const { return attributeValues; }
   /// The newest StableHLO that the plugin reads, as {major, minor, patch}; none when it does not say.
@@ -62,6 +64,7 @@ private:
 
   std::string file;
   const abi::Api *table;
+  std::string libraryIdentityText;
   std::map<std::string, NamedValue> attributeValues;
   ProcessMark mark;
 };

@@ -16,6 +16,7 @@ inline std::string cpuPluginName() {
 class CpuPluginTest : public testing::Test {
 protected:
   void SetUp() override {
+    ::setenv("TORCHERE_CACHE", "0", 1); // a test compiles what it tests
     auto shared = sharedClient(cpuPluginName());
     ASSERT_TRUE(shared) << shared.error().text();
     client = *shared;

@@ -1,6 +1,6 @@
 // A PJRT plugin for the tests: it records calls, copies arguments to results, and fails where it is told to.
 // Built several times: FAKE_VERSION, FAKE_TABLE_SIZE, FAKE_NULL_TABLE, FAKE_WITHOUT_EXECUTE,
-// FAKE_INITIALIZE_FAILS and FAKE_WITHOUT_ATTRIBUTES make it wrong in one way each.
+// FAKE_INITIALIZE_FAILS, FAKE_WITHOUT_ATTRIBUTES and FAKE_WITHOUT_STORING make it wrong in one way each.
 #include "fake_plugin.h"
 
 #include <algorithm>
@@ -31,6 +31,9 @@ struct Client {
 };
 struct Executable {};
 struct LoadedExecutable {};
+struct SerializedExecutable {
+  std::string bytes;
+};
 struct Buffer {
   BufferType type;
   std::vector<int64_t> dimensions, minorToMajor;
@@ -279,6 +282,20 @@ abi::Error *loadedExecutableGetExecutable(LoadedExecutableGetExecutableArgs *arg
   args->executable = make(abi::Executable());
   return nullptr;
 }
+abi::Error *executableSerialize(ExecutableSerializeArgs *args) {
+  ENTER("PJRT_Executable_Serialize");
+  args->serialized = make(SerializedExecutable{control.stored});
+  args->bytes = args->serialized->bytes.data();
+  args->byteSize = args->serialized->bytes.size();
+  args->deleter = [](SerializedExecutable *serialized) { unmake(serialized); };
+  return nullptr;
+}
+abi::Error *executableDeserializeAndLoad(ExecutableDeserializeAndLoadArgs *args) {
+  ENTER("PJRT_Executable_DeserializeAndLoad");
+  control.loaded.assign(args->bytes, args->byteSize);
+  args->executable = make(LoadedExecutable());
+  return nullptr;
+}
 abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
   ENTER("PJRT_LoadedExecutable_Execute");
   control.kept.assign(args->options->nonDonatableInputs,
@@ -380,6 +397,8 @@ Api makeTable() {
   api.executableNumOutputs = executableNumOutputs;
   api.loadedExecutableDestroy = loadedExecutableDestroy;
   api.loadedExecutableGetExecutable = loadedExecutableGetExecutable;
+  api.executableSerialize = executableSerialize;
+  api.executableDeserializeAndLoad = executableDeserializeAndLoad;
   api.loadedExecutableExecute = loadedExecutableExecute;
   api.bufferDestroy = bufferDestroy;
   api.bufferElementType = bufferElementType;
@@ -395,6 +414,10 @@ Api makeTable() {
 #endif
 #ifdef FAKE_TABLE_SIZE
   api.structSize = FAKE_TABLE_SIZE;
+#endif
+#ifdef FAKE_WITHOUT_STORING
+  api.executableSerialize = nullptr;
+  api.executableDeserializeAndLoad = nullptr;
 #endif
 #ifdef FAKE_WITHOUT_EXECUTE
   api.loadedExecutableExecute = nullptr;

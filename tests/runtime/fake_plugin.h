@@ -14,8 +14,10 @@ struct FakeControl {
   std::vector<std::string> calls;              ///< names of the functions called, in order
   std::map<std::string, std::string> options;  ///< those of the last client, as text
   std::string compileOptions, program, format; ///< of the last compilation
+  std::string stored = "stored executable";    ///< what executables are serialized to
+  std::string loaded;                          ///< the last executable that was deserialized
   std::vector<int64_t> kept;                   ///< inputs not to be donated in the last execution
-  int live = 0; ///< errors, events, clients, executables and buffers not yet destroyed
+  int live = 0; ///< errors, events, clients, executables, their stored forms and buffers not yet destroyed
 
   std::string failing; ///< the function that answers an error: "PJRT_Client_Create"
   int errorCode = 13;

@@ -21,6 +21,8 @@ TEST(PjrtAbi, StructureSizesEndWithTheLastMember) {
   EXPECT_EQ(ExecuteOptions().structSize, 112u);
   EXPECT_EQ(LoadedExecutableExecuteArgs().structSize, 80u);
   EXPECT_EQ(BufferToHostBufferArgs().structSize, 56u);
+  EXPECT_EQ(ExecutableSerializeArgs().structSize, 56u);
+  EXPECT_EQ(ExecutableDeserializeAndLoadArgs().structSize, 64u);
 }
 
 TEST(PjrtAbi, SlotsAreWhereThePluginHasThem) {
@@ -29,7 +31,9 @@ TEST(PjrtAbi, SlotsAreWhereThePluginHasThem) {
   EXPECT_EQ(offsetof(Api, clientCreate), first + 10 * slot);
   EXPECT_EQ(offsetof(Api, clientCompile), first + 20 * slot);
   EXPECT_EQ(offsetof(Api, clientBufferFromHostBuffer), first + 22 * slot);
+  EXPECT_EQ(offsetof(Api, executableSerialize), first + 49 * slot);
   EXPECT_EQ(offsetof(Api, loadedExecutableExecute), first + 55 * slot);
+  EXPECT_EQ(offsetof(Api, executableDeserializeAndLoad), first + 56 * slot);
   EXPECT_EQ(offsetof(Api, bufferDestroy), first + 58 * slot);
   EXPECT_EQ(offsetof(Api, bufferOpaqueDeviceMemoryDataPointer), first + 76 * slot);
   EXPECT_EQ(sizeof(Api), first + 77 * slot);

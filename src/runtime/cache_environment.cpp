@@ -1,0 +1,82 @@
+// CompileCache::fromEnvironment(): the variables that say where the cache is, and how large it may become.
+#include "base/log.h"
+#include "runtime/compile_cache.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+namespace torchere::runtime {
+
+namespace fs = std::filesystem;
+
+static constexpr const char *boundVariable = "TORCHERE_CACHE";
+static constexpr const char *folderVariable = "TORCHERE_CACHE_DIR";
+
+static std::string_view environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// A number of bytes with K, M or G for powers of 1024, which "iB" or "B" may follow; none for anything else.
+static std::optional<uint64_t> parseSize(std::string_view text) {
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc())
+    return std::nullopt;
+  std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  if (unit.empty())
+    return number;
+  static constexpr std::string_view prefixes = "KMG";
+  size_t power = prefixes.find(unit.front());
+  std::string_view rest = unit.substr(1);
+  if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "iB"))
+    return std::nullopt;
+  size_t shift = 10 * (power + 1);
+  if (number > std::numeric_limits<uint64_t>::max() >> shift)
+    return std::nullopt;
+  return number << shift;
+}
+
+/// 0 for no cache.
+static uint64_t askedLimit() {
+  std::string_view text = environment(boundVariable);
+  if (text.empty() || text == "1" || text == "on")
+    return CompileCache::defaultLimit;
+  if (text == "off")
+    return 0;
+  if (std::optional<uint64_t> size = parseSize(text))
+    return *size;
+  TORCHERE_LOG_LINE(Warning, boundVariable,
+                    "is no bound: got \"{}\", expected 0, 1, or a size such as 500M or 2G", text);
+  return CompileCache::defaultLimit;
+}
+
+/// Empty where there is none: the folder has to be absolute, because a process may change its own.
+static fs::path askedFolder() {
+  if (fs::path folder = environment(folderVariable); !folder.empty()) {
+    if (folder.is_absolute())
+      return folder;
+    TORCHERE_LOG_LINE(Warning, folderVariable, "is no absolute path: got \"{}\"", folder.string());
+  }
+  if (fs::path cache = environment("XDG_CACHE_HOME"); cache.is_absolute())
+    return cache / "torchere";
+  if (fs::path home = environment("HOME"); home.is_absolute())
+    return home / ".cache" / "torchere";
+  return {};
+}
+
+std::shared_ptr<CompileCache> CompileCache::fromEnvironment() {
+  uint64_t limit = askedLimit();
+  if (limit == 0)
+    return nullptr;
+  fs::path folder = askedFolder();
+  if (folder.empty()) {
+    TORCHERE_LOG_LINE(Info, "cache", "no folder for it: neither {}, XDG_CACHE_HOME nor HOME is set",
+                      folderVariable);
+    return nullptr;
+  }
+  return std::make_shared<CompileCache>(std::move(folder), limit);
+}
+
+} // namespace torchere::runtime
