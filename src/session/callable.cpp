@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "passes/compatibility.h"
 #include "passes/refine_shapes.h"
+#include "runtime/machine_identity.h"
 
 #include <fmt/ranges.h>
 
@@ -173,9 +174,31 @@ std::vector<passes::Donation> Callable::donations() const {
   return donations;
 }
 
+/// Of what programFor() gives, without making it: of the program, of what is done to it, and of the code that
+/// does.
+std::string Callable::identity(const std::vector<passes::ArgumentShape> &shapes) {
+  if (!programDigest) {
+    static const char inThisLibrary = 0;
+    programDigest.emplace();
+    programDigest->addField(runtime::libraryIdentity(&inThisLibrary));
+    programDigest->addField(function.text).addField(function.bytecode);
+    std::vector<passes::Donation> marked = donations();
+    programDigest->addField(uint64_t{marked.size()});
+    for (const passes::Donation &donation : marked)
+      programDigest->addField(uint64_t{donation.argument}).addField(uint64_t{donation.result});
+  }
+  Digest digest = *programDigest;
+  for (const passes::ArgumentShape &shape : shapes) {
+    digest.addField(uint64_t{shape.sizes.size()});
+    for (int64_t size : shape.sizes)
+      digest.addField(static_cast<uint64_t>(size));
+  }
+  return "specialization " + hexText(digest.finish());
+}
+
 /// What the plugin compiles: a portable artifact of the newest version that it reads, or text.
 Result<std::string> Callable::programFor(const runtime::Client &client,
-                                         const Specialization &specialization) {
+                                         const std::vector<passes::ArgumentShape> &shapes) {
   auto version = readerVersion(client);
   std::vector<passes::Donation> donated = donations();
   if (donated.empty() && !callSignature.isDynamic())
@@ -186,14 +209,44 @@ Result<std::string> Callable::programFor(const runtime::Client &client,
   }
   if (!callSignature.isDynamic())
     return version ? encode(*module, *version) : module->text();
-  std::vector<passes::ArgumentShape> shapes;
-  for (size_t i = 0; i < argumentSources.size(); ++i)
-    shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape
-                                              : specialization.argumentTypes[i]->shape});
   stablehlo::Module refined = module->clone();
   TORCHERE_TRY(passes::refineShapes(refined, shapes));
   ++callCounts.refinements;
   return version ? encode(refined, *version) : refined.text();
+}
+
+Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &sizes,
+                                                                std::span<const Input> inputs,
+                                                                runtime::Client &client,
+                                                                std::optional<int> device) {
+  TORCHERE_TRY(callSignature.checkSizes(sizes));
+  for (const Source &source : argumentSources)
+    if (source.slot)
+      TORCHERE_TRY(weightStore->makeResident(*source.slot));
+  auto specialization = std::make_shared<Specialization>();
+  specialization->argumentTypes = argumentTypes(inputs);
+  std::vector<passes::ArgumentShape> shapes;
+  for (size_t i = 0; i < argumentSources.size(); ++i)
+    shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape
+                                              : specialization->argumentTypes[i]->shape});
+  runtime::ProgramSource source{identity(shapes), [&] { return programFor(client, shapes); }};
+  TORCHERE_ASSIGN(specialization->executable, client.compile(source, {.device = device}));
+  if (specialization->executable->outputCount() != entryPoint().outputs.size())
+    return fail(ErrorCode::Internal,
+                "[{}] wrong number of results of the compiled program: got {}, expected {}",
+                entryPoint().name, specialization->executable->outputCount(), entryPoint().outputs.size());
+  ++callCounts.preparations;
+  return std::shared_ptr<const Specialization>(std::move(specialization));
+}
+
+/// Puts a specialization in the place of the one that was not used for longest, where there is no other
+/// place.
+void Callable::keep(const Sizes &sizes, std::shared_ptr<const Specialization> specialization) {
+  if (specializations.size() >= executableLimit)
+    specializations.erase(
+        std::min_element(specializations.begin(), specializations.end(),
+                         [](const auto &a, const auto &b) { return a.second.usedAt < b.second.usedAt; }));
+  specializations[sizes] = {std::move(specialization), callCounts.calls};
 }
 
 Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &sizes,
@@ -201,25 +254,18 @@ Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &
                                                                    runtime::Client &client,
                                                                    std::optional<int> device) {
   std::lock_guard lock(mutex);
-  auto found = specializations.find(sizes);
-  if (found == specializations.end()) {
-    TORCHERE_TRY(callSignature.checkSizes(sizes));
-    for (const Source &source : argumentSources)
-      if (source.slot)
-        TORCHERE_TRY(weightStore->makeResident(*source.slot));
-    auto specialization = std::make_shared<Specialization>();
-    specialization->argumentTypes = argumentTypes(inputs);
-    TORCHERE_ASSIGN(std::string program, programFor(client, *specialization));
-    TORCHERE_ASSIGN(specialization->executable, client.compile(program, {.device = device}));
-    if (specialization->executable->outputCount() != entryPoint().outputs.size())
-      return fail(ErrorCode::Internal,
-                  "[{}] wrong number of results of the compiled program: got {}, expected {}",
-                  entryPoint().name, specialization->executable->outputCount(), entryPoint().outputs.size());
-    ++callCounts.preparations;
-    found = specializations.emplace(sizes, std::move(specialization)).first;
-  }
   ++callCounts.calls;
-  return found->second;
+  auto found = specializations.find(sizes);
+  if (found != specializations.end()) {
+    found->second.usedAt = callCounts.calls;
+    return found->second.specialization;
+  }
+  auto specialization = prepare(sizes, inputs, client, device);
+  if (specialization)
+    keep(sizes, *specialization);
+  else
+    --callCounts.calls; // counted are those that passed the checks
+  return specialization;
 }
 
 CallCounts Callable::counts() const {

@@ -1,8 +1,10 @@
-// Callable: one entry point of a session, with its executables, one for each set of sizes.
+// Callable: one entry point of a session, with its executables, one for each of the sets of sizes used last.
 #pragma once
 
 #include "artifact/bundle.h"
+#include "base/digest.h"
 #include "passes/donation.h"
+#include "passes/refine_shapes.h"
 #include "runtime/executable.h"
 #include "session/call_signature.h"
 #include "session/session.h"
@@ -50,7 +52,8 @@ public:
   /// Fills stateArguments(). Once all callables of the session are there.
   void findStateReads();
   /// The executable for sizes that the signature gave. Made when it is not there: sizes are then checked,
-  /// weights made resident, the module refined and compiled. One thread at a time makes one.
+  /// weights made resident, and, unless the client finds an executable for all this, the module refined and
+  /// compiled. One thread at a time makes one.
   Result<std::shared_ptr<const Specialization>> specialize(const Sizes &sizes, std::span<const Input> inputs,
                                                            runtime::Client &client,
                                                            std::optional<int> device);
@@ -60,8 +63,13 @@ private:
   Callable(const artifact::Function &function) : function(function), callSignature(function.entryPoint) {}
   Status findSources(const artifact::Bundle &bundle, WeightStore &weights);
   Status findUpdates();
-  Result<std::string> programFor(const runtime::Client &client, const Specialization &specialization);
+  Result<std::string> programFor(const runtime::Client &client,
+                                 const std::vector<passes::ArgumentShape> &shapes);
   std::vector<passes::Donation> donations() const;
+  std::string identity(const std::vector<passes::ArgumentShape> &shapes);
+  Result<std::shared_ptr<const Specialization>> prepare(const Sizes &sizes, std::span<const Input> inputs,
+                                                        runtime::Client &client, std::optional<int> device);
+  void keep(const Sizes &sizes, std::shared_ptr<const Specialization> specialization);
   std::vector<std::shared_ptr<const runtime::ArrayType>> argumentTypes(std::span<const Input> inputs) const;
 
   const artifact::Function &function;
@@ -73,7 +81,12 @@ private:
 
   mutable std::mutex mutex; // guards what follows
   std::optional<stablehlo::Module> module;
-  std::map<Sizes, std::shared_ptr<const Specialization>> specializations;
+  struct Kept {
+    std::shared_ptr<const Specialization> specialization;
+    int64_t usedAt = 0; ///< the number of the call that used it last
+  };
+  std::map<Sizes, Kept> specializations; ///< at most executableLimit
+  std::optional<Digest> programDigest;   ///< of what all specializations are made from
   CallCounts callCounts;
 };
 

@@ -33,11 +33,15 @@ struct CallResult {
       mutations; ///< new values of the user's own tensors, for the caller to write there
 };
 
+/// How many executables an entry point keeps, one for each set of sizes. Beyond it the one that was not used
+/// for longest goes; its sizes are then prepared again, from the cache on disk where there is one.
+inline constexpr size_t executableLimit = 64;
+
 /// What the calls of an entry point took.
 struct CallCounts {
   int64_t calls = 0;        ///< that passed the checks
   int64_t refinements = 0;  ///< of the dynamic module to sizes
-  int64_t preparations = 0; ///< executables made or found in the client's compile cache
+  int64_t preparations = 0; ///< executables made, or found by the client
 };
 
 /// Callable from several threads. Calls that write state run one after the other, the rest at the same time.
