@@ -18,5 +18,6 @@ void addInspect(CLI::App &app, Action &action);
 void addOps(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addPlugins(CLI::App &app, Action &action);
+void addCache(CLI::App &app, Action &action);
 
 } // namespace torchere::cli

@@ -15,13 +15,16 @@ static constexpr int usageCode = 2;
 
 static const char *footer = R"(Exit codes: 0 success, 1 failure, 2 wrong usage.
 TORCHERE_LOG=off|error|warning|info|debug chooses what is logged to stderr.
+TORCHERE_CACHE=0|1|SIZE (500M, 2G) turns the cache of executables off or bounds it [1G];
+TORCHERE_CACHE_DIR is its folder [~/.cache/torchere].
 
 Examples:
   torchere inspect resnet18/
   torchere run resnet18/ --input image.npy --output logits.npy
   torchere run model/ --function encode --input x=x.npy --input n=5 --json
   torchere devices --plugin cpu
-  torchere ops softmax)";
+  torchere ops softmax
+  torchere cache clear)";
 
 /// Errors go to stderr; with --json, stdout has {"error": {...}} as well, so that it is always one document.
 static int reportError(const Error &error, bool asJson) {
@@ -48,6 +51,7 @@ int main(int argc, char **argv) {
   cli::addOps(app, action);
   cli::addDevices(app, action);
   cli::addPlugins(app, action);
+  cli::addCache(app, action);
   for (CLI::App *subcommand : app.get_subcommands({}))
     subcommand->add_flag("--json", asJson, "Write one JSON document to stdout");
   try {
