@@ -1,0 +1,151 @@
+"""State that the plugin keeps: caches of keys and values, statistics of batch norms; never copied."""
+
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+import torchere
+
+HEADS, WIDTH, LAYERS, WORDS = 4, 32, 2, 50
+
+
+class Attention(torch.nn.Module):
+    """Of one new token to all before it, whose keys and values are buffers."""
+
+    def __init__(self, length):
+        super().__init__()
+        size = HEADS * WIDTH
+        self.queries_keys_values, self.out = torch.nn.Linear(size, 3 * size), torch.nn.Linear(size, size)
+        self.register_buffer("keys", torch.zeros(1, HEADS, length, WIDTH))
+        self.register_buffer("values", torch.zeros(1, HEADS, length, WIDTH))
+
+    def forward(self, x, position):
+        query, key, value = (
+            part.view(1, 1, HEADS, WIDTH).transpose(1, 2) for part in self.queries_keys_values(x).chunk(3, -1)
+        )
+        self.keys.index_copy_(2, position, key)
+        self.values.index_copy_(2, position, value)
+        seen = torch.arange(self.keys.shape[2]) <= position
+        scores = query @ self.keys.transpose(2, 3) / math.sqrt(WIDTH)
+        weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
+        return self.out((weights @ self.values).transpose(1, 2).reshape(1, 1, HEADS * WIDTH))
+
+
+class Decoder(torch.nn.Module):
+    """A step of a decoder in the manner of GPT-2: a token and its position in, the next one's logits out."""
+
+    def __init__(self, length):
+        super().__init__()
+        size = HEADS * WIDTH
+        self.words, self.places = torch.nn.Embedding(WORDS, size), torch.nn.Embedding(length, size)
+        self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(size) for _ in range(LAYERS))
+        self.attentions = torch.nn.ModuleList(Attention(length) for _ in range(LAYERS))
+
+    def forward(self, token, position):
+        x = self.words(token) + self.places(position)
+        for norm, attention in zip(self.norms, self.attentions, strict=True):
+            x = x + attention(norm(x), position)
+        return x @ self.words.weight.T
+
+
+def addresses(program):
+    """Where the state's buffers lie."""
+    session = program._ready_session()
+    return {name: session.read_weight(name).data_ptr() for name in session.state_names()}
+
+
+def step(program, token, position):
+    return program(torch.tensor([[token]]), torch.tensor([position]))
+
+
+def export_decoder(length):
+    torch.manual_seed(0)
+    module = Decoder(length).eval()
+    return module, torchere.export(module, (torch.tensor([[1]]), torch.tensor([0])))
+
+
+def test_the_cache_of_a_decoder_stays_where_it_is():
+    module, program = export_decoder(24)
+    places = []
+    for position in range(24):
+        logits = step(program, position % WORDS, position)
+        with torch.no_grad():
+            expected = step(module, position % WORDS, position)
+        torch.testing.assert_close(logits, expected, atol=1e-4, rtol=1e-4)
+        places.append(addresses(program))
+    assert len(places[0]) == 2 * LAYERS
+    assert all(place == places[0] for place in places)
+
+
+def peak_memory():
+    """Of this process since reset_peak_memory(), in bytes."""
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
+
+
+def reset_peak_memory():
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def test_a_step_allocates_nothing_of_the_caches_size():
+    length = 65536
+    _, program = export_decoder(length)
+    one_cache = HEADS * WIDTH * length * 4  # bytes of one of the four: 32 MiB
+    step(program, 1, 0)
+    step(program, 1, 1)
+    reset_peak_memory()
+    before = peak_memory()
+    for position in range(2, 6):
+        step(program, 1, position)
+    assert peak_memory() - before < one_cache / 2
+
+
+def test_statistics_of_batch_norm_stay_where_they_are():
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU())
+    program = torchere.export(module, (torch.randn(2, 3, 8, 8),))
+    places = []
+    for _ in range(3):
+        x = torch.randn(2, 3, 8, 8)
+        torch.testing.assert_close(program(x), module(x).detach(), atol=1e-4, rtol=1e-4)
+        places.append(addresses(program))
+    assert set(places[0]) == {"1.running_mean", "1.running_var", "1.num_batches_tracked"}
+    assert all(place == places[0] for place in places)
+    for name, value in program.state_dict().items():
+        if "running" in name:
+            torch.testing.assert_close(value, module.state_dict()[name], atol=1e-5, rtol=1e-5)
+
+
+def test_a_value_that_somebody_holds_is_not_overwritten():
+    _, program = export_decoder(8)
+    step(program, 1, 0)
+    held = program.state_dict()["attentions.0.keys"]
+    copy = held.clone()
+    step(program, 2, 1)
+    assert torch.equal(held, copy)
+    assert not torch.equal(program.state_dict()["attentions.0.keys"], copy)
+
+
+DECODE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import donation_test, torchere
+_, program = donation_test.export_decoder(24)
+places = []
+for position in range(5):
+    donation_test.step(program, 1, position)
+    places.append(donation_test.addresses(program))
+print(all(place == places[0] for place in places), torchere.plugins.client().compile_counts["loaded"])
+"""
+
+
+def test_donation_survives_the_cache_on_disk(tmp_path):
+    variables = os.environ | {"TORCHERE_CACHE": "1", "TORCHERE_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", DECODE, str(Path(__file__).parent)]
+    for loaded in (0, 1):  # a process that compiles, and one that finds what it compiled
+        done = subprocess.run(command, env=variables, capture_output=True, text=True)
+        assert done.stdout == f"True {loaded}\n", done.stderr
