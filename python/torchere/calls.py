@@ -25,9 +25,19 @@ class CallConvention:
         self.positional = tree["children"][0]["children"] if tree else [trees.LEAF] * self.input_count
         keywords = tree["children"][1] if tree else {"keys": [], "children": []}
         self.keywords = dict(zip(keywords["keys"], keywords["children"], strict=True))
+        # Most programs take tensors by position and give one or several: their calls walk no tree.
+        self._takes_leaves = not self.keywords and all(tree["kind"] == "leaf" for tree in self.positional)
+        output = self.output_tree or {}
+        self._gives_leaf = output.get("kind") == "leaf"
+        self._gives_tuple = output.get("kind") == "tuple" and all(
+            child["kind"] == "leaf" for child in output["children"]
+        )
+        self._is_custom = bool(self.output_tree) and _has_custom(self.output_tree)
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The leaves of a call's arguments, in the order of the program's inputs."""
+        if self._takes_leaves and not kwargs and len(args) == len(self.positional):
+            return list(args)
         args, kwargs = self._bind(args, kwargs)
         leaves: list[Any] = []
         for i, (tree, value) in enumerate(zip(self.positional, args, strict=True)):
@@ -66,9 +76,13 @@ class CallConvention:
 
     def unflatten(self, leaves: list[Any]) -> Any:
         """The user's results from their leaves."""
+        if self._gives_leaf and len(leaves) == 1:
+            return leaves[0]
+        if self._gives_tuple and len(leaves) == len(self.output_tree["children"]):
+            return tuple(leaves)
         if self.output_tree is None:
             return leaves[0] if len(leaves) == 1 else tuple(leaves)
-        if self.torch_output_tree and _has_custom(self.output_tree):
+        if self.torch_output_tree and self._is_custom:
             value = _unflatten_by_torch(self.torch_output_tree, leaves)
             if value is not None:
                 return value

@@ -133,6 +133,8 @@ class StableHLOProgram:
 
     def _ready_session(self) -> _core.Session:
         """The session, made at the first call: a program that is only saved needs no plugin."""
+        if self._session is not None:  # without the lock: it is set once
+            return self._session
         with self._lock:
             if self._session is None:
                 from torchere import plugins
