@@ -1,0 +1,93 @@
+"""How long a process takes from a saved ResNet-50 to its first result: a first one, which compiles, and a
+second, which finds the executable in the compile cache. Milliseconds, the best of the repeats.
+
+"plugin" is the load of the plugin's library and its client, which every process pays; "first call" is the
+session's creation and its first result; "call" is a later one. What a process pays beyond the plugin's own
+load is the load of the program and the first call, less a later call.
+
+    python bench/start_bench.py [--json] [--repeats N] [--model NAME]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import torch
+import torchvision
+
+import torchere
+
+START = """
+import json, sys, time
+import torch, torchere
+from torchere import plugins
+clock = time.perf_counter
+x = torch.zeros(1, 3, 224, 224)
+start = clock()
+program = torchere.load(sys.argv[1])
+loaded = clock()
+client = plugins.client()
+ready = clock()
+program(x)
+first = clock()
+for _ in range(5):
+    last = clock()
+    program(x)
+    end = clock()
+times = {"load": loaded - start, "plugin": ready - loaded, "first call": first - ready, "call": end - last}
+print(json.dumps(times | {"compiled": client.compile_counts["compiled"]}))
+"""
+
+
+def start(directory: str, cache: str) -> dict[str, float]:
+    """The milliseconds of one process, and how many programs it compiled."""
+    variables = os.environ | {"TORCHERE_CACHE": "1", "TORCHERE_CACHE_DIR": cache}
+    figures = json.loads(subprocess.check_output([sys.executable, "-c", START, directory], env=variables))
+    return {name: value if name == "compiled" else value * 1e3 for name, value in figures.items()}
+
+
+def best(runs: list[dict[str, float]]) -> dict[str, float]:
+    return min(runs, key=lambda run: run["first call"] - run["call"])
+
+
+def measure(model: str = "resnet50", repeats: int = 5) -> dict[str, dict[str, float]]:
+    module = torchvision.models.get_model(model).eval()
+    with tempfile.TemporaryDirectory() as directory:
+        saved = f"{directory}/{model}"
+        torchere.export(module, (torch.zeros(1, 3, 224, 224),)).save(saved)
+        cold = [start(saved, f"{directory}/cache{i}") for i in range(max(repeats // 2, 1))]
+        warm = [start(saved, f"{directory}/cache0") for _ in range(repeats)]
+    assert all(run["compiled"] == 1 for run in cold) and all(run["compiled"] == 0 for run in warm)
+    return {"cold": best(cold), "warm": best(warm)}
+
+
+def beyond_the_plugin(figures: dict[str, float]) -> float:
+    """Milliseconds that the start takes beyond the plugin's load and the work of one call."""
+    return figures["load"] + figures["first call"] - figures["call"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true", help="write one JSON document")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--model", default="resnet50", help="of torchvision [resnet50]")
+    options = parser.parse_args()
+    figures = measure(options.model, options.repeats)
+    if options.json:
+        json.dump(figures, sys.stdout, indent=2)
+        print()
+        return
+    columns = ["load", "plugin", "first call", "call", "beyond the plugin"]
+    print(f"{options.model + ', ms':<16}" + "".join(f"{column:>19}" for column in columns))
+    for name, run in figures.items():
+        run["beyond the plugin"] = beyond_the_plugin(run)
+        print(f"  {name:<14}" + "".join(f"{run[column]:19.1f}" for column in columns))
+
+
+if __name__ == "__main__":
+    main()
