@@ -107,6 +107,17 @@ def export(model: str, name: str, folder: Path) -> dict[str, float]:
     return {"seconds": seconds, "bytes": max(growth, 0)}
 
 
+def distance(got: np.ndarray, expected: np.ndarray) -> float:
+    """The largest difference, as a part of the largest magnitude; an error if that is too much."""
+    magnitude = float(np.abs(expected).max())
+    if not (np.isfinite(magnitude) and magnitude > 0):
+        raise ValueError(f"eager's result is no measure: its largest magnitude is {magnitude}")
+    result = float(np.abs(got - expected).max()) / magnitude
+    if not result <= TOLERANCE:
+        raise ValueError(f"differs from eager by {result:.1e} of the result's magnitude")
+    return result
+
+
 class Running:
     """The engine of this process, and how it is called. There is one in a process."""
 
@@ -131,9 +142,7 @@ def load(model: str, name: str, folder: Path, threads: int) -> dict[str, float]:
         (got,) = engine.as_arrays(results)
         if got.shape != array.shape or got.dtype != array.dtype:
             raise ValueError(f"got {got.dtype}{got.shape}, expected {array.dtype}{array.shape}")
-        worst = max(worst, float(np.abs(got - array).max() / np.abs(array).max()))
-    if not worst <= TOLERANCE:
-        raise ValueError(f"differs from eager by {worst:.1e} of the result's magnitude")
+        worst = max(worst, distance(got, array))
     Running.engine, Running.calls = engine, len(calls)
     return {"seconds": seconds, "error": worst}
 

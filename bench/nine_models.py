@@ -30,9 +30,14 @@ class Model:
     packages: tuple[str, ...] = ()  # beyond torch
 
     def build(self) -> nn.Module:
-        """The module, with the same weights in every process."""
+        """The module, with the same weights in every process, none of which are all zeros: those of
+        torchvision's transformers begin so, and then every result is zero."""
         torch.manual_seed(SEED)
-        return self.make().eval()
+        module = self.make()
+        for weight in module.parameters():
+            if not weight.any():
+                nn.init.normal_(weight, std=0.02)
+        return module.eval()
 
     def arguments(self) -> list[tuple[torch.Tensor, ...]]:
         torch.manual_seed(SEED + 1)

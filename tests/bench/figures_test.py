@@ -1,12 +1,15 @@
 """The bounds that the project promises, measured by the programs in bench/, each in a process of its own."""
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+NAN = float("nan")
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 pytestmark = pytest.mark.slow
@@ -54,3 +57,19 @@ def test_the_models_bench_writes_its_figures(tmp_path):
     table = (tmp_path / "models.md").read_text()
     assert all(f"\n| {row['model']} | " in table for row in rows)
     assert (tmp_path / "models.svg").read_text().count("<rect") >= 2 * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "message"),
+    [
+        ([1.0, 2.001], [1.0, 2.0], r"differs from eager by 5\.0e-04"),
+        ([NAN, 2.0], [1.0, 2.0], "differs from eager by nan"),
+        ([0.0, 0.0], [0.0, 0.0], "no measure: its largest magnitude is 0"),
+        ([1.0, 2.0], [1.0, NAN], "no measure: its largest magnitude is nan"),
+    ],
+)
+def test_the_models_bench_times_nothing_that_is_wrong(monkeypatch, got, expected, message):
+    monkeypatch.syspath_prepend(BENCH)
+    models_bench = importlib.import_module("models_bench")
+    with pytest.raises(ValueError, match=message):
+        models_bench.distance(np.array(got), np.array(expected))
