@@ -20,6 +20,7 @@ ONNX = "model.onnx"
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
     """Writes the arguments, eager's results and the first state; returns the model's work and size."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 
     model = find(name)
@@ -28,7 +29,9 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
     counter = FlopCounterMode(display=False)
     with torch.no_grad():
         results = [module(*call) for call in calls]
-        with counter:
+        # The counter does not know the fused ops of attention.
+        torch.backends.mha.set_fastpath_enabled(False)
+        with sdpa_kernel(SDPBackend.MATH), counter:
             module(*calls[-1])
     _write(folder / "state.npz", state)
     _write(folder / "results.npz", results)
