@@ -62,8 +62,11 @@ Index resultShape(const Convolution &convolution) {
   return shape;
 }
 
-/// Calls `visit(lhs position, rhs position)` for each pair of elements whose product is part of the result's
-/// element at `index`.
+/// The position of an element that stands in padding or in a gap of a dilation: a zero.
+constexpr int64_t nowhere = -1;
+
+/// Calls `visit(lhs position or nowhere, rhs position)` for each pair of elements whose product is part of
+/// the result's element at `index`. Zeros of padding are part of it: with an infinity they make a NaN.
 template <class Visit> void forEachPair(const Convolution &convolution, IndexView index, Visit visit) {
   auto numbers = convolution.numbers;
   int64_t feature = index[numbers.getOutputFeatureDimension()];
@@ -79,8 +82,7 @@ template <class Visit> void forEachPair(const Convolution &convolution, IndexVie
       batchGroup * convolution.batches() + index[numbers.getOutputBatchDimension()];
   right[numbers.getKernelOutputFeatureDimension()] = feature;
   forEachIndex(convolution.window.sizes, [&](IndexView offset, int64_t) {
-    if (!convolution.window.locate(spatial, place, offset, from))
-      return;
+    bool isPadding = !convolution.window.locate(spatial, place, offset, from);
     for (size_t dimension = 0; dimension < offset.size(); ++dimension) {
       left[numbers.getInputSpatialDimensions()[dimension]] = from[dimension];
       right[numbers.getKernelSpatialDimensions()[dimension]] =
@@ -90,7 +92,7 @@ template <class Visit> void forEachPair(const Convolution &convolution, IndexVie
     for (int64_t channel = 0; channel < kernelFeatures; ++channel) {
       left[numbers.getInputFeatureDimension()] = featureGroup * kernelFeatures + channel;
       right[numbers.getKernelInputFeatureDimension()] = channel;
-      visit(flatten(left, lhsShape), flatten(right, rhsShape));
+      visit(isPadding ? nowhere : flatten(left, lhsShape), flatten(right, rhsShape));
     }
   });
 }
@@ -106,8 +108,9 @@ Result<Values> convolve(const Call &call, const Index &padding) {
     auto right = numbersOf<decltype(zero)>(convolution.rhs, type);
     forEachIndex(result.shape(), [&](IndexView index, int64_t position) {
       auto sum = zero;
-      forEachPair(convolution, index,
-                  [&](int64_t from, int64_t by) { addProduct(sum, left[from], right[by]); });
+      forEachPair(convolution, index, [&](int64_t from, int64_t by) {
+        addProduct(sum, from == nowhere ? zero : left[from], right[by]);
+      });
       result.set(position, elementOf(type, sum));
     });
   });

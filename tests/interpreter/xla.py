@@ -69,7 +69,8 @@ def _program(module: ir.Module, name: str) -> str | None:
 
 
 def _is_called(module: ir.Module, name: str) -> bool:
-    return f"call @{name}(" in str(module) or f"= @{name}" in str(module)
+    symbol = str(ir.FlatSymbolRefAttr.get(name))  # in quotes where the name needs them
+    return f"call {symbol}(" in str(module) or f"= {symbol}" in str(module)
 
 
 def _return_everything(entry: func.FuncOp) -> None:
@@ -123,9 +124,10 @@ class Plugin:
         self._process: subprocess.Popen[bytes] | None = None
         self._devices = devices
 
-    def run(self, text: str, arguments: Sequence[numpy.ndarray]) -> list[numpy.ndarray]:
-        """What main returns. RuntimeError when the plugin refuses the program, or crashes."""
-        return self._ask(_execute, text, list(arguments))
+    def run(self, text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
+        """What main returns for the arguments of each call. RuntimeError when the plugin refuses the program,
+        or crashes."""
+        return self._ask(_execute, text, [list(arguments) for arguments in calls])
 
     def run_parallel(
         self, text: str, grid: tuple[int, int], arguments: Sequence[numpy.ndarray]
@@ -133,7 +135,7 @@ class Plugin:
         """The result of each process of a grid of replicas and partitions; main takes one argument."""
         return self._ask(_execute_parallel, text, grid, list(arguments))
 
-    def _ask(self, execute: Callable[..., list[numpy.ndarray]], *question: Any) -> list[numpy.ndarray]:
+    def _ask(self, execute: Callable[..., list[Any]], *question: Any) -> list[Any]:
         if self._process is None:
             flags = f"--xla_force_host_platform_device_count={self._devices}"
             self._process = subprocess.Popen(
@@ -159,7 +161,7 @@ class Plugin:
             self._process.wait()
 
 
-def _execute(text: str, arguments: Sequence[numpy.ndarray]) -> list[numpy.ndarray]:
+def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
     import jax
     from jax._src import xla_bridge
     from jaxlib import xla_client
@@ -172,8 +174,14 @@ def _execute(text: str, arguments: Sequence[numpy.ndarray]) -> list[numpy.ndarra
         executable = backend.compile_and_load(
             bytecode, xla_client.DeviceList((device,)), xla_client.CompileOptions()
         )
-        results = executable.execute_sharded([jax.device_put(value, device) for value in arguments])
-        return [numpy.asarray(value[0]) for value in results.disassemble_into_single_device_arrays()]
+        results = [
+            executable.execute_sharded([jax.device_put(value, device) for value in arguments])
+            for arguments in calls
+        ]
+        return [
+            [numpy.asarray(value[0]) for value in each.disassemble_into_single_device_arrays()]
+            for each in results
+        ]
 
 
 def _execute_parallel(
