@@ -1,0 +1,177 @@
+"""Portable artifacts of the corpus: our bytes are jaxlib's at every version, and each reads the other's.
+
+Every module is compared at every version from 0.9.0 to jaxlib's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+
+import pytest
+
+pytest.importorskip("jaxlib")
+from case import Case
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+from jaxlib.mlir.passmanager import PassManager
+from sources import QUICK, SOURCES, corpus
+
+from torchere import _core
+
+# A source is compared in parts, so that each takes less than a minute.
+PARTS = {"jax_elementwise": 2, "jax_arrays": 2, "torch_rows": 2}
+CHUNKS = [
+    pytest.param(source, part, id=f"{source}-{part}", marks=() if source in QUICK else pytest.mark.slow)
+    for source in SOURCES
+    for part in range(PARTS.get(source, 1))
+]
+VERSIONS = [f"0.{minor}.0" for minor in range(9, 21)] + [f"1.{minor}.0" for minor in range(21)]
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split("."))
+
+
+THEIR_VERSION = numbers(stablehlo.get_current_version())
+SHARED = [version for version in VERSIONS if numbers(version) <= THEIR_VERSION]
+NEWER = [version for version in VERSIONS if numbers(version) > THEIR_VERSION]
+# Ops, types and attributes of upstream's that our dialect or our artifacts do not have yet.
+AWAITED = re.compile(
+    "is unknown|' not found for|unregistered operation|no type parsing hook|unregistered dialect"
+    "|unknown attribute `"
+    r"|no form in a portable artifact: got (.*stablehlo\.token|#stablehlo<(fft_type|rng_|transpose ))"
+)
+REFUSED = re.compile(
+    r"\[[\w.-]+\] (StableHLO [\d.]+ |(attribute|type) .* has no form in a portable artifact)"
+)
+
+
+# Upstream's writer leaves ops of the newest version in the region of an op that it gives an older one.
+MISWRITTEN = {"jax:scatter/apply": "1.1.0"}
+
+
+class Upstream:
+    """jaxlib, in one context."""
+
+    def __init__(self) -> None:
+        self.context = jax_mlir.make_ir_context()
+        self.context.emit_error_diagnostics = False
+
+    def parsed(self, text: str) -> bytes:
+        """The module without locations, in MLIR's own bytecode: to write an artifact changes a module."""
+        with self.context:
+            module = ir.Module.parse(text)
+            PassManager.parse("builtin.module(strip-debuginfo)").run(module.operation)
+            bytecode = io.BytesIO()
+            module.operation.write_bytecode(bytecode)
+        return bytecode.getvalue()
+
+    def written(self, parsed: bytes, version: str) -> bytes | None:
+        """None where the version cannot hold the module."""
+        with self.context:
+            try:
+                return stablehlo.serialize_portable_artifact(ir.Module.parse(parsed), version)
+            except (ValueError, RuntimeError):
+                return None
+
+    def read(self, artifact: bytes) -> str:
+        with self.context:
+            return str(stablehlo.deserialize_portable_artifact(self.context, artifact)).strip()
+
+
+def written(module: _core.Module, version: str) -> bytes | None:
+    """None where the version cannot hold the module: the error says so."""
+    try:
+        return _core.serialize_portable_artifact(module, version)
+    except RuntimeError as error:
+        assert REFUSED.match(str(error)), error
+        return None
+
+
+def read(artifact: bytes) -> str:
+    return _core.deserialize_portable_artifact(artifact).text().strip()
+
+
+def parsed(text: str) -> _core.Module | None:
+    """None for a module of what is not in our dialect yet."""
+    try:
+        module = _core.Module.parse(text)
+        _core.serialize_portable_artifact(module, VERSIONS[-1])
+    except RuntimeError as error:
+        if AWAITED.search(str(error)):
+            return None
+        if not REFUSED.match(str(error)):
+            raise
+    return module
+
+
+@functools.cache
+def known(source: str, part: int) -> list[tuple[Case, _core.Module]]:
+    """The source's modules that are in our dialect, every so many of them. Artifacts hold no CHLO. (The one
+    op that upstream writes as it is, chlo.constant, no other reader would know.)"""
+    cases = [case for case in corpus(source)[part :: PARTS.get(source, 1)] if "chlo." not in case.text]
+    modules = [(case, parsed(case.text)) for case in cases]
+    return [(case, module) for case, module in modules if module]
+
+
+def report(found: list[str], of: int) -> None:
+    if found:
+        pytest.fail(f"{len(found)} of {of} modules:\n" + "\n".join(found[:50]), pytrace=False)
+
+
+def first_difference(
+    upstream: Upstream, text: str, module: _core.Module, since: str = SHARED[0]
+) -> str | None:
+    """Where our bytes, or what is read from either side's, are not theirs."""
+    their_module = upstream.parsed(text)
+    for version in SHARED[SHARED.index(since) :]:
+        ours, theirs = written(module, version), upstream.written(their_module, version)
+        if ours != theirs:
+            sizes = [len(artifact) if artifact else "refused" for artifact in (ours, theirs)]
+            return f"{version}: ours {sizes[0]}, theirs {sizes[1]}"
+        # Equal bytes, so that each reads the other's.
+        if theirs is not None and read(theirs) != upstream.read(theirs):
+            return f"{version}: read as\n{read(theirs)}\nand by them as\n{upstream.read(theirs)}"
+    return None
+
+
+@pytest.mark.parametrize(("source", "part"), CHUNKS)
+def test_bytes_are_upstreams_and_are_read_alike(source, part):
+    """It is also the same modules that a version cannot hold."""
+    upstream, cases = Upstream(), known(source, part)
+    differences = [
+        (case, first_difference(upstream, case.text, module, MISWRITTEN.get(str(case), SHARED[0])))
+        for case, module in cases
+    ]
+    report([f"{case}: {difference}" for case, difference in differences if difference], len(cases))
+
+
+@pytest.mark.parametrize(("source", "part"), CHUNKS)
+def test_versions_newer_than_upstreams_are_read_as_its_own(source, part):
+    found = []
+    for case, module in known(source, part):
+        own = written(module, SHARED[-1])
+        for version in NEWER:
+            newer = written(module, version)
+            if own is not None and (newer is None or read(newer) != read(own)):
+                found.append(f"{case}: {version}")
+    report(found, len(known(source, part)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 16, 17])
+@pytest.mark.parametrize("pattern", ["mixed", "true", "false"])
+def test_bools_are_upstreams(count, pattern):
+    values = [index % 3 == 0 if pattern == "mixed" else pattern == "true" for index in range(count)]
+    listed = ", ".join(str(value).lower() for value in values)
+    text = f"func.func @f() {{ %0 = stablehlo.constant dense<[{listed}]> : tensor<{count}xi1> return }}"
+    assert first_difference(Upstream(), text, _core.Module.parse(text)) is None
+
+
+def test_what_their_own_version_writes_is_read():
+    text = "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }"
+    upstream = Upstream()
+    artifact = upstream.written(upstream.parsed(text), stablehlo.get_current_version())
+    assert read(artifact) == upstream.read(artifact)
