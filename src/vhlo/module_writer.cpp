@@ -30,7 +30,7 @@ struct OpPlan {
   };
   const OpRow *row = nullptr;
   const OpVersion *version = nullptr; // null: the target has no such op
-  bool isOlder = false;               // than the newest
+  bool isOlder = false;               // than peerVersion's
   SmallVector<Source, 4> sources;
 };
 
@@ -144,7 +144,8 @@ OpPlan PortableModule::makePlan(OperationName name) const {
     }
   };
   const OpVersion *newest = OpTable::instance().find(*plan.row, currentVersion);
-  plan.isOlder = plan.version != newest;
+  const OpVersion *peers = OpTable::instance().find(*plan.row, peerVersion);
+  plan.isOlder = peers && plan.version->number < peers->number;
   addSources(*newest, /*all=*/true);
   addSources(*plan.version, /*all=*/false);
   return plan;
