@@ -102,6 +102,12 @@ Since attributeSince(Attribute attribute) {
   case AttributeCode::Float:
   case AttributeCode::Integer:
     return sinceParts(attribute);
+  case AttributeCode::Mesh: // its device ids may be of any integers
+    return latest(Version{1, 16, 0}, sinceParts(attribute));
+  case AttributeCode::ReplicaGroupMeshAxes: {
+    Attribute mesh = cast<ReplicaGroupMeshAxesAttr>(attribute).getMesh();
+    return isa<MeshAttr>(mesh) ? attributeSince(mesh) : Since(Version{1, 16, 0});
+  }
   case AttributeCode::Tensor:
     return typeSince(cast<ElementsAttr>(attribute).getType());
   default:

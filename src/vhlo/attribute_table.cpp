@@ -88,10 +88,6 @@ Type AttributeTable::decodeType(const Container::Entry &entry, ByteCursor &curso
   return fail(fmt::format("a type of dialect {}, which artifacts do not hold", entry.dialect));
 }
 
-InFlightDiagnostic silent() {
-  return {};
-}
-
 uint64_t PartReader::index() {
   uint64_t value = cursor.varInt();
   return cursor.failed() ? ~uint64_t(0) : value;

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "mlir/IR/Types.h"
 
 #include <optional>
@@ -96,8 +97,18 @@ mlir::Attribute readPortableAttribute(PartReader &reader);
 mlir::Type readPortableType(PartReader &reader);
 mlir::Attribute readBuiltinAttribute(PartReader &reader);
 mlir::Type readBuiltinType(PartReader &reader);
-/// For getChecked(): what does not hold together is null, and the table says that it could not be read.
-mlir::InFlightDiagnostic silent();
+/// For getChecked(): what does not hold together is refused, and nobody is told: the table says that it could
+/// not be read. (To return a diagnostic that is not active would be success.)
+class Refusal {
+public:
+  explicit Refusal(mlir::MLIRContext *context)
+      : context(context), quiet(context, [](mlir::Diagnostic &) { return mlir::success(); }) {}
+  mlir::InFlightDiagnostic operator()() const { return mlir::emitError(mlir::UnknownLoc::get(context)); }
+
+private:
+  mlir::MLIRContext *context;
+  mlir::ScopedDiagnosticHandler quiet;
+};
 /// The elements of a tensor; null if they are not as many as the type has. Bools may be bits or bytes.
 mlir::Attribute readElements(mlir::Type type, std::string_view bytes);
 /// A number with the type, whose width is known from it; null if it has none.

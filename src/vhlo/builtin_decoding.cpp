@@ -122,8 +122,8 @@ Attribute readDenseArray(PartReader &reader) {
   std::string_view bytes = reader.bytes().bytes(reader.bytes().varInt());
   if (!type || reader.bytes().failed() || count > bytes.size())
     return {};
-  return DenseArrayAttr::getChecked(silent, reader.context(), type, static_cast<int64_t>(count),
-                                    ArrayRef<char>(bytes.data(), bytes.size()));
+  return DenseArrayAttr::getChecked(Refusal(reader.context()), reader.context(), type,
+                                    static_cast<int64_t>(count), ArrayRef<char>(bytes.data(), bytes.size()));
 }
 
 Attribute readDense(PartReader &reader) {
@@ -144,7 +144,8 @@ Type readTensorType(PartReader &reader) {
   if (!reader.integers(shape))
     return {};
   Type element = reader.type();
-  return element ? RankedTensorType::getChecked(silent, shape, element, Attribute()) : RankedTensorType();
+  return element ? RankedTensorType::getChecked(Refusal(reader.context()), shape, element, Attribute())
+                 : RankedTensorType();
 }
 
 } // namespace
@@ -222,7 +223,7 @@ Type readBuiltinType(PartReader &reader) {
     return Float64Type::get(context);
   case ComplexKind:
     if (Type element = reader.type())
-      return ComplexType::getChecked(silent, element);
+      return ComplexType::getChecked(Refusal(reader.context()), element);
     return {};
   case NoneKind:
     return NoneType::get(context);
@@ -232,7 +233,7 @@ Type readBuiltinType(PartReader &reader) {
     return reader.types(types) ? TupleType::get(context, types) : Type();
   case UnrankedTensorKind:
     if (Type element = reader.type())
-      return UnrankedTensorType::getChecked(silent, element);
+      return UnrankedTensorType::getChecked(Refusal(reader.context()), element);
     return {};
   default:
     return reader.fail(fmt::format("a builtin type of code {}, which artifacts do not hold", kind));

@@ -24,7 +24,8 @@ Type readTensor(PartReader &reader, bool hasEncoding) {
   if (!reader.integers(shape) || !isPortableShape(shape))
     return {};
   Type element = reader.type();
-  return element ? RankedTensorType::getChecked(silent, shape, element, encoding) : RankedTensorType();
+  return element ? RankedTensorType::getChecked(Refusal(reader.context()), shape, element, encoding)
+                 : RankedTensorType();
 }
 
 Type readBuffer(PartReader &reader) {
@@ -32,7 +33,8 @@ Type readBuffer(PartReader &reader) {
   if (!reader.integers(shape) || !isPortableShape(shape))
     return {};
   Type element = reader.type();
-  return element ? MemRefType::getChecked(silent, shape, element, MemRefLayoutAttrInterface(), Attribute())
+  return element ? MemRefType::getChecked(Refusal(reader.context()), shape, element,
+                                          MemRefLayoutAttrInterface(), Attribute())
                  : MemRefType();
 }
 
@@ -75,8 +77,9 @@ Type readQuantized(PartReader &reader) {
   storage.greatest = reader.bytes().signedVarInt();
   if (reader.bytes().failed())
     return {};
-  return quant::UniformQuantizedType::getChecked(silent, storage.flags, storage.type, storage.expressed,
-                                                 scale, zeroPoint, storage.least, storage.greatest);
+  return quant::UniformQuantizedType::getChecked(Refusal(reader.context()), storage.flags, storage.type,
+                                                 storage.expressed, scale, zeroPoint, storage.least,
+                                                 storage.greatest);
 }
 
 Type readQuantizedPerAxis(PartReader &reader) {
@@ -94,7 +97,7 @@ Type readQuantizedPerAxis(PartReader &reader) {
   if (!reader.integers(zeroPoints) || dimension > INT32_MAX)
     return {};
   return quant::UniformQuantizedPerAxisType::getChecked(
-      silent, storage.flags, storage.type, storage.expressed, scales, zeroPoints,
+      Refusal(reader.context()), storage.flags, storage.type, storage.expressed, scales, zeroPoints,
       static_cast<int32_t>(dimension), storage.least, storage.greatest);
 }
 
@@ -131,7 +134,8 @@ Attribute readMeshAxes(PartReader &reader) {
     mesh = FlatSymbolRefAttr::get(name);
   if (!mesh || !axes)
     return {};
-  return stablehlo::ReplicaGroupMeshAxesAttr::getChecked(silent, reader.context(), mesh, axes);
+  return stablehlo::ReplicaGroupMeshAxesAttr::getChecked(Refusal(reader.context()), reader.context(), mesh,
+                                                         axes);
 }
 
 Attribute readEnum(PartReader &reader, AttributeCode code) {
@@ -159,7 +163,8 @@ Attribute readAccuracy(PartReader &reader) {
   auto mode = reader.attribute<stablehlo::ResultAccuracyModeAttr>();
   if (!mode)
     return {};
-  return stablehlo::ResultAccuracyAttr::getChecked(silent, reader.context(), atol, rtol, ulps, mode);
+  return stablehlo::ResultAccuracyAttr::getChecked(Refusal(reader.context()), reader.context(), atol, rtol,
+                                                   ulps, mode);
 }
 
 Attribute readTensorAttribute(PartReader &reader) {
@@ -178,7 +183,7 @@ Type readPortableType(PartReader &reader) {
   switch (code) {
   case type_code::complex:
     if (Type element = reader.type())
-      return ComplexType::getChecked(silent, element);
+      return ComplexType::getChecked(Refusal(reader.context()), element);
     return {};
   case type_code::function:
     return readFunction(reader);
@@ -189,7 +194,7 @@ Type readPortableType(PartReader &reader) {
     return readTuple(reader);
   case type_code::unrankedTensor:
     if (Type element = reader.type())
-      return UnrankedTensorType::getChecked(silent, element);
+      return UnrankedTensorType::getChecked(Refusal(reader.context()), element);
     return {};
   case type_code::quantized:
     return readQuantized(reader);
@@ -197,9 +202,9 @@ Type readPortableType(PartReader &reader) {
     return readQuantizedPerAxis(reader);
   case type_code::future: {
     SmallVector<Type> types;
-    return reader.types(types)
-               ? stablehlo::FutureType::getChecked(silent, reader.context(), ArrayRef<Type>(types))
-               : Type();
+    return reader.types(types) ? stablehlo::FutureType::getChecked(Refusal(reader.context()),
+                                                                   reader.context(), ArrayRef<Type>(types))
+                               : Type();
   }
   case type_code::rankedBuffer:
     return readBuffer(reader);

@@ -165,8 +165,8 @@ template <const auto &list> Attribute gatherAll(FieldSource &fields) {
         Attribute made = std::apply(
             [&](const auto &...value) -> Attribute {
               using Owner = OwnerOf<list>;
-              if constexpr (requires { Owner::verify(silent, value...); })
-                if (failed(Owner::verify(silent, value...)))
+              if constexpr (requires { Owner::verify(Refusal(fields.context), value...); })
+                if (failed(Owner::verify(Refusal(fields.context), value...)))
                   return {};
               return Owner::get(fields.context, value...);
             },

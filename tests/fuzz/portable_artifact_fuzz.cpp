@@ -41,6 +41,30 @@ static const char *const programs[] = {
         return %3 : tensor<2x4xf32>
       }
     })",
+    R"(module @distributed {
+      func.func @main(%x: tensor<4xf32>, %root: tensor<1xi32>, %token: !stablehlo.token) -> tensor<4xf32> {
+        %0 = "stablehlo.async_start"(%x) ({
+        ^bb0(%a: tensor<4xf32>):
+          %b = "stablehlo.collective_permute"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>,
+            source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+          stablehlo.return %b : tensor<4xf32>
+        }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
+        %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+        %2 = "stablehlo.collective_broadcast"(%1, %root) <{has_dynamic_root, replica_groups =
+          #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 4>],
+          device_ids=dense<[3, 2, 1, 0]> : tensor<4xi64>>,
+          axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (2)2>]>}>
+          : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+        %3 = "stablehlo.send"(%2, %token) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 2>,
+          is_host_transfer = true}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token
+        return %2 : tensor<4xf32>
+      }
+    })",
+    R"(func.func @main(%x: tensor<2x2x!quant.uniform<i8:f32, 0.5:10>>, %y: tensor<2x!quant.uniform<u8<1:200>:f32:0, {2.0, 3.0:4}>>,
+                       %z: tensor<?x2xf32, #stablehlo.bounds<4, ?>>) -> tensor<2x2xf32> {
+      %0 = stablehlo.uniform_dequantize %x : (tensor<2x2x!quant.uniform<i8:f32, 0.5:10>>) -> tensor<2x2xf32>
+      return %0 : tensor<2x2xf32>
+    })",
     R"(module @many {
       func.func @main(%image: tensor<1x4x4x2xf32>, %kernel: tensor<2x2x2x3xf32>, %table: tensor<5x3xf32>,
                       %rows: tensor<2x1xi64>, %flag: tensor<i1>) -> tensor<2x3xf32> {
