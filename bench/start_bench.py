@@ -14,8 +14,14 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
+import torchvision_schemas  # noqa: F401  before torchvision
+
+# isort: split
 import torchvision
 
 import torchere
