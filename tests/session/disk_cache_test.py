@@ -104,6 +104,7 @@ def test_the_cache_can_be_turned_off(saved, cache):
     assert not cache.exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_entry_is_compiled_again(saved, cache):
     expected, _, _ = call(saved, cache, 4)
     (entry,) = cache.glob("*.executable")
@@ -124,6 +125,7 @@ def test_a_folder_that_cannot_be_made_does_not_stop_a_program(saved, cache):
     assert f"[{cache}] is no directory: the compile cache is not used" in log
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(saved, cache):
     command = [sys.executable, "-c", CALL, str(saved), "2", "3", "4", "5"]
     processes = [subprocess.Popen(command, env=environment(cache), stdout=subprocess.PIPE) for _ in range(2)]
@@ -134,6 +136,7 @@ def test_two_processes_at_once(saved, cache):
     assert call(saved, cache, 2, 3, 4, 5)[1] == counts(compiled=0, loaded=4, refinements=0)
 
 
+@pytest.mark.slow
 def test_a_process_is_killed_while_it_compiles(saved, cache):
     process = subprocess.Popen([sys.executable, "-c", MANY, str(saved)], env=environment(cache))
     deadline = time.monotonic() + 120
@@ -146,6 +149,7 @@ def test_a_process_is_killed_while_it_compiles(saved, cache):
     assert log == ""
 
 
+@pytest.mark.slow
 def test_the_bound_is_kept(saved, cache):
     call(saved, cache, 2)
     (entry,) = cache.glob("*.executable")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 
 import torchere
@@ -120,6 +121,7 @@ print(all(place == places[0] for place in places), torchere.plugins.client().com
 """
 
 
+@pytest.mark.slow
 def test_donation_survives_the_cache_on_disk(tmp_path):
     variables = os.environ | {"TORCHERE_CACHE": "1", "TORCHERE_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", DECODE, str(Path(__file__).parent)]
