@@ -44,7 +44,12 @@ REFUSED = re.compile(
 
 
 # Upstream's writer leaves ops of the newest version in the region of an op that it gives an older one.
-MISWRITTEN = {"jax:scatter/apply": "1.1.0"}
+# Of two others our artifacts for older versions list the uses of a value in another order, of as many bytes.
+MISWRITTEN = {
+    "jax:scatter/apply": "1.1.0",
+    "torch:rows/aten.copy.default": "1.9.0",
+    "torch:rows/aten.ge.Scalar": "1.9.0",
+}
 
 
 class Upstream:
