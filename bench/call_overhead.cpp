@@ -5,6 +5,7 @@
 // a call of each way, the best of the repeats and their median. The ways take turns, so that a busy machine
 // slows all alike.
 #include "artifact/bundle.h"
+#include "artifact/function_module.h"
 #include "base/json.h"
 #include "runtime/discovery.h"
 #include "runtime/element_type.h"
@@ -72,8 +73,9 @@ public:
     options.switches.emplace("xla_cpu_enable_fast_min_max", false);
     std::string wire = options.serialize();
     abi::Program program;
-    program.code = function.text.data();
-    program.codeSize = function.text.size();
+    std::string text = require(artifact::moduleText(function));
+    program.code = text.data();
+    program.codeSize = text.size();
     program.format = "mlir";
     program.formatSize = 4;
     abi::ClientCompileArgs args;
