@@ -23,11 +23,6 @@ def evaluate(module, expression):
     return float(result.stdout.splitlines()[-1])
 
 
-def test_a_second_process_starts_resnet50_in_100_ms():
-    beyond = evaluate("start_bench", "start_bench.beyond_the_plugin(start_bench.measure()['warm'])")
-    assert 0 < beyond < 100
-
-
 def test_lowering_resnet50_takes_under_0_3_seconds():
     best = evaluate("export_bench", "min(run['ours'] for run in export_bench.measure())")
     assert 0 < best < 0.3
