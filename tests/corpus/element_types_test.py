@@ -25,9 +25,9 @@ ELEMENT = r"(?<=tensor<)((?:[0-9?]+x)*)(complex<\w+>|\w+)(?=[>,])"
 
 
 def functions(path):
-    """The functions of a lit test that expect no error, as (header, body lines)."""
+    """The functions of a lit test that expect no error and that jaxlib knows, as (header, body lines)."""
     for part in SPLIT.split(path.read_text()):
-        if "expected-error" in part:
+        if "expected-error" in part or judges.is_newer(part):
             continue
         for header, body in re.findall(
             r"^(func\.func @.*\{)\n(.*?)^  return$", part, re.MULTILINE | re.DOTALL
