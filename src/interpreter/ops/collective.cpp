@@ -26,24 +26,28 @@ int64_t placeIn(const Group &group, ProcessId process) {
   return std::find(group.begin(), group.end(), process) - group.begin();
 }
 
-/// The tensors that the processes give as their operand of the number.
-std::vector<Tensor> operandsOf(const std::vector<Values> &given, size_t number) {
-  std::vector<Tensor> tensors;
-  for (const Values &values : given)
-    tensors.push_back(values[number].tensor());
-  return tensors;
+/// The processes of the group give each other their operands. Each of the first `count` results is what
+/// `make` makes of one operand's tensors, which are in the group's order.
+template <class Make>
+Result<Values> exchangeEach(const Call &call, const Group &group, size_t count, Make make) {
+  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  Values results;
+  for (size_t number = 0; number < count; ++number) {
+    std::vector<Tensor> tensors;
+    for (const Values &values : given)
+      tensors.push_back(values[number].tensor());
+    TORCHERE_ASSIGN(Tensor result, make(tensors));
+    results.push_back(std::move(result));
+  }
+  return results;
 }
 
 Result<Values> allGather(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
-  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
-  Values results;
-  for (size_t number = 0; number < call.operandCount(); ++number) {
-    TORCHERE_ASSIGN(Tensor joined,
-                    concatenateAlong(call.integer("all_gather_dim"), operandsOf(given, number)));
-    results.push_back(std::move(joined));
-  }
-  return results;
+  int64_t dimension = call.integer("all_gather_dim");
+  return exchangeEach(call, group, call.operandCount(), [&](const std::vector<Tensor> &tensors) {
+    return concatenateAlong(dimension, tensors);
+  });
 }
 
 /// The elements of all tensors at each position, combined from the first on, in the computation's type.
@@ -64,38 +68,34 @@ Result<Tensor> combine(const Call &call, const std::vector<Tensor> &tensors) {
 
 Result<Values> allReduce(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
-  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
-  Values results;
-  for (size_t number = 0; number < call.operandCount(); ++number) {
-    TORCHERE_ASSIGN(Tensor reduced, combine(call, operandsOf(given, number)));
-    results.push_back(std::move(reduced));
-  }
-  return results;
+  return exchangeEach(call, group, call.operandCount(),
+                      [&](const std::vector<Tensor> &tensors) { return combine(call, tensors); });
 }
 
 /// The part of the sum, cut along scatter_dimension, that is at the process's place in the group.
 Result<Values> reduceScatter(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
-  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
-  TORCHERE_ASSIGN(Tensor reduced, combine(call, operandsOf(given, 0)));
   int64_t dimension = call.integer("scatter_dimension"), parts = static_cast<int64_t>(group.size());
-  int64_t size = reduced.shape()[dimension];
-  if (size % parts != 0)
-    return invalidArgument("dimension {} of size {} cannot be split among {} processes", dimension, size,
-                           parts);
-  int64_t start = placeIn(group, call.evaluator().process()) * (size / parts);
-  TORCHERE_ASSIGN(Tensor part, partAlong(dimension, reduced, start, size / parts));
-  return Values{std::move(part)};
+  int64_t place = placeIn(group, call.evaluator().process());
+  return exchangeEach(call, group, 1, [&](const std::vector<Tensor> &tensors) -> Result<Tensor> {
+    TORCHERE_ASSIGN(Tensor reduced, combine(call, tensors));
+    int64_t size = reduced.shape()[dimension];
+    if (size % parts != 0)
+      return invalidArgument("dimension {} of size {} cannot be split among {} processes", dimension, size,
+                             parts);
+    return partAlong(dimension, reduced, place * (size / parts), size / parts);
+  });
 }
 
 Result<Values> crossReplicaSum(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, Grouping::CrossReplica));
-  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
-  TORCHERE_ASSIGN(Tensor sum, given.front().front().tensor().clone());
-  for (const Values &values : std::span(given).subspan(1))
-    for (int64_t position = 0; position < sum.count(); ++position)
-      sum.set(position, add(sum.at(position), values.front().tensor().at(position)));
-  return Values{std::move(sum)};
+  return exchangeEach(call, group, 1, [](const std::vector<Tensor> &tensors) -> Result<Tensor> {
+    TORCHERE_ASSIGN(Tensor sum, tensors.front().clone());
+    for (const Tensor &tensor : std::span(tensors).subspan(1))
+      for (int64_t position = 0; position < sum.count(); ++position)
+        sum.set(position, add(sum.at(position), tensor.at(position)));
+    return sum;
+  });
 }
 
 /// From each process the part that is at the own place in the group.
@@ -104,20 +104,17 @@ Result<Values> allToAll(const Call &call) {
   int64_t count = call.integer("split_count"), split = call.integer("split_dimension");
   if (count != static_cast<int64_t>(group.size()))
     return invalidArgument("split_count is {} for a group of {} processes", count, group.size());
-  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
   int64_t place = placeIn(group, call.evaluator().process());
-  Values results;
-  for (size_t number = 0; number < call.operandCount(); ++number) {
-    std::vector<Tensor> parts;
-    for (const Tensor &whole : operandsOf(given, number)) {
-      int64_t size = whole.shape()[split] / count;
-      TORCHERE_ASSIGN(Tensor part, partAlong(split, whole, place * size, size));
-      parts.push_back(std::move(part));
-    }
-    TORCHERE_ASSIGN(Tensor joined, concatenateAlong(call.integer("concat_dimension"), parts));
-    results.push_back(std::move(joined));
-  }
-  return results;
+  return exchangeEach(call, group, call.operandCount(),
+                      [&](const std::vector<Tensor> &tensors) -> Result<Tensor> {
+                        std::vector<Tensor> parts;
+                        for (const Tensor &whole : tensors) {
+                          int64_t size = whole.shape()[split] / count;
+                          TORCHERE_ASSIGN(Tensor part, partAlong(split, whole, place * size, size));
+                          parts.push_back(std::move(part));
+                        }
+                        return concatenateAlong(call.integer("concat_dimension"), parts);
+                      });
 }
 
 Result<Tensor> zerosLike(const Tensor &tensor) {
@@ -159,16 +156,14 @@ Result<Values> broadcastFromRoot(const Call &call) {
 Result<Values> reduceToRoot(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
   TORCHERE_ASSIGN(Index roots, rootsOf(call, static_cast<int64_t>(group.size())));
-  TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
+  TORCHERE_ASSIGN(Values results,
+                  exchangeEach(call, group, roots.size(),
+                               [&](const std::vector<Tensor> &tensors) { return combine(call, tensors); }));
   int64_t place = placeIn(group, call.evaluator().process());
-  Values results;
-  for (size_t number = 0; number < roots.size(); ++number) {
-    TORCHERE_ASSIGN(Tensor result, combine(call, operandsOf(given, number)));
+  for (size_t number = 0; number < roots.size(); ++number)
     if (roots[number] != place) {
-      TORCHERE_ASSIGN(result, zerosLike(result));
+      TORCHERE_ASSIGN(results[number], zerosLike(results[number].tensor()));
     }
-    results.push_back(std::move(result));
-  }
   return results;
 }
 
