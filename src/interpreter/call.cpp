@@ -59,4 +59,8 @@ Result<Index> Call::resultShape(size_t index) const {
   return Index(type.getShape());
 }
 
+Result<Values> passOn(const Call &call) {
+  return call.values();
+}
+
 } // namespace torchere::interpreter

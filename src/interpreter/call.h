@@ -58,4 +58,7 @@ private:
   bool onNumbers;
 };
 
+/// The evaluation of an op that returns its operands.
+Result<Values> passOn(const Call &call);
+
 } // namespace torchere::interpreter

@@ -52,10 +52,6 @@ Result<Values> customCall(const Call &call) {
               target);
 }
 
-Result<Values> passOn(const Call &call) {
-  return call.values();
-}
-
 Result<Values> makeToken(const Call &) {
   return Values{Token()};
 }

@@ -24,11 +24,6 @@ Result<Values> reduceElementPrecision(const Call &call) {
   return Values{std::move(result)};
 }
 
-/// Numbers become quantized ones, and the reverse, around each computation with them: there is no more to do.
-Result<Values> keep(const Call &call) {
-  return call.values();
-}
-
 /// A tensor's elements as one string of bits, the lowest of each element first.
 class BitString {
 public:
@@ -101,8 +96,10 @@ void addUnary(EvaluationTable &table) {
   table.addComputation("stablehlo.sqrt", unary<sqrt>);
   table.addComputation("stablehlo.tan", unary<tan>);
   table.addComputation("stablehlo.tanh", unary<tanh>);
-  table.addComputation("stablehlo.uniform_dequantize", keep);
-  table.addComputation("stablehlo.uniform_quantize", keep);
+  // Numbers become quantized ones, and the reverse, around each computation with them: there is no more to
+  // do.
+  table.addComputation("stablehlo.uniform_dequantize", passOn);
+  table.addComputation("stablehlo.uniform_quantize", passOn);
 }
 
 } // namespace torchere::interpreter
