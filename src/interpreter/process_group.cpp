@@ -3,6 +3,7 @@
 
 #include "interpreter/evaluator.h"
 #include "stablehlo/diagnostics.h"
+#include "stablehlo/dialect.h"
 #include "stablehlo/mesh_axes.h"
 
 using namespace mlir;
@@ -109,10 +110,29 @@ Result<std::vector<ProcessId>> groupOf(const Call &call, Grouping grouping) {
   return std::vector<ProcessId>();
 }
 
-/// Values of one op and channel, on one way. Processes meet them in the same order.
+Result<Ends> endsOf(const Call &call) {
+  Index pairs = call.integers("source_target_pairs");
+  ProcessId self = call.evaluator().process();
+  Ends ends;
+  for (size_t pair = 0; pair + 1 < pairs.size(); pair += 2) {
+    TORCHERE_ASSIGN(std::vector<ProcessId> both,
+                    processesOf(call, groupingOfExchange(call), {pairs[pair], pairs[pair + 1]}));
+    if (both[0] == self)
+      ends.receiver = both[1];
+    if (both[1] == self)
+      ends.sender = both[0];
+  }
+  return ends;
+}
+
+/// Values of one op and channel, on one way; a recv takes those of a send. Processes meet them in the same
+/// order.
 static std::string mailbox(const Call &call, ProcessId sender, ProcessId receiver) {
-  return fmt::format("{} {} {}.{} {}.{}", call.operation()->getName().getStringRef().str(), channelOf(call),
-                     sender.replica, sender.partition, receiver.replica, receiver.partition);
+  StringRef op = call.operation()->getName().getStringRef();
+  if (isa<stablehlo::RecvOp>(call.operation()))
+    op = stablehlo::SendOp::getOperationName();
+  return fmt::format("{} {} {}.{} {}.{}", op.str(), channelOf(call), sender.replica, sender.partition,
+                     receiver.replica, receiver.partition);
 }
 
 void sendTo(const Call &call, ProcessId receiver, const Values &values) {

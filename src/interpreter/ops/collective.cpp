@@ -169,18 +169,11 @@ Result<Values> reduceToRoot(const Call &call) {
 
 /// A process that nobody sends to gets zeros.
 Result<Values> permute(const Call &call) {
-  Index pairs = call.integers("source_target_pairs");
-  ProcessId self = call.evaluator().process();
-  std::optional<ProcessId> sender;
-  for (size_t pair = 0; pair + 1 < pairs.size(); pair += 2) {
-    TORCHERE_ASSIGN(Group ends, processesOf(call, groupingOfExchange(call), {pairs[pair], pairs[pair + 1]}));
-    if (ends[0] == self)
-      sendTo(call, ends[1], call.values());
-    if (ends[1] == self)
-      sender = ends[0];
-  }
-  if (sender)
-    return receiveFrom(call, *sender);
+  TORCHERE_ASSIGN(Ends ends, endsOf(call));
+  if (ends.receiver)
+    sendTo(call, *ends.receiver, call.values());
+  if (ends.sender)
+    return receiveFrom(call, *ends.sender);
   TORCHERE_ASSIGN(Tensor zeros, zerosLike(call.operand(0)));
   return Values{std::move(zeros)};
 }

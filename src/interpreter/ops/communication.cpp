@@ -2,7 +2,7 @@
 #include "interpreter/evaluator.h"
 
 #include "interpreter/call.h"
-#include "stablehlo/dialect.h"
+#include "interpreter/process_group.h"
 
 namespace torchere::interpreter {
 
@@ -69,17 +69,26 @@ Result<Values> finishAsync(const Call &call) {
   return call.values().front().await();
 }
 
-Result<std::string> channelMailbox(const Call &call) {
-  if (call.attribute("source_target_pairs"))
-    return fail(ErrorCode::Unimplemented, "source_target_pairs cannot be interpreted");
-  return fmt::format("channel {}",
-                     call.attribute<stablehlo::ChannelHandleAttr>("channel_handle").getHandle());
+/// Where source_target_pairs say nothing, who asks first gets what is on a channel.
+std::string channelMailbox(const Call &call) {
+  return fmt::format("channel {}", channelOf(call));
+}
+
+/// Hosts are not in source_target_pairs.
+bool goesByPairs(const Call &call) {
+  return !call.integers("source_target_pairs").empty() && !call.flag("is_host_transfer");
 }
 
 /// What is sent is in the mailbox at once, before the token says so.
 Result<Values> send(const Call &call) {
-  TORCHERE_ASSIGN(std::string mailbox, channelMailbox(call));
-  call.evaluator().grid().send(mailbox, Values(call.values().begin(), call.values().end() - 1));
+  Values values(call.values().begin(), call.values().end() - 1);
+  if (!goesByPairs(call)) {
+    call.evaluator().grid().send(channelMailbox(call), std::move(values));
+    return Values{Token()};
+  }
+  TORCHERE_ASSIGN(Ends ends, endsOf(call));
+  if (ends.receiver)
+    sendTo(call, *ends.receiver, values);
   return Values{Token()};
 }
 
@@ -89,9 +98,23 @@ Result<Values> valuesAndToken(Result<Values> values) {
   return values;
 }
 
+/// What a recv gives that nobody sends to: zeros, as collective_permute does.
+Result<Values> zeroResults(const Call &call) {
+  Values zeros;
+  for (size_t index = 0; index + 1 < call.resultCount(); ++index) {
+    TORCHERE_ASSIGN(ElementType type, call.resultType(index));
+    TORCHERE_ASSIGN(Index shape, call.resultShape(index));
+    TORCHERE_ASSIGN(Tensor tensor, Tensor::create(type, shape));
+    zeros.push_back(std::move(tensor));
+  }
+  return zeros;
+}
+
 Result<Values> recv(const Call &call) {
-  TORCHERE_ASSIGN(std::string mailbox, channelMailbox(call));
-  return valuesAndToken(call.evaluator().grid().receive(mailbox));
+  if (!goesByPairs(call))
+    return valuesAndToken(call.evaluator().grid().receive(channelMailbox(call)));
+  TORCHERE_ASSIGN(Ends ends, endsOf(call));
+  return valuesAndToken(ends.sender ? receiveFrom(call, *ends.sender) : zeroResults(call));
 }
 
 Result<Values> infeed(const Call &call) {

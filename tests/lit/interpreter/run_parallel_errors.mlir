@@ -183,3 +183,19 @@ func.func @unfed() {
   %0, %1 = "stablehlo.infeed"(%token) <{infeed_config = ""}> : (!stablehlo.token) -> (tensor<i64>, !stablehlo.token)
   return
 }
+
+// -----
+
+// CHECK: error: [stablehlo.send] no process 2: the program runs on 2 replicas of 1 partitions
+module {
+  func.func @p(%x: tensor<i64>, %token: !stablehlo.token) {
+    %0 = "stablehlo.send"(%x, %token) <{channel_handle = #stablehlo.channel_handle<handle = 0, type = 1>, source_target_pairs = dense<[[0, 2]]> : tensor<1x2xi64>}> : (tensor<i64>, !stablehlo.token) -> !stablehlo.token
+    return
+  }
+  func.func @main() {
+    %x = stablehlo.constant dense<1> : tensor<i64>
+    %token = stablehlo.create_token : !stablehlo.token
+    "interpreter.run_parallel"(%x, %token, %x, %token) <{programs = [[@p], [@p]]}> : (tensor<i64>, !stablehlo.token, tensor<i64>, !stablehlo.token) -> ()
+    return
+  }
+}
