@@ -196,12 +196,16 @@ Status CompileCache::makeRoom(uint64_t size) {
   return {};
 }
 
-Result<CompileCache::Contents> CompileCache::contents() const {
+/// Our files in the folder; none when it is not there.
+Result<std::vector<CompileCache::File>> CompileCache::listChecked() const {
   Status status = checkFolder();
   if (!status && status.error().code == ErrorCode::NotFound)
-    return Contents{};
+    return std::vector<File>{};
   TORCHERE_TRY(std::move(status));
-  TORCHERE_ASSIGN(std::vector<File> files, list());
+  return list();
+}
+
+CompileCache::Contents CompileCache::summarize(const std::vector<File> &files) {
   Contents contents;
   for (const File &file : files) {
     contents.entryCount += !file.temporary;
@@ -210,15 +214,17 @@ Result<CompileCache::Contents> CompileCache::contents() const {
   return contents;
 }
 
+Result<CompileCache::Contents> CompileCache::contents() const {
+  TORCHERE_ASSIGN(std::vector<File> files, listChecked());
+  return summarize(files);
+}
+
 Result<CompileCache::Contents> CompileCache::clear() {
-  TORCHERE_ASSIGN(Contents before, contents());
-  if (before.entryCount == 0 && before.byteSize == 0)
-    return before;
-  TORCHERE_ASSIGN(std::vector<File> files, list());
+  TORCHERE_ASSIGN(std::vector<File> files, listChecked());
   for (const File &file : files)
     if (::unlink((directory / file.name).c_str()) != 0 && errno != ENOENT)
       return systemError(directory / file.name, "cannot be removed", errno);
-  return before;
+  return summarize(files);
 }
 
 } // namespace torchere::runtime

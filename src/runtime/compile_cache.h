@@ -73,6 +73,8 @@ private:
   Status checkFolder() const;
   Status write(const CacheKey &key, std::string_view executable);
   Result<std::vector<File>> list() const;
+  Result<std::vector<File>> listChecked() const;
+  static Contents summarize(const std::vector<File> &files);
   Status makeRoom(uint64_t size);
   void report(const Error &error);
 
