@@ -25,7 +25,8 @@ namespace {
 
 class DirectoryReader {
 public:
-  DirectoryReader(const fs::path &root, const LoadOptions &options) : root(root), options(options) {}
+  DirectoryReader(const Folder &folder, const LoadOptions &options)
+      : folder(folder), root(folder.path()), options(options) {}
 
   Result<Bundle> read() {
     TORCHERE_TRY(readManifestFile());
@@ -47,15 +48,10 @@ private:
   }
   std::string subject(std::string_view name) const { return (root / name).string(); }
 
-  Result<std::string> readText(std::string_view name, size_t limit) const {
-    TORCHERE_ASSIGN(fs::path path, containedPath(root, name));
-    return readFile(path, limit);
-  }
-
   Status readManifestFile() {
     if (!exists(manifestName))
       return {};
-    TORCHERE_ASSIGN(std::string text, readText(manifestName, jsonSizeLimit));
+    TORCHERE_ASSIGN(std::string text, folder.read(manifestName, jsonSizeLimit));
     TORCHERE_ASSIGN(manifest, readManifest(text, subject(manifestName)));
     return {};
   }
@@ -86,7 +82,7 @@ private:
 
   Result<Function> readFunction(const std::string &name) {
     Function function;
-    TORCHERE_ASSIGN(std::string metaText, readText(metaName(name), jsonSizeLimit));
+    TORCHERE_ASSIGN(std::string metaText, folder.read(metaName(name), jsonSizeLimit));
     bool hasSignature = manifest || exists(signatureName(name));
     TORCHERE_ASSIGN(function.entryPoint, readMeta(metaText, subject(metaName(name)), !hasSignature));
     if (function.entryPoint.name != name)
@@ -94,7 +90,7 @@ private:
                   subject(metaName(name)), function.entryPoint.name, name);
     TORCHERE_TRY(verifyEntryPoint(function.entryPoint, subject(metaName(name))));
     if (hasSignature) {
-      TORCHERE_ASSIGN(std::string text, readText(signatureName(name), jsonSizeLimit));
+      TORCHERE_ASSIGN(std::string text, folder.read(signatureName(name), jsonSizeLimit));
       TORCHERE_ASSIGN(EntryPoint entryPoint, readSignature(text, subject(signatureName(name))));
       TORCHERE_TRY(checkMetaAgrees(function.entryPoint, entryPoint, subject(metaName(name))));
       function.entryPoint = std::move(entryPoint);
@@ -107,7 +103,7 @@ private:
   /// or one of a StableHLO that is newer than ours.
   Status readModuleFiles(const std::string &name, Function &function) {
     if (exists(bytecodeName(name))) {
-      TORCHERE_ASSIGN(function.bytecode, readText(bytecodeName(name), textSizeLimit));
+      TORCHERE_ASSIGN(function.bytecode, folder.read(bytecodeName(name), textSizeLimit));
       Status readable = checkReadable(function.bytecode, subject(bytecodeName(name)));
       if (readable)
         return {};
@@ -116,7 +112,7 @@ private:
       TORCHERE_LOG_LINE(Info, "load", "{}: the text is read instead", readable.error().message);
       function.bytecode.clear();
     }
-    TORCHERE_ASSIGN(function.text, readText(textName(name), textSizeLimit));
+    TORCHERE_ASSIGN(function.text, folder.read(textName(name), textSizeLimit));
     return {};
   }
 
@@ -140,10 +136,12 @@ private:
 
   Result<Weight> readArray(const std::string &file, const std::string &name,
                            std::optional<DType> dtype) const {
-    if (!exists(file))
+    auto mapped = folder.map(file);
+    if (!mapped && !exists(file))
       return fail(ErrorCode::NotFound, "[{}] its file is missing: {}", name, subject(file));
-    TORCHERE_ASSIGN(fs::path path, containedPath(root, file));
-    return mapWeight(path, name, dtype);
+    if (!mapped)
+      return tl::unexpected(std::move(mapped).error());
+    return weightOf(*std::move(mapped), subject(file), name, dtype);
   }
 
   Result<Weight> readListed(const std::string &file, const WeightEntry &entry) const {
@@ -218,6 +216,7 @@ private:
     return {};
   }
 
+  const Folder &folder;
   const fs::path &root;
   const LoadOptions &options;
   std::optional<Manifest> manifest;
@@ -232,7 +231,8 @@ Result<Bundle> load(const fs::path &path, const LoadOptions &options) {
     return fail(fs::exists(path, error) ? ErrorCode::InvalidArgument : ErrorCode::NotFound,
                 "[{}] {}: expected the directory of a saved program", path.string(),
                 fs::exists(path, error) ? "is no directory" : "does not exist");
-  return DirectoryReader(path, options).read();
+  TORCHERE_ASSIGN(Folder folder, Folder::open(path));
+  return DirectoryReader(folder, options).read();
 }
 
 } // namespace torchere::artifact

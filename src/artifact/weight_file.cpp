@@ -123,9 +123,14 @@ static Storage storageOf(std::shared_ptr<const MappedFile> file, const NpyHeader
 
 Result<Weight> mapWeight(const std::filesystem::path &path, std::string name, std::optional<DType> dtype) {
   TORCHERE_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
-  TORCHERE_ASSIGN(NpyHeader header, parseNpyHeader(file->bytes(), path.string()));
+  return weightOf(std::move(file), path.string(), std::move(name), dtype);
+}
+
+Result<Weight> weightOf(std::shared_ptr<const MappedFile> file, std::string_view subject, std::string name,
+                        std::optional<DType> dtype) {
+  TORCHERE_ASSIGN(NpyHeader header, parseNpyHeader(file->bytes(), subject));
   Weight weight;
-  TORCHERE_ASSIGN(weight.dtype, dtypeFromDescr(header.descr, dtype, path.string()));
+  TORCHERE_ASSIGN(weight.dtype, dtypeFromDescr(header.descr, dtype, subject));
   weight.name = std::move(name);
   weight.strides = denseStrides(header.shape, header.fortranOrder);
   weight.shape = header.shape;

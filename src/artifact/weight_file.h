@@ -2,10 +2,14 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/file.h"
 #include "program/program.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace torchere::artifact {
 
@@ -21,5 +25,8 @@ TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, const std::fil
 /// are strided views.
 TORCHERE_EXPORT Result<program::Weight> mapWeight(const std::filesystem::path &path, std::string name,
                                                   std::optional<DType> dtype);
+/// The same of a file that is mapped already; `subject` starts the errors.
+Result<program::Weight> weightOf(std::shared_ptr<const MappedFile> file, std::string_view subject,
+                                 std::string name, std::optional<DType> dtype);
 
 } // namespace torchere::artifact

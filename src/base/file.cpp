@@ -8,9 +8,14 @@
 #include <limits>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h>
+#endif
 
 namespace torchere {
 
@@ -65,9 +70,9 @@ struct Descriptor {
 } // namespace
 
 /// Checks that the open file is a regular one and gives its size.
-static Result<size_t> regularFileSize(const Descriptor &file, const fs::path &path) {
+static Result<size_t> regularFileSize(int descriptor, const fs::path &path) {
   struct stat status;
-  if (::fstat(file.number, &status) != 0)
+  if (::fstat(descriptor, &status) != 0)
     return systemError(path, "cannot be examined", errno);
   if (!S_ISREG(status.st_mode))
     return invalidArgument("[{}] is no regular file", path.string());
@@ -77,11 +82,9 @@ static Result<size_t> regularFileSize(const Descriptor &file, const fs::path &pa
 // O_NONBLOCK: opening a FIFO must not wait for a writer; it is refused right after.
 static constexpr int readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
-Result<std::string> readFile(const fs::path &path, size_t limit) {
-  Descriptor file(::open(path.c_str(), readFlags));
-  if (file.number < 0)
-    return systemError(path, "cannot be opened", errno);
-  TORCHERE_ASSIGN(size_t size, regularFileSize(file, path));
+/// The bytes of an open file; `path` is for errors.
+static Result<std::string> readAll(const Descriptor &file, const fs::path &path, size_t limit) {
+  TORCHERE_ASSIGN(size_t size, regularFileSize(file.number, path));
   if (size > limit)
     return fail(ErrorCode::ResourceExhausted, "[{}] is too large: got {} bytes, expected at most {}",
                 path.string(), size, limit);
@@ -99,6 +102,13 @@ Result<std::string> readFile(const fs::path &path, size_t limit) {
   }
   contents.resize(done);
   return contents;
+}
+
+Result<std::string> readFile(const fs::path &path, size_t limit) {
+  Descriptor file(::open(path.c_str(), readFlags));
+  if (file.number < 0)
+    return systemError(path, "cannot be opened", errno);
+  return readAll(file, path, limit);
 }
 
 fs::path temporarySibling(const fs::path &path) {
@@ -199,10 +209,14 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const fs::path &path)
   Descriptor file(::open(path.c_str(), readFlags));
   if (file.number < 0)
     return systemError(path, "cannot be opened", errno);
-  TORCHERE_ASSIGN(size_t size, regularFileSize(file, path));
+  return map(file.number, path);
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::map(int descriptor, const fs::path &path) {
+  TORCHERE_ASSIGN(size_t size, regularFileSize(descriptor, path));
   void *address = nullptr;
   if (size > 0) { // mmap refuses a length of 0
-    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number, 0);
+    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0);
     if (address == MAP_FAILED)
       return systemError(path, "cannot be mapped", errno);
   }
@@ -284,6 +298,56 @@ Result<fs::path> containedPath(const fs::path &root, std::string_view name) {
     return fail(ErrorCode::PermissionDenied, "[{}] is a link that leaves the directory {}",
                 (root / name).string(), root.string());
   return canonicalPath;
+}
+
+Result<Folder> Folder::open(const fs::path &root) {
+  int descriptor = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0)
+    return systemError(root, "cannot be opened", errno);
+  return Folder(root, descriptor);
+}
+
+Folder::Folder(Folder &&other) noexcept
+    : root(std::move(other.root)), descriptor(std::exchange(other.descriptor, -1)) {}
+
+Folder::~Folder() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+/// Opens a file without leaving the folder; negative where it fails or the system does not know how.
+static int openBeneath([[maybe_unused]] int folder, [[maybe_unused]] const std::string &name) {
+#ifdef RESOLVE_BENEATH
+  struct open_how how = {};
+  how.flags = readFlags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof(how)));
+#else
+  return -1;
+#endif
+}
+
+Result<int> Folder::openFile(std::string_view name) const {
+  TORCHERE_TRY(checkRelativeName(name, root.string()));
+  if (int number = openBeneath(descriptor, std::string(name)); number >= 0)
+    return number;
+  // An error that wants its text, a link that leaves the folder and comes back, or an old kernel.
+  TORCHERE_ASSIGN(fs::path path, containedPath(root, name));
+  int file = ::open(path.c_str(), readFlags);
+  if (file < 0)
+    return systemError(path, "cannot be opened", errno);
+  return file;
+}
+
+Result<std::string> Folder::read(std::string_view name, size_t limit) const {
+  TORCHERE_ASSIGN(int number, openFile(name));
+  return readAll(Descriptor(number), root / name, limit);
+}
+
+Result<std::shared_ptr<const MappedFile>> Folder::map(std::string_view name) const {
+  TORCHERE_ASSIGN(int number, openFile(name));
+  Descriptor file(number);
+  return MappedFile::map(file.number, root / name);
 }
 
 } // namespace torchere

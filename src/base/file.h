@@ -74,7 +74,9 @@ public:
   std::span<const std::byte> bytes() const { return {address, size}; }
 
 private:
+  friend class Folder;
   MappedFile(const std::byte *address, size_t size) : address(address), size(size) {}
+  static Result<std::shared_ptr<const MappedFile>> map(int descriptor, const std::filesystem::path &path);
   const std::byte *address;
   size_t size;
 };
@@ -87,5 +89,28 @@ TORCHERE_EXPORT Status checkRelativeName(std::string_view name, std::string_view
 /// refuses and links that lead out of `root`. Fails when there is no such file.
 TORCHERE_EXPORT Result<std::filesystem::path> containedPath(const std::filesystem::path &root,
                                                             std::string_view name);
+
+/// A folder whose files are opened by names, as containedPath() takes them, in one step: nothing that is
+/// renamed meanwhile leads out of it, and a folder of many files is opened quickly.
+class TORCHERE_EXPORT Folder {
+public:
+  static Result<Folder> open(const std::filesystem::path &root);
+  Folder(Folder &&other) noexcept;
+  Folder &operator=(Folder &&other) = delete;
+  ~Folder();
+
+  const std::filesystem::path &path() const { return root; }
+  /// As readFile().
+  Result<std::string> read(std::string_view name, size_t limit) const;
+  /// As MappedFile::open().
+  Result<std::shared_ptr<const MappedFile>> map(std::string_view name) const;
+
+private:
+  Folder(std::filesystem::path root, int descriptor) : root(std::move(root)), descriptor(descriptor) {}
+  /// The number of the open file, which the caller closes.
+  Result<int> openFile(std::string_view name) const;
+  std::filesystem::path root;
+  int descriptor;
+};
 
 } // namespace torchere

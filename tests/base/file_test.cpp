@@ -205,6 +205,32 @@ TEST(ContainedPath, FollowsLinksInsideOnly) {
   EXPECT_EQ(containedPath(root, "../outside").error().code, ErrorCode::InvalidArgument);
 }
 
+TEST(Folder, OpensWhatContainedPathAllows) {
+  TemporaryDirectory directory;
+  std::string root = (directory / "root").string();
+  directory.put("root/data/w", "weight");
+  directory.put("outside", "secret");
+  fs::create_symlink("data/w", directory / "root/inside");
+  fs::create_symlink(directory / "root/data/w", directory / "root/absolute");
+  fs::create_symlink("../root/data/w", directory / "root/back");
+  fs::create_symlink("../outside", directory / "root/escape");
+  Folder folder = *Folder::open(root);
+  for (const char *name : {"data/w", "inside", "absolute", "back"}) {
+    EXPECT_EQ(*folder.read(name, 6), "weight") << name;
+    EXPECT_EQ((*folder.map(name))->bytes().size(), 6u) << name;
+  }
+  EXPECT_EQ(folder.read("escape", 100).error().message,
+            "[" + root + "/escape] is a link that leaves the directory " + root);
+  EXPECT_EQ(folder.map("escape").error().code, ErrorCode::PermissionDenied);
+  EXPECT_EQ(folder.map("../outside").error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(folder.map("data/none").error().message,
+            "[" + root + "/data/none] cannot be opened: No such file or directory");
+  EXPECT_EQ(folder.map("data").error().message, "[" + root + "/data] is no regular file");
+  EXPECT_EQ(folder.read("data/w", 5).error().message,
+            "[" + root + "/data/w] is too large: got 6 bytes, expected at most 5");
+  EXPECT_EQ(Folder::open(directory / "none").error().code, ErrorCode::NotFound);
+}
+
 TEST(ContainedPath, ASiblingWhoseNameStartsTheSameIsOutside) {
   TemporaryDirectory directory;
   directory.put("root/x", "");
