@@ -119,8 +119,12 @@ def find(name_or_path: str = "") -> _core.PluginLocation:
 
 def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> _core.Client:
     """The client of a plugin. One serves all callers with equal options, to the end of the process."""
+    values = dict(options or {})
     with _without_notices():
-        return _core.shared_client(name_or_path, dict(options or {}), installed_packages())
+        # Packages come last, and to look for them takes milliseconds: only where there is no other plugin.
+        with contextlib.suppress(NotFoundError):
+            return _core.shared_client(name_or_path, values, [])
+        return _core.shared_client(name_or_path, values, installed_packages())
 
 
 @contextlib.contextmanager

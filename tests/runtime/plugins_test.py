@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from torchere import errors, plugins
+from torchere import _core, errors, plugins
 
 
 @pytest.fixture
@@ -184,3 +184,20 @@ def test_as_many_devices_as_asked():
     result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     assert result.stdout.strip() == "3", result.stderr
     assert result.stderr == ""  # the plugin's notices are not the user's
+
+
+def test_a_client_looks_for_packages_only_where_it_has_to(monkeypatch):
+    path = plugins.find("cpu").path
+    client = plugins.client("cpu")
+
+    def look():
+        raise AssertionError("looked for packages")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(plugins, "installed_packages", look)
+        assert plugins.client(path).platform_name == client.platform_name
+    location = _core.PluginLocation("of_a_package", path, "site-packages")
+    monkeypatch.setattr(plugins, "installed_packages", lambda: [location])
+    assert plugins.client("of_a_package").platform_name == client.platform_name
+    with pytest.raises(errors.NotFoundError, match=r"known are .*, of_a_package;"):
+        plugins.client("no_such_plugin")
