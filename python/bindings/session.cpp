@@ -113,10 +113,7 @@ static size_t checkIndex(const PythonSession &self, size_t function) {
   return function;
 }
 
-static nb::list call(PythonSession &self, size_t function, nb::sequence leaves) {
-  nb::list results(self.templates[checkIndex(self, function)]); // a copy
-  size_t count = nb::len(leaves);
-  TensorReader reader(count);
+static std::vector<Input> readInputs(TensorReader &reader, const nb::sequence &leaves, size_t count) {
   std::vector<Input> inputs;
   inputs.reserve(count);
   for (nb::handle leaf : leaves) {
@@ -125,6 +122,14 @@ static nb::list call(PythonSession &self, size_t function, nb::sequence leaves) 
     else
       inputs.emplace_back(readConstant(leaf));
   }
+  return inputs;
+}
+
+static nb::list call(PythonSession &self, size_t function, nb::sequence leaves) {
+  nb::list results(self.templates[checkIndex(self, function)]); // a copy
+  size_t count = nb::len(leaves);
+  TensorReader reader(count);
+  std::vector<Input> inputs = readInputs(reader, leaves, count);
   Result<session::CallResult> result = [&] {
     nb::gil_scoped_release release;
     auto called = self.session->call(function, inputs);
@@ -172,6 +177,27 @@ static nb::dict counts(const PythonSession &self, size_t function) {
   return result;
 }
 
+static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::sequence leaves) {
+  checkIndex(self, function);
+  size_t count = nb::len(leaves);
+  TensorReader reader(count);
+  std::vector<Input> inputs = readInputs(reader, leaves, count);
+  Result<runtime::MemoryStatistics> told = [&] {
+    nb::gil_scoped_release release;
+    auto statistics = self.session->memoryStatistics(function, inputs);
+    return statistics;
+  }();
+  inputs.clear();
+  runtime::MemoryStatistics statistics = unwrap(std::move(told));
+  nb::dict result;
+  result["arguments"] = statistics.arguments;
+  result["results"] = statistics.results;
+  result["aliases"] = statistics.aliases;
+  result["temporaries"] = statistics.temporaries;
+  result["code"] = statistics.code;
+  return result;
+}
+
 void bindSession(nb::module_ &module) {
   nb::class_<PythonSession>(module, "Session",
                             "A program on a device, ready to be called, from several threads if need be.")
@@ -195,7 +221,9 @@ void bindSession(nb::module_ &module) {
       .def("write_state", &writeState, nb::arg("name"), nb::arg("value"),
            "Sets a state to a copy of the tensor.")
       .def("counts", &counts, nb::arg("function"),
-           "How many calls the function had, and how often its module was refined and made an executable.");
+           "How many calls the function had, and how often its module was refined and made an executable.")
+      .def("memory_statistics", &memoryStatistics, nb::arg("function"), nb::arg("leaves"),
+           "Bytes that a call with these leaves takes: arguments, results, aliases, temporaries, code.");
 }
 
 } // namespace torchere::bindings

@@ -355,3 +355,8 @@ class Session:
         """
         How many calls the function had, and how often its module was refined and made an executable.
         """
+
+    def memory_statistics(self, function: int, leaves: Sequence) -> dict:
+        """
+        Bytes that a call with these leaves takes: arguments, results, aliases, temporaries, code.
+        """

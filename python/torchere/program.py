@@ -109,6 +109,15 @@ class StableHLOProgram:
                 weights[name] = self._session.read_weight(name)
         return weights
 
+    def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
+        """What a call of the default function with such arguments takes, in bytes, as the plugin's compiler
+        planned it: `arguments` (weights and state among them) and `results`; `aliases`, what of the results
+        lies in the memory of donated state; `temporaries`, allocated for the time of the call; `code`.
+        Nothing is run. Not every plugin tells."""
+        convention = self._conventions[self._default]
+        leaves = convention.flatten(args, kwargs)
+        return self._ready_session().memory_statistics(convention.index, leaves)
+
     @property
     def _default(self) -> str:
         return self._core_bundle.functions[0]

@@ -91,6 +91,23 @@ Result<std::string> Executable::serialize() const {
   return bytes;
 }
 
+Result<MemoryStatistics> Executable::memoryStatistics() const {
+  TORCHERE_TRY(owningClient->checkProcess());
+  const Plugin &plugin = owningClient->plugin();
+  const abi::Api &api = plugin.api();
+  if (api.structSize < sizeof(abi::Api) || !api.executableGetCompiledMemoryStats)
+    return fail(ErrorCode::Unimplemented,
+                "[{}] the plugin does not tell what memory executables take: it has no {}",
+                owningClient->platformName(), "PJRT_Executable_GetCompiledMemoryStats");
+  abi::ExecutableGetCompiledMemoryStatsArgs args;
+  TORCHERE_TRY(inspect([&](abi::Executable *inspected) {
+    args.executable = inspected;
+    return plugin.call(api.executableGetCompiledMemoryStats, args, owningClient->platformName(),
+                       "cannot tell what memory the executable takes");
+  }));
+  return MemoryStatistics{args.arguments, args.results, args.aliases, args.temporaries, args.code};
+}
+
 Executable::~Executable() {
   if (owningClient->isForked())
     return;

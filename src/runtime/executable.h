@@ -12,6 +12,15 @@
 
 namespace torchere::runtime {
 
+/// What an execution takes, in bytes, as the plugin's compiler planned it.
+struct MemoryStatistics {
+  int64_t arguments = 0;
+  int64_t results = 0;
+  int64_t aliases = 0;     ///< of the results, what lies in the memory of donated arguments
+  int64_t temporaries = 0; ///< allocated for the time of the execution
+  int64_t code = 0;
+};
+
 /// Owns the plugin's executable and, through it, the client. Callable from several threads at once.
 class TORCHERE_EXPORT Executable {
 public:
@@ -28,6 +37,8 @@ public:
   /// What the plugin needs to load it again, with the same build of the plugin on the same kind of machine.
   /// Unimplemented when the plugin has no such function; else what it answers.
   Result<std::string> serialize() const;
+  /// Unimplemented when the plugin has no such function; else what it answers.
+  Result<MemoryStatistics> memoryStatistics() const;
   size_t outputCount() const { return outputs; }
   const std::shared_ptr<Client> &client() const { return owningClient; }
 

@@ -252,6 +252,23 @@ struct ExecutableNumOutputsArgs {
   Executable *executable = nullptr;
   size_t count = 0; // out
 };
+/// Sizes in bytes, all filled in by the plugin; the later five are of the host's memory.
+struct ExecutableGetCompiledMemoryStatsArgs {
+  TORCHERE_PJRT_HEADER(ExecutableGetCompiledMemoryStatsArgs, total);
+  Executable *executable = nullptr;
+  int64_t code = 0;
+  int64_t arguments = 0;
+  int64_t results = 0;
+  int64_t aliases = 0;
+  int64_t temporaries = 0;
+  int64_t hostCode = 0;
+  int64_t hostArguments = 0;
+  int64_t hostResults = 0;
+  int64_t hostAliases = 0;
+  int64_t hostTemporaries = 0;
+  int64_t peak = 0;
+  int64_t total = 0;
+};
 struct SerializedExecutable;
 struct ExecutableSerializeArgs {
   TORCHERE_PJRT_HEADER(ExecutableSerializeArgs, deleter);
@@ -445,7 +462,32 @@ struct Api {
   Unused bufferIncreaseExternalReferenceCount;
   Unused bufferDecreaseExternalReferenceCount;
   Function<BufferOpaqueDeviceMemoryDataPointerArgs> bufferOpaqueDeviceMemoryDataPointer;
+
+  // Tables of older plugins may end before the slots that follow.
+  Unused copyToDeviceStreamDestroy;
+  Unused copyToDeviceStreamAddChunk;
+  Unused copyToDeviceStreamTotalBytes;
+  Unused copyToDeviceStreamGranuleSize;
+  Unused copyToDeviceStreamCurrentBytes;
+  Unused topologyDescriptionCreate;
+  Unused topologyDescriptionDestroy;
+  Unused topologyDescriptionPlatformName;
+  Unused topologyDescriptionPlatformVersion;
+  Unused topologyDescriptionGetDeviceDescriptions;
+  Unused topologyDescriptionSerialize;
+  Unused topologyDescriptionAttributes;
+  Unused compile;
+  Unused executableOutputElementTypes;
+  Unused executableOutputDimensions;
+  Unused bufferCopyToMemory;
+  Unused clientCreateViewOfDeviceBuffer;
+  Unused executableFingerprint;
+  Unused clientTopologyDescription;
+  Function<ExecutableGetCompiledMemoryStatsArgs> executableGetCompiledMemoryStats;
 };
+
+/// How much of the table every plugin has to have.
+inline constexpr size_t requiredTableSize = offsetof(Api, copyToDeviceStreamDestroy);
 
 /// The name and type of the function that a plugin exports.
 inline constexpr const char *entryPointName = "GetPjrtApi";

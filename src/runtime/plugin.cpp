@@ -95,14 +95,14 @@ Status Plugin::checkTable() const {
   // The size comes first: nothing behind it may be read before.
   if (table->structSize < offsetof(abi::Api, errorDestroy))
     return invalidArgument("[{}] PJRT table too short: got {} bytes, expected at least {}", file,
-                           table->structSize, sizeof(abi::Api));
+                           table->structSize, abi::requiredTableSize);
   if (table->version.major != 0)
     return invalidArgument("[{}] unsupported version of the PJRT C API: got {}.{}, expected 0.x", file,
                            table->version.major, table->version.minor);
-  if (table->structSize < sizeof(abi::Api))
+  if (table->structSize < abi::requiredTableSize)
     return invalidArgument("[{}] PJRT table too short (version {}.{}): got {} bytes, expected at least {}",
                            file, table->version.major, table->version.minor, table->structSize,
-                           sizeof(abi::Api));
+                           abi::requiredTableSize);
   for (const RequiredSlot &slot : requiredSlots) {
     const auto *address = reinterpret_cast<const char *>(table) + slot.offset;
     if (!*reinterpret_cast<void *const *>(address))

@@ -246,7 +246,24 @@ void Callable::keep(const Sizes &sizes, std::shared_ptr<const Specialization> sp
     specializations.erase(
         std::min_element(specializations.begin(), specializations.end(),
                          [](const auto &a, const auto &b) { return a.second.usedAt < b.second.usedAt; }));
-  specializations[sizes] = {std::move(specialization), callCounts.calls};
+  specializations[sizes] = {std::move(specialization), uses};
+}
+
+/// With the mutex locked.
+Result<std::shared_ptr<const Specialization>> Callable::findOrPrepare(const Sizes &sizes,
+                                                                      std::span<const Input> inputs,
+                                                                      runtime::Client &client,
+                                                                      std::optional<int> device) {
+  ++uses;
+  auto found = specializations.find(sizes);
+  if (found != specializations.end()) {
+    found->second.usedAt = uses;
+    return found->second.specialization;
+  }
+  auto specialization = prepare(sizes, inputs, client, device);
+  if (specialization)
+    keep(sizes, *specialization);
+  return specialization;
 }
 
 Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &sizes,
@@ -254,18 +271,19 @@ Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &
                                                                    runtime::Client &client,
                                                                    std::optional<int> device) {
   std::lock_guard lock(mutex);
-  ++callCounts.calls;
-  auto found = specializations.find(sizes);
-  if (found != specializations.end()) {
-    found->second.usedAt = callCounts.calls;
-    return found->second.specialization;
-  }
-  auto specialization = prepare(sizes, inputs, client, device);
+  auto specialization = findOrPrepare(sizes, inputs, client, device);
   if (specialization)
-    keep(sizes, *specialization);
-  else
-    --callCounts.calls; // counted are those that passed the checks
+    ++callCounts.calls; // counted are those that passed the checks
   return specialization;
+}
+
+Result<runtime::MemoryStatistics> Callable::memoryStatistics(const Sizes &sizes,
+                                                             std::span<const Input> inputs,
+                                                             runtime::Client &client,
+                                                             std::optional<int> device) {
+  std::lock_guard lock(mutex);
+  TORCHERE_ASSIGN(auto specialization, findOrPrepare(sizes, inputs, client, device));
+  return specialization->executable->memoryStatistics();
 }
 
 CallCounts Callable::counts() const {

@@ -53,10 +53,13 @@ public:
   void findStateReads();
   /// The executable for sizes that the signature gave. Made when it is not there: sizes are then checked,
   /// weights made resident, and, unless the client finds an executable for all this, the module refined and
-  /// compiled. One thread at a time makes one.
+  /// compiled. One thread at a time makes one. Counts as a call.
   Result<std::shared_ptr<const Specialization>> specialize(const Sizes &sizes, std::span<const Input> inputs,
                                                            runtime::Client &client,
                                                            std::optional<int> device);
+  /// What a call with such sizes takes; an executable that is not there is made.
+  Result<runtime::MemoryStatistics> memoryStatistics(const Sizes &sizes, std::span<const Input> inputs,
+                                                     runtime::Client &client, std::optional<int> device);
   CallCounts counts() const;
 
 private:
@@ -69,6 +72,10 @@ private:
   std::string identity(const std::vector<passes::ArgumentShape> &shapes);
   Result<std::shared_ptr<const Specialization>> prepare(const Sizes &sizes, std::span<const Input> inputs,
                                                         runtime::Client &client, std::optional<int> device);
+  Result<std::shared_ptr<const Specialization>> findOrPrepare(const Sizes &sizes,
+                                                              std::span<const Input> inputs,
+                                                              runtime::Client &client,
+                                                              std::optional<int> device);
   void keep(const Sizes &sizes, std::shared_ptr<const Specialization> specialization);
   std::vector<std::shared_ptr<const runtime::ArrayType>> argumentTypes(std::span<const Input> inputs) const;
 
@@ -83,11 +90,12 @@ private:
   std::optional<stablehlo::Module> module;
   struct Kept {
     std::shared_ptr<const Specialization> specialization;
-    int64_t usedAt = 0; ///< the number of the call that used it last
+    int64_t usedAt = 0; ///< the number of the use that was its last
   };
   std::map<Sizes, Kept> specializations; ///< at most executableLimit
   std::optional<Digest> programDigest;   ///< of what all specializations are made from
   CallCounts callCounts;
+  int64_t uses = 0; ///< of specializations
 };
 
 } // namespace torchere::session

@@ -172,6 +172,14 @@ Result<CallResult> Session::deliver(const Callable &callable, std::vector<Buffer
   return result;
 }
 
+Result<runtime::MemoryStatistics> Session::memoryStatistics(size_t function, std::span<const Input> inputs) {
+  TORCHERE_TRY(client->checkProcess());
+  Callable &callable = *callables[function];
+  Sizes sizes;
+  TORCHERE_TRY(callable.signature().check(inputs, sizes));
+  return callable.memoryStatistics(sizes, inputs, *client, deviceId);
+}
+
 std::vector<std::string> Session::stateNames() const {
   std::vector<std::string> names;
   for (const auto &callable : callables)

@@ -4,6 +4,7 @@
 #include "artifact/bundle.h"
 #include "runtime/buffer.h"
 #include "runtime/client.h"
+#include "runtime/executable.h"
 #include "session/tensor_view.h"
 
 #include <memory>
@@ -75,6 +76,9 @@ public:
   Status writeState(std::string_view name, const TensorView &value);
 
   CallCounts counts(size_t function) const;
+  /// What a call with such inputs takes. Compiles where the first call would. Errors: those of call, and
+  /// Unimplemented when the plugin does not tell.
+  Result<runtime::MemoryStatistics> memoryStatistics(size_t function, std::span<const Input> inputs);
 
 private:
   struct Arguments;

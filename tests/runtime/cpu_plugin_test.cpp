@@ -149,6 +149,16 @@ TEST_F(Cpu, DonatesWhatTheProgramMarks) {
       << again.error().message;
 }
 
+TEST_F(Cpu, TellsWhatMemoryAnExecutionTakes) {
+  auto statistics = (*client->compile(addOneInPlace))->memoryStatistics();
+  ASSERT_TRUE(statistics) << statistics.error().text();
+  EXPECT_EQ(statistics->arguments, 16);
+  EXPECT_EQ(statistics->results, 16);
+  EXPECT_EQ(statistics->aliases, 16);
+  EXPECT_EQ(statistics->temporaries, 0);
+  EXPECT_EQ((*client->compile(addOne))->memoryStatistics()->aliases, 0);
+}
+
 TEST_F(Cpu, RefusesAModuleThatDoesNotParse) {
   auto result = client->compile("module { func.func @main() { nonsense } }");
   ASSERT_FALSE(result);

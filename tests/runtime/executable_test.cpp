@@ -50,6 +50,34 @@ TEST_F(ExecutableTest, ReturnsResultsByPointer) {
   EXPECT_EQ(callCount("PJRT_Buffer_ElementType"), 1); // the types of results are asked for once
 }
 
+TEST_F(ExecutableTest, TellsWhatMemoryItTakes) {
+  auto executable = *client->compile("module {}");
+  auto statistics = executable->memoryStatistics();
+  ASSERT_TRUE(statistics) << statistics.error().text();
+  EXPECT_EQ(statistics->arguments, 1);
+  EXPECT_EQ(statistics->results, 2);
+  EXPECT_EQ(statistics->aliases, 3);
+  EXPECT_EQ(statistics->temporaries, 4);
+  EXPECT_EQ(statistics->code, 5);
+  control->failing = "PJRT_Executable_GetCompiledMemoryStats";
+  expectError(
+      executable->memoryStatistics(), ErrorCode::Internal,
+      "[fake] cannot tell what memory the executable takes: PJRT_Executable_GetCompiledMemoryStats was "
+      "told to fail");
+}
+
+TEST_F(ExecutableTest, PluginsWithAnOlderTableDoNotTellWhatMemoryItTakes) {
+  auto old = Plugin::load(fakePath("fake_plugin_old"));
+  ASSERT_TRUE(old) << old.error().text();
+  auto oldClient = Client::create(*old);
+  ASSERT_TRUE(oldClient) << oldClient.error().text();
+  auto executable = (*oldClient)->compile("module {}");
+  ASSERT_TRUE(executable) << executable.error().text();
+  expectError((*executable)->memoryStatistics(), ErrorCode::Unimplemented,
+              "[fake] the plugin does not tell what memory executables take: it has no "
+              "PJRT_Executable_GetCompiledMemoryStats");
+}
+
 TEST_F(ExecutableTest, CopiesResultsThatTheHostCannotRead) {
   for (bool onCpu : {false, true}) {
     control->onCpu = onCpu;

@@ -272,6 +272,16 @@ abi::Error *executableNumOutputs(ExecutableNumOutputsArgs *args) {
   args->count = control.outputCount;
   return nullptr;
 }
+abi::Error *executableGetCompiledMemoryStats(ExecutableGetCompiledMemoryStatsArgs *args) {
+  ENTER("PJRT_Executable_GetCompiledMemoryStats");
+  args->arguments = 1;
+  args->results = 2;
+  args->aliases = 3;
+  args->temporaries = 4;
+  args->code = 5;
+  args->total = 6;
+  return nullptr;
+}
 abi::Error *loadedExecutableDestroy(LoadedExecutableDestroyArgs *args) {
   control.calls.push_back("PJRT_LoadedExecutable_Destroy");
   unmake(args->executable);
@@ -395,6 +405,7 @@ Api makeTable() {
   api.deviceGetDescription = deviceDescription;
   api.executableDestroy = executableDestroy;
   api.executableNumOutputs = executableNumOutputs;
+  api.executableGetCompiledMemoryStats = executableGetCompiledMemoryStats;
   api.loadedExecutableDestroy = loadedExecutableDestroy;
   api.loadedExecutableGetExecutable = loadedExecutableGetExecutable;
   api.executableSerialize = executableSerialize;

@@ -21,6 +21,7 @@ TEST(PjrtAbi, StructureSizesEndWithTheLastMember) {
   EXPECT_EQ(ExecuteOptions().structSize, 112u);
   EXPECT_EQ(LoadedExecutableExecuteArgs().structSize, 80u);
   EXPECT_EQ(BufferToHostBufferArgs().structSize, 56u);
+  EXPECT_EQ(ExecutableGetCompiledMemoryStatsArgs().structSize, 120u);
   EXPECT_EQ(ExecutableSerializeArgs().structSize, 56u);
   EXPECT_EQ(ExecutableDeserializeAndLoadArgs().structSize, 64u);
 }
@@ -36,7 +37,9 @@ TEST(PjrtAbi, SlotsAreWhereThePluginHasThem) {
   EXPECT_EQ(offsetof(Api, executableDeserializeAndLoad), first + 56 * slot);
   EXPECT_EQ(offsetof(Api, bufferDestroy), first + 58 * slot);
   EXPECT_EQ(offsetof(Api, bufferOpaqueDeviceMemoryDataPointer), first + 76 * slot);
-  EXPECT_EQ(sizeof(Api), first + 77 * slot);
+  EXPECT_EQ(requiredTableSize, first + 77 * slot);
+  EXPECT_EQ(offsetof(Api, executableGetCompiledMemoryStats), first + 96 * slot);
+  EXPECT_EQ(sizeof(Api), first + 97 * slot);
 }
 
 } // namespace

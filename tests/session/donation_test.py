@@ -13,12 +13,22 @@ import torchere
 
 HEADS, WIDTH, LAYERS, WORDS = 4, 32, 2, 50
 
+# How a decoder writes what belongs to a position into its cache.
+WRITES = {
+    "index_copy": lambda cache, position, new: cache.index_copy_(2, position, new),
+    "index_put": lambda cache, position, new: cache.__setitem__((slice(None), slice(None), position), new),
+    "where": lambda cache, position, new: cache.copy_(
+        torch.where((torch.arange(cache.shape[2]) == position)[:, None], new, cache)
+    ),
+}
+
 
 class Attention(torch.nn.Module):
     """Of one new token to all before it, whose keys and values are buffers."""
 
-    def __init__(self, length):
+    def __init__(self, length, write):
         super().__init__()
+        self.write = WRITES[write]
         size = HEADS * WIDTH
         self.queries_keys_values, self.out = torch.nn.Linear(size, 3 * size), torch.nn.Linear(size, size)
         self.register_buffer("keys", torch.zeros(1, HEADS, length, WIDTH))
@@ -28,8 +38,8 @@ class Attention(torch.nn.Module):
         query, key, value = (
             part.view(1, 1, HEADS, WIDTH).transpose(1, 2) for part in self.queries_keys_values(x).chunk(3, -1)
         )
-        self.keys.index_copy_(2, position, key)
-        self.values.index_copy_(2, position, value)
+        self.write(self.keys, position, key)
+        self.write(self.values, position, value)
         seen = torch.arange(self.keys.shape[2]) <= position
         scores = query @ self.keys.transpose(2, 3) / math.sqrt(WIDTH)
         weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
@@ -39,12 +49,12 @@ class Attention(torch.nn.Module):
 class Decoder(torch.nn.Module):
     """A step of a decoder in the manner of GPT-2: a token and its position in, the next one's logits out."""
 
-    def __init__(self, length):
+    def __init__(self, length, write):
         super().__init__()
         size = HEADS * WIDTH
         self.words, self.places = torch.nn.Embedding(WORDS, size), torch.nn.Embedding(length, size)
         self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(size) for _ in range(LAYERS))
-        self.attentions = torch.nn.ModuleList(Attention(length) for _ in range(LAYERS))
+        self.attentions = torch.nn.ModuleList(Attention(length, write) for _ in range(LAYERS))
 
     def forward(self, token, position):
         x = self.words(token) + self.places(position)
@@ -63,9 +73,9 @@ def step(program, token, position):
     return program(torch.tensor([[token]]), torch.tensor([position]))
 
 
-def export_decoder(length):
+def export_decoder(length, write="index_copy"):
     torch.manual_seed(0)
-    module = Decoder(length).eval()
+    module = Decoder(length, write).eval()
     return module, torchere.export(module, (torch.tensor([[1]]), torch.tensor([0])))
 
 
@@ -80,6 +90,32 @@ def test_the_cache_of_a_decoder_stays_where_it_is():
         places.append(addresses(program))
     assert len(places[0]) == 2 * LAYERS
     assert all(place == places[0] for place in places)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_step_of_a_decoder_copies_no_cache(write):
+    length = 512
+    module, program = export_decoder(length, write)
+    for position in range(3):
+        with torch.no_grad():
+            expected = step(module, position, position)
+        torch.testing.assert_close(step(program, position, position), expected, atol=1e-4, rtol=1e-4)
+    memory = program.memory_statistics(torch.tensor([[1]]), torch.tensor([0]))
+    cache = HEADS * length * WIDTH * 4  # the keys, or the values, of a layer
+    assert memory["aliases"] == 2 * LAYERS * cache
+    assert memory["results"] >= memory["aliases"]
+    assert memory["temporaries"] < cache / 2
+
+
+def test_what_memory_a_call_takes_is_told_without_calling():
+    program = torchere.export(torch.nn.Linear(4, 3), (torch.ones(2, 4),))
+    memory = program.memory_statistics(torch.ones(2, 4))
+    assert memory["arguments"] == 4 * (4 * 3 + 3 + 2 * 4)
+    assert memory["results"] == 4 * 2 * 3
+    assert memory["aliases"] == 0
+    assert program._ready_session().counts(0) == {"calls": 0, "refinements": 0, "preparations": 1}
+    with pytest.raises(ValueError, match=r"\[input\] wrong size of dimension 0: got 3, expected 2"):
+        program.memory_statistics(torch.ones(3, 4))
 
 
 def test_statistics_of_batch_norm_stay_where_they_are():
