@@ -10,7 +10,7 @@ from typing import Any
 from torchere import _core
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.guards import Guard
-from torchere.trees import dump_spec
+from torchere.trees import children_of, dump_spec
 
 # The key that torch gives to nodes that its own passes made.
 _NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
@@ -222,7 +222,7 @@ class _Capture:
         for entry in self.exported.module_call_graph:
             if entry.fqn == "" and entry.signature is not None:
                 names = entry.signature.forward_arg_names or []
-                positional = entry.signature.in_spec.child(0).num_children
+                positional = children_of(entry.signature.in_spec)[0].num_children
                 return list(names)[:positional]
         return []
 

@@ -17,11 +17,16 @@ def type_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
+def children_of(spec: Any) -> list[Any]:
+    """The children of a torch.utils._pytree.TreeSpec: a method since 2.10, which warns of the attribute."""
+    return spec.children() if hasattr(spec, "children") else spec.children_specs
+
+
 def describe_spec(spec: Any) -> dict[str, Any]:
     """The JSON form of a torch.utils._pytree.TreeSpec."""
     if spec.is_leaf():
         return dict(LEAF)
-    children = [describe_spec(child) for child in spec.children()]
+    children = [describe_spec(child) for child in children_of(spec)]
     cls, context = spec.type, spec.context
     if cls in (tuple, list):
         return {"kind": cls.__name__, "children": children}

@@ -128,6 +128,15 @@ def adaptive_pooling(rank: int) -> Callable[[torch.dtype], Iterator[Call]]:
     return calls
 
 
+def group_norm(dtype: torch.dtype) -> Iterator[Call]:
+    """One group, some, as many as channels; without weight and bias; a small batch of small images."""
+    if not is_floating(dtype):
+        return
+    for groups, affine in ((1, True), (2, True), (6, True), (3, False)):
+        parameters = [drawn(dtype, 6), drawn(dtype, 6)] if affine else [None, None]
+        yield (drawn(dtype, 2, 6, 3, 4), *parameters, 2, 6, 12, groups, 1e-5), {}, None
+
+
 def resampling(rank: int, *, corners: bool, sizes_only: bool) -> Callable[[torch.dtype], Iterator[Call]]:
     """Larger and smaller images, by a size or by factors, of which the latter place the samples."""
     larger, smaller = [12, 15, 7][:rank], [3, 5, 1][:rank]
@@ -156,6 +165,7 @@ LAYERS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "gru.input": gru,
     "rnn_tanh.input": rnn,
     "rnn_relu.input": rnn,
+    "native_group_norm.default": group_norm,
     **{f"max_pool{rank}d.default": pooling(rank, dilates=True) for rank in (1, 3)},
     **{f"max_pool{rank}d_with_indices.default": max_pooling_with_indices(rank) for rank in (2, 3)},
     **{f"avg_pool{rank}d.default": pooling(rank, dilates=False) for rank in (1, 3)},

@@ -18,19 +18,25 @@ from torchere.errors import InvalidArgumentError, UnimplementedError
 
 
 def lines(program):
-    """As torch 2.13 writes them, but for the space that it leaves at the end of one; 2.14 writes complex
-    numbers as calls."""
+    """As torch 2.13 writes them, but for the space that it leaves at the end of one; 2.9 indents comments by
+    one more and leaves some empty, 2.14 writes complex numbers as calls."""
     text = re.sub(
         r"complex\(([^(),]+), ([^(),]+)\)",
         lambda parts: str(complex(*map(float, parts.groups()))),
         str(program),
     )
+    text = re.sub(
+        r"^((?: {4})+) # *$", r"\1# No stacktrace found for following nodes", text, flags=re.MULTILINE
+    )
+    text = re.sub(r"^((?: {4})+) # File:", r"\1# File:", text, flags=re.MULTILINE)
     return [line.rstrip() for line in text.splitlines()]
 
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("decomposed", [False, True], ids=["raw", "decomposed"])
 def test_prints_as_torch_does(name, decomposed):
+    if name == "data_dependent" and torch.__version__ < "2.10":
+        pytest.skip("PyTorch 2.9 makes a guard of the parity of a pooled size")
     exported = MODELS[name]()
     if decomposed:
         exported = exported.run_decompositions()
