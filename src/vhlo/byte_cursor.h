@@ -16,6 +16,7 @@ public:
   bool failed() const { return hasFailed; }
   bool atEnd() const { return rest.empty(); }
   size_t remaining() const { return rest.size(); }
+  std::string_view left() const { return rest; }
 
   uint8_t byte();
   /// 7 bits a byte; the low zeros of the first byte are the number of further bytes.

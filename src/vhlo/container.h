@@ -54,4 +54,15 @@ inline constexpr uint64_t dialectVersions = 1, isolatedRegions = 2, useListOrder
                           optionalArgumentLocations = 4, properties = 5, newest = 6;
 }
 
+/// What an op's encoding has, a bit each.
+enum OpParts : uint8_t {
+  hasAttributes = 1,
+  hasResults = 2,
+  hasOperands = 4,
+  hasSuccessors = 8,
+  hasRegions = 16,
+  hasUseListOrders = 32,
+  hasProperties = 64,
+};
+
 } // namespace torchere::vhlo

@@ -4,6 +4,7 @@
 #include "vhlo/attribute_table.h"
 #include "vhlo/byte_cursor.h"
 #include "vhlo/op_upgrade.h"
+#include "vhlo/use_lists.h"
 
 #include "stablehlo/dialect.h"
 
@@ -14,17 +15,6 @@ using namespace mlir;
 
 namespace torchere::vhlo {
 namespace {
-
-// What an op's encoding has, a bit each.
-enum OpParts : uint8_t {
-  hasAttributes = 1,
-  hasResults = 2,
-  hasOperands = 4,
-  hasSuccessors = 8,
-  hasRegions = 16,
-  hasUseListOrders = 32,
-  hasProperties = 64,
-};
 
 // Deeper than any program nests; a level takes about a kilobyte of stack here, in the verifier and the
 // printer.
@@ -50,7 +40,6 @@ private:
   Status readAttributes(ByteCursor &cursor, uint8_t parts, PortableOp &op);
   Status readNativeProperties(ByteCursor &cursor, PortableOp &op);
   Status readValues(ByteCursor &cursor, uint8_t parts, const Scope &scope, PortableOp &op);
-  void skipUseListOrders(ByteCursor &cursor, size_t valueCount);
   Status define(Value value, Scope &scope, size_t &next);
   Result<Location> readLocation(ByteCursor &cursor);
 
@@ -114,7 +103,7 @@ Status ModuleReader::readArguments(ByteCursor &cursor, Block &block, Scope &scop
     TORCHERE_TRY(define(block.addArgument(type, location), scope, next));
   }
   if (container.bytecodeVersion >= bytecode::useListOrders && cursor.byte() != 0)
-    skipUseListOrders(cursor, count);
+    skipUseLists(cursor, count);
   return {};
 }
 
@@ -226,21 +215,8 @@ Status ModuleReader::readValues(ByteCursor &cursor, uint8_t parts, const Scope &
   if (parts & hasSuccessors)
     return malformed("an op has successors");
   if (parts & hasUseListOrders && container.bytecodeVersion >= bytecode::useListOrders)
-    skipUseListOrders(cursor, results);
+    skipUseLists(cursor, results);
   return cursor.failed() ? Status(malformedPart("the operands")) : Status();
-}
-
-/// The order in which a value's uses are listed in memory: nothing that a program means.
-void ModuleReader::skipUseListOrders(ByteCursor &cursor, size_t valueCount) {
-  size_t count = valueCount > 1 ? cursor.count() : 1;
-  for (size_t index = 0; index < count && !cursor.failed(); ++index) {
-    if (valueCount > 1)
-      cursor.varInt();
-    bool isPairs = false;
-    uint64_t length = cursor.varIntWithFlag(isPairs);
-    for (uint64_t use = 0; use < length && !cursor.failed(); ++use)
-      cursor.varInt();
-  }
 }
 
 Status ModuleReader::define(Value value, Scope &scope, size_t &next) {

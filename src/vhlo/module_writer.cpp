@@ -34,9 +34,9 @@ struct OpPlan {
   SmallVector<Source, 4> sources;
 };
 
-class PortableModule {
+class ModuleWriter {
 public:
-  PortableModule(MLIRContext *context, const Version &target, bool withLocations)
+  ModuleWriter(MLIRContext *context, const Version &target, bool withLocations)
       : context(context), target(target.opset()), withLocations(withLocations),
         dialect(*context->getOrLoadDialect<PortableDialect>()) {
     // Locations only help to debug: of one that artifacts do not hold, what they hold is kept.
@@ -49,7 +49,7 @@ public:
         [](OpaqueLoc opaque) -> std::optional<Attribute> { return opaque.getFallbackLocation(); });
   }
 
-  Status write(ModuleOp from, ModuleOp to);
+  Result<PortableModule> write(ModuleOp module);
 
 private:
   Status writeModule(ModuleOp from, ModuleOp to);
@@ -92,7 +92,7 @@ private:
   AttrTypeReplacer heldLocations;
 };
 
-Result<Type> PortableModule::portable(Operation &op, Type type) {
+Result<Type> ModuleWriter::portable(Operation &op, Type type) {
   if (auto known = types.find(type); known != types.end())
     return known->second;
   auto since = typeSince(type);
@@ -104,7 +104,7 @@ Result<Type> PortableModule::portable(Operation &op, Type type) {
   return types[type] = PortableType::get(type);
 }
 
-Result<PortableAttr> PortableModule::portable(Operation &op, StringRef name, Attribute attribute) {
+Result<PortableAttr> ModuleWriter::portable(Operation &op, StringRef name, Attribute attribute) {
   if (auto known = attributes.find(attribute); known != attributes.end())
     return known->second;
   Attribute form = portableForm(attribute);
@@ -118,7 +118,7 @@ Result<PortableAttr> PortableModule::portable(Operation &op, StringRef name, Att
   return attributes[attribute] = PortableAttr::get(form);
 }
 
-OpPlan PortableModule::makePlan(OperationName name) const {
+OpPlan ModuleWriter::makePlan(OperationName name) const {
   OpPlan plan;
   StringRef space = name.getDialectNamespace();
   StringRef opName = name.stripDialect();
@@ -151,7 +151,7 @@ OpPlan PortableModule::makePlan(OperationName name) const {
   return plan;
 }
 
-Result<const OpPlan *> PortableModule::planOf(Operation &op) {
+Result<const OpPlan *> ModuleWriter::planOf(Operation &op) {
   auto [place, isNew] = plans.try_emplace(op.getName());
   if (isNew)
     place->second = std::make_unique<const OpPlan>(makePlan(op.getName()));
@@ -182,8 +182,8 @@ bool isTypedFfi(Operation &op) {
 }
 
 /// The attribute in portable form, a default's if the op has none.
-Result<Attribute> PortableModule::sourceValue(Operation &op, const OpPlan &plan, const OpPlan::Source &source,
-                                              const SpreadFields &fields, const FallbackContext &fallbacks) {
+Result<Attribute> ModuleWriter::sourceValue(Operation &op, const OpPlan &plan, const OpPlan::Source &source,
+                                            const SpreadFields &fields, const FallbackContext &fallbacks) {
   Attribute value;
   if (!source.name) {
     for (const SpreadField &field : fields)
@@ -208,7 +208,7 @@ Result<Attribute> PortableModule::sourceValue(Operation &op, const OpPlan &plan,
   return value;
 }
 
-Status PortableModule::writeAttributes(Operation &op, const OpPlan &plan, PortableProperties &properties) {
+Status ModuleWriter::writeAttributes(Operation &op, const OpPlan &plan, PortableProperties &properties) {
   if (plan.sources.empty())
     return {};
   SpreadFields fields = spreadFields(plan.row->spread, op);
@@ -228,7 +228,7 @@ Status PortableModule::writeAttributes(Operation &op, const OpPlan &plan, Portab
   return {};
 }
 
-Status PortableModule::writeDiscardable(Operation &op, OperationState &state) {
+Status ModuleWriter::writeDiscardable(Operation &op, OperationState &state) {
   for (NamedAttribute attribute : op.getDiscardableAttrs()) {
     TORCHERE_ASSIGN(PortableAttr value, portable(op, attribute.getName().getValue(), attribute.getValue()));
     state.addAttribute(attribute.getName(), value);
@@ -238,7 +238,7 @@ Status PortableModule::writeDiscardable(Operation &op, OperationState &state) {
   return {};
 }
 
-Status PortableModule::writeOp(Operation &op, Block &to) {
+Status ModuleWriter::writeOp(Operation &op, Block &to) {
   if (auto module = dyn_cast<ModuleOp>(op))
     return writeNestedModule(module, to);
   TORCHERE_ASSIGN(const OpPlan *plan, planOf(op));
@@ -266,7 +266,7 @@ Status PortableModule::writeOp(Operation &op, Block &to) {
   return writeRegions(op, *made);
 }
 
-Status PortableModule::writeRegions(Operation &from, Operation &to) {
+Status ModuleWriter::writeRegions(Operation &from, Operation &to) {
   for (auto [before, after] : llvm::zip_equal(from.getRegions(), to.getRegions()))
     for (Block &block : before) {
       auto *made = new Block();
@@ -280,20 +280,21 @@ Status PortableModule::writeRegions(Operation &from, Operation &to) {
   return {};
 }
 
-Status PortableModule::writeBlock(Block &from, Block &to) {
+Status ModuleWriter::writeBlock(Block &from, Block &to) {
   for (Operation &op : from)
     TORCHERE_TRY(writeOp(op, to));
   return {};
 }
 
-Status PortableModule::write(ModuleOp from, ModuleOp to) {
-  TORCHERE_TRY(writeModule(from, to));
-  orderUses(to, older);
-  return {};
+Result<PortableModule> ModuleWriter::write(ModuleOp module) {
+  OwningOpRef<ModuleOp> made = ModuleOp::create(unknown());
+  TORCHERE_TRY(writeModule(module, *made));
+  orderUses(*made, older);
+  return PortableModule{std::move(made), !older.empty()};
 }
 
 /// Modules stay builtin, with builtin attributes.
-Status PortableModule::writeModule(ModuleOp from, ModuleOp to) {
+Status ModuleWriter::writeModule(ModuleOp from, ModuleOp to) {
   for (NamedAttribute attribute : from->getAttrs())
     if (!hasBuiltinForm(attribute.getValue()))
       return fail(*from, "attribute {} has no form in a portable artifact: got {}",
@@ -303,7 +304,7 @@ Status PortableModule::writeModule(ModuleOp from, ModuleOp to) {
   return writeBlock(*from.getBody(), *to.getBody());
 }
 
-Status PortableModule::writeNestedModule(ModuleOp module, Block &to) {
+Status ModuleWriter::writeNestedModule(ModuleOp module, Block &to) {
   auto made = ModuleOp::create(unknown());
   to.push_back(made);
   return writeModule(module, made);
@@ -311,12 +312,9 @@ Status PortableModule::writeNestedModule(ModuleOp module, Block &to) {
 
 } // namespace
 
-Result<OwningOpRef<ModuleOp>> toPortable(ModuleOp module, const Version &target, bool withLocations) {
+Result<PortableModule> toPortable(ModuleOp module, const Version &target, bool withLocations) {
   TORCHERE_TRY(checkTarget(target));
-  MLIRContext *context = module.getContext();
-  OwningOpRef<ModuleOp> made = ModuleOp::create(UnknownLoc::get(context));
-  TORCHERE_TRY(PortableModule(context, target, withLocations).write(module, *made));
-  return made;
+  return ModuleWriter(module.getContext(), target, withLocations).write(module);
 }
 
 } // namespace torchere::vhlo

@@ -8,9 +8,13 @@
 
 namespace torchere::vhlo {
 
+struct PortableModule {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  bool hasUseOrders = false; ///< uses are not listed in the order of the ops alone
+};
+
 /// A new module in the same context; the old one stays as it is. An error names the op that `target` cannot
 /// hold and the user's place. `withLocations` keeps the source lines.
-Result<mlir::OwningOpRef<mlir::ModuleOp>> toPortable(mlir::ModuleOp module, const Version &target,
-                                                     bool withLocations);
+Result<PortableModule> toPortable(mlir::ModuleOp module, const Version &target, bool withLocations);
 
 } // namespace torchere::vhlo

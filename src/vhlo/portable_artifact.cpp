@@ -4,6 +4,7 @@
 #include "vhlo/container.h"
 #include "vhlo/module_reader.h"
 #include "vhlo/module_writer.h"
+#include "vhlo/use_lists.h"
 
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
@@ -24,9 +25,11 @@ Result<std::string> serialize(const stablehlo::Module &module, const WriteOption
   config.setDesiredBytecodeVersion(bytecodeVersion(options.target));
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
-  if (mlir::failed(mlir::writeBytecodeToFile(portable->getOperation(), stream, config)))
+  if (mlir::failed(mlir::writeBytecodeToFile(*portable.module, stream, config)))
     return fail(ErrorCode::Internal, "[artifact] MLIR cannot write bytecode version {}",
                 bytecodeVersion(options.target));
+  if (portable.hasUseOrders)
+    TORCHERE_TRY(sortUseLists(bytes));
   return bytes;
 }
 
