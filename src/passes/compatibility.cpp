@@ -6,15 +6,11 @@
 
 namespace torchere::passes {
 
-void expandForVersion(stablehlo::Module &module, const vhlo::Version &target) {
-  expandForVersion(*module.implementation().module, target);
-}
-
 Result<std::string> serializeExpanded(const stablehlo::Module &module, const vhlo::WriteOptions &options) {
   if (!mayNeedExpansion(options.target))
     return vhlo::serialize(module, options);
   stablehlo::Module expanded = module.clone();
-  expandForVersion(expanded, options.target);
+  expandForVersion(*expanded.implementation().module, options.target);
   return vhlo::serialize(expanded, options);
 }
 

@@ -6,11 +6,9 @@
 
 namespace torchere::passes {
 
-/// Expresses what `target` lacks in the ops that it has: composites, tan, batching dimensions of gather and
-/// scatter, ranges in locations. What has no such form stays, for the writer to refuse by name.
-TORCHERE_EXPORT void expandForVersion(stablehlo::Module &module, const vhlo::Version &target);
-
-/// `vhlo::serialize` of the module as expandForVersion leaves it; the module itself stays as it is.
+/// `vhlo::serialize` of the module with what the target lacks expressed in the ops that it has: composites,
+/// tan, batching dimensions of gather and scatter, ranges in locations. What has no such form is refused by
+/// name. The module itself stays as it is.
 TORCHERE_EXPORT Result<std::string> serializeExpanded(const stablehlo::Module &module,
                                                       const vhlo::WriteOptions &options = {});
 
