@@ -1,11 +1,13 @@
 // Implements the angle of a point.
 #include "passes/chlo/angle.h"
 
+#include <numbers>
+
 namespace torchere::passes {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using std::numbers::pi;
 
 /// atan(z) / z for |z| <= tan(pi / 8), in z * z: Chebyshev interpolation, computed with 50 digits.
 constexpr double arcTangents[] = {1.0,

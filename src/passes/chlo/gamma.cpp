@@ -8,12 +8,13 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace torchere::passes {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using std::numbers::pi;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
