@@ -107,9 +107,9 @@ Digest::Value Digest::finish() {
   return value;
 }
 
-std::string hexText(const Digest::Value &digest) {
+std::string hexText(std::span<const uint8_t> bytes) {
   std::string text;
-  for (uint8_t byte : digest)
+  for (uint8_t byte : bytes)
     text += fmt::format("{:02x}", byte);
   return text;
 }

@@ -36,7 +36,7 @@ private:
   uint64_t byteCount = 0; ///< of what was compressed
 };
 
-/// 64 lower-case hexadecimal digits.
-TORCHERE_EXPORT std::string hexText(const Digest::Value &digest);
+/// Two lower-case hexadecimal digits a byte.
+TORCHERE_EXPORT std::string hexText(std::span<const uint8_t> bytes);
 
 } // namespace torchere

@@ -1,8 +1,11 @@
 // What compiled code depends on: build ids of loaded libraries, and the processor as the system describes it.
 #include "runtime/machine_identity.h"
 
+#include "base/digest.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
@@ -18,7 +21,7 @@
 namespace torchere::runtime {
 
 /// The build id in a segment of notes, in hexadecimal; empty when it holds none.
-static std::string buildIdOf(std::span<const char> notes, size_t alignment) {
+static std::string buildIdOf(std::span<const uint8_t> notes, size_t alignment) {
   auto padded = [&](size_t size) { return (size + alignment - 1) / alignment * alignment; };
   while (notes.size() >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;
@@ -28,12 +31,8 @@ static std::string buildIdOf(std::span<const char> notes, size_t alignment) {
     if (nameSize > notes.size() || note.n_descsz > notes.size() - nameSize)
       return {};
     if (note.n_type == NT_GNU_BUILD_ID &&
-        std::string_view(notes.data(), note.n_namesz) == std::string_view("GNU", 4)) {
-      std::string text;
-      for (char byte : notes.subspan(nameSize, note.n_descsz))
-        text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-      return text;
-    }
+        std::ranges::equal(notes.first(note.n_namesz), std::string_view("GNU", 4)))
+      return hexText(notes.subspan(nameSize, note.n_descsz));
     notes = notes.subspan(std::min(nameSize + valueSize, notes.size()));
   }
   return {};
@@ -68,7 +67,7 @@ static int examineLibrary(struct dl_phdr_info *library, size_t, void *argument) 
   for (const ElfW(Phdr) &segment : segments) {
     if (segment.p_type != PT_NOTE)
       continue;
-    const auto *notes = reinterpret_cast<const char *>(library->dlpi_addr + segment.p_vaddr);
+    const auto *notes = reinterpret_cast<const uint8_t *>(library->dlpi_addr + segment.p_vaddr);
     std::string buildId = buildIdOf({notes, segment.p_memsz}, segment.p_align == 8 ? 8 : 4);
     if (!buildId.empty()) {
       search.identity = "build " + buildId;

@@ -47,5 +47,10 @@ TEST(Digest, FieldsAreToldApart) {
   EXPECT_NE(Digest().addField(uint64_t{1}).finish(), Digest().addField(uint64_t{256}).finish());
 }
 
+TEST(Digest, HexTextHasTwoDigitsAByte) {
+  EXPECT_EQ(hexText(std::array<uint8_t, 4>{0, 10, 128, 255}), "000a80ff");
+  EXPECT_EQ(hexText({}), "");
+}
+
 } // namespace
 } // namespace torchere
