@@ -28,8 +28,9 @@ def tiny(x: torch.Tensor) -> torch.Tensor:
     return x * 2 + 1
 
 
-def binary() -> Path:
-    return Path(os.environ.get("TORCHERE_BUILD", ROOT / "build/release")) / "bin/call_overhead"
+def binary(name: str) -> Path:
+    """One of the parts of bench/ in C++."""
+    return Path(os.environ.get("TORCHERE_BUILD", ROOT / "build/release")) / "bin" / name
 
 
 def time_calls(call, repeats: int) -> float:
@@ -52,7 +53,9 @@ def measure(repeats: int = 50) -> dict[str, float]:
     times = {}
     with tempfile.TemporaryDirectory() as directory, torch.no_grad():
         program.save(f"{directory}/tiny")
-        output = subprocess.check_output([binary(), f"{directory}/tiny", str(repeats), str(CALLS)], text=True)
+        output = subprocess.check_output(
+            [binary("call_overhead"), f"{directory}/tiny", str(repeats), str(CALLS)], text=True
+        )
         times = {name: figures["best"] for name, figures in json.loads(output).items()}
         times["python_session"] = time_calls(lambda: session.call(0, [x]), repeats)
         times["python"] = time_calls(lambda: program(x), repeats)

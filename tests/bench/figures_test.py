@@ -33,6 +33,18 @@ def test_exporting_two_gigabytes_takes_under_a_tenth_of_them():
     assert ratio < 0.1
 
 
+def test_the_start_bench_holds_a_second_process_against_a_first_and_a_bare_loop():
+    source = f"import sys, json; sys.path.insert(0, {str(BENCH)!r}); import start_bench; "
+    source += "print(json.dumps(start_bench.measure('squeezenet1_1', 2)))"
+    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    figures = json.loads(result.stdout.splitlines()[-1])
+    assert set(figures) == {"cold", "warm", "bare"}
+    assert figures["warm"]["first call"] < figures["cold"]["first call"]
+    assert 0 < figures["bare"]["executable"] < figures["bare"]["first call"]
+    assert all(run["beyond the plugin"] > 0 and run["median"] > 0 for run in figures.values())
+
+
 def test_the_models_bench_writes_its_figures(tmp_path):
     """On small models: that ours agrees with eager there, and what is made of the figures."""
     command = [sys.executable, BENCH / "models_bench.py", "--quick", "--output", tmp_path]
