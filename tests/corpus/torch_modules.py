@@ -52,7 +52,8 @@ def rows() -> Iterator[Case]:
         found = [each for name in names[start : start + BATCH] if (each := sample(name))]
         if found:
             program = torchere.export(torch_program(found))
-            yield Case("torch", f"rows/{names[start]}", program.get_stablehlo_text())
+            results = tuple(each.row for each in found for _ in each.expected())
+            yield Case("torch", f"rows/{names[start]}", program.get_stablehlo_text(), results)
 
 
 def mlp() -> nn.Module:

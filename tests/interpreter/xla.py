@@ -13,11 +13,16 @@ from typing import Any
 import numpy
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import func
+from jaxlib.mlir.dialects import func, stablehlo
+from jaxlib.mlir.passmanager import PassManager
+
+# How jaxlib makes a module's shapes known once those of main's arguments are.
+REFINEMENT = "builtin.module({},stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism))"
 
 
 @functools.cache
 def context() -> ir.Context:
+    stablehlo.register_stablehlo_passes()
     return jax_mlir.make_ir_context()
 
 
@@ -68,6 +73,49 @@ def _program(module: ir.Module, name: str) -> str | None:
     return module.operation.get_asm()
 
 
+def refined(text: str, size: int) -> str:
+    """A module with each size that main's arguments leave open set to `size`."""
+    with context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        types = ",".join(str(kind).replace("?", str(size)) for kind in _main(module).type.inputs)
+        PassManager.parse(REFINEMENT.format(f"stablehlo-refine-arguments{{types={types}}}")).run(
+            module.operation
+        )
+        return module.operation.get_asm()
+
+
+def result_ops(text: str) -> list[set[str]]:
+    """For each of main's results the names of the ops that it is computed by, those of regions and of called
+    functions among them."""
+    with context():
+        module = ir.Module.parse(text)
+        functions = {str(ir.FlatSymbolRefAttr.get(op.name.value)): op for op in module.body.operations}
+        *_, end = _main(module).entry_block.operations
+        return [_ops_behind(value, functions) for value in end.operands]
+
+
+def _ops_behind(value: ir.Value, functions: dict[str, func.FuncOp]) -> set[str]:
+    names: set[str] = set()
+    seen: set[ir.Operation] = set()
+    waiting = [value.owner]
+    while waiting:
+        operation = waiting.pop()
+        if isinstance(operation, ir.Block) or operation.operation in seen:
+            continue
+        seen.add(operation.operation)
+        names.add(operation.operation.name)
+        waiting += [operand.owner for operand in operation.operation.operands]
+        waiting += [inner for region in operation.operation.regions for block in region for inner in block]
+        attributes = operation.operation.attributes
+        called = [attributes[name] for name in ("callee", "decomposition") if name in attributes]
+        waiting += [functions[str(name)] for name in called]
+    return names
+
+
+def _main(module: ir.Module) -> func.FuncOp:
+    return next(op for op in module.body.operations if op.operation.attributes["sym_name"].value == "main")
+
+
 def _is_called(module: ir.Module, name: str) -> bool:
     symbol = str(ir.FlatSymbolRefAttr.get(name))  # in quotes where the name needs them
     return f"call {symbol}(" in str(module) or f"= {symbol}" in str(module)
@@ -110,11 +158,9 @@ def dtypes() -> dict[str, numpy.dtype]:
 def argument_types(text: str) -> list[tuple[tuple[int, ...], numpy.dtype]]:
     """The shapes and dtypes of main's arguments."""
     with context():
-        module = ir.Module.parse(text)
-        entry = next(
-            op for op in module.body.operations if op.operation.attributes["sym_name"].value == "main"
-        )
-        return [(tuple(kind.shape), dtypes()[str(kind.element_type)]) for kind in entry.type.inputs]
+        module = ir.Module.parse(text)  # held, as its ops do not hold it
+        kinds = _main(module).type.inputs
+        return [(tuple(kind.shape), dtypes()[str(kind.element_type)]) for kind in kinds]
 
 
 class Plugin:
@@ -157,8 +203,8 @@ class Plugin:
 
     def close(self) -> None:
         if self._process is not None:
-            self._process.stdin.close()
-            self._process.wait()
+            with self._process as process:  # closes what it reads and writes, and waits
+                process.stdin.close()
 
 
 def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
