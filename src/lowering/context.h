@@ -148,7 +148,8 @@ public:
   /// A value from which `axes` have been reduced away, repeated along them to the shape of `like`.
   mlir::Value spread(mlir::Value reduced, mlir::Value like, llvm::ArrayRef<int64_t> axes);
   /// Batched matrix product by contracting axis `lhsAxis` with `rhsAxis`; the first `batch` axes of both are
-  /// the batch. Result: batch, the rest of lhs, the rest of rhs.
+  /// the batch. Result: batch, the rest of lhs, the rest of rhs. Operands that are transposed, or repeated
+  /// along the batch, are read as they were before.
   mlir::Value dotGeneral(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis, int64_t rhsAxis);
 
   mlir::NamedAttribute attribute(llvm::StringRef name, mlir::Attribute value) {
@@ -159,6 +160,8 @@ public:
   }
 
 private:
+  mlir::Value groupedProduct(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis,
+                             int64_t rhsAxis);
   template <class Op> Dim arithmetic(Dim a, Dim b);
 
   mlir::OpBuilder &opBuilder;

@@ -294,40 +294,4 @@ mlir::Value Context::reduce(mlir::Value value, mlir::Value initial, llvm::ArrayR
   return withShape(opBuilder.create(operation)->getResult(0), dims);
 }
 
-/// An operand of a product that is a transpose, with its batch dimensions in place: what it transposes will
-/// do as well, contracted along another axis, and no compiler has to move a whole cache of keys.
-static void readThroughTranspose(mlir::Value &value, int64_t batch, int64_t &axis) {
-  auto transpose = value.getDefiningOp<stablehlo::TransposeOp>();
-  if (!transpose)
-    return;
-  Integers kept(transpose.getPermutation());
-  kept.erase(kept.begin() + axis);
-  if (!llvm::is_sorted(kept) || !llvm::equal(llvm::ArrayRef(kept).take_front(batch), llvm::seq(batch)))
-    return;
-  axis = transpose.getPermutation()[axis];
-  value = transpose.getOperand();
-}
-
-mlir::Value Context::dotGeneral(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis,
-                                int64_t rhsAxis) {
-  readThroughTranspose(lhs, batch, lhsAxis);
-  readThroughTranspose(rhs, batch, rhsAxis);
-  Dims left = shape(lhs);
-  Dims right = shape(rhs);
-  Dims dims(left.begin(), left.begin() + batch);
-  for (int64_t i = batch; i < rank(lhs); ++i)
-    if (i != lhsAxis)
-      dims.push_back(left[i]);
-  for (int64_t i = batch; i < rank(rhs); ++i)
-    if (i != rhsAxis)
-      dims.push_back(right[i]);
-  Integers batchAxes(batch);
-  std::iota(batchAxes.begin(), batchAxes.end(), 0);
-  auto numbers = stablehlo::DotDimensionNumbersAttr::get(opBuilder.getContext(), batchAxes, batchAxes,
-                                                         {lhsAxis}, {rhsAxis});
-  return withShape(create<stablehlo::DotGeneralOp>(tensorType(dims, elementType(lhs)), {lhs, rhs},
-                                                   {attribute("dot_dimension_numbers", numbers)}),
-                   dims);
-}
-
 } // namespace torchere::lowering

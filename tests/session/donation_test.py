@@ -26,35 +26,46 @@ WRITES = {
 class Attention(torch.nn.Module):
     """Of one new token to all before it, whose keys and values are buffers."""
 
-    def __init__(self, length, write):
+    def __init__(self, length, write, key_heads):
         super().__init__()
-        self.write = WRITES[write]
+        self.write, self.key_heads = WRITES[write], key_heads
         size = HEADS * WIDTH
-        self.queries_keys_values, self.out = torch.nn.Linear(size, 3 * size), torch.nn.Linear(size, size)
-        self.register_buffer("keys", torch.zeros(1, HEADS, length, WIDTH))
-        self.register_buffer("values", torch.zeros(1, HEADS, length, WIDTH))
+        self.queries, self.out = torch.nn.Linear(size, size), torch.nn.Linear(size, size)
+        self.keys_values = torch.nn.Linear(size, 2 * key_heads * WIDTH)
+        self.register_buffer("keys", torch.zeros(1, key_heads, length, WIDTH))
+        self.register_buffer("values", torch.zeros(1, key_heads, length, WIDTH))
+
+    def heads(self, x):
+        return x.view(1, 1, -1, WIDTH).transpose(1, 2)
+
+    def repeated(self, cache):
+        """A head of keys for each head of queries."""
+        times = HEADS // self.key_heads
+        length = cache.shape[2]
+        return (
+            cache[:, :, None].expand(1, self.key_heads, times, length, WIDTH).reshape(1, HEADS, length, WIDTH)
+        )
 
     def forward(self, x, position):
-        query, key, value = (
-            part.view(1, 1, HEADS, WIDTH).transpose(1, 2) for part in self.queries_keys_values(x).chunk(3, -1)
-        )
+        query = self.heads(self.queries(x))
+        key, value = (self.heads(part) for part in self.keys_values(x).chunk(2, -1))
         self.write(self.keys, position, key)
         self.write(self.values, position, value)
         seen = torch.arange(self.keys.shape[2]) <= position
-        scores = query @ self.keys.transpose(2, 3) / math.sqrt(WIDTH)
+        scores = query @ self.repeated(self.keys).transpose(2, 3) / math.sqrt(WIDTH)
         weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
-        return self.out((weights @ self.values).transpose(1, 2).reshape(1, 1, HEADS * WIDTH))
+        return self.out((weights @ self.repeated(self.values)).transpose(1, 2).reshape(1, 1, HEADS * WIDTH))
 
 
 class Decoder(torch.nn.Module):
     """A step of a decoder in the manner of GPT-2: a token and its position in, the next one's logits out."""
 
-    def __init__(self, length, write):
+    def __init__(self, length, write, key_heads):
         super().__init__()
         size = HEADS * WIDTH
         self.words, self.places = torch.nn.Embedding(WORDS, size), torch.nn.Embedding(length, size)
         self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(size) for _ in range(LAYERS))
-        self.attentions = torch.nn.ModuleList(Attention(length, write) for _ in range(LAYERS))
+        self.attentions = torch.nn.ModuleList(Attention(length, write, key_heads) for _ in range(LAYERS))
 
     def forward(self, token, position):
         x = self.words(token) + self.places(position)
@@ -73,9 +84,9 @@ def step(program, token, position):
     return program(torch.tensor([[token]]), torch.tensor([position]))
 
 
-def export_decoder(length, write="index_copy"):
+def export_decoder(length, write="index_copy", key_heads=HEADS):
     torch.manual_seed(0)
-    module = Decoder(length, write).eval()
+    module = Decoder(length, write, key_heads).eval()
     return module, torchere.export(module, (torch.tensor([[1]]), torch.tensor([0])))
 
 
@@ -92,16 +103,18 @@ def test_the_cache_of_a_decoder_stays_where_it_is():
     assert all(place == places[0] for place in places)
 
 
-@pytest.mark.parametrize("write", WRITES)
-def test_a_step_of_a_decoder_copies_no_cache(write):
+@pytest.mark.parametrize(
+    ("write", "key_heads"), [("index_copy", HEADS), ("index_copy", 2), ("index_put", HEADS), ("where", HEADS)]
+)
+def test_a_step_of_a_decoder_copies_no_cache(write, key_heads):
     length = 512
-    module, program = export_decoder(length, write)
+    module, program = export_decoder(length, write, key_heads)
     for position in range(3):
         with torch.no_grad():
             expected = step(module, position, position)
         torch.testing.assert_close(step(program, position, position), expected, atol=1e-4, rtol=1e-4)
     memory = program.memory_statistics(torch.tensor([[1]]), torch.tensor([0]))
-    cache = HEADS * length * WIDTH * 4  # the keys, or the values, of a layer
+    cache = key_heads * length * WIDTH * 4  # the keys, or the values, of a layer
     assert memory["aliases"] == 2 * LAYERS * cache
     assert memory["results"] >= memory["aliases"]
     assert memory["temporaries"] < cache / 2
