@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
@@ -195,16 +196,20 @@ class Plugin:
             self._process.stdin.flush()
             answer = pickle.load(self._process.stdout)
         except (EOFError, BrokenPipeError):
-            self._process = None
+            self.close()
             raise RuntimeError("the plugin crashed") from None
         if isinstance(answer, str):
             raise RuntimeError(answer)
         return answer
 
     def close(self) -> None:
-        if self._process is not None:
-            with self._process as process:  # closes what it reads and writes, and waits
-                process.stdin.close()
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(BrokenPipeError):  # of a question that a crashed process did not take
+            process.stdin.close()
+        process.stdout.close()
+        process.wait()
 
 
 def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
