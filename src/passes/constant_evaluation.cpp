@@ -158,7 +158,7 @@ DenseIntElementsAttr constantInteger(Value value) {
 
 DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0 || isa<ConstantOp>(op) ||
-      !isa<StableHLODialect>(op->getDialect()) || !isEvaluable(op->getResult(0).getType(), limits))
+      !isa_and_present<StableHLODialect>(op->getDialect()) || !isEvaluable(op->getResult(0).getType(), limits))
     return {};
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   if (type.getElementType().isIndex()) // no op but a constant makes these

@@ -19,8 +19,8 @@ struct FoldPattern final : RewritePattern {
   explicit FoldPattern(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const final {
-    if (isa<ConstantOp>(op) || op->getNumResults() != 1 || !isa<StableHLODialect>(op->getDialect()) ||
-        !isSimplifiable(op))
+    if (isa<ConstantOp>(op) || op->getNumResults() != 1 ||
+        !isa_and_present<StableHLODialect>(op->getDialect()) || !isSimplifiable(op))
       return failure();
     SmallVector<OpFoldResult> results;
     if (failed(op->fold(results)) || results.empty())
@@ -44,7 +44,8 @@ struct EvaluatePattern final : RewritePattern {
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/3, context), limits(limits) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const final {
-    if (!isa<StableHLODialect>(op->getDialect()) || op->getNumResults() != 1 || !isSimplifiable(op))
+    if (!isa_and_present<StableHLODialect>(op->getDialect()) || op->getNumResults() != 1 ||
+        !isSimplifiable(op))
       return failure();
     DenseElementsAttr constant = evaluate(op, limits);
     if (!constant)

@@ -42,7 +42,7 @@ LogicalResult expand(Operation *op, const Expansions &table) {
   Operation *made = before ? before->getNextNode() : &block->front();
   SmallVector<Operation *> inner;
   for (; made != op; made = made->getNextNode())
-    if (isa<chlo::CHLODialect>(made->getDialect()))
+    if (isa_and_present<chlo::CHLODialect>(made->getDialect()))
       inner.push_back(made);
   op->erase();
   return success(llvm::all_of(inner, [&](Operation *each) { return succeeded(expand(each, table)); }));
