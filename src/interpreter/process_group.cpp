@@ -90,6 +90,9 @@ static Result<std::vector<Index>> listRows(const Call &call, Grouping grouping) 
     rows.push_back(std::move(all));
     return rows;
   }
+  // Of the splats that can be verified, those of more than one id are nothing but padding.
+  if (ids.isSplat() && ids.getSplatValue<APInt>().isAllOnes())
+    return rows;
   int64_t length = ids.getType().getRank() == 0 ? 1 : ids.getType().getShape().back(), position = 0;
   for (const APInt &id : ids.getValues<APInt>()) {
     if (position++ % length == 0)

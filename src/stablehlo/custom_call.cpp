@@ -29,11 +29,12 @@ LogicalResult verifyLayouts(const Reporter &reporter, StringRef name, ArrayAttr 
       return reporter.violation("", name, " holds a layout of a tuple, ", type,
                                 ", expected layouts of tensors only");
     auto tensor = dyn_cast<RankedTensorType>(type);
+    int64_t rank = tensor ? tensor.getRank() : 0;
+    if (failed(reporter.size("", name, layout.getType().getDimSize(0), rank)))
+      return failure();
     SmallVector<int64_t> order(
         llvm::map_range(layout.getValues<APInt>(), [](const APInt &value) { return value.getSExtValue(); }));
-    int64_t rank = tensor ? tensor.getRank() : 0;
-    if (failed(reporter.size("", name, order.size(), rank)) ||
-        failed(reporter.inRange("", name, order, rank)) || failed(reporter.unique("", name, order)))
+    if (failed(reporter.inRange("", name, order, rank)) || failed(reporter.unique("", name, order)))
       return failure();
   }
   return success();

@@ -11,6 +11,17 @@ static LogicalResult verifyMatrix(const Reporter &reporter, StringRef name, Dens
   return reporter.violation("", name, " is ", ids.getType(), ", expected a matrix");
 }
 
+/// The ids of a matrix in row-major order. Of a splat, whose few bytes can say that there are any number of
+/// them, at most two rows of two: what more of them would break, these do.
+static SmallVector<int64_t> readIds(DenseIntElementsAttr matrix) {
+  if (!matrix.isSplat())
+    return SmallVector<int64_t>(matrix.getValues<int64_t>());
+  size_t count = 1;
+  for (int64_t size : matrix.getType().getShape())
+    count *= std::min<int64_t>(size, 2);
+  return SmallVector<int64_t>(count, matrix.getSplatValue<int64_t>());
+}
+
 LogicalResult ReplicaGroups::verifyIds(const Reporter &reporter, StringRef unique, StringRef range,
                                        bool hasAll) const {
   auto matrix = dyn_cast<DenseIntElementsAttr>(attribute);
@@ -18,7 +29,7 @@ LogicalResult ReplicaGroups::verifyIds(const Reporter &reporter, StringRef uniqu
     return success(); // the attribute verifies itself
   if (failed(verifyMatrix(reporter, "replica_groups", matrix)))
     return failure();
-  SmallVector<int64_t> ids(matrix.getValues<int64_t>());
+  SmallVector<int64_t> ids = readIds(matrix);
   if (isPadded)
     llvm::erase(ids, -1);
   if (failed(reporter.unique(unique, "replica_groups", ids)))
@@ -71,7 +82,7 @@ LogicalResult verifySourceTargetPairs(const Reporter &reporter, DenseIntElements
   if (int64_t columns = pairs.getType().getDimSize(1); columns != 2)
     return reporter.violation("C1", "source_target_pairs has ", columns, " columns, expected 2");
   SmallVector<int64_t> sources, targets;
-  for (auto [index, id] : llvm::enumerate(pairs.getValues<int64_t>()))
+  for (auto [index, id] : llvm::enumerate(readIds(pairs)))
     (index % 2 == 0 ? sources : targets).push_back(id);
   return failure(failed(reporter.unique("C2", "sources of source_target_pairs", sources)) ||
                  failed(reporter.unique("C3", "targets of source_target_pairs", targets)) ||
