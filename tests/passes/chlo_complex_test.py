@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+jax = pytest.importorskip("jax")
 mpmath = pytest.importorskip("mpmath")
 from chlo_execution import C64, C128, SPECIAL_POINTS, apply, magnitudes, needs_tool, run, spread, type_of  # noqa: E402
 
@@ -82,6 +83,23 @@ def test_special_values(op, dtype):
             if not same or np.signbit(value) != np.signbit(exact):
                 wrong[str(point), part] = (value, exact)
     assert not wrong
+
+
+@pytest.mark.parametrize("dtype", [C64, C128], ids=str)
+def test_square(dtype):
+    """As jax expands it: x * x - y * y is no number where both squares are infinite."""
+    large = np.finfo(PART[dtype]).max / 4
+    parts = [*SPECIAL_POINTS, 3.0, -large, large, large / 8, np.sqrt(large)]
+    values = np.array([complex(*pair) for pair in itertools.product(parts, repeat=2)], dtype)
+    with jax.enable_x64(True):
+        expected = np.asarray(jax.jit(jax.lax.square)(values))
+    got = apply("square", values)
+    for part in ("real", "imag"):
+        np.testing.assert_array_equal(getattr(got, part), getattr(expected, part))
+        finite = ~np.isnan(getattr(got, part))
+        signs = [np.signbit(getattr(result, part))[finite] for result in (got, expected)]
+        np.testing.assert_array_equal(*signs)
+    assert apply("square", np.array([complex(large, -large)], dtype))[0] == complex(0, -np.inf)
 
 
 @pytest.mark.parametrize("dtype", [C64, C128], ids=str)

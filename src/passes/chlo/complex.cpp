@@ -149,4 +149,12 @@ Complex conjugate(const Complex &z) {
   return {z.real, -z.imaginary};
 }
 
+Complex square(const Complex &z) {
+  // Not x * x - y * y, where both may overflow. Of equal parts the sum may still do so, and its product with
+  // their difference is no number.
+  Elements x = z.real, y = z.imaginary;
+  Elements isDiagonal = both(equal(abs(x), abs(y)), abs(x) < infinity);
+  return {isDiagonal.select(0.0, (x - y) * (x + y)), x * y * 2.0};
+}
+
 } // namespace torchere::passes

@@ -25,5 +25,6 @@ Complex hyperbolicArcTangent(const Complex &z);
 Complex hyperbolicSine(const Complex &z);
 Complex hyperbolicCosine(const Complex &z);
 Complex conjugate(const Complex &z);
+Complex square(const Complex &z);
 
 } // namespace torchere::passes

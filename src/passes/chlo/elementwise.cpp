@@ -87,6 +87,8 @@ template <class Op, class Plain> void addRenamed(Expansions &table) {
 }
 
 FailureOr<Values> expandSquare(chlo::SquareOp op, OpBuilder &builder) {
+  if (isa<ComplexType>(elementType(op.getOperand().getType())))
+    return expandComplex(op, builder, square);
   FormulaBuilder formula(builder, op.getLoc(), op.getOperand());
   return Values{formula.elementwise<stablehlo::MulOp>({op.getOperand(), op.getOperand()})};
 }
