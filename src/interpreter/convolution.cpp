@@ -2,6 +2,7 @@
 #include "interpreter/convolution.h"
 
 #include "interpreter/accumulation.h"
+#include "interpreter/memory.h"
 #include "interpreter/sliding_window.h"
 #include "stablehlo/dialect.h"
 
@@ -103,6 +104,8 @@ Result<Values> convolve(const Call &call, const Index &padding) {
   Convolution convolution = describe(call, padding);
   TORCHERE_ASSIGN(ElementType type, call.resultType());
   TORCHERE_ASSIGN(Tensor result, Tensor::create(type, resultShape(convolution)));
+  int64_t count = convolution.lhs.count() + convolution.rhs.count();
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(count, sizeof(std::complex<double>)));
   withNumber(type, [&](auto zero) {
     auto left = numbersOf<decltype(zero)>(convolution.lhs, type);
     auto right = numbersOf<decltype(zero)>(convolution.rhs, type);

@@ -1,18 +1,30 @@
 // Implements Tensor.
 #include "interpreter/tensor.h"
 
+#include "interpreter/memory.h"
+
+#include <cstdlib>
 #include <cstring>
-#include <new>
+#include <limits>
 
 namespace torchere::interpreter {
-
-static constexpr int64_t largestTensor = int64_t(64) << 30; // bytes
 
 static std::string shapeText(IndexView shape, ElementType type) {
   std::string text = "tensor<";
   for (int64_t size : shape)
     text += fmt::format("{}x", size);
   return fmt::format("{}{}>", text, elementTypeInfo(type).name);
+}
+
+/// Zeros; null if there is no memory for them. Not of `new`, whose handler may be one that ends the process,
+/// as LLVM's is.
+static std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
+  Result<MemoryShare> share = MemoryShare::take(bytes);
+  void *memory = share ? std::calloc(static_cast<size_t>(std::max<int64_t>(bytes, 1)), 1) : nullptr;
+  if (!memory)
+    return nullptr;
+  auto release = [share = *std::move(share)](std::byte *held) { std::free(held); };
+  return std::shared_ptr<std::byte[]>(static_cast<std::byte *>(memory), std::move(release));
 }
 
 Result<Tensor> Tensor::create(ElementType type, Index shape) {
@@ -26,13 +38,11 @@ Result<Tensor> Tensor::create(ElementType type, Index shape) {
       return invalidArgument("a tensor cannot have the size {}", size);
     isEmpty |= size == 0;
     if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))
-      bytes = largestTensor + 1;
-    bytes = std::min(bytes, largestTensor + 1);
+      bytes = std::numeric_limits<int64_t>::max();
   }
   if (isEmpty)
     bytes = 0;
-  if (bytes <= largestTensor)
-    tensor.data.reset(new (std::nothrow) std::byte[static_cast<size_t>(bytes)]());
+  tensor.data = allocate(bytes);
   if (!tensor.data)
     return fail(ErrorCode::ResourceExhausted, "no memory for a {}", shapeText(shape, type));
   tensor.elements = bytes / tensor.width;

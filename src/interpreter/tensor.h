@@ -12,8 +12,8 @@ namespace torchere::interpreter {
 class Tensor {
 public:
   Tensor() = default;
-  /// With all bits zero. ResourceExhausted when it would take more than 64 GiB or there is no such memory;
-  /// InvalidArgument for a negative size.
+  /// With all bits zero. ResourceExhausted when there is no such memory (interpreter/memory.h says how much
+  /// there is); InvalidArgument for a negative size.
   TORCHERE_EXPORT static Result<Tensor> create(ElementType type, Index shape);
   static Tensor scalar(const Element &element);
 

@@ -1,6 +1,8 @@
 // The interpreter as a library: entries, arguments, and errors that name the op and its line.
 #include "interpreter/interpreter.h"
 
+#include "interpreter/memory.h"
+
 #include <gtest/gtest.h>
 
 namespace torchere::interpreter {
@@ -104,6 +106,37 @@ TEST(Interpreter, RefusesTensorsThatCannotExist) {
   EXPECT_EQ(errorOf(text, {vector(ElementType::I64, {INT64_MAX, INT64_MAX, INT64_MAX})}),
             "[stablehlo.dynamic_iota] no memory for a tensor<9223372036854775807x9223372036854775807x"
             "9223372036854775807xi8>; at test.mlir:2:8");
+}
+
+TEST(Interpreter, TakesNoMoreMemoryThanThereIs) {
+  int64_t most = memoryLimit() - 1000;
+  auto share = MemoryShare::take(most);
+  ASSERT_TRUE(share) << share.error().text();
+  auto more = MemoryShare::take(1001);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, ErrorCode::ResourceExhausted);
+  EXPECT_EQ(more.error().message,
+            fmt::format("no memory for 1001 bytes: 1000 of {} are left", memoryLimit()));
+  constexpr auto text = R"(func.func @f() -> tensor<126xi64> {
+  %0 = stablehlo.iota dim = 0 : tensor<126xi64>
+  return %0 : tensor<126xi64>
+})";
+  EXPECT_EQ(errorOf(text), "[stablehlo.iota] no memory for a tensor<126xi64>; at test.mlir:2:8");
+  *share = MemoryShare();
+  EXPECT_EQ(errorOf(text), "no error");
+}
+
+TEST(Interpreter, CountsTheMemoryThatAnOpComputesIn) {
+  constexpr auto text = R"(func.func @f(%x: tensor<50xi8>) -> tensor<i8> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<50xi8>, tensor<50xi8>) -> tensor<i8>
+  return %0 : tensor<i8>
+})";
+  auto share = MemoryShare::take(memoryLimit() - 1000);
+  ASSERT_TRUE(share) << share.error().text();
+  EXPECT_EQ(errorOf(text, {vector(ElementType::I8, std::vector<int64_t>(50, 1))}),
+            fmt::format("[stablehlo.dot_general] no memory for 3232 bytes: 949 of {} are left; at "
+                        "test.mlir:2:8",
+                        memoryLimit()));
 }
 
 TEST(Interpreter, EndlessRecursionIsAnError) {

@@ -1,6 +1,7 @@
 // Contractions: dot_general, dot and the einsums, all as sums over labelled dimensions.
 #include "interpreter/accumulation.h"
 #include "interpreter/call.h"
+#include "interpreter/memory.h"
 #include "stablehlo/dialect.h"
 
 #include "base/npy.h"
@@ -56,6 +57,8 @@ Result<Tensor> contract(const Labelled &lhs, const Labelled &rhs, const Index &r
       summedSizes.push_back(size);
     }
   TORCHERE_ASSIGN(Tensor result, Tensor::create(type, shape));
+  int64_t count = lhs.tensor.count() + rhs.tensor.count() + result.count();
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(2 * count, sizeof(std::complex<double>)));
   auto lhsStarts = positionsOver(lhs, resultLabels, shape),
        rhsStarts = positionsOver(rhs, resultLabels, shape);
   auto lhsSteps = positionsOver(lhs, summed, summedSizes), rhsSteps = positionsOver(rhs, summed, summedSizes);

@@ -1,5 +1,6 @@
 // fft: discrete Fourier transforms over the last dimensions.
 #include "interpreter/call.h"
+#include "interpreter/memory.h"
 #include "stablehlo/dialect.h"
 
 #include <cmath>
@@ -112,6 +113,7 @@ Result<Values> fft(const Call &call) {
   auto type = call.attribute<stablehlo::FftTypeAttr>("fft_type").getValue();
   Index length = call.integers("fft_length");
   TORCHERE_ASSIGN(ElementType element, call.resultType());
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(4 * operand.count(), sizeof(Complex)));
   Grid grid{operand.shape(), {}};
   for (int64_t position = 0; position < operand.count(); ++position)
     grid.numbers.push_back(operand.at(position).asComplex());

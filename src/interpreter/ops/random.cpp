@@ -1,6 +1,7 @@
 // Random numbers.
 #include "interpreter/call.h"
 #include "interpreter/evaluator.h"
+#include "interpreter/memory.h"
 #include "interpreter/random_bits.h"
 #include "stablehlo/dialect.h"
 
@@ -35,6 +36,7 @@ Result<Values> rngBitGenerator(const Call &call) {
   int bits = elementTypeInfo(type).bits;
   if (bits > 64)
     return fail(ErrorCode::Unimplemented, "random bits of type {}", elementTypeInfo(type).name);
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(2 * output.count(), sizeof(uint64_t)));
   RandomBits random =
       isThreeFry ? threeFryBits(state, output.shape(), bits) : philoxBits(state, output.shape(), bits);
   for (int64_t position = 0; position < output.count(); ++position)
@@ -74,6 +76,7 @@ Result<Values> rng(const Call &call) {
   bool isNormal = call.attribute<stablehlo::RngDistributionAttr>("rng_distribution").getValue() ==
                   stablehlo::RngDistribution::NORMAL;
   TORCHERE_ASSIGN(Tensor result, Tensor::create(a.type(), call.operand(2).integers()));
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(4 * result.count(), sizeof(uint64_t)));
   RandomBits random = philoxBits({call.evaluator().nextSeed(), 0, 0}, Index{2, result.count()}, 64);
   for (int64_t position = 0; position < result.count(); ++position) {
     uint64_t bits = random.numbers[static_cast<size_t>(position)],

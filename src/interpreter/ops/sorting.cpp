@@ -1,4 +1,5 @@
 // sort: tensors sorted together along one dimension.
+#include "interpreter/memory.h"
 #include "interpreter/reducer.h"
 
 #include <algorithm>
@@ -67,6 +68,7 @@ Result<Values> sort(const Call &call) {
   Reducer comparator(call, 0);
   LineSorter sorter(comparator, inputs);
   Status status;
+  TORCHERE_ASSIGN(MemoryShare share, MemoryShare::take(2 * shape[dimension], sizeof(int64_t)));
   std::vector<int64_t> positions(static_cast<size_t>(shape[dimension]));
   forEachIndex(lines, [&](IndexView index, int64_t) {
     int64_t first = flatten(index, shape);
