@@ -4,7 +4,9 @@
 #include "stablehlo/chlo_dialect.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/dialect.h"
+#include "stablehlo/text_nesting.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -37,13 +39,17 @@ Result<Module> Module::parse(std::string_view text, std::string_view name) {
 
 Result<Module> parseModule(std::shared_ptr<mlir::MLIRContext> context, std::string_view text,
                            std::string_view name) {
+  llvm::MemoryBufferRef input(text, name);
+  if (mlir::isBytecode(input))
+    return invalidArgument("[{}] not a valid StableHLO module: got MLIR bytecode, expected text", name);
+  TORCHERE_TRY(checkNesting(text, name));
   auto implementation = std::make_unique<Module::Implementation>();
   implementation->context = std::move(context);
   DiagnosticText diagnostics(*implementation->context);
   // The copy is what MLIR's parser needs a terminating NUL for.
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text), llvm::StringRef(name)), llvm::SMLoc());
+      llvm::MemoryBuffer::getMemBufferCopy(input.getBuffer(), input.getBufferIdentifier()), llvm::SMLoc());
   implementation->module =
       mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(implementation->context.get()));
   if (!implementation->module)

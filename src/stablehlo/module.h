@@ -18,8 +18,9 @@ public:
   Module &operator=(Module &&) noexcept;
   ~Module();
 
-  /// Parses and verifies text (or MLIR bytecode). The error holds MLIR's diagnostics with line and column;
-  /// `name` stands for the file in them.
+  /// Parses and verifies text, which may be anybody's: MLIR bytecode, whose reader trusts its input, and text
+  /// that nests deeper than stablehlo/text_nesting.h says are errors. The error holds MLIR's diagnostics with
+  /// line and column; `name` stands for the file in them.
   static Result<Module> parse(std::string_view text, std::string_view name = "module");
 
   /// The module's text, without locations unless asked for.
