@@ -5,6 +5,7 @@
 #include "passes/scalar_functions.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
+#include "stablehlo/sizes.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -24,8 +25,13 @@ bool isEvaluable(Type type, const EvaluationLimits &limits) {
   return format && (limits.floats || !format->isFloat());
 }
 
+/// Of a splat, it may be beyond any number.
+int64_t countElements(ShapedType type) {
+  return elementCount(type.getShape()).value_or(std::numeric_limits<int64_t>::max());
+}
+
 bool isWithin(ShapedType type, const EvaluationLimits &limits) {
-  return type.getNumElements() <= limits.elements;
+  return countElements(type) <= limits.elements;
 }
 
 Elements read(DenseElementsAttr constant, bool isSplat) {
@@ -158,7 +164,8 @@ DenseIntElementsAttr constantInteger(Value value) {
 
 DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0 || isa<ConstantOp>(op) ||
-      !isa_and_present<StableHLODialect>(op->getDialect()) || !isEvaluable(op->getResult(0).getType(), limits))
+      !isa_and_present<StableHLODialect>(op->getDialect()) ||
+      !isEvaluable(op->getResult(0).getType(), limits))
     return {};
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   if (type.getElementType().isIndex()) // no op but a constant makes these
@@ -169,9 +176,9 @@ DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
   if (!constants)
     return {};
   auto isSplat = [](DenseElementsAttr constant) {
-    return constant.isSplat() && constant.getNumElements() > 0;
+    return constant.isSplat() && countElements(constant.getType()) > 0;
   };
-  bool areSplats = !constants->empty() && llvm::all_of(*constants, isSplat) && type.getNumElements() > 0;
+  bool areSplats = !constants->empty() && llvm::all_of(*constants, isSplat) && countElements(type) > 0;
   bool areSmall = isWithin(type, limits) && llvm::all_of(*constants, [&](DenseElementsAttr constant) {
                     return isWithin(constant.getType(), limits);
                   });
