@@ -83,21 +83,6 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   return success();
 }
 
-LogicalResult CompareOp::verify() {
-  std::optional<ComparisonType> type = getCompareType();
-  Type element = elementType(getLhs().getType());
-  if (!type || *type == ComparisonType::NOTYPE || isQuantized(element))
-    return success();
-  bool fits = isFloat(element)     ? *type == ComparisonType::FLOAT || *type == ComparisonType::TOTALORDER
-              : isComplex(element) ? *type == ComparisonType::FLOAT
-              : isSignedInteger(element) ? *type == ComparisonType::SIGNED
-                                         : *type == ComparisonType::UNSIGNED;
-  if (!fits)
-    return violation(*this, "C3", "compare_type ", stringifyEnum(*type),
-                     " does not apply to elements of type ", element);
-  return success();
-}
-
 //===- select -------------------------------------------------------------===//
 
 LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,

@@ -58,7 +58,7 @@ def StableHLO_ComplexOp : StableHLO_Op<"complex", [Pure, StableHLO_InfersTypes]>
   }];
 }
 
-def StableHLO_CompareOp : StableHLO_VerifiedOp<"compare", [Pure, StableHLO_InfersTypes]> {
+def StableHLO_CompareOp : StableHLO_Op<"compare", [Pure, StableHLO_InfersTypes]> {
   let summary = "comparison";
   let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs,
     StableHLO_ComparisonDirectionAttr:$comparison_direction,

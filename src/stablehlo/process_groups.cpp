@@ -62,12 +62,6 @@ LogicalResult verifyMesh(Operation *op, Attribute replicaGroups) {
   return axes ? axes.verifySymbolUses(op, symbols) : success();
 }
 
-std::optional<int64_t> processGroupSize(const ReplicaGroups &groups, ChannelHandleAttr channel,
-                                        bool useGlobalDeviceIds) {
-  bool countsPartitions = channel && channel.getHandle() > 0 && !useGlobalDeviceIds;
-  return countsPartitions ? std::nullopt : groups.groupSize();
-}
-
 LogicalResult verifyGlobalDeviceIds(const Reporter &reporter, StringRef constraint, ChannelHandleAttr channel,
                                     bool useGlobalDeviceIds) {
   int64_t id = channel ? channel.getHandle() : 0;

@@ -28,11 +28,6 @@ private:
 /// A mesh that replica_groups names is there.
 llvm::LogicalResult verifyMesh(mlir::Operation *op, mlir::Attribute replicaGroups);
 
-/// `dim(process_groups, 1)` of all_gather, all_reduce and reduce_scatter: nothing where the number of
-/// partitions decides, which the op does not know.
-std::optional<int64_t> processGroupSize(const ReplicaGroups &groups, ChannelHandleAttr channel,
-                                        bool useGlobalDeviceIds);
-
 /// use_global_device_ids needs a channel.
 llvm::LogicalResult verifyGlobalDeviceIds(const Reporter &reporter, llvm::StringRef constraint,
                                           ChannelHandleAttr channel, bool useGlobalDeviceIds);

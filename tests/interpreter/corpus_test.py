@@ -69,14 +69,17 @@ ONCE = "XLA rounds product and difference of a sample's place once, which its di
 DEVIATIONS = {
     "lit": {
         r"stablehlo.all_gather/1#0: not run": "the plugin aborts on groups by axes of a mesh",
+        r"stablehlo.all_gather/2#0: not run": "global ids without a channel, which XLA does not take",
         r"stablehlo.cbrt/0#0: not run": "XLA has it of real numbers only",
         r"stablehlo.collective_broadcast/0#0: not run": "XLA's CPU plugin does not have it",
         r"stablehlo.collective_permute/": "processes that are not there, which XLA leaves out",
+        r"stablehlo.compare/3#0: not run": "a compare_type of other elements, which XLA does not take",
         r"stablehlo.composite/0#0: not run": "the plugin aborts on a decomposition without a body",
         r"stablehlo.constant/0#0: not run": "a resource, which XLA does not take",
         r"stablehlo.cross-replica-sum/": "processes that are not there, which XLA leaves out",
         r"stablehlo.reduce/0#0: not run": "a body of other types, which StableHLO allows and XLA does not",
         r"stablehlo.reduce_scatter/0#0: not run": "a result of unknown size, which XLA does not take",
+        r"stablehlo.reduce_scatter/1#0: not run": "parts that the group has not, which XLA does not take",
         r"stablehlo.remainder/0#0: not run": "the plugin aborts on complex numbers",
         r"stablehlo.rng_bit_generator/": "an output of a floating-point type, which XLA gives as integers",
         r"stablehlo.set_dimension_size/": "a size beyond the bound, which the specification does not define",

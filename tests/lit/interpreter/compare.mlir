@@ -77,3 +77,28 @@ func.func @total() {
   check.expect_eq_const %0, dense<[true, true, true, false]> : tensor<4xi1>
   func.return
 }
+
+// -----
+
+// A compare_type that is not of the elements changes nothing: bytes are signed or not by their type.
+func.func @other_compare_types() {
+  %a = stablehlo.constant dense<[-1, 1]> : tensor<2xi8>
+  %b = stablehlo.constant dense<[255, 1]> : tensor<2xui8>
+  %c = stablehlo.constant dense<[1, 2]> : tensor<2xi8>
+  %d = stablehlo.constant dense<[1, 2]> : tensor<2xui8>
+  %0 = stablehlo.compare LT, %a, %c, UNSIGNED : (tensor<2xi8>, tensor<2xi8>) -> tensor<2xi1>
+  check.expect_eq_const %0, dense<[true, true]> : tensor<2xi1>
+  %1 = stablehlo.compare LT, %b, %d, SIGNED : (tensor<2xui8>, tensor<2xui8>) -> tensor<2xi1>
+  check.expect_eq_const %1, dense<[false, true]> : tensor<2xi1>
+  %2 = stablehlo.compare LT, %b, %d, TOTALORDER : (tensor<2xui8>, tensor<2xui8>) -> tensor<2xi1>
+  check.expect_eq_const %2, dense<[false, true]> : tensor<2xi1>
+  %e = stablehlo.constant dense<[-0.0, 0x7FC00000]> : tensor<2xf32>
+  %f = stablehlo.constant dense<[0.0, 1.0]> : tensor<2xf32>
+  %3 = stablehlo.compare LT, %e, %f, SIGNED : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %3, dense<false> : tensor<2xi1>
+  %g = stablehlo.constant dense<[(-0.0, 1.0), (2.0, 3.0)]> : tensor<2xcomplex<f32>>
+  %h = stablehlo.constant dense<[(0.0, 1.0), (2.0, 4.0)]> : tensor<2xcomplex<f32>>
+  %4 = stablehlo.compare EQ, %g, %h, TOTALORDER : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xi1>
+  check.expect_eq_const %4, dense<[true, false]> : tensor<2xi1>
+  func.return
+}
