@@ -60,7 +60,8 @@ def StableHLO_CustomCallOp : StableHLO_VerifiedOp<"custom_call",
     DefaultValuedOptionalAttr<TypedArrayAttrBase<FlatSymbolRefAttr, "functions">, "{}">:$called_computations,
     OptionalAttr<ArrayAttr>:$operand_layouts, OptionalAttr<ArrayAttr>:$result_layouts,
     DefaultValuedOptionalAttr<TypedArrayAttrBase<StableHLO_OutputOperandAliasAttr, "aliases">,
-                              "{}">:$output_operand_aliases);
+                              "{}">:$output_operand_aliases,
+    OptionalAttr<ArrayAttr>:$result_tilings);
   let results = (outs Variadic<StableHLO_CustomCallValue>);
   let assemblyFormat = [{
     custom<CustomCallTarget>($call_target_name) `(` $inputs `)` attr-dict `:` functional-type(operands, results)

@@ -67,17 +67,20 @@ FailureOr<Type> tuplePart(const Reporter &reporter, StringRef name, Type type, A
   return type;
 }
 
+/// Several results count as one tuple.
+Type outputType(CustomCallOp call) {
+  return call.getNumResults() == 1 ? call.getResultTypes().front()
+                                   : TupleType::get(call.getContext(), call.getResultTypes());
+}
+
 /// The parts of a result and of an operand that share memory have one type.
 LogicalResult verifyAlias(CustomCallOp call, OutputOperandAliasAttr alias) {
   Reporter reporter(call);
   if (failed(reporter.inRange("", "operand_index of an output_operand_alias", alias.getOperandIndex(),
                               call.getNumOperands())))
     return failure();
-  // Several results count as one tuple.
-  Type results = call.getNumResults() == 1 ? call.getResultTypes().front()
-                                           : TupleType::get(call.getContext(), call.getResultTypes());
   FailureOr<Type> output =
-      tuplePart(reporter, "output_tuple_indices", results, alias.getOutputTupleIndices());
+      tuplePart(reporter, "output_tuple_indices", outputType(call), alias.getOutputTupleIndices());
   FailureOr<Type> operand =
       tuplePart(reporter, "operand_tuple_indices", call.getOperandTypes()[alias.getOperandIndex()],
                 alias.getOperandTupleIndices());
@@ -89,21 +92,76 @@ LogicalResult verifyAlias(CustomCallOp call, OutputOperandAliasAttr alias) {
   return success();
 }
 
+/// The buffers in a value, by the indices that lead to them, tuple by tuple.
+void collectBuffers(Type type, SmallVector<int64_t> &path,
+                    SmallVectorImpl<std::pair<SmallVector<int64_t>, Type>> &buffers) {
+  if (isa<MemRefType>(type))
+    buffers.push_back({path, type});
+  auto tuple = dyn_cast<TupleType>(type);
+  for (auto [index, part] : llvm::enumerate(tuple ? tuple.getTypes() : ArrayRef<Type>())) {
+    path.push_back(index);
+    collectBuffers(part, path, buffers);
+    path.pop_back();
+  }
+}
+
 /// A buffer has no value of its own: as a result it is an operand's.
 LogicalResult verifyBufferResults(CustomCallOp call) {
-  for (auto [index, type] : llvm::enumerate(call.getResultTypes())) {
-    SmallVector<int64_t> path;
-    if (call.getNumResults() != 1)
-      path.push_back(index);
+  SmallVector<int64_t> path;
+  SmallVector<std::pair<SmallVector<int64_t>, Type>> buffers;
+  collectBuffers(outputType(call), path, buffers);
+  for (const auto &[indices, type] : buffers) {
     auto aliases = call.getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>();
-    bool isAliased = llvm::any_of(aliases, [&](OutputOperandAliasAttr alias) {
-      return alias.getOutputTupleIndices() == ArrayRef(path);
-    });
-    if (isa<MemRefType>(type) && !isAliased)
-      return violation(call, "", "result ", index, " is a buffer, ", type,
+    if (!llvm::any_of(aliases, [&](OutputOperandAliasAttr alias) {
+          return alias.getOutputTupleIndices() == ArrayRef(indices);
+        }))
+      return violation(call, "", "output [", ArrayRef(indices), "] is a buffer, ", type,
                        ", expected an output_operand_alias for it");
   }
   return success();
+}
+
+/// What the targets that make and end buffers take and return: the number of operands, and of which kind.
+struct BufferTarget {
+  StringRef name;
+  bool takesTensor, takesBuffer, returnsBuffer;
+};
+
+constexpr BufferTarget bufferTargets[] = {
+    {"CreateBuffer", false, false, true}, // a new one
+    {"Pin", true, false, true},           // one that holds a tensor
+    {"Unpin", false, true, false},        // the tensor that one holds
+};
+
+LogicalResult verifyBufferTarget(CustomCallOp call, const BufferTarget &target) {
+  auto fail = [&](const Twine &what, auto got) {
+    return violation(call, "", target.name, " ", what, ": got ", got);
+  };
+  bool hasOperand = target.takesTensor || target.takesBuffer;
+  if (call.getNumOperands() != (hasOperand ? 1 : 0))
+    return fail(hasOperand ? "takes one operand" : "takes no operands", call.getNumOperands());
+  if (call.getNumResults() != 1)
+    return fail("has one result", call.getNumResults());
+  Type result = call.getResultTypes().front();
+  if (target.returnsBuffer ? !isa<MemRefType>(result) : !isa<TensorType>(result))
+    return fail(target.returnsBuffer ? "returns a buffer" : "returns a tensor", result);
+  if (!hasOperand)
+    return success();
+  Type operand = call.getOperandTypes().front();
+  if (target.takesBuffer ? !isa<MemRefType>(operand) : !isa<TensorType>(operand))
+    return fail(target.takesBuffer ? "takes a buffer" : "takes a tensor", operand);
+  auto from = cast<ShapedType>(operand), to = cast<ShapedType>(result);
+  if (from.getElementType() != to.getElementType() || failed(verifyCompatibleShape(from, to)))
+    return violation(call, "", target.name, " returns another shape or element type: got ", to, " for ",
+                     from);
+  return success();
+}
+
+LogicalResult verifyBuffers(CustomCallOp call) {
+  for (const BufferTarget &target : bufferTargets)
+    if (call.getCallTargetName() == target.name)
+      return verifyBufferTarget(call, target);
+  return verifyBufferResults(call);
 }
 
 /// A dictionary for the typed convention, a string for the others.
@@ -119,8 +177,7 @@ LogicalResult verifyBackendConfig(CustomCallOp call) {
 } // namespace
 
 LogicalResult CustomCallOp::verify() {
-  if (failed(verifyAllLayouts(*this)) || failed(verifyBackendConfig(*this)) ||
-      failed(verifyBufferResults(*this)))
+  if (failed(verifyAllLayouts(*this)) || failed(verifyBackendConfig(*this)) || failed(verifyBuffers(*this)))
     return failure();
   for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
     if (failed(verifyAlias(*this, alias)))

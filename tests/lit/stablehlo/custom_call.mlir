@@ -21,6 +21,30 @@ func.func @values(%arg0: tensor<*xf32>, %arg1: tuple<tensor<2xf32>, !stablehlo.t
   %2 = stablehlo.custom_call @foo(%arg2) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (memref<2xf32>) -> memref<2xf32>
   // CHECK: stablehlo.custom_call @foo() {operand_layouts = [], result_layouts = [dense<0> : tensor<1xindex>, dense<> : tensor<0xindex>]} : () -> tuple<tensor<2xf32>, !stablehlo.token>
   %3 = stablehlo.custom_call @foo() {operand_layouts = [], result_layouts = [dense<0> : tensor<1xindex>, dense<> : tensor<0xindex>]} : () -> tuple<tensor<2xf32>, !stablehlo.token>
+  // CHECK: stablehlo.custom_call @foo(%arg2) {output_operand_aliases = {{.*}}} : (memref<2xf32>) -> tuple<memref<2xf32>>
+  %4 = stablehlo.custom_call @foo(%arg2) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]} : (memref<2xf32>) -> tuple<memref<2xf32>>
+  return
+}
+
+// The targets that make and end buffers need no alias.
+// CHECK-LABEL: func @buffers
+func.func @buffers(%arg0: tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK: stablehlo.custom_call @CreateBuffer() {api_version = 4 : i32} : () -> memref<2x?xi8>
+  %0 = stablehlo.custom_call @CreateBuffer() {api_version = 4 : i32} : () -> memref<2x?xi8>
+  // CHECK: stablehlo.custom_call @Pin(%arg0) {api_version = 4 : i32} : (tensor<2xf32>) -> memref<2xf32>
+  %1 = stablehlo.custom_call @Pin(%arg0) {api_version = 4 : i32} : (tensor<2xf32>) -> memref<2xf32>
+  // CHECK: stablehlo.custom_call @Unpin(%{{.*}}) {api_version = 4 : i32} : (memref<2xf32>) -> tensor<2xf32>
+  %2 = stablehlo.custom_call @Unpin(%1) {api_version = 4 : i32} : (memref<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
+// -----
+
+// Since StableHLO 1.18
+// CHECK-LABEL: func @tilings
+func.func @tilings(%arg0: tensor<64x256xf32>) {
+  // CHECK: stablehlo.custom_call @foo(%arg0) {result_tilings = {{\[\[}}dense<[8, 128]> : tensor<2xindex>]]} : (tensor<64x256xf32>) -> tensor<64x256xf32>
+  %0 = "stablehlo.custom_call"(%arg0) <{call_target_name = "foo", result_tilings = [[dense<[8, 128]> : tensor<2xindex>]]}> : (tensor<64x256xf32>) -> tensor<64x256xf32>
   return
 }
 
@@ -115,8 +139,88 @@ func.func @alias_types(%arg0: tensor<2xf32>) {
 // -----
 
 func.func @buffer() {
-  // expected-error@+1 {{'stablehlo.custom_call' op result 0 is a buffer, 'memref<2xf32>', expected an output_operand_alias for it}}
+  // expected-error@+1 {{'stablehlo.custom_call' op output [] is a buffer, 'memref<2xf32>', expected an output_operand_alias for it}}
   %0 = stablehlo.custom_call @foo() : () -> memref<2xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_in_tuple(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op output [1, 0] is a buffer, 'memref<2xf32>', expected an output_operand_alias for it}}
+  %0:2 = stablehlo.custom_call @foo(%arg0) : (tensor<2xf32>) -> (tensor<f32>, tuple<memref<2xf32>>)
+  return
+}
+
+// -----
+
+func.func @create_buffer_operands(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op CreateBuffer takes no operands: got 1}}
+  %0 = stablehlo.custom_call @CreateBuffer(%arg0) : (tensor<2xf32>) -> memref<2xf32>
+  return
+}
+
+// -----
+
+func.func @create_buffer_result() {
+  // expected-error@+1 {{'stablehlo.custom_call' op CreateBuffer returns a buffer: got 'tensor<2xf32>'}}
+  %0 = stablehlo.custom_call @CreateBuffer() : () -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @pin_operands(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op Pin takes one operand: got 2}}
+  %0 = stablehlo.custom_call @Pin(%arg0, %arg0) : (tensor<2xf32>, tensor<2xf32>) -> memref<2xf32>
+  return
+}
+
+// -----
+
+func.func @pin_operand(%arg0: memref<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op Pin takes a tensor: got 'memref<2xf32>'}}
+  %0 = stablehlo.custom_call @Pin(%arg0) : (memref<2xf32>) -> memref<2xf32>
+  return
+}
+
+// -----
+
+func.func @pin_result(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op Pin returns a buffer: got 'tensor<2xf32>'}}
+  %0 = stablehlo.custom_call @Pin(%arg0) : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @pin_types(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op Pin returns another shape or element type: got 'memref<3xf32>' for 'tensor<2xf32>'}}
+  %0 = stablehlo.custom_call @Pin(%arg0) : (tensor<2xf32>) -> memref<3xf32>
+  return
+}
+
+// -----
+
+func.func @unpin_results(%arg0: memref<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op Unpin has one result: got 0}}
+  stablehlo.custom_call @Unpin(%arg0) : (memref<2xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @unpin_operand(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op Unpin takes a buffer: got 'tensor<2xf32>'}}
+  %0 = stablehlo.custom_call @Unpin(%arg0) : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @unpin_types(%arg0: memref<2xf32>) {
+  // expected-error@+1 {{'stablehlo.custom_call' op Unpin returns another shape or element type: got 'tensor<2xf64>' for 'memref<2xf32>'}}
+  %0 = stablehlo.custom_call @Unpin(%arg0) : (memref<2xf32>) -> tensor<2xf64>
   return
 }
 
