@@ -1,6 +1,7 @@
 """The corpus's modules by source, generated once a process and the same each time.
 
 - lit: what the lit tests of the ops accept, one module for each part of a file;
+- published: forms of published artifacts that upstream's verifier lets pass;
 - jax_...: what jax lowers its functions to, by family;
 - torch_...: what our exporter makes of small models and of the rows of the op table.
 """
@@ -18,6 +19,7 @@ from case import Case
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
     "lit",
+    "published",
     "jax_elementwise",
     "jax_arrays",
     "jax_contractions",
@@ -25,8 +27,8 @@ SOURCES = (
     "torch_models",
     "torch_rows",
 )
-# This one needs neither jax's tracing nor exports.
-QUICK = ("lit",)
+# These need neither jax's tracing nor exports.
+QUICK = ("lit", "published")
 LIT = [path for each in ("stablehlo", "chlo") for path in sorted((ROOT / "tests/lit" / each).rglob("*.mlir"))]
 COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -47,6 +49,10 @@ def _cases(source: str) -> Iterator[Case]:
     if source == "lit":
         # A part that shows where upstream's printer loses something cannot agree with it.
         yield from (case for case in lit_parts(valid=True) if "// Upstream prints" not in case.text)
+    elif source == "published":
+        import published
+
+        yield from published.cases()
     elif source.startswith("jax_"):
         from jax_lowering import lowering
 
