@@ -58,6 +58,9 @@ private:
   bool onNumbers;
 };
 
+/// Whether this is an assertion about two tensors and nothing else, which may stand as a custom call.
+bool comparesTwoTensors(std::string_view check);
+
 /// The evaluation of an op that returns its operands.
 Result<Values> passOn(const Call &call);
 

@@ -43,14 +43,17 @@ bool isNear(double lhs, double rhs, double tolerance) {
   return std::fabs(lhs - rhs) <= tolerance * std::max(largest, 1.0);
 }
 
-Result<Values> compareAlmost(const Call &call, const Tensor &actual, const Tensor &expected) {
-  auto attribute = call.attribute<mlir::FloatAttr>("tolerance");
-  double tolerance = attribute ? attribute.getValueAsDouble() : 1e-3;
+Result<Values> compareWithin(double tolerance, const Tensor &actual, const Tensor &expected) {
   return compareElements(actual, expected, fmt::format(" within {}", tolerance),
                          [=](const Element &lhs, const Element &rhs) {
                            return isNear(lhs.asComplex().real(), rhs.asComplex().real(), tolerance) &&
                                   isNear(lhs.asComplex().imag(), rhs.asComplex().imag(), tolerance);
                          });
+}
+
+Result<Values> compareAlmost(const Call &call, const Tensor &actual, const Tensor &expected) {
+  auto attribute = call.attribute<mlir::FloatAttr>("tolerance");
+  return compareWithin(attribute ? attribute.getValueAsDouble() : 1e-3, actual, expected);
 }
 
 /// How many representable numbers lie between two; the most there can be when only one is NaN, none for two
@@ -106,9 +109,25 @@ Result<Values> expectAlmostEqConst(const Call &call) {
   return compareAlmost(call, call.operand(0), expected);
 }
 
+/// No op, only a custom call: a check whose result, true, programs may return. Where it does not hold it is
+/// an error, as for the others: most programs drop the result.
+Result<Values> eq(const Call &call) {
+  const Tensor &actual = call.operand(0), &expected = call.operand(1);
+  bool isRounded = isFloat(expected.type()) || isComplex(expected.type());
+  TORCHERE_TRY(isRounded ? compareWithin(1e-4, actual, expected) : compareExactly(actual, expected));
+  return Values{Tensor::scalar(Element::integer(ElementType::Bool, true))};
+}
+
 } // namespace
 
+bool comparesTwoTensors(std::string_view check) {
+  constexpr std::string_view names[] = {"check.eq", "check.expect_almost_eq", "check.expect_close",
+                                        "check.expect_eq"};
+  return llvm::is_contained(names, check);
+}
+
 void addCheck(EvaluationTable &table) {
+  table.add("check.eq", eq);
   table.add("check.expect_almost_eq", expectAlmostEq);
   table.add("check.expect_almost_eq_const", expectAlmostEqConst);
   table.add("check.expect_close", expectClose);

@@ -43,13 +43,19 @@ Result<Values> choose(const Call &call) {
 /// Only the check dialect's assertions, which upstream's test data writes as custom calls.
 Result<Values> customCall(const Call &call) {
   std::string target = call.string("call_target_name");
-  Evaluation check = target.starts_with("check.") ? call.evaluator().findEvaluation(target) : nullptr;
-  if (check)
-    return check(call);
-  return fail(ErrorCode::Unimplemented,
-              "\"{}\" is a target that only its implementation knows, which the "
-              "interpreter does not have",
-              target);
+  if (!comparesTwoTensors(target))
+    return fail(ErrorCode::Unimplemented,
+                "\"{}\" is a target that only its implementation knows, which the "
+                "interpreter does not have",
+                target);
+  const Values &values = call.values();
+  std::vector<std::string> texts;
+  for (const Value &value : values)
+    texts.push_back(typeText(value));
+  if (values.size() != 2 || !values[0].isTensor() || !values[1].isTensor())
+    return invalidArgument("wrong operands of {}: got {}, expected two tensors", target,
+                           fmt::join(texts, ", "));
+  return call.evaluator().findEvaluation(target)(call);
 }
 
 Result<Values> makeToken(const Call &) {

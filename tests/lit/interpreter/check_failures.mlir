@@ -76,3 +76,90 @@ func.func @nan_is_not_close() {
   stablehlo.custom_call @check.expect_close(%0, %1) {has_side_effect = true} : (tensor<1xf32>, tensor<1xf32>) -> ()
   func.return
 }
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] element [1]: got 2, expected 3
+func.func @eq_integers() {
+  %a = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %b = stablehlo.constant dense<[1, 3]> : tensor<2xi32>
+  %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<2xi32>, tensor<2xi32>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] element []: got 1, expected 1.0002 within 0.0001
+func.func @eq_floats() {
+  %a = stablehlo.constant dense<1.0> : tensor<f32>
+  %b = stablehlo.constant dense<1.0002> : tensor<f32>
+  %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] element []: got nan, expected 1 within 0.0001
+func.func @eq_nan() {
+  %a = stablehlo.constant dense<0x7FC00000> : tensor<f32>
+  %b = stablehlo.constant dense<1.0> : tensor<f32>
+  %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] element []: got (1,2), expected (1,2.1) within 0.0001
+func.func @eq_complex() {
+  %a = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>
+  %b = stablehlo.constant dense<(1.0, 2.1)> : tensor<complex<f32>>
+  %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<complex<f32>>, tensor<complex<f32>>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] got tensor<i32>, expected tensor<i64>
+func.func @eq_types() {
+  %a = stablehlo.constant dense<1> : tensor<i32>
+  %b = stablehlo.constant dense<1> : tensor<i64>
+  %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<i32>, tensor<i64>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] wrong type of result 0: got tensor<i1>, expected tensor<i32>
+func.func @eq_result() {
+  %a = stablehlo.constant dense<1> : tensor<i32>
+  %b = stablehlo.constant dense<1> : tensor<i32>
+  %0 = stablehlo.custom_call @check.eq(%a, %b) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] wrong operands of check.eq: got tensor<i32>, expected two tensors
+func.func @eq_operands() {
+  %a = stablehlo.constant dense<1> : tensor<i32>
+  %0 = stablehlo.custom_call @check.eq(%a) : (tensor<i32>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] wrong operands of check.expect_eq: got a token, a token, expected two tensors
+func.func @expect_eq_operands() {
+  %a = stablehlo.create_token : !stablehlo.token
+  stablehlo.custom_call @check.expect_eq(%a, %a) : (!stablehlo.token, !stablehlo.token) -> ()
+  func.return
+}
+
+// -----
+
+// CHECK: error: [stablehlo.custom_call] "check.expect_eq_const" is a target that only its implementation knows
+func.func @expect_eq_const_call() {
+  %a = stablehlo.constant dense<1> : tensor<i32>
+  stablehlo.custom_call @check.expect_eq_const(%a) : (tensor<i32>) -> ()
+  func.return
+}
