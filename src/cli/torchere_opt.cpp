@@ -1,4 +1,6 @@
 // torchere-opt: reads StableHLO text, runs MLIR passes over it and prints the result.
+#include "interpreter/check_dialect.h"
+#include "interpreter/instrumentation_dialect.h"
 #include "passes/inlining.h"
 #include "passes/registration.h"
 #include "stablehlo/module_implementation.h"
@@ -10,6 +12,8 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   torchere::stablehlo::registerDialects(registry);
+  // Programs that test an interpreter hold assertions, which the passes leave as they are.
+  registry.insert<torchere::interpreter::CheckDialect, torchere::interpreter::InterpreterDialect>();
   mlir::func::registerInlinerExtension(registry);
   torchere::passes::registerInliner(registry);
   mlir::registerTransformsPasses();

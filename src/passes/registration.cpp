@@ -12,6 +12,8 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 
@@ -232,6 +234,10 @@ void registerPasses() {
   PassRegistration<AggressiveSimplificationPass>();
   PassRegistration<AggressiveFolderPass>();
   PassRegistration<TargetIndependentOptimizationPass>();
+  // Upstream's expansion leaves ops of the dialect shape, which its pipeline then lowers. Ours leaves none.
+  PassPipelineRegistration<>(
+      "chlo-pre-serialization-pipeline", "Leaves StableHLO only, as artifacts need it",
+      [](OpPassManager &manager) { manager.addPass(std::make_unique<ChloLegalizeToStablehloPass>()); });
 }
 
 } // namespace torchere::passes
