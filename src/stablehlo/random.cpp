@@ -39,20 +39,12 @@ LogicalResult RngOp::verify() {
 }
 
 LogicalResult RngBitGeneratorOp::verify() {
-  Reporter reporter(*this);
-  auto state = getInitialState().getType();
-  if (!areCompatible(state, getOutputState().getType()))
-    return reporter.violation("C1", "types of initial_state and output_state differ: got ", state, " and ",
-                              getOutputState().getType());
-  if (state.getRank() != 1 || !isKnown(state.getDimSize(0)))
+  // (C2), the number of elements for each algorithm, and their type: upstream looks at the shapes alone.
+  auto state = getInitialState().getType(), next = getOutputState().getType();
+  if (succeeded(verifyCompatibleShape(state, next)))
     return success();
-  int64_t size = state.getDimSize(0);
-  if (getRngAlgorithm() == RngAlgorithm::THREE_FRY)
-    return reporter.size("C2", "initial_state", size, 2);
-  if (getRngAlgorithm() == RngAlgorithm::PHILOX && size != 2 && size != 3)
-    return reporter.violation("C2", "initial_state has the wrong number of elements: got ", size,
-                              ", expected 2 or 3");
-  return success();
+  return violation(*this, "C1", "shapes of initial_state and output_state differ: got ", state, " and ",
+                   next);
 }
 
 } // namespace torchere::stablehlo

@@ -37,3 +37,14 @@ func.func @bools() {
   check.expect_eq_const %0, dense<[[true, true], [false, false]]> : tensor<2x2xi1>
   func.return
 }
+
+// -----
+
+// Each side is converted to the result's kind of numbers.
+func.func @mixed() {
+  %a = stablehlo.constant dense<[[0.5, 2.0]]> : tensor<1x2xbf16>
+  %b = stablehlo.constant dense<[[3], [-4]]> : tensor<2x1xi8>
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<1x2xbf16>, tensor<2x1xi8>) -> tensor<1x1xf32>
+  check.expect_eq_const %0, dense<-6.5> : tensor<1x1xf32>
+  func.return
+}

@@ -115,9 +115,11 @@ func.func @c12(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xf32>) {
 
 // -----
 
-func.func @c13(%arg0: tensor<2x3x4xf32>, %arg1: tensor<2x4x5xi32>) {
-  // expected-error@+1 {{'stablehlo.dot_general' op (C13) element types of lhs and rhs differ in kind: got 'f32' and 'i32'}}
-  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x3x4xf32>, tensor<2x4x5xi32>) -> tensor<2x3x5xf32>
+// The kinds of elements may differ, as upstream has it: integers as weights of floats.
+// CHECK-LABEL: func @mixed
+func.func @mixed(%arg0: tensor<2x3xbf16>, %arg1: tensor<3x2xi8>) {
+  // CHECK: stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x3xbf16>, tensor<3x2xi8>) -> tensor<2x2xf32>
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x3xbf16>, tensor<3x2xi8>) -> tensor<2x2xf32>
   return
 }
 
