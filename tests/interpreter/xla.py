@@ -17,6 +17,14 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func, stablehlo
 from jaxlib.mlir.passmanager import PassManager
 
+# So XLA rounds every op, as the specification has it, and the same on every x86-64 processor. Where one has
+# fused multiply-adds, which are newer than AVX, XLA would round a product and the sum that it goes into once
+# (of f16 as well, with AVX512-FP16). It may also keep in f32 what is between ops of narrower types, unless it
+# is told not to. Code that runs once need not be fast.
+PORTABLE = "--xla_cpu_max_isa=AVX --xla_allow_excess_precision=false --xla_backend_optimization_level=0"
+# Emitters that compile in a third of the time. They lack some ops of bools and of integers of two bits.
+QUICK = "--xla_cpu_use_fusion_emitters=false"
+
 # How jaxlib makes a module's shapes known once those of main's arguments are.
 REFINEMENT = "builtin.module({},stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism))"
 
@@ -167,9 +175,10 @@ def argument_types(text: str) -> list[tuple[tuple[int, ...], numpy.dtype]]:
 class Plugin:
     """XLA's plugin in a process of its own: some programs crash it."""
 
-    def __init__(self, devices: int = 1) -> None:
+    def __init__(self, devices: int = 1, quick: bool = False) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._devices = devices
+        flags = [f"--xla_force_host_platform_device_count={devices}", PORTABLE, QUICK if quick else ""]
+        self._flags = " ".join(flags)  # and none of the environment's
 
     def run(self, text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
         """What main returns for the arguments of each call. RuntimeError when the plugin refuses the program,
@@ -184,12 +193,11 @@ class Plugin:
 
     def _ask(self, execute: Callable[..., list[Any]], *question: Any) -> list[Any]:
         if self._process is None:
-            flags = f"--xla_force_host_platform_device_count={self._devices}"
             self._process = subprocess.Popen(
                 [sys.executable, __file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "XLA_FLAGS": flags},
+                env={**os.environ, "XLA_FLAGS": self._flags},
             )
         try:
             pickle.dump((execute.__name__, *question), self._process.stdin)
