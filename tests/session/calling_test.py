@@ -228,16 +228,25 @@ def test_the_interpreter_runs_while_a_program_does():
     program = export(lambda x: x @ x @ x @ x, torch.zeros(1200, 1200))
     x = torch.randn(1200, 1200)
     program(x)
-    longest, last, done = 0.0, time.perf_counter(), threading.Event()
-    thread = threading.Thread(target=lambda: (program(x), done.set()))
-    start = time.perf_counter()
+    start, done, ticks = threading.Event(), threading.Event(), []
+    spans = []
+
+    def call():
+        start.set()
+        begin = time.perf_counter()
+        program(x)
+        spans.append((begin, time.perf_counter()))
+        done.set()
+
+    thread = threading.Thread(target=call)
     thread.start()
+    start.wait()
     while not done.is_set():
-        now = time.perf_counter()
-        longest, last = max(longest, now - last), now
-    total = time.perf_counter() - start
+        ticks.append(time.perf_counter())
     thread.join()
-    assert longest < total / 2, "the lock of the interpreter was held"
+    ((begin, end),) = spans
+    quarter = (end - begin) / 4
+    assert any(begin + quarter < tick < end - quarter for tick in ticks), "the interpreter's lock was held"
 
 
 def test_a_forked_process_is_told():
