@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -17,13 +18,8 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func, stablehlo
 from jaxlib.mlir.passmanager import PassManager
 
-# So XLA rounds every op, as the specification has it, and the same on every x86-64 processor. Where one has
-# fused multiply-adds, which are newer than AVX, XLA would round a product and the sum that it goes into once
-# (of f16 as well, with AVX512-FP16). It may also keep in f32 what is between ops of narrower types, unless it
-# is told not to. Code that runs once need not be fast.
-PORTABLE = "--xla_cpu_max_isa=AVX --xla_allow_excess_precision=false --xla_backend_optimization_level=0"
-# Emitters that compile in a third of the time. They lack some ops of bools and of integers of two bits.
-QUICK = "--xla_cpu_use_fusion_emitters=false"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
+from xla_options import compile_options
 
 # How jaxlib makes a module's shapes known once those of main's arguments are.
 REFINEMENT = "builtin.module({},stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism))"
@@ -175,15 +171,16 @@ def argument_types(text: str) -> list[tuple[tuple[int, ...], numpy.dtype]]:
 class Plugin:
     """XLA's plugin in a process of its own: some programs crash it."""
 
-    def __init__(self, devices: int = 1, quick: bool = False) -> None:
+    def __init__(self, devices: int = 1) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        flags = [f"--xla_force_host_platform_device_count={devices}", PORTABLE, QUICK if quick else ""]
-        self._flags = " ".join(flags)  # and none of the environment's
+        self._devices = devices
 
-    def run(self, text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
+    def run(
+        self, text: str, calls: Sequence[Sequence[numpy.ndarray]], quick: bool = False
+    ) -> list[list[numpy.ndarray]]:
         """What main returns for the arguments of each call. RuntimeError when the plugin refuses the program,
         or crashes."""
-        return self._ask(_execute, text, [list(arguments) for arguments in calls])
+        return self._ask(_execute, text, [list(arguments) for arguments in calls], quick)
 
     def run_parallel(
         self, text: str, grid: tuple[int, int], arguments: Sequence[numpy.ndarray]
@@ -193,11 +190,12 @@ class Plugin:
 
     def _ask(self, execute: Callable[..., list[Any]], *question: Any) -> list[Any]:
         if self._process is None:
+            flags = f"--xla_force_host_platform_device_count={self._devices}"  # and none of the environment's
             self._process = subprocess.Popen(
                 [sys.executable, __file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "XLA_FLAGS": self._flags},
+                env={**os.environ, "XLA_FLAGS": flags},
             )
         try:
             pickle.dump((execute.__name__, *question), self._process.stdin)
@@ -220,7 +218,7 @@ class Plugin:
         process.wait()
 
 
-def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
+def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]], quick: bool) -> list[list[numpy.ndarray]]:
     import jax
     from jax._src import xla_bridge
     from jaxlib import xla_client
@@ -231,7 +229,7 @@ def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[n
         bytecode = jax_mlir.module_to_bytecode(ir.Module.parse(text))
     with jax.enable_x64(True):
         executable = backend.compile_and_load(
-            bytecode, xla_client.DeviceList((device,)), xla_client.CompileOptions()
+            bytecode, xla_client.DeviceList((device,)), compile_options(quick)
         )
         results = [
             executable.execute_sharded([jax.device_put(value, device) for value in arguments])
@@ -253,7 +251,7 @@ def _execute_parallel(
 
     backend = xla_bridge.get_backend("cpu")
     devices = backend.devices()[: len(arguments)]
-    options = xla_client.CompileOptions()
+    options = compile_options()
     options.num_replicas, options.num_partitions = grid
     options.executable_build_options.use_spmd_partitioning = grid[1] > 1
     options.executable_build_options.num_replicas, options.executable_build_options.num_partitions = grid

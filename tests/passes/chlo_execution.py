@@ -9,6 +9,7 @@ jax = pytest.importorskip("jax")
 import ml_dtypes  # noqa: E402
 from jax._src.lib import xla_client  # noqa: E402
 from judges import find_tool  # noqa: E402
+from xla_options import compile_options  # noqa: E402
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
@@ -40,7 +41,7 @@ def run(text, *arguments):
     """The results of @main of a module with CHLO in it."""
     client = jax.devices("cpu")[0].client
     devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
-    executable = client.compile_and_load(legalized(text), devices, xla_client.CompileOptions())
+    executable = client.compile_and_load(legalized(text), devices, compile_options())
     with jax.enable_x64(True):
         buffers = [jax.device_put(argument) for argument in arguments]
     results = executable.execute_sharded(buffers)

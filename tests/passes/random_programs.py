@@ -13,6 +13,7 @@ import jax
 import numpy as np
 from jax._src import xla_bridge
 from jaxlib import xla_client
+from xla_options import compile_options
 
 DTYPES = ("f32", "bf16", "i32", "ui8", "i1")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, math.inf, -math.inf, math.nan]
@@ -308,7 +309,7 @@ def run(text: str, arguments: list[np.ndarray]) -> list[np.ndarray]:
     """What XLA's CPU compiler makes of a module; the signs of zeros are not to be relied on, 0 + -0 is -0."""
     backend = xla_bridge.get_backend("cpu")
     device = backend.local_devices()[0]
-    options = xla_client.CompileOptions()
+    options = compile_options(quick=True)
     executable = backend.compile_and_load(text.encode(), xla_client.DeviceList((device,)), options)
     results = executable.execute_sharded([jax.device_put(array, device) for array in arguments])
     return [np.asarray(arrays[0]) for arrays in results.disassemble_into_single_device_arrays()]
