@@ -17,8 +17,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CMAKE := cmake
 say = @printf '== %s\n'
 
-.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch test-packages asan \
-        bench format lint wheel clean
+.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch test-all-families \
+        test-packages asan bench format lint wheel clean
 
 help: ## what the commands are
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,7 +45,7 @@ demo: build plugin ## export ResNet-18, run it, save it, load it in a new proces
 	$(say) 'ResNet-18: PyTorch to StableHLO and back'
 	@$(VENV)/python examples/resnet18.py
 
-test: build plugin test-packages test-cpp test-lit test-python ## every test
+test: build plugin test-packages test-cpp test-lit test-python ## every test but the sweeps, which are test-all-...
 	$(say) 'all tests passed'
 
 quick: build plugin ## the tests that take under two minutes in all
@@ -74,12 +74,16 @@ test-packages: setup
 test-imports: build plugin test-packages ## the import orders alone
 	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
 
+# Sweeps: all of a kind, of which `make test` takes a choice.
+test-all-families: build plugin test-packages ## every model family: `make test` runs a dozen
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
+
 # What depends on torch. Nothing of the core is compiled against it, so the build is the same.
 TORCH_TESTS ?= tests/exporter tests/python tests/models tests/ops tests/session tests/artifact
 test-torch: build plugin ## the export tests on another PyTorch: make test-torch TORCH=2.14.1
 	@PYTHON='$(PYTHON)' scripts/create_environment torch '$(TORCH)'
 	@build/venv-torch-$(TORCH)/bin/python -m pytest -n $(JOBS) -m 'not slow' $(TORCH_TESTS)
-	@build/venv-torch-$(TORCH)/bin/python -m pytest -n $(JOBS) tests/models/families_test.py
+	@build/venv-torch-$(TORCH)/bin/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
 
 asan: plugin ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory build PRESET=asan

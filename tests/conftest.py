@@ -1,5 +1,22 @@
-"""For all Python tests: what they run is compiled unless they say otherwise; the user's cache is left be."""
+"""For all Python tests: what they run is compiled unless they say otherwise; the user's cache is left be.
+
+Tests marked `sweep` run with --sweeps alone.
+"""
 
 import os
 
+import pytest
+
 os.environ.setdefault("TORCHERE_CACHE", "0")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sweeps", action="store_true", help="run the tests marked `sweep` as well")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--sweeps"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("sweep")]
+    items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+    config.hook.pytest_deselected(items=left_out)

@@ -352,3 +352,19 @@ TRANSFORMERS = [
         **SMALL,
     ),
 ]
+
+# Of all of them the common run takes these, which have every op and every kind of layer that the others have.
+COMMON = {
+    "convnext_tiny",
+    "googlenet",
+    "mobilenet_v3_small",
+    "shufflenet_v2_x0_5",
+    "swin_v2_t",
+    "lraspp_mobilenet_v3_large",
+    "mvit_v2",
+    "fcos_resnet50_fpn_trunk",
+    "maskrcnn_region_heads",
+    "gpt2",
+    "t5",
+    "llama",
+}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from families import TORCHVISION, TRANSFORMERS, Family
+from families import COMMON, TORCHVISION, TRANSFORMERS, Family
 
 import torchere
 
@@ -46,6 +46,14 @@ def with_random_weights(model: torch.nn.Module) -> torch.nn.Module:
     return model.eval()
 
 
+def marked(families: list[Family]) -> list[Any]:
+    """The families as parameters, of which all but a dozen are left to the sweep."""
+    return [
+        pytest.param(family, id=str(family), marks=[] if family.name in COMMON else pytest.mark.sweep)
+        for family in families
+    ]
+
+
 def check(family: Family) -> None:
     torch.manual_seed(0)
     model = with_random_weights(family.make())
@@ -64,14 +72,14 @@ def check(family: Family) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("torchvision")
-@pytest.mark.parametrize("family", TORCHVISION, ids=str)
+@pytest.mark.parametrize("family", marked(TORCHVISION))
 def test_torchvision(family):
     check(family)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("torchvision")  # which transformers imports
-@pytest.mark.parametrize("family", TRANSFORMERS, ids=str)
+@pytest.mark.parametrize("family", marked(TRANSFORMERS))
 def test_transformers(family, monkeypatch):
     """Small configurations with random weights: nothing is downloaded."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
