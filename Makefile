@@ -21,7 +21,7 @@ say = @printf '== %s\n'
         test-packages asan bench format lint wheel clean
 
 help: ## what the commands are
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 20
 
 setup: ## install missing Debian packages, create .venv
 	@PYTHON='$(PYTHON)' scripts/install_packages
@@ -75,7 +75,7 @@ test-imports: build plugin test-packages ## the import orders alone
 	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
 
 # Sweeps: all of a kind, of which `make test` takes a choice.
-test-all-families: build plugin test-packages ## every model family: `make test` runs a dozen
+test-all-families: build plugin test-packages ## every model family: `make test` runs 15
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
 
 # What depends on torch. Nothing of the core is compiled against it, so the build is the same.

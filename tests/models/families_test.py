@@ -47,11 +47,15 @@ def with_random_weights(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def marked(families: list[Family]) -> list[Any]:
-    """The families as parameters, of which all but a dozen are left to the sweep."""
+    """The families as parameters: those of the common run, the others for the sweep."""
     return [
         pytest.param(family, id=str(family), marks=[] if family.name in COMMON else pytest.mark.sweep)
         for family in families
     ]
+
+
+def test_the_families_of_the_common_run_exist():
+    assert {family.name for family in TORCHVISION + TRANSFORMERS} >= COMMON
 
 
 def check(family: Family) -> None:
