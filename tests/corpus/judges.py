@@ -86,19 +86,31 @@ def _judged(text: str, form: dict[str, object]) -> Verdict:
     return Verdict(module.operation.get_asm(**form).strip())
 
 
+class _Apart:
+    """jaxlib in a process of its own, which judges text after text; when it dies another is started."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def judge(self, text: str) -> Verdict:
+        if self.process is None:
+            command = [sys.executable, __file__]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            self.process = subprocess.Popen(command, text=True, **pipes)
+        print(json.dumps(text), file=self.process.stdin, flush=True)
+        if line := self.process.stdout.readline():
+            return Verdict(*json.loads(line))
+        status, self.process = self.process.wait(), None
+        assert status < 0, f"exit status {status} of the judge"
+        return Verdict(None, f"jaxlib died: signal {-status}")
+
+
+_apart = _Apart()
+
+
 def theirs_apart(texts: Sequence[str]) -> list[Verdict]:
     """jaxlib's verdict from another process: some of its verifiers read out of bounds, and die."""
-    verdicts: list[Verdict] = []
-    while len(verdicts) < len(texts):
-        rest = json.dumps(texts[len(verdicts) :])
-        done = subprocess.run(
-            [sys.executable, __file__], input=rest, capture_output=True, text=True, check=False
-        )
-        verdicts += [Verdict(*json.loads(line)) for line in done.stdout.splitlines()]
-        if len(verdicts) < len(texts):
-            assert done.returncode < 0, done.stderr
-            verdicts.append(Verdict(None, f"jaxlib died: signal {-done.returncode}"))
-    return verdicts
+    return [_apart.judge(text) for text in texts]
 
 
 def find_tool() -> str | None:
@@ -143,9 +155,9 @@ def _errors(texts: Sequence[str], stderr: str) -> dict[int, str]:
 
 
 def main() -> None:
-    """Judges the texts of a list in JSON on stdin: a line of JSON for each."""
-    for text in json.load(sys.stdin):
-        verdict = theirs([text])[0]
+    """Judges the texts on stdin, each a line of JSON: a line of JSON for each."""
+    for line in sys.stdin:
+        verdict = theirs([json.loads(line)])[0]
         print(json.dumps([verdict.text, verdict.error]), flush=True)
 
 
