@@ -17,8 +17,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 CMAKE := cmake
 say = @printf '== %s\n'
 
-.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch test-all-families \
-        test-packages asan bench format lint wheel clean
+.PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
+        test-all-families test-all-rows test-packages asan bench format lint wheel clean
 
 help: ## what the commands are
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 20
@@ -77,6 +77,9 @@ test-imports: build plugin test-packages ## the import orders alone
 # Sweeps: all of a kind, of which `make test` takes a choice.
 test-all-families: build plugin test-packages ## every model family: `make test` runs 15
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
+
+test-all-rows: build plugin ## the op table's samples on XLA too: `make test` interprets them, and compiles some
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops
 
 # What depends on torch. Nothing of the core is compiled against it, so the build is the same.
 TORCH_TESTS ?= tests/exporter tests/python tests/models tests/ops tests/session tests/artifact

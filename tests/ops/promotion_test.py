@@ -8,7 +8,7 @@ import torch
 from deviations import DEVIATIONS
 from own_samples import drawn
 from rows import overload
-from sample_programs import check
+from sample_programs import BOTH_RUNNERS, Runner, check
 from samples import DTYPES, Sample, accepted
 
 ROWS = ["add.Tensor", "mul.Tensor", "div.Tensor", "eq.Tensor", "lt.Tensor", "maximum.default", "where.self"]
@@ -41,20 +41,22 @@ def with_numbers(name: str) -> Iterator[Sample]:
             yield Sample(row, dtype, overload(row), (operand(dtype, *shape), number), {})
 
 
-def expected_equal(samples: Iterator[Sample]) -> None:
+def expected_equal(samples: Iterator[Sample], run: Runner) -> None:
     torch.manual_seed(2)
     chosen = [sample for sample in accepted(samples) if not any(d.covers(sample) for d in DEVIATIONS)]
     assert len(chosen) > len(DTYPES)
-    check(chosen)
+    check(chosen, run)
 
 
 @pytest.mark.slow
+@BOTH_RUNNERS
 @pytest.mark.parametrize("row", ROWS)
-def test_every_pair_of_dtypes(row):
-    expected_equal(pairs(row))
+def test_every_pair_of_dtypes(row, run):
+    expected_equal(pairs(row), run)
 
 
 @pytest.mark.slow
+@BOTH_RUNNERS
 @pytest.mark.parametrize("row", NUMBER_ROWS)
-def test_python_numbers(row):
-    expected_equal(with_numbers(row))
+def test_python_numbers(row, run):
+    expected_equal(with_numbers(row), run)

@@ -1,10 +1,17 @@
-"""Programs of many samples: exported, run and compared with eager torch, and taken apart when one fails."""
+"""Programs of many samples: exported, run and compared with eager torch, and taken apart when one fails.
+
+What runs them is XLA's CPU compiler or, a hundred times as fast, the interpreter.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 import torch
 import torch.utils._pytree as pytree
@@ -13,6 +20,7 @@ from samples import Sample, tensors_of
 
 import torchere
 from torchere.decompositions import decompose
+from torchere.interpreter import interpret
 
 # Rounding errors of contractions and sums grow with the terms, which may cancel: they are measured against
 # the largest magnitude of the result instead of each element's own.
@@ -61,29 +69,67 @@ def _separate(tensor: torch.Tensor) -> torch.Tensor:
     return storage.as_strided(tensor.shape, tensor.stride(), 0)
 
 
-def problems_of(samples: list[Sample]) -> list[list[str]]:
+# Calls a program: all results of the samples, one after the other.
+Runner = Callable[[torchere.StableHLOProgram, tuple[torch.Tensor, ...]], list[torch.Tensor]]
+
+
+def compiled(program: torchere.StableHLOProgram, inputs: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+    """By the plugin's compiler, as users call it."""
+    return tensors_of(program(*inputs))
+
+
+def interpreted(program: torchere.StableHLOProgram, inputs: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+    """By the interpreter: the function takes the constants of the module as arguments, as the bundle says."""
+    bundle = program._bundle
+    taken = []
+    for location in bundle.stablehlo_funcs[0].meta.input_locations:
+        is_constant = location.type_.name == "CONSTANT"
+        taken.append((bundle.additional_constants if is_constant else inputs)[location.position])
+    return [_from_numpy(a) for a in interpret(program.get_stablehlo_text(), *map(_to_numpy, taken))]
+
+
+def _to_numpy(value: Any) -> np.ndarray:
+    tensor = torch.as_tensor(value).resolve_conj().contiguous()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
+
+
+def _from_numpy(array: np.ndarray) -> torch.Tensor:
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.tensor(array.view(np.int16)).view(torch.bfloat16)
+    return torch.tensor(array)
+
+
+# For tests: by the interpreter, which tells as much of our lowering, and in a sweep by the compiler as well.
+BOTH_RUNNERS = pytest.mark.parametrize(
+    "run", [interpreted, pytest.param(compiled, marks=pytest.mark.sweep)], ids=lambda run: run.__name__
+)
+
+
+def problems_of(samples: list[Sample], run: Runner = compiled) -> list[list[str]]:
     """What is wrong with each sample; one that keeps the program from being made is found by halving."""
     if not samples:
         return []
     try:
-        results, ops = _run(samples)
+        results, ops = _run(samples, run)
     except Exception as error:
         if len(samples) == 1:
             return [[f"{type(error).__name__}: {error}"]]
         half = len(samples) // 2
-        return problems_of(samples[:half]) + problems_of(samples[half:])
+        return problems_of(samples[:half], run) + problems_of(samples[half:], run)
     problems = []
     for sample, got in zip(samples, results, strict=True):
-        found = differences(sample, list(got))
+        found = differences(sample, got)
         if sample.row not in ops:
             found.append(f"the program has not the row's op, but only {sorted(ops)}")
         problems.append(found)
     return problems
 
 
-def check(samples: list[Sample]) -> None:
+def check(samples: list[Sample], run: Runner = compiled) -> None:
     """Fails with what is wrong with each sample."""
-    problems = zip(samples, problems_of(samples), strict=True)
+    problems = zip(samples, problems_of(samples, run), strict=True)
     if text := "\n".join(f"{sample}: {'; '.join(found)}" for sample, found in problems if found):
         pytest.fail(text, pytrace=False)
 
@@ -95,11 +141,16 @@ def exported(samples: list[Sample], dynamic_shapes: Any = None) -> torch.export.
     return decompose(program, schemas().keys())
 
 
-def _run(samples: list[Sample]) -> tuple[Any, set[str]]:
-    """The program's results, and the names of the ops that it holds."""
+def _run(samples: list[Sample], run: Runner) -> tuple[list[list[torch.Tensor]], set[str]]:
+    """Each sample's results, and the names of the ops that the program holds."""
     program = exported(samples)
     ops = {str(node.target) for node in program.graph.nodes if node.op == "call_function"}
-    return torchere.export(program)(*inputs_of(samples)), ops
+    results = run(torchere.export(program), inputs_of(samples))
+    counts = [len(sample.expected()) for sample in samples]
+    ends = list(itertools.accumulate(counts))
+    if len(results) != ends[-1]:
+        raise ValueError(f"{len(results)} results, eager has {ends[-1]}")
+    return [results[end - count : end] for end, count in zip(ends, counts, strict=True)], ops
 
 
 def differences(sample: Sample, got: list[torch.Tensor]) -> list[str]:

@@ -1,4 +1,8 @@
-"""Every row of the op table on every sample and dtype, against eager torch."""
+"""Every row of the op table on every sample and dtype, against eager torch.
+
+The interpreter runs them all; XLA's CPU compiler a few in a row's first dtype and one in each other, and in a
+sweep all.
+"""
 
 import functools
 from typing import Any
@@ -8,7 +12,7 @@ import torch
 from deviations import DEVIATIONS, Deviation
 from own_samples import OWN
 from rows import schemas
-from sample_programs import check, difference, problems_of
+from sample_programs import BOTH_RUNNERS, check, difference, problems_of
 from samples import DTYPES, Sample, evenly, samples
 
 ROWS = sorted(schemas())
@@ -16,7 +20,7 @@ ROWS = sorted(schemas())
 SAMPLES_OF_FIRST_DTYPE = 8
 SAMPLES_OF_OTHERS = 3
 QUICK_SAMPLES = 3
-QUICK_BATCH = 20  # rows a program
+BATCH = 20  # rows a program
 QUICK_EVERY = 3  # of these batches every third is quick enough in all
 
 
@@ -36,7 +40,7 @@ def test_row_has_a_sample(row):
 
 def batches() -> list[Any]:
     """Where each batch of rows starts; most of them are slow."""
-    starts = range(0, len(ROWS), QUICK_BATCH)
+    starts = range(0, len(ROWS), BATCH)
     quick = starts[::QUICK_EVERY]
     return [start if start in quick else pytest.param(start, marks=pytest.mark.slow) for start in starts]
 
@@ -45,7 +49,7 @@ def batches() -> list[Any]:
 def test_rows_in_one_dtype(start):
     """A few samples of each row in its first dtype, float32 where it takes it."""
     chosen = []
-    for row in ROWS[start : start + QUICK_BATCH]:
+    for row in ROWS[start : start + BATCH]:
         dtype = first_dtype(row)
         if dtype:
             chosen += [
@@ -62,9 +66,22 @@ def all_samples(row: str) -> list[Sample]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, len(ROWS), BATCH))
+def test_rows_in_other_dtypes(start):
+    """A sample of each row in each dtype but its first."""
+    chosen = []
+    for row in ROWS[start : start + BATCH]:
+        for dtype in DTYPES:
+            if dtype != first_dtype(row):
+                chosen += [s for s in samples(row, dtype, 1) if not deviation(s)][:1]
+    check(chosen)
+
+
+@pytest.mark.slow
+@BOTH_RUNNERS
 @pytest.mark.parametrize("row", ROWS)
-def test_row(row):
-    check([sample for sample in all_samples(row) if not deviation(sample)])
+def test_row(row, run):
+    check([sample for sample in all_samples(row) if not deviation(sample)], run)
 
 
 @pytest.mark.slow
