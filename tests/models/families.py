@@ -353,8 +353,8 @@ TRANSFORMERS = [
     ),
 ]
 
-# What the common run takes of them. They were chosen by what reaches the lowering: these have every ATen op of
-# the others, and come to every StableHLO op; maskrcnn has the transposed convolutions.
+# What the common run takes of them. They were chosen by what reaches the lowering: these have every ATen op
+# of the others, and come to every StableHLO op; maskrcnn has the transposed convolutions.
 COMMON = {
     "inception_v3",
     "mobilenet_v2",
