@@ -190,20 +190,25 @@ Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &s
     effective.switches.emplace("xla_cpu_enable_fast_min_max", false);
   std::string serialized = effective.serialize();
   CacheKey key = keyOf(source.identity, serialized);
-  std::lock_guard lock(cacheMutex);
-  std::erase_if(cache, [](const auto &entry) { return entry.second.expired(); });
-  auto found = cache.find(key);
-  if (found != cache.end())
-    if (auto executable = found->second.lock()) {
-      ++counts.reused;
-      return executable;
-    }
-  std::shared_ptr<const Executable> executable = load(key);
-  if (!executable) {
-    TORCHERE_ASSIGN(executable, compileNew(source, key, serialized));
-  }
-  cache.insert_or_assign(key, executable);
+  bool isMade = false;
+  auto make = [&]() -> Result<std::shared_ptr<const Executable>> {
+    isMade = true;
+    if (auto loaded = load(key))
+      return loaded;
+    return compileNew(source, key, serialized);
+  };
+  auto keep = [&](const std::shared_ptr<const Executable> &made) { inUse.insert_or_assign(key, made); };
+  auto executable = compilations.get(key, [&] { return findInUse(key); }, make, keep);
+  if (executable && !isMade)
+    ++reusedCount;
   return executable;
+}
+
+/// Null when nobody uses it. Under the lock of `compilations`.
+std::shared_ptr<const Executable> Client::findInUse(const CacheKey &key) {
+  std::erase_if(inUse, [](const auto &entry) { return entry.second.expired(); });
+  auto found = inUse.find(key);
+  return found == inUse.end() ? nullptr : found->second.lock();
 }
 
 static double millisecondsSince(std::chrono::steady_clock::time_point start) {
@@ -227,7 +232,7 @@ std::shared_ptr<const Executable> Client::load(const CacheKey &key) {
   }
   TORCHERE_LOG_LINE(Info, "cache", "loaded {} ({} bytes) in {:.1f} ms", hexText(key), entry->file.size(),
                     millisecondsSince(start));
-  ++counts.loaded;
+  ++loadedCount;
   return *std::move(executable);
 }
 
@@ -237,7 +242,7 @@ Result<std::shared_ptr<const Executable>> Client::compileNew(const ProgramSource
   TORCHERE_ASSIGN(std::string program, source.make());
   TORCHERE_ASSIGN(auto executable, Executable::compile(shared_from_this(), program, options));
   TORCHERE_LOG_LINE(Info, "compile", "compiled {} in {:.1f} ms", hexText(key), millisecondsSince(start));
-  ++counts.compiled;
+  ++compiledCount;
   if (!diskCache)
     return executable;
   if (Result<std::string> bytes = executable->serialize())
@@ -248,8 +253,7 @@ Result<std::shared_ptr<const Executable>> Client::compileNew(const ProgramSource
 }
 
 Client::CompileCounts Client::compileCounts() const {
-  std::lock_guard lock(cacheMutex);
-  return counts;
+  return {compiledCount, reusedCount, loadedCount};
 }
 
 } // namespace torchere::runtime

@@ -1,14 +1,15 @@
 // Client: a plugin's devices, ready to hold buffers and to compile programs.
 #pragma once
 
+#include "base/single_flight.h"
 #include "runtime/cache_entry.h"
 #include "runtime/compile_options.h"
 #include "runtime/plugin.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,7 +58,9 @@ public:
   Result<const Device *> device(int id) const;
 
   /// Compiles StableHLO, as text or as bytecode. A program that was compiled before with equal options, and
-  /// whose executable is still in use or in the cache on disk, is not compiled again.
+  /// whose executable is still in use or in the cache on disk, is not compiled again; nor is one that another
+  /// thread compiles now, for whose end, or error, this one waits. Programs that differ are compiled at the
+  /// same time: the clients of PJRT plugins take calls from several threads.
   Result<std::shared_ptr<const Executable>> compile(std::string_view program,
                                                     const CompileOptions &options = {});
   /// The same for a program that is only made when no executable is found by its identity.
@@ -66,7 +69,7 @@ public:
   /// How many times the plugin compiled, and how many times compile() found the executable instead.
   struct CompileCounts {
     int64_t compiled = 0;
-    int64_t reused = 0; ///< in use already
+    int64_t reused = 0; ///< in use already, or compiled or loaded by another thread meanwhile
     int64_t loaded = 0; ///< from the cache on disk
   };
   CompileCounts compileCounts() const;
@@ -83,6 +86,7 @@ private:
   void identify(const ClientOptions &options);
   /// `options` in their wire form.
   CacheKey keyOf(std::string_view identity, std::string_view options) const;
+  std::shared_ptr<const Executable> findInUse(const CacheKey &key);
   std::shared_ptr<const Executable> load(const CacheKey &key);
   Result<std::shared_ptr<const Executable>> compileNew(const ProgramSource &source, const CacheKey &key,
                                                        const std::string &options);
@@ -97,9 +101,9 @@ private:
   std::shared_ptr<CompileCache> diskCache;
   Digest::Value environment = {}; ///< of what executables depend on beside program and options
 
-  mutable std::mutex cacheMutex;
-  std::map<CacheKey, std::weak_ptr<const Executable>> cache;
-  CompileCounts counts;
+  SingleFlight<CacheKey, std::shared_ptr<const Executable>> compilations;
+  std::map<CacheKey, std::weak_ptr<const Executable>> inUse; ///< under the lock of `compilations`
+  std::atomic<int64_t> compiledCount = 0, reusedCount = 0, loadedCount = 0;
 };
 
 } // namespace torchere::runtime

@@ -1,7 +1,11 @@
 // Client: options, devices, the compile cache, and the order of destruction.
 #include "fake.h"
 
+#include <atomic>
+#include <future>
+#include <latch>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace torchere::runtime {
@@ -102,6 +106,66 @@ TEST_F(ClientTest, ForgetsExecutablesThatNobodyUses) {
   EXPECT_EQ(callCount("PJRT_LoadedExecutable_Destroy"), 1);
   ASSERT_TRUE(client->compile("module {}"));
   EXPECT_EQ(client->compileCounts().compiled, 2);
+}
+
+TEST_F(ClientTest, CompilesTwoProgramsAtOnce) {
+  auto client = makeClient();
+  std::promise<void> bothCompile;
+  std::shared_future<void> both = bothCompile.get_future().share();
+  std::atomic<int> compiling = 0, met = 0;
+  control->onCompile = [&] {
+    if (++compiling == 2)
+      bothCompile.set_value();
+    // The limit is what a test that fails takes.
+    met += both.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+  };
+  auto first = std::async(std::launch::async, [&] { return client->compile("module @first {}"); });
+  auto second = std::async(std::launch::async, [&] { return client->compile("module @second {}"); });
+  EXPECT_NE(*first.get(), *second.get());
+  EXPECT_EQ(met, 2) << "one compilation waited for the other's end";
+  control->onCompile = nullptr;
+}
+
+TEST_F(ClientTest, CountsWhileItCompiles) {
+  auto client = makeClient();
+  std::promise<void> isCompiling;
+  std::latch release(1);
+  control->onCompile = [&] {
+    isCompiling.set_value();
+    release.wait();
+  };
+  auto compiled = std::async(std::launch::async, [&] { return client->compile("module {}"); });
+  isCompiling.get_future().wait();
+  auto counts = std::async(std::launch::async, [&] { return client->compileCounts(); });
+  EXPECT_EQ(counts.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  release.count_down();
+  EXPECT_EQ(counts.get().compiled, 0);
+  EXPECT_TRUE(compiled.get());
+  EXPECT_EQ(client->compileCounts().compiled, 1);
+  control->onCompile = nullptr;
+}
+
+TEST_F(ClientTest, CompilesOnceForAllWhoAsk) {
+  auto client = makeClient();
+  std::latch asked(4);
+  control->onCompile = [&] { asked.wait(); };
+  std::vector<std::shared_ptr<const Executable>> executables(4);
+  std::vector<std::thread> threads;
+  for (auto &executable : executables)
+    threads.emplace_back([&] {
+      asked.count_down();
+      if (auto compiled = client->compile("module {}"))
+        executable = *compiled;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(callCount("PJRT_Client_Compile"), 1);
+  EXPECT_NE(executables[0], nullptr);
+  for (const auto &executable : executables)
+    EXPECT_EQ(executable, executables[0]);
+  EXPECT_EQ(client->compileCounts().compiled, 1);
+  EXPECT_EQ(client->compileCounts().reused, 3);
+  control->onCompile = nullptr;
 }
 
 TEST_F(ClientTest, CompileErrors) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <span>
 
 namespace torchere::runtime::abi {
 
@@ -51,19 +53,26 @@ namespace {
 using namespace abi;
 
 FakeControl control;
+std::mutex recordMutex; // guards what the plugin writes in `control`
 
 template <class T> T *make(T value) {
+  std::lock_guard lock(recordMutex);
   ++control.live;
   return new T(std::move(value));
 }
 template <class T> void unmake(T *value) {
+  std::lock_guard lock(recordMutex);
   --control.live;
   delete value;
 }
 
+void record(const char *name) {
+  std::lock_guard lock(recordMutex);
+  control.calls.push_back(name);
+}
 /// Records the call; the error that it shall answer, or null.
 abi::Error *enter(const char *name) {
-  control.calls.push_back(name);
+  record(name);
   return control.failing == name
              ? make(abi::Error{std::string(name) + " was told to fail", control.errorCode})
              : nullptr;
@@ -174,7 +183,7 @@ abi::Error *clientCreate(ClientCreateArgs *args) {
   return nullptr;
 }
 abi::Error *clientDestroy(ClientDestroyArgs *args) {
-  control.calls.push_back("PJRT_Client_Destroy");
+  record("PJRT_Client_Destroy");
   unmake(args->client);
   return nullptr;
 }
@@ -197,10 +206,14 @@ abi::Error *clientAddressableDevices(ClientAddressableDevicesArgs *args) {
   return nullptr;
 }
 abi::Error *clientCompile(ClientCompileArgs *args) {
+  if (control.onCompile)
+    control.onCompile();
   ENTER("PJRT_Client_Compile");
+  std::unique_lock lock(recordMutex);
   control.compileOptions.assign(args->compileOptions, args->compileOptionsSize);
   control.program.assign(args->program->code, args->program->codeSize);
   control.format.assign(args->program->format, args->program->formatSize);
+  lock.unlock();
   args->executable = make(LoadedExecutable());
   return nullptr;
 }
@@ -234,6 +247,7 @@ abi::Error *clientBufferFromHostBuffer(ClientBufferFromHostBufferArgs *args) {
   args->buffer = make(std::move(buffer));
   args->doneWithHostBuffer = makeEvent("PJRT_Client_BufferFromHostBuffer");
   if (control.holdsHostMemory) {
+    std::lock_guard lock(recordMutex);
     args->doneWithHostBuffer->ready = false;
     control.held.push_back(args->doneWithHostBuffer);
   }
@@ -283,7 +297,7 @@ abi::Error *executableGetCompiledMemoryStats(ExecutableGetCompiledMemoryStatsArg
   return nullptr;
 }
 abi::Error *loadedExecutableDestroy(LoadedExecutableDestroyArgs *args) {
-  control.calls.push_back("PJRT_LoadedExecutable_Destroy");
+  record("PJRT_LoadedExecutable_Destroy");
   unmake(args->executable);
   return nullptr;
 }
@@ -302,14 +316,20 @@ abi::Error *executableSerialize(ExecutableSerializeArgs *args) {
 }
 abi::Error *executableDeserializeAndLoad(ExecutableDeserializeAndLoadArgs *args) {
   ENTER("PJRT_Executable_DeserializeAndLoad");
-  control.loaded.assign(args->bytes, args->byteSize);
+  {
+    std::lock_guard lock(recordMutex);
+    control.loaded.assign(args->bytes, args->byteSize);
+  }
   args->executable = make(LoadedExecutable());
   return nullptr;
 }
 abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
   ENTER("PJRT_LoadedExecutable_Execute");
-  control.kept.assign(args->options->nonDonatableInputs,
-                      args->options->nonDonatableInputs + args->options->nonDonatableInputCount);
+  std::span kept(args->options->nonDonatableInputs, args->options->nonDonatableInputCount);
+  {
+    std::lock_guard lock(recordMutex);
+    control.kept.assign(kept.begin(), kept.end());
+  }
   for (size_t i = 0; i < control.outputCount; ++i) {
     abi::Buffer copy = *args->argumentLists[0][i];
     copy.bytes.resize(sizeOf(copy.type));
@@ -320,14 +340,17 @@ abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
     args->outputLists[0][i] = make(std::move(copy));
   }
   for (size_t i = 0; control.donates && i < args->argumentCount; ++i)
-    if (std::find(control.kept.begin(), control.kept.end(), static_cast<int64_t>(i)) == control.kept.end())
+    if (std::find(kept.begin(), kept.end(), static_cast<int64_t>(i)) == kept.end()) {
+      std::vector<char> &bytes = args->argumentLists[0][i]->bytes; // none of the host's, which are not ours
+      std::fill(bytes.begin(), bytes.end(), '\xff');
       args->argumentLists[0][i]->deleted = true;
+    }
   args->deviceCompleteEvents[0] = makeEvent("PJRT_LoadedExecutable_Execute");
   return nullptr;
 }
 
 abi::Error *bufferDestroy(BufferDestroyArgs *args) {
-  control.calls.push_back("PJRT_Buffer_Destroy");
+  record("PJRT_Buffer_Destroy");
   unmake(args->buffer);
   return nullptr;
 }

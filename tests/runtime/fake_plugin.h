@@ -3,13 +3,15 @@
 
 #include "runtime/pjrt_abi.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace torchere::runtime {
 
-/// The plugin's programs are the identity: result i is a copy of argument i.
+/// The plugin's programs are the identity: result i is a copy of argument i. It may be called from several
+/// threads; tests read and write this when no other thread does.
 struct FakeControl {
   std::vector<std::string> calls;              ///< names of the functions called, in order
   std::map<std::string, std::string> options;  ///< those of the last client, as text
@@ -26,9 +28,10 @@ struct FakeControl {
   bool onCpu = true;
   bool columnMajor = false;
   int resultType = -1;          ///< the element type that buffers claim; -1: their own
-  bool donates = false;         ///< executions delete the arguments that are not kept
+  bool donates = false;         ///< executions overwrite and delete the arguments that are not kept
   bool holdsHostMemory = false; ///< the events of host memory stay unready until release() is called
   std::vector<abi::Event *> held;
+  std::function<void()> onCompile; ///< called by each compilation, several at a time, before anything else
 };
 
 /// Exported by the fake plugin.
