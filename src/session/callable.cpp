@@ -177,17 +177,16 @@ std::vector<passes::Donation> Callable::donations() const {
 /// Of what programFor() gives, without making it: of the program, of what is done to it, and of the code that
 /// does.
 std::string Callable::identity(const std::vector<passes::ArgumentShape> &shapes) {
-  if (!programDigest) {
+  std::call_once(digestOnce, [&] {
     static const char inThisLibrary = 0;
-    programDigest.emplace();
-    programDigest->addField(runtime::libraryIdentity(&inThisLibrary));
-    programDigest->addField(function.text).addField(function.bytecode);
+    programDigest.addField(runtime::libraryIdentity(&inThisLibrary));
+    programDigest.addField(function.text).addField(function.bytecode);
     std::vector<passes::Donation> marked = donations();
-    programDigest->addField(uint64_t{marked.size()});
+    programDigest.addField(uint64_t{marked.size()});
     for (const passes::Donation &donation : marked)
-      programDigest->addField(uint64_t{donation.argument}).addField(uint64_t{donation.result});
-  }
-  Digest digest = *programDigest;
+      programDigest.addField(uint64_t{donation.argument}).addField(uint64_t{donation.result});
+  });
+  Digest digest = programDigest;
   for (const passes::ArgumentShape &shape : shapes) {
     digest.addField(uint64_t{shape.sizes.size()});
     for (int64_t size : shape.sizes)
@@ -203,15 +202,24 @@ Result<std::string> Callable::programFor(const runtime::Client &client,
   std::vector<passes::Donation> donated = donations();
   if (donated.empty() && !callSignature.isDynamic())
     return version ? encode(function, *version) : artifact::moduleText(function);
+  return changedProgram(version, donated, shapes);
+}
+
+/// The same for a program that is not compiled as it is saved.
+Result<std::string> Callable::changedProgram(const std::optional<vhlo::Version> &version,
+                                             const std::vector<passes::Donation> &donated,
+                                             const std::vector<passes::ArgumentShape> &shapes) {
+  std::lock_guard lock(moduleMutex);
   if (!module) {
-    TORCHERE_ASSIGN(module, artifact::readModule(function));
-    TORCHERE_TRY(passes::markDonations(*module, donated));
+    TORCHERE_ASSIGN(stablehlo::Module read, artifact::readModule(function));
+    TORCHERE_TRY(passes::markDonations(read, donated));
+    module = std::move(read);
   }
   if (!callSignature.isDynamic())
     return version ? encode(*module, *version) : module->text();
   stablehlo::Module refined = module->clone();
   TORCHERE_TRY(passes::refineShapes(refined, shapes));
-  ++callCounts.refinements;
+  ++refinementCount;
   return version ? encode(refined, *version) : refined.text();
 }
 
@@ -235,45 +243,29 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
     return fail(ErrorCode::Internal,
                 "[{}] wrong number of results of the compiled program: got {}, expected {}",
                 entryPoint().name, specialization->executable->outputCount(), entryPoint().outputs.size());
-  ++callCounts.preparations;
+  ++preparationCount;
   return std::shared_ptr<const Specialization>(std::move(specialization));
 }
 
-/// Puts a specialization in the place of the one that was not used for longest, where there is no other
-/// place.
-void Callable::keep(const Sizes &sizes, std::shared_ptr<const Specialization> specialization) {
-  if (specializations.size() >= executableLimit)
-    specializations.erase(
-        std::min_element(specializations.begin(), specializations.end(),
-                         [](const auto &a, const auto &b) { return a.second.usedAt < b.second.usedAt; }));
-  specializations[sizes] = {std::move(specialization), uses};
-}
-
-/// With the mutex locked.
 Result<std::shared_ptr<const Specialization>> Callable::findOrPrepare(const Sizes &sizes,
                                                                       std::span<const Input> inputs,
                                                                       runtime::Client &client,
                                                                       std::optional<int> device) {
-  ++uses;
-  auto found = specializations.find(sizes);
-  if (found != specializations.end()) {
-    found->second.usedAt = uses;
-    return found->second.specialization;
-  }
-  auto specialization = prepare(sizes, inputs, client, device);
-  if (specialization)
-    keep(sizes, *specialization);
-  return specialization;
+  if (auto found = executables.find(sizes))
+    return found;
+  std::shared_ptr<const Specialization> replaced; // goes without the lock: the plugin may take its time
+  return preparations.get(
+      sizes, [&] { return executables.find(sizes); }, [&] { return prepare(sizes, inputs, client, device); },
+      [&](const auto &made) { replaced = executables.put(sizes, made); });
 }
 
 Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &sizes,
                                                                    std::span<const Input> inputs,
                                                                    runtime::Client &client,
                                                                    std::optional<int> device) {
-  std::lock_guard lock(mutex);
   auto specialization = findOrPrepare(sizes, inputs, client, device);
   if (specialization)
-    ++callCounts.calls; // counted are those that passed the checks
+    callCount.fetch_add(1, std::memory_order_relaxed); // counted are those that passed the checks
   return specialization;
 }
 
@@ -281,14 +273,12 @@ Result<runtime::MemoryStatistics> Callable::memoryStatistics(const Sizes &sizes,
                                                              std::span<const Input> inputs,
                                                              runtime::Client &client,
                                                              std::optional<int> device) {
-  std::lock_guard lock(mutex);
   TORCHERE_ASSIGN(auto specialization, findOrPrepare(sizes, inputs, client, device));
   return specialization->executable->memoryStatistics();
 }
 
 CallCounts Callable::counts() const {
-  std::lock_guard lock(mutex);
-  return callCounts;
+  return {callCount, refinementCount, preparationCount};
 }
 
 } // namespace torchere::session

@@ -3,27 +3,24 @@
 
 #include "artifact/bundle.h"
 #include "base/digest.h"
+#include "base/single_flight.h"
 #include "passes/donation.h"
 #include "passes/refine_shapes.h"
 #include "runtime/executable.h"
 #include "session/call_signature.h"
+#include "session/executable_table.h"
 #include "session/session.h"
 #include "session/weight_store.h"
 #include "stablehlo/module.h"
+#include "vhlo/version.h"
 
-#include <map>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 namespace torchere::session {
-
-/// The executable for one set of sizes, and the types of its arguments that are the user's.
-struct Specialization {
-  std::shared_ptr<const runtime::Executable> executable;
-  std::vector<std::shared_ptr<const runtime::ArrayType>> argumentTypes; ///< by argument; null for weights
-};
 
 class Callable {
 public:
@@ -51,9 +48,10 @@ public:
   const std::vector<size_t> &stateArguments() const { return stateReads; }
   /// Fills stateArguments(). Once all callables of the session are there.
   void findStateReads();
-  /// The executable for sizes that the signature gave. Made when it is not there: sizes are then checked,
-  /// weights made resident, and, unless the client finds an executable for all this, the module refined and
-  /// compiled. One thread at a time makes one. Counts as a call.
+  /// The executable for sizes that the signature gave; one that is there is found without a lock. Made when
+  /// it is not there: sizes are then checked, weights made resident, and, unless the client finds an
+  /// executable for all this, the module refined and compiled. One thread makes it, those that ask for the
+  /// same sizes wait, and those that ask for others do not. Counts as a call.
   Result<std::shared_ptr<const Specialization>> specialize(const Sizes &sizes, std::span<const Input> inputs,
                                                            runtime::Client &client,
                                                            std::optional<int> device);
@@ -68,6 +66,9 @@ private:
   Status findUpdates();
   Result<std::string> programFor(const runtime::Client &client,
                                  const std::vector<passes::ArgumentShape> &shapes);
+  Result<std::string> changedProgram(const std::optional<vhlo::Version> &version,
+                                     const std::vector<passes::Donation> &donated,
+                                     const std::vector<passes::ArgumentShape> &shapes);
   std::vector<passes::Donation> donations() const;
   std::string identity(const std::vector<passes::ArgumentShape> &shapes);
   Result<std::shared_ptr<const Specialization>> prepare(const Sizes &sizes, std::span<const Input> inputs,
@@ -76,7 +77,6 @@ private:
                                                               std::span<const Input> inputs,
                                                               runtime::Client &client,
                                                               std::optional<int> device);
-  void keep(const Sizes &sizes, std::shared_ptr<const Specialization> specialization);
   std::vector<std::shared_ptr<const runtime::ArrayType>> argumentTypes(std::span<const Input> inputs) const;
 
   const artifact::Function &function;
@@ -86,16 +86,17 @@ private:
   std::vector<Update> stateUpdates;
   std::vector<size_t> stateReads;
 
-  mutable std::mutex mutex; // guards what follows
+  ExecutableTable executables;
+  SingleFlight<Sizes, std::shared_ptr<const Specialization>> preparations; ///< its lock is for put()
+  std::atomic<int64_t> callCount = 0, refinementCount = 0, preparationCount = 0;
+
+  std::once_flag digestOnce;
+  Digest programDigest; ///< of what all specializations are made from
+
+  // Guards the module and all that is made from it, because these share an MLIR context, which is for one
+  // thread at a time. Refining and writing take milliseconds; the plugin compiles without it.
+  std::mutex moduleMutex;
   std::optional<stablehlo::Module> module;
-  struct Kept {
-    std::shared_ptr<const Specialization> specialization;
-    int64_t usedAt = 0; ///< the number of the use that was its last
-  };
-  std::map<Sizes, Kept> specializations; ///< at most executableLimit
-  std::optional<Digest> programDigest;   ///< of what all specializations are made from
-  CallCounts callCounts;
-  int64_t uses = 0; ///< of specializations
 };
 
 } // namespace torchere::session

@@ -2,34 +2,11 @@
 #include "../base/temporary_directory.h"
 #include "../runtime/cpu_plugin.h"
 #include "../runtime/fake.h"
+#include "double_program.h"
 #include "runtime/compile_cache.h"
-
-#include "session/session.h"
 
 namespace torchere::session {
 namespace {
-
-/// y = x + x for x of [batch, 2].
-std::shared_ptr<artifact::Bundle> makeDouble() {
-  artifact::Function function;
-  program::EntryPoint &entryPoint = function.entryPoint;
-  entryPoint.name = "forward";
-  entryPoint.userInputCount = entryPoint.userOutputCount = 1;
-  program::TensorSignature type{DType::F32, {*entryPoint.expressions.parse("batch"), program::SymInt(2)}};
-  entryPoint.inputs.push_back({program::InputSource::UserInput, "x", 0, type, false});
-  entryPoint.outputs.push_back({program::OutputDestination::UserOutput, "", "", 0, type, false});
-  entryPoint.rangeConstraints.push_back({*entryPoint.expressions.parse("batch"), {1, 1000}});
-  function.text = R"(
-module {
-  func.func public @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
-    %0 = stablehlo.add %x, %x : tensor<?x2xf32>
-    return %0 : tensor<?x2xf32>
-  }
-})";
-  auto bundle = std::make_shared<artifact::Bundle>();
-  bundle->functions.push_back(std::move(function));
-  return bundle;
-}
 
 /// Calls with a batch of this size; the last element of the result.
 float call(Session &session, int64_t batch) {
