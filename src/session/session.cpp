@@ -15,10 +15,10 @@ using runtime::Buffer;
 
 /// What one execution takes, kept until its end.
 struct Session::Arguments {
-  std::vector<const Buffer *> buffers;       ///< of all arguments, in order
-  std::vector<Buffer> inputs;                ///< made for this call
-  std::vector<std::shared_ptr<Buffer>> held; ///< state
-  std::vector<int64_t> integers;             ///< the memory of the inputs that are ints
+  std::vector<const Buffer *> buffers; ///< of all arguments, in order
+  std::vector<Buffer> inputs;          ///< made for this call
+  std::vector<Lease> leases;           ///< of state that the call only reads
+  std::vector<int64_t> integers;       ///< the memory of the inputs that are ints
 };
 
 Session::Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const artifact::Bundle> bundle)
@@ -84,7 +84,7 @@ Result<CallResult> Session::call(size_t function, std::span<const Input> inputs)
     auto lock = weights->lock();
     TORCHERE_TRY(addState(callable, arguments));
     for (size_t argument : callable.stateArguments()) // other calls may replace it meanwhile
-      arguments.held.push_back(callable.sources()[argument].slot->buffer);
+      arguments.leases.emplace_back(callable.sources()[argument].slot->value);
   }
   TORCHERE_ASSIGN(std::vector<Buffer> results, specialization->executable->execute(arguments.buffers));
   return deliver(callable, std::move(results));
@@ -118,7 +118,7 @@ Status Session::gather(const Callable &callable, const Specialization &specializ
   arguments.integers.reserve(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     if (WeightSlot *slot = sources[i].slot) {
-      arguments.buffers.push_back(slot->isState ? nullptr : slot->buffer.get());
+      arguments.buffers.push_back(slot->isState ? nullptr : &slot->value->buffer);
       continue;
     }
     TORCHERE_TRY(addInput(inputs[sources[i].position], specialization.argumentTypes[i], arguments));
@@ -131,29 +131,59 @@ Status Session::addState(const Callable &callable, Arguments &arguments) const {
   for (size_t argument : callable.stateArguments()) {
     const WeightSlot &slot = *callable.sources()[argument].slot;
     TORCHERE_TRY(WeightStore::checkNotLost(slot));
-    arguments.buffers[argument] = slot.buffer.get();
+    arguments.buffers[argument] = &slot.value->buffer;
   }
   return {};
 }
 
+namespace {
+/// The state that a call writes. What the plugin has overwritten is lost unless the state advances.
+class StateChange {
+public:
+  explicit StateChange(std::span<const Callable::Update> updates) : updates(updates) {}
+  StateChange(const StateChange &) = delete;
+  StateChange &operator=(const StateChange &) = delete;
+  ~StateChange() {
+    if (isAdvanced)
+      return;
+    for (const Callable::Update &update : updates)
+      update.slot->isLost |= update.donatedArgument && update.slot->value->buffer.isDeleted();
+  }
+  /// Takes the results that are state.
+  void take(std::vector<Buffer> &results) {
+    values.reserve(updates.size());
+    for (const Callable::Update &update : updates)
+      values.push_back(std::make_shared<WeightValue>(std::move(results[update.result])));
+  }
+  /// After take(). Cannot fail.
+  void advance() noexcept {
+    for (size_t i = 0; i < updates.size(); ++i) {
+      updates[i].slot->value = std::move(values[i]);
+      updates[i].slot->isLost = false;
+    }
+    isAdvanced = true;
+  }
+
+private:
+  std::span<const Callable::Update> updates;
+  std::vector<std::shared_ptr<WeightValue>> values;
+  bool isAdvanced = false;
+};
+} // namespace
+
+/// With the lock of the weights.
 Result<CallResult> Session::callWithState(const Callable &callable, const Specialization &specialization,
                                           Arguments &arguments) {
-  // A buffer that somebody else holds (a reader, a call in another thread) is not overwritten.
-  std::vector<int64_t> kept;
+  std::vector<int64_t> kept; // what somebody reads is not overwritten
   for (const Callable::Update &update : callable.updates())
-    if (update.donatedArgument && update.slot->buffer.use_count() > 1)
+    if (update.donatedArgument && update.slot->isLeased())
       kept.push_back(static_cast<int64_t>(*update.donatedArgument));
-  auto results = specialization.executable->execute(arguments.buffers, kept);
-  if (!results) {
-    for (const Callable::Update &update : callable.updates())
-      update.slot->isLost |= update.donatedArgument && update.slot->buffer->isDeleted();
-    return tl::unexpected(std::move(results).error());
-  }
-  for (const Callable::Update &update : callable.updates()) {
-    update.slot->buffer = std::make_shared<Buffer>(std::move((*results)[update.result]));
-    update.slot->isLost = false;
-  }
-  return deliver(callable, *std::move(results));
+  StateChange change(callable.updates());
+  TORCHERE_ASSIGN(std::vector<Buffer> results, specialization.executable->execute(arguments.buffers, kept));
+  change.take(results);
+  TORCHERE_ASSIGN(CallResult delivered, deliver(callable, std::move(results)));
+  change.advance(); // last: what can fail has not
+  return delivered;
 }
 
 Result<CallResult> Session::deliver(const Callable &callable, std::vector<Buffer> results) {
@@ -195,14 +225,15 @@ std::vector<std::string> Session::stateNames() const {
 Result<runtime::HostArray> Session::readWeight(std::string_view name) {
   TORCHERE_TRY(client->checkProcess());
   if (const WeightSlot *slot = weights->find(name); slot && slot->isState) {
-    std::shared_ptr<const Buffer> buffer;
+    std::shared_ptr<const Lease> lease;
     {
       auto lock = weights->lock();
       TORCHERE_TRY(WeightStore::checkNotLost(*slot));
-      buffer = slot->buffer;
+      if (slot->value)
+        lease = std::make_shared<const Lease>(slot->value);
     }
-    if (buffer)
-      return Buffer::toHost(std::move(buffer));
+    if (lease) // which the array holds where it points into the buffer
+      return Buffer::toHost(std::shared_ptr<const Buffer>(lease, &lease->buffer()));
   }
   auto found = bundle->stateDict.find(std::string(name));
   if (found == bundle->stateDict.end())
@@ -230,7 +261,7 @@ Status Session::writeState(std::string_view name, const TensorView &value) {
   TORCHERE_ASSIGN(Buffer buffer,
                   Buffer::fromHost(client, std::move(array), runtime::HostTransfer::Copy, device));
   auto lock = weights->lock();
-  slot->buffer = std::make_shared<Buffer>(std::move(buffer));
+  slot->value = std::make_shared<WeightValue>(std::move(buffer));
   slot->isLost = false;
   return {};
 }

@@ -18,7 +18,6 @@ namespace torchere::session {
 
 class Callable;
 struct Specialization;
-struct WeightSlot;
 class WeightStore;
 
 /// A tensor that a call gave, where the plugin left it. `array.owner` keeps it alive.
@@ -64,8 +63,9 @@ public:
 
   /// Calls an entry point with the leaves of the user's arguments, and waits for the end.
   /// Errors: InvalidArgument for what CallSignature refuses, FailedPrecondition after a fork, and what the
-  /// plugin answers. A call that fails leaves the state as it was, unless the plugin had begun to overwrite
-  /// it: then the next call says so.
+  /// plugin answers. A call that fails leaves the state as it was, also when the results are there and cannot
+  /// be brought to the host. Only a state whose memory the plugin had begun to overwrite is lost, and the
+  /// next call says so: its new value is dropped, so that a call that is made again does not count twice.
   Result<CallResult> call(size_t function, std::span<const Input> inputs);
 
   /// The names that some entry point writes, in order.

@@ -33,7 +33,7 @@ Status WeightStore::checkNotLost(const WeightSlot &slot) {
 
 Status WeightStore::makeResident(WeightSlot &slot) {
   std::lock_guard lock(mutex);
-  if (slot.buffer)
+  if (slot.value)
     return {};
   const program::Weight &weight = *slot.weight;
   TORCHERE_ASSIGN(runtime::HostArray array, denseArray({weight.data(), weight.dtype, weight.shape,
@@ -41,7 +41,7 @@ Status WeightStore::makeResident(WeightSlot &slot) {
   auto transfer = slot.isState ? runtime::HostTransfer::Copy : runtime::HostTransfer::ZeroCopy;
   TORCHERE_ASSIGN(runtime::Buffer buffer,
                   runtime::Buffer::fromHost(client, std::move(array), transfer, device));
-  slot.buffer = std::make_shared<runtime::Buffer>(std::move(buffer));
+  slot.value = std::make_shared<WeightValue>(std::move(buffer));
   return {};
 }
 

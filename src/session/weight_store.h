@@ -5,6 +5,7 @@
 #include "runtime/executable.h"
 #include "session/tensor_view.h"
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -17,14 +18,44 @@
 
 namespace torchere::session {
 
-/// A weight. Names of tied weights share one slot. The buffer of a slot that is no state never changes once
+/// A weight's value on the device. A state's value has leases: of calls that read it, and of arrays that were
+/// read from it.
+struct WeightValue {
+  explicit WeightValue(runtime::Buffer buffer) : buffer(std::move(buffer)) {}
+  runtime::Buffer buffer;
+  std::atomic<int64_t> leases = 0;
+};
+
+/// While it lives, the value stays as it is: no call may overwrite it. Taken under the store's lock(), given
+/// up in any thread at any time, whose reads are then over for the call that sees no lease.
+class Lease {
+public:
+  explicit Lease(std::shared_ptr<WeightValue> leased) : value(std::move(leased)) {
+    value->leases.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Lease() {
+    if (value)
+      value->leases.fetch_sub(1, std::memory_order_release);
+  }
+  Lease(Lease &&) = default;
+  Lease &operator=(Lease &&) = delete;
+  const runtime::Buffer &buffer() const { return value->buffer; }
+
+private:
+  std::shared_ptr<WeightValue> value;
+};
+
+/// A weight. Names of tied weights share one slot. The value of a slot that is no state never changes once
 /// makeResident() has put it there; a state slot is read and written under the store's lock().
 struct WeightSlot {
   std::string name; ///< one of its names
   const program::Weight *weight = nullptr;
   bool isState = false; ///< some entry point writes it
-  bool isLost = false;  ///< its buffer was donated to a call that failed
-  std::shared_ptr<runtime::Buffer> buffer;
+  bool isLost = false;  ///< its value was donated to a call that failed
+  std::shared_ptr<WeightValue> value;
+
+  /// Under the store's lock(), because leases are taken under it: whether a call may overwrite the value.
+  bool isLeased() const { return value->leases.load(std::memory_order_acquire) > 0; }
 };
 
 /// Refers to the weights, which must outlive it. Not copied: a weight that is dense and aligned to 64 bytes

@@ -4,58 +4,92 @@
 #include "session/session.h"
 #include "vhlo/portable_artifact.h"
 
+#include <thread>
+
 namespace torchere::session {
 namespace {
 
 using runtime::FakeTest;
 
-/// state, x -> state; the fake plugin's program is the identity.
-artifact::Bundle makeBundle(const float *values) {
-  artifact::Bundle bundle;
-  artifact::Function function;
-  program::EntryPoint &entryPoint = function.entryPoint;
-  program::TensorSignature type{DType::F32, {program::SymInt(2)}};
-  program::EntryInput input;
-  input.source = program::InputSource::Buffer;
-  input.name = "state";
-  input.type = type;
-  entryPoint.inputs.push_back(input);
-  program::EntryOutput output;
-  output.destination = program::OutputDestination::Buffer;
-  output.target = "state";
-  output.type = type;
-  entryPoint.outputs.push_back(output);
-  function.text = R"(
+/// A function and the state that it has. The fake plugin's programs are the identity, result by result.
+struct Bundles {
+  const float values[2] = {3, 4};
+  const program::TensorSignature type{DType::F32, {program::SymInt(2)}};
+
+  program::EntryInput input(program::InputSource source, const std::string &name) const {
+    return {source, name, 0, type, false};
+  }
+  program::EntryOutput output(program::OutputDestination destination, const std::string &target) const {
+    return {destination, "", target, 0, type, false};
+  }
+  std::shared_ptr<artifact::Bundle> bundle(artifact::Function function) const {
+    auto storage = std::make_shared<program::Storage>();
+    storage->data = reinterpret_cast<const std::byte *>(values);
+    storage->byteSize = sizeof(values);
+    auto result = std::make_shared<artifact::Bundle>();
+    result->functions.push_back(std::move(function));
+    result->stateDict["state"] = {"state", DType::F32, {2}, {1}, 0, storage};
+    return result;
+  }
+  /// state -> state
+  std::shared_ptr<artifact::Bundle> identity() const {
+    artifact::Function function;
+    function.entryPoint.inputs = {input(program::InputSource::Buffer, "state")};
+    function.entryPoint.outputs = {output(program::OutputDestination::Buffer, "state")};
+    function.text = R"(
 module {
   func.func public @main(%state: tensor<2xf32>) -> tensor<2xf32> {
     return %state : tensor<2xf32>
   }
 })";
-  bundle.functions.push_back(std::move(function));
-  auto storage = std::make_shared<program::Storage>();
-  storage->data = reinterpret_cast<const std::byte *>(values);
-  storage->byteSize = 2 * sizeof(float);
-  bundle.stateDict["state"] = {"state", DType::F32, {2}, {1}, 0, storage};
-  return bundle;
-}
+    return bundle(std::move(function));
+  }
+  /// state, x -> y, state: y is the state, and x the next.
+  std::shared_ptr<artifact::Bundle> exchange() const {
+    artifact::Function function;
+    function.entryPoint.userInputCount = function.entryPoint.userOutputCount = 1;
+    function.entryPoint.inputs = {input(program::InputSource::Buffer, "state"),
+                                  input(program::InputSource::UserInput, "x")};
+    function.entryPoint.outputs = {output(program::OutputDestination::UserOutput, ""),
+                                   output(program::OutputDestination::Buffer, "state")};
+    function.text = R"(
+module {
+  func.func public @main(%state: tensor<2xf32>, %x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    return %state, %x : tensor<2xf32>, tensor<2xf32>
+  }
+})";
+    return bundle(std::move(function));
+  }
+};
 
 class LostState : public FakeTest {
 protected:
   void SetUp() override {
     FakeTest::SetUp();
-    auto opened = Session::create(makeClient(), std::make_shared<artifact::Bundle>(makeBundle(values)));
-    ASSERT_TRUE(opened) << opened.error().text();
-    session = *opened;
+    open(bundles.identity());
   }
   void TearDown() override {
     session.reset();
     FakeTest::TearDown();
   }
+  void open(std::shared_ptr<artifact::Bundle> bundle) {
+    auto opened = Session::create(makeClient(), std::move(bundle));
+    ASSERT_TRUE(opened) << opened.error().text();
+    session = *opened;
+  }
   float firstValue() { return static_cast<const float *>(session->readWeight("state")->data)[0]; }
+  Status setState(float value) {
+    const float newValues[] = {value, value};
+    const int64_t shape[] = {2};
+    return session->writeState("state", {newValues, DType::F32, shape, {}, "cpu", nullptr});
+  }
 
-  const float values[2] = {3, 4};
+  const Bundles bundles;
   std::shared_ptr<Session> session;
 };
+
+const std::string lostMessage =
+    "[state] its value was lost in a call that failed: load the program again, or set it";
 
 TEST_F(LostState, TheProgramIsToldWhatItMayDonate) {
   ASSERT_TRUE(session->call(0, {}));
@@ -85,15 +119,103 @@ TEST_F(LostState, ACallThatFailsAfterDonatingLosesTheState) {
   control->failingEvent = "PJRT_LoadedExecutable_Execute";
   EXPECT_FALSE(session->call(0, {}));
   control->failingEvent.clear();
-  const std::string message =
-      "[state] its value was lost in a call that failed: load the program again, or set it";
-  runtime::expectError(session->call(0, {}), ErrorCode::FailedPrecondition, message);
-  runtime::expectError(session->readWeight("state"), ErrorCode::FailedPrecondition, message);
-  const float newValues[] = {5, 6};
-  const int64_t shape[] = {2};
-  ASSERT_TRUE(session->writeState("state", {newValues, DType::F32, shape, {}, "cpu", nullptr}));
+  runtime::expectError(session->call(0, {}), ErrorCode::FailedPrecondition, lostMessage);
+  runtime::expectError(session->readWeight("state"), ErrorCode::FailedPrecondition, lostMessage);
+  ASSERT_TRUE(setState(5));
   EXPECT_TRUE(session->call(0, {}));
   EXPECT_EQ(firstValue(), 5);
+}
+
+/// Calls whose state advances before its result is on the host.
+class DeliveredState : public LostState {
+protected:
+  void SetUp() override {
+    FakeTest::SetUp();
+    control->outputCount = 2;
+    open(bundles.exchange());
+  }
+  /// Makes `value` the next state.
+  Result<CallResult> call(float value) {
+    alignas(64) const float x[] = {value, value};
+    const int64_t shape[] = {2};
+    return session->call(0, std::vector<Input>{TensorView{x, DType::F32, shape, {}, "cpu", nullptr}});
+  }
+};
+
+TEST_F(DeliveredState, AResultThatCannotBeReadLeavesTheState) {
+  ASSERT_TRUE(call(5));
+  control->failing = "PJRT_Buffer_OpaqueDeviceMemoryDataPointer";
+  runtime::expectError(call(7), ErrorCode::Internal,
+                       "[fake] cannot get a buffer's address: " + control->failing + " was told to fail");
+  control->failing.clear();
+  EXPECT_EQ(firstValue(), 5);
+  auto result = call(9);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(static_cast<const float *>(result->outputs[0].array.data)[0], 5);
+  EXPECT_EQ(firstValue(), 9);
+}
+
+TEST_F(DeliveredState, AResultThatCannotBeCopiedLeavesTheState) {
+  control->onCpu = false;
+  ASSERT_TRUE(call(5));
+  control->failingEvent = "PJRT_Buffer_ToHostBuffer";
+  runtime::expectError(call(7), ErrorCode::ResourceExhausted,
+                       "[fake] copying a buffer to the host failed: PJRT_Buffer_ToHostBuffer went wrong");
+  control->failingEvent.clear();
+  EXPECT_EQ(firstValue(), 5);
+}
+
+TEST_F(DeliveredState, AStateThatSomebodyReadIsNotLost) {
+  ASSERT_TRUE(call(5));
+  auto held = session->readWeight("state");
+  control->donates = true;
+  control->failing = "PJRT_Buffer_OpaqueDeviceMemoryDataPointer";
+  EXPECT_FALSE(call(7));
+  control->failing.clear();
+  EXPECT_EQ(firstValue(), 5);
+  EXPECT_EQ(static_cast<const float *>(held->data)[0], 5);
+}
+
+TEST_F(DeliveredState, AStateThatWasDonatedIsLost) {
+  ASSERT_TRUE(call(5));
+  control->donates = true;
+  control->failing = "PJRT_Buffer_OpaqueDeviceMemoryDataPointer";
+  EXPECT_FALSE(call(7));
+  control->failing.clear();
+  runtime::expectError(call(9), ErrorCode::FailedPrecondition, lostMessage); // nor does it count twice
+  runtime::expectError(session->readWeight("state"), ErrorCode::FailedPrecondition, lostMessage);
+  ASSERT_TRUE(setState(11));
+  auto result = call(13);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(static_cast<const float *>(result->outputs[0].array.data)[0], 11);
+}
+
+/// The fake overwrites what is donated to it: readers see one state or another, whole.
+TEST_F(DeliveredState, AReaderIsDoneBeforeItsStateIsOverwritten) {
+  ASSERT_TRUE(call(0));
+  control->donates = true;
+  std::vector<int> wrong(2);
+  std::vector<std::thread> readers;
+  for (size_t t = 0; t < wrong.size(); ++t)
+    readers.emplace_back([&, t] {
+      for (int round = 0; round < 300; ++round) {
+        {
+          auto array = session->readWeight("state");
+          const auto *data = array ? static_cast<const float *>(array->data) : nullptr;
+          wrong[t] += !data || data[0] != data[1];
+        }
+        // Without a lock, so that by the lease alone a call can know that this read is over.
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    });
+  int failed = 0;
+  for (int round = 0; round < 300; ++round)
+    failed += !call(static_cast<float>(round));
+  for (std::thread &reader : readers)
+    reader.join();
+  EXPECT_EQ(wrong, std::vector<int>(2, 0));
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(firstValue(), 299);
 }
 
 } // namespace
