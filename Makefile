@@ -18,7 +18,7 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-all-families test-all-rows test-packages asan bench format lint wheel clean
+        test-all-families test-all-rows test-packages asan tsan bench format lint wheel clean
 
 help: ## what the commands are
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 20
@@ -91,6 +91,10 @@ test-torch: build plugin ## the export tests on another PyTorch: make test-torch
 asan: plugin ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory build PRESET=asan
 	@ctest --preset asan -j $(JOBS) --progress
+
+tsan: ## the C++ tests of what threads share, under ThreadSanitizer
+	@$(MAKE) --no-print-directory build PRESET=tsan
+	@ctest --preset tsan -j $(JOBS) --progress
 
 bench: build plugin ## the figures that the documents claim
 	@PYTHON='$(PYTHON)' scripts/create_environment bench

@@ -16,15 +16,19 @@ target_link_libraries(torchere_options INTERFACE tl::expected fmt::fmt-header-on
                       nlohmann_json::nlohmann_json Threads::Threads)
 if(TORCHERE_SANITIZE)
   # vptr needs RTTI, which code on MLIR has not; gcc 12's maybe-uninitialized misfires on instrumented code.
-  target_compile_options(torchere_options INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr
+  target_compile_options(torchere_options INTERFACE -fsanitize=${TORCHERE_SANITIZE} -fno-sanitize=vptr
                          -fno-omit-frame-pointer -Wno-maybe-uninitialized)
-  target_link_options(torchere_options INTERFACE -fsanitize=address,undefined)
+  target_link_options(torchere_options INTERFACE -fsanitize=${TORCHERE_SANITIZE})
 endif()
 
 # LLVM is built without RTTI, so code that derives from its classes must be as well.
 add_library(torchere_mlir_options INTERFACE)
 target_include_directories(torchere_mlir_options SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_compile_options(torchere_mlir_options INTERFACE -fno-rtti -Wno-unused-parameter)
+if(TORCHERE_SANITIZE STREQUAL thread)
+  # MLIR's archives are not instrumented, and share with our code on MLIR whatever is inline.
+  target_compile_options(torchere_mlir_options INTERFACE -fno-sanitize=thread)
+endif()
 
 function(torchere_library)
   cmake_parse_arguments(arg "USES_MLIR" "NAME" "DEPENDS;SOURCES" ${ARGN})
