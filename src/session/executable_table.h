@@ -20,11 +20,11 @@ struct Specialization {
 
 /// An entry point without dynamic sizes has one executable, which stays: finding it is one atomic load.
 ///
-/// Those of others are in executableLimit entries. A thread that looks into an entry counts itself among
-/// its readers; whoever writes an entry makes that count negative, so that it turns newcomers away, and waits
-/// for the readers that are there: they copy one pointer. So finding takes four atomic operations on one
-/// cache line and never waits. A table that is replaced as a whole would need as many, and a way to know when
-/// the old one can go.
+/// Those of others are in executableLimit entries. A thread that looks into an entry counts itself among its
+/// readers. Whoever writes an entry makes that count negative, which turns newcomers away, and waits for the
+/// readers that are there; they only copy a pointer. So finding never waits, and what is replaced is freed at
+/// once, unless a call holds it. Had each change a table of its own, it would take as many atomic operations
+/// to find something, and more to know when the last table can go.
 class ExecutableTable {
 public:
   ExecutableTable();
