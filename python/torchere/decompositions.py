@@ -3,6 +3,7 @@ one, so that linear layers, attention or an LSTM arrive as such."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Set
 from typing import Any
 
@@ -54,13 +55,13 @@ def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> A
     for op in core:
         table[op] = decomposition_table[op]
     try:
-        attempt = decomposed.run_decompositions(table)
+        attempt = _run_decompositions(decomposed, table)
         hopeless = _origins(attempt, {str(op) for op in _missing_ops(attempt, lowered_ops)})
         if not hopeless & {str(op) for op in core}:
             return attempt
         for op in [op for op in core if str(op) in hopeless]:
             table.pop(op)
-        return decomposed.run_decompositions(table)
+        return _run_decompositions(decomposed, table)
     except Exception:  # torch raises whatever the decomposition does
         return decomposed
 
@@ -68,11 +69,19 @@ def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> A
 def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:
     """The program decomposed by the table, and the ops that were left whole because they would become prims:
     they are taken out of the table."""
-    decomposed = exported_program.run_decompositions(table)
+    decomposed = _run_decompositions(exported_program, table)
     lost = _taken_apart_into_prims(decomposed)
     for op in [op for op in table if str(op) in lost]:
         table.pop(op)
-    return (exported_program.run_decompositions(table) if lost else decomposed), lost
+    return (_run_decompositions(exported_program, table) if lost else decomposed), lost
+
+
+def _run_decompositions(exported_program: Any, table: Any) -> Any:
+    """torch's own, which copies the specs of arguments and results: that makes one of LeafSpec, a class of
+    torch's of whose making torch warns. Callers can do nothing about it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"`isinstance\(treespec, LeafSpec\)` is deprecated", FutureWarning)
+        return exported_program.run_decompositions(table)
 
 
 def _taken_apart_into_prims(exported_program: Any) -> set[str]:

@@ -1,0 +1,40 @@
+"""An export warns of nothing that its user cannot change."""
+
+import contextlib
+import warnings
+
+import torch
+
+import torchere
+
+
+class Nested(torch.nn.Module):
+    def forward(self, pair):
+        return {"sum": pair[0] + pair[1], "norm": torch.linalg.vector_norm(pair[0], 3)}
+
+
+def test_an_export_warns_of_nothing():
+    pair = (torch.ones(3), torch.ones(3))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        program = torchere.export(Nested(), (pair,))
+        torchere.stablehlo.exported_program_to_stablehlo(torch.export.export(Nested(), (pair,)))
+    assert [str(warning.message) for warning in caught if "LeafSpec" in str(warning.message)] == []
+    assert program(pair)["sum"].tolist() == [2, 2, 2]
+
+
+def test_other_warnings_are_let_through():
+    from torchere.decompositions import decompose
+
+    class Program:
+        dialect = "TRAINING"
+
+        def run_decompositions(self, table):
+            warnings.warn("of another kind", FutureWarning, stacklevel=1)
+            raise LookupError
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with contextlib.suppress(LookupError):
+            decompose(Program(), set())
+    assert [str(warning.message) for warning in caught] == ["of another kind"]
