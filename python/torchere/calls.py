@@ -10,16 +10,23 @@ from torchere.errors import InvalidArgumentError
 
 
 class CallConvention:
-    """How one function is called: the structure of its arguments and results, from its signature's JSON."""
+    """How one function is called: the structure of its arguments and results, from its signature's JSON.
 
-    def __init__(self, index: int, signature: str):
+    `output_spec` is torch's TreeSpec of the results, which a process that exported the program still has;
+    `classes` are those that may be rebuilt without it.
+    """
+
+    def __init__(
+        self, index: int, signature: str, classes: trees.Classes | None = None, output_spec: Any = None
+    ):
         fields = json.loads(signature)
         self.index = index
         self.name: str = fields["name"]
         self.input_count: int = fields["user_input_count"]
         self.argument_names: list[str] = fields["argument_names"]
         self.output_tree = fields["output_tree"]["tree"]
-        self.torch_output_tree = fields["output_tree"]["torch"]
+        self.output_spec = output_spec
+        self.classes = classes
         tree = fields["input_tree"]["tree"]
         # (args, kwargs); directories of others may not say, their arguments are then the leaves.
         self.positional = tree["children"][0]["children"] if tree else [trees.LEAF] * self.input_count
@@ -32,7 +39,6 @@ class CallConvention:
         self._gives_tuple = output.get("kind") == "tuple" and all(
             child["kind"] == "leaf" for child in output["children"]
         )
-        self._is_custom = bool(self.output_tree) and _has_custom(self.output_tree)
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The leaves of a call's arguments, in the order of the program's inputs."""
@@ -82,27 +88,6 @@ class CallConvention:
             return tuple(leaves)
         if self.output_tree is None:
             return leaves[0] if len(leaves) == 1 else tuple(leaves)
-        if self.torch_output_tree and self._is_custom:
-            value = _unflatten_by_torch(self.torch_output_tree, leaves)
-            if value is not None:
-                return value
-        return trees.unflatten(self.output_tree, leaves)
-
-
-def _has_custom(tree: dict[str, Any]) -> bool:
-    return tree["kind"] == "custom" or any(_has_custom(child) for child in tree.get("children", []))
-
-
-def _unflatten_by_torch(text: str, leaves: list[Any]) -> Any:
-    """Rebuilds classes that are registered with torch; None where torch or the class is not there."""
-    from torchere.arrays import has_torch
-
-    if not has_torch():
-        return None
-    import torch.utils._pytree as pytree
-
-    try:
-        spec = pytree.treespec_loads(text)
-    except (NotImplementedError, ValueError, KeyError, AttributeError, ImportError):
-        return None
-    return pytree.tree_unflatten(leaves, spec)
+        if self.output_spec is not None:
+            return self.output_spec.unflatten(leaves)
+        return trees.unflatten(self.output_tree, leaves, self.classes)

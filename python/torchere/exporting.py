@@ -84,7 +84,10 @@ def lower(
         program = capture(decomposed, names, size_guards(decomposed))
     exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
-    return StableHLOProgram._from_exported(exported, program, timings, has_weights, target_version)
+    output_spec = exported_program.call_spec.out_spec
+    return StableHLOProgram._from_exported(
+        exported, program, timings, has_weights, target_version, output_spec
+    )
 
 
 def capture_with_torch(

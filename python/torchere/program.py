@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from torchere import _core
@@ -12,6 +13,7 @@ from torchere.arrays import as_array, has_torch, weight_tensor
 from torchere.bundle import StableHLOModelBundle
 from torchere.calls import CallConvention
 from torchere.errors import NotFoundError
+from torchere.trees import name_classes
 
 
 class StableHLOProgram:
@@ -28,13 +30,17 @@ class StableHLOProgram:
         program: _core.Program | None = None,
         timings: dict[str, float] | None = None,
         target_version: str | None = None,
+        classes: Iterable[type] = (),
+        output_specs: dict[str, Any] | None = None,
     ):
         self._core_bundle = bundle
         self._target_version = target_version
         self._lock = threading.Lock()
         self._session: _core.Session | None = None
+        allowed, specs = name_classes(classes), output_specs or {}
         self._conventions = {
-            name: CallConvention(index, bundle.signature(name)) for index, name in enumerate(bundle.functions)
+            name: CallConvention(index, bundle.signature(name), allowed, specs.get(name))
+            for index, name in enumerate(bundle.functions)
         }
         #: The program as it was captured; its text is that of torch's ExportedProgram. None after loading.
         self.program = program
@@ -49,14 +55,18 @@ class StableHLOProgram:
         timings: dict[str, float],
         has_weights: bool,
         target_version: str | None,
+        output_spec: Any,
     ) -> StableHLOProgram:
         bundle = _core.make_bundle([exported], has_weights, target_version)
-        return cls(bundle, program, timings, target_version)
+        specs = {bundle.functions[0]: output_spec}
+        return cls(bundle, program, timings, target_version, output_specs=specs)
 
     @classmethod
-    def load(cls, stablehlo_dir: str | os.PathLike[str]) -> StableHLOProgram:
-        """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read."""
-        return cls(_core.load_bundle(os.fspath(stablehlo_dir)))
+    def load(cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> StableHLOProgram:
+        """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read. Of the classes of
+        results (named tuples, dataclasses, whatever is registered with torch) `classes` are rebuilt; the
+        others come as plain tuples and dicts, since a file is no reason to import and call anything."""
+        return cls(_core.load_bundle(os.fspath(stablehlo_dir)), classes=classes)
 
     def save(
         self,
@@ -156,6 +166,7 @@ class StableHLOProgram:
         return f"{type(self).__name__}({functions}; {len(self._core_bundle.weight_names)} weights)"
 
 
-def load(stablehlo_dir: str | os.PathLike[str]) -> StableHLOProgram:
-    """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote."""
-    return StableHLOProgram.load(stablehlo_dir)
+def load(stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> StableHLOProgram:
+    """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote. `classes` are those
+    of its results that are rebuilt: load("mlp", classes=[Out]); others come as plain tuples and dicts."""
+    return StableHLOProgram.load(stablehlo_dir, classes=classes)

@@ -1,20 +1,37 @@
 """Trees of arguments and results (torch calls them pytrees) as JSON, so that a saved program needs no torch
-to read them: flattening and rebuilding by that JSON, and the JSON of a torch TreeSpec."""
+to read them: flattening and rebuilding by that JSON, and the JSON of a torch TreeSpec.
+
+The JSON comes from a file that anybody may have written: no name in it is imported, and only classes that the
+caller hands over are called."""
 
 from __future__ import annotations
 
 import collections
-import importlib
 import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from torchere.errors import InvalidArgumentError, UnimplementedError
 
 LEAF: dict[str, Any] = {"kind": "leaf"}
 
+# The classes that may be rebuilt, by the names that trees have for them.
+Classes = Mapping[str, type]
+
 
 def type_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def name_classes(classes: Iterable[type]) -> Classes:
+    """The classes that a caller allows to be rebuilt, by name."""
+    named = {}
+    for cls in classes:
+        if not isinstance(cls, type):
+            raise InvalidArgumentError(f"[classes] wrong kind of element: got {cls!r}, expected a class")
+        named[type_name(cls)] = cls
+    return named
 
 
 def children_of(spec: Any) -> list[Any]:
@@ -35,16 +52,36 @@ def describe_spec(spec: Any) -> dict[str, Any]:
         return described if cls is dict else described | {"type": type_name(cls)}
     if cls is collections.defaultdict:
         return {"kind": "dict", "type": type_name(cls), "keys": check_keys(context[1]), "children": children}
-    if isinstance(cls, type) and issubclass(cls, list):
-        return {"kind": "list", "children": children}
-    if isinstance(cls, type) and issubclass(cls, dict):
-        return {"kind": "dict", "keys": check_keys(list(context)), "children": children}
-    fields = getattr(context, "_fields", None)  # of a namedtuple the context is the class
-    if fields is not None:
-        return {"kind": "namedtuple", "type": type_name(context), "keys": list(fields), "children": children}
-    described = {"kind": "custom", "type": type_name(cls), "children": children}
+    if cls is collections.namedtuple:  # the context is the class
+        keys = list(context._fields)
+        return {"kind": "namedtuple", "type": type_name(context), "keys": keys, "children": children}
+    described = {
+        "kind": "custom",
+        "type": type_name(cls),
+        **_dump_context(cls, context),
+        "children": children,
+    }
+    if issubclass(cls, list):
+        return described | {"kind": "list"}
     keys = _field_names(context, len(children))
-    return described | {"keys": keys} if keys is not None else described
+    if keys is not None:
+        described |= {"kind": "dict" if issubclass(cls, dict) else "custom", "keys": keys}
+    return described
+
+
+def _dump_context(cls: type, context: Any) -> dict[str, Any]:
+    """What the class's registration with torch needs beside the children, as torch writes it."""
+    import torch.utils._pytree as pytree
+
+    registered = pytree.SUPPORTED_SERIALIZED_TYPES.get(cls)
+    try:
+        if registered is not None and registered.to_dumpable_context is not None:
+            dumped = registered.to_dumpable_context(context)
+            json.dumps(dumped)
+            return {"context": dumped}
+        return {"context": json.dumps(context)}
+    except (NotImplementedError, TypeError, ValueError):
+        return {}
 
 
 def check_keys(keys: list[Any]) -> list[Any]:
@@ -76,12 +113,6 @@ def dump_spec(spec: Any) -> tuple[str, str]:
     except (NotImplementedError, TypeError, ValueError):
         text = ""
     return text, json.dumps(describe_spec(spec))
-
-
-def count_leaves(tree: dict[str, Any]) -> int:
-    if tree["kind"] == "leaf":
-        return 1
-    return sum(count_leaves(child) for child in tree.get("children", []))
 
 
 def flatten(tree: dict[str, Any], value: Any, path: str = "argument") -> list[Any]:
@@ -119,16 +150,25 @@ def _parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list
             )
         return [f"[{key!r}]" for key in keys], children, [value[key] for key in keys]
     if keys is not None:
-        values = [value[key] if isinstance(value, dict) else getattr(value, key, None) for key in keys]
-        return [f".{key}" for key in keys], children, values
+        return [f".{key}" for key in keys], children, [_field(value, key, path) for key in keys]
     return _registered_parts(tree, value, path)
+
+
+def _field(value: Any, key: str, path: str) -> Any:
+    """A field of an object by a name that a file gives: only data has such names, no part of Python's own."""
+    try:
+        if isinstance(value, dict):
+            return value[key]
+        if not key.startswith("__"):
+            return getattr(value, key)
+    except (AttributeError, KeyError):
+        pass
+    raise _mismatch(path, value, f"something with {key!r}")
 
 
 def _registered_parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list[Any], list[Any]]:
     """A custom node without names: flattened as its class is registered with torch."""
-    import torch.utils._pytree as pytree
-
-    node = pytree.SUPPORTED_NODES.get(type(value))
+    node = _registered("SUPPORTED_NODES", type(value))
     if node is None:
         raise _mismatch(path, value, f"a {tree['type']}")
     values, _ = node.flatten_fn(value)
@@ -144,44 +184,61 @@ def _mismatch(path: str, got: Any, expected: str) -> InvalidArgumentError:
     )
 
 
-def unflatten(tree: dict[str, Any], leaves: list[Any]) -> Any:
+def _registered(table: str, cls: type) -> Any:
+    """A class's row in a table of torch's pytrees; None where there is none or torch was not imported."""
+    pytree = sys.modules.get("torch.utils._pytree")
+    return None if pytree is None else getattr(pytree, table).get(cls)
+
+
+def unflatten(tree: dict[str, Any], leaves: list[Any], classes: Classes | None = None) -> Any:
     """The value with the structure of `tree` and these leaves. Named tuples and custom classes are rebuilt
-    where their class can be imported, else as a plain tuple and a dict (or tuple)."""
+    where `classes` has them, else they are a plain tuple and a dict (or tuple)."""
     remaining = iter(leaves)
-    value = _build(tree, remaining)
+    value = _build(tree, remaining, classes or {}, "result")
     if next(remaining, remaining) is not remaining:
         raise InvalidArgumentError("[pytree] more leaves than the tree has")
     return value
 
 
-def _build(tree: dict[str, Any], leaves: Any) -> Any:
+def _build(tree: dict[str, Any], leaves: Iterator[Any], classes: Classes, path: str) -> Any:
     kind = tree["kind"]
     if kind == "leaf":
         return next(leaves)
     if kind == "none":
         return None
-    children = [_build(child, leaves) for child in tree["children"]]
-    if kind in ("tuple", "list"):
-        return tuple(children) if kind == "tuple" else children
     keys = tree.get("keys")
-    if kind == "dict":
-        items = dict(zip(keys, children, strict=True))
-        return collections.OrderedDict(items) if tree.get("type") == "collections.OrderedDict" else items
-    cls = _find_class(tree["type"])
-    if cls is not None and keys is not None:
-        return cls(**dict(zip(keys, children, strict=True)))
-    if keys is not None and kind == "custom":
-        return dict(zip(keys, children, strict=True))
-    return tuple(children)
+    steps = range(len(tree["children"])) if keys is None else keys
+    parts = zip(tree["children"], steps, strict=True)
+    children = [_build(child, leaves, classes, f"{path}[{step!r}]") for child, step in parts]
+    if (cls := classes.get(tree.get("type", ""))) is not None:
+        return _rebuild(tree, cls, children, path)
+    if kind == "list":
+        return children
+    if keys is None or kind in ("tuple", "namedtuple"):
+        return tuple(children)
+    items = dict(zip(keys, children, strict=True))
+    return collections.OrderedDict(items) if tree.get("type") == "collections.OrderedDict" else items
 
 
-def _find_class(name: str) -> type | None:
-    """The class of a dotted name if its module is imported or can be."""
-    module, _, qualified = name.rpartition(".")
+def _rebuild(tree: dict[str, Any], cls: type, children: list[Any], path: str) -> Any:
+    """An object of a class that the caller allows: as the class is registered with torch, else by keyword."""
+    name, keys = tree["type"], tree.get("keys")
+    node = _registered("SUPPORTED_NODES", cls)
     try:
-        found: Any = importlib.import_module(module)
-        for part in qualified.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError):
-        return None
-    return found if isinstance(found, type) else None
+        if node is not None and "context" in tree:
+            serialized = _registered("SUPPORTED_SERIALIZED_TYPES", cls)
+            # Not by torch.utils._pytree.treespec_loads, which imports the modules of enums that a file names.
+            read = getattr(serialized, "from_dumpable_context", None) or json.loads
+            return node.unflatten_fn(children, read(tree["context"]))
+        if keys is not None:
+            return cls(**dict(zip(keys, children, strict=True)))
+        if tree["kind"] in ("namedtuple", "list"):
+            return cls(*children) if tree["kind"] == "namedtuple" else cls(children)
+    except Exception as error:  # whatever the class raises
+        raise InvalidArgumentError(
+            f"[{path}] {name} cannot be rebuilt: got {type(error).__name__}: {error}"
+        ) from error
+    raise InvalidArgumentError(
+        f"[{path}] {name} cannot be rebuilt: got no names of fields, expected them or a class that is "
+        "registered with torch.utils._pytree"
+    )

@@ -1,10 +1,13 @@
-"""Trees: what torch flattens is flattened by the JSON alike, and rebuilt; mismatches name the place."""
+"""Trees: what torch flattens is flattened by the JSON alike, and rebuilt with the classes that the caller
+allows; mismatches name the place."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
 import json
+import sys
+import types
 
 import pytest
 import torch
@@ -23,7 +26,32 @@ class State:
     value: object
 
 
-pytree.register_dataclass(State)
+pytree.register_dataclass(State, serialized_type_name="trees_test.State")
+
+
+class Record(dict):
+    """As transformers' ModelOutput: a dict with a registration of its own."""
+
+
+class Opaque:
+    """Registered without names of its parts: what the object needs beside them is in the context."""
+
+    def __init__(self, parts, label):
+        self.parts, self.label = parts, label
+
+
+pytree.register_pytree_node(
+    Record,
+    lambda record: (list(record.values()), list(record)),
+    lambda values, keys: Record(zip(keys, values, strict=True)),
+    serialized_type_name="trees_test.Record",
+)
+pytree.register_pytree_node(
+    Opaque,
+    lambda opaque: (opaque.parts, {"label": opaque.label}),
+    lambda values, context: Opaque(list(values), context["label"]),
+    serialized_type_name="trees_test.Opaque",
+)
 
 VALUES = {
     "leaf": 1,
@@ -42,21 +70,79 @@ def test_flattens_as_torch_does(value):
     leaves, spec = pytree.tree_flatten(value)
     tree = json.loads(trees.dump_spec(spec)[1])
     assert trees.flatten(tree, value) == leaves
-    assert trees.count_leaves(tree) == len(leaves)
-    rebuilt = trees.unflatten(tree, leaves)
-    assert list(rebuilt) == list(value) if isinstance(value, collections.deque) else rebuilt == value
+    rebuilt = trees.unflatten(tree, leaves, trees.name_classes([Pair, State, collections.deque]))
+    assert rebuilt == value and type(rebuilt) is type(value)
 
 
-def test_rebuilds_the_classes():
-    spec = pytree.tree_flatten([Pair(1, 2), State(3, 4), collections.OrderedDict(a=1)])[1]
-    pair, state, ordered = trees.unflatten(trees.describe_spec(spec), [1, 2, 3, 4, 5])
-    assert type(pair) is Pair and type(state) is State and type(ordered) is collections.OrderedDict
+def rebuild(value, *classes):
+    leaves, spec = pytree.tree_flatten(value)
+    return trees.unflatten(json.loads(trees.dump_spec(spec)[1]), leaves, trees.name_classes(classes))
 
 
-def test_classes_that_are_gone_become_plain():
-    named = {"kind": "namedtuple", "type": "gone.Pair", "keys": ["a", "b"], "children": [LEAF, LEAF]}
-    assert trees.unflatten(named, [1, 2]) == (1, 2)
-    assert trees.unflatten(named | {"kind": "custom"}, [1, 2]) == {"a": 1, "b": 2}
+def test_only_allowed_classes_are_rebuilt():
+    value = [Pair(1, 2), State(3, 4), Record(a=5), collections.OrderedDict(a=6), Opaque([7, 8], "x")]
+    pair, state, record, ordered, opaque = rebuild(value, Pair, State, Record, Opaque)
+    assert (pair, state, record, ordered) == tuple(value[:4])
+    assert [type(part) for part in (pair, state, record, ordered)] == [
+        Pair, State, Record, collections.OrderedDict
+    ]  # fmt: skip
+    assert (opaque.parts, opaque.label) == ([7, 8], "x")
+    plain = rebuild(value)
+    assert plain == [(1, 2), {"key": 3, "value": 4}, {"a": 5}, {"a": 6}, (7, 8)]
+    assert [type(part) for part in plain] == [tuple, dict, dict, collections.OrderedDict, tuple]
+
+
+def custom(name, **fields):
+    return {"kind": "custom", "type": name, **fields}
+
+
+def test_names_of_a_file_are_neither_imported_nor_called(monkeypatch):
+    """As a program could be called that somebody sent: with the class of any module that is installed."""
+    imported = []
+    sys.addaudithook(lambda event, args: imported.append(args[0]) if event == "import" else None)
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    tree = custom("subprocess.Popen", keys=["args"], children=[LEAF])
+    assert trees.unflatten(tree, [["true"]]) == {"args": ["true"]}
+    hostile = json.dumps({"__enum__": True, "fqn": "this:Color", "name": "RED"})
+    context = custom("trees_test.State", context=hostile, children=[LEAF, LEAF])
+    assert trees.unflatten(context, [1, 2]) == (1, 2)
+    allowed = {"trees_test.State": State}
+    with pytest.raises(InvalidArgumentError, match=r"^\[result\] trees_test.State cannot be rebuilt: got "):
+        trees.unflatten(context, [1, 2], allowed)
+    assert "this" not in imported and "this" not in sys.modules
+
+
+def test_classes_that_fail_are_named():
+    class Picky:
+        def __init__(self, other):
+            raise AssertionError("not reached")
+
+    tree = {"kind": "list", "children": [custom("m.Picky", keys=["a"], children=[LEAF])]}
+    with pytest.raises(InvalidArgumentError) as error:
+        trees.unflatten(tree, [1], {"m.Picky": Picky})
+    assert str(error.value).startswith("[result[0]] m.Picky cannot be rebuilt: got TypeError: ")
+    tree["children"][0].pop("keys")
+    with pytest.raises(InvalidArgumentError) as error:
+        trees.unflatten(tree, [1], {"m.Picky": Picky})
+    assert str(error.value) == (
+        "[result[0]] m.Picky cannot be rebuilt: got no names of fields, expected them or a class that is "
+        "registered with torch.utils._pytree"
+    )
+    with pytest.raises(InvalidArgumentError) as error:
+        trees.name_classes(["m.Picky"])
+    assert str(error.value) == "[classes] wrong kind of element: got 'm.Picky', expected a class"
+
+
+def test_fields_are_data():
+    tree = custom("m.State", keys=["key", "__class__"], children=[LEAF, LEAF])
+    with pytest.raises(InvalidArgumentError) as error:
+        trees.flatten(tree, State(1, 2), "x")
+    assert str(error.value) == (
+        "[x] another structure than the program's: got State, expected something with '__class__'"
+    )
+    for value, kind in ((types.SimpleNamespace(value=1), "SimpleNamespace"), ({"value": 1}, "dict")):
+        with pytest.raises(InvalidArgumentError, match=rf"got {kind}, expected something with 'key'$"):
+            trees.flatten(tree, value, "x")
 
 
 def test_the_order_of_a_dict_does_not_matter():
