@@ -5,9 +5,18 @@
 
 namespace torchere::bindings {
 
+/// A message may quote the bytes of a file: those that are no UTF-8 are written as "\\xff".
+static nb::object toText(const std::string &text) {
+  PyObject *decoded =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (!decoded)
+    nb::raise_python_error();
+  return nb::steal(decoded);
+}
+
 static void raise(const Error &error) {
   nb::object make = nb::module_::import_("torchere.errors").attr("from_core");
-  nb::object exception = make(errorCodeName(error.code), error.message, error.where);
+  nb::object exception = make(errorCodeName(error.code), toText(error.message), toText(error.where));
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
@@ -17,6 +26,12 @@ void bindErrors(nb::module_ &) {
       std::rethrow_exception(pointer);
     } catch (const ErrorException &exception) {
       raise(exception.error);
+    } catch (const nb::cast_error &) { // std::bad_cast, whose text says nothing
+      raise({ErrorCode::InvalidArgument,
+             "[conversion] a Python value that the core cannot hold, such as an integer of more than 64 bits "
+             "or "
+             "a string that is not UTF-8",
+             {}});
     }
   });
 }

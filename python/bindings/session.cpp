@@ -18,8 +18,15 @@ using program::Argument;
 using session::Input;
 using session::Session;
 
-static nb::object torchAttribute(const std::string &name) {
-  return nb::module_::import_("torch").attr(name.c_str());
+/// An attribute of torch; its name where torch is not installed.
+static nb::object torchConstant(const std::string &name) {
+  nb::object torch = torchOrNone();
+  return torch.is_none() ? nb::cast(name) : nb::object(torch.attr(name.c_str()));
+}
+
+static nb::object torchDevice(const std::string &name) {
+  nb::object torch = torchOrNone();
+  return torch.is_none() ? nb::cast(name) : nb::object(torch.attr("device")(name));
 }
 
 static nb::object toPython(const Argument &argument) {
@@ -32,9 +39,9 @@ static nb::object toPython(const Argument &argument) {
     nb::object operator()(const std::complex<double> &value) const { return nb::cast(value); }
     nb::object operator()(const std::string &value) const { return nb::cast(value); }
     nb::object operator()(DType value) const { return toPythonDType(value); }
-    nb::object operator()(const program::Device &value) const { return torchAttribute("device")(value.name); }
-    nb::object operator()(const program::Layout &value) const { return torchAttribute(value.name); }
-    nb::object operator()(const program::MemoryFormat &value) const { return torchAttribute(value.name); }
+    nb::object operator()(const program::Device &value) const { return torchDevice(value.name); }
+    nb::object operator()(const program::Layout &value) const { return torchConstant(value.name); }
+    nb::object operator()(const program::MemoryFormat &value) const { return torchConstant(value.name); }
     nb::object operator()(const Argument::List &list) const {
       nb::list values;
       for (const Argument &element : list)
@@ -51,33 +58,58 @@ static nb::object toPython(const Argument &argument) {
   return std::visit(Converter{argument.isTuple}, argument.value);
 }
 
-static Argument readConstant(nb::handle value) {
+static Argument readConstant(nb::handle value, const Subject &subject, size_t depth = 0);
+
+/// Lists may contain themselves.
+static constexpr size_t depthLimit = 100;
+
+static Argument readList(nb::handle value, const Subject &subject, size_t depth) {
+  if (depth == depthLimit)
+    refuse(subject, fmt::format("nests too deeply: expected at most {} levels", depthLimit));
+  Argument::List list;
+  for (nb::handle element : value)
+    list.push_back(readConstant(element, subject, depth + 1));
+  return Argument{std::move(list), static_cast<bool>(PyTuple_Check(value.ptr()))};
+}
+
+static Argument readInteger(nb::handle value, const Subject &subject) {
+  int overflow = 0;
+  int64_t integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0)
+    refuse(subject, "an integer of more than 64 bits, which no program takes");
+  return Argument{integer};
+}
+
+static Argument readText(nb::handle value, const Subject &subject) {
+  Py_ssize_t size = 0;
+  const char *text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (text)
+    return Argument{std::string(text, static_cast<size_t>(size))};
+  PyErr_Clear();
+  refuse(subject, "a string that is not UTF-8, which no program takes");
+}
+
+static Argument readConstant(nb::handle value, const Subject &subject, size_t depth) {
   PyObject *object = value.ptr();
   if (value.is_none())
     return {};
   if (PyBool_Check(object))
     return Argument{object == Py_True};
   if (PyLong_Check(object))
-    return Argument{nb::cast<int64_t>(value)};
+    return readInteger(value, subject);
   if (PyFloat_Check(object))
     return Argument{PyFloat_AS_DOUBLE(object)};
   if (PyComplex_Check(object))
     return Argument{std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))};
   if (PyUnicode_Check(object))
-    return Argument{nb::cast<std::string>(value)};
-  if (PyList_Check(object) || PyTuple_Check(object)) {
-    Argument::List list;
-    for (nb::handle element : value)
-      list.push_back(readConstant(element));
-    return Argument{std::move(list), static_cast<bool>(PyTuple_Check(object))};
-  }
-  if (auto constant = readTorchConstant(value))
+    return readText(value, subject);
+  if (PyList_Check(object) || PyTuple_Check(object))
+    return readList(value, subject, depth);
+  if (auto constant = readTorchConstant(value, subject))
     return *std::move(constant);
-  std::string type = nb::cast<std::string>(nb::str(value.type().attr("__name__")));
-  throw nb::type_error(fmt::format("[{}] an input that programs cannot take: expected a tensor, an array, a "
-                                   "number, a string or None",
-                                   type)
-                           .c_str());
+  refuse(subject, fmt::format("an input that programs cannot take: got {}, expected a tensor, an array, a "
+                              "number, a string or None",
+                              Py_TYPE(object)->tp_name));
 }
 
 namespace {
@@ -101,7 +133,9 @@ static std::unique_ptr<PythonSession> create(std::shared_ptr<runtime::Client> cl
     for (int64_t position = 0; position < entryPoint.userOutputCount; ++position)
       results.append(nb::none());
     for (const program::ConstantOutput &constant : entryPoint.constantOutputs)
-      results[static_cast<size_t>(constant.position)] = toPython(constant.value);
+      results[static_cast<size_t>(constant.position)] =
+          explained([&] { return fmt::format("{}: output {}", entryPoint.name, constant.position); },
+                    "a constant that torch refuses", [&] { return toPython(constant.value); });
     self->templates.push_back(std::move(results));
   }
   return self;
@@ -113,23 +147,39 @@ static size_t checkIndex(const PythonSession &self, size_t function) {
   return function;
 }
 
-static std::vector<Input> readInputs(TensorReader &reader, const nb::sequence &leaves, size_t count) {
+/// What errors call the input at a position.
+static std::string inputName(const program::EntryPoint &entryPoint, size_t position) {
+  for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
+    for (const program::EntryInput &input : *inputs)
+      if (input.source == program::InputSource::UserInput && static_cast<size_t>(input.position) == position)
+        return input.name;
+  for (const program::ConstantInput &input : entryPoint.constantInputs)
+    if (static_cast<size_t>(input.position) == position)
+      return input.name;
+  return fmt::format("input {}", position);
+}
+
+/// The tuple holds the leaves: reading one runs Python, which may change the list that they came from.
+static std::vector<Input> readInputs(TensorReader &reader, const program::EntryPoint &entryPoint,
+                                     const nb::tuple &leaves) {
   std::vector<Input> inputs;
-  inputs.reserve(count);
+  inputs.reserve(leaves.size());
   for (nb::handle leaf : leaves) {
+    Subject subject = [&] { return inputName(entryPoint, inputs.size()); };
     if (TensorReader::isTensor(leaf))
-      inputs.emplace_back(reader.read(leaf));
+      inputs.emplace_back(reader.read(leaf, subject));
     else
-      inputs.emplace_back(readConstant(leaf));
+      inputs.emplace_back(readConstant(leaf, subject));
   }
   return inputs;
 }
 
-static nb::list call(PythonSession &self, size_t function, nb::sequence leaves) {
+static nb::list call(PythonSession &self, size_t function, nb::sequence sequence) {
   nb::list results(self.templates[checkIndex(self, function)]); // a copy
-  size_t count = nb::len(leaves);
-  TensorReader reader(count);
-  std::vector<Input> inputs = readInputs(reader, leaves, count);
+  const program::EntryPoint &entryPoint = self.session->entryPoint(function);
+  nb::tuple leaves(sequence);
+  TensorReader reader(leaves.size());
+  std::vector<Input> inputs = readInputs(reader, entryPoint, leaves);
   Result<session::CallResult> result = [&] {
     nb::gil_scoped_release release;
     auto called = self.session->call(function, inputs);
@@ -141,8 +191,10 @@ static nb::list call(PythonSession &self, size_t function, nb::sequence leaves) 
     results[static_cast<size_t>(output.position)] =
         output.isInteger ? nb::cast(*static_cast<const int64_t *>(output.array.data))
                          : toPythonTensor(output.array);
-  for (const session::OutputTensor &mutation : values.mutations)
-    copyInto(leaves[static_cast<size_t>(mutation.position)], mutation.array);
+  for (const session::OutputTensor &mutation : values.mutations) {
+    size_t position = static_cast<size_t>(mutation.position);
+    copyInto(leaves[position], mutation.array, [&] { return inputName(entryPoint, position); });
+  }
   return results;
 }
 
@@ -156,10 +208,12 @@ static nb::object readWeight(PythonSession &self, const std::string &name) {
 }
 
 static void writeState(PythonSession &self, const std::string &name, nb::handle value) {
+  Subject subject = [&] { return name; };
   if (!TensorReader::isTensor(value))
-    throw nb::type_error(fmt::format("[{}] wrong kind of value: expected a tensor", name).c_str());
+    refuse(subject,
+           fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(value.ptr())->tp_name));
   TensorReader reader(1);
-  session::TensorView view = reader.read(value);
+  session::TensorView view = reader.read(value, subject);
   Status status = [&] {
     nb::gil_scoped_release release;
     Status written = self.session->writeState(name, view);
@@ -177,11 +231,11 @@ static nb::dict counts(const PythonSession &self, size_t function) {
   return result;
 }
 
-static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::sequence leaves) {
+static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::sequence sequence) {
   checkIndex(self, function);
-  size_t count = nb::len(leaves);
-  TensorReader reader(count);
-  std::vector<Input> inputs = readInputs(reader, leaves, count);
+  nb::tuple leaves(sequence);
+  TensorReader reader(leaves.size());
+  std::vector<Input> inputs = readInputs(reader, self.session->entryPoint(function), leaves);
   Result<runtime::MemoryStatistics> told = [&] {
     nb::gil_scoped_release release;
     auto statistics = self.session->memoryStatistics(function, inputs);

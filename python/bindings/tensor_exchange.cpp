@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -29,7 +30,7 @@ struct Names {
 
 struct Torch {
   nb::object module;
-  PyTypeObject *tensor, *dtype, *device, *layout, *memoryFormat;
+  PyTypeObject *tensor, *parameter, *dtype, *device, *layout, *memoryFormat;
 };
 
 struct DLType {
@@ -72,11 +73,32 @@ static const Torch *torch(bool import) {
   }
   instance = new Torch{module,
                        typeOf(module, "Tensor"),
+                       typeOf(module.attr("nn"), "Parameter"),
                        typeOf(module, "dtype"),
                        typeOf(module, "device"),
                        typeOf(module, "layout"),
                        typeOf(module, "memory_format")};
   return instance;
+}
+
+void refuse(const Subject &subject, std::string_view what) {
+  throw ErrorException{Error{ErrorCode::InvalidArgument, fmt::format("[{}] {}", subject(), what), {}}};
+}
+
+/// str() with what is no UTF-8 (lone surrogates) written as escapes.
+static std::string textOf(nb::handle object) {
+  nb::object bytes = nb::str(object).attr("encode")("utf-8", "backslashreplace");
+  return std::string(nb::bytes(bytes).c_str());
+}
+
+std::string firstLine(const nb::python_error &error) {
+  std::string text = fmt::format("{}: {}", textOf(error.type().attr("__name__")), textOf(error.value()));
+  return text.substr(0, text.find('\n'));
+}
+
+/// What a function of torchere.arrays says of the object.
+static nb::object askArrays(const char *function, nb::handle object) {
+  return nb::module_::import_("torchere.arrays").attr(function)(object);
 }
 
 static nb::object attribute(nb::handle object, PyObject *name) {
@@ -98,14 +120,14 @@ static std::string lastWord(nb::handle object) {
   return text.substr(text.rfind('.') + 1);
 }
 
-static DType readDType(nb::handle object) {
+static DType readDType(nb::handle object, const Subject &subject) {
   static auto &known = *new std::unordered_map<PyObject *, DType>; // torch's dtypes live forever
   auto found = known.find(object.ptr());
   if (found != known.end())
     return found->second;
   auto dtype = dtypeFromTorchName(lastWord(object));
   if (!dtype)
-    throw nb::type_error(fmt::format("[{}] a dtype that programs cannot take", lastWord(object)).c_str());
+    refuse(subject, fmt::format("unsupported dtype: got torch.{}, which no program takes", lastWord(object)));
   known.emplace(object.inc_ref().ptr(), *dtype);
   return *dtype;
 }
@@ -143,41 +165,71 @@ bool TensorReader::isTensor(nb::handle object) {
   return PyObject_HasAttrString(object.ptr(), "__dlpack__");
 }
 
-session::TensorView TensorReader::read(nb::handle object) {
+session::TensorView TensorReader::read(nb::handle object, const Subject &subject) {
+  if (extents.size() == extents.capacity()) // the views that were given refer to it
+    throw ErrorException{Error{ErrorCode::Internal, "[reader] more tensors than there is room for", {}}};
   extents.emplace_back();
   const Torch *loaded = torch(false);
-  session::TensorView view =
-      loaded && PyObject_TypeCheck(object.ptr(), loaded->tensor) ? readTorch(object) : readArray(object);
+  session::TensorView view = loaded && PyObject_TypeCheck(object.ptr(), loaded->tensor)
+                                 ? readTorch(object, subject)
+                                 : readArray(object, subject);
   view.shape = extents.back().shape;
   view.strides = extents.back().strides;
   owners.push_back(view.owner);
   return view;
 }
 
-session::TensorView TensorReader::readTorch(nb::handle tensor) {
+[[noreturn]] static void refuseTensor(nb::handle tensor, const Subject &subject) {
+  refuse(subject, "unsupported tensor: got " + textOf(askArrays("describe_tensor", tensor)));
+}
+
+/// An object of a subclass as a plain tensor of the same memory: attributes of subclasses say what they like.
+static nb::object plainTensor(nb::handle tensor, const Subject &subject) {
+  nb::object plain = askArrays("plain_tensor", tensor);
+  if (plain.is_none())
+    refuseTensor(tensor, subject);
+  return plain;
+}
+
+session::TensorView TensorReader::readTorch(nb::handle tensor, const Subject &subject) {
   const Names &n = names();
-  Extents &extent = extents.back();
-  nb::object resolved = nb::borrow(tensor);
+  const Torch &loaded = *torch(false);
+  nb::object plain = nb::borrow(tensor);
+  if (Py_TYPE(tensor.ptr()) != loaded.tensor && Py_TYPE(tensor.ptr()) != loaded.parameter)
+    plain = plainTensor(tensor, subject);
   session::TensorView view;
-  view.dtype = readDType(attribute(tensor, n.dtype));
-  if (attribute(tensor, n.isCpu).ptr() != Py_True) {
+  view.dtype = readDType(attribute(plain, n.dtype), subject);
+  if (attribute(plain, n.isCpu).ptr() != Py_True) {
     // Refused by its device; its memory is not touched.
-    extent.device = nb::cast<std::string>(nb::str(attribute(tensor, n.device)));
-    view.device = extent.device;
-    readIntegers(attribute(tensor, n.shape), extent.shape);
+    extents.back().device = nb::cast<std::string>(nb::str(attribute(plain, n.device)));
+    view.device = extents.back().device;
+    readIntegers(attribute(plain, n.shape), extents.back().shape);
     return view;
   }
+  try {
+    readStrided(plain, view);
+  } catch (nb::python_error &) { // it has no sizes, no strides or no memory
+    refuseTensor(tensor, subject);
+  }
+  const std::vector<int64_t> &shape = extents.back().shape;
+  if (!view.data && std::find(shape.begin(), shape.end(), 0) == shape.end())
+    refuseTensor(tensor, subject);
+  return view;
+}
+
+void TensorReader::readStrided(nb::handle tensor, session::TensorView &view) {
+  const Names &n = names();
+  nb::object resolved = nb::borrow(tensor);
   if (dtypeInfo(view.dtype).isComplex)
     resolved = callMethod(resolved, n.resolveConjugate);
   if (callMethod(resolved, n.isNegated).ptr() == Py_True)
     resolved = callMethod(resolved, n.resolveNegation);
-  readIntegers(attribute(resolved, n.shape), extent.shape);
-  readIntegers(callMethod(resolved, n.stride), extent.strides);
+  readIntegers(attribute(resolved, n.shape), extents.back().shape);
+  readIntegers(callMethod(resolved, n.stride), extents.back().strides);
   view.data = PyLong_AsVoidPtr(callMethod(resolved, n.dataPointer).ptr());
   if (!view.data && PyErr_Occurred())
     nb::raise_python_error();
   view.owner = keepAlive(std::move(resolved));
-  return view;
 }
 
 using Code = dlpack::dtype_code;
@@ -209,26 +261,51 @@ static constexpr std::array<DLType, 20> dlTypes = {{
     {DType::F8E8M0FNU, dlType(Code::Float8_E8M0FNU, 8)},
 }};
 
-session::TensorView TensorReader::readArray(nb::handle object) {
-  nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array))
-    throw nb::type_error(fmt::format("[{}] neither a tensor nor an array that can be read: got {}",
-                                     nb::cast<std::string>(nb::str(object.type().attr("__name__"))),
-                                     nb::cast<std::string>(nb::str(object.attr("dtype"))))
-                             .c_str());
-  session::TensorView view;
-  bool isKnown = false;
+/// The row of the type in DLPack; for the raw bits of a type that numpy has from another package, of its
+/// name.
+static std::optional<DType> findDType(const nb::ndarray<nb::ro> &array, const std::string &name) {
+  if (!name.empty()) {
+    auto named = dtypeFromTorchName(name);
+    return named && byteSize(*named) == array.itemsize() ? named : std::nullopt;
+  }
   for (const DLType &row : dlTypes)
-    if (row.type == array.dtype()) {
-      view.dtype = row.dtype;
-      isKnown = true;
-    }
-  if (!isKnown)
-    throw nb::type_error(fmt::format("[{}] a dtype that programs cannot take",
-                                     nb::cast<std::string>(nb::str(object.attr("dtype"))))
-                             .c_str());
+    if (row.type == array.dtype())
+      return row.dtype;
+  return std::nullopt;
+}
+
+/// numpy's own arrays, and no subclass: those may have a mask, which would be lost.
+static bool isPlainArray(nb::handle object) {
+  static PyTypeObject *array = nullptr;
+  if (!array)
+    if (PyObject *numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"))
+      array = typeOf(numpy, "ndarray");
+  return Py_TYPE(object.ptr()) == array;
+}
+
+session::TensorView TensorReader::readArray(nb::handle object, const Subject &subject) {
+  nb::ndarray<nb::ro> array;
+  std::string name; // torch's name of the elements, of which the array has the bits
+  auto cannotBeRead = [&] {
+    refuse(subject, "unsupported array: got " + textOf(askArrays("describe_array", object)));
+  };
+  if (!isPlainArray(object) && nb::cast<bool>(askArrays("has_mask", object)))
+    cannotBeRead();
+  if (!nb::try_cast(object, array)) {
+    nb::object bits = askArrays("bits_of", object);
+    if (bits.is_none() || !nb::try_cast(bits, array))
+      cannotBeRead();
+    name = textOf(object.attr("dtype").attr("name"));
+  }
+  session::TensorView view;
+  std::optional<DType> dtype = findDType(array, name);
+  if (!dtype)
+    cannotBeRead();
+  view.dtype = *dtype;
   if (array.device_type() != nb::device::cpu::value) {
-    extents.back().device = nb::cast<std::string>(nb::str(object.attr("device")));
+    extents.back().device = fmt::format("device {} of DLPack", array.device_type());
+    if (PyObject_HasAttrString(object.ptr(), "device"))
+      extents.back().device = textOf(object.attr("device"));
     view.device = extents.back().device;
   }
   for (size_t i = 0; i < array.ndim(); ++i) {
@@ -267,12 +344,19 @@ nb::object toPythonTensor(const runtime::HostArray &array) {
   return goesAsBytes(dtype) ? tensor.attr("view")(toPythonDType(dtype)) : tensor;
 }
 
-void copyInto(nb::handle target, const runtime::HostArray &array) {
+void copyInto(nb::handle target, const runtime::HostArray &array, const Subject &subject) {
   nb::object value = toPythonTensor(array);
-  if (const Torch *loaded = torch(false); loaded && PyObject_TypeCheck(target.ptr(), loaded->tensor))
-    target.attr("copy_")(value);
-  else
-    target.attr("__setitem__")(nb::ellipsis(), value);
+  explained(subject, "the program writes this input, which cannot be written", [&] {
+    if (const Torch *loaded = torch(false); loaded && PyObject_TypeCheck(target.ptr(), loaded->tensor))
+      target.attr("copy_")(value);
+    else
+      target.attr("__setitem__")(nb::ellipsis(), value);
+  });
+}
+
+nb::object torchOrNone() {
+  const Torch *loaded = torch(true);
+  return loaded ? loaded->module : nb::none();
 }
 
 nb::object toPythonDType(DType dtype) {
@@ -281,13 +365,13 @@ nb::object toPythonDType(DType dtype) {
   return loaded ? nb::object(loaded->module.attr(name.c_str())) : nb::cast(name);
 }
 
-std::optional<program::Argument> readTorchConstant(nb::handle object) {
+std::optional<program::Argument> readTorchConstant(nb::handle object, const Subject &subject) {
   const Torch *loaded = torch(false);
   if (!loaded)
     return std::nullopt;
   PyTypeObject *type = Py_TYPE(object.ptr());
   if (type == loaded->dtype)
-    return program::Argument{readDType(object)};
+    return program::Argument{readDType(object, subject)};
   if (type == loaded->device)
     return program::Argument{program::Device{nb::cast<std::string>(nb::str(object))}};
   if (type == loaded->layout)

@@ -5,9 +5,21 @@
 #include "runtime/buffer.h"
 #include "session/tensor_view.h"
 
+#include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace torchere::bindings {
+
+/// The name of the input that is read, for errors; asked only then.
+using Subject = std::function<std::string()>;
+
+/// `[subject] what`, as an InvalidArgumentError.
+[[noreturn]] void refuse(const Subject &subject, std::string_view what);
+
+/// "ValueError: its text", the first line.
+std::string firstLine(const nb::python_error &error);
 
 /// Reads the tensors of one call. Its views refer to it; it lets go of the tensors when it is destroyed,
 /// which needs the GIL. (A plugin that is not done with the memory by then keeps them longer.)
@@ -19,16 +31,18 @@ public:
   /// True for a torch.Tensor, a numpy array, and whatever else has __dlpack__.
   static bool isTensor(nb::handle object);
   /// A view of the tensor, which it keeps alive. Views of conjugated or negated tensors are resolved first.
-  /// TypeError for a dtype that torch has not.
-  session::TensorView read(nb::handle object);
+  /// InvalidArgumentError for a tensor without memory of its own (sparse, fake, a wrapper of other tensors),
+  /// for an array that cannot be read as it lies, and for a dtype that programs have not.
+  session::TensorView read(nb::handle object, const Subject &subject);
 
 private:
   struct Extents {
     std::vector<int64_t> shape, strides;
     std::string device;
   };
-  session::TensorView readTorch(nb::handle tensor);
-  session::TensorView readArray(nb::handle array);
+  session::TensorView readTorch(nb::handle tensor, const Subject &subject);
+  void readStrided(nb::handle tensor, session::TensorView &view);
+  session::TensorView readArray(nb::handle array, const Subject &subject);
 
   std::vector<Extents> extents; ///< never grows beyond its capacity: views refer to it
   std::vector<std::shared_ptr<const void>> owners;
@@ -39,11 +53,23 @@ private:
 nb::object toPythonTensor(const runtime::HostArray &array);
 
 /// Writes the array into a tensor of the user's, as `target.copy_(array)` does.
-void copyInto(nb::handle target, const runtime::HostArray &array);
+void copyInto(nb::handle target, const runtime::HostArray &array, const Subject &subject);
+
+/// A result of the call, which may raise what torch raises: `[subject] what: ValueError: its text`.
+template <class Call> auto explained(const Subject &subject, std::string_view what, Call &&call) {
+  try {
+    return call();
+  } catch (nb::python_error &error) {
+    refuse(subject, fmt::format("{}: {}", what, firstLine(error)));
+  }
+}
+
+/// The module torch, imported where it is installed, else None.
+nb::object torchOrNone();
 
 /// torch.float32 and the like for a dtype; its name when torch is not installed.
 nb::object toPythonDType(DType dtype);
 /// Torch's dtype, layout, memory format or device as a constant; empty for other objects.
-std::optional<program::Argument> readTorchConstant(nb::handle object);
+std::optional<program::Argument> readTorchConstant(nb::handle object, const Subject &subject);
 
 } // namespace torchere::bindings

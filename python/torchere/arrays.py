@@ -51,3 +51,61 @@ def weight_tensor(weight: Any) -> Any:
 def has_torch() -> bool:
     """Whether torch can be imported; nothing is imported."""
     return sys.modules.get("torch") is not None or importlib.util.find_spec("torch") is not None
+
+
+def plain_tensor(tensor: Any) -> Any:
+    """A tensor of a subclass as a torch.Tensor of the same memory; None where it has none of its own: a class
+    that says itself what ops do with it (FakeTensor, DTensor, MaskedTensor, torchao's) may keep its elements
+    anywhere."""
+    import torch
+
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        return None
+    if torch.nn.parameter.is_lazy(tensor):
+        return None
+    with torch._C.DisableTorchFunctionSubclass():  # what the subclass would do instead
+        return torch._C.TensorBase.as_subclass(tensor, torch.Tensor)
+
+
+def describe_tensor(tensor: Any) -> str:
+    """Why plain memory cannot be had of a tensor, for errors."""
+    way_out = " (pass its full_tensor())" if type(tensor).__name__ == "DTensor" else ""
+    return f"{_tensor_kind(tensor)}, expected a tensor with memory of its own{way_out}"
+
+
+def _tensor_kind(tensor: Any) -> str:
+    import torch
+
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        return f"a {type(tensor).__name__}"
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return "a tensor inside a function transform (torch.vmap, torch.func)"
+    if tensor.is_nested:
+        return "a nested tensor"
+    if tensor.layout != torch.strided:
+        return f"a tensor of the layout {tensor.layout}"
+    return "a functional tensor" if torch._is_functional_tensor(tensor) else "a tensor without storage"
+
+
+def describe_array(value: Any) -> str:
+    """Why an object with __dlpack__ cannot be read, for errors."""
+    dtype = "" if has_mask(value) else getattr(value, "dtype", "")
+    kind = f"{type(value).__name__} of {dtype}" if str(dtype) else type(value).__name__
+    return f"{kind}, expected one of native numbers or bools, without a mask"
+
+
+def has_mask(value: Any) -> bool:
+    """Whether it is one of numpy's masked arrays, whose mask would be lost."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
+
+
+def bits_of(value: Any) -> Any:
+    """The elements of a numpy array as unsigned integers, where their dtype is another package's (bfloat16 of
+    ml_dtypes), which numpy does not hand over; else None."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, numpy.ndarray):
+        return None
+    if value.dtype.isbuiltin != 2 or value.dtype.itemsize > 2 or not value.dtype.isnative:
+        return None
+    return value.view(numpy.ndarray).view(f"u{value.dtype.itemsize}")
