@@ -1,6 +1,10 @@
 // Constants of a call (the leaves of inputs and outputs that are no tensors) as JSON.
 #include "artifact/argument_json.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace torchere::artifact {
@@ -90,6 +94,20 @@ static Result<Argument> complexFromJson(const JsonCursor &json) {
   return Argument{std::complex<double>(real, imaginary)};
 }
 
+/// torch's own; the names end up as attributes of the module torch.
+static constexpr std::array<std::string_view, 8> layouts = {
+    "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn", "jagged"};
+static constexpr std::array<std::string_view, 4> memoryFormats = {"contiguous_format", "preserve_format",
+                                                                  "channels_last", "channels_last_3d"};
+
+template <size_t count>
+static Status checkListed(const JsonCursor &json, const std::string &name,
+                          const std::array<std::string_view, count> &names) {
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    return json.invalid(fmt::format("got \"{}\", expected one of {}", name, fmt::join(names, ", ")));
+  return {};
+}
+
 /// An object of one key, which says the type.
 static Result<Argument> taggedFromJson(const JsonCursor &json) {
   TORCHERE_ASSIGN(auto members, json.members());
@@ -107,10 +125,14 @@ static Result<Argument> taggedFromJson(const JsonCursor &json) {
   TORCHERE_ASSIGN(std::string name, value.asString());
   if (key == "device")
     return Argument{Device{name}};
-  if (key == "layout")
+  if (key == "layout") {
+    TORCHERE_TRY(checkListed(value, name, layouts));
     return Argument{Layout{name}};
-  if (key == "memory_format")
+  }
+  if (key == "memory_format") {
+    TORCHERE_TRY(checkListed(value, name, memoryFormats));
     return Argument{MemoryFormat{name}};
+  }
   if (key != "dtype")
     return json.invalid(fmt::format("got the type \"{}\", which is none that a constant can have", key));
   std::optional<DType> dtype = dtypeFromTorchName(name);

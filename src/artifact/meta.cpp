@@ -3,6 +3,7 @@
 
 #include "artifact/signature.h"
 #include "artifact/torch_tree.h"
+#include "artifact/tree_check.h"
 
 #include <algorithm>
 
@@ -108,7 +109,8 @@ namespace {
 /// Builds an entry point from the keys of a .meta.
 class MetaReader {
 public:
-  explicit MetaReader(JsonCursor root) : root(std::move(root)) {}
+  MetaReader(const Json &document, std::string_view subject)
+      : root(document, std::string(subject)), subject(subject) {}
 
   Result<EntryPoint> read(bool withTrees) {
     TORCHERE_ASSIGN(entryPoint.name, root.string("name"));
@@ -184,22 +186,27 @@ private:
   }
 
   Status readTrees() {
-    TORCHERE_ASSIGN(entryPoint.inputTree, readTree("input_pytree_spec"));
-    TORCHERE_ASSIGN(entryPoint.outputTree, readTree("output_pytree_spec"));
-    if (!entryPoint.inputTree.json.empty()) {
-      TORCHERE_ASSIGN(entryPoint.userInputCount, leafCount(entryPoint.inputTree));
-    }
+    TORCHERE_ASSIGN(auto inputLeaves, readTree("input_pytree_spec", entryPoint.inputTree, checkArgumentTree));
+    entryPoint.userInputCount = inputLeaves.value_or(entryPoint.userInputCount);
+    TORCHERE_ASSIGN(auto outputLeaves, readTree("output_pytree_spec", entryPoint.outputTree, checkTree));
+    if (outputLeaves && *outputLeaves != entryPoint.userOutputCount)
+      return root.invalid(fmt::format("output_pytree_spec has {} leaves, expected one for each of the {} "
+                                      "output_signature",
+                                      *outputLeaves, entryPoint.userOutputCount));
     return {};
   }
 
-  Result<TreeSpec> readTree(std::string_view key) {
-    TreeSpec tree;
+  /// Gives the number of leaves; none where the file has no tree.
+  Result<std::optional<int64_t>> readTree(std::string_view key, TreeSpec &tree,
+                                          Result<int64_t> (*check)(const JsonCursor &)) {
     TORCHERE_ASSIGN(auto member, root.optionalMember(key));
-    if (member) {
-      TORCHERE_ASSIGN(tree.torchText, member->asString());
-      TORCHERE_ASSIGN(tree.json, treeJsonFromTorch(tree.torchText, key));
-    }
-    return tree;
+    if (!member)
+      return std::nullopt;
+    std::string place = fmt::format("{}: {}", subject, key);
+    TORCHERE_ASSIGN(tree.torchText, member->asString());
+    TORCHERE_ASSIGN(tree.json, treeJsonFromTorch(tree.torchText, place));
+    TORCHERE_ASSIGN(Json document, parseJson(tree.json, place));
+    return check(JsonCursor(document, place)).map([](int64_t leaves) { return std::optional(leaves); });
   }
 
   Result<EntryInput> readLocation(const JsonCursor &location) {
@@ -253,6 +260,7 @@ private:
   }
 
   JsonCursor root;
+  std::string_view subject;
   EntryPoint entryPoint;
   int symbolCount = 0;
 };
@@ -261,7 +269,7 @@ private:
 
 Result<EntryPoint> readMeta(std::string_view text, std::string_view subject, bool withTrees) {
   TORCHERE_ASSIGN(Json document, parseJson(text, subject));
-  return MetaReader(JsonCursor(document, std::string(subject))).read(withTrees);
+  return MetaReader(document, subject).read(withTrees);
 }
 
 /// The same dtype and rank, and the same size wherever both are constants.

@@ -3,6 +3,7 @@
 
 #include "artifact/argument_json.h"
 #include "artifact/signature_names.h"
+#include "artifact/tree_check.h"
 #include "base/json.h"
 
 namespace torchere::artifact {
@@ -179,10 +180,27 @@ private:
 
 } // namespace
 
+/// The trees are well formed and have a leaf for each value; directories of others may have none.
+static Status checkTrees(const JsonCursor &root, const EntryPoint &entryPoint) {
+  for (bool isInput : {true, false}) {
+    TORCHERE_ASSIGN(JsonCursor parent, root.member(isInput ? "input_tree" : "output_tree"));
+    TORCHERE_ASSIGN(auto tree, parent.optionalMember("tree"));
+    if (!tree)
+      continue;
+    TORCHERE_ASSIGN(int64_t leaves, isInput ? checkArgumentTree(*tree) : checkTree(*tree));
+    int64_t expected = isInput ? entryPoint.userInputCount : entryPoint.userOutputCount;
+    if (leaves != expected)
+      return tree->invalid(fmt::format("got {} leaves, expected {}", leaves, expected));
+  }
+  return {};
+}
+
 Result<EntryPoint> readSignature(std::string_view text, std::string_view subject) {
   TORCHERE_ASSIGN(Json document, parseJson(text, subject));
-  TORCHERE_ASSIGN(EntryPoint entryPoint, SignatureReader(JsonCursor(document, std::string(subject))).read());
+  JsonCursor root(document, std::string(subject));
+  TORCHERE_ASSIGN(EntryPoint entryPoint, SignatureReader(root).read());
   TORCHERE_TRY(verifyEntryPoint(entryPoint, subject));
+  TORCHERE_TRY(checkTrees(root, entryPoint));
   return entryPoint;
 }
 

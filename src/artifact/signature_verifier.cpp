@@ -37,11 +37,16 @@ private:
 
 } // namespace
 
-static Status checkSizes(const TensorSignature &type, std::string_view name, std::string_view subject) {
+static Status checkType(const TensorSignature &type, bool isSymInt, std::string_view name,
+                        std::string_view subject) {
   for (SymInt size : type.shape)
     if (size.isConstant() && size.constant() < 0)
       return fail(ErrorCode::DataLoss, "[{}] wrong size in the shape of \"{}\": got {}, expected at least 0",
                   subject, name, size.constant());
+  if (isSymInt && (type.dtype != DType::I64 || !type.shape.empty()))
+    return fail(ErrorCode::DataLoss,
+                "[{}] wrong type of the int \"{}\": got {} of rank {}, expected int64 of rank 0", subject,
+                name, dtypeInfo(type.dtype).torchName, type.shape.size());
   return {};
 }
 
@@ -49,7 +54,7 @@ static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject
   Positions positions(entryPoint.userInputCount, "input", subject);
   for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
     for (const EntryInput &input : *inputs) {
-      TORCHERE_TRY(checkSizes(input.type, input.name, subject));
+      TORCHERE_TRY(checkType(input.type, input.isSymInt, input.name, subject));
       if (input.source == InputSource::UserInput)
         TORCHERE_TRY(positions.take(input.position));
     }
@@ -65,7 +70,7 @@ static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject
 static Status checkOutputs(const EntryPoint &entryPoint, std::string_view subject) {
   Positions positions(entryPoint.userOutputCount, "output", subject);
   for (const EntryOutput &output : entryPoint.outputs) {
-    TORCHERE_TRY(checkSizes(output.type, output.name, subject));
+    TORCHERE_TRY(checkType(output.type, output.isSymInt, output.name, subject));
     if (output.destination == OutputDestination::UserOutput) {
       TORCHERE_TRY(positions.take(output.position));
     } else if (output.destination == OutputDestination::UserInput) {

@@ -24,8 +24,13 @@ static Result<OrderedJson> convertKind(const JsonCursor &node, const std::string
     TORCHERE_ASSIGN(JsonCursor context, node.member("context"));
     return OrderedJson{{"kind", "namedtuple"}, {"type", context.json()}};
   }
-  if (type != "builtins.dict" && type != "collections.OrderedDict" && type != "collections.defaultdict")
-    return OrderedJson{{"kind", "custom"}, {"type", type}};
+  if (type != "builtins.dict" && type != "collections.OrderedDict" && type != "collections.defaultdict") {
+    OrderedJson result = {{"kind", "custom"}, {"type", type}};
+    TORCHERE_ASSIGN(auto context, node.optionalMember("context"));
+    if (context)
+      result["context"] = context->json();
+    return result;
+  }
   OrderedJson result = {{"kind", "dict"}};
   if (type != "builtins.dict")
     result["type"] = type;
@@ -60,23 +65,6 @@ Result<std::string> treeJsonFromTorch(std::string_view torchText, std::string_vi
     return root.invalid("expected [1, tree], torch's pytree protocol 1");
   TORCHERE_ASSIGN(OrderedJson tree, convertNode(parts[1]));
   return printJson(tree, 0);
-}
-
-static int64_t countLeaves(const Json &node) {
-  if (!node.is_object())
-    return 0;
-  if (node.value("kind", Json()) == "leaf")
-    return 1;
-  int64_t count = 0;
-  if (auto children = node.find("children"); children != node.end() && children->is_array())
-    for (const Json &child : *children)
-      count += countLeaves(child);
-  return count;
-}
-
-Result<int64_t> leafCount(const program::TreeSpec &tree) {
-  TORCHERE_ASSIGN(Json document, parseJson(tree.json, "pytree"));
-  return countLeaves(document);
 }
 
 } // namespace torchere::artifact

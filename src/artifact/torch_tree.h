@@ -13,7 +13,4 @@ namespace torchere::artifact {
 /// [1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}].
 Result<std::string> treeJsonFromTorch(std::string_view torchText, std::string_view subject);
 
-/// How many leaves the tree's JSON has. {"kind": "none"} is none: it holds no value.
-Result<int64_t> leafCount(const program::TreeSpec &tree);
-
 } // namespace torchere::artifact

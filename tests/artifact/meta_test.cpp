@@ -135,7 +135,18 @@ TEST(Meta, NamesWhatIsWrongInAFile) {
   EXPECT_EQ(messageAfter("[[{\"type_\"", "[[], [{\"type_\""),
             "[m] unused_inputs[0]: got 0 elements, expected a location and a signature");
   EXPECT_EQ(messageAfter("\"output_pytree_spec\": \"[1,", "\"output_pytree_spec\": \"[2,"),
-            "[output_pytree_spec] expected [1, tree], torch's pytree protocol 1");
+            "[m: output_pytree_spec] expected [1, tree], torch's pytree protocol 1");
+  EXPECT_EQ(
+      messageAfter("\"output_pytree_spec\": \"[1, {\\\"type\\\": null, \\\"context\\\": null, "
+                   "\\\"children_spec\\\": []}]\"",
+                   "\"output_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": "
+                   "null, \\\"children_spec\\\": []}]\""),
+      "[m] output_pytree_spec has 0 leaves, expected one for each of the 1 output_signature");
+  EXPECT_EQ(
+      messageAfter("\"input_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.tuple\\\"",
+                   "\"input_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.list\\\""),
+      "[m: input_pytree_spec] got another structure, expected a tuple of the positional arguments' tuple "
+      "and the keyword arguments' dict");
 }
 
 TEST(TorchTree, ConvertsEveryKind) {
@@ -161,7 +172,7 @@ TEST(TorchTree, ConvertsEveryKind) {
           leaf + "]}"),
       R"({"kind":"dict","type":"collections.defaultdict","keys":["q"],"children":[{"kind":"leaf"}]})");
   EXPECT_EQ(convert(R"({"type": "collections.deque", "context": "3", "children_spec": [)" + leaf + "]}"),
-            R"({"kind":"custom","type":"collections.deque","children":[{"kind":"leaf"}]})");
+            R"({"kind":"custom","type":"collections.deque","context":"3","children":[{"kind":"leaf"}]})");
   EXPECT_EQ(convert(R"({"type": "builtins.list"})"), "[spec] [1]: the key \"children_spec\" is missing");
   EXPECT_EQ(convert(R"({"type": "builtins.dict", "context": "[\"b\"]", "children_spec": []})"),
             "[spec] [1]: got the keys [\"b\"], expected a list of 0");

@@ -33,14 +33,20 @@ inline program::Weight makeWeight(std::string name, DType dtype, std::vector<int
   return {std::move(name), dtype, std::move(shape), std::move(strides), offset, std::move(storage)};
 }
 
-/// A tuple of five leaves, as program::TreeSpec has it and as torch writes it.
+/// Five positional arguments and no others, as program::TreeSpec has it and as torch writes it.
 inline const char *inputTreeJson =
-    R"({"children":[{"kind":"leaf"},{"kind":"leaf"},{"kind":"leaf"},{"kind":"leaf"},{"kind":"leaf"}],"kind":"tuple"})";
+    R"({"children":[{"children":[{"kind":"leaf"},{"kind":"leaf"},{"kind":"leaf"},{"kind":"leaf"},{"kind":"leaf"}],)"
+    R"("kind":"tuple"},{"children":[],"keys":[],"kind":"dict"}],"kind":"tuple"})";
 inline std::string inputTreeOfTorch() {
   std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
   std::string leaves = leaf + ", " + leaf + ", " + leaf + ", " + leaf + ", " + leaf;
-  return R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)" + leaves + "]}]";
+  return R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [{"type": "builtins.tuple", )"
+         R"("context": "null", "children_spec": [)" +
+         leaves + R"(]}, {"type": "builtins.dict", "context": "[]", "children_spec": []}]}])";
 }
+/// A dict of two leaves.
+inline const char *outputTreeJson =
+    R"({"children":[{"kind":"leaf"},{"kind":"leaf"}],"keys":["a","b"],"kind":"dict"})";
 
 /// forward(x: f32[s0, 3], flag, n: int) -> (f32[s0, 2], None); running_mean is updated; head is tied to tail.
 inline Function sampleFunction() {
@@ -72,7 +78,7 @@ inline Function sampleFunction() {
   entry.rangeConstraints = {{batch, {2, std::numeric_limits<int64_t>::max()}}};
   entry.argumentNames = {"x", "flag"};
   entry.inputTree = {inputTreeOfTorch(), inputTreeJson};
-  entry.outputTree = {"", R"({"kind":"leaf"})"};
+  entry.outputTree = {"", outputTreeJson};
   return {std::move(entry), "module {\n}\n"};
 }
 

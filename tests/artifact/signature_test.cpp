@@ -53,7 +53,7 @@ TEST(Signature, HasTheDocumentedForm) {
   "torch": )" + Json(inputTreeOfTorch()).dump() + R"(
  },
  "output_tree": {
-  "tree": {"kind":"leaf"},
+  "tree": )" + outputTreeJson + R"(,
   "torch": null
  }
 }
@@ -209,6 +209,73 @@ TEST(Signature, NamesPositionsThatDoNotFit) {
             "[f.json] the output \"add_1\" updates user input 9, expected 0 to 4");
   EXPECT_EQ(messageAfter("\"shape\":[2,3]", "\"shape\":[2,-3]"),
             "[f.json] wrong size in the shape of \"head.weight\": got -3, expected at least 0");
+}
+
+TEST(Signature, NamesWhatIsWrongInATree) {
+  auto outputTree = [](const std::string &tree) { return messageAfter(outputTreeJson, tree); };
+  EXPECT_EQ(outputTree(R"({"kind":"set","children":[]})"),
+            "[f.json] output_tree.tree: got the kind \"set\", expected leaf, none, tuple, list, dict, "
+            "namedtuple, custom");
+  EXPECT_EQ(outputTree(R"({"children":[]})"), "[f.json] output_tree.tree: the key \"kind\" is missing");
+  EXPECT_EQ(outputTree(R"({"kind":"tuple"})"), "[f.json] output_tree.tree: the key \"children\" is missing");
+  EXPECT_EQ(outputTree(R"({"kind":"list","children":[{"kind":"leaf"},7]})"),
+            "[f.json] output_tree.tree.children[1]: got an integer, expected an object");
+  EXPECT_EQ(outputTree(R"({"kind":"dict","children":[{"kind":"leaf"}]})"),
+            "[f.json] output_tree.tree: the key \"keys\" is missing");
+  EXPECT_EQ(outputTree(R"({"kind":"dict","keys":["a"],"children":[{"kind":"leaf"},{"kind":"leaf"}]})"),
+            "[f.json] output_tree.tree.keys: got 1 keys, expected one for each of the 2 children");
+  EXPECT_EQ(
+      outputTree(R"({"kind":"dict","keys":["a",[1]],"children":[{"kind":"leaf"},{"kind":"leaf"}]})"),
+      "[f.json] output_tree.tree.keys[1]: got an array or object, expected a string, a number, a bool or "
+      "null");
+  EXPECT_EQ(outputTree(R"({"kind":"dict","keys":[1,true],"children":[{"kind":"leaf"},{"kind":"leaf"}]})"),
+            "[f.json] output_tree.tree.keys[1]: the key true stands there twice");
+  EXPECT_EQ(outputTree(R"({"kind":"custom","children":[]})"),
+            "[f.json] output_tree.tree: the key \"type\" is missing");
+  EXPECT_EQ(outputTree(R"({"kind":"list","type":7,"children":[]})"),
+            "[f.json] output_tree.tree.type: got an integer, expected a string");
+  EXPECT_EQ(outputTree(R"({"kind":"namedtuple","type":"P","keys":["a",1],)"
+                       R"("children":[{"kind":"leaf"},{"kind":"leaf"}]})"),
+            "[f.json] output_tree.tree.keys[1]: got an integer, expected a string");
+  EXPECT_EQ(outputTree(R"({"kind":"leaf"})"), "[f.json] output_tree.tree: got 1 leaves, expected 2");
+  std::string deep;
+  for (int level = 0; level < 100000; ++level)
+    deep += R"({"kind":"list","children":[)";
+  EXPECT_EQ(outputTree(deep), "[f.json] nests too deeply: expected at most 200 levels");
+}
+
+TEST(Signature, NamesWhatIsWrongInTheTreeOfArguments) {
+  std::string structure =
+      "got another structure, expected a tuple of the positional arguments' tuple and the "
+      "keyword arguments' dict";
+  EXPECT_EQ(messageAfter(R"(,"kind":"tuple"},{"children":[])", R"(,"kind":"list"},{"children":[])"),
+            "[f.json] input_tree.tree: " + structure);
+  EXPECT_EQ(messageAfter(inputTreeJson, R"({"kind":"leaf"})"), "[f.json] input_tree.tree: " + structure);
+  EXPECT_EQ(messageAfter(R"({"children":[],"keys":[],"kind":"dict"})",
+                         R"({"children":[{"kind":"leaf"}],"keys":[3],"kind":"dict"})"),
+            "[f.json] input_tree.tree.children[1].keys[0]: got an integer, expected a string");
+  EXPECT_EQ(messageAfter(R"({"children":[],"keys":[],"kind":"dict"})",
+                         R"({"children":[{"kind":"leaf"}],"keys":["k"],"kind":"dict"})"),
+            "[f.json] input_tree.tree: got 6 leaves, expected 5");
+  EXPECT_EQ(messageAfter(std::string("\"tree\": ") + inputTreeJson, "\"tree\": null"), "accepted");
+}
+
+TEST(Signature, TakesNoOtherNamesOfTorchs) {
+  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"layout\":\"hub\"}"),
+            "[f.json] constant_inputs[0].value.layout: got \"hub\", expected one of strided, sparse_coo, "
+            "sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, _mkldnn, jagged");
+  EXPECT_EQ(
+      messageAfter("\"value\":true", "\"value\":{\"memory_format\":\"load\"}"),
+      "[f.json] constant_inputs[0].value.memory_format: got \"load\", expected one of contiguous_format, "
+      "preserve_format, channels_last, channels_last_3d");
+}
+
+TEST(Signature, IntsAreInt64) {
+  EXPECT_EQ(messageAfter("\"dtype\":\"int64\",\"shape\":[],\"sym_int\":true",
+                         "\"dtype\":\"int64\",\"shape\":[0],\"sym_int\":true"),
+            "[f.json] wrong type of the int \"n\": got int64 of rank 1, expected int64 of rank 0");
+  EXPECT_EQ(messageAfter("\"name\":\"mm\",", "\"name\":\"mm\",\"sym_int\":true,"),
+            "[f.json] wrong type of the int \"mm\": got float32 of rank 2, expected int64 of rank 0");
 }
 
 TEST(ShapeText, IsPythonsTuple) {

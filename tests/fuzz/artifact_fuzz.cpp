@@ -68,8 +68,13 @@ std::vector<std::string> fuzzSeeds() {
   entry.userInputCount = 2;
   entry.userOutputCount = 1;
   entry.rangeConstraints = {{size, {2, 100}}};
+  const char *leaf = R"({"kind":"leaf"})";
   entry.inputTree = {R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": []}])",
-                     R"({"kind":"leaf"})"};
+                     fmt::format(R"({{"kind":"tuple","children":[{{"kind":"tuple","children":[{}]}},)"
+                                 R"({{"kind":"dict","keys":["k"],"children":[{}]}}]}})",
+                                 leaf, leaf)};
+  entry.outputTree.json =
+      fmt::format(R"({{"kind":"namedtuple","type":"m.Out","keys":["y"],"children":[{}]}})", leaf);
   artifact::Manifest manifest{
       {"forward"}, true, {{"a", DType::F32, {2}, ""}, {"b", DType::F32, {2}, "a"}}, {}};
   return {"0" + *artifact::signatureText(entry), "1" + artifact::metaText(entry),
