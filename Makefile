@@ -18,7 +18,7 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-all-families test-all-rows test-packages asan tsan bench format lint wheel clean
+        test-all-families test-all-rows test-all-mutations test-packages asan tsan bench format lint wheel clean
 
 help: ## what the commands are
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 20
@@ -80,6 +80,9 @@ test-all-families: build plugin test-packages ## every model family: `make test`
 
 test-all-rows: build plugin ## the op table's samples on XLA too: `make test` interprets them, and compiles some
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops
+
+test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
+	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all
 
 # What depends on torch. Nothing of the core is compiled against it, so the build is the same.
 TORCH_TESTS ?= tests/exporter tests/python tests/models tests/ops tests/session tests/artifact

@@ -107,16 +107,23 @@ static void bindWeight(nb::module_ &module) {
                    "The storage's bytes, which tied weights share. Not a copy.");
 }
 
+/// A file's text may be anything.
+static nb::object textOf(const Bundle &bundle, const std::string &name) {
+  std::string text = unwrap(moduleText(functionOf(bundle, name)));
+  PyObject *decoded = PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  if (decoded)
+    return nb::steal(decoded);
+  PyErr_Clear();
+  throw ErrorException{
+      Error{ErrorCode::DataLoss, fmt::format("[{}] the module's text is not UTF-8", name), {}}};
+}
+
 static void bindBundle(nb::module_ &module) {
   nb::class_<Bundle>(module, "Bundle", "Lowered functions with their weights and constants.")
       .def_prop_ro("functions", &functionNames, "The functions' names; the first is the default.")
       .def_ro("has_weights", &Bundle::hasWeights, "False when the weights were left out on purpose.")
-      .def(
-          "text",
-          [](const Bundle &self, const std::string &name) {
-            return unwrap(moduleText(functionOf(self, name)));
-          },
-          nb::arg("function"), "The text of the function's StableHLO module.")
+      .def("text", &textOf, nb::arg("function"), nb::sig("def text(self, function: str) -> str"),
+           "The text of the function's StableHLO module.")
       .def("bytecode", &bytecodeOf, nb::arg("function"), nb::arg("target_version") = nb::none(),
            "The function's StableHLO module as a portable artifact.")
       .def(
