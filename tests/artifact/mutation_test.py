@@ -53,6 +53,7 @@ def check(programs, seed, at_random, with_meaning):
     assert outcomes["works"] > 0.05 * at_random and outcomes["Error"] > 0.2 * at_random
 
 
+@pytest.mark.slow
 def test_some_damaged_programs(programs):
     check(programs, 1, 160, 100)
 
