@@ -3,6 +3,7 @@ one, so that linear layers, attention or an LSTM arrive as such."""
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Set
 from typing import Any
@@ -26,6 +27,7 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
     decompose the others. A program that is so already comes back as it is."""
     if exported_program.dialect == "ATEN" and not _missing_ops(exported_program, lowered_ops):
         return exported_program
+    exported_program = _with_declared_views(exported_program)
     table = hybrid_table(lowered_ops)
     decomposed, hopeless = _run(exported_program, table)
     for _ in range(_MOST_ROUNDS):
@@ -41,6 +43,59 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
             break  # the op is reported as it is
         hopeless |= lost
     return _decompose_core_ops(decomposed, lowered_ops, table)
+
+
+def _with_declared_views(exported_program: Any) -> Any:
+    """The program with ops that only torch's schemas declare to be views of their input. In eager mode some
+    others are, too, but torch's decompositions of them copy: a write to the result would not show in the
+    input. Without writes, and without such ops, it is the program itself."""
+    import torch
+
+    graphs = _graphs(exported_program.graph_module)
+    writes = any(
+        node.target._schema.is_mutable
+        for module in graphs
+        for node in module.graph.nodes
+        if isinstance(node.target, torch._ops.OpOverload)
+    )
+    if not writes or not any(_declared_view(node) for module in graphs for node in module.graph.nodes):
+        return exported_program
+    graph_module = copy.deepcopy(exported_program.graph_module)
+    for module in _graphs(graph_module):
+        for node in module.graph.nodes:
+            if view := _declared_view(node):
+                node.target, node.args, node.kwargs = view
+        module.recompile()
+    declared = copy.copy(exported_program)
+    declared._graph_module = graph_module  # as torch's own passes do
+    return declared
+
+
+def _declared_view(node: Any) -> tuple[Any, tuple, dict] | None:
+    """The op, the arguments and the keyword arguments of the view that a node's undeclared one is."""
+    import torch
+
+    aten = torch.ops.aten
+    same_arguments = {
+        aten.unsafe_chunk.default: aten.chunk.default,
+        aten.unsafe_split.Tensor: aten.split.Tensor,
+        aten.unsafe_split_with_sizes.default: aten.split_with_sizes.default,
+    }
+    if node.target in same_arguments:
+        return same_arguments[node.target], node.args, node.kwargs
+    if node.target is not aten.dropout.default:
+        return None
+    given = dict(zip(("input", "p", "train"), node.args, strict=False)) | node.kwargs
+    if given["train"] and given["p"] != 0:
+        return None
+    return aten.alias.default, (given["input"],), {}
+
+
+def _graphs(graph_module: Any) -> list[Any]:
+    """The graph module and those in it."""
+    import torch
+
+    return [module for module in graph_module.modules() if isinstance(module, torch.fx.GraphModule)]
 
 
 def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> Any:
@@ -106,8 +161,8 @@ def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
     import torch
 
     missing = {}
-    for module in exported_program.graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+    for module in _graphs(exported_program.graph_module):
+        for node in module.graph.nodes:
             if isinstance(node.target, torch._ops.OpOverload) and str(node.target) not in lowered_ops:
                 missing[node.target] = None
     return [op for op in missing if any("Tensor" in str(result.type) for result in op._schema.returns)]
