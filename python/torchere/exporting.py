@@ -14,6 +14,7 @@ from torchere.errors import CaptureError, InvalidArgumentError
 from torchere.guards import size_guards
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
+from torchere.stack_traces import user_stack_traces
 
 # Seconds spent in each step, in order.
 Timings = dict[str, float]
@@ -79,6 +80,7 @@ def lower(
         except Exception as error:
             raise CaptureError(
                 f"[export] torch could not decompose the program: {_first_lines(error)}"
+                f"{_advice(exported_program)}"
             ) from error
     with _Stopwatch(timings, "walk"):
         program = capture(decomposed, names, size_guards(decomposed))
@@ -103,12 +105,37 @@ def capture_with_torch(
     module = as_module(target)
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
     try:
-        return torch.export.export(module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict)
+        with user_stack_traces():
+            return torch.export.export(
+                module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
+            )
     except Exception as error:
         name = getattr(target, "__qualname__", type(target).__name__)
         raise CaptureError(
             f"[export] torch.export could not capture {name}: {_first_lines(error)}"
         ) from error
+
+
+def _advice(exported_program: Any) -> str:
+    """What to do about a program that holds a weight's memory as a constant, too: torch captures so the
+    tensors that plain objects of the module hold (a static key-value cache), and cannot write to them."""
+    import torch
+
+    names = {
+        spec.target for spec in exported_program.graph_signature.input_specs if spec.kind.name == "BUFFER"
+    }
+    memory: dict[int, str] = {}
+    tensors = {**exported_program.state_dict, **exported_program.constants}
+    for name, tensor in sorted(tensors.items(), key=lambda item: item[0] not in names):
+        if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided or not tensor.numel():
+            continue
+        other = memory.setdefault(tensor.untyped_storage().data_ptr(), name)
+        if other in names and name not in names and name not in exported_program.state_dict:
+            return (
+                f"\nThe memory of buffer '{other}' was captured twice, as happens to a static cache: export "
+                "with strict=True, which captures it once"
+            )
+    return ""
 
 
 def _first_lines(error: Exception, most: int = 12) -> str:

@@ -48,6 +48,8 @@ def _module_of_callable(function: Callable) -> Any:
     def forward(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
+    # A file that errors do not name: the user's line is the function's.
+    forward.__code__ = forward.__code__.replace(co_filename="<torchere>")
     forward.__signature__ = _signature(function)  # torch names the inputs after it
     object.__setattr__(module, "forward", forward)
     return module

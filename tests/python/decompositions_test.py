@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 from torch.export import export
 
+import torchere
 from torchere.decompositions import decompose, hybrid_table
 from torchere.exporting import lowered_ops
 
@@ -84,3 +86,32 @@ def test_the_table_is_torchs_without_the_lowered():
     table = hybrid_table(WHOLE)
     assert torch.ops.aten.linear.default not in table
     assert torch.ops.aten.matmul.default in table
+
+
+class Cache:
+    """No module, as transformers' StaticCache is none."""
+
+    def __init__(self):
+        self.keys = torch.zeros(4, 2)
+
+
+class Cached(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = Cache()
+        self.register_buffer("keys", self.cache.keys, persistent=False)
+
+    def forward(self, x, position):
+        return self.cache.keys.index_copy_(0, position, x).sum()
+
+
+def test_a_cache_that_torch_captures_twice_needs_strict_export():
+    args = (torch.ones(1, 2), torch.tensor([1]))
+    with pytest.raises(torchere.errors.CaptureError) as error:
+        torchere.export(Cached(), args)
+    assert str(error.value).splitlines()[-1] == (
+        "The memory of buffer 'keys' was captured twice, as happens to a static cache: export with "
+        "strict=True, which captures it once"
+    )
+    program = torchere.export(Cached(), args, strict=True)
+    assert [program(*args), program(args[0], torch.tensor([3]))] == [2, 4]

@@ -1,0 +1,52 @@
+"""Stack traces of captured ops that hold every function of the user's. torch keeps the lines of functions that
+are called `forward`, and no others."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+_lock = threading.Lock()
+_captures = 0  # that run at this time
+_torchs_filter: Any = None
+
+
+@contextlib.contextmanager
+def user_stack_traces() -> Iterator[None]:
+    """While it is entered, captures keep the user's frames. Where torch offers no filter of frames, its
+    traces stay as they are."""
+    from torch.fx.proxy import TracerBase
+
+    global _captures, _torchs_filter
+    with _lock:
+        _captures += 1
+        if _captures == 1:
+            _torchs_filter = getattr(TracerBase, "_filter_traceback_frames", None)
+            if _torchs_filter is not None:
+                TracerBase._filter_traceback_frames = _keep_user_frames
+    try:
+        yield
+    finally:
+        with _lock:
+            _captures -= 1
+            if _captures == 0 and _torchs_filter is not None:
+                TracerBase._filter_traceback_frames = _torchs_filter
+
+
+def _keep_user_frames(tracer: Any, frames: traceback.StackSummary) -> traceback.StackSummary:
+    """What torch keeps, and the frames of other functions below torchere's own."""
+    import torch
+
+    kept = {id(frame) for frame in _torchs_filter(tracer, frames)}
+    torch_folder, own_folder = (os.path.dirname(file) + os.sep for file in (torch.__file__, __file__))
+    last = max((i for i, frame in enumerate(frames) if frame.filename.startswith(own_folder)), default=-1)
+    others = (torch_folder, "<")  # generated code has names such as "<string>"
+    return traceback.StackSummary.from_list(
+        frame
+        for i, frame in enumerate(frames)
+        if id(frame) in kept or (i > last and not frame.filename.startswith(others))
+    )
