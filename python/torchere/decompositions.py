@@ -108,7 +108,7 @@ def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> A
     if not core:
         return decomposed
     for op in core:
-        table[op] = decomposition_table[op]
+        table[op] = _core_decomposition(op)
     try:
         attempt = _run_decompositions(decomposed, table)
         hopeless = _origins(attempt, {str(op) for op in _missing_ops(attempt, lowered_ops)})
@@ -119,6 +119,17 @@ def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> A
         return _run_decompositions(decomposed, table)
     except Exception:  # torch raises whatever the decomposition does
         return decomposed
+
+
+def _core_decomposition(op: Any) -> Any:
+    """torch's, with None for native_dropout's `train` as in eager mode, where it stands for training."""
+    import torch
+    from torch._decomp import decomposition_table
+
+    decomposition = decomposition_table[op]
+    if op is not torch.ops.aten.native_dropout.default:
+        return decomposition
+    return lambda input, p, train: decomposition(input, p, train is None or train)
 
 
 def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:

@@ -43,6 +43,15 @@ bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces) 
   return namespaces.contains(std::string(op.substr(0, op.find('.'))));
 }
 
+/// What the user knows a call by: an op that runs for its effect is an argument of a higher-order one, which
+/// takes and gives a token so that effects keep their order.
+static std::string nameOf(const Node &node) {
+  if (node.op == "higher_order.with_effects" && node.arguments.size() > 1)
+    if (const auto *op = node.arguments[1].value.as<program::OpReference>())
+      return op->name + " (for its effect, which needs a token)";
+  return node.op;
+}
+
 Status checkCoverage(const program::Program &program, const std::vector<bool> &live,
                      const std::set<std::string> &customOpNamespaces) {
   const lowering::OpTable &table = lowering::OpTable::instance();
@@ -57,7 +66,7 @@ Status checkCoverage(const program::Program &program, const std::vector<bool> &l
                      !node.type.as<program::SymIntType>();
     if (!isLowered || table.find(node.op) || isCustomCall(node.op, customOpNamespaces))
       continue;
-    Missing &entry = missing[node.op];
+    Missing &entry = missing[nameOf(node)];
     if (++entry.count == 1)
       entry.first = &node;
   }

@@ -23,10 +23,8 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-Status lower(const program::Program &program, const Options &options, SignaturePlan &plan,
-             mlir::ModuleOp module) {
-  std::vector<bool> live = liveNodes(program);
-  TORCHERE_TRY(checkCoverage(program, live, options.customOpNamespaces));
+Status lower(const program::Program &program, const Options &options, const std::vector<bool> &live,
+             SignaturePlan &plan, mlir::ModuleOp module) {
   TORCHERE_TRY(FunctionBuilder(program, options, plan, module).build(live));
   // Lowerings emit CHLO for special functions; artifacts hold StableHLO alone.
   stablehlo::DiagnosticText diagnostics(*module.getContext());
@@ -40,12 +38,14 @@ Status lower(const program::Program &program, const Options &options, SignatureP
 Result<Exported> exportProgram(const program::Program &program, const Options &options) {
   Stopwatch lowering;
   TORCHERE_TRY(program.verify());
+  std::vector<bool> live = liveNodes(program);
+  TORCHERE_TRY(checkCoverage(program, live, options.customOpNamespaces));
   TORCHERE_ASSIGN(SignaturePlan plan, planSignature(program, options));
   auto implementation = std::make_unique<stablehlo::Module::Implementation>();
   implementation->context = stablehlo::makeContext();
   mlir::MLIRContext *context = implementation->context.get();
   implementation->module = mlir::ModuleOp::create(mlir::UnknownLoc::get(context), options.name);
-  TORCHERE_TRY(lower(program, options, plan, *implementation->module));
+  TORCHERE_TRY(lower(program, options, live, plan, *implementation->module));
   Timings timings;
   timings.lower = lowering.seconds();
 

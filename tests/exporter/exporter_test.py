@@ -151,6 +151,40 @@ def test_one_error_lists_every_op_without_a_row():
     assert re.search(r"\n  aten\._linalg_eigh\.default: 1 use, first at .*exporter_test\.py:\d+", text)
 
 
+def test_an_op_that_runs_for_its_effect_is_named():
+    class Inverse(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.inv(x)
+
+    with pytest.raises(Error) as caught:
+        lower(Inverse(), (torch.eye(3),))
+    lines = str(caught.value).splitlines()
+    assert re.fullmatch(
+        r"  aten\._linalg_check_errors\.default \(for its effect, which needs a token\): 1 use, first at "
+        r"exporter_test\.py:\d+",
+        lines[1],
+    )
+    assert lines[2].startswith("  aten.linalg_inv_ex.default: 1 use, first at exporter_test.py:")
+
+
+def test_native_dropout_without_a_word_on_training_is_training():
+    """As in eager mode; where it is evaluation, or p is 0, it is its input."""
+
+    class Dropout(torch.nn.Module):
+        def __init__(self, p, train):
+            super().__init__()
+            self.arguments = p, train
+
+        def forward(self, x):
+            return torch.native_dropout(x, *self.arguments)[0]
+
+    for train in (None, True):
+        with pytest.raises(Error, match=r"aten\.native_dropout\.default: 1 use, first at exporter_test\.py:"):
+            lower(Dropout(0.5, train), (torch.ones(3),))
+        assert "return %arg0" in lower(Dropout(0.0, train), (torch.ones(3),)).text()
+    assert "return %arg0" in lower(Dropout(0.5, False), (torch.ones(3),)).text()
+
+
 def test_an_op_that_nothing_reads_may_lack_a_row():
     class Dead(torch.nn.Module):
         def forward(self, x):
