@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 from torchere import _core
@@ -74,20 +74,30 @@ def check_not_merged(exported_program: Any) -> None:
 
 
 def capture(
-    exported_program: Any, dimension_names: dict[str, str] | None = None, guards: Iterable[Guard] = ()
+    exported_program: Any,
+    dimension_names: dict[str, str] | None = None,
+    guards: Iterable[Guard] = (),
+    may_be_negative: Set[str] = frozenset(),
 ) -> _core.Program:
     """The ExportedProgram as a program of the core. Weights are not copied: the program keeps their
     storages. `dimension_names` maps torch's symbols to the user's names of dynamic dimensions; `guards` are
-    added to its ranges."""
+    added to its ranges; a range of a symbol that `may_be_negative` does not begin at 0."""
     check_not_merged(exported_program)
-    return _Capture(exported_program, dimension_names or {}, guards).run()
+    return _Capture(exported_program, dimension_names or {}, guards, may_be_negative).run()
 
 
 class _Capture:
-    def __init__(self, exported_program: Any, dimension_names: dict[str, str], guards: Iterable[Guard]):
+    def __init__(
+        self,
+        exported_program: Any,
+        dimension_names: dict[str, str],
+        guards: Iterable[Guard],
+        may_be_negative: Set[str],
+    ):
         self.exported = exported_program
         self.dimension_names = dimension_names
         self.guards = guards
+        self.may_be_negative = may_be_negative
         self.builder = _core.ProgramBuilder(_vocabulary())
         self.traces: dict[str, int] = {}
         self.module_stacks: dict[tuple, int] = {}
@@ -211,7 +221,10 @@ class _Capture:
 
     def add_ranges(self) -> None:
         for symbol, bounds in self.exported.range_constraints.items():
-            self.builder.add_range_constraint(str(symbol), _bound(bounds.lower), _bound(bounds.upper))
+            lower = _bound(bounds.lower)
+            if lower == 0 and str(symbol) in self.may_be_negative:
+                lower = None
+            self.builder.add_range_constraint(str(symbol), lower, _bound(bounds.upper))
         for guard in self.guards:
             # Some are of functions that only torch knows.
             with contextlib.suppress(InvalidArgumentError):

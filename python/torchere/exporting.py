@@ -11,7 +11,7 @@ from torchere.capture import capture, check_not_merged
 from torchere.decompositions import decompose
 from torchere.dimension_names import dimension_names
 from torchere.errors import CaptureError, InvalidArgumentError
-from torchere.guards import size_guards
+from torchere.guards import size_guards, unguarded_integers
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
 from torchere.stack_traces import user_stack_traces
@@ -83,7 +83,7 @@ def lower(
                 f"{_advice(exported_program)}"
             ) from error
     with _Stopwatch(timings, "walk"):
-        program = capture(decomposed, names, size_guards(decomposed))
+        program = capture(decomposed, names, size_guards(decomposed), unguarded_integers(exported_program))
     exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
     output_spec = exported_program.call_spec.out_spec

@@ -23,6 +23,22 @@ def size_guards(exported_program: Any) -> list[Guard]:
     return list(dict.fromkeys(guards))
 
 
+def unguarded_integers(exported_program: Any) -> frozenset[str]:
+    """The symbols of int inputs that may be negative although torch's range begins at 0: that is its default
+    for sizes, and what it took for granted of an int is a guard."""
+    import torch
+
+    environment = _shape_environment(exported_program)
+    guards = [guard.expr for guard in environment.guards] if environment is not None else []
+    # A program that was read from a file has them as text only.
+    if not guards and getattr(exported_program, "_guards_code", None):
+        return frozenset()
+    guarded = {str(symbol) for guard in guards for symbol in guard.free_symbols}
+    values = [node.meta.get("val") for node in exported_program.graph.find_nodes(op="placeholder")]
+    integers = {str(value) for value in values if isinstance(value, torch.SymInt)}
+    return frozenset(integers - guarded)
+
+
 def _shape_environment(exported_program: Any) -> Any:
     """Where torch keeps what it knows of the symbols, found through any of them; None in a static program."""
     import torch

@@ -1,5 +1,5 @@
-"""Stack traces of captured ops that hold every function of the user's. torch keeps the lines of functions that
-are called `forward`, and no others."""
+"""Stack traces of captured ops that hold every function of the user's. torch keeps the lines of functions
+that are called `forward`, and no others."""
 
 from __future__ import annotations
 

@@ -95,6 +95,14 @@ private:
       TORCHERE_ASSIGN(input.name, json.string("name"));
       TORCHERE_ASSIGN(input.type, readType(json));
       TORCHERE_TRY(readOptional(json, input));
+      TORCHERE_ASSIGN(auto value, json.optionalMember("value"));
+      if (value) {
+        TORCHERE_ASSIGN(input.value, readSize(*value));
+      }
+      TORCHERE_ASSIGN(auto inShapes, json.optionalMember("in_shapes"));
+      if (inShapes) {
+        TORCHERE_ASSIGN(input.isInShapes, inShapes->asBool());
+      }
       inputs.push_back(std::move(input));
     }
     return inputs;

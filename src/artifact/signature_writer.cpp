@@ -29,6 +29,10 @@ static OrderedJson inputsToJson(const std::vector<EntryInput> &inputs, const Exp
     addType(json, input.type, expressions);
     if (input.isSymInt)
       json["sym_int"] = true;
+    if (!input.value.isConstant())
+      json["value"] = sizeToJson(input.value, expressions);
+    if (input.isInShapes)
+      json["in_shapes"] = true;
     list.push_back(std::move(json));
   }
   return list;

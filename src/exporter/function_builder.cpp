@@ -23,7 +23,7 @@ FunctionBuilder::FunctionBuilder(const program::Program &program, const Options 
 
 Status FunctionBuilder::build(const std::vector<bool> &live) {
   createFunction();
-  TORCHERE_TRY(bindInputs());
+  TORCHERE_TRY(bindInputs(live));
   const auto &nodes = program.graph.nodes;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!live[i] || nodes[i].kind == program::NodeKind::Placeholder)
@@ -38,6 +38,7 @@ Status FunctionBuilder::build(const std::vector<bool> &live) {
   }
   TORCHERE_TRY(createReturn());
   eraseDeadOps();
+  markIntegersInShapes();
   dropUnusedArguments();
   return {};
 }
@@ -61,7 +62,7 @@ void FunctionBuilder::createFunction() {
   function = mlir::func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
   function.setPublic();
   mlir::Block *entry = function.addEntryBlock();
-  symbols = std::make_unique<SymbolTable>(program.expressions, *entry, location);
+  symbols = std::make_unique<SymbolTable>(program, *entry, location);
   lowering::Context types(builder, location, state, *symbols);
   for (const PlannedInput &input : plan.inputs) {
     if (input.isInlined)
@@ -75,7 +76,7 @@ void FunctionBuilder::createFunction() {
   builder.setInsertionPointToEnd(entry);
 }
 
-Status FunctionBuilder::bindInputs() {
+Status FunctionBuilder::bindInputs(const std::vector<bool> &live) {
   unsigned index = 0;
   for (const PlannedInput &input : plan.inputs) {
     lowering::Argument &value = values[input.node];
@@ -102,11 +103,14 @@ Status FunctionBuilder::bindInputs() {
     if (!mlir::cast<mlir::RankedTensorType>(argument.getType()).hasStaticShape())
       state.shapes[argument] = shape;
   }
+  for (const PlannedInput &input : plan.inputs)
+    if (live[input.node])
+      TORCHERE_TRY(checkSizes(input.entry.type.shape));
   return {};
 }
 
-Status FunctionBuilder::checkSizes(const program::TensorType &type) const {
-  for (program::SymInt size : type.shape)
+Status FunctionBuilder::checkSizes(const std::vector<program::SymInt> &shape) const {
+  for (program::SymInt size : shape)
     TORCHERE_TRY(symbols->check(size));
   return {};
 }
@@ -114,7 +118,7 @@ Status FunctionBuilder::checkSizes(const program::TensorType &type) const {
 Result<std::vector<lowering::TensorType>> FunctionBuilder::resultTypes(const Node &node) const {
   std::vector<lowering::TensorType> types;
   if (const auto *tensor = node.type.as<program::TensorType>()) {
-    TORCHERE_TRY(checkSizes(*tensor));
+    TORCHERE_TRY(checkSizes(tensor->shape));
     types.push_back(toLowering(*tensor));
     return types;
   }
@@ -125,7 +129,7 @@ Result<std::vector<lowering::TensorType>> FunctionBuilder::resultTypes(const Nod
   for (const program::Type &type : *list) {
     const auto *tensor = type.as<program::TensorType>();
     if (tensor)
-      TORCHERE_TRY(checkSizes(*tensor));
+      TORCHERE_TRY(checkSizes(tensor->shape));
     types.push_back(tensor ? toLowering(*tensor) : lowering::TensorType{});
   }
   return types;
@@ -151,6 +155,9 @@ Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &
     }
     return lowering::Argument{std::move(result)};
   }
+  if (argument.as<GraphReference>())
+    return fail(ErrorCode::Unimplemented,
+                "[{}] argument is a graph: no lowering takes one, expected a tensor or a constant", node.op);
   struct Convert {
     lowering::Argument operator()(std::monostate) { return {}; }
     lowering::Argument operator()(int64_t value) { return {value}; }
@@ -162,8 +169,9 @@ Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &
     lowering::Argument operator()(const Device &value) { return {lowering::Opaque{value.name}}; }
     lowering::Argument operator()(const Layout &value) { return {lowering::Opaque{value.name}}; }
     lowering::Argument operator()(const MemoryFormat &value) { return {lowering::Opaque{value.name}}; }
-    lowering::Argument operator()(const GraphReference &) { return {}; }
     lowering::Argument operator()(const OpReference &value) { return {value.name}; }
+    // Those above.
+    lowering::Argument operator()(const GraphReference &) { return {}; }
     lowering::Argument operator()(const NodeReference &) { return {}; }
     lowering::Argument operator()(const program::Argument::List &) { return {}; }
   };
@@ -171,8 +179,11 @@ Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &
 }
 
 Result<lowering::Argument> FunctionBuilder::getItem(const Node &node) const {
-  const auto *source = node.arguments.at(0).value.as<program::NodeReference>();
-  const auto *index = node.arguments.at(1).value.as<int64_t>();
+  if (node.arguments.size() != 2)
+    return invalidArgument("[_operator.getitem] wrong number of arguments of '{}': got {}, expected 2",
+                           node.name, node.arguments.size());
+  const auto *source = node.arguments[0].value.as<program::NodeReference>();
+  const auto *index = node.arguments[1].value.as<int64_t>();
   const auto *list = source ? values[source->node].as<lowering::Argument::List>() : nullptr;
   if (!list || !index || *index < 0 || static_cast<size_t>(*index) >= list->size())
     return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results",
@@ -242,6 +253,35 @@ void FunctionBuilder::eraseDeadOps() {
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (mlir::isOpTriviallyDead(&op))
       op.erase();
+}
+
+/// Whether a shape, or the place of a slice, comes from the value by integer arithmetic.
+static bool isInShapes(mlir::Value value) {
+  llvm::SmallVector<mlir::Value> pending = {value};
+  llvm::SmallPtrSet<mlir::Operation *, 16> seen;
+  while (!pending.empty()) {
+    for (mlir::Operation *user : pending.pop_back_val().getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      if (mlir::isa<stablehlo::RealDynamicSliceOp, stablehlo::DynamicBroadcastInDimOp,
+                    stablehlo::DynamicConvOp, stablehlo::DynamicGatherOp, stablehlo::DynamicIotaOp,
+                    stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp>(user))
+        return true;
+      for (mlir::Value result : user->getResults()) {
+        auto type = mlir::dyn_cast<mlir::RankedTensorType>(result.getType());
+        if (type && type.getRank() <= 1 && type.getElementType().isInteger())
+          pending.push_back(result);
+      }
+    }
+  }
+  return false;
+}
+
+void FunctionBuilder::markIntegersInShapes() {
+  unsigned index = 0;
+  for (PlannedInput &input : plan.inputs)
+    if (!input.isInlined)
+      input.entry.isInShapes = isInShapes(function.getArgument(index++)) && input.entry.isSymInt;
 }
 
 void FunctionBuilder::dropUnusedArguments() {

@@ -20,16 +20,18 @@ public:
 
 private:
   void createFunction();
-  Status bindInputs();
+  Status bindInputs(const std::vector<bool> &live);
   Status lowerNode(const program::Node &node, lowering::Argument &result);
   Result<lowering::Values> lowerCall(const program::Node &node, lowering::Context &cx);
   Result<lowering::Argument> getItem(const program::Node &node) const;
   Result<std::vector<lowering::TensorType>> resultTypes(const program::Node &node) const;
   Result<lowering::Argument> toLowering(const program::Argument &argument, const program::Node &node) const;
   lowering::TensorType toLowering(const program::TensorType &type) const;
-  Status checkSizes(const program::TensorType &type) const;
+  Status checkSizes(const std::vector<program::SymInt> &shape) const;
   lowering::Dim toDim(program::SymInt size) const;
   Status createReturn();
+  /// Says of each int input whether shapes depend on it.
+  void markIntegersInShapes();
   void dropUnusedArguments();
   void eraseDeadOps();
 

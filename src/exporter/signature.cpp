@@ -22,8 +22,12 @@ template <class Entry> bool setType(Entry &entry, const program::Type &type) {
     entry.type = {tensor->dtype, tensor->shape};
     return true;
   }
-  entry.isSymInt = type.as<program::SymIntType>() != nullptr;
+  const auto *integer = type.as<program::SymIntType>();
+  entry.isSymInt = integer != nullptr;
   entry.type = {DType::I64, {}};
+  if constexpr (std::is_same_v<Entry, EntryInput>)
+    if (integer)
+      entry.value = integer->value;
   return entry.isSymInt;
 }
 

@@ -7,9 +7,17 @@ using program::Expression;
 using program::ExpressionKind;
 using program::SymInt;
 
-SymbolTable::SymbolTable(const program::ExpressionPool &expressions, mlir::Block &entry,
-                         mlir::Location location)
-    : expressions(expressions), builder(entry.getParent()->getContext()), location(location), entry(entry) {}
+SymbolTable::SymbolTable(const program::Program &program, mlir::Block &entry, mlir::Location location)
+    : expressions(program.expressions), builder(entry.getParent()->getContext()), location(location),
+      entry(entry) {
+  for (const program::RangeConstraint &constraint : program.rangeConstraints)
+    if (!constraint.expression.isConstant() &&
+        expressions[constraint.expression].kind == ExpressionKind::Symbol) {
+      int64_t min = constraint.range.min;
+      int64_t &known = least.try_emplace(expressions[constraint.expression].symbol, min).first->second;
+      known = std::max(known, min);
+    }
+}
 
 /// Puts an op after those made before it, ahead of the function's body.
 mlir::Value SymbolTable::append(mlir::Operation *op) {
@@ -27,32 +35,43 @@ std::optional<SymbolTable::Linear> SymbolTable::linear(SymInt size) const {
   const Expression &expression = expressions[size];
   if (expression.kind == ExpressionKind::Symbol)
     return Linear{expression.symbol, 1, 0};
-  bool isSum = expression.kind == ExpressionKind::Add;
-  if (!isSum && expression.kind != ExpressionKind::Mul)
-    return std::nullopt;
-  Linear result{"", isSum ? 0 : 1, isSum ? 0 : 1}; // a product is kept in `offset` until a symbol appears
-  for (SymInt operand : expression.operands) {
+  if (expression.kind == ExpressionKind::Add)
+    return sum(expression.operands);
+  if (expression.kind == ExpressionKind::Mul)
+    return product(expression.operands);
+  return std::nullopt;
+}
+
+std::optional<SymbolTable::Linear> SymbolTable::sum(const std::vector<SymInt> &operands) const {
+  Linear result{"", 0, 0};
+  for (SymInt operand : operands) {
     auto part = linear(operand);
     if (!part || (!part->symbol.empty() && !result.symbol.empty() && part->symbol != result.symbol))
       return std::nullopt;
-    if (isSum) {
-      result.factor += part->factor;
-      result.offset += part->offset;
-    } else if (part->symbol.empty()) {
-      result.factor *= part->offset;
-      result.offset *= part->offset;
-    } else {
-      if (!result.symbol.empty())
-        return std::nullopt; // symbol * symbol
-      int64_t scale = result.offset;
-      result = {part->symbol, part->factor * scale, part->offset * scale};
-      continue;
-    }
+    if (__builtin_add_overflow(result.factor, part->factor, &result.factor) ||
+        __builtin_add_overflow(result.offset, part->offset, &result.offset))
+      return std::nullopt;
     if (!part->symbol.empty())
       result.symbol = part->symbol;
   }
-  if (result.symbol.empty())
-    result.factor = 0;
+  return result;
+}
+
+std::optional<SymbolTable::Linear> SymbolTable::product(const std::vector<SymInt> &operands) const {
+  Linear result{"", 0, 1};
+  for (SymInt operand : operands) {
+    auto part = linear(operand);
+    if (!part || (!part->symbol.empty() && !result.symbol.empty())) // symbol * symbol
+      return std::nullopt;
+    if (part->symbol.empty())
+      std::swap(*part, result);
+    // What is in `result` is a constant now.
+    int64_t scale = result.offset;
+    if (__builtin_mul_overflow(part->factor, scale, &part->factor) ||
+        __builtin_mul_overflow(part->offset, scale, &part->offset))
+      return std::nullopt;
+    result = *std::move(part);
+  }
   return result;
 }
 
@@ -162,20 +181,40 @@ bool SymbolTable::isNonNegative(SymInt size) const {
   if (size.isConstant())
     return size.constant() >= 0;
   const Expression &expression = expressions[size];
-  return expression.kind == ExpressionKind::Symbol ||
-         llvm::all_of(expression.operands, [&](SymInt operand) { return isNonNegative(operand); });
+  if (expression.kind != ExpressionKind::Symbol)
+    return llvm::all_of(expression.operands, [&](SymInt operand) { return isNonNegative(operand); });
+  auto bound = least.find(expression.symbol);
+  if (bound != least.end() && bound->second >= 0)
+    return true;
+  auto definition = definitions.find(expression.symbol);
+  return definition != definitions.end() && definition->second.axis >= 0 && definition->second.size == size;
 }
 
-/// StableHLO divides towards zero; Python towards minus infinity.
-mlir::Value SymbolTable::floorDivide(SymInt dividend, SymInt divisor) {
+/// As StableHLO divides: towards zero.
+mlir::Value SymbolTable::divide(SymInt dividend, SymInt divisor) {
   mlir::Value lhs = compute(dividend);
   mlir::Value rhs = compute(divisor);
-  mlir::Value quotient = create<stablehlo::DivOp>(lhs.getType(), {lhs, rhs});
+  return create<stablehlo::DivOp>(lhs.getType(), {lhs, rhs});
+}
+
+/// As Python divides: towards minus infinity.
+mlir::Value SymbolTable::floorDivide(SymInt dividend, SymInt divisor) {
   if (isNonNegative(dividend) && isNonNegative(divisor))
-    return quotient;
+    return divide(dividend, divisor);
+  mlir::Value lhs = compute(dividend);
+  mlir::Value rhs = compute(divisor);
   // (lhs - mod(lhs, rhs)) is a multiple of rhs, so that its division is exact.
   mlir::Value exact = create<stablehlo::SubtractOp>(lhs.getType(), {lhs, modulo(dividend, divisor)});
   return create<stablehlo::DivOp>(lhs.getType(), {exact, rhs});
+}
+
+mlir::Value SymbolTable::ceilDivide(SymInt dividend, SymInt divisor) {
+  mlir::Value quotient = floorDivide(dividend, divisor);
+  mlir::Value remainder = modulo(dividend, divisor);
+  mlir::Value isInexact = create<stablehlo::SignOp>(remainder.getType(), remainder);
+  if (!isNonNegative(divisor)) // whose sign the remainder has
+    isInexact = create<stablehlo::AbsOp>(isInexact.getType(), isInexact);
+  return create<stablehlo::AddOp>(quotient.getType(), {quotient, isInexact});
 }
 
 mlir::Value SymbolTable::modulo(SymInt dividend, SymInt divisor) {
@@ -188,54 +227,49 @@ mlir::Value SymbolTable::modulo(SymInt dividend, SymInt divisor) {
   return create<stablehlo::RemOp>(lhs.getType(), {shifted, rhs});
 }
 
-mlir::Value SymbolTable::binary(ExpressionKind kind, mlir::Value lhs, mlir::Value rhs) {
-  mlir::Type type = lhs.getType();
-  switch (kind) {
-  case ExpressionKind::Add:
-    return create<stablehlo::AddOp>(type, {lhs, rhs});
-  case ExpressionKind::Mul:
-    return create<stablehlo::MulOp>(type, {lhs, rhs});
-  case ExpressionKind::Pow:
-    return create<stablehlo::PowOp>(type, {lhs, rhs});
-  case ExpressionKind::Max:
-    return create<stablehlo::MaxOp>(type, {lhs, rhs});
-  default:
-    return create<stablehlo::MinOp>(type, {lhs, rhs});
-  }
+template <class Op> mlir::Value SymbolTable::fold(const std::vector<SymInt> &operands) {
+  mlir::Value result = compute(operands[0]);
+  for (size_t i = 1; i < operands.size(); ++i)
+    result = create<Op>(result.getType(), {result, compute(operands[i])});
+  return result;
 }
 
 mlir::Value SymbolTable::compute(SymInt size) {
   return size.isConstant() ? constant(size.constant()) : valueOf(size.id());
 }
 
+mlir::Value SymbolTable::calculate(const Expression &expression) {
+  const std::vector<SymInt> &operands = expression.operands;
+  switch (expression.kind) {
+  case ExpressionKind::Symbol:
+    return solve(expression.symbol);
+  case ExpressionKind::Add:
+    return fold<stablehlo::AddOp>(operands);
+  case ExpressionKind::Mul:
+    return fold<stablehlo::MulOp>(operands);
+  case ExpressionKind::Pow:
+    return fold<stablehlo::PowOp>(operands);
+  case ExpressionKind::FloorDiv:
+    return floorDivide(operands[0], operands[1]);
+  case ExpressionKind::CeilDiv:
+    return ceilDivide(operands[0], operands[1]);
+  case ExpressionKind::IntTrueDiv: // exact wherever it is a size
+  case ExpressionKind::TruncDiv:
+    return divide(operands[0], operands[1]);
+  case ExpressionKind::Mod:
+    return modulo(operands[0], operands[1]);
+  case ExpressionKind::Max:
+    return fold<stablehlo::MaxOp>(operands);
+  case ExpressionKind::Min:
+    return fold<stablehlo::MinOp>(operands);
+  }
+  return {};
+}
+
 mlir::Value SymbolTable::valueOf(uint32_t id) {
   if (auto found = values.find(id); found != values.end())
     return found->second;
-  const Expression &expression = expressions[SymInt::expression(id)];
-  mlir::Value result;
-  switch (expression.kind) {
-  case ExpressionKind::Symbol:
-    result = solve(expression.symbol);
-    break;
-  case ExpressionKind::FloorDiv:
-  case ExpressionKind::IntTrueDiv: // exact wherever it is a size
-    result = floorDivide(expression.operands[0], expression.operands[1]);
-    break;
-  case ExpressionKind::CeilDiv: {
-    mlir::Value quotient = floorDivide(expression.operands[0], expression.operands[1]);
-    mlir::Value remainder = modulo(expression.operands[0], expression.operands[1]);
-    mlir::Value sign = create<stablehlo::SignOp>(remainder.getType(), remainder);
-    result = create<stablehlo::AddOp>(quotient.getType(), {quotient, sign});
-    break;
-  }
-  case ExpressionKind::Mod:
-    result = modulo(expression.operands[0], expression.operands[1]);
-    break;
-  default:
-    result = compute(expression.operands[0]);
-    for (size_t i = 1; i < expression.operands.size(); ++i)
-      result = binary(expression.kind, result, compute(expression.operands[i]));
-  }
+  mlir::Value result = calculate(expressions[SymInt::expression(id)]);
   values[id] = result;
   return result;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lowering/context.h"
-#include "program/expression.h"
+#include "program/program.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
@@ -17,7 +17,7 @@ namespace torchere::exporter {
 class SymbolTable : public lowering::SymbolSource {
 public:
   /// Values are computed at the start of `entry`.
-  SymbolTable(const program::ExpressionPool &expressions, mlir::Block &entry, mlir::Location location);
+  SymbolTable(const program::Program &program, mlir::Block &entry, mlir::Location location);
 
   /// Says that dimension `axis` of an argument has the size `size`: what symbols are solved from.
   void define(program::SymInt size, mlir::Value argument, int64_t axis);
@@ -37,7 +37,8 @@ private:
     program::SymInt size;
   };
 
-  /// The only symbol of `size` when it is linear in one: symbol, symbol + a, a * symbol, a * symbol + b.
+  /// The only symbol of `size` when it is linear in one: symbol, symbol + a, a * symbol, a * symbol + b. None
+  /// where `a` or `b` does not fit in 64 bits.
   struct Linear {
     std::string symbol;
     int64_t factor;
@@ -46,9 +47,15 @@ private:
   std::optional<Linear> linear(program::SymInt size) const;
   mlir::Value compute(program::SymInt size);
   mlir::Value solve(const std::string &symbol);
+  std::optional<Linear> sum(const std::vector<program::SymInt> &operands) const;
+  std::optional<Linear> product(const std::vector<program::SymInt> &operands) const;
+  mlir::Value divide(program::SymInt dividend, program::SymInt divisor);
   mlir::Value floorDivide(program::SymInt dividend, program::SymInt divisor);
+  mlir::Value ceilDivide(program::SymInt dividend, program::SymInt divisor);
   mlir::Value modulo(program::SymInt dividend, program::SymInt divisor);
-  mlir::Value binary(program::ExpressionKind kind, mlir::Value lhs, mlir::Value rhs);
+  template <class Op> mlir::Value fold(const std::vector<program::SymInt> &operands);
+  mlir::Value calculate(const program::Expression &expression);
+  /// Whether it is, as far as the ranges of the symbols say.
   bool isNonNegative(program::SymInt size) const;
   mlir::Value constant(int64_t value);
   mlir::Value constants(llvm::ArrayRef<int64_t> values);
@@ -63,6 +70,7 @@ private:
   mlir::Block &entry;
   mlir::Operation *last = nullptr; ///< of the ops at the entry
   std::map<std::string, Definition> definitions;
+  std::map<std::string, int64_t> least; ///< of symbols, from the program's ranges
   llvm::DenseMap<uint32_t, mlir::Value> values;
   /// By (is an expression, constant or id) of each size.
   std::map<std::vector<std::pair<bool, int64_t>>, mlir::Value> shapes;

@@ -38,6 +38,20 @@ Result<Type> argumentType(func::FuncOp main, size_t index, const ArgumentShape &
   return stablehlo::withShape(tensor, argument.sizes);
 }
 
+/// Puts a constant in the place of argument `index` of @main.
+Status specialise(func::FuncOp main, size_t index, int64_t value) {
+  BlockArgument argument = main.getArgument(index);
+  auto type = dyn_cast<RankedTensorType>(argument.getType());
+  auto element = type ? dyn_cast<IntegerType>(type.getElementType()) : IntegerType();
+  if (!element || type.getRank() != 0 || !llvm::isIntN(element.getWidth(), value))
+    return invalidArgument("[main] argument {} cannot have the value {}: it is {}", index, value,
+                           typeText(argument.getType()));
+  OpBuilder builder = OpBuilder::atBlockBegin(&main.front());
+  auto constant = DenseElementsAttr::get(type, APInt(element.getWidth(), static_cast<uint64_t>(value), true));
+  argument.replaceAllUsesWith(stablehlo::ConstantOp::create(builder, argument.getLoc(), constant));
+  return {};
+}
+
 /// Shapes are known now: what asserted about them is checked, what computed them for custom calls goes.
 LogicalResult checkAndClean(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
@@ -60,6 +74,8 @@ Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> 
   for (size_t index = 0; index < arguments.size(); ++index) {
     TORCHERE_ASSIGN(Type type, argumentType(main, index, arguments[index]));
     main.getArgument(index).setType(type);
+    if (arguments[index].value)
+      TORCHERE_TRY(specialise(main, index, *arguments[index].value));
   }
   stablehlo::DiagnosticText diagnostics(*op.getContext());
   if (failed(refineFrom(op, main)) || failed(checkAndClean(op)) || failed(verify(op)))

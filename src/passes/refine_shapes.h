@@ -5,13 +5,16 @@
 #include "stablehlo/module.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace torchere::passes {
 
-/// One shape for an argument of @main: a size, 0 or more, for each dimension.
+/// One shape for an argument of @main: a size, 0 or more, for each dimension. A 0-d integer may have a value
+/// as well, for which the module is then specialised; it stays an argument, which nothing reads.
 struct ArgumentShape {
   std::vector<int64_t> sizes;
+  std::optional<int64_t> value = {};
 };
 
 /// Gives @main's arguments these shapes, in order, and carries them through the module: integer shape

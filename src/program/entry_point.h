@@ -26,6 +26,8 @@ struct EntryInput {
   TensorSignature type;
   /// A user input that is a Python int (a 0-d i64 tensor in the function) rather than a tensor.
   bool isSymInt = false;
+  SymInt value = {}; ///< of an int, what the ranges call it: a symbol; a constant when that is not known
+  bool isInShapes = false; ///< an int that shapes inside the function depend on
 };
 
 /// A leaf of the user's inputs that is no tensor: calls must pass an equal value.

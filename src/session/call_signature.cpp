@@ -1,6 +1,7 @@
 // CallSignature: the checks that every call makes, and the texts of their errors.
 #include "session/call_signature.h"
 
+#include "program/python_text.h"
 #include "session/size_solver.h"
 
 #include <fmt/ranges.h>
@@ -23,10 +24,40 @@ CallSignature::CallSignature(const program::EntryPoint &entryPoint) : entryPoint
       tensors.push_back(&input);
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const EntryInput *a, const EntryInput *b) { return a->position < b->position; });
-  for (const EntryInput *input : tensors)
+  for (const EntryInput *input : tensors) {
     for (size_t i = 0; i < input->type.shape.size(); ++i)
       if (!input->type.shape[i].isConstant())
         dimensions.push_back({input, i, input->type.shape[i]});
+    if (isAmongSizes(*input))
+      dimensions.push_back({input, 0, input->value});
+  }
+}
+
+std::string CallSignature::Dimension::what() const {
+  return isInt() ? "value" : fmt::format("size of dimension {}", index);
+}
+
+std::string CallSignature::Dimension::place() const {
+  return isInt() ? input->name : fmt::format("dimension {} of {}", index, input->name);
+}
+
+static bool mentions(const program::ExpressionPool &expressions, program::SymInt expression,
+                     program::SymInt symbol) {
+  if (expression.isConstant() || expression == symbol)
+    return expression == symbol;
+  return std::ranges::any_of(expressions[expression].operands,
+                             [&](program::SymInt operand) { return mentions(expressions, operand, symbol); });
+}
+
+/// An int counts as a size where shapes depend on it, or a relation of several sizes that the program took
+/// for granted.
+bool CallSignature::isAmongSizes(const EntryInput &input) const {
+  if (!input.isSymInt)
+    return false;
+  return input.isInShapes || std::ranges::any_of(entryPoint.rangeConstraints, [&](const auto &constraint) {
+           return !input.value.isConstant() && constraint.expression != input.value &&
+                  mentions(entryPoint.expressions, constraint.expression, input.value);
+         });
 }
 
 std::string CallSignature::inputNames() const {
@@ -59,11 +90,9 @@ static std::string describe(const Argument &argument) {
     std::string operator()(std::monostate) const { return "None"; }
     std::string operator()(bool value) const { return value ? "True" : "False"; }
     std::string operator()(int64_t value) const { return fmt::format("{}", value); }
-    std::string operator()(double value) const { return fmt::format("{}", value); }
-    std::string operator()(const std::complex<double> &value) const {
-      return fmt::format("({}{:+}j)", value.real(), value.imag());
-    }
-    std::string operator()(const std::string &value) const { return fmt::format("'{}'", value); }
+    std::string operator()(double value) const { return program::pythonText(value); }
+    std::string operator()(const std::complex<double> &value) const { return program::pythonText(value); }
+    std::string operator()(const std::string &value) const { return program::pythonText(value); }
     std::string operator()(DType value) const { return fmt::format("torch.{}", dtypeInfo(value).torchName); }
     std::string operator()(const program::Device &value) const {
       return fmt::format("device '{}'", value.name);
@@ -81,6 +110,19 @@ static std::string describe(const Argument &argument) {
     std::string operator()(const program::OpReference &value) const { return value.name; }
   };
   return std::visit(Printer{}, argument.value);
+}
+
+/// " (a float)" after a number, where another kind of number stands beside it; "" after others.
+static const char *kindBeside(const Argument &argument, const Argument &other) {
+  auto kind = [](const Argument &value) {
+    return value.as<bool>()                   ? " (a bool)"
+           : value.as<int64_t>()              ? " (an int)"
+           : value.as<double>()               ? " (a float)"
+           : value.as<std::complex<double>>() ? " (a complex)"
+                                              : "";
+  };
+  bool differs = argument.value.index() != other.value.index() && *kind(argument) && *kind(other);
+  return differs ? kind(argument) : "";
 }
 
 static bool isEqual(const Argument &a, const Argument &b) {
@@ -108,8 +150,10 @@ Status CallSignature::checkConstant(const ConstantInput &constant, const Input &
     return invalidArgument("[{}] wrong kind of input: got a tensor, expected {}", constant.name,
                            describe(constant.value));
   if (!isEqual(*given, constant.value))
-    return invalidArgument("[{}] wrong constant: got {}, expected {}, with which the program was captured",
-                           constant.name, describe(*given), describe(constant.value));
+    return invalidArgument(
+        "[{}] wrong constant: got {}{}, expected {}{}, with which the program was captured", constant.name,
+        describe(*given), kindBeside(*given, constant.value), describe(constant.value),
+        kindBeside(constant.value, *given));
   return {};
 }
 
@@ -118,7 +162,7 @@ Status CallSignature::checkTensor(const EntryInput &input, const Input &value, S
   if (!tensor) {
     const Argument &given = std::get<Argument>(value);
     if (input.isSymInt && given.as<int64_t>())
-      return {};
+      return checkInt(input, *given.as<int64_t>(), sizes);
     return invalidArgument("[{}] wrong kind of input: got {}, expected {}", input.name, describe(given),
                            input.isSymInt ? "an int" : "a tensor");
   }
@@ -140,6 +184,20 @@ Status CallSignature::checkTensor(const EntryInput &input, const Input &value, S
       return invalidArgument("[{}] wrong size of dimension {}: got {}, expected {}", input.name, i,
                              tensor->shape[i], shape[i].constant());
   }
+  return {};
+}
+
+Status CallSignature::checkInt(const EntryInput &input, int64_t value, Sizes &sizes) const {
+  auto isInput = [&](const Dimension &dimension) { return dimension.input == &input; };
+  if (std::ranges::any_of(dimensions, isInput)) {
+    sizes.push_back(value);
+    return {};
+  }
+  for (const program::RangeConstraint &constraint : entryPoint.rangeConstraints)
+    if (!input.value.isConstant() && constraint.expression == input.value &&
+        (value < constraint.range.min || value > constraint.range.max))
+      return invalidArgument("[{}] value ({}) out of range: got {}, expected {}", input.name,
+                             entryPoint.expressions.print(input.value), value, rangeText(constraint.range));
   return {};
 }
 

@@ -191,6 +191,8 @@ std::string Callable::identity(const std::vector<passes::ArgumentShape> &shapes)
     digest.addField(uint64_t{shape.sizes.size()});
     for (int64_t size : shape.sizes)
       digest.addField(static_cast<uint64_t>(size));
+    if (shape.value)
+      digest.addField("value").addField(static_cast<uint64_t>(*shape.value));
   }
   return "specialization " + hexText(digest.finish());
 }
@@ -234,9 +236,12 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
   auto specialization = std::make_shared<Specialization>();
   specialization->argumentTypes = argumentTypes(inputs);
   std::vector<passes::ArgumentShape> shapes;
-  for (size_t i = 0; i < argumentSources.size(); ++i)
+  for (size_t i = 0; i < argumentSources.size(); ++i) {
     shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape
                                               : specialization->argumentTypes[i]->shape});
+    if (entryPoint().inputs[i].isInShapes)
+      shapes.back().value = *std::get<program::Argument>(inputs[argumentSources[i].position]).as<int64_t>();
+  }
   runtime::ProgramSource source{identity(shapes), [&] { return programFor(client, shapes); }};
   TORCHERE_ASSIGN(specialization->executable, client.compile(source, {.device = device}));
   if (specialization->executable->outputCount() != entryPoint().outputs.size())

@@ -33,11 +33,10 @@ Status SizeSolver::bindSymbols() {
     const std::string &symbol = pool[dimension.size].symbol;
     auto [entry, isNew] = symbols.emplace(symbol, sizes[i]);
     if (isNew)
-      places[symbol] = fmt::format("dimension {} of {}", dimension.index, dimension.input->name);
+      places[symbol] = dimension.place();
     else if (entry->second != sizes[i])
-      return invalidArgument("[{}] wrong size of dimension {} ({}): got {}, expected {}, as in {}",
-                             dimension.input->name, dimension.index, symbol, sizes[i], entry->second,
-                             places[symbol]);
+      return invalidArgument("[{}] wrong {} ({}): got {}, expected {}, as in {}", dimension.input->name,
+                             dimension.what(), symbol, sizes[i], entry->second, places[symbol]);
   }
   return {};
 }
@@ -86,11 +85,10 @@ Result<bool> SizeSolver::solveFor(const Dimension &dimension, int64_t size) {
     return false; // not linear in the symbol: Max, a division, ...
   int64_t value = distance / slope;
   if (evaluateAt(dimension.size, symbol, value) != size)
-    return invalidArgument(
-        "[{}] wrong size of dimension {}: got {}, expected a value of {} for an integer {}",
-        dimension.input->name, dimension.index, size, print(dimension.size), symbol);
+    return invalidArgument("[{}] wrong {}: got {}, expected a value of {} for an integer {}",
+                           dimension.input->name, dimension.what(), size, print(dimension.size), symbol);
   symbols[symbol] = value;
-  places[symbol] = fmt::format("dimension {} of {}", dimension.index, dimension.input->name);
+  places[symbol] = dimension.place();
   return true;
 }
 
@@ -110,9 +108,8 @@ Status SizeSolver::checkValue(const Dimension &dimension, int64_t size) const {
   auto value = evaluate(dimension.size);
   if (!value || *value == size)
     return {};
-  return invalidArgument("[{}] wrong size of dimension {} ({}): got {}, expected {} for {}",
-                         dimension.input->name, dimension.index, print(dimension.size), size, *value,
-                         valuesOf(dimension.size));
+  return invalidArgument("[{}] wrong {} ({}): got {}, expected {} for {}", dimension.input->name,
+                         dimension.what(), print(dimension.size), size, *value, valuesOf(dimension.size));
 }
 
 Status SizeSolver::checkExpressions() {
@@ -121,7 +118,7 @@ Status SizeSolver::checkExpressions() {
   return {};
 }
 
-static std::string describe(const program::Range &range) {
+std::string rangeText(const program::Range &range) {
   if (range.min == range.max)
     return std::to_string(range.min);
   if (range.max == std::numeric_limits<int64_t>::max())
@@ -144,13 +141,12 @@ Status SizeSolver::checkRanges() const {
     auto value = evaluate(constraint.expression);
     if (!value || (*value >= constraint.range.min && *value <= constraint.range.max))
       continue;
-    std::string expected = describe(constraint.range);
+    std::string expected = rangeText(constraint.range);
     for (size_t i = 0; i < sizes.size(); ++i) {
       const Dimension &dimension = signature.dimensions[i];
       if (dimension.size == constraint.expression)
-        return invalidArgument("[{}] size of dimension {} ({}) out of range: got {}, expected {}",
-                               dimension.input->name, dimension.index, print(dimension.size), *value,
-                               expected);
+        return invalidArgument("[{}] {} ({}) out of range: got {}, expected {}", dimension.input->name,
+                               dimension.what(), print(dimension.size), *value, expected);
     }
     return invalidArgument("[{}] {} out of range: got {}, expected {}{}", signature.entryPoint.name,
                            print(constraint.expression), *value, expected, originOf(constraint.expression));

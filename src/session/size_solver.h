@@ -10,6 +10,9 @@
 
 namespace torchere::session {
 
+/// "2 to 8", "at least 2", "at most 8", "4".
+std::string rangeText(const program::Range &range);
+
 /// Plain symbols are read off their dimensions; an expression with one unknown symbol is solved for it when
 /// it is linear. What stays unknown is not checked.
 class SizeSolver {

@@ -86,6 +86,18 @@ TEST(Signature, ReadsBackWhatItWrote) {
   EXPECT_EQ(read->outputTree.torchText, "");
 }
 
+TEST(Signature, KeepsWhatAnIntegerIsCalled) {
+  EntryPoint entry;
+  entry.userInputCount = 1;
+  EntryInput input{InputSource::UserInput,         "n", 0, {DType::I64, {}}, true,
+                   entry.expressions.symbol("s0"), true};
+  entry.inputs.push_back(input);
+  Result<EntryPoint> read = readSignature(*signatureText(entry), "f.json");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->expressions.print(read->inputs[0].value), "s0");
+  EXPECT_TRUE(read->inputs[0].isInShapes);
+}
+
 TEST(Signature, ConstantsThatAreNotReadNeedNoIndex) {
   EntryPoint entry;
   entry.unusedInputs = {{InputSource::Constant, "c", -1, {DType::F32, {2}}, false}};

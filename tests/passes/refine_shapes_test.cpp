@@ -52,6 +52,33 @@ TEST(RefineShapes, SpecialisesACloneAndLeavesTheOriginal) {
   EXPECT_EQ(module.text(), flatten);
 }
 
+TEST(RefineShapes, SpecialisesForTheValueOfAnInteger) {
+  stablehlo::Module module = parsed(R"(
+func.func @main(%n: tensor<i64>) -> tensor<?xi64> {
+  %0 = stablehlo.reshape %n : (tensor<i64>) -> tensor<1xi64>
+  %1 = stablehlo.dynamic_iota %0, dim = 0 : (tensor<1xi64>) -> tensor<?xi64>
+  return %1 : tensor<?xi64>
+})");
+  Status status = refineShapes(module, {{{}, 3}});
+  ASSERT_TRUE(status) << status.error().text();
+  EXPECT_EQ(module.text(), R"(module {
+  func.func @main(%arg0: tensor<i64>) -> tensor<3xi64> {
+    %0 = stablehlo.iota dim = 0 : tensor<3xi64>
+    return %0 : tensor<3xi64>
+  }
+}
+)");
+}
+
+TEST(RefineShapes, RefusesValuesOfOthersThanIntegers) {
+  const char *text = "func.func @main(%x: tensor<f32>, %y: tensor<i8>) -> tensor<f32> {\n"
+                     "  return %x : tensor<f32>\n}";
+  EXPECT_EQ(refinementError(text, {{{}, 3}, {{}}}),
+            "[main] argument 0 cannot have the value 3: it is tensor<f32>");
+  EXPECT_EQ(refinementError(text, {{{}}, {{}, 128}}),
+            "[main] argument 1 cannot have the value 128: it is tensor<i8>");
+}
+
 TEST(RefineShapes, TakesSizesOfZero) {
   stablehlo::Module module = parsed(flatten);
   ASSERT_TRUE(refineShapes(module, {{{0, 3}}}));

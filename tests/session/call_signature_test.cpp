@@ -27,6 +27,11 @@ protected:
       input.type.shape.push_back(*entryPoint.expressions.parse(size));
     entryPoint.inputs.push_back(std::move(input));
   }
+  void addInteger(const std::string &name, const char *symbol) {
+    addInput(name, {}, DType::I64);
+    entryPoint.inputs.back().isSymInt = true;
+    entryPoint.inputs.back().value = *entryPoint.expressions.parse(symbol);
+  }
   void addConstant(const std::string &name, Argument value) {
     entryPoint.constantInputs.push_back({name, entryPoint.userInputCount++, std::move(value)});
   }
@@ -115,7 +120,7 @@ TEST_F(CallSignatureTest, ConstantsOfEveryKindAreCompared) {
   };
   const char *texts[] = {"got 3, expected 2",
                          "got False, expected True",
-                         "got 1, expected nan",
+                         "got 1.0, expected nan",
                          "got (1-2j), expected (1+2j)",
                          "got torch.float64, expected torch.float32",
                          "got device 'cuda', expected device 'cpu'",
@@ -134,8 +139,51 @@ TEST_F(CallSignatureTest, ChecksIntegers) {
   addInput("n", {}, DType::I64);
   entryPoint.inputs.front().isSymInt = true;
   EXPECT_EQ(error({Argument{int64_t{5}}}), "");
-  EXPECT_EQ(error({Argument{5.0}}), "[n] wrong kind of input: got 5, expected an int");
+  EXPECT_EQ(error({Argument{5.0}}), "[n] wrong kind of input: got 5.0, expected an int");
   EXPECT_EQ(error({tensor({})}), "[n] wrong kind of input: got a tensor, expected an int");
+}
+
+TEST_F(CallSignatureTest, ChecksTheRangesOfIntegers) {
+  addInteger("n", "s0");
+  addRange("s0", -2, 8);
+  EXPECT_EQ(error({Argument{int64_t{-2}}}), "");
+  EXPECT_TRUE(sizes.empty());
+  EXPECT_EQ(error({Argument{int64_t{9}}}), "[n] value (s0) out of range: got 9, expected -2 to 8");
+  EXPECT_EQ(error({Argument{int64_t{-3}}}), "[n] value (s0) out of range: got -3, expected -2 to 8");
+}
+
+TEST_F(CallSignatureTest, IntegersInShapesAreSizes) {
+  addInput("x", {"s1"});
+  addInteger("n", "s0");
+  entryPoint.inputs.back().isInShapes = true;
+  addRange("s0", 2, 8);
+  EXPECT_EQ(error({tensor({7}), Argument{int64_t{3}}}), "");
+  EXPECT_EQ(sizes, (Sizes{7, 3}));
+  EXPECT_EQ(error({tensor({7}), Argument{int64_t{9}}}),
+            "[n] value (s0) out of range: got 9, expected 2 to 8");
+}
+
+TEST_F(CallSignatureTest, ChecksIntegersThatOtherSizesDependOn) {
+  addInput("x", {"s0"});
+  addInteger("n", "s0");
+  addInteger("m", "s1");
+  addRange("s0 - s1", 1);
+  EXPECT_EQ(error({tensor({3}), Argument{int64_t{3}}, Argument{int64_t{2}}}), "");
+  EXPECT_EQ(error({tensor({3}), Argument{int64_t{4}}, Argument{int64_t{2}}}),
+            "[n] wrong value (s0): got 4, expected 3, as in dimension 0 of x");
+  EXPECT_EQ(error({tensor({3}), Argument{int64_t{3}}, Argument{int64_t{5}}}),
+            "[forward] s0 - s1 out of range: got -2, expected at least 1, for s0 = 3 (dimension 0 of x), "
+            "s1 = 5 (m)");
+}
+
+TEST_F(CallSignatureTest, NumbersOfOtherKindsSayTheirs) {
+  addConstant("c", Argument{3.0});
+  EXPECT_EQ(error({Argument{int64_t{3}}}), "[c] wrong constant: got 3 (an int), expected 3.0 (a float), with "
+                                           "which the program was captured");
+  EXPECT_EQ(error({Argument{true}}), "[c] wrong constant: got True (a bool), expected 3.0 (a float), with "
+                                     "which the program was captured");
+  EXPECT_EQ(error({Argument{}}),
+            "[c] wrong constant: got None, expected 3.0, with which the program was captured");
 }
 
 TEST_F(CallSignatureTest, GivesTheSizesOfDynamicDimensions) {
