@@ -60,6 +60,19 @@ static std::string pythonTypeText(const Argument &argument) {
   return fmt::format("<class '{}'>", std::visit(Names(), argument.value));
 }
 
+/// The class of an argument that is no tensor, from the dtype that it has in a .meta: PyTorch/XLA 2.2 wrote
+/// str(type(value)), "<class 'int'>", later versions write the class's name. Empty for a tensor's dtype.
+static std::string_view pythonTypeName(std::string_view dtype) {
+  constexpr std::string_view opening = "<class '", closing = "'>";
+  if (dtype.starts_with(opening) && dtype.ends_with(closing))
+    return dtype.substr(opening.size(), dtype.size() - opening.size() - closing.size());
+  for (std::string_view name :
+       {"NoneType", "int", "float", "complex", "str", "list", "dtype", "device", "layout", "memory_format"})
+    if (dtype == name)
+      return name;
+  return {};
+}
+
 /// The user's inputs that are no arguments of the function, by position.
 static OrderedJson unusedInputsJson(const EntryPoint &entryPoint) {
   std::vector<std::pair<int64_t, OrderedJson>> unused;
@@ -149,11 +162,15 @@ private:
             fmt::format("got {} elements, expected a location and a signature", pair.size()));
       TORCHERE_ASSIGN(EntryInput input, readLocation(pair[0]));
       TORCHERE_ASSIGN(std::string dtype, pair[1].string("dtype"));
-      if (!dtype.starts_with("<class ")) {
+      TORCHERE_ASSIGN(auto shape, pair[1].array("shape"));
+      std::string_view type = pythonTypeName(dtype);
+      entryPoint.userInputCount = std::max(entryPoint.userInputCount, input.position + 1);
+      if (type == "NoneType") {
+        entryPoint.constantInputs.push_back({input.name, input.position, {}});
+      } else if (type.empty() &&
+                 !(dtype == "bool" && shape.empty())) { // which may be a bool or a tensor of one
         TORCHERE_ASSIGN(input.type, readSignature(pair[1], "s"));
         entryPoint.unusedInputs.push_back(std::move(input));
-      } else if (dtype == "<class 'NoneType'>") {
-        entryPoint.constantInputs.push_back({input.name, input.position, {}});
       }
     }
     return {};

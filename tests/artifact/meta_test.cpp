@@ -72,6 +72,35 @@ const std::string torchXlaMeta = R"({"name": "forward", "stablehlo_version": "0.
  "input_pytree_spec": "[1, {\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": null, \"context\": null, \"children_spec\": []}, {\"type\": null, \"context\": null, \"children_spec\": []}, {\"type\": null, \"context\": null, \"children_spec\": []}]}, {\"type\": \"builtins.dict\", \"context\": \"[\\\"mask\\\"]\", \"children_spec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}]}]",
  "output_pytree_spec": "[1, {\"type\": null, \"context\": null, \"children_spec\": []}]"})";
 
+/// PyTorch/XLA 2.2 wrote "<class 'int'>", later versions write "int". "bool" may be a bool or a tensor of
+/// one.
+TEST(Meta, ReadsTheArgumentsThatAreNoTensors) {
+  for (const char *type :
+       {"int", "float", "bool", "str", "<class 'int'>", "<class 'bool'>", "<class 'str'>"}) {
+    std::string text = R"({"name": "f", "stablehlo_version": "0.0.0", "output_signature": [],
+      "input_signature": [{"shape": [2], "dtype": "float32", "dynamic_dims": []}],
+      "input_locations": [{"type_": "input_arg", "position": 0, "name": ""}],
+      "unused_inputs": [[{"type_": "input_arg", "position": 1, "name": ""},
+                         {"shape": [], "dtype": "TYPE", "dynamic_dims": []}]],
+      "input_pytree_spec": null, "output_pytree_spec": null})";
+    text.replace(text.find("TYPE"), 4, type);
+    Result<EntryPoint> entry = readMeta(text, "f.meta");
+    ASSERT_TRUE(entry.has_value()) << entry.error().message;
+    EXPECT_EQ(entry->userInputCount, 2) << type;
+    EXPECT_TRUE(entry->unusedInputs.empty() && entry->constantInputs.empty()) << type;
+  }
+}
+
+TEST(Meta, RefusesUnknownTypes) {
+  std::string text = torchXlaMeta;
+  text.replace(text.find("<class 'int'>"), 13, "integer");
+  Result<EntryPoint> entry = readMeta(text, "f.meta");
+  ASSERT_FALSE(entry.has_value());
+  EXPECT_NE(entry.error().message.find("got the dtype \"integer\", expected one of torch's"),
+            std::string::npos)
+      << entry.error().message;
+}
+
 TEST(Meta, ReadsPyTorchXlasFiles) {
   Result<EntryPoint> entry = readMeta(torchXlaMeta, "forward.meta");
   ASSERT_TRUE(entry.has_value()) << entry.error().message;
