@@ -108,7 +108,7 @@ format: setup ## rewrite the sources in the project's format
 	@$(VENV)/ruff check -q --fix-only
 	@$(VENV)/ruff format -q
 
-lint: setup ## check format, Python style and the layers
+lint: setup ## check format, Python style, the layers and switches
 	$(say) 'clang-format'
 	@git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run --Werror
 	$(say) 'ruff'
@@ -116,6 +116,8 @@ lint: setup ## check format, Python style and the layers
 	@$(VENV)/ruff format --check
 	$(say) 'layers'
 	@$(VENV)/python scripts/check_layers.py
+	$(say) 'switches'
+	@$(VENV)/python scripts/check_switches.py
 
 wheel: build ## make dist/torchere-*.whl
 	$(say) 'packing the wheel'

@@ -54,7 +54,9 @@ uint32_t encodeFloat(double value, const FloatFormat &format) {
       return sign | largestExponent | 1u << (format.mantissaBits - 1);
     case FloatSpecials::Fn:
       return sign | allOnes;
-    default:
+    case FloatSpecials::Fnuz:
+    case FloatSpecials::Finite:
+    case FloatSpecials::PowerOnly: // encoded above
       return signBit;
     }
   }
@@ -76,9 +78,11 @@ uint32_t encodeFloat(double value, const FloatFormat &format) {
     return sign | std::min(bits, allOnes);
   case FloatSpecials::Fnuz:
     return bits == 0 ? 0 : bits > allOnes ? signBit : sign | bits;
-  default:
-    return sign | std::min(bits, allOnes);
+  case FloatSpecials::Finite:
+  case FloatSpecials::PowerOnly:
+    break;
   }
+  return sign | std::min(bits, allOnes);
 }
 
 } // namespace torchere

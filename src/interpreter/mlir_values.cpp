@@ -100,11 +100,28 @@ static Type floatType(ElementType type, MLIRContext *context) {
     return BFloat16Type::get(context);
   case ElementType::F16:
     return Float16Type::get(context);
+  case ElementType::F32:
+    return Float32Type::get(context);
   case ElementType::F64:
     return Float64Type::get(context);
-  default:
-    return Float32Type::get(context);
+  case ElementType::Bool:
+  case ElementType::I2:
+  case ElementType::I4:
+  case ElementType::I8:
+  case ElementType::I16:
+  case ElementType::I32:
+  case ElementType::I64:
+  case ElementType::U2:
+  case ElementType::U4:
+  case ElementType::U8:
+  case ElementType::U16:
+  case ElementType::U32:
+  case ElementType::U64:
+  case ElementType::C64:
+  case ElementType::C128:
+    break;
   }
+  llvm::report_fatal_error("[interpreter] an element type is no float");
 }
 
 Type mlirTypeOf(ElementType type, MLIRContext *context) {

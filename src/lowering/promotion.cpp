@@ -27,9 +27,8 @@ DType signedOfWidth(size_t bytes) {
     return DType::I16;
   case 4:
     return DType::I32;
-  default:
-    return DType::I64;
   }
+  return DType::I64;
 }
 
 DType promoteIntegers(DType a, DType b) {
@@ -52,27 +51,17 @@ DType promoteFloats(DType a, DType b) {
 
 /// The real dtype of a complex one's parts.
 DType partType(DType dtype) {
-  switch (dtype) {
-  case DType::C32:
+  if (dtype == DType::C32)
     return DType::F16;
-  case DType::C64:
+  if (dtype == DType::C64)
     return DType::F32;
-  case DType::C128:
-    return DType::F64;
-  default:
-    return dtype;
-  }
+  return dtype == DType::C128 ? DType::F64 : dtype;
 }
 
 DType complexOf(DType part) {
-  switch (part) {
-  case DType::F16:
+  if (part == DType::F16)
     return DType::C32;
-  case DType::F64:
-    return DType::C128;
-  default:
-    return DType::C64;
-  }
+  return part == DType::F64 ? DType::C128 : DType::C64;
 }
 
 } // namespace

@@ -73,9 +73,11 @@ bool isLeast(const ElementFormat &format, const APInt &bits) {
   }
   case Kind::Signed:
     return bits.isMinSignedValue();
-  default:
-    return bits.isZero();
+  case Kind::Boolean:
+  case Kind::Unsigned:
+    break;
   }
+  return bits.isZero();
 }
 
 bool isGreatest(const ElementFormat &format, const APInt &bits) {
@@ -86,9 +88,11 @@ bool isGreatest(const ElementFormat &format, const APInt &bits) {
   }
   case Kind::Signed:
     return bits.isMaxSignedValue();
-  default:
-    return bits.isAllOnes();
+  case Kind::Boolean:
+  case Kind::Unsigned:
+    break;
   }
+  return bits.isAllOnes();
 }
 
 bool isLeastInteger(const ElementFormat &format, const APInt &bits) {

@@ -55,9 +55,16 @@ SymInt ExpressionPool::make(ExpressionKind kind, std::vector<SymInt> operands) {
   case ExpressionKind::Max:
   case ExpressionKind::Min:
     return makeExtreme(kind, operands);
-  default:
-    return makeBinary(kind, operands.at(0), operands.at(1));
+  case ExpressionKind::Pow:
+  case ExpressionKind::FloorDiv:
+  case ExpressionKind::CeilDiv:
+  case ExpressionKind::IntTrueDiv:
+  case ExpressionKind::Mod:
+  case ExpressionKind::TruncDiv:
+  case ExpressionKind::Symbol: // which symbol() makes
+    break;
   }
+  return makeBinary(kind, operands.at(0), operands.at(1));
 }
 
 /// Whether it is a product that starts with a constant factor. (A product of constants that does not fit in
@@ -272,7 +279,11 @@ SymInt ExpressionPool::makeBinary(ExpressionKind kind, SymInt left, SymInt right
     if (!left.isConstant() && (*this)[left].kind == ExpressionKind::Pow)
       return make(kind, {(*this)[left].operands[0], makeMul({(*this)[left].operands[1], right})});
     break;
-  default:
+  case ExpressionKind::Symbol:
+  case ExpressionKind::Add:
+  case ExpressionKind::Mul:
+  case ExpressionKind::Max:
+  case ExpressionKind::Min:
     break;
   }
   return intern(kind, {left, right});

@@ -44,11 +44,19 @@ static Result<int64_t> divide(ExpressionKind kind, int64_t left, int64_t right) 
     return quotient;
   case ExpressionKind::Mod:
     return inexact && negative ? remainder + right : remainder;
-  default:
+  case ExpressionKind::IntTrueDiv:
     if (inexact)
       return invalidArgument("the quotient is no integer: got {} / {}", left, right);
     return quotient;
+  case ExpressionKind::Symbol:
+  case ExpressionKind::Add:
+  case ExpressionKind::Mul:
+  case ExpressionKind::Pow:
+  case ExpressionKind::Max:
+  case ExpressionKind::Min:
+    break;
   }
+  return fail(ErrorCode::Internal, "the operator does not divide");
 }
 
 Result<int64_t> applyOperator(ExpressionKind kind, int64_t left, int64_t right) {

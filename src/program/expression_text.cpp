@@ -24,9 +24,14 @@ static Precedence precedenceOf(const ExpressionPool &pool, SymInt expression) {
   case ExpressionKind::Mod:
   case ExpressionKind::IntTrueDiv:
     return Precedence::Lowest;
-  default:
-    return Precedence::Atom;
+  case ExpressionKind::Symbol:
+  case ExpressionKind::CeilDiv:
+  case ExpressionKind::TruncDiv:
+  case ExpressionKind::Max:
+  case ExpressionKind::Min:
+    break;
   }
+  return Precedence::Atom;
 }
 
 static std::string printAt(const ExpressionPool &pool, SymInt expression, Precedence least) {

@@ -110,9 +110,25 @@ Since attributeSince(Attribute attribute) {
   }
   case AttributeCode::Tensor:
     return typeSince(cast<ElementsAttr>(attribute).getType());
-  default:
-    return *code >= AttributeCode::SubAxisInfo ? Version{1, 16, 0} : minimumVersion;
+  case AttributeCode::SubAxisInfo:
+  case AttributeCode::AxisRef:
+  case AttributeCode::MeshAxis:
+    return Version{1, 16, 0};
+  case AttributeCode::Boolean:
+  case AttributeCode::ComparisonDirection:
+  case AttributeCode::ComparisonType:
+  case AttributeCode::CustomCallApiVersion:
+  case AttributeCode::FftType:
+  case AttributeCode::OutputOperandAlias:
+  case AttributeCode::Precision:
+  case AttributeCode::RngAlgorithm:
+  case AttributeCode::RngDistribution:
+  case AttributeCode::String:
+  case AttributeCode::Transpose:
+  case AttributeCode::TypeExtensions:
+    break;
   }
+  return minimumVersion;
 }
 
 } // namespace torchere::vhlo

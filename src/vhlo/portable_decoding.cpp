@@ -263,11 +263,21 @@ Attribute readPortableAttribute(PartReader &reader) {
     return readMeshAxis(reader);
   case AttributeCode::Mesh:
     return readMesh(reader);
-  default:
-    if (Attribute value = readEnum(reader, code))
-      return value;
-    return reader.fail(fmt::format("an attribute of code {}, which is unknown or not supported", number));
+  case AttributeCode::ComparisonDirection:
+  case AttributeCode::ComparisonType:
+  case AttributeCode::CustomCallApiVersion:
+  case AttributeCode::FftType:
+  case AttributeCode::Precision:
+  case AttributeCode::RngAlgorithm:
+  case AttributeCode::RngDistribution:
+  case AttributeCode::Transpose:
+  case AttributeCode::ResultAccuracyMode:
+    break;
   }
+  // Or a number that is no code.
+  if (Attribute value = readEnum(reader, code))
+    return value;
+  return reader.fail(fmt::format("an attribute of code {}, which is unknown or not supported", number));
 }
 
 } // namespace torchere::vhlo

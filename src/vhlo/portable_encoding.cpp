@@ -206,9 +206,18 @@ LogicalResult writeAttribute(PortableAttr attribute, DialectBytecodeWriter &writ
   case AttributeCode::MeshAxis:
   case AttributeCode::Mesh:
     return writeMesh(payload, writer), success();
-  default:
-    return writeEnum(attribute, writer);
+  case AttributeCode::ComparisonDirection:
+  case AttributeCode::ComparisonType:
+  case AttributeCode::CustomCallApiVersion:
+  case AttributeCode::FftType:
+  case AttributeCode::Precision:
+  case AttributeCode::RngAlgorithm:
+  case AttributeCode::RngDistribution:
+  case AttributeCode::Transpose:
+  case AttributeCode::ResultAccuracyMode:
+    break;
   }
+  return writeEnum(attribute, writer);
 }
 
 class PortableEncoding : public BytecodeDialectInterface {
