@@ -65,6 +65,12 @@ mlir::Type Context::elementType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType();
 }
 
+/// Values have the element types that elementType() gives; another is a programming error.
+[[noreturn]] static void abortOn(mlir::Type type) {
+  llvm::errs() << "[lowering] a value has an element type that no dtype has: " << type << "\n";
+  std::abort();
+}
+
 static DType integerDtype(mlir::IntegerType type) {
   switch (type.getWidth()) {
   case 1:
@@ -75,22 +81,24 @@ static DType integerDtype(mlir::IntegerType type) {
     return type.isUnsigned() ? DType::U16 : DType::I16;
   case 32:
     return type.isUnsigned() ? DType::U32 : DType::I32;
-  default:
+  case 64:
     return type.isUnsigned() ? DType::U64 : DType::I64;
   }
+  abortOn(type);
 }
 
 static DType floatDtype(mlir::Type type) {
   return llvm::TypeSwitch<mlir::Type, DType>(type)
       .Case<mlir::Float16Type>([](auto) { return DType::F16; })
       .Case<mlir::BFloat16Type>([](auto) { return DType::BF16; })
+      .Case<mlir::Float32Type>([](auto) { return DType::F32; })
       .Case<mlir::Float64Type>([](auto) { return DType::F64; })
       .Case<mlir::Float8E4M3FNType>([](auto) { return DType::F8E4M3FN; })
       .Case<mlir::Float8E4M3FNUZType>([](auto) { return DType::F8E4M3FNUZ; })
       .Case<mlir::Float8E5M2Type>([](auto) { return DType::F8E5M2; })
       .Case<mlir::Float8E5M2FNUZType>([](auto) { return DType::F8E5M2FNUZ; })
       .Case<mlir::Float8E8M0FNUType>([](auto) { return DType::F8E8M0FNU; })
-      .Default([](auto) { return DType::F32; });
+      .Default([](mlir::Type other) -> DType { abortOn(other); });
 }
 
 DType Context::dtype(mlir::Value value) {
@@ -231,6 +239,25 @@ mlir::Value Context::highest(mlir::Type element) {
 
 // ---- elementwise ops
 
+/// For a conversion to float8_e4m3fn: torch's saturates, infinities as well, where StableHLO's gives NaN.
+static mlir::Value clampToFloat8(Context &cx, mlir::Value number) {
+  constexpr double greatest = 448;
+  mlir::Value low = cx.constant(-greatest, DType::F32), high = cx.constant(greatest, DType::F32);
+  return cx.withShape(cx.create<stablehlo::ClampOp>(number.getType(), {low, number, high}), cx.shape(number));
+}
+
+/// To float8_e8m0fnu, which has neither sign nor zero: torch drops the one and gives the least number for the
+/// other.
+static mlir::Value convertToPower(Context &cx, mlir::Value number) {
+  Dims shape = cx.shape(number);
+  number = cx.withShape(cx.create<stablehlo::AbsOp>(number.getType(), number), shape);
+  mlir::Type element = cx.elementType(DType::F8E8M0FNU);
+  mlir::RankedTensorType type = mlir::cast<mlir::RankedTensorType>(number.getType()).clone(element);
+  mlir::Value power = cx.withShape(cx.create<stablehlo::ConvertOp>(type, number), shape);
+  mlir::Value isZero = cx.compare(stablehlo::ComparisonDirection::EQ, number, cx.fullLike(0.0, number));
+  return cx.select(isZero, cx.fullLike(std::ldexp(1.0, -127), power), power);
+}
+
 mlir::Value Context::convert(mlir::Value value, mlir::Type element) {
   if (const Scalar *number = asNumber(value))
     return constant(*number, element);
@@ -240,6 +267,12 @@ mlir::Value Context::convert(mlir::Value value, mlir::Type element) {
   if (element.isInteger(1) && mlir::isa<mlir::ComplexType>(elementType(value)))
     return compare(stablehlo::ComparisonDirection::NE, value, fullLike(0.0, value));
   mlir::RankedTensorType type = mlir::cast<mlir::RankedTensorType>(value.getType()).clone(element);
+  if (mlir::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+    value = convert(value, DType::F32); // as torch does, which rounds 64 bits twice
+  if (mlir::isa<mlir::Float8E4M3FNType>(element))
+    value = clampToFloat8(*this, value);
+  if (mlir::isa<mlir::Float8E8M0FNUType>(element))
+    return convertToPower(*this, value);
   return withShape(create<stablehlo::ConvertOp>(type, value), shape(value));
 }
 
