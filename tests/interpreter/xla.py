@@ -19,7 +19,7 @@ from jaxlib.mlir.dialects import func, stablehlo
 from jaxlib.mlir.passmanager import PassManager
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
-from xla_options import compile_options
+from xla_options import OLD_INSTRUCTIONS, compile_options
 
 # How jaxlib makes a module's shapes known once those of main's arguments are.
 REFINEMENT = "builtin.module({},stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism))"
@@ -190,7 +190,8 @@ class Plugin:
 
     def _ask(self, execute: Callable[..., list[Any]], *question: Any) -> list[Any]:
         if self._process is None:
-            flags = f"--xla_force_host_platform_device_count={self._devices}"  # and none of the environment's
+            # None of the environment's.
+            flags = f"--xla_force_host_platform_device_count={self._devices} {OLD_INSTRUCTIONS}"
             self._process = subprocess.Popen(
                 [sys.executable, __file__],
                 stdin=subprocess.PIPE,
