@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import bisect
 import dataclasses
 import functools
@@ -100,12 +101,20 @@ class _Apart:
         print(json.dumps(text), file=self.process.stdin, flush=True)
         if line := self.process.stdout.readline():
             return Verdict(*json.loads(line))
-        status, self.process = self.process.wait(), None
+        status = self.end()
         assert status < 0, f"exit status {status} of the judge"
         return Verdict(None, f"jaxlib died: signal {-status}")
 
+    def end(self) -> int:
+        process, self.process = self.process, None
+        if process is None:
+            return 0
+        process.communicate()  # it ends with its input
+        return process.returncode
+
 
 _apart = _Apart()
+atexit.register(_apart.end)
 
 
 def theirs_apart(texts: Sequence[str]) -> list[Verdict]:
