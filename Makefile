@@ -18,7 +18,8 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-all-families test-all-rows test-all-mutations test-packages asan tsan bench format lint wheel clean
+        test-all-families test-all-rows test-all-mutations test-all-overwrites test-packages asan tsan bench format \
+        lint wheel clean
 
 help: ## what the commands are
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 20
@@ -83,6 +84,9 @@ test-all-rows: build plugin ## the op table's samples on XLA too: `make test` in
 
 test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all
+
+test-all-overwrites: build ## 3,000 loads and 100 kills during overwriting: `make test` has 200 and 10
+	@$(VENV)/python -m pytest --sweeps tests/artifact/overwriting_test.py
 
 # What depends on torch. Nothing of the core is compiled against it, so the build is the same.
 TORCH_TESTS ?= tests/exporter tests/python tests/models tests/ops tests/session tests/artifact

@@ -180,20 +180,26 @@ void bindArtifact(nb::module_ &module) {
   module.def(
       "save_bundle",
       [](const Bundle &bundle, const std::filesystem::path &path, bool saveWeights, bool includeText,
-         bool overwrite, const TargetVersion &target) {
+         bool overwrite, const TargetVersion &target, bool digests) {
         nb::gil_scoped_release released;
-        unwrap(save(bundle, path, {saveWeights, includeText, overwrite, versionOf(target)}));
+        unwrap(save(bundle, path,
+                    {.saveWeights = saveWeights,
+                     .includeText = includeText,
+                     .overwrite = overwrite,
+                     .withDigests = digests,
+                     .target = versionOf(target)}));
       },
       nb::arg("bundle"), nb::arg("path"), nb::kw_only(), nb::arg("save_weights") = true,
       nb::arg("include_text") = true, nb::arg("overwrite") = false, nb::arg("target_version") = nb::none(),
-      "Writes the directory of a program.");
+      nb::arg("digests") = false, "Writes the directory of a program.");
   module.def(
       "load_bundle",
-      [](const std::filesystem::path &path, bool mapWeights) {
+      [](const std::filesystem::path &path, bool mapWeights, bool verify) {
         nb::gil_scoped_release released;
-        return std::make_shared<Bundle>(unwrap(load(path, {mapWeights})));
+        return std::make_shared<Bundle>(unwrap(load(path, {.mapWeights = mapWeights, .verify = verify})));
       },
-      nb::arg("path"), nb::kw_only(), nb::arg("map_weights") = true, "Reads the directory of a program.");
+      nb::arg("path"), nb::kw_only(), nb::arg("map_weights") = true, nb::arg("verify") = false,
+      "Reads the directory of a program.");
 }
 
 } // namespace torchere::bindings

@@ -238,10 +238,10 @@ STABLEHLO_VERSION: str = '1.17.0'
 def make_bundle(programs: Sequence[Exported], has_weights: bool = True, target_version: str | None = None) -> Bundle:
     """Joins exported programs, which may share weights, into one bundle."""
 
-def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False, target_version: str | None = None) -> None:
+def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False, target_version: str | None = None, digests: bool = False) -> None:
     """Writes the directory of a program."""
 
-def load_bundle(path: str | os.PathLike, *, map_weights: bool = True) -> Bundle:
+def load_bundle(path: str | os.PathLike, *, map_weights: bool = True, verify: bool = False) -> Bundle:
     """Reads the directory of a program."""
 
 class PluginLocation:

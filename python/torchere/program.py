@@ -62,11 +62,14 @@ class StableHLOProgram:
         return cls(bundle, program, timings, target_version, output_specs=specs)
 
     @classmethod
-    def load(cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> StableHLOProgram:
-        """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read. Of the classes of
+    def load(
+        cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
+    ) -> StableHLOProgram:
+        """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read; with `verify`
+        every file is read and compared with the digest that save(digests=True) kept of it. Of the classes of
         results (named tuples, dataclasses, whatever is registered with torch) `classes` are rebuilt; the
         others come as plain tuples and dicts, since a file is no reason to import and call anything."""
-        return cls(_core.load_bundle(os.fspath(stablehlo_dir)), classes=classes)
+        return cls(_core.load_bundle(os.fspath(stablehlo_dir), verify=verify), classes=classes)
 
     def save(
         self,
@@ -75,12 +78,14 @@ class StableHLOProgram:
         overwrite: bool = False,
         *,
         target_version: str | None = None,
+        digests: bool = False,
     ) -> None:
-        """Writes a directory in PyTorch/XLA's layout. Parents are made; a directory that is not empty is
-        refused unless it holds a saved program and `overwrite` is set. `options` are StableHLOExportOptions,
-        of which `save_weights` and `include_human_readable_text` matter here. `target_version` is the
-        StableHLO version that reads the bytecode; the export's, or one of about twelve weeks ago, where none
-        is given."""
+        """Writes a directory in PyTorch/XLA's layout, whole or not at all, and waits until the disk has it.
+        Parents are made; a directory that is not empty is refused unless it holds a saved program, and
+        nothing else, and `overwrite` is set. `options` are StableHLOExportOptions, of which `save_weights`
+        and `include_human_readable_text` matter here. `target_version` is the StableHLO version that reads
+        the bytecode; the export's, or one of about twelve weeks ago, where none is given. `digests` keeps a
+        digest of every file, for load(verify=True) and `torchere verify-files`."""
         _core.save_bundle(
             self._core_bundle,
             os.fspath(stablehlo_dir),
@@ -88,6 +93,7 @@ class StableHLOProgram:
             include_text=getattr(options, "include_human_readable_text", True),
             overwrite=overwrite,
             target_version=target_version or getattr(options, "target_version", None) or self._target_version,
+            digests=digests,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -166,7 +172,10 @@ class StableHLOProgram:
         return f"{type(self).__name__}({functions}; {len(self._core_bundle.weight_names)} weights)"
 
 
-def load(stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> StableHLOProgram:
+def load(
+    stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
+) -> StableHLOProgram:
     """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote. `classes` are those
-    of its results that are rebuilt: load("mlp", classes=[Out]); others come as plain tuples and dicts."""
-    return StableHLOProgram.load(stablehlo_dir, classes=classes)
+    of its results that are rebuilt: load("mlp", classes=[Out]); others come as plain tuples and dicts. With
+    `verify`, every file is compared with its digest first."""
+    return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify)

@@ -4,7 +4,7 @@
 #include "artifact/directory_names.h"
 #include "artifact/signature.h"
 #include "artifact/weight_file.h"
-#include "base/file.h"
+#include "base/folder.h"
 
 #include <fmt/ranges.h>
 

@@ -1,6 +1,8 @@
 // Bundle: what a saved program consists of, and the directory on disk that holds it.
 //
-//   manifest.json                   ours: the functions in order, every weight's name, dtype, shape and alias
+//   manifest.json                   ours: the functions in order, every weight's name, dtype, shape and
+//   alias,
+//                                   and if it is wanted the size and digest of every other file
 //   functions/NAME.meta             PyTorch/XLA's JSON: signatures and where each argument comes from
 //   functions/NAME.bytecode         the StableHLO module as a portable artifact, which is what is loaded
 //   functions/NAME.mlir             its text, for people (optional)
@@ -55,22 +57,27 @@ TORCHERE_EXPORT Result<size_t> findFunction(const Bundle &bundle, std::string_vi
 struct SaveOptions {
   bool saveWeights = true;
   bool includeText = true; ///< functions/NAME.mlir, beside functions/NAME.bytecode
-  /// Replaces a directory that holds a saved program, and nothing else.
+  /// Replaces a directory that holds a saved program, and nothing that its index does not name.
   bool overwrite = false;
+  bool withDigests = false; ///< in manifest.json, for LoadOptions::verify
   /// The StableHLO version that reads functions/NAME.bytecode.
   vhlo::Version target = vhlo::defaultVersion;
 };
 
 struct LoadOptions {
   bool mapWeights = true; ///< false: as if they had been left out
+  /// Reads every file and compares it with its digest; the program has to be saved with them.
+  bool verify = false;
 };
 
-/// Writes the directory under a temporary name beside `path`, then renames it: nothing half written is ever
-/// seen. Parents are created. The files depend on the bundle alone.
+/// Writes the directory under a temporary name beside `path`, waits until the disk has it, then renames it:
+/// nothing half written is ever seen, not by other processes and not after the end of this one or of the
+/// machine. Parents are created. The files depend on the bundle and the options alone.
 TORCHERE_EXPORT Status save(const Bundle &bundle, const std::filesystem::path &path,
                             const SaveOptions &options = {});
 
-/// Reads a directory written by save() or by PyTorch/XLA. Weights are views of mapped files.
+/// Reads a directory written by save() or by PyTorch/XLA. Weights are views of mapped files. A directory that
+/// save() replaces meanwhile is read again: what is loaded is the old program or the new one.
 TORCHERE_EXPORT Result<Bundle> load(const std::filesystem::path &path, const LoadOptions &options = {});
 
 /// Checks that names can be files, that weights lie in their storages and that every function's inputs name

@@ -1,16 +1,18 @@
 // load(): a bundle read from its directory.
 #include "artifact/bundle.h"
+#include "artifact/directory_contents.h"
 #include "artifact/directory_names.h"
 #include "artifact/manifest.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
+#include "artifact/verification.h"
 #include "artifact/weight_file.h"
-#include "base/file.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "vhlo/portable_artifact.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
 #include <system_error>
 
 namespace torchere::artifact {
@@ -18,17 +20,20 @@ namespace torchere::artifact {
 namespace fs = std::filesystem;
 using namespace program;
 
-static constexpr size_t jsonSizeLimit = size_t(256) << 20;
 static constexpr size_t textSizeLimit = size_t(4) << 30;
 
 namespace {
 
+/// Reads by the folder that is held open, never by its path: that may name another one by now.
 class DirectoryReader {
 public:
-  DirectoryReader(const Folder &folder, const LoadOptions &options)
-      : folder(folder), root(folder.path()), options(options) {}
+  DirectoryReader(const Folder &folder, const LoadOptions &options) : folder(folder), options(options) {}
 
   Result<Bundle> read() {
+    if (options.verify) {
+      TORCHERE_ASSIGN(std::vector<FileFinding> findings, findDamage(folder));
+      TORCHERE_TRY(statusOf(findings, folder.path()));
+    }
     TORCHERE_TRY(readManifestFile());
     TORCHERE_ASSIGN(std::vector<std::string> names, functionNames());
     for (const std::string &name : names) {
@@ -42,14 +47,10 @@ public:
   }
 
 private:
-  bool exists(std::string_view name) const {
-    std::error_code error;
-    return fs::exists(fs::symlink_status(root / name, error));
-  }
-  std::string subject(std::string_view name) const { return (root / name).string(); }
+  std::string subject(std::string_view name) const { return (folder.path() / name).string(); }
 
   Status readManifestFile() {
-    if (!exists(manifestName))
+    if (!folder.has(manifestName))
       return {};
     TORCHERE_ASSIGN(std::string text, folder.read(manifestName, jsonSizeLimit));
     TORCHERE_ASSIGN(manifest, readManifest(text, subject(manifestName)));
@@ -63,14 +64,13 @@ private:
         TORCHERE_TRY(checkFunctionName(name));
       return manifest->functions;
     }
-    std::error_code error;
-    fs::directory_iterator entries(root / functionFolder, error);
-    if (error)
-      return systemError(root / functionFolder, "is no saved program's directory", error.value());
+    if (!folder.has(functionFolder))
+      return systemError(folder.path() / functionFolder, "is no saved program's directory", ENOENT);
+    TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.list(functionFolder));
     std::vector<std::string> names;
-    for (const fs::directory_entry &entry : entries)
-      if (entry.path().extension() == ".meta")
-        names.push_back(entry.path().stem().string());
+    for (const FolderEntry &entry : entries)
+      if (fs::path path(entry.name); path.extension() == ".meta")
+        names.push_back(path.stem().string());
     if (names.empty())
       return fail(ErrorCode::NotFound, "[{}] holds no NAME.meta: expected one for each function",
                   subject(functionFolder));
@@ -83,7 +83,7 @@ private:
   Result<Function> readFunction(const std::string &name) {
     Function function;
     TORCHERE_ASSIGN(std::string metaText, folder.read(metaName(name), jsonSizeLimit));
-    bool hasSignature = manifest || exists(signatureName(name));
+    bool hasSignature = manifest || folder.has(signatureName(name));
     TORCHERE_ASSIGN(function.entryPoint, readMeta(metaText, subject(metaName(name)), !hasSignature));
     if (function.entryPoint.name != name)
       return fail(ErrorCode::DataLoss, "[{}] describes another function: got \"{}\", expected \"{}\"",
@@ -102,12 +102,12 @@ private:
   /// The bytecode, which is smaller and quicker to read than the text; the text where there is no bytecode,
   /// or one of a StableHLO that is newer than ours.
   Status readModuleFiles(const std::string &name, Function &function) {
-    if (exists(bytecodeName(name))) {
+    if (folder.has(bytecodeName(name))) {
       TORCHERE_ASSIGN(function.bytecode, folder.read(bytecodeName(name), textSizeLimit));
       Status readable = checkReadable(function.bytecode, subject(bytecodeName(name)));
       if (readable)
         return {};
-      if (!exists(textName(name)))
+      if (!folder.has(textName(name)))
         return readable;
       TORCHERE_LOG_LINE(Info, "load", "{}: the text is read instead", readable.error().message);
       function.bytecode.clear();
@@ -137,7 +137,7 @@ private:
   Result<Weight> readArray(const std::string &file, const std::string &name,
                            std::optional<DType> dtype) const {
     auto mapped = folder.map(file);
-    if (!mapped && !exists(file))
+    if (!mapped && !folder.has(file))
       return fail(ErrorCode::NotFound, "[{}] its file is missing: {}", name, subject(file));
     if (!mapped)
       return tl::unexpected(std::move(mapped).error());
@@ -160,7 +160,7 @@ private:
       }
       return {};
     }
-    for (size_t index = 0; exists(constantName(index)); ++index) {
+    for (size_t index = 0; folder.has(constantName(index)); ++index) {
       const EntryInput *input = findInput([&](const EntryInput &candidate) {
         return candidate.source == InputSource::Constant && static_cast<size_t>(candidate.position) == index;
       });
@@ -172,7 +172,7 @@ private:
   }
 
   Status readWeights() {
-    bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : exists(weightFolder));
+    bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : folder.has(weightFolder));
     if (!bundle.hasWeights)
       return {};
     return manifest ? readListedWeights() : readFoundWeights();
@@ -197,11 +197,10 @@ private:
 
   /// Every file under data/, as PyTorch/XLA writes them; hidden files belong to the desktop.
   Status readFoundWeights() {
-    std::error_code error;
-    fs::recursive_directory_iterator entry(root / weightFolder, error), end;
-    for (; !error && entry != end; entry.increment(error)) {
-      std::string name = entry->path().lexically_relative(root / weightFolder).generic_string();
-      if (entry->is_directory(error) || entry->path().filename().string().starts_with('.'))
+    TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.listAll(weightFolder));
+    for (const FolderEntry &entry : entries) {
+      std::string name = entry.name.substr(weightFolder.size() + 1);
+      if (entry.isFolder || fs::path(name).filename().string().starts_with('.'))
         continue;
       const EntryInput *input = findInput([&](const EntryInput &candidate) {
         return candidate.source != InputSource::UserInput && candidate.source != InputSource::Constant &&
@@ -211,13 +210,10 @@ private:
                                                input ? std::optional(input->type.dtype) : std::nullopt));
       bundle.stateDict.emplace(name, std::move(weight));
     }
-    if (error)
-      return systemError(root / weightFolder, "cannot be listed", error.value());
     return {};
   }
 
   const Folder &folder;
-  const fs::path &root;
   const LoadOptions &options;
   std::optional<Manifest> manifest;
   Bundle bundle;
@@ -231,8 +227,7 @@ Result<Bundle> load(const fs::path &path, const LoadOptions &options) {
     return fail(fs::exists(path, error) ? ErrorCode::InvalidArgument : ErrorCode::NotFound,
                 "[{}] {}: expected the directory of a saved program", path.string(),
                 fs::exists(path, error) ? "is no directory" : "does not exist");
-  TORCHERE_ASSIGN(Folder folder, Folder::open(path));
-  return DirectoryReader(folder, options).read();
+  return readUnreplaced(path, [&](const Folder &folder) { return DirectoryReader(folder, options).read(); });
 }
 
 } // namespace torchere::artifact

@@ -1,22 +1,28 @@
-// Putting a finished directory in the place of another, or of none.
+// DirectoryReplacement: a directory that takes the place of another, or of none, when it is finished.
 #include "artifact/directory_replacement.h"
 
+#include "artifact/directory_contents.h"
+#include "artifact/directory_names.h"
 #include "base/file.h"
+#include "base/folder.h"
+#include "base/log.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
-#include <string_view>
+#include <optional>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <system_error>
+#include <utility>
 
 namespace torchere::artifact {
 
 namespace fs = std::filesystem;
 
-static constexpr std::array<std::string_view, 4> ownEntries = {"constants", "data", "functions",
-                                                               "manifest.json"};
+/// How many names are tried, and how often another process may put a directory in the way.
+static constexpr int attempts = 100;
 
 Result<fs::path> resolveTarget(const fs::path &path) {
   if (path.empty())
@@ -34,57 +40,191 @@ Result<fs::path> resolveTarget(const fs::path &path) {
   return target;
 }
 
-Status checkTarget(const fs::path &target, bool overwrite) {
+static Status checkContents(const Folder &folder, bool overwrite) {
+  TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.list());
+  if (entries.empty())
+    return {};
+  if (!overwrite)
+    return fail(ErrorCode::AlreadyExists, "[{}] is not empty: expected an empty directory, or overwrite=True",
+                folder.path().string());
+  Result<DirectoryContents> contents = examineContents(folder);
+  if (!contents)
+    return fail(ErrorCode::FailedPrecondition, "[{}] is not overwritten: {}", folder.path().string(),
+                contents.error().message);
+  if (!contents->foreign.empty())
+    return fail(ErrorCode::FailedPrecondition,
+                "[{}] is not overwritten: it holds \"{}\", which is no part of a saved program",
+                folder.path().string(), contents->foreign.front().name);
+  return {};
+}
+
+static Status checkTarget(const fs::path &target, bool overwrite) {
   std::error_code error;
   fs::file_status status = fs::symlink_status(target, error);
   if (!fs::exists(status))
     return {};
   if (!fs::is_directory(status))
     return fail(ErrorCode::AlreadyExists, "[{}] is no directory", target.string());
-  fs::directory_iterator entries(target, error);
-  if (error)
-    return systemError(target, "cannot be listed", error.value());
-  for (const fs::directory_entry &entry : entries) {
-    std::string name = entry.path().filename().string();
-    if (!overwrite)
-      return fail(ErrorCode::AlreadyExists,
-                  "[{}] is not empty: expected an empty directory, or overwrite=True", target.string());
-    if (std::find(ownEntries.begin(), ownEntries.end(), name) == ownEntries.end())
-      return fail(ErrorCode::FailedPrecondition,
-                  "[{}] is not overwritten: it holds \"{}\", which is no part of a saved program",
-                  target.string(), name);
+  return readUnreplaced(target, [&](const Folder &folder) { return checkContents(folder, overwrite); });
+}
+
+namespace {
+
+enum class Lock { Held, HeldByOther, Gone, NotOffered };
+
+} // namespace
+
+/// Locks a directory, which the lock of a live process or another user's rights prevent. Not every network
+/// file system offers it.
+static Lock lockDirectory(const fs::path &path, Descriptor &descriptor) {
+  descriptor = Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!descriptor.isOpen())
+    return errno == ENOENT ? Lock::Gone : Lock::NotOffered;
+  if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK ? Lock::HeldByOther : Lock::NotOffered;
+  struct stat held, named; // it may have been removed, or exchanged, before it was locked
+  bool isSame = ::fstat(descriptor.number(), &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+                held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  return isSame ? Lock::Held : Lock::Gone;
+}
+
+/// Removes a program that has a temporary name, unless there is a file in it that is none of a program's.
+static Status removeTemporary(const fs::path &path) {
+  TORCHERE_ASSIGN(Folder folder, Folder::open(path));
+  TORCHERE_ASSIGN(DirectoryContents contents, examineContents(folder));
+  for (FolderEntry &entry : contents.foreign) {
+    std::optional<TemporaryName> unfinished = parseTemporaryName(entry.name);
+    if (!entry.isFolder && !(unfinished && unfinished->target == manifestName))
+      return fail(ErrorCode::FailedPrecondition, "[{}] holds \"{}\", which is no part of a saved program",
+                  path.string(), entry.name);
+    contents.own.push_back(std::move(entry)); // a folder stays if it is not empty
   }
-  return {};
+  return removeProgram(folder, contents, path);
+}
+
+/// Removes what killed processes left of saves to `target`.
+static void removeAbandoned(const fs::path &target) {
+  std::error_code error;
+  for (fs::directory_iterator it(target.parent_path(), error), end; !error && it != end;
+       it.increment(error)) {
+    std::optional<TemporaryName> name = parseTemporaryName(it->path().filename().string());
+    Descriptor lock;
+    if (!name || name->target != target.filename() || lockDirectory(it->path(), lock) != Lock::Held)
+      continue;
+    if (Status status = removeTemporary(it->path()); !status)
+      TORCHERE_LOG_LINE(Info, "save", "left as it is: {}", status.error().message);
+  }
+}
+
+Result<DirectoryReplacement> DirectoryReplacement::create(const fs::path &target, bool overwrite) {
+  TORCHERE_TRY(checkTarget(target, overwrite));
+  DirectoryReplacement replacement(target, overwrite);
+  TORCHERE_TRY(replacement.makeParents());
+  std::error_code error;
+  // A file system that cannot exchange names has moments without `target`: then what is left may be all.
+  if (fs::exists(target, error))
+    removeAbandoned(target);
+  TORCHERE_TRY(replacement.makeTemporary());
+  return replacement;
+}
+
+DirectoryReplacement::DirectoryReplacement(DirectoryReplacement &&other) noexcept
+    : place(std::move(other.place)), overwrite(other.overwrite),
+      temporary(std::exchange(other.temporary, {})), lock(std::move(other.lock)),
+      oldestParent(std::move(other.oldestParent)), holdsOld(other.holdsOld) {}
+
+DirectoryReplacement::~DirectoryReplacement() {
+  std::error_code ignored;
+  if (!temporary.empty() && !holdsOld)
+    fs::remove_all(temporary, ignored);
+}
+
+Status DirectoryReplacement::makeParents() {
+  std::error_code error;
+  oldestParent = place.parent_path();
+  while (!fs::exists(oldestParent, error) && oldestParent.has_relative_path())
+    oldestParent = oldestParent.parent_path();
+  return makeDirectories(place.parent_path());
+}
+
+Status DirectoryReplacement::makeTemporary() {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    fs::path name = temporarySibling(place);
+    if (::mkdir(name.c_str(), 0777) != 0) {
+      if (errno == EEXIST) // left by a process that had our number
+        continue;
+      return systemError(place, "cannot be created", errno);
+    }
+    Lock state = lockDirectory(name, lock);
+    if (state == Lock::HeldByOther || state == Lock::Gone) // another save took it for abandoned
+      continue;
+    temporary = std::move(name);
+    return {};
+  }
+  return fail(ErrorCode::Unavailable, "[{}] cannot be created: {} temporary names beside it are taken",
+              place.string(), attempts);
 }
 
 /// Exchanges two names at once; where that is not offered, by three renames.
-static Status exchange(const fs::path &finished, const fs::path &target) {
-  if (::renameat2(AT_FDCWD, finished.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
+Status DirectoryReplacement::exchange() {
+  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0)
     return {};
   if (errno != ENOSYS && errno != EINVAL)
-    return systemError(target, "cannot be replaced", errno);
-  fs::path old = temporarySibling(target);
-  if (std::rename(target.c_str(), old.c_str()) != 0)
-    return systemError(target, "cannot be replaced", errno);
-  if (std::rename(finished.c_str(), target.c_str()) != 0) {
+    return systemError(place, "cannot be replaced", errno);
+  fs::path old = temporarySibling(place);
+  if (std::rename(place.c_str(), old.c_str()) != 0)
+    return systemError(place, "cannot be replaced", errno);
+  if (std::rename(temporary.c_str(), place.c_str()) != 0) {
     int number = errno;
-    std::rename(old.c_str(), target.c_str());
-    return systemError(target, "cannot be replaced", number);
+    std::rename(old.c_str(), place.c_str());
+    return systemError(place, "cannot be replaced", number);
   }
-  std::rename(old.c_str(), finished.c_str());
+  std::rename(old.c_str(), temporary.c_str());
   return {};
 }
 
-Status replaceDirectory(const fs::path &finished, const fs::path &target, bool overwrite) {
-  // A directory takes the name of an empty one; of a full one it does not.
-  if (std::rename(finished.c_str(), target.c_str()) == 0)
+Status DirectoryReplacement::takePlace() {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    // A directory takes the name of an empty one; of a full one it does not.
+    if (std::rename(temporary.c_str(), place.c_str()) == 0) {
+      temporary.clear();
+      return {};
+    }
+    if (errno != ENOTEMPTY && errno != EEXIST)
+      return systemError(place, "cannot be replaced", errno);
+    TORCHERE_TRY(checkTarget(place, overwrite)); // again: it may have been filled since
+    Descriptor old; // locked, so that another save does not remove it before the disk has the new one
+    lockDirectory(place, old);
+    Status status = exchange();
+    if (!status && status.error().code == ErrorCode::NotFound) // it is gone by now
+      continue;
+    TORCHERE_TRY(std::move(status));
+    holdsOld = true;
+    lock = std::move(old);
     return {};
-  if (errno != ENOTEMPTY && errno != EEXIST)
-    return systemError(target, "cannot be replaced", errno);
-  TORCHERE_TRY(checkTarget(target, overwrite)); // again: it may have been filled since
-  TORCHERE_TRY(exchange(finished, target));
-  std::error_code ignored; // the new directory is in place whether or not the old one can be removed
-  fs::remove_all(finished, ignored);
+  }
+  return replacedTooOften(place);
+}
+
+Status DirectoryReplacement::synchronizeParents() const {
+  fs::path parent = place.parent_path();
+  for (; parent != oldestParent && parent.has_relative_path(); parent = parent.parent_path())
+    TORCHERE_TRY(synchronizeDirectory(parent, place));
+  return synchronizeDirectory(parent, place);
+}
+
+Status DirectoryReplacement::commit() {
+  {
+    TORCHERE_ASSIGN(Folder folder, Folder::open(temporary, place));
+    TORCHERE_TRY(folder.synchronize());
+  }
+  TORCHERE_TRY(takePlace());
+  TORCHERE_TRY(synchronizeParents());
+  if (holdsOld)
+    // The new directory is in place, whether or not the old one can be removed.
+    if (Status status = removeTemporary(temporary); !status)
+      TORCHERE_LOG_LINE(Warning, "save", "the old program is left: {}", status.error().message);
+  removeAbandoned(place);
   return {};
 }
 

@@ -1,6 +1,7 @@
-// Putting a finished directory in the place of another, or of none.
+// DirectoryReplacement: a directory that takes the place of another, or of none, when it is finished.
 #pragma once
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 #include <filesystem>
@@ -10,13 +11,43 @@ namespace torchere::artifact {
 /// The absolute path that a save to `path` writes, links to directories resolved, without a trailing slash.
 Result<std::filesystem::path> resolveTarget(const std::filesystem::path &path);
 
-/// Checks that a save to `target` destroys nothing: there is no such file, or an empty directory, or, with
-/// `overwrite`, a directory that holds parts of a saved program only.
-Status checkTarget(const std::filesystem::path &target, bool overwrite);
+/// A new directory under a temporary name beside `target`, which commit() renames. Without that, nothing of
+/// it stays. The process holds a lock on it for as long as it has that name: what carries such a name and is
+/// locked by nobody is what a killed process left, and is removed by the next replacement of the same target.
+class DirectoryReplacement {
+public:
+  /// Checks that the save destroys nothing: there is no such file, or an empty directory, or, with
+  /// `overwrite`, a directory in which every file is named by the index of the program in it. Parents are
+  /// created.
+  static Result<DirectoryReplacement> create(const std::filesystem::path &target, bool overwrite);
+  DirectoryReplacement(DirectoryReplacement &&other) noexcept;
+  DirectoryReplacement &operator=(DirectoryReplacement &&other) = delete;
+  ~DirectoryReplacement();
 
-/// Renames `finished` to `target`. What was there is removed afterwards; where the file system can exchange
-/// two names, readers see the old directory or the new one at every moment.
-Status replaceDirectory(const std::filesystem::path &finished, const std::filesystem::path &target,
-                        bool overwrite);
+  /// Where the files are written.
+  const std::filesystem::path &path() const { return temporary; }
+  /// The path that they will have, which errors name.
+  const std::filesystem::path &target() const { return place; }
+
+  /// Waits until the disk has the new directory, gives it its name, waits until the disk has that, and
+  /// removes what was there. Where the file system can exchange two names, readers see the old directory or
+  /// the new one at every moment.
+  Status commit();
+
+private:
+  DirectoryReplacement(std::filesystem::path place, bool overwrite)
+      : place(std::move(place)), overwrite(overwrite) {}
+  Status makeParents();
+  Status makeTemporary();
+  Status takePlace();
+  Status exchange();
+  Status synchronizeParents() const;
+  std::filesystem::path place;
+  bool overwrite;
+  std::filesystem::path temporary; ///< empty when there is none
+  Descriptor lock;
+  std::filesystem::path oldestParent; ///< the nearest that was there before
+  bool holdsOld = false;              ///< the temporary name is that of the old directory
+};
 
 } // namespace torchere::artifact

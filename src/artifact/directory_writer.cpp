@@ -11,7 +11,6 @@
 #include "base/log.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <system_error>
 #include <tuple>
@@ -53,72 +52,122 @@ static Manifest makeManifest(const Bundle &bundle, const SaveOptions &options) {
   return manifest;
 }
 
-/// Gives the file of a weight a second name; a copy where the file system has no hard links.
-static Status writeAlias(const WeightEntry &entry, const Bundle &bundle, const fs::path &root) {
-  std::error_code error;
-  fs::create_hard_link(root / weightName(entry.sameAs), root / weightName(entry.name), error);
-  if (!error)
+namespace {
+
+/// Writes the files of a bundle, manifest.json first: from then on, what a killed process leaves is known for
+/// a program's. Errors name the files by where the directory will be.
+class DirectoryWriter {
+public:
+  DirectoryWriter(const Bundle &bundle, const SaveOptions &options, const DirectoryReplacement &directory)
+      : bundle(bundle), options(options), root(directory.path()), shown(directory.target()),
+        manifest(makeManifest(bundle, options)) {}
+
+  Status write() {
+    TORCHERE_TRY(writeManifest());
+    TORCHERE_TRY(writeFunctions());
+    TORCHERE_TRY(makeFolder(constantFolder));
+    for (size_t index = 0; index < bundle.constants.size(); ++index)
+      TORCHERE_TRY(writeArray(constantName(index), bundle.constants[index]));
+    if (manifest.hasWeights)
+      TORCHERE_TRY(writeWeights());
+    return options.withDigests ? writeManifest() : Status();
+  }
+
+private:
+  Status makeFolder(const fs::path &name) {
+    std::error_code error;
+    fs::create_directories(root / name, error);
+    return error ? systemError(shown / name, "cannot be created", error.value()) : Status();
+  }
+
+  /// A new file, of which `fill(writer)` writes the contents.
+  template <class Fill> Status writeNewFile(const std::string &name, Fill fill) {
+    TORCHERE_ASSIGN(FileWriter file, FileWriter::create(root / name, {.shown = shown / name,
+                                                                      .withDigest = options.withDigests}));
+    TORCHERE_TRY(fill(file));
+    TORCHERE_TRY(file.close());
+    if (options.withDigests)
+      digests[name] = {name, static_cast<int64_t>(file.size()), hexText(file.takeDigest())};
     return {};
-  TORCHERE_LOG_LINE(Info, "save", "no hard link for {}: {}", entry.name, error.message());
-  return writeWeight(bundle.stateDict.at(entry.name), root / weightName(entry.name));
-}
-
-static Status writeWeights(const Bundle &bundle, const Manifest &manifest, const fs::path &root) {
-  TORCHERE_TRY(makeDirectories(root / weightFolder));
-  for (const WeightEntry &entry : manifest.weights) {
-    fs::path path = root / weightName(entry.name);
-    if (entry.name.find('/') != std::string::npos)
-      TORCHERE_TRY(makeDirectories(path.parent_path()));
-    TORCHERE_TRY(entry.sameAs.empty() ? writeWeight(bundle.stateDict.at(entry.name), path)
-                                      : writeAlias(entry, bundle, root));
   }
-  return {};
-}
+  Status writeText(const std::string &name, std::string_view text) {
+    return writeNewFile(name, [&](FileWriter &file) { return file.write(text); });
+  }
+  Status writeArray(const std::string &name, const Weight &weight) {
+    return writeNewFile(name, [&](FileWriter &file) { return writeWeight(weight, file); });
+  }
 
-static Status writeNewFile(const fs::path &path, std::string_view contents) {
-  TORCHERE_ASSIGN(FileWriter file, FileWriter::create(path));
-  TORCHERE_TRY(file.write(contents));
-  return file.close();
-}
+  /// In place of the one without digests where they are known by now.
+  Status writeManifest() {
+    for (const auto &[name, digest] : digests)
+      manifest.files.push_back(digest);
+    TORCHERE_ASSIGN(FileReplacement file,
+                    FileReplacement::create(root / manifestName, {.shown = shown / manifestName}));
+    TORCHERE_TRY(file.writer().write(manifestText(manifest)));
+    return file.commit();
+  }
 
-static Status writeDirectory(const Bundle &bundle, const SaveOptions &options, const fs::path &root) {
-  TORCHERE_TRY(makeDirectories(root / functionFolder));
-  for (const Function &function : bundle.functions) {
-    const std::string &name = function.entryPoint.name;
-    TORCHERE_ASSIGN(std::string signature, signatureText(function.entryPoint));
-    TORCHERE_TRY(writeNewFile(root / metaName(name), metaText(function.entryPoint)));
-    TORCHERE_TRY(writeNewFile(root / signatureName(name), signature));
-    TORCHERE_ASSIGN(std::string bytecode, moduleBytecode(function, options.target));
-    TORCHERE_TRY(writeNewFile(root / bytecodeName(name), bytecode));
-    if (options.includeText) {
-      TORCHERE_ASSIGN(std::string text, moduleText(function));
-      TORCHERE_TRY(writeNewFile(root / textName(name), text));
+  Status writeFunctions() {
+    TORCHERE_TRY(makeFolder(functionFolder));
+    for (const Function &function : bundle.functions) {
+      const std::string &name = function.entryPoint.name;
+      TORCHERE_ASSIGN(std::string signature, signatureText(function.entryPoint));
+      TORCHERE_TRY(writeText(metaName(name), metaText(function.entryPoint)));
+      TORCHERE_TRY(writeText(signatureName(name), signature));
+      TORCHERE_ASSIGN(std::string bytecode, moduleBytecode(function, options.target));
+      TORCHERE_TRY(writeText(bytecodeName(name), bytecode));
+      if (options.includeText) {
+        TORCHERE_ASSIGN(std::string text, moduleText(function));
+        TORCHERE_TRY(writeText(textName(name), text));
+      }
     }
+    return {};
   }
-  TORCHERE_TRY(makeDirectories(root / constantFolder));
-  for (size_t index = 0; index < bundle.constants.size(); ++index)
-    TORCHERE_TRY(writeWeight(bundle.constants[index], root / constantName(index)));
-  Manifest manifest = makeManifest(bundle, options);
-  if (manifest.hasWeights)
-    TORCHERE_TRY(writeWeights(bundle, manifest, root));
-  return writeNewFile(root / manifestName, manifestText(manifest));
-}
+
+  Status writeWeights() {
+    TORCHERE_TRY(makeFolder(weightFolder));
+    for (const WeightEntry &entry : manifest.weights) {
+      std::string name = weightName(entry.name);
+      if (entry.name.find('/') != std::string::npos)
+        TORCHERE_TRY(makeFolder(fs::path(name).parent_path()));
+      TORCHERE_TRY(entry.sameAs.empty() ? writeArray(name, bundle.stateDict.at(entry.name))
+                                        : writeAlias(name, entry));
+    }
+    return {};
+  }
+
+  /// Gives the file of a weight a second name; a copy where the file system has no hard links.
+  Status writeAlias(const std::string &name, const WeightEntry &entry) {
+    std::error_code error;
+    fs::create_hard_link(root / weightName(entry.sameAs), root / name, error);
+    if (error) {
+      TORCHERE_LOG_LINE(Info, "save", "no hard link for {}: {}", entry.name, error.message());
+      return writeArray(name, bundle.stateDict.at(entry.name));
+    }
+    if (options.withDigests) {
+      FileDigest digest = digests.at(weightName(entry.sameAs));
+      digest.name = name;
+      digests[name] = std::move(digest);
+    }
+    return {};
+  }
+
+  const Bundle &bundle;
+  const SaveOptions &options;
+  const fs::path &root;
+  const fs::path &shown;
+  Manifest manifest;
+  std::map<std::string, FileDigest> digests;
+};
+
+} // namespace
 
 Status save(const Bundle &bundle, const fs::path &path, const SaveOptions &options) {
   TORCHERE_TRY(verify(bundle));
   TORCHERE_ASSIGN(fs::path target, resolveTarget(path));
-  TORCHERE_TRY(checkTarget(target, options.overwrite));
-  TORCHERE_TRY(makeDirectories(target.parent_path()));
-  fs::path temporary = temporarySibling(target);
-  std::error_code error;
-  if (!fs::create_directory(temporary, error))
-    return systemError(temporary, "cannot be created", error ? error.value() : EEXIST);
-  Status status = writeDirectory(bundle, options, temporary);
-  if (status)
-    status = replaceDirectory(temporary, target, options.overwrite);
-  if (!status)
-    fs::remove_all(temporary, error);
-  return status;
+  TORCHERE_ASSIGN(DirectoryReplacement directory, DirectoryReplacement::create(target, options.overwrite));
+  TORCHERE_TRY(DirectoryWriter(bundle, options, directory).write());
+  return directory.commit();
 }
 
 } // namespace torchere::artifact

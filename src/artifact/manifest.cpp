@@ -19,12 +19,21 @@ static OrderedJson entriesToJson(const std::vector<WeightEntry> &entries) {
   return list;
 }
 
+static OrderedJson filesToJson(const std::vector<FileDigest> &files) {
+  OrderedJson list = OrderedJson::array();
+  for (const FileDigest &file : files)
+    list.push_back({{"name", file.name}, {"bytes", file.byteSize}, {"blake2b", file.blake2b}});
+  return list;
+}
+
 std::string manifestText(const Manifest &manifest) {
   OrderedJson document = {{"format", manifestFormat},
                           {"functions", manifest.functions},
                           {"has_weights", manifest.hasWeights},
                           {"weights", entriesToJson(manifest.weights)},
                           {"constants", entriesToJson(manifest.constants)}};
+  if (!manifest.files.empty())
+    document["files"] = filesToJson(manifest.files);
   return printJson(document, 2) + "\n";
 }
 
@@ -71,6 +80,21 @@ static Status readWeights(Manifest &manifest, const JsonCursor &root) {
   return {};
 }
 
+static Status readFiles(Manifest &manifest, const JsonCursor &root) {
+  TORCHERE_ASSIGN(auto files, root.optionalMember("files"));
+  if (!files)
+    return {};
+  TORCHERE_ASSIGN(auto entries, files->elements());
+  for (const JsonCursor &json : entries) {
+    FileDigest file;
+    TORCHERE_ASSIGN(file.name, json.string("name"));
+    TORCHERE_ASSIGN(file.byteSize, json.integer("bytes"));
+    TORCHERE_ASSIGN(file.blake2b, json.string("blake2b"));
+    manifest.files.push_back(std::move(file));
+  }
+  return {};
+}
+
 Result<Manifest> readManifest(std::string_view text, std::string_view subject) {
   TORCHERE_ASSIGN(Json document, parseJson(text, subject));
   JsonCursor root(document, std::string(subject));
@@ -91,6 +115,7 @@ Result<Manifest> readManifest(std::string_view text, std::string_view subject) {
     TORCHERE_ASSIGN(WeightEntry entry, readEntry(json));
     manifest.constants.push_back(std::move(entry));
   }
+  TORCHERE_TRY(readFiles(manifest, root));
   return manifest;
 }
 

@@ -21,11 +21,19 @@ struct WeightEntry {
   std::string sameAs; ///< an earlier weight whose file holds this one as well; empty when it has its own
 };
 
+/// What a file of the program is to hold.
+struct FileDigest {
+  std::string name; ///< "data/block/weight"
+  int64_t byteSize = 0;
+  std::string blake2b; ///< hexadecimal digits of BLAKE2b with a result of 256 bits, as `b2sum -l 256` prints
+};
+
 struct Manifest {
   std::vector<std::string> functions; ///< the default one first
   bool hasWeights = true;
   std::vector<WeightEntry> weights; ///< sorted by name; also when they are left out
   std::vector<WeightEntry> constants;
+  std::vector<FileDigest> files; ///< sorted by name, without manifest.json; empty where digests are not kept
 };
 
 std::string manifestText(const Manifest &manifest);

@@ -101,12 +101,9 @@ static Status writeElements(FileWriter &file, const Weight &weight) {
   return writer.flush();
 }
 
-Status writeWeight(const Weight &weight, const std::filesystem::path &path) {
-  TORCHERE_ASSIGN(FileWriter file, FileWriter::create(path));
+Status writeWeight(const Weight &weight, FileWriter &file) {
   TORCHERE_TRY(file.write(makeNpyHeader(weight.dtype, weight.shape)));
-  if (weight.elementCount() > 0)
-    TORCHERE_TRY(writeElements(file, weight));
-  return file.close();
+  return weight.elementCount() > 0 ? writeElements(file, weight) : Status();
 }
 
 /// The elements of a mapped file, where they lie. Old versions of numpy did not align them: such files are

@@ -16,9 +16,9 @@ namespace torchere::artifact {
 /// Checks that every element of the view lies in the weight's storage. `subject` starts the error.
 Status verifyWeight(const program::Weight &weight, std::string_view subject);
 
-/// Writes a new npy file in C order. The elements of a view without gaps are written from where they lie;
+/// Writes an npy file in C order. The elements of a view without gaps are written from where they lie;
 /// others are gathered piece by piece. The weight must have passed verifyWeight().
-TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, const std::filesystem::path &path);
+TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, FileWriter &file);
 
 /// Maps an npy file: the weight's storage is the file's memory, and owns the mapping. `dtype` says what raw
 /// bytes are, and is what the file must hold; without it the file's own type decides. Files in Fortran order

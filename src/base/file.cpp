@@ -1,21 +1,15 @@
-// Files: bounded reads, atomic writes, mapped files, and names that must stay inside a directory.
+// Files: bounded reads, atomic writes, mapped files.
 #include "base/file.h"
 
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <fcntl.h>
 #include <limits>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
-
-#if __has_include(<linux/openat2.h>)
-#include <linux/openat2.h>
-#endif
 
 namespace torchere {
 
@@ -53,45 +47,20 @@ tl::unexpected<Error> systemError(const fs::path &path, std::string_view what, i
               std::generic_category().message(number));
 }
 
-namespace {
-
-/// A file descriptor that is closed with its scope.
-struct Descriptor {
-  explicit Descriptor(int number) : number(number) {}
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  ~Descriptor() {
-    if (number >= 0)
-      ::close(number);
-  }
-  int number;
-};
-
-} // namespace
-
 /// Checks that the open file is a regular one and gives its size.
-static Result<size_t> regularFileSize(int descriptor, const fs::path &path) {
+static Result<size_t> regularFileSize(const Descriptor &file, const fs::path &path) {
   struct stat status;
-  if (::fstat(descriptor, &status) != 0)
+  if (::fstat(file.number(), &status) != 0)
     return systemError(path, "cannot be examined", errno);
   if (!S_ISREG(status.st_mode))
     return invalidArgument("[{}] is no regular file", path.string());
   return static_cast<size_t>(status.st_size);
 }
 
-// O_NONBLOCK: opening a FIFO must not wait for a writer; it is refused right after.
-static constexpr int readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-
-/// The bytes of an open file; `path` is for errors.
-static Result<std::string> readAll(const Descriptor &file, const fs::path &path, size_t limit) {
-  TORCHERE_ASSIGN(size_t size, regularFileSize(file.number, path));
-  if (size > limit)
-    return fail(ErrorCode::ResourceExhausted, "[{}] is too large: got {} bytes, expected at most {}",
-                path.string(), size, limit);
-  std::string contents(size, '\0');
+Result<size_t> readSome(const Descriptor &file, const fs::path &path, std::span<std::byte> buffer) {
   size_t done = 0;
-  while (done < size) {
-    ssize_t count = ::read(file.number, contents.data() + done, size - done);
+  while (done < buffer.size()) {
+    ssize_t count = ::read(file.number(), buffer.data() + done, buffer.size() - done);
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
@@ -100,15 +69,25 @@ static Result<std::string> readAll(const Descriptor &file, const fs::path &path,
       break;
     done += static_cast<size_t>(count);
   }
+  return done;
+}
+
+Result<std::string> readFile(const Descriptor &file, const fs::path &path, size_t limit) {
+  TORCHERE_ASSIGN(size_t size, regularFileSize(file, path));
+  if (size > limit)
+    return fail(ErrorCode::ResourceExhausted, "[{}] is too large: got {} bytes, expected at most {}",
+                path.string(), size, limit);
+  std::string contents(size, '\0');
+  TORCHERE_ASSIGN(size_t done, readSome(file, path, std::as_writable_bytes(std::span(contents))));
   contents.resize(done);
   return contents;
 }
 
 Result<std::string> readFile(const fs::path &path, size_t limit) {
   Descriptor file(::open(path.c_str(), readFlags));
-  if (file.number < 0)
+  if (!file.isOpen())
     return systemError(path, "cannot be opened", errno);
-  return readAll(file, path, limit);
+  return readFile(file, path, limit);
 }
 
 fs::path temporarySibling(const fs::path &path) {
@@ -144,18 +123,9 @@ std::optional<TemporaryName> parseTemporaryName(std::string_view name) {
 }
 
 Status writeFile(const fs::path &path, std::string_view contents, mode_t mode) {
-  fs::path temporary = temporarySibling(path);
-  Status status = [&]() -> Status {
-    TORCHERE_ASSIGN(FileWriter file, FileWriter::create(temporary, mode));
-    TORCHERE_TRY(file.write(contents));
-    TORCHERE_TRY(file.close());
-    if (::rename(temporary.c_str(), path.c_str()) != 0)
-      return systemError(path, "cannot be replaced", errno);
-    return {};
-  }();
-  if (!status)
-    ::unlink(temporary.c_str());
-  return status;
+  TORCHERE_ASSIGN(FileReplacement file, FileReplacement::create(path, {.mode = mode}));
+  TORCHERE_TRY(file.writer().write(contents));
+  return file.commit();
 }
 
 Status makeDirectories(const fs::path &path) {
@@ -166,57 +136,88 @@ Status makeDirectories(const fs::path &path) {
   return {};
 }
 
-Result<FileWriter> FileWriter::create(const fs::path &path, mode_t mode) {
-  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (descriptor < 0)
-    return systemError(path, "cannot be created", errno);
-  return FileWriter(path, descriptor);
+FileWriter::FileWriter(fs::path shown, Descriptor file, bool withDigest)
+    : shown(std::move(shown)), file(std::move(file)) {
+  if (withDigest)
+    digest.emplace();
 }
 
-FileWriter::FileWriter(FileWriter &&other) noexcept
-    : path(std::move(other.path)), descriptor(std::exchange(other.descriptor, -1)) {}
-
-FileWriter &FileWriter::operator=(FileWriter &&other) noexcept {
-  std::swap(path, other.path);
-  std::swap(descriptor, other.descriptor);
-  return *this;
+Result<FileWriter> FileWriter::create(const fs::path &path, const FileOptions &options) {
+  const fs::path &shown = options.shown.empty() ? path : options.shown;
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options.mode));
+  if (!file.isOpen())
+    return systemError(shown, "cannot be created", errno);
+  return FileWriter(shown, std::move(file), options.withDigest);
 }
 
-FileWriter::~FileWriter() {
-  if (descriptor >= 0)
-    ::close(descriptor);
+Result<FileWriter> FileWriter::openExisting(const fs::path &path) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file.isOpen())
+    return systemError(path, "cannot be opened", errno);
+  return FileWriter(path, std::move(file), false);
 }
 
 Status FileWriter::write(std::span<const std::byte> bytes) {
+  if (digest)
+    digest->add(bytes);
+  byteCount += bytes.size();
   while (!bytes.empty()) {
-    ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
-      return systemError(path, "cannot be written", errno);
+      return systemError(shown, "cannot be written", errno);
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
   return {};
 }
 
 Status FileWriter::close() {
-  if (descriptor >= 0 && ::close(std::exchange(descriptor, -1)) != 0)
-    return systemError(path, "cannot be written", errno);
+  if (file.isOpen() && ::close(file.release()) != 0)
+    return systemError(shown, "cannot be written", errno);
+  return {};
+}
+
+Result<FileReplacement> FileReplacement::create(const fs::path &path, FileOptions options) {
+  fs::path temporary = temporarySibling(path);
+  if (options.shown.empty())
+    options.shown = path;
+  TORCHERE_ASSIGN(FileWriter file, FileWriter::create(temporary, options));
+  return FileReplacement(path, std::move(temporary), std::move(file));
+}
+
+FileReplacement::FileReplacement(fs::path target, fs::path temporary, FileWriter file)
+    : target(std::move(target)), temporary(std::move(temporary)), file(std::move(file)) {}
+
+FileReplacement::FileReplacement(FileReplacement &&other) noexcept
+    : target(std::move(other.target)), temporary(std::exchange(other.temporary, {})),
+      file(std::move(other.file)) {}
+
+FileReplacement::~FileReplacement() {
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
+}
+
+Status FileReplacement::commit() {
+  TORCHERE_TRY(file.close());
+  if (::rename(temporary.c_str(), target.c_str()) != 0)
+    return systemError(file.path(), "cannot be replaced", errno);
+  temporary.clear();
   return {};
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const fs::path &path) {
   Descriptor file(::open(path.c_str(), readFlags));
-  if (file.number < 0)
+  if (!file.isOpen())
     return systemError(path, "cannot be opened", errno);
-  return map(file.number, path);
+  return map(file, path);
 }
 
-Result<std::shared_ptr<const MappedFile>> MappedFile::map(int descriptor, const fs::path &path) {
-  TORCHERE_ASSIGN(size_t size, regularFileSize(descriptor, path));
+Result<std::shared_ptr<const MappedFile>> MappedFile::map(const Descriptor &file, const fs::path &path) {
+  TORCHERE_ASSIGN(size_t size, regularFileSize(file, path));
   void *address = nullptr;
   if (size > 0) { // mmap refuses a length of 0
-    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0);
+    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number(), 0);
     if (address == MAP_FAILED)
       return systemError(path, "cannot be mapped", errno);
   }
@@ -226,128 +227,6 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::map(int descriptor, const 
 MappedFile::~MappedFile() {
   if (address)
     ::munmap(const_cast<std::byte *>(address), size);
-}
-
-/// The number of bytes of the UTF-8 sequence that starts at `text` (RFC 3629), or 0 when it is not one.
-static size_t utf8SequenceLength(std::string_view text) {
-  auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
-  unsigned char first = byte(0);
-  size_t length = first < 0x80   ? 1
-                  : first < 0xC2 ? 0
-                  : first < 0xE0 ? 2
-                  : first < 0xF0 ? 3
-                  : first < 0xF5 ? 4
-                                 : 0;
-  if (length == 0 || length > text.size())
-    return 0;
-  for (size_t index = 1; index < length; ++index)
-    if ((byte(index) & 0xC0) != 0x80)
-      return 0;
-  bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  bool surrogate = first == 0xED && byte(1) >= 0xA0;
-  bool tooLarge = first == 0xF4 && byte(1) >= 0x90;
-  return overlong || surrogate || tooLarge ? 0 : length;
-}
-
-static bool isUtf8(std::string_view text) {
-  while (!text.empty()) {
-    size_t length = utf8SequenceLength(text);
-    if (length == 0)
-      return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
-Status checkRelativeName(std::string_view name, std::string_view subject) {
-  if (name.empty())
-    return invalidArgument("[{}] the name is empty", subject);
-  if (name.find('\0') != std::string_view::npos)
-    return invalidArgument("[{}] the name \"{}\" has a NUL byte", subject, name.substr(0, name.find('\0')));
-  if (!isUtf8(name))
-    return invalidArgument("[{}] the name is not UTF-8", subject);
-  if (name.front() == '/')
-    return invalidArgument("[{}] the name \"{}\" is absolute: expected one relative to its directory",
-                           subject, name);
-  std::string_view rest = name;
-  for (bool more = true; more;) {
-    size_t slash = rest.find('/');
-    std::string_view component = rest.substr(0, slash);
-    if (component.empty() || component == "." || component == "..")
-      return invalidArgument("[{}] the name \"{}\" may not have \"{}\" as a component: it could leave its "
-                             "directory or name a file twice",
-                             subject, name, component);
-    more = slash != std::string_view::npos;
-    if (more)
-      rest.remove_prefix(slash + 1);
-  }
-  return {};
-}
-
-Result<fs::path> containedPath(const fs::path &root, std::string_view name) {
-  TORCHERE_TRY(checkRelativeName(name, root.string()));
-  std::error_code error;
-  fs::path canonicalRoot = fs::canonical(root, error);
-  if (error)
-    return systemError(root, "cannot be opened", error.value());
-  fs::path canonicalPath = fs::canonical(canonicalRoot / name, error);
-  if (error)
-    return systemError(root / name, "cannot be opened", error.value());
-  fs::path relative = canonicalPath.lexically_relative(canonicalRoot);
-  if (relative.empty() || *relative.begin() == "..")
-    return fail(ErrorCode::PermissionDenied, "[{}] is a link that leaves the directory {}",
-                (root / name).string(), root.string());
-  return canonicalPath;
-}
-
-Result<Folder> Folder::open(const fs::path &root) {
-  int descriptor = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0)
-    return systemError(root, "cannot be opened", errno);
-  return Folder(root, descriptor);
-}
-
-Folder::Folder(Folder &&other) noexcept
-    : root(std::move(other.root)), descriptor(std::exchange(other.descriptor, -1)) {}
-
-Folder::~Folder() {
-  if (descriptor >= 0)
-    ::close(descriptor);
-}
-
-/// Opens a file without leaving the folder; negative where it fails or the system does not know how.
-static int openBeneath([[maybe_unused]] int folder, [[maybe_unused]] const std::string &name) {
-#ifdef RESOLVE_BENEATH
-  struct open_how how = {};
-  how.flags = readFlags;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof(how)));
-#else
-  return -1;
-#endif
-}
-
-Result<int> Folder::openFile(std::string_view name) const {
-  TORCHERE_TRY(checkRelativeName(name, root.string()));
-  if (int number = openBeneath(descriptor, std::string(name)); number >= 0)
-    return number;
-  // An error that wants its text, a link that leaves the folder and comes back, or an old kernel.
-  TORCHERE_ASSIGN(fs::path path, containedPath(root, name));
-  int file = ::open(path.c_str(), readFlags);
-  if (file < 0)
-    return systemError(path, "cannot be opened", errno);
-  return file;
-}
-
-Result<std::string> Folder::read(std::string_view name, size_t limit) const {
-  TORCHERE_ASSIGN(int number, openFile(name));
-  return readAll(Descriptor(number), root / name, limit);
-}
-
-Result<std::shared_ptr<const MappedFile>> Folder::map(std::string_view name) const {
-  TORCHERE_ASSIGN(int number, openFile(name));
-  Descriptor file(number);
-  return MappedFile::map(file.number, root / name);
 }
 
 } // namespace torchere

@@ -1,9 +1,12 @@
-// Files: bounded reads, atomic writes, mapped files, and names that must stay inside a directory.
+// Files: bounded reads, atomic writes, mapped files.
 #pragma once
 
+#include "base/descriptor.h"
+#include "base/digest.h"
 #include "base/error.h"
 
 #include <cstddef>
+#include <fcntl.h>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,10 +23,18 @@ TORCHERE_EXPORT tl::unexpected<Error> systemError(const std::filesystem::path &p
 
 /// The bytes of a regular file. Fails, before it allocates, when the file has more than `limit` bytes.
 TORCHERE_EXPORT Result<std::string> readFile(const std::filesystem::path &path, size_t limit);
+/// The same of an open file; `path` is for errors.
+Result<std::string> readFile(const Descriptor &file, const std::filesystem::path &path, size_t limit);
+/// The next bytes of an open file, at most as many as `buffer` has: fewer at its end only.
+Result<size_t> readSome(const Descriptor &file, const std::filesystem::path &path,
+                        std::span<std::byte> buffer);
+/// How files are opened to be read. O_NONBLOCK: opening a FIFO must not wait for a writer; it is refused
+/// right after.
+inline constexpr int readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 /// Replaces the file by `contents`: written under a temporary name beside it, then renamed, so that a reader
 /// sees the old file or the new one, never a part. Safe against the end of the process, not of the machine.
-/// `mode` are the permissions of the new file, less the process's umask.
+/// `mode` as in FileOptions.
 TORCHERE_EXPORT Status writeFile(const std::filesystem::path &path, std::string_view contents,
                                  mode_t mode = 0666);
 
@@ -41,31 +52,68 @@ struct TemporaryName {
 /// Reads such a name (without folders); none when it is another.
 TORCHERE_EXPORT std::optional<TemporaryName> parseTemporaryName(std::string_view name);
 
-/// A new file that is written piece by piece. The destructor closes it; close() says whether that worked.
+struct FileOptions {
+  mode_t mode = 0666;               ///< less the process's umask
+  std::filesystem::path shown = {}; ///< what errors name, where that is not the file itself
+  bool withDigest = false;          ///< keeps the digest of what is written
+};
+
+/// A file that is written piece by piece. The destructor closes it; close() says whether that worked.
 class TORCHERE_EXPORT FileWriter {
 public:
-  /// Fails when the file exists. `mode` as that of writeFile().
-  static Result<FileWriter> create(const std::filesystem::path &path, mode_t mode = 0666);
-  FileWriter(FileWriter &&other) noexcept;
-  FileWriter &operator=(FileWriter &&other) noexcept;
-  ~FileWriter();
+  /// A new file; fails when it exists.
+  static Result<FileWriter> create(const std::filesystem::path &path, const FileOptions &options = {});
+  /// What is there already, as it is: a device, a FIFO, a terminal.
+  static Result<FileWriter> openExisting(const std::filesystem::path &path);
 
   Status write(std::span<const std::byte> bytes);
   Status write(std::string_view text) { return write(std::as_bytes(std::span(text.data(), text.size()))); }
   Status close();
 
+  /// As errors name it.
+  const std::filesystem::path &path() const { return shown; }
+  /// Bytes written so far.
+  uint64_t size() const { return byteCount; }
+  /// The digest of all that was written, of a file that was created with one; no write may follow.
+  Digest::Value takeDigest() { return digest->finish(); }
+
 private:
-  FileWriter(std::filesystem::path path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
-  std::filesystem::path path;
-  int descriptor = -1;
+  FileWriter(std::filesystem::path shown, Descriptor file, bool withDigest);
+  std::filesystem::path shown;
+  Descriptor file;
+  uint64_t byteCount = 0;
+  std::optional<Digest> digest;
+};
+
+/// A file that takes the place of another, or of none, when it is finished: it is written under a temporary
+/// name beside it, and commit() renames it. Without that, nothing of it stays. Errors name `path`, or what
+/// `options.shown` says.
+class TORCHERE_EXPORT FileReplacement {
+public:
+  static Result<FileReplacement> create(const std::filesystem::path &path, FileOptions options = {});
+  FileReplacement(FileReplacement &&other) noexcept;
+  FileReplacement &operator=(FileReplacement &&other) = delete;
+  ~FileReplacement();
+
+  FileWriter &writer() { return file; }
+  Status commit();
+
+private:
+  FileReplacement(std::filesystem::path target, std::filesystem::path temporary, FileWriter file);
+  std::filesystem::path target;
+  std::filesystem::path temporary; ///< empty once it has its name
+  FileWriter file;
 };
 
 /// A whole file in memory, mapped privately: pages are read on demand and shared with other processes, and a
 /// write through a pointer into them would stay in this process. Truncating the file while it is mapped makes
-/// the lost pages fault, as with every mapping.
+/// the lost pages fault (SIGBUS), as with every mapping.
 class TORCHERE_EXPORT MappedFile {
 public:
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path &path);
+  /// Of an open file, which need not stay open; `path` is for errors.
+  static Result<std::shared_ptr<const MappedFile>> map(const Descriptor &file,
+                                                       const std::filesystem::path &path);
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
   ~MappedFile();
@@ -74,43 +122,9 @@ public:
   std::span<const std::byte> bytes() const { return {address, size}; }
 
 private:
-  friend class Folder;
   MappedFile(const std::byte *address, size_t size) : address(address), size(size) {}
-  static Result<std::shared_ptr<const MappedFile>> map(int descriptor, const std::filesystem::path &path);
   const std::byte *address;
   size_t size;
-};
-
-/// Refuses a name that could leave its directory or that names one file in two ways: empty, absolute, with a
-/// NUL, with an empty, "." or ".." component, or not UTF-8. "a/b" is a name. `subject` starts the message.
-TORCHERE_EXPORT Status checkRelativeName(std::string_view name, std::string_view subject);
-
-/// The path of the file `name` in `root`, with symbolic links resolved. Refuses what checkRelativeName
-/// refuses and links that lead out of `root`. Fails when there is no such file.
-TORCHERE_EXPORT Result<std::filesystem::path> containedPath(const std::filesystem::path &root,
-                                                            std::string_view name);
-
-/// A folder whose files are opened by names, as containedPath() takes them, in one step: nothing that is
-/// renamed meanwhile leads out of it, and a folder of many files is opened quickly.
-class TORCHERE_EXPORT Folder {
-public:
-  static Result<Folder> open(const std::filesystem::path &root);
-  Folder(Folder &&other) noexcept;
-  Folder &operator=(Folder &&other) = delete;
-  ~Folder();
-
-  const std::filesystem::path &path() const { return root; }
-  /// As readFile().
-  Result<std::string> read(std::string_view name, size_t limit) const;
-  /// As MappedFile::open().
-  Result<std::shared_ptr<const MappedFile>> map(std::string_view name) const;
-
-private:
-  Folder(std::filesystem::path root, int descriptor) : root(std::move(root)), descriptor(descriptor) {}
-  /// The number of the open file, which the caller closes.
-  Result<int> openFile(std::string_view name) const;
-  std::filesystem::path root;
-  int descriptor;
 };
 
 } // namespace torchere

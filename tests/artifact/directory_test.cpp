@@ -10,8 +10,12 @@
 #include "sample_bundle.h"
 #include "vhlo/portable_artifact.h"
 
+#include <algorithm>
+#include <fcntl.h>
 #include <map>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace torchere::artifact {
 namespace {
@@ -297,6 +301,85 @@ TEST_F(Directory, OverwritesASavedProgramAndRemovesWhatItHeld) {
   EXPECT_EQ(load().functions[0].entryPoint.name, "old");
 }
 
+TEST_F(Directory, OverwritesOnlyWhatAnIndexNames) {
+  auto refuses = [&](const std::string &name) {
+    auto before = namesOf(target);
+    EXPECT_EQ(saveError(sampleBundle(), {.overwrite = true}), "[" + target.string() +
+                                                                  "] is not overwritten: it holds \"" + name +
+                                                                  "\", which is no part of a saved program");
+    EXPECT_EQ(namesOf(target), before);
+  };
+  // Folders of a program's names, in what never was a program.
+  for (const char *name : {"data", "constants", "functions"}) {
+    fs::create_directories(target / name);
+    refuses(name);
+    root.put(fmt::format("p/{}/mine", name), "x");
+    refuses(name);
+    fs::remove_all(target);
+  }
+  // Other files in a program.
+  for (const char *name : {"data/mine.npy", "data/block/mine", "constants/1", "functions/forward.txt", "a"}) {
+    save(sampleBundle(), {.overwrite = true});
+    root.put(std::string("p/") + name, "x");
+    refuses(name);
+    fs::remove(target / name);
+  }
+  fs::create_directories(target / "data/empty");
+  refuses("data/empty");
+  fs::remove(target / "data/empty");
+  fs::create_directory_symlink("/", target / "data/link");
+  refuses("data/link");
+  fs::remove(target / "data/link");
+  // An index that cannot be read names nothing.
+  root.put("p/manifest.json", "{");
+  EXPECT_EQ(
+      saveError(sampleBundle(), {.overwrite = true})
+          .find("[" + target.string() + "] is not overwritten: [" + at("manifest.json") + "] is not JSON: "),
+      0u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(root.path), {}), 1);
+}
+
+TEST_F(Directory, RemovesWhatKilledSavesLeft) {
+  save(sampleBundle());
+  // As a kill leaves them: nothing yet, an unfinished manifest, a part, a whole program.
+  fs::create_directory(root / ".p.7.0.tmp");
+  root.put(".p.7.1.tmp/.manifest.json.7.2.tmp", "{");
+  fs::create_directories(root / ".p.7.3.tmp/data");
+  fs::copy(target, root / ".p.7.4.tmp", fs::copy_options::recursive);
+  fs::copy(target, root / ".p.7.5.tmp", fs::copy_options::recursive);
+  fs::remove_all(root / ".p.7.4.tmp/functions");
+  root.put(".p.7.4.tmp/data/running_mean", "half");
+  // Those are of others: another target, a name of another form, files that no index names, a live process.
+  root.put(".q.7.0.tmp/x", "");
+  root.put(".p.7.tmp/x", "");
+  root.put(".p.7.6.tmp/data/mine", "");
+  fs::copy(target, root / ".p.7.7.tmp", fs::copy_options::recursive);
+  root.put(".p.7.7.tmp/mine", "");
+  fs::copy(target, root / ".p.7.8.tmp", fs::copy_options::recursive);
+  int live = ::open((root / ".p.7.8.tmp").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(live, LOCK_EX), 0);
+  auto names = [&] {
+    std::vector<std::string> list;
+    for (const auto &entry : fs::directory_iterator(root.path))
+      list.push_back(entry.path().filename());
+    std::sort(list.begin(), list.end());
+    return list;
+  };
+  std::vector<std::string> kept = {".p.7.6.tmp", ".p.7.7.tmp", ".p.7.8.tmp", ".p.7.tmp", ".q.7.0.tmp", "p"};
+  save(sampleBundle(), {.overwrite = true});
+  EXPECT_EQ(names(), kept);
+  EXPECT_EQ(namesOf(root / ".p.7.7.tmp").size(), namesOf(target).size() + 1); // not a file of it is gone
+  ::close(live);
+  save(sampleBundle(), {.overwrite = true});
+  kept.erase(kept.begin() + 2);
+  EXPECT_EQ(names(), kept);
+}
+
+TEST_F(Directory, NamesTheTargetInErrors) {
+  target = root.path / std::string(250, 'n'); // a name beside it is too long
+  EXPECT_EQ(saveError(sampleBundle()), "[" + target.string() + "] cannot be created: File name too long");
+}
+
 TEST_F(Directory, SavesThroughALinkToADirectory) {
   fs::create_directory(root / "real");
   fs::create_directory_symlink("real", target);
@@ -310,7 +393,7 @@ TEST_F(Directory, LeavesNothingBehindWhenSavingFails) {
   // "block" cannot be a file and the directory of "block/unused".
   bundle.stateDict.emplace("block", makeWeight("block", DType::F32, {1}, {1}, floatStorage(1)));
   std::string message = saveError(bundle);
-  EXPECT_NE(message.find("cannot be created: Not a directory"), std::string::npos) << message;
+  EXPECT_EQ(message, "[" + at("data/block") + "] cannot be created: Not a directory");
   EXPECT_TRUE(fs::is_empty(root.path));
   bundle = sampleBundle();
   bundle.functions[0].entryPoint.constantInputs[0].value = program::Argument{program::NodeReference{1}};
@@ -375,6 +458,7 @@ TEST_F(Directory, NamesMissingAndBrokenFiles) {
   fs::create_directory(target / "functions");
   EXPECT_EQ(loadError(), "[" + at("functions") + "] holds no NAME.meta: expected one for each function");
 
+  fs::remove(target / "functions");
   save(sampleBundle(), {.overwrite = true});
   std::string weight = root.get("p/data/running_mean");
   fs::remove(target / "data/running_mean");
@@ -568,6 +652,17 @@ TEST_F(TorchXlaDirectory, ReadsBytecodeInPreferenceToText) {
   fs::remove(target / "functions/forward.bytecode");
   EXPECT_EQ(loadError(),
             "[" + at("functions/forward.mlir") + "] cannot be opened: No such file or directory");
+}
+
+TEST_F(TorchXlaDirectory, IsOverwritten) {
+  root.put("p/data/.DS_Store", "no npy");
+  EXPECT_EQ(saveError(sampleBundle(), {.overwrite = true}),
+            "[" + target.string() +
+                "] is not overwritten: it holds \"data/.DS_Store\", which is no part of a saved program");
+  fs::remove(target / "data/.DS_Store");
+  save(sampleBundle(), {.overwrite = true}); // block/unused as well, which no .meta names
+  EXPECT_TRUE(fs::exists(target / "manifest.json"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(root.path), {}), 1);
 }
 
 TEST_F(TorchXlaDirectory, NamesWhatIsMissingOrDoesNotFit) {

@@ -10,9 +10,15 @@ namespace {
 
 using program::Weight;
 
+Status writeFileOf(const Weight &weight, const std::filesystem::path &path) {
+  TORCHERE_ASSIGN(FileWriter file, FileWriter::create(path));
+  TORCHERE_TRY(writeWeight(weight, file));
+  return file.close();
+}
+
 Weight roundTrip(const Weight &weight, const TemporaryDirectory &directory) {
   std::filesystem::remove(directory / "w");
-  Status written = writeWeight(weight, directory / "w");
+  Status written = writeFileOf(weight, directory / "w");
   EXPECT_TRUE(written.has_value()) << written.error().message;
   Result<Weight> read = mapWeight(directory / "w", weight.name, weight.dtype);
   EXPECT_TRUE(read.has_value()) << read.error().message;
@@ -105,7 +111,7 @@ TEST(WeightFile, SaysWhatIsWrong) {
   directory.put("w", makeNpyHeader(DType::F64, std::vector<int64_t>{2}) + std::string(16, 'x'));
   EXPECT_EQ(mapWeight(path, "w", DType::F32).error().message,
             "[" + path + "] wrong dtype: got '<f8', expected '<f4' (float32)");
-  EXPECT_EQ(writeWeight(makeWeight("w", DType::F32, {1}, {1}, floatStorage(1)), path).error().message,
+  EXPECT_EQ(writeFileOf(makeWeight("w", DType::F32, {1}, {1}, floatStorage(1)), path).error().message,
             "[" + path + "] cannot be created: File exists");
 }
 

@@ -3,6 +3,7 @@
 #include "interpreter/evaluator.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/npy.h"
 
 #include <cstdio>

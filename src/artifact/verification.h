@@ -1,0 +1,37 @@
+// Comparison of a saved program's files with the digests in its manifest.json: finds damage. Whoever may
+// write the files may write the digests as well.
+#pragma once
+
+#include "base/error.h"
+#include "base/folder.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace torchere::artifact {
+
+enum class FileState {
+  Intact,
+  Damaged,
+  Missing,
+  Unlisted, ///< no part of the program
+};
+
+struct FileFinding {
+  std::string name;
+  FileState state = FileState::Intact;
+  std::string detail; ///< "wrong digest: got X, expected Y"; empty for an intact file
+};
+
+/// A finding for every file that manifest.json lists, or that lies in the directory; sorted by name. Fails
+/// when the program was saved without digests.
+Result<std::vector<FileFinding>> findDamage(const Folder &folder);
+
+/// The same of the directory at `path`.
+TORCHERE_EXPORT Result<std::vector<FileFinding>> verifyFiles(const std::filesystem::path &path);
+
+/// The error of the first damaged or missing file, if there is one.
+TORCHERE_EXPORT Status statusOf(const std::vector<FileFinding> &findings, const std::filesystem::path &path);
+
+} // namespace torchere::artifact

@@ -1,0 +1,32 @@
+// Descriptor: the number of an open file, which is closed with its scope.
+#pragma once
+
+#include <unistd.h>
+#include <utility>
+
+namespace torchere {
+
+class Descriptor {
+public:
+  explicit Descriptor(int number = -1) : fileNumber(number) {}
+  Descriptor(Descriptor &&other) noexcept : fileNumber(std::exchange(other.fileNumber, -1)) {}
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(fileNumber, other.fileNumber);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fileNumber >= 0)
+      ::close(fileNumber);
+  }
+
+  /// Negative when nothing is open.
+  int number() const { return fileNumber; }
+  bool isOpen() const { return fileNumber >= 0; }
+  /// Gives the number up, to whom it is closed by.
+  int release() { return std::exchange(fileNumber, -1); }
+
+private:
+  int fileNumber;
+};
+
+} // namespace torchere
