@@ -2,8 +2,8 @@
 #include "artifact/bundle.h"
 #include "artifact/signature.h"
 #include "artifact/weight_file.h"
-#include "base/file.h"
 #include "base/npy.h"
+#include "cli/output_file.h"
 #include "cli/run_inputs.h"
 #include "cli/subcommand.h"
 #include "cli/tensor_text.h"
@@ -11,11 +11,8 @@
 #include "session/session.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <memory>
-#include <unistd.h>
 
 namespace torchere::cli {
 
@@ -40,20 +37,13 @@ static size_t elementCount(const runtime::ArrayType &type) {
   return count;
 }
 
-/// Writes beside the file and renames, so that an old file stays whole when this fails.
 static Status writeArray(const runtime::HostArray &array, const std::string &path) {
   const runtime::ArrayType &type = *array.type;
   size_t size = elementCount(type) * byteSize(type.dtype);
   auto storage = std::make_shared<const program::Storage>(
       program::Storage{array.owner, static_cast<const std::byte *>(array.data), size});
   program::Weight weight{"output", type.dtype, type.shape, denseStrides(type.shape, false), 0, storage};
-  std::filesystem::path temporary = temporarySibling(path);
-  Status status = artifact::writeWeight(weight, temporary);
-  if (status && std::rename(temporary.c_str(), path.c_str()) != 0)
-    status = systemError(path, "cannot be replaced", errno);
-  if (!status)
-    ::unlink(temporary.c_str());
-  return status;
+  return writeOutput(path, [&](FileWriter &file) { return artifact::writeWeight(weight, file); });
 }
 
 /// Adds an output to the report.

@@ -1,6 +1,9 @@
 """`torchere run`: results equal numpy's, files in and out, and the errors of wrong inputs."""
 
+import io
 import json
+import os
+import stat
 
 import numpy as np
 import pytest
@@ -96,10 +99,54 @@ def test_truncated_input_is_named(failure, affine, x):
 
 def test_outputs_that_cannot_be_written_are_named(failure, affine, x, tmp_path):
     _, file = x
-    message = failure(affine, "--input", file, "--output", tmp_path / "none" / "y.npy")
-    assert message.endswith("cannot be created: No such file or directory")
+    path = tmp_path / "none" / "y.npy"
+    message = failure(affine, "--input", file, "--output", path)
+    assert message == f"[{path}] cannot be created: No such file or directory"
+    message = failure(affine, "--input", file, "--output", tmp_path)
+    assert message == f"[{tmp_path}] is a directory, expected a file"
     message = failure(affine, "--input", file, "--output", "a.npy", "--output", "b.npy")
     assert message == "[forward] too many --output: got 2, expected at most 1"
+
+
+def test_an_output_that_is_a_link_writes_what_it_names(run, failure, affine, x, tmp_path):
+    array, file = x
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/y.npy").write_text("old")
+    (tmp_path / "y.npy").symlink_to("real/y.npy")
+    (tmp_path / "new.npy").symlink_to("real/new.npy")
+    for name in ("y.npy", "new.npy"):
+        code, _, error = run(affine, "--input", file, "--output", tmp_path / name)
+        assert code == 0, error
+        assert (tmp_path / name).is_symlink()
+        np.testing.assert_allclose(np.load(tmp_path / "real" / name), expected(array), rtol=1e-6)
+    assert sorted(path.name for path in (tmp_path / "real").iterdir()) == ["new.npy", "y.npy"]
+    (tmp_path / "loop.npy").symlink_to("loop.npy")
+    message = failure(affine, "--input", file, "--output", tmp_path / "loop.npy")
+    assert message == f"[{tmp_path}/loop.npy] cannot be created: Too many levels of symbolic links"
+
+
+def test_an_output_that_is_no_file_is_written_through(run, failure, affine, x, tmp_path):
+    array, file = x
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    code, _, error = run(affine, "--input", file, "--output", fifo)
+    received = os.read(reader, 1 << 16)
+    os.close(reader)
+    assert code == 0, error
+    assert stat.S_ISFIFO(os.stat(fifo).st_mode)
+    np.testing.assert_allclose(np.load(io.BytesIO(received)), expected(array), rtol=1e-6)
+    # Devices of this test's own, if it may make them: what goes wrong would take those of the machine.
+    for name, minor in (("null", 3), ("full", 7)):
+        try:
+            os.mknod(tmp_path / name, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+        except PermissionError:
+            pytest.skip("only root makes devices")
+    assert run(affine, "--input", file, "--output", tmp_path / "null")[0] == 0
+    message = failure(affine, "--input", file, "--output", tmp_path / "full")
+    assert message == f"[{tmp_path}/full] cannot be written: No space left on device"
+    for name in ("null", "full"):
+        assert stat.S_ISCHR(os.stat(tmp_path / name).st_mode)
 
 
 def test_a_program_without_its_weights_is_not_run(failure, affine, x):
