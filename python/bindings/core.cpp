@@ -1,8 +1,10 @@
 // torchere._core: the extension module, made of one part for each folder bound.
+#include "base/log.h"
 #include "bindings/bindings.h"
 
 NB_MODULE(_core, module) {
   using namespace torchere::bindings;
+  torchere::readLogLevel(); // a value that is no level is said whether or not anything is logged
   // Objects that torch or a user's module keeps until the interpreter has ended are no leaks of ours.
   nb::set_leak_warnings(false);
   module.doc() = "The C++ core of Torchère.";

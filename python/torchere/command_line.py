@@ -10,9 +10,9 @@ BINARY = Path(__file__).parent / "bin" / "torchere"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; `plugins install` returns an exit code, everything else replaces this process."""
+    """Runs the command; what plugins.main does gives an exit code, everything else replaces this process."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:2] == ["plugins", "install"]:
+    if arguments[:1] == ["plugins"] and arguments[1:2] in (["install"], ["uninstall"]):
         from torchere import plugins
 
         return plugins.main(arguments[1:])

@@ -143,16 +143,21 @@ def _without_notices() -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """The command `torchere plugins`, for what needs Python: its arguments are `install cpu`."""
+    """The command `torchere plugins`, for what needs Python: `install cpu` and `uninstall cpu`."""
     parser = argparse.ArgumentParser(prog="torchere plugins")
-    commands = parser.add_subparsers(required=True)
+    commands = parser.add_subparsers(required=True, dest="command")
     command = commands.add_parser("install", help="fetch a plugin and keep it in the user's data directory")
     command.add_argument("name", choices=sorted(PUBLISHED))
     command.add_argument("--wheel", metavar="FILE", help="take it from this wheel instead of fetching it")
     command.add_argument("--force", action="store_true", help="install it again if it is there")
+    command = commands.add_parser("uninstall", help="remove what install put there")
+    command.add_argument("name", choices=sorted(PUBLISHED))
     options = parser.parse_args(arguments)
     try:
-        print(install(options.name, wheel=options.wheel, force=options.force))
+        if options.command == "install":
+            print(install(options.name, wheel=options.wheel, force=options.force))
+        elif not uninstall(options.name):
+            print(f"[{options.name}] the plugin is not installed: nothing was removed")
     except (Error, OSError) as error:
         print(f"torchere: {error}", file=sys.stderr)
         return 1

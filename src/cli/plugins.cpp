@@ -19,9 +19,32 @@ static Status listPlugins(Report &report) {
   return {};
 }
 
+/// What python/torchere/plugins.py does: the package's command takes it before it starts this program. Here
+/// it is listed, and refused where this program was started by itself.
+static CLI::App *addPythons(CLI::App &command, const std::string &name, const std::string &description) {
+  CLI::App *subcommand = command.add_subcommand(name, description);
+  subcommand->allow_extras();
+  return subcommand;
+}
+
 void addPlugins(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand("plugins", "List the PJRT plugins that are known by name");
-  command->callback([&action] { action = listPlugins; });
+  CLI::App *install =
+      addPythons(*command, "install", "Fetch a plugin and keep it in the user's data directory");
+  CLI::App *uninstall = addPythons(*command, "uninstall", "Remove what install put there");
+  command->callback([&action, install, uninstall] {
+    if (!install->parsed() && !uninstall->parsed()) {
+      action = listPlugins;
+      return;
+    }
+    std::string name = install->parsed() ? "install" : "uninstall";
+    action = [name](Report &) -> Status {
+      return fail(ErrorCode::Unimplemented,
+                  "[plugins {}] needs Python: expected as the first arguments of the package's command, "
+                  "`torchere plugins {} cpu`",
+                  name, name);
+    };
+  });
 }
 
 } // namespace torchere::cli

@@ -11,6 +11,7 @@
 #include "session/session.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <memory>
 
@@ -110,6 +111,15 @@ static Status run(const RunOptions &options, Report &report) {
   return deliver(std::move(result), entryPoint, options, report);
 }
 
+/// CLI11's own check of signs prints the largest double in full.
+static std::string checkDevice(const std::string &text) {
+  int id = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error == std::errc() && end == text.data() + text.size() && id >= 0)
+    return "";
+  return fmt::format("got {}, expected the id of a device: an integer of at least 0", text);
+}
+
 void addRun(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand("run", "Call a saved program with arrays from npy files");
   auto options = std::make_shared<RunOptions>();
@@ -124,7 +134,7 @@ void addRun(CLI::App &app, Action &action) {
       ->allow_extra_args(false);
   command->add_option("--plugin", options->plugin, "Name or path of a PJRT plugin [$PJRT_DEVICE, else cpu]");
   command->add_option("--device", options->device, "Id of a device of the plugin [its first]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(checkDevice);
   command->add_option("--values", options->shownValues, "How many elements of each output are shown [8]");
   command->callback(
       [&action, options] { action = [options](Report &report) { return run(*options, report); }; });

@@ -1,5 +1,6 @@
 // torchere: inspects and runs saved programs on PJRT plugins. Exit codes: 0 success, 1 failure, 2 wrong
 // usage.
+#include "base/log.h"
 #include "cli/subcommand.h"
 
 #include <CLI/Config.hpp>
@@ -39,6 +40,7 @@ static int reportError(const Error &error, bool asJson) {
 }
 
 int main(int argc, char **argv) {
+  readLogLevel(); // a value that is no level is said whether or not anything is logged
   ::setenv("TF_CPP_MIN_LOG_LEVEL", "1", /*overwrite=*/0); // else XLA's plugins write notices to stderr
   CLI::App app("Inspects and runs StableHLO programs that Torchère saved.", "torchere");
   app.set_version_flag("--version", "torchere " TORCHERE_VERSION);

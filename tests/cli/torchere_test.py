@@ -1,10 +1,16 @@
 """The program `torchere`: usage, what it lists, and its exit codes."""
 
 import json
+import os
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+
+DEVICE_EXPECTED = "expected the id of a device: an integer of at least 0"
+PACKAGE = Path(__file__).resolve().parents[2] / "python/torchere"
 
 
 def test_help_names_the_subcommands_and_shows_examples(torchere):
@@ -30,7 +36,14 @@ def test_version(torchere):
         (["run"], "DIR is required"),
         (["fly"], "The following argument was not expected: fly"),
         (["inspect", "d", "--color"], "The following argument was not expected: --color"),
-        (["run", "d", "--device", "-3"], "--device"),
+        (
+            ["run", "d", "--device", "-3"],
+            f"--device: got -3, {DEVICE_EXPECTED}\n",
+        ),
+        (
+            ["run", "d", "--device", "x"],
+            f"--device: got x, {DEVICE_EXPECTED}\n",
+        ),
     ],
 )
 def test_wrong_usage_exits_with_2(torchere, arguments, message):
@@ -84,6 +97,38 @@ def test_plugins(torchere, tmp_path):
     assert torchere("plugins", **environment)[1].split()[:2] == ["mine", "/opt/mine.so"]
     _, out, _ = torchere("plugins", XDG_DATA_HOME=str(tmp_path), PJRT_NAMES_AND_LIBRARY_PATHS="")
     assert out == "no plugins are known: `torchere plugins install cpu` fetches one\n"
+
+
+def test_the_help_of_plugins_names_what_python_does(torchere):
+    code, out, _ = torchere("plugins", "--help")
+    assert code == 0
+    assert "\n  install " in out
+    assert "\n  uninstall " in out
+    # The program beside the package has no Python to do it with.
+    code, _, error = torchere("plugins", "install", "cpu", "--force")
+    assert code == 1
+    assert error == (
+        "torchere: [plugins install] needs Python: expected as the first arguments of the package's command, "
+        "`torchere plugins install cpu`\n"
+    )
+
+
+def test_a_log_level_that_is_none_is_said_once(torchere):
+    warning = (
+        'torchere warning [TORCHERE_LOG] is no level: got "verbose", '
+        "expected off, error, warning, info or debug\n"
+    )
+    assert torchere("ops", "aten.add.", TORCHERE_LOG="verbose")[2] == warning
+    assert torchere("ops", "aten.add.", TORCHERE_LOG="debug")[2] == ""
+    script = "import torchere; torchere.load(__import__('sys').argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "/none"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TORCHERE_LOG": "verbose", "PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert done.stderr.startswith(warning)
+    assert done.stderr.count("TORCHERE_LOG") == 1
 
 
 def test_devices(torchere, plugin):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from torchere import _core, errors, plugins
+from torchere import _core, command_line, errors, plugins
 
 
 @pytest.fixture
@@ -86,6 +86,10 @@ def test_the_command_prints_the_path_or_the_error(data_home, tmp_path, monkeypat
     assert capsys.readouterr().out == f"{data_home}/torchere/plugins/cpu/0.11.2/pjrt_c_api_cpu_plugin.so\n"
     assert plugins.main(["install", "cpu", "--force", "--wheel", str(tmp_path / "b.whl")]) == 1
     assert capsys.readouterr().err == f"torchere: [{tmp_path}/b.whl] no such file\n"
+    assert command_line.main(["plugins", "uninstall", "cpu"]) == 0
+    assert not (data_home / "torchere/plugins/cpu").exists()
+    assert command_line.main(["plugins", "uninstall", "cpu"]) == 0
+    assert capsys.readouterr().out == "[cpu] the plugin is not installed: nothing was removed\n"
 
 
 def test_install_names_what_is_wrong(data_home, tmp_path, monkeypatch):
