@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ public:
   void table(const std::vector<std::vector<std::string>> &rows, std::string_view indent = "");
   /// The document of --json; not shown without.
   OrderedJson json = OrderedJson::object();
+  /// What the report found wrong: it is written all the same, and the program fails.
+  std::optional<Error> failure;
 
   /// Writes the text or the document to stdout. Fails when it cannot be written, as on a full disk.
   Status write() const;

@@ -19,5 +19,6 @@ void addOps(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addPlugins(CLI::App &app, Action &action);
 void addCache(CLI::App &app, Action &action);
+void addVerifyFiles(CLI::App &app, Action &action);
 
 } // namespace torchere::cli

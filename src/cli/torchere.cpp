@@ -25,18 +25,32 @@ Examples:
   torchere run model/ --function encode --input x=x.npy --input n=5 --json
   torchere devices --plugin cpu
   torchere ops softmax
-  torchere cache clear)";
+  torchere cache clear
+  torchere verify-files resnet18/)";
 
-/// Errors go to stderr; with --json, stdout has {"error": {...}} as well, so that it is always one document.
-static int reportError(const Error &error, bool asJson) {
+static void printError(const Error &error) {
   std::fprintf(stderr, "torchere: %s\n", error.text().c_str());
-  if (asJson) {
-    cli::Report report(true);
-    report.json["error"] = {
-        {"code", errorCodeName(error.code)}, {"message", error.message}, {"where", error.where}};
-    (void)report.write();
+}
+
+/// Runs the subcommand and writes what it found. Errors go to stderr; with --json, stdout has {"error":
+/// {...}} as well, so that it is always one document.
+static int perform(const cli::Action &action, bool asJson) {
+  cli::Report report(asJson);
+  if (Status status = action(report); !status) {
+    report = cli::Report(asJson); // what was gathered until then is not shown
+    report.failure = std::move(status).error();
   }
-  return failureCode;
+  if (report.failure) {
+    printError(*report.failure);
+    report.json["error"] = {{"code", errorCodeName(report.failure->code)},
+                            {"message", report.failure->message},
+                            {"where", report.failure->where}};
+  }
+  if (Status written = report.write(); !written) {
+    printError(written.error());
+    return failureCode;
+  }
+  return report.failure ? failureCode : 0;
 }
 
 int main(int argc, char **argv) {
@@ -54,6 +68,7 @@ int main(int argc, char **argv) {
   cli::addDevices(app, action);
   cli::addPlugins(app, action);
   cli::addCache(app, action);
+  cli::addVerifyFiles(app, action);
   for (CLI::App *subcommand : app.get_subcommands({}))
     subcommand->add_flag("--json", asJson, "Write one JSON document to stdout");
   try {
@@ -63,9 +78,5 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : usageCode; // --help and --version are no errors
   }
-  cli::Report report(asJson);
-  Status status = action(report);
-  if (status)
-    status = report.write();
-  return status ? 0 : reportError(status.error(), asJson);
+  return perform(action, asJson);
 }

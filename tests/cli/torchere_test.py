@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python/torchere"
 def test_help_names_the_subcommands_and_shows_examples(torchere):
     code, out, _ = torchere("--help")
     assert code == 0
-    for text in ("run ", "inspect ", "ops ", "devices ", "plugins "):
+    for text in ("run ", "inspect ", "ops ", "devices ", "plugins ", "verify-files "):
         assert f"\n  {text}" in out
     assert "Exit codes: 0 success, 1 failure, 2 wrong usage." in out
     assert "torchere run resnet18/ --input image.npy --output logits.npy" in out
