@@ -55,6 +55,10 @@ static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject
   for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
     for (const EntryInput &input : *inputs) {
       TORCHERE_TRY(checkType(input.type, input.isSymInt, input.name, subject));
+      if (input.isInShapes && (input.source != InputSource::UserInput || !input.isSymInt))
+        return fail(ErrorCode::DataLoss,
+                    "[{}] shapes cannot depend on \"{}\": expected an int of the user's inputs", subject,
+                    input.name);
       if (input.source == InputSource::UserInput)
         TORCHERE_TRY(positions.take(input.position));
     }

@@ -290,6 +290,20 @@ TEST(Signature, IntsAreInt64) {
             "[f.json] wrong type of the int \"mm\": got float32 of rank 2, expected int64 of rank 0");
 }
 
+TEST(Signature, OnlyIntsOfTheUsersAreInShapes) {
+  auto message = [](EntryInput input) {
+    EntryPoint entry;
+    entry.userInputCount = input.source == InputSource::UserInput ? 1 : 0;
+    entry.inputs.push_back(std::move(input));
+    Result<EntryPoint> read = readSignature(*signatureText(entry), "f.json");
+    return read ? "accepted" : read.error().message;
+  };
+  EXPECT_EQ(message({InputSource::UserInput, "x", 0, {DType::F32, {2}}, false, {}, true}),
+            "[f.json] shapes cannot depend on \"x\": expected an int of the user's inputs");
+  EXPECT_EQ(message({InputSource::Parameter, "w", -1, {DType::I64, {}}, true, {}, true}),
+            "[f.json] shapes cannot depend on \"w\": expected an int of the user's inputs");
+}
+
 TEST(ShapeText, IsPythonsTuple) {
   EXPECT_EQ(shapeText(std::vector<int64_t>{}), "()");
   EXPECT_EQ(shapeText(std::vector<int64_t>{4}), "(4,)");
