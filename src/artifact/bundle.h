@@ -1,6 +1,6 @@
 // Bundle: what a saved program consists of, and the directory on disk that holds it.
 //
-//   manifest.json                   ours: the functions in order; every weight's name, dtype, shape and alias;
+//   manifest.json                   ours: the functions in order; weights by name, dtype, shape and alias;
 //                                   where asked for, the size and digest of every other file
 //   functions/NAME.meta             PyTorch/XLA's JSON: signatures and where each argument comes from
 //   functions/NAME.bytecode         the StableHLO module as a portable artifact, which is what is loaded
