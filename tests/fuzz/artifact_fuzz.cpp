@@ -75,8 +75,11 @@ std::vector<std::string> fuzzSeeds() {
                                  leaf, leaf)};
   entry.outputTree.json =
       fmt::format(R"({{"kind":"namedtuple","type":"m.Out","keys":["y"],"children":[{}]}})", leaf);
-  artifact::Manifest manifest{
-      {"forward"}, true, {{"a", DType::F32, {2}, ""}, {"b", DType::F32, {2}, "a"}}, {}};
+  artifact::Manifest manifest{{"forward"},
+                              true,
+                              {{"a", DType::F32, {2}, ""}, {"b", DType::F32, {2}, "a"}},
+                              {},
+                              {{"data/a", 136, std::string(64, 'd')}, {"data/b", 136, std::string(64, 'd')}}};
   return {"0" + *artifact::signatureText(entry), "1" + artifact::metaText(entry),
           "2" + artifact::manifestText(manifest)};
 }
