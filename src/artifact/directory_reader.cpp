@@ -137,7 +137,7 @@ private:
   Result<Weight> readArray(const std::string &file, const std::string &name,
                            std::optional<DType> dtype) const {
     auto mapped = folder.map(file);
-    if (!mapped && !folder.has(file))
+    if (!mapped && mapped.error().code == ErrorCode::NotFound && !folder.has(file))
       return fail(ErrorCode::NotFound, "[{}] its file is missing: {}", name, subject(file));
     if (!mapped)
       return tl::unexpected(std::move(mapped).error());

@@ -46,7 +46,13 @@ def torchere(binary):
 
 def leaf_tuple(count):
     leaf = {"type": None, "context": None, "children_spec": []}
-    return json.dumps([1, {"type": "builtins.tuple", "context": "null", "children_spec": [leaf] * count}])
+    return {"type": "builtins.tuple", "context": "null", "children_spec": [leaf] * count}
+
+
+def arguments(count):
+    """So many by position, and none by keyword."""
+    keywords = {"type": "builtins.dict", "context": "[]", "children_spec": []}
+    return leaf_tuple(0) | {"children_spec": [leaf_tuple(count), keywords]}
 
 
 def describe_affine():
@@ -68,8 +74,8 @@ def describe_affine():
             location("input_arg", 0),
         ],
         "unused_inputs": [[location("input_arg", 1), flag]],
-        "input_pytree_spec": leaf_tuple(2),
-        "output_pytree_spec": leaf_tuple(1),
+        "input_pytree_spec": json.dumps([1, arguments(2)]),
+        "output_pytree_spec": json.dumps([1, leaf_tuple(1)]),
     }
 
 
