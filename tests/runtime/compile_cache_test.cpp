@@ -290,14 +290,21 @@ TEST_F(CompileCacheTest, AProcessMayBeKilledAtAnyTime) {
   const uint64_t limit = 3'000'000, keys = 20;
   size_t seen = 0;
   for (int round = 0; round < 20; ++round) {
+    int started[2]; // a pipe: a byte says that the child has stored something, however slow the machine
+    ASSERT_EQ(::pipe(started), 0);
     pid_t child = startChild([&] {
       CompileCache cache(folder, limit);
       for (uint64_t number = 0;; number = (number + 1) % keys)
-        if (!cache.store(keyOf(number), contentsOf(number)))
+        if (!cache.store(keyOf(number), contentsOf(number)) ||
+            (number == 1 && ::write(started[1], "", 1) != 1))
           return false;
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(3 + 2 * round));
+    ::close(started[1]);
+    char byte;
+    EXPECT_EQ(::read(started[0], &byte, 1), 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2 * round));
     ::kill(child, SIGKILL);
+    ::close(started[0]);
     EXPECT_FALSE(holds(child));
     CompileCache cache(folder, limit);
     for (uint64_t number = 0; number < keys; ++number) {
