@@ -39,6 +39,8 @@ for line in sys.stdin:
     print("killed", flush=True)
 """
 
+pytestmark = pytest.mark.slow
+
 
 class Filled(nn.Module):
     """Many weights of one value, which is in the module's text as well; some that no function reads."""

@@ -21,7 +21,7 @@ SAMPLES_OF_FIRST_DTYPE = 8
 SAMPLES_OF_OTHERS = 3
 QUICK_SAMPLES = 3
 BATCH = 20  # rows a program
-QUICK_EVERY = 3  # of these batches every third is quick enough in all
+QUICK_EVERY = 4  # of these batches every fourth is quick enough in all
 
 
 def deviation(sample: Sample) -> Deviation | None:
