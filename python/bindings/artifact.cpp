@@ -6,7 +6,7 @@
 #include "artifact/signature.h"
 #include "bindings/bindings.h"
 #include "exporter/exporter.h"
-#include "passes/compatibility.h"
+#include "passes/compatibility/serialize_expanded.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>

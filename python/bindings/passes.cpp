@@ -1,7 +1,7 @@
 // torchere._core's part for src/stablehlo and src/passes: a module, and what may be done to it.
 #include "bindings/bindings.h"
-#include "passes/refine_shapes.h"
-#include "passes/simplify.h"
+#include "passes/shapes/refine_shapes.h"
+#include "passes/simplify/simplify.h"
 #include "stablehlo/module.h"
 
 #include <nanobind/stl/string.h>

@@ -1,7 +1,7 @@
 // Reads, prints and writes the modules of functions.
 #include "artifact/function_module.h"
 
-#include "passes/compatibility.h"
+#include "passes/compatibility/serialize_expanded.h"
 
 namespace torchere::artifact {
 

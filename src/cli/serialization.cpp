@@ -1,7 +1,7 @@
 // torchere-translate --serialize, --deserialize: writes and reads portable artifacts.
 #include "cli/translation.h"
 
-#include "passes/compatibility.h"
+#include "passes/compatibility/serialize_expanded.h"
 
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/CommandLine.h"

@@ -2,12 +2,12 @@
 #include "passes/registration.h"
 
 #include "passes/chlo/legalization.h"
-#include "passes/compatibility_expansion.h"
-#include "passes/composite_calls.h"
-#include "passes/dynamism.h"
-#include "passes/shape_assertions.h"
-#include "passes/shape_refinement.h"
-#include "passes/simplification.h"
+#include "passes/compatibility/expansion.h"
+#include "passes/compatibility/composite_calls.h"
+#include "passes/shapes/dynamism.h"
+#include "passes/shapes/shape_assertions.h"
+#include "passes/shapes/function_refinement.h"
+#include "passes/simplify/patterns.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -16,6 +16,7 @@
 #include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 
 namespace torchere::passes {
 

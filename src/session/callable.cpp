@@ -3,8 +3,8 @@
 
 #include "artifact/function_module.h"
 #include "base/log.h"
-#include "passes/compatibility.h"
-#include "passes/refine_shapes.h"
+#include "passes/compatibility/serialize_expanded.h"
+#include "passes/shapes/refine_shapes.h"
 #include "runtime/machine_identity.h"
 
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // markDonations: the attribute that it sets, and what it refuses.
-#include "passes/donation.h"
+#include "passes/prepare/donation.h"
 
 #include <gtest/gtest.h>
 

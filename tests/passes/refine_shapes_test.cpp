@@ -1,5 +1,5 @@
 // Tests passes::refineShapes through its interface without MLIR: results, errors and the size of its work.
-#include "passes/refine_shapes.h"
+#include "passes/shapes/refine_shapes.h"
 
 #include "growth.h"
 

@@ -1,6 +1,6 @@
 // Tests passes::simplify through its interface without MLIR: what it does to a module, and how its work
 // grows.
-#include "passes/simplify.h"
+#include "passes/simplify/simplify.h"
 
 #include "growth.h"
 

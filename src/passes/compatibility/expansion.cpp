@@ -1,8 +1,8 @@
 // Implements expandForVersion, the expansion of tan, and locations for old readers.
-#include "passes/compatibility_expansion.h"
+#include "passes/compatibility/expansion.h"
 
 #include "passes/chlo/formula.h"
-#include "passes/composite_calls.h"
+#include "passes/compatibility/composite_calls.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/mesh_axes.h"
 

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace torchere::passes {
+namespace torchere::evaluation {
 
 /// The elements' bits, in row-major order.
 using Elements = llvm::SmallVector<llvm::APInt>;
@@ -20,4 +20,4 @@ std::optional<Elements> moveElements(mlir::Operation *op, llvm::ArrayRef<Element
 /// Whether such an op takes all its result's elements from its first operand.
 bool movesOneOperand(mlir::Operation *op);
 
-} // namespace torchere::passes
+} // namespace torchere::evaluation

@@ -1,5 +1,5 @@
 // Reshapes, transposes and broadcasts that cancel, join or are another, cheaper one.
-#include "passes/simplification.h"
+#include "passes/simplify/patterns.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 

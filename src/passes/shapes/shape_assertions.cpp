@@ -1,12 +1,13 @@
 // Implements checkShapeAssertions.
-#include "passes/shape_assertions.h"
+#include "passes/shapes/shape_assertions.h"
 
-#include "passes/constant_evaluation.h"
+#include "evaluation/constant_evaluation.h"
 #include "stablehlo/dialect.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

@@ -1,7 +1,7 @@
 // Implements simplify: the edge between stablehlo::Module and simplification on MLIR.
-#include "passes/simplify.h"
+#include "passes/simplify/simplify.h"
 
-#include "passes/simplification.h"
+#include "passes/simplify/patterns.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
 
@@ -11,7 +11,7 @@ Status simplify(stablehlo::Module &module, const SimplifyOptions &options) {
   mlir::ModuleOp op = *module.implementation().module;
   stablehlo::DiagnosticText diagnostics(*op.getContext());
   SimplificationSteps steps;
-  steps.folding = EvaluationLimits{.elements = options.maxFoldedElements, .floats = true};
+  steps.folding = evaluation::EvaluationLimits{.elements = options.maxFoldedElements, .floats = true};
   for (auto function : op.getOps<mlir::func::FuncOp>())
     if (!function.isExternal() && mlir::failed(simplifyFunction(function, steps)))
       return fail(ErrorCode::Internal, "[{}] could not be simplified: {}", function.getSymName().str(),

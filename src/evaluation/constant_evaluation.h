@@ -4,7 +4,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
-namespace torchere::passes {
+namespace torchere::evaluation {
 
 /// Tensors of more elements than this are data, not shapes, and are left alone.
 constexpr int64_t maxShapeElements = 1024;
@@ -28,4 +28,4 @@ mlir::DenseElementsAttr evaluate(mlir::Operation *op, const EvaluationLimits &li
 /// `evaluate` for shapes: integers and booleans, at most maxShapeElements of them.
 mlir::DenseIntElementsAttr evaluateInteger(mlir::Operation *op);
 
-} // namespace torchere::passes
+} // namespace torchere::evaluation

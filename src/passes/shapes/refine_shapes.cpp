@@ -1,10 +1,10 @@
 // Implements refineShapes: the edge between stablehlo::Module and shape refinement on MLIR.
-#include "passes/refine_shapes.h"
+#include "passes/shapes/refine_shapes.h"
 
-#include "passes/dynamism.h"
-#include "passes/shape_assertions.h"
-#include "passes/shape_refinement.h"
-#include "passes/type_refinement.h"
+#include "passes/shapes/dynamism.h"
+#include "passes/shapes/function_refinement.h"
+#include "passes/shapes/shape_assertions.h"
+#include "passes/shapes/type_refinement.h"
 #include "stablehlo/bounds.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"

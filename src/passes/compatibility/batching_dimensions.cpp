@@ -1,5 +1,5 @@
 // Implements the expansion of batching dimensions: positions along them are joined to the indices.
-#include "passes/compatibility_expansion.h"
+#include "passes/compatibility/expansion.h"
 
 #include "stablehlo/dialect.h"
 

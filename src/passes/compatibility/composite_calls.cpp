@@ -1,5 +1,5 @@
 // Implements replaceComposites.
-#include "passes/composite_calls.h"
+#include "passes/compatibility/composite_calls.h"
 
 using namespace mlir;
 using namespace torchere::stablehlo;

@@ -1,4 +1,4 @@
-// Shape refinement on MLIR modules; refine_shapes.h is its interface for code without MLIR.
+// Shape refinement of MLIR functions; refine_shapes.h is its interface for code without MLIR.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

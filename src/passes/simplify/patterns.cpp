@@ -1,12 +1,13 @@
 // Implements simplification on MLIR's greedy driver, with folding by patterns so that it keeps our rules.
-#include "passes/simplification.h"
+#include "passes/simplify/patterns.h"
 
-#include "passes/scalar_functions.h"
+#include "evaluation/scalar_functions.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

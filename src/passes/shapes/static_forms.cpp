@@ -1,7 +1,7 @@
 // Implements the replacement of dynamic ops by their static forms.
-#include "passes/static_forms.h"
+#include "passes/shapes/static_forms.h"
 
-#include "passes/constant_evaluation.h"
+#include "evaluation/constant_evaluation.h"
 #include "stablehlo/bounds.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
@@ -9,6 +9,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

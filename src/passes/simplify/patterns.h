@@ -1,7 +1,7 @@
 // Simplification on MLIR; simplify.h is its interface for code without MLIR.
 #pragma once
 
-#include "passes/constant_evaluation.h"
+#include "evaluation/constant_evaluation.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -13,8 +13,8 @@ namespace torchere::passes {
 
 /// What to do to a function; both halves together find more than one after the other.
 struct SimplificationSteps {
-  bool rewrites = true;                    ///< identities, compositions, cancellations
-  std::optional<EvaluationLimits> folding; ///< constants, within limits
+  bool rewrites = true;                                ///< identities, compositions, cancellations
+  std::optional<evaluation::EvaluationLimits> folding; ///< constants, within limits
 };
 
 /// Rewrites until nothing changes, and erases what has no use. Results are the same to the last bit (NaN

@@ -1,6 +1,6 @@
 // markDonations: the attribute on the entry function's arguments, and barriers behind what is written in
 // place.
-#include "passes/donation.h"
+#include "passes/prepare/donation.h"
 
 #include "stablehlo/dialect.h"
 #include "stablehlo/module_implementation.h"

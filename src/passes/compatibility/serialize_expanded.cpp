@@ -1,7 +1,7 @@
 // Implements serializeExpanded: the edge between stablehlo::Module and the expansion on MLIR.
-#include "passes/compatibility.h"
+#include "passes/compatibility/serialize_expanded.h"
 
-#include "passes/compatibility_expansion.h"
+#include "passes/compatibility/expansion.h"
 #include "stablehlo/module_implementation.h"
 
 namespace torchere::passes {

@@ -1,10 +1,11 @@
 // Branches that are known, loops that never run, and values that were only wrapped.
-#include "passes/simplification.h"
+#include "passes/simplify/patterns.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

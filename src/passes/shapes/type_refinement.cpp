@@ -1,7 +1,7 @@
 // Implements the refinement of one op's result types.
-#include "passes/type_refinement.h"
+#include "passes/shapes/type_refinement.h"
 
-#include "passes/constant_evaluation.h"
+#include "evaluation/constant_evaluation.h"
 #include "stablehlo/bounds.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
@@ -11,6 +11,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

@@ -1,14 +1,15 @@
 // Implements canonicalizeDynamism.
-#include "passes/dynamism.h"
+#include "passes/shapes/dynamism.h"
 
-#include "passes/constant_evaluation.h"
-#include "passes/dead_code.h"
-#include "passes/static_forms.h"
+#include "evaluation/constant_evaluation.h"
+#include "passes/shapes/static_forms.h"
+#include "passes/simplify/dead_code.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

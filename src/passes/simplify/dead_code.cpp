@@ -1,5 +1,5 @@
 // Implements eraseDeadOps: one walk, from the last op to the first.
-#include "passes/dead_code.h"
+#include "passes/simplify/dead_code.h"
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -1,5 +1,5 @@
 // Implements the ops that move elements.
-#include "passes/element_moves.h"
+#include "evaluation/element_moves.h"
 
 #include "stablehlo/dialect.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace torchere::stablehlo;
 using llvm::APInt;
 
-namespace torchere::passes {
+namespace torchere::evaluation {
 
 namespace {
 
@@ -149,4 +149,4 @@ std::optional<Elements> moveElements(Operation *op, ArrayRef<Elements> operands)
       .Default([](Operation *) { return std::nullopt; });
 }
 
-} // namespace torchere::passes
+} // namespace torchere::evaluation

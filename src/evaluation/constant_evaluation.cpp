@@ -1,8 +1,8 @@
 // Implements the evaluation of ops on constants.
-#include "passes/constant_evaluation.h"
+#include "evaluation/constant_evaluation.h"
 
-#include "passes/element_moves.h"
-#include "passes/scalar_functions.h"
+#include "evaluation/element_moves.h"
+#include "evaluation/scalar_functions.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/sizes.h"
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace torchere::stablehlo;
 
-namespace torchere::passes {
+namespace torchere::evaluation {
 
 namespace {
 
@@ -206,4 +206,4 @@ DenseIntElementsAttr evaluateInteger(Operation *op) {
   return dyn_cast_or_null<DenseIntElementsAttr>(evaluate(op, {}));
 }
 
-} // namespace torchere::passes
+} // namespace torchere::evaluation

@@ -1,12 +1,13 @@
 // Identities of elementwise ops. Those of floats are exact: x + 0 is not x when x is -0, x * 0 is not 0 when
 // x is NaN, so neither is here. Complex numbers are left alone: (a+bi)*1 mixes infinities.
-#include "passes/scalar_functions.h"
-#include "passes/simplification.h"
+#include "evaluation/scalar_functions.h"
+#include "passes/simplify/patterns.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

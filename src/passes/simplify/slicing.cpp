@@ -1,9 +1,10 @@
 // Slices, joins, pads and reversals that do nothing, or join into one.
-#include "passes/simplification.h"
+#include "passes/simplify/patterns.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {

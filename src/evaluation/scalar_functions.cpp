@@ -1,5 +1,5 @@
 // Implements the elementwise ops on single elements: integers modulo 2^width, floats as IEEE 754 has them.
-#include "passes/scalar_functions.h"
+#include "evaluation/scalar_functions.h"
 
 #include "stablehlo/dialect.h"
 
@@ -11,7 +11,7 @@ using namespace torchere::stablehlo;
 using llvm::APFloat;
 using llvm::APInt;
 
-namespace torchere::passes {
+namespace torchere::evaluation {
 
 namespace {
 
@@ -304,4 +304,4 @@ UnaryFunction unaryFunction(Operation *op) {
   return from.isFloat() ? floatUnaryFunction(op, from) : integerUnaryFunction(op);
 }
 
-} // namespace torchere::passes
+} // namespace torchere::evaluation

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-namespace torchere::passes {
+namespace torchere::evaluation {
 
 /// How an element's bits are read.
 struct ElementFormat {
@@ -37,4 +37,4 @@ UnaryFunction unaryFunction(mlir::Operation *op);
 /// Whether lhs < rhs as the elements of `format`; false for NaN.
 bool isLess(const ElementFormat &format, const llvm::APInt &lhs, const llvm::APInt &rhs);
 
-} // namespace torchere::passes
+} // namespace torchere::evaluation

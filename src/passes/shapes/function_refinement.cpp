@@ -1,15 +1,16 @@
 // Implements shape refinement: one walk over the ops, in order, that infers every type anew.
-#include "passes/shape_refinement.h"
+#include "passes/shapes/function_refinement.h"
 
-#include "passes/constant_evaluation.h"
-#include "passes/dead_code.h"
-#include "passes/static_forms.h"
-#include "passes/type_refinement.h"
+#include "evaluation/constant_evaluation.h"
+#include "passes/shapes/static_forms.h"
+#include "passes/shapes/type_refinement.h"
+#include "passes/simplify/dead_code.h"
 #include "stablehlo/dialect.h"
 
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
+using namespace torchere::evaluation;
 using namespace torchere::stablehlo;
 
 namespace torchere::passes {
