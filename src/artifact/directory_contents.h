@@ -1,4 +1,4 @@
-// Which files of a directory are those of the saved program in it, by the program's own index.
+// Which files of a directory belong to the saved program in it, according to its own index.
 #pragma once
 
 #include "artifact/manifest.h"
@@ -13,15 +13,15 @@ namespace torchere::artifact {
 /// How large manifest.json, .meta and .signature.json may be.
 inline constexpr size_t jsonSizeLimit = size_t(256) << 20;
 
-/// The names that a manifest gives to the files of its program, manifest.json itself not among them, sorted.
-/// A file that may be left out (the text, the second name of a tied weight) is among them.
+/// The names of the program's files according to its manifest, without manifest.json itself, sorted.
+/// Optional files (the text, the second name of a tied weight) are included.
 std::vector<std::string> namedFiles(const Manifest &manifest);
 
 struct DirectoryContents {
-  /// The program's files and folders in the order in which they can be removed: whatever the removal ends
-  /// at, what is left is still named by an index that is left.
+  /// The program's files and folders in removal order: wherever the removal stops, the remaining files are
+  /// still named by a remaining index.
   std::vector<FolderEntry> own;
-  /// What no index names, sorted; in a directory without an index, everything.
+  /// Files that no index names, sorted; in a directory without an index, all of them.
   std::vector<FolderEntry> foreign;
 };
 
@@ -30,8 +30,8 @@ struct DirectoryContents {
 /// when there is an index that cannot be read.
 Result<DirectoryContents> examineContents(const Folder &folder);
 
-/// Removes the program, and then the directory at `path`, which `folder` is, unless something else lies in
-/// it.
+/// Removes the program, and then the directory at `path` (which is `folder`), unless it contains something
+/// else.
 Status removeProgram(const Folder &folder, const DirectoryContents &contents,
                      const std::filesystem::path &path);
 

@@ -1,4 +1,4 @@
-// DirectoryReplacement: a directory that takes the place of another, or of none, when it is finished.
+// DirectoryReplacement: a directory that atomically replaces another, or none, once complete.
 #include "artifact/directory_replacement.h"
 
 #include "artifact/directory_contents.h"
@@ -74,8 +74,8 @@ enum class Lock { Held, HeldByOther, Gone, NotOffered };
 
 } // namespace
 
-/// Locks a directory, which the lock of a live process or another user's rights prevent. Not every network
-/// file system offers it.
+/// Locks a directory unless a live process holds the lock or permissions forbid it. Not every network
+/// file system supports locks.
 static Lock lockDirectory(const fs::path &path, Descriptor &descriptor) {
   descriptor = Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!descriptor.isOpen())
@@ -88,7 +88,7 @@ static Lock lockDirectory(const fs::path &path, Descriptor &descriptor) {
   return isSame ? Lock::Held : Lock::Gone;
 }
 
-/// Removes a program that has a temporary name, unless there is a file in it that is none of a program's.
+/// Removes a program with a temporary name, unless it contains a file that no program has.
 static Status removeTemporary(const fs::path &path) {
   TORCHERE_ASSIGN(Folder folder, Folder::open(path));
   TORCHERE_ASSIGN(DirectoryContents contents, examineContents(folder));
@@ -102,7 +102,7 @@ static Status removeTemporary(const fs::path &path) {
   return removeProgram(folder, contents, path);
 }
 
-/// Removes what killed processes left of saves to `target`.
+/// Removes stale directories of killed saves to `target`.
 static void removeAbandoned(const fs::path &target) {
   std::error_code error;
   for (fs::directory_iterator it(target.parent_path(), error), end; !error && it != end;
@@ -151,12 +151,12 @@ Status DirectoryReplacement::makeTemporary() {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     fs::path name = temporarySibling(place);
     if (::mkdir(name.c_str(), 0777) != 0) {
-      if (errno == EEXIST) // left by a process that had our number
+      if (errno == EEXIST) // left by a process with the same PID
         continue;
       return systemError(place, "cannot be created", errno);
     }
     Lock state = lockDirectory(name, lock);
-    if (state == Lock::HeldByOther || state == Lock::Gone) // another save took it for abandoned
+    if (state == Lock::HeldByOther || state == Lock::Gone) // another save considered it stale
       continue;
     temporary = std::move(name);
     return {};
@@ -165,7 +165,7 @@ Status DirectoryReplacement::makeTemporary() {
               place.string(), attempts);
 }
 
-/// Exchanges two names at once; where that is not offered, by three renames.
+/// Exchanges two names atomically; where that is not supported, by three renames.
 Status DirectoryReplacement::exchange() {
   if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0)
     return {};

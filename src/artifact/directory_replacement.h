@@ -1,4 +1,4 @@
-// DirectoryReplacement: a directory that takes the place of another, or of none, when it is finished.
+// DirectoryReplacement: a directory that atomically replaces another, or none, once complete.
 #pragma once
 
 #include "base/descriptor.h"
@@ -11,9 +11,9 @@ namespace torchere::artifact {
 /// The absolute path that a save to `path` writes, links to directories resolved, without a trailing slash.
 Result<std::filesystem::path> resolveTarget(const std::filesystem::path &path);
 
-/// A new directory under a temporary name beside `target`, which commit() renames. Without that, nothing of
-/// it stays. The process holds a lock on it for as long as it has that name: what carries such a name and is
-/// locked by nobody is what a killed process left, and is removed by the next replacement of the same target.
+/// A new directory under a temporary name next to `target`, renamed by commit(), else removed.
+/// The process holds a lock on it as long as it has that name: an unlocked directory with such a name
+/// is stale, left by a killed process, and is removed by the next replacement of the same target.
 class DirectoryReplacement {
 public:
   /// Checks that the save destroys nothing: there is no such file, or an empty directory, or, with
@@ -29,9 +29,9 @@ public:
   /// The path that they will have, which errors name.
   const std::filesystem::path &target() const { return place; }
 
-  /// Waits until the disk has the new directory, gives it its name, waits until the disk has that, and
-  /// removes what was there. Where the file system can exchange two names, readers see the old directory or
-  /// the new one at every moment.
+  /// Syncs the new directory to disk, renames it, syncs the rename, and removes the old
+  /// directory. Where the file system can exchange two names, readers see either the old directory or
+  /// the new one at any time.
   Status commit();
 
 private:

@@ -1,4 +1,4 @@
-// Comparison of a saved program's files with the digests in its manifest.json.
+// Compares a saved program's files with the digests in its manifest.json.
 #include "artifact/verification.h"
 
 #include "artifact/directory_contents.h"
@@ -12,7 +12,7 @@ namespace torchere::artifact {
 
 static constexpr size_t pieceSize = 1 << 20; // bytes read at once
 
-/// Reads, and does not map: a page that the disk cannot give is an error then.
+/// Reads instead of mapping: a disk error is then an error, not a signal.
 static Status compare(const Folder &folder, const FileDigest &expected) {
   std::filesystem::path path = folder.path() / expected.name;
   TORCHERE_ASSIGN(Descriptor file, folder.openFile(expected.name));

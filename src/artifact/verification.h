@@ -1,5 +1,5 @@
-// Comparison of a saved program's files with the digests in its manifest.json: finds damage. Whoever may
-// write the files may write the digests as well.
+// Compares a saved program's files with the digests in its manifest.json. This detects damage, not tampering:
+// whoever can write the files can write the digests as well.
 #pragma once
 
 #include "base/error.h"

@@ -106,7 +106,7 @@ Status writeWeight(const Weight &weight, FileWriter &file) {
   return weight.elementCount() > 0 ? writeElements(file, weight) : Status();
 }
 
-/// The elements of a mapped file, where they lie. Old versions of numpy did not align them: such files are
+/// The elements of a mapped file, in place. Old versions of numpy did not align them: such files are
 /// copied.
 static Storage storageOf(std::shared_ptr<const MappedFile> file, const NpyHeader &header) {
   constexpr size_t minimumAlignment = 16; // of the widest element

@@ -1,4 +1,4 @@
-// Descriptor: the number of an open file, which is closed with its scope.
+// Descriptor: an owning file descriptor, closed at the end of its scope.
 #pragma once
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ public:
   /// Negative when nothing is open.
   int number() const { return fileNumber; }
   bool isOpen() const { return fileNumber >= 0; }
-  /// Gives the number up, to whom it is closed by.
+  /// Releases ownership: the caller closes it.
   int release() { return std::exchange(fileNumber, -1); }
 
 private:

@@ -1,4 +1,4 @@
-// Digest: 256 bits that stand for any number of bytes, by which equal things are found again.
+// Digest: a 256-bit hash, by which equal contents are found again.
 #pragma once
 
 #include "base/export.h"
@@ -12,8 +12,8 @@
 
 namespace torchere {
 
-/// BLAKE2b with a result of 32 bytes and no key (RFC 7693): no two inputs with the same digest are known for
-/// it, so it may name what others made. About a gigabyte a second.
+/// Unkeyed BLAKE2b with a result of 32 bytes (RFC 7693). It is collision resistant, so it may identify
+/// untrusted contents. About a gigabyte a second.
 class TORCHERE_EXPORT Digest {
 public:
   using Value = std::array<uint8_t, 32>;
@@ -23,7 +23,7 @@ public:
   /// Adds the length and then the text, so that {"ab", "c"} and {"a", "bc"} differ.
   Digest &addField(std::string_view text);
   Digest &addField(uint64_t number);
-  /// The digest of all that was added; ends the object's use.
+  /// The digest of everything added; the hasher must not be used afterwards.
   Value finish();
 
 private:
@@ -36,7 +36,7 @@ private:
   uint64_t byteCount = 0; ///< of what was compressed
 };
 
-/// Two lower-case hexadecimal digits a byte.
+/// Two lower-case hexadecimal digits per byte.
 TORCHERE_EXPORT std::string hexText(std::span<const uint8_t> bytes);
 
 } // namespace torchere

@@ -1,5 +1,5 @@
-// FloatFormat: floating-point formats of up to 16 bits, and their numbers as doubles, which hold them
-// exactly.
+// FloatFormat: floating-point formats of up to 16 bits, and exact conversion of their values to
+// double.
 #pragma once
 
 #include "base/export.h"
@@ -8,7 +8,7 @@
 
 namespace torchere {
 
-/// What the encodings with the largest exponent, and that of negative zero, stand for.
+/// The meaning of the encodings with the largest exponent, and of negative zero.
 enum class FloatSpecials : uint8_t {
   Ieee,      ///< the largest exponent is infinity and NaN
   Fn,        ///< no infinity; all ones is NaN
@@ -41,8 +41,8 @@ inline constexpr FloatFormat float4E2M1FN = {2, 1, 1, FloatSpecials::Finite};
 
 TORCHERE_EXPORT double decodeFloat(uint32_t bits, const FloatFormat &format);
 
-/// The nearest number of the format, ties to the even mantissa. What is too large becomes infinity or, where
-/// there is none, NaN.
+/// The nearest value of the format, ties to even. Overflow becomes infinity or, in a format without one,
+/// NaN.
 TORCHERE_EXPORT uint32_t encodeFloat(double value, const FloatFormat &format);
 
 } // namespace torchere

@@ -114,7 +114,7 @@ static bool mayBeOpenedAsLink(int number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-/// Where the kernel says that an open file lies; none without /proc.
+/// The kernel's path of an open file; none without /proc.
 static std::optional<fs::path> placeOf(const Descriptor &file) {
   std::array<char, PATH_MAX> text;
   std::string link = "/proc/self/fd/" + std::to_string(file.number());
@@ -124,8 +124,8 @@ static std::optional<fs::path> placeOf(const Descriptor &file) {
   return fs::path(std::string(text.data(), static_cast<size_t>(length)));
 }
 
-/// Opens a file wherever its name leads, without effect on it (O_PATH), looks where it lies, and opens it for
-/// good when that is in the folder that is held open.
+/// Resolves a file without side effects (O_PATH), checks that it lies in this folder, and only then opens
+/// it.
 Result<Descriptor> Folder::openLink(const std::string &name, int flags) const {
   Descriptor found(::openat(descriptor.number(), name.c_str(), O_PATH | O_CLOEXEC));
   if (!found.isOpen())
@@ -254,7 +254,7 @@ Status Folder::synchronize() const {
 Status synchronizeDirectory(const fs::path &path, const fs::path &shown) {
   Descriptor directory(::open(path.c_str(), folderFlags));
   if (!directory.isOpen())
-    return errno == EACCES ? Status() // may be written to and not read
+    return errno == EACCES ? Status() // writable but not readable
                            : systemError(shown, "cannot be opened", errno);
   return synchronizeOpen(directory, shown);
 }

@@ -1,5 +1,5 @@
-// Folder: a directory that is held open, so that what is read of it is of one directory whatever is renamed
-// meanwhile; and the names that stay inside it.
+// Folder: an open directory, so that all reads see the same directory even if it is renamed meanwhile; and
+// the names that cannot escape it.
 #pragma once
 
 #include "base/descriptor.h"
@@ -24,8 +24,8 @@ struct FolderEntry {
   bool isFolder = false;
 };
 
-/// A folder whose files are opened by names, as checkRelativeName() allows them. A link in it may lead to
-/// another place in it, and nowhere else. The path is looked up once, by open().
+/// A folder whose files are opened by names that checkRelativeName() allows. A symlink in it must not lead
+/// out of it. The path is resolved once, by open().
 class TORCHERE_EXPORT Folder {
 public:
   /// `shown` is what errors name, where that is not the folder itself.
@@ -41,14 +41,14 @@ public:
   /// As MappedFile::open().
   Result<std::shared_ptr<const MappedFile>> map(std::string_view name) const;
 
-  /// What lies in the folder `name` of this one (empty: in this one), sorted. Links are no folders.
+  /// The entries of the subfolder `name` (empty: of this folder), sorted. Symlinks do not count as folders.
   Result<std::vector<FolderEntry>> list(std::string_view name = {}) const;
-  /// And what lies below; a folder stands before its contents.
+  /// The same, recursively; a folder precedes its contents.
   Result<std::vector<FolderEntry>> listAll(std::string_view name = {}) const;
 
   /// Removes a file, a link or an empty folder; no error when it is gone. Follows no link.
   Status remove(const FolderEntry &entry) const;
-  /// Waits until the disk has the folder and all that lies in it.
+  /// Syncs the folder and everything in it to disk.
   Status synchronize() const;
   /// Whether the path of open() still names this folder.
   bool isCurrent() const;
@@ -65,11 +65,11 @@ private:
 
 /// How often readUnreplaced() reads.
 inline constexpr int folderTries = 100;
-/// The error of a folder that was another one each time.
+/// The error for a folder that was replaced during every attempt.
 TORCHERE_EXPORT tl::unexpected<Error> replacedTooOften(const std::filesystem::path &path);
 
-/// What `read(folder)` makes of the folder at `path`. When the path names another folder by the end, the one
-/// that was read may have been half removed: then all is read again, from the path on.
+/// The result of `read(folder)` for the folder at `path`. If the path names another folder by the end, the
+/// one read may have been partially removed: then it is read again, from the path on.
 template <class Read>
 std::invoke_result_t<Read, const Folder &> readUnreplaced(const std::filesystem::path &path, Read &&read) {
   for (int tries = 0; tries < folderTries; ++tries) {
@@ -81,7 +81,7 @@ std::invoke_result_t<Read, const Folder &> readUnreplaced(const std::filesystem:
   return replacedTooOften(path);
 }
 
-/// Waits until the disk has the entries of a directory; what cannot be synchronized is not.
+/// Syncs a directory's entries to disk, where the file system supports it.
 TORCHERE_EXPORT Status synchronizeDirectory(const std::filesystem::path &path,
                                             const std::filesystem::path &shown);
 

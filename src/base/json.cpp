@@ -5,7 +5,7 @@ namespace torchere {
 
 namespace {
 
-/// Builds the document from the parser's events; keeps the first thing that is wrong.
+/// Builds the document from the parser's events; keeps the first error.
 class DocumentBuilder final : public nlohmann::json_sax<Json> {
 public:
   DocumentBuilder(Json &document, size_t depthLimit) : document(document), depthLimit(depthLimit) {}

@@ -1,4 +1,4 @@
-// Log lines on stderr, as many as the environment variable TORCHERE_LOG asks for.
+// Logging to stderr, at the level that the environment variable TORCHERE_LOG sets.
 #include "base/log.h"
 
 #include <array>
@@ -39,7 +39,7 @@ int readLogLevel() {
 void writeLogLine(LogLevel level, std::string_view subject, std::string_view message) {
   std::string line =
       fmt::format("torchere {} [{}] {}\n", levelNames[static_cast<size_t>(level)], subject, message);
-  std::fwrite(line.data(), 1, line.size(), stderr); // one call: lines of several threads do not mix
+  std::fwrite(line.data(), 1, line.size(), stderr); // one call: lines of several threads do not interleave
 }
 
 } // namespace torchere

@@ -1,4 +1,4 @@
-// Log lines on stderr, as many as the environment variable TORCHERE_LOG asks for.
+// Logging to stderr, at the level that the environment variable TORCHERE_LOG sets.
 #pragma once
 
 #include "base/export.h"
@@ -17,11 +17,11 @@ enum class LogLevel : int { Off, Error, Warning, Info, Debug };
 /// The level of a name, if it is one.
 TORCHERE_EXPORT std::optional<LogLevel> logLevelFromName(std::string_view name);
 
-/// What is shown now; -1 until the environment was read.
+/// The current level; -1 until the environment has been read.
 TORCHERE_EXPORT extern std::atomic<int> logThreshold;
 
 TORCHERE_EXPORT void setLogLevel(LogLevel level);
-/// Reads TORCHERE_LOG (once); a value that is no level is itself reported, and then ignored.
+/// Reads TORCHERE_LOG (once); an invalid level is reported and ignored.
 TORCHERE_EXPORT int readLogLevel();
 /// Writes "torchere LEVEL [subject] message" as one line.
 TORCHERE_EXPORT void writeLogLine(LogLevel level, std::string_view subject, std::string_view message);

@@ -144,7 +144,7 @@ static Result<size_t> itemSizeOf(std::string_view descr, std::string_view subjec
   return size;
 }
 
-/// The product of the sizes times itemSize, if it and the product of those that are not 0 fit in an int64.
+/// The product of the sizes times itemSize, if it and the product of the nonzero sizes fit in an int64.
 static std::optional<size_t> elementCountOf(std::span<const int64_t> shape, size_t itemSize) {
   int64_t product = static_cast<int64_t>(itemSize);
   bool empty = false;

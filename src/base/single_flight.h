@@ -1,5 +1,4 @@
-// SingleFlight: of the threads that ask for a value that is not there, one makes it and the others wait for
-// it.
+// SingleFlight: on a miss, one thread makes the value, and other threads that ask for it wait.
 #pragma once
 
 #include "base/error.h"
@@ -11,16 +10,16 @@
 
 namespace torchere {
 
-/// Values are pointers or the like: a Value that is false is none. What is made is kept by the caller; here
-/// it is known only while it is made.
+/// Values are pointers or the like: a Value that is false is a miss. The caller stores the values; this
+/// class knows a value only while it is being made.
 template <class Key, class Value> class SingleFlight {
 public:
-  /// What `find` gives; where that is none, what `make` gives, to this thread and to all that ask for the key
-  /// meanwhile: a value, an error or an exception. `keep` takes a value. After an error or an exception the
-  /// next thread that asks makes it anew.
+  /// Returns what `find` returns, or on a miss what `make` returns, to this thread and to all that ask for
+  /// the key meanwhile: a value, an error or an exception. `keep` stores a value. After an error or an
+  /// exception the next thread that asks retries.
   ///
   /// `find` and `keep` run under one lock, which `make` does not hold: values of other keys are found and
-  /// made at the same time.
+  /// made concurrently.
   template <class Find, class Make, class Keep>
   Result<Value> get(const Key &key, Find find, Make make, Keep keep) {
     std::promise<Result<Value>> promise;
@@ -44,7 +43,7 @@ public:
       });
       promise.set_value(value);
       return value;
-    } catch (...) { // no memory, say: whoever waits must hear of it
+    } catch (...) { // out of memory, say: waiting threads must get it too
       end(key, [] {});
       promise.set_exception(std::current_exception());
       throw;

@@ -1,4 +1,4 @@
-// torchere inspect: what a saved program takes, gives and weighs.
+// torchere inspect: a saved program's inputs, outputs and sizes.
 #include "artifact/argument_json.h"
 #include "artifact/bundle.h"
 #include "artifact/function_module.h"

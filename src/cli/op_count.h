@@ -7,7 +7,7 @@
 
 namespace torchere::cli {
 
-/// How often each op of StableHLO and CHLO stands in the text: "stablehlo.add" -> 12. Names in strings,
+/// How often each op of StableHLO and CHLO occurs in the text: "stablehlo.add" -> 12. Names in strings,
 /// types, attributes and comments do not count.
 std::map<std::string, size_t> countOps(std::string_view moduleText);
 

@@ -9,9 +9,9 @@
 
 namespace torchere::cli {
 
-/// Has `write` write the contents of `path`. A regular file, or none, is replaced when all is written, so
-/// that an old one stays whole when that fails; of a link it is what the link names. A device, a FIFO or a
-/// terminal gets the bytes and stays what it is.
+/// Calls `write` to write the contents of `path`. A regular or missing file is replaced atomically, so
+/// that an old one survives a failure; a link's target is replaced, not the link. A device, a FIFO or a
+/// terminal is written to.
 Status writeOutput(const std::filesystem::path &path, const std::function<Status(FileWriter &)> &write);
 
 } // namespace torchere::cli

@@ -19,8 +19,8 @@ static Status listPlugins(Report &report) {
   return {};
 }
 
-/// What python/torchere/plugins.py does: the package's command takes it before it starts this program. Here
-/// it is listed, and refused where this program was started by itself.
+/// Implemented by python/torchere/plugins.py: the package's command handles it before it starts this program.
+/// Here it is listed, and rejected if this program was started directly.
 static CLI::App *addPythons(CLI::App &command, const std::string &name, const std::string &description) {
   CLI::App *subcommand = command.add_subcommand(name, description);
   subcommand->allow_extras();

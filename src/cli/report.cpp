@@ -1,4 +1,4 @@
-// Report: what a subcommand writes to stdout, as text for people or as one JSON document.
+// Report: a subcommand's output on stdout, as text for people or as one JSON document.
 #include "cli/report.h"
 
 #include <algorithm>

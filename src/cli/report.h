@@ -1,4 +1,4 @@
-// Report: what a subcommand writes to stdout, as text for people or as one JSON document.
+// Report: a subcommand's output on stdout, as text for people or as one JSON document.
 #pragma once
 
 #include "base/error.h"
@@ -24,7 +24,7 @@ public:
   void table(const std::vector<std::vector<std::string>> &rows, std::string_view indent = "");
   /// The document of --json; not shown without.
   OrderedJson json = OrderedJson::object();
-  /// What the report found wrong: it is written all the same, and the program fails.
+  /// Marks the outcome as a failure: the report is still written, and the program fails.
   std::optional<Error> failure;
 
   /// Writes the text or the document to stdout. Fails when it cannot be written, as on a full disk.

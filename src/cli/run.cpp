@@ -97,7 +97,7 @@ static Status run(const RunOptions &options, Report &report) {
     TORCHERE_ASSIGN(function, artifact::findFunction(*bundle, options.function));
   }
   const program::EntryPoint &entryPoint = bundle->functions[function].entryPoint;
-  // Before the plugin is loaded: mistakes on the command line are told at once.
+  // Before the plugin is loaded, so that command line errors are reported at once.
   TORCHERE_ASSIGN(RunInputs inputs, RunInputs::read(entryPoint, options.inputs));
   TORCHERE_ASSIGN(std::shared_ptr<runtime::Client> client, runtime::sharedClient(options.plugin));
   std::optional<int> device = options.device < 0 ? std::nullopt : std::optional(options.device);

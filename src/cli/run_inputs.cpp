@@ -44,7 +44,7 @@ Status RunInputs::set(const EntryInput &input, const std::string &text) {
     target = program::Argument{*integer};
     return {};
   }
-  // A file of raw bytes does not say what they are: the program does.
+  // Raw bytes carry no dtype: the program's is used.
   bool isRaw = dtypeInfo(input.type.dtype).descr.starts_with("|V");
   TORCHERE_ASSIGN(
       program::Weight array,

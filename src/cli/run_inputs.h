@@ -12,7 +12,7 @@
 
 namespace torchere::cli {
 
-/// The leaves of a call's arguments, with the memory that they look into.
+/// The leaves of a call's arguments, with the memory that they view.
 class RunInputs {
 public:
   /// Each text is FILE.npy or an integer, for the next input without a value, or NAME=FILE.npy or

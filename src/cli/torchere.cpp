@@ -37,7 +37,7 @@ static void printError(const Error &error) {
 static int perform(const cli::Action &action, bool asJson) {
   cli::Report report(asJson);
   if (Status status = action(report); !status) {
-    report = cli::Report(asJson); // what was gathered until then is not shown
+    report = cli::Report(asJson); // discards what was collected so far
     report.failure = std::move(status).error();
   }
   if (report.failure) {
@@ -54,7 +54,7 @@ static int perform(const cli::Action &action, bool asJson) {
 }
 
 int main(int argc, char **argv) {
-  readLogLevel(); // a value that is no level is said whether or not anything is logged
+  readLogLevel(); // an invalid level is reported whether or not anything is logged
   ::setenv("TF_CPP_MIN_LOG_LEVEL", "1", /*overwrite=*/0); // else XLA's plugins write notices to stderr
   CLI::App app("Inspects and runs StableHLO programs that Torchère saved.", "torchere");
   app.set_version_flag("--version", "torchere " TORCHERE_VERSION);

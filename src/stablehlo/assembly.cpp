@@ -164,7 +164,7 @@ ParseResult parseVariadicOperandWithAttribute(OpAsmParser &parser,
 }
 
 void printVariadicOperandWithAttribute(OpAsmPrinter &printer, Operation *, OperandRange operands) {
-  if (operands.empty()) // upstream writes a lone comma here, which it cannot read back
+  if (operands.empty()) // upstream prints a lone comma here, which it cannot parse
     return;
   printer.printOperands(operands);
   printer << ",";
@@ -336,7 +336,7 @@ ParseResult parseArray(OpAsmParser &parser, DenseI64ArrayAttr &array) {
   return success();
 }
 
-/// `[true, false]`; also `[1, 0]`, as older programs have it.
+/// `[true, false]`; also `[1, 0]`, the older form.
 ParseResult parseReversal(OpAsmParser &parser, DenseBoolArrayAttr &reversal) {
   SmallVector<bool> values;
   auto parseFlag = [&]() -> ParseResult {

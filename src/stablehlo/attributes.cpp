@@ -97,7 +97,7 @@ Attribute DotAlgorithmAttr::parse(AsmParser &parser, Type) {
                                              lhsComponents, rhsComponents, operations, imprecise);
 }
 
-/// Whether some hardware is known to compute so. Names such as bf16_3x and tf32_3x count primitive
+/// Whether some hardware is known to support it. Names such as bf16_3x and tf32_3x count primitive
 /// operations.
 static bool isKnownAlgorithm(Type lhs, Type rhs, Type accumulation, int64_t operations, bool imprecise) {
   auto isFloat8 = [](Type type) {
@@ -281,7 +281,7 @@ Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {
   return get(parser.getContext(), bounds);
 }
 
-/// `<bounds = [4, ?]>`: how `#stablehlo.bounds<4, ?>` was written first, as #stablehlo.type_extensions.
+/// `<bounds = [4, ?]>`: the older form of `#stablehlo.bounds<4, ?>`, as #stablehlo.type_extensions.
 static Attribute parseTypeExtensions(AsmParser &parser) {
   Dims bounds;
   FieldParser fields(parser);

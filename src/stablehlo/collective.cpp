@@ -20,8 +20,8 @@ void addCollectiveOps(StableHLODialect &dialect) {
 
 namespace {
 
-/// `whole` is some number of tensors of type `part`, joined along `dimension`. Which number replica_groups
-/// say is not looked at: published artifacts gather from groups of one what is twice as large.
+/// `whole` is some number of tensors of type `part`, concatenated along `dimension`. The number is not
+/// compared with replica_groups: published artifacts have a result twice as large for groups of one.
 LogicalResult verifyParts(const Reporter &reporter, StringRef constraint, int64_t dimension,
                           RankedTensorType part, RankedTensorType whole) {
   auto fail = [&](const Twine &what) {
@@ -93,7 +93,7 @@ template <class Op> LogicalResult verifyReduction(Op op, ValueRange operands) {
 LogicalResult AllGatherOp::verify() {
   Reporter reporter(*this);
   ReplicaGroups groups{getReplicaGroups()};
-  // (C5) asks for a channel with global ids, as of reductions. Upstream takes them without one.
+  // (C5) requires a channel for global ids, as for reductions. Upstream accepts them without one.
   int64_t channel = getUseGlobalDeviceIds() && getChannelHandle() ? getChannelHandle()->getHandle() : 0;
   if (failed(groups.verify(reporter, "C2", "C4")) || failed(verifyMesh(*this, getReplicaGroups())) ||
       failed(reporter.atLeast("C5", "channel id", channel, 0)) ||

@@ -19,7 +19,7 @@ void addCommunicationOps(StableHLODialect &dialect) {
 
 //===- infeed -------------------------------------------------------------===//
 
-/// Tensors, then a token; the constraints are of the number of results, of the tensors and of the token.
+/// Tensors, then a token; the constraints are those on the number of results, the tensors and the token.
 static LogicalResult verifyTensorsThenToken(const Reporter &reporter, StringRef number, StringRef tensors,
                                             StringRef token, TypeRange results) {
   if (results.empty())

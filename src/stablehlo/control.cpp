@@ -101,7 +101,7 @@ LogicalResult CaseOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
 //===- composite ----------------------------------------------------------===//
 
 LogicalResult CompositeOp::verify() {
-  // Names and namespaces as upstream has them: letters, digits, `_`, and `$` behind the first dot.
+  // Names and namespaces as in upstream: letters, digits, `_`, and `$` after the first dot.
   if (!llvm::Regex("^[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+$").match(getName()))
     return violation(*this, "C1", "name: got \"", getName(),
                      "\", expected a name in a namespace, such as \"my_namespace.my_op\"");

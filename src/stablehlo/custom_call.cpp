@@ -1,4 +1,4 @@
-// Calls out of the program: effects and the verifier.
+// Custom calls: effects and the verifier.
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 
@@ -105,7 +105,7 @@ void collectBuffers(Type type, SmallVector<int64_t> &path,
   }
 }
 
-/// A buffer has no value of its own: as a result it is an operand's.
+/// A buffer result must alias an operand.
 LogicalResult verifyBufferResults(CustomCallOp call) {
   SmallVector<int64_t> path;
   SmallVector<std::pair<SmallVector<int64_t>, Type>> buffers;

@@ -1,4 +1,4 @@
-// Implements the gathering of diagnostics.
+// Implements the collection of diagnostics.
 #include "stablehlo/diagnostics.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

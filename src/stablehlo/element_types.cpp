@@ -133,7 +133,7 @@ bool isStoredAs(Type type, Type held) {
   auto quantized = dyn_cast<quant::QuantizedType>(type);
   if (!quantized)
     return held == type;
-  // MLIR 22 prints u8 for both unsigned storage types, i8 and ui8, so which of them it was cannot be told.
+  // MLIR 22 prints u8 for both unsigned storage types, i8 and ui8, so they cannot be distinguished.
   Type storage = quantized.getStorageType();
   return held == storage || (!quantized.isSigned() && held.isUnsignedInteger() &&
                              held.getIntOrFloatBitWidth() == storage.getIntOrFloatBitWidth());

@@ -54,7 +54,7 @@ LogicalResult DotGeneralOp::verify() {
   Type result = getType().getElementType();
   if (isQuantized(lhs) || isQuantized(rhs) || isQuantized(result))
     return verifyQuantizedDot(*this, lhs, rhs, result);
-  return success(); // (C13), one type of elements: upstream takes any two, as of weights that are integers
+  return success(); // (C13), equal element types: upstream accepts any two, for integer weights
 }
 
 //===- convolution --------------------------------------------------------===//

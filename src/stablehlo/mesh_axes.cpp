@@ -20,7 +20,7 @@ struct Factor {
   int64_t stride;
 };
 
-/// More devices than any mesh has: what says so is no mesh, and no memory is spent on it.
+/// More devices than any mesh has: a mesh that claims more is rejected before memory is allocated.
 constexpr int64_t mostDevices = 1 << 24;
 
 SmallVector<int64_t> readIds(DenseIntElementsAttr ids) {

@@ -1,4 +1,4 @@
-// Replica groups that are written as axes of a mesh, listed one by one.
+// Expands replica groups given as axes of a mesh to lists.
 #pragma once
 
 #include "stablehlo/dialect.h"

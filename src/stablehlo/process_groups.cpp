@@ -11,8 +11,8 @@ static LogicalResult verifyMatrix(const Reporter &reporter, StringRef name, Dens
   return reporter.violation("", name, " is ", ids.getType(), ", expected a matrix");
 }
 
-/// The ids of a matrix in row-major order. Of a splat, whose few bytes can say that there are any number of
-/// them, at most two rows of two: what more of them would break, these do.
+/// The ids of a matrix in row-major order. A splat, whose few bytes can claim any number of ids, gives at
+/// most two rows of two, which violate every constraint that more would.
 static SmallVector<int64_t> readIds(DenseIntElementsAttr matrix) {
   if (!matrix.isSplat())
     return SmallVector<int64_t>(matrix.getValues<int64_t>());

@@ -39,7 +39,7 @@ LogicalResult RngOp::verify() {
 }
 
 LogicalResult RngBitGeneratorOp::verify() {
-  // (C2), the number of elements for each algorithm, and their type: upstream looks at the shapes alone.
+  // (C2), the number of elements for each algorithm, and their type: upstream checks only the shapes.
   auto state = getInitialState().getType(), next = getOutputState().getType();
   if (succeeded(verifyCompatibleShape(state, next)))
     return success();

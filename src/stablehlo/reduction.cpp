@@ -135,7 +135,7 @@ LogicalResult SortOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
 
 LogicalResult SortOp::verify() {
   Reporter reporter(*this);
-  if (getInputs().empty()) // MLIR verifies before it infers
+  if (getInputs().empty()) // MLIR verifies before inference
     return reporter.violation("C1", "no inputs: expected at least one");
   int64_t rank = cast<RankedTensorType>(getInputs().front().getType()).getRank();
   int64_t dimension = getDimension();

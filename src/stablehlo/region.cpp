@@ -31,7 +31,7 @@ LogicalResult verifyRegion(const Reporter &reporter, StringRef constraint, Strin
   return success();
 }
 
-/// The type of a value that has one type or the other, which are compatible.
+/// The common type of two compatible ones.
 static Type joinTypes(Type left, Type right) {
   auto leftTensor = dyn_cast<RankedTensorType>(left), rightTensor = dyn_cast<RankedTensorType>(right);
   if (left == right || !leftTensor || !rightTensor)
@@ -61,7 +61,7 @@ LogicalResult inferBranches(const Reporter &reporter, StringRef noArguments, Str
   return success();
 }
 
-/// Whether values of type `from` can be computed with in type `to`: the same kind, at least as wide.
+/// Whether values of type `from` promote to type `to`: the same kind, at least as wide.
 static bool isPromotable(Type from, Type to) {
   if (from == to)
     return true;

@@ -1,7 +1,8 @@
 // Implements checkNesting: one pass over the tokens of MLIR's text.
 //
-// The text within the <> of a dialect's attribute or type is read twice by MLIR: once as bare characters, to
-// find its end, and once as tokens. The two differ only in what a comment hides, so that there is none there.
+// MLIR reads the text within the <> of a dialect's attribute or type twice: as bare characters, to
+// find its end, and as tokens. The two differ only in text hidden by a comment, so comments are not skipped
+// there.
 #include "stablehlo/text_nesting.h"
 
 #include <algorithm>
@@ -215,7 +216,7 @@ private:
     levels.back().operators = 0;
   }
 
-  /// Takes account of a part at the place that has been reached.
+  /// Counts a part at the current position.
   Status deepen(Extent part) {
     int64_t depth = nesting + part.depth;
     if (depth > deepestText)

@@ -1,4 +1,4 @@
-// How deep the text of a module nests, found without recursion.
+// The nesting depth of a module's text, computed without recursion.
 #pragma once
 
 #include "base/error.h"
@@ -7,11 +7,11 @@
 
 namespace torchere::stablehlo {
 
-/// Deeper than any program's text, and far from the end of the stack, which MLIR's parser, verifiers and
-/// printer need more of with each level.
+/// Deeper than any program's text, and far from a stack overflow in MLIR's recursive parser, verifiers and
+/// printer.
 inline constexpr int64_t deepestText = 500;
-/// What an alias may stand for, in brackets and names of aliases: one that names others twice, which do so in
-/// turn, would take forever to print.
+/// The largest expansion of an alias, in brackets and names of aliases: aliases that name each other twice,
+/// level by level, would take exponential time to print.
 inline constexpr int64_t largestAlias = int64_t(1) << 24;
 
 /// InvalidArgument, with line and column, for text that nests deeper than `deepestText`: in brackets, in what

@@ -1,4 +1,4 @@
-// Which code stands for which attribute, and the version from which an attribute can be held.
+// The table of attribute codes, and the first version that can hold each attribute.
 #include "vhlo/attribute_codes.h"
 
 #include "vhlo/type_codes.h"

@@ -1,4 +1,4 @@
-// The codes by which bytecode names attributes, and the version that brought each.
+// The bytecode's codes of attributes, and the version that introduced each.
 #pragma once
 
 #include "vhlo/version.h"
@@ -49,7 +49,7 @@ struct EnumCoding {
 
 llvm::ArrayRef<EnumCoding> enumCodings();
 
-/// The version from which artifacts can hold `attribute`, a portable form; none if it has none.
+/// The first version whose artifacts can hold `attribute`, a portable form; none if it has none.
 std::optional<Version> attributeSince(mlir::Attribute attribute);
 
 } // namespace torchere::vhlo

@@ -1,4 +1,4 @@
-// The rules, and the attributes that stand for absent ones.
+// The rules, and the defaults of absent attributes.
 #include "vhlo/attribute_rules.h"
 
 #include "stablehlo/dialect.h"
@@ -137,7 +137,7 @@ bool isFallback(Attribute portable, Fallback fallback, const FallbackContext &co
   bool isOfWindow =
       fallback == Fallback::Ones || fallback == Fallback::NoPadding || fallback == Fallback::NoReversal;
   if (isOfWindow && context.windowRank == 0)
-    return false; // empty whether or not it was there: upstream keeps it
+    return false; // empty whether or not it was present: upstream keeps it
   if (fallback == Fallback::DefaultPrecisions) {
     // One default for each operand says as much as no attribute, however many there are.
     auto precisions = dyn_cast<ArrayAttr>(portable);

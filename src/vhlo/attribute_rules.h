@@ -1,4 +1,4 @@
-// How the attributes of StableHLO's ops stand to those of the artifact: their form, and what stands for an
+// How the attributes of StableHLO's ops map to those of the artifact: their form, and the default for an
 // attribute that the op does not have (the artifact has no optional ones).
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace torchere::vhlo {
 
-/// Of which class StableHLO has an attribute that the artifact has in portable form.
+/// StableHLO's class of an attribute that the artifact has in portable form.
 enum class Form : uint8_t {
   Same,
   Dimensions, ///< DenseI64ArrayAttr, a tensor of i64 in the artifact
@@ -50,7 +50,7 @@ struct AttributeRule {
 /// The rule of an op's attribute; the plain one if there is no other.
 const AttributeRule &ruleOf(std::string_view op, std::string_view attribute);
 
-/// What a fallback depends on beside the op's name.
+/// What a fallback depends on besides the op's name.
 struct FallbackContext {
   mlir::MLIRContext *context;
   int64_t windowRank = 0;
@@ -59,7 +59,7 @@ struct FallbackContext {
 
 /// The attribute, in portable form; null for Required.
 mlir::Attribute fallbackOf(Fallback fallback, const FallbackContext &context);
-/// Whether `portable` says no more than the absence of the attribute.
+/// Whether `portable` is equivalent to the absence of the attribute.
 bool isFallback(mlir::Attribute portable, Fallback fallback, const FallbackContext &context);
 
 } // namespace torchere::vhlo

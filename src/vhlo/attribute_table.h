@@ -1,4 +1,4 @@
-// AttributeTable: the attributes and types of an artifact, decoded when they are first asked for.
+// AttributeTable: the attributes and types of an artifact, decoded lazily.
 #pragma once
 
 #include "vhlo/container.h"
@@ -30,8 +30,8 @@ public:
   const std::string &error() const { return message; }
 
 private:
-  /// How an attribute's parts nest. Both are bounded: recursion over a deep attribute would end the stack,
-  /// and an attribute that holds others twice, which do so in turn, would take forever to print.
+  /// How an attribute's parts nest. Both are bounded: recursion into a deep attribute would overflow the
+  /// stack, and attributes that hold each part twice, level by level, would take exponential time to print.
   struct Extent {
     uint64_t depth = 1;
     uint64_t size = 1;
@@ -40,7 +40,7 @@ private:
   template <class T> struct Slot {
     T value;
     Extent extent;
-    bool isOpen = false; // being decoded: to meet it again is a cycle
+    bool isOpen = false; // being decoded: a second visit means a cycle
   };
   template <class T> using Slots = std::vector<Slot<T>>;
 
@@ -61,7 +61,7 @@ private:
   std::string message;
 };
 
-/// What decoders read with: numbers, and parts by their index in the table.
+/// The decoders' reader: numbers, and parts by their index in the table.
 class PartReader {
 public:
   PartReader(AttributeTable &table, ByteCursor &cursor) : table(table), cursor(cursor) {}
@@ -97,8 +97,8 @@ mlir::Attribute readPortableAttribute(PartReader &reader);
 mlir::Type readPortableType(PartReader &reader);
 mlir::Attribute readBuiltinAttribute(PartReader &reader);
 mlir::Type readBuiltinType(PartReader &reader);
-/// For getChecked(): what does not hold together is refused, and nobody is told: the table says that it could
-/// not be read. (To return a diagnostic that is not active would be success.)
+/// For getChecked(): inconsistent parts fail without a diagnostic, since the table reports that they could
+/// not be read. (Returning an inactive diagnostic would mean success.)
 class Refusal {
 public:
   explicit Refusal(mlir::MLIRContext *context)

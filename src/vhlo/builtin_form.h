@@ -6,9 +6,8 @@
 
 namespace torchere::vhlo {
 
-/// Whether MLIR's bytecode has a code for the attribute and for all its parts, which is what
-/// builtin_decoding.cpp reads. MLIR's writer writes the text of any other, which no reader of artifacts can
-/// be relied upon to parse.
+/// Whether MLIR's bytecode has a code for the attribute and for all its parts, as builtin_decoding.cpp
+/// requires. MLIR's writer writes any other as text, which readers of artifacts may not be able to parse.
 bool hasBuiltinForm(mlir::Attribute attribute);
 
 } // namespace torchere::vhlo

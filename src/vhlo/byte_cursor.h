@@ -1,4 +1,4 @@
-// ByteCursor: reads bytecode's numbers from bytes that may be anything.
+// ByteCursor: reads bytecode's numbers from untrusted bytes.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace torchere::vhlo {
 
-/// A place in some bytes. A read past the end fails, and so does every read after it: reads return 0 then,
-/// and whoever reads a record checks once, at its end.
+/// A position in some bytes. A read past the end fails, and the failure is sticky: later reads return 0, and
+/// the caller checks once, at the end of a record.
 class ByteCursor {
 public:
   explicit ByteCursor(std::string_view bytes) : rest(bytes) {}
@@ -19,14 +19,14 @@ public:
   std::string_view left() const { return rest; }
 
   uint8_t byte();
-  /// 7 bits a byte; the low zeros of the first byte are the number of further bytes.
+  /// 7 bits per byte; the trailing zeros of the first byte are the number of further bytes.
   uint64_t varInt();
   /// The sign is the lowest bit.
   int64_t signedVarInt();
   /// A number whose lowest bit is a flag.
   uint64_t varIntWithFlag(bool &flag);
-  /// A number of things to follow that take at least `bytesEach` each, so that a loop over them is in
-  /// proportion to the bytes.
+  /// A count of elements of at least `bytesEach` bytes each. It fails beyond what is left, so a loop over
+  /// them is bounded by the bytes.
   size_t count(size_t bytesEach = 1);
   std::string_view bytes(uint64_t size);
   /// Up to a NUL, which is skipped.

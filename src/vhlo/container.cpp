@@ -1,4 +1,4 @@
-// Takes the sections apart.
+// Splits the sections.
 #include "vhlo/container.h"
 
 #include "vhlo/byte_cursor.h"

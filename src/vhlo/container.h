@@ -1,7 +1,7 @@
-// The container of an artifact: MLIR's bytecode taken apart into its sections and tables.
+// The container of an artifact: MLIR's bytecode, split into its sections and tables.
 //
-// We read it ourselves because MLIR's reader trusts its input: an index out of bounds or a depth without
-// limit would end the process. Format: https://mlir.llvm.org/docs/BytecodeFormat.
+// We read it ourselves because MLIR's reader trusts its input: an index out of bounds or unbounded
+// nesting would crash the process. Format: https://mlir.llvm.org/docs/BytecodeFormat.
 #pragma once
 
 #include "base/error.h"
@@ -48,13 +48,13 @@ inline constexpr uint8_t strings = 0, dialects = 1, attributes = 2, attributeOff
                          resources = 5, resourceOffsets = 6, dialectVersions = 7, properties = 8, limit = 9;
 }
 
-/// Versions of the bytecode that brought something to read.
+/// Versions of the bytecode that introduced something.
 namespace bytecode {
 inline constexpr uint64_t dialectVersions = 1, isolatedRegions = 2, useListOrders = 3,
                           optionalArgumentLocations = 4, properties = 5, newest = 6;
 }
 
-/// What an op's encoding has, a bit each.
+/// What an op's encoding contains, one bit each.
 enum OpParts : uint8_t {
   hasAttributes = 1,
   hasResults = 2,

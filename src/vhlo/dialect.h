@@ -1,8 +1,8 @@
 // The dialect `vhlo`, in which an artifact's module is written: portable types, attributes and ops.
 //
-// A portable type or attribute is StableHLO's own with the mark that it is to be written by a code of the
+// A portable type or attribute wraps StableHLO's own, to be written with a code from the
 // tables; the op table's versions are registered as ops whose properties are an array of attributes in
-// bytecode's order. MLIR's bytecode writer does the rest. The dialect is for writing alone: text is for
+// bytecode's order. MLIR's bytecode writer does the rest. The dialect is only for writing: its text is for
 // debugging, and artifacts are read without it (module_reader.h).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reads the section of ops: each portable op becomes StableHLO's op of today.
+// Reads the section of ops: each portable op is upgraded to the current StableHLO op.
 #include "vhlo/module_reader.h"
 
 #include "vhlo/attribute_table.h"
@@ -238,7 +238,7 @@ Status ModuleReader::readRegion(ByteCursor &cursor, Region &region, Scope &scope
     return cursor.failed() ? Status(malformedPart("the regions")) : Status();
   size_t next = scope.size();
   size_t values = cursor.count();
-  // Each has a type, of a byte at least: so many cannot be, whatever the regions around and in this one say.
+  // Each has a type of at least one byte, which bounds their number, whatever the enclosing regions say.
   declaredValues += values;
   if (declaredValues > container.ir.size())
     return malformed("a region says that it defines more values than there can be");

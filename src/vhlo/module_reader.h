@@ -8,7 +8,7 @@
 
 namespace torchere::vhlo {
 
-/// Builds the ops of today from those of any version; not verified. Errors name `name`.
+/// Builds current ops from those of any version; not verified. Errors name `name`.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> readModule(mlir::MLIRContext *context, const Container &container,
                                                      std::string_view name);
 

@@ -39,7 +39,7 @@ public:
   ModuleWriter(MLIRContext *context, const Version &target, bool withLocations)
       : context(context), target(target.opset()), withLocations(withLocations),
         dialect(*context->getOrLoadDialect<PortableDialect>()) {
-    // Locations only help to debug: of one that artifacts do not hold, what they hold is kept.
+    // Locations are only for debugging: unsupported parts of one are dropped.
     heldLocations.addReplacement([](FusedLoc fused) -> std::optional<Attribute> {
       if (!fused.getMetadata() || hasBuiltinForm(fused.getMetadata()))
         return std::nullopt;
@@ -130,7 +130,7 @@ OpPlan ModuleWriter::makePlan(OperationName name) const {
   plan.version = OpTable::instance().find(*plan.row, target);
   if (!plan.version)
     return plan;
-  // The newest version names what an op of today may have; the target's may have more that it needs.
+  // The newest version names what a current op may have; the target's may require more.
   auto addSources = [&](const OpVersion &version, bool all) {
     for (std::string_view field : version.attributes) {
       auto slot = llvm::find(plan.version->attributes, field);

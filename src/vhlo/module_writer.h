@@ -13,8 +13,8 @@ struct PortableModule {
   bool hasUseOrders = false; ///< uses are not listed in the order of the ops alone
 };
 
-/// A new module in the same context; the old one stays as it is. An error names the op that `target` cannot
-/// hold and the user's place. `withLocations` keeps the source lines.
+/// A new module in the same context; the old one is unchanged. An error names the op that `target` cannot
+/// hold and the user's source location. `withLocations` keeps the source lines.
 Result<PortableModule> toPortable(mlir::ModuleOp module, const Version &target, bool withLocations);
 
 } // namespace torchere::vhlo

@@ -1,4 +1,4 @@
-// Takes the rows apart: which version of StableHLO has which version of an op, with which attributes.
+// Parses the rows: which version of StableHLO has which version of an op, with which attributes.
 #include "vhlo/op_table.h"
 
 #include <charconv>

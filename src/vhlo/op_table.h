@@ -1,7 +1,7 @@
 // The table of portable ops: the versions of every op, and the attributes that each version holds.
 //
-// One row an op, in op_rows.cpp. What changed between the versions of StableHLO is in the rows alone; the
-// writer and the reader know no op by name but where an attribute is spread or operands are restricted.
+// One row per op, in op_rows.cpp. Changes between the versions of StableHLO appear only in the rows; the
+// writer and the reader know no op by name except where an attribute is spread or operands are restricted.
 #pragma once
 
 #include "vhlo/version.h"
@@ -62,7 +62,7 @@ struct alignas(8) OpVersion {
   bool isIn(const Version &target) const { return since <= target && (!until || target < *until); }
 };
 
-/// The rows, taken apart.
+/// The parsed rows.
 class OpTable {
 public:
   /// Built once, on first use.

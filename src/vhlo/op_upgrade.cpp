@@ -1,4 +1,4 @@
-// Upgrades by the tables: an attribute that an older version lacks is left to its default.
+// Upgrades by the tables: an attribute that an older version lacks gets its default.
 #include "vhlo/op_upgrade.h"
 
 #include "vhlo/portable_form.h"

@@ -1,4 +1,4 @@
-// A portable op of any version, as read from an artifact, made StableHLO's op of today.
+// Upgrades a portable op of any version, as read from an artifact, to the current StableHLO op.
 #pragma once
 
 #include "vhlo/container.h"

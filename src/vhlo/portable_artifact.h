@@ -1,4 +1,4 @@
-// The portable artifact: a module as bytecode that other releases of StableHLO read, older and newer.
+// The portable artifact: a module as bytecode that older and newer releases of StableHLO can read.
 //
 // The container is MLIR's bytecode; what it holds is described in docs/portable_artifact.md.
 #pragma once
@@ -23,7 +23,7 @@ TORCHERE_EXPORT Result<std::string> serialize(const stablehlo::Module &module,
                                               const WriteOptions &options = {});
 
 /// Reads an artifact of any release from 0.9.0 on and verifies it. `name` stands for the file in errors.
-/// Bytes of any kind are an error, never a crash, and take memory in proportion to their number.
+/// Malformed bytes are an error, never a crash, and memory is proportional to their number.
 TORCHERE_EXPORT Result<stablehlo::Module> deserialize(std::string_view bytes,
                                                       std::string_view name = "artifact");
 

@@ -35,7 +35,7 @@ Attribute portableDictionary(DictionaryAttr dictionary) {
   return DictionaryAttr::getWithSorted(dictionary.getContext(), entries);
 }
 
-/// A resource whose bytes are at hand and are as many as its type needs; bools are then in bits.
+/// A resource whose bytes are loaded and as many as its type needs; bools are packed bits.
 Attribute portableResource(DenseResourceElementsAttr resource) {
   AsmResourceBlob *blob = resource.getRawHandle().getBlob();
   bool isSplat = false;
@@ -77,7 +77,7 @@ static Attribute ownSymbols(Attribute portable) {
 
 /// A tensor of one dimension, of integers of the width; null if it is another.
 static DenseIntElementsAttr vectorOf(Attribute portable, unsigned width) {
-  // A splat of a few bytes can say that there are any number of them.
+  // A splat of a few bytes can claim any number of elements.
   constexpr int64_t maximumSplat = 256;
   auto elements = dyn_cast<DenseIntElementsAttr>(portable);
   bool fits = elements && elements.getType().getRank() == 1 &&

@@ -38,7 +38,7 @@ struct WriteModel : public BytecodeOpInterface::Concept {
 class PortableOpModel : public OperationName::Impl {
 public:
   PortableOpModel(PortableDialect &dialect, const OpVersion &version)
-      // The type's id is the version's address, by which an op leads back to its row.
+      // The type's id is the version's address, so that an op's row can be found.
       : Impl("vhlo." + version.name, &dialect, TypeID::getFromOpaquePointer(&version), interfaces()),
         version(version) {}
 

@@ -1,4 +1,4 @@
-// Takes attributes apart and puts them together, both by one list of fields for each attribute.
+// Flattens and rebuilds attributes, both from one list of fields per attribute.
 #include "vhlo/spread_attributes.h"
 
 #include "vhlo/attribute_table.h"
@@ -20,7 +20,7 @@ using namespace stablehlo;
 using Dims = SmallVector<int64_t>;
 using FieldLookup = function_ref<Attribute(std::string_view)>;
 
-/// Takes fields out of an artifact; remembers if one was not what it must be.
+/// Reads fields of an artifact; remembers whether one was invalid.
 class FieldSource {
 public:
   FieldSource(MLIRContext *context, FieldLookup field) : context(context), field(field) {}
@@ -72,7 +72,7 @@ Attribute portable(Builder &, Type type) {
 /// One field: the artifact's name, and the parameter of StableHLO's attribute.
 template <class Attr, class Value> struct Field {
   using Owner = Attr;
-  /// What a value is kept in while the attribute is put together.
+  /// The type that holds a value while the attribute is rebuilt.
   using Kept = std::conditional_t<std::is_same_v<Value, ArrayRef<int64_t>>, Dims, Value>;
 
   std::string_view name;

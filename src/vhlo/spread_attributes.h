@@ -19,13 +19,13 @@ bool isSpreadAttribute(Spread spread, std::string_view attribute);
 /// The fields of an op's attributes; none of those that a required attribute lacks.
 SpreadFields spreadFields(Spread spread, mlir::Operation &op);
 
-/// StableHLO's attributes of the fields, of which some may be null: they are then of an older version. False
-/// if a field is not of the class that it must have.
+/// StableHLO's attributes from the fields, some of which may be null if they come from an older version.
+/// False if a field has the wrong class.
 bool gatherFields(Spread spread, mlir::MLIRContext *context,
                   llvm::function_ref<mlir::Attribute(std::string_view field)> field,
                   llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes);
 
-/// Whether the field's value says no more than its absence in an older version.
+/// Whether the field's value is equivalent to its absence in an older version.
 bool isNeutral(mlir::Attribute field);
 
 /// Whether one of the attributes is spread over the field.

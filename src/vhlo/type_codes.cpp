@@ -1,4 +1,4 @@
-// The table of types without parts, and the version from which a type can be held.
+// The table of types without parts, and the first version that can hold each.
 #include "vhlo/type_codes.h"
 
 #include "vhlo/attribute_codes.h"

@@ -1,4 +1,4 @@
-// The codes by which bytecode names types, and the version that brought each.
+// The bytecode's codes of types, and the version that introduced each.
 #pragma once
 
 #include "vhlo/version.h"
@@ -31,7 +31,7 @@ struct ScalarType {
 
 llvm::ArrayRef<ScalarType> scalarTypes();
 
-/// The version from which artifacts can hold `type`, which may hold others; none if it has no portable form.
+/// The first version whose artifacts can hold `type`, including its parts; none without a portable form.
 std::optional<Version> typeSince(mlir::Type type);
 
 /// The tensor's shape as bytecode has it: unknown sizes are the smallest int64, as in memory.

@@ -1,4 +1,4 @@
-// Walks the section of ops for the sake of the use lists alone.
+// Walks the section of ops, only for its use lists.
 #include "vhlo/use_lists.h"
 
 #include "vhlo/container.h"
@@ -20,7 +20,7 @@ void skipOrder(ByteCursor &cursor) {
   skipNumbers(cursor, cursor.varIntWithFlag(isPairs));
 }
 
-/// What else there is, it passes over. Bytes that it cannot read make the cursor fail.
+/// Everything else is skipped. Malformed bytes make the cursor fail.
 class UseListSorter {
 public:
   UseListSorter(std::string &artifact, uint64_t version) : artifact(artifact), version(version) {}

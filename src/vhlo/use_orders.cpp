@@ -1,4 +1,4 @@
-// A new use goes to a list's front, and a replaced value's uses are moved one by one, which turns them round.
+// A new use is pushed to the front, and a replaced value's uses are moved one by one, which reverses them.
 #include "vhlo/use_orders.h"
 
 #include "mlir/IR/Operation.h"

@@ -12,9 +12,9 @@ namespace torchere::vhlo {
 /// with.
 inline constexpr Version peerVersion{1, 17, 0};
 
-/// Lists the uses of each value as StableHLO's own writer does, so that bytes are equal: it makes ops of an
-/// older version last, in place of those of its own version. `older` are those of the module. The order means
-/// nothing.
+/// Orders the uses of each value as StableHLO's own writer does, so that bytes are equal: it creates ops of
+/// an older version last, replacing those of its own version. `older` are those of the module. The order has
+/// no meaning.
 void orderUses(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &older);
 
 } // namespace torchere::vhlo

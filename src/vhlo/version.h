@@ -10,7 +10,7 @@
 
 namespace torchere::vhlo {
 
-/// A release, for example 1.16.0. The patch number never changes what a program may hold.
+/// A release, for example 1.16.0. The patch number never affects the contents of an artifact.
 struct Version {
   int major = 0;
   int minor = 0;
@@ -20,7 +20,7 @@ struct Version {
   TORCHERE_EXPORT static Result<Version> parse(std::string_view text,
                                                std::string_view subject = "target_version");
   TORCHERE_EXPORT std::string text() const;
-  /// The version that counts for what may be held: without the patch number.
+  /// The version that determines the contents: without the patch number.
   constexpr Version opset() const { return {major, minor, 0}; }
 
   friend constexpr auto operator<=>(const Version &, const Version &) = default;
@@ -30,8 +30,8 @@ struct Version {
 inline constexpr Version minimumVersion{0, 9, 0};
 /// The newest version whose ops, attributes and types the table knows.
 inline constexpr Version currentVersion{1, 20, 0};
-/// What is written unless the caller asks for another: about twelve weeks old in November 2026, so that
-/// consumers which are updated every few months can read it. To be moved with every release of ours.
+/// The default target: about twelve weeks old in November 2026, so that
+/// consumers that are updated every few months can read it. To be bumped with every release of ours.
 inline constexpr Version defaultVersion{1, 16, 0};
 
 /// An error unless artifacts can be written for `version`.

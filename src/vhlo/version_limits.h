@@ -1,4 +1,4 @@
-// What a version of an op restricts beyond its attributes and types.
+// Restrictions of an op's version beyond its attributes and types.
 #pragma once
 
 #include "vhlo/op_table.h"

@@ -2,8 +2,8 @@
 //
 // Inverse sine and cosine after Hull, Fairgrieve and Tang, "Implementing the complex arcsine and arccosine
 // functions using exception handling" (1997); the inverse tangent after Kahan, "Branch cuts for complex
-// elementary functions" (1987). Products that could overflow or vanish on the way are written so that they do
-// not.
+// elementary functions" (1987). Products are arranged so that intermediate results neither overflow nor
+// underflow.
 #include "passes/chlo/complex.h"
 
 #include "passes/chlo/angle.h"

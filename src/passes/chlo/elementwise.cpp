@@ -18,7 +18,7 @@ Type computeType(OpBuilder &builder, Type element) {
   return element.isF64() ? element : Type(builder.getF32Type());
 }
 
-/// A formula of the op's operands in the precision that they are computed in, its result in theirs.
+/// A formula of the op's operands in the precision of the computation; its result is converted back.
 FailureOr<Values> expandFormula(Operation *op, OpBuilder &builder,
                                 function_ref<Elements(ArrayRef<Elements>)> formula) {
   Type element = elementType(op->getOperand(0).getType());

@@ -1,4 +1,4 @@
-// The table of expansions: what stands in the place of each CHLO op.
+// The table of expansions: how each CHLO op is replaced.
 #pragma once
 
 #include "stablehlo/chlo_dialect.h"
@@ -11,8 +11,8 @@ namespace torchere::passes {
 
 using Values = llvm::SmallVector<mlir::Value, 2>;
 
-/// Builds, at the builder's place, values for an op's results; they may know more or fewer dimensions than
-/// the results' types. Fails with a diagnostic on what cannot be expanded.
+/// Builds, at the builder's insertion point, values for an op's results; they may have more or fewer static
+/// dimensions than the results' types. Fails with a diagnostic on what cannot be expanded.
 using Expansion = std::function<llvm::FailureOr<Values>(mlir::Operation *, mlir::OpBuilder &)>;
 
 /// By op name.

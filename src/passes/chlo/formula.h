@@ -1,4 +1,4 @@
-// Formulas of elementwise functions, built as StableHLO ops in the place of a CHLO op.
+// Formulas of elementwise functions, built as StableHLO ops to replace a CHLO op.
 #pragma once
 
 #include "stablehlo/elements.h"
@@ -15,7 +15,7 @@ mlir::Value shapeOf(mlir::OpBuilder &builder, mlir::Location location, mlir::Val
 mlir::Value fullOf(mlir::OpBuilder &builder, mlir::Location location, mlir::RankedTensorType type,
                    mlir::TypedAttr value, llvm::function_ref<mlir::Value()> shape);
 
-/// Makes the ops of one formula. Every tensor in it has the shape of `root`.
+/// Builds the ops of one formula. Every tensor in it has the shape of `root`.
 class FormulaBuilder {
 public:
   FormulaBuilder(mlir::OpBuilder &builder, mlir::Location location, mlir::Value root)

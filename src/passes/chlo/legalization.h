@@ -5,8 +5,8 @@
 
 namespace torchere::passes {
 
-/// Puts StableHLO ops in the place of every CHLO op within `root`. Fails, with a diagnostic that names the
-/// op, on one that it cannot expand; the rest may then be expanded already.
+/// Replaces every CHLO op within `root` by StableHLO ops. Fails, with a diagnostic that names the
+/// op, on one that it cannot expand; others may already be expanded.
 llvm::LogicalResult legalizeChlo(mlir::Operation *root);
 
 } // namespace torchere::passes

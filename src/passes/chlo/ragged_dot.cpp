@@ -1,4 +1,4 @@
-// The expansion of ragged_dot: dot_general of all groups, with what is of another group masked.
+// The expansion of ragged_dot: dot_general of all groups, with elements of other groups masked.
 #include "passes/chlo/expansions.h"
 #include "passes/chlo/formula.h"
 
@@ -126,9 +126,8 @@ private:
     return stablehlo::SelectOp::create(builder, location, type, mask, tensor, zeros);
   }
 
-  /// The group's own rows of lhs times the group's own matrix: of the products with every matrix, all but
-  /// that are left out of a sum over the groups. They are left out after the product, as zeros would not be
-  /// zeros beside infinities.
+  /// The group's own rows of lhs times the group's own matrix: the products with all other matrices are
+  /// masked in a sum over the groups. They are masked after the product, because zero times infinity is NaN.
   Value matrixOfEachGroup() {
     Dims free;
     for (int64_t dim = 0; dim < op.getLhs().getType().getRank(); ++dim)

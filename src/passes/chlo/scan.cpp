@@ -1,4 +1,4 @@
-// The expansion of scan: a loop that takes an element of each input and puts one into each output.
+// The expansion of scan: a loop that reads an element of each input and writes one of each output.
 #include "passes/chlo/expansions.h"
 #include "passes/chlo/formula.h"
 

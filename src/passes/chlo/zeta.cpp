@@ -28,7 +28,7 @@ size_t correctionCount(const Elements &x) {
 }
 
 /// The sum over k of (q / (q + k))^s, which is zeta(s, q) q^s, for s > 1 and q > 0: it neither overflows nor
-/// vanishes.
+/// underflows.
 Elements scaledZeta(const Elements &s, const Elements &anyQ) {
   Elements q = minimum(anyQ, isDouble(anyQ) ? 1e300 : 1e30); // infinity would give infinity / infinity
   Elements end = q + static_cast<double>(summands(q));
@@ -47,7 +47,7 @@ Elements scaledZeta(const Elements &s, const Elements &anyQ) {
 }
 
 Elements zetaOfPositive(const Elements &s, const Elements &q) {
-  Elements half = power(q, -0.5 * s); // q^-s may vanish where the result does not
+  Elements half = power(q, -0.5 * s); // q^-s may underflow where the result does not
   return half * scaledZeta(s, q) * half;
 }
 
@@ -80,7 +80,7 @@ Elements zeta(const Elements &x, const Elements &q) {
 Elements polygamma(const Elements &n, const Elements &x) {
   Elements s = n + 1.0;
   Elements logFactorial = logGamma(s);
-  // The factorial and the power may overflow or vanish where their product does not.
+  // The factorial and the power may overflow or underflow where their product does not.
   Elements half = exp(0.5 * logFactorial) * power(x, -0.5 * s);
   Elements positive = half * scaledZeta(s, x) * half;
   Elements magnitude = (x > 0.0).select(positive, exp(logFactorial) * zetaOfNegative(s, x));

@@ -1,4 +1,4 @@
-// Implements the expansion of batching dimensions: positions along them are joined to the indices.
+// Implements the expansion of batching dimensions: iotas along them are concatenated to the indices.
 #include "passes/compatibility/expansion.h"
 
 #include "stablehlo/dialect.h"
@@ -25,14 +25,14 @@ Type indexTypeFor(int64_t size, Type element) {
   return fits(builder.getI32Type()) ? builder.getI32Type() : builder.getI64Type();
 }
 
-/// Whether indices can take positions along the batching dimensions: sizes are known, elements are integers.
+/// Whether iotas can be concatenated to the indices: static sizes, integer elements.
 bool canExpand(Value indices) {
   auto type = cast<RankedTensorType>(indices.getType());
   return type.hasStaticShape() && isa<IntegerType>(type.getElementType());
 }
 
-/// Iotas along the batching dimensions of the indices, followed by the indices themselves, along the index
-/// vector.
+/// Concatenates iotas along the batching dimensions of the indices and the indices themselves, along the
+/// index vector.
 Value joinPositions(Value indices, ArrayRef<int64_t> batchingDimensions, int64_t indexVectorDimension,
                     OpBuilder &builder, Location location) {
   auto type = cast<RankedTensorType>(indices.getType());
@@ -76,7 +76,7 @@ bool staySorted(ArrayRef<int64_t> batchingDimensions, ArrayRef<int64_t> map) {
   return llvm::is_sorted(batchingDimensions) && llvm::is_sorted(map);
 }
 
-/// Of a gather or a dynamic_gather.
+/// For a gather or a dynamic_gather.
 template <class Gather> void expandGather(Gather op) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
   ArrayRef<int64_t> batching = numbers.getStartIndicesBatchingDims();

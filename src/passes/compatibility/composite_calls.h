@@ -1,4 +1,4 @@
-// Composites as calls of what they are made of.
+// Replaces composites by calls to their decompositions.
 #pragma once
 
 #include "stablehlo/dialect.h"
@@ -8,10 +8,10 @@
 
 namespace torchere::passes {
 
-/// Replaces a composite, which has no regions, by a call of its decomposition.
+/// Replaces a composite, which has no regions, by a call to its decomposition.
 void replaceByCall(stablehlo::CompositeOp op);
 
-/// Replaces each composite of a function by a call of its decomposition, but those whose names are in `kept`.
+/// Replaces each composite of a function by a call to its decomposition, except those named in `kept`.
 /// Fails, with a diagnostic, on a composite with regions, which a function cannot take.
 llvm::LogicalResult replaceComposites(mlir::func::FuncOp function, const llvm::StringSet<> &kept);
 

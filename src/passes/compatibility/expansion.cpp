@@ -32,7 +32,7 @@ Value complexTangent(FormulaBuilder &formula, Value operand) {
   return formula.elementwise<DivOp>({numerator, denominator});
 }
 
-/// What asks for an accuracy of its own stays: the quotient promises none.
+/// A tan with a required accuracy is kept: the quotient guarantees none.
 void expandTangent(TanOp op) {
   Type element = elementType(op.getType());
   if (!isa<FloatType, ComplexType>(element) ||
@@ -48,7 +48,7 @@ void expandTangent(TanOp op) {
   op.erase();
 }
 
-/// The start of each range of source text stands for it.
+/// Replaces each range of source text by its start.
 void expandLocationRanges(ModuleOp module) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([](FileLineColRange range) -> std::optional<Attribute> {
@@ -60,7 +60,7 @@ void expandLocationRanges(ModuleOp module) {
                                         /*replaceTypes=*/false);
 }
 
-/// Replica groups that are axes of a mesh, listed. Those of a mesh that cannot be read stay.
+/// Lists replica groups given as axes of a mesh. Those of an unreadable mesh are kept.
 void listReplicaGroups(Operation *op) {
   auto axes =
       dyn_cast_or_null<ReplicaGroupMeshAxesAttr>(op->getInherentAttr("replica_groups").value_or(Attribute()));

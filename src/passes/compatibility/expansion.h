@@ -1,4 +1,4 @@
-// What an older version of StableHLO lacks, in the ops that it has.
+// Expands what an older version of StableHLO lacks into ops that it has.
 #pragma once
 
 #include "vhlo/version.h"
@@ -7,12 +7,11 @@
 
 namespace torchere::passes {
 
-/// Rewrites a module for consumers of an older StableHLO. Before 0.19.0 there are no composites: calls of
-/// their decompositions. Before 1.1.0, gather and scatter have no batching dimensions: iotas joined to the
-/// indices take their place. Before 1.4.0 there is no tan: a sine over a cosine. Before 1.9.0, locations are
-/// points in a file, not ranges. Before 1.16.0, replica groups are no axes of a mesh: they are listed. What
-/// cannot be rewritten (batching dimensions of unknown size, say) stays, for the writer of the artifact to
-/// refuse.
+/// Rewrites a module for consumers of an older StableHLO. Before 0.19.0 composites become calls to
+/// their decompositions; before 1.1.0 batching dimensions of gather and scatter become iotas concatenated to
+/// the indices; before 1.4.0 tan becomes a sine over a cosine; before 1.9.0 ranges in locations become
+/// points; before 1.16.0 replica groups given as axes of a mesh are listed. What cannot be rewritten
+/// (batching dimensions of unknown size, say) is kept, and rejected by the writer of the artifact.
 void expandForVersion(mlir::ModuleOp module, const vhlo::Version &target);
 
 /// Whether expandForVersion does anything for the target.

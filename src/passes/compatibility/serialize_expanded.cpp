@@ -1,4 +1,4 @@
-// Implements serializeExpanded: the edge between stablehlo::Module and the expansion on MLIR.
+// Implements serializeExpanded: from stablehlo::Module to the expansion on MLIR.
 #include "passes/compatibility/serialize_expanded.h"
 
 #include "passes/compatibility/expansion.h"

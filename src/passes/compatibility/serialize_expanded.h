@@ -6,9 +6,9 @@
 
 namespace torchere::passes {
 
-/// `vhlo::serialize` of the module with what the target lacks expressed in the ops that it has: composites,
-/// tan, batching dimensions of gather and scatter, ranges in locations. What has no such form is refused by
-/// name. The module itself stays as it is.
+/// `vhlo::serialize` of the module after expanding what the target lacks: composites, tan, batching
+/// dimensions of gather and scatter, ranges in locations. What cannot be expanded is rejected by name. The
+/// module itself is unchanged.
 TORCHERE_EXPORT Result<std::string> serializeExpanded(const stablehlo::Module &module,
                                                       const vhlo::WriteOptions &options = {});
 

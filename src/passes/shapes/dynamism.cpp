@@ -26,7 +26,7 @@ bool needsStaticResult(Operation *op) {
   return isa<DynamicBroadcastInDimOp, DynamicIotaOp, DynamicReshapeOp>(op);
 }
 
-/// The constant that `limit` exceeds `start` by; null if it is no such sum.
+/// The constant c if `limit` is `start` + c; else null.
 DenseIntElementsAttr constantExtent(Value start, Value limit) {
   auto sum = limit.getDefiningOp<AddOp>();
   if (!sum)
@@ -65,7 +65,7 @@ LogicalResult makeDynamicSlice(RealDynamicSliceOp op) {
   return success();
 }
 
-/// Static results make the operands that hold their shapes superfluous, if these are constants.
+/// Constant operands that hold the shapes of static results are superfluous.
 void dropShapeOperands(CustomCallOp op) {
   auto indices = op->getAttrOfType<DenseIntElementsAttr>("indices_of_shape_operands");
   if (!indices || indices.getNumElements() != op->getNumResults())

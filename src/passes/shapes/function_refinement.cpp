@@ -149,7 +149,7 @@ FailureOr<func::FuncOp> Refiner::specialise(Operation *call, func::FuncOp callee
   auto [original, isFirst] = originals.try_emplace(callee.getSymName());
   if (isFirst)
     original->second = callee.clone();
-  // A function with static types only has nothing to learn from its operands' values.
+  // A function with only static types gains nothing from its operands' values.
   bool usesValues = llvm::any_of(callee.getArgumentTypes(), [](Type type) { return !isStaticType(type); }) ||
                     !isStaticFunction(*original->second);
   SmallVector<Attribute> signature;

@@ -6,7 +6,7 @@
 
 namespace torchere::passes {
 
-/// The custom call that holds a refined argument's place, with its old type, between the two passes.
+/// The custom call that converts a refined argument to its old type, between the two passes.
 constexpr llvm::StringRef operandWrapper = "stablehlo.shape_refinement_operand_wrapper";
 
 /// Whether a type has no unknown dimension.
@@ -19,7 +19,7 @@ llvm::LogicalResult verifyArgumentTypes(mlir::func::FuncOp function, llvm::Array
 /// Gives the arguments new types and keeps the module valid: uses see the old types through a custom call.
 void wrapArguments(mlir::func::FuncOp function, llvm::ArrayRef<mlir::Type> types);
 
-/// Carries the argument types of `main` through the module. If they are all static, everything must become
+/// Propagates the argument types of `main` through the module. If they are all static, everything must become
 /// so.
 llvm::LogicalResult refineFrom(mlir::ModuleOp module, mlir::func::FuncOp main);
 

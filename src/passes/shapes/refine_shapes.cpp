@@ -1,4 +1,4 @@
-// Implements refineShapes: the edge between stablehlo::Module and shape refinement on MLIR.
+// Implements refineShapes: from stablehlo::Module to shape refinement on MLIR.
 #include "passes/shapes/refine_shapes.h"
 
 #include "passes/shapes/dynamism.h"
@@ -38,7 +38,7 @@ Result<Type> argumentType(func::FuncOp main, size_t index, const ArgumentShape &
   return stablehlo::withShape(tensor, argument.sizes);
 }
 
-/// Puts a constant in the place of argument `index` of @main.
+/// Replaces argument `index` of @main by a constant.
 Status specialise(func::FuncOp main, size_t index, int64_t value) {
   BlockArgument argument = main.getArgument(index);
   auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -52,7 +52,7 @@ Status specialise(func::FuncOp main, size_t index, int64_t value) {
   return {};
 }
 
-/// Shapes are known now: what asserted about them is checked, what computed them for custom calls goes.
+/// Shapes are known now: checks assertions about them, drops shape operands of custom calls.
 LogicalResult checkAndClean(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal() && isStaticFunction(function) &&

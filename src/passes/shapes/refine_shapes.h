@@ -17,13 +17,13 @@ struct ArgumentShape {
   std::optional<int64_t> value = {};
 };
 
-/// Gives @main's arguments these shapes, in order, and carries them through the module: integer shape
-/// arithmetic is computed, dynamic ops become their static forms, every result type becomes static, functions
-/// that are called with several shapes are copied for each, what asserted about shapes is checked, and what
-/// computed them is removed.
+/// Refines @main's arguments to these shapes, in order, and propagates them through the module: integer shape
+/// arithmetic is folded, dynamic ops become their static forms, every result type becomes static, functions
+/// that are called with several shapes are cloned for each, shape assertions are checked, and dead shape
+/// computations are removed.
 ///
-/// Fails, with the op's name and place, if a shape does not fit the argument's type, if the shapes do not fit
-/// each other (an addition of unequal sizes, say) or break an assertion, or if a dimension stays unknown
+/// Fails, with the op's name and location, if a shape does not match the argument's type, if the shapes are
+/// inconsistent (an addition of unequal sizes, say) or violate an assertion, or if a dimension stays unknown
 /// because it depends on values. The module is then in an unspecified state: refine a clone to keep the
 /// original.
 TORCHERE_EXPORT Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> &arguments);

@@ -35,7 +35,7 @@ LogicalResult verifyForm(CustomCallOp op) {
   return success();
 }
 
-/// The message with the inputs in the place of {0}, {1}, ...; a layout after the number, as in {0,-5}, is
+/// The message with the inputs substituted for {0}, {1}, ...; a layout after the number, as in {0,-5}, is
 /// ignored.
 FailureOr<std::string> formatMessage(CustomCallOp op, StringRef message, ArrayRef<int64_t> inputs) {
   std::string text;

@@ -41,7 +41,7 @@ FailureOr<RankedTensorType> computedType(Operation *op, ArrayRef<int64_t> sizes)
   return withShape(declared, sizes);
 }
 
-/// Puts `Op` in the place of `op`, with the type that it infers.
+/// Replaces `op` by `Op`, with its inferred type.
 template <class Op>
 FailureOr<Operation *> replaceInferred(Operation *op, ValueRange operands,
                                        typename Op::Properties properties) {
@@ -57,7 +57,7 @@ FailureOr<Operation *> replaceInferred(Operation *op, ValueRange operands,
   return replacement.getOperation();
 }
 
-/// Puts `Op` in the place of `op`, with a given type.
+/// Replaces `op` by `Op`, with a given type.
 template <class Op, class... Args>
 FailureOr<Operation *> replaceTyped(Operation *op, RankedTensorType type, Args &&...args) {
   OpBuilder builder(op);
@@ -68,7 +68,7 @@ FailureOr<Operation *> replaceTyped(Operation *op, RankedTensorType type, Args &
   return replacement.getOperation();
 }
 
-/// Puts `Op`, of the shape that the constant `shape` holds, in the place of `op`.
+/// Replaces `op` by `Op`, whose shape is the constant `shape`.
 template <class Op, class... Args>
 FailureOr<Operation *> replaceShaped(Operation *op, Value shape, Args &&...args) {
   Sizes sizes = constantSizes(shape);

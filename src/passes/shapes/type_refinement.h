@@ -1,4 +1,4 @@
-// Infers the result types of one op anew from its operands' types.
+// Re-infers the result types of one op from its operands' types.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -6,7 +6,7 @@
 
 namespace torchere::passes {
 
-/// Sets the result types of `op` to what its operands give, keeping what the old types knew. Fails, with a
+/// Sets the result types of `op` to those inferred from its operands, refined by the old ones. Fails, with a
 /// diagnostic, if the two contradict each other or the operands break a constraint of the op.
 llvm::LogicalResult refineResultTypes(mlir::Operation *op);
 

@@ -1,5 +1,5 @@
 // Identities of elementwise ops. Those of floats are exact: x + 0 is not x when x is -0, x * 0 is not 0 when
-// x is NaN, so neither is here. Complex numbers are left alone: (a+bi)*1 mixes infinities.
+// x is NaN, so neither is included. Complex numbers are excluded: (a+bi)*1 mixes infinities.
 #include "evaluation/scalar_functions.h"
 #include "passes/simplify/patterns.h"
 #include "stablehlo/dialect.h"
@@ -52,12 +52,12 @@ bool isAllOnes(const ElementFormat &format, const APInt &bits) {
   return !format.isFloat() && bits.isAllOnes();
 }
 
-/// The number that addition leaves alone: of floats, -0, because -0 + 0 is 0.
+/// The neutral element of addition: for floats -0, because -0 + 0 is 0.
 bool isAdditiveZero(const ElementFormat &format, const APInt &bits) {
   return format.isFloat() ? APFloat(*format.semantics, bits).isNegZero() : bits.isZero();
 }
 
-/// The number that subtraction leaves alone: of floats, 0, because -0 - -0 is 0.
+/// The neutral element of subtraction: for floats 0, because -0 - -0 is 0.
 bool isSubtractiveZero(const ElementFormat &format, const APInt &bits) {
   return format.isFloat() ? APFloat(*format.semantics, bits).isPosZero() : bits.isZero();
 }
@@ -190,7 +190,7 @@ bool isStandardFloat(Type type) {
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
 }
 
-/// Whether every number of `from` is one of `to`.
+/// Whether `to` can represent every value of `from`.
 bool isLossless(Type from, Type to) {
   std::optional<ElementFormat> source = ElementFormat::of(from), target = ElementFormat::of(to);
   if (!source || !target || (source->isFloat() && !isStandardFloat(from)) ||
@@ -210,7 +210,7 @@ bool isLossless(Type from, Type to) {
   return target->width >= source->width + (target->kind == Kind::Signed);
 }
 
-/// convert(convert(x)) = convert(x), if the inner one keeps every number.
+/// convert(convert(x)) = convert(x), if the inner one is lossless.
 Value mergeConverts(ConvertOp op, OpBuilder &builder) {
   auto inner = op.getOperand().getDefiningOp<ConvertOp>();
   if (!inner)

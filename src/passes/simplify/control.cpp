@@ -1,4 +1,4 @@
-// Branches that are known, loops that never run, and values that were only wrapped.
+// Branches on constants, loops that never run, and no-op wrappers of values.
 #include "passes/simplify/patterns.h"
 #include "stablehlo/dialect.h"
 
@@ -12,7 +12,7 @@ namespace torchere::passes {
 
 namespace {
 
-/// Puts what a region of one block computes in the place of `op`.
+/// Replaces `op` by the inlined contents of a single-block region.
 LogicalResult replaceByRegion(Operation *op, Region &region, PatternRewriter &rewriter) {
   Block &block = region.front();
   Operation *terminator = block.getTerminator();
@@ -45,7 +45,7 @@ LogicalResult chooseBranch(IfOp op, PatternRewriter &rewriter) {
   return replaceByRegion(op, *predicate ? op.getTrueBranch() : op.getFalseBranch(), rewriter);
 }
 
-/// An index that names no branch names the last one.
+/// An out-of-range index selects the last branch.
 LogicalResult chooseCase(CaseOp op, PatternRewriter &rewriter) {
   std::optional<int64_t> index = scalarConstant(op.getIndex());
   if (!index || !hasOwnAttributesOnly(op))
@@ -54,7 +54,7 @@ LogicalResult chooseCase(CaseOp op, PatternRewriter &rewriter) {
   return replaceByRegion(op, op.getBranches()[*index < 0 || *index >= count ? count - 1 : *index], rewriter);
 }
 
-/// A loop whose condition is false from the start, and does nothing else, gives its operands.
+/// A loop whose condition is initially false and has no side effects is replaced by its operands.
 LogicalResult dropLoop(WhileOp op, PatternRewriter &rewriter) {
   Block &condition = op.getCond().front();
   if (scalarConstant(condition.getTerminator()->getOperand(0)) != 0 ||

@@ -14,8 +14,8 @@ namespace torchere::passes {
 
 namespace {
 
-/// The folders of the dialect, where they find a value. MLIR's driver could run them, but would also gather
-/// the constants at the function's start and drop their locations.
+/// The folders of the dialect, where they find a value. MLIR's driver could run them, but would also hoist
+/// the constants to the function's start and drop their locations.
 struct FoldPattern final : RewritePattern {
   explicit FoldPattern(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
 
@@ -39,7 +39,7 @@ struct FoldPattern final : RewritePattern {
   }
 };
 
-/// Ops on constants become constants.
+/// Folds ops on constants.
 struct EvaluatePattern final : RewritePattern {
   EvaluatePattern(MLIRContext *context, const EvaluationLimits &limits)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/3, context), limits(limits) {}

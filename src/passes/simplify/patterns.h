@@ -11,7 +11,7 @@
 
 namespace torchere::passes {
 
-/// What to do to a function; both halves together find more than one after the other.
+/// Which rewrites to apply; both together find more than one after the other.
 struct SimplificationSteps {
   bool rewrites = true;                                ///< identities, compositions, cancellations
   std::optional<evaluation::EvaluationLimits> folding; ///< constants, within limits
@@ -22,11 +22,11 @@ struct SimplificationSteps {
 /// Ops that carry attributes of others (shardings, annotations) are left alone.
 llvm::LogicalResult simplifyFunction(mlir::func::FuncOp function, const SimplificationSteps &steps);
 
-/// A rewrite that finds another value for the result of an op, existing or built before the op; null if there
-/// is none, and then nothing may have been built.
+/// A rewrite that returns a replacement for the result of an op, existing or built before the op; null if
+/// there is none, in which case it must not have built anything.
 template <class Op> using Simplification = mlir::Value (*)(Op op, mlir::OpBuilder &builder);
 
-/// Whether an op carries nothing but what its definition names, and has a plain tensor as its result.
+/// Whether an op has only the attributes of its definition, and a plain tensor as its result.
 bool isSimplifiable(mlir::Operation *op);
 
 template <class Op> struct SimplificationPattern final : mlir::OpRewritePattern<Op> {
@@ -52,7 +52,7 @@ void addSimplifications(mlir::RewritePatternSet &patterns, Simplification<Ops>..
   (patterns.add(std::make_unique<SimplificationPattern<Ops>>(patterns.getContext(), functions)), ...);
 }
 
-// One file a family.
+// One file per family.
 void addArithmeticSimplifications(mlir::RewritePatternSet &patterns);
 void addControlSimplifications(mlir::RewritePatternSet &patterns);
 void addReshapingSimplifications(mlir::RewritePatternSet &patterns);

@@ -1,4 +1,4 @@
-// Reshapes, transposes and broadcasts that cancel, join or are another, cheaper one.
+// Reshapes, transposes and broadcasts that cancel, merge or have a cheaper form.
 #include "passes/simplify/patterns.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
@@ -95,7 +95,7 @@ Value mergeBroadcasts(BroadcastInDimOp op, OpBuilder &builder) {
                                   builder.getDenseI64ArrayAttr(dimensions));
 }
 
-/// Where each dimension of `from` went when only dimensions of size 1 were inserted; null if more happened.
+/// The new position of each dimension of `from` if only dimensions of size 1 were inserted; else null.
 std::optional<Dimensions> insertedOnes(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   Dimensions positions;
   for (auto [position, size] : llvm::enumerate(to)) {
@@ -121,7 +121,7 @@ Value broadcastReshape(BroadcastInDimOp op, OpBuilder &builder) {
                                   builder.getDenseI64ArrayAttr(dimensions));
 }
 
-/// A broadcast that repeats nothing is a reshape, or a transpose.
+/// A broadcast without repetition is a reshape or a transpose.
 Value broadcastToReshape(BroadcastInDimOp op, OpBuilder &builder) {
   RankedTensorType operand = typeOf(op.getOperand());
   if (!operand.hasStaticShape() || operand.getNumElements() != op.getType().getNumElements() ||

@@ -1,4 +1,4 @@
-// Implements simplify: the edge between stablehlo::Module and simplification on MLIR.
+// Implements simplify: from stablehlo::Module to simplification on MLIR.
 #include "passes/simplify/simplify.h"
 
 #include "passes/simplify/patterns.h"

@@ -1,4 +1,4 @@
-// Slices, joins, pads and reversals that do nothing, or join into one.
+// Slices, concatenations, pads and reversals that are no-ops or can be merged.
 #include "passes/simplify/patterns.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
@@ -44,7 +44,7 @@ Value mergeSlices(SliceOp op, OpBuilder &builder) {
   return createSlice(op, builder, inner.getOperand(), starts, limits, strides);
 }
 
-/// slice(concatenate(x, y, ...)) = slice(y), if it takes from one only.
+/// slice(concatenate(x, y, ...)) = slice(y), if it reads a single operand.
 Value sliceConcatenate(SliceOp op, OpBuilder &builder) {
   auto inner = op.getOperand().getDefiningOp<ConcatenateOp>();
   if (!inner || !op.getType().hasStaticShape() || isEmpty(op.getType()))
@@ -79,7 +79,7 @@ std::optional<int64_t> constantIndex(Value value) {
   return bits.getSExtValue();
 }
 
-/// A dynamic_slice of everything is its operand, and with constant indices a slice.
+/// A dynamic_slice of the full operand is the operand; with constant indices it is a slice.
 Value simplifyDynamicSlice(DynamicSliceOp op, OpBuilder &builder) {
   RankedTensorType operand = typeOf(op.getOperand());
   if (!operand.hasStaticShape() || !op.getType().hasStaticShape())
@@ -100,7 +100,7 @@ Value simplifyDynamicSlice(DynamicSliceOp op, OpBuilder &builder) {
                          builder.getDenseI64ArrayAttr(Dimensions(starts.size(), 1)));
 }
 
-/// A dynamic_update_slice of everything is the update, and of nothing the operand.
+/// A dynamic_update_slice of the full operand is the update; an empty one is the operand.
 Value simplifyDynamicUpdateSlice(DynamicUpdateSliceOp op, OpBuilder &) {
   RankedTensorType update = typeOf(op.getUpdate());
   if (isEmpty(update))
@@ -124,7 +124,7 @@ bool areAdjacent(SliceOp left, SliceOp right, int64_t axis) {
   return true;
 }
 
-/// The slice that holds what two adjacent ones hold; null if they are not.
+/// The union of two adjacent slices; null if they are not adjacent.
 Value joinSlices(Value left, Value right, int64_t axis, OpBuilder &builder, Location location) {
   auto first = left.getDefiningOp<SliceOp>(), second = right.getDefiningOp<SliceOp>();
   if (!first || !second || !first.getType().hasStaticShape() || !second.getType().hasStaticShape() ||
@@ -138,8 +138,8 @@ Value joinSlices(Value left, Value right, int64_t axis, OpBuilder &builder, Loca
                          first.getStridesAttr());
 }
 
-/// Empty inputs are dropped, joins along the same axis flattened, adjacent slices joined; one input is the
-/// result.
+/// Drops empty inputs, flattens concatenations along the same axis, merges adjacent slices; a single input is
+/// the result.
 Value simplifyConcatenate(ConcatenateOp op, OpBuilder &builder) {
   int64_t axis = op.getDimension();
   SmallVector<Value> inputs;
@@ -169,7 +169,7 @@ Value simplifyConcatenate(ConcatenateOp op, OpBuilder &builder) {
 
 //===- pad, reverse -------------------------------------------------------===//
 
-/// A pad of nothing.
+/// A pad by zero.
 Value dropPad(PadOp op, OpBuilder &) {
   auto isZero = [](int64_t amount) { return amount == 0; };
   bool isNothing = llvm::all_of(op.getEdgePaddingLow(), isZero) &&
