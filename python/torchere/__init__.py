@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Where each public name lives. They are imported when they are first used, so that `import torchere` costs
+# The module of each public name. They are imported lazily, so that `import torchere` costs
 # nothing and loads neither torch nor the core.
 _HOMES = {
     "CaptureError": "torchere.errors",

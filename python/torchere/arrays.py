@@ -1,4 +1,4 @@
-"""Arrays at the edge of the package: numpy arrays and torch tensors, in and out."""
+"""Conversion of numpy arrays and torch tensors at the package's boundary."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 def as_tensor(value: Any) -> Any:
-    """A numpy array as a torch tensor of the same memory (a copy where it is read-only); others as they
-    are."""
+    """A numpy array as a torch tensor that shares its memory (a copy if it is read-only); other values
+    unchanged."""
     import numpy
     import torch
 
@@ -19,15 +19,15 @@ def as_tensor(value: Any) -> Any:
 
 
 def as_array(weight: Any) -> Any:
-    """A weight of the core as a numpy array of the same memory; as a torch tensor where numpy lacks its dtype
-    (and torch is there), else as raw bytes."""
+    """A weight of the core as a numpy array that shares its memory; if numpy lacks its dtype, as a torch
+    tensor (if torch is installed) or as raw bytes."""
     import numpy
 
     try:
         dtype = numpy.dtype(weight.dtype)
     except TypeError:
         dtype = None
-    # Other packages may have taught numpy more dtypes; what comes out must not depend on who was imported.
+    # Other packages may have registered more dtypes with numpy; the result must not depend on imports.
     if dtype is None or dtype.isbuiltin != 1:
         return weight_tensor(weight) if has_torch() else numpy.asarray(weight.storage)
     start = weight.storage_offset * dtype.itemsize
@@ -38,7 +38,7 @@ def as_array(weight: Any) -> Any:
 
 
 def weight_tensor(weight: Any) -> Any:
-    """A weight of the core as a torch tensor of the same memory."""
+    """A weight of the core as a torch tensor that shares its memory."""
     import torch
 
     dtype = getattr(torch, weight.dtype)
@@ -54,9 +54,9 @@ def has_torch() -> bool:
 
 
 def plain_tensor(tensor: Any) -> Any:
-    """A tensor of a subclass as a torch.Tensor of the same memory; None where it has none of its own: a class
-    that says itself what ops do with it (FakeTensor, DTensor, MaskedTensor, torchao's) may keep its elements
-    anywhere."""
+    """A tensor subclass as a torch.Tensor that shares its memory; None if it has no storage of its own: a
+    class that overrides __torch_dispatch__ (FakeTensor, DTensor, MaskedTensor, torchao's) may keep its
+    elements anywhere."""
     import torch
 
     if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
@@ -68,7 +68,7 @@ def plain_tensor(tensor: Any) -> Any:
 
 
 def describe_tensor(tensor: Any) -> str:
-    """Why plain memory cannot be had of a tensor, for errors."""
+    """Why a tensor has no plain memory, for errors."""
     way_out = " (pass its full_tensor())" if type(tensor).__name__ == "DTensor" else ""
     return f"{_tensor_kind(tensor)}, expected a tensor with memory of its own{way_out}"
 
@@ -101,8 +101,8 @@ def has_mask(value: Any) -> bool:
 
 
 def bits_of(value: Any) -> Any:
-    """The elements of a numpy array as unsigned integers, where their dtype is another package's (bfloat16 of
-    ml_dtypes), which numpy does not hand over; else None."""
+    """The elements of a numpy array as unsigned integers if the dtype is another package's (ml_dtypes'
+    bfloat16), which numpy cannot export; else None."""
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.ndarray):
         return None

@@ -40,7 +40,7 @@ class InputLocation:
 
 @dataclasses.dataclass
 class StableHLOFunctionMeta:
-    """What a function takes and gives: the contents of functions/NAME.meta."""
+    """A function's inputs and outputs: the contents of functions/NAME.meta."""
 
     name: str
     stablehlo_version: str
@@ -73,7 +73,7 @@ class StableHLOFunc:
 
 
 class StableHLOModelBundle:
-    """The functions, the state dict (name -> array) and the constants of a program. Arrays share its
+    """The functions, the state dict (name -> array) and the constants of a program. Arrays alias its
     memory."""
 
     def __init__(self, bundle: _core.Bundle):

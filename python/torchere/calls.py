@@ -1,4 +1,4 @@
-"""Arguments of a call as the leaves that an entry point takes, and its flat results as the user's values."""
+"""Flattens a call's arguments for an entry point, and unflattens its results."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class CallConvention:
         self.output_spec = output_spec
         self.classes = classes
         tree = fields["input_tree"]["tree"]
-        # (args, kwargs); directories of others may not say, their arguments are then the leaves.
+        # (args, kwargs); absent in other tools' directories: the arguments are then the leaves.
         self.positional = tree["children"][0]["children"] if tree else [trees.LEAF] * self.input_count
         keywords = tree["children"][1] if tree else {"keys": [], "children": []}
         self.keywords = dict(zip(keywords["keys"], keywords["children"], strict=True))
-        # Most programs take tensors by position and give one or several: their calls walk no tree.
+        # Most programs take positional tensors and return one or several: their calls need not walk a tree.
         self._takes_leaves = not self.keywords and all(tree["kind"] == "leaf" for tree in self.positional)
         output = self.output_tree or {}
         self._gives_leaf = output.get("kind") == "leaf"
@@ -56,7 +56,7 @@ class CallConvention:
         return self.argument_names[position] if position < len(self.argument_names) else f"args[{position}]"
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Puts arguments that were given by keyword in their positions; refuses missing and unknown ones."""
+        """Binds keyword arguments to their positions; rejects missing and unknown ones."""
         count, kwargs = len(self.positional), dict(kwargs)
         if len(args) > count:
             raise InvalidArgumentError(f"[{self.name}] too many arguments: got {len(args)}, expected {count}")
@@ -81,7 +81,7 @@ class CallConvention:
         return (*args, *given), kwargs
 
     def unflatten(self, leaves: list[Any]) -> Any:
-        """The user's results from their leaves."""
+        """Unflattens the user's results."""
         if self._gives_leaf and len(leaves) == 1:
             return leaves[0]
         if self._gives_tuple and len(leaves) == len(self.output_tree["children"]):

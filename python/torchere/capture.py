@@ -1,4 +1,4 @@
-"""The walk over an ExportedProgram's FX graph that fills a program of the core, node by node."""
+"""Converts an ExportedProgram's FX graph to a program of the core, node by node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.guards import Guard
 from torchere.trees import children_of, dump_spec
 
-# The key that torch gives to nodes that its own passes made.
+# The key of nodes created by torch's own passes.
 _NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
 _INFINITIES = {"int_oo", "-int_oo", "oo", "-oo"}
 
@@ -52,8 +52,8 @@ def _describe_target(target: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def check_not_merged(exported_program: Any) -> None:
-    """Refuses a program that was exported with one tensor given for two inputs: torch then reads both from
-    the second one, so calls with two different tensors would be wrong without notice."""
+    """Rejects a program that was exported with the same tensor for two inputs: torch then reads both from
+    the second one, so calls with two different tensors would be silently wrong."""
     import torch
     import torch.utils._pytree as pytree
 
@@ -208,7 +208,7 @@ class _Capture:
                 f"[weight '{name}'] lies on another device: got {tensor.device}, expected cpu (move the "
                 "module before it is exported)"
             )
-        # Empty storages have no address of their own.
+        # Empty storages have no unique address.
         key = storage.data_ptr() or id(tensor)
         index = self.storages.get(key)
         if index is None:
@@ -245,13 +245,13 @@ def _bound(value: Any) -> int | None:
 
 
 def _module_path(path: str) -> str:
-    """A module's path in the user's model: some tracers write "L['self'].encoder"."""
+    """A module's path in the user's model: some tracers produce "L['self'].encoder"."""
     return path.removeprefix("L['self']").removeprefix(".")
 
 
 def _plain_tensor(name: str, tensor: Any) -> Any:
-    """The tensor as strides over a storage, with pending conjugations and negations done; refuses the
-    others."""
+    """The tensor as a strided view of a storage, with lazy conjugation and negation resolved; rejects other
+    tensors."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
 

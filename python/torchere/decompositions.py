@@ -1,5 +1,5 @@
-"""Decompositions by need: torch takes apart the ops that have no lowering and leaves whole those that have
-one, so that linear layers, attention or an LSTM arrive as such."""
+"""Decomposition on demand: torch decomposes only ops without a lowering, so that linear layers, attention or
+an LSTM stay whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Set
 from typing import Any
 
-# Decomposing can give ops that need decomposing in turn; this many rounds are more than torch's tables need.
+# Decompositions can produce ops that must be decomposed in turn; torch's tables need fewer rounds than this.
 _MOST_ROUNDS = 3
 
 
@@ -23,8 +23,8 @@ def hybrid_table(lowered_ops: Set[str]) -> Any:
 
 
 def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
-    """The program, functional (mutations are outputs) and with ops that have a lowering, as far as torch can
-    decompose the others. A program that is so already comes back as it is."""
+    """The functionalized program (mutations are outputs), in which ops without a lowering are decomposed as
+    far as torch can. Returns the program itself if nothing has to be done."""
     if exported_program.dialect == "ATEN" and not _missing_ops(exported_program, lowered_ops):
         return exported_program
     exported_program = _with_declared_views(exported_program)
@@ -46,9 +46,9 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
 
 
 def _with_declared_views(exported_program: Any) -> Any:
-    """The program with ops that only torch's schemas declare to be views of their input. In eager mode some
-    others are, too, but torch's decompositions of them copy: a write to the result would not show in the
-    input. Without writes, and without such ops, it is the program itself."""
+    """The program in which every view op is declared as such by its schema. In eager mode some undeclared ops
+    also alias their input, but torch's decompositions of them copy: an in-place write to the result would be
+    lost in the input. Without writes, or without such ops, it is the program itself."""
     import torch
 
     graphs = _graphs(exported_program.graph_module)
@@ -72,7 +72,7 @@ def _with_declared_views(exported_program: Any) -> Any:
 
 
 def _declared_view(node: Any) -> tuple[Any, tuple, dict] | None:
-    """The op, the arguments and the keyword arguments of the view that a node's undeclared one is."""
+    """The declared view that replaces a node's undeclared one: op, arguments and keyword arguments."""
     import torch
 
     aten = torch.ops.aten
@@ -99,8 +99,8 @@ def _graphs(graph_module: Any) -> list[Any]:
 
 
 def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> Any:
-    """Core ops, which torch's tables leave whole, taken apart where all that they become has a lowering: the
-    others are reported by the names that the user knows."""
+    """Decomposes core ops, which torch's tables keep, if all resulting ops have a lowering: the
+    others are reported under the names that the user knows."""
     from torch._decomp import decomposition_table
 
     missing = _missing_ops(decomposed, lowered_ops)
@@ -133,8 +133,8 @@ def _core_decomposition(op: Any) -> Any:
 
 
 def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:
-    """The program decomposed by the table, and the ops that were left whole because they would become prims:
-    they are taken out of the table."""
+    """The program decomposed by the table, and the ops that were kept because they would become prims:
+    they are removed from the table."""
     decomposed = _run_decompositions(exported_program, table)
     lost = _taken_apart_into_prims(decomposed)
     for op in [op for op in table if str(op) in lost]:
@@ -143,22 +143,22 @@ def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:
 
 
 def _run_decompositions(exported_program: Any, table: Any) -> Any:
-    """torch's own, which copies the specs of arguments and results: that makes one of LeafSpec, a class of
-    torch's of whose making torch warns. Callers can do nothing about it."""
+    """torch's run_decompositions without its LeafSpec deprecation warning, which torch triggers itself by
+    copying the specs of arguments and results."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"`isinstance\(treespec, LeafSpec\)` is deprecated", FutureWarning)
         return exported_program.run_decompositions(table)
 
 
 def _taken_apart_into_prims(exported_program: Any) -> set[str]:
-    """The ops that became torch's prims, which nobody lowers: the user knows them by their own names."""
+    """The ops that became torch's prims, which have no lowerings: users know the original names."""
     targets = {node.target for node in exported_program.graph.nodes}
     prims = {str(target) for target in targets if getattr(target, "namespace", None) == "prims"}
     return _origins(exported_program, prims)
 
 
 def _origins(exported_program: Any, ops: Set[str]) -> set[str]:
-    """The ops that were taken apart and became these."""
+    """The ops that were decomposed into these."""
     return {
         str(node.meta.get("original_aten"))  # by name: torch copies the objects
         for node in exported_program.graph.nodes
@@ -167,8 +167,8 @@ def _origins(exported_program: Any, ops: Set[str]) -> set[str]:
 
 
 def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
-    """The op overloads of the program, subgraphs included, that give tensors and have no lowering: sizes and
-    assertions need none."""
+    """The op overloads of the program, subgraphs included, that return tensors and have no lowering: sizes
+    and assertions need none."""
     import torch
 
     missing = {}
@@ -180,7 +180,7 @@ def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
 
 
 def _further_decompositions(ops: Iterable[Any], table: Any) -> dict[Any, Any]:
-    """Decompositions that torch has for these ops beside its default table, but for core ops."""
+    """torch's decompositions of these ops outside its default table, except for core ops."""
     import torch
     from torch._decomp import decomposition_table
 

@@ -1,4 +1,4 @@
-"""The names that users give to dynamic dimensions (torch.export.Dim), which torch replaces by symbols."""
+"""The user's names of dynamic dimensions (torch.export.Dim), which torch replaces by symbols."""
 
 from __future__ import annotations
 

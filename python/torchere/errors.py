@@ -1,4 +1,4 @@
-"""The exceptions of Torchère: one class for each code that callers tell apart."""
+"""Torchère's exceptions: one class per code that callers distinguish."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Error(RuntimeError):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """A value that a call does not take."""
+    """An argument that a call does not accept."""
 
     code = "INVALID_ARGUMENT"
 
@@ -28,13 +28,13 @@ class NotFoundError(Error, LookupError):
 
 
 class AlreadyExistsError(Error):
-    """A target that is there already."""
+    """A target that already exists."""
 
     code = "ALREADY_EXISTS"
 
 
 class UnimplementedError(Error, NotImplementedError):
-    """Something that this version does not do."""
+    """An unsupported operation."""
 
     code = "UNIMPLEMENTED"
 

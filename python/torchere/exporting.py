@@ -71,8 +71,8 @@ def lower(
     target_version: str | None = None,
     **options: Any,
 ) -> StableHLOProgram:
-    """The steps from torch's ExportedProgram on; `timings` gets theirs. `names` are those of dynamic
-    dimensions, `options` those of the core's export_program."""
+    """The steps after torch's ExportedProgram; `timings` records their durations. `names` are those of
+    dynamic dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
     with _Stopwatch(timings, "decompose"):
         try:
@@ -117,8 +117,8 @@ def capture_with_torch(
 
 
 def _advice(exported_program: Any) -> str:
-    """What to do about a program that holds a weight's memory as a constant, too: torch captures so the
-    tensors that plain objects of the module hold (a static key-value cache), and cannot write to them."""
+    """Advice for a program that holds a weight's memory as a constant as well: torch captures tensors
+    held by plain objects of the module (a static key-value cache) that way, and cannot write to them."""
     import torch
 
     names = {

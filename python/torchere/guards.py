@@ -1,4 +1,4 @@
-"""What torch took for granted about sizes while it captured a program, beyond each dimension's range.
+"""torch's guards: its assumptions about sizes during the capture, beyond each dimension's range.
 
 A module may do one thing where one size is larger than another and something else where it is not; the
 captured program holds the way that the example's sizes took.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-#: An expression of the program's symbols, and the least and the greatest value that it may have.
+#: An expression of the program's symbols, with its minimum and maximum.
 Guard = tuple[str, int | None, int | None]
 
 
 def size_guards(exported_program: Any) -> list[Guard]:
-    """The guards, each once. What is no comparison of integers is left out."""
+    """The guards without duplicates. Only comparisons of integers are included."""
     environment = _shape_environment(exported_program)
     if environment is None:
         return []
@@ -24,13 +24,13 @@ def size_guards(exported_program: Any) -> list[Guard]:
 
 
 def unguarded_integers(exported_program: Any) -> frozenset[str]:
-    """The symbols of int inputs that may be negative although torch's range begins at 0: that is its default
-    for sizes, and what it took for granted of an int is a guard."""
+    """The symbols of int inputs that may be negative although torch's range starts at 0: that is its default
+    for sizes, and its assumptions about an int are guards."""
     import torch
 
     environment = _shape_environment(exported_program)
     guards = [guard.expr for guard in environment.guards] if environment is not None else []
-    # A program that was read from a file has them as text only.
+    # A program that was read from a file has them only as text.
     if not guards and getattr(exported_program, "_guards_code", None):
         return frozenset()
     guarded = {str(symbol) for guard in guards for symbol in guard.free_symbols}
@@ -40,7 +40,7 @@ def unguarded_integers(exported_program: Any) -> frozenset[str]:
 
 
 def _shape_environment(exported_program: Any) -> Any:
-    """Where torch keeps what it knows of the symbols, found through any of them; None in a static program."""
+    """torch's ShapeEnv, found through any symbol; None in a static program."""
     import torch
 
     for node in exported_program.graph.find_nodes(op="placeholder"):

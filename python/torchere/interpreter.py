@@ -1,10 +1,10 @@
-"""The reference interpreter: runs StableHLO straight from its specification, slowly, without a plugin."""
+"""The reference interpreter: runs StableHLO directly from its specification, slowly, without a plugin."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# numpy's names, and for what numpy lacks those of ml_dtypes, with StableHLO's.
+# The dtype names of numpy, or else of ml_dtypes, with StableHLO's.
 NAMES = {
     "bool": "i1",
     "int2": "i2",
@@ -43,10 +43,10 @@ _DTYPES = {theirs: ours for ours, theirs in NAMES.items()}
 def interpret(text: str, *inputs: Any, entry: str = "") -> list[Any]:
     """Runs a function of a StableHLO module and returns its results as numpy arrays.
 
-    The function is `main`, or the module's only one, unless `entry` names it. The inputs are numpy arrays, or
-    what numpy makes arrays of; their dtypes have to be the function's. Types that numpy lacks, such as
-    bfloat16, need the package ml_dtypes. The module may assert what it computes with the `check` dialect:
-    an assertion that does not hold raises InvalidArgumentError, as arguments of wrong types do.
+    The function is `main`, or the module's only one, unless `entry` names it. The inputs are array-like;
+    their dtypes must match the function's. Types that numpy lacks, such as bfloat16, need ml_dtypes.
+    The module may contain assertions of the `check` dialect: a failed one raises InvalidArgumentError, as do
+    arguments of wrong types.
     """
     from torchere import _core
 
@@ -60,7 +60,7 @@ def _to_raw(value: Any) -> tuple[str, tuple[int, ...], bytes]:
     array = numpy.asarray(value)
     if array.dtype.name not in NAMES:
         raise TypeError(f"[interpret] StableHLO has no elements of dtype {array.dtype}")
-    # tobytes is little-endian and in row-major order only for arrays that are.
+    # tobytes keeps the array's byte order, which must be little-endian.
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return NAMES[array.dtype.name], array.shape, native.tobytes()
 

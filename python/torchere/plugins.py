@@ -1,4 +1,4 @@
-"""PJRT plugins: installs XLA's CPU plugin, finds those of installed packages, opens their clients.
+"""PJRT plugins: installs XLA's CPU plugin, discovers those of installed packages, creates their clients.
 
 XLA's CPU plugin is published as a wheel whose metadata pins JAX, so it cannot be a dependency of ours. It is
 fetched by its hash, without its dependencies, and its library is kept in the user's data directory, where the
@@ -46,7 +46,7 @@ PUBLISHED = {
     )
 }
 
-# What the core is told of where a plugin was found.
+# How a plugin was discovered, as reported to the core.
 _SITE_PACKAGES = "site-packages"
 _JAX_PLUGINS = "jax_plugins"
 
@@ -68,7 +68,7 @@ def install(name: str = "cpu", *, wheel: str | os.PathLike[str] | None = None, f
             f"expected {' or '.join(plugin.sha256)}"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the target, so that the last step is a rename: nothing half unpacked is ever found.
+    # Next to the target, so that the last step is a rename: a partially unpacked plugin is never visible.
     with tempfile.TemporaryDirectory(prefix=".installing-", dir=target.parent) as temporary:
         source = Path(wheel) if wheel is not None else _download(plugin, sha256, Path(temporary))
         _check_hash(source, sha256)
@@ -121,7 +121,7 @@ def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> 
     """The client of a plugin. One serves all callers with equal options, to the end of the process."""
     values = dict(options or {})
     with _without_notices():
-        # Packages come last, and to look for them takes milliseconds: only where there is no other plugin.
+        # Packages come last: discovery takes milliseconds, so only if there is no other plugin.
         with contextlib.suppress(NotFoundError):
             return _core.shared_client(name_or_path, values, [])
         return _core.shared_client(name_or_path, values, installed_packages())
@@ -129,8 +129,8 @@ def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> 
 
 @contextlib.contextmanager
 def _without_notices() -> Iterator[None]:
-    """XLA's plugins write a line to stderr for each option of a client. The variable by which they
-    are told not to is TensorFlow's as well, so it is set while they look at it and not longer."""
+    """Silences the line that XLA's plugins write to stderr for each option of a client. The variable
+    is TensorFlow's as well, so it is set only while they read it."""
     variable = "TF_CPP_MIN_LOG_LEVEL"
     if variable in os.environ:
         yield
@@ -229,7 +229,7 @@ def _check_hash(wheel: Path, expected: str) -> None:
 
 
 def _unpack(wheel: Path, plugin: PublishedPlugin, directory: Path) -> None:
-    """Takes the library and the licences out of the wheel, and nothing else."""
+    """Extracts only the library and the licences from the wheel."""
     directory.mkdir()
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()

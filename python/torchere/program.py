@@ -66,9 +66,9 @@ class StableHLOProgram:
         cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
     ) -> StableHLOProgram:
         """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read; with `verify`
-        every file is read and compared with the digest that save(digests=True) kept of it. Of the classes of
-        results (named tuples, dataclasses, whatever is registered with torch) `classes` are rebuilt; the
-        others come as plain tuples and dicts, since a file is no reason to import and call anything."""
+        every file is read and compared with the digest that save(digests=True) recorded. Result classes (named
+        tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in `classes`; others
+        become plain tuples and dicts, because files are not trusted to import or call anything."""
         return cls(_core.load_bundle(os.fspath(stablehlo_dir), verify=verify), classes=classes)
 
     def save(
@@ -80,11 +80,11 @@ class StableHLOProgram:
         target_version: str | None = None,
         digests: bool = False,
     ) -> None:
-        """Writes a directory in PyTorch/XLA's layout, whole or not at all, and waits until the disk has it.
-        Parents are made; a directory that is not empty is refused unless it holds a saved program, and
+        """Writes a directory in PyTorch/XLA's layout, atomically, and syncs it to disk.
+        Parents are created; a non-empty directory is rejected unless it contains a saved program and
         nothing else, and `overwrite` is set. `options` are StableHLOExportOptions, of which `save_weights`
-        and `include_human_readable_text` matter here. `target_version` is the StableHLO version that reads
-        the bytecode; the export's, or one of about twelve weeks ago, where none is given. `digests` keeps a
+        and `include_human_readable_text` apply here. The bytecode targets StableHLO `target_version`; the
+        default is the export's, or a release of about twelve weeks ago. `digests` records a
         digest of every file, for load(verify=True) and `torchere verify-files`."""
         _core.save_bundle(
             self._core_bundle,
@@ -111,9 +111,9 @@ class StableHLOProgram:
     def get_stablehlo_bytecode(
         self, method_name: str | None = None, target_version: str | None = None
     ) -> bytes:
-        """A function's StableHLO module as a portable artifact, which StableHLO `target_version` ("1.13.0")
-        and every newer one read. The default is about twelve weeks old. An error names the op that the
-        version cannot hold."""
+        """A function's StableHLO module as a portable artifact for StableHLO `target_version` ("1.13.0")
+        and newer. The default is a release of about twelve weeks ago. An error names the op that the
+        version cannot express."""
         return self._core_bundle.bytecode(self._known(method_name), target_version or self._target_version)
 
     def state_dict(self) -> dict[str, Any]:
@@ -126,10 +126,10 @@ class StableHLOProgram:
         return weights
 
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
-        """What a call of the default function with such arguments takes, in bytes, as the plugin's compiler
-        planned it: `arguments` (weights and state among them) and `results`; `aliases`, what of the results
-        lies in the memory of donated state; `temporaries`, allocated for the time of the call; `code`.
-        Nothing is run. Not every plugin tells."""
+        """The memory of a call of the default function with such arguments, in bytes, as planned by the
+        plugin's compiler: `arguments` (including weights and state) and `results`; `aliases`, the part of the
+        results in the memory of donated state; `temporaries`, allocated during the call; `code`.
+        Nothing is executed. Not every plugin reports this."""
         convention = self._conventions[self._default]
         leaves = convention.flatten(args, kwargs)
         return self._ready_session().memory_statistics(convention.index, leaves)
@@ -175,7 +175,7 @@ class StableHLOProgram:
 def load(
     stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
 ) -> StableHLOProgram:
-    """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote. `classes` are those
-    of its results that are rebuilt: load("mlp", classes=[Out]); others come as plain tuples and dicts. With
+    """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote. Result classes listed
+    in `classes` are rebuilt: load("mlp", classes=[Out]); others become plain tuples and dicts. With
     `verify`, every file is compared with its digest first."""
     return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify)

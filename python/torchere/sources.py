@@ -1,5 +1,5 @@
-"""What torchere.export takes, as what torch.export takes: modules for functions and methods, tuples of
-arguments, example inputs that share no memory."""
+"""Adapts the arguments of torchere.export to torch.export: modules for functions and methods, tuples of
+arguments, example inputs that do not alias."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _module_of_callable(function: Callable) -> Any:
     def forward(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    # A file that errors do not name: the user's line is the function's.
+    # A file name that errors omit: the user's line is the function's.
     forward.__code__ = forward.__code__.replace(co_filename="<torchere>")
     forward.__signature__ = _signature(function)  # torch names the inputs after it
     object.__setattr__(module, "forward", forward)
@@ -92,8 +92,8 @@ def as_arguments(args: Any) -> tuple[Any, ...]:
 def separate(
     module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments, with numpy arrays as tensors, and with a copy of each tensor that shares memory with
-    another argument or with a weight. torch would take such tensors for one."""
+    """The arguments, with numpy arrays as tensors, and with a copy of each tensor that aliases
+    another argument or a weight. torch would merge such tensors into one."""
     import torch
     import torch.utils._pytree as pytree
 
@@ -114,7 +114,7 @@ def separate(
 
 
 def _memory(tensor: Any) -> Any:
-    """What tells one tensor's memory from another's; an object of its own where there is no storage."""
+    """The identity of a tensor's memory; a unique object if there is no storage."""
     import torch
 
     if tensor.layout != torch.strided or tensor.device.type == "meta":

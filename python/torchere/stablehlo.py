@@ -1,4 +1,4 @@
-"""PyTorch/XLA's torch_xla.stablehlo, by its names: programs written for it need only another import."""
+"""PyTorch/XLA's torch_xla.stablehlo under the same names: programs written for it only change the import."""
 
 from __future__ import annotations
 

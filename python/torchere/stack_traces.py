@@ -1,5 +1,5 @@
-"""Stack traces of captured ops that hold every function of the user's. torch keeps the lines of functions
-that are called `forward`, and no others."""
+"""Stack traces of captured ops that include all of the user's functions. torch keeps only the lines of
+functions called `forward`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _torchs_filter: Any = None
 
 @contextlib.contextmanager
 def user_stack_traces() -> Iterator[None]:
-    """While it is entered, captures keep the user's frames. Where torch offers no filter of frames, its
-    traces stay as they are."""
+    """A context in which captures keep the user's frames. If torch has no frame filter, its
+    traces are unchanged."""
     from torch.fx.proxy import TracerBase
 
     global _captures, _torchs_filter

@@ -23,7 +23,7 @@ def device(index: int | None = None) -> Any:
 
 
 def sync(wait: bool = False) -> None:
-    """Runs what a lazy device has put off: the CPU puts off nothing."""
+    """Executes the pending ops of a lazy device: a no-op on the CPU."""
 
 
 def _module(name: str, doc: str, **attributes: Any) -> types.ModuleType:

@@ -70,7 +70,7 @@ def describe_spec(spec: Any) -> dict[str, Any]:
 
 
 def _dump_context(cls: type, context: Any) -> dict[str, Any]:
-    """What the class's registration with torch needs beside the children, as torch writes it."""
+    """The context of the class's registration with torch, as torch writes it."""
     import torch.utils._pytree as pytree
 
     registered = pytree.SUPPORTED_SERIALIZED_TYPES.get(cls)
@@ -155,7 +155,7 @@ def _parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list
 
 
 def _field(value: Any, key: str, path: str) -> Any:
-    """A field of an object by a name that a file gives: only data has such names, no part of Python's own."""
+    """A field of an object by a name from a file: only names of data, never of Python's own attributes."""
     try:
         if isinstance(value, dict):
             return value[key]
@@ -192,7 +192,7 @@ def _registered(table: str, cls: type) -> Any:
 
 def unflatten(tree: dict[str, Any], leaves: list[Any], classes: Classes | None = None) -> Any:
     """The value with the structure of `tree` and these leaves. Named tuples and custom classes are rebuilt
-    where `classes` has them, else they are a plain tuple and a dict (or tuple)."""
+    if `classes` contains them, else they become a plain tuple and a dict (or tuple)."""
     remaining = iter(leaves)
     value = _build(tree, remaining, classes or {}, "result")
     if next(remaining, remaining) is not remaining:
