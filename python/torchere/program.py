@@ -66,9 +66,9 @@ class StableHLOProgram:
         cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
     ) -> StableHLOProgram:
         """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read; with `verify`
-        every file is read and compared with the digest that save(digests=True) recorded. Result classes (named
-        tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in `classes`; others
-        become plain tuples and dicts, because files are not trusted to import or call anything."""
+        every file is read and compared with the digest that save(digests=True) recorded. Result classes
+        (named tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in `classes`;
+        others become plain tuples and dicts, because files are not trusted to import or call anything."""
         return cls(_core.load_bundle(os.fspath(stablehlo_dir), verify=verify), classes=classes)
 
     def save(
