@@ -1,4 +1,7 @@
-"""Checks every #include of src/ and python/bindings against the table of layers in docs/architecture.md."""
+"""Checks every #include of src/ and python/bindings against the table of layers in docs/architecture.md.
+
+A row names every folder that its folder includes directly, and no other.
+"""
 
 import re
 import sys
@@ -24,7 +27,7 @@ class LayerError(Exception):
 
 @dataclass
 class Layer:
-    """One row: the folders that it names as usable, and the libraries of OUTSIDE that it may include."""
+    """One row: the folders and the libraries of OUTSIDE that it may include."""
 
     uses: list[str]
     outside: set[str]
@@ -50,26 +53,24 @@ def read_table(text: str) -> dict[str, Layer]:
         for used in layer.uses:
             if used not in layers:
                 raise LayerError(f"{folder}: may use {used}, which has no row")
+    refuse_cycles(layers)
     return layers
 
 
-def closures(layers: dict[str, Layer]) -> dict[str, set[str]]:
-    """For each folder, all folders it may include: what its row names, what those name, and so on."""
-    done: dict[str, set[str]] = {}
+def refuse_cycles(layers: dict[str, Layer]) -> None:
+    """Raises a LayerError for folders that may use each other."""
+    done: set[str] = set()
 
-    def visit(folder: str, path: tuple[str, ...]) -> set[str]:
+    def visit(folder: str, path: tuple[str, ...]) -> None:
         if folder in path:
             raise LayerError("cycle: " + " -> ".join(path[path.index(folder) :] + (folder,)))
         if folder not in done:
-            reached = {folder}
             for used in layers[folder].uses:
-                reached |= visit(used, path + (folder,))
-            done[folder] = reached
-        return done[folder]
+                visit(used, path + (folder,))
+            done.add(folder)
 
     for folder in layers:
         visit(folder, ())
-    return done
 
 
 def folder_of(path: str, layers: dict[str, Layer]) -> str | None:
@@ -82,8 +83,11 @@ def folder_of(path: str, layers: dict[str, Layer]) -> str | None:
     return None
 
 
-def check_file(name: str, folder: str, text: str, layers: dict[str, Layer], allowed: set[str]) -> list[str]:
-    """The complaints about one file's includes; `name` is for the messages."""
+def check_file(
+    name: str, folder: str, text: str, layers: dict[str, Layer], included: set[tuple[str, str]]
+) -> list[str]:
+    """The complaints about one file's includes; `name` is for the messages. Adds to `included` the pairs of
+    `folder` and the folders that the file includes."""
     complaints = []
     for bracket, header in INCLUDE.findall(text):
         outside = [library for library, starts in OUTSIDE.items() if header.startswith(starts)]
@@ -95,17 +99,21 @@ def check_file(name: str, folder: str, text: str, layers: dict[str, Layer], allo
             target = folder_of(header, layers) or folder_of("python/" + header, layers)
             if target is None:
                 complaints.append(f'{name}: includes "{header}", which is in no folder of the table')
-            elif target not in allowed:
-                complaints.append(f"{name}: includes {header}, but {folder}/ may not use {target}/")
+            elif target != folder:
+                included.add((folder, target))
+                if target not in layers[folder].uses:
+                    complaints.append(
+                        f"{name}: includes {header}, but the row of {folder}/ does not name {target}/"
+                    )
     return complaints
 
 
 def check(root: Path, table: str) -> list[str]:
     """All complaints about the tree at `root`, sorted; `table` is the Markdown text with the rows."""
     layers = read_table(table)
-    allowed = closures(layers)
     complaints = []
-    seen = set()
+    seen: set[str] = set()
+    included: set[tuple[str, str]] = set()
     for base in (root / "src", root / "python"):
         for path in sorted(base.rglob("*")):
             if path.suffix not in SOURCES or not path.is_file():
@@ -117,10 +125,16 @@ def check(root: Path, table: str) -> list[str]:
                 complaints.append(f"{name}: its folder has no row in {TABLE}")
                 continue
             seen.add(folder)
-            complaints += check_file(name, folder, path.read_text(), layers, allowed[folder])
-    for folder in layers:
+            complaints += check_file(name, folder, path.read_text(), layers, included)
+    for folder, layer in layers.items():
         if not any(held == folder or held.startswith(folder + "/") for held in seen):
             complaints.append(f"{TABLE}: the folder {folder}/ holds no source")
+            continue
+        for used in layer.uses:
+            if (folder, used) not in included:
+                complaints.append(
+                    f"{TABLE}: the row of {folder}/ names {used}/, of which it includes nothing"
+                )
     return sorted(complaints)
 
 
