@@ -95,7 +95,7 @@ Result<MemoryStatistics> Executable::memoryStatistics() const {
   TORCHERE_TRY(owningClient->checkProcess());
   const Plugin &plugin = owningClient->plugin();
   const abi::Api &api = plugin.api();
-  if (api.structSize < sizeof(abi::Api) || !api.executableGetCompiledMemoryStats)
+  if (!abi::offers(api, &abi::Api::executableGetCompiledMemoryStats))
     return fail(ErrorCode::Unimplemented,
                 "[{}] the plugin does not tell what memory executables take: it has no {}",
                 owningClient->platformName(), "PJRT_Executable_GetCompiledMemoryStats");

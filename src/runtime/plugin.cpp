@@ -9,45 +9,41 @@
 
 namespace torchere::runtime {
 
-namespace {
-struct RequiredSlot {
-  size_t offset;
-  const char *name;
-};
-} // namespace
-
 /// What we call without asking whether it is there. The other slots that we use have a way around them.
-static constexpr RequiredSlot requiredSlots[] = {
-    {offsetof(abi::Api, errorDestroy), "PJRT_Error_Destroy"},
-    {offsetof(abi::Api, errorMessage), "PJRT_Error_Message"},
-    {offsetof(abi::Api, errorGetCode), "PJRT_Error_GetCode"},
-    {offsetof(abi::Api, pluginInitialize), "PJRT_Plugin_Initialize"},
-    {offsetof(abi::Api, eventDestroy), "PJRT_Event_Destroy"},
-    {offsetof(abi::Api, eventIsReady), "PJRT_Event_IsReady"},
-    {offsetof(abi::Api, eventAwait), "PJRT_Event_Await"},
-    {offsetof(abi::Api, eventOnReady), "PJRT_Event_OnReady"},
-    {offsetof(abi::Api, clientCreate), "PJRT_Client_Create"},
-    {offsetof(abi::Api, clientDestroy), "PJRT_Client_Destroy"},
-    {offsetof(abi::Api, clientPlatformName), "PJRT_Client_PlatformName"},
-    {offsetof(abi::Api, clientPlatformVersion), "PJRT_Client_PlatformVersion"},
-    {offsetof(abi::Api, clientAddressableDevices), "PJRT_Client_AddressableDevices"},
-    {offsetof(abi::Api, clientCompile), "PJRT_Client_Compile"},
-    {offsetof(abi::Api, clientBufferFromHostBuffer), "PJRT_Client_BufferFromHostBuffer"},
-    {offsetof(abi::Api, deviceDescriptionId), "PJRT_DeviceDescription_Id"},
-    {offsetof(abi::Api, deviceDescriptionKind), "PJRT_DeviceDescription_Kind"},
-    {offsetof(abi::Api, deviceDescriptionToString), "PJRT_DeviceDescription_ToString"},
-    {offsetof(abi::Api, deviceGetDescription), "PJRT_Device_GetDescription"},
-    {offsetof(abi::Api, executableDestroy), "PJRT_Executable_Destroy"},
-    {offsetof(abi::Api, executableNumOutputs), "PJRT_Executable_NumOutputs"},
-    {offsetof(abi::Api, loadedExecutableDestroy), "PJRT_LoadedExecutable_Destroy"},
-    {offsetof(abi::Api, loadedExecutableGetExecutable), "PJRT_LoadedExecutable_GetExecutable"},
-    {offsetof(abi::Api, loadedExecutableExecute), "PJRT_LoadedExecutable_Execute"},
-    {offsetof(abi::Api, bufferDestroy), "PJRT_Buffer_Destroy"},
-    {offsetof(abi::Api, bufferElementType), "PJRT_Buffer_ElementType"},
-    {offsetof(abi::Api, bufferDimensions), "PJRT_Buffer_Dimensions"},
-    {offsetof(abi::Api, bufferIsDeleted), "PJRT_Buffer_IsDeleted"},
-    {offsetof(abi::Api, bufferToHostBuffer), "PJRT_Buffer_ToHostBuffer"},
+static constexpr size_t requiredSlots[] = {
+    offsetof(abi::Api, errorDestroy),
+    offsetof(abi::Api, errorMessage),
+    offsetof(abi::Api, errorGetCode),
+    offsetof(abi::Api, pluginInitialize),
+    offsetof(abi::Api, eventDestroy),
+    offsetof(abi::Api, eventIsReady),
+    offsetof(abi::Api, eventAwait),
+    offsetof(abi::Api, eventOnReady),
+    offsetof(abi::Api, clientCreate),
+    offsetof(abi::Api, clientDestroy),
+    offsetof(abi::Api, clientPlatformName),
+    offsetof(abi::Api, clientPlatformVersion),
+    offsetof(abi::Api, clientAddressableDevices),
+    offsetof(abi::Api, clientCompile),
+    offsetof(abi::Api, clientBufferFromHostBuffer),
+    offsetof(abi::Api, deviceDescriptionId),
+    offsetof(abi::Api, deviceDescriptionKind),
+    offsetof(abi::Api, deviceDescriptionToString),
+    offsetof(abi::Api, deviceGetDescription),
+    offsetof(abi::Api, executableDestroy),
+    offsetof(abi::Api, executableNumOutputs),
+    offsetof(abi::Api, loadedExecutableDestroy),
+    offsetof(abi::Api, loadedExecutableGetExecutable),
+    offsetof(abi::Api, loadedExecutableExecute),
+    offsetof(abi::Api, bufferDestroy),
+    offsetof(abi::Api, bufferElementType),
+    offsetof(abi::Api, bufferDimensions),
+    offsetof(abi::Api, bufferIsDeleted),
+    offsetof(abi::Api, bufferToHostBuffer),
 };
+
+/// How much of the table every plugin has to have: what comes after has a way around it as well.
+static constexpr size_t requiredTableSize = offsetof(abi::Api, copyToDeviceStreamDestroy);
 
 Result<std::shared_ptr<const Plugin>> Plugin::load(const std::filesystem::path &path) {
   // Leaked on purpose: threads of a plugin may outlive static destructors.
@@ -95,18 +91,19 @@ Status Plugin::checkTable() const {
   // The size comes first: nothing behind it may be read before.
   if (table->structSize < offsetof(abi::Api, errorDestroy))
     return invalidArgument("[{}] PJRT table too short: got {} bytes, expected at least {}", file,
-                           table->structSize, abi::requiredTableSize);
+                           table->structSize, requiredTableSize);
   if (table->version.major != 0)
     return invalidArgument("[{}] unsupported version of the PJRT C API: got {}.{}, expected 0.x", file,
                            table->version.major, table->version.minor);
-  if (table->structSize < abi::requiredTableSize)
+  if (table->structSize < requiredTableSize)
     return invalidArgument("[{}] PJRT table too short (version {}.{}): got {} bytes, expected at least {}",
                            file, table->version.major, table->version.minor, table->structSize,
-                           abi::requiredTableSize);
-  for (const RequiredSlot &slot : requiredSlots) {
-    const auto *address = reinterpret_cast<const char *>(table) + slot.offset;
+                           requiredTableSize);
+  for (size_t slot : requiredSlots) {
+    const auto *address = reinterpret_cast<const char *>(table) + slot;
     if (!*reinterpret_cast<void *const *>(address))
-      return invalidArgument("[{}] PJRT table without {}: got null, expected a function", file, slot.name);
+      return invalidArgument("[{}] PJRT table without {}: got null, expected a function", file,
+                             abi::functionName(slot));
   }
   return {};
 }

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <span>
 
-namespace torchere::runtime::abi {
+namespace torchere::pjrt {
 
 struct Error {
   std::string message;
@@ -45,12 +45,12 @@ struct Buffer {
   const void *data() const { return host ? host : bytes.data(); }
 };
 
-} // namespace torchere::runtime::abi
+} // namespace torchere::pjrt
 
 namespace torchere::runtime {
 namespace {
 
-using namespace abi;
+using namespace pjrt;
 
 FakeControl control;
 std::mutex recordMutex; // guards what the plugin writes in `control`
@@ -71,10 +71,10 @@ void record(const char *name) {
   control.calls.push_back(name);
 }
 /// Records the call; the error that it shall answer, or null.
-abi::Error *enter(const char *name) {
+pjrt::Error *enter(const char *name) {
   record(name);
   return control.failing == name
-             ? make(abi::Error{std::string(name) + " was told to fail", control.errorCode})
+             ? make(pjrt::Error{std::string(name) + " was told to fail", control.errorCode})
              : nullptr;
 }
 Event *makeEvent(const char *name) {
@@ -83,29 +83,29 @@ Event *makeEvent(const char *name) {
 }
 
 #define ENTER(name)                                                                                          \
-  if (abi::Error *error = enter(name))                                                                       \
+  if (pjrt::Error *error = enter(name))                                                                      \
   return error
 
 void errorDestroy(ErrorDestroyArgs *args) {
-  unmake(const_cast<abi::Error *>(args->error));
+  unmake(const_cast<pjrt::Error *>(args->error));
 }
 void errorMessage(ErrorMessageArgs *args) {
   args->message = args->error->message.data();
   args->messageSize = args->error->message.size();
 }
-abi::Error *errorGetCode(ErrorGetCodeArgs *args) {
+pjrt::Error *errorGetCode(ErrorGetCodeArgs *args) {
   args->code = args->error->code;
   return nullptr;
 }
 
-abi::Error *pluginInitialize(PluginInitializeArgs *) {
+pjrt::Error *pluginInitialize(PluginInitializeArgs *) {
 #ifdef FAKE_INITIALIZE_FAILS
   control.failing = "PJRT_Plugin_Initialize";
 #endif
   ENTER("PJRT_Plugin_Initialize");
   return nullptr;
 }
-abi::Error *pluginAttributes(PluginAttributesArgs *args) {
+pjrt::Error *pluginAttributes(PluginAttributesArgs *args) {
 #ifdef FAKE_WITHOUT_ATTRIBUTES
   control.failing = "PJRT_Plugin_Attributes";
 #endif
@@ -132,20 +132,20 @@ abi::Error *pluginAttributes(PluginAttributesArgs *args) {
   return nullptr;
 }
 
-abi::Error *eventDestroy(EventDestroyArgs *args) {
+pjrt::Error *eventDestroy(EventDestroyArgs *args) {
   unmake(args->event);
   return nullptr;
 }
-abi::Error *eventIsReady(EventIsReadyArgs *args) {
+pjrt::Error *eventIsReady(EventIsReadyArgs *args) {
   ENTER("PJRT_Event_IsReady");
   args->isReady = args->event->ready;
   return nullptr;
 }
-abi::Error *eventAwait(EventAwaitArgs *args) {
+pjrt::Error *eventAwait(EventAwaitArgs *args) {
   ENTER("PJRT_Event_Await");
-  return args->event->error.empty() ? nullptr : make(abi::Error{args->event->error, 8});
+  return args->event->error.empty() ? nullptr : make(pjrt::Error{args->event->error, 8});
 }
-abi::Error *eventOnReady(EventOnReadyArgs *args) {
+pjrt::Error *eventOnReady(EventOnReadyArgs *args) {
   ENTER("PJRT_Event_OnReady");
   args->event->callback = args->callback;
   args->event->argument = args->argument;
@@ -172,40 +172,40 @@ std::string textOf(const NamedValue &value) {
   return "?";
 }
 
-abi::Error *clientCreate(ClientCreateArgs *args) {
+pjrt::Error *clientCreate(ClientCreateArgs *args) {
   ENTER("PJRT_Client_Create");
   control.options.clear();
   for (size_t i = 0; i < args->optionCount; ++i)
     control.options[std::string(args->options[i].name, args->options[i].nameSize)] = textOf(args->options[i]);
-  args->client = make(abi::Client());
+  args->client = make(pjrt::Client());
   for (int i = 0; i < 2; ++i)
     args->client->list[i] = &args->client->devices[i];
   return nullptr;
 }
-abi::Error *clientDestroy(ClientDestroyArgs *args) {
+pjrt::Error *clientDestroy(ClientDestroyArgs *args) {
   record("PJRT_Client_Destroy");
   unmake(args->client);
   return nullptr;
 }
-abi::Error *clientPlatformName(ClientPlatformNameArgs *args) {
+pjrt::Error *clientPlatformName(ClientPlatformNameArgs *args) {
   ENTER("PJRT_Client_PlatformName");
   args->name = "fake";
   args->nameSize = 4;
   return nullptr;
 }
-abi::Error *clientPlatformVersion(ClientPlatformVersionArgs *args) {
+pjrt::Error *clientPlatformVersion(ClientPlatformVersionArgs *args) {
   ENTER("PJRT_Client_PlatformVersion");
   args->version = "fake 1";
   args->versionSize = 6;
   return nullptr;
 }
-abi::Error *clientAddressableDevices(ClientAddressableDevicesArgs *args) {
+pjrt::Error *clientAddressableDevices(ClientAddressableDevicesArgs *args) {
   ENTER("PJRT_Client_AddressableDevices");
   args->devices = args->client->list;
   args->count = control.failingEvent == "no devices" ? 0 : 2;
   return nullptr;
 }
-abi::Error *clientCompile(ClientCompileArgs *args) {
+pjrt::Error *clientCompile(ClientCompileArgs *args) {
   if (control.onCompile)
     control.onCompile();
   ENTER("PJRT_Client_Compile");
@@ -230,9 +230,9 @@ size_t sizeOf(BufferType type) {
     return 1;
   }
 }
-abi::Error *clientBufferFromHostBuffer(ClientBufferFromHostBufferArgs *args) {
+pjrt::Error *clientBufferFromHostBuffer(ClientBufferFromHostBufferArgs *args) {
   ENTER("PJRT_Client_BufferFromHostBuffer");
-  abi::Buffer buffer;
+  pjrt::Buffer buffer;
   buffer.type = args->type;
   buffer.dimensions.assign(args->dimensions, args->dimensions + args->dimensionCount);
   if (args->semantics == HostBufferSemantics::ImmutableZeroCopy) {
@@ -254,39 +254,39 @@ abi::Error *clientBufferFromHostBuffer(ClientBufferFromHostBufferArgs *args) {
   return nullptr;
 }
 
-abi::Error *descriptionId(DeviceDescriptionIdArgs *args) {
+pjrt::Error *descriptionId(DeviceDescriptionIdArgs *args) {
   ENTER("PJRT_DeviceDescription_Id");
   args->id = args->description->id;
   return nullptr;
 }
-abi::Error *descriptionKind(DeviceDescriptionKindArgs *args) {
+pjrt::Error *descriptionKind(DeviceDescriptionKindArgs *args) {
   ENTER("PJRT_DeviceDescription_Kind");
   args->kind = "imaginary";
   args->kindSize = 9;
   return nullptr;
 }
-abi::Error *descriptionText(DeviceDescriptionToStringArgs *args) {
+pjrt::Error *descriptionText(DeviceDescriptionToStringArgs *args) {
   ENTER("PJRT_DeviceDescription_ToString");
   args->text = args->description->id ? "second" : "first";
   args->textSize = std::strlen(args->text);
   return nullptr;
 }
-abi::Error *deviceDescription(DeviceGetDescriptionArgs *args) {
+pjrt::Error *deviceDescription(DeviceGetDescriptionArgs *args) {
   ENTER("PJRT_Device_GetDescription");
   args->description = &args->device->description;
   return nullptr;
 }
 
-abi::Error *executableDestroy(ExecutableDestroyArgs *args) {
+pjrt::Error *executableDestroy(ExecutableDestroyArgs *args) {
   unmake(args->executable);
   return nullptr;
 }
-abi::Error *executableNumOutputs(ExecutableNumOutputsArgs *args) {
+pjrt::Error *executableNumOutputs(ExecutableNumOutputsArgs *args) {
   ENTER("PJRT_Executable_NumOutputs");
   args->count = control.outputCount;
   return nullptr;
 }
-abi::Error *executableGetCompiledMemoryStats(ExecutableGetCompiledMemoryStatsArgs *args) {
+pjrt::Error *executableGetCompiledMemoryStats(ExecutableGetCompiledMemoryStatsArgs *args) {
   ENTER("PJRT_Executable_GetCompiledMemoryStats");
   args->arguments = 1;
   args->results = 2;
@@ -296,17 +296,17 @@ abi::Error *executableGetCompiledMemoryStats(ExecutableGetCompiledMemoryStatsArg
   args->total = 6;
   return nullptr;
 }
-abi::Error *loadedExecutableDestroy(LoadedExecutableDestroyArgs *args) {
+pjrt::Error *loadedExecutableDestroy(LoadedExecutableDestroyArgs *args) {
   record("PJRT_LoadedExecutable_Destroy");
   unmake(args->executable);
   return nullptr;
 }
-abi::Error *loadedExecutableGetExecutable(LoadedExecutableGetExecutableArgs *args) {
+pjrt::Error *loadedExecutableGetExecutable(LoadedExecutableGetExecutableArgs *args) {
   ENTER("PJRT_LoadedExecutable_GetExecutable");
-  args->executable = make(abi::Executable());
+  args->executable = make(pjrt::Executable());
   return nullptr;
 }
-abi::Error *executableSerialize(ExecutableSerializeArgs *args) {
+pjrt::Error *executableSerialize(ExecutableSerializeArgs *args) {
   ENTER("PJRT_Executable_Serialize");
   args->serialized = make(SerializedExecutable{control.stored});
   args->bytes = args->serialized->bytes.data();
@@ -314,7 +314,7 @@ abi::Error *executableSerialize(ExecutableSerializeArgs *args) {
   args->deleter = [](SerializedExecutable *serialized) { unmake(serialized); };
   return nullptr;
 }
-abi::Error *executableDeserializeAndLoad(ExecutableDeserializeAndLoadArgs *args) {
+pjrt::Error *executableDeserializeAndLoad(ExecutableDeserializeAndLoadArgs *args) {
   ENTER("PJRT_Executable_DeserializeAndLoad");
   {
     std::lock_guard lock(recordMutex);
@@ -323,7 +323,7 @@ abi::Error *executableDeserializeAndLoad(ExecutableDeserializeAndLoadArgs *args)
   args->executable = make(LoadedExecutable());
   return nullptr;
 }
-abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
+pjrt::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
   ENTER("PJRT_LoadedExecutable_Execute");
   std::span kept(args->options->nonDonatableInputs, args->options->nonDonatableInputCount);
   {
@@ -331,7 +331,7 @@ abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
     control.kept.assign(kept.begin(), kept.end());
   }
   for (size_t i = 0; i < control.outputCount; ++i) {
-    abi::Buffer copy = *args->argumentLists[0][i];
+    pjrt::Buffer copy = *args->argumentLists[0][i];
     copy.bytes.resize(sizeOf(copy.type));
     for (int64_t dimension : copy.dimensions)
       copy.bytes.resize(copy.bytes.size() * static_cast<size_t>(dimension));
@@ -349,23 +349,23 @@ abi::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
   return nullptr;
 }
 
-abi::Error *bufferDestroy(BufferDestroyArgs *args) {
+pjrt::Error *bufferDestroy(BufferDestroyArgs *args) {
   record("PJRT_Buffer_Destroy");
   unmake(args->buffer);
   return nullptr;
 }
-abi::Error *bufferElementType(BufferElementTypeArgs *args) {
+pjrt::Error *bufferElementType(BufferElementTypeArgs *args) {
   ENTER("PJRT_Buffer_ElementType");
   args->type = control.resultType < 0 ? args->buffer->type : static_cast<BufferType>(control.resultType);
   return nullptr;
 }
-abi::Error *bufferDimensions(BufferDimensionsArgs *args) {
+pjrt::Error *bufferDimensions(BufferDimensionsArgs *args) {
   ENTER("PJRT_Buffer_Dimensions");
   args->dimensions = args->buffer->dimensions.data();
   args->count = args->buffer->dimensions.size();
   return nullptr;
 }
-abi::Error *bufferGetMemoryLayout(BufferGetMemoryLayoutArgs *args) {
+pjrt::Error *bufferGetMemoryLayout(BufferGetMemoryLayoutArgs *args) {
   ENTER("PJRT_Buffer_GetMemoryLayout");
   auto rank = static_cast<int64_t>(args->buffer->dimensions.size());
   for (int64_t i = 0; i < rank; ++i)
@@ -375,28 +375,28 @@ abi::Error *bufferGetMemoryLayout(BufferGetMemoryLayoutArgs *args) {
   args->layout.tiled.minorToMajorSize = args->buffer->minorToMajor.size();
   return nullptr;
 }
-abi::Error *bufferIsDeleted(BufferIsDeletedArgs *args) {
+pjrt::Error *bufferIsDeleted(BufferIsDeletedArgs *args) {
   ENTER("PJRT_Buffer_IsDeleted");
   args->isDeleted = args->buffer->deleted;
   return nullptr;
 }
-abi::Error *bufferToHostBuffer(BufferToHostBufferArgs *args) {
+pjrt::Error *bufferToHostBuffer(BufferToHostBufferArgs *args) {
   ENTER("PJRT_Buffer_ToHostBuffer");
   std::memcpy(args->destination, args->source->data(), args->destinationSize);
   args->event = makeEvent("PJRT_Buffer_ToHostBuffer");
   return nullptr;
 }
-abi::Error *bufferIsOnCpu(BufferIsOnCpuArgs *args) {
+pjrt::Error *bufferIsOnCpu(BufferIsOnCpuArgs *args) {
   ENTER("PJRT_Buffer_IsOnCpu");
   args->isOnCpu = control.onCpu;
   return nullptr;
 }
-abi::Error *bufferReadyEvent(BufferReadyEventArgs *args) {
+pjrt::Error *bufferReadyEvent(BufferReadyEventArgs *args) {
   ENTER("PJRT_Buffer_ReadyEvent");
   args->event = makeEvent("PJRT_Buffer_ReadyEvent");
   return nullptr;
 }
-abi::Error *bufferPointer(BufferOpaqueDeviceMemoryDataPointerArgs *args) {
+pjrt::Error *bufferPointer(BufferOpaqueDeviceMemoryDataPointerArgs *args) {
   ENTER("PJRT_Buffer_OpaqueDeviceMemoryDataPointer");
   args->pointer = const_cast<void *>(args->buffer->data());
   return nullptr;
@@ -476,8 +476,8 @@ extern "C" __attribute__((visibility("default"))) void fakeRelease() {
 
 } // namespace torchere::runtime
 
-extern "C" __attribute__((visibility("default"))) const torchere::runtime::abi::Api *GetPjrtApi() {
-  [[maybe_unused]] static const torchere::runtime::abi::Api api = torchere::runtime::makeTable();
+extern "C" __attribute__((visibility("default"))) const torchere::pjrt::Api *GetPjrtApi() {
+  [[maybe_unused]] static const torchere::pjrt::Api api = torchere::runtime::makeTable();
 #ifdef FAKE_NULL_TABLE
   return nullptr;
 #else

@@ -1,7 +1,7 @@
 // FakeControl: what the fake plugin of the tests recorded, and what it is told to do.
 #pragma once
 
-#include "runtime/pjrt_abi.h"
+#include "pjrt/api.h"
 
 #include <functional>
 #include <map>
@@ -30,7 +30,7 @@ struct FakeControl {
   int resultType = -1;          ///< the element type that buffers claim; -1: their own
   bool donates = false;         ///< executions overwrite and delete the arguments that are not kept
   bool holdsHostMemory = false; ///< the events of host memory stay unready until release() is called
-  std::vector<abi::Event *> held;
+  std::vector<pjrt::Event *> held;
   std::function<void()> onCompile; ///< called by each compilation, several at a time, before anything else
 };
 
