@@ -80,8 +80,30 @@ Result<std::shared_ptr<const Plugin>> Plugin::loadUncached(const std::string &pa
   const abi::Api *api = entryPoint();
   if (!api)
     return invalidArgument("[{}] not a usable PJRT plugin: {} returned null", path, abi::entryPointName);
+  return initialized(path, api, reinterpret_cast<const void *>(entryPoint));
+}
+
+Result<std::shared_ptr<const Plugin>> Plugin::wrap(const abi::Api *api, const std::string &name) {
+  static auto &mutex = *new std::mutex; // leaked on purpose, as in load()
+  static auto &wrapped = *new std::map<const abi::Api *, std::shared_ptr<const Plugin>>;
+
+  if (!api)
+    return invalidArgument("[{}] not a usable PJRT plugin: got null, expected a table of functions", name);
+  std::lock_guard lock(mutex);
+  auto found = wrapped.find(api);
+  if (found != wrapped.end()) {
+    TORCHERE_TRY(found->second->process().check(name));
+    return found->second;
+  }
+  TORCHERE_ASSIGN(auto plugin, initialized(name, api, api));
+  wrapped.emplace(api, plugin);
+  return plugin;
+}
+
+Result<std::shared_ptr<const Plugin>> Plugin::initialized(const std::string &path, const abi::Api *api,
+                                                          const void *address) {
   std::shared_ptr<Plugin> plugin(new Plugin(path, api));
-  plugin->libraryIdentityText = libraryIdentity(reinterpret_cast<const void *>(entryPoint));
+  plugin->libraryIdentityText = libraryIdentity(address);
   TORCHERE_TRY(plugin->checkTable());
   TORCHERE_TRY(plugin->initialize());
   return std::shared_ptr<const Plugin>(plugin);

@@ -1,4 +1,4 @@
-// Plugin: a shared library that implements the PJRT C API, loaded and checked.
+// Plugin: what implements the PJRT C API, loaded from a shared library or linked in, and checked.
 #pragma once
 
 #include "base/error.h"
@@ -26,7 +26,11 @@ public:
   /// Errors: NotFound when there is no such file; InvalidArgument when it is no plugin or one that we cannot
   /// use; what the plugin itself answers to PJRT_Plugin_Initialize.
   static Result<std::shared_ptr<const Plugin>> load(const std::filesystem::path &path);
+  /// The plugin whose table this is, which is linked in; checked and initialized at most once a process.
+  /// `name` stands for the path. Errors as of load(), but for NotFound.
+  static Result<std::shared_ptr<const Plugin>> wrap(const abi::Api *api, const std::string &name);
 
+  /// Of the shared library, or the name that a plugin was wrapped by.
   const std::string &path() const { return file; }
   /// The version of the PJRT C API that the plugin was built with.
   int majorVersion() const { return api().version.major; }
@@ -57,6 +61,9 @@ public:
 private:
   Plugin(std::string path, const abi::Api *api) : file(std::move(path)), table(api) {}
   static Result<std::shared_ptr<const Plugin>> loadUncached(const std::string &path);
+  /// `address` lies in the library that the plugin is from.
+  static Result<std::shared_ptr<const Plugin>> initialized(const std::string &path, const abi::Api *api,
+                                                           const void *address);
   Status checkTable() const;
   Status initialize();
   /// The error as a Status; destroys it.

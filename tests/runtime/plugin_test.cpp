@@ -95,5 +95,28 @@ TEST_F(Load, PassesOnWhatInitializeAnswers) {
               "[" + path + "] cannot initialize the plugin: PJRT_Plugin_Initialize was told to fail");
 }
 
+TEST_F(Load, WrapsATableThatIsLinkedIn) {
+  const abi::Api *table = reinterpret_cast<abi::EntryPoint>(dlsym(library, abi::entryPointName))();
+  auto first = Plugin::wrap(table, "linked in");
+  auto second = Plugin::wrap(table, "again");
+  ASSERT_TRUE(first) << first.error().text();
+  ASSERT_TRUE(second) << second.error().text();
+  EXPECT_EQ(*first, *second);
+  EXPECT_EQ(callCount("PJRT_Plugin_Initialize"), 1);
+  EXPECT_EQ((*first)->path(), "linked in");
+  EXPECT_EQ(&(*first)->api(), table);
+  EXPECT_EQ((*first)->identity(), plugin->identity()); // of the library that the table lies in
+  EXPECT_EQ((*first)->stablehloVersion(), plugin->stablehloVersion());
+}
+
+TEST_F(Load, WrapsNoTableThatItWouldNotLoad) {
+  expectError(Plugin::wrap(nullptr, "linked in"), ErrorCode::InvalidArgument,
+              "[linked in] not a usable PJRT plugin: got null, expected a table of functions");
+  abi::Api tiny{};
+  tiny.structSize = 16;
+  expectError(Plugin::wrap(&tiny, "linked in"), ErrorCode::InvalidArgument,
+              "[linked in] PJRT table too short: got 16 bytes, expected at least 656");
+}
+
 } // namespace
 } // namespace torchere::runtime
