@@ -21,7 +21,7 @@ say = @printf '== %s\n'
         test-all-families test-all-rows test-all-mutations test-all-overwrites test-packages asan tsan bench format \
         lint wheel clean
 
-help: ## what the commands are
+help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 20
 
 setup: ## install missing Debian packages, create .venv
@@ -72,7 +72,7 @@ test-packages: setup
 	@$(VENV)/pip install -q --progress-bar off -c scripts/requirements/constraints.txt \
 	  -r scripts/requirements/imports.txt -r scripts/requirements/transformers.txt
 
-test-imports: build plugin test-packages ## the import orders alone
+test-imports: build plugin test-packages ## only the import orders
 	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
 
 # Sweeps: all of a kind, of which `make test` takes a choice.
@@ -99,11 +99,11 @@ asan: plugin ## the C++ tests under AddressSanitizer and UndefinedBehaviorSaniti
 	@$(MAKE) --no-print-directory build PRESET=asan
 	@ctest --preset asan -j $(JOBS) --progress
 
-tsan: ## the C++ tests of what threads share, under ThreadSanitizer
+tsan: ## the C++ tests of thread-safe code, under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
 	@ctest --preset tsan -j $(JOBS) --progress
 
-bench: build plugin ## the figures that the documents claim
+bench: build plugin ## the figures in the documents
 	@PYTHON='$(PYTHON)' scripts/create_environment bench
 	@for program in bench/*_bench.py; do printf '== %s\n' "$$program"; build/venv-bench/bin/python "$$program"; done
 

@@ -146,11 +146,11 @@ def main(arguments: list[str]) -> int:
     """The command `torchere plugins`, for what needs Python: `install cpu` and `uninstall cpu`."""
     parser = argparse.ArgumentParser(prog="torchere plugins")
     commands = parser.add_subparsers(required=True, dest="command")
-    command = commands.add_parser("install", help="fetch a plugin and keep it in the user's data directory")
+    command = commands.add_parser("install", help="download a plugin to the user's data directory")
     command.add_argument("name", choices=sorted(PUBLISHED))
-    command.add_argument("--wheel", metavar="FILE", help="take it from this wheel instead of fetching it")
-    command.add_argument("--force", action="store_true", help="install it again if it is there")
-    command = commands.add_parser("uninstall", help="remove what install put there")
+    command.add_argument("--wheel", metavar="FILE", help="install from this wheel instead of downloading")
+    command.add_argument("--force", action="store_true", help="reinstall")
+    command = commands.add_parser("uninstall", help="remove an installed plugin")
     command.add_argument("name", choices=sorted(PUBLISHED))
     options = parser.parse_args(arguments)
     try:

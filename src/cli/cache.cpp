@@ -41,7 +41,7 @@ static Status clear(Report &report) {
 }
 
 void addCache(CLI::App &app, Action &action) {
-  CLI::App *command = app.add_subcommand("cache", "Show, or clear, the executables that are kept on disk");
+  CLI::App *command = app.add_subcommand("cache", "Show or clear the executables cached on disk");
   CLI::App *clearing = command->add_subcommand("clear", "Remove all executables from the disk");
   clearing->fallthrough(); // accepts --json after it
   command->callback([&action, clearing] { action = clearing->parsed() ? clear : show; });

@@ -23,7 +23,7 @@ struct Flags {
                                    llvm::cl::desc("Function that --interpret runs: by default main, or "
                                                   "the only one")};
   llvm::cl::opt<std::string> probeDirectory{
-      "probe-output-dir", llvm::cl::desc("Where interpreter.probe writes what passes through it")};
+      "probe-output-dir", llvm::cl::desc("Where interpreter.probe writes the probed values")};
 };
 
 Result<interpreter::Values> readArguments(llvm::StringRef text, mlir::MLIRContext *context) {

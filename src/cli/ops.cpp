@@ -22,7 +22,7 @@ static Status listOps(const std::string &part, Report &report) {
 }
 
 void addOps(CLI::App &app, Action &action) {
-  CLI::App *command = app.add_subcommand("ops", "List the ATen ops that can be lowered, with their schemas");
+  CLI::App *command = app.add_subcommand("ops", "List the ATen ops that have a lowering, with their schemas");
   auto part = std::make_shared<std::string>();
   command->add_option("PART", *part, "Only ops with this in their name, such as aten.add or softmax");
   command->callback([&action, part] { action = [part](Report &report) { return listOps(*part, report); }; });

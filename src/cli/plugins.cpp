@@ -28,10 +28,9 @@ static CLI::App *addPythons(CLI::App &command, const std::string &name, const st
 }
 
 void addPlugins(CLI::App &app, Action &action) {
-  CLI::App *command = app.add_subcommand("plugins", "List the PJRT plugins that are known by name");
-  CLI::App *install =
-      addPythons(*command, "install", "Fetch a plugin and keep it in the user's data directory");
-  CLI::App *uninstall = addPythons(*command, "uninstall", "Remove what install put there");
+  CLI::App *command = app.add_subcommand("plugins", "List the PJRT plugins that have a name");
+  CLI::App *install = addPythons(*command, "install", "Download a plugin to the user's data directory");
+  CLI::App *uninstall = addPythons(*command, "uninstall", "Remove an installed plugin");
   command->callback([&action, install, uninstall] {
     if (!install->parsed() && !uninstall->parsed()) {
       action = listPlugins;

@@ -14,11 +14,10 @@ namespace {
 
 struct Flags {
   llvm::cl::opt<std::string> target{
-      "target",
-      llvm::cl::desc("StableHLO version that reads what --serialize writes: X.Y.Z, current or minimum"),
+      "target", llvm::cl::desc("StableHLO version that --serialize targets: X.Y.Z, current or minimum"),
       llvm::cl::init(vhlo::defaultVersion.text())};
   llvm::cl::opt<bool> stripDebugInfo{"strip-debuginfo",
-                                     llvm::cl::desc("Leave source lines out of what --serialize writes")};
+                                     llvm::cl::desc("Drop source lines from the output of --serialize")};
 };
 
 Result<vhlo::Version> targetOf(const Flags &flags) {
