@@ -15,6 +15,7 @@ namespace nb = nanobind;
 void bindErrors(nb::module_ &module);
 void bindPasses(nb::module_ &module);
 void bindInterpreter(nb::module_ &module);
+void bindSchema(nb::module_ &module);
 void bindProgram(nb::module_ &module);
 void bindExporter(nb::module_ &module);
 void bindArtifact(nb::module_ &module);

@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   bindErrors(module);
   bindPasses(module);
   bindInterpreter(module);
+  bindSchema(module);
   bindProgram(module);
   bindExporter(module);
   bindArtifact(module);

@@ -61,7 +61,7 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
 std::vector<Operator> listOperators() {
   std::vector<Operator> operators;
   for (const auto &[name, row] : lowering::OpTable::instance().rows())
-    operators.push_back({name, row.schema.text});
+    operators.push_back({name, row.schema.source});
   return operators;
 }
 

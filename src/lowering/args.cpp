@@ -6,6 +6,10 @@
 
 namespace torchere::lowering {
 
+using schema::Schema;
+using schema::Type;
+using schema::TypeKind;
+
 namespace {
 
 std::string_view describe(const Argument &argument) {
@@ -45,6 +49,13 @@ std::string_view expectation(TypeKind kind) {
     return "a dtype";
   case TypeKind::Opaque:
     return "a device, layout, memory format or generator";
+  case TypeKind::List:
+    return "a list";
+  case TypeKind::Other:
+  case TypeKind::Optional:
+  case TypeKind::Tuple:
+  case TypeKind::Generic:
+    return "what no lowering takes";
   }
   return "";
 }
@@ -87,22 +98,49 @@ bool accepts(TypeKind kind, const Argument &argument) {
     return argument.as<DType>();
   case TypeKind::Opaque:
     return argument.as<Opaque>() || argument.as<std::string>();
+  case TypeKind::List:
+  case TypeKind::Other:
+  case TypeKind::Optional:
+  case TypeKind::Tuple:
+  case TypeKind::Generic:
+    return false;
   }
   return false;
 }
 
-Status check(const Schema &schema, const SchemaArgument &formal, Argument &argument) {
-  const SchemaType &type = formal.type;
+Argument toArgument(const schema::DefaultValue &value) {
+  struct Convert {
+    Argument operator()(std::monostate) { return {}; }
+    Argument operator()(int64_t number) { return {number}; }
+    Argument operator()(double number) { return {number}; }
+    Argument operator()(bool flag) { return {flag}; }
+    Argument operator()(const std::string &text) { return {text}; }
+    Argument operator()(const schema::NamedValue &named) {
+      if (named.name == "Mean") // at::Reduction::Mean
+        return {int64_t{1}};
+      return {Opaque{named.name}}; // contiguous_format and its like
+    }
+    Argument operator()(const schema::DefaultValue::List &elements) {
+      Argument::List list;
+      for (const schema::DefaultValue &element : elements)
+        list.push_back(toArgument(element));
+      return {std::move(list)};
+    }
+  };
+  return std::visit(Convert{}, value.value);
+}
+
+Status check(const Schema &schema, const schema::Argument &formal, Argument &argument) {
   auto mismatch = [&](const Argument &got, std::string_view expected) {
     return invalidArgument("[{}] argument '{}' has the wrong type: got {}, expected {}", schema.name,
                            formal.name, describe(got), expected);
   };
-  if (argument.isNone()) {
-    if (type.isOptional)
-      return {};
-    return mismatch(argument, expectation(type.kind));
-  }
-  if (!type.isList) {
+  if (argument.isNone() && formal.type.isOptional())
+    return {};
+  const Type &type = formal.type.required();
+  if (argument.isNone())
+    return mismatch(argument, expectation(type.leaf().kind));
+  if (type.kind != TypeKind::List) {
     normalize(argument, type.kind);
     if (accepts(type.kind, argument))
       return {};
@@ -110,10 +148,12 @@ Status check(const Schema &schema, const SchemaArgument &formal, Argument &argum
   }
   if (!argument.as<Argument::List>()) // int[2] stride=1: one number stands for a list of one
     argument = Argument{Argument::List{argument}};
+  const Type &elementType = type.elements.front();
+  TypeKind kind = elementType.required().kind;
   for (Argument &element : std::get<Argument::List>(argument.value)) {
-    normalize(element, type.kind);
-    if (!accepts(type.kind, element) && !(type.hasOptionalElements && element.isNone()))
-      return mismatch(element, fmt::format("a list of which each is {}", expectation(type.kind)));
+    normalize(element, kind);
+    if (!accepts(kind, element) && !(elementType.isOptional() && element.isNone()))
+      return mismatch(element, fmt::format("a list of which each is {}", expectation(kind)));
   }
   return {};
 }
@@ -126,25 +166,23 @@ Result<Args> Args::bind(const Schema &schema, std::vector<GivenArgument> given) 
   args.values.resize(schema.arguments.size());
   std::vector<bool> isGiven(schema.arguments.size(), false);
   for (GivenArgument &argument : given) {
-    size_t index = 0;
-    while (index < schema.arguments.size() && schema.arguments[index].name != argument.name)
-      ++index;
+    size_t index = schema.position(argument.name);
     if (index == schema.arguments.size()) {
       if (argument.value.isNone())
         continue; // a newer torch's argument, left at its default
       return invalidArgument("[{}] unknown argument '{}': got {}, expected only the arguments of {}",
-                             schema.name, argument.name, describe(argument.value), schema.text);
+                             schema.name, argument.name, describe(argument.value), schema.source);
     }
     args.values[index] = std::move(argument.value);
     isGiven[index] = true;
   }
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
-    const SchemaArgument &formal = schema.arguments[i];
+    const schema::Argument &formal = schema.arguments[i];
     if (!isGiven[i]) {
       if (!formal.defaultValue)
         return invalidArgument("[{}] missing argument '{}': expected {}", schema.name, formal.name,
-                               expectation(formal.type.kind));
-      args.values[i] = *formal.defaultValue;
+                               expectation(formal.type.leaf().kind));
+      args.values[i] = toArgument(*formal.defaultValue);
     }
     TORCHERE_TRY(check(schema, formal, args.values[i]));
   }
@@ -154,23 +192,20 @@ Result<Args> Args::bind(const Schema &schema, std::vector<GivenArgument> given) 
 void Args::abortOn(std::string_view name, std::string_view expected) const {
   std::string message =
       fmt::format("[{}] the lowering asks for '{}' as {}, which its schema does not say: {}\n", schema->name,
-                  name, expected, schema->text);
+                  name, expected, schema->source);
   std::fputs(message.c_str(), stderr);
   std::abort();
 }
 
 bool Args::has(std::string_view name) const {
-  for (const SchemaArgument &argument : schema->arguments)
-    if (argument.name == name)
-      return true;
-  return false;
+  return schema->position(name) < schema->arguments.size();
 }
 
 const Argument &Args::get(std::string_view name) const {
-  for (size_t i = 0; i < schema->arguments.size(); ++i)
-    if (schema->arguments[i].name == name)
-      return values[i];
-  abortOn(name, "an argument");
+  size_t index = schema->position(name);
+  if (index == values.size())
+    abortOn(name, "an argument");
+  return values[index];
 }
 
 mlir::Value Args::tensor(std::string_view name) const {
@@ -310,7 +345,7 @@ Scalar Args::scalar(std::string_view name) const {
 
 void Args::rewriteNumbers(llvm::function_ref<void(TypeKind, Argument &)> replace) {
   for (size_t i = 0; i < values.size(); ++i) {
-    TypeKind kind = schema->arguments[i].type.kind;
+    TypeKind kind = schema->arguments[i].type.leaf().kind;
     if (kind != TypeKind::Tensor && kind != TypeKind::Scalar)
       continue;
     if (auto *list = std::get_if<Argument::List>(&values[i].value)) {

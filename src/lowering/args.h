@@ -1,7 +1,8 @@
 // Args: the arguments of one call of an op, by the names of its schema, with the schema's defaults filled in.
 #pragma once
 
-#include "lowering/schema.h"
+#include "lowering/value.h"
+#include "schema/schema.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -18,7 +19,7 @@ class Args {
 public:
   /// Matches given arguments with the schema. The error names the argument: one that the row does not know,
   /// one that is missing, one of another type ("got a size known only at run time, expected a constant int").
-  static Result<Args> bind(const Schema &schema, std::vector<GivenArgument> given);
+  static Result<Args> bind(const schema::Schema &schema, std::vector<GivenArgument> given);
 
   bool isNone(std::string_view name) const { return get(name).isNone(); }
 
@@ -56,13 +57,13 @@ public:
   const Argument &get(std::string_view name) const;
   /// Calls `replace` on every argument (and list element) that stands where the schema wants a tensor or a
   /// number.
-  void rewriteNumbers(llvm::function_ref<void(TypeKind, Argument &)> replace);
+  void rewriteNumbers(llvm::function_ref<void(schema::TypeKind, Argument &)> replace);
   const std::optional<Error> &failure() const { return problem; }
 
 private:
   [[noreturn]] void abortOn(std::string_view name, std::string_view expected) const;
 
-  const Schema *schema = nullptr;
+  const schema::Schema *schema = nullptr;
   std::vector<Argument> values;
   mutable std::optional<Error> problem;
 };

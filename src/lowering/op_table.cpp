@@ -18,7 +18,7 @@ const OpTable &OpTable::instance() {
 }
 
 void OpTable::addRow(std::string_view schema, Lowering lowering) {
-  auto parsed = Schema::parse(schema);
+  auto parsed = schema::Schema::parse(schema);
   std::string problem;
   if (!parsed)
     problem = parsed.error().text();
@@ -39,12 +39,12 @@ namespace {
 
 /// Numbers that stand in a tensor's place become 0-d tensors; so do sizes in a number's place.
 void wrapNumbers(Context &cx, Args &args) {
-  args.rewriteNumbers([&](TypeKind kind, Argument &argument) {
+  args.rewriteNumbers([&](schema::TypeKind kind, Argument &argument) {
     if (const Dim *dim = argument.as<Dim>()) {
       argument.value = cx.sizeTensor(*dim);
       return;
     }
-    if (kind != TypeKind::Tensor)
+    if (kind != schema::TypeKind::Tensor)
       return;
     if (const int64_t *value = argument.as<int64_t>())
       argument.value = cx.number(*value);

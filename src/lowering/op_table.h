@@ -17,7 +17,7 @@ using Lowering = std::function<Result<Values>(Context &, const Args &)>;
 class OpTable {
 public:
   struct Row {
-    Schema schema;
+    schema::Schema schema;
     Lowering lowering;
   };
 

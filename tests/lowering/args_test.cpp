@@ -1,4 +1,4 @@
-// Schema and Args: ATen's schema language, binding and its errors.
+// Args: binding given arguments to a schema, its defaults and its errors.
 #include "lowering/args.h"
 
 #include <gtest/gtest.h>
@@ -6,47 +6,7 @@
 namespace torchere::lowering {
 namespace {
 
-TEST(Schema, ReadsNamesTypesAndDefaults) {
-  auto schema =
-      Schema::parse("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, "
-                    "bool ceil_mode=False, float eps=1e-05, str? mode=None) -> Tensor");
-  ASSERT_TRUE(schema) << schema.error().text();
-  EXPECT_EQ(schema->name, "aten.max_pool2d.default");
-  ASSERT_EQ(schema->arguments.size(), 7u);
-  EXPECT_EQ(schema->arguments[1].type.kind, TypeKind::Int);
-  EXPECT_TRUE(schema->arguments[1].type.isList);
-  EXPECT_FALSE(schema->arguments[1].defaultValue);
-  EXPECT_TRUE(schema->arguments[2].defaultValue->as<Argument::List>()->empty());
-  EXPECT_EQ(*schema->arguments[3].defaultValue->as<int64_t>(), 0);
-  EXPECT_EQ(*schema->arguments[4].defaultValue->as<bool>(), false);
-  EXPECT_EQ(*schema->arguments[5].defaultValue->as<double>(), 1e-05);
-  EXPECT_TRUE(schema->arguments[6].type.isOptional);
-  EXPECT_TRUE(schema->arguments[6].defaultValue->isNone());
-}
-
-TEST(Schema, ReadsAliasesOverloadsAndOptionalLists) {
-  auto schema =
-      Schema::parse("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]");
-  ASSERT_TRUE(schema) << schema.error().text();
-  EXPECT_EQ(schema->name, "aten.split.Tensor");
-  EXPECT_EQ(schema->arguments[0].name, "self");
-  EXPECT_EQ(schema->arguments[0].type.kind, TypeKind::Tensor);
-
-  schema = Schema::parse("aten::index.Tensor(Tensor self, Tensor?[] indices, int[1]? dim) -> Tensor");
-  ASSERT_TRUE(schema) << schema.error().text();
-  EXPECT_TRUE(schema->arguments[1].type.hasOptionalElements);
-  EXPECT_FALSE(schema->arguments[1].type.isOptional);
-  EXPECT_TRUE(schema->arguments[2].type.isList);
-  EXPECT_TRUE(schema->arguments[2].type.isOptional);
-}
-
-TEST(Schema, RefusesMalformedText) {
-  EXPECT_EQ(
-      Schema::parse("aten::x(Tensor self)").error().message,
-      "[aten::x(Tensor self)] malformed schema: expected 'namespace::name.overload(arguments) -> results'");
-  EXPECT_EQ(Schema::parse("aten::x(Tensr self) -> Tensor").error().message,
-            "[aten.x.default] unknown type in schema: got 'Tensr'");
-}
+using schema::Schema;
 
 Schema schemaOf(std::string_view text) {
   return *Schema::parse(text);
@@ -86,6 +46,35 @@ TEST(Args, NamesTheArgumentThatIsWrong) {
             "[aten.f.default] unknown argument 'axis': got an int, expected only the arguments of "
             "aten::f(int dim, str? mode=None) -> Tensor");
   EXPECT_TRUE(Args::bind(schema, {{"dim", {int64_t{0}}}, {"axis", {}}})); // a newer torch's argument, at None
+}
+
+TEST(Args, TakesDefaultsOfEveryKind) {
+  Schema schema =
+      schemaOf("aten::f(int reduction=Mean, MemoryFormat? layout=contiguous_format, int[] dims=[1, 2], "
+               "str mode=\"sum\", bool? flag=None, Tensor?[] masks=[None]) -> Tensor");
+  auto args = Args::bind(schema, {});
+  ASSERT_TRUE(args) << args.error().text();
+  EXPECT_EQ(args->integer("reduction"), 1);
+  EXPECT_EQ(args->get("layout").as<Opaque>()->text, "contiguous_format");
+  EXPECT_EQ(args->integers("dims"), Integers({1, 2}));
+  EXPECT_EQ(args->string("mode"), "sum");
+  EXPECT_TRUE(args->isNone("flag"));
+  EXPECT_EQ(args->optionalTensors("masks"), Values(1));
+  EXPECT_TRUE(args->has("dims"));
+  EXPECT_FALSE(args->has("dim"));
+}
+
+TEST(Args, RefusesTypesThatNoLoweringTakes) {
+  Schema schema = schemaOf("aten::f(int[] dims, complex z, Dict(str, int) table) -> Tensor");
+  auto errorOf = [&](std::vector<GivenArgument> given) { return Args::bind(schema, given).error().message; };
+  GivenArgument dims{"dims", {Argument::List{{int64_t{1}}}}};
+  EXPECT_EQ(errorOf({}), "[aten.f.default] missing argument 'dims': expected a constant int");
+  EXPECT_EQ(
+      errorOf({{"dims", {Argument::List{{2.0}}}}}),
+      "[aten.f.default] argument 'dims' has the wrong type: got a float, expected a list of which each is "
+      "a constant int");
+  EXPECT_EQ(errorOf({dims, {"z", {2.0}}}), "[aten.f.default] argument 'z' has the wrong type: got a float, "
+                                           "expected what no lowering takes");
 }
 
 } // namespace
