@@ -110,20 +110,11 @@ TEST_F(ClientTest, ForgetsExecutablesThatNobodyUses) {
 
 TEST_F(ClientTest, CompilesTwoProgramsAtOnce) {
   auto client = makeClient();
-  std::promise<void> bothCompile;
-  std::shared_future<void> both = bothCompile.get_future().share();
-  std::atomic<int> compiling = 0, met = 0;
-  control->onCompile = [&] {
-    if (++compiling == 2)
-      bothCompile.set_value();
-    // The limit is what a test that fails takes.
-    met += both.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
-  };
+  MeetingOfCompilations meeting(*control);
   auto first = std::async(std::launch::async, [&] { return client->compile("module @first {}"); });
   auto second = std::async(std::launch::async, [&] { return client->compile("module @second {}"); });
   EXPECT_NE(*first.get(), *second.get());
-  EXPECT_EQ(met, 2) << "one compilation waited for the other's end";
-  control->onCompile = nullptr;
+  EXPECT_EQ(meeting.met, 2) << "one compilation waited for the other's end";
 }
 
 TEST_F(ClientTest, CountsWhileItCompiles) {

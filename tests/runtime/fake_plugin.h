@@ -3,7 +3,10 @@
 
 #include "pjrt/api.h"
 
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,6 +35,30 @@ struct FakeControl {
   bool holdsHostMemory = false; ///< the events of host memory stay unready until release() is called
   std::vector<pjrt::Event *> held;
   std::function<void()> onCompile; ///< called by each compilation, several at a time, before anything else
+};
+
+/// While it lives, compilations wait for one another: the first two go on when both are there.
+class MeetingOfCompilations {
+public:
+  explicit MeetingOfCompilations(FakeControl &control) : control(control) {
+    control.onCompile = [this] {
+      if (++compiling == 2)
+        bothCompile.set_value();
+      // The limit is what a test that fails takes.
+      met += both.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+    };
+  }
+  ~MeetingOfCompilations() { control.onCompile = nullptr; }
+  MeetingOfCompilations(const MeetingOfCompilations &) = delete;
+  MeetingOfCompilations &operator=(const MeetingOfCompilations &) = delete;
+
+  std::atomic<int> met = 0; ///< the compilations that were not alone
+
+private:
+  FakeControl &control;
+  std::atomic<int> compiling = 0;
+  std::promise<void> bothCompile;
+  std::shared_future<void> both = bothCompile.get_future().share();
 };
 
 /// Exported by the fake plugin.

@@ -43,6 +43,22 @@ protected:
     const auto *data = static_cast<const float *>(result->outputs[0].array.data);
     return std::equal(values.begin(), values.end(), data);
   }
+  /// Calls from four threads, whose compilations wait until all have asked; how many calls were right.
+  int callFromFourThreads(int64_t batch) {
+    std::latch asked(4);
+    control->onCompile = [&] { asked.wait(); };
+    std::atomic<int> right = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        asked.count_down();
+        right += call(batch);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    control->onCompile = nullptr;
+    return right;
+  }
 
   std::shared_ptr<Session> session;
 };
@@ -81,35 +97,17 @@ TEST_F(ConcurrentCalls, ReadySizesGoOnWhileAnotherCompiles) {
 }
 
 TEST_F(ConcurrentCalls, TwoSizesCompileAtOnce) {
-  std::promise<void> bothCompile;
-  std::shared_future<void> both = bothCompile.get_future().share();
-  std::atomic<int> compiling = 0, met = 0;
-  control->onCompile = [&] {
-    if (++compiling == 2)
-      bothCompile.set_value();
-    met += both.wait_for(patience) == std::future_status::ready;
-  };
+  runtime::MeetingOfCompilations meeting(*control);
   auto first = std::async(std::launch::async, [&] { return call(1); });
   auto second = std::async(std::launch::async, [&] { return call(2); });
   EXPECT_TRUE(first.get());
   EXPECT_TRUE(second.get());
-  EXPECT_EQ(met, 2) << "one compilation waited for the other's end";
+  EXPECT_EQ(meeting.met, 2) << "one compilation waited for the other's end";
   EXPECT_EQ(session->counts(0).refinements, 2);
 }
 
 TEST_F(ConcurrentCalls, SizesThatSeveralAskForAreCompiledOnce) {
-  std::latch asked(4);
-  control->onCompile = [&] { asked.wait(); };
-  std::atomic<int> right = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
-      asked.count_down();
-      right += call(3);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  EXPECT_EQ(right, 4);
+  EXPECT_EQ(callFromFourThreads(3), 4);
   EXPECT_EQ(callCount("PJRT_Client_Compile"), 1);
   EXPECT_EQ(session->counts(0).calls, 4);
   EXPECT_EQ(session->counts(0).preparations, 1);
@@ -117,18 +115,7 @@ TEST_F(ConcurrentCalls, SizesThatSeveralAskForAreCompiledOnce) {
 
 TEST_F(ConcurrentCalls, AFailureIsNotKept) {
   control->failing = "PJRT_Client_Compile";
-  std::latch asked(4);
-  control->onCompile = [&] { asked.wait(); };
-  std::atomic<int> right = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
-      asked.count_down();
-      right += call(3);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  EXPECT_EQ(right, 0);
+  EXPECT_EQ(callFromFourThreads(3), 0);
   EXPECT_EQ(session->counts(0).calls, 0);
   control->failing.clear();
   EXPECT_TRUE(call(3));
