@@ -6,7 +6,7 @@
 #include "artifact/signature.h"
 #include "bindings/bindings.h"
 #include "exporter/exporter.h"
-#include "passes/compatibility/serialize_expanded.h"
+#include "vhlo/portable_artifact.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
@@ -40,10 +40,9 @@ static vhlo::Version versionOf(const TargetVersion &target) {
 
 /// With a target, the artifact is written now: what it cannot hold is then an error at the user's line.
 static Function functionOf(const exporter::Exported &exported, const TargetVersion &target) {
-  Function function{exported.entryPoint, exported.module.text(exported.printsLocations)};
+  Function function{exported.entryPoint, {}, {}, exported.module, exported.printsLocations};
   if (target)
-    function.bytecode = unwrap(passes::serializeExpanded(
-        exported.module, {.target = versionOf(target), .withLocations = exported.printsLocations}));
+    function.bytecode = unwrap(moduleBytecode(function, versionOf(target)));
   return function;
 }
 
@@ -67,7 +66,14 @@ static nb::bytes asBytes(const std::string &bytes) {
 }
 
 static nb::bytes bytecodeOf(const Bundle &bundle, const std::string &name, const TargetVersion &target) {
-  return asBytes(unwrap(moduleBytecode(functionOf(bundle, name), versionOf(target))));
+  const Function &function = functionOf(bundle, name);
+  vhlo::Version version = versionOf(target);
+  Result<std::string> bytes = [&] {
+    nb::gil_scoped_release released;
+    auto made = moduleBytecode(function, version);
+    return made;
+  }();
+  return asBytes(unwrap(std::move(bytes)));
 }
 
 static std::vector<std::string> functionNames(const Bundle &bundle) {
@@ -109,7 +115,13 @@ static void bindWeight(nb::module_ &module) {
 
 /// A file's text may be anything.
 static nb::object textOf(const Bundle &bundle, const std::string &name) {
-  std::string text = unwrap(moduleText(functionOf(bundle, name)));
+  const Function &function = functionOf(bundle, name);
+  Result<std::string> made = [&] {
+    nb::gil_scoped_release released;
+    auto text = moduleText(function);
+    return text;
+  }();
+  std::string text = unwrap(std::move(made));
   PyObject *decoded = PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   if (decoded)
     return nb::steal(decoded);

@@ -31,7 +31,12 @@ static std::vector<std::pair<std::string, std::string>> operators() {
 void bindExporter(nb::module_ &module) {
   nb::class_<Exported>(module, "Exported", "A lowered program: its module, entry point and weights.")
       .def(
-          "text", [](const Exported &self, bool withLocations) { return self.module.text(withLocations); },
+          "text",
+          [](const Exported &self, bool withLocations) {
+            nb::gil_scoped_release released;
+            return self.module->read(
+                [&](const stablehlo::Module &module) { return module.text(withLocations); });
+          },
           nb::arg("with_locations") = false, "The StableHLO module's text.")
       .def_prop_ro(
           "timings",

@@ -18,9 +18,11 @@
 
 #include "base/error.h"
 #include "program/entry_point.h"
+#include "stablehlo/shared_module.h"
 #include "vhlo/version.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,12 +30,15 @@
 
 namespace torchere::artifact {
 
-/// A lowered function: its signature, and its StableHLO module as text or as a portable artifact. At least
-/// one of the two is there (function_module.h makes either of the other).
+/// A lowered function: its signature, and its StableHLO module as text, as a portable artifact, or in memory.
+/// At least one of the three is there (function_module.h makes each of another).
 struct Function {
   program::EntryPoint entryPoint;
   std::string text = {};
   std::string bytecode = {};
+  /// What was exported in this process: nothing needs to be parsed.
+  std::shared_ptr<const stablehlo::SharedModule> module = {};
+  bool printsLocations = false; ///< whether what is made of `module` holds its locations
 };
 
 struct Bundle {

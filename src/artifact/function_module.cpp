@@ -5,23 +5,30 @@
 
 namespace torchere::artifact {
 
-Result<stablehlo::Module> readModule(const Function &function) {
+using stablehlo::SharedModule;
+
+Result<std::shared_ptr<const SharedModule>> readModule(const Function &function) {
+  if (function.module)
+    return function.module;
   const std::string &name = function.entryPoint.name;
-  if (!function.bytecode.empty())
-    return vhlo::deserialize(function.bytecode, name);
-  return stablehlo::Module::parse(function.text, name);
+  TORCHERE_ASSIGN(stablehlo::Module module, function.bytecode.empty()
+                                                ? stablehlo::Module::parse(function.text, name)
+                                                : vhlo::deserialize(function.bytecode, name));
+  return std::make_shared<const SharedModule>(std::move(module));
 }
 
 Result<std::string> moduleText(const Function &function) {
   if (!function.text.empty())
     return function.text;
-  TORCHERE_ASSIGN(stablehlo::Module module, readModule(function));
-  return module.text();
+  TORCHERE_ASSIGN(auto shared, readModule(function));
+  return shared->read([&](const stablehlo::Module &module) { return module.text(function.printsLocations); });
 }
 
 /// Whether the module says where its ops come from. Text without locations is parsed with those of its own
 /// lines, which nobody wants to keep; text with locations has an alias for one at least.
 static bool hasLocations(const Function &function) {
+  if (function.module)
+    return function.printsLocations;
   return !function.bytecode.empty() || function.text.find("#loc") != std::string::npos;
 }
 
@@ -31,8 +38,10 @@ Result<std::string> moduleBytecode(const Function &function, const vhlo::Version
     if (version && *version == target)
       return function.bytecode;
   }
-  TORCHERE_ASSIGN(stablehlo::Module module, readModule(function));
-  return passes::serializeExpanded(module, {.target = target, .withLocations = hasLocations(function)});
+  vhlo::WriteOptions options{.target = target, .withLocations = hasLocations(function)};
+  TORCHERE_ASSIGN(auto shared, readModule(function));
+  return shared->read(
+      [&](const stablehlo::Module &module) { return passes::serializeExpanded(module, options); });
 }
 
 } // namespace torchere::artifact

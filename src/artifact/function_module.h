@@ -1,14 +1,16 @@
-// The module of a saved function, in whichever form it has it.
+// The module of a function, in whichever form it has it.
 #pragma once
 
 #include "artifact/bundle.h"
-#include "stablehlo/module.h"
+#include "stablehlo/shared_module.h"
 #include "vhlo/version.h"
+
+#include <memory>
 
 namespace torchere::artifact {
 
-/// From the bytecode where there is any, else from the text.
-TORCHERE_EXPORT Result<stablehlo::Module> readModule(const Function &function);
+/// The one in memory; else read, from the bytecode where there is any, else from the text.
+TORCHERE_EXPORT Result<std::shared_ptr<const stablehlo::SharedModule>> readModule(const Function &function);
 
 /// The module's text: the function's own, or printed.
 TORCHERE_EXPORT Result<std::string> moduleText(const Function &function);

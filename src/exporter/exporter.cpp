@@ -53,9 +53,12 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
   stablehlo::Module module(std::move(implementation));
   TORCHERE_TRY(module.verify());
   timings.verify = verifying.seconds();
-  return Exported{
-      std::move(module), std::move(plan.entryPoint), std::move(plan.stateDict), std::move(plan.constants),
-      timings,           options.nodeMetadata};
+  return Exported{std::make_shared<const stablehlo::SharedModule>(std::move(module)),
+                  std::move(plan.entryPoint),
+                  std::move(plan.stateDict),
+                  std::move(plan.constants),
+                  timings,
+                  options.nodeMetadata};
 }
 
 std::vector<Operator> listOperators() {

@@ -4,8 +4,9 @@
 #include "base/error.h"
 #include "program/entry_point.h"
 #include "program/program.h"
-#include "stablehlo/module.h"
+#include "stablehlo/shared_module.h"
 
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -31,7 +32,7 @@ struct Timings {
 };
 
 struct Exported {
-  stablehlo::Module module;
+  std::shared_ptr<const stablehlo::SharedModule> module;
   program::EntryPoint entryPoint;
   /// Every parameter and persistent buffer of the program, and the other buffers that it reads.
   std::unordered_map<std::string, program::Weight> stateDict;

@@ -174,13 +174,18 @@ std::vector<passes::Donation> Callable::donations() const {
   return donations;
 }
 
+static std::string printed(const stablehlo::SharedModule &shared) {
+  return shared.read([](const stablehlo::Module &module) { return module.text(); });
+}
+
 /// Of what programFor() gives, without making it: of the program, of what is done to it, and of the code that
 /// does.
 std::string Callable::identity(const std::vector<passes::ArgumentShape> &shapes) {
   std::call_once(digestOnce, [&] {
     static const char inThisLibrary = 0;
     programDigest.addField(runtime::libraryIdentity(&inThisLibrary));
-    programDigest.addField(function.text).addField(function.bytecode);
+    programDigest.addField(function.module ? printed(*function.module) : function.text);
+    programDigest.addField(function.bytecode);
     std::vector<passes::Donation> marked = donations();
     programDigest.addField(uint64_t{marked.size()});
     for (const passes::Donation &donation : marked)
@@ -211,18 +216,25 @@ Result<std::string> Callable::programFor(const runtime::Client &client,
 Result<std::string> Callable::changedProgram(const std::optional<vhlo::Version> &version,
                                              const std::vector<passes::Donation> &donated,
                                              const std::vector<passes::ArgumentShape> &shapes) {
+  TORCHERE_ASSIGN(auto shared, findModule());
+  return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
+    stablehlo::Module changed = read.clone();
+    TORCHERE_TRY(passes::markDonations(changed, donated));
+    if (callSignature.isDynamic()) {
+      TORCHERE_TRY(passes::refineShapes(changed, shapes));
+      ++refinementCount;
+    }
+    return version ? encode(changed, *version) : changed.text();
+  });
+}
+
+/// Read at the first need: a program that was loaded and whose executable is in the cache needs none.
+Result<std::shared_ptr<const stablehlo::SharedModule>> Callable::findModule() {
   std::lock_guard lock(moduleMutex);
   if (!module) {
-    TORCHERE_ASSIGN(stablehlo::Module read, artifact::readModule(function));
-    TORCHERE_TRY(passes::markDonations(read, donated));
-    module = std::move(read);
+    TORCHERE_ASSIGN(module, artifact::readModule(function));
   }
-  if (!callSignature.isDynamic())
-    return version ? encode(*module, *version) : module->text();
-  stablehlo::Module refined = module->clone();
-  TORCHERE_TRY(passes::refineShapes(refined, shapes));
-  ++refinementCount;
-  return version ? encode(refined, *version) : refined.text();
+  return module;
 }
 
 Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &sizes,

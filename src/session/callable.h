@@ -11,7 +11,7 @@
 #include "session/executable_table.h"
 #include "session/session.h"
 #include "session/weight_store.h"
-#include "stablehlo/module.h"
+#include "stablehlo/shared_module.h"
 #include "vhlo/version.h"
 
 #include <atomic>
@@ -69,6 +69,7 @@ private:
   Result<std::string> changedProgram(const std::optional<vhlo::Version> &version,
                                      const std::vector<passes::Donation> &donated,
                                      const std::vector<passes::ArgumentShape> &shapes);
+  Result<std::shared_ptr<const stablehlo::SharedModule>> findModule();
   std::vector<passes::Donation> donations() const;
   std::string identity(const std::vector<passes::ArgumentShape> &shapes);
   Result<std::shared_ptr<const Specialization>> prepare(const Sizes &sizes, std::span<const Input> inputs,
@@ -93,10 +94,10 @@ private:
   std::once_flag digestOnce;
   Digest programDigest; ///< of what all specializations are made from
 
-  // Guards the module and all that is made from it, because these share an MLIR context, which is for one
-  // thread at a time. Refining and writing take milliseconds; the plugin compiles without it.
-  std::mutex moduleMutex;
-  std::optional<stablehlo::Module> module;
+  // One thread at a time uses the module and what is made from it, because these share an MLIR context.
+  // Refining and writing take milliseconds; the plugin compiles without it.
+  std::mutex moduleMutex; ///< while the module is read
+  std::shared_ptr<const stablehlo::SharedModule> module;
 };
 
 } // namespace torchere::session

@@ -226,6 +226,31 @@ def test_threads_run_at_once_and_agree():
     assert failures == []
 
 
+def test_a_program_is_printed_written_and_called_at_once():
+    batch = torch.export.Dim("batch", min=2, max=64)
+    program = torchere.export(torch.nn.Linear(4, 2), (torch.randn(3, 4),), dynamic_shapes=({0: batch},))
+    text, bytecode = program.get_stablehlo_text(), program.get_stablehlo_bytecode()
+    wrong = []
+
+    def write():
+        for _ in range(20):
+            if program.get_stablehlo_text() != text or program.get_stablehlo_bytecode() != bytecode:
+                wrong.append("text")
+
+    def call(first):
+        for size in range(first, 64, 16):  # each of them refines the module
+            if program(torch.zeros(size, 4)).shape != (size, 2):
+                wrong.append(size)
+
+    threads = [threading.Thread(target=write) for _ in range(2)]
+    threads += [threading.Thread(target=call, args=(first,)) for first in (2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
 def test_the_interpreter_runs_while_a_program_does():
     program = export(lambda x: x @ x @ x @ x, torch.zeros(1200, 1200))
     x = torch.randn(1200, 1200)

@@ -533,6 +533,32 @@ TEST_F(SessionTest, PassesOnWhatCompilersSay) {
             "[forward] wrong number of results of the compiled program: got 1, expected 0");
 }
 
+/// The functions as an export in this process leaves them: what could be parsed is no module.
+artifact::Bundle inMemory(artifact::Bundle bundle) {
+  for (artifact::Function &function : bundle.functions) {
+    function.module =
+        std::make_shared<const stablehlo::SharedModule>(*stablehlo::Module::parse(function.text));
+    function.text = "module { nonsense }";
+  }
+  return bundle;
+}
+
+TEST_F(SessionTest, WhatIsInMemoryIsNotParsed) {
+  auto linear = open(inMemory(makeLinear()));
+  EXPECT_EQ(call(*linear, 0, {tensor({2, 3}, {1, 1, 1, 0, 2, 40})}),
+            (std::vector<float>{0, 60.5, 24, 1240.5}));
+  auto counter = open(inMemory(makeCounter()));
+  auto module = bundle->functions[0].module;
+  std::string before = module->read([](const stablehlo::Module &read) { return read.text(); });
+  EXPECT_EQ(call(*counter, 0, {tensor({2}, {1, 2})}), (std::vector<float>{11, 22}));
+  // The marks of donation are the compiler's, not the program's.
+  EXPECT_EQ(module->read([](const stablehlo::Module &read) { return read.text(); }), before);
+  auto dynamic = open(inMemory(makeDynamic()));
+  EXPECT_EQ(call(*dynamic, 0, {tensor({1, 2}, {1, 1})}), (std::vector<float>{3, 5}));
+  EXPECT_EQ(call(*dynamic, 0, {tensor({2, 2}, {1, 1, 2, 2})}), (std::vector<float>{3, 5, 6, 10}));
+  EXPECT_EQ(dynamic->counts(0).refinements, 2);
+}
+
 TEST_F(SessionTest, RunsOnTheDeviceThatIsAskedFor) {
   auto plugin = runtime::Plugin::load(runtime::findPlugin(runtime::cpuPluginName())->path);
   auto two = runtime::Client::create(*plugin, {{"cpu_device_count", int64_t{2}}});
