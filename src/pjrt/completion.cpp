@@ -1,0 +1,49 @@
+// Implements Completion.
+#include "pjrt/completion.h"
+
+namespace torchere::pjrt {
+
+std::shared_ptr<Completion> Completion::done(Status status) {
+  auto completion = std::make_shared<Completion>();
+  completion->result = std::move(status);
+  return completion;
+}
+
+bool Completion::set(Status status) {
+  std::vector<Callback> waiting;
+  {
+    std::lock_guard lock(mutex);
+    if (result)
+      return false;
+    result = status;
+    waiting.swap(callbacks);
+    changed.notify_all();
+  }
+  for (const Callback &callback : waiting)
+    callback(status);
+  return true;
+}
+
+bool Completion::isSet() const {
+  std::lock_guard lock(mutex);
+  return result.has_value();
+}
+
+Status Completion::wait() const {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return result.has_value(); });
+  return *result;
+}
+
+void Completion::onSet(Callback callback) {
+  {
+    std::lock_guard lock(mutex);
+    if (!result) {
+      callbacks.push_back(std::move(callback));
+      return;
+    }
+  }
+  callback(*result); // it is set once, so that nobody writes it now
+}
+
+} // namespace torchere::pjrt

@@ -1,0 +1,75 @@
+// For plugins of our own: a table of functions, filled from C++ functions that return a Status.
+#pragma once
+
+#include "base/error.h"
+#include "pjrt/api.h"
+
+#include <exception>
+#include <new>
+
+namespace torchere::pjrt {
+
+/// A whole table: the functions for errors and events work (events are Completions), and every other answers
+/// Unimplemented with its name.
+Api makeTable();
+
+/// An error of the table's, which the caller of the plugin destroys. A message that names no subject gets the
+/// function's name.
+Error *makeError(const torchere::Error &error, std::string_view function);
+
+/// How much of its argument a function needs. Callers that were built with an older version have shorter
+/// structures: what ended earlier then is listed here.
+template <class Args> inline constexpr size_t requiredSize = Args{}.structSize;
+template <>
+inline constexpr size_t requiredSize<ClientCreateArgs> =
+    offsetof(ClientCreateArgs, client) + sizeof(ClientCreateArgs::client);
+template <>
+inline constexpr size_t requiredSize<ExecuteOptions> =
+    offsetof(ExecuteOptions, nonDonatableInputCount) + sizeof(ExecuteOptions::nonDonatableInputCount);
+template <>
+inline constexpr size_t requiredSize<ExecutableDeserializeAndLoadArgs> =
+    offsetof(ExecutableDeserializeAndLoadArgs, executable) +
+    sizeof(ExecutableDeserializeAndLoadArgs::executable);
+
+/// InvalidArgument for null and for a structure that is shorter than the function needs.
+template <class Args> Status checkStructure(const Args *args) {
+  if (!args)
+    return invalidArgument("no structure of arguments: got null");
+  if (args->structSize < requiredSize<Args>)
+    return invalidArgument("structure of arguments too short: got {} bytes, expected at least {}",
+                           args->structSize, requiredSize<Args>);
+  return {};
+}
+
+/// InvalidArgument for null; `what` says what is missing.
+template <class T> Status checkGiven(const T *pointer, std::string_view what) {
+  return pointer ? Status{} : invalidArgument("no {}: got null", what);
+}
+
+/// The function at `offset` of the table that checks its argument and calls `implementation`. Nothing is
+/// thrown through the ABI.
+template <auto implementation, size_t offset> struct Entry;
+template <class Args, Status (*implementation)(Args &), size_t offset> struct Entry<implementation, offset> {
+  static Error *call(Args *args) noexcept {
+    Status status = run(args);
+    return status ? nullptr : makeError(status.error(), functionName(offset));
+  }
+
+private:
+  static Status run(Args *args) {
+    TORCHERE_TRY(checkStructure(args));
+    try {
+      return implementation(*args);
+    } catch (const std::bad_alloc &) {
+      return fail(ErrorCode::ResourceExhausted, "no memory");
+    } catch (const std::exception &exception) {
+      return fail(ErrorCode::Internal, "{}", exception.what());
+    }
+  }
+};
+
+/// Fills a slot: TORCHERE_PJRT_FILL(api, clientCreate, createClient).
+#define TORCHERE_PJRT_FILL(api, member, implementation)                                                      \
+  api.member = ::torchere::pjrt::Entry<implementation, offsetof(::torchere::pjrt::Api, member)>::call
+
+} // namespace torchere::pjrt
