@@ -1,4 +1,4 @@
-// Constants of a call (the leaves of inputs and outputs that are no tensors) as JSON.
+// Constants of a call (non-tensor leaves of inputs and outputs) as JSON.
 #include "artifact/argument_json.h"
 
 #include <fmt/ranges.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace torchere::artifact {
 
@@ -62,35 +63,32 @@ Result<OrderedJson> argumentToJson(const Argument &argument, std::string_view su
   return std::visit(ArgumentWriter{subject, argument.isTuple}, argument.value);
 }
 
-static Result<Argument> listFromJson(const JsonCursor &json, bool isTuple) {
-  TORCHERE_ASSIGN(auto elements, json.elements());
+static Argument listFromJson(const JsonCursor &json, bool isTuple) {
   Argument::List list;
-  for (const JsonCursor &element : elements) {
-    TORCHERE_ASSIGN(Argument value, argumentFromJson(element));
-    list.push_back(std::move(value));
-  }
+  for (JsonCursor element : json.elements())
+    list.push_back(argumentFromJson(element));
   Argument result{std::move(list)};
   result.isTuple = isTuple;
   return result;
 }
 
-static Result<double> floatFromJson(const JsonCursor &json) {
+static double floatFromJson(const JsonCursor &json) {
   if (!json.json().is_object())
-    return json.asFloat();
-  TORCHERE_ASSIGN(std::string text, json.string("float"));
-  if (text == "nan")
-    return std::nan("");
+    return json.number();
+  std::string text = json.text("float");
   if (text == "inf" || text == "-inf")
     return text == "inf" ? HUGE_VAL : -HUGE_VAL;
-  return json.invalid(fmt::format("got the float \"{}\", expected nan, inf or -inf", text));
+  if (text != "nan")
+    json.fail("got the float \"{}\", expected nan, inf or -inf", text);
+  return std::nan("");
 }
 
-static Result<Argument> complexFromJson(const JsonCursor &json) {
-  TORCHERE_ASSIGN(auto parts, json.elements());
+static Argument complexFromJson(const JsonCursor &json) {
+  JsonElements parts = json.elements();
   if (parts.size() != 2)
-    return json.invalid(fmt::format("got {} parts of a complex number, expected 2", parts.size()));
-  TORCHERE_ASSIGN(double real, floatFromJson(parts[0]));
-  TORCHERE_ASSIGN(double imaginary, floatFromJson(parts[1]));
+    json.fail("got {} parts of a complex number, expected 2", parts.size());
+  double real = floatFromJson(parts[0]);
+  double imaginary = floatFromJson(parts[1]);
   return Argument{std::complex<double>(real, imaginary)};
 }
 
@@ -100,66 +98,63 @@ static constexpr std::array<std::string_view, 8> layouts = {
 static constexpr std::array<std::string_view, 4> memoryFormats = {"contiguous_format", "preserve_format",
                                                                   "channels_last", "channels_last_3d"};
 
-template <size_t count>
-static Status checkListed(const JsonCursor &json, const std::string &name,
-                          const std::array<std::string_view, count> &names) {
+static void checkListed(const JsonCursor &json, const std::string &name,
+                        std::span<const std::string_view> names) {
   if (std::find(names.begin(), names.end(), name) == names.end())
-    return json.invalid(fmt::format("got \"{}\", expected one of {}", name, fmt::join(names, ", ")));
-  return {};
+    json.fail("got \"{}\", expected one of {}", name, fmt::join(names, ", "));
 }
 
-/// An object of one key, which says the type.
-static Result<Argument> taggedFromJson(const JsonCursor &json) {
-  TORCHERE_ASSIGN(auto members, json.members());
-  if (members.size() != 1)
-    return json.invalid(fmt::format("got {} keys, expected one that says the type", members.size()));
-  const auto &[key, value] = members.front();
+/// An object with one key, which names the type.
+static Argument taggedFromJson(const JsonCursor &json) {
+  if (size_t size = json.json().size(); size != 1) {
+    json.fail("got {} keys, expected one that says the type", size);
+    return {};
+  }
+  std::string key = json.json().begin().key();
+  JsonCursor value = json.member(key);
   if (key == "tuple")
     return listFromJson(value, true);
   if (key == "complex")
     return complexFromJson(value);
-  if (key == "float") {
-    TORCHERE_ASSIGN(double number, floatFromJson(json));
-    return Argument{number};
-  }
-  TORCHERE_ASSIGN(std::string name, value.asString());
+  if (key == "float")
+    return Argument{floatFromJson(json)};
+  std::string name = value.text();
   if (key == "device")
     return Argument{Device{name}};
   if (key == "layout") {
-    TORCHERE_TRY(checkListed(value, name, layouts));
+    checkListed(value, name, layouts);
     return Argument{Layout{name}};
   }
   if (key == "memory_format") {
-    TORCHERE_TRY(checkListed(value, name, memoryFormats));
+    checkListed(value, name, memoryFormats);
     return Argument{MemoryFormat{name}};
   }
   if (key != "dtype")
-    return json.invalid(fmt::format("got the type \"{}\", which is none that a constant can have", key));
+    json.fail("got the type \"{}\", which is none that a constant can have", key);
   std::optional<DType> dtype = dtypeFromTorchName(name);
   if (!dtype)
-    return value.invalid(fmt::format("got the dtype \"{}\", expected one of torch's", name));
-  return Argument{*dtype};
+    value.fail("got the dtype \"{}\", expected one of torch's", name);
+  return Argument{dtype.value_or(DType())};
 }
 
-Result<Argument> argumentFromJson(const JsonCursor &json) {
-  switch (json.json().type()) {
+Argument argumentFromJson(const JsonCursor &json) {
+  const Json &value = json.json();
+  switch (value.type()) {
   case Json::value_t::null:
     return Argument{};
   case Json::value_t::boolean:
-    return Argument{json.json().get<bool>()};
+    return Argument{value.get<bool>()};
   case Json::value_t::number_float:
-    return Argument{json.json().get<double>()};
+    return Argument{value.get<double>()};
   case Json::value_t::string:
-    return Argument{json.json().get<std::string>()};
+    return Argument{value.get<std::string>()};
   case Json::value_t::array:
     return listFromJson(json, false);
   case Json::value_t::object:
     return taggedFromJson(json);
   default:
-    break;
+    return Argument{json.integer()};
   }
-  TORCHERE_ASSIGN(int64_t integer, json.asInteger());
-  return Argument{integer};
 }
 
 } // namespace torchere::artifact

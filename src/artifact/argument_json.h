@@ -1,8 +1,8 @@
-// Constants of a call (the leaves of inputs and outputs that are no tensors) as JSON.
+// Constants of a call (non-tensor leaves of inputs and outputs) as JSON.
 #pragma once
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_cursor.h"
 #include "program/program.h"
 
 #include <string_view>
@@ -12,10 +12,10 @@ namespace torchere::artifact {
 /// null, integers, bools, strings and lists are their own JSON; so are finite floats (always with a point or
 /// an exponent). The rest is an object of one key: {"float": "nan"}, {"complex": [re, im]}, {"tuple": [...]},
 /// {"dtype": "float32"}, {"device": "cpu"}, {"layout": "strided"}, {"memory_format": "contiguous_format"}.
-/// Fails for references into a graph, which are no constants.
+/// Fails for references into a graph, which are not constants.
 TORCHERE_EXPORT Result<OrderedJson> argumentToJson(const program::Argument &argument,
                                                    std::string_view subject);
 
-Result<program::Argument> argumentFromJson(const JsonCursor &json);
+program::Argument argumentFromJson(const JsonCursor &json);
 
 } // namespace torchere::artifact

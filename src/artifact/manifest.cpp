@@ -1,7 +1,8 @@
 // manifest.json: which functions, weights and constants a saved program has.
 #include "artifact/manifest.h"
 
-#include "base/json.h"
+#include "artifact/shared_fields.h"
+#include "base/json_cursor.h"
 
 #include <unordered_map>
 
@@ -37,85 +38,59 @@ std::string manifestText(const Manifest &manifest) {
   return printJson(document, 2) + "\n";
 }
 
-static Result<WeightEntry> readEntry(const JsonCursor &json) {
+static WeightEntry readEntry(const JsonCursor &json) {
   WeightEntry entry;
-  TORCHERE_ASSIGN(entry.name, json.string("name"));
-  TORCHERE_ASSIGN(std::string dtype, json.string("dtype"));
-  std::optional<DType> known = dtypeFromTorchName(dtype);
-  if (!known)
-    return json.invalid(fmt::format("got the dtype \"{}\", expected one of torch's", dtype));
-  entry.dtype = *known;
-  TORCHERE_ASSIGN(auto sizes, json.array("shape"));
-  for (const JsonCursor &size : sizes) {
-    TORCHERE_ASSIGN(int64_t value, size.asInteger());
-    entry.shape.push_back(value);
-  }
-  TORCHERE_ASSIGN(auto sameAs, json.optionalMember("same_as"));
-  if (sameAs) {
-    TORCHERE_ASSIGN(entry.sameAs, sameAs->asString());
-  }
+  entry.name = json.text("name");
+  entry.dtype = readDType(json);
+  for (JsonCursor size : json.array("shape"))
+    entry.shape.push_back(size.integer());
+  entry.sameAs = json.text("same_as", "");
   return entry;
 }
 
-static Status readWeights(Manifest &manifest, const JsonCursor &root) {
+static std::vector<WeightEntry> readWeights(const JsonCursor &root) {
+  std::vector<WeightEntry> weights;
   std::unordered_map<std::string, size_t> owners; // weights with files of their own
-  TORCHERE_ASSIGN(auto entries, root.array("weights"));
-  for (const JsonCursor &json : entries) {
-    TORCHERE_ASSIGN(WeightEntry entry, readEntry(json));
+  for (JsonCursor json : root.array("weights")) {
+    WeightEntry entry = readEntry(json);
     if (entry.sameAs.empty()) {
-      owners.emplace(entry.name, manifest.weights.size());
+      owners.emplace(entry.name, weights.size());
+    } else if (auto owner = owners.find(entry.sameAs); owner == owners.end()) {
+      json.fail("\"{}\" is the same as \"{}\", which is no earlier weight with a file", entry.name,
+                entry.sameAs);
     } else {
-      auto owner = owners.find(entry.sameAs);
-      if (owner == owners.end())
-        return json.invalid(
-            fmt::format("\"{}\" is the same as \"{}\", which is no earlier weight with a file", entry.name,
-                        entry.sameAs));
-      const WeightEntry &other = manifest.weights[owner->second];
+      const WeightEntry &other = weights[owner->second];
       if (other.dtype != entry.dtype || other.shape != entry.shape)
-        return json.invalid(fmt::format("\"{}\" is the same as \"{}\", but of another dtype or shape",
-                                        entry.name, entry.sameAs));
+        json.fail("\"{}\" is the same as \"{}\", but of another dtype or shape", entry.name, entry.sameAs);
     }
-    manifest.weights.push_back(std::move(entry));
+    weights.push_back(std::move(entry));
   }
-  return {};
+  return weights;
 }
 
-static Status readFiles(Manifest &manifest, const JsonCursor &root) {
-  TORCHERE_ASSIGN(auto files, root.optionalMember("files"));
-  if (!files)
-    return {};
-  TORCHERE_ASSIGN(auto entries, files->elements());
-  for (const JsonCursor &json : entries) {
-    FileDigest file;
-    TORCHERE_ASSIGN(file.name, json.string("name"));
-    TORCHERE_ASSIGN(file.byteSize, json.integer("bytes"));
-    TORCHERE_ASSIGN(file.blake2b, json.string("blake2b"));
-    manifest.files.push_back(std::move(file));
-  }
-  return {};
+static FileDigest readFile(const JsonCursor &json) {
+  FileDigest file;
+  file.name = json.text("name");
+  file.byteSize = json.integer("bytes");
+  file.blake2b = json.text("blake2b");
+  return file;
 }
 
 Result<Manifest> readManifest(std::string_view text, std::string_view subject) {
-  TORCHERE_ASSIGN(Json document, parseJson(text, subject));
-  JsonCursor root(document, std::string(subject));
-  TORCHERE_ASSIGN(int64_t format, root.integer("format"));
-  if (format != manifestFormat)
-    return root.invalid(
-        fmt::format("got the format {}, expected {}: another version wrote it", format, manifestFormat));
+  JsonDocument document(text, subject);
+  JsonCursor root = document.root();
+  checkFormat(root, manifestFormat);
   Manifest manifest;
-  TORCHERE_ASSIGN(auto functions, root.array("functions"));
-  for (const JsonCursor &json : functions) {
-    TORCHERE_ASSIGN(std::string name, json.asString());
-    manifest.functions.push_back(std::move(name));
-  }
-  TORCHERE_ASSIGN(manifest.hasWeights, root.boolean("has_weights"));
-  TORCHERE_TRY(readWeights(manifest, root));
-  TORCHERE_ASSIGN(auto constants, root.array("constants"));
-  for (const JsonCursor &json : constants) {
-    TORCHERE_ASSIGN(WeightEntry entry, readEntry(json));
-    manifest.constants.push_back(std::move(entry));
-  }
-  TORCHERE_TRY(readFiles(manifest, root));
+  for (JsonCursor name : root.array("functions"))
+    manifest.functions.push_back(name.text());
+  manifest.hasWeights = root.boolean("has_weights");
+  manifest.weights = readWeights(root);
+  for (JsonCursor json : root.array("constants"))
+    manifest.constants.push_back(readEntry(json));
+  if (std::optional<JsonCursor> files = root.optional("files"))
+    for (JsonCursor json : files->elements())
+      manifest.files.push_back(readFile(json));
+  TORCHERE_TRY(root.finish());
   return manifest;
 }
 

@@ -21,7 +21,7 @@ struct WeightEntry {
   std::string sameAs; ///< an earlier weight whose file holds this one as well; empty when it has its own
 };
 
-/// What a file of the program is to hold.
+/// The expected contents of a file of the program.
 struct FileDigest {
   std::string name; ///< "data/block/weight"
   int64_t byteSize = 0;
@@ -37,8 +37,7 @@ struct Manifest {
 };
 
 std::string manifestText(const Manifest &manifest);
-/// Refuses a weight that is the same as one that does not stand before it, has another dtype or another
-/// shape.
+/// Rejects a weight that is the same as one that does not precede it, or has another dtype or shape.
 Result<Manifest> readManifest(std::string_view text, std::string_view subject);
 
 } // namespace torchere::artifact

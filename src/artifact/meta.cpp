@@ -1,6 +1,7 @@
 // .meta: PyTorch/XLA's description of a function, with exactly its keys, written and read.
 #include "artifact/meta.h"
 
+#include "artifact/shared_fields.h"
 #include "artifact/signature.h"
 #include "artifact/torch_tree.h"
 #include "artifact/tree_check.h"
@@ -60,7 +61,7 @@ static std::string pythonTypeText(const Argument &argument) {
   return fmt::format("<class '{}'>", std::visit(Names(), argument.value));
 }
 
-/// The class of an argument that is no tensor, from the dtype that it has in a .meta: PyTorch/XLA 2.2 wrote
+/// The class of a non-tensor argument, from its dtype in a .meta: PyTorch/XLA 2.2 wrote
 /// str(type(value)), "<class 'int'>", later versions write the class's name. Empty for a tensor's dtype.
 static std::string_view pythonTypeName(std::string_view dtype) {
   constexpr std::string_view opening = "<class '", closing = "'>";
@@ -73,7 +74,7 @@ static std::string_view pythonTypeName(std::string_view dtype) {
   return {};
 }
 
-/// The user's inputs that are no arguments of the function, by position.
+/// The user's inputs that are not arguments of the function, by position.
 static OrderedJson unusedInputsJson(const EntryPoint &entryPoint) {
   std::vector<std::pair<int64_t, OrderedJson>> unused;
   for (const EntryInput &input : entryPoint.unusedInputs)
@@ -122,74 +123,64 @@ namespace {
 /// Builds an entry point from the keys of a .meta.
 class MetaReader {
 public:
-  MetaReader(const Json &document, std::string_view subject)
-      : root(document, std::string(subject)), subject(subject) {}
+  explicit MetaReader(JsonCursor root) : root(root) {}
 
-  Result<EntryPoint> read(bool withTrees) {
-    TORCHERE_ASSIGN(entryPoint.name, root.string("name"));
-    TORCHERE_TRY(root.string("stablehlo_version"));
-    TORCHERE_TRY(readInputs());
-    TORCHERE_TRY(readUnusedInputs());
-    TORCHERE_TRY(readOutputs());
+  EntryPoint read(bool withTrees) {
+    entryPoint.name = root.text("name");
+    root.text("stablehlo_version");
+    readInputs();
+    readUnusedInputs();
+    readOutputs();
     countUserValues();
     if (withTrees)
-      TORCHERE_TRY(readTrees());
+      readTrees();
     return std::move(entryPoint);
   }
 
 private:
-  Status readInputs() {
-    TORCHERE_ASSIGN(auto signatures, root.array("input_signature"));
-    TORCHERE_ASSIGN(auto locations, root.array("input_locations"));
+  void readInputs() {
+    JsonElements signatures = root.array("input_signature");
+    JsonElements locations = root.array("input_locations");
     if (signatures.size() != locations.size())
-      return root.invalid(
-          fmt::format("got {} input_locations, expected one for each of the {} input_signature",
-                      locations.size(), signatures.size()));
+      root.fail("got {} input_locations, expected one for each of the {} input_signature", locations.size(),
+                signatures.size());
     for (size_t index = 0; index < signatures.size(); ++index) {
-      TORCHERE_ASSIGN(EntryInput input, readLocation(locations[index]));
-      TORCHERE_ASSIGN(input.type, readSignature(signatures[index], "s"));
-      entryPoint.inputs.push_back(std::move(input));
+      EntryInput &input = entryPoint.inputs.emplace_back(readLocation(locations[index]));
+      input.type = readSignature(signatures[index], "s");
     }
-    return {};
   }
 
-  Status readUnusedInputs() {
-    TORCHERE_ASSIGN(auto entries, root.array("unused_inputs"));
-    for (const JsonCursor &entry : entries) {
-      TORCHERE_ASSIGN(auto pair, entry.elements());
+  void readUnusedInputs() {
+    for (JsonCursor entry : root.array("unused_inputs")) {
+      JsonElements pair = entry.elements();
       if (pair.size() != 2)
-        return entry.invalid(
-            fmt::format("got {} elements, expected a location and a signature", pair.size()));
-      TORCHERE_ASSIGN(EntryInput input, readLocation(pair[0]));
-      TORCHERE_ASSIGN(std::string dtype, pair[1].string("dtype"));
-      TORCHERE_ASSIGN(auto shape, pair[1].array("shape"));
+        entry.fail("got {} elements, expected a location and a signature", pair.size());
+      EntryInput input = readLocation(pair[0]);
+      std::string dtype = pair[1].text("dtype");
+      bool isScalar = pair[1].array("shape").size() == 0;
       std::string_view type = pythonTypeName(dtype);
       entryPoint.userInputCount = std::max(entryPoint.userInputCount, input.position + 1);
       if (type == "NoneType") {
         entryPoint.constantInputs.push_back({input.name, input.position, {}});
-      } else if (type.empty() &&
-                 !(dtype == "bool" && shape.empty())) { // which may be a bool or a tensor of one
-        TORCHERE_ASSIGN(input.type, readSignature(pair[1], "s"));
+      } else if (type.empty() && !(dtype == "bool" && isScalar)) { // which may be a bool or a tensor of one
+        input.type = readSignature(pair[1], "s");
         entryPoint.unusedInputs.push_back(std::move(input));
       }
     }
-    return {};
   }
 
-  Status readOutputs() {
-    TORCHERE_ASSIGN(auto signatures, root.array("output_signature"));
+  void readOutputs() {
     bool isDynamic = entryPoint.expressions.size() > 0;
-    for (const JsonCursor &signature : signatures) {
+    for (JsonCursor signature : root.array("output_signature")) {
       EntryOutput output;
       output.position = static_cast<int64_t>(entryPoint.outputs.size());
       output.name = fmt::format("output_{}", output.position);
-      TORCHERE_ASSIGN(output.type, readSignature(signature, "u"));
+      output.type = readSignature(signature, "u");
       if (isDynamic)
         for (SymInt &size : output.type.shape)
           size = newSymbol("u");
       entryPoint.outputs.push_back(std::move(output));
     }
-    return {};
   }
 
   void countUserValues() {
@@ -202,73 +193,68 @@ private:
     entryPoint.userOutputCount = static_cast<int64_t>(entryPoint.outputs.size());
   }
 
-  Status readTrees() {
-    TORCHERE_ASSIGN(auto inputLeaves, readTree("input_pytree_spec", entryPoint.inputTree, checkArgumentTree));
+  void readTrees() {
+    std::optional<int64_t> inputLeaves =
+        readTree("input_pytree_spec", entryPoint.inputTree, checkArgumentTree);
     entryPoint.userInputCount = inputLeaves.value_or(entryPoint.userInputCount);
-    TORCHERE_ASSIGN(auto outputLeaves, readTree("output_pytree_spec", entryPoint.outputTree, checkTree));
+    std::optional<int64_t> outputLeaves = readTree("output_pytree_spec", entryPoint.outputTree, checkTree);
     if (outputLeaves && *outputLeaves != entryPoint.userOutputCount)
-      return root.invalid(fmt::format("output_pytree_spec has {} leaves, expected one for each of the {} "
-                                      "output_signature",
-                                      *outputLeaves, entryPoint.userOutputCount));
-    return {};
+      root.fail("output_pytree_spec has {} leaves, expected one for each of the {} output_signature",
+                *outputLeaves, entryPoint.userOutputCount);
   }
 
-  /// Gives the number of leaves; none where the file has no tree.
-  Result<std::optional<int64_t>> readTree(std::string_view key, TreeSpec &tree,
-                                          Result<int64_t> (*check)(const JsonCursor &)) {
-    TORCHERE_ASSIGN(auto member, root.optionalMember(key));
+  /// The number of leaves; none where the file has no tree.
+  std::optional<int64_t> readTree(std::string_view key, TreeSpec &tree,
+                                  int64_t (*check)(const JsonCursor &)) {
+    std::optional<JsonCursor> member = root.optional(key);
     if (!member)
       return std::nullopt;
-    std::string place = fmt::format("{}: {}", subject, key);
-    TORCHERE_ASSIGN(tree.torchText, member->asString());
-    TORCHERE_ASSIGN(tree.json, treeJsonFromTorch(tree.torchText, place));
-    TORCHERE_ASSIGN(Json document, parseJson(tree.json, place));
-    return check(JsonCursor(document, place)).map([](int64_t leaves) { return std::optional(leaves); });
+    std::string place = fmt::format("{}: {}", root.subject(), key);
+    tree.torchText = member->text();
+    tree.json = root.take(treeJsonFromTorch(tree.torchText, place));
+    JsonDocument document(tree.json, place);
+    int64_t leaves = check(document.root());
+    root.take(document.root().finish());
+    return leaves;
   }
 
-  Result<EntryInput> readLocation(const JsonCursor &location) {
+  EntryInput readLocation(const JsonCursor &location) {
     EntryInput input;
-    TORCHERE_ASSIGN(std::string type, location.string("type_"));
-    TORCHERE_ASSIGN(int64_t position, location.integer("position"));
-    TORCHERE_ASSIGN(input.name, location.string("name"));
+    std::string type = location.text("type_");
+    int64_t position = location.integer("position");
+    input.name = location.text("name");
     if (type == "parameter") {
       input.source = InputSource::Parameter;
       return input;
     }
     if (type != "input_arg" && type != "constant")
-      return location.invalid(
-          fmt::format("got the type_ \"{}\", expected input_arg, parameter or constant", type));
+      location.fail("got the type_ \"{}\", expected input_arg, parameter or constant", type);
     if (position < 0 || position >= leafLimit)
-      return location.invalid(fmt::format("got the position {}, expected 0 to {}", position, leafLimit - 1));
+      location.fail("got the position {}, expected 0 to {}", position, leafLimit - 1);
+    if (location.failed())
+      return input;
     input.source = type == "constant" ? InputSource::Constant : InputSource::UserInput;
     input.position = position;
     input.name = fmt::format("{}_{}", type == "constant" ? "constant" : "args", position);
     return input;
   }
 
-  Result<TensorSignature> readSignature(const JsonCursor &signature, std::string_view symbolPrefix) {
+  TensorSignature readSignature(const JsonCursor &signature, std::string_view symbolPrefix) {
     TensorSignature type;
-    TORCHERE_ASSIGN(std::string dtype, signature.string("dtype"));
-    std::optional<DType> known = dtypeFromTorchName(dtype);
-    if (!known)
-      return signature.invalid(fmt::format("got the dtype \"{}\", expected one of torch's", dtype));
-    type.dtype = *known;
-    TORCHERE_ASSIGN(auto sizes, signature.array("shape"));
-    for (const JsonCursor &size : sizes) {
-      TORCHERE_ASSIGN(int64_t value, size.asInteger());
-      type.shape.push_back(value);
-    }
-    TORCHERE_ASSIGN(auto dynamic, signature.array("dynamic_dims"));
-    for (const JsonCursor &dimension : dynamic) {
-      TORCHERE_ASSIGN(int64_t index, dimension.asInteger());
+    type.dtype = readDType(signature);
+    JsonElements sizes = signature.array("shape");
+    for (JsonCursor size : sizes)
+      type.shape.push_back(size.integer());
+    for (JsonCursor dimension : signature.array("dynamic_dims")) {
+      int64_t index = dimension.integer();
       if (index < 0 || static_cast<size_t>(index) >= sizes.size())
-        return dimension.invalid(fmt::format("got dimension {} of a tensor of rank {}", index, sizes.size()));
-      type.shape[static_cast<size_t>(index)] = newSymbol(symbolPrefix);
+        dimension.fail("got dimension {} of a tensor of rank {}", index, sizes.size());
+      else
+        type.shape[static_cast<size_t>(index)] = newSymbol(symbolPrefix);
     }
     for (size_t index = 0; index < sizes.size(); ++index)
       if (type.shape[index].isConstant() && type.shape[index].constant() < 0)
-        return sizes[index].invalid(
-            fmt::format("got the size {}, expected at least 0", type.shape[index].constant()));
+        sizes[index].fail("got the size {}, expected at least 0", type.shape[index].constant());
     return type;
   }
 
@@ -277,7 +263,6 @@ private:
   }
 
   JsonCursor root;
-  std::string_view subject;
   EntryPoint entryPoint;
   int symbolCount = 0;
 };
@@ -285,8 +270,10 @@ private:
 } // namespace
 
 Result<EntryPoint> readMeta(std::string_view text, std::string_view subject, bool withTrees) {
-  TORCHERE_ASSIGN(Json document, parseJson(text, subject));
-  return MetaReader(document, subject).read(withTrees);
+  JsonDocument document(text, subject);
+  EntryPoint entryPoint = MetaReader(document.root()).read(withTrees);
+  TORCHERE_TRY(document.root().finish());
+  return entryPoint;
 }
 
 /// The same dtype and rank, and the same size wherever both are constants.

@@ -1,4 +1,4 @@
-// JSON: strict parsing with places, getters that name the key, printing that parses back.
+// JSON: strict parsing with places, printing that parses back.
 #include "base/json.h"
 
 #include <gtest/gtest.h>
@@ -60,57 +60,6 @@ TEST(PrintJson, GivesALineAnElementDownToADepth) {
   EXPECT_EQ(printJson(value, 2), "{\n \"z\": 1,\n \"a\": [\n  {\"shape\":[1,2]},\n  {\"shape\":[]}\n ]\n}");
   EXPECT_EQ(*parseJson(printJson(value, 2), "f"), Json(*parseJson(value.dump(), "f")));
   EXPECT_EQ(printJson(OrderedJson("a\xFF"), 1), "\"a\xEF\xBF\xBD\"");
-}
-
-class Cursor : public testing::Test {
-protected:
-  Json document = *parseJson(R"({"name": "forward", "n": 3, "x": 2.5, "on": true, "none": null, "big": 1e300,
-      "huge": 18446744073709551615, "list": [{"dtype": "f32"}, {"dtype": 7}]})",
-                             "forward.meta");
-  JsonCursor root{document, "forward.meta"};
-};
-
-TEST_F(Cursor, GetsTypedValues) {
-  EXPECT_EQ(*root.string("name"), "forward");
-  EXPECT_EQ(*root.integer("n"), 3);
-  EXPECT_TRUE(*root.boolean("on"));
-  EXPECT_EQ(*root.member("x")->asFloat(), 2.5);
-  EXPECT_EQ(*root.member("n")->asFloat(), 3.0);
-  EXPECT_EQ(root.array("list")->size(), 2u);
-  EXPECT_EQ(root.array("list")->at(1).place(), "list[1]");
-  EXPECT_EQ(*root.array("list")->at(0).string("dtype"), "f32");
-  EXPECT_FALSE(root.optionalMember("none")->has_value());
-  EXPECT_FALSE(root.optionalMember("missing")->has_value());
-  EXPECT_EQ(*(*root.optionalMember("n"))->asInteger(), 3);
-  auto members = *root.members();
-  EXPECT_EQ(members.size(), 8u);
-  EXPECT_EQ(members[0].first, "big");
-  EXPECT_EQ(members[0].second.place(), "big");
-  EXPECT_TRUE(root.member("none")->isNull());
-}
-
-TEST_F(Cursor, ErrorsNameTheKeyWithItsPath) {
-  auto second = root.array("list")->at(1);
-  EXPECT_EQ(second.string("dtype").error().message,
-            "[forward.meta] list[1].dtype: got an integer, expected a string");
-  EXPECT_EQ(second.string("shape").error().message, "[forward.meta] list[1]: the key \"shape\" is missing");
-  EXPECT_EQ(root.integer("absent").error().message, "[forward.meta] the key \"absent\" is missing");
-  EXPECT_EQ(root.integer("x").error().message, "[forward.meta] x: got a float, expected an integer");
-  EXPECT_EQ(root.integer("huge").error().message,
-            "[forward.meta] huge: got 18446744073709551615, expected a signed 64-bit integer");
-  EXPECT_EQ(root.boolean("name").error().message, "[forward.meta] name: got a string, expected a bool");
-  EXPECT_EQ(root.array("name").error().message, "[forward.meta] name: got a string, expected an array");
-  EXPECT_EQ(root.member("on")->asFloat().error().message, "[forward.meta] on: got a bool, expected a float");
-  EXPECT_EQ(root.member("none")->asString().error().message,
-            "[forward.meta] none: got null, expected a string");
-  EXPECT_EQ(root.member("list")->member("k").error().message,
-            "[forward.meta] list: got an array, expected an object");
-  EXPECT_EQ(root.member("list")->members().error().message,
-            "[forward.meta] list: got an array, expected an object");
-  EXPECT_EQ(root.member("n")->optionalMember("k").error().message,
-            "[forward.meta] n: got an integer, expected an object");
-  EXPECT_EQ(root.asString().error().message, "[forward.meta] got an object, expected a string");
-  EXPECT_EQ(root.asString().error().code, ErrorCode::DataLoss);
 }
 
 } // namespace
