@@ -118,6 +118,7 @@ Status Client::readDescription() {
   TORCHERE_TRY(
       p.call(p.api().clientPlatformVersion, versionArgs, platform, "cannot get the platform's version"));
   version.assign(versionArgs.version, versionArgs.versionSize);
+  pluginTraits = p.traitsFor(platform);
   abi::ClientAddressableDevicesArgs devices;
   devices.client = client;
   TORCHERE_TRY(p.call(p.api().clientAddressableDevices, devices, platform, "cannot list the devices"));
@@ -186,7 +187,7 @@ Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &s
   if (options.device)
     TORCHERE_TRY(device(*options.device));
   CompileOptions effective = options;
-  if (platform == "cpu") // else XLA's min and max lose NaN, against StableHLO's specification
+  if (pluginTraits.losesNaNInMinMax) // against StableHLO's specification
     effective.switches.emplace("xla_cpu_enable_fast_min_max", false);
   std::string serialized = effective.serialize();
   CacheKey key = keyOf(source.identity, serialized);

@@ -5,6 +5,7 @@
 #include "runtime/cache_entry.h"
 #include "runtime/compile_options.h"
 #include "runtime/plugin.h"
+#include "traits/plugin_traits.h"
 
 #include <atomic>
 #include <functional>
@@ -52,6 +53,8 @@ public:
   const Plugin &plugin() const { return *loadedPlugin; }
   const std::string &platformName() const { return platform; }
   const std::string &platformVersion() const { return version; }
+  /// What is known of the plugin.
+  const PluginTraits &traits() const { return pluginTraits; }
   /// The devices of this process; at least one.
   std::span<const Device> devices() const { return deviceList; }
   /// NotFound when there is no device of that id.
@@ -95,6 +98,7 @@ private:
   std::shared_ptr<const Plugin> loadedPlugin;
   abi::Client *client;
   std::string platform, version;
+  PluginTraits pluginTraits;
   std::vector<Device> deviceList;
   ProcessMark mark;
 

@@ -141,11 +141,9 @@ Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const P
   return missingPlugin(name, plugins);
 }
 
-/// XLA's CPU client runs programs on threads of its own unless it is told not to. We wait for the end in any
-/// case, and a change of threads costs more than a small program. It also makes four devices of one
-/// processor.
-static void addDefaults(const PluginLocation &location, ClientOptions &options) {
-  if (location.name != defaultName)
+/// We wait for a program's end in any case, and a change of threads costs more than a small program.
+static void addDefaults(const PluginTraits &traits, ClientOptions &options) {
+  if (!traits.needsCpuClientOptions)
     return;
   options.emplace("asynchronous", false);
   options.emplace("cpu_device_count", int64_t{1});
@@ -160,7 +158,7 @@ Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, Client
 
   TORCHERE_ASSIGN(PluginLocation location, findPlugin(nameOrPath, others));
   TORCHERE_ASSIGN(std::shared_ptr<const Plugin> plugin, Plugin::load(location.path));
-  addDefaults(location, options);
+  addDefaults(plugin->traitsFor(location.name), options); // there is no client yet to say its platform
   std::lock_guard lock(mutex);
   auto &client = clients[Key(plugin.get(), options)];
   if (!client) {

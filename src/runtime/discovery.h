@@ -39,9 +39,9 @@ TORCHERE_EXPORT Result<PluginLocation> findPlugin(std::string_view nameOrPath,
                                                   std::span<const PluginLocation> others = {});
 
 /// The client of findPlugin()'s plugin. One client serves all callers with equal options, to the end of the
-/// process. A plugin of the name "cpu" is XLA's, and is told to make one device (`cpu_device_count`) and to
-/// execute in the caller's thread (`asynchronous`: false), unless the options say otherwise. Executables are
-/// kept on disk as CompileCache::fromEnvironment() has it.
+/// process. XLA's plugin of the name "cpu" is told to make one device (`cpu_device_count`) and to execute in
+/// the caller's thread (`asynchronous`: false), unless the options say otherwise. Executables are kept on
+/// disk as CompileCache::fromEnvironment() has it.
 TORCHERE_EXPORT Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath = {},
                                                              ClientOptions options = {},
                                                              std::span<const PluginLocation> others = {});

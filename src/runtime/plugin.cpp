@@ -173,6 +173,10 @@ std::optional<std::array<int64_t, 3>> Plugin::stablehloVersion() const {
   return std::array<int64_t, 3>{(*list)[0], (*list)[1], (*list)[2]};
 }
 
+PluginTraits Plugin::traitsFor(const std::string &platform) const {
+  return traitsOf({platform, attributeValues.contains("xla_version"), minorVersion()});
+}
+
 Status Plugin::takeError(abi::Error *error, std::string_view subject, std::string_view action) const {
   abi::ErrorMessageArgs messageArgs;
   messageArgs.error = error;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "runtime/pjrt_abi.h"
 #include "runtime/process.h"
+#include "traits/plugin_traits.h"
 
 #include <array>
 #include <filesystem>
@@ -41,6 +42,8 @@ public:
   const std::map<std::string, NamedValue> &attributes() const { return attributeValues; }
   /// The newest StableHLO that the plugin reads, as {major, minor, patch}; none when it does not say.
   std::optional<std::array<int64_t, 3>> stablehloVersion() const;
+  /// What is known of the plugin. `platform` is its client's name, or that by which the plugin was found.
+  PluginTraits traitsFor(const std::string &platform) const;
 
   const abi::Api &api() const { return *table; }
   const ProcessMark &process() const { return mark; }

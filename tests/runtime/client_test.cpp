@@ -100,6 +100,35 @@ TEST_F(ClientTest, CompilesWhatItHasNotCompiled) {
   EXPECT_EQ(client->compileCounts().reused, 1);
 }
 
+class XlaClientTest : public FakeTest {
+protected:
+  XlaClientTest() : FakeTest("fake_plugin_xla") {}
+};
+
+TEST_F(XlaClientTest, GetsTheSwitchThatKeepsNaN) {
+  auto isSet = [&] {
+    return control->compileOptions.find("xla_cpu_enable_fast_min_max") != std::string::npos;
+  };
+  control->platform = "cpu";
+  auto client = makeClient();
+  EXPECT_TRUE(client->traits().losesNaNInMinMax);
+  ASSERT_TRUE(client->compile("module {}"));
+  EXPECT_TRUE(isSet());
+  control->platform = "cuda";
+  client = makeClient();
+  EXPECT_FALSE(client->traits().losesNaNInMinMax);
+  ASSERT_TRUE(client->compile("module {}"));
+  EXPECT_FALSE(isSet());
+}
+
+TEST_F(ClientTest, APluginIsNotXlasForBeingCalledCpu) {
+  control->platform = "cpu";
+  auto client = makeClient();
+  EXPECT_EQ(client->traits(), PluginTraits());
+  ASSERT_TRUE(client->compile("module {}"));
+  EXPECT_EQ(control->compileOptions, "\x1a\x04\x20\x01\x28\x01");
+}
+
 TEST_F(ClientTest, ForgetsExecutablesThatNobodyUses) {
   auto client = makeClient();
   ASSERT_TRUE(client->compile("module {}"));

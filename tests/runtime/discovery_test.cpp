@@ -124,17 +124,25 @@ TEST_F(Discovery, AMissingPluginNamesTheCommandThatInstallsIt) {
 }
 
 TEST_F(Discovery, XlasCpuPluginHasOneDeviceAndExecutesInTheCallersThread) {
-  void *library = dlopen(fakePath().c_str(), RTLD_NOW);
+  std::string path = fakePath("fake_plugin_xla");
+  void *library = dlopen(path.c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr);
   auto *control = reinterpret_cast<FakeControl *(*)()>(dlsym(library, "fakeControl"))();
   using Options = std::map<std::string, std::string>;
-  paths.set("cpu:" + fakePath() + ",other:" + fakePath());
+  paths.set("cpu:" + path + ",other:" + path);
   ASSERT_TRUE(sharedClient("cpu", {{"b", int64_t{1}}}));
   EXPECT_EQ(control->options, (Options{{"asynchronous", "false"}, {"b", "1"}, {"cpu_device_count", "1"}}));
   ASSERT_TRUE(sharedClient("cpu", {{"asynchronous", true}, {"cpu_device_count", int64_t{2}}}));
   EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"cpu_device_count", "2"}}));
   ASSERT_TRUE(sharedClient("other", {{"b", int64_t{2}}}));
   EXPECT_EQ(control->options, (Options{{"b", "2"}}));
+  dlclose(library);
+  paths.set("cpu:" + fakePath()); // not XLA's
+  ASSERT_TRUE(sharedClient("cpu", {{"b", int64_t{3}}}));
+  library = dlopen(fakePath().c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr);
+  control = reinterpret_cast<FakeControl *(*)()>(dlsym(library, "fakeControl"))();
+  EXPECT_EQ(control->options, (Options{{"b", "3"}}));
   dlclose(library);
 }
 

@@ -16,11 +16,12 @@ inline std::string fakePath(const std::string &name = "fake_plugin") {
 
 class FakeTest : public testing::Test {
 protected:
+  explicit FakeTest(const std::string &name = "fake_plugin") : path(fakePath(name)) {}
   void SetUp() override {
-    auto loaded = Plugin::load(fakePath());
+    auto loaded = Plugin::load(path);
     ASSERT_TRUE(loaded) << loaded.error().text();
     plugin = *loaded;
-    library = dlopen(fakePath().c_str(), RTLD_NOW | RTLD_NOLOAD);
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     ASSERT_NE(library, nullptr);
     control = reinterpret_cast<FakeControl *(*)()>(dlsym(library, "fakeControl"))();
     *control = FakeControl();
@@ -41,6 +42,7 @@ protected:
     return *client;
   }
 
+  const std::string path;
   std::shared_ptr<const Plugin> plugin;
   FakeControl *control = nullptr;
   void *library = nullptr;

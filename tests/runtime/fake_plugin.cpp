@@ -1,6 +1,7 @@
 // A PJRT plugin for the tests: it records calls, copies arguments to results, and fails where it is told to.
 // Built several times: FAKE_VERSION, FAKE_TABLE_SIZE, FAKE_NULL_TABLE, FAKE_WITHOUT_EXECUTE,
 // FAKE_INITIALIZE_FAILS, FAKE_WITHOUT_ATTRIBUTES and FAKE_WITHOUT_STORING make it wrong in one way each.
+// FAKE_XLA_VERSION gives it the attribute of XLA's plugins.
 #include "fake_plugin.h"
 
 #include <algorithm>
@@ -129,6 +130,17 @@ pjrt::Error *pluginAttributes(PluginAttributesArgs *args) {
   values[2].valueSize = 1;
   args->attributes = values;
   args->count = 3;
+#ifdef FAKE_XLA_VERSION
+  static NamedValue withXla[4];
+  std::copy(values, values + 3, withXla);
+  withXla[3].name = "xla_version";
+  withXla[3].nameSize = std::strlen(withXla[3].name);
+  withXla[3].type = NamedValueType::Int64;
+  withXla[3].int64 = FAKE_XLA_VERSION;
+  withXla[3].valueSize = 1;
+  args->attributes = withXla;
+  args->count = 4;
+#endif
   return nullptr;
 }
 
@@ -189,8 +201,8 @@ pjrt::Error *clientDestroy(ClientDestroyArgs *args) {
 }
 pjrt::Error *clientPlatformName(ClientPlatformNameArgs *args) {
   ENTER("PJRT_Client_PlatformName");
-  args->name = "fake";
-  args->nameSize = 4;
+  args->name = control.platform.data();
+  args->nameSize = control.platform.size();
   return nullptr;
 }
 pjrt::Error *clientPlatformVersion(ClientPlatformVersionArgs *args) {

@@ -17,6 +17,7 @@ namespace torchere::runtime {
 /// threads; tests read and write this when no other thread does.
 struct FakeControl {
   std::vector<std::string> calls;              ///< names of the functions called, in order
+  std::string platform = "fake";               ///< the name of clients to come
   std::map<std::string, std::string> options;  ///< those of the last client, as text
   std::string compileOptions, program, format; ///< of the last compilation
   std::string stored = "stored executable";    ///< what executables are serialized to

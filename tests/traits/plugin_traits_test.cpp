@@ -1,0 +1,44 @@
+// PluginTraits: whom the table knows, and that different traits have different texts.
+#include "traits/plugin_traits.h"
+
+#include <gtest/gtest.h>
+
+namespace torchere {
+namespace {
+
+TEST(TraitsOf, XlasCpuPluginHasThoseThatWereMeasured) {
+  PluginTraits traits = traitsOf({"cpu", true, 115});
+  EXPECT_EQ(traits, (PluginTraits{.miscomputesAtan2 = true,
+                                  .repeatsFusedWrites = true,
+                                  .losesNaNInMinMax = true,
+                                  .needsCpuClientOptions = true}));
+  traits.abortsOnDoubledCounters = true;
+  EXPECT_EQ(traitsOf({"cpu", true, 114}), traits);
+}
+
+TEST(TraitsOf, WhatIsInXlaItselfIsInAllItsPlugins) {
+  EXPECT_EQ(traitsOf({"cuda", true, 114}), PluginTraits{.abortsOnDoubledCounters = true});
+  EXPECT_EQ(traitsOf({"cuda", true, 115}), PluginTraits());
+}
+
+TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
+  EXPECT_EQ(traitsOf({"cpu", false, 90}), PluginTraits());
+  EXPECT_EQ(traitsOf({"vendor", false, 115}), PluginTraits());
+}
+
+TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
+  std::set<std::string> texts = {PluginTraits().text()};
+  for (bool PluginTraits::*trait : {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
+                                    &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
+                                    &PluginTraits::needsCpuClientOptions}) {
+    PluginTraits traits;
+    traits.*trait = true;
+    texts.insert(traits.text());
+  }
+  texts.insert(PluginTraits{.composites = {"a.b"}}.text());
+  texts.insert(PluginTraits{.composites = {"a", "b"}}.text());
+  EXPECT_EQ(texts.size(), 8u);
+}
+
+} // namespace
+} // namespace torchere
