@@ -24,9 +24,8 @@ Result<std::string> moduleText(const Function &function) {
   return shared->read([&](const stablehlo::Module &module) { return module.text(function.printsLocations); });
 }
 
-/// Whether the module says where its ops come from. Text without locations is parsed with those of its own
-/// lines, which nobody wants to keep; text with locations has an alias for one at least.
-static bool hasLocations(const Function &function) {
+// Text with locations has an alias for one at least.
+bool hasLocations(const Function &function) {
   if (function.module)
     return function.printsLocations;
   return !function.bytecode.empty() || function.text.find("#loc") != std::string::npos;

@@ -10,7 +10,8 @@ namespace torchere::lowering {
 namespace {
 
 /// An operand of a product that is a transpose, with its batch dimensions in place: what it transposes will
-/// do as well, contracted along another axis, and no compiler has to move a whole cache of keys.
+/// do as well, contracted along another axis. The module has an op less, and nobody has to move a cache of
+/// keys.
 void readThroughTranspose(mlir::Value &value, int64_t batch, int64_t &axis) {
   auto transpose = value.getDefiningOp<stablehlo::TransposeOp>();
   if (!transpose)

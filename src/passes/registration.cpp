@@ -1,12 +1,13 @@
-// The transformations as MLIR passes, by upstream's names.
+// The transformations as MLIR passes, by upstream's names, and ours that plugins need.
 #include "passes/registration.h"
 
 #include "passes/chlo/legalization.h"
-#include "passes/compatibility/expansion.h"
 #include "passes/compatibility/composite_calls.h"
+#include "passes/compatibility/expansion.h"
+#include "passes/prepare/plugin_passes.h"
 #include "passes/shapes/dynamism.h"
-#include "passes/shapes/shape_assertions.h"
 #include "passes/shapes/function_refinement.h"
+#include "passes/shapes/shape_assertions.h"
 #include "passes/simplify/patterns.h"
 #include "stablehlo/dialect.h"
 
@@ -222,9 +223,27 @@ struct CompatibilityExpanderPass : PassWrapper<CompatibilityExpanderPass, Operat
   Option<std::string> target{*this, "target", llvm::cl::desc("The version, X.Y.Z")};
 };
 
+/// One of those that only some plugins need.
+struct PreparationPass : PassWrapper<PreparationPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PreparationPass)
+
+  explicit PreparationPass(const PluginPass &pass) : pass(pass) {}
+
+  StringRef getArgument() const final { return pass.name; }
+  StringRef getDescription() const final { return pass.description; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<stablehlo::StableHLODialect>();
+  }
+  void runOnOperation() final { pass.run(getOperation()); }
+
+  const PluginPass &pass;
+};
+
 } // namespace
 
 void registerPasses() {
+  for (const PluginPass &pass : pluginPasses())
+    registerPass([&pass] { return std::make_unique<PreparationPass>(pass); });
   PassRegistration<ChloLegalizeToStablehloPass>();
   PassRegistration<LegalizeCompositeToCallPass>();
   PassRegistration<CompatibilityExpanderPass>();

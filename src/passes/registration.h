@@ -3,7 +3,8 @@
 
 namespace torchere::passes {
 
-/// Under upstream's names, with upstream's options.
+/// Under upstream's names, with upstream's options; what plugins need under names that begin with
+/// torchere-prepare.
 void registerPasses();
 
 } // namespace torchere::passes

@@ -3,9 +3,8 @@
 
 #include "artifact/function_module.h"
 #include "base/log.h"
-#include "passes/compatibility/serialize_expanded.h"
-#include "passes/shapes/refine_shapes.h"
 #include "runtime/machine_identity.h"
+#include "vhlo/portable_artifact.h"
 
 #include <fmt/ranges.h>
 
@@ -147,31 +146,36 @@ static std::optional<vhlo::Version> readerVersion(const runtime::Client &client)
   return target ? std::optional(*target) : std::nullopt;
 }
 
-/// The bytecode, or the text where there is none: of a module that no artifact holds the plugin may know more
-/// than we do.
-static Result<std::string> bytecodeOr(Result<std::string> bytecode, auto &&text) {
+/// A portable artifact of the version, or text for a plugin that names none. Of a module that no artifact
+/// holds the plugin may know more than we do: it gets the text as well.
+static std::string encode(const stablehlo::Module &module, const std::optional<vhlo::Version> &version,
+                          bool withLocations) {
+  if (!version)
+    return module.text(withLocations);
+  auto bytecode = vhlo::serialize(module, {.target = *version, .withLocations = withLocations});
   if (bytecode)
-    return bytecode;
+    return *std::move(bytecode);
   TORCHERE_LOG_LINE(Info, "compile", "{}: the plugin gets the text", bytecode.error().text());
-  return text();
+  return module.text(withLocations);
 }
 
-static Result<std::string> encode(const artifact::Function &function, const vhlo::Version &version) {
-  return bytecodeOr(artifact::moduleBytecode(function, version),
-                    [&] { return artifact::moduleText(function); });
-}
-
-static Result<std::string> encode(const stablehlo::Module &module, const vhlo::Version &version) {
-  return bytecodeOr(passes::serializeExpanded(module, {.target = version, .withLocations = false}),
-                    [&] { return Result<std::string>(module.text()); });
-}
-
-std::vector<passes::Donation> Callable::donations() const {
-  std::vector<passes::Donation> donations;
+passes::Target Callable::targetFor(const runtime::Client &client,
+                                   std::vector<passes::ArgumentShape> shapes) const {
+  passes::Target target = {.version = readerVersion(client), .traits = client.traits()};
+  if (callSignature.isDynamic())
+    target.shapes = std::move(shapes);
   for (const Update &update : stateUpdates)
     if (update.donatedArgument)
-      donations.push_back({*update.donatedArgument, update.result});
-  return donations;
+      target.donations.push_back({*update.donatedArgument, update.result});
+  return target;
+}
+
+static void addTo(Digest &digest, const passes::ArgumentShape &shape) {
+  digest.addField(uint64_t{shape.sizes.size()});
+  for (int64_t size : shape.sizes)
+    digest.addField(static_cast<uint64_t>(size));
+  if (shape.value)
+    digest.addField("value").addField(static_cast<uint64_t>(*shape.value));
 }
 
 static std::string printed(const stablehlo::SharedModule &shared) {
@@ -180,51 +184,32 @@ static std::string printed(const stablehlo::SharedModule &shared) {
 
 /// Of what programFor() gives, without making it: of the program, of what is done to it, and of the code that
 /// does.
-std::string Callable::identity(const std::vector<passes::ArgumentShape> &shapes) {
+std::string Callable::identity(const passes::Target &target) {
   std::call_once(digestOnce, [&] {
     static const char inThisLibrary = 0;
     programDigest.addField(runtime::libraryIdentity(&inThisLibrary));
     programDigest.addField(function.module ? printed(*function.module) : function.text);
     programDigest.addField(function.bytecode);
-    std::vector<passes::Donation> marked = donations();
-    programDigest.addField(uint64_t{marked.size()});
-    for (const passes::Donation &donation : marked)
-      programDigest.addField(uint64_t{donation.argument}).addField(uint64_t{donation.result});
   });
   Digest digest = programDigest;
-  for (const passes::ArgumentShape &shape : shapes) {
-    digest.addField(uint64_t{shape.sizes.size()});
-    for (int64_t size : shape.sizes)
-      digest.addField(static_cast<uint64_t>(size));
-    if (shape.value)
-      digest.addField("value").addField(static_cast<uint64_t>(*shape.value));
-  }
+  digest.addField(target.version ? target.version->text() : "text").addField(target.traits.text());
+  digest.addField(uint64_t{target.donations.size()});
+  for (const passes::Donation &donation : target.donations)
+    digest.addField(uint64_t{donation.argument}).addField(uint64_t{donation.result});
+  if (target.shapes)
+    for (const passes::ArgumentShape &shape : *target.shapes)
+      addTo(digest, shape);
   return "specialization " + hexText(digest.finish());
 }
 
-/// What the plugin compiles: a portable artifact of the newest version that it reads, or text.
-Result<std::string> Callable::programFor(const runtime::Client &client,
-                                         const std::vector<passes::ArgumentShape> &shapes) {
-  auto version = readerVersion(client);
-  std::vector<passes::Donation> donated = donations();
-  if (donated.empty() && !callSignature.isDynamic())
-    return version ? encode(function, *version) : artifact::moduleText(function);
-  return changedProgram(version, donated, shapes);
-}
-
-/// The same for a program that is not compiled as it is saved.
-Result<std::string> Callable::changedProgram(const std::optional<vhlo::Version> &version,
-                                             const std::vector<passes::Donation> &donated,
-                                             const std::vector<passes::ArgumentShape> &shapes) {
+/// What the plugin compiles.
+Result<std::string> Callable::programFor(const passes::Target &target) {
   TORCHERE_ASSIGN(auto shared, findModule());
   return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
-    stablehlo::Module changed = read.clone();
-    TORCHERE_TRY(passes::markDonations(changed, donated));
-    if (callSignature.isDynamic()) {
-      TORCHERE_TRY(passes::refineShapes(changed, shapes));
-      ++refinementCount;
-    }
-    return version ? encode(changed, *version) : changed.text();
+    stablehlo::Module prepared = read.clone();
+    TORCHERE_TRY(passes::prepareFor(prepared, target));
+    refinementCount += target.shapes.has_value();
+    return encode(prepared, target.version, artifact::hasLocations(function));
   });
 }
 
@@ -254,7 +239,8 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
     if (entryPoint().inputs[i].isInShapes)
       shapes.back().value = *std::get<program::Argument>(inputs[argumentSources[i].position]).as<int64_t>();
   }
-  runtime::ProgramSource source{identity(shapes), [&] { return programFor(client, shapes); }};
+  passes::Target target = targetFor(client, std::move(shapes));
+  runtime::ProgramSource source{identity(target), [&] { return programFor(target); }};
   TORCHERE_ASSIGN(specialization->executable, client.compile(source, {.device = device}));
   if (specialization->executable->outputCount() != entryPoint().outputs.size())
     return fail(ErrorCode::Internal,

@@ -4,15 +4,13 @@
 #include "artifact/bundle.h"
 #include "base/digest.h"
 #include "base/single_flight.h"
-#include "passes/prepare/donation.h"
-#include "passes/shapes/refine_shapes.h"
+#include "passes/prepare/prepare.h"
 #include "runtime/executable.h"
 #include "session/call_signature.h"
 #include "session/executable_table.h"
 #include "session/session.h"
 #include "session/weight_store.h"
 #include "stablehlo/shared_module.h"
-#include "vhlo/version.h"
 
 #include <atomic>
 #include <memory>
@@ -64,14 +62,10 @@ private:
   Callable(const artifact::Function &function) : function(function), callSignature(function.entryPoint) {}
   Status findSources(const artifact::Bundle &bundle, WeightStore &weights);
   Status findUpdates();
-  Result<std::string> programFor(const runtime::Client &client,
-                                 const std::vector<passes::ArgumentShape> &shapes);
-  Result<std::string> changedProgram(const std::optional<vhlo::Version> &version,
-                                     const std::vector<passes::Donation> &donated,
-                                     const std::vector<passes::ArgumentShape> &shapes);
+  passes::Target targetFor(const runtime::Client &client, std::vector<passes::ArgumentShape> shapes) const;
+  std::string identity(const passes::Target &target);
+  Result<std::string> programFor(const passes::Target &target);
   Result<std::shared_ptr<const stablehlo::SharedModule>> findModule();
-  std::vector<passes::Donation> donations() const;
-  std::string identity(const std::vector<passes::ArgumentShape> &shapes);
   Result<std::shared_ptr<const Specialization>> prepare(const Sizes &sizes, std::span<const Input> inputs,
                                                         runtime::Client &client, std::optional<int> device);
   Result<std::shared_ptr<const Specialization>> findOrPrepare(const Sizes &sizes,

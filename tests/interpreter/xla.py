@@ -19,6 +19,7 @@ from jaxlib.mlir.dialects import func, stablehlo
 from jaxlib.mlir.passmanager import PassManager
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
+from judges import find_tool
 from xla_options import OLD_INSTRUCTIONS, compile_options
 
 # How jaxlib makes a module's shapes known once those of main's arguments are.
@@ -76,6 +77,17 @@ def _program(module: ir.Module, name: str) -> str | None:
     entry.attributes["sym_visibility"] = ir.StringAttr.get("public")
     module.operation.verify()
     return module.operation.get_asm()
+
+
+# What XLA for the CPU needs of a program, as far as its results are concerned.
+PREPARATION = ("--torchere-prepare-xla-loop-counters", "--torchere-prepare-xla-cpu-arc-tangents")
+
+
+def prepared(text: str, options: Sequence[str] = PREPARATION) -> str:
+    """A program of ours as XLA's plugin gets it: by these passes of torchere-opt."""
+    return subprocess.run(
+        [find_tool(), *options], input=text, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def refined(text: str, size: int) -> str:

@@ -41,7 +41,8 @@ def run(text, *arguments):
     """The results of @main of a module with CHLO in it."""
     client = jax.devices("cpu")[0].client
     devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
-    executable = client.compile_and_load(legalized(text), devices, compile_options())
+    expanded = legalized(text, "--torchere-prepare-xla-cpu-arc-tangents")
+    executable = client.compile_and_load(expanded, devices, compile_options())
     with jax.enable_x64(True):
         buffers = [jax.device_put(argument) for argument in arguments]
     results = executable.execute_sharded(buffers)

@@ -13,22 +13,6 @@ namespace {
 
 using stablehlo::elementType;
 
-/// Half precision and narrower floats are computed in float32.
-Type computeType(OpBuilder &builder, Type element) {
-  return element.isF64() ? element : Type(builder.getF32Type());
-}
-
-/// A formula of the op's operands in the precision of the computation; its result is converted back.
-FailureOr<Values> expandFormula(Operation *op, OpBuilder &builder,
-                                function_ref<Elements(ArrayRef<Elements>)> formula) {
-  Type element = elementType(op->getOperand(0).getType());
-  FormulaBuilder formulaBuilder(builder, op->getLoc(), op->getOperand(0));
-  SmallVector<Elements, 2> operands;
-  for (Value operand : op->getOperands())
-    operands.emplace_back(formulaBuilder, formulaBuilder.convert(operand, computeType(builder, element)));
-  return Values{formulaBuilder.convert(formula(operands), element)};
-}
-
 FailureOr<Values> expandComplex(Operation *op, OpBuilder &builder, Complex (*formula)(const Complex &)) {
   Value operand = op->getOperand(0);
   Type part = cast<ComplexType>(elementType(operand.getType())).getElementType();
@@ -47,7 +31,7 @@ template <class Op>
 void addFunction(Expansions &table, RealFunction real, ComplexFunction complex = nullptr) {
   addExpansion<Op>(table, [=](Op op, OpBuilder &builder) -> FailureOr<Values> {
     if (!isa<ComplexType>(elementType(op.getOperand().getType())))
-      return expandFormula(op, builder, [&](ArrayRef<Elements> operands) { return real(operands[0]); });
+      return Values{buildFormula(builder, op, [&](auto operands) { return real(operands[0]); })};
     if (complex)
       return expandComplex(op, builder, complex);
     return op.emitOpError("of complex numbers has no expansion to StableHLO");
@@ -56,9 +40,9 @@ void addFunction(Expansions &table, RealFunction real, ComplexFunction complex =
 
 template <class Op>
 void addFunction(Expansions &table, Elements (*function)(const Elements &, const Elements &)) {
-  addExpansion<Op>(table, [=](Op op, OpBuilder &builder) {
-    return expandFormula(op, builder,
-                         [&](ArrayRef<Elements> operands) { return function(operands[0], operands[1]); });
+  addExpansion<Op>(table, [=](Op op, OpBuilder &builder) -> FailureOr<Values> {
+    return Values{
+        buildFormula(builder, op, [&](auto operands) { return function(operands[0], operands[1]); })};
   });
 }
 

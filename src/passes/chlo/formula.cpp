@@ -31,6 +31,10 @@ Value fullOf(OpBuilder &builder, Location location, RankedTensorType type, Typed
                                          builder.getDenseI64ArrayAttr({}), {}, {});
 }
 
+Value withType(OpBuilder &builder, Location location, Value value, Type type) {
+  return value.getType() == type ? value : ConvertOp::create(builder, location, type, value);
+}
+
 Value FormulaBuilder::constant(RankedTensorType type, TypedAttr value) {
   Value &made = constants[{type, value}];
   if (!made)
@@ -61,6 +65,16 @@ Value FormulaBuilder::compare(ComparisonDirection direction, Value lhs, Value rh
 
 Value FormulaBuilder::convert(Value value, Type element) {
   return elementType(value.getType()) == element ? value : retyped<ConvertOp>(value, element);
+}
+
+Value buildFormula(OpBuilder &builder, Operation *op, function_ref<Elements(ArrayRef<Elements>)> formula) {
+  Type element = elementType(op->getOperand(0).getType());
+  Type computed = element.isF64() ? element : Type(builder.getF32Type());
+  FormulaBuilder formulaBuilder(builder, op->getLoc(), op->getOperand(0));
+  SmallVector<Elements, 2> operands;
+  for (Value operand : op->getOperands())
+    operands.emplace_back(formulaBuilder, formulaBuilder.convert(operand, computed));
+  return formulaBuilder.convert(formula(operands), element);
 }
 
 } // namespace torchere::passes

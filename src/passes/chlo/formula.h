@@ -15,6 +15,9 @@ mlir::Value shapeOf(mlir::OpBuilder &builder, mlir::Location location, mlir::Val
 mlir::Value fullOf(mlir::OpBuilder &builder, mlir::Location location, mlir::RankedTensorType type,
                    mlir::TypedAttr value, llvm::function_ref<mlir::Value()> shape);
 
+/// The value with the type that an op declares, which may know more or fewer dimensions.
+mlir::Value withType(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, mlir::Type type);
+
 /// Builds the ops of one formula. Every tensor in it has the shape of `root`.
 class FormulaBuilder {
 public:
@@ -53,6 +56,11 @@ private:
 };
 
 using Elements = stablehlo::ElementsOf<FormulaBuilder>;
+
+/// The value of a formula of the operands of `op`, real numbers, in the precision that they are computed in:
+/// half precision and narrower floats in float32. It has the operands' element type.
+mlir::Value buildFormula(mlir::OpBuilder &builder, mlir::Operation *op,
+                         llvm::function_ref<Elements(llvm::ArrayRef<Elements>)> formula);
 
 /// Whether the formula computes in float64; otherwise it does in float32.
 inline bool isDouble(const Elements &x) {

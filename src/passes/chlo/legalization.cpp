@@ -2,6 +2,7 @@
 #include "passes/chlo/legalization.h"
 
 #include "passes/chlo/expansions.h"
+#include "passes/chlo/formula.h"
 
 using namespace mlir;
 
@@ -19,11 +20,6 @@ Expansions makeExpansions() {
   addScanExpansion(table);
   addTopKExpansion(table);
   return table;
-}
-
-/// The value with the type that the op declares, which may know more or fewer dimensions.
-Value withType(OpBuilder &builder, Location location, Value value, Type type) {
-  return value.getType() == type ? value : stablehlo::ConvertOp::create(builder, location, type, value);
 }
 
 /// An op that expands to broadcasts around another CHLO op leaves that one to be expanded in turn.

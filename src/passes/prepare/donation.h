@@ -14,11 +14,13 @@ struct Donation {
   size_t result;
 };
 
-/// Sets `tf.aliasing_output` on the arguments of the function @main, as JAX does; XLA's compilers read it.
-/// The caller must then give up the buffers that it passes there. A result that is the argument with parts
-/// written over gets an optimization barrier behind each write that something else reads: XLA then writes
-/// once, in the argument's memory, where its fusion would write once more for a reader, into a copy.
-/// InvalidArgument when an index is out of range or @main is missing.
+/// The attribute of a donated argument: the number of the result.
+constexpr const char *donationAttribute = "tf.aliasing_output";
+
+/// Sets `tf.aliasing_output` on the arguments of the function @main, as JAX does and compilers expect it. The
+/// caller must then give up the buffers that it passes there. InvalidArgument when an index is out of range
+/// or
+/// @main is missing.
 TORCHERE_EXPORT Status markDonations(stablehlo::Module &module, std::span<const Donation> donations);
 
 } // namespace torchere::passes

@@ -40,7 +40,8 @@ func.func @unknown_shape(%arg0: tensor<?xf32>) -> tensor<?xf32> {
 
 // CHECK-LABEL: func @arc_tangents
 func.func @arc_tangents(%arg0: tensor<2xf32>, %arg1: tensor<2xf64>) -> (tensor<2xf32>, tensor<2xf64>) {
-  // CHECK-NOT: stablehlo.atan2
+  // CHECK: stablehlo.atan2 %arg0, %{{.*}} : tensor<2xf32>
+  // CHECK: stablehlo.atan2 %arg1, %{{.*}} : tensor<2xf64>
   %0 = chlo.atan %arg0 : tensor<2xf32> -> tensor<2xf32>
   %1 = chlo.atan %arg1 : tensor<2xf64> -> tensor<2xf64>
   return %0, %1 : tensor<2xf32>, tensor<2xf64>

@@ -1,0 +1,54 @@
+// Implements prepareFor, and the table of what only some plugins need.
+#include "passes/prepare/prepare.h"
+
+#include "passes/compatibility/composite_calls.h"
+#include "passes/compatibility/expansion.h"
+#include "passes/prepare/plugin_passes.h"
+#include "stablehlo/diagnostics.h"
+#include "stablehlo/module_implementation.h"
+
+using namespace mlir;
+
+namespace torchere::passes {
+
+static constexpr PluginPass table[] = {
+    {"torchere-prepare-xla-loop-counters", "Multiplies by two what is added to itself as a loop's counter",
+     &PluginTraits::abortsOnDoubledCounters, multiplyDoubledCounters},
+    {"torchere-prepare-xla-cpu-arc-tangents", "Replaces atan2 by a formula", &PluginTraits::miscomputesAtan2,
+     expandArcTangents},
+    {"torchere-prepare-xla-cpu-donated-writes",
+     "Puts optimization barriers behind writes into donated arguments that something else reads",
+     &PluginTraits::repeatsFusedWrites, keepDonatedWrites},
+};
+
+ArrayRef<PluginPass> pluginPasses() {
+  return table;
+}
+
+/// Composites that the plugin does not know become calls.
+static Status replaceUnknownComposites(ModuleOp module, const PluginTraits &traits) {
+  llvm::StringSet<> known;
+  for (const std::string &name : traits.composites)
+    known.insert(name);
+  stablehlo::DiagnosticText diagnostics(*module.getContext());
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(replaceComposites(function, known)))
+      return invalidArgument("[module] the plugin does not know a composite: {}", diagnostics.take());
+  return {};
+}
+
+Status prepareFor(stablehlo::Module &module, const Target &target) {
+  if (target.shapes)
+    TORCHERE_TRY(refineShapes(module, *target.shapes));
+  ModuleOp op = *module.implementation().module;
+  TORCHERE_TRY(replaceUnknownComposites(op, target.traits));
+  if (target.version)
+    expandForVersion(op, *target.version);
+  TORCHERE_TRY(markDonations(module, target.donations));
+  for (const PluginPass &pass : pluginPasses())
+    if (target.traits.*pass.trait)
+      pass.run(op);
+  return {};
+}
+
+} // namespace torchere::passes
