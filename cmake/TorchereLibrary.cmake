@@ -3,6 +3,9 @@
 # Takes every .cpp of the folder (listed at configure time), so that adding a file needs no edit here.
 # Objects, not archives: the linker's --exclude-libs,ALL hides whatever sits in an archive.
 #
+# torchere_link_folders(TARGET x_test FOLDERS session ...): the objects of these folders and of all that they depend on, for
+# a program that does not go through libtorchere.so.
+#
 # torchere_families(TABLE OpTable TEMPLATE file.cpp.in SOURCES variable): for the files of ops/, each of which defines
 # add<File>(OpTable &), writes a source from the template that declares (@declarations@) and makes (@calls@) these
 # calls. The variable gets all sources.
@@ -48,9 +51,26 @@ function(torchere_library)
       target_precompile_headers(${target} REUSE_FROM torchere_stablehlo)
     endif()
   endif()
+  set_target_properties(${target} PROPERTIES TORCHERE_DEPENDS "${arg_DEPENDS}")
   foreach(dependency IN LISTS arg_DEPENDS)
     add_dependencies(${target} torchere_${dependency})
   endforeach()
+endfunction()
+
+function(torchere_link_folders)
+  cmake_parse_arguments(arg "" "TARGET" "FOLDERS" ${ARGN})
+  set(linked)
+  while(arg_FOLDERS)
+    list(POP_FRONT arg_FOLDERS folder)
+    if(NOT folder IN_LIST linked)
+      list(APPEND linked ${folder})
+      target_link_libraries(${arg_TARGET} PRIVATE torchere_${folder})
+      get_target_property(dependencies torchere_${folder} TORCHERE_DEPENDS)
+      if(dependencies)
+        list(APPEND arg_FOLDERS ${dependencies})
+      endif()
+    endif()
+  endwhile()
 endfunction()
 
 function(torchere_families)
