@@ -122,7 +122,7 @@ def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> A
 
 
 def _core_decomposition(op: Any) -> Any:
-    """torch's, with None for native_dropout's `train` as in eager mode, where it stands for training."""
+    """torch's decomposition, with None for native_dropout's `train` meaning training, as in eager mode."""
     import torch
     from torch._decomp import decomposition_table
 

@@ -83,7 +83,7 @@ def _referenced(function: Callable) -> dict[str, Any]:
 
 
 def as_arguments(args: Any) -> tuple[Any, ...]:
-    """The positional arguments as a tuple: one value that is no tuple or list is the only argument."""
+    """The positional arguments as a tuple: a value that is not a tuple or list is the only argument."""
     if isinstance(args, tuple):
         return args
     return tuple(args) if isinstance(args, list) else (args,)

@@ -13,16 +13,16 @@ namespace torchere::artifact {
 /// The `stablehlo_version` of what we write: the release whose text form and op set our dialect has.
 inline constexpr std::string_view stablehloVersion = "1.17.0";
 
-/// The .meta of a function. `output_signature` lists all results, also those that update state. A dimension
-/// named in `dynamic_dims` is -1 in `shape`. Leaves that are no tensors stand in `unused_inputs`, with str()
+/// The .meta of a function. `output_signature` lists all results, including state updates. A dimension
+/// named in `dynamic_dims` is -1 in `shape`. Non-tensor leaves are in `unused_inputs`, with str()
 /// of their Python type as the dtype.
 TORCHERE_EXPORT std::string metaText(const program::EntryPoint &entryPoint);
 
-/// The entry point that a .meta describes, with what it cannot hold left open: inputs are called "args_0",
-/// every dynamic dimension has a symbol of its own, and if there is one, so has every dimension of the
-/// outputs (the file holds the traced sizes there). A leaf that is no tensor is a ConstantInput only when it
-/// is None; other positions that no list names were Python values that the function does not depend on.
-/// `withTrees` false leaves the pytrees out, for readers that have them in a form of ours.
+/// The entry point that a .meta describes, with defaults for what it cannot express: inputs are called
+/// "args_0", every dynamic dimension has its own symbol, and if there is one, so has every dimension of the
+/// outputs (the file has the traced sizes there). A non-tensor leaf is a ConstantInput only if it
+/// is None; unlisted positions were Python values that the function does not depend on.
+/// `withTrees` false skips the pytrees, for readers that have them in our own form.
 Result<program::EntryPoint> readMeta(std::string_view text, std::string_view subject, bool withTrees = true);
 
 /// Checks that a .meta and the signature read beside it describe the same arguments and results.

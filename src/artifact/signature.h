@@ -12,16 +12,16 @@ namespace torchere::artifact {
 /// The newest format that this version writes and reads.
 inline constexpr int64_t signatureFormat = 1;
 
-/// More leaves than the inputs or outputs of any program have; files that say more are refused.
+/// More leaves than the inputs or outputs of any program have; files that claim more are rejected.
 inline constexpr int64_t leafLimit = 1 << 20;
 
-/// Fails when a constant is no constant or a tree is no JSON.
+/// Fails for a constant that is a reference, and for a tree that is not JSON.
 TORCHERE_EXPORT Result<std::string> signatureText(const program::EntryPoint &entryPoint);
 
 /// Reads what signatureText() wrote, and checks it as verifyEntryPoint() does.
 TORCHERE_EXPORT Result<program::EntryPoint> readSignature(std::string_view text, std::string_view subject);
 
-/// Checks that positions lie within the counts, that none is taken twice, that every output has a value and
+/// Checks that positions are in range and unique, that every output has a value and
 /// that sizes are not negative. `subject` starts the errors.
 Status verifyEntryPoint(const program::EntryPoint &entryPoint, std::string_view subject);
 

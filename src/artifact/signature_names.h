@@ -1,4 +1,4 @@
-// The words that .signature.json uses for the sources of inputs and the destinations of outputs.
+// The names of input sources and output destinations in .signature.json.
 #pragma once
 
 #include "program/entry_point.h"

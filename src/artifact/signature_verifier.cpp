@@ -1,4 +1,4 @@
-// The rules that a program::EntryPoint keeps, whatever file it came from.
+// The invariants of a program::EntryPoint, from whatever file it was read.
 #include "artifact/signature.h"
 
 #include "artifact/signature_names.h"
@@ -62,7 +62,7 @@ static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject
       if (input.source == InputSource::UserInput)
         TORCHERE_TRY(positions.take(input.position));
     }
-  for (const EntryInput &input : entryPoint.inputs) // a constant that is not read has no index
+  for (const EntryInput &input : entryPoint.inputs) // an unused constant has no index
     if (input.source == InputSource::Constant && input.position < 0)
       return fail(ErrorCode::DataLoss, "[{}] wrong index of the constant \"{}\": got {}, expected at least 0",
                   subject, input.name, input.position);

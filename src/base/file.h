@@ -28,28 +28,28 @@ Result<std::string> readFile(const Descriptor &file, const std::filesystem::path
 /// The next bytes of an open file, at most as many as `buffer` has: fewer at its end only.
 Result<size_t> readSome(const Descriptor &file, const std::filesystem::path &path,
                         std::span<std::byte> buffer);
-/// How files are opened to be read. O_NONBLOCK: opening a FIFO must not wait for a writer; it is refused
+/// The flags for reading. O_NONBLOCK: opening a FIFO must not wait for a writer; it is rejected
 /// right after.
 inline constexpr int readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
-/// Replaces the file by `contents`: written under a temporary name beside it, then renamed, so that a reader
-/// sees the old file or the new one, never a part. Safe against the end of the process, not of the machine.
+/// Replaces the file by `contents` atomically: written under a temporary name next to it, then renamed, so
+/// that a reader sees either the old or the new file. Survives a crash of the process, not of the machine.
 /// `mode` as in FileOptions.
 TORCHERE_EXPORT Status writeFile(const std::filesystem::path &path, std::string_view contents,
                                  mode_t mode = 0666);
 
-/// Creates the directory and its parents; no error when it is there.
+/// Creates the directory and its parents; no error if it exists.
 TORCHERE_EXPORT Status makeDirectories(const std::filesystem::path &path);
 
-/// A name beside `path` that no other process or thread uses: ".NAME.PID.COUNTER.tmp".
+/// A unique name next to `path`: ".NAME.PID.COUNTER.tmp".
 TORCHERE_EXPORT std::filesystem::path temporarySibling(const std::filesystem::path &path);
 
-/// What temporarySibling() made a name from: the name of the file that was to be written, and the process.
+/// The parts of a name from temporarySibling(): the name of the target file, and the process.
 struct TemporaryName {
   std::string target;
   pid_t process = 0;
 };
-/// Reads such a name (without folders); none when it is another.
+/// Parses such a name (without folders); none for other names.
 TORCHERE_EXPORT std::optional<TemporaryName> parseTemporaryName(std::string_view name);
 
 struct FileOptions {
@@ -63,7 +63,7 @@ class TORCHERE_EXPORT FileWriter {
 public:
   /// A new file; fails when it exists.
   static Result<FileWriter> create(const std::filesystem::path &path, const FileOptions &options = {});
-  /// What is there already, as it is: a device, a FIFO, a terminal.
+  /// An existing device, FIFO or terminal, which is not replaced.
   static Result<FileWriter> openExisting(const std::filesystem::path &path);
 
   Status write(std::span<const std::byte> bytes);
@@ -85,9 +85,8 @@ private:
   std::optional<Digest> digest;
 };
 
-/// A file that takes the place of another, or of none, when it is finished: it is written under a temporary
-/// name beside it, and commit() renames it. Without that, nothing of it stays. Errors name `path`, or what
-/// `options.shown` says.
+/// A file that atomically replaces another, or none: it is written under a temporary name next to it and
+/// renamed by commit(), else removed. Errors name `path`, or `options.shown`.
 class TORCHERE_EXPORT FileReplacement {
 public:
   static Result<FileReplacement> create(const std::filesystem::path &path, FileOptions options = {});
@@ -105,9 +104,9 @@ private:
   FileWriter file;
 };
 
-/// A whole file in memory, mapped privately: pages are read on demand and shared with other processes, and a
-/// write through a pointer into them would stay in this process. Truncating the file while it is mapped makes
-/// the lost pages fault (SIGBUS), as with every mapping.
+/// A whole file, mapped privately: pages are read on demand and shared with other processes, and writes are
+/// copy-on-write. Truncating the file while it is mapped makes the lost pages fault (SIGBUS), as with every
+/// mapping.
 class TORCHERE_EXPORT MappedFile {
 public:
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path &path);

@@ -1,4 +1,4 @@
-// torchere plugins: the PJRT plugins that names stand for.
+// torchere plugins: the PJRT plugins that have a name.
 #include "cli/subcommand.h"
 #include "runtime/discovery.h"
 

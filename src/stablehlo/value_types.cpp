@@ -1,4 +1,4 @@
-// Registers and checks the types of values that are no tensors.
+// Registers and checks the types of non-tensor values.
 #include "stablehlo/dialect.h"
 
 #include "mlir/IR/DialectImplementation.h"

@@ -56,7 +56,7 @@ Complex inverseSineKernel(const Complex &z) {
   Elements a = 0.5 * (right + left);
   Elements isInside = x < 1.0;
   // y times `inner` is a - 1 within the strip |x| < 1, and a - x outside of it; both would lose y's digits as
-  // a difference. Where that is no difficulty, `plain` is the other of the two.
+  // a difference. Otherwise `plain` is the other of the two.
   Elements beside = abs(1.0 - x);
   Elements inner = 0.5 * (y / (right + x + 1.0) + y / (left + beside));
   Elements plain = 0.5 * (y * (y / (right + x + 1.0)) + (left + beside));

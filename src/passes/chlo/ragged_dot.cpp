@@ -10,7 +10,7 @@ namespace {
 
 using Dims = SmallVector<int64_t>;
 
-/// A tensor and the place that each of its dimensions has in a shape at hand.
+/// A tensor and the position of each of its dimensions in a given shape.
 struct Placed {
   Value tensor;
   Dims dimensions;
