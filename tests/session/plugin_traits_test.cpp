@@ -83,9 +83,8 @@ protected:
     EXPECT_TRUE(passes::prepareFor(*module, {.traits = traits}));
     return module->text();
   }
-  std::shared_ptr<const runtime::Executable> compile(const std::string &text,
-                                                     const runtime::CompileOptions &options = {}) {
-    auto executable = client->compile(text, options);
+  std::shared_ptr<const runtime::Executable> compile(const std::string &text) {
+    auto executable = client->compile(text);
     EXPECT_TRUE(executable) << executable.error().text();
     return *executable;
   }
@@ -153,26 +152,6 @@ module {
   int64_t withBarrier = compile(prepared(program, client->traits()))->memoryStatistics()->temporaries;
   EXPECT_GE(asItIs - withBarrier, cache)
       << "the cache is not copied: the trait repeatsFusedWrites and its pass can go";
-}
-
-TEST_F(Needs, TheSwitchThatKeepsNaN) {
-  const std::string program = R"(
-module {
-  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-    %0 = stablehlo.constant dense<1.0> : tensor<4xf32>
-    %1 = stablehlo.maximum %x, %0 : tensor<4xf32>
-    %2 = stablehlo.maximum %0, %1 : tensor<4xf32>
-    return %2 : tensor<4xf32>
-  }
-})";
-  ASSERT_TRUE(client->traits().losesNaNInMinMax);
-  const std::vector<float> x = {std::nanf(""), 0, 2, std::nanf("")};
-  auto fast = compile(program, {.device = {}, .switches = {{"xla_cpu_enable_fast_min_max", true}}});
-  std::vector<float> results = run(*fast, x);
-  EXPECT_FALSE(std::isnan(results[0]) && std::isnan(results[3]))
-      << "NaN is kept: the trait losesNaNInMinMax and its switch can go";
-  results = run(*compile(program), x);
-  EXPECT_TRUE(std::isnan(results[0]) && std::isnan(results[3]));
 }
 
 TEST_F(Needs, OptionsForOneDevice) {
