@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "bindings/bindings.h"
+#include "bindings/device_array.h"
 #include "bindings/tensor_exchange.h"
 
 #include <nanobind/stl/complex.h>
@@ -166,7 +167,9 @@ static std::vector<Input> readInputs(TensorReader &reader, const program::EntryP
   inputs.reserve(leaves.size());
   for (nb::handle leaf : leaves) {
     Subject subject = [&] { return inputName(entryPoint, inputs.size()); };
-    if (TensorReader::isTensor(leaf))
+    if (const DeviceArray *array = asDeviceArray(leaf))
+      inputs.emplace_back(array->tensor);
+    else if (TensorReader::isTensor(leaf))
       inputs.emplace_back(reader.read(leaf, subject));
     else
       inputs.emplace_back(readConstant(leaf, subject));
@@ -174,7 +177,33 @@ static std::vector<Input> readInputs(TensorReader &reader, const program::EntryP
   return inputs;
 }
 
-static nb::list call(PythonSession &self, size_t function, nb::sequence sequence) {
+/// What the user gets of an output.
+static nb::object toPython(const session::OutputTensor &output) {
+  if (const auto *tensor = std::get_if<session::DeviceTensor>(&output.value))
+    return nb::cast(DeviceArray{*tensor});
+  return output.isInteger ? nb::cast(*static_cast<const int64_t *>(output.array().data))
+                          : toPythonTensor(output.array());
+}
+
+/// The new value of an input: an array on the device becomes it, a tensor in host memory is written.
+static void mutate(nb::handle leaf, const session::OutputTensor &mutation, const Subject &subject) {
+  const auto *tensor = std::get_if<session::DeviceTensor>(&mutation.value);
+  if (!tensor)
+    return copyInto(leaf, mutation.array(), subject);
+  if (DeviceArray *array = asDeviceArray(leaf)) {
+    array->tensor = *tensor;
+    return;
+  }
+  Result<runtime::HostArray> array = [&] {
+    nb::gil_scoped_release release;
+    auto read = runtime::Buffer::toHost(*tensor);
+    return read;
+  }();
+  copyInto(leaf, unwrap(std::move(array)), subject);
+}
+
+static nb::list callWith(PythonSession &self, size_t function, const nb::sequence &sequence,
+                         const session::CallOptions &options) {
   nb::list results(self.templates[checkIndex(self, function)]); // a copy
   const program::EntryPoint &entryPoint = self.session->entryPoint(function);
   nb::tuple leaves(sequence);
@@ -182,20 +211,43 @@ static nb::list call(PythonSession &self, size_t function, nb::sequence sequence
   std::vector<Input> inputs = readInputs(reader, entryPoint, leaves);
   Result<session::CallResult> result = [&] {
     nb::gil_scoped_release release;
-    auto called = self.session->call(function, inputs);
+    auto called = self.session->call(function, inputs, options);
     return called;
   }();
   inputs.clear();
   session::CallResult values = unwrap(std::move(result));
   for (const session::OutputTensor &output : values.outputs)
-    results[static_cast<size_t>(output.position)] =
-        output.isInteger ? nb::cast(*static_cast<const int64_t *>(output.array.data))
-                         : toPythonTensor(output.array);
+    results[static_cast<size_t>(output.position)] = toPython(output);
   for (const session::OutputTensor &mutation : values.mutations) {
     size_t position = static_cast<size_t>(mutation.position);
-    copyInto(leaves[position], mutation.array, [&] { return inputName(entryPoint, position); });
+    mutate(leaves[position], mutation, [&] { return inputName(entryPoint, position); });
   }
   return results;
+}
+
+static nb::list call(PythonSession &self, size_t function, nb::sequence sequence) {
+  return callWith(self, function, sequence, {});
+}
+
+static nb::list callOnDevice(PythonSession &self, size_t function, nb::sequence sequence, std::string place) {
+  return callWith(self, function, sequence, {.onDevice = true, .place = std::move(place)});
+}
+
+static DeviceArray toDevice(PythonSession &self, nb::handle value) {
+  Subject subject = [] { return "tensor"; };
+  if (const DeviceArray *array = asDeviceArray(value))
+    return *array;
+  if (!TensorReader::isTensor(value))
+    refuse(subject,
+           fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(value.ptr())->tp_name));
+  TensorReader reader(1);
+  session::TensorView view = reader.read(value, subject);
+  Result<session::DeviceTensor> tensor = [&] {
+    nb::gil_scoped_release release;
+    auto made = self.session->toDevice(view);
+    return made;
+  }();
+  return {unwrap(std::move(tensor))};
 }
 
 static nb::object readWeight(PythonSession &self, const std::string &name) {
@@ -253,6 +305,7 @@ static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::seque
 }
 
 void bindSession(nb::module_ &module) {
+  bindDeviceArray(module);
   nb::class_<PythonSession>(module, "Session",
                             "A program on a device, ready to be called, from several threads if need be.")
       .def(nb::new_(&create), nb::arg("client"), nb::arg("bundle"), nb::arg("device") = nb::none(),
@@ -267,6 +320,9 @@ void bindSession(nb::module_ &module) {
            "Calls the function of this index with the leaves of its arguments; the leaves of its results. "
            "Tensors "
            "that the program mutates are written.")
+      .def("call_on_device", &callOnDevice, nb::arg("function"), nb::arg("leaves"), nb::arg("place") = "",
+           "The same without waiting for the end: results are DeviceArrays. Errors name the place.")
+      .def("to_device", &toDevice, nb::arg("value"), "A copy of the tensor on the session's device.")
       .def(
           "state_names", [](const PythonSession &self) { return self.session->stateNames(); },
           "The weights and buffers that some function writes.")

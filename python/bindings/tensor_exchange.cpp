@@ -329,19 +329,31 @@ static bool goesAsBytes(DType dtype) {
   return byteSize(dtype) == 1 && dtype != DType::I8 && dtype != DType::U8;
 }
 
-nb::object toPythonTensor(const runtime::HostArray &array) {
+/// The array as one of a framework of nanobind's, its elements as `type`.
+template <class Framework> static nb::object wrap(const runtime::HostArray &array, dlpack::dtype type) {
   auto *kept = new std::shared_ptr<const void>(array.owner);
   nb::capsule owner(
       kept, [](void *pointer) noexcept { delete static_cast<std::shared_ptr<const void> *>(pointer); });
   const std::vector<int64_t> &shape = array.type->shape;
-  const auto *sizes = reinterpret_cast<const size_t *>(shape.data());
-  void *data = const_cast<void *>(array.data);
+  return nb::cast(nb::ndarray<Framework>(const_cast<void *>(array.data), shape.size(),
+                                         reinterpret_cast<const size_t *>(shape.data()), owner, nullptr,
+                                         type));
+}
+
+nb::object toNumpyArray(const runtime::HostArray &array) {
+  DType dtype = array.type->dtype;
+  if (dtype == DType::BF16 || (goesAsBytes(dtype) && dtype != DType::Bool))
+    throw nb::type_error(fmt::format("[{}] no such type in numpy", dtypeInfo(dtype).torchName).c_str());
+  return wrap<nb::numpy>(array, dlTypeOf(dtype));
+}
+
+nb::object toPythonTensor(const runtime::HostArray &array) {
   DType dtype = array.type->dtype;
   if (!torch(true))
-    return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), sizes, owner, nullptr, dlTypeOf(dtype)));
-  dlpack::dtype type = goesAsBytes(dtype) ? dlTypeOf(DType::U8) : dlTypeOf(dtype);
-  nb::object tensor = nb::cast(nb::ndarray<nb::pytorch>(data, shape.size(), sizes, owner, nullptr, type));
-  return goesAsBytes(dtype) ? tensor.attr("view")(toPythonDType(dtype)) : tensor;
+    return wrap<nb::numpy>(array, dlTypeOf(dtype));
+  if (!goesAsBytes(dtype))
+    return wrap<nb::pytorch>(array, dlTypeOf(dtype));
+  return wrap<nb::pytorch>(array, dlTypeOf(DType::U8)).attr("view")(toPythonDType(dtype));
 }
 
 void copyInto(nb::handle target, const runtime::HostArray &array, const Subject &subject) {

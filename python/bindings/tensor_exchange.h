@@ -51,6 +51,8 @@ private:
 /// The array as a torch.Tensor when torch is installed, else as a numpy array. It keeps the array's owner
 /// alive.
 nb::object toPythonTensor(const runtime::HostArray &array);
+/// The same as a numpy array. TypeError where numpy lacks the dtype.
+nb::object toNumpyArray(const runtime::HostArray &array);
 
 /// Writes the array into a tensor of the user's, as `target.copy_(array)` does.
 void copyInto(nb::handle target, const runtime::HostArray &array, const Subject &subject);

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 # nothing and loads neither torch nor the core.
 _HOMES = {
     "CaptureError": "torchere.errors",
+    "DeviceArray": "torchere._core",
     "Error": "torchere.errors",
     "StableHLOProgram": "torchere.program",
     "export": "torchere.exporting",
@@ -20,6 +21,7 @@ _MODULES = ("errors", "interpreter", "plugins", "stablehlo")
 
 __all__ = [
     "CaptureError",
+    "DeviceArray",
     "Error",
     "StableHLOProgram",
     "errors",
@@ -32,6 +34,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from torchere import errors, interpreter, plugins, stablehlo
+    from torchere._core import DeviceArray
     from torchere.errors import CaptureError, Error
     from torchere.exporting import export
     from torchere.program import StableHLOProgram, load

@@ -324,6 +324,46 @@ def shared_client(name_or_path: str = '', options: dict = {}, others: Sequence[P
     The client of a plugin, by name or path. One serves all callers with equal options.
     """
 
+class DeviceArray:
+    """
+    An array on a device, which may still be computed: a result of StableHLOProgram.call_on_device, and an argument of any call of a program on the same device. What goes wrong in its computation is raised where it is read, each time. Calls never write into it.
+    """
+
+    @property
+    def dtype(self) -> object:
+        """torch.float32 and the like; its name where torch is not installed."""
+
+    @property
+    def shape(self) -> tuple: ...
+
+    @property
+    def device(self) -> Device: ...
+
+    def is_ready(self) -> bool:
+        """Whether it is computed, or its computation failed."""
+
+    def block_until_ready(self) -> DeviceArray:
+        """Waits until it is computed; the array."""
+
+    def numpy(self) -> object:
+        """
+        The elements as a read-only numpy array: the device's own memory where the host can read it, else a copy. TypeError for dtypes that numpy has not.
+        """
+
+    def torch(self) -> object:
+        """The elements as a torch.Tensor of their own."""
+
+    def __array__(self, dtype: object | None = None, copy: object | None = None) -> object: ...
+
+    def __dlpack__(self, **kwargs) -> object:
+        """
+        The elements in host memory, shared with the array where they need not be copied.
+        """
+
+    def __dlpack_device__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
 class Session:
     """
     A program on a device, ready to be called, from several threads if need be.
@@ -341,6 +381,14 @@ class Session:
         """
         Calls the function of this index with the leaves of its arguments; the leaves of its results. Tensors that the program mutates are written.
         """
+
+    def call_on_device(self, function: int, leaves: Sequence, place: str = '') -> list:
+        """
+        The same without waiting for the end: results are DeviceArrays. Errors name the place.
+        """
+
+    def to_device(self, value: object) -> DeviceArray:
+        """A copy of the tensor on the session's device."""
 
     def state_names(self) -> list[str]:
         """The weights and buffers that some function writes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 from collections.abc import Iterable
 from typing import Any
@@ -97,12 +98,30 @@ class StableHLOProgram:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the program's default function."""
+        """Calls the program's default function. DeviceArrays are taken wherever tensors are."""
         return self._call(self._default, args, kwargs)
 
     def evaluate(self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
         """Calls the function of that name."""
         return self._call(method_name, tuple(args), kwargs or {})
+
+    def call_on_device(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the program's default function and does not wait: its results are DeviceArrays, which stay on
+        the device until they are read, and which any call of a program on it takes, without a copy. Tensors
+        among the arguments are copied. What goes wrong is raised where a result is read, each time, with the
+        place of this call. State advances at once; a call that fails so late loses it, and whoever reads it
+        or calls again is told. An int that the program computes comes as a DeviceArray, too."""
+        return self._call_on_device(self._default, args, kwargs)
+
+    def evaluate_on_device(
+        self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Calls the function of that name as call_on_device does."""
+        return self._call_on_device(method_name, tuple(args), kwargs or {})
+
+    def to_device(self, value: Any) -> _core.DeviceArray:
+        """A copy of a tensor or array on the device that the program runs on."""
+        return self._ready_session().to_device(value)
 
     def get_stablehlo_text(self, method_name: str | None = None) -> str:
         """The text of a function's StableHLO module; of the default one where no name is given."""
@@ -155,6 +174,13 @@ class StableHLOProgram:
         convention = self._conventions[self._known(name)]
         leaves = convention.flatten(args, kwargs)
         return convention.unflatten(self._ready_session().call(convention.index, leaves))
+
+    def _call_on_device(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        convention = self._conventions[self._known(name)]
+        leaves = convention.flatten(args, kwargs)
+        caller = sys._getframe(2)  # of call_on_device or evaluate_on_device
+        place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+        return convention.unflatten(self._ready_session().call_on_device(convention.index, leaves, place))
 
     def _ready_session(self) -> _core.Session:
         """The session, made at the first call: a program that is only saved needs no plugin."""

@@ -50,35 +50,38 @@ static Status writeArray(const runtime::HostArray &array, const std::string &pat
 /// Adds an output to the report.
 static void describe(const std::string &name, const session::OutputTensor &output, const std::string &file,
                      size_t shownValues, OrderedJson &list, Report &report) {
-  const runtime::ArrayType &type = *output.array.type;
+  const runtime::ArrayType &type = *output.array().type;
   size_t count = elementCount(type);
   report.line("{}  {} {}  {}{}", name, dtypeInfo(type.dtype).torchName, artifact::shapeText(type.shape),
-              elementsText(type.dtype, output.array.data, count, shownValues),
+              elementsText(type.dtype, output.array().data, count, shownValues),
               file.empty() ? "" : "  -> " + file);
   OrderedJson json = {{"name", name},
                       {"position", output.position},
                       {"dtype", dtypeInfo(type.dtype).torchName},
                       {"shape", type.shape},
-                      {"values", elementsJson(type.dtype, output.array.data, count, shownValues)}};
+                      {"values", elementsJson(type.dtype, output.array().data, count, shownValues)}};
   if (!file.empty())
     json["file"] = file;
   list.push_back(std::move(json));
 }
 
-static Status deliver(session::CallResult result, const program::EntryPoint &entryPoint,
+static Status deliver(const session::CallResult &result, const program::EntryPoint &entryPoint,
                       const RunOptions &options, Report &report) {
-  std::sort(result.outputs.begin(), result.outputs.end(),
-            [](const auto &left, const auto &right) { return left.position < right.position; });
+  std::vector<const session::OutputTensor *> ordered;
+  for (const session::OutputTensor &output : result.outputs)
+    ordered.push_back(&output);
+  std::ranges::sort(ordered, {}, &session::OutputTensor::position);
   if (options.outputs.size() > result.outputs.size())
     return invalidArgument("[{}] too many --output: got {}, expected at most {}", entryPoint.name,
                            options.outputs.size(), result.outputs.size());
   report.json["outputs"] = OrderedJson::array();
-  for (size_t index = 0; index < result.outputs.size(); ++index) {
+  for (size_t index = 0; index < ordered.size(); ++index) {
+    const session::OutputTensor &output = *ordered[index];
     std::string file = index < options.outputs.size() ? options.outputs[index] : "";
     if (!file.empty())
-      TORCHERE_TRY(writeArray(result.outputs[index].array, file));
-    describe(fmt::format("output_{}", result.outputs[index].position), result.outputs[index], file,
-             options.shownValues, report.json["outputs"], report);
+      TORCHERE_TRY(writeArray(output.array(), file));
+    describe(fmt::format("output_{}", output.position), output, file, options.shownValues,
+             report.json["outputs"], report);
   }
   if (!result.mutations.empty())
     report.line("new values of inputs:");
@@ -108,7 +111,7 @@ static Status run(const RunOptions &options, Report &report) {
   report.json["function"] = entryPoint.name;
   report.json["platform"] = client->platformName();
   report.json["seconds"] = elapsed.count(); // compilation included
-  return deliver(std::move(result), entryPoint, options, report);
+  return deliver(result, entryPoint, options, report);
 }
 
 /// CLI11's own check of signs prints the largest double in full.

@@ -45,10 +45,11 @@ Result<Buffer> Buffer::fromHost(std::shared_ptr<Client> client, HostArray array,
   args.dimensionCount = array.type->shape.size();
   args.semantics = transfer == HostTransfer::ZeroCopy ? abi::HostBufferSemantics::ImmutableZeroCopy
                                                       : abi::HostBufferSemantics::ImmutableOnlyDuringCall;
-  args.device = device ? device->handle : client->devices().front().handle;
+  const Device &target = device ? *device : client->devices().front();
+  args.device = target.handle;
   TORCHERE_TRY(plugin.call(plugin.api().clientBufferFromHostBuffer, args, client->platformName(),
                            "cannot make a buffer from host memory"));
-  Buffer buffer(std::move(client), args.buffer, std::move(array.type));
+  Buffer buffer(std::move(client), target, args.buffer, std::move(array.type));
   buffer.doneWithHostMemory = args.doneWithHostBuffer;
   if (transfer == HostTransfer::ZeroCopy)
     buffer.hostMemory = std::move(array.owner);
@@ -56,19 +57,22 @@ Result<Buffer> Buffer::fromHost(std::shared_ptr<Client> client, HostArray array,
 }
 
 Buffer::Buffer(Buffer &&other) noexcept
-    : owningClient(std::move(other.owningClient)), buffer(std::exchange(other.buffer, nullptr)),
-      arrayType(std::move(other.arrayType)),
+    : owningClient(std::move(other.owningClient)), owningDevice(other.owningDevice),
+      buffer(std::exchange(other.buffer, nullptr)), arrayType(std::move(other.arrayType)),
       doneWithHostMemory(std::exchange(other.doneWithHostMemory, nullptr)),
-      hostMemory(std::move(other.hostMemory)), isReady(other.isReady), hostReadable(other.hostReadable) {}
+      hostMemory(std::move(other.hostMemory)), execution(std::move(other.execution)), isReady(other.isReady),
+      hostReadable(other.hostReadable) {}
 
 Buffer &Buffer::operator=(Buffer &&other) noexcept {
   if (this != &other) {
     release();
     owningClient = std::move(other.owningClient);
+    owningDevice = other.owningDevice;
     buffer = std::exchange(other.buffer, nullptr);
     arrayType = std::move(other.arrayType);
     doneWithHostMemory = std::exchange(other.doneWithHostMemory, nullptr);
     hostMemory = std::move(other.hostMemory);
+    execution = std::move(other.execution);
     isReady = other.isReady;
     hostReadable = other.hostReadable;
   }
@@ -190,9 +194,14 @@ bool Buffer::isHostReadable(const Plugin &plugin, abi::Buffer *buffer, size_t ra
   return true;
 }
 
-Status Buffer::awaitReady() const {
+Status Buffer::wait() const {
+  if (isReady)
+    return {};
+  TORCHERE_TRY(owningClient->checkProcess());
+  if (execution)
+    return execution->wait();
   const Plugin &plugin = owningClient->plugin();
-  if (isReady || !plugin.api().bufferReadyEvent)
+  if (!plugin.api().bufferReadyEvent)
     return {};
   abi::BufferReadyEventArgs args;
   args.buffer = buffer;
@@ -232,7 +241,7 @@ Result<HostArray> Buffer::toHost(std::shared_ptr<const Buffer> buffer) {
   const Client &client = *buffer->owningClient;
   TORCHERE_TRY(client.checkProcess());
   if (!buffer->isReady)
-    TORCHERE_TRY(buffer->awaitReady());
+    TORCHERE_TRY(buffer->wait());
   const ArrayType &type = *buffer->arrayType;
   bool byPointer = buffer->hostReadable ? *buffer->hostReadable
                                         : isHostReadable(client.plugin(), buffer->buffer, type.shape.size());

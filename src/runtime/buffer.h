@@ -56,20 +56,28 @@ public:
   const ArrayType &type() const { return *arrayType; }
   abi::Buffer *handle() const { return buffer; }
   const Client &client() const { return *owningClient; }
+  const Device &device() const { return *owningDevice; }
   /// True once the buffer was donated to an execution: its memory now belongs to a result.
   bool isDeleted() const;
 
-  /// The contents in host memory: by pointer when the device's memory is the host's, else a copy. The array's
-  /// owner keeps the buffer alive.
+  /// Waits until the contents are there. Fails with the error of the execution that was to compute them.
+  Status wait() const;
+  /// Whether the execution that computes the contents, if there is one, has ended.
+  bool isComputed() const { return !execution || execution->hasEnded(); }
+  /// The error of the execution that was to compute the contents, if it is known by now.
+  Status failure() const { return execution ? execution->failure() : Status{}; }
+
+  /// The contents in host memory, once they are there: by pointer when the device's memory is the host's,
+  /// else a copy. The array's owner keeps the buffer alive.
   static Result<HostArray> toHost(std::shared_ptr<const Buffer> buffer);
 
 private:
   friend class Executable;
-  Buffer(std::shared_ptr<Client> client, abi::Buffer *handle, std::shared_ptr<const ArrayType> type)
-      : owningClient(std::move(client)), buffer(handle), arrayType(std::move(type)) {}
+  Buffer(std::shared_ptr<Client> client, const Device &device, abi::Buffer *handle,
+         std::shared_ptr<const ArrayType> type)
+      : owningClient(std::move(client)), owningDevice(&device), buffer(handle), arrayType(std::move(type)) {}
   void release();
   void releaseHostMemory();
-  Status awaitReady() const;
   /// The type as the plugin gives it.
   static Result<ArrayType> readType(const Client &client, abi::Buffer *buffer);
   /// True when the host can read the buffer by its pointer: host memory, dense, row major.
@@ -78,12 +86,14 @@ private:
   Status copyTo(void *destination, size_t byteSize) const;
 
   std::shared_ptr<Client> owningClient;
+  const Device *owningDevice; ///< the client's
   abi::Buffer *buffer = nullptr;
   std::shared_ptr<const ArrayType> arrayType;
   abi::Event *doneWithHostMemory = nullptr;
   std::shared_ptr<const void> hostMemory;
-  bool isReady = false;             ///< known to hold its contents
-  std::optional<bool> hostReadable; ///< known for results of executions
+  std::shared_ptr<Execution> execution; ///< that computes the contents, where nobody waited for it
+  bool isReady = false;                 ///< known to hold its contents
+  std::optional<bool> hostReadable;     ///< known for results of executions
 };
 
 } // namespace torchere::runtime

@@ -151,6 +151,8 @@ Result<Device> Client::describe(abi::Device *device) const {
 Client::~Client() {
   if (mark.isForked())
     return;
+  for (int64_t count = runningCount->load(); count; count = runningCount->load())
+    runningCount->wait(count);
   abi::ClientDestroyArgs args;
   args.client = client;
   if (abi::Error *error = loadedPlugin->api().clientDestroy(&args))
@@ -184,8 +186,10 @@ Result<std::shared_ptr<const Executable>> Client::compile(std::string_view progr
 Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &source,
                                                           const CompileOptions &options) {
   TORCHERE_TRY(checkProcess());
-  if (options.device)
-    TORCHERE_TRY(device(*options.device));
+  const Device *target = &deviceList.front();
+  if (options.device) {
+    TORCHERE_ASSIGN(target, device(*options.device));
+  }
   CompileOptions effective = options;
   if (pluginTraits.losesNaNInMinMax) // against StableHLO's specification
     effective.switches.emplace("xla_cpu_enable_fast_min_max", false);
@@ -194,9 +198,9 @@ Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &s
   bool isMade = false;
   auto make = [&]() -> Result<std::shared_ptr<const Executable>> {
     isMade = true;
-    if (auto loaded = load(key))
+    if (auto loaded = load(key, *target))
       return loaded;
-    return compileNew(source, key, serialized);
+    return compileNew(source, key, serialized, *target);
   };
   auto keep = [&](const std::shared_ptr<const Executable> &made) { inUse.insert_or_assign(key, made); };
   auto executable = compilations.get(key, [&] { return findInUse(key); }, make, keep);
@@ -217,14 +221,14 @@ static double millisecondsSince(std::chrono::steady_clock::time_point start) {
 }
 
 /// From the cache on disk; null when it has to be compiled.
-std::shared_ptr<const Executable> Client::load(const CacheKey &key) {
+std::shared_ptr<const Executable> Client::load(const CacheKey &key, const Device &device) {
   if (!diskCache)
     return nullptr;
   auto start = std::chrono::steady_clock::now();
   std::optional<CompileCache::Entry> entry = diskCache->load(key);
   if (!entry)
     return nullptr;
-  auto executable = Executable::deserialize(shared_from_this(), entry->executable());
+  auto executable = Executable::deserialize(shared_from_this(), entry->executable(), device);
   if (!executable) {
     TORCHERE_LOG_LINE(Warning, "cache", "removed an entry that the plugin refuses: {}",
                       executable.error().message);
@@ -238,10 +242,11 @@ std::shared_ptr<const Executable> Client::load(const CacheKey &key) {
 }
 
 Result<std::shared_ptr<const Executable>> Client::compileNew(const ProgramSource &source, const CacheKey &key,
-                                                             const std::string &options) {
+                                                             const std::string &options,
+                                                             const Device &device) {
   auto start = std::chrono::steady_clock::now();
   TORCHERE_ASSIGN(std::string program, source.make());
-  TORCHERE_ASSIGN(auto executable, Executable::compile(shared_from_this(), program, options));
+  TORCHERE_ASSIGN(auto executable, Executable::compile(shared_from_this(), program, options, device));
   TORCHERE_LOG_LINE(Info, "compile", "compiled {} in {:.1f} ms", hexText(key), millisecondsSince(start));
   ++compiledCount;
   if (!diskCache)

@@ -4,6 +4,7 @@
 #include "base/single_flight.h"
 #include "runtime/cache_entry.h"
 #include "runtime/compile_options.h"
+#include "runtime/execution.h"
 #include "runtime/plugin.h"
 #include "traits/plugin_traits.h"
 
@@ -45,7 +46,8 @@ public:
   static Result<std::shared_ptr<Client>> create(std::shared_ptr<const Plugin> plugin,
                                                 const ClientOptions &options = {},
                                                 std::shared_ptr<CompileCache> cache = nullptr);
-  /// Destroys the plugin's client. Buffers and executables own their client, so they are gone by then.
+  /// Waits for the executions that still run, and destroys the plugin's client. Buffers and executables own
+  /// their client, so they are gone by then.
   ~Client();
   Client(const Client &) = delete;
   Client &operator=(const Client &) = delete;
@@ -78,6 +80,8 @@ public:
   CompileCounts compileCounts() const;
 
   abi::Client *handle() const { return client; }
+  /// The executions that were started and have not ended.
+  const std::shared_ptr<RunningCount> &running() const { return runningCount; }
   /// FailedPrecondition in a process forked since the client was made.
   Status checkProcess() const { return mark.check(platform); }
   bool isForked() const { return mark.isForked(); }
@@ -90,9 +94,9 @@ private:
   /// `options` in their wire form.
   CacheKey keyOf(std::string_view identity, std::string_view options) const;
   std::shared_ptr<const Executable> findInUse(const CacheKey &key);
-  std::shared_ptr<const Executable> load(const CacheKey &key);
+  std::shared_ptr<const Executable> load(const CacheKey &key, const Device &device);
   Result<std::shared_ptr<const Executable>> compileNew(const ProgramSource &source, const CacheKey &key,
-                                                       const std::string &options);
+                                                       const std::string &options, const Device &device);
   Result<Device> describe(abi::Device *device) const;
 
   std::shared_ptr<const Plugin> loadedPlugin;
@@ -107,6 +111,7 @@ private:
 
   SingleFlight<CacheKey, std::shared_ptr<const Executable>> compilations;
   std::map<CacheKey, std::weak_ptr<const Executable>> inUse; ///< under the lock of `compilations`
+  std::shared_ptr<RunningCount> runningCount = std::make_shared<RunningCount>(0);
   std::atomic<int64_t> compiledCount = 0, reusedCount = 0, loadedCount = 0;
 };
 

@@ -3,8 +3,10 @@
 
 namespace torchere::runtime {
 
-Result<std::shared_ptr<const Executable>>
-Executable::compile(std::shared_ptr<Client> client, std::string_view program, const std::string &options) {
+Result<std::shared_ptr<const Executable>> Executable::compile(std::shared_ptr<Client> client,
+                                                              std::string_view program,
+                                                              const std::string &options,
+                                                              const Device &device) {
   const Plugin &plugin = client->plugin();
   static constexpr std::string_view format = "mlir";
   abi::Program abiProgram;
@@ -19,11 +21,11 @@ Executable::compile(std::shared_ptr<Client> client, std::string_view program, co
   args.compileOptionsSize = options.size();
   TORCHERE_TRY(
       plugin.call(plugin.api().clientCompile, args, client->platformName(), "cannot compile the program"));
-  return load(std::move(client), args.executable);
+  return load(std::move(client), args.executable, device);
 }
 
-Result<std::shared_ptr<const Executable>> Executable::deserialize(std::shared_ptr<Client> client,
-                                                                  std::string_view bytes) {
+Result<std::shared_ptr<const Executable>>
+Executable::deserialize(std::shared_ptr<Client> client, std::string_view bytes, const Device &device) {
   const Plugin &plugin = client->plugin();
   if (!plugin.api().executableDeserializeAndLoad)
     return fail(ErrorCode::Unimplemented, "[{}] the plugin cannot load executables: it has no {}",
@@ -34,12 +36,12 @@ Result<std::shared_ptr<const Executable>> Executable::deserialize(std::shared_pt
   args.byteSize = bytes.size();
   TORCHERE_TRY(plugin.call(plugin.api().executableDeserializeAndLoad, args, client->platformName(),
                            "cannot load the executable"));
-  return load(std::move(client), args.executable);
+  return load(std::move(client), args.executable, device);
 }
 
-Result<std::shared_ptr<const Executable>> Executable::load(std::shared_ptr<Client> client,
-                                                           abi::LoadedExecutable *handle) {
-  std::shared_ptr<Executable> executable(new Executable(std::move(client), handle));
+Result<std::shared_ptr<const Executable>>
+Executable::load(std::shared_ptr<Client> client, abi::LoadedExecutable *handle, const Device &device) {
+  std::shared_ptr<Executable> executable(new Executable(std::move(client), handle, device));
   TORCHERE_TRY(executable->readOutputCount());
   return std::shared_ptr<const Executable>(executable);
 }
@@ -118,18 +120,19 @@ Executable::~Executable() {
     plugin.discard(error);
 }
 
-Result<std::vector<Buffer>> Executable::execute(std::span<const Buffer *const> arguments,
-                                                std::span<const int64_t> kept) const {
+Status Executable::launch(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
+                          std::span<abi::Buffer *> results, abi::Event *&end) const {
   TORCHERE_TRY(owningClient->checkProcess());
   const Plugin &plugin = owningClient->plugin();
   std::vector<abi::Buffer *> handles;
   handles.reserve(arguments.size());
-  for (const Buffer *argument : arguments)
+  for (const Buffer *argument : arguments) {
+    if (argument->execution)
+      TORCHERE_TRY(argument->failure());
     handles.push_back(argument->handle());
-  std::vector<abi::Buffer *> results(outputs);
+  }
   abi::Buffer *const *argumentList = handles.data();
   abi::Buffer **resultList = results.data();
-  abi::Event *complete = nullptr;
   abi::ExecuteOptions options;
   options.nonDonatableInputs = kept.data();
   options.nonDonatableInputCount = kept.size();
@@ -140,15 +143,42 @@ Result<std::vector<Buffer>> Executable::execute(std::span<const Buffer *const> a
   args.deviceCount = 1;
   args.argumentCount = handles.size();
   args.outputLists = &resultList;
-  args.deviceCompleteEvents = &complete;
-  const std::string &subject = owningClient->platformName();
-  TORCHERE_TRY(
-      plugin.call(plugin.api().loadedExecutableExecute, args, subject, "cannot execute the program"));
-  if (Status status = plugin.await(complete, subject, "executing the program failed"); !status) {
+  args.deviceCompleteEvents = &end;
+  return plugin.call(plugin.api().loadedExecutableExecute, args, owningClient->platformName(),
+                     "cannot execute the program");
+}
+
+Result<std::vector<Buffer>> Executable::execute(std::span<const Buffer *const> arguments,
+                                                std::span<const int64_t> kept) const {
+  std::vector<abi::Buffer *> results(outputs);
+  abi::Event *end = nullptr;
+  TORCHERE_TRY(launch(arguments, kept, results, end));
+  Status status =
+      owningClient->plugin().await(end, owningClient->platformName(), "executing the program failed");
+  if (!status) {
     destroy(results);
+    for (const Buffer *argument : arguments)
+      if (argument->execution)
+        TORCHERE_TRY(argument->wait());
     return tl::unexpected(std::move(status).error());
   }
-  return wrap(results);
+  return wrap(results, nullptr, true);
+}
+
+Result<std::vector<Buffer>> Executable::start(std::span<const Buffer *const> arguments,
+                                              std::span<const int64_t> kept, Origin origin) const {
+  std::vector<std::shared_ptr<Execution>> inputs;
+  for (const Buffer *argument : arguments)
+    if (argument->execution && !argument->isComputed())
+      inputs.push_back(argument->execution);
+  std::vector<abi::Buffer *> results(outputs);
+  abi::Event *end = nullptr;
+  TORCHERE_TRY(launch(arguments, kept, results, end));
+  std::shared_ptr<Execution> execution;
+  if (end) // without one the results tell themselves
+    execution = Execution::watch(owningClient->plugin(), end, std::move(origin), std::move(inputs),
+                                 owningClient->running());
+  return wrap(results, execution, false);
 }
 
 Status Executable::readOutputTypes(std::span<abi::Buffer *const> results) const {
@@ -160,7 +190,9 @@ Status Executable::readOutputTypes(std::span<abi::Buffer *const> results) const 
   return {};
 }
 
-Result<std::vector<Buffer>> Executable::wrap(std::span<abi::Buffer *const> results) const {
+Result<std::vector<Buffer>> Executable::wrap(std::span<abi::Buffer *const> results,
+                                             const std::shared_ptr<Execution> &execution,
+                                             bool isReady) const {
   std::call_once(typesOnce, [&] { typesStatus = readOutputTypes(results); });
   if (!typesStatus) {
     destroy(results);
@@ -169,8 +201,9 @@ Result<std::vector<Buffer>> Executable::wrap(std::span<abi::Buffer *const> resul
   std::vector<Buffer> buffers;
   buffers.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    Buffer &buffer = buffers.emplace_back(Buffer(owningClient, results[i], outputTypes[i].type));
-    buffer.isReady = true;
+    Buffer &buffer = buffers.emplace_back(Buffer(owningClient, *device, results[i], outputTypes[i].type));
+    buffer.execution = execution;
+    buffer.isReady = isReady;
     buffer.hostReadable = outputTypes[i].hostReadable;
   }
   return buffers;

@@ -31,9 +31,15 @@ public:
   /// Runs the program on one device and waits for the end. `arguments` are the program's, in order, of its
   /// dtypes and shapes: plugins do not check them. The program donates the arguments that it marks
   /// (`tf.aliasing_output`, `jax.buffer_donor`) except those whose indices are in `kept`; a donated buffer is
-  /// deleted afterwards.
+  /// deleted afterwards. Arguments may be results that are still computed; where that failed, its error is
+  /// this one's.
   Result<std::vector<Buffer>> execute(std::span<const Buffer *const> arguments,
                                       std::span<const int64_t> kept = {}) const;
+  /// The same without waiting, unless the plugin does: whoever reads a result waits for it, and gets the
+  /// error of what went wrong, `[origin's name] executing the program failed: ...; at its place`. The
+  /// arguments may go meanwhile: the plugin keeps what it needs.
+  Result<std::vector<Buffer>> start(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
+                                    Origin origin) const;
   /// What the plugin needs to load it again, with the same build of the plugin on the same kind of machine.
   /// Unimplemented when the plugin has no such function; else what it answers.
   Result<std::string> serialize() const;
@@ -48,25 +54,32 @@ private:
     std::shared_ptr<const ArrayType> type;
     bool hostReadable = false;
   };
-  /// `options` in their wire form.
-  static Result<std::shared_ptr<const Executable>>
-  compile(std::shared_ptr<Client> client, std::string_view program, const std::string &options);
+  /// `options` in their wire form; `device` is the one that they name.
+  static Result<std::shared_ptr<const Executable>> compile(std::shared_ptr<Client> client,
+                                                           std::string_view program,
+                                                           const std::string &options, const Device &device);
   /// Loads what serialize() gave.
   static Result<std::shared_ptr<const Executable>> deserialize(std::shared_ptr<Client> client,
-                                                               std::string_view bytes);
-  Executable(std::shared_ptr<Client> client, abi::LoadedExecutable *handle)
-      : owningClient(std::move(client)), executable(handle) {}
+                                                               std::string_view bytes, const Device &device);
+  Executable(std::shared_ptr<Client> client, abi::LoadedExecutable *handle, const Device &device)
+      : owningClient(std::move(client)), executable(handle), device(&device) {}
   static Result<std::shared_ptr<const Executable>> load(std::shared_ptr<Client> client,
-                                                        abi::LoadedExecutable *handle);
+                                                        abi::LoadedExecutable *handle, const Device &device);
+  /// Fills in the results and the event of the end, which may be null.
+  Status launch(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
+                std::span<abi::Buffer *> results, abi::Event *&end) const;
   Status readOutputCount();
   /// Calls `use` with the part of the executable that tells about itself.
   template <class Use> Status inspect(Use use) const;
   Status readOutputTypes(std::span<abi::Buffer *const> results) const;
-  Result<std::vector<Buffer>> wrap(std::span<abi::Buffer *const> results) const;
+  /// `isReady`: they are computed. Else `execution` does so; null where only the plugin knows.
+  Result<std::vector<Buffer>> wrap(std::span<abi::Buffer *const> results,
+                                   const std::shared_ptr<Execution> &execution, bool isReady) const;
   void destroy(std::span<abi::Buffer *const> results) const;
 
   std::shared_ptr<Client> owningClient;
   abi::LoadedExecutable *executable;
+  const Device *device; ///< the client's
   size_t outputs = 0;
 
   // The types of the results are the same in every execution: asked for once.

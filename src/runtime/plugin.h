@@ -55,6 +55,8 @@ public:
     abi::Error *error = function(&args);
     return error ? takeError(error, subject, action) : Status{};
   }
+  /// The error that a function or a callback gave, as a Status in the form of call(); destroys it.
+  Status takeError(abi::Error *error, std::string_view subject, std::string_view action) const;
   /// Waits for the event and destroys it. `event` may be null.
   Status await(abi::Event *event, std::string_view subject, std::string_view action) const;
   void destroy(abi::Event *event) const;
@@ -69,8 +71,6 @@ private:
                                                            const void *address);
   Status checkTable() const;
   Status initialize();
-  /// The error as a Status; destroys it.
-  Status takeError(abi::Error *error, std::string_view subject, std::string_view action) const;
 
   std::string file;
   const abi::Api *table;

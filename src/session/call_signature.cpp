@@ -79,7 +79,7 @@ Status CallSignature::check(std::span<const Input> inputs, Sizes &sizes) const {
                            inputs.size(), entryPoint.userInputCount, inputNames());
   sizes.clear();
   for (const EntryInput *input : tensors)
-    TORCHERE_TRY(checkTensor(*input, inputs[static_cast<size_t>(input->position)], sizes));
+    TORCHERE_TRY(checkInput(*input, inputs[static_cast<size_t>(input->position)], sizes));
   for (const ConstantInput &constant : entryPoint.constantInputs)
     TORCHERE_TRY(checkConstant(constant, inputs[static_cast<size_t>(constant.position)]));
   return {};
@@ -157,32 +157,40 @@ Status CallSignature::checkConstant(const ConstantInput &constant, const Input &
   return {};
 }
 
-Status CallSignature::checkTensor(const EntryInput &input, const Input &value, Sizes &sizes) const {
-  const auto *tensor = std::get_if<TensorView>(&value);
-  if (!tensor) {
-    const Argument &given = std::get<Argument>(value);
-    if (input.isSymInt && given.as<int64_t>())
-      return checkInt(input, *given.as<int64_t>(), sizes);
-    return invalidArgument("[{}] wrong kind of input: got {}, expected {}", input.name, describe(given),
+Status CallSignature::checkInput(const EntryInput &input, const Input &value, Sizes &sizes) const {
+  if (const auto *given = std::get_if<Argument>(&value)) {
+    if (input.isSymInt && given->as<int64_t>())
+      return checkInt(input, *given->as<int64_t>(), sizes);
+    return invalidArgument("[{}] wrong kind of input: got {}, expected {}", input.name, describe(*given),
                            input.isSymInt ? "an int" : "a tensor");
   }
   if (input.isSymInt)
     return invalidArgument("[{}] wrong kind of input: got a tensor, expected an int", input.name);
-  if (tensor->device != "cpu")
-    return invalidArgument("[{}] wrong device: got {}, expected cpu", input.name, tensor->device);
-  if (tensor->dtype != input.type.dtype)
-    return invalidArgument("[{}] wrong dtype: got {}, expected {}", input.name,
-                           dtypeInfo(tensor->dtype).torchName, dtypeInfo(input.type.dtype).torchName);
+  if (const auto *onDevice = std::get_if<DeviceTensor>(&value)) {
+    const runtime::ArrayType &type = (*onDevice)->type();
+    return checkTensor(input, type.dtype, type.shape, sizes);
+  }
+  const TensorView &tensor = std::get<TensorView>(value);
+  if (tensor.device != "cpu")
+    return invalidArgument("[{}] wrong device: got {}, expected cpu", input.name, tensor.device);
+  return checkTensor(input, tensor.dtype, tensor.shape, sizes);
+}
+
+Status CallSignature::checkTensor(const EntryInput &input, DType dtype, std::span<const int64_t> given,
+                                  Sizes &sizes) const {
+  if (dtype != input.type.dtype)
+    return invalidArgument("[{}] wrong dtype: got {}, expected {}", input.name, dtypeInfo(dtype).torchName,
+                           dtypeInfo(input.type.dtype).torchName);
   const std::vector<program::SymInt> &shape = input.type.shape;
-  if (tensor->shape.size() != shape.size())
-    return invalidArgument("[{}] wrong number of dimensions: got {}, expected {}", input.name,
-                           tensor->shape.size(), shape.size());
+  if (given.size() != shape.size())
+    return invalidArgument("[{}] wrong number of dimensions: got {}, expected {}", input.name, given.size(),
+                           shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     if (!shape[i].isConstant())
-      sizes.push_back(tensor->shape[i]);
-    else if (tensor->shape[i] != shape[i].constant())
-      return invalidArgument("[{}] wrong size of dimension {}: got {}, expected {}", input.name, i,
-                             tensor->shape[i], shape[i].constant());
+      sizes.push_back(given[i]);
+    else if (given[i] != shape[i].constant())
+      return invalidArgument("[{}] wrong size of dimension {}: got {}, expected {}", input.name, i, given[i],
+                             shape[i].constant());
   }
   return {};
 }

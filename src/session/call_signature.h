@@ -44,7 +44,9 @@ private:
   };
   bool isAmongSizes(const program::EntryInput &input) const;
   Status checkInt(const program::EntryInput &input, int64_t value, Sizes &sizes) const;
-  Status checkTensor(const program::EntryInput &input, const Input &value, Sizes &sizes) const;
+  Status checkInput(const program::EntryInput &input, const Input &value, Sizes &sizes) const;
+  Status checkTensor(const program::EntryInput &input, DType dtype, std::span<const int64_t> given,
+                     Sizes &sizes) const;
   Status checkConstant(const program::ConstantInput &constant, const Input &value) const;
   std::string inputNames() const;
 

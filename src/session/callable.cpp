@@ -127,6 +127,8 @@ Callable::argumentTypes(std::span<const Input> inputs) const {
       types.push_back(nullptr);
     else if (const auto *tensor = std::get_if<TensorView>(&inputs[source.position]))
       types.push_back(runtime::makeArrayType(tensor->dtype, {tensor->shape.begin(), tensor->shape.end()}));
+    else if (const auto *onDevice = std::get_if<DeviceTensor>(&inputs[source.position]))
+      types.push_back(std::make_shared<const runtime::ArrayType>((*onDevice)->type()));
     else
       types.push_back(runtime::makeArrayType(DType::I64, {}));
   }

@@ -15,10 +15,13 @@ using runtime::Buffer;
 
 /// What one execution takes, kept until its end.
 struct Session::Arguments {
-  std::vector<const Buffer *> buffers; ///< of all arguments, in order
-  std::vector<Buffer> inputs;          ///< made for this call
-  std::vector<Lease> leases;           ///< of state that the call only reads
-  std::vector<int64_t> integers;       ///< the memory of the inputs that are ints
+  std::span<const Input> given;
+  const CallOptions &options;
+  std::vector<const Buffer *> buffers = {}; ///< of all arguments, in order
+  std::vector<Buffer> inputs = {};          ///< made for this call
+  std::vector<int64_t> kept = {};           ///< arguments that somebody else holds: they are not donated
+  std::vector<Lease> leases = {};           ///< of state that the call only reads
+  std::vector<int64_t> integers = {};       ///< the memory of the inputs that are ints
 };
 
 Session::Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const artifact::Bundle> bundle)
@@ -67,14 +70,14 @@ Result<size_t> Session::findFunction(std::string_view name) const {
               fmt::join(names, ", "));
 }
 
-Result<CallResult> Session::call(size_t function, std::span<const Input> inputs) {
+Result<CallResult> Session::call(size_t function, std::span<const Input> inputs, const CallOptions &options) {
   TORCHERE_TRY(client->checkProcess());
   Callable &callable = *callables[function];
   Sizes sizes;
   TORCHERE_TRY(callable.signature().check(inputs, sizes));
   TORCHERE_ASSIGN(auto specialization, callable.specialize(sizes, inputs, *client, deviceId));
-  Arguments arguments;
-  TORCHERE_TRY(gather(callable, *specialization, inputs, arguments));
+  Arguments arguments{inputs, options};
+  TORCHERE_TRY(gather(callable, *specialization, arguments));
   if (!callable.updates().empty()) {
     auto lock = weights->lock(); // one call after the other
     TORCHERE_TRY(addState(callable, arguments));
@@ -86,32 +89,61 @@ Result<CallResult> Session::call(size_t function, std::span<const Input> inputs)
     for (size_t argument : callable.stateArguments()) // other calls may replace it meanwhile
       arguments.leases.emplace_back(callable.sources()[argument].slot->value);
   }
-  TORCHERE_ASSIGN(std::vector<Buffer> results, specialization->executable->execute(arguments.buffers));
-  return deliver(callable, std::move(results));
+  TORCHERE_ASSIGN(std::vector<Buffer> results, execute(callable, *specialization, arguments));
+  return deliver(callable, arguments, std::move(results));
 }
 
-Status Session::addInput(const Input &input, const std::shared_ptr<const runtime::ArrayType> &type,
-                         Arguments &arguments) const {
+Result<std::vector<Buffer>> Session::execute(const Callable &callable, const Specialization &specialization,
+                                             const Arguments &arguments) const {
+  const runtime::Executable &executable = *specialization.executable;
+  if (!arguments.options.onDevice)
+    return executable.execute(arguments.buffers, arguments.kept);
+  return executable.start(arguments.buffers, arguments.kept,
+                          {callable.entryPoint().name, arguments.options.place});
+}
+
+/// A plugin takes any buffer: what is wrong is told here.
+Status Session::addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value,
+                                Arguments &arguments) const {
+  const runtime::Device &expected = device ? *device : client->devices().front();
+  if (&value->client() != client.get())
+    return invalidArgument("[{}] wrong client: got an array of another client ({}), expected one of {}",
+                           input.name, value->client().platformName(), client->platformName());
+  if (&value->device() != &expected)
+    return invalidArgument("[{}] wrong device: got {}, expected {}", input.name, value->device().id,
+                           expected.id);
+  arguments.kept.push_back(static_cast<int64_t>(arguments.buffers.size()));
+  arguments.buffers.push_back(value.get());
+  return {};
+}
+
+Status Session::addInput(const program::EntryInput &input, const Input &value,
+                         const std::shared_ptr<const runtime::ArrayType> &type, Arguments &arguments) const {
+  if (const auto *onDevice = std::get_if<DeviceTensor>(&value))
+    return addDeviceTensor(input, *onDevice, arguments);
   runtime::HostArray array{nullptr, type, nullptr};
-  if (const auto *tensor = std::get_if<TensorView>(&input)) {
+  // The caller may do with its memory what it likes once the call has returned.
+  auto transfer = arguments.options.onDevice ? runtime::HostTransfer::Copy : runtime::HostTransfer::ZeroCopy;
+  if (const auto *tensor = std::get_if<TensorView>(&value)) {
     array.data = tensor->data;
     array.owner = tensor->owner;
     if (!tensor->isContiguous()) {
       TORCHERE_ASSIGN(array.owner, copyDense(*tensor));
       array.data = array.owner.get();
+      transfer = runtime::HostTransfer::ZeroCopy; // of the copy
     }
   } else {
-    arguments.integers.push_back(*std::get<program::Argument>(input).as<int64_t>());
+    arguments.integers.push_back(*std::get<program::Argument>(value).as<int64_t>());
     array.data = &arguments.integers.back();
   }
-  TORCHERE_ASSIGN(Buffer buffer,
-                  Buffer::fromHost(client, std::move(array), runtime::HostTransfer::ZeroCopy, device));
+  TORCHERE_ASSIGN(Buffer buffer, Buffer::fromHost(client, std::move(array), transfer, device));
   arguments.inputs.push_back(std::move(buffer));
+  arguments.buffers.push_back(&arguments.inputs.back());
   return {};
 }
 
 Status Session::gather(const Callable &callable, const Specialization &specialization,
-                       std::span<const Input> inputs, Arguments &arguments) const {
+                       Arguments &arguments) const {
   const std::vector<Callable::Source> &sources = callable.sources();
   arguments.buffers.reserve(sources.size());
   arguments.inputs.reserve(sources.size()); // addresses are taken
@@ -121,8 +153,8 @@ Status Session::gather(const Callable &callable, const Specialization &specializ
       arguments.buffers.push_back(slot->isState ? nullptr : &slot->value->buffer);
       continue;
     }
-    TORCHERE_TRY(addInput(inputs[sources[i].position], specialization.argumentTypes[i], arguments));
-    arguments.buffers.push_back(&arguments.inputs.back());
+    TORCHERE_TRY(addInput(callable.entryPoint().inputs[i], arguments.given[sources[i].position],
+                          specialization.argumentTypes[i], arguments));
   }
   return {};
 }
@@ -174,19 +206,19 @@ private:
 /// With the lock of the weights.
 Result<CallResult> Session::callWithState(const Callable &callable, const Specialization &specialization,
                                           Arguments &arguments) {
-  std::vector<int64_t> kept; // what somebody reads is not overwritten
   for (const Callable::Update &update : callable.updates())
-    if (update.donatedArgument && update.slot->isLeased())
-      kept.push_back(static_cast<int64_t>(*update.donatedArgument));
+    if (update.donatedArgument && update.slot->isLeased()) // what somebody reads is not overwritten
+      arguments.kept.push_back(static_cast<int64_t>(*update.donatedArgument));
   StateChange change(callable.updates());
-  TORCHERE_ASSIGN(std::vector<Buffer> results, specialization.executable->execute(arguments.buffers, kept));
+  TORCHERE_ASSIGN(std::vector<Buffer> results, execute(callable, specialization, arguments));
   change.take(results);
-  TORCHERE_ASSIGN(CallResult delivered, deliver(callable, std::move(results)));
+  TORCHERE_ASSIGN(CallResult delivered, deliver(callable, arguments, std::move(results)));
   change.advance(); // last: what can fail has not
   return delivered;
 }
 
-Result<CallResult> Session::deliver(const Callable &callable, std::vector<Buffer> results) {
+Result<CallResult> Session::deliver(const Callable &callable, const Arguments &arguments,
+                                    std::vector<Buffer> results) const {
   CallResult result;
   const std::vector<program::EntryOutput> &outputs = callable.entryPoint().outputs;
   result.outputs.reserve(outputs.size());
@@ -194,10 +226,17 @@ Result<CallResult> Session::deliver(const Callable &callable, std::vector<Buffer
     OutputDestination destination = outputs[i].destination;
     if (destination == OutputDestination::Buffer || destination == OutputDestination::Parameter)
       continue;
-    TORCHERE_ASSIGN(runtime::HostArray array,
-                    Buffer::toHost(std::make_shared<const Buffer>(std::move(results[i]))));
-    auto &list = destination == OutputDestination::UserInput ? result.mutations : result.outputs;
-    list.push_back({outputs[i].position, std::move(array), outputs[i].isSymInt});
+    bool isMutation = destination == OutputDestination::UserInput;
+    auto &list = isMutation ? result.mutations : result.outputs;
+    OutputTensor &output = list.emplace_back(OutputTensor{outputs[i].position, {}, outputs[i].isSymInt});
+    auto buffer = std::make_shared<const Buffer>(std::move(results[i]));
+    if (arguments.options.onDevice ||
+        (isMutation &&
+         std::holds_alternative<DeviceTensor>(arguments.given[static_cast<size_t>(outputs[i].position)]))) {
+      output.value = std::move(buffer);
+    } else {
+      TORCHERE_ASSIGN(output.value, Buffer::toHost(std::move(buffer)));
+    }
   }
   return result;
 }
@@ -232,14 +271,27 @@ Result<runtime::HostArray> Session::readWeight(std::string_view name) {
       if (slot->value)
         lease = std::make_shared<const Lease>(slot->value);
     }
-    if (lease) // which the array holds where it points into the buffer
-      return Buffer::toHost(std::shared_ptr<const Buffer>(lease, &lease->buffer()));
+    if (lease) { // which the array holds where it points into the buffer
+      auto array = Buffer::toHost(std::shared_ptr<const Buffer>(lease, &lease->buffer()));
+      if (Status failure = lease->buffer().failure(); !failure)
+        return tl::unexpected(WeightStore::lost(slot->name, failure.error()));
+      return array;
+    }
   }
   auto found = bundle->stateDict.find(std::string(name));
   if (found == bundle->stateDict.end())
     return fail(ErrorCode::NotFound, "[{}] no such weight in the program", name);
   const program::Weight &weight = found->second;
   return denseArray({weight.data(), weight.dtype, weight.shape, weight.strides, "cpu", weight.storage});
+}
+
+Result<DeviceTensor> Session::toDevice(const TensorView &value) const {
+  if (value.device != "cpu")
+    return invalidArgument("[tensor] wrong device: got {}, expected cpu", value.device);
+  TORCHERE_ASSIGN(runtime::HostArray array, denseArray(value));
+  TORCHERE_ASSIGN(Buffer buffer,
+                  Buffer::fromHost(client, std::move(array), runtime::HostTransfer::Copy, device));
+  return std::make_shared<const Buffer>(std::move(buffer));
 }
 
 Status Session::writeState(std::string_view name, const TensorView &value) {

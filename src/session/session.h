@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace torchere::session {
@@ -20,17 +21,31 @@ class Callable;
 struct Specialization;
 class WeightStore;
 
-/// A tensor that a call gave, where the plugin left it. `array.owner` keeps it alive.
+/// A tensor that a call gave, where the plugin left it: in host memory, which its owner keeps alive, or on
+/// the device.
 struct OutputTensor {
   int64_t position = -1; ///< among the user's outputs; for a mutation, among the user's inputs
-  runtime::HostArray array;
+  std::variant<runtime::HostArray, DeviceTensor> value;
   bool isInteger = false; ///< a 0-d int64 tensor that the user gets as an int
+
+  /// Of a call whose results are in host memory.
+  const runtime::HostArray &array() const { return std::get<runtime::HostArray>(value); }
+  /// Of one whose results stay on the device.
+  const DeviceTensor &onDevice() const { return std::get<DeviceTensor>(value); }
 };
 
 struct CallResult {
-  std::vector<OutputTensor> outputs; ///< without the constant outputs, which the entry point holds
-  std::vector<OutputTensor>
-      mutations; ///< new values of the user's own tensors, for the caller to write there
+  std::vector<OutputTensor> outputs;   ///< without the constant outputs, which the entry point holds
+  std::vector<OutputTensor> mutations; ///< new values of the user's own tensors, for the caller to write
+                                       ///< there, or, where the input is on the device, to take its place
+};
+
+struct CallOptions {
+  /// Results stay on the device, and the call returns before they are computed: whoever reads one waits, and
+  /// gets the error of an execution that failed, each time. Inputs in host memory are copied.
+  bool onDevice = false;
+  /// Of such a call, for that error: where the user made it ("train.py:31").
+  std::string place = {};
 };
 
 /// How many executables an entry point keeps, one for each set of sizes. Beyond it the one that was not used
@@ -61,12 +76,19 @@ public:
   /// The index of an entry point; NotFound lists the names.
   Result<size_t> findFunction(std::string_view name) const;
 
-  /// Calls an entry point with the leaves of the user's arguments, and waits for the end.
-  /// Errors: InvalidArgument for what CallSignature refuses, FailedPrecondition after a fork, and what the
-  /// plugin answers. A call that fails leaves the state as it was, also when the results are there and cannot
-  /// be brought to the host. Only a state whose memory the plugin had begun to overwrite is lost, and the
-  /// next call says so: its new value is dropped, so that a call that is made again does not count twice.
-  Result<CallResult> call(size_t function, std::span<const Input> inputs);
+  /// Calls an entry point with the leaves of the user's arguments, and waits for the end unless the options
+  /// say otherwise. Errors: InvalidArgument for what CallSignature refuses, FailedPrecondition after a fork,
+  /// and what the plugin answers. A call that fails leaves the state as it was, also when the results are
+  /// there and cannot be brought to the host. Only a state whose memory the plugin had begun to overwrite is
+  /// lost, and the next call says so: its new value is dropped, so that a call that is made again does not
+  /// count twice.
+  /// A call that is not waited for changes the state at once: later calls take what it will have computed. If
+  /// its execution fails, the state is lost, as its old value is gone by then; calls that were made meanwhile
+  /// fail with it, and later ones, like reads of the state, say so until the state is set.
+  Result<CallResult> call(size_t function, std::span<const Input> inputs, const CallOptions &options = {});
+
+  /// A copy of the tensor on the session's device. Errors: InvalidArgument when it is not in host memory.
+  Result<DeviceTensor> toDevice(const TensorView &value) const;
 
   /// The names that some entry point writes, in order.
   std::vector<std::string> stateNames() const;
@@ -83,14 +105,18 @@ public:
 private:
   struct Arguments;
   Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const artifact::Bundle> bundle);
-  Status gather(const Callable &callable, const Specialization &specialization, std::span<const Input> inputs,
-                Arguments &arguments) const;
-  Status addInput(const Input &input, const std::shared_ptr<const runtime::ArrayType> &type,
-                  Arguments &arguments) const;
+  Status gather(const Callable &callable, const Specialization &specialization, Arguments &arguments) const;
+  Status addInput(const program::EntryInput &input, const Input &value,
+                  const std::shared_ptr<const runtime::ArrayType> &type, Arguments &arguments) const;
+  Status addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value,
+                         Arguments &arguments) const;
   Status addState(const Callable &callable, Arguments &arguments) const;
   Result<CallResult> callWithState(const Callable &callable, const Specialization &specialization,
                                    Arguments &arguments);
-  Result<CallResult> deliver(const Callable &callable, std::vector<runtime::Buffer> results);
+  Result<std::vector<runtime::Buffer>> execute(const Callable &callable, const Specialization &specialization,
+                                               const Arguments &arguments) const;
+  Result<CallResult> deliver(const Callable &callable, const Arguments &arguments,
+                             std::vector<runtime::Buffer> results) const;
 
   std::shared_ptr<runtime::Client> client;
   std::shared_ptr<const artifact::Bundle> bundle;

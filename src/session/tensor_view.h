@@ -1,4 +1,4 @@
-// TensorView: a tensor of the caller's, and what a call takes: tensors and constants.
+// TensorView: a tensor of the caller's, and what a call takes: tensors, here or on the device, and constants.
 #pragma once
 
 #include "base/dtype.h"
@@ -34,7 +34,12 @@ TORCHERE_EXPORT Result<std::shared_ptr<const void>> copyDense(const TensorView &
 /// The view as a dense array: the memory itself where it is dense, else a copy.
 TORCHERE_EXPORT Result<runtime::HostArray> denseArray(const TensorView &view);
 
-/// A leaf of a call's arguments: a tensor, or a constant (None, a number, a string, ...).
-using Input = std::variant<TensorView, program::Argument>;
+/// An array on the device: the result of another call, of any program on the same client, or what
+/// Session::toDevice() gave. It is never donated and never written.
+using DeviceTensor = std::shared_ptr<const runtime::Buffer>;
+
+/// A leaf of a call's arguments: a tensor in host memory or on the device, or a constant (None, a number, a
+/// string, ...).
+using Input = std::variant<TensorView, DeviceTensor, program::Argument>;
 
 } // namespace torchere::session

@@ -24,7 +24,17 @@ WeightSlot *WeightStore::find(std::string_view name) const {
   return found == names.end() ? nullptr : found->second;
 }
 
+Error WeightStore::lost(const std::string &name, const Error &failure) {
+  return {ErrorCode::FailedPrecondition,
+          fmt::format("[{}] its value was lost in a call that failed ({}): load the program again, or set it",
+                      name, failure.message),
+          failure.where};
+}
+
 Status WeightStore::checkNotLost(const WeightSlot &slot) {
+  if (slot.value)
+    if (Status failure = slot.value->buffer.failure(); !failure)
+      return tl::unexpected(lost(slot.name, failure.error()));
   if (!slot.isLost)
     return {};
   return fail(ErrorCode::FailedPrecondition,

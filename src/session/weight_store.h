@@ -75,8 +75,11 @@ public:
   Status makeResident(WeightSlot &slot);
   /// Guards the state slots, and the residence of all.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex); }
-  /// The error of a slot that is lost.
+  /// The error of a slot that is lost: its value was donated to a call that failed, or was to be computed by
+  /// one that did not wait for its end, and is known to have failed.
   static Status checkNotLost(const WeightSlot &slot);
+  /// The error of a state whose value such a call was to compute.
+  static Error lost(const std::string &name, const Error &failure);
 
 private:
   using View = std::tuple<const std::byte *, DType, std::vector<int64_t>, std::vector<int64_t>>;

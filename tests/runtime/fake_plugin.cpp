@@ -1,14 +1,17 @@
 // A PJRT plugin for the tests: it records calls, copies arguments to results, and fails where it is told to.
 // Built several times: FAKE_VERSION, FAKE_TABLE_SIZE, FAKE_NULL_TABLE, FAKE_WITHOUT_EXECUTE,
-// FAKE_INITIALIZE_FAILS, FAKE_WITHOUT_ATTRIBUTES and FAKE_WITHOUT_STORING make it wrong in one way each.
+// FAKE_INITIALIZE_FAILS, FAKE_WITHOUT_ATTRIBUTES, FAKE_WITHOUT_STORING and FAKE_EXECUTIONS_FAIL make it wrong
+// in one way each.
 // FAKE_XLA_VERSION gives it the attribute of XLA's plugins.
 #include "fake_plugin.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
 namespace torchere::pjrt {
 
@@ -37,13 +40,19 @@ struct LoadedExecutable {};
 struct SerializedExecutable {
   std::string bytes;
 };
+/// What a buffer holds; an execution that has not begun keeps it when the buffer is gone.
+struct Contents {
+  std::vector<char> bytes;
+  const void *host = nullptr; ///< the memory itself, when it was taken without a copy
+  std::string error;          ///< why it was not computed
+  const void *data() const { return host ? host : bytes.data(); }
+};
 struct Buffer {
   BufferType type;
   std::vector<int64_t> dimensions, minorToMajor;
-  std::vector<char> bytes;
-  const void *host = nullptr; ///< the memory itself, when it was taken without a copy
+  std::shared_ptr<Contents> contents = std::make_shared<Contents>();
   bool deleted = false;
-  const void *data() const { return host ? host : bytes.data(); }
+  size_t byteSize() const;
 };
 
 } // namespace torchere::pjrt
@@ -53,8 +62,17 @@ namespace {
 
 using namespace pjrt;
 
+/// An execution that was asked for: it reads the sources, and writes the results and what is donated.
+struct Execution {
+  std::vector<std::shared_ptr<Contents>> sources, results, donated;
+  Event *end;
+  void run();
+};
+
 FakeControl control;
-std::mutex recordMutex; // guards what the plugin writes in `control`
+std::mutex recordMutex; // guards what the plugin writes in `control`, and what follows
+std::vector<Execution> heldExecutions;
+std::condition_variable isReady;
 
 template <class T> T *make(T value) {
   std::lock_guard lock(recordMutex);
@@ -150,18 +168,44 @@ pjrt::Error *eventDestroy(EventDestroyArgs *args) {
 }
 pjrt::Error *eventIsReady(EventIsReadyArgs *args) {
   ENTER("PJRT_Event_IsReady");
+  std::lock_guard lock(recordMutex);
   args->isReady = args->event->ready;
   return nullptr;
 }
+pjrt::Error *errorOf(const Event &event) {
+  return event.error.empty() ? nullptr : make(pjrt::Error{event.error, 8});
+}
 pjrt::Error *eventAwait(EventAwaitArgs *args) {
   ENTER("PJRT_Event_Await");
-  return args->event->error.empty() ? nullptr : make(pjrt::Error{args->event->error, 8});
+  if (control.onAwait)
+    control.onAwait();
+  std::unique_lock lock(recordMutex);
+  isReady.wait(lock, [&] { return args->event->ready; });
+  lock.unlock();
+  return errorOf(*args->event);
 }
 pjrt::Error *eventOnReady(EventOnReadyArgs *args) {
   ENTER("PJRT_Event_OnReady");
-  args->event->callback = args->callback;
-  args->event->argument = args->argument;
+  std::unique_lock lock(recordMutex);
+  if (!args->event->ready) {
+    args->event->callback = args->callback;
+    args->event->argument = args->argument;
+    return nullptr;
+  }
+  lock.unlock();
+  args->callback(errorOf(*args->event), args->argument);
   return nullptr;
+}
+void makeReady(Event *event) {
+  std::unique_lock lock(recordMutex);
+  event->ready = true;
+  EventCallback callback = event->callback;
+  void *argument = event->argument;
+  lock.unlock();
+  pjrt::Error *error = callback ? errorOf(*event) : nullptr;
+  isReady.notify_all();
+  if (callback) // which may destroy the event
+    callback(error, argument);
 }
 
 std::string textOf(const NamedValue &value) {
@@ -195,7 +239,7 @@ pjrt::Error *clientCreate(ClientCreateArgs *args) {
   return nullptr;
 }
 pjrt::Error *clientDestroy(ClientDestroyArgs *args) {
-  record("PJRT_Client_Destroy");
+  record(heldExecutions.empty() ? "PJRT_Client_Destroy" : "PJRT_Client_Destroy with executions");
   unmake(args->client);
   return nullptr;
 }
@@ -242,19 +286,26 @@ size_t sizeOf(BufferType type) {
     return 1;
   }
 }
+} // namespace
+
+size_t pjrt::Buffer::byteSize() const {
+  size_t size = sizeOf(type);
+  for (int64_t dimension : dimensions)
+    size *= static_cast<size_t>(dimension);
+  return size;
+}
+
+namespace {
 pjrt::Error *clientBufferFromHostBuffer(ClientBufferFromHostBufferArgs *args) {
   ENTER("PJRT_Client_BufferFromHostBuffer");
   pjrt::Buffer buffer;
   buffer.type = args->type;
   buffer.dimensions.assign(args->dimensions, args->dimensions + args->dimensionCount);
   if (args->semantics == HostBufferSemantics::ImmutableZeroCopy) {
-    buffer.host = args->data;
+    buffer.contents->host = args->data;
   } else {
-    size_t size = sizeOf(args->type);
-    for (int64_t dimension : buffer.dimensions)
-      size *= static_cast<size_t>(dimension);
-    buffer.bytes.resize(size);
-    std::memcpy(buffer.bytes.data(), args->data, size);
+    buffer.contents->bytes.resize(buffer.byteSize());
+    std::memcpy(buffer.contents->bytes.data(), args->data, buffer.byteSize());
   }
   args->buffer = make(std::move(buffer));
   args->doneWithHostBuffer = makeEvent("PJRT_Client_BufferFromHostBuffer");
@@ -336,29 +387,53 @@ pjrt::Error *executableDeserializeAndLoad(ExecutableDeserializeAndLoadArgs *args
   return nullptr;
 }
 pjrt::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
+#ifdef FAKE_EXECUTIONS_FAIL
+  control.failingEvent = "PJRT_LoadedExecutable_Execute";
+#endif
   ENTER("PJRT_LoadedExecutable_Execute");
   std::span kept(args->options->nonDonatableInputs, args->options->nonDonatableInputCount);
   {
     std::lock_guard lock(recordMutex);
     control.kept.assign(kept.begin(), kept.end());
   }
+  Execution execution;
+  for (size_t i = 0; i < args->argumentCount; ++i)
+    execution.sources.push_back(args->argumentLists[0][i]->contents);
   for (size_t i = 0; i < control.outputCount; ++i) {
-    pjrt::Buffer copy = *args->argumentLists[0][i];
-    copy.bytes.resize(sizeOf(copy.type));
-    for (int64_t dimension : copy.dimensions)
-      copy.bytes.resize(copy.bytes.size() * static_cast<size_t>(dimension));
-    std::memcpy(copy.bytes.data(), args->argumentLists[0][i]->data(), copy.bytes.size());
-    copy.host = nullptr;
-    args->outputLists[0][i] = make(std::move(copy));
+    pjrt::Buffer result = *args->argumentLists[0][i];
+    result.contents = std::make_shared<Contents>();
+    result.contents->bytes.resize(result.byteSize(), '\xee'); // what is read too early
+    result.deleted = false;
+    execution.results.push_back(result.contents);
+    args->outputLists[0][i] = make(std::move(result));
   }
   for (size_t i = 0; control.donates && i < args->argumentCount; ++i)
     if (std::find(kept.begin(), kept.end(), static_cast<int64_t>(i)) == kept.end()) {
-      std::vector<char> &bytes = args->argumentLists[0][i]->bytes; // none of the host's, which are not ours
-      std::fill(bytes.begin(), bytes.end(), '\xff');
+      execution.donated.push_back(args->argumentLists[0][i]->contents);
       args->argumentLists[0][i]->deleted = true;
     }
-  args->deviceCompleteEvents[0] = makeEvent("PJRT_LoadedExecutable_Execute");
+  args->deviceCompleteEvents[0] = execution.end = makeEvent("PJRT_LoadedExecutable_Execute");
+  if (control.holdsExecutions) {
+    execution.end->ready = false;
+    std::lock_guard lock(recordMutex);
+    heldExecutions.push_back(std::move(execution));
+  } else {
+    execution.run();
+  }
   return nullptr;
+}
+
+void Execution::run() {
+  for (const auto &source : sources)
+    if (!source->error.empty() && end->error.empty())
+      end->error = "an argument was not computed: " + source->error;
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i]->error = end->error;
+    if (end->error.empty())
+      std::memcpy(results[i]->bytes.data(), sources[i]->data(), results[i]->bytes.size());
+  }
+  for (const auto &taken : donated) // none of the host's memory, which is not ours
+    std::fill(taken->bytes.begin(), taken->bytes.end(), '\xff');
 }
 
 pjrt::Error *bufferDestroy(BufferDestroyArgs *args) {
@@ -394,7 +469,7 @@ pjrt::Error *bufferIsDeleted(BufferIsDeletedArgs *args) {
 }
 pjrt::Error *bufferToHostBuffer(BufferToHostBufferArgs *args) {
   ENTER("PJRT_Buffer_ToHostBuffer");
-  std::memcpy(args->destination, args->source->data(), args->destinationSize);
+  std::memcpy(args->destination, args->source->contents->data(), args->destinationSize);
   args->event = makeEvent("PJRT_Buffer_ToHostBuffer");
   return nullptr;
 }
@@ -410,7 +485,7 @@ pjrt::Error *bufferReadyEvent(BufferReadyEventArgs *args) {
 }
 pjrt::Error *bufferPointer(BufferOpaqueDeviceMemoryDataPointerArgs *args) {
   ENTER("PJRT_Buffer_OpaqueDeviceMemoryDataPointer");
-  args->pointer = const_cast<void *>(args->buffer->data());
+  args->pointer = const_cast<void *>(args->buffer->contents->data());
   return nullptr;
 }
 
@@ -478,12 +553,17 @@ extern "C" __attribute__((visibility("default"))) FakeControl *fakeControl() {
 }
 
 extern "C" __attribute__((visibility("default"))) void fakeRelease() {
-  for (Event *event : control.held) {
-    event->ready = true;
-    if (event->callback)
-      event->callback(nullptr, event->argument);
+  std::vector<Execution> executions;
+  {
+    std::lock_guard lock(recordMutex);
+    executions.swap(heldExecutions);
   }
-  control.held.clear();
+  for (Execution &execution : executions) {
+    execution.run();
+    makeReady(execution.end);
+  }
+  for (Event *event : std::exchange(control.held, {}))
+    makeReady(event);
 }
 
 } // namespace torchere::runtime

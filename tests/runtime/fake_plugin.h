@@ -13,7 +13,8 @@
 
 namespace torchere::runtime {
 
-/// The plugin's programs are the identity: result i is a copy of argument i. It may be called from several
+/// The plugin's programs are the identity: result i is a copy of argument i. An execution of which an
+/// argument was not computed, because that execution failed, fails as well. It may be called from several
 /// threads; tests read and write this when no other thread does.
 struct FakeControl {
   std::vector<std::string> calls;              ///< names of the functions called, in order
@@ -34,7 +35,9 @@ struct FakeControl {
   int resultType = -1;          ///< the element type that buffers claim; -1: their own
   bool donates = false;         ///< executions overwrite and delete the arguments that are not kept
   bool holdsHostMemory = false; ///< the events of host memory stay unready until release() is called
+  bool holdsExecutions = false; ///< executions do not begin until release() is called
   std::vector<pjrt::Event *> held;
+  std::function<void()> onAwait;   ///< called by each wait for an event, before it waits
   std::function<void()> onCompile; ///< called by each compilation, several at a time, before anything else
 };
 
@@ -64,7 +67,7 @@ private:
 
 /// Exported by the fake plugin.
 extern "C" FakeControl *fakeControl();
-/// Makes the held events ready and calls their callbacks.
+/// Runs the held executions, in order, makes the held events ready and calls their callbacks.
 extern "C" void fakeRelease();
 
 } // namespace torchere::runtime

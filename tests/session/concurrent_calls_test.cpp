@@ -38,9 +38,9 @@ protected:
     const int64_t shape[] = {batch, 2};
     auto result = session->call(
         0, std::vector<Input>{TensorView{values.data(), DType::F32, shape, {}, "cpu", nullptr}});
-    if (!result || result->outputs[0].array.type->shape != std::vector<int64_t>(shape, shape + 2))
+    if (!result || result->outputs[0].array().type->shape != std::vector<int64_t>(shape, shape + 2))
       return false;
-    const auto *data = static_cast<const float *>(result->outputs[0].array.data);
+    const auto *data = static_cast<const float *>(result->outputs[0].array().data);
     return std::equal(values.begin(), values.end(), data);
   }
   /// Calls from four threads, whose compilations wait until all have asked; how many calls were right.

@@ -16,7 +16,7 @@ float call(Session &session, int64_t batch) {
   auto result =
       session.call(0, std::vector<Input>{TensorView{values, DType::F32, shape, {}, "cpu", nullptr}});
   EXPECT_TRUE(result) << result.error().text();
-  return result ? static_cast<const float *>(result->outputs[0].array.data)[2 * batch - 1] : 0;
+  return result ? static_cast<const float *>(result->outputs[0].array().data)[2 * batch - 1] : 0;
 }
 
 using Executables = runtime::FakeTest;

@@ -4,6 +4,7 @@
 #include "session/session.h"
 #include "vhlo/portable_artifact.h"
 
+#include <future>
 #include <thread>
 
 namespace torchere::session {
@@ -135,10 +136,17 @@ protected:
     open(bundles.exchange());
   }
   /// Makes `value` the next state.
-  Result<CallResult> call(float value) {
+  Result<CallResult> call(float value, const CallOptions &options = {}) {
     alignas(64) const float x[] = {value, value};
     const int64_t shape[] = {2};
-    return session->call(0, std::vector<Input>{TensorView{x, DType::F32, shape, {}, "cpu", nullptr}});
+    return session->call(0, std::vector<Input>{TensorView{x, DType::F32, shape, {}, "cpu", nullptr}},
+                         options);
+  }
+  /// The same without waiting; the result, which is the state before.
+  DeviceTensor start(float value, const std::string &place = "") {
+    auto result = call(value, {.onDevice = true, .place = place});
+    EXPECT_TRUE(result) << result.error().text();
+    return result->outputs[0].onDevice();
   }
 };
 
@@ -151,7 +159,7 @@ TEST_F(DeliveredState, AResultThatCannotBeReadLeavesTheState) {
   EXPECT_EQ(firstValue(), 5);
   auto result = call(9);
   ASSERT_TRUE(result) << result.error().text();
-  EXPECT_EQ(static_cast<const float *>(result->outputs[0].array.data)[0], 5);
+  EXPECT_EQ(static_cast<const float *>(result->outputs[0].array().data)[0], 5);
   EXPECT_EQ(firstValue(), 9);
 }
 
@@ -187,7 +195,87 @@ TEST_F(DeliveredState, AStateThatWasDonatedIsLost) {
   ASSERT_TRUE(setState(11));
   auto result = call(13);
   ASSERT_TRUE(result) << result.error().text();
-  EXPECT_EQ(static_cast<const float *>(result->outputs[0].array.data)[0], 11);
+  EXPECT_EQ(static_cast<const float *>(result->outputs[0].array().data)[0], 11);
+}
+
+TEST_F(DeliveredState, CallsThatAreNotWaitedForPassTheStateOn) {
+  control->holdsExecutions = control->donates = true;
+  std::vector<DeviceTensor> results;
+  for (float value : {5.0f, 7.0f, 9.0f})
+    results.push_back(start(value));
+  EXPECT_EQ(callCount("PJRT_Event_Await"), 0);
+  release();
+  control->holdsExecutions = false;
+  for (float before : {3.0f, 5.0f, 7.0f}) {
+    EXPECT_EQ(static_cast<const float *>(runtime::Buffer::toHost(results.front())->data)[0], before);
+    results.erase(results.begin());
+  }
+  EXPECT_EQ(firstValue(), 9);
+}
+
+/// The message of a state that a call was to compute which nobody waited for.
+std::string lostIn(const std::string &call) {
+  return "[state] its value was lost in a call that failed ([forward] executing the program failed: " + call +
+         "): load the program again, or set it";
+}
+
+TEST_F(DeliveredState, ACallThatFailsUnwaitedForLosesTheState) {
+  start(5, "train.py:1");
+  control->holdsExecutions = true;
+  control->failingEvent = "PJRT_LoadedExecutable_Execute";
+  DeviceTensor failed = start(7, "train.py:2");
+  control->failingEvent.clear();
+  DeviceTensor after = start(9, "train.py:3"); // nobody knows yet
+  release();
+  control->holdsExecutions = false;
+  const std::string why = "PJRT_LoadedExecutable_Execute went wrong";
+  for (const DeviceTensor &result : {failed, after, after}) { // each time
+    auto array = runtime::Buffer::toHost(result);
+    runtime::expectError(array, ErrorCode::ResourceExhausted,
+                         "[forward] executing the program failed: " + why);
+    EXPECT_EQ(array.error().where, "train.py:2");
+  }
+  for (int round = 0; round < 2; ++round) {
+    runtime::expectError(call(11), ErrorCode::FailedPrecondition, lostIn(why));
+    EXPECT_EQ(call(11, {.onDevice = true}).error().where, "train.py:2");
+    runtime::expectError(session->readWeight("state"), ErrorCode::FailedPrecondition, lostIn(why));
+  }
+  ASSERT_TRUE(setState(13));
+  EXPECT_EQ(static_cast<const float *>(call(15)->outputs[0].array().data)[0], 13);
+  EXPECT_EQ(firstValue(), 15);
+}
+
+TEST_F(DeliveredState, ACallThatIsWaitedForTellsOfTheOneBeforeThatFailed) {
+  ASSERT_TRUE(call(1));
+  control->holdsExecutions = true;
+  control->failingEvent = "PJRT_LoadedExecutable_Execute";
+  start(7, "train.py:2");
+  control->failingEvent.clear();
+  std::promise<void> isWaiting;
+  control->onAwait = [&] { isWaiting.set_value(); };
+  auto waited = std::async(std::launch::async, [&] { return call(9); });
+  isWaiting.get_future().wait();
+  control->onAwait = nullptr;
+  release();
+  auto result = waited.get();
+  control->holdsExecutions = false;
+  const std::string why = "PJRT_LoadedExecutable_Execute went wrong";
+  runtime::expectError(result, ErrorCode::ResourceExhausted,
+                       "[forward] executing the program failed: " + why);
+  EXPECT_EQ(result.error().where, "train.py:2");
+  runtime::expectError(session->readWeight("state"), ErrorCode::FailedPrecondition, lostIn(why));
+}
+
+TEST_F(DeliveredState, AStateIsReadOnceItIsComputed) {
+  control->holdsExecutions = true;
+  start(5);
+  std::promise<void> isWaiting;
+  control->onAwait = [&] { isWaiting.set_value(); };
+  auto value = std::async(std::launch::async, [&] { return firstValue(); });
+  isWaiting.get_future().wait();
+  control->onAwait = nullptr;
+  release();
+  EXPECT_EQ(value.get(), 5);
 }
 
 /// The fake overwrites what is donated to it: readers see one state or another, whole.

@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "../runtime/cpu_plugin.h"
+#include "function_builder.h"
 
 #include <deque>
 #include <limits>
@@ -13,90 +14,8 @@ namespace torchere::session {
 namespace {
 
 using program::Argument;
-using program::EntryInput;
-using program::EntryOutput;
 using program::InputSource;
 using program::OutputDestination;
-
-/// A storage of floats, aligned as torch's are.
-std::shared_ptr<program::Storage> makeStorage(std::vector<float> values) {
-  size_t size = values.size() * sizeof(float);
-  std::shared_ptr<void> memory(std::aligned_alloc(64, (size / 64 + 1) * 64), std::free);
-  std::copy(values.begin(), values.end(), static_cast<float *>(memory.get()));
-  auto storage = std::make_shared<program::Storage>();
-  storage->data = static_cast<const std::byte *>(memory.get());
-  storage->byteSize = size;
-  storage->owner = std::move(memory);
-  return storage;
-}
-
-program::Weight makeWeight(const std::string &name, std::vector<int64_t> shape, std::vector<int64_t> strides,
-                           std::shared_ptr<const program::Storage> storage) {
-  return {name, DType::F32, std::move(shape), std::move(strides), 0, std::move(storage)};
-}
-
-float *valuesOf(const program::Weight &weight) {
-  return const_cast<float *>(reinterpret_cast<const float *>(weight.data()));
-}
-
-std::vector<float> read(const runtime::HostArray &array) {
-  size_t count = 1;
-  for (int64_t size : array.type->shape)
-    count *= static_cast<size_t>(size);
-  const auto *data = static_cast<const float *>(array.data);
-  return {data, data + count};
-}
-
-/// Builds entry points by hand.
-struct FunctionBuilder {
-  explicit FunctionBuilder(const std::string &name) { function.entryPoint.name = name; }
-
-  FunctionBuilder &input(InputSource source, const std::string &name,
-                         std::initializer_list<const char *> shape) {
-    EntryInput input;
-    input.source = source;
-    input.name = name;
-    input.type = type(shape);
-    if (source == InputSource::UserInput)
-      input.position = function.entryPoint.userInputCount++;
-    else if (source == InputSource::Constant)
-      input.position = constants++;
-    function.entryPoint.inputs.push_back(std::move(input));
-    return *this;
-  }
-  FunctionBuilder &output(OutputDestination destination, const std::string &target,
-                          std::initializer_list<const char *> shape) {
-    EntryOutput output;
-    output.destination = destination;
-    output.target = target;
-    output.type = type(shape);
-    if (destination == OutputDestination::UserOutput)
-      output.position = function.entryPoint.userOutputCount++;
-    else if (destination == OutputDestination::UserInput)
-      output.position = 0;
-    function.entryPoint.outputs.push_back(std::move(output));
-    return *this;
-  }
-  FunctionBuilder &range(const char *expression, int64_t min, int64_t max) {
-    function.entryPoint.rangeConstraints.push_back(
-        {*function.entryPoint.expressions.parse(expression), {min, max}});
-    return *this;
-  }
-  artifact::Function build(const std::string &text) {
-    function.text = text;
-    return std::move(function);
-  }
-
-private:
-  program::TensorSignature type(std::initializer_list<const char *> shape) {
-    program::TensorSignature type;
-    for (const char *size : shape)
-      type.shape.push_back(*function.entryPoint.expressions.parse(size));
-    return type;
-  }
-  artifact::Function function;
-  int64_t constants = 0;
-};
 
 /// y = relu(x @ w + b), with w read transposed from its storage.
 artifact::Bundle makeLinear() {
@@ -193,7 +112,7 @@ protected:
   std::vector<float> call(Session &session, size_t function, std::vector<Input> inputs) {
     auto result = session.call(function, inputs);
     EXPECT_TRUE(result) << result.error().text();
-    return result && !result->outputs.empty() ? read(result->outputs.front().array) : std::vector<float>();
+    return result && !result->outputs.empty() ? read(result->outputs.front().array()) : std::vector<float>();
   }
   void expectError(Session &session, std::vector<Input> inputs, const std::string &message) {
     auto result = session.call(0, inputs);
@@ -218,8 +137,8 @@ TEST_F(SessionTest, CallsAProgramWithWeightsAndConstants) {
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_EQ(result->outputs.size(), 1u);
   EXPECT_EQ(result->outputs[0].position, 0);
-  EXPECT_EQ(*result->outputs[0].array.type, (runtime::ArrayType{DType::F32, {2, 2}}));
-  EXPECT_EQ(read(result->outputs[0].array), (std::vector<float>{0, 60.5, 24, 1240.5}));
+  EXPECT_EQ(*result->outputs[0].array().type, (runtime::ArrayType{DType::F32, {2, 2}}));
+  EXPECT_EQ(read(result->outputs[0].array()), (std::vector<float>{0, 60.5, 24, 1240.5}));
   EXPECT_TRUE(result->mutations.empty());
   EXPECT_TRUE(session->stateNames().empty());
 }
@@ -247,7 +166,7 @@ TEST_F(SessionTest, ResultsOutliveTheSession) {
   auto result = session->call(0, std::vector<Input>{tensor({2, 3}, {1, 1, 1, 0, 2, 40})});
   session.reset();
   bundle.reset();
-  EXPECT_EQ(read(result->outputs[0].array)[1], 60.5);
+  EXPECT_EQ(read(result->outputs[0].array())[1], 60.5);
 }
 
 TEST_F(SessionTest, ChecksBeforeThePluginSees) {
@@ -371,7 +290,7 @@ module {
   EXPECT_TRUE(result->outputs.empty());
   ASSERT_EQ(result->mutations.size(), 1u);
   EXPECT_EQ(result->mutations[0].position, 0);
-  EXPECT_EQ(read(result->mutations[0].array), (std::vector<float>{2, 4}));
+  EXPECT_EQ(read(result->mutations[0].array()), (std::vector<float>{2, 4}));
   EXPECT_EQ(static_cast<const float *>(x.data)[0], 1);
 }
 
@@ -393,7 +312,7 @@ module {
   auto result = session->call(0, std::vector<Input>{Argument{int64_t{21}}});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_TRUE(result->outputs[0].isInteger);
-  EXPECT_EQ(*static_cast<const int64_t *>(result->outputs[0].array.data), 42);
+  EXPECT_EQ(*static_cast<const int64_t *>(result->outputs[0].array().data), 42);
 }
 
 TEST_F(SessionTest, RefinesOnceForEachSize) {
@@ -428,7 +347,7 @@ TEST_F(SessionTest, FourThreadsShareRefinements) {
             makeStorage(std::vector<float>(static_cast<size_t>(2 * shape[0]), static_cast<float>(t)));
         TensorView x{storage->data, DType::F32, shape, {}, "cpu", storage->owner};
         auto result = session->call(0, std::vector<Input>{x});
-        wrong[t] += !result || read(result->outputs[0].array)[1] != 5 * static_cast<float>(t);
+        wrong[t] += !result || read(result->outputs[0].array())[1] != 5 * static_cast<float>(t);
       }
     });
   for (std::thread &thread : threads)
@@ -451,7 +370,7 @@ TEST_F(SessionTest, CallsThatWriteStateAreSerialised) {
         wrong[t] += !session->call(0, std::vector<Input>{x});
         auto peeked = session->call(1, {});
         // Both elements belong to one moment.
-        wrong[t] += !peeked || read(peeked->outputs[0].array)[1] != 2 * read(peeked->outputs[0].array)[0];
+        wrong[t] += !peeked || read(peeked->outputs[0].array())[1] != 2 * read(peeked->outputs[0].array())[0];
         auto state = session->readWeight("count");
         wrong[t] += !state || read(*state)[1] != 2 * read(*state)[0];
       }

@@ -1,0 +1,113 @@
+// DeviceArray: what Python may ask of an array on the device, and its way to numpy, torch and DLPack.
+#include "bindings/device_array.h"
+
+#include "bindings/tensor_exchange.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <fmt/ranges.h>
+
+namespace torchere::bindings {
+
+using runtime::Buffer;
+
+static PyTypeObject *deviceArrayType = nullptr;
+
+DeviceArray *asDeviceArray(nb::handle object) {
+  return Py_TYPE(object.ptr()) == deviceArrayType ? nb::inst_ptr<DeviceArray>(object) : nullptr;
+}
+
+static void wait(const DeviceArray &self) {
+  Status status = [&] {
+    nb::gil_scoped_release released;
+    Status waited = self.tensor->wait();
+    return waited;
+  }();
+  unwrap(std::move(status));
+}
+
+static runtime::HostArray toHost(const DeviceArray &self) {
+  Result<runtime::HostArray> array = [&] {
+    nb::gil_scoped_release released;
+    auto read = Buffer::toHost(self.tensor);
+    return read;
+  }();
+  return unwrap(std::move(array));
+}
+
+static bool isShared(const DeviceArray &self, const runtime::HostArray &array) {
+  return array.owner.get() == self.tensor.get();
+}
+
+/// Read-only: the array may be the argument of further calls.
+static nb::object toNumpy(const DeviceArray &self) {
+  runtime::HostArray host = toHost(self);
+  nb::object array = toNumpyArray(host);
+  array.attr("setflags")(nb::arg("write") = false);
+  return array;
+}
+
+/// torch has no read-only tensors: where the memory is the device's, it is copied.
+static nb::object toTorch(const DeviceArray &self) {
+  if (torchOrNone().is_none())
+    throw nb::import_error("torch is not installed: numpy() gives a numpy array");
+  runtime::HostArray host = toHost(self);
+  nb::object tensor = toPythonTensor(host);
+  return isShared(self, host) ? tensor.attr("clone")() : tensor;
+}
+
+static nb::object toArray(const DeviceArray &self, nb::object dtype, nb::object copy) {
+  nb::object array = toNumpy(self);
+  if (dtype.is_none() && copy.ptr() != Py_True)
+    return array;
+  return array.attr("astype")(dtype.is_none() ? array.attr("dtype") : dtype);
+}
+
+static std::string describe(const DeviceArray &self) {
+  const runtime::ArrayType &type = self.tensor->type();
+  return fmt::format("DeviceArray({}, ({}), {}:{})", dtypeInfo(type.dtype).torchName,
+                     fmt::join(type.shape, ", "), self.tensor->client().platformName(),
+                     self.tensor->device().id);
+}
+
+void bindDeviceArray(nb::module_ &module) {
+  nb::class_<DeviceArray> type(module, "DeviceArray",
+                               "An array on a device, which may still be computed: a result of "
+                               "StableHLOProgram.call_on_device, and an argument of any call of a program on "
+                               "the same device. What goes wrong in its computation is raised where it is "
+                               "read, each time. Calls never write into it.");
+  type.def_prop_ro(
+          "dtype", [](const DeviceArray &self) { return toPythonDType(self.tensor->type().dtype); },
+          "torch.float32 and the like; its name where torch is not installed.")
+      .def_prop_ro("shape",
+                   [](const DeviceArray &self) { return nb::tuple(nb::cast(self.tensor->type().shape)); })
+      .def_prop_ro("device", [](const DeviceArray &self) { return self.tensor->device(); })
+      .def(
+          "is_ready", [](const DeviceArray &self) { return self.tensor->isComputed(); },
+          "Whether it is computed, or its computation failed.")
+      .def(
+          "block_until_ready",
+          [](nb::handle_t<DeviceArray> self) {
+            wait(*nb::inst_ptr<DeviceArray>(self));
+            return nb::borrow(self);
+          },
+          nb::sig("def block_until_ready(self) -> DeviceArray"), "Waits until it is computed; the array.")
+      .def(
+          "numpy", &toNumpy,
+          "The elements as a read-only numpy array: the device's own memory where the host can read it, else "
+          "a copy. TypeError for dtypes that numpy has not.")
+      .def("torch", &toTorch, "The elements as a torch.Tensor of their own.")
+      .def("__array__", &toArray, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def(
+          "__dlpack__",
+          [](const DeviceArray &self, nb::kwargs options) {
+            return toPythonTensor(toHost(self)).attr("__dlpack__")(**options);
+          },
+          "The elements in host memory, shared with the array where they need not be copied.")
+      .def("__dlpack_device__", [](const DeviceArray &) { return nb::make_tuple(1, 0); })
+      .def("__repr__", &describe);
+  deviceArrayType = reinterpret_cast<PyTypeObject *>(type.ptr());
+}
+
+} // namespace torchere::bindings

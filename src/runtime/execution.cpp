@@ -1,0 +1,123 @@
+// Execution: the plugin's event as a status that is kept, and the search for the first failure.
+#include "runtime/execution.h"
+
+#include "base/log.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace torchere::runtime {
+
+static constexpr std::string_view action = "executing the program failed";
+
+namespace {
+/// What the plugin's callback holds.
+struct Watch {
+  std::shared_ptr<Execution> execution;
+  std::shared_ptr<RunningCount> running;
+  ~Watch() {
+    execution.reset(); // before the client may go
+    running->fetch_sub(1);
+    running->notify_all();
+  }
+};
+} // namespace
+
+std::shared_ptr<Execution> Execution::watch(const Plugin &plugin, abi::Event *event, Origin origin,
+                                            std::vector<std::shared_ptr<Execution>> inputs,
+                                            std::shared_ptr<RunningCount> running) {
+  std::shared_ptr<Execution> execution(new Execution(plugin, event, std::move(origin), std::move(inputs)));
+  running->fetch_add(1);
+  auto watch = std::make_unique<Watch>(execution, std::move(running));
+  abi::EventOnReadyArgs args;
+  args.event = event;
+  args.callback = onReady;
+  args.argument = watch.get();
+  if (abi::Error *refused = plugin.api().eventOnReady(&args)) {
+    plugin.discard(refused);
+    (void)execution->wait(); // nobody would tell of the end; the error is told where results are read
+  } else {
+    (void)watch.release(); // to onReady()
+  }
+  return execution;
+}
+
+void Execution::onReady(abi::Error *error, void *argument) {
+  std::unique_ptr<Watch> watch(static_cast<Watch *>(argument));
+  Execution &self = *watch->execution;
+  self.end(error ? self.plugin.takeError(error, self.origin.name, action) : Status{});
+}
+
+Status Execution::wait() {
+  if (!hasEnded()) {
+    abi::EventAwaitArgs args;
+    args.event = event;
+    end(plugin.call(plugin.api().eventAwait, args, origin.name, action));
+  }
+  return outcome();
+}
+
+/// Whoever comes first, the callback or a thread that waited.
+void Execution::end(Status status) {
+  std::vector<std::shared_ptr<Execution>> dropped; // without the lock
+  std::lock_guard lock(mutex);
+  if (hasEnded())
+    return;
+  if (status)
+    dropped.swap(inputs);
+  else
+    error = Error{status.error().code, std::move(status.error().message), origin.place};
+  ended.store(true, std::memory_order_release);
+}
+
+std::shared_ptr<Execution> Execution::cause() {
+  std::vector<std::shared_ptr<Execution>> candidates;
+  {
+    std::lock_guard lock(mutex);
+    candidates = inputs;
+  }
+  for (std::shared_ptr<Execution> &input : candidates) {
+    if (!input->hasEnded()) { // the plugin has: its callback is on the way
+      abi::EventAwaitArgs args;
+      args.event = input->event;
+      input->end(plugin.call(plugin.api().eventAwait, args, input->origin.name, action));
+    }
+    if (input->error)
+      return std::move(input);
+  }
+  return nullptr;
+}
+
+/// Once it has ended. Not by recursion: there may be many executions between a failure and its reader.
+Status Execution::outcome() {
+  if (!error)
+    return {};
+  isTold = true;
+  std::shared_ptr<Execution> first;
+  for (std::shared_ptr<Execution> next = cause(); next; next = first->cause()) {
+    next->isTold = true;
+    first = next;
+  }
+  return tl::unexpected(first ? *first->error : *error);
+}
+
+Execution::~Execution() {
+  if (!plugin.process().isForked()) {
+    if (error && !isTold && !cause())
+      TORCHERE_LOG_LINE(Warning, "call", "nobody read the results of a call that failed: {}", error->text());
+    plugin.destroy(event);
+  }
+  while (!inputs.empty()) { // nor this by recursion
+    std::shared_ptr<Execution> last = std::move(inputs.back());
+    inputs.pop_back();
+    if (last.use_count() > 1)
+      continue;
+    if (last->error && last->cause())
+      last->isTold = true; // it will not know any more that it failed because of another
+    std::move(last->inputs.begin(), last->inputs.end(), std::back_inserter(inputs));
+    last->inputs.clear();
+  }
+}
+
+} // namespace torchere::runtime
