@@ -1,6 +1,7 @@
 // Scaled dot-product attention, kept whole so that a compiler can see it.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
+#include "lowering/softmax.h"
 
 #include <cmath>
 #include <limits>
@@ -48,23 +49,6 @@ mlir::Value applyCausalMask(Context &cx, mlir::Value scores) {
   return applyMask(cx, scores, cx.compare(stablehlo::ComparisonDirection::GE, row, column));
 }
 
-/// Softmax over the last axis; a row that is masked altogether gives zeros, not NaN, as torch's does.
-mlir::Value safeSoftmax(Context &cx, mlir::Value scores) {
-  Dims shape = cx.shape(scores);
-  int64_t axis = Context::rank(scores) - 1;
-  mlir::Value lowest = cx.lowest(Context::elementType(scores));
-  mlir::Value highest = cx.spread(cx.reduceWith<stablehlo::MaxOp>(scores, lowest, {axis}), scores, {axis});
-  mlir::Value isMasked =
-      cx.compare(stablehlo::ComparisonDirection::EQ, highest, cx.broadcastTo(lowest, shape));
-  mlir::Value zero = cx.fullLike(0.0, scores);
-  mlir::Value shifted = cx.elementwise<stablehlo::SubtractOp>({scores, cx.select(isMasked, zero, highest)});
-  mlir::Value exponential = cx.elementwise<stablehlo::ExpOp>(shifted);
-  mlir::Value sum =
-      cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(scores)), {axis});
-  return cx.select(isMasked, zero,
-                   cx.elementwise<stablehlo::DivOp>({exponential, cx.spread(sum, scores, {axis})}));
-}
-
 Result<mlir::Value> attention(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   if (args.floating("dropout_p") != 0.0)
@@ -98,7 +82,8 @@ Result<mlir::Value> attention(Context &cx, const Args &args) {
     scores = applyCausalMask(cx, scores);
   if (auto mask = args.optionalTensor("attn_mask"))
     scores = applyMask(cx, scores, *mask);
-  mlir::Value result = cx.dotGeneral(safeSoftmax(cx, scores), value, rank - 2, rank - 1, rank - 2);
+  mlir::Value weights = softmaxAlong(cx, scores, rank - 1, MaskedRows::Zeros);
+  mlir::Value result = cx.dotGeneral(weights, value, rank - 2, rank - 1, rank - 2);
   return cx.convert(result, dtype);
 }
 

@@ -1,4 +1,5 @@
 // Softmax, log-softmax and the negative log likelihood losses on them.
+#include "lowering/softmax.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -6,31 +7,25 @@ namespace torchere::lowering {
 
 namespace {
 
-/// softmax or log-softmax along `dim`, in float32 for half precision.
-Result<mlir::Value> softmaxAlong(Context &cx, const Args &args, bool isLog) {
+/// `along` on `dim`, in float32 for half precision; `ofOne` is its value on one element.
+template <class Along>
+Result<mlir::Value> alongDim(Context &cx, const Args &args, double ofOne, Along along) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
   if (Context::rank(self) == 0)
-    return cx.full(isLog ? 0.0 : 1.0, dtype, {});
-  mlir::Value highest = cx.reduceWith<stablehlo::MaxOp>(self, cx.lowest(Context::elementType(self)), {axis});
-  mlir::Value shifted = cx.elementwise<stablehlo::SubtractOp>({self, cx.spread(highest, self, {axis})});
-  mlir::Value exponential = cx.elementwise<stablehlo::ExpOp>(shifted);
-  mlir::Value sum =
-      cx.reduceWith<stablehlo::AddOp>(exponential, cx.constant(0.0, Context::dtype(self)), {axis});
-  if (isLog) {
-    mlir::Value log = cx.elementwise<stablehlo::LogOp>(sum);
-    return cx.convert(cx.elementwise<stablehlo::SubtractOp>({shifted, cx.spread(log, self, {axis})}), dtype);
-  }
-  return cx.convert(cx.elementwise<stablehlo::DivOp>({exponential, cx.spread(sum, self, {axis})}), dtype);
+    return cx.full(ofOne, dtype, {});
+  return cx.convert(along(self, axis), dtype);
 }
 
 Result<mlir::Value> softmax(Context &cx, const Args &args) {
-  return softmaxAlong(cx, args, /*isLog=*/false);
+  return alongDim(cx, args, 1.0,
+                  [&](mlir::Value self, int64_t axis) { return softmaxAlong(cx, self, axis); });
 }
 
 Result<mlir::Value> logSoftmax(Context &cx, const Args &args) {
-  return softmaxAlong(cx, args, /*isLog=*/true);
+  return alongDim(cx, args, 0.0,
+                  [&](mlir::Value self, int64_t axis) { return logSoftmaxAlong(cx, self, axis); });
 }
 
 /// at::Reduction's numbers.
