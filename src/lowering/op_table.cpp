@@ -1,6 +1,8 @@
 // OpTable: rows and the lowering of one call.
 #include "lowering/op_table.h"
 
+#include "stablehlo/text_of.h"
+
 #include "mlir/IR/TypeUtilities.h"
 
 #include <cstdio>
@@ -63,12 +65,6 @@ bool hasType(mlir::Value value, mlir::RankedTensorType expected) {
          mlir::succeeded(mlir::verifyCompatibleShape(type, expected));
 }
 
-std::string print(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 } // namespace
 
 Result<Values> OpTable::lower(const Row &row, Context &cx, std::vector<GivenArgument> arguments,
@@ -89,7 +85,7 @@ Result<Values> OpTable::lower(const Row &row, Context &cx, std::vector<GivenArgu
     mlir::RankedTensorType type = cx.tensorType(expected.shape, expected.dtype);
     if (!hasType(values[i], type))
       return fail(ErrorCode::Internal, "[{}] the lowering gave {} for result {}, expected {}",
-                  row.schema.name, print(values[i].getType()), i, print(type));
+                  row.schema.name, stablehlo::textOf(values[i].getType()), i, stablehlo::textOf(type));
     cx.withShape(values[i], expected.shape);
   }
   return values;

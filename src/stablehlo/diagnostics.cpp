@@ -7,20 +7,6 @@
 
 namespace torchere::stablehlo {
 
-template <class T> static std::string printed(T value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << value;
-  return text;
-}
-
-std::string textOf(mlir::Type type) {
-  return printed(type);
-}
-
-std::string textOf(mlir::Attribute attribute) {
-  return printed(attribute);
-}
-
 std::string sourcePlace(mlir::Location location) {
   std::string file, scope;
   location->walk([&](mlir::Location part) {

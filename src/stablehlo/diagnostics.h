@@ -7,9 +7,6 @@
 
 namespace torchere::stablehlo {
 
-std::string textOf(mlir::Type type);
-std::string textOf(mlir::Attribute attribute);
-
 /// An op's place as an Error has it: `model.py:31 in encoder.layer.0`; empty if the location has none.
 std::string sourcePlace(mlir::Location location);
 

@@ -10,6 +10,7 @@
 
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/dialect.h"
+#include "stablehlo/text_of.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"

@@ -8,6 +8,7 @@
 #include "stablehlo/bounds.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
+#include "stablehlo/text_of.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -17,24 +18,19 @@ namespace torchere::passes {
 
 namespace {
 
-std::string typeText(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// The type of argument `index` of @main with another shape.
 Result<Type> argumentType(func::FuncOp main, size_t index, const ArgumentShape &argument) {
   Type declared = main.getArgument(index).getType();
   auto tensor = dyn_cast<RankedTensorType>(declared);
   if (!tensor)
-    return invalidArgument("[main] argument {} has no shape to refine: it is {}", index, typeText(declared));
+    return invalidArgument("[main] argument {} has no shape to refine: it is {}", index,
+                           stablehlo::textOf(declared));
   for (int64_t size : argument.sizes)
     if (size < 0)
       return invalidArgument("[main] argument {} has a negative size: got {}", index, size);
   if (failed(verifyCompatibleShape(argument.sizes, tensor.getShape())))
     return invalidArgument("[main] shape of argument {} does not fit: got [{}], expected one of {}", index,
-                           fmt::join(argument.sizes, ", "), typeText(declared));
+                           fmt::join(argument.sizes, ", "), stablehlo::textOf(declared));
   return stablehlo::withShape(tensor, argument.sizes);
 }
 
@@ -45,7 +41,7 @@ Status specialise(func::FuncOp main, size_t index, int64_t value) {
   auto element = type ? dyn_cast<IntegerType>(type.getElementType()) : IntegerType();
   if (!element || type.getRank() != 0 || !llvm::isIntN(element.getWidth(), value))
     return invalidArgument("[main] argument {} cannot have the value {}: it is {}", index, value,
-                           typeText(argument.getType()));
+                           stablehlo::textOf(argument.getType()));
   OpBuilder builder = OpBuilder::atBlockBegin(&main.front());
   auto constant = DenseElementsAttr::get(type, APInt(element.getWidth(), static_cast<uint64_t>(value), true));
   argument.replaceAllUsesWith(stablehlo::ConstantOp::create(builder, argument.getLoc(), constant));
