@@ -2,12 +2,28 @@
 #include "base/float_format.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 namespace torchere {
 
 static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+static constexpr uint64_t infinityBits = uint64_t(0x7FF) << 52; ///< of a double
+static constexpr int doubleMantissaBits = 52;
+
+/// A double that is NaN, whose mantissa begins with that of the format.
+static double decodeNan(uint32_t mantissa, bool isNegative, const FloatFormat &format) {
+  uint64_t payload = uint64_t(mantissa) << (doubleMantissaBits - format.mantissaBits);
+  return std::bit_cast<double>(uint64_t(isNegative) << 63 | infinityBits | payload);
+}
+
+/// The mantissa of a NaN; quiet if the format has no room for the bits that are set.
+static uint32_t encodeNan(double value, const FloatFormat &format) {
+  uint64_t payload = std::bit_cast<uint64_t>(value) & ((uint64_t(1) << doubleMantissaBits) - 1);
+  auto mantissa = static_cast<uint32_t>(payload >> (doubleMantissaBits - format.mantissaBits));
+  return mantissa != 0 ? mantissa : 1u << (format.mantissaBits - 1);
+}
 
 static double decodePower(uint32_t bits, const FloatFormat &format) {
   return bits == (1u << format.exponentBits) - 1 ? nan
@@ -21,9 +37,9 @@ double decodeFloat(uint32_t bits, const FloatFormat &format) {
   uint32_t mantissa = bits & mantissaMask, exponent = bits >> format.mantissaBits & exponentMask;
   bool isNegative = bits >> (format.mantissaBits + format.exponentBits) & 1;
   if (format.specials == FloatSpecials::Ieee && exponent == exponentMask)
-    return mantissa ? nan : isNegative ? -HUGE_VAL : HUGE_VAL;
+    return mantissa ? decodeNan(mantissa, isNegative, format) : isNegative ? -HUGE_VAL : HUGE_VAL;
   if (format.specials == FloatSpecials::Fn && exponent == exponentMask && mantissa == mantissaMask)
-    return nan;
+    return isNegative ? -nan : nan;
   if (format.specials == FloatSpecials::Fnuz && isNegative && exponent == 0 && mantissa == 0)
     return nan;
   double fraction = std::ldexp(mantissa, -format.mantissaBits);
@@ -51,7 +67,7 @@ uint32_t encodeFloat(double value, const FloatFormat &format) {
   if (std::isnan(value)) {
     switch (format.specials) {
     case FloatSpecials::Ieee:
-      return sign | largestExponent | 1u << (format.mantissaBits - 1);
+      return sign | largestExponent | encodeNan(value, format);
     case FloatSpecials::Fn:
       return sign | allOnes;
     case FloatSpecials::Fnuz:

@@ -1,4 +1,4 @@
-// FloatFormat: floating-point formats of up to 16 bits, and exact conversion of their values to
+// FloatFormat: floating-point formats, and exact conversion of the values of those of up to 32 bits to
 // double.
 #pragma once
 
@@ -25,6 +25,8 @@ struct FloatFormat {
   FloatSpecials specials;
 };
 
+inline constexpr FloatFormat float64 = {11, 52, 1023, FloatSpecials::Ieee};
+inline constexpr FloatFormat float32 = {8, 23, 127, FloatSpecials::Ieee};
 inline constexpr FloatFormat float16 = {5, 10, 15, FloatSpecials::Ieee};
 inline constexpr FloatFormat bfloat16 = {8, 7, 127, FloatSpecials::Ieee};
 inline constexpr FloatFormat float8E5M2 = {5, 2, 15, FloatSpecials::Ieee};
@@ -39,10 +41,11 @@ inline constexpr FloatFormat float6E3M2FN = {3, 2, 3, FloatSpecials::Finite};
 inline constexpr FloatFormat float6E2M3FN = {2, 3, 1, FloatSpecials::Finite};
 inline constexpr FloatFormat float4E2M1FN = {2, 1, 1, FloatSpecials::Finite};
 
+/// Of a format of up to 32 bits. NaN keeps its sign and payload, as far as the format has them.
 TORCHERE_EXPORT double decodeFloat(uint32_t bits, const FloatFormat &format);
 
 /// The nearest value of the format, ties to even. Overflow becomes infinity or, in a format without one,
-/// NaN.
+/// NaN. NaN keeps its sign and the upper bits of its payload, as far as the format has them.
 TORCHERE_EXPORT uint32_t encodeFloat(double value, const FloatFormat &format);
 
 } // namespace torchere

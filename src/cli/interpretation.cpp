@@ -1,6 +1,7 @@
 // torchere-translate --interpret: runs a module on the reference interpreter and prints its results.
 #include "cli/translation.h"
 
+#include "evaluation/constants.h"
 #include "interpreter/check_dialect.h"
 #include "interpreter/evaluator.h"
 #include "interpreter/instrumentation_dialect.h"
@@ -37,7 +38,7 @@ Result<interpreter::Values> readArguments(llvm::StringRef text, mlir::MLIRContex
     auto constant = mlir::dyn_cast<mlir::ElementsAttr>(attribute);
     if (!constant)
       return invalidArgument("[args] holds what is no constant tensor: \"{}\"", text.str());
-    TORCHERE_ASSIGN(interpreter::Tensor tensor, interpreter::tensorOf(constant));
+    TORCHERE_ASSIGN(interpreter::Tensor tensor, evaluation::tensorOf(constant));
     arguments.push_back(std::move(tensor));
   }
   return arguments;

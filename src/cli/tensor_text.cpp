@@ -1,7 +1,7 @@
 // The elements of arrays as numbers, for people and for JSON.
 #include "cli/tensor_text.h"
 
-#include "base/float_format.h"
+#include "base/element_type.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,9 @@ static OrderedJson floatJson(float value) {
 }
 
 OrderedJson elementJson(DType dtype, const void *element) {
-  auto small = [](uint32_t bits, const FloatFormat &format) { return floatJson(decodeFloat(bits, format)); };
+  auto small = [=](uint32_t bits) {
+    return floatJson(decodeFloat(bits, *elementTypeInfo(*elementTypeFromDType(dtype)).format));
+  };
   auto byte = static_cast<const uint8_t *>(element);
   switch (dtype) {
   case DType::Bool:
@@ -52,9 +54,8 @@ OrderedJson elementJson(DType dtype, const void *element) {
   case DType::U64:
     return load<uint64_t>(element);
   case DType::F16:
-    return small(load<uint16_t>(element), float16);
   case DType::BF16:
-    return small(load<uint16_t>(element), bfloat16);
+    return small(load<uint16_t>(element));
   case DType::F32:
     return floatJson(load<float>(element));
   case DType::F64:
@@ -66,15 +67,11 @@ OrderedJson elementJson(DType dtype, const void *element) {
   case DType::C128:
     return {elementJson(DType::F64, byte), elementJson(DType::F64, byte + 8)};
   case DType::F8E4M3FN:
-    return small(*byte, float8E4M3FN);
   case DType::F8E4M3FNUZ:
-    return small(*byte, float8E4M3FNUZ);
   case DType::F8E5M2:
-    return small(*byte, float8E5M2);
   case DType::F8E5M2FNUZ:
-    return small(*byte, float8E5M2FNUZ);
   case DType::F8E8M0FNU:
-    return small(*byte, float8E8M0FNU);
+    return small(*byte);
   }
   return nullptr;
 }

@@ -1,13 +1,16 @@
 // Implements the evaluation of ops on constants.
 #include "evaluation/constant_evaluation.h"
 
-#include "evaluation/element_moves.h"
-#include "evaluation/scalar_functions.h"
+#include "evaluation/constants.h"
+#include "evaluation/elementwise.h"
+#include "evaluation/elementwise_functions.h"
+#include "evaluation/rearrangement.h"
 #include "stablehlo/constraint.h"
-#include "stablehlo/dialect.h"
+#include "stablehlo/element_type_conversion.h"
 #include "stablehlo/sizes.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace torchere::stablehlo;
@@ -21,113 +24,151 @@ bool isEvaluable(Type type, const EvaluationLimits &limits) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() || tensor.getEncoding())
     return false;
-  std::optional<ElementFormat> format = ElementFormat::of(tensor.getElementType());
-  return format && (limits.floats || !format->isFloat());
+  std::optional<ElementType> element = elementTypeOf(tensor.getElementType());
+  return element && !isComplex(*element) && (limits.floats || !isFloat(*element));
 }
 
 /// Of a splat, it may be beyond any number.
 int64_t countElements(ShapedType type) {
-  return elementCount(type.getShape()).value_or(std::numeric_limits<int64_t>::max());
+  return stablehlo::elementCount(type.getShape()).value_or(std::numeric_limits<int64_t>::max());
 }
 
 bool isWithin(ShapedType type, const EvaluationLimits &limits) {
   return countElements(type) <= limits.elements;
 }
 
-Elements read(DenseElementsAttr constant, bool isSplat) {
-  bool isFloat = isa<FloatType>(constant.getElementType());
-  if (isSplat)
-    return {isFloat ? constant.getSplatValue<APFloat>().bitcastToAPInt() : constant.getSplatValue<APInt>()};
-  if (!isFloat)
-    return Elements(constant.getValues<APInt>());
-  return Elements(llvm::map_range(constant.getValues<APFloat>(),
-                                  [](const APFloat &value) { return value.bitcastToAPInt(); }));
+using Evaluated = std::optional<Tensor>;
+
+/// What could not be computed, for want of memory for example, is left to the run time.
+Evaluated evaluated(Result<Tensor> result) {
+  return result ? Evaluated(*std::move(result)) : std::nullopt;
 }
 
-/// One element makes a splat.
-DenseElementsAttr write(RankedTensorType type, const Elements &elements) {
-  auto floatType = dyn_cast<FloatType>(type.getElementType());
-  if (!floatType)
-    return DenseElementsAttr::get(type, elements);
-  SmallVector<APFloat> numbers(llvm::map_range(
-      elements, [&](const APInt &bits) { return APFloat(floatType.getFloatSemantics(), bits); }));
-  return DenseElementsAttr::get(type, numbers);
+ElementType elementTypeIn(Value value) {
+  return *elementTypeOf(elementType(value.getType()));
 }
 
-/// Elements of a scalar or a full tensor, at a position of the result.
-const APInt &at(const Elements &elements, size_t index) {
-  return elements.size() == 1 ? elements[0] : elements[index];
+/// The floats that implementations compute in; narrower ones are computed in wider, which may round twice.
+bool isComputedIn(ElementType type) {
+  return !isFloat(type) || type == ElementType::F16 || type == ElementType::BF16 ||
+         type == ElementType::F32 || type == ElementType::F64;
 }
 
-std::optional<Elements> mapUnary(Operation *op, const Elements &operand) {
-  UnaryFunction function = unaryFunction(op);
-  if (!function)
+/// Whether every bit of a result from elements of the type is certain.
+bool isExact(Exactness exactness, ElementType type) {
+  switch (exactness) {
+  case Exactness::Nowhere:
+    return false;
+  case Exactness::Integers:
+    return !isFloat(type);
+  case Exactness::Everywhere:
+    return isComputedIn(type);
+  }
+  return false;
+}
+
+/// The row of an op; null for another.
+template <class Row, size_t count> const Row *findRow(const Row (&rows)[count], Operation *op) {
+  std::string_view name = op->getName().getStringRef();
+  const Row *row = llvm::find_if(rows, [&](const Row &candidate) { return candidate.op == name; });
+  return row == std::end(rows) ? nullptr : row;
+}
+
+Evaluated convertElements(const Tensor &operand, ElementType to) {
+  if (!isComputedIn(operand.type()) || !isComputedIn(to))
     return std::nullopt;
-  Elements elements;
-  for (const APInt &value : operand) {
-    std::optional<APInt> result = function(value);
-    if (!result)
+  for (int64_t position = 0; position < operand.count(); ++position)
+    if (!isConversionDefined(operand.at(position), to))
       return std::nullopt;
-    elements.push_back(*result);
-  }
-  return elements;
+  return evaluated(mapElements(operand, to, [=](const Element &element) { return convert(element, to); }));
 }
 
-std::optional<Elements> mapBinary(Operation *op, const Elements &lhs, const Elements &rhs) {
-  if (lhs.size() != rhs.size() || op->getOperand(0).getType() != op->getOperand(1).getType())
+Evaluated mapUnary(Operation *op, const Tensor &operand) {
+  const UnaryRow *row = findRow(unaryFunctions, op);
+  if (!row || !isExact(row->exactness, operand.type()))
     return std::nullopt;
-  BinaryFunction function = binaryFunction(op);
-  if (!function)
+  return evaluated(mapElements(operand, elementTypeIn(op->getResult(0)), row->function));
+}
+
+Evaluated mapBinary(Operation *op, const Tensor &lhs, const Tensor &rhs) {
+  const BinaryRow *row = findRow(binaryFunctions, op);
+  if (!row || !isExact(row->exactness, lhs.type()))
     return std::nullopt;
-  Elements elements;
-  for (auto [left, right] : llvm::zip_equal(lhs, rhs)) {
-    std::optional<APInt> result = function(left, right);
-    if (!result)
+  for (int64_t position = 0; row->isDefined && position < lhs.count(); ++position)
+    if (!row->isDefined(lhs.at(position), rhs.at(position)))
       return std::nullopt;
-    elements.push_back(*result);
-  }
-  return elements;
+  return evaluated(mapElements(lhs, rhs, elementTypeIn(op->getResult(0)), row->function));
 }
 
-Elements select(ArrayRef<Elements> operands) {
-  Elements elements;
-  for (size_t i = 0; i < operands[1].size(); ++i)
-    elements.push_back(at(operands[0], i).isZero() ? operands[2][i] : operands[1][i]);
-  return elements;
-}
-
-Elements clamp(ClampOp op, ArrayRef<Elements> operands) {
-  ElementFormat format = *ElementFormat::of(elementType(op.getType()));
-  Elements elements;
-  for (auto [i, value] : llvm::enumerate(operands[1])) {
-    const APInt &low = at(operands[0], i), &high = at(operands[2], i);
-    const APInt &raised = isLess(format, value, low) ? low : value;
-    elements.push_back(isLess(format, high, raised) ? high : raised);
-  }
-  return elements;
-}
-
-std::optional<Elements> computeElements(Operation *op, ArrayRef<Elements> operands) {
+Evaluated computeElements(Operation *op, ArrayRef<Tensor> operands) {
   if (isa<SelectOp>(op))
-    return select(operands);
-  if (auto clamping = dyn_cast<ClampOp>(op)) // of floats, where NaN may stand, it is left to the run time
-    return ElementFormat::of(elementType(clamping.getType()))->isFloat()
-               ? std::nullopt
-               : std::optional(clamp(clamping, operands));
-  if (op->getNumOperands() == 2 && op->hasTrait<OpTrait::NOperands<2>::Impl>())
-    if (std::optional<Elements> elements = mapBinary(op, operands[0], operands[1]))
-      return elements;
-  if (op->getNumOperands() == 1)
-    if (std::optional<Elements> elements = mapUnary(op, operands[0]))
-      return elements;
-  return std::nullopt;
+    return evaluated(select(operands[0], operands[1], operands[2]));
+  if (isa<ClampOp>(op)) // of floats, where NaN may stand, it is left to the run time
+    return isFloat(operands[1].type()) ? std::nullopt
+                                       : evaluated(clamp(operands[0], operands[1], operands[2]));
+  if (isa<ConvertOp>(op))
+    return convertElements(operands[0], elementTypeIn(op->getResult(0)));
+  bool isPair = operands.size() == 2 && operands[0].type() == operands[1].type() &&
+                operands[0].shape() == operands[1].shape();
+  if (auto comparison = dyn_cast<CompareOp>(op))
+    return isPair ? evaluated(compare(comparison, operands[0], operands[1])) : std::nullopt;
+  if (isPair)
+    return mapBinary(op, operands[0], operands[1]);
+  return operands.size() == 1 ? mapUnary(op, operands[0]) : std::nullopt;
+}
+
+bool movesOneOperand(Operation *op) {
+  return isa<ReshapeOp, BroadcastInDimOp, TransposeOp, ReverseOp, SliceOp>(op);
+}
+
+/// An iota of floats is left to the run time: a float rounds large indices, and the specification does not
+/// say how.
+Evaluated moveElements(Operation *op, ArrayRef<Tensor> operands) {
+  Index shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
+  return llvm::TypeSwitch<Operation *, Evaluated>(op)
+      .Case([&](ReshapeOp) { return operands[0].reshaped(shape); })
+      .Case([&](SliceOp slicing) {
+        return evaluated(
+            slice(operands[0], slicing.getStartIndices(), slicing.getLimitIndices(), slicing.getStrides()));
+      })
+      .Case([&](BroadcastInDimOp broadcasting) {
+        return evaluated(broadcastInDim(operands[0], shape, broadcasting.getBroadcastDimensions()));
+      })
+      .Case([&](TransposeOp transposing) {
+        return evaluated(transpose(operands[0], transposing.getPermutation()));
+      })
+      .Case([&](ReverseOp reversing) { return evaluated(reverse(operands[0], reversing.getDimensions())); })
+      .Case([&](ConcatenateOp joining) { return evaluated(concatenate(joining.getDimension(), operands)); })
+      .Case([&](PadOp padding) {
+        return evaluated(pad(operands[0], operands[1], padding.getEdgePaddingLow(),
+                             padding.getEdgePaddingHigh(), padding.getInteriorPadding()));
+      })
+      .Case([&](IotaOp counting) {
+        ElementType type = elementTypeIn(counting.getResult());
+        return isFloat(type) ? std::nullopt : evaluated(iota(type, shape, counting.getIotaDimension()));
+      })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 /// The only value of the result of an op all of whose operands hold one value each.
-std::optional<Elements> computeSplat(Operation *op, ArrayRef<Elements> operands) {
-  if (movesOneOperand(op) || (isa<ConcatenateOp, PadOp>(op) && llvm::all_equal(operands)))
-    return operands[0];
-  return computeElements(op, operands);
+Evaluated computeSplat(Operation *op, ArrayRef<Tensor> values) {
+  auto isFirst = [&](const Tensor &value) { return llvm::equal(value.bytes(), values[0].bytes()); };
+  if (movesOneOperand(op) || (isa<ConcatenateOp, PadOp>(op) && llvm::all_of(values, isFirst)))
+    return values[0];
+  return computeElements(op, values);
+}
+
+/// The operands as tensors, or as scalars if each holds one value.
+std::optional<SmallVector<Tensor>> readOperands(ArrayRef<DenseElementsAttr> constants, bool areSplats) {
+  SmallVector<Tensor> tensors;
+  for (DenseElementsAttr constant : constants) {
+    Evaluated tensor =
+        areSplats ? Evaluated(Tensor::scalar(*splatOf(constant))) : evaluated(tensorOf(constant));
+    if (!tensor)
+      return std::nullopt;
+    tensors.push_back(*std::move(tensor));
+  }
+  return tensors;
 }
 
 DenseElementsAttr dimensionSize(GetDimensionSizeOp op) {
@@ -184,22 +225,21 @@ DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
                   });
   if (!areSplats && !areSmall)
     return {};
-  SmallVector<Elements> operands(
-      llvm::map_range(*constants, [&](DenseElementsAttr constant) { return read(constant, areSplats); }));
   if (areSplats)
-    if (std::optional<Elements> splat = computeSplat(op, operands))
-      return write(type, *splat);
+    if (auto values = readOperands(*constants, /*areSplats=*/true))
+      if (Evaluated value = computeSplat(op, *values))
+        return constantOf(*value, type);
   if (!areSmall)
     return {};
-  if (areSplats)
-    for (auto [elements, constant] : llvm::zip_equal(operands, *constants))
-      elements = read(constant, /*isSplat=*/false);
-  std::optional<Elements> elements = moveElements(op, operands);
-  if (!elements)
-    elements = computeElements(op, operands);
-  if (!elements || static_cast<int64_t>(elements->size()) != type.getNumElements())
+  auto operands = readOperands(*constants, /*areSplats=*/false);
+  if (!operands)
     return {};
-  return write(type, *elements);
+  Evaluated result = moveElements(op, *operands);
+  if (!result)
+    result = computeElements(op, *operands);
+  if (!result || result->count() != type.getNumElements())
+    return {};
+  return constantOf(*result, type);
 }
 
 DenseIntElementsAttr evaluateInteger(Operation *op) {

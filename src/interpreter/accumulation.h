@@ -2,7 +2,7 @@
 // once.
 #pragma once
 
-#include "interpreter/tensor.h"
+#include "interpreter/value.h"
 
 namespace torchere::interpreter {
 

@@ -2,7 +2,9 @@
 #include "interpreter/call.h"
 
 #include "interpreter/evaluator.h"
+#include "stablehlo/element_type_conversion.h"
 #include "stablehlo/element_types.h"
+#include "stablehlo/text_of.h"
 
 using namespace mlir;
 
@@ -45,9 +47,11 @@ Index Call::integers(llvm::StringRef name, size_t count, int64_t value) const {
 
 Result<ElementType> Call::resultType(size_t index) const {
   Type type = cast<ShapedType>(op->getResult(index).getType()).getElementType();
-  std::optional<ElementType> element = elementTypeOf(onNumbers ? stablehlo::expressedType(type) : type);
+  std::optional<ElementType> element =
+      stablehlo::storedTypeOf(onNumbers ? stablehlo::expressedType(type) : type);
   if (!element)
-    return fail(ErrorCode::Unimplemented, "elements of type {} cannot be interpreted", typeText(type));
+    return fail(ErrorCode::Unimplemented, "elements of type {} cannot be interpreted",
+                stablehlo::textOf(type));
   return *element;
 }
 
@@ -55,8 +59,13 @@ Result<Index> Call::resultShape(size_t index) const {
   auto type = cast<ShapedType>(op->getResult(index).getType());
   if (!type.hasStaticShape())
     return fail(ErrorCode::Unimplemented, "a result of unknown size cannot be interpreted: got {}",
-                typeText(Type(type)));
+                stablehlo::textOf(type));
   return Index(type.getShape());
+}
+
+Result<Values> oneResult(Result<Tensor> result) {
+  TORCHERE_ASSIGN(Tensor tensor, std::move(result));
+  return Values{std::move(tensor)};
 }
 
 Result<Values> passOn(const Call &call) {

@@ -61,6 +61,9 @@ private:
 /// Whether this is an assertion about two tensors and nothing else, which may stand as a custom call.
 bool comparesTwoTensors(std::string_view check);
 
+/// The results of an op that has one.
+Result<Values> oneResult(Result<Tensor> result);
+
 /// The evaluation of an op that returns its operands.
 Result<Values> passOn(const Call &call);
 

@@ -1,8 +1,8 @@
 // Implements convolution.
 #include "interpreter/convolution.h"
 
+#include "evaluation/memory.h"
 #include "interpreter/accumulation.h"
-#include "interpreter/memory.h"
 #include "interpreter/sliding_window.h"
 #include "stablehlo/dialect.h"
 

@@ -4,6 +4,7 @@
 #include "interpreter/call.h"
 #include "interpreter/quantization.h"
 #include "stablehlo/diagnostics.h"
+#include "stablehlo/text_of.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -76,7 +77,7 @@ static Status checkTypes(StringRef what, TypeRange types, const Values &values) 
   for (auto [index, type] : llvm::enumerate(types))
     if (!isOfType(values[index], type))
       return invalidArgument("wrong type of {} {}: got {}, expected {}", what.str(), index,
-                             typeText(values[index]), typeText(type));
+                             typeText(values[index]), stablehlo::textOf(type));
   return {};
 }
 

@@ -1,7 +1,7 @@
 // Implements gather, by the formulas of the specification.
 #include "interpreter/gather.h"
 
-#include "interpreter/rearrangement.h"
+#include "evaluation/rearrangement.h"
 #include "stablehlo/dialect.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Result<Values> gatherBy(const Call &call, const Index &sliceSizes) {
                              sliceSizes[dimension], operand.shape()[dimension]);
   SlicePlaces places(dimensions, indices, operand.rank());
   Index from, offset;
-  return take(operand, resultShape(dimensions, indices, sliceSizes), [&](IndexView index) {
+  return oneResult(take(operand, resultShape(dimensions, indices, sliceSizes), [&](IndexView index) {
     places.start(index, from);
     places.offset(index, offset);
     for (size_t dimension = 0; dimension < from.size(); ++dimension)
@@ -79,7 +79,7 @@ Result<Values> gatherBy(const Call &call, const Index &sliceSizes) {
           offset[dimension] +
           std::clamp<int64_t>(from[dimension], 0, operand.shape()[dimension] - sliceSizes[dimension]);
     return flatten(from, operand.shape());
-  });
+  }));
 }
 
 } // namespace torchere::interpreter

@@ -5,7 +5,7 @@
 // always stable, and a reduction goes through its elements in row-major order, in the types of its body.
 #pragma once
 
-#include "interpreter/tensor.h"
+#include "interpreter/value.h"
 #include "stablehlo/module.h"
 
 #include <string>

@@ -1,7 +1,8 @@
 // Implements the conversion of quantized numbers.
 #include "interpreter/quantization.h"
 
-#include "stablehlo/element_types.h"
+#include "stablehlo/element_type_conversion.h"
+#include "stablehlo/text_of.h"
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -18,13 +19,13 @@ namespace {
 class Quantization {
 public:
   static Result<Quantization> of(quant::QuantizedType type) {
-    std::optional<ElementType> storage = elementTypeOf(type),
-                               expressed = elementTypeOf(type.getExpressedType());
+    std::optional<ElementType> storage = stablehlo::storedTypeOf(type),
+                               expressed = stablehlo::elementTypeOf(type.getExpressedType());
     auto perTensor = dyn_cast<quant::UniformQuantizedType>(type);
     auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(type);
     if (!storage || !expressed || (!perTensor && !perAxis))
       return fail(ErrorCode::Unimplemented, "elements of type {} cannot be interpreted",
-                  typeText(Type(type)));
+                  stablehlo::textOf(type));
     Quantization made;
     made.storage = *storage;
     made.expressed = *expressed;

@@ -2,7 +2,7 @@
 // have.
 #pragma once
 
-#include "interpreter/index_space.h"
+#include "interpreter/value.h"
 
 #include <array>
 

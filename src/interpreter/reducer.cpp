@@ -1,6 +1,9 @@
 // Implements the running of bodies on scalars.
 #include "interpreter/reducer.h"
 
+#include "stablehlo/element_type_conversion.h"
+#include "stablehlo/text_of.h"
+
 #include "mlir/IR/TypeUtilities.h"
 
 namespace torchere::interpreter {
@@ -10,7 +13,7 @@ Result<std::vector<Element>> Reducer::run(std::span<const Element> arguments) co
   values.reserve(arguments.size());
   for (auto [argument, name] : llvm::zip_equal(arguments, region.getArguments())) {
     // An accumulator may be of a wider type than the inputs.
-    std::optional<ElementType> type = elementTypeOf(mlir::getElementTypeOrSelf(name.getType()));
+    std::optional<ElementType> type = stablehlo::storedTypeOf(mlir::getElementTypeOrSelf(name.getType()));
     bool isOther = type && *type != argument.type();
     values.push_back(Tensor::scalar(isOther ? convert(argument, *type) : argument));
   }
@@ -36,10 +39,10 @@ Status Reducer::combine(std::vector<Tensor> &accumulators, int64_t position,
 Result<std::vector<ElementType>> Reducer::types() const {
   std::vector<ElementType> types;
   for (mlir::Value returned : region.front().getTerminator()->getOperands()) {
-    std::optional<ElementType> type = elementTypeOf(mlir::getElementTypeOrSelf(returned.getType()));
+    std::optional<ElementType> type = stablehlo::storedTypeOf(mlir::getElementTypeOrSelf(returned.getType()));
     if (!type)
       return fail(ErrorCode::Unimplemented, "elements of type {} cannot be interpreted",
-                  typeText(returned.getType()));
+                  stablehlo::textOf(returned.getType()));
     types.push_back(*type);
   }
   return types;

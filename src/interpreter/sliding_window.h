@@ -1,7 +1,7 @@
 // SlidingWindow: the window of reduce_window, select_and_scatter and convolution.
 #pragma once
 
-#include "interpreter/index_space.h"
+#include "interpreter/value.h"
 
 namespace torchere::interpreter {
 

@@ -1,12 +1,15 @@
 // Value: what a name stands for while a program is interpreted.
 #pragma once
 
-#include "interpreter/tensor.h"
+#include "evaluation/tensor.h"
 
 #include <functional>
 #include <variant>
 
 namespace torchere::interpreter {
+
+// The interpreter computes on these: elements, tensors, indices.
+using namespace evaluation;
 
 class Value;
 using Values = std::vector<Value>;

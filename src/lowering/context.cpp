@@ -1,10 +1,10 @@
 // Context: types, constants and elementwise ops.
 #include "lowering/context.h"
 
+#include "stablehlo/element_type_conversion.h"
 #include "stablehlo/elements.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
 #include <limits>
@@ -19,46 +19,9 @@ void Context::beginOp(std::string name, std::vector<TensorType> types) {
 // ---- types
 
 mlir::Type Context::elementType(DType dtype) {
-  mlir::OpBuilder &b = opBuilder;
-  switch (dtype) {
-  case DType::Bool:
-    return b.getI1Type();
-  case DType::I8:
-  case DType::I16:
-  case DType::I32:
-  case DType::I64:
-    return b.getIntegerType(byteSize(dtype) * 8);
-  case DType::U8:
-  case DType::U16:
-  case DType::U32:
-  case DType::U64:
-    return b.getIntegerType(byteSize(dtype) * 8, /*isSigned=*/false);
-  case DType::F16:
-    return b.getF16Type();
-  case DType::BF16:
-    return b.getBF16Type();
-  case DType::F32:
-    return b.getF32Type();
-  case DType::F64:
-    return b.getF64Type();
-  case DType::C32:
-    return mlir::ComplexType::get(b.getF16Type());
-  case DType::C64:
-    return mlir::ComplexType::get(b.getF32Type());
-  case DType::C128:
-    return mlir::ComplexType::get(b.getF64Type());
-  case DType::F8E4M3FN:
-    return mlir::Float8E4M3FNType::get(b.getContext());
-  case DType::F8E4M3FNUZ:
-    return mlir::Float8E4M3FNUZType::get(b.getContext());
-  case DType::F8E5M2:
-    return mlir::Float8E5M2Type::get(b.getContext());
-  case DType::F8E5M2FNUZ:
-    return mlir::Float8E5M2FNUZType::get(b.getContext());
-  case DType::F8E8M0FNU:
-    return mlir::Float8E8M0FNUType::get(b.getContext());
-  }
-  return {};
+  if (std::optional<ElementType> element = elementTypeFromDType(dtype))
+    return stablehlo::mlirTypeOf(*element, opBuilder.getContext());
+  return mlir::ComplexType::get(opBuilder.getF16Type()); // complex32, which StableHLO has not
 }
 
 mlir::Type Context::elementType(mlir::Value value) {
@@ -71,45 +34,15 @@ mlir::Type Context::elementType(mlir::Value value) {
   std::abort();
 }
 
-static DType integerDtype(mlir::IntegerType type) {
-  switch (type.getWidth()) {
-  case 1:
-    return DType::Bool;
-  case 8:
-    return type.isUnsigned() ? DType::U8 : DType::I8;
-  case 16:
-    return type.isUnsigned() ? DType::U16 : DType::I16;
-  case 32:
-    return type.isUnsigned() ? DType::U32 : DType::I32;
-  case 64:
-    return type.isUnsigned() ? DType::U64 : DType::I64;
-  }
-  abortOn(type);
-}
-
-static DType floatDtype(mlir::Type type) {
-  return llvm::TypeSwitch<mlir::Type, DType>(type)
-      .Case<mlir::Float16Type>([](auto) { return DType::F16; })
-      .Case<mlir::BFloat16Type>([](auto) { return DType::BF16; })
-      .Case<mlir::Float32Type>([](auto) { return DType::F32; })
-      .Case<mlir::Float64Type>([](auto) { return DType::F64; })
-      .Case<mlir::Float8E4M3FNType>([](auto) { return DType::F8E4M3FN; })
-      .Case<mlir::Float8E4M3FNUZType>([](auto) { return DType::F8E4M3FNUZ; })
-      .Case<mlir::Float8E5M2Type>([](auto) { return DType::F8E5M2; })
-      .Case<mlir::Float8E5M2FNUZType>([](auto) { return DType::F8E5M2FNUZ; })
-      .Case<mlir::Float8E8M0FNUType>([](auto) { return DType::F8E8M0FNU; })
-      .Default([](mlir::Type other) -> DType { abortOn(other); });
-}
-
 DType Context::dtype(mlir::Value value) {
   mlir::Type type = elementType(value);
-  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(type))
-    return integerDtype(integer);
-  auto complex = mlir::dyn_cast<mlir::ComplexType>(type);
-  if (!complex)
-    return floatDtype(type);
-  mlir::Type part = complex.getElementType();
-  return part.isF16() ? DType::C32 : part.isF32() ? DType::C64 : DType::C128;
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(type); complex && complex.getElementType().isF16())
+    return DType::C32;
+  std::optional<ElementType> element = stablehlo::elementTypeOf(type);
+  std::optional<DType> dtype = element ? elementTypeInfo(*element).dtype : std::nullopt;
+  if (!dtype)
+    abortOn(type);
+  return *dtype;
 }
 
 int64_t Context::rank(mlir::Value value) {

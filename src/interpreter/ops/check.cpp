@@ -1,4 +1,5 @@
 // The assertions of the check dialect. They may also stand as custom calls, as in upstream's test data.
+#include "evaluation/constants.h"
 #include "interpreter/call.h"
 
 #include <bit>

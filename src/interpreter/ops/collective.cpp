@@ -1,7 +1,7 @@
 // Ops by which the processes of a group give each other their values.
+#include "evaluation/rearrangement.h"
 #include "interpreter/evaluator.h"
 #include "interpreter/process_group.h"
-#include "interpreter/rearrangement.h"
 #include "interpreter/reducer.h"
 
 #include <algorithm>
@@ -45,9 +45,8 @@ Result<Values> exchangeEach(const Call &call, const Group &group, size_t count, 
 Result<Values> allGather(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
   int64_t dimension = call.integer("all_gather_dim");
-  return exchangeEach(call, group, call.operandCount(), [&](const std::vector<Tensor> &tensors) {
-    return concatenateAlong(dimension, tensors);
-  });
+  return exchangeEach(call, group, call.operandCount(),
+                      [&](const std::vector<Tensor> &tensors) { return concatenate(dimension, tensors); });
 }
 
 /// The elements of all tensors at each position, combined from the first on, in the computation's type.
@@ -113,7 +112,7 @@ Result<Values> allToAll(const Call &call) {
                           TORCHERE_ASSIGN(Tensor part, partAlong(split, whole, place * size, size));
                           parts.push_back(std::move(part));
                         }
-                        return concatenateAlong(call.integer("concat_dimension"), parts);
+                        return concatenate(call.integer("concat_dimension"), parts);
                       });
 }
 

@@ -1,7 +1,7 @@
 // Contractions: dot_general, dot and the einsums, all as sums over labelled dimensions.
+#include "evaluation/memory.h"
 #include "interpreter/accumulation.h"
 #include "interpreter/call.h"
-#include "interpreter/memory.h"
 #include "stablehlo/dialect.h"
 
 #include "base/npy.h"

@@ -1,7 +1,7 @@
 // Ops whose result shape is computed by the program.
+#include "evaluation/rearrangement.h"
 #include "interpreter/convolution.h"
 #include "interpreter/gather.h"
-#include "interpreter/rearrangement.h"
 
 namespace torchere::interpreter {
 
@@ -17,13 +17,14 @@ Result<Index> shapeOperand(const Call &call, size_t operand) {
 }
 
 Result<Values> dynamicIota(const Call &call) {
+  TORCHERE_ASSIGN(ElementType type, call.resultType());
   TORCHERE_ASSIGN(Index shape, shapeOperand(call, 0));
-  return iotaOf(call, std::move(shape));
+  return oneResult(iota(type, std::move(shape), call.integer("iota_dimension")));
 }
 
 Result<Values> dynamicBroadcastInDim(const Call &call) {
   TORCHERE_ASSIGN(Index shape, shapeOperand(call, 1));
-  return broadcastTo(call, std::move(shape));
+  return oneResult(broadcastInDim(call.operand(0), std::move(shape), call.integers("broadcast_dimensions")));
 }
 
 Result<Values> dynamicReshape(const Call &call) {
@@ -38,11 +39,13 @@ Result<Values> dynamicReshape(const Call &call) {
 }
 
 Result<Values> dynamicPad(const Call &call) {
-  return padBy(call, call.operand(2).integers(), call.operand(3).integers(), call.operand(4).integers());
+  return oneResult(pad(call.operand(0), call.operand(1), call.operand(2).integers(),
+                       call.operand(3).integers(), call.operand(4).integers()));
 }
 
 Result<Values> realDynamicSlice(const Call &call) {
-  return sliceBy(call, call.operand(1).integers(), call.operand(2).integers(), call.operand(3).integers());
+  return oneResult(slice(call.operand(0), call.operand(1).integers(), call.operand(2).integers(),
+                         call.operand(3).integers()));
 }
 
 Result<Values> dynamicGather(const Call &call) {

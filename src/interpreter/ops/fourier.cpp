@@ -1,6 +1,6 @@
 // fft: discrete Fourier transforms over the last dimensions.
+#include "evaluation/memory.h"
 #include "interpreter/call.h"
-#include "interpreter/memory.h"
 #include "stablehlo/dialect.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Ops that read or replace parts of a tensor.
+#include "evaluation/rearrangement.h"
 #include "interpreter/gather.h"
-#include "interpreter/rearrangement.h"
 
 #include <algorithm>
 
@@ -8,9 +8,9 @@ namespace torchere::interpreter {
 
 namespace {
 
-Result<Values> slice(const Call &call) {
-  return sliceBy(call, call.integers("start_indices"), call.integers("limit_indices"),
-                 call.integers("strides"));
+Result<Values> sliceOf(const Call &call) {
+  return oneResult(slice(call.operand(0), call.integers("start_indices"), call.integers("limit_indices"),
+                         call.integers("strides")));
 }
 
 /// An integer that an index can be made of: what is larger than any index stays so.
@@ -32,10 +32,10 @@ Result<Values> dynamicSlice(const Call &call) {
   const Tensor &operand = call.operand(0);
   Index sizes = call.integers("slice_sizes");
   Index start = clampedStart(call, 1, operand.shape(), sizes), from(sizes.size());
-  return take(operand, sizes, [&](IndexView index) {
+  return oneResult(take(operand, sizes, [&](IndexView index) {
     std::transform(index.begin(), index.end(), start.begin(), from.begin(), std::plus<>());
     return flatten(from, operand.shape());
-  });
+  }));
 }
 
 Result<Values> dynamicUpdateSlice(const Call &call) {
@@ -78,7 +78,7 @@ Result<Values> torchIndexSelect(const Call &call) {
     return flatten(from, sizes);
   });
   TORCHERE_TRY(status);
-  return result;
+  return oneResult(std::move(result));
 }
 
 } // namespace
@@ -87,7 +87,7 @@ void addIndexing(EvaluationTable &table) {
   table.add("stablehlo.dynamic_slice", dynamicSlice);
   table.add("stablehlo.dynamic_update_slice", dynamicUpdateSlice);
   table.add("stablehlo.gather", gather);
-  table.add("stablehlo.slice", slice);
+  table.add("stablehlo.slice", sliceOf);
   table.add("stablehlo.torch_index_select", torchIndexSelect);
 }
 

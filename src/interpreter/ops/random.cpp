@@ -1,7 +1,7 @@
 // Random numbers.
+#include "evaluation/memory.h"
 #include "interpreter/call.h"
 #include "interpreter/evaluator.h"
-#include "interpreter/memory.h"
 #include "interpreter/random_bits.h"
 #include "stablehlo/dialect.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 /// The bits as the encoding of an element.
 void storeBits(Tensor &tensor, int64_t position, uint64_t bits) {
-  auto width = static_cast<size_t>(elementTypeInfo(tensor.type()).bytes);
+  auto width = static_cast<size_t>(elementTypeInfo(tensor.type()).bytes());
   int unused = 64 - elementTypeInfo(tensor.type()).bits;
   bits = bits << unused >> unused;
   std::memcpy(tensor.writableBytes().data() + static_cast<size_t>(position) * width, &bits, width);

@@ -1,6 +1,7 @@
 // Constants, and ops that rearrange elements.
-#include "interpreter/ops/elementwise.h"
-#include "interpreter/rearrangement.h"
+#include "evaluation/constants.h"
+#include "evaluation/elementwise.h"
+#include "evaluation/rearrangement.h"
 #include "interpreter/reducer.h"
 
 namespace torchere::interpreter {
@@ -15,28 +16,29 @@ Result<Values> constant(const Call &call) {
     return Values{std::move(result)};
   // The integers of a quantized constant may be written without the sign that its type gives them.
   auto asStored = [=](const Element &element) { return Element::integer(type, element.asUnsigned()); };
-  TORCHERE_ASSIGN(Tensor stored, mapElements(result, type, asStored));
-  return Values{std::move(stored)};
+  return oneResult(mapElements(result, type, asStored));
 }
 
-Result<Values> iota(const Call &call) {
+Result<Values> iotaOf(const Call &call) {
+  TORCHERE_ASSIGN(ElementType type, call.resultType());
   TORCHERE_ASSIGN(Index shape, call.resultShape());
-  return iotaOf(call, std::move(shape));
+  return oneResult(iota(type, std::move(shape), call.integer("iota_dimension")));
 }
 
-Result<Values> broadcastInDim(const Call &call) {
+Result<Values> broadcastInDimOf(const Call &call) {
   TORCHERE_ASSIGN(Index shape, call.resultShape());
-  return broadcastTo(call, std::move(shape));
+  return oneResult(broadcastInDim(call.operand(0), std::move(shape), call.integers("broadcast_dimensions")));
 }
 
 /// The new dimensions come first.
 Result<Values> broadcast(const Call &call) {
   const Tensor &operand = call.operand(0);
-  Index shape = call.integers("broadcast_sizes");
-  size_t added = shape.size();
-  shape.insert(shape.end(), operand.shape().begin(), operand.shape().end());
-  return take(operand, std::move(shape),
-              [&](IndexView index) { return flatten(index.subspan(added), operand.shape()); });
+  Index shape = call.integers("broadcast_sizes"), dimensions;
+  for (size_t dimension = 0; dimension < operand.shape().size(); ++dimension) {
+    dimensions.push_back(static_cast<int64_t>(shape.size()));
+    shape.push_back(operand.shape()[dimension]);
+  }
+  return oneResult(broadcastInDim(operand, std::move(shape), dimensions));
 }
 
 Result<Values> reshape(const Call &call) {
@@ -44,39 +46,22 @@ Result<Values> reshape(const Call &call) {
   return Values{call.operand(0).reshaped(std::move(shape))};
 }
 
-Result<Values> transpose(const Call &call) {
-  const Tensor &operand = call.operand(0);
-  Index permutation = call.integers("permutation"), shape;
-  for (int64_t dimension : permutation)
-    shape.push_back(operand.shape()[dimension]);
-  Index from(permutation.size());
-  return take(operand, std::move(shape), [&](IndexView index) {
-    for (size_t dimension = 0; dimension < from.size(); ++dimension)
-      from[permutation[dimension]] = index[dimension];
-    return flatten(from, operand.shape());
-  });
+Result<Values> transposeOf(const Call &call) {
+  return oneResult(transpose(call.operand(0), call.integers("permutation")));
 }
 
-Result<Values> reverse(const Call &call) {
-  const Tensor &operand = call.operand(0);
-  Index dimensions = call.integers("dimensions"), from;
-  return take(operand, operand.shape(), [&](IndexView index) {
-    from.assign(index.begin(), index.end());
-    for (int64_t dimension : dimensions)
-      from[dimension] = operand.shape()[dimension] - 1 - from[dimension];
-    return flatten(from, operand.shape());
-  });
+Result<Values> reverseOf(const Call &call) {
+  return oneResult(reverse(call.operand(0), call.integers("dimensions")));
 }
 
-Result<Values> concatenate(const Call &call) {
+Result<Values> concatenateOf(const Call &call) {
   std::vector<Tensor> inputs = tensorOperands(call, 0, call.operandCount());
-  TORCHERE_ASSIGN(Tensor result, concatenateAlong(call.integer("dimension"), inputs));
-  return Values{std::move(result)};
+  return oneResult(concatenate(call.integer("dimension"), inputs));
 }
 
-Result<Values> pad(const Call &call) {
-  return padBy(call, call.integers("edge_padding_low"), call.integers("edge_padding_high"),
-               call.integers("interior_padding"));
+Result<Values> padOf(const Call &call) {
+  return oneResult(pad(call.operand(0), call.operand(1), call.integers("edge_padding_low"),
+                       call.integers("edge_padding_high"), call.integers("interior_padding")));
 }
 
 Result<Values> getDimensionSize(const Call &call) {
@@ -93,23 +78,24 @@ Result<Values> setDimensionSize(const Call &call) {
     return invalidArgument("size of dimension {}: got {}, expected it in [0, {}]", dimension, size,
                            shape[dimension]);
   shape[dimension] = size;
-  return take(operand, std::move(shape), [&](IndexView index) { return flatten(index, operand.shape()); });
+  return oneResult(
+      take(operand, std::move(shape), [&](IndexView index) { return flatten(index, operand.shape()); }));
 }
 
 } // namespace
 
 void addShape(EvaluationTable &table) {
   table.add("stablehlo.broadcast", broadcast);
-  table.add("stablehlo.broadcast_in_dim", broadcastInDim);
-  table.add("stablehlo.concatenate", concatenate);
+  table.add("stablehlo.broadcast_in_dim", broadcastInDimOf);
+  table.add("stablehlo.concatenate", concatenateOf);
   table.add("stablehlo.constant", constant);
   table.add("stablehlo.get_dimension_size", getDimensionSize);
-  table.addComputation("stablehlo.iota", iota);
-  table.add("stablehlo.pad", pad);
+  table.addComputation("stablehlo.iota", iotaOf);
+  table.add("stablehlo.pad", padOf);
   table.add("stablehlo.reshape", reshape);
-  table.add("stablehlo.reverse", reverse);
+  table.add("stablehlo.reverse", reverseOf);
   table.add("stablehlo.set_dimension_size", setDimensionSize);
-  table.add("stablehlo.transpose", transpose);
+  table.add("stablehlo.transpose", transposeOf);
 }
 
 } // namespace torchere::interpreter

@@ -1,5 +1,5 @@
 // sort: tensors sorted together along one dimension.
-#include "interpreter/memory.h"
+#include "evaluation/memory.h"
 #include "interpreter/reducer.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // Elementwise ops of one operand.
-#include "interpreter/ops/elementwise.h"
+#include "evaluation/elementwise.h"
+#include "evaluation/elementwise_functions.h"
+#include "interpreter/call.h"
 
 #include <cstring>
 
@@ -9,26 +11,23 @@ namespace {
 
 Result<Values> convertElements(const Call &call) {
   TORCHERE_ASSIGN(ElementType type, call.resultType());
-  TORCHERE_ASSIGN(Tensor result, mapElements(call.operand(0), type,
-                                             [=](const Element &element) { return convert(element, type); }));
-  return Values{std::move(result)};
+  return oneResult(
+      mapElements(call.operand(0), type, [=](const Element &element) { return convert(element, type); }));
 }
 
 Result<Values> reduceElementPrecision(const Call &call) {
   int exponentBits = static_cast<int>(std::min<int64_t>(call.integer("exponent_bits"), 11));
   int mantissaBits = static_cast<int>(std::min<int64_t>(call.integer("mantissa_bits"), 52));
-  TORCHERE_ASSIGN(Tensor result,
-                  mapElements(call.operand(0), call.operand(0).type(), [=](const Element &element) {
-                    return reducePrecision(element, exponentBits, mantissaBits);
-                  }));
-  return Values{std::move(result)};
+  return oneResult(mapElements(call.operand(0), call.operand(0).type(), [=](const Element &element) {
+    return reducePrecision(element, exponentBits, mantissaBits);
+  }));
 }
 
 /// A tensor's elements as one string of bits, the lowest of each element first.
 class BitString {
 public:
   BitString(ElementType type, std::span<std::byte> bytes)
-      : bits(elementTypeInfo(type).bits), width(elementTypeInfo(type).bytes), bytes(bytes) {}
+      : bits(elementTypeInfo(type).bits), width(elementTypeInfo(type).bytes()), bytes(bytes) {}
 
   bool at(int64_t index) const {
     return (bytes[byteOf(index)] >> shiftOf(index) & std::byte(1)) != std::byte(0);
@@ -65,37 +64,23 @@ Result<Values> bitcastConvert(const Call &call) {
   return Values{std::move(result)};
 }
 
+template <UnaryFunction function> Result<Values> unary(const Call &call) {
+  TORCHERE_ASSIGN(ElementType type, call.resultType());
+  return oneResult(mapElements(call.operand(0), type, function));
+}
+
+/// An evaluation for each row of the table of functions.
+template <size_t... row> void addFunctions(EvaluationTable &table, std::index_sequence<row...>) {
+  (table.addComputation(unaryFunctions[row].op, unary<unaryFunctions[row].function>), ...);
+}
+
 } // namespace
 
 void addUnary(EvaluationTable &table) {
-  table.addComputation("stablehlo.abs", unary<abs>);
+  addFunctions(table, std::make_index_sequence<std::size(unaryFunctions)>());
   table.add("stablehlo.bitcast_convert", bitcastConvert);
-  table.addComputation("stablehlo.cbrt", unary<cbrt>);
-  table.addComputation("stablehlo.ceil", unary<ceil>);
   table.add("stablehlo.convert", convertElements);
-  table.addComputation("stablehlo.cosine", unary<cosine>);
-  table.add("stablehlo.count_leading_zeros", unary<countLeadingZeros>);
-  table.addComputation("stablehlo.exponential", unary<exponential>);
-  table.addComputation("stablehlo.exponential_minus_one", unary<exponentialMinusOne>);
-  table.addComputation("stablehlo.floor", unary<floor>);
-  table.add("stablehlo.imag", unary<imaginaryPart>);
-  table.addComputation("stablehlo.is_finite", unary<isFinite>);
-  table.addComputation("stablehlo.log", unary<log>);
-  table.addComputation("stablehlo.log_plus_one", unary<logPlusOne>);
-  table.addComputation("stablehlo.logistic", unary<logistic>);
-  table.addComputation("stablehlo.negate", unary<negate>);
-  table.add("stablehlo.not", unary<bitNot>);
-  table.add("stablehlo.popcnt", unary<populationCount>);
-  table.add("stablehlo.real", unary<realPart>);
   table.addComputation("stablehlo.reduce_precision", reduceElementPrecision);
-  table.addComputation("stablehlo.round_nearest_afz", unary<roundAwayFromZero>);
-  table.addComputation("stablehlo.round_nearest_even", unary<roundToEven>);
-  table.addComputation("stablehlo.rsqrt", unary<rsqrt>);
-  table.addComputation("stablehlo.sign", unary<sign>);
-  table.addComputation("stablehlo.sine", unary<sine>);
-  table.addComputation("stablehlo.sqrt", unary<sqrt>);
-  table.addComputation("stablehlo.tan", unary<tan>);
-  table.addComputation("stablehlo.tanh", unary<tanh>);
   // Numbers become quantized ones, and the reverse, around each computation with them: there is no more to
   // do.
   table.addComputation("stablehlo.uniform_dequantize", passOn);

@@ -1,10 +1,12 @@
 // Identities of elementwise ops. Those of floats are exact: x + 0 is not x when x is -0, x * 0 is not 0 when
 // x is NaN, so neither is included. Complex numbers are excluded: (a+bi)*1 mixes infinities.
-#include "evaluation/scalar_functions.h"
+#include "evaluation/constants.h"
 #include "passes/simplify/patterns.h"
-#include "stablehlo/dialect.h"
+#include "stablehlo/element_type_conversion.h"
 
 #include "mlir/IR/Matchers.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace torchere::evaluation;
@@ -14,8 +16,7 @@ namespace torchere::passes {
 
 namespace {
 
-using Kind = ElementFormat::Kind;
-using Test = bool (*)(const ElementFormat &format, const APInt &bits);
+using Test = bool (*)(const Element &element);
 
 //===- constants of one value ---------------------------------------------===//
 
@@ -37,71 +38,63 @@ template <Test test> bool holds(Value value) {
   DenseElementsAttr constant = constantSource(value);
   if (!constant || !constant.isSplat() || constant.getElementType() != elementType(value.getType()))
     return false;
-  std::optional<ElementFormat> format = ElementFormat::of(constant.getElementType());
-  if (!format)
-    return false;
-  return test(*format, format->isFloat() ? constant.getSplatValue<APFloat>().bitcastToAPInt()
-                                         : constant.getSplatValue<APInt>());
+  std::optional<Element> element = splatOf(constant);
+  return element && test(*element);
 }
 
-bool isZeroInteger(const ElementFormat &format, const APInt &bits) {
-  return !format.isFloat() && bits.isZero();
+/// Of a float; the zeros differ.
+bool isNumber(const Element &element, double number) {
+  return isFloat(element.type()) && element.asDouble() == number &&
+         std::signbit(element.asDouble()) == std::signbit(number);
 }
 
-bool isAllOnes(const ElementFormat &format, const APInt &bits) {
-  return !format.isFloat() && bits.isAllOnes();
+/// Of an integer or bool.
+bool isValue(const Element &element, uint64_t value) {
+  return !isFloat(element.type()) && !isComplex(element.type()) &&
+         element.asUnsigned() == Element::integer(element.type(), value).asUnsigned();
+}
+
+uint64_t leastValue(ElementType type) {
+  const ElementTypeInfo &info = elementTypeInfo(type);
+  return info.kind == ElementKind::Signed ? uint64_t(1) << (info.bits - 1) : 0;
+}
+
+bool isZeroInteger(const Element &element) {
+  return isValue(element, 0);
+}
+
+bool isAllOnes(const Element &element) {
+  return isValue(element, ~uint64_t(0));
 }
 
 /// The neutral element of addition: for floats -0, because -0 + 0 is 0.
-bool isAdditiveZero(const ElementFormat &format, const APInt &bits) {
-  return format.isFloat() ? APFloat(*format.semantics, bits).isNegZero() : bits.isZero();
+bool isAdditiveZero(const Element &element) {
+  return isNumber(element, -0.0) || isZeroInteger(element);
 }
 
 /// The neutral element of subtraction: for floats 0, because -0 - -0 is 0.
-bool isSubtractiveZero(const ElementFormat &format, const APInt &bits) {
-  return format.isFloat() ? APFloat(*format.semantics, bits).isPosZero() : bits.isZero();
+bool isSubtractiveZero(const Element &element) {
+  return isNumber(element, 0.0) || isZeroInteger(element);
 }
 
-bool isOne(const ElementFormat &format, const APInt &bits) {
-  return format.isFloat() ? bits == APFloat::getOne(*format.semantics).bitcastToAPInt() : bits.isOne();
+bool isOne(const Element &element) {
+  return isNumber(element, 1.0) || isValue(element, 1);
 }
 
-bool isLeast(const ElementFormat &format, const APInt &bits) {
-  switch (format.kind) {
-  case Kind::Float: {
-    APFloat number(*format.semantics, bits);
-    return number.isInfinity() && number.isNegative();
-  }
-  case Kind::Signed:
-    return bits.isMinSignedValue();
-  case Kind::Boolean:
-  case Kind::Unsigned:
-    break;
-  }
-  return bits.isZero();
+bool isLeastInteger(const Element &element) {
+  return isValue(element, leastValue(element.type()));
 }
 
-bool isGreatest(const ElementFormat &format, const APInt &bits) {
-  switch (format.kind) {
-  case Kind::Float: {
-    APFloat number(*format.semantics, bits);
-    return number.isInfinity() && !number.isNegative();
-  }
-  case Kind::Signed:
-    return bits.isMaxSignedValue();
-  case Kind::Boolean:
-  case Kind::Unsigned:
-    break;
-  }
-  return bits.isAllOnes();
+bool isGreatestInteger(const Element &element) {
+  return isValue(element, ~leastValue(element.type()));
 }
 
-bool isLeastInteger(const ElementFormat &format, const APInt &bits) {
-  return !format.isFloat() && isLeast(format, bits);
+bool isLeast(const Element &element) {
+  return isNumber(element, -HUGE_VAL) || isLeastInteger(element);
 }
 
-bool isGreatestInteger(const ElementFormat &format, const APInt &bits) {
-  return !format.isFloat() && isGreatest(format, bits);
+bool isGreatest(const Element &element) {
+  return isNumber(element, HUGE_VAL) || isGreatestInteger(element);
 }
 
 //===- families of identities ---------------------------------------------===//
@@ -186,28 +179,31 @@ Value simplifySelect(SelectOp op, OpBuilder &builder) {
 
 //===- conversion ---------------------------------------------------------===//
 
-bool isStandardFloat(Type type) {
-  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+bool isStandardFloat(ElementType type) {
+  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
+         type == ElementType::F64;
 }
 
 /// Whether `to` can represent every value of `from`.
 bool isLossless(Type from, Type to) {
-  std::optional<ElementFormat> source = ElementFormat::of(from), target = ElementFormat::of(to);
-  if (!source || !target || (source->isFloat() && !isStandardFloat(from)) ||
-      (target->isFloat() && !isStandardFloat(to)))
+  std::optional<ElementType> source = elementTypeOf(from), target = elementTypeOf(to);
+  if (!source || !target || isComplex(*source) || isComplex(*target) ||
+      (isFloat(*source) && !isStandardFloat(*source)) || (isFloat(*target) && !isStandardFloat(*target)))
     return false;
-  if (source->isFloat())
-    return target->isFloat() && APFloat::isRepresentableBy(*source->semantics, *target->semantics);
-  if (source->kind == Kind::Boolean)
+  const ElementTypeInfo &narrow = elementTypeInfo(*source), &wide = elementTypeInfo(*target);
+  if (narrow.kind == ElementKind::Float)
+    return wide.kind == ElementKind::Float && narrow.format->exponentBits <= wide.format->exponentBits &&
+           narrow.format->mantissaBits <= wide.format->mantissaBits;
+  if (narrow.kind == ElementKind::Bool)
     return true;
-  bool isSigned = source->kind == Kind::Signed;
-  if (target->isFloat())
-    return source->width - isSigned <= APFloat::semanticsPrecision(*target->semantics);
-  if (target->kind == Kind::Boolean)
+  bool isSigned = narrow.kind == ElementKind::Signed;
+  if (wide.kind == ElementKind::Float)
+    return narrow.bits - isSigned <= wide.format->mantissaBits + 1;
+  if (wide.kind == ElementKind::Bool)
     return false;
   if (isSigned)
-    return target->kind == Kind::Signed && target->width >= source->width;
-  return target->width >= source->width + (target->kind == Kind::Signed);
+    return wide.kind == ElementKind::Signed && wide.bits >= narrow.bits;
+  return wide.bits >= narrow.bits + (wide.kind == ElementKind::Signed);
 }
 
 /// convert(convert(x)) = convert(x), if the inner one is lossless.

@@ -1,8 +1,7 @@
 // Implements simplification on MLIR's greedy driver, with folding by patterns so that it keeps our rules.
 #include "passes/simplify/patterns.h"
 
-#include "evaluation/scalar_functions.h"
-#include "stablehlo/dialect.h"
+#include "stablehlo/element_type_conversion.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -66,7 +65,7 @@ bool isSimplifiable(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!type || type.getEncoding())
     return false;
-  return ElementFormat::of(type.getElementType()) || isa<ComplexType>(type.getElementType());
+  return elementTypeOf(type.getElementType()) || isa<ComplexType>(type.getElementType());
 }
 
 LogicalResult simplifyFunction(func::FuncOp function, const SimplificationSteps &steps) {

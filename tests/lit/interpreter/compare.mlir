@@ -80,6 +80,17 @@ func.func @total() {
 
 // -----
 
+// NaN has a sign, and comes before or after all numbers.
+func.func @total_order_of_nan() {
+  %l = stablehlo.constant dense<[0xFE00, 0xFC00, 0x7C00, 0xFE01]> : tensor<4xf16>
+  %r = stablehlo.constant dense<[0xFC00, 0xFE00, 0x7E00, 0xFE00]> : tensor<4xf16>
+  %0 = stablehlo.compare LT, %l, %r, TOTALORDER : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xi1>
+  check.expect_eq_const %0, dense<[true, false, true, true]> : tensor<4xi1>
+  func.return
+}
+
+// -----
+
 // A compare_type that is not of the elements changes nothing: bytes are signed or not by their type.
 func.func @other_compare_types() {
   %a = stablehlo.constant dense<[-1, 1]> : tensor<2xi8>

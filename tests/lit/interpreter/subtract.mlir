@@ -17,3 +17,18 @@ func.func @unsigned() {
   check.expect_eq_const %0, dense<[65535]> : tensor<1xui16>
   func.return
 }
+
+// -----
+
+// The NaN that no operand has is the positive one, on every processor; one that is moved keeps its bits.
+func.func @nan() {
+  %inf = stablehlo.constant dense<0x7F800000> : tensor<f32>
+  %0 = stablehlo.subtract %inf, %inf : tensor<f32>
+  %1 = stablehlo.bitcast_convert %0 : (tensor<f32>) -> tensor<ui32>
+  check.expect_eq_const %1, dense<0x7FC00000> : tensor<ui32>
+  %nan = stablehlo.constant dense<0xFE01> : tensor<1xf16>
+  %2 = stablehlo.negate %nan : tensor<1xf16>
+  %3 = stablehlo.bitcast_convert %2 : (tensor<1xf16>) -> tensor<1xui16>
+  check.expect_eq_const %3, dense<0x7E01> : tensor<1xui16>
+  func.return
+}

@@ -104,6 +104,26 @@ func.func @total_order() -> tensor<3xi1> {
   return %0 : tensor<3xi1>
 }
 
+// Powers of two have no sign.
+// CHECK-LABEL: func @total_order_without_sign
+// CHECK-NEXT: stablehlo.constant dense<[true, false]> : tensor<2xi1>
+func.func @total_order_without_sign() -> tensor<2xi1> {
+  %a = stablehlo.constant dense<[1.0, 4.0]> : tensor<2xf8E8M0FNU>
+  %b = stablehlo.constant dense<[4.0, 0.5]> : tensor<2xf8E8M0FNU>
+  %0 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<2xf8E8M0FNU>, tensor<2xf8E8M0FNU>) -> tensor<2xi1>
+  return %0 : tensor<2xi1>
+}
+
+// NaN is that of the first operand that is NaN, made quiet, or else the positive one.
+// CHECK-LABEL: func @nan
+// CHECK-NEXT: stablehlo.constant dense<[0x7FC00000, 0xFFC00001, 0x7FC00002]> : tensor<3xf32>
+func.func @nan() -> tensor<3xf32> {
+  %a = stablehlo.constant dense<[0x7F800000, 0xFF800001, 1.0]> : tensor<3xf32>
+  %b = stablehlo.constant dense<[0x7F800000, 0x7FC00002, 0x7FC00002]> : tensor<3xf32>
+  %0 = stablehlo.subtract %a, %b : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
 // CHECK-LABEL: func @conversions
 // CHECK-DAG: stablehlo.constant dense<[3, -3]> : tensor<2xi32>
 // CHECK-DAG: stablehlo.constant dense<[3.906250e+00, -3.906250e+00]> : tensor<2xbf16>

@@ -1,21 +1,25 @@
 // Arithmetic on two elements of one type.
-#include "interpreter/element.h"
+#include "evaluation/element.h"
 
 #include <cmath>
 #include <limits>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 namespace {
 
 using Complex = std::complex<double>;
+
+Element floatResult(const Element &lhs, const Element &rhs, double value) {
+  return Element::result(lhs.type(), value, lhs.asDouble(), rhs.asDouble());
+}
 
 /// Integers by `integers`, whose result is taken modulo two to the number of bits.
 template <class Integers, class Floats, class Complexes>
 Element apply(const Element &lhs, const Element &rhs, Integers integers, Floats floats, Complexes complexes) {
   ElementType type = lhs.type();
   if (isFloat(type))
-    return Element::number(type, floats(lhs.asDouble(), rhs.asDouble()));
+    return floatResult(lhs, rhs, floats(lhs.asDouble(), rhs.asDouble()));
   if (isComplex(type))
     return Element::complex(type, complexes(lhs.asComplex(), rhs.asComplex()));
   return Element::integer(type, integers(lhs.asUnsigned(), rhs.asUnsigned()));
@@ -100,23 +104,35 @@ Element remainder(const Element &lhs, const Element &rhs) {
     return rhs.asUnsigned() == 0 ? lhs
                                  : Element::integer(lhs.type(), lhs.asUnsigned() - integerQuotient(lhs, rhs) *
                                                                                        rhs.asUnsigned());
-  return Element::number(lhs.type(), std::fmod(lhs.asDouble(), rhs.asDouble()));
+  return floatResult(lhs, rhs, std::fmod(lhs.asDouble(), rhs.asDouble()));
+}
+
+bool isQuotientDefined(const Element &lhs, const Element &rhs) {
+  return !isInteger(lhs.type()) || rhs.asUnsigned() != 0;
 }
 
 Element power(const Element &lhs, const Element &rhs) {
   if (isInteger(lhs.type()))
     return Element::integer(lhs.type(), integerPower(lhs, rhs));
   if (isFloat(lhs.type()))
-    return Element::number(lhs.type(), std::pow(lhs.asDouble(), rhs.asDouble()));
+    return floatResult(lhs, rhs, std::pow(lhs.asDouble(), rhs.asDouble()));
   Complex base = lhs.asComplex(), exponent = rhs.asComplex();
   if (base == 0.0)
     return Element::complex(lhs.type(), exponent == 0.0 ? 1.0 : 0.0);
   return Element::complex(lhs.type(), std::pow(base, exponent));
 }
 
+bool isPowerDefined(const Element &lhs, const Element &rhs) {
+  return !isInteger(lhs.type()) || isUnsigned(lhs.type()) || rhs.asSigned() >= 0;
+}
+
+Element complexOf(const Element &real, const Element &imaginary) {
+  return Element::complex(complexType(real.type()), {real.asDouble(), imaginary.asDouble()});
+}
+
 Element atan2(const Element &lhs, const Element &rhs) {
   if (isFloat(lhs.type()))
-    return Element::number(lhs.type(), std::atan2(lhs.asDouble(), rhs.asDouble()));
+    return floatResult(lhs, rhs, std::atan2(lhs.asDouble(), rhs.asDouble()));
   Complex i(0, 1), y = lhs.asComplex(), x = rhs.asComplex();
   return Element::complex(lhs.type(), -i * std::log((x + i * y) / std::sqrt(x * x + y * y)));
 }
@@ -129,7 +145,7 @@ Element maximum(const Element &lhs, const Element &rhs) {
   }
   if (isFloat(lhs.type())) {
     if (std::isnan(lhs.asDouble()) || std::isnan(rhs.asDouble()))
-      return std::isnan(lhs.asDouble()) ? lhs : rhs;
+      return floatResult(lhs, rhs, lhs.asDouble() + rhs.asDouble());
     return isTotallyLess(lhs.asDouble(), rhs.asDouble()) ? rhs : lhs;
   }
   bool isRhs = elementTypeInfo(lhs.type()).kind == ElementKind::Signed ? lhs.asSigned() < rhs.asSigned()
@@ -145,7 +161,7 @@ Element minimum(const Element &lhs, const Element &rhs) {
   }
   if (isFloat(lhs.type())) {
     if (std::isnan(lhs.asDouble()) || std::isnan(rhs.asDouble()))
-      return std::isnan(lhs.asDouble()) ? lhs : rhs;
+      return floatResult(lhs, rhs, lhs.asDouble() + rhs.asDouble());
     return isTotallyLess(rhs.asDouble(), lhs.asDouble()) ? rhs : lhs;
   }
   bool isRhs = elementTypeInfo(lhs.type()).kind == ElementKind::Signed ? rhs.asSigned() < lhs.asSigned()
@@ -180,4 +196,4 @@ Element shiftRightLogical(const Element &lhs, const Element &rhs) {
   return Element::integer(lhs.type(), shiftsOut(lhs, rhs) ? 0 : bitsOf(lhs) >> rhs.asUnsigned());
 }
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

@@ -1,18 +1,19 @@
-// Tensor: the value of a tensor in the interpreter.
+// Tensor: elements in memory, as ops are evaluated on them.
 #pragma once
 
-#include "interpreter/element.h"
-#include "interpreter/index_space.h"
+#include "base/error.h"
+#include "evaluation/element.h"
+#include "evaluation/index_space.h"
 
 #include <memory>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 /// Elements in row-major order. Copies share the elements: one that others may hold is not to be written.
 class Tensor {
 public:
   Tensor() = default;
-  /// With all bits zero. ResourceExhausted when there is no such memory (interpreter/memory.h says how much
+  /// With all bits zero. ResourceExhausted when there is no such memory (evaluation/memory.h says how much
   /// there is); InvalidArgument for a negative size.
   TORCHERE_EXPORT static Result<Tensor> create(ElementType type, Index shape);
   static Tensor scalar(const Element &element);
@@ -52,4 +53,4 @@ private:
   std::shared_ptr<std::byte[]> data;
 };
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

@@ -1,13 +1,13 @@
 // Implements Tensor.
-#include "interpreter/tensor.h"
+#include "evaluation/tensor.h"
 
-#include "interpreter/memory.h"
+#include "evaluation/memory.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 static std::string shapeText(IndexView shape, ElementType type) {
   std::string text = "tensor<";
@@ -30,7 +30,7 @@ static std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
 Result<Tensor> Tensor::create(ElementType type, Index shape) {
   Tensor tensor;
   tensor.elementType = type;
-  tensor.width = elementTypeInfo(type).bytes;
+  tensor.width = elementTypeInfo(type).bytes();
   int64_t bytes = tensor.width;
   bool isEmpty = false;
   for (int64_t size : shape) {
@@ -53,7 +53,7 @@ Result<Tensor> Tensor::create(ElementType type, Index shape) {
 Tensor Tensor::scalar(const Element &element) {
   Tensor tensor;
   tensor.elementType = element.type();
-  tensor.width = elementTypeInfo(element.type()).bytes;
+  tensor.width = elementTypeInfo(element.type()).bytes();
   tensor.elements = 1;
   tensor.data.reset(new std::byte[static_cast<size_t>(tensor.width)]);
   tensor.set(0, element);
@@ -113,4 +113,4 @@ std::string Tensor::typeText() const {
   return shapeText(sizes, elementType);
 }
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

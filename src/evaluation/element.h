@@ -2,14 +2,17 @@
 //
 // Floats are computed with as doubles and rounded to their type once. For the basic operations on types of up
 // to 32 bits that equals computing in the type itself: a double has more than twice their digits.
+//
+// What the specification leaves to the implementation is decided here: see divide, remainder, power and
+// convert. isQuotientDefined and its like tell these cases apart, for callers that leave them alone.
 #pragma once
 
-#include "interpreter/element_type.h"
+#include "base/element_type.h"
 
 #include <complex>
 #include <string>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 class Element {
 public:
@@ -19,6 +22,9 @@ public:
   /// A float, or a complex number with this real part: the nearest number of the type.
   static Element number(ElementType type, double value);
   static Element complex(ElementType type, std::complex<double> value);
+  /// The float that a computation on one or two floats gives. NaN, about which processors differ, is that of
+  /// the first operand that is NaN, made quiet, or else the positive one.
+  static Element result(ElementType type, double value, double lhs, double rhs = 0);
   /// The element whose encoding `source` holds, in as many bytes as the type takes.
   static Element load(ElementType type, const std::byte *source);
   void store(std::byte *target) const;
@@ -50,6 +56,9 @@ bool isTotallyLess(double lhs, double rhs);
 /// type's range, and NaN becomes 0; complex numbers lose their imaginary part; a bool is whether the number
 /// is not 0.
 Element convert(const Element &element, ElementType type);
+/// Whether the specification says what convert gives: not for a float that is NaN or outside the range of the
+/// integer type.
+bool isConversionDefined(const Element &element, ElementType type);
 /// The number rounded to a format of so many bits, in its own type.
 Element reducePrecision(const Element &element, int exponentBits, int mantissaBits);
 
@@ -60,8 +69,15 @@ Element multiply(const Element &lhs, const Element &rhs);
 Element divide(const Element &lhs, const Element &rhs);
 /// The sign is that of lhs; x % 0 is x for integers.
 Element remainder(const Element &lhs, const Element &rhs);
+/// Integers: lhs^rhs modulo two to the number of bits; for a negative rhs the quotient 1 / lhs^-rhs.
 Element power(const Element &lhs, const Element &rhs);
+/// Whether the specification says what divide and remainder give: not for an integer by zero.
+bool isQuotientDefined(const Element &lhs, const Element &rhs);
+/// The same of power: not for a negative exponent of integers.
+bool isPowerDefined(const Element &lhs, const Element &rhs);
 Element atan2(const Element &lhs, const Element &rhs);
+/// The complex number of these parts.
+Element complexOf(const Element &real, const Element &imaginary);
 /// NaN if either is; complex numbers are compared by their real, then their imaginary parts.
 Element maximum(const Element &lhs, const Element &rhs);
 Element minimum(const Element &lhs, const Element &rhs);
@@ -100,4 +116,4 @@ Element sqrt(const Element &operand);
 Element tan(const Element &operand);
 Element tanh(const Element &operand);
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

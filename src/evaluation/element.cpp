@@ -1,18 +1,20 @@
 // Implements the encodings of elements, and how one type becomes another.
-#include "interpreter/element.h"
+#include "evaluation/element.h"
+
+#include "base/error.h"
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 static double roundTo(ElementType type, double value) {
   ElementType part = partType(type);
   if (part == ElementType::F64)
     return value;
-  if (part == ElementType::F32)
+  if (part == ElementType::F32 && !std::isnan(value))
     return static_cast<float>(value);
   const FloatFormat &format = *elementTypeInfo(part).format;
   return decodeFloat(encodeFloat(value, format), format);
@@ -55,12 +57,14 @@ template <class T> static T loadAs(const std::byte *source) {
 }
 
 static double loadFloat(ElementType type, const std::byte *source) {
-  if (type == ElementType::F32)
-    return loadAs<float>(source);
   if (type == ElementType::F64)
     return loadAs<double>(source);
+  if (type == ElementType::F32) {
+    auto value = loadAs<float>(source); // as a double NaN would be quiet
+    return std::isnan(value) ? decodeFloat(loadAs<uint32_t>(source), float32) : value;
+  }
   const ElementTypeInfo &info = elementTypeInfo(type);
-  uint32_t bits = info.bytes == 1 ? loadAs<uint8_t>(source) : loadAs<uint16_t>(source);
+  uint32_t bits = info.bytes() == 1 ? loadAs<uint8_t>(source) : loadAs<uint16_t>(source);
   return decodeFloat(bits, *info.format);
 }
 
@@ -71,10 +75,10 @@ Element Element::load(ElementType type, const std::byte *source) {
   if (info.kind == ElementKind::Float) {
     element.value = loadFloat(type, source);
   } else if (info.kind == ElementKind::Complex) {
-    element.value = {loadFloat(partType(type), source), loadFloat(partType(type), source + info.bytes / 2)};
+    element.value = {loadFloat(partType(type), source), loadFloat(partType(type), source + info.bytes() / 2)};
   } else {
     uint64_t value = 0; // little-endian
-    std::memcpy(&value, source, info.bytes);
+    std::memcpy(&value, source, info.bytes());
     element.bits = wrap(info, value);
   }
   return element;
@@ -83,13 +87,13 @@ Element Element::load(ElementType type, const std::byte *source) {
 static void storeFloat(ElementType type, double value, std::byte *target) {
   if (type == ElementType::F64) {
     std::memcpy(target, &value, sizeof value);
-  } else if (type == ElementType::F32) {
+  } else if (type == ElementType::F32 && !std::isnan(value)) {
     auto narrow = static_cast<float>(value);
     std::memcpy(target, &narrow, sizeof narrow);
   } else {
     const ElementTypeInfo &info = elementTypeInfo(type);
     uint32_t bits = encodeFloat(value, *info.format);
-    std::memcpy(target, &bits, info.bytes);
+    std::memcpy(target, &bits, info.bytes());
   }
 }
 
@@ -99,11 +103,22 @@ void Element::store(std::byte *target) const {
     storeFloat(elementType, value.real(), target);
   } else if (info.kind == ElementKind::Complex) {
     storeFloat(partType(elementType), value.real(), target);
-    storeFloat(partType(elementType), value.imag(), target + info.bytes / 2);
+    storeFloat(partType(elementType), value.imag(), target + info.bytes() / 2);
   } else {
     uint64_t encoding = info.bits < 8 ? bits & ((1u << info.bits) - 1) : bits;
-    std::memcpy(target, &encoding, info.bytes);
+    std::memcpy(target, &encoding, info.bytes());
   }
+}
+
+static double quieted(double nan) {
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(nan) | uint64_t(1) << 51);
+}
+
+Element Element::result(ElementType type, double value, double lhs, double rhs) {
+  if (!std::isnan(value))
+    return number(type, value);
+  double nan = std::isnan(lhs) ? lhs : std::isnan(rhs) ? rhs : std::numeric_limits<double>::quiet_NaN();
+  return number(type, quieted(nan));
 }
 
 /// As short as gives the number back in its own type.
@@ -166,19 +181,38 @@ static Element integerToFloat(const Element &element, ElementType type) {
   return Element::number(type, toDouble(element));
 }
 
+/// The ends of an integer type, as doubles.
+struct IntegerRange {
+  explicit IntegerRange(ElementType type)
+      : isSigned(elementTypeInfo(type).kind == ElementKind::Signed),
+        magnitudeBits(elementTypeInfo(type).bits - (isSigned ? 1 : 0)), end(std::ldexp(1.0, magnitudeBits)),
+        least(isSigned ? -end : 0) {}
+
+  bool isSigned;
+  int magnitudeBits;
+  double end; ///< one more than the largest
+  double least;
+};
+
 static Element floatToInteger(double value, ElementType type) {
-  const ElementTypeInfo &info = elementTypeInfo(type);
+  IntegerRange range(type);
   if (std::isnan(value))
     return Element::integer(type, 0);
-  bool isSigned = info.kind == ElementKind::Signed;
-  int magnitudeBits = isSigned ? info.bits - 1 : info.bits;
-  double limit = std::ldexp(1.0, magnitudeBits); // one more than the largest
-  if (value >= limit)
-    return Element::integer(type, ~uint64_t(0) >> (64 - magnitudeBits));
-  if (value <= (isSigned ? -limit : 0))
-    return Element::integer(type, isSigned ? uint64_t(1) << magnitudeBits : 0);
-  return Element::integer(type, isSigned ? static_cast<uint64_t>(static_cast<int64_t>(value))
-                                         : static_cast<uint64_t>(value));
+  if (value >= range.end)
+    return Element::integer(type, ~uint64_t(0) >> (64 - range.magnitudeBits));
+  if (value <= range.least)
+    return Element::integer(type, range.isSigned ? uint64_t(1) << range.magnitudeBits : 0);
+  return Element::integer(type, range.isSigned ? static_cast<uint64_t>(static_cast<int64_t>(value))
+                                               : static_cast<uint64_t>(value));
+}
+
+bool isConversionDefined(const Element &element, ElementType type) {
+  bool fromFloat = isFloat(element.type()) || isComplex(element.type());
+  if (!fromFloat || !isInteger(type))
+    return true;
+  IntegerRange range(type);
+  double whole = std::trunc(element.asDouble());
+  return whole >= range.least && whole < range.end; // not of NaN
 }
 
 Element convert(const Element &element, ElementType type) {
@@ -189,7 +223,8 @@ Element convert(const Element &element, ElementType type) {
   if (to == ElementKind::Complex && fromFloat)
     return Element::complex(type, element.asComplex());
   if (to == ElementKind::Float || to == ElementKind::Complex)
-    return fromFloat ? Element::number(type, element.asDouble()) : integerToFloat(element, type);
+    return fromFloat ? Element::result(type, element.asDouble(), element.asDouble())
+                     : integerToFloat(element, type);
   return fromFloat ? floatToInteger(element.asDouble(), type) : Element::integer(type, element.asUnsigned());
 }
 
@@ -211,4 +246,4 @@ Element reducePrecision(const Element &element, int exponentBits, int mantissaBi
   return Element::number(element.type(), rounded);
 }
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

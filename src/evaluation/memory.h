@@ -1,13 +1,13 @@
-// MemoryShare: the account of the memory that the interpreter's values take.
+// MemoryShare: the account of the memory that tensors take.
 #pragma once
 
 #include "base/error.h"
 
 #include <utility>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
-/// The most bytes that all values of a process together may take: the machine's memory, or that of the
+/// The most bytes that all tensors of a process together may take: the machine's memory, or that of the
 /// process's control group where it has less.
 TORCHERE_EXPORT int64_t memoryLimit();
 
@@ -31,4 +31,4 @@ private:
   int64_t bytes = 0;
 };
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

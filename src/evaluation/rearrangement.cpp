@@ -1,9 +1,9 @@
-// Implements what static and dynamic ops of rearrangement share.
-#include "interpreter/rearrangement.h"
+// Implements the ops that move elements.
+#include "evaluation/rearrangement.h"
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
-Result<Tensor> concatenateAlong(int64_t dimension, std::span<const Tensor> tensors) {
+Result<Tensor> concatenate(int64_t dimension, std::span<const Tensor> tensors) {
   Index shape = tensors.front().shape();
   for (const Tensor &tensor : tensors.subspan(1))
     shape[dimension] += tensor.shape()[dimension];
@@ -24,28 +24,23 @@ Result<Tensor> concatenateAlong(int64_t dimension, std::span<const Tensor> tenso
 Result<Tensor> partAlong(int64_t dimension, const Tensor &tensor, int64_t start, int64_t size) {
   Index shape = tensor.shape(), from;
   shape[dimension] = size;
-  TORCHERE_ASSIGN(Values part, take(tensor, std::move(shape), [&](IndexView index) {
-                    from.assign(index.begin(), index.end());
-                    from[dimension] += start;
-                    return flatten(from, tensor.shape());
-                  }));
-  return part.front().tensor();
+  return take(tensor, std::move(shape), [&](IndexView index) {
+    from.assign(index.begin(), index.end());
+    from[dimension] += start;
+    return flatten(from, tensor.shape());
+  });
 }
 
-Result<Values> iotaOf(const Call &call, Index shape) {
-  TORCHERE_ASSIGN(ElementType type, call.resultType());
-  int64_t dimension = call.integer("iota_dimension");
+Result<Tensor> iota(ElementType type, Index shape, int64_t dimension) {
   TORCHERE_ASSIGN(Tensor result, Tensor::create(type, std::move(shape)));
   forEachIndex(result.shape(), [&](IndexView index, int64_t position) {
     Element value = Element::integer(ElementType::I64, static_cast<uint64_t>(index[dimension]));
     result.set(position, convert(value, type));
   });
-  return Values{std::move(result)};
+  return result;
 }
 
-Result<Values> broadcastTo(const Call &call, Index shape) {
-  const Tensor &operand = call.operand(0);
-  Index dimensions = call.integers("broadcast_dimensions");
+Result<Tensor> broadcastInDim(const Tensor &operand, Index shape, IndexView dimensions) {
   for (size_t dimension = 0; dimension < dimensions.size(); ++dimension) {
     int64_t size = operand.shape()[dimension], target = shape[dimensions[dimension]];
     if (size != 1 && size != target)
@@ -56,6 +51,27 @@ Result<Values> broadcastTo(const Call &call, Index shape) {
   return take(operand, std::move(shape), [&](IndexView index) {
     for (size_t dimension = 0; dimension < dimensions.size(); ++dimension)
       from[dimension] = operand.shape()[dimension] == 1 ? 0 : index[dimensions[dimension]];
+    return flatten(from, operand.shape());
+  });
+}
+
+Result<Tensor> transpose(const Tensor &operand, IndexView permutation) {
+  Index shape, from(permutation.size());
+  for (int64_t dimension : permutation)
+    shape.push_back(operand.shape()[dimension]);
+  return take(operand, std::move(shape), [&](IndexView index) {
+    for (size_t dimension = 0; dimension < from.size(); ++dimension)
+      from[permutation[dimension]] = index[dimension];
+    return flatten(from, operand.shape());
+  });
+}
+
+Result<Tensor> reverse(const Tensor &operand, IndexView dimensions) {
+  Index from;
+  return take(operand, operand.shape(), [&](IndexView index) {
+    from.assign(index.begin(), index.end());
+    for (int64_t dimension : dimensions)
+      from[dimension] = operand.shape()[dimension] - 1 - from[dimension];
     return flatten(from, operand.shape());
   });
 }
@@ -73,8 +89,8 @@ static Result<int64_t> paddedSize(int64_t size, int64_t low, int64_t high, int64
   return padded;
 }
 
-Result<Values> padBy(const Call &call, const Index &low, const Index &high, const Index &interior) {
-  const Tensor &operand = call.operand(0), &padding = call.operand(1);
+Result<Tensor> pad(const Tensor &operand, const Tensor &padding, IndexView low, IndexView high,
+                   IndexView interior) {
   Index shape;
   for (size_t dimension = 0; dimension < low.size(); ++dimension) {
     TORCHERE_ASSIGN(int64_t size, paddedSize(operand.shape()[dimension], low[dimension], high[dimension],
@@ -91,11 +107,10 @@ Result<Values> padBy(const Call &call, const Index &low, const Index &high, cons
     if (isInside(target, shape))
       result.copyFrom(flatten(target, shape), operand, position);
   });
-  return Values{std::move(result)};
+  return result;
 }
 
-Result<Values> sliceBy(const Call &call, const Index &start, const Index &limit, const Index &strides) {
-  const Tensor &operand = call.operand(0);
+Result<Tensor> slice(const Tensor &operand, IndexView start, IndexView limit, IndexView strides) {
   Index shape;
   for (size_t dimension = 0; dimension < start.size(); ++dimension) {
     int64_t first = start[dimension], end = limit[dimension], stride = strides[dimension];
@@ -112,4 +127,4 @@ Result<Values> sliceBy(const Call &call, const Index &start, const Index &limit,
   });
 }
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

@@ -1,9 +1,10 @@
-// Evaluations made of a function on elements.
+// Ops on tensors that are computed element by element.
 #pragma once
 
-#include "interpreter/call.h"
+#include "evaluation/tensor.h"
+#include "stablehlo/dialect.h"
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 /// The operand's elements, each mapped.
 template <class Function> Result<Tensor> mapElements(const Tensor &operand, ElementType type, Function map) {
@@ -22,16 +23,12 @@ Result<Tensor> mapElements(const Tensor &lhs, const Tensor &rhs, ElementType typ
   return result;
 }
 
-template <Element (*function)(const Element &)> Result<Values> unary(const Call &call) {
-  TORCHERE_ASSIGN(ElementType type, call.resultType());
-  TORCHERE_ASSIGN(Tensor result, mapElements(call.operand(0), type, function));
-  return Values{std::move(result)};
-}
+/// The bools of a comparison. Floats go by IEEE 754's comparison, or its total order; complex numbers are
+/// equal or not.
+Result<Tensor> compare(stablehlo::CompareOp op, const Tensor &lhs, const Tensor &rhs);
+/// `onTrue` where `pred`, which may be a scalar, holds, elsewhere `onFalse`.
+Result<Tensor> select(const Tensor &pred, const Tensor &onTrue, const Tensor &onFalse);
+/// The operand, but at least `least` and at most `most`, which may be scalars.
+Result<Tensor> clamp(const Tensor &least, const Tensor &operand, const Tensor &most);
 
-template <Element (*function)(const Element &, const Element &)> Result<Values> binary(const Call &call) {
-  TORCHERE_ASSIGN(ElementType type, call.resultType());
-  TORCHERE_ASSIGN(Tensor result, mapElements(call.operand(0), call.operand(1), type, function));
-  return Values{std::move(result)};
-}
-
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

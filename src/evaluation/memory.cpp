@@ -1,5 +1,5 @@
 // Implements the account of memory.
-#include "interpreter/memory.h"
+#include "evaluation/memory.h"
 
 #include "base/file.h"
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <unistd.h>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 static std::atomic<int64_t> taken = 0;
 
@@ -50,4 +50,4 @@ MemoryShare::~MemoryShare() {
   taken -= bytes;
 }
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

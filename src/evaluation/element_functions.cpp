@@ -1,20 +1,24 @@
 // Functions of one element.
-#include "interpreter/element.h"
+#include "evaluation/element.h"
 
 #include <bit>
 #include <cmath>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 namespace {
 
 using Complex = std::complex<double>;
 
+Element floatResult(const Element &operand, double value) {
+  return Element::result(operand.type(), value, operand.asDouble());
+}
+
 /// `floats` on a real number, `complexes` on a complex one; the result is rounded to the operand's type.
 template <class Floats, class Complexes>
 Element apply(const Element &operand, Floats floats, Complexes complexes) {
   return isComplex(operand.type()) ? Element::complex(operand.type(), complexes(operand.asComplex()))
-                                   : Element::number(operand.type(), floats(operand.asDouble()));
+                                   : floatResult(operand, floats(operand.asDouble()));
 }
 
 template <class Function> Element apply(const Element &operand, Function function) {
@@ -65,7 +69,7 @@ Element cbrt(const Element &operand) {
 }
 
 Element ceil(const Element &operand) {
-  return Element::number(operand.type(), std::ceil(operand.asDouble()));
+  return floatResult(operand, std::ceil(operand.asDouble()));
 }
 
 Element cosine(const Element &operand) {
@@ -86,7 +90,7 @@ Element exponentialMinusOne(const Element &operand) {
 }
 
 Element floor(const Element &operand) {
-  return Element::number(operand.type(), std::floor(operand.asDouble()));
+  return floatResult(operand, std::floor(operand.asDouble()));
 }
 
 Element imaginaryPart(const Element &operand) {
@@ -110,8 +114,11 @@ Element logistic(const Element &operand) {
 }
 
 Element negate(const Element &operand) {
-  return isInteger(operand.type()) ? Element::integer(operand.type(), -operand.asUnsigned())
-                                   : apply(operand, [](auto value) { return -value; });
+  if (isInteger(operand.type()))
+    return Element::integer(operand.type(), -operand.asUnsigned());
+  if (isFloat(operand.type())) // NaN changes its sign as well
+    return Element::number(operand.type(), -operand.asDouble());
+  return Element::complex(operand.type(), -operand.asComplex());
 }
 
 Element bitNot(const Element &operand) {
@@ -127,11 +134,11 @@ Element realPart(const Element &operand) {
 }
 
 Element roundAwayFromZero(const Element &operand) {
-  return Element::number(operand.type(), std::round(operand.asDouble()));
+  return floatResult(operand, std::round(operand.asDouble()));
 }
 
 Element roundToEven(const Element &operand) {
-  return Element::number(operand.type(), std::nearbyint(operand.asDouble()));
+  return floatResult(operand, std::nearbyint(operand.asDouble()));
 }
 
 Element rsqrt(const Element &operand) {
@@ -141,7 +148,8 @@ Element rsqrt(const Element &operand) {
 Element sign(const Element &operand) {
   if (isInteger(operand.type()))
     return Element::integer(operand.type(), (operand.asSigned() > 0) - (operand.asSigned() < 0));
-  return apply(operand, realSign, complexSign);
+  return isFloat(operand.type()) ? Element::number(operand.type(), realSign(operand.asDouble()))
+                                 : Element::complex(operand.type(), complexSign(operand.asComplex()));
 }
 
 Element sine(const Element &operand) {
@@ -160,4 +168,4 @@ Element tanh(const Element &operand) {
   return apply(operand, [](auto value) { return std::tanh(value); });
 }
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

@@ -1,13 +1,13 @@
 // Elements: encodings, conversion and arithmetic in every type, where the specification and hardware part
 // ways.
-#include "interpreter/element.h"
+#include "evaluation/element.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 namespace {
 
 Element integer(ElementType type, int64_t value) {
@@ -103,6 +103,66 @@ TEST(Element, NanWinsInMaximumAndMinimum) {
   EXPECT_FALSE(isSame(minus, zero));
 }
 
+uint64_t encoding(const Element &element) {
+  uint64_t bits = 0;
+  element.store(reinterpret_cast<std::byte *>(&bits));
+  return bits;
+}
+
+Element encoded(ElementType type, uint64_t bits) {
+  return Element::load(type, reinterpret_cast<const std::byte *>(&bits));
+}
+
+TEST(Element, EveryNanIsStoredAsItWasLoaded) {
+  for (uint64_t bits : {0x7F800001u, 0x7FC00000u, 0xFFC12345u, 0xFFBFFFFFu})
+    EXPECT_EQ(encoding(encoded(ElementType::F32, bits)), bits);
+  for (uint64_t bits : {0x7C01u, 0xFE00u, 0xFDFFu})
+    EXPECT_EQ(encoding(encoded(ElementType::F16, bits)), bits);
+  EXPECT_EQ(encoding(encoded(ElementType::F8E4M3FN, 0xFF)), 0xFFu);
+}
+
+/// Processors differ here: x86 makes the NaN of inf - inf negative, ARM positive.
+TEST(Element, NanIsThatOfAnOperandOrThePositiveOne) {
+  Element infinity = Element::number(ElementType::F32, HUGE_VAL);
+  EXPECT_EQ(encoding(subtract(infinity, infinity)), 0x7FC00000u);
+  EXPECT_EQ(encoding(sqrt(negate(infinity))), 0x7FC00000u);
+  Element first = encoded(ElementType::F32, 0xFF800001), second = encoded(ElementType::F32, 0x7FC00002);
+  for (auto function : {add, subtract, multiply, divide, remainder, power, atan2, maximum, minimum}) {
+    EXPECT_EQ(encoding(function(first, second)), 0xFFC00001u); // made quiet
+    EXPECT_EQ(encoding(function(second, first)), 0x7FC00002u);
+    EXPECT_EQ(encoding(function(infinity, second)), 0x7FC00002u);
+  }
+  EXPECT_EQ(encoding(exponential(first)), 0xFFC00001u);
+  EXPECT_EQ(encoding(convert(first, ElementType::BF16)), 0xFFC0u);
+  EXPECT_EQ(encoding(negate(first)), 0x7F800001u); // moves a bit, computes nothing
+  EXPECT_EQ(encoding(abs(first)), 0x7F800001u);
+  EXPECT_EQ(encoding(sign(first)), 0xFF800001u);
+}
+
+TEST(Element, CasesThatTheSpecificationLeavesOpen) {
+  Element five = integer(ElementType::I8, 5), zero = integer(ElementType::I8, 0);
+  EXPECT_TRUE(isQuotientDefined(zero, five));
+  EXPECT_FALSE(isQuotientDefined(five, zero));
+  EXPECT_TRUE(isQuotientDefined(Element::number(ElementType::F32, 5), Element::number(ElementType::F32, 0)));
+  EXPECT_TRUE(isPowerDefined(five, zero));
+  EXPECT_FALSE(isPowerDefined(five, integer(ElementType::I8, -1)));
+  EXPECT_TRUE(isPowerDefined(integer(ElementType::U8, 5), integer(ElementType::U8, 255)));
+  auto converts = [](double value, ElementType type) {
+    return isConversionDefined(Element::number(ElementType::F64, value), type);
+  };
+  EXPECT_TRUE(converts(127.9, ElementType::I8));
+  EXPECT_FALSE(converts(128, ElementType::I8));
+  EXPECT_TRUE(converts(-128.9, ElementType::I8));
+  EXPECT_FALSE(converts(-129, ElementType::I8));
+  EXPECT_TRUE(converts(-0.9, ElementType::U64));
+  EXPECT_FALSE(converts(-1, ElementType::U64));
+  EXPECT_FALSE(converts(0x1p64, ElementType::U64));
+  EXPECT_FALSE(converts(std::nan(""), ElementType::I64));
+  EXPECT_TRUE(converts(std::nan(""), ElementType::Bool));
+  EXPECT_TRUE(converts(1e300, ElementType::F16));
+  EXPECT_TRUE(isConversionDefined(integer(ElementType::I64, -1), ElementType::U8));
+}
+
 TEST(Element, ShiftsBeyondTheWidth) {
   Element minusOne = integer(ElementType::I8, -1);
   for (int64_t shift : {8, 100, -1}) {
@@ -155,4 +215,4 @@ TEST(Element, HasAText) {
 }
 
 } // namespace
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation

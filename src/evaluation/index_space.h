@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace torchere::interpreter {
+namespace torchere::evaluation {
 
 /// One number a dimension: an index, a shape, or strides.
 using Index = std::vector<int64_t>;
@@ -52,4 +52,4 @@ template <class Visit> void forEachIndex(IndexView shape, Visit visit) {
     visit(IndexView(index), position);
 }
 
-} // namespace torchere::interpreter
+} // namespace torchere::evaluation
