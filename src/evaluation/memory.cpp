@@ -27,6 +27,10 @@ int64_t memoryLimit() {
   return limit;
 }
 
+int64_t memoryTaken() {
+  return taken.load();
+}
+
 Result<MemoryShare> MemoryShare::take(int64_t bytes) {
   int64_t before = taken.load();
   do {

@@ -10,6 +10,8 @@ namespace torchere::evaluation {
 /// The most bytes that all tensors of a process together may take: the machine's memory, or that of the
 /// process's control group where it has less.
 TORCHERE_EXPORT int64_t memoryLimit();
+/// What they take now.
+TORCHERE_EXPORT int64_t memoryTaken();
 
 /// A number of bytes out of memoryLimit(), given back at the end. What is larger than any memory must not be
 /// asked of the system: it may hand it out all the same, and end the process when it is written to.

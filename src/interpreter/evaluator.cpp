@@ -70,6 +70,28 @@ Result<Values> Evaluator::runEntry(Values arguments) {
   return results;
 }
 
+Result<Values> Evaluator::runEntryInProcesses(int64_t replicas, int64_t partitions,
+                                              std::vector<Values> arguments) {
+  TORCHERE_ASSIGN(func::FuncOp entry, findEntry());
+  if (arguments.size() != static_cast<size_t>(replicas * partitions))
+    return invalidArgument(
+        "[interpret] arguments for {} processes, expected for {} replicas of {} partitions", arguments.size(),
+        replicas, partitions);
+  ProcessGrid grid(replicas, partitions);
+  std::vector<ProcessGrid::Program> processes;
+  for (auto [place, given] : llvm::enumerate(arguments)) {
+    ProcessId id{static_cast<int64_t>(place) / partitions, static_cast<int64_t>(place) % partitions};
+    auto evaluator = std::make_shared<Evaluator>(*this, grid, id);
+    processes.push_back([evaluator, name = entry.getName(), given = std::move(given)] {
+      return evaluator->callFunction(name, given);
+    });
+  }
+  Result<Values> results = grid.runAll(std::move(processes));
+  if (!results)
+    return named(std::move(results).error(), entry.getName(), entry.getLoc());
+  return results;
+}
+
 static Status checkTypes(StringRef what, TypeRange types, const Values &values) {
   if (types.size() != values.size())
     return invalidArgument("wrong number of {}s: got {}, expected {}", what.str(), values.size(),

@@ -20,6 +20,11 @@ public:
 
   /// Runs the function that the options name.
   Result<Values> runEntry(Values arguments);
+  /// The same in processes of a grid, by replica, then by partition: each has arguments of its own. The
+  /// results are one process's after the other's.
+  Result<Values> runEntryInProcesses(int64_t replicas, int64_t partitions, std::vector<Values> arguments);
+  /// NotFound when the module has none that the options' name could mean.
+  Result<mlir::func::FuncOp> findEntry() const;
   /// NotFound when the module has no such function, or not its body.
   Result<mlir::func::FuncOp> findFunction(llvm::StringRef name) const;
   Result<Values> callFunction(llvm::StringRef name, Values arguments);
@@ -38,7 +43,6 @@ public:
   ProcessId process() const { return id; }
 
 private:
-  Result<mlir::func::FuncOp> findEntry() const;
   Status evaluate(mlir::Operation &op, Scope &scope);
   EvaluationTable::Row findRow(mlir::Operation &op);
   Result<Values> compute(mlir::Operation &op, const Values &operands, const Scope &scope);

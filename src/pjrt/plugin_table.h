@@ -46,8 +46,18 @@ template <class T> Status checkGiven(const T *pointer, std::string_view what) {
   return pointer ? Status{} : invalidArgument("no {}: got null", what);
 }
 
-/// The function at `offset` of the table that checks its argument and calls `implementation`. Nothing is
-/// thrown through the ABI.
+/// What the work gives; what it throws is an error. Nothing is thrown through the ABI, or out of a thread.
+template <class Work> Status guarded(Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc &) {
+    return fail(ErrorCode::ResourceExhausted, "no memory");
+  } catch (const std::exception &exception) {
+    return fail(ErrorCode::Internal, "{}", exception.what());
+  }
+}
+
+/// The function at `offset` of the table that checks its argument and calls `implementation`.
 template <auto implementation, size_t offset> struct Entry;
 template <class Args, Status (*implementation)(Args &), size_t offset> struct Entry<implementation, offset> {
   static Error *call(Args *args) noexcept {
@@ -58,13 +68,7 @@ template <class Args, Status (*implementation)(Args &), size_t offset> struct En
 private:
   static Status run(Args *args) {
     TORCHERE_TRY(checkStructure(args));
-    try {
-      return implementation(*args);
-    } catch (const std::bad_alloc &) {
-      return fail(ErrorCode::ResourceExhausted, "no memory");
-    } catch (const std::exception &exception) {
-      return fail(ErrorCode::Internal, "{}", exception.what());
-    }
+    return guarded([args] { return implementation(*args); });
   }
 };
 

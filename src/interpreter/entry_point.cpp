@@ -1,0 +1,131 @@
+// Implements the description of entries, and their runs in several processes.
+#include "interpreter/entry_point.h"
+
+#include "interpreter/evaluator.h"
+#include "interpreter/mlir_values.h"
+#include "stablehlo/module_implementation.h"
+
+using namespace mlir;
+
+namespace torchere::interpreter {
+
+std::string TensorType::text() const {
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    text += fmt::format("{}x", size);
+  return fmt::format("{}{}>", text, elementTypeInfo(elementType).name);
+}
+
+Result<int64_t> TensorType::byteSize() const {
+  int64_t size = elementTypeInfo(elementType).bytes;
+  for (int64_t extent : shape)
+    if (__builtin_mul_overflow(size, extent, &size))
+      return fail(ErrorCode::ResourceExhausted, "no memory for a {}", text());
+  return size;
+}
+
+static Result<TensorType> describe(Type type, StringRef what, size_t index) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  std::optional<ElementType> elementType =
+      tensor ? elementTypeOf(tensor.getElementType()) : std::optional<ElementType>();
+  if (!elementType)
+    return fail(ErrorCode::Unimplemented, "{} {} is a {}, expected a tensor", what.str(), index,
+                typeText(type));
+  if (!tensor.hasStaticShape())
+    return fail(ErrorCode::Unimplemented,
+                "{} {} is a {}, expected sizes that are known: refine its shapes first", what.str(), index,
+                typeText(type));
+  return TensorType{*elementType, Index(tensor.getShape().begin(), tensor.getShape().end())};
+}
+
+static Result<EntryArgument> describeArgument(func::FuncOp function, unsigned index,
+                                              const std::vector<TensorType> &results) {
+  EntryArgument argument;
+  TORCHERE_ASSIGN(argument.type, describe(function.getArgumentTypes()[index], "argument", index));
+  argument.isDonated = function.getArgAttr(index, "jax.buffer_donor") != nullptr;
+  if (auto alias = function.getArgAttrOfType<IntegerAttr>(index, "tf.aliasing_output")) {
+    uint64_t result = alias.getValue().getLimitedValue();
+    if (result >= results.size())
+      return invalidArgument("argument {} aliases result {} of {}", index, result, results.size());
+    if (results[result] != argument.type)
+      return invalidArgument("argument {} is a {} and aliases result {}, a {}", index, argument.type.text(),
+                             result, results[result].text());
+    argument.aliasingResult = result;
+    argument.isDonated = true;
+  }
+  return argument;
+}
+
+static Result<EntryPoint> describeFunction(func::FuncOp function) {
+  EntryPoint entry;
+  entry.name = function.getName().str();
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    TORCHERE_ASSIGN(TensorType result, describe(type, "result", index));
+    entry.results.push_back(std::move(result));
+  }
+  for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+    TORCHERE_ASSIGN(EntryArgument argument, describeArgument(function, index, entry.results));
+    entry.arguments.push_back(std::move(argument));
+  }
+  return entry;
+}
+
+/// What GSPMD and Shardy write: an attribute of the function or an op, or a custom call.
+static bool isSharded(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        auto speaksOfSharding = [](NamedAttribute attribute) {
+          return attribute.getName() == "mhlo.sharding" || attribute.getName() == "sdy.sharding";
+        };
+        bool found = llvm::any_of(op->getAttrs(), speaksOfSharding);
+        for (StringRef name : {"arg_attrs", "res_attrs"})
+          if (auto lists = op->getAttrOfType<ArrayAttr>(name))
+            for (auto list : lists.getAsRange<DictionaryAttr>())
+              found |= llvm::any_of(list, speaksOfSharding);
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Result<EntryPoint> describeEntry(const stablehlo::Module &module) {
+  Evaluator evaluator(*module.implementation().module, {});
+  TORCHERE_ASSIGN(func::FuncOp function, evaluator.findEntry());
+  Result<EntryPoint> entry = describeFunction(function);
+  if (!entry)
+    return fail(entry.error().code, "[{}] {}", function.getName().str(), entry.error().message);
+  entry->isSharded = isSharded(*module.implementation().module);
+  return entry;
+}
+
+static Result<std::vector<Tensor>> takeTensors(Values::iterator first, size_t count) {
+  std::vector<Tensor> tensors;
+  for (size_t index = 0; index < count; ++index, ++first) {
+    if (!first->isTensor())
+      return fail(ErrorCode::Unimplemented, "[interpret] the program returns {}, which cannot be handed out",
+                  typeText(*first));
+    tensors.push_back(first->tensor());
+  }
+  return tensors;
+}
+
+Result<std::vector<std::vector<Tensor>>> interpretProcesses(const stablehlo::Module &module,
+                                                            ProcessCounts counts,
+                                                            std::vector<std::vector<Tensor>> inputs) {
+  Evaluator evaluator(*module.implementation().module, {});
+  TORCHERE_ASSIGN(func::FuncOp entry, evaluator.findEntry());
+  std::vector<Values> arguments;
+  for (std::vector<Tensor> &given : inputs)
+    arguments.emplace_back(std::make_move_iterator(given.begin()), std::make_move_iterator(given.end()));
+  TORCHERE_ASSIGN(Values values,
+                  evaluator.runEntryInProcesses(counts.replicas, counts.partitions, std::move(arguments)));
+  std::vector<std::vector<Tensor>> results;
+  size_t count = entry.getNumResults();
+  for (size_t process = 0; process < inputs.size(); ++process) {
+    TORCHERE_ASSIGN(std::vector<Tensor> tensors,
+                    takeTensors(values.begin() + static_cast<std::ptrdiff_t>(process * count), count));
+    results.push_back(std::move(tensors));
+  }
+  return results;
+}
+
+} // namespace torchere::interpreter

@@ -1,0 +1,10 @@
+// The function that runs executables.
+#pragma once
+
+#include "pjrt/plugin_table.h"
+
+namespace torchere::interpreter_plugin {
+
+void fillExecute(pjrt::Api &api);
+
+} // namespace torchere::interpreter_plugin

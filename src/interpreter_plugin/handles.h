@@ -1,0 +1,50 @@
+// Which of the plugin's types stands behind which handle of the ABI. The handles are opaque, because other
+// plugins in the process have types of their own behind them.
+#pragma once
+
+#include "interpreter_plugin/client.h"
+
+namespace torchere::interpreter_plugin {
+
+struct Buffer;
+struct LoadedExecutable;
+class CompiledProgram;
+
+template <class Handle> struct Held;
+/// Buffers and executables keep the client as well: it may be destroyed before them.
+template <> struct Held<pjrt::Client> {
+  using type = std::shared_ptr<Client>;
+};
+template <> struct Held<pjrt::TopologyDescription> {
+  using type = Client;
+};
+template <> struct Held<pjrt::Device> {
+  using type = Device;
+};
+template <> struct Held<pjrt::DeviceDescription> {
+  using type = Device;
+};
+template <> struct Held<pjrt::Memory> {
+  using type = Memory;
+};
+template <> struct Held<pjrt::Buffer> {
+  using type = Buffer;
+};
+template <> struct Held<pjrt::LoadedExecutable> {
+  using type = LoadedExecutable;
+};
+template <> struct Held<pjrt::Executable> {
+  using type = std::shared_ptr<const CompiledProgram>;
+};
+
+template <class Handle> typename Held<Handle>::type &held(Handle *handle) {
+  return *reinterpret_cast<typename Held<Handle>::type *>(handle);
+}
+template <class Handle> const typename Held<Handle>::type &held(const Handle *handle) {
+  return *reinterpret_cast<const typename Held<Handle>::type *>(handle);
+}
+template <class Handle> Handle *handleOf(typename Held<Handle>::type *object) {
+  return reinterpret_cast<Handle *>(object);
+}
+
+} // namespace torchere::interpreter_plugin
