@@ -1,4 +1,5 @@
-# torchere_shared_library(): libtorchere.so, made of the object library of every folder but cli.
+# torchere_shared_library(): libtorchere.so, made of the object library of every folder but cli; and beside it
+# libtorchere_interpreter.so, by which PJRT's clients find the interpreter in it.
 # torchere_tool(NAME torchere_program OUTPUT_NAME torchere SOURCES main.cpp): a program of the wheel's torchere/bin, linked
 # to it. The target torchere_wheel builds all that the wheel holds.
 #
@@ -31,6 +32,16 @@ function(torchere_shared_library)
     INSTALL_RPATH "$ORIGIN")
   add_dependencies(torchere_wheel torchere)
   install(TARGETS torchere LIBRARY DESTINATION torchere/lib COMPONENT python)
+
+  add_library(torchere_interpreter_library SHARED
+    ${PROJECT_SOURCE_DIR}/src/interpreter_plugin/library/get_pjrt_api.cpp)
+  target_link_libraries(torchere_interpreter_library PRIVATE torchere)
+  set_target_properties(torchere_interpreter_library PROPERTIES
+    OUTPUT_NAME torchere_interpreter
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "$ORIGIN")
+  add_dependencies(torchere_wheel torchere_interpreter_library)
+  install(TARGETS torchere_interpreter_library LIBRARY DESTINATION torchere/lib COMPONENT python)
 endfunction()
 
 function(torchere_tool)

@@ -2,6 +2,8 @@
 #include "cli/subcommand.h"
 #include "runtime/discovery.h"
 
+#include <algorithm>
+
 namespace torchere::cli {
 
 static Status listPlugins(Report &report) {
@@ -13,9 +15,11 @@ static Status listPlugins(Report &report) {
     report.json["plugins"].push_back(
         {{"name", plugin.name}, {"path", plugin.path}, {"origin", plugin.origin}});
   }
-  if (rows.empty())
-    report.line("no plugins are known: `torchere plugins install cpu` fetches one");
   report.table(rows);
+  bool isCpuKnown = std::any_of(plugins.begin(), plugins.end(),
+                                [](const runtime::PluginLocation &plugin) { return plugin.name == "cpu"; });
+  if (!isCpuKnown)
+    report.line("XLA's CPU plugin is not installed: `torchere plugins install cpu` fetches it");
   return {};
 }
 

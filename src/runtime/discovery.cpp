@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <optional>
 #include <system_error>
 
@@ -101,9 +102,23 @@ static std::vector<PluginLocation> installedPlugins() {
   return plugins;
 }
 
+/// The interpreter's library, where it lies beside the one that this is in.
+static std::vector<PluginLocation> builtInPlugins() {
+  Dl_info library = {};
+  if (!dladdr(reinterpret_cast<const void *>(&pluginDirectory), &library) || !library.dli_fname)
+    return {};
+  fs::path path = fs::path(library.dli_fname).parent_path() / "libtorchere_interpreter.so";
+  std::error_code code;
+  if (!fs::is_regular_file(path, code))
+    return {};
+  return {{"interpreter", path.string(), "built in"}};
+}
+
 Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others) {
   TORCHERE_ASSIGN(std::vector<PluginLocation> plugins, parsePluginPaths(environment(pathsVariable)));
   for (PluginLocation &plugin : installedPlugins())
+    plugins.push_back(std::move(plugin));
+  for (PluginLocation &plugin : builtInPlugins())
     plugins.push_back(std::move(plugin));
   plugins.insert(plugins.end(), others.begin(), others.end());
   return plugins;

@@ -28,8 +28,8 @@ TORCHERE_EXPORT std::filesystem::path pluginDirectory();
 TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text);
 
 /// Every plugin that is known, the preferred one of a name first: those of PJRT_NAMES_AND_LIBRARY_PATHS,
-/// those in pluginDirectory() (the newest version of each), then `others` (what Python finds among installed
-/// packages).
+/// those in pluginDirectory() (the newest version of each), the interpreter that comes with libtorchere.so,
+/// then `others` (what Python finds among installed packages).
 TORCHERE_EXPORT Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others = {});
 
 /// The plugin of a name or path. An empty `nameOrPath` means the variable PJRT_DEVICE, or "cpu" without it;

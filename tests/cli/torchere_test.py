@@ -92,11 +92,23 @@ def test_plugins(torchere, tmp_path):
     environment = {"XDG_DATA_HOME": str(tmp_path), "PJRT_NAMES_AND_LIBRARY_PATHS": "mine:/opt/mine.so"}
     code, out, _ = torchere("plugins", "--json", **environment)
     assert code == 0
-    (found,) = json.loads(out)["plugins"]
-    assert (found["name"], found["path"]) == ("mine", "/opt/mine.so")
-    assert torchere("plugins", **environment)[1].split()[:2] == ["mine", "/opt/mine.so"]
-    _, out, _ = torchere("plugins", XDG_DATA_HOME=str(tmp_path), PJRT_NAMES_AND_LIBRARY_PATHS="")
-    assert out == "no plugins are known: `torchere plugins install cpu` fetches one\n"
+    mine, interpreter = json.loads(out)["plugins"]
+    assert (mine["name"], mine["path"]) == ("mine", "/opt/mine.so")
+    assert (interpreter["name"], interpreter["origin"]) == ("interpreter", "built in")
+    assert Path(interpreter["path"]).name == "libtorchere_interpreter.so"
+    lines = torchere("plugins", **environment)[1].splitlines()
+    assert lines[0].split()[:2] == ["mine", "/opt/mine.so"]
+    assert lines[1].split() == ["interpreter", interpreter["path"], "built", "in"]
+    assert lines[2] == "XLA's CPU plugin is not installed: `torchere plugins install cpu` fetches it"
+    environment["PJRT_NAMES_AND_LIBRARY_PATHS"] = "cpu:/opt/cpu.so"
+    assert "not installed" not in torchere("plugins", **environment)[1]
+
+
+def test_devices_of_the_interpreter(torchere):
+    code, out, _ = torchere("devices", PJRT_DEVICE="interpreter")
+    assert code == 0
+    assert out.splitlines()[0].startswith("interpreter StableHLO ")
+    assert out.splitlines()[1].split() == ["0", "interpreter", "InterpreterDevice(id=0)"]
 
 
 def test_the_help_of_plugins_names_what_python_does(torchere):

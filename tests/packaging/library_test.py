@@ -11,6 +11,7 @@ import torchere
 
 PACKAGE = Path(torchere.__file__).parent
 LIBRARY = PACKAGE / "lib" / "libtorchere.so"
+INTERPRETER = PACKAGE / "lib" / "libtorchere_interpreter.so"
 EXTENSIONS = sorted(PACKAGE.glob("_core.*.so"))
 PROGRAMS = sorted(path for path in (PACKAGE / "bin").glob("torchere") if path.is_file())
 
@@ -57,7 +58,13 @@ def test_the_extension_exports_only_its_entry():
         assert exported(extension) == ["PyInit__core"]
 
 
-@pytest.mark.parametrize("path", [LIBRARY, *EXTENSIONS, *PROGRAMS], ids=lambda path: path.name.split(".")[0])
+def test_the_interpreter_exports_only_its_table():
+    assert exported(INTERPRETER) == ["GetPjrtApi"]
+
+
+@pytest.mark.parametrize(
+    "path", [LIBRARY, INTERPRETER, *EXTENSIONS, *PROGRAMS], ids=lambda path: path.name.split(".")[0]
+)
 def test_only_system_libraries_are_needed(path):
     needed = set(dynamic(path, "NEEDED"))
     assert needed - SYSTEM_LIBRARIES <= {"libtorchere.so"}
@@ -65,6 +72,7 @@ def test_only_system_libraries_are_needed(path):
 
 def test_each_binary_finds_the_library_beside_it():
     assert dynamic(LIBRARY, "RUNPATH") == ["$ORIGIN"]
+    assert dynamic(INTERPRETER, "RUNPATH") == ["$ORIGIN"]
     for extension in EXTENSIONS:
         assert dynamic(extension, "RUNPATH") == ["$ORIGIN/lib"]
     assert PROGRAMS

@@ -33,7 +33,8 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    binaries = {f"torchere/_core{suffix}", "torchere/lib/libtorchere.so", "torchere/bin/torchere"}
+    libraries = {"torchere/lib/libtorchere.so", "torchere/lib/libtorchere_interpreter.so"}
+    binaries = {f"torchere/_core{suffix}", "torchere/bin/torchere"} | libraries
     assert binaries <= set(names)
     sources = {
         path.relative_to(ROOT / "python").as_posix()
