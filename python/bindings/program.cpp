@@ -1,14 +1,15 @@
 // torchere._core's part for src/program: the builder that a walk over an FX graph fills, and the program
 // made.
-#include "program/program.h"
 #include "bindings/bindings.h"
 #include "bindings/torch_values.h"
+#include "program/builder.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -28,97 +29,80 @@ static std::shared_ptr<const void> keepAlive(nb::object object) {
   });
 }
 
-/// Fills a Program. Graph 0 is the main one, graph i + 1 is Program::subgraphs[i].
+/// Converts for a program::Builder. Graph 0 is the main one, graph i + 1 is Program::subgraphs[i].
 class ProgramBuilder {
 public:
   explicit ProgramBuilder(nb::object vocabulary)
-      : vocabularyObject(vocabulary),
-        reader(nb::cast<const TorchVocabulary &>(vocabulary), program.expressions), nodeMaps(1) {
-    program.graph.name = "forward";
-  }
+      : vocabularyObject(vocabulary), reader(nb::cast<const TorchVocabulary &>(vocabulary), builder),
+        graphs{builder.main()}, nodeMaps(1) {}
 
   uint32_t addSubgraph(uint32_t parent, std::string name) {
-    uint32_t index = static_cast<uint32_t>(program.subgraphs.size());
-    program.subgraphs.emplace_back().name = std::move(name);
-    graphAt(parent).children.push_back(index);
+    graphs.push_back(builder.addSubgraph(graphs.at(parent), std::move(name)));
     nodeMaps.emplace_back();
-    return index + 1;
+    return static_cast<uint32_t>(graphs.size() - 1);
   }
 
-  void addPlaceholder(uint32_t graph, nb::handle node, std::string name, nb::handle value) {
-    Node added{.kind = NodeKind::Placeholder, .name = std::move(name), .op = "", .arguments = {}, .type = {}};
-    added.type = unwrap(reader.readType(value, added.name));
-    append(graph, node, std::move(added));
+  void addPlaceholder(uint32_t graph, nb::handle node, const std::string &name, nb::handle value) {
+    Type type = unwrap(reader.readType(value, name));
+    remember(graph, node, graphs.at(graph).placeholder(type, builder.label({.name = name})));
   }
 
-  void addCall(uint32_t graph, nb::handle node, std::string name, std::string op, nb::tuple names,
-               nb::tuple args, nb::dict kwargs, nb::handle value, uint32_t stackTrace, uint32_t moduleStack) {
-    Node added{
-        .kind = NodeKind::Call, .name = std::move(name), .op = std::move(op), .arguments = {}, .type = {}};
-    added.arguments.reserve(args.size() + kwargs.size());
+  void addCall(uint32_t graph, nb::handle node, const std::string &name, std::string_view op,
+               std::string_view schema, nb::tuple args, nb::dict kwargs, nb::handle value,
+               uint32_t stackTrace, uint32_t moduleStack) {
+    const Op *known = schema.empty() ? nullptr : unwrap(builder.program().ops->intern(op, schema));
+    std::vector<Argument> positional;
     for (size_t i = 0; i < args.size(); ++i) {
-      std::string argument = i < names.size() ? nb::cast<std::string>(names[i]) : std::to_string(i);
-      addArgument(graph, added, std::move(argument), args[i], /*byKeyword=*/false);
+      bool isNamed = known && i < known->argumentNames.size();
+      positional.push_back(
+          readArgument(graph, args[i], name, isNamed ? known->argumentNames[i] : std::to_string(i)));
     }
-    for (auto [key, argument] : kwargs)
-      addArgument(graph, added, nb::cast<std::string>(key), argument, /*byKeyword=*/true);
-    added.type = unwrap(reader.readType(value, added.name));
-    added.stackTrace = stackTrace;
-    added.moduleStack = moduleStack;
-    append(graph, node, std::move(added));
+    std::vector<KeywordArgument> keywords;
+    for (auto [key, argument] : kwargs) {
+      std::string keyword = nb::cast<std::string>(key);
+      Argument read = readArgument(graph, argument, name, keyword);
+      keywords.push_back({std::move(keyword), read});
+    }
+    Type type = unwrap(reader.readType(value, name));
+    Label label{name, stackTrace, moduleStack, {}};
+    remember(graph, node, unwrap(graphs.at(graph).call(op, schema, positional, keywords, type, label)));
   }
 
-  void addGetAttr(uint32_t graph, nb::handle node, std::string name, std::string attribute, uint32_t child,
-                  uint32_t stackTrace, uint32_t moduleStack) {
-    Node added{.kind = NodeKind::GetAttr,
-               .name = std::move(name),
-               .op = std::move(attribute),
-               .arguments = {},
-               .type = {}};
-    added.arguments.push_back({"graph", Argument{GraphReference{child - 1}}, false});
-    added.stackTrace = stackTrace;
-    added.moduleStack = moduleStack;
-    append(graph, node, std::move(added));
+  void addGetAttr(uint32_t graph, nb::handle node, const std::string &name, std::string_view attribute,
+                  uint32_t child, uint32_t stackTrace, uint32_t moduleStack) {
+    const Label *label = builder.label({name, stackTrace, moduleStack, {}});
+    remember(graph, node, graphs.at(graph).graph(attribute, graphs.at(child), label));
   }
 
   void setOutputs(uint32_t graph, nb::handle outputs) {
-    Argument list = unwrap(reader.readArgument(outputs, nodeMaps.at(graph), "output", "outputs"));
-    const auto *items = list.as<Argument::List>();
-    graphAt(graph).returnsOneValue = !items;
-    graphAt(graph).outputs = items ? *items : Argument::List{list};
+    Argument value = readArgument(graph, outputs, "output", "outputs");
+    if (const auto *items = value.as<Argument::List>())
+      graphs.at(graph).setOutputs({items->begin(), items->size()});
+    else
+      graphs.at(graph).setOutputs({&value, 1}, /*isBare=*/true);
   }
 
-  uint32_t addStackTrace(std::string text) {
-    program.stackTraces.push_back(std::move(text));
-    return static_cast<uint32_t>(program.stackTraces.size() - 1);
-  }
+  uint32_t addStackTrace(std::string text) { return builder.addStackTrace(std::move(text)); }
 
   uint32_t addModuleStack(const std::vector<std::pair<std::string, std::string>> &frames) {
-    std::vector<ModuleFrame> &stack = program.moduleStacks.emplace_back();
+    std::vector<ModuleFrame> stack;
     for (const auto &[path, className] : frames)
       stack.push_back({path, className});
-    return static_cast<uint32_t>(program.moduleStacks.size() - 1);
+    return builder.addModuleStack(std::move(stack));
   }
 
   void addInput(InputKind kind, std::string name, std::string target, bool persistent) {
-    program.inputs.push_back({kind, std::move(name), std::move(target), persistent, std::nullopt});
+    builder.program().inputs.push_back({kind, std::move(name), std::move(target), persistent, std::nullopt});
   }
 
   /// The last input added is a constant: the value that the program was captured with.
   void setInputConstant(nb::handle value) {
-    InputSpec &input = program.inputs.back();
-    input.constant = unwrap(reader.readArgument(value, {}, input.name, "value"));
+    InputSpec &input = builder.program().inputs.back();
+    input.constant = unwrap(reader.readArgument(value, {}, input.name, "value")).constant();
   }
 
   /// Specs come in the order of the main graph's outputs, which are set before.
-  void addOutput(OutputKind kind, std::string target) {
-    size_t index = program.outputs.size();
-    if (index >= program.graph.outputs.size())
-      throw ErrorException{Error{ErrorCode::InvalidArgument,
-                                 fmt::format("[signature] an output spec too many: expected {}", index),
-                                 {}}};
-    program.outputs.push_back({kind, program.graph.outputs[index], std::move(target)});
-  }
+  void addOutput(OutputKind kind, std::string target) { unwrap(builder.addOutput(kind, std::move(target))); }
 
   uint32_t addStorage(uintptr_t data, size_t byteSize, nb::object owner) {
     storages.push_back(std::make_shared<Storage>(
@@ -134,11 +118,13 @@ public:
                   std::move(strides),
                   storageOffset,
                   storages.at(storage)};
+    Program &program = builder.program();
     (isConstant ? program.constants : program.stateDict).insert_or_assign(std::move(name), std::move(weight));
   }
 
   void addRangeConstraint(const std::string &expression, std::optional<int64_t> least,
                           std::optional<int64_t> most) {
+    Program &program = builder.program();
     RangeConstraint constraint{unwrap(program.expressions.parse(expression)), Range{}};
     constraint.range.min = least.value_or(constraint.range.min);
     constraint.range.max = most.value_or(constraint.range.max);
@@ -146,38 +132,34 @@ public:
   }
 
   void setTrees(TreeSpec inputTree, TreeSpec outputTree, std::vector<std::string> argumentNames) {
+    Program &program = builder.program();
     program.inputTree = std::move(inputTree);
     program.outputTree = std::move(outputTree);
     program.argumentNames = std::move(argumentNames);
   }
 
   void setDimensionNames(std::map<std::string, std::string> names) {
-    program.dimensionNames = std::move(names);
+    builder.program().dimensionNames = std::move(names);
   }
 
   /// Verifies the program and hands it over; the builder is empty afterwards.
   std::shared_ptr<Program> finish() {
-    unwrap(program.verify());
-    return std::make_shared<Program>(std::move(program));
+    auto program = std::make_shared<Program>(builder.finish());
+    unwrap(program->verify());
+    return program;
   }
 
 private:
-  Graph &graphAt(uint32_t graph) { return graph == 0 ? program.graph : program.subgraphs.at(graph - 1); }
-
-  void append(uint32_t graph, nb::handle node, Node added) {
-    std::vector<Node> &nodes = graphAt(graph).nodes;
-    nodeMaps.at(graph).emplace(node.ptr(), static_cast<NodeId>(nodes.size()));
-    nodes.push_back(std::move(added));
+  Argument readArgument(uint32_t graph, nb::handle value, const std::string &node, const std::string &name) {
+    return unwrap(reader.readArgument(value, nodeMaps.at(graph), node, name));
   }
 
-  void addArgument(uint32_t graph, Node &node, std::string name, nb::handle value, bool byKeyword) {
-    Argument argument = unwrap(reader.readArgument(value, nodeMaps[graph], node.name, name));
-    node.arguments.push_back({std::move(name), std::move(argument), byKeyword});
-  }
+  void remember(uint32_t graph, nb::handle node, NodeId id) { nodeMaps.at(graph).emplace(node.ptr(), id); }
 
   nb::object vocabularyObject;
-  Program program;
+  Builder builder;
   TorchValueReader reader;
+  std::vector<GraphBuilder> graphs;
   std::vector<NodeMap> nodeMaps;
   std::vector<std::shared_ptr<const Storage>> storages;
 };
@@ -187,7 +169,7 @@ static std::map<std::string, size_t> countOps(const Program &program) {
   auto count = [&](const Graph &graph) {
     for (const Node &node : graph.nodes)
       if (node.kind == NodeKind::Call)
-        ++counts[node.op];
+        ++counts[node.op()];
   };
   count(program.graph);
   for (const Graph &graph : program.subgraphs)
@@ -200,9 +182,9 @@ static nb::list listNodes(const Program &program) {
   nb::list nodes;
   for (const Node &node : program.graph.nodes) {
     nb::list names;
-    for (const NamedArgument &argument : node.arguments)
+    for (const NamedArgument &argument : node.given())
       names.append(argument.name);
-    nodes.append(nb::make_tuple(node.name, node.op, nb::tuple(names), program.place(node)));
+    nodes.append(nb::make_tuple(node.name(), node.op(), nb::tuple(names), program.place(node)));
   }
   return nodes;
 }
@@ -250,7 +232,7 @@ static void bindBuilder(nb::module_ &module) {
       .def("add_placeholder", &ProgramBuilder::addPlaceholder, nb::arg("graph"), nb::arg("node"),
            nb::arg("name"), nb::arg("value").none())
       .def("add_call", &ProgramBuilder::addCall, nb::arg("graph"), nb::arg("node"), nb::arg("name"),
-           nb::arg("op"), nb::arg("names"), nb::arg("args"), nb::arg("kwargs"), nb::arg("value").none(),
+           nb::arg("op"), nb::arg("schema"), nb::arg("args"), nb::arg("kwargs"), nb::arg("value").none(),
            nb::arg("stack_trace"), nb::arg("module_stack"))
       .def("add_get_attr", &ProgramBuilder::addGetAttr, nb::arg("graph"), nb::arg("node"), nb::arg("name"),
            nb::arg("attribute"), nb::arg("child"), nb::arg("stack_trace"), nb::arg("module_stack"))
@@ -286,6 +268,13 @@ void bindProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program", "A captured program as plain data.")
       .def("__str__", &Program::print)
       .def("verify", [](const Program &self) { unwrap(self.verify()); })
+      .def(
+          "structural_hash",
+          [](const Program &self) {
+            auto [high, low] = self.structuralHash();
+            return fmt::format("{:016x}{:016x}", high, low);
+          },
+          "32 digits, equal for programs that compute the same with other names and weights")
       .def("count_ops", &countOps, "op name -> number of calls, those in subgraphs included")
       .def("nodes", &listNodes, "(name, op, argument names, place) of each node of the main graph")
       .def_prop_ro(

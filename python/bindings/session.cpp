@@ -15,7 +15,7 @@
 
 namespace torchere::bindings {
 
-using program::Argument;
+using program::Constant;
 using session::Input;
 using session::Session;
 
@@ -30,7 +30,7 @@ static nb::object torchDevice(const std::string &name) {
   return torch.is_none() ? nb::cast(name) : nb::object(torch.attr("device")(name));
 }
 
-static nb::object toPython(const Argument &argument) {
+static nb::object toPython(const Constant &argument) {
   struct Converter {
     bool isTuple;
     nb::object operator()(std::monostate) const { return nb::none(); }
@@ -43,14 +43,12 @@ static nb::object toPython(const Argument &argument) {
     nb::object operator()(const program::Device &value) const { return torchDevice(value.name); }
     nb::object operator()(const program::Layout &value) const { return torchConstant(value.name); }
     nb::object operator()(const program::MemoryFormat &value) const { return torchConstant(value.name); }
-    nb::object operator()(const Argument::List &list) const {
+    nb::object operator()(const Constant::List &list) const {
       nb::list values;
-      for (const Argument &element : list)
+      for (const Constant &element : list)
         values.append(toPython(element));
       return isTuple ? nb::object(nb::tuple(values)) : nb::object(values);
     }
-    nb::object operator()(const program::NodeReference &) const { return refuse("a node"); }
-    nb::object operator()(const program::GraphReference &) const { return refuse("a graph"); }
     nb::object operator()(const program::OpReference &value) const { return refuse(value.name); }
     static nb::object refuse(const std::string &what) {
       throw ErrorException{Error{ErrorCode::Internal, fmt::format("[output] no constant: got {}", what), {}}};
@@ -59,49 +57,49 @@ static nb::object toPython(const Argument &argument) {
   return std::visit(Converter{argument.isTuple}, argument.value);
 }
 
-static Argument readConstant(nb::handle value, const Subject &subject, size_t depth = 0);
+static Constant readConstant(nb::handle value, const Subject &subject, size_t depth = 0);
 
 /// Lists may contain themselves.
 static constexpr size_t depthLimit = 100;
 
-static Argument readList(nb::handle value, const Subject &subject, size_t depth) {
+static Constant readList(nb::handle value, const Subject &subject, size_t depth) {
   if (depth == depthLimit)
     refuse(subject, fmt::format("nests too deeply: expected at most {} levels", depthLimit));
-  Argument::List list;
+  Constant::List list;
   for (nb::handle element : value)
     list.push_back(readConstant(element, subject, depth + 1));
-  return Argument{std::move(list), static_cast<bool>(PyTuple_Check(value.ptr()))};
+  return Constant{std::move(list), static_cast<bool>(PyTuple_Check(value.ptr()))};
 }
 
-static Argument readInteger(nb::handle value, const Subject &subject) {
+static Constant readInteger(nb::handle value, const Subject &subject) {
   int overflow = 0;
   int64_t integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (overflow != 0)
     refuse(subject, "an integer of more than 64 bits, which no program takes");
-  return Argument{integer};
+  return Constant{integer};
 }
 
-static Argument readText(nb::handle value, const Subject &subject) {
+static Constant readText(nb::handle value, const Subject &subject) {
   Py_ssize_t size = 0;
   const char *text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
   if (text)
-    return Argument{std::string(text, static_cast<size_t>(size))};
+    return Constant{std::string(text, static_cast<size_t>(size))};
   PyErr_Clear();
   refuse(subject, "a string that is not UTF-8, which no program takes");
 }
 
-static Argument readConstant(nb::handle value, const Subject &subject, size_t depth) {
+static Constant readConstant(nb::handle value, const Subject &subject, size_t depth) {
   PyObject *object = value.ptr();
   if (value.is_none())
     return {};
   if (PyBool_Check(object))
-    return Argument{object == Py_True};
+    return Constant{object == Py_True};
   if (PyLong_Check(object))
     return readInteger(value, subject);
   if (PyFloat_Check(object))
-    return Argument{PyFloat_AS_DOUBLE(object)};
+    return Constant{PyFloat_AS_DOUBLE(object)};
   if (PyComplex_Check(object))
-    return Argument{std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))};
+    return Constant{std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))};
   if (PyUnicode_Check(object))
     return readText(value, subject);
   if (PyList_Check(object) || PyTuple_Check(object))

@@ -377,19 +377,19 @@ nb::object toPythonDType(DType dtype) {
   return loaded ? nb::object(loaded->module.attr(name.c_str())) : nb::cast(name);
 }
 
-std::optional<program::Argument> readTorchConstant(nb::handle object, const Subject &subject) {
+std::optional<program::Constant> readTorchConstant(nb::handle object, const Subject &subject) {
   const Torch *loaded = torch(false);
   if (!loaded)
     return std::nullopt;
   PyTypeObject *type = Py_TYPE(object.ptr());
   if (type == loaded->dtype)
-    return program::Argument{readDType(object, subject)};
+    return program::Constant{readDType(object, subject)};
   if (type == loaded->device)
-    return program::Argument{program::Device{nb::cast<std::string>(nb::str(object))}};
+    return program::Constant{program::Device{nb::cast<std::string>(nb::str(object))}};
   if (type == loaded->layout)
-    return program::Argument{program::Layout{lastWord(object)}};
+    return program::Constant{program::Layout{lastWord(object)}};
   if (type == loaded->memoryFormat)
-    return program::Argument{program::MemoryFormat{lastWord(object)}};
+    return program::Constant{program::MemoryFormat{lastWord(object)}};
   return std::nullopt;
 }
 

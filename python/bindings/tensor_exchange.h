@@ -72,6 +72,6 @@ nb::object torchOrNone();
 /// torch.float32 and the like for a dtype; its name when torch is not installed.
 nb::object toPythonDType(DType dtype);
 /// Torch's dtype, layout, memory format or device as a constant; empty for other objects.
-std::optional<program::Argument> readTorchConstant(nb::handle object, const Subject &subject);
+std::optional<program::Constant> readTorchConstant(nb::handle object, const Subject &subject);
 
 } // namespace torchere::bindings

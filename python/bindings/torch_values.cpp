@@ -6,6 +6,7 @@
 namespace torchere::bindings {
 
 using program::Argument;
+using program::Constant;
 using program::SymInt;
 using program::Type;
 
@@ -27,16 +28,16 @@ TorchVocabulary::TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict lay
   higherOrderOp = classOf(classes, "higher_order_op", kept);
   for (auto [object, name] : dtypes)
     if (std::optional<DType> dtype = dtypeFromTorchName(nb::cast<std::string>(name)))
-      constants[object.ptr()] = Argument{*dtype};
+      constants[object.ptr()] = Constant{*dtype};
   for (auto [object, name] : layouts)
-    constants[object.ptr()] = Argument{program::Layout{nb::cast<std::string>(name)}};
+    constants[object.ptr()] = Constant{program::Layout{nb::cast<std::string>(name)}};
   for (auto [object, name] : memoryFormats)
-    constants[object.ptr()] = Argument{program::MemoryFormat{nb::cast<std::string>(name)}};
+    constants[object.ptr()] = Constant{program::MemoryFormat{nb::cast<std::string>(name)}};
   for (nb::dict dict : {dtypes, layouts, memoryFormats})
     kept.push_back(dict);
 }
 
-const Argument *TorchVocabulary::constant(PyObject *object) const {
+const Constant *TorchVocabulary::constant(PyObject *object) const {
   auto found = constants.find(object);
   return found == constants.end() ? nullptr : &found->second;
 }
@@ -59,7 +60,7 @@ static Result<int64_t> readInteger(nb::handle value, const std::string &node) {
 }
 
 Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap &nodes,
-                                                const std::string &node, const std::string &name) const {
+                                                const std::string &node, const std::string &name) {
   PyObject *object = value.ptr();
   if (value.is_none())
     return Argument{};
@@ -79,25 +80,26 @@ Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap 
   if (PyFloat_Check(object))
     return Argument{PyFloat_AS_DOUBLE(object)};
   if (PyList_Check(object) || PyTuple_Check(object)) {
-    Argument::List list;
+    std::vector<Argument> list;
     for (nb::handle item : value) {
       TORCHERE_ASSIGN(Argument element, readArgument(item, nodes, node, name));
       list.push_back(std::move(element));
     }
-    return Argument{std::move(list), static_cast<bool>(PyTuple_Check(object))};
+    return builder.list(list, PyTuple_Check(object));
   }
-  if (const Argument *constant = vocabulary.constant(object))
-    return *constant;
+  if (const Constant *constant = vocabulary.constant(object))
+    return builder.constant(*constant);
   if (PyUnicode_Check(object))
-    return Argument{nb::cast<std::string>(value)};
+    return builder.constant({nb::cast<std::string>(value)});
   if (PyComplex_Check(object))
-    return Argument{std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))};
+    return builder.constant(
+        {std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))});
   if (vocabulary.isDevice(object))
-    return Argument{program::Device{textOf(value)}};
+    return builder.constant({program::Device{textOf(value)}});
   if (vocabulary.isOpOverload(object))
-    return Argument{program::OpReference{textOf(value)}};
+    return builder.constant({program::OpReference{textOf(value)}});
   if (vocabulary.isHigherOrderOp(object))
-    return Argument{program::OpReference{"higher_order." + textOf(value)}};
+    return builder.constant({program::OpReference{"higher_order." + textOf(value)}});
   return fail(ErrorCode::Unimplemented, "[{}] argument '{}' cannot be captured: got {} of type {}", node,
               name, reprOf(value), textOf(value.type().attr("__name__")));
 }
@@ -108,7 +110,7 @@ Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string 
   std::string text = textOf(value);
   if (auto found = parsed.find(text); found != parsed.end())
     return found->second;
-  Result<SymInt> symInt = expressions.parse(text);
+  Result<SymInt> symInt = builder.program().expressions.parse(text);
   if (!symInt)
     return fail(symInt.error().code, "[{}] a size is not understood: {}", node, symInt.error().message);
   parsed.emplace(std::move(text), *symInt);
@@ -125,20 +127,20 @@ Result<std::vector<SymInt>> TorchValueReader::readSymInts(nb::handle sequence, c
 }
 
 Result<DType> TorchValueReader::readDType(nb::handle value, const std::string &node) const {
-  const Argument *constant = vocabulary.constant(value.ptr());
+  const Constant *constant = vocabulary.constant(value.ptr());
   if (!constant || !constant->as<DType>())
     return fail(ErrorCode::Unimplemented, "[{}] unknown element type: got {}", node, textOf(value));
   return *constant->as<DType>();
 }
 
-Result<program::TensorType> TorchValueReader::readTensorType(nb::handle tensor, const std::string &node) {
-  program::TensorType type;
-  TORCHERE_ASSIGN(type.dtype, readDType(tensor.attr("dtype"), node));
-  TORCHERE_ASSIGN(type.shape, readSymInts(tensor.attr("shape"), node));
+Result<Type> TorchValueReader::readTensorType(nb::handle tensor, const std::string &node) {
+  TORCHERE_ASSIGN(DType dtype, readDType(tensor.attr("dtype"), node));
+  TORCHERE_ASSIGN(std::vector<SymInt> shape, readSymInts(tensor.attr("shape"), node));
+  std::vector<SymInt> strides;
   try {
-    TORCHERE_ASSIGN(type.strides, readSymInts(tensor.attr("stride")(), node));
+    TORCHERE_ASSIGN(strides, readSymInts(tensor.attr("stride")(), node));
   } catch (const nb::python_error &) {
-    type.strides.clear(); // sparse layouts have none
+    strides.clear(); // sparse layouts have none
   }
   nb::object device = tensor.attr("device");
   auto [entry, isNew] = devices.try_emplace(device.ptr());
@@ -146,31 +148,28 @@ Result<program::TensorType> TorchValueReader::readTensorType(nb::handle tensor, 
     entry->second = textOf(device);
     keptDevices.push_back(device);
   }
-  type.device = entry->second;
-  return type;
+  return builder.tensorType(dtype, shape, strides, entry->second);
 }
 
 Result<Type> TorchValueReader::readType(nb::handle value, const std::string &node) {
   PyObject *object = value.ptr();
-  if (vocabulary.isTensor(object)) {
-    TORCHERE_ASSIGN(program::TensorType tensor, readTensorType(value, node));
-    return Type{std::move(tensor)};
-  }
+  if (vocabulary.isTensor(object))
+    return readTensorType(value, node);
   if (vocabulary.isSymInt(object)) {
     TORCHERE_ASSIGN(SymInt symInt, readSymInt(value, node));
-    return Type{program::SymIntType{symInt}};
+    return builder.type(program::SymIntType{symInt});
   }
   if (vocabulary.isSymFloat(object))
-    return Type{program::SymFloatType{textOf(value)}};
+    return builder.type(program::SymFloatType{textOf(value)});
   if (vocabulary.isSymBool(object))
-    return Type{program::SymBoolType{textOf(value)}};
+    return builder.type(program::SymBoolType{textOf(value)});
   if (PyList_Check(object) || PyTuple_Check(object)) {
-    Type::List types;
+    std::vector<Type> types;
     for (nb::handle item : value) {
       TORCHERE_ASSIGN(Type type, readType(item, node));
       types.push_back(std::move(type));
     }
-    return Type{std::move(types)};
+    return builder.type(Type::List(types));
   }
   return Type{};
 }

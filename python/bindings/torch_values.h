@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bindings/bindings.h"
-#include "program/program.h"
+#include "program/builder.h"
 
 #include <string>
 #include <unordered_map>
@@ -29,26 +29,27 @@ public:
   bool isOpOverload(PyObject *object) const { return PyObject_TypeCheck(object, opOverload); }
   bool isHigherOrderOp(PyObject *object) const { return PyObject_TypeCheck(object, higherOrderOp); }
   /// A dtype, layout or memory format; null for everything else.
-  const program::Argument *constant(PyObject *object) const;
+  const program::Constant *constant(PyObject *object) const;
 
 private:
   PyTypeObject *node, *tensor, *symInt, *symFloat, *symBool, *device, *opOverload, *higherOrderOp;
-  std::unordered_map<PyObject *, program::Argument> constants;
+  std::unordered_map<PyObject *, program::Constant> constants;
   std::vector<nb::object> kept; ///< the objects above, so that their addresses stay theirs
 };
 
 /// The nodes of one graph, by the address of their torch.fx.Node.
 using NodeMap = std::unordered_map<PyObject *, program::NodeId>;
 
+/// What is read belongs to the builder's program.
 class TorchValueReader {
 public:
-  TorchValueReader(const TorchVocabulary &vocabulary, program::ExpressionPool &expressions)
-      : vocabulary(vocabulary), expressions(expressions) {}
+  TorchValueReader(const TorchVocabulary &vocabulary, program::Builder &builder)
+      : vocabulary(vocabulary), builder(builder) {}
 
   /// An argument of node `node`; `name` is the argument's, for errors. Fails on what a program cannot hold:
   /// an integer of more than 64 bits, a dict, a slice, a tensor, an object.
   Result<program::Argument> readArgument(nb::handle value, const NodeMap &nodes, const std::string &node,
-                                         const std::string &name) const;
+                                         const std::string &name);
   /// The type of a node's meta["val"].
   Result<program::Type> readType(nb::handle value, const std::string &node);
   /// A size: an int or a SymInt.
@@ -56,11 +57,11 @@ public:
   Result<DType> readDType(nb::handle value, const std::string &node) const;
 
 private:
-  Result<program::TensorType> readTensorType(nb::handle tensor, const std::string &node);
+  Result<program::Type> readTensorType(nb::handle tensor, const std::string &node);
   Result<std::vector<program::SymInt>> readSymInts(nb::handle sequence, const std::string &node);
 
   const TorchVocabulary &vocabulary;
-  program::ExpressionPool &expressions;
+  program::Builder &builder;
   std::unordered_map<std::string, program::SymInt> parsed; ///< texts of SymInts that were read before
   std::unordered_map<PyObject *, std::string>
       devices; ///< names of torch.device objects, kept in `keptDevices`

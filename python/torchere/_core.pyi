@@ -39,6 +39,58 @@ def interpret(text: str, inputs: Sequence[tuple[str, Sequence[int], bytes]], ent
     Runs a module on the reference interpreter. Tensors are (element type, shape, bytes).
     """
 
+class AliasSet:
+    """The alias annotation of a type: (a!), (a -> *)."""
+
+    @property
+    def before(self) -> list[str]: ...
+
+    @property
+    def after(self) -> list[str]: ...
+
+    @property
+    def is_write(self) -> bool: ...
+
+class SchemaArgument:
+    """An argument or a result of an op."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def alias(self) -> AliasSet | None:
+        """The value's own; None where there is none."""
+
+    @property
+    def is_written(self) -> bool: ...
+
+    @property
+    def is_keyword_only(self) -> bool: ...
+
+    @property
+    def default_text(self) -> str | None:
+        """None where a call must give the argument."""
+
+class Schema:
+    """An op's signature, read from ATen's schema language."""
+
+    def __init__(self, text: str) -> None: ...
+
+    def __str__(self) -> str:
+        """As str() of torch's FunctionSchema."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def arguments(self) -> list[SchemaArgument]: ...
+
+    @property
+    def results(self) -> list[SchemaArgument]: ...
+
 class InputKind(enum.Enum):
     """What an input of a program is; torch's names."""
 
@@ -89,7 +141,7 @@ class ProgramBuilder:
 
     def add_placeholder(self, graph: int, node: object, name: str, value: object | None) -> None: ...
 
-    def add_call(self, graph: int, node: object, name: str, op: str, names: tuple, args: tuple, kwargs: dict, value: object | None, stack_trace: int, module_stack: int) -> None: ...
+    def add_call(self, graph: int, node: object, name: str, op: str, schema: str, args: tuple, kwargs: dict, value: object | None, stack_trace: int, module_stack: int) -> None: ...
 
     def add_get_attr(self, graph: int, node: object, name: str, attribute: str, child: int, stack_trace: int, module_stack: int) -> None: ...
 
@@ -123,6 +175,11 @@ class Program:
     def __str__(self) -> str: ...
 
     def verify(self) -> None: ...
+
+    def structural_hash(self) -> str:
+        """
+        32 digits, equal for programs that compute the same with other names and weights
+        """
 
     def count_ops(self) -> dict[str, int]:
         """op name -> number of calls, those in subgraphs included"""

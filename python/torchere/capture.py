@@ -41,14 +41,14 @@ def _vocabulary() -> _core.TorchVocabulary:
 
 
 @functools.cache
-def _describe_target(target: Any) -> tuple[str, tuple[str, ...]]:
-    """A callable's name as the program gives it, and the names of its parameters in its schema."""
+def _describe_target(target: Any) -> tuple[str, str]:
+    """A callable's name as the program gives it, and its schema; empty where torch has none."""
     import torch
     from torch.fx.node import _get_qualified_name
 
     if isinstance(target, torch._ops.OpOverload):
-        return str(target), tuple(argument.name for argument in target._schema.arguments)
-    return _get_qualified_name(target).removeprefix("torch.ops."), ()
+        return str(target), str(target._schema)
+    return _get_qualified_name(target).removeprefix("torch.ops."), ""
 
 
 def check_not_merged(exported_program: Any) -> None:
@@ -124,14 +124,14 @@ class _Capture:
         for node in module.graph.nodes:
             meta = node.meta
             if node.op == "call_function":
-                op, names = _describe_target(node.target)
+                op, schema = _describe_target(node.target)
                 trace, stack = self.stacks(meta)
                 args = (
                     graph,
                     node,
                     node.name,
                     op,
-                    names,
+                    schema,
                     node.args,
                     node.kwargs,
                     meta.get("val"),

@@ -40,16 +40,14 @@ struct ArgumentWriter {
   Result<OrderedJson> operator()(const MemoryFormat &value) const {
     return OrderedJson{{"memory_format", value.name}};
   }
-  Result<OrderedJson> operator()(const Argument::List &values) const {
+  Result<OrderedJson> operator()(const Constant::List &values) const {
     OrderedJson list = OrderedJson::array();
-    for (const Argument &value : values) {
+    for (const Constant &value : values) {
       TORCHERE_ASSIGN(OrderedJson json, argumentToJson(value, subject));
       list.push_back(std::move(json));
     }
     return isTuple ? OrderedJson{{"tuple", list}} : list;
   }
-  Result<OrderedJson> operator()(const NodeReference &) const { return noConstant("a node"); }
-  Result<OrderedJson> operator()(const GraphReference &) const { return noConstant("a graph"); }
   Result<OrderedJson> operator()(const OpReference &) const { return noConstant("an op"); }
 
   Result<OrderedJson> noConstant(const char *what) const {
@@ -59,15 +57,15 @@ struct ArgumentWriter {
 
 } // namespace
 
-Result<OrderedJson> argumentToJson(const Argument &argument, std::string_view subject) {
+Result<OrderedJson> argumentToJson(const Constant &argument, std::string_view subject) {
   return std::visit(ArgumentWriter{subject, argument.isTuple}, argument.value);
 }
 
-static Argument listFromJson(const JsonCursor &json, bool isTuple) {
-  Argument::List list;
+static Constant listFromJson(const JsonCursor &json, bool isTuple) {
+  Constant::List list;
   for (JsonCursor element : json.elements())
     list.push_back(argumentFromJson(element));
-  Argument result{std::move(list)};
+  Constant result{std::move(list)};
   result.isTuple = isTuple;
   return result;
 }
@@ -83,13 +81,13 @@ static double floatFromJson(const JsonCursor &json) {
   return std::nan("");
 }
 
-static Argument complexFromJson(const JsonCursor &json) {
+static Constant complexFromJson(const JsonCursor &json) {
   JsonElements parts = json.elements();
   if (parts.size() != 2)
     json.fail("got {} parts of a complex number, expected 2", parts.size());
   double real = floatFromJson(parts[0]);
   double imaginary = floatFromJson(parts[1]);
-  return Argument{std::complex<double>(real, imaginary)};
+  return Constant{std::complex<double>(real, imaginary)};
 }
 
 /// torch's own; the names end up as attributes of the module torch.
@@ -105,7 +103,7 @@ static void checkListed(const JsonCursor &json, const std::string &name,
 }
 
 /// An object with one key, which names the type.
-static Argument taggedFromJson(const JsonCursor &json) {
+static Constant taggedFromJson(const JsonCursor &json) {
   if (size_t size = json.json().size(); size != 1) {
     json.fail("got {} keys, expected one that says the type", size);
     return {};
@@ -117,43 +115,43 @@ static Argument taggedFromJson(const JsonCursor &json) {
   if (key == "complex")
     return complexFromJson(value);
   if (key == "float")
-    return Argument{floatFromJson(json)};
+    return Constant{floatFromJson(json)};
   std::string name = value.text();
   if (key == "device")
-    return Argument{Device{name}};
+    return Constant{Device{name}};
   if (key == "layout") {
     checkListed(value, name, layouts);
-    return Argument{Layout{name}};
+    return Constant{Layout{name}};
   }
   if (key == "memory_format") {
     checkListed(value, name, memoryFormats);
-    return Argument{MemoryFormat{name}};
+    return Constant{MemoryFormat{name}};
   }
   if (key != "dtype")
     json.fail("got the type \"{}\", which is none that a constant can have", key);
   std::optional<DType> dtype = dtypeFromTorchName(name);
   if (!dtype)
     value.fail("got the dtype \"{}\", expected one of torch's", name);
-  return Argument{dtype.value_or(DType())};
+  return Constant{dtype.value_or(DType())};
 }
 
-Argument argumentFromJson(const JsonCursor &json) {
+Constant argumentFromJson(const JsonCursor &json) {
   const Json &value = json.json();
   switch (value.type()) {
   case Json::value_t::null:
-    return Argument{};
+    return Constant{};
   case Json::value_t::boolean:
-    return Argument{value.get<bool>()};
+    return Constant{value.get<bool>()};
   case Json::value_t::number_float:
-    return Argument{value.get<double>()};
+    return Constant{value.get<double>()};
   case Json::value_t::string:
-    return Argument{value.get<std::string>()};
+    return Constant{value.get<std::string>()};
   case Json::value_t::array:
     return listFromJson(json, false);
   case Json::value_t::object:
     return taggedFromJson(json);
   default:
-    return Argument{json.integer()};
+    return Constant{json.integer()};
   }
 }
 

@@ -12,10 +12,10 @@ namespace torchere::artifact {
 /// null, integers, bools, strings and lists are their own JSON; so are finite floats (always with a point or
 /// an exponent). The rest is an object of one key: {"float": "nan"}, {"complex": [re, im]}, {"tuple": [...]},
 /// {"dtype": "float32"}, {"device": "cpu"}, {"layout": "strided"}, {"memory_format": "contiguous_format"}.
-/// Fails for references into a graph, which are not constants.
-TORCHERE_EXPORT Result<OrderedJson> argumentToJson(const program::Argument &argument,
+/// Fails for an op, which only arguments of nodes are.
+TORCHERE_EXPORT Result<OrderedJson> argumentToJson(const program::Constant &argument,
                                                    std::string_view subject);
 
-program::Argument argumentFromJson(const JsonCursor &json);
+program::Constant argumentFromJson(const JsonCursor &json);
 
 } // namespace torchere::artifact

@@ -41,7 +41,7 @@ static OrderedJson locationJson(const EntryInput &input) {
 }
 
 /// str(type(value)) in Python.
-static std::string pythonTypeText(const Argument &argument) {
+static std::string pythonTypeText(const Constant &argument) {
   struct Names {
     const char *operator()(const std::monostate &) const { return "NoneType"; }
     const char *operator()(int64_t) const { return "int"; }
@@ -53,9 +53,7 @@ static std::string pythonTypeText(const Argument &argument) {
     const char *operator()(const Device &) const { return "torch.device"; }
     const char *operator()(const Layout &) const { return "torch.layout"; }
     const char *operator()(const MemoryFormat &) const { return "torch.memory_format"; }
-    const char *operator()(const Argument::List &) const { return "list"; }
-    const char *operator()(const NodeReference &) const { return "object"; }
-    const char *operator()(const GraphReference &) const { return "object"; }
+    const char *operator()(const Constant::List &) const { return "list"; }
     const char *operator()(const OpReference &) const { return "object"; }
   };
   return fmt::format("<class '{}'>", std::visit(Names(), argument.value));

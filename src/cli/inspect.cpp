@@ -35,7 +35,7 @@ static void addRow(OrderedJson &list, std::vector<std::vector<std::string>> &row
 }
 
 static void addConstant(OrderedJson &list, std::vector<std::vector<std::string>> &rows,
-                        const std::string &name, const Argument &value) {
+                        const std::string &name, const Constant &value) {
   OrderedJson text = artifact::argumentToJson(value, name).value_or(nullptr);
   list.push_back({{"name", name}, {"kind", "constant"}, {"value", text}});
   rows.push_back({name, printJson(text, 0), "constant"});

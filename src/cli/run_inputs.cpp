@@ -41,7 +41,7 @@ static std::optional<int64_t> asInteger(std::string_view text) {
 Status RunInputs::set(const EntryInput &input, const std::string &text) {
   session::Input &target = list[static_cast<size_t>(input.position)];
   if (std::optional<int64_t> integer = asInteger(text); integer && input.isSymInt) {
-    target = program::Argument{*integer};
+    target = program::Constant{*integer};
     return {};
   }
   // Raw bytes carry no dtype: the program's is used.
@@ -57,7 +57,7 @@ Status RunInputs::set(const EntryInput &input, const std::string &text) {
 Result<RunInputs> RunInputs::read(const program::EntryPoint &entryPoint,
                                   const std::vector<std::string> &texts) {
   RunInputs result;
-  result.list.resize(static_cast<size_t>(entryPoint.userInputCount), program::Argument());
+  result.list.resize(static_cast<size_t>(entryPoint.userInputCount), program::Constant());
   for (const program::ConstantInput &constant : entryPoint.constantInputs)
     result.list[static_cast<size_t>(constant.position)] = constant.value;
   const std::map<int64_t, const EntryInput *> inputs = givenInputs(entryPoint);

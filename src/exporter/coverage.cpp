@@ -34,8 +34,8 @@ std::vector<bool> liveNodes(const program::Program &program) {
     forEachReference(output, mark);
   for (size_t i = nodes.size(); i-- > 0;)
     if (live[i] && !nodes[i].type.as<program::SymIntType>()) // sizes come from the symbol table
-      for (const program::NamedArgument &argument : nodes[i].arguments)
-        forEachReference(argument.value, mark);
+      for (const Argument &argument : nodes[i].arguments)
+        forEachReference(argument, mark);
   return live;
 }
 
@@ -46,10 +46,10 @@ bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces) 
 /// What the user knows a call by: an op that runs for its effect is an argument of a higher-order one, which
 /// takes and gives a token so that effects keep their order.
 static std::string nameOf(const Node &node) {
-  if (node.op == "higher_order.with_effects" && node.arguments.size() > 1)
-    if (const auto *op = node.arguments[1].value.as<program::OpReference>())
+  if (node.op() == "higher_order.with_effects" && node.arguments.size() > 1)
+    if (const auto *op = node.arguments[1].as<program::OpReference>())
       return op->name + " (for its effect, which needs a token)";
-  return node.op;
+  return node.op();
 }
 
 Status checkCoverage(const program::Program &program, const std::vector<bool> &live,
@@ -62,9 +62,9 @@ Status checkCoverage(const program::Program &program, const std::vector<bool> &l
   std::map<std::string, Missing> missing;
   for (size_t i = 0; i < program.graph.nodes.size(); ++i) {
     const Node &node = program.graph.nodes[i];
-    bool isLowered = live[i] && node.kind == program::NodeKind::Call && node.op != "_operator.getitem" &&
+    bool isLowered = live[i] && node.kind == program::NodeKind::Call && node.op() != "_operator.getitem" &&
                      !node.type.as<program::SymIntType>();
-    if (!isLowered || table.find(node.op) || isCustomCall(node.op, customOpNamespaces))
+    if (!isLowered || table.find(node.op()) || isCustomCall(node.op(), customOpNamespaces))
       continue;
     Missing &entry = missing[nameOf(node)];
     if (++entry.count == 1)

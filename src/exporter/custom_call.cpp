@@ -54,7 +54,7 @@ Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &
   Json constants = Json::object();
   for (const lowering::GivenArgument &argument : arguments) {
     size_t before = operands.size();
-    TORCHERE_ASSIGN(Json value, configuration(argument.value, node.op, operands));
+    TORCHERE_ASSIGN(Json value, configuration(argument.value, node.op(), operands));
     if (operands.size() == before)
       constants[argument.name] = std::move(value);
   }
@@ -63,7 +63,7 @@ Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &
     results.push_back(cx.tensorType(type.shape, type.dtype));
   mlir::OpBuilder &builder = cx.builder();
   llvm::SmallVector<mlir::NamedAttribute> attributes = {
-      cx.attribute("call_target_name", builder.getStringAttr(node.op))};
+      cx.attribute("call_target_name", builder.getStringAttr(node.op()))};
   // Strings may hold any bytes; what is no UTF-8 is replaced.
   std::string text = constants.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (!constants.empty())

@@ -109,7 +109,7 @@ Status FunctionBuilder::bindInputs(const std::vector<bool> &live) {
   return {};
 }
 
-Status FunctionBuilder::checkSizes(const std::vector<program::SymInt> &shape) const {
+Status FunctionBuilder::checkSizes(std::span<const program::SymInt> shape) const {
   for (program::SymInt size : shape)
     TORCHERE_TRY(symbols->check(size));
   return {};
@@ -125,7 +125,7 @@ Result<std::vector<lowering::TensorType>> FunctionBuilder::resultTypes(const Nod
   const auto *list = node.type.as<program::Type::List>();
   if (!list)
     return fail(ErrorCode::Unimplemented,
-                "[{}] gives neither tensors nor sizes: expected a tensor or a list of them", node.op);
+                "[{}] gives neither tensors nor sizes: expected a tensor or a list of them", node.op());
   for (const program::Type &type : *list) {
     const auto *tensor = type.as<program::TensorType>();
     if (tensor)
@@ -144,7 +144,7 @@ Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &
       return fail(ErrorCode::Unimplemented,
                   "[{}] argument is a value that is known only at run time: got '{}', "
                   "expected a tensor or a size",
-                  node.op, program.graph.nodes[reference->node].name);
+                  node.op(), program.graph.nodes[reference->node].name());
     return value;
   }
   if (const auto *list = argument.as<program::Argument::List>()) {
@@ -157,7 +157,8 @@ Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &
   }
   if (argument.as<GraphReference>())
     return fail(ErrorCode::Unimplemented,
-                "[{}] argument is a graph: no lowering takes one, expected a tensor or a constant", node.op);
+                "[{}] argument is a graph: no lowering takes one, expected a tensor or a constant",
+                node.op());
   struct Convert {
     lowering::Argument operator()(std::monostate) { return {}; }
     lowering::Argument operator()(int64_t value) { return {value}; }
@@ -170,36 +171,33 @@ Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &
     lowering::Argument operator()(const Layout &value) { return {lowering::Opaque{value.name}}; }
     lowering::Argument operator()(const MemoryFormat &value) { return {lowering::Opaque{value.name}}; }
     lowering::Argument operator()(const OpReference &value) { return {value.name}; }
-    // Those above.
-    lowering::Argument operator()(const GraphReference &) { return {}; }
-    lowering::Argument operator()(const NodeReference &) { return {}; }
-    lowering::Argument operator()(const program::Argument::List &) { return {}; }
+    lowering::Argument operator()(const Constant::List &) { return {}; } // those are lists of arguments
   };
-  return std::visit(Convert{}, argument.value);
+  return std::visit(Convert{}, argument.constant()->value);
 }
 
 Result<lowering::Argument> FunctionBuilder::getItem(const Node &node) const {
   if (node.arguments.size() != 2)
     return invalidArgument("[_operator.getitem] wrong number of arguments of '{}': got {}, expected 2",
-                           node.name, node.arguments.size());
-  const auto *source = node.arguments[0].value.as<program::NodeReference>();
-  const auto *index = node.arguments[1].value.as<int64_t>();
+                           node.name(), node.arguments.size());
+  const auto *source = node.arguments[0].as<program::NodeReference>();
+  const auto *index = node.arguments[1].as<int64_t>();
   const auto *list = source ? values[source->node].as<lowering::Argument::List>() : nullptr;
   if (!list || !index || *index < 0 || static_cast<size_t>(*index) >= list->size())
     return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results",
-                           node.name);
+                           node.name());
   return (*list)[*index];
 }
 
 Result<lowering::Values> FunctionBuilder::lowerCall(const Node &node, lowering::Context &cx) {
   std::vector<lowering::GivenArgument> arguments;
-  for (const program::NamedArgument &argument : node.arguments) {
+  for (const program::NamedArgument &argument : node.given()) {
     TORCHERE_ASSIGN(lowering::Argument value, toLowering(argument.value, node));
     arguments.push_back({argument.name, std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
   const lowering::OpTable &table = lowering::OpTable::instance();
-  if (const lowering::OpTable::Row *row = table.find(node.op))
+  if (const lowering::OpTable::Row *row = table.find(node.op()))
     return table.lower(*row, cx, std::move(arguments), std::move(types));
   return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
 }
@@ -210,7 +208,7 @@ Status FunctionBuilder::lowerNode(const Node &node, lowering::Argument &result) 
     result.value = toDim(size->value);
     return {};
   }
-  if (node.op == "_operator.getitem") {
+  if (node.op() == "_operator.getitem") {
     TORCHERE_ASSIGN(result, getItem(node));
     return {};
   }

@@ -27,7 +27,7 @@ private:
   Result<std::vector<lowering::TensorType>> resultTypes(const program::Node &node) const;
   Result<lowering::Argument> toLowering(const program::Argument &argument, const program::Node &node) const;
   lowering::TensorType toLowering(const program::TensorType &type) const;
-  Status checkSizes(const std::vector<program::SymInt> &shape) const;
+  Status checkSizes(std::span<const program::SymInt> shape) const;
   lowering::Dim toDim(program::SymInt size) const;
   Status createReturn();
   /// Says of each int input whether shapes depend on it.

@@ -14,12 +14,12 @@ namespace torchere::exporter {
 mlir::Location locationOf(const program::Program &program, const program::Node &node,
                           mlir::MLIRContext *context) {
   mlir::Location location = mlir::UnknownLoc::get(context);
-  if (auto frame = program::userFrame(program.stackTraces[node.stackTrace])) {
+  if (auto frame = program::userFrame(program.stackTraces[node.stackTrace()])) {
     unsigned line = 0;
     std::from_chars(frame->line.data(), frame->line.data() + frame->line.size(), line);
     location = mlir::FileLineColLoc::get(context, llvm::StringRef(frame->file), line, 0);
   }
-  const auto &frames = program.moduleStacks[node.moduleStack];
+  const auto &frames = program.moduleStacks[node.moduleStack()];
   if (frames.empty() || frames.back().path.empty())
     return location;
   return mlir::NameLoc::get(mlir::StringAttr::get(context, frames.back().path), location);
@@ -29,12 +29,12 @@ mlir::Location metadataLocation(const program::Program &program, const program::
                                 mlir::MLIRContext *context) {
   using Json = nlohmann::ordered_json;
   Json stack = Json::array();
-  for (const program::ModuleFrame &frame : program.moduleStacks[node.moduleStack])
+  for (const program::ModuleFrame &frame : program.moduleStacks[node.moduleStack()])
     stack.push_back({frame.path, frame.className});
-  Json metadata = {{"name", node.name},
-                   {"op", node.op},
+  Json metadata = {{"name", std::string(node.name())},
+                   {"op", node.op()},
                    {"module_stack", std::move(stack)},
-                   {"stack_trace", program.stackTraces[node.stackTrace]}};
+                   {"stack_trace", program.stackTraces[node.stackTrace()]}};
   // Source text may hold any bytes; what is no UTF-8 is replaced.
   std::string text = metadata.dump(-1, ' ', false, Json::error_handler_t::replace);
   return mlir::NameLoc::get(mlir::StringAttr::get(context, text), locationOf(program, node, context));

@@ -19,7 +19,7 @@ namespace {
 /// Fills type and isSymInt from a node's type; false when it is neither a tensor nor an int.
 template <class Entry> bool setType(Entry &entry, const program::Type &type) {
   if (const auto *tensor = type.as<program::TensorType>()) {
-    entry.type = {tensor->dtype, tensor->shape};
+    entry.type = {tensor->dtype, {tensor->shape.begin(), tensor->shape.end()}};
     return true;
   }
   const auto *integer = type.as<program::SymIntType>();
@@ -137,16 +137,21 @@ private:
       if (!isUser)
         return fail(ErrorCode::Unimplemented, "[export] the new value of '{}' is not computed by the program",
                     spec.target);
-      result.entryPoint.constantOutputs.push_back({entry.position, spec.value});
+      std::optional<program::Constant> constant = spec.value.constant();
+      if (!constant)
+        return fail(ErrorCode::Unimplemented,
+                    "[export] output {} holds values inside: expected a tensor or a constant",
+                    entry.position);
+      result.entryPoint.constantOutputs.push_back({entry.position, *std::move(constant)});
       return {};
     }
     TORCHERE_TRY(setDestination(entry, spec));
     const program::Node &node = program.graph.nodes[reference->node];
-    entry.name = node.name;
+    entry.name = std::string(node.name());
     entry.target = spec.target;
     if (!setType(entry, node.type))
       return fail(ErrorCode::Unimplemented,
-                  "[export] output '{}' cannot be a result: expected a tensor or an int", node.name);
+                  "[export] output '{}' cannot be a result: expected a tensor or an int", node.name());
     result.outputs.push_back({&spec.value, std::move(entry)});
     return {};
   }

@@ -34,7 +34,7 @@ struct EntryInput {
 struct ConstantInput {
   std::string name;
   int64_t position = -1;
-  Argument value;
+  Constant value;
 };
 
 enum class OutputDestination : uint8_t { UserOutput, Buffer, Parameter, UserInput };
@@ -51,7 +51,7 @@ struct EntryOutput {
 /// A leaf of the user's outputs that is no computed value (None, int, str, ...).
 struct ConstantOutput {
   int64_t position = -1;
-  Argument value;
+  Constant value;
 };
 
 struct EntryPoint {

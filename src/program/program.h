@@ -3,13 +3,20 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "program/arena.h"
 #include "program/expression.h"
+#include "program/op.h"
 
+#include <array>
 #include <complex>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -44,17 +51,18 @@ struct NodeReference {
   NodeId node;
   bool operator==(const NodeReference &) const = default;
 };
-/// An op given as an argument of a higher-order op, named as Node::op is: "mylib.scale_.default".
+/// An op given as an argument of a higher-order op, by its name: "mylib.scale_.default".
 struct OpReference {
   std::string name;
   bool operator==(const OpReference &) const = default;
 };
 
-/// An argument of a node: a value of the graph, a constant, or a list of arguments.
-struct Argument {
-  using List = std::vector<Argument>;
-  std::variant<std::monostate, NodeReference, int64_t, double, bool, std::complex<double>, std::string, DType,
-               Device, Layout, MemoryFormat, GraphReference, OpReference, List>
+/// A value that is known when a program is captured, and owns what it is: a leaf of a call's inputs or
+/// outputs that is no tensor, a constant argument.
+struct Constant {
+  using List = std::vector<Constant>;
+  std::variant<std::monostate, int64_t, double, bool, std::complex<double>, std::string, DType, Device,
+               Layout, MemoryFormat, OpReference, List>
       value;
   bool isTuple = false; ///< a List that was a Python tuple; matters for printing only
 
@@ -62,60 +70,175 @@ struct Argument {
   template <class T> const T *as() const { return std::get_if<T>(&value); }
 };
 
-/// An argument under its name in the op's schema (or its position, for callables without one).
-struct NamedArgument {
-  std::string name;
-  Argument value;
-  bool byKeyword = false; ///< given by keyword in the captured call; matters for printing only
+struct Argument;
+
+/// The arguments that a node is given, or those that make a list, in memory of the program.
+struct ArgumentList {
+  const Argument *first = nullptr;
+  uint32_t count = 0;
+  bool isTuple = false; ///< a list that was a Python tuple; matters for printing only
+
+  size_t size() const { return count; }
+  bool empty() const { return count == 0; }
+  inline const Argument *begin() const;
+  inline const Argument *end() const;
+  inline const Argument &operator[](size_t index) const;
 };
 
+/// What stands at the position of an argument that a call leaves at its default.
+struct NotGiven {};
+
+template <class T, class... Others> inline constexpr bool isOneOf = (std::is_same_v<T, Others> || ...);
+
+/// An argument of a node: a value of the graph, a graph, a constant, or a list of arguments. It is copied
+/// freely: what it looks at belongs to the program. Constants of more than eight bytes are apart.
+struct Argument {
+  using List = ArgumentList;
+  std::variant<std::monostate, NotGiven, NodeReference, GraphReference, int64_t, double, bool,
+               const Constant *, List>
+      value;
+
+  bool isNone() const { return std::holds_alternative<std::monostate>(value); }
+  bool isGiven() const { return !std::holds_alternative<NotGiven>(value); }
+  template <class T> const T *as() const {
+    if constexpr (isOneOf<T, std::complex<double>, std::string, DType, Device, Layout, MemoryFormat,
+                          OpReference>) {
+      const auto *apart = std::get_if<const Constant *>(&value);
+      return apart ? (*apart)->as<T>() : nullptr;
+    } else {
+      return std::get_if<T>(&value);
+    }
+  }
+  /// The argument as a value of its own; nothing when it refers to a node or a graph.
+  TORCHERE_EXPORT std::optional<Constant> constant() const;
+};
+
+const Argument *ArgumentList::begin() const {
+  return first;
+}
+const Argument *ArgumentList::end() const {
+  return first + count;
+}
+const Argument &ArgumentList::operator[](size_t index) const {
+  return first[index];
+}
+
 struct TensorType {
-  DType dtype;
-  std::vector<SymInt> shape;
-  std::vector<SymInt> strides; ///< in elements; empty when the capture did not say
-  std::string device = "cpu";
+  DType dtype = DType::F32;
+  std::span<const SymInt> shape;
+  std::span<const SymInt> strides; ///< in elements; empty when the capture did not say
+  std::string_view device = "cpu";
 };
 struct SymIntType {
   SymInt value;
 };
 /// A float or bool that is computed at run time; `text` is its sympy expression.
 struct SymFloatType {
-  std::string text;
+  std::string_view text;
 };
 struct SymBoolType {
-  std::string text;
+  std::string_view text;
 };
 struct NoneType {};
 
-/// The type of a node's value.
-struct Type {
-  using List = std::vector<Type>;
-  std::variant<NoneType, TensorType, SymIntType, SymFloatType, SymBoolType, List> value;
-  template <class T> const T *as() const { return std::get_if<T>(&value); }
+/// The type of a node's value: a pointer to data of the program. A default one is None. Equal types of
+/// tensors that one Builder made are one object.
+class Type {
+public:
+  using List = std::span<const Type>;
+  using Data = std::variant<NoneType, TensorType, SymIntType, SymFloatType, SymBoolType, List>;
+
+  Type() = default;
+  explicit Type(const Data *data) : data(data) {}
+  template <class T> const T *as() const { return data ? std::get_if<T>(data) : nullptr; }
+  /// Whether they are one object.
+  bool operator==(const Type &) const = default;
+  const void *address() const { return data; }
+
+private:
+  const Data *data = nullptr;
 };
 
-/// A GetAttr node names a subgraph: `op` is the attribute's name, and its one argument, "graph", the
+/// What only people read of a node.
+struct Label {
+  std::string_view name = {}; ///< as torch.fx names it: "add_1"
+  uint32_t stackTrace = 0;    ///< index into Program::stackTraces; 0 is the empty one
+  uint32_t moduleStack = 0;   ///< index into Program::moduleStacks; 0 is the empty one
+  /// The positions of the arguments that the captured call gave by keyword, in its order.
+  std::span<const uint16_t> keywords = {};
+};
+
+/// A GetAttr node names a subgraph: its op is the attribute's name, and its one argument, "graph", the
 /// GraphReference. Higher-order ops refer to the node.
 enum class NodeKind : uint8_t { Placeholder, Call, GetAttr };
 
+/// An argument that was given, under its name in the op's schema (or its position, for callables without).
+struct NamedArgument {
+  const std::string &name;
+  const Argument &value;
+};
+
+/// Goes over the arguments of a node that were given.
+class NamedArguments {
+public:
+  class Iterator {
+  public:
+    Iterator(const NamedArguments &all, size_t index) : all(all), index(index) { skip(); }
+    NamedArgument operator*() const { return {all.callee->argumentNames[index], all.arguments[index]}; }
+    Iterator &operator++() {
+      ++index;
+      skip();
+      return *this;
+    }
+    bool operator==(const Iterator &other) const { return index == other.index; }
+
+  private:
+    void skip() {
+      while (index < all.arguments.size() && !all.arguments[index].isGiven())
+        ++index;
+    }
+    const NamedArguments &all;
+    size_t index;
+  };
+
+  NamedArguments(const Op *callee, std::span<const Argument> arguments)
+      : callee(callee), arguments(arguments) {}
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, arguments.size()}; }
+
+private:
+  const Op *callee;
+  std::span<const Argument> arguments;
+};
+
 struct Node {
   NodeKind kind = NodeKind::Call;
-  std::string name;                     ///< as torch.fx names it: "add_1"
-  std::string op;                       ///< "aten.add.Tensor", "_operator.getitem", "higher_order.cond"
-  std::vector<NamedArgument> arguments; ///< those that were given, in order
+  const Op *callee = nullptr; ///< null in a placeholder
+  /// By their positions in the op's schema, up to the last one given.
+  std::span<const Argument> arguments;
   Type type;
-  uint32_t stackTrace = 0;  ///< index into Program::stackTraces; 0 is the empty one
-  uint32_t moduleStack = 0; ///< index into Program::moduleStacks; 0 is the empty one
+  const Label *label = nullptr; ///< null where the front end has none
+
+  /// "aten.add.Tensor", "_operator.getitem", "higher_order.cond"; empty for a placeholder.
+  TORCHERE_EXPORT const std::string &op() const;
+  /// The label's name; the op's when there is no label.
+  std::string_view name() const { return label ? label->name : std::string_view(op()); }
+  uint32_t stackTrace() const { return label ? label->stackTrace : 0; }
+  uint32_t moduleStack() const { return label ? label->moduleStack : 0; }
+  NamedArguments given() const { return {callee, arguments}; }
 };
 
 struct Graph {
   std::string name;        ///< "forward", or the attribute that held the subgraph: "true_graph_0"
   std::vector<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
-  Argument::List outputs;
+  std::vector<Argument> outputs;
   /// The one output is returned bare and not in a tuple, as by the condition of a loop; for printing.
   bool returnsOneValue = false;
   /// The graphs that this one's module holds, as indices into Program::subgraphs.
   std::vector<uint32_t> children;
+
+  /// A node's name; "v3" for node 3 where it has no label.
+  TORCHERE_EXPORT std::string nameOf(NodeId node) const;
 };
 
 /// One level of a module stack: the module's path in the user's model ("encoder.layer.0") and its class.
@@ -144,7 +267,7 @@ struct InputSpec {
   std::string target; ///< name in the state dict or among the constants; empty for user inputs
   bool persistent = true;
   /// For a user input that is no tensor: the value that the program was captured with (None, int, str, ...).
-  std::optional<Argument> constant;
+  std::optional<Constant> constant;
 };
 
 struct OutputSpec {
@@ -192,7 +315,14 @@ struct TreeSpec {
   std::string json;
 };
 
+/// Stands for what a program computes, the same in every process.
+using StructuralHash = std::array<uint64_t, 2>;
+
+/// Filled by a Builder, which puts what nodes look at into `memory` and `literals`.
 struct TORCHERE_EXPORT Program {
+  std::shared_ptr<OpInterner> ops; ///< of the nodes
+  Arena memory;
+  std::deque<Constant> literals;
   Graph graph;
   std::vector<Graph> subgraphs;
   std::vector<InputSpec> inputs;
@@ -213,6 +343,9 @@ struct TORCHERE_EXPORT Program {
   /// Checks that arguments refer to earlier nodes, that specs name placeholders and that weights lie in their
   /// storages. The error names the node.
   Status verify() const;
+  /// Equal for programs of equal ops, arguments, types, symbols, ranges, and kinds of inputs and outputs,
+  /// whatever their names, labels and weights are. The program must verify.
+  StructuralHash structuralHash() const;
   /// The user's place of a node: "model.py:31 in encoder.layer.0"; empty when unknown.
   std::string place(const Node &node) const;
 };

@@ -83,8 +83,8 @@ private:
       visit(end, output, visit);
     for (NodeId id = end; id-- > 0;) {
       bool isRead = isUsed[id];
-      for (const NamedArgument &argument : graph.nodes[id].arguments)
-        visit(id, argument.value, visit);
+      for (const Argument &argument : graph.nodes[id].arguments)
+        visit(id, argument, visit);
       if (!isRead)
         lastUses[id].push_back(id);
     }
@@ -110,16 +110,16 @@ private:
 
   std::string headLine() const {
     std::vector<std::string> parameters = {"self"};
-    for (const Node &node : graph.nodes)
-      if (node.kind == NodeKind::Placeholder)
-        parameters.push_back(node.name + typeText(node));
+    for (NodeId id = 0; id < graph.nodes.size(); ++id)
+      if (graph.nodes[id].kind == NodeKind::Placeholder)
+        parameters.push_back(graph.nameOf(id) + typeText(graph.nodes[id]));
     return fmt::format("def forward({}):", join(parameters, ", "));
   }
 
   void printNode(NodeId id, Lines &lines) {
     const Node &node = graph.nodes[id];
     std::string summary = "# No stacktrace found for following nodes";
-    if (std::optional<StackFrame> frame = innermostFrame(program.stackTraces[node.stackTrace]))
+    if (std::optional<StackFrame> frame = innermostFrame(program.stackTraces[node.stackTrace()]))
       summary = fmt::format("# File: {}:{} in {}, code: {}", frame->file, frame->line, frame->function,
                             frame->code);
     if (summary != lastSummary) {
@@ -127,27 +127,45 @@ private:
       lines.push_back("        " + summary);
       lastSummary = summary;
     }
-    std::string right = node.kind == NodeKind::GetAttr ? "self." + node.op : callText(node);
-    std::string line = fmt::format("        {}{} = {}", node.name, typeText(node), right);
+    std::string right = node.kind == NodeKind::GetAttr ? "self." + node.op() : callText(node);
+    std::string line = fmt::format("        {}{} = {}", graph.nameOf(id), typeText(node), right);
     if (!lastUses[id].empty()) {
       line += ";  ";
       for (NodeId dead : lastUses[id])
-        line += graph.nodes[dead].name + " = ";
+        line += graph.nameOf(dead) + " = ";
       line += "None";
     }
     lines.push_back(std::move(line));
   }
 
   std::string callText(const Node &node) const {
-    std::vector<std::string> arguments;
-    for (const NamedArgument &argument : node.arguments)
-      arguments.push_back((argument.byKeyword ? argument.name + " = " : "") + argumentText(argument.value));
+    std::vector<std::string> arguments = argumentTexts(node);
     constexpr std::string_view operatorModule = "_operator.";
-    if (node.op.starts_with(operatorModule))
+    if (node.op().starts_with(operatorModule))
       for (const OperatorForm &operatorForm : operatorForms)
-        if (operatorForm.name == std::string_view(node.op).substr(operatorModule.size()))
+        if (operatorForm.name == std::string_view(node.op()).substr(operatorModule.size()))
           return operatorText(operatorForm.form, arguments);
-    return fmt::format("{}({})", callableText(node.op), join(arguments, ", "));
+    return fmt::format("{}({})", callableText(node.op()), join(arguments, ", "));
+  }
+
+  /// Those given by position, then those by keyword as the captured call had them; without a label, what the
+  /// schema wants by keyword.
+  std::vector<std::string> argumentTexts(const Node &node) const {
+    std::vector<uint16_t> keywords;
+    if (node.label)
+      keywords.assign(node.label->keywords.begin(), node.label->keywords.end());
+    else if (node.callee->schema)
+      for (size_t i = 0; i < node.arguments.size(); ++i)
+        if (node.callee->schema->arguments[i].isKeywordOnly)
+          keywords.push_back(static_cast<uint16_t>(i));
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < node.arguments.size(); ++i)
+      if (node.arguments[i].isGiven() && std::find(keywords.begin(), keywords.end(), i) == keywords.end())
+        texts.push_back(argumentText(node.arguments[i]));
+    for (uint16_t i : keywords)
+      if (node.arguments[i].isGiven())
+        texts.push_back(node.callee->argumentNames[i] + " = " + argumentText(node.arguments[i]));
+    return texts;
   }
 
   static std::string operatorText(std::string_view form, const std::vector<std::string> &operands) {
@@ -163,9 +181,9 @@ private:
     return text;
   }
 
-  std::string listText(const Argument::List &list, bool isTuple) const {
+  template <class List> std::string listText(const List &list, bool isTuple) const {
     std::vector<std::string> items;
-    for (const Argument &item : list)
+    for (const auto &item : list)
       items.push_back(argumentText(item));
     if (!isTuple)
       return fmt::format("[{}]", join(items, ", "));
@@ -181,31 +199,37 @@ private:
 
   std::string argumentText(const Argument &argument) const {
     if (const auto *reference = argument.as<NodeReference>())
-      return graph.nodes[reference->node].name;
-    if (const auto *number = argument.as<int64_t>())
-      return fmt::format("{}", *number);
-    if (const auto *number = argument.as<double>())
-      return pythonText(*number);
-    if (const auto *flag = argument.as<bool>())
-      return *flag ? "True" : "False";
-    if (const auto *number = argument.as<std::complex<double>>())
-      return pythonText(*number);
-    if (const auto *text = argument.as<std::string>())
-      return pythonText(std::string_view(*text));
-    if (const auto *dtype = argument.as<DType>())
-      return fmt::format("torch.{}", dtypeInfo(*dtype).torchName);
-    if (const auto *device = argument.as<Device>())
-      return deviceText(device->name);
-    if (const auto *layout = argument.as<Layout>())
-      return "torch." + layout->name;
-    if (const auto *format = argument.as<MemoryFormat>())
-      return "torch." + format->name;
+      return graph.nameOf(reference->node);
     if (const auto *child = argument.as<GraphReference>())
       return program.subgraphs[child->index].name;
-    if (const auto *op = argument.as<OpReference>())
-      return callableText(op->name);
     if (const auto *list = argument.as<Argument::List>())
-      return listText(*list, argument.isTuple);
+      return listText(*list, list->isTuple);
+    return argumentText(*argument.constant());
+  }
+
+  std::string argumentText(const Constant &constant) const {
+    if (const auto *number = constant.as<int64_t>())
+      return fmt::format("{}", *number);
+    if (const auto *number = constant.as<double>())
+      return pythonText(*number);
+    if (const auto *flag = constant.as<bool>())
+      return *flag ? "True" : "False";
+    if (const auto *number = constant.as<std::complex<double>>())
+      return pythonText(*number);
+    if (const auto *text = constant.as<std::string>())
+      return pythonText(std::string_view(*text));
+    if (const auto *dtype = constant.as<DType>())
+      return fmt::format("torch.{}", dtypeInfo(*dtype).torchName);
+    if (const auto *device = constant.as<Device>())
+      return deviceText(device->name);
+    if (const auto *layout = constant.as<Layout>())
+      return "torch." + layout->name;
+    if (const auto *format = constant.as<MemoryFormat>())
+      return "torch." + format->name;
+    if (const auto *op = constant.as<OpReference>())
+      return callableText(op->name);
+    if (const auto *list = constant.as<Constant::List>())
+      return listText(*list, constant.isTuple);
     return "None";
   }
 
@@ -251,7 +275,7 @@ static Lines signatureLines(const Program &program) {
   lines.insert(lines.end(), {"    ", "    # outputs"});
   for (const OutputSpec &output : program.outputs) {
     const auto *reference = output.value.as<NodeReference>();
-    lines.push_back(fmt::format("    {}: {}{}", reference ? program.graph.nodes[reference->node].name : "",
+    lines.push_back(fmt::format("    {}: {}{}", reference ? program.graph.nameOf(reference->node) : "",
                                 kindText(output.kind), targetText(output.target)));
   }
   if (program.outputs.empty())

@@ -24,19 +24,21 @@ private:
   /// form a tree.
   Status verifyGraph(const Graph &graph, size_t firstChild) {
     bool placeholdersDone = false;
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (NodeId i = 0; i < graph.nodes.size(); ++i) {
       const Node &node = graph.nodes[i];
       placeholdersDone |= node.kind != NodeKind::Placeholder;
       if (placeholdersDone && node.kind == NodeKind::Placeholder)
         return invalidArgument("[{}] a placeholder after other nodes: got node {}, expected all before",
-                               node.name, i);
-      if (node.stackTrace >= program.stackTraces.size() || node.moduleStack >= program.moduleStacks.size())
+                               node.name(), i);
+      if (node.stackTrace() >= program.stackTraces.size() ||
+          node.moduleStack() >= program.moduleStacks.size())
         return invalidArgument("[{}] unknown stack: got trace {} and modules {}, expected below {} and {}",
-                               node.name, node.stackTrace, node.moduleStack, program.stackTraces.size(),
+                               node.name(), node.stackTrace(), node.moduleStack(), program.stackTraces.size(),
                                program.moduleStacks.size());
-      for (const NamedArgument &argument : node.arguments)
-        TORCHERE_TRY(verifyArgument(argument.value, i, node.name, argument.name));
-      TORCHERE_TRY(verifyType(node.type, node.name));
+      if (node.kind != NodeKind::Placeholder && !node.callee)
+        return invalidArgument("[{}] a node that calls nothing: got no op", graph.nameOf(i));
+      TORCHERE_TRY(verifyArguments(node, i));
+      TORCHERE_TRY(verifyType(node.type, node.name()));
     }
     for (const Argument &output : graph.outputs)
       TORCHERE_TRY(verifyArgument(output, graph.nodes.size(), graph.name, "output"));
@@ -47,8 +49,24 @@ private:
     return {};
   }
 
-  Status verifyArgument(const Argument &argument, size_t before, const std::string &subject,
-                        const std::string &name) {
+  Status verifyArguments(const Node &node, size_t before) {
+    size_t known = node.callee ? node.callee->argumentNames.size() : 0;
+    if (node.arguments.size() > known)
+      return invalidArgument("[{}] too many arguments: got {}, expected at most {}", node.name(),
+                             node.arguments.size(), known);
+    for (const NamedArgument &argument : node.given())
+      TORCHERE_TRY(verifyArgument(argument.value, before, node.name(), argument.name));
+    if (!node.label)
+      return {};
+    for (uint16_t position : node.label->keywords)
+      if (position >= node.arguments.size())
+        return invalidArgument("[{}] unknown keyword: got position {}, expected below {}", node.name(),
+                               position, node.arguments.size());
+    return {};
+  }
+
+  Status verifyArgument(const Argument &argument, size_t before, std::string_view subject,
+                        std::string_view name) {
     if (const auto *reference = argument.as<NodeReference>(); reference && reference->node >= before)
       return invalidArgument("[{}] argument '{}' is not computed yet: got node {}, expected one below {}",
                              subject, name, reference->node, before);
@@ -61,14 +79,14 @@ private:
     return {};
   }
 
-  Status verifySymInt(SymInt value, const std::string &subject) {
+  Status verifySymInt(SymInt value, std::string_view subject) {
     if (!value.isConstant() && value.id() >= program.expressions.size())
       return invalidArgument("[{}] unknown expression in the type: got {}, expected one below {}", subject,
                              value.id(), program.expressions.size());
     return {};
   }
 
-  Status verifyType(const Type &type, const std::string &subject) {
+  Status verifyType(const Type &type, std::string_view subject) {
     if (const auto *tensor = type.as<TensorType>()) {
       for (SymInt size : tensor->shape)
         TORCHERE_TRY(verifySymInt(size, subject));
@@ -92,9 +110,9 @@ private:
                              program.inputs.size(), count);
     for (size_t i = 0; i < count; ++i) {
       const InputSpec &input = program.inputs[i];
-      if (input.name != program.graph.nodes[i].name)
+      if (input.name != program.graph.nameOf(static_cast<NodeId>(i)))
         return invalidArgument("[signature] input spec {} names another placeholder: got '{}', expected '{}'",
-                               i, input.name, program.graph.nodes[i].name);
+                               i, input.name, program.graph.nameOf(static_cast<NodeId>(i)));
       bool inState = program.stateDict.contains(input.target),
            inConstants = program.constants.contains(input.target);
       bool isKnown = true;

@@ -11,7 +11,7 @@
 
 namespace torchere::session {
 
-using program::Argument;
+using program::Constant;
 using program::ConstantInput;
 using program::EntryInput;
 
@@ -85,7 +85,7 @@ Status CallSignature::check(std::span<const Input> inputs, Sizes &sizes) const {
   return {};
 }
 
-static std::string describe(const Argument &argument) {
+static std::string describe(const Constant &argument) {
   struct Printer {
     std::string operator()(std::monostate) const { return "None"; }
     std::string operator()(bool value) const { return value ? "True" : "False"; }
@@ -99,22 +99,20 @@ static std::string describe(const Argument &argument) {
     }
     std::string operator()(const program::Layout &value) const { return "torch." + value.name; }
     std::string operator()(const program::MemoryFormat &value) const { return "torch." + value.name; }
-    std::string operator()(const Argument::List &list) const {
+    std::string operator()(const Constant::List &list) const {
       std::vector<std::string> texts;
-      for (const Argument &element : list)
+      for (const Constant &element : list)
         texts.push_back(describe(element));
       return fmt::format("[{}]", fmt::join(texts, ", "));
     }
-    std::string operator()(const program::NodeReference &) const { return "a node"; }
-    std::string operator()(const program::GraphReference &) const { return "a graph"; }
     std::string operator()(const program::OpReference &value) const { return value.name; }
   };
   return std::visit(Printer{}, argument.value);
 }
 
 /// " (a float)" after a number, where another kind of number stands beside it; "" after others.
-static const char *kindBeside(const Argument &argument, const Argument &other) {
-  auto kind = [](const Argument &value) {
+static const char *kindBeside(const Constant &argument, const Constant &other) {
+  auto kind = [](const Constant &value) {
     return value.as<bool>()                   ? " (a bool)"
            : value.as<int64_t>()              ? " (an int)"
            : value.as<double>()               ? " (a float)"
@@ -125,18 +123,18 @@ static const char *kindBeside(const Argument &argument, const Argument &other) {
   return differs ? kind(argument) : "";
 }
 
-static bool isEqual(const Argument &a, const Argument &b) {
+static bool isEqual(const Constant &a, const Constant &b) {
   if (a.value.index() != b.value.index())
     return false;
-  if (const auto *list = a.as<Argument::List>())
-    return std::equal(list->begin(), list->end(), b.as<Argument::List>()->begin(),
-                      b.as<Argument::List>()->end(), isEqual);
+  if (const auto *list = a.as<Constant::List>())
+    return std::equal(list->begin(), list->end(), b.as<Constant::List>()->begin(),
+                      b.as<Constant::List>()->end(), isEqual);
   if (const auto *number = a.as<double>()) // the program was captured with a NaN: a NaN is what it takes
     return *number == *b.as<double>() || (std::isnan(*number) && std::isnan(*b.as<double>()));
   return std::visit(
       [&](const auto &value) {
         using Value = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<Value, Argument::List>)
+        if constexpr (std::is_same_v<Value, Constant::List>)
           return false; // compared above
         else
           return value == std::get<Value>(b.value);
@@ -145,7 +143,7 @@ static bool isEqual(const Argument &a, const Argument &b) {
 }
 
 Status CallSignature::checkConstant(const ConstantInput &constant, const Input &value) const {
-  const auto *given = std::get_if<Argument>(&value);
+  const auto *given = std::get_if<Constant>(&value);
   if (!given)
     return invalidArgument("[{}] wrong kind of input: got a tensor, expected {}", constant.name,
                            describe(constant.value));
@@ -158,7 +156,7 @@ Status CallSignature::checkConstant(const ConstantInput &constant, const Input &
 }
 
 Status CallSignature::checkInput(const EntryInput &input, const Input &value, Sizes &sizes) const {
-  if (const auto *given = std::get_if<Argument>(&value)) {
+  if (const auto *given = std::get_if<Constant>(&value)) {
     if (input.isSymInt && given->as<int64_t>())
       return checkInt(input, *given->as<int64_t>(), sizes);
     return invalidArgument("[{}] wrong kind of input: got {}, expected {}", input.name, describe(*given),

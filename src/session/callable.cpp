@@ -239,7 +239,7 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
     shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape
                                               : specialization->argumentTypes[i]->shape});
     if (entryPoint().inputs[i].isInShapes)
-      shapes.back().value = *std::get<program::Argument>(inputs[argumentSources[i].position]).as<int64_t>();
+      shapes.back().value = *std::get<program::Constant>(inputs[argumentSources[i].position]).as<int64_t>();
   }
   passes::Target target = targetFor(client, std::move(shapes));
   runtime::ProgramSource source{identity(target), [&] { return programFor(target); }};

@@ -133,7 +133,7 @@ Status Session::addInput(const program::EntryInput &input, const Input &value,
       transfer = runtime::HostTransfer::ZeroCopy; // of the copy
     }
   } else {
-    arguments.integers.push_back(*std::get<program::Argument>(value).as<int64_t>());
+    arguments.integers.push_back(*std::get<program::Constant>(value).as<int64_t>());
     array.data = &arguments.integers.back();
   }
   TORCHERE_ASSIGN(Buffer buffer, Buffer::fromHost(client, std::move(array), transfer, device));

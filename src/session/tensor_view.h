@@ -40,6 +40,6 @@ using DeviceTensor = std::shared_ptr<const runtime::Buffer>;
 
 /// A leaf of a call's arguments: a tensor in host memory or on the device, or a constant (None, a number, a
 /// string, ...).
-using Input = std::variant<TensorView, DeviceTensor, program::Argument>;
+using Input = std::variant<TensorView, DeviceTensor, program::Constant>;
 
 } // namespace torchere::session

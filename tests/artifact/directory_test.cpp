@@ -396,8 +396,9 @@ TEST_F(Directory, LeavesNothingBehindWhenSavingFails) {
   EXPECT_EQ(message, "[" + at("data/block") + "] cannot be created: Not a directory");
   EXPECT_TRUE(fs::is_empty(root.path));
   bundle = sampleBundle();
-  bundle.functions[0].entryPoint.constantInputs[0].value = program::Argument{program::NodeReference{1}};
-  EXPECT_EQ(saveError(bundle), "[flag] cannot be saved: got a reference to a node, expected a constant");
+  bundle.functions[0].entryPoint.constantInputs[0].value =
+      program::Constant{program::OpReference{"aten.add"}};
+  EXPECT_EQ(saveError(bundle), "[flag] cannot be saved: got a reference to an op, expected a constant");
   EXPECT_TRUE(fs::is_empty(root.path));
 }
 

@@ -43,9 +43,9 @@ TEST(Meta, ListsNoUnusedWeights) {
 
 TEST(Meta, NamesPythonsTypesOfConstants) {
   EntryPoint entry;
-  entry.constantInputs = {{"a", 0, Argument{int64_t(1)}},    {"b", 1, Argument{1.0}},
-                          {"c", 2, Argument{"s"}},           {"d", 3, Argument{DType::F32}},
-                          {"e", 4, Argument{Device{"cpu"}}}, {"f", 5, Argument{std::complex<double>(1)}}};
+  entry.constantInputs = {{"a", 0, Constant{int64_t(1)}},    {"b", 1, Constant{1.0}},
+                          {"c", 2, Constant{"s"}},           {"d", 3, Constant{DType::F32}},
+                          {"e", 4, Constant{Device{"cpu"}}}, {"f", 5, Constant{std::complex<double>(1)}}};
   std::string text = metaText(entry);
   size_t place = 0;
   for (const char *type : {"int", "float", "str", "torch.dtype", "torch.device", "complex"}) {

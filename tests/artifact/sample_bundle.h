@@ -62,7 +62,7 @@ inline Function sampleFunction() {
       {InputSource::UserInput, "n", 2, {DType::I64, {}}, true},
   };
   entry.unusedInputs = {{InputSource::UserInput, "mask", 3, {DType::Bool, {batch}}, false}};
-  entry.constantInputs = {{"flag", 1, Argument{true}}, {"none", 4, Argument{}}};
+  entry.constantInputs = {{"flag", 1, Constant{true}}, {"none", 4, Constant{}}};
   entry.outputs = {
       {OutputDestination::Buffer, "add_1", "running_mean", -1, {DType::BF16, {4}}, false},
       {OutputDestination::UserOutput,
@@ -72,7 +72,7 @@ inline Function sampleFunction() {
        {DType::F32, {*entry.expressions.parse("2*s0"), 2}},
        false},
   };
-  entry.constantOutputs = {{1, Argument{}}};
+  entry.constantOutputs = {{1, Constant{}}};
   entry.userInputCount = 5;
   entry.userOutputCount = 2;
   entry.rangeConstraints = {{batch, {2, std::numeric_limits<int64_t>::max()}}};

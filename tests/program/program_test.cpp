@@ -1,5 +1,5 @@
 // Tests of Program: its text, its verifier's messages, places of nodes and the geometry of weights.
-#include "program/program.h"
+#include "program/builder.h"
 
 #include <gtest/gtest.h>
 
@@ -9,35 +9,39 @@ static Argument reference(NodeId node) {
   return Argument{NodeReference{node}};
 }
 
+static constexpr std::string_view addSchema =
+    "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
+
 /// forward(self, w: "f32[2]", x: "f32[s0]"): add = aten.add.Tensor(x, w, alpha = 2); return (add,)
-static Program makeProgram() {
-  Program program;
+static void fill(Builder &builder) {
+  Program &program = builder.program();
   SymInt size = program.expressions.symbol("s0");
-  program.graph.name = "forward";
-  program.graph.nodes = {
-      {NodeKind::Placeholder, "w", "", {}, Type{TensorType{DType::F32, {2}, {1}, "cpu"}}, 0, 0},
-      {NodeKind::Placeholder, "x", "", {}, Type{TensorType{DType::F32, {size}, {1}, "cpu"}}, 0, 0},
-      {NodeKind::Call,
-       "add",
-       "aten.add.Tensor",
-       {{"self", reference(1), false}, {"other", reference(0), false}, {"alpha", Argument{int64_t(2)}, true}},
-       Type{TensorType{DType::F32, {size}, {1}, "cpu"}},
-       1,
-       1},
-  };
-  program.graph.outputs = {reference(2)};
+  SymInt two(2), one(1);
+  Type type = builder.tensorType(DType::F32, {&size, 1}, {&one, 1});
+  GraphBuilder graph = builder.main();
+  graph.placeholder(builder.tensorType(DType::F32, {&two, 1}, {&one, 1}), builder.label({.name = "w"}));
+  graph.placeholder(type, builder.label({.name = "x"}));
+  builder.addStackTrace("File \"/home/user/model.py\", line 31, in forward\n    return self.layer(x)\n"
+                        "  File \"/lib/site-packages/torch/nn/modules/layer.py\", line 7, in forward\n"
+                        "    return x + self.weight");
+  builder.addModuleStack({{"", "model.Net"}, {"encoder.layer", "torch.nn.Layer"}});
+  Argument operands[] = {reference(1), reference(0)}, output = reference(2);
+  KeywordArgument alpha{"alpha", {int64_t(2)}};
+  Label label{"add", 1, 1, {}};
+  EXPECT_EQ(graph.call("aten.add.Tensor", addSchema, operands, {&alpha, 1}, type, label).value(), 2u);
+  graph.setOutputs({&output, 1});
   program.inputs = {{InputKind::Parameter, "w", "layer.weight", true, std::nullopt},
                     {InputKind::UserInput, "x", "", true, std::nullopt}};
-  program.outputs = {{OutputKind::UserOutput, reference(2), ""}};
+  EXPECT_TRUE(builder.addOutput(OutputKind::UserOutput, ""));
   program.rangeConstraints = {{size, {2, std::numeric_limits<int64_t>::max()}}};
-  program.stackTraces.push_back(
-      "File \"/home/user/model.py\", line 31, in forward\n    return self.layer(x)\n"
-      "  File \"/lib/site-packages/torch/nn/modules/layer.py\", line 7, in forward\n"
-      "    return x + self.weight");
-  program.moduleStacks.push_back({{"", "model.Net"}, {"encoder.layer", "torch.nn.Layer"}});
   auto storage = std::make_shared<Storage>(Storage{nullptr, nullptr, 8});
   program.stateDict["layer.weight"] = {"layer.weight", DType::F32, {2}, {1}, 0, storage};
-  return program;
+}
+
+static Program makeProgram() {
+  Builder builder;
+  fill(builder);
+  return builder.finish();
 }
 
 TEST(ProgramText, ShowsGraphSignatureAndRanges) {
@@ -62,12 +66,14 @@ TEST(ProgramText, ShowsGraphSignatureAndRanges) {
 }
 
 /// The text of one argument of the node `add`.
-static std::string argumentText(Argument argument) {
-  Program program = makeProgram();
-  program.graph.nodes[2].arguments = {{"value", std::move(argument), false}};
-  std::string text = program.print();
-  size_t start = text.find("add.Tensor(") + 11;
-  return text.substr(start, text.find(")\n", start) - start);
+static std::string argumentText(Constant constant) {
+  Builder builder;
+  fill(builder);
+  Argument argument = builder.constant(std::move(constant));
+  builder.main().call(builder.program().ops->intern("f", std::vector<std::string>{"0"}), {&argument, 1}, {});
+  std::string text = builder.finish().print();
+  size_t start = text.find("= f(") + 4;
+  return text.substr(start, text.find(");", start) - start);
 }
 
 TEST(ProgramText, ShowsArgumentsAsPythonDoes) {
@@ -90,21 +96,32 @@ TEST(ProgramText, ShowsArgumentsAsPythonDoes) {
   EXPECT_EQ(argumentText({Layout{"strided"}}), "torch.strided");
   EXPECT_EQ(argumentText({MemoryFormat{"channels_last"}}), "torch.channels_last");
   EXPECT_EQ(argumentText({OpReference{"aten.sin.default"}}), "torch.ops.aten.sin.default");
-  EXPECT_EQ(argumentText({Argument::List{{int64_t(1)}, {}}}), "[1, None]");
-  EXPECT_EQ(argumentText({Argument::List{{int64_t(1)}}, true}), "(1,)");
+  EXPECT_EQ(argumentText({Constant::List{{int64_t(1)}, {}}}), "[1, None]");
+  EXPECT_EQ(argumentText({Constant::List{{std::string("a")}}, true}), "('a',)");
 }
 
 TEST(ProgramText, ShowsOperatorsAndDeletesUnusedValues) {
-  Program program = makeProgram();
-  Node product{NodeKind::Call,
-               "mul",
-               "_operator.mul",
-               {{"0", reference(2), false}, {"1", {int64_t(3)}, false}},
-               Type{SymIntType{3}},
-               1,
-               0};
-  program.graph.nodes.push_back(product);
-  EXPECT_NE(program.print().find("\n            mul: \"Sym(3)\" = add * 3;  mul = None\n"),
+  Builder builder;
+  fill(builder);
+  Argument operands[] = {reference(2), {int64_t(3)}};
+  ASSERT_TRUE(builder.main().call("_operator.mul", "", operands, {}, builder.type(SymIntType{3}),
+                                  Label{"mul", 1, 0, {}}));
+  EXPECT_NE(builder.finish().print().find("\n            mul: \"Sym(3)\" = add * 3;  mul = None\n"),
+            std::string::npos);
+}
+
+TEST(ProgramText, NamesNodesWithoutLabelsByTheirNumber) {
+  Builder builder;
+  GraphBuilder graph = builder.main();
+  graph.placeholder({});
+  const Op *add = builder.program().ops->intern("aten.add.Tensor", addSchema).value();
+  Argument operands[] = {reference(0), {2.0}, {int64_t(3)}}, output = reference(1);
+  graph.call(add, operands, {});
+  graph.setOutputs({&output, 1}, /*isBare=*/true);
+  EXPECT_NE(builder.finish().print().find(
+                "def forward(self, v0):\n            # No stacktrace found for following nodes\n"
+                "            v1 = torch.ops.aten.add.Tensor(v0, 2.0, alpha = 3);  v0 = None\n"
+                "            return v1\n"),
             std::string::npos);
 }
 
@@ -112,15 +129,19 @@ TEST(ProgramPlace, NamesTheUsersLineAndModule) {
   Program program = makeProgram();
   Node &node = program.graph.nodes[2];
   EXPECT_EQ(program.place(node), "model.py:31 in encoder.layer");
-  node.moduleStack = 0;
+  Label label = *node.label;
+  node.label = &label;
+  label.moduleStack = 0;
   EXPECT_EQ(program.place(node), "model.py:31");
   program.stackTraces[1] = "File \"torch/fx/passes/runtime_assert.py\", line 24, in insert\n    x";
   EXPECT_EQ(program.place(node), "");
-  node.moduleStack = 1;
+  label.moduleStack = 1;
   EXPECT_EQ(program.place(node), "encoder.layer");
   program.stackTraces[1] =
       "File \"<eval_with_key>.1\", line 9, in forward\n    x\nFile \"no number\", line , in f\n  x";
   EXPECT_EQ(program.place(node), "encoder.layer");
+  node.label = nullptr;
+  EXPECT_EQ(program.place(node), "");
 }
 
 static std::string verifyError(const Program &program) {
@@ -134,9 +155,16 @@ TEST(ProgramVerifier, AcceptsAProgram) {
 
 TEST(ProgramVerifier, NamesTheNodeThatIsWrong) {
   Program program = makeProgram();
-  program.graph.nodes[2].arguments[1].value = Argument{Argument::List{reference(2)}};
-  EXPECT_EQ(verifyError(program),
-            "[add] argument 'other' is not computed yet: got node 2, expected one below 2");
+  Argument self = reference(2), list{ArgumentList{&self, 1, false}};
+  auto errorWith = [&](Argument other) {
+    Argument arguments[] = {reference(1), other};
+    program.graph.nodes[2].arguments = arguments;
+    program.graph.nodes[2].label = program.memory.store(Label{.name = "add"});
+    return verifyError(program);
+  };
+  EXPECT_EQ(errorWith(list), "[add] argument 'other' is not computed yet: got node 2, expected one below 2");
+  EXPECT_EQ(errorWith({GraphReference{0}}),
+            "[add] argument 'other' is no graph: got 0, expected one below 0");
 
   program = makeProgram();
   program.graph.outputs = {reference(9)};
@@ -144,20 +172,28 @@ TEST(ProgramVerifier, NamesTheNodeThatIsWrong) {
             "[forward] argument 'output' is not computed yet: got node 9, expected one below 3");
 
   program = makeProgram();
-  program.graph.nodes[2].arguments[1].value = Argument{GraphReference{0}};
-  EXPECT_EQ(verifyError(program), "[add] argument 'other' is no graph: got 0, expected one below 0");
-
-  program = makeProgram();
   std::swap(program.graph.nodes[1], program.graph.nodes[2]);
-  program.graph.nodes[1].arguments.clear();
+  program.graph.nodes[1].arguments = {};
+  program.graph.nodes[1].label = nullptr;
   EXPECT_EQ(verifyError(program), "[x] a placeholder after other nodes: got node 2, expected all before");
 
   program = makeProgram();
-  program.graph.nodes[2].stackTrace = 5;
+  Label label{"add", 5, 1, {}};
+  program.graph.nodes[2].label = &label;
   EXPECT_EQ(verifyError(program), "[add] unknown stack: got trace 5 and modules 1, expected below 2 and 2");
+  uint16_t position = 3;
+  label = {"add", 0, 0, {&position, 1}};
+  EXPECT_EQ(verifyError(program), "[add] unknown keyword: got position 3, expected below 3");
+  label.keywords = {};
+  std::vector<Argument> many(4);
+  program.graph.nodes[2].arguments = many;
+  EXPECT_EQ(verifyError(program), "[add] too many arguments: got 4, expected at most 3");
+  program.graph.nodes[2].callee = nullptr;
+  EXPECT_EQ(verifyError(program), "[add] a node that calls nothing: got no op");
 
   program = makeProgram();
-  program.graph.nodes[2].type = Type{SymIntType{SymInt::expression(4)}};
+  Type::Data type = SymIntType{SymInt::expression(4)};
+  program.graph.nodes[2].type = Type(&type);
   EXPECT_EQ(verifyError(program), "[add] unknown expression in the type: got 4, expected one below 1");
 
   program = makeProgram();

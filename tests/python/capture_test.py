@@ -97,6 +97,29 @@ def test_trees_need_no_torch(affine):
     assert program.argument_names == ["x", "mode"]
 
 
+def test_arguments_left_out_are_not_there():
+    class Total(nn.Module):
+        def forward(self, x):
+            return torch.sum(x, (0,), dtype=torch.float64)
+
+    program = capture(export(Total(), (torch.ones(2, 3),)))
+    assert {node[1]: node[2] for node in program.nodes()}["aten.sum.dim_IntList"] == ("self", "dim", "dtype")
+
+
+def test_the_structural_hash_is_of_what_is_computed():
+    def digest(module, x):
+        return capture(export(module, (x,))).structural_hash()
+
+    x = torch.ones(3, 2)
+    one = digest(nn.Linear(2, 2), x)
+    assert len(one) == 32
+    assert digest(nn.Linear(2, 2), x) == one
+    assert digest(nn.Sequential(nn.Linear(2, 2)), x) == one  # other names, another place
+    assert digest(nn.Linear(2, 2, bias=False), x) != one
+    assert digest(nn.Linear(2, 2), torch.ones(4, 2)) != one
+    assert digest(nn.Linear(2, 2, dtype=torch.float64), x.double()) != one
+
+
 def test_places_are_the_users(affine):
     places = {node[1]: node[3] for node in capture(affine[1]).nodes()}
     assert places["aten.permute.default"].startswith("capture_test.py:")

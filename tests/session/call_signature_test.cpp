@@ -9,7 +9,7 @@
 namespace torchere::session {
 namespace {
 
-using program::Argument;
+using program::Constant;
 using program::SymInt;
 
 /// A program f(x: f32[<x>], y: f32[<y>], flag), with sizes given as text: "4", "s0", "2*s0 + 1".
@@ -32,7 +32,7 @@ protected:
     entryPoint.inputs.back().isSymInt = true;
     entryPoint.inputs.back().value = *entryPoint.expressions.parse(symbol);
   }
-  void addConstant(const std::string &name, Argument value) {
+  void addConstant(const std::string &name, Constant value) {
     entryPoint.constantInputs.push_back({name, entryPoint.userInputCount++, std::move(value)});
   }
   void addRange(const char *expression, int64_t min, int64_t max = std::numeric_limits<int64_t>::max()) {
@@ -62,13 +62,13 @@ protected:
 
 TEST_F(CallSignatureTest, ChecksTheCount) {
   addInput("x", {"4"});
-  addConstant("flag", Argument{true});
+  addConstant("flag", Constant{true});
   EXPECT_EQ(error({tensor({4})}), "[forward] wrong number of inputs: got 1, expected 2 (x, flag)");
-  EXPECT_EQ(error({tensor({4}), Argument{true}}), "");
+  EXPECT_EQ(error({tensor({4}), Constant{true}}), "");
 }
 
 TEST_F(CallSignatureTest, AProgramWithoutInputsSaysSo) {
-  EXPECT_EQ(error({Argument{}}), "[forward] wrong number of inputs: got 1, expected 0 (none)");
+  EXPECT_EQ(error({Constant{}}), "[forward] wrong number of inputs: got 1, expected 0 (none)");
 }
 
 TEST_F(CallSignatureTest, ChecksTensors) {
@@ -78,7 +78,7 @@ TEST_F(CallSignatureTest, ChecksTensors) {
   EXPECT_EQ(error({tensor({4, 3}, DType::F32, "cuda:0")}), "[x] wrong device: got cuda:0, expected cpu");
   EXPECT_EQ(error({tensor({4})}), "[x] wrong number of dimensions: got 1, expected 2");
   EXPECT_EQ(error({tensor({4, 5})}), "[x] wrong size of dimension 1: got 5, expected 3");
-  EXPECT_EQ(error({Argument{}}), "[x] wrong kind of input: got None, expected a tensor");
+  EXPECT_EQ(error({Constant{}}), "[x] wrong kind of input: got None, expected a tensor");
 }
 
 TEST_F(CallSignatureTest, ChecksTensorsThatTheProgramDoesNotRead) {
@@ -89,34 +89,34 @@ TEST_F(CallSignatureTest, ChecksTensorsThatTheProgramDoesNotRead) {
 }
 
 TEST_F(CallSignatureTest, ChecksConstants) {
-  addConstant("mode", Argument{std::string("mean")});
-  addConstant("none", Argument{});
-  addConstant("sizes", Argument{Argument::List{Argument{int64_t{2}}, Argument{0.5}}});
-  Argument sizesGiven{Argument::List{Argument{int64_t{2}}, Argument{0.5}}};
-  Input mode = Argument{std::string("mean")};
-  EXPECT_EQ(error({mode, Argument{}, sizesGiven}), "");
-  EXPECT_EQ(error({Argument{std::string("sum")}, Argument{}, sizesGiven}),
+  addConstant("mode", Constant{std::string("mean")});
+  addConstant("none", Constant{});
+  addConstant("sizes", Constant{Constant::List{Constant{int64_t{2}}, Constant{0.5}}});
+  Constant sizesGiven{Constant::List{Constant{int64_t{2}}, Constant{0.5}}};
+  Input mode = Constant{std::string("mean")};
+  EXPECT_EQ(error({mode, Constant{}, sizesGiven}), "");
+  EXPECT_EQ(error({Constant{std::string("sum")}, Constant{}, sizesGiven}),
             "[mode] wrong constant: got 'sum', expected 'mean', with which the program was captured");
-  EXPECT_EQ(error({mode, Argument{false}, sizesGiven}),
+  EXPECT_EQ(error({mode, Constant{false}, sizesGiven}),
             "[none] wrong constant: got False, expected None, with which the program was captured");
   EXPECT_EQ(error({mode, tensor({1}), sizesGiven}),
             "[none] wrong kind of input: got a tensor, expected None");
-  EXPECT_EQ(error({mode, Argument{}, Argument{Argument::List{Argument{int64_t{2}}, Argument{0.25}}}}),
+  EXPECT_EQ(error({mode, Constant{}, Constant{Constant::List{Constant{int64_t{2}}, Constant{0.25}}}}),
             "[sizes] wrong constant: got [2, 0.25], expected [2, 0.5], with which the program was captured");
 }
 
 TEST_F(CallSignatureTest, ConstantsOfEveryKindAreCompared) {
   double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::pair<Argument, Argument> cases[] = {
-      {Argument{int64_t{2}}, Argument{int64_t{3}}},
-      {Argument{true}, Argument{false}},
-      {Argument{nan}, Argument{1.0}},
-      {Argument{std::complex<double>(1, 2)}, Argument{std::complex<double>(1, -2)}},
-      {Argument{DType::F32}, Argument{DType::F64}},
-      {Argument{program::Device{"cpu"}}, Argument{program::Device{"cuda"}}},
-      {Argument{program::Layout{"strided"}}, Argument{program::Layout{"sparse"}}},
-      {Argument{program::MemoryFormat{"contiguous_format"}},
-       Argument{program::MemoryFormat{"channels_last"}}},
+  const std::pair<Constant, Constant> cases[] = {
+      {Constant{int64_t{2}}, Constant{int64_t{3}}},
+      {Constant{true}, Constant{false}},
+      {Constant{nan}, Constant{1.0}},
+      {Constant{std::complex<double>(1, 2)}, Constant{std::complex<double>(1, -2)}},
+      {Constant{DType::F32}, Constant{DType::F64}},
+      {Constant{program::Device{"cpu"}}, Constant{program::Device{"cuda"}}},
+      {Constant{program::Layout{"strided"}}, Constant{program::Layout{"sparse"}}},
+      {Constant{program::MemoryFormat{"contiguous_format"}},
+       Constant{program::MemoryFormat{"channels_last"}}},
   };
   const char *texts[] = {"got 3, expected 2",
                          "got False, expected True",
@@ -138,18 +138,18 @@ TEST_F(CallSignatureTest, ConstantsOfEveryKindAreCompared) {
 TEST_F(CallSignatureTest, ChecksIntegers) {
   addInput("n", {}, DType::I64);
   entryPoint.inputs.front().isSymInt = true;
-  EXPECT_EQ(error({Argument{int64_t{5}}}), "");
-  EXPECT_EQ(error({Argument{5.0}}), "[n] wrong kind of input: got 5.0, expected an int");
+  EXPECT_EQ(error({Constant{int64_t{5}}}), "");
+  EXPECT_EQ(error({Constant{5.0}}), "[n] wrong kind of input: got 5.0, expected an int");
   EXPECT_EQ(error({tensor({})}), "[n] wrong kind of input: got a tensor, expected an int");
 }
 
 TEST_F(CallSignatureTest, ChecksTheRangesOfIntegers) {
   addInteger("n", "s0");
   addRange("s0", -2, 8);
-  EXPECT_EQ(error({Argument{int64_t{-2}}}), "");
+  EXPECT_EQ(error({Constant{int64_t{-2}}}), "");
   EXPECT_TRUE(sizes.empty());
-  EXPECT_EQ(error({Argument{int64_t{9}}}), "[n] value (s0) out of range: got 9, expected -2 to 8");
-  EXPECT_EQ(error({Argument{int64_t{-3}}}), "[n] value (s0) out of range: got -3, expected -2 to 8");
+  EXPECT_EQ(error({Constant{int64_t{9}}}), "[n] value (s0) out of range: got 9, expected -2 to 8");
+  EXPECT_EQ(error({Constant{int64_t{-3}}}), "[n] value (s0) out of range: got -3, expected -2 to 8");
 }
 
 TEST_F(CallSignatureTest, IntegersInShapesAreSizes) {
@@ -157,9 +157,9 @@ TEST_F(CallSignatureTest, IntegersInShapesAreSizes) {
   addInteger("n", "s0");
   entryPoint.inputs.back().isInShapes = true;
   addRange("s0", 2, 8);
-  EXPECT_EQ(error({tensor({7}), Argument{int64_t{3}}}), "");
+  EXPECT_EQ(error({tensor({7}), Constant{int64_t{3}}}), "");
   EXPECT_EQ(sizes, (Sizes{7, 3}));
-  EXPECT_EQ(error({tensor({7}), Argument{int64_t{9}}}),
+  EXPECT_EQ(error({tensor({7}), Constant{int64_t{9}}}),
             "[n] value (s0) out of range: got 9, expected 2 to 8");
 }
 
@@ -168,21 +168,21 @@ TEST_F(CallSignatureTest, ChecksIntegersThatOtherSizesDependOn) {
   addInteger("n", "s0");
   addInteger("m", "s1");
   addRange("s0 - s1", 1);
-  EXPECT_EQ(error({tensor({3}), Argument{int64_t{3}}, Argument{int64_t{2}}}), "");
-  EXPECT_EQ(error({tensor({3}), Argument{int64_t{4}}, Argument{int64_t{2}}}),
+  EXPECT_EQ(error({tensor({3}), Constant{int64_t{3}}, Constant{int64_t{2}}}), "");
+  EXPECT_EQ(error({tensor({3}), Constant{int64_t{4}}, Constant{int64_t{2}}}),
             "[n] wrong value (s0): got 4, expected 3, as in dimension 0 of x");
-  EXPECT_EQ(error({tensor({3}), Argument{int64_t{3}}, Argument{int64_t{5}}}),
+  EXPECT_EQ(error({tensor({3}), Constant{int64_t{3}}, Constant{int64_t{5}}}),
             "[forward] s0 - s1 out of range: got -2, expected at least 1, for s0 = 3 (dimension 0 of x), "
             "s1 = 5 (m)");
 }
 
 TEST_F(CallSignatureTest, NumbersOfOtherKindsSayTheirs) {
-  addConstant("c", Argument{3.0});
-  EXPECT_EQ(error({Argument{int64_t{3}}}), "[c] wrong constant: got 3 (an int), expected 3.0 (a float), with "
+  addConstant("c", Constant{3.0});
+  EXPECT_EQ(error({Constant{int64_t{3}}}), "[c] wrong constant: got 3 (an int), expected 3.0 (a float), with "
                                            "which the program was captured");
-  EXPECT_EQ(error({Argument{true}}), "[c] wrong constant: got True (a bool), expected 3.0 (a float), with "
+  EXPECT_EQ(error({Constant{true}}), "[c] wrong constant: got True (a bool), expected 3.0 (a float), with "
                                      "which the program was captured");
-  EXPECT_EQ(error({Argument{}}),
+  EXPECT_EQ(error({Constant{}}),
             "[c] wrong constant: got None, expected 3.0, with which the program was captured");
 }
 

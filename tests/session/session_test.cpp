@@ -13,7 +13,7 @@
 namespace torchere::session {
 namespace {
 
-using program::Argument;
+using program::Constant;
 using program::InputSource;
 using program::OutputDestination;
 
@@ -309,7 +309,7 @@ module {
   function.entryPoint.inputs[0].type.dtype = function.entryPoint.outputs[0].type.dtype = DType::I64;
   contents.functions.push_back(std::move(function));
   auto session = open(std::move(contents));
-  auto result = session->call(0, std::vector<Input>{Argument{int64_t{21}}});
+  auto result = session->call(0, std::vector<Input>{Constant{int64_t{21}}});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_TRUE(result->outputs[0].isInteger);
   EXPECT_EQ(*static_cast<const int64_t *>(result->outputs[0].array().data), 42);
