@@ -33,6 +33,17 @@ def test_exporting_two_gigabytes_takes_under_a_tenth_of_them():
     assert ratio < 0.1
 
 
+def test_the_builder_bench_times_every_step():
+    figures = "program_builder_bench.measure(1)"
+    assert evaluate("program_builder_bench", f"len({figures})") == 2
+    whole = evaluate(
+        "program_builder_bench",
+        "min(min(s['all']['best'] - s[step]['best'] for step in ('build', 'hash', 'drop')) "
+        f"for s in {figures}.values())",
+    )
+    assert whole > 0
+
+
 def test_the_start_bench_holds_a_second_process_against_a_first_and_a_bare_loop():
     source = f"import sys, json; sys.path.insert(0, {str(BENCH)!r}); import start_bench; "
     source += "print(json.dumps(start_bench.measure('squeezenet1_1', 2)))"
