@@ -3,7 +3,9 @@
 
 #include "interpreter/evaluator.h"
 #include "interpreter/mlir_values.h"
+#include "stablehlo/element_type_conversion.h"
 #include "stablehlo/module_implementation.h"
+#include "stablehlo/text_of.h"
 
 using namespace mlir;
 
@@ -17,7 +19,7 @@ std::string TensorType::text() const {
 }
 
 Result<int64_t> TensorType::byteSize() const {
-  int64_t size = elementTypeInfo(elementType).bytes;
+  int64_t size = elementTypeInfo(elementType).bytes();
   for (int64_t extent : shape)
     if (__builtin_mul_overflow(size, extent, &size))
       return fail(ErrorCode::ResourceExhausted, "no memory for a {}", text());
@@ -27,14 +29,14 @@ Result<int64_t> TensorType::byteSize() const {
 static Result<TensorType> describe(Type type, StringRef what, size_t index) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   std::optional<ElementType> elementType =
-      tensor ? elementTypeOf(tensor.getElementType()) : std::optional<ElementType>();
+      tensor ? stablehlo::storedTypeOf(tensor.getElementType()) : std::optional<ElementType>();
   if (!elementType)
     return fail(ErrorCode::Unimplemented, "{} {} is a {}, expected a tensor", what.str(), index,
-                typeText(type));
+                stablehlo::textOf(type));
   if (!tensor.hasStaticShape())
     return fail(ErrorCode::Unimplemented,
                 "{} {} is a {}, expected sizes that are known: refine its shapes first", what.str(), index,
-                typeText(type));
+                stablehlo::textOf(type));
   return TensorType{*elementType, Index(tensor.getShape().begin(), tensor.getShape().end())};
 }
 

@@ -239,8 +239,8 @@ Status memoryOfDevice(DeviceDefaultMemoryArgs &args) {
 }
 /// Of the process: the devices share its memory.
 Status memoryStatistics(DeviceMemoryStatsArgs &args) {
-  args.inUse = interpreter::memoryTaken();
-  args.limit = {interpreter::memoryLimit(), true};
+  args.inUse = evaluation::memoryTaken();
+  args.limit = {evaluation::memoryLimit(), true};
   return {};
 }
 

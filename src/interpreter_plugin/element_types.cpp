@@ -56,8 +56,7 @@ Result<BufferType> bufferTypeOf(ElementType type) {
   for (const Row &row : table)
     if (row.elementType == type)
       return row.type;
-  return fail(ErrorCode::Unimplemented, "PJRT has no element type {}",
-              elementTypeInfo(type).name);
+  return fail(ErrorCode::Unimplemented, "PJRT has no element type {}", elementTypeInfo(type).name);
 }
 
 } // namespace torchere::interpreter_plugin

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/element_type.h"
+#include "base/error.h"
 #include "pjrt/types.h"
 
 namespace torchere::interpreter_plugin {

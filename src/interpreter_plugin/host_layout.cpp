@@ -13,7 +13,7 @@ using interpreter::TensorType;
 /// Of dense memory; `minorToMajor` is a permutation of the dimensions.
 static Index denseStrides(const TensorType &type, const Index &minorToMajor) {
   Index strides(type.shape.size());
-  int64_t stride = elementTypeInfo(type.elementType).bytes;
+  int64_t stride = elementTypeInfo(type.elementType).bytes();
   for (int64_t dimension : minorToMajor) {
     strides[static_cast<size_t>(dimension)] = stride;
     stride *= type.shape[static_cast<size_t>(dimension)];
@@ -64,7 +64,7 @@ Result<Index> stridesOf(const pjrt::MemoryLayout *layout, const TensorType &type
 }
 
 Result<int64_t> spanOf(const Index &strides, const TensorType &type) {
-  int64_t span = elementTypeInfo(type.elementType).bytes;
+  int64_t span = elementTypeInfo(type.elementType).bytes();
   for (size_t dimension = 0; dimension < strides.size(); ++dimension) {
     if (type.shape[dimension] == 0)
       return 0;
@@ -79,7 +79,7 @@ Result<int64_t> spanOf(const Index &strides, const TensorType &type) {
 
 /// Calls `copy(offset in the host's memory, offset in the tensor)` for each element.
 template <class Copy> static void forEachElement(const Tensor &tensor, const Index &strides, Copy copy) {
-  int64_t width = elementTypeInfo(tensor.type()).bytes;
+  int64_t width = elementTypeInfo(tensor.type()).bytes();
   interpreter::forEachIndex(tensor.shape(), [&](interpreter::IndexView index, int64_t position) {
     int64_t offset = std::inner_product(index.begin(), index.end(), strides.begin(), int64_t{0});
     copy(offset, position * width, static_cast<size_t>(width));

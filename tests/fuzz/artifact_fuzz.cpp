@@ -64,7 +64,7 @@ std::vector<std::string> fuzzSeeds() {
   entry.inputs = {{InputSource::Parameter, "w", -1, {DType::F32, {2, 3}}, false},
                   {InputSource::UserInput, "x", 0, {DType::BF16, {size, 3}}, false}};
   entry.outputs = {{OutputDestination::UserOutput, "y", "", 0, {DType::F32, {size}}, false}};
-  entry.constantInputs = {{"k", 1, Argument{std::complex<double>(1, 2)}}};
+  entry.constantInputs = {{"k", 1, Constant{std::complex<double>(1, 2)}}};
   entry.userInputCount = 2;
   entry.userOutputCount = 1;
   entry.rangeConstraints = {{size, {2, 100}}};

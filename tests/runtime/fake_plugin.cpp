@@ -47,12 +47,29 @@ struct Contents {
   std::string error;          ///< why it was not computed
   const void *data() const { return host ? host : bytes.data(); }
 };
+static size_t sizeOf(BufferType type) {
+  switch (type) {
+  case BufferType::F32:
+  case BufferType::S32:
+    return 4;
+  case BufferType::F64:
+  case BufferType::S64:
+    return 8;
+  default:
+    return 1;
+  }
+}
 struct Buffer {
   BufferType type;
   std::vector<int64_t> dimensions, minorToMajor;
   std::shared_ptr<Contents> contents = std::make_shared<Contents>();
   bool deleted = false;
-  size_t byteSize() const;
+  size_t byteSize() const {
+    size_t size = sizeOf(type);
+    for (int64_t dimension : dimensions)
+      size *= static_cast<size_t>(dimension);
+    return size;
+  }
 };
 
 } // namespace torchere::pjrt
@@ -274,28 +291,6 @@ pjrt::Error *clientCompile(ClientCompileArgs *args) {
   return nullptr;
 }
 
-size_t sizeOf(BufferType type) {
-  switch (type) {
-  case BufferType::F32:
-  case BufferType::S32:
-    return 4;
-  case BufferType::F64:
-  case BufferType::S64:
-    return 8;
-  default:
-    return 1;
-  }
-}
-} // namespace
-
-size_t pjrt::Buffer::byteSize() const {
-  size_t size = sizeOf(type);
-  for (int64_t dimension : dimensions)
-    size *= static_cast<size_t>(dimension);
-  return size;
-}
-
-namespace {
 pjrt::Error *clientBufferFromHostBuffer(ClientBufferFromHostBufferArgs *args) {
   ENTER("PJRT_Client_BufferFromHostBuffer");
   pjrt::Buffer buffer;
