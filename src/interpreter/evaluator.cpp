@@ -131,7 +131,8 @@ Result<Values> Evaluator::runRegion(Region &region, Values arguments, const Scop
 
 /// The constraints of an op whose types leave sizes open, on the sizes at hand.
 static Status verifyAtHand(Operation &op, const Values &operands) {
-  Block block;
+  OwningOpRef<ModuleOp> holder = ModuleOp::create(op.getLoc());
+  Block &block = *holder->getBody();
   IRMapping mapping;
   for (auto [name, value] : llvm::zip_equal(op.getOperands(), operands)) {
     Type type = name.getType();
@@ -139,12 +140,16 @@ static Status verifyAtHand(Operation &op, const Values &operands) {
       type = RankedTensorType::get(value.tensor().shape(), getElementTypeOrSelf(type));
     mapping.map(name, block.addArgument(type, op.getLoc()));
   }
+  op.walk([&](Operation *nested) { // what the op's regions take from around it
+    for (mlir::Value name : nested->getOperands())
+      if (!mapping.contains(name) && !op.isAncestor(name.getParentRegion()->getParentOp()))
+        mapping.map(name, block.addArgument(name.getType(), op.getLoc()));
+  });
   stablehlo::DiagnosticText diagnostics(*op.getContext());
-  Operation *concrete = op.clone(mapping);
   // A name that is used twice has one value, so that the last mapping is as good as the first.
-  bool isValid = succeeded(verify(concrete));
-  concrete->destroy();
-  if (!isValid)
+  Operation *concrete = op.clone(mapping);
+  block.push_back(concrete);
+  if (failed(verify(concrete)))
     return invalidArgument("{}", diagnostics.take());
   return {};
 }
