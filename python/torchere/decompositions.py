@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 # Decompositions can produce ops that must be decomposed in turn; torch's tables need fewer rounds than this.
@@ -27,7 +27,7 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
     far as torch can. Returns the program itself if nothing has to be done."""
     if exported_program.dialect == "ATEN" and not _missing_ops(exported_program, lowered_ops):
         return exported_program
-    exported_program = _with_declared_views(exported_program)
+    exported_program = _with_separate_inputs(_with_declared_views(exported_program))
     table = hybrid_table(lowered_ops)
     decomposed, hopeless = _run(exported_program, table)
     for _ in range(_MOST_ROUNDS):
@@ -51,24 +51,64 @@ def _with_declared_views(exported_program: Any) -> Any:
     lost in the input. Without writes, or without such ops, it is the program itself."""
     import torch
 
-    graphs = _graphs(exported_program.graph_module)
     writes = any(
         node.target._schema.is_mutable
-        for module in graphs
-        for node in module.graph.nodes
+        for node in _nodes(exported_program)
         if isinstance(node.target, torch._ops.OpOverload)
     )
-    if not writes or not any(_declared_view(node) for module in graphs for node in module.graph.nodes):
+    if not writes or not any(_declared_view(node) for node in _nodes(exported_program)):
         return exported_program
-    graph_module = copy.deepcopy(exported_program.graph_module)
-    for module in _graphs(graph_module):
+    declared = _copy(exported_program)
+    for module in _graphs(declared.graph_module):
         for node in module.graph.nodes:
             if view := _declared_view(node):
                 node.target, node.args, node.kwargs = view
         module.recompile()
-    declared = copy.copy(exported_program)
-    declared._graph_module = graph_module  # as torch's own passes do
     return declared
+
+
+def _copy(exported_program: Any) -> Any:
+    """The program with a graph of its own, as torch's own passes make one."""
+    copied = copy.copy(exported_program)
+    copied._graph_module = copy.deepcopy(exported_program.graph_module)
+    return copied
+
+
+def _with_separate_inputs(exported_program: Any) -> Any:
+    """The program with a copy of each tensor that a loop takes a second time, as another carried value or by
+    closure: torch's passes see two names of one tensor and refuse the loop."""
+    import torch
+
+    if not any(_repeated_inputs(node) for node in _nodes(exported_program)):
+        return exported_program
+    separate = _copy(exported_program)
+    for module in _graphs(separate.graph_module):
+        for node in module.graph.nodes:
+            for place, index in _repeated_inputs(node):
+                inputs = list(node.args[place])
+                with module.graph.inserting_before(node):
+                    inputs[index] = module.graph.call_function(torch.ops.aten.clone.default, (inputs[index],))
+                inputs[index].meta = dict(inputs[index].args[0].meta)
+                node.update_arg(place, tuple(inputs))
+        module.recompile()
+    return separate
+
+
+def _repeated_inputs(node: Any) -> list[tuple[int, int]]:
+    """Of a loop: which of its carried and further inputs are tensors that it has been given before, as the
+    argument that holds them and the place there."""
+    import torch
+
+    if node.target is not torch.ops.higher_order.while_loop:
+        return []
+    seen, repeated = set(), []
+    for place in (2, 3):
+        for index, value in enumerate(node.args[place]):
+            is_tensor = isinstance(value, torch.fx.Node) and isinstance(value.meta.get("val"), torch.Tensor)
+            if is_tensor and value in seen:
+                repeated.append((place, index))
+            seen.add(value)
+    return repeated
 
 
 def _declared_view(node: Any) -> tuple[Any, tuple, dict] | None:
@@ -96,6 +136,12 @@ def _graphs(graph_module: Any) -> list[Any]:
     import torch
 
     return [module for module in graph_module.modules() if isinstance(module, torch.fx.GraphModule)]
+
+
+def _nodes(exported_program: Any) -> Iterator[Any]:
+    """The nodes of the program's graphs."""
+    for module in _graphs(exported_program.graph_module):
+        yield from module.graph.nodes
 
 
 def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> Any:
@@ -152,7 +198,7 @@ def _run_decompositions(exported_program: Any, table: Any) -> Any:
 
 def _taken_apart_into_prims(exported_program: Any) -> set[str]:
     """The ops that became torch's prims, which have no lowerings: users know the original names."""
-    targets = {node.target for node in exported_program.graph.nodes}
+    targets = {node.target for node in _nodes(exported_program)}
     prims = {str(target) for target in targets if getattr(target, "namespace", None) == "prims"}
     return _origins(exported_program, prims)
 
@@ -161,7 +207,7 @@ def _origins(exported_program: Any, ops: Set[str]) -> set[str]:
     """The ops that were decomposed into these."""
     return {
         str(node.meta.get("original_aten"))  # by name: torch copies the objects
-        for node in exported_program.graph.nodes
+        for node in _nodes(exported_program)
         if str(node.target) in ops
     }
 
@@ -172,10 +218,9 @@ def _missing_ops(exported_program: Any, lowered_ops: Set[str]) -> list[Any]:
     import torch
 
     missing = {}
-    for module in _graphs(exported_program.graph_module):
-        for node in module.graph.nodes:
-            if isinstance(node.target, torch._ops.OpOverload) and str(node.target) not in lowered_ops:
-                missing[node.target] = None
+    for node in _nodes(exported_program):
+        if isinstance(node.target, torch._ops.OpOverload) and str(node.target) not in lowered_ops:
+            missing[node.target] = None
     return [op for op in missing if any("Tensor" in str(result.type) for result in op._schema.returns)]
 
 

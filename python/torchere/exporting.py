@@ -14,7 +14,7 @@ from torchere.errors import CaptureError, InvalidArgumentError
 from torchere.guards import size_guards, unguarded_integers
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
-from torchere.stack_traces import user_stack_traces
+from torchere.stack_traces import user_place, user_stack_traces
 
 # Seconds spent in each step, in order.
 Timings = dict[str, float]
@@ -112,7 +112,8 @@ def capture_with_torch(
     except Exception as error:
         name = getattr(target, "__qualname__", type(target).__name__)
         raise CaptureError(
-            f"[export] torch.export could not capture {name}: {_first_lines(error)}"
+            f"[export] torch.export could not capture {name}: {_first_lines(error)}",
+            where=user_place(error),
         ) from error
 
 

@@ -42,7 +42,7 @@ def _keep_user_frames(tracer: Any, frames: traceback.StackSummary) -> traceback.
     import torch
 
     kept = {id(frame) for frame in _torchs_filter(tracer, frames)}
-    torch_folder, own_folder = (os.path.dirname(file) + os.sep for file in (torch.__file__, __file__))
+    torch_folder, own_folder = _folder(torch.__file__), _folder(__file__)
     last = max((i for i, frame in enumerate(frames) if frame.filename.startswith(own_folder)), default=-1)
     others = (torch_folder, "<")  # generated code has names such as "<string>"
     return traceback.StackSummary.from_list(
@@ -50,3 +50,23 @@ def _keep_user_frames(tracer: Any, frames: traceback.StackSummary) -> traceback.
         for i, frame in enumerate(frames)
         if id(frame) in kept or (i > last and not frame.filename.startswith(others))
     )
+
+
+def user_place(error: BaseException) -> str:
+    """The user's line that an exception passed through last, among those that a capture ran: "model.py:31".
+    Empty when there is none."""
+    import torch
+
+    frames = traceback.extract_tb(error.__traceback__)
+    own_folder, others = _folder(__file__), (_folder(torch.__file__), os.path.dirname(os.__file__), "<")
+    last = max((i for i, frame in enumerate(frames) if frame.filename.startswith(own_folder)), default=-1)
+    places = [
+        f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        for frame in frames[last + 1 :]
+        if not frame.filename.startswith(others)
+    ]
+    return places[-1] if places else ""
+
+
+def _folder(file: str) -> str:
+    return os.path.dirname(file) + os.sep

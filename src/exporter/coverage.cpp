@@ -17,25 +17,25 @@ void forEachReference(const Argument &argument, llvm::function_ref<void(program:
       forEachReference(element, visit);
 }
 
-bool isAssertion(std::string_view op) {
-  static const std::set<std::string_view> assertions = {
-      "aten._assert_scalar.default",      "aten._assert_tensor_metadata.default",
-      "aten._assert_async.msg",           "aten._assert_async.default",
-      "aten.sym_constrain_range.default", "aten.sym_constrain_range_for_size.default",
-  };
-  return assertions.contains(op);
-}
-
-std::vector<bool> liveNodes(const program::Program &program) {
-  const auto &nodes = program.graph.nodes;
+std::vector<bool> liveNodes(const program::Graph &graph) {
+  const auto &nodes = graph.nodes;
   std::vector<bool> live(nodes.size(), false);
   auto mark = [&](program::NodeId node) { live[node] = true; };
-  for (const Argument &output : program.graph.outputs)
+  auto markSize = [&](program::NodeId node) {
+    if (nodes[node].type.as<program::SymIntType>())
+      mark(node);
+  };
+  for (const Argument &output : graph.outputs)
     forEachReference(output, mark);
-  for (size_t i = nodes.size(); i-- > 0;)
-    if (live[i] && !nodes[i].type.as<program::SymIntType>()) // sizes come from the symbol table
-      for (const Argument &argument : nodes[i].arguments)
-        forEachReference(argument, mark);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    if (!live[i])
+      continue;
+    // Sizes come from the symbol table, which reads no tensor for them, but knows an int that a loop has
+    // computed by the element of the loop's results.
+    bool needsSizesOnly = nodes[i].type.as<program::SymIntType>() && nodes[i].op() != "_operator.getitem";
+    for (const Argument &argument : nodes[i].arguments)
+      needsSizesOnly ? forEachReference(argument, markSize) : forEachReference(argument, mark);
+  }
   return live;
 }
 
@@ -52,24 +52,39 @@ static std::string nameOf(const Node &node) {
   return node.op();
 }
 
-Status checkCoverage(const program::Program &program, const std::vector<bool> &live,
-                     const std::set<std::string> &customOpNamespaces) {
+/// Calls `visit` on every node that has to be lowered: those of the main graph, and of the graphs that its
+/// live nodes take.
+static void forEachLowered(const program::Program &program, const program::Graph &graph,
+                           llvm::function_ref<void(const Node &)> visit) {
+  std::vector<bool> live = liveNodes(graph);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node &node = graph.nodes[i];
+    if (!live[i])
+      continue;
+    if (node.kind == program::NodeKind::GetAttr) {
+      const auto *child = node.arguments.front().as<program::GraphReference>();
+      forEachLowered(program, program.subgraphs[child->index], visit);
+    } else if (node.kind == program::NodeKind::Call && node.op() != "_operator.getitem" &&
+               !node.type.as<program::SymIntType>()) {
+      visit(node);
+    }
+  }
+}
+
+Status checkCoverage(const program::Program &program, const std::set<std::string> &customOpNamespaces) {
   const lowering::OpTable &table = lowering::OpTable::instance();
   struct Missing {
     int64_t count = 0;
     const Node *first = nullptr;
   };
   std::map<std::string, Missing> missing;
-  for (size_t i = 0; i < program.graph.nodes.size(); ++i) {
-    const Node &node = program.graph.nodes[i];
-    bool isLowered = live[i] && node.kind == program::NodeKind::Call && node.op() != "_operator.getitem" &&
-                     !node.type.as<program::SymIntType>();
-    if (!isLowered || table.find(node.op()) || isCustomCall(node.op(), customOpNamespaces))
-      continue;
+  forEachLowered(program, program.graph, [&](const Node &node) {
+    if (table.find(node.op()) || isCustomCall(node.op(), customOpNamespaces))
+      return;
     Missing &entry = missing[nameOf(node)];
     if (++entry.count == 1)
       entry.first = &node;
-  }
+  });
   if (missing.empty())
     return {};
   std::string list;

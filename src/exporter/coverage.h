@@ -14,17 +14,14 @@ namespace torchere::exporter {
 /// Calls `visit` on every node that an argument refers to.
 void forEachReference(const program::Argument &argument, llvm::function_ref<void(program::NodeId)> visit);
 
-/// Whether an op only checks something at run time and gives no value that shapes the result.
-bool isAssertion(std::string_view op);
-
-/// For each node, whether an output depends on it. Assertions are left out.
-std::vector<bool> liveNodes(const program::Program &program);
+/// For each node, whether an output of the graph depends on it. Assertions are left out.
+std::vector<bool> liveNodes(const program::Graph &graph);
 
 /// Whether an op without a row is to be a custom call: its namespace is one of those.
 bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces);
 
-/// Fails with one error that lists every op that cannot be lowered: how often it is used, and where first.
-Status checkCoverage(const program::Program &program, const std::vector<bool> &live,
-                     const std::set<std::string> &customOpNamespaces);
+/// Fails with one error that lists every op that cannot be lowered, in the main graph or one that it uses:
+/// how often it is used, and where first.
+Status checkCoverage(const program::Program &program, const std::set<std::string> &customOpNamespaces);
 
 } // namespace torchere::exporter

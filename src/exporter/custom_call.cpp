@@ -33,6 +33,11 @@ Result<Json> configuration(const lowering::Argument &argument, const std::string
     Result<Json> operator()(const std::string &value) { return Json(value); }
     Result<Json> operator()(DType value) { return Json(std::string(dtypeInfo(value).torchName)); }
     Result<Json> operator()(const lowering::Opaque &value) { return Json(value.text); }
+    Result<Json> operator()(const lowering::Subgraph *graph) {
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] a graph is no argument of a custom call: got '{}', expected constants and tensors",
+                  op, graph->name());
+    }
     Result<Json> operator()(const lowering::Argument::List &list) {
       Json result = Json::array();
       for (const lowering::Argument &element : list) {

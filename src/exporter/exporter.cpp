@@ -23,9 +23,9 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-Status lower(const program::Program &program, const Options &options, const std::vector<bool> &live,
-             SignaturePlan &plan, mlir::ModuleOp module) {
-  TORCHERE_TRY(FunctionBuilder(program, options, plan, module).build(live));
+Status lower(const program::Program &program, const Options &options, SignaturePlan &plan,
+             mlir::ModuleOp module) {
+  TORCHERE_TRY(FunctionBuilder(program, options, plan, module).build());
   // Lowerings emit CHLO for special functions; artifacts hold StableHLO alone.
   stablehlo::DiagnosticText diagnostics(*module.getContext());
   if (mlir::failed(passes::legalizeChlo(module)))
@@ -38,14 +38,13 @@ Status lower(const program::Program &program, const Options &options, const std:
 Result<Exported> exportProgram(const program::Program &program, const Options &options) {
   Stopwatch lowering;
   TORCHERE_TRY(program.verify());
-  std::vector<bool> live = liveNodes(program);
-  TORCHERE_TRY(checkCoverage(program, live, options.customOpNamespaces));
+  TORCHERE_TRY(checkCoverage(program, options.customOpNamespaces));
   TORCHERE_ASSIGN(SignaturePlan plan, planSignature(program, options));
   auto implementation = std::make_unique<stablehlo::Module::Implementation>();
   implementation->context = stablehlo::makeContext();
   mlir::MLIRContext *context = implementation->context.get();
   implementation->module = mlir::ModuleOp::create(mlir::UnknownLoc::get(context), options.name);
-  TORCHERE_TRY(lower(program, options, live, plan, *implementation->module));
+  TORCHERE_TRY(lower(program, options, plan, *implementation->module));
   Timings timings;
   timings.lower = lowering.seconds();
 

@@ -1,10 +1,10 @@
-// FunctionBuilder: lowers the graph of a program into the body of @main.
+// FunctionBuilder: lowers a program into the function @main.
 #include "exporter/function_builder.h"
 
-#include "exporter/custom_call.h"
+#include "exporter/coverage.h"
 #include "exporter/literal.h"
-#include "exporter/location.h"
 
+#include "mlir/IR/Iterators.h"
 #include "llvm/ADT/BitVector.h"
 
 #include <memory>
@@ -13,46 +13,24 @@ namespace torchere::exporter {
 
 using lowering::Dim;
 using lowering::Dims;
-using program::Node;
 
 FunctionBuilder::FunctionBuilder(const program::Program &program, const Options &options, SignaturePlan &plan,
                                  mlir::ModuleOp module)
-    : program(program), options(options), plan(plan), module(module), builder(module.getContext()) {
-  values.resize(program.graph.nodes.size());
-}
+    : program(program), options(options), plan(plan), module(module), builder(module.getContext()) {}
 
-Status FunctionBuilder::build(const std::vector<bool> &live) {
+Status FunctionBuilder::build() {
   createFunction();
-  TORCHERE_TRY(bindInputs(live));
-  const auto &nodes = program.graph.nodes;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (!live[i] || nodes[i].kind == program::NodeKind::Placeholder)
-      continue;
-    Status status = lowerNode(nodes[i], values[i]);
-    if (!status) {
-      Error error = std::move(status).error();
-      if (error.where.empty())
-        error.where = program.place(nodes[i]);
-      return tl::unexpected<Error>(std::move(error));
-    }
-  }
-  TORCHERE_TRY(createReturn());
+  FunctionScope scope{program, options, builder, state};
+  GraphLowerer lowerer(scope, program.graph, *symbols);
+  bindInputs(lowerer);
+  std::vector<bool> live = liveNodes(program.graph);
+  TORCHERE_TRY(checkInputs(live));
+  TORCHERE_TRY(lowerer.lower(live));
+  TORCHERE_TRY(createReturn(lowerer));
   eraseDeadOps();
   markIntegersInShapes();
   dropUnusedArguments();
   return {};
-}
-
-Dim FunctionBuilder::toDim(program::SymInt size) const {
-  return size.isConstant() ? Dim(size.constant()) : Dim::expression(size.id());
-}
-
-lowering::TensorType FunctionBuilder::toLowering(const program::TensorType &type) const {
-  lowering::TensorType result;
-  result.dtype = type.dtype;
-  for (program::SymInt size : type.shape)
-    result.shape.push_back(toDim(size));
-  return result;
 }
 
 void FunctionBuilder::createFunction() {
@@ -67,172 +45,54 @@ void FunctionBuilder::createFunction() {
   for (const PlannedInput &input : plan.inputs) {
     if (input.isInlined)
       continue;
-    Dims shape;
-    for (program::SymInt size : input.entry.type.shape)
-      shape.push_back(toDim(size));
+    Dims shape = toDims(input.entry.type.shape);
     mlir::Location name = mlir::NameLoc::get(mlir::StringAttr::get(context, input.entry.name));
     entry->addArgument(types.tensorType(shape, input.entry.type.dtype), name);
   }
   builder.setInsertionPointToEnd(entry);
 }
 
-Status FunctionBuilder::bindInputs(const std::vector<bool> &live) {
+void FunctionBuilder::bindInputs(GraphLowerer &lowerer) {
   unsigned index = 0;
   for (const PlannedInput &input : plan.inputs) {
-    lowering::Argument &value = values[input.node];
-    Dims shape;
-    for (program::SymInt size : input.entry.type.shape)
-      shape.push_back(toDim(size));
+    Dims shape = toDims(input.entry.type.shape);
     if (input.isInlined) {
       lowering::Context cx(builder, function.getLoc(), state, *symbols);
       mlir::RankedTensorType type = cx.tensorType(shape, input.entry.type.dtype);
-      value.value = stablehlo::ConstantOp::create(builder, function.getLoc(), literal(*input.weight, type))
-                        ->getResult(0);
+      mlir::Value constant =
+          stablehlo::ConstantOp::create(builder, function.getLoc(), literal(*input.weight, type))
+              ->getResult(0);
+      lowerer.bind(input.node, {constant});
       continue;
     }
     mlir::Value argument = function.getArgument(index++);
-    value.value = argument;
     if (input.entry.isSymInt) {
       program::SymInt size = program.graph.nodes[input.node].type.as<program::SymIntType>()->value;
       symbols->define(size, argument);
-      value.value = toDim(size);
+      lowerer.bind(input.node, {toDim(size)});
       continue;
     }
+    lowerer.bind(input.node, {argument});
     for (auto [axis, size] : llvm::enumerate(input.entry.type.shape))
       symbols->define(size, argument, static_cast<int64_t>(axis));
     if (!mlir::cast<mlir::RankedTensorType>(argument.getType()).hasStaticShape())
       state.shapes[argument] = shape;
   }
+}
+
+Status FunctionBuilder::checkInputs(const std::vector<bool> &live) const {
   for (const PlannedInput &input : plan.inputs)
     if (live[input.node])
-      TORCHERE_TRY(checkSizes(input.entry.type.shape));
+      for (program::SymInt size : input.entry.type.shape)
+        TORCHERE_TRY(symbols->check(size));
   return {};
 }
 
-Status FunctionBuilder::checkSizes(std::span<const program::SymInt> shape) const {
-  for (program::SymInt size : shape)
-    TORCHERE_TRY(symbols->check(size));
-  return {};
-}
-
-Result<std::vector<lowering::TensorType>> FunctionBuilder::resultTypes(const Node &node) const {
-  std::vector<lowering::TensorType> types;
-  if (const auto *tensor = node.type.as<program::TensorType>()) {
-    TORCHERE_TRY(checkSizes(tensor->shape));
-    types.push_back(toLowering(*tensor));
-    return types;
-  }
-  const auto *list = node.type.as<program::Type::List>();
-  if (!list)
-    return fail(ErrorCode::Unimplemented,
-                "[{}] gives neither tensors nor sizes: expected a tensor or a list of them", node.op());
-  for (const program::Type &type : *list) {
-    const auto *tensor = type.as<program::TensorType>();
-    if (tensor)
-      TORCHERE_TRY(checkSizes(tensor->shape));
-    types.push_back(tensor ? toLowering(*tensor) : lowering::TensorType{});
-  }
-  return types;
-}
-
-Result<lowering::Argument> FunctionBuilder::toLowering(const program::Argument &argument,
-                                                       const Node &node) const {
-  using namespace program;
-  if (const auto *reference = argument.as<NodeReference>()) {
-    const lowering::Argument &value = values[reference->node];
-    if (value.isNone())
-      return fail(ErrorCode::Unimplemented,
-                  "[{}] argument is a value that is known only at run time: got '{}', "
-                  "expected a tensor or a size",
-                  node.op(), program.graph.nodes[reference->node].name());
-    return value;
-  }
-  if (const auto *list = argument.as<program::Argument::List>()) {
-    lowering::Argument::List result;
-    for (const program::Argument &element : *list) {
-      TORCHERE_ASSIGN(lowering::Argument value, toLowering(element, node));
-      result.push_back(std::move(value));
-    }
-    return lowering::Argument{std::move(result)};
-  }
-  if (argument.as<GraphReference>())
-    return fail(ErrorCode::Unimplemented,
-                "[{}] argument is a graph: no lowering takes one, expected a tensor or a constant",
-                node.op());
-  struct Convert {
-    lowering::Argument operator()(std::monostate) { return {}; }
-    lowering::Argument operator()(int64_t value) { return {value}; }
-    lowering::Argument operator()(double value) { return {value}; }
-    lowering::Argument operator()(bool value) { return {value}; }
-    lowering::Argument operator()(const std::complex<double> &value) { return {value}; }
-    lowering::Argument operator()(const std::string &value) { return {value}; }
-    lowering::Argument operator()(DType value) { return {value}; }
-    lowering::Argument operator()(const Device &value) { return {lowering::Opaque{value.name}}; }
-    lowering::Argument operator()(const Layout &value) { return {lowering::Opaque{value.name}}; }
-    lowering::Argument operator()(const MemoryFormat &value) { return {lowering::Opaque{value.name}}; }
-    lowering::Argument operator()(const OpReference &value) { return {value.name}; }
-    lowering::Argument operator()(const Constant::List &) { return {}; } // those are lists of arguments
-  };
-  return std::visit(Convert{}, argument.constant()->value);
-}
-
-Result<lowering::Argument> FunctionBuilder::getItem(const Node &node) const {
-  if (node.arguments.size() != 2)
-    return invalidArgument("[_operator.getitem] wrong number of arguments of '{}': got {}, expected 2",
-                           node.name(), node.arguments.size());
-  const auto *source = node.arguments[0].as<program::NodeReference>();
-  const auto *index = node.arguments[1].as<int64_t>();
-  const auto *list = source ? values[source->node].as<lowering::Argument::List>() : nullptr;
-  if (!list || !index || *index < 0 || static_cast<size_t>(*index) >= list->size())
-    return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results",
-                           node.name());
-  return (*list)[*index];
-}
-
-Result<lowering::Values> FunctionBuilder::lowerCall(const Node &node, lowering::Context &cx) {
-  std::vector<lowering::GivenArgument> arguments;
-  for (const program::NamedArgument &argument : node.given()) {
-    TORCHERE_ASSIGN(lowering::Argument value, toLowering(argument.value, node));
-    arguments.push_back({argument.name, std::move(value)});
-  }
-  TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
-  const lowering::OpTable &table = lowering::OpTable::instance();
-  if (const lowering::OpTable::Row *row = table.find(node.op()))
-    return table.lower(*row, cx, std::move(arguments), std::move(types));
-  return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
-}
-
-Status FunctionBuilder::lowerNode(const Node &node, lowering::Argument &result) {
-  if (const auto *size = node.type.as<program::SymIntType>()) {
-    TORCHERE_TRY(symbols->check(size->value));
-    result.value = toDim(size->value);
-    return {};
-  }
-  if (node.op() == "_operator.getitem") {
-    TORCHERE_ASSIGN(result, getItem(node));
-    return {};
-  }
-  mlir::MLIRContext *context = module.getContext();
-  mlir::Location location =
-      options.nodeMetadata ? metadataLocation(program, node, context) : locationOf(program, node, context);
-  lowering::Context cx(builder, location, state, *symbols);
-  TORCHERE_ASSIGN(lowering::Values lowered, lowerCall(node, cx));
-  if (node.type.as<program::TensorType>()) {
-    result.value = lowered.front();
-    return {};
-  }
-  lowering::Argument::List list;
-  for (mlir::Value value : lowered)
-    list.push_back(value ? lowering::Argument{value} : lowering::Argument{});
-  result.value = std::move(list);
-  return {};
-}
-
-Status FunctionBuilder::createReturn() {
+Status FunctionBuilder::createReturn(const GraphLowerer &lowerer) {
   lowering::Context cx(builder, function.getLoc(), state, *symbols);
   lowering::Values results;
   for (PlannedOutput &output : plan.outputs) {
-    const lowering::Argument &value = values[output.value->as<program::NodeReference>()->node];
+    const lowering::Argument &value = lowerer.valueOf(output.value->as<program::NodeReference>()->node);
     if (const mlir::Value *tensor = value.as<mlir::Value>())
       results.push_back(*tensor);
     else if (const Dim *size = value.as<Dim>())
@@ -248,27 +108,43 @@ Status FunctionBuilder::createReturn() {
 }
 
 void FunctionBuilder::eraseDeadOps() {
-  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (mlir::isOpTriviallyDead(&op))
-      op.erase();
+  function.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](mlir::Operation *op) {
+    if (mlir::isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+/// Where the value of one use goes: to an op's results, and around a loop.
+static llvm::SmallVector<mlir::Value> flowsTo(mlir::OpOperand &use) {
+  mlir::Operation *user = use.getOwner();
+  unsigned index = use.getOperandNumber();
+  bool isReturned = mlir::isa<stablehlo::ReturnOp>(user);
+  if (isReturned)
+    user = user->getParentOp();
+  // What a loop's condition returns decides on all results; the first stands for them.
+  if (auto loop = mlir::dyn_cast<stablehlo::WhileOp>(user); loop && index < loop->getNumResults())
+    return {loop->getResult(index), loop.getCond().getArgument(index), loop.getBody().getArgument(index)};
+  if (isReturned && mlir::isa<stablehlo::IfOp>(user))
+    return {user->getResult(index)};
+  return user->getResults();
 }
 
 /// Whether a shape, or the place of a slice, comes from the value by integer arithmetic.
 static bool isInShapes(mlir::Value value) {
   llvm::SmallVector<mlir::Value> pending = {value};
-  llvm::SmallPtrSet<mlir::Operation *, 16> seen;
+  llvm::SmallPtrSet<mlir::OpOperand *, 16> seen;
   while (!pending.empty()) {
-    for (mlir::Operation *user : pending.pop_back_val().getUsers()) {
-      if (!seen.insert(user).second)
+    for (mlir::OpOperand &use : pending.pop_back_val().getUses()) {
+      if (!seen.insert(&use).second)
         continue;
       if (mlir::isa<stablehlo::RealDynamicSliceOp, stablehlo::DynamicBroadcastInDimOp,
                     stablehlo::DynamicConvOp, stablehlo::DynamicGatherOp, stablehlo::DynamicIotaOp,
-                    stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp>(user))
+                    stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp>(use.getOwner()))
         return true;
-      for (mlir::Value result : user->getResults()) {
-        auto type = mlir::dyn_cast<mlir::RankedTensorType>(result.getType());
+      for (mlir::Value next : flowsTo(use)) {
+        auto type = mlir::dyn_cast<mlir::RankedTensorType>(next.getType());
         if (type && type.getRank() <= 1 && type.getElementType().isInteger())
-          pending.push_back(result);
+          pending.push_back(next);
       }
     }
   }

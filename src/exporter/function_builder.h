@@ -1,9 +1,9 @@
-// FunctionBuilder: lowers the graph of a program into the body of @main.
+// FunctionBuilder: lowers a program into the function @main.
 #pragma once
 
+#include "exporter/graph_lowerer.h"
 #include "exporter/signature.h"
 #include "exporter/symbol_table.h"
-#include "lowering/op_table.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -16,20 +16,13 @@ public:
 
   /// Builds the function, then leaves out the arguments that nothing reads; the plan's entry point says
   /// which.
-  Status build(const std::vector<bool> &live);
+  Status build();
 
 private:
   void createFunction();
-  Status bindInputs(const std::vector<bool> &live);
-  Status lowerNode(const program::Node &node, lowering::Argument &result);
-  Result<lowering::Values> lowerCall(const program::Node &node, lowering::Context &cx);
-  Result<lowering::Argument> getItem(const program::Node &node) const;
-  Result<std::vector<lowering::TensorType>> resultTypes(const program::Node &node) const;
-  Result<lowering::Argument> toLowering(const program::Argument &argument, const program::Node &node) const;
-  lowering::TensorType toLowering(const program::TensorType &type) const;
-  Status checkSizes(std::span<const program::SymInt> shape) const;
-  lowering::Dim toDim(program::SymInt size) const;
-  Status createReturn();
+  void bindInputs(GraphLowerer &lowerer);
+  Status checkInputs(const std::vector<bool> &live) const;
+  Status createReturn(const GraphLowerer &lowerer);
   /// Says of each int input whether shapes depend on it.
   void markIntegersInShapes();
   void dropUnusedArguments();
@@ -43,7 +36,6 @@ private:
   mlir::func::FuncOp function;
   lowering::FunctionState state;
   std::unique_ptr<SymbolTable> symbols;
-  std::vector<lowering::Argument> values; ///< of each node
 };
 
 } // namespace torchere::exporter

@@ -8,8 +8,7 @@ using program::ExpressionKind;
 using program::SymInt;
 
 SymbolTable::SymbolTable(const program::Program &program, mlir::Block &entry, mlir::Location location)
-    : expressions(program.expressions), builder(entry.getParent()->getContext()), location(location),
-      entry(entry) {
+    : expressions(program.expressions), builder(location.getContext()), location(location), entry(entry) {
   for (const program::RangeConstraint &constraint : program.rangeConstraints)
     if (!constraint.expression.isConstant() &&
         expressions[constraint.expression].kind == ExpressionKind::Symbol) {
@@ -19,14 +18,43 @@ SymbolTable::SymbolTable(const program::Program &program, mlir::Block &entry, ml
     }
 }
 
-/// Puts an op after those made before it, ahead of the function's body.
+SymbolTable::SymbolTable(SymbolTable &outer, mlir::Block &entry, mlir::Location location)
+    : expressions(outer.expressions), outer(&outer), builder(location.getContext()), location(location),
+      entry(entry) {}
+
+/// Puts an op after those made before it, ahead of the rest of the block; what reads a size that the block
+/// computes comes behind that.
 mlir::Value SymbolTable::append(mlir::Operation *op) {
-  if (last)
-    entry.getOperations().insertAfter(last->getIterator(), op);
+  mlir::Operation *before = last;
+  for (mlir::Value operand : op->getOperands()) {
+    mlir::Operation *definition = operand.getDefiningOp();
+    if (later.contains(definition) && (before == last || before->isBeforeInBlock(definition)))
+      before = definition;
+  }
+  if (before)
+    entry.getOperations().insertAfter(before->getIterator(), op);
   else
     entry.push_front(op);
-  last = op;
+  if (before == last)
+    last = op;
+  else
+    later.insert(op);
   return op->getResult(0);
+}
+
+const SymbolTable::Definition *SymbolTable::definitionOf(const std::string &symbol) const {
+  if (auto found = definitions.find(symbol); found != definitions.end())
+    return &found->second;
+  return outer ? outer->definitionOf(symbol) : nullptr;
+}
+
+bool SymbolTable::isLocal(SymInt size) const {
+  if (size.isConstant())
+    return false;
+  const Expression &expression = expressions[size];
+  return expression.kind == ExpressionKind::Symbol
+             ? definitions.contains(expression.symbol)
+             : llvm::any_of(expression.operands, [&](SymInt operand) { return isLocal(operand); });
 }
 
 std::optional<SymbolTable::Linear> SymbolTable::linear(SymInt size) const {
@@ -75,29 +103,31 @@ std::optional<SymbolTable::Linear> SymbolTable::product(const std::vector<SymInt
   return result;
 }
 
-void SymbolTable::define(SymInt size, mlir::Value argument, int64_t axis) {
+void SymbolTable::define(SymInt size, mlir::Value value, int64_t axis) {
   if (size.isConstant())
     return;
   auto form = linear(size);
   if (!form || form->symbol.empty() || form->factor == 0)
     return;
+  if (mlir::Operation *op = value.getDefiningOp(); op && op->getBlock() == &entry)
+    later.insert(op);
   auto found = definitions.find(form->symbol);
   bool isExact = form->factor == 1 && form->offset == 0;
   if (found == definitions.end())
-    definitions.emplace(form->symbol, Definition{argument, axis, size});
+    definitions.emplace(form->symbol, Definition{value, axis, size});
   else if (isExact && expressions[found->second.size].kind != ExpressionKind::Symbol)
-    found->second = {argument, axis, size};
+    found->second = {value, axis, size};
 }
 
-void SymbolTable::define(SymInt symbol, mlir::Value argument) {
-  define(symbol, argument, -1);
+void SymbolTable::define(SymInt symbol, mlir::Value value) {
+  define(symbol, value, -1);
 }
 
 Status SymbolTable::check(SymInt size) const {
   if (size.isConstant())
     return {};
   const Expression &expression = expressions[size];
-  if (expression.kind == ExpressionKind::Symbol && !definitions.contains(expression.symbol))
+  if (expression.kind == ExpressionKind::Symbol && !definitionOf(expression.symbol))
     return fail(
         ErrorCode::Unimplemented,
         "[{}] a size that depends on the data: expected every symbol to be the size of an input's dimension",
@@ -124,6 +154,11 @@ mlir::Value SymbolTable::constants(llvm::ArrayRef<int64_t> values) {
 }
 
 mlir::Value SymbolTable::shapeOf(llvm::ArrayRef<lowering::Dim> dims) {
+  auto isLocalDim = [&](const lowering::Dim &dim) {
+    return dim.isExpression() && isLocal(SymInt::expression(dim.expressionId()));
+  };
+  if (outer && llvm::none_of(dims, isLocalDim))
+    return outer->shapeOf(dims);
   std::vector<std::pair<bool, int64_t>> key;
   for (const lowering::Dim &dim : dims)
     key.emplace_back(dim.isExpression(), dim.isExpression() ? dim.expressionId() : dim.constant());
@@ -159,16 +194,18 @@ mlir::Value SymbolTable::shapeOf(llvm::ArrayRef<lowering::Dim> dims) {
   return entry->second;
 }
 
+/// A dimension as a 0-d i64 tensor.
+mlir::Value SymbolTable::sizeOf(mlir::Value value, int64_t axis) {
+  mlir::Type i32 = mlir::RankedTensorType::get({}, builder.getI32Type());
+  mlir::Value size = create<stablehlo::GetDimensionSizeOp>(
+      i32, value, {builder.getNamedAttr("dimension", builder.getI64IntegerAttr(axis))});
+  return create<stablehlo::ConvertOp>(mlir::RankedTensorType::get({}, builder.getI64Type()), size);
+}
+
 mlir::Value SymbolTable::solve(const std::string &symbol) {
   const Definition &definition = definitions.at(symbol);
   mlir::Type i64 = mlir::RankedTensorType::get({}, builder.getI64Type());
-  mlir::Value size = definition.argument;
-  if (definition.axis >= 0) {
-    mlir::Type i32 = mlir::RankedTensorType::get({}, builder.getI32Type());
-    size = create<stablehlo::GetDimensionSizeOp>(
-        i32, size, {builder.getNamedAttr("dimension", builder.getI64IntegerAttr(definition.axis))});
-    size = create<stablehlo::ConvertOp>(i64, size);
-  }
+  mlir::Value size = definition.axis < 0 ? definition.value : sizeOf(definition.value, definition.axis);
   Linear form = *linear(definition.size);
   if (form.offset != 0)
     size = create<stablehlo::SubtractOp>(i64, {size, constant(form.offset)});
@@ -183,11 +220,14 @@ bool SymbolTable::isNonNegative(SymInt size) const {
   const Expression &expression = expressions[size];
   if (expression.kind != ExpressionKind::Symbol)
     return llvm::all_of(expression.operands, [&](SymInt operand) { return isNonNegative(operand); });
-  auto bound = least.find(expression.symbol);
-  if (bound != least.end() && bound->second >= 0)
+  const SymbolTable *function = this;
+  while (function->outer)
+    function = function->outer;
+  auto bound = function->least.find(expression.symbol);
+  if (bound != function->least.end() && bound->second >= 0)
     return true;
-  auto definition = definitions.find(expression.symbol);
-  return definition != definitions.end() && definition->second.axis >= 0 && definition->second.size == size;
+  const Definition *definition = definitionOf(expression.symbol);
+  return definition && definition->axis >= 0 && definition->size == size;
 }
 
 /// As StableHLO divides: towards zero.
@@ -269,7 +309,8 @@ mlir::Value SymbolTable::calculate(const Expression &expression) {
 mlir::Value SymbolTable::valueOf(uint32_t id) {
   if (auto found = values.find(id); found != values.end())
     return found->second;
-  mlir::Value result = calculate(expressions[SymInt::expression(id)]);
+  SymInt size = SymInt::expression(id);
+  mlir::Value result = outer && !isLocal(size) ? outer->valueOf(id) : calculate(expressions[size]);
   values[id] = result;
   return result;
 }

@@ -1,4 +1,5 @@
-// SymbolTable: symbolic sizes of a program as SSA values, computed once each at the function's entry.
+// SymbolTable: symbolic sizes of a program as SSA values, computed once each: at the function's entry, or in
+// the block of a region where it defines symbols of its own.
 #pragma once
 
 #include "lowering/context.h"
@@ -6,6 +7,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <map>
 #include <optional>
@@ -18,11 +20,16 @@ class SymbolTable : public lowering::SymbolSource {
 public:
   /// Values are computed at the start of `entry`.
   SymbolTable(const program::Program &program, mlir::Block &entry, mlir::Location location);
+  /// Of a block in a region, from where everything can be seen that is before the region's op: what has no
+  /// symbol that is defined here is computed by `outer`.
+  SymbolTable(SymbolTable &outer, mlir::Block &entry, mlir::Location location);
 
-  /// Says that dimension `axis` of an argument has the size `size`: what symbols are solved from.
-  void define(program::SymInt size, mlir::Value argument, int64_t axis);
-  /// Says that a 0-d i64 argument is the symbol itself.
-  void define(program::SymInt symbol, mlir::Value argument);
+  /// Says that dimension `axis` of a value has the size `size`: what symbols are solved from. The value is an
+  /// argument of the block, can be seen from it, or is computed in it: what depends on the symbol comes
+  /// right after.
+  void define(program::SymInt size, mlir::Value value, int64_t axis);
+  /// Says that a 0-d i64 value is the symbol itself.
+  void define(program::SymInt symbol, mlir::Value value);
 
   /// Whether every symbol of the expression can be solved from the definitions.
   Status check(program::SymInt size) const;
@@ -32,10 +39,14 @@ public:
 
 private:
   struct Definition {
-    mlir::Value argument;
-    int64_t axis; ///< -1: the argument itself
+    mlir::Value value;
+    int64_t axis; ///< -1: the value itself
     program::SymInt size;
   };
+  /// The definition of a symbol here or in an outer table; null where there is none.
+  const Definition *definitionOf(const std::string &symbol) const;
+  /// Whether the expression has a symbol that is defined here.
+  bool isLocal(program::SymInt size) const;
 
   /// The only symbol of `size` when it is linear in one: symbol, symbol + a, a * symbol, a * symbol + b. None
   /// where `a` or `b` does not fit in 64 bits.
@@ -46,6 +57,7 @@ private:
   };
   std::optional<Linear> linear(program::SymInt size) const;
   mlir::Value compute(program::SymInt size);
+  mlir::Value sizeOf(mlir::Value value, int64_t axis);
   mlir::Value solve(const std::string &symbol);
   std::optional<Linear> sum(const std::vector<program::SymInt> &operands) const;
   std::optional<Linear> product(const std::vector<program::SymInt> &operands) const;
@@ -65,10 +77,12 @@ private:
                      llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
   const program::ExpressionPool &expressions;
+  SymbolTable *outer = nullptr;
   mlir::OpBuilder builder; ///< without a place; append() gives each op its own
   mlir::Location location;
   mlir::Block &entry;
-  mlir::Operation *last = nullptr; ///< of the ops at the entry
+  mlir::Operation *last = nullptr;               ///< of the ops at the entry
+  llvm::SmallPtrSet<mlir::Operation *, 4> later; ///< those of the block that define a size, and what reads it
   std::map<std::string, Definition> definitions;
   std::map<std::string, int64_t> least; ///< of symbols, from the program's ranges
   llvm::DenseMap<uint32_t, mlir::Value> values;

@@ -24,6 +24,7 @@ std::string_view describe(const Argument &argument) {
     std::string_view operator()(const std::string &) { return "a string"; }
     std::string_view operator()(DType) { return "a dtype"; }
     std::string_view operator()(const Opaque &) { return "a device, layout or memory format"; }
+    std::string_view operator()(const Subgraph *) { return "a graph"; }
     std::string_view operator()(const Argument::List &) { return "a list"; }
   };
   return std::visit(Describe{}, argument.value);
@@ -49,6 +50,10 @@ std::string_view expectation(TypeKind kind) {
     return "a dtype";
   case TypeKind::Opaque:
     return "a device, layout, memory format or generator";
+  case TypeKind::Graph:
+    return "a graph";
+  case TypeKind::Any:
+    return "a value";
   case TypeKind::List:
     return "a list";
   case TypeKind::Other:
@@ -98,6 +103,10 @@ bool accepts(TypeKind kind, const Argument &argument) {
     return argument.as<DType>();
   case TypeKind::Opaque:
     return argument.as<Opaque>() || argument.as<std::string>();
+  case TypeKind::Graph:
+    return argument.as<const Subgraph *>();
+  case TypeKind::Any:
+    return true;
   case TypeKind::List:
   case TypeKind::Other:
   case TypeKind::Optional:
@@ -381,6 +390,18 @@ std::optional<DType> Args::dtype(std::string_view name) const {
   if (const DType *value = get(name).as<DType>())
     return *value;
   abortOn(name, "a dtype");
+}
+
+const Subgraph &Args::graph(std::string_view name) const {
+  if (const Subgraph *const *graph = get(name).as<const Subgraph *>())
+    return **graph;
+  abortOn(name, "a graph");
+}
+
+const Argument::List &Args::list(std::string_view name) const {
+  if (const Argument::List *list = get(name).as<Argument::List>())
+    return *list;
+  abortOn(name, "a list");
 }
 
 double toDouble(const Scalar &scalar) {

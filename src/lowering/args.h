@@ -50,6 +50,10 @@ public:
   std::optional<std::string> optionalString(std::string_view name) const;
   std::optional<DType> dtype(std::string_view name) const;
 
+  const Subgraph &graph(std::string_view name) const;
+  /// Any[]: the elements as they were given.
+  const Argument::List &list(std::string_view name) const;
+
   bool has(std::string_view name) const;
   /// Whether the argument is a tensor (a Scalar's place may be taken by a 0-d tensor of the graph).
   bool isTensor(std::string_view name) const { return get(name).as<mlir::Value>() != nullptr; }

@@ -3,15 +3,22 @@
 
 namespace torchere::lowering {
 
-void addRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
-               RegionFunction function) {
+Status addFallibleRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
+                         llvm::function_ref<Result<Values>(mlir::ValueRange)> function) {
   auto *block = new mlir::Block;
   operation.addRegion()->push_back(block);
   block->addArguments(arguments, llvm::SmallVector<mlir::Location>(arguments.size(), cx.loc()));
   mlir::OpBuilder::InsertionGuard guard(cx.builder());
   cx.builder().setInsertionPointToStart(block);
-  Values results = function(block->getArguments());
+  TORCHERE_ASSIGN(Values results, function(block->getArguments()));
   stablehlo::ReturnOp::create(cx.builder(), cx.loc(), results);
+  return {};
+}
+
+void addRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
+               RegionFunction function) {
+  (void)addFallibleRegion(cx, operation, arguments,
+                          [&](mlir::ValueRange values) -> Result<Values> { return function(values); });
 }
 
 llvm::SmallVector<mlir::Type> elementTensors(mlir::ValueRange values) {

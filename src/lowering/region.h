@@ -13,6 +13,10 @@ using RegionFunction = llvm::function_ref<Values(mlir::ValueRange)>;
 void addRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
                RegionFunction function);
 
+/// Adds a region that is filled by what can fail, and may use values from outside of it.
+Status addFallibleRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
+                         llvm::function_ref<Result<Values>(mlir::ValueRange)> function);
+
 /// 0-d tensors of the values' element types: what reductions and sorts give to their regions.
 llvm::SmallVector<mlir::Type> elementTensors(mlir::ValueRange values);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/dtype.h"
+#include "base/error.h"
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/SmallVector.h"
@@ -35,6 +36,7 @@ public:
 
   bool isConstant() const { return kind == Kind::Constant; }
   bool isExpression() const { return kind == Kind::Expression; }
+  bool isComputed() const { return kind == Kind::Computed; }
   bool is(int64_t constant) const { return isConstant() && number == constant; }
   int64_t constant() const { return number; }
   uint32_t expressionId() const { return static_cast<uint32_t>(number); }
@@ -66,11 +68,26 @@ struct Opaque {
   std::string text;
 };
 
+class Context;
+struct Argument;
+
+/// A graph of the program as an op takes it: a branch, the body of a loop. Whoever lowers the program knows
+/// what is in it.
+class Subgraph {
+public:
+  virtual ~Subgraph() = default;
+  /// As the program names it: "true_graph_0".
+  virtual const std::string &name() const = 0;
+  /// Emits the graph where `cx` builds, with these values for its inputs, and gives its outputs. What is
+  /// emitted may use every value that can be seen from there.
+  virtual Result<std::vector<Argument>> emit(Context &cx, std::vector<Argument> inputs) const = 0;
+};
+
 /// One argument of an op, as the program gives it.
 struct Argument {
   using List = std::vector<Argument>;
   std::variant<std::monostate, mlir::Value, Dim, int64_t, double, bool, std::complex<double>, std::string,
-               DType, Opaque, List>
+               DType, Opaque, const Subgraph *, List>
       value;
 
   bool isNone() const { return std::holds_alternative<std::monostate>(value); }

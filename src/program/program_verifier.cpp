@@ -1,6 +1,8 @@
 // Program::verify: what every reader of a program may rely on.
 #include "program/program.h"
 
+#include <algorithm>
+
 namespace torchere::program {
 
 class ProgramVerifier {
@@ -38,6 +40,9 @@ private:
       if (node.kind != NodeKind::Placeholder && !node.callee)
         return invalidArgument("[{}] a node that calls nothing: got no op", graph.nameOf(i));
       TORCHERE_TRY(verifyArguments(node, i));
+      if (node.kind == NodeKind::GetAttr && !namesChild(graph, node))
+        return invalidArgument("[{}] names no graph: expected one of the {} that '{}' holds", node.name(),
+                               graph.children.size(), graph.name);
       TORCHERE_TRY(verifyType(node.type, node.name()));
     }
     for (const Argument &output : graph.outputs)
@@ -47,6 +52,13 @@ private:
         return invalidArgument("[{}] unknown child graph: got {}, expected {} to {}", graph.name, child,
                                firstChild, program.subgraphs.size());
     return {};
+  }
+
+  /// What the node takes is one of its own graph's, so that graphs in graphs come to an end.
+  static bool namesChild(const Graph &graph, const Node &node) {
+    const auto *child = node.arguments.size() == 1 ? node.arguments[0].as<GraphReference>() : nullptr;
+    return child &&
+           std::find(graph.children.begin(), graph.children.end(), child->index) != graph.children.end();
   }
 
   Status verifyArguments(const Node &node, size_t before) {

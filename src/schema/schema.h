@@ -22,7 +22,9 @@ enum class TypeKind : uint8_t {
   String,
   ScalarType,
   Opaque, ///< Device, Layout, MemoryFormat, Generator, Dimname
-  Other,  ///< complex, Any, Storage, ..., a class (__torch__.torch.classes.c10d.Work), a type variable (t)
+  Graph,  ///< a graph of the program, which only higher-order ops take; no type of torch's own schemas
+  Any,    ///< left as it is given: what a higher-order op hands on to its graphs
+  Other,  ///< complex, Storage, ..., a class (__torch__.torch.classes.c10d.Work), a type variable (t)
   Optional,
   List,
   Tuple,
@@ -81,7 +83,9 @@ struct Argument {
 };
 
 struct Schema {
-  std::string name;     ///< "aten.add.Tensor", as torch prints an OpOverload; ".default" without an overload
+  /// "aten.add.Tensor", as torch prints an OpOverload; ".default" without an overload, but for callables of
+  /// one form: "higher_order.cond", "_operator.lt", "torch.sym_not".
+  std::string name;
   std::string overload; ///< "Tensor"; empty without one
   std::vector<Argument> arguments;
   std::vector<Argument> results;

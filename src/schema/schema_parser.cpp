@@ -22,18 +22,30 @@ static bool isDigit(char c) {
 
 /// The kind of a type that is not made of others. In lower case, what is no type of torch's is a variable.
 static std::optional<TypeKind> kindOf(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, TypeKind>, 22> kinds = {{
-      {"Tensor", TypeKind::Tensor},       {"int", TypeKind::Int},
-      {"SymInt", TypeKind::SymInt},       {"float", TypeKind::Float},
-      {"bool", TypeKind::Bool},           {"Scalar", TypeKind::Scalar},
-      {"str", TypeKind::String},          {"ScalarType", TypeKind::ScalarType},
-      {"Device", TypeKind::Opaque},       {"Layout", TypeKind::Opaque},
-      {"MemoryFormat", TypeKind::Opaque}, {"Generator", TypeKind::Opaque},
-      {"Dimname", TypeKind::Opaque},      {"SymBool", TypeKind::Other},
-      {"SymFloat", TypeKind::Other},      {"Any", TypeKind::Other},
-      {"NoneType", TypeKind::Other},      {"Storage", TypeKind::Other},
-      {"Stream", TypeKind::Other},        {"QScheme", TypeKind::Other},
-      {"AnyClassType", TypeKind::Other},  {"AnyEnumType", TypeKind::Other},
+  static constexpr std::array<std::pair<std::string_view, TypeKind>, 23> kinds = {{
+      {"Tensor", TypeKind::Tensor},
+      {"int", TypeKind::Int},
+      {"SymInt", TypeKind::SymInt},
+      {"float", TypeKind::Float},
+      {"bool", TypeKind::Bool},
+      {"Scalar", TypeKind::Scalar},
+      {"str", TypeKind::String},
+      {"ScalarType", TypeKind::ScalarType},
+      {"Device", TypeKind::Opaque},
+      {"Layout", TypeKind::Opaque},
+      {"MemoryFormat", TypeKind::Opaque},
+      {"Generator", TypeKind::Opaque},
+      {"Dimname", TypeKind::Opaque},
+      {"Graph", TypeKind::Graph},
+      {"Any", TypeKind::Any},
+      {"SymBool", TypeKind::Other},
+      {"SymFloat", TypeKind::Other},
+      {"NoneType", TypeKind::Other},
+      {"Storage", TypeKind::Other},
+      {"Stream", TypeKind::Other},
+      {"QScheme", TypeKind::Other},
+      {"AnyClassType", TypeKind::Other},
+      {"AnyEnumType", TypeKind::Other},
   }};
   for (const auto &[text, kind] : kinds)
     if (text == name)
@@ -41,6 +53,12 @@ static std::optional<TypeKind> kindOf(std::string_view name) {
   if (name.starts_with("__torch__.") || (name.front() >= 'a' && name.front() <= 'z'))
     return TypeKind::Other;
   return std::nullopt;
+}
+
+/// Whether the ops of a namespace are overloads: higher-order ops, Python's operators and functions of sizes
+/// are callables of one form.
+static bool hasOverloads(std::string_view space) {
+  return space != "higher_order" && space != "_operator" && space != "torch";
 }
 
 static bool isGeneric(std::string_view name) {
@@ -131,11 +149,13 @@ private:
     TORCHERE_ASSIGN(std::string_view space, word("a namespace"));
     TORCHERE_TRY(expect("::"));
     TORCHERE_ASSIGN(std::string_view op, word("an op's name"));
+    schema.name = fmt::format("{}.{}", space, op);
     if (take(".")) {
       TORCHERE_ASSIGN(std::string_view overload, word("an overload's name"));
       schema.overload = std::string(overload);
     }
-    schema.name = fmt::format("{}.{}.{}", space, op, schema.overload.empty() ? "default" : schema.overload);
+    if (!schema.overload.empty() || hasOverloads(space))
+      schema.name += "." + (schema.overload.empty() ? "default" : schema.overload);
     return {};
   }
 

@@ -1,6 +1,7 @@
 // Schemas as text, to the letter of torch's printing of a FunctionSchema.
 #include "schema/schema.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace torchere::schema {
@@ -54,6 +55,8 @@ static std::string bareText(const Type &type) {
   case TypeKind::String:
   case TypeKind::ScalarType:
   case TypeKind::Opaque:
+  case TypeKind::Graph:
+  case TypeKind::Any:
   case TypeKind::Other:
     break;
   }
@@ -128,7 +131,7 @@ std::string Schema::text() const {
   size_t dot = name.find('.');
   std::string op = name.substr(dot + 1);
   if (overload.empty())
-    op.resize(op.size() - std::string_view(".default").size());
+    op.resize(std::min(op.size(), op.find('.'))); // without ".default"
   std::string inside;
   bool inKeywords = false;
   auto add = [&](std::string_view text) { inside += (inside.empty() ? "" : ", ") + std::string(text); };

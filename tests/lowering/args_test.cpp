@@ -12,6 +12,14 @@ Schema schemaOf(std::string_view text) {
   return *Schema::parse(text);
 }
 
+TEST(Args, TakesAGraphForAGraphAlone) {
+  Schema schema = schemaOf("higher_order::apply(Graph body, Any[] operands) -> Any[]");
+  auto args = Args::bind(schema, {{"body", {int64_t(1)}}, {"operands", {Argument::List{}}}});
+  ASSERT_FALSE(args);
+  EXPECT_EQ(args.error().text(),
+            "[higher_order.apply] argument 'body' has the wrong type: got an int, expected a graph");
+}
+
 TEST(Args, FillsDefaultsAndExpandsSingleNumbers) {
   Schema schema =
       schemaOf("aten::pool(int[2] kernel_size, int[2] stride=[], int[2] padding=1, float p=0.5) -> Tensor");

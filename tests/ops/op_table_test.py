@@ -1,8 +1,12 @@
 """Every row of the op table against the schema of the installed torch."""
 
+import inspect
+import operator
+import re
+
 import pytest
 import torch
-from rows import overload, schemas
+from rows import callables, overload, schemas
 
 
 def normalized(argument: torch._C.Argument) -> tuple:
@@ -50,6 +54,19 @@ def test_row_has_torchs_schema(row):
 def test_the_comparison_sees_each_difference(text, problem):
     installed = torch.ops.aten.add.Tensor._schema
     assert any(problem in found for found in difference(torch._C.parse_schema(text), installed))
+
+
+@pytest.mark.parametrize("row", sorted(callables()))
+def test_what_has_no_schema_has_the_parameters_of_the_row(row):
+    space, name = row.split(".")
+    found = getattr(
+        {"higher_order": torch.ops.higher_order, "_operator": operator, "torch": torch}[space], name
+    )
+    if space == "higher_order":
+        found = found.__call__
+    declared = re.findall(r"(\w+)[,)]", callables()[row].partition(" -> ")[0])
+    parameters = inspect.signature(found).parameters.values()
+    assert [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY] == declared
 
 
 def test_names_are_torchs():

@@ -9,8 +9,13 @@ from torchere import _core
 
 @functools.cache
 def schemas() -> dict[str, str]:
-    """Every row's schema by its op's name: {"aten.abs.default": "aten::abs(Tensor self) -> Tensor"}."""
-    return dict(_core.operators())
+    """The rows that are torch's overloads: {"aten.abs.default": "aten::abs(Tensor self) -> Tensor"}."""
+    return {name: schema for name, schema in _core.operators() if name.count(".") == 2}
+
+
+def callables() -> dict[str, str]:
+    """The other rows: {"_operator.lt": "_operator::lt(SymInt a, SymInt b) -> bool"}."""
+    return {name: schema for name, schema in _core.operators() if name not in schemas()}
 
 
 def overload(row: str) -> torch._ops.OpOverload:

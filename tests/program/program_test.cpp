@@ -209,6 +209,20 @@ TEST(ProgramVerifier, RefusesGraphsThatHoldThemselves) {
   EXPECT_EQ(verifyError(program), "[body] unknown child graph: got 0, expected 1 to 1");
 }
 
+TEST(ProgramVerifier, RefusesANodeThatNamesAGraphOfAnother) {
+  Builder builder;
+  fill(builder);
+  GraphBuilder body = builder.addSubgraph(builder.main(), "body");
+  GraphBuilder other = builder.addSubgraph(builder.main(), "other");
+  body.graph("inner_graph_0", other, builder.label({.name = "inner"}));
+  Program program = builder.finish();
+  EXPECT_EQ(verifyError(program), "[inner] names no graph: expected one of the 0 that 'body' holds");
+  program.subgraphs[0].children = {1};
+  EXPECT_EQ(verifyError(program), "no error");
+  program.subgraphs[0].nodes[0].arguments = {};
+  EXPECT_EQ(verifyError(program), "[inner] names no graph: expected one of the 1 that 'body' holds");
+}
+
 TEST(ProgramVerifier, ComparesTheSignatureWithTheGraph) {
   Program program = makeProgram();
   program.inputs.pop_back();

@@ -43,6 +43,18 @@ TEST(Schema, ReadsNamesTypesAndDefaults) {
   EXPECT_EQ(schema.source.substr(0, 24), "aten::max_pool2d(Tensor ");
 }
 
+TEST(Schema, ReadsCallablesWithoutOverloads) {
+  std::string text = "higher_order::cond(Tensor pred, Graph true_fn, Any[] operands) -> Any[]";
+  Schema schema = schemaOf(text);
+  EXPECT_EQ(schema.name, "higher_order.cond");
+  EXPECT_EQ(schema.arguments[1].type.kind, TypeKind::Graph);
+  EXPECT_EQ(schema.arguments[2].type.kind, TypeKind::List);
+  EXPECT_EQ(schema.arguments[2].type.leaf().kind, TypeKind::Any);
+  EXPECT_EQ(schema.text(), text);
+  EXPECT_EQ(schemaOf("_operator::lt(SymInt a, SymInt b) -> bool").name, "_operator.lt");
+  EXPECT_EQ(schemaOf("torch::sym_not(Tensor a) -> bool").name, "torch.sym_not");
+}
+
 TEST(Schema, ReadsAliasSets) {
   Schema schema = schemaOf("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size) -> Tensor(a)[]");
   EXPECT_EQ(schema.name, "aten.split.Tensor");

@@ -45,6 +45,43 @@ func.func @main(%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {
 
 // -----
 
+// Regions use sizes and tensors from outside, and hold each other.
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> tensor<4x3xf32>
+func.func @main(%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %start = stablehlo.constant dense<1> : tensor<i32>
+  // CHECK: %[[ROWS:.*]] = stablehlo.constant dense<4> : tensor<i32>
+  %rows = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+  %one = stablehlo.reshape %rows : (tensor<i32>) -> tensor<1xi32>
+  %three = stablehlo.constant dense<3> : tensor<1xi32>
+  %shape = stablehlo.concatenate %one, %three, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  // CHECK: stablehlo.while({{.*}}) : tensor<i32>, tensor<4x3xf32>
+  %0:2 = stablehlo.while(%i = %start, %x = %arg0) : tensor<i32>, tensor<?x3xf32> cond {
+    // CHECK: stablehlo.compare LT, %{{.*}}, %[[ROWS]]
+    %1 = stablehlo.compare LT, %i, %rows : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.compare LT, %i, %start : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    // CHECK: "stablehlo.if"
+    %2 = "stablehlo.if"(%1) ({
+      // CHECK: stablehlo.convert %{{.*}} : (tensor<i32>) -> tensor<f32>
+      // CHECK: stablehlo.broadcast_in_dim %{{.*}}, dims = [] : (tensor<f32>) -> tensor<4x3xf32>
+      %3 = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
+      %4 = stablehlo.dynamic_broadcast_in_dim %3, %shape, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x3xf32>
+      stablehlo.return %4 : tensor<?x3xf32>
+    }, {
+      // CHECK: stablehlo.add %{{.*}}, %arg0 : tensor<4x3xf32>
+      %3 = stablehlo.add %x, %arg0 : tensor<?x3xf32>
+      stablehlo.return %3 : tensor<?x3xf32>
+    // CHECK: (tensor<i1>) -> tensor<4x3xf32>
+    }) : (tensor<i1>) -> tensor<?x3xf32>
+    %3 = stablehlo.add %i, %i : tensor<i32>
+    stablehlo.return %3, %2 : tensor<i32>, tensor<?x3xf32>
+  }
+  return %0#1 : tensor<?x3xf32>
+}
+
+// -----
+
 // A function that is called with two signatures is copied; one that is called twice with the same is not.
 // CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<2x3xf32>, tensor<4x3xf32>)
 // CHECK: call @double(%arg0) : (tensor<4x3xf32>) -> tensor<4x3xf32>

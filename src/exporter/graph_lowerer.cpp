@@ -1,0 +1,279 @@
+// GraphLowerer: lowers the nodes of one graph of a program into a block.
+#include "exporter/graph_lowerer.h"
+
+#include "exporter/coverage.h"
+#include "exporter/custom_call.h"
+#include "exporter/location.h"
+
+namespace torchere::exporter {
+
+using lowering::Dim;
+using lowering::Dims;
+using program::Node;
+
+namespace {
+
+/// A graph that the program holds, as an argument of one of its ops.
+class ChildGraph final : public lowering::Subgraph {
+public:
+  ChildGraph(const FunctionScope &scope, const program::Graph &graph, SymbolTable &symbols)
+      : scope(scope), graph(graph), symbols(symbols) {}
+
+  const std::string &name() const override { return graph.name; }
+
+  Result<std::vector<lowering::Argument>> emit(lowering::Context &cx,
+                                               std::vector<lowering::Argument> inputs) const override {
+    SymbolTable inner(symbols, *cx.builder().getInsertionBlock(), cx.loc());
+    GraphLowerer lowerer(scope, graph, inner);
+    TORCHERE_TRY(lowerer.bindAll(std::move(inputs), cx.opName()));
+    TORCHERE_TRY(lowerer.lower(liveNodes(graph)));
+    return lowerer.outputs();
+  }
+
+private:
+  const FunctionScope &scope;
+  const program::Graph &graph;
+  SymbolTable &symbols; ///< those of the graph that holds this one
+};
+
+/// Callables that torch has no schema of have positions for names; our row says what stands there.
+const std::string &argumentName(const Node &node, size_t position, const lowering::OpTable::Row *row) {
+  const std::string &name = node.callee->argumentNames[position];
+  bool isNamedByRow = row && position < row->schema.arguments.size() && name == std::to_string(position);
+  return isNamedByRow ? row->schema.arguments[position].name : name;
+}
+
+} // namespace
+
+Dim toDim(program::SymInt size) {
+  return size.isConstant() ? Dim(size.constant()) : Dim::expression(size.id());
+}
+
+Dims toDims(std::span<const program::SymInt> shape) {
+  Dims dims;
+  for (program::SymInt size : shape)
+    dims.push_back(toDim(size));
+  return dims;
+}
+
+GraphLowerer::GraphLowerer(const FunctionScope &scope, const program::Graph &graph, SymbolTable &symbols)
+    : scope(scope), graph(graph), symbols(symbols), values(graph.nodes.size()) {}
+
+Status GraphLowerer::bindAll(std::vector<lowering::Argument> inputs, const std::string &op) {
+  size_t count = 0;
+  while (count < graph.nodes.size() && graph.nodes[count].kind == program::NodeKind::Placeholder)
+    ++count;
+  if (inputs.size() != count)
+    return invalidArgument("[{}] wrong number of inputs of graph '{}': got {}, expected {}", op, graph.name,
+                           inputs.size(), count);
+  for (size_t i = 0; i < count; ++i) {
+    TORCHERE_TRY(bindSizes(graph.nodes[i], inputs[i]));
+    values[i] = std::move(inputs[i]);
+  }
+  return {};
+}
+
+/// Symbols that the graphs around do not know are sizes of this one's inputs.
+Status GraphLowerer::bindSizes(const Node &placeholder, lowering::Argument &value) {
+  if (const auto *size = placeholder.type.as<program::SymIntType>())
+    return defineSize(size->value, value);
+  const auto *type = placeholder.type.as<program::TensorType>();
+  const mlir::Value *tensor = value.as<mlir::Value>();
+  if (!type || !tensor)
+    return {};
+  for (auto [axis, size] : llvm::enumerate(type->shape))
+    if (!symbols.check(size))
+      symbols.define(size, *tensor, static_cast<int64_t>(axis));
+  return {};
+}
+
+/// An int that the run computes is the symbol that the program knows it by.
+Status GraphLowerer::defineSize(program::SymInt size, lowering::Argument &value) {
+  mlir::Value tensor;
+  if (const mlir::Value *computed = value.as<mlir::Value>())
+    tensor = *computed;
+  else if (const Dim *dim = value.as<Dim>(); dim && dim->isComputed())
+    tensor = dim->value();
+  if (tensor)
+    symbols.define(size, tensor);
+  TORCHERE_TRY(symbols.check(size));
+  value.value = toDim(size);
+  return {};
+}
+
+Status GraphLowerer::lower(const std::vector<bool> &live) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node &node = graph.nodes[i];
+    if (!live[i] || node.kind == program::NodeKind::Placeholder)
+      continue;
+    Status status = lowerNode(node, values[i]);
+    if (!status) {
+      Error error = std::move(status).error();
+      if (error.where.empty())
+        error.where = scope.program.place(node);
+      return tl::unexpected<Error>(std::move(error));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<lowering::Argument>> GraphLowerer::outputs() const {
+  std::vector<lowering::Argument> results;
+  for (const program::Argument &output : graph.outputs) {
+    TORCHERE_ASSIGN(lowering::Argument result, toLowering(output, graph.name));
+    // The symbols of this graph say nothing where the outputs are used.
+    if (const Dim *size = result.as<Dim>(); size && size->isExpression())
+      result.value = Dim::computed(symbols.valueOf(size->expressionId()));
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+/// A tensor, or a size or a bool that the op computes, which becomes a tensor of no dimensions.
+Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type, const Node &node) const {
+  if (type.as<program::SymIntType>())
+    return lowering::TensorType{DType::I64, {}};
+  if (type.as<program::SymBoolType>())
+    return lowering::TensorType{DType::Bool, {}};
+  const auto *tensor = type.as<program::TensorType>();
+  if (!tensor)
+    return lowering::TensorType{}; // nothing reads it
+  for (program::SymInt size : tensor->shape) {
+    Status known = symbols.check(size);
+    if (!known && node.op().starts_with("higher_order."))
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] a result's size depends on what is run: got '{}', expected the same sizes from every "
+                  "branch and round",
+                  node.op(), scope.program.expressions.print(size));
+    TORCHERE_TRY(known);
+  }
+  return lowering::TensorType{tensor->dtype, toDims(tensor->shape)};
+}
+
+Result<std::vector<lowering::TensorType>> GraphLowerer::resultTypes(const Node &node) const {
+  std::vector<lowering::TensorType> types;
+  if (node.type.as<program::TensorType>() || node.type.as<program::SymBoolType>()) {
+    TORCHERE_ASSIGN(lowering::TensorType type, resultType(node.type, node));
+    types.push_back(std::move(type));
+    return types;
+  }
+  const auto *list = node.type.as<program::Type::List>();
+  if (!list)
+    return fail(ErrorCode::Unimplemented,
+                "[{}] gives neither tensors nor sizes: expected a tensor or a list of them", node.op());
+  for (const program::Type &element : *list) {
+    TORCHERE_ASSIGN(lowering::TensorType type, resultType(element, node));
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+Result<lowering::Argument> GraphLowerer::toLowering(const program::Argument &argument,
+                                                    const std::string &op) const {
+  using namespace program;
+  if (const auto *reference = argument.as<NodeReference>()) {
+    const lowering::Argument &value = values[reference->node];
+    if (value.isNone())
+      return fail(ErrorCode::Unimplemented,
+                  "[{}] argument is a value that is known only at run time: got '{}', "
+                  "expected a tensor or a size",
+                  op, graph.nodes[reference->node].name());
+    return value;
+  }
+  if (const auto *list = argument.as<program::Argument::List>()) {
+    lowering::Argument::List result;
+    for (const program::Argument &element : *list) {
+      TORCHERE_ASSIGN(lowering::Argument value, toLowering(element, op));
+      result.push_back(std::move(value));
+    }
+    return lowering::Argument{std::move(result)};
+  }
+  struct Convert {
+    lowering::Argument operator()(std::monostate) { return {}; }
+    lowering::Argument operator()(int64_t value) { return {value}; }
+    lowering::Argument operator()(double value) { return {value}; }
+    lowering::Argument operator()(bool value) { return {value}; }
+    lowering::Argument operator()(const std::complex<double> &value) { return {value}; }
+    lowering::Argument operator()(const std::string &value) { return {value}; }
+    lowering::Argument operator()(DType value) { return {value}; }
+    lowering::Argument operator()(const Device &value) { return {lowering::Opaque{value.name}}; }
+    lowering::Argument operator()(const Layout &value) { return {lowering::Opaque{value.name}}; }
+    lowering::Argument operator()(const MemoryFormat &value) { return {lowering::Opaque{value.name}}; }
+    lowering::Argument operator()(const OpReference &value) { return {value.name}; }
+    lowering::Argument operator()(const Constant::List &) { return {}; } // those are lists of arguments
+  };
+  std::optional<Constant> constant = argument.constant();
+  return constant ? std::visit(Convert{}, constant->value) : lowering::Argument{}; // GetAttr takes graphs
+}
+
+Result<lowering::Argument> GraphLowerer::getItem(const Node &node) const {
+  if (node.arguments.size() != 2)
+    return invalidArgument("[_operator.getitem] wrong number of arguments of '{}': got {}, expected 2",
+                           node.name(), node.arguments.size());
+  const auto *source = node.arguments[0].as<program::NodeReference>();
+  const auto *index = node.arguments[1].as<int64_t>();
+  const auto *list = source ? values[source->node].as<lowering::Argument::List>() : nullptr;
+  if (!list || !index || *index < 0 || static_cast<size_t>(*index) >= list->size())
+    return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results",
+                           node.name());
+  return (*list)[*index];
+}
+
+Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
+  mlir::MLIRContext *context = scope.builder.getContext();
+  mlir::Location location = scope.options.nodeMetadata ? metadataLocation(scope.program, node, context)
+                                                       : locationOf(scope.program, node, context);
+  lowering::Context cx(scope.builder, location, scope.state, symbols);
+  const lowering::OpTable &table = lowering::OpTable::instance();
+  const lowering::OpTable::Row *row = table.find(node.op());
+  std::vector<lowering::GivenArgument> arguments;
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    if (!node.arguments[i].isGiven())
+      continue;
+    TORCHERE_ASSIGN(lowering::Argument value, toLowering(node.arguments[i], node.op()));
+    arguments.push_back({argumentName(node, i, row), std::move(value)});
+  }
+  TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  if (row)
+    return table.lower(*row, cx, std::move(arguments), std::move(types));
+  return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
+}
+
+Status GraphLowerer::lowerNode(const Node &node, lowering::Argument &result) {
+  const auto *size = node.type.as<program::SymIntType>();
+  if (node.kind == program::NodeKind::GetAttr) {
+    const auto *reference = node.arguments.front().as<program::GraphReference>();
+    children.push_back(
+        std::make_unique<ChildGraph>(scope, scope.program.subgraphs[reference->index], symbols));
+    result.value = children.back().get();
+    return {};
+  }
+  if (node.op() == "_operator.getitem") {
+    TORCHERE_ASSIGN(result, getItem(node));
+    return size ? defineSize(size->value, result) : Status();
+  }
+  if (size) {
+    TORCHERE_TRY(symbols.check(size->value));
+    result.value = toDim(size->value);
+    return {};
+  }
+  TORCHERE_ASSIGN(lowering::Values lowered, lowerCall(node));
+  const auto *list = node.type.as<program::Type::List>();
+  if (!list) {
+    result.value = lowered.front();
+    return {};
+  }
+  lowering::Argument::List elements;
+  for (auto [value, type] : llvm::zip(lowered, *list)) {
+    if (!value)
+      elements.push_back({});
+    else if (type.as<program::SymIntType>())
+      elements.push_back({Dim::computed(value)});
+    else
+      elements.push_back({value});
+  }
+  result.value = std::move(elements);
+  return {};
+}
+
+} // namespace torchere::exporter

@@ -1,0 +1,140 @@
+// Control flow: branches and loops whose parts are graphs of the program, and predicates over sizes.
+#include "lowering/op_table.h"
+#include "lowering/region.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+/// A value that goes into or comes out of a graph as a tensor; numbers get `dtype`. Null for what is none.
+mlir::Value asTensor(Context &cx, const Argument &argument, DType dtype) {
+  if (const mlir::Value *value = argument.as<mlir::Value>())
+    return *value;
+  if (const Dim *size = argument.as<Dim>())
+    return cx.sizeTensor(*size, dtype);
+  if (const int64_t *number = argument.as<int64_t>())
+    return cx.constant(*number, dtype);
+  if (const double *number = argument.as<double>())
+    return cx.constant(*number, dtype);
+  if (const bool *number = argument.as<bool>())
+    return cx.constant(*number, dtype);
+  return {};
+}
+
+std::string print(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// The values as tensors of the types that the program gives the op's results. `what` is what they are:
+/// "output" of a graph, or "carried value" of a loop.
+Result<Values> asResults(Context &cx, const std::vector<Argument> &values, std::string_view what,
+                         std::string_view of) {
+  if (values.size() != cx.resultCount())
+    return cx.invalid("wrong number of {}s of {}: got {}, expected {}", what, of, values.size(),
+                      cx.resultCount());
+  Values tensors;
+  for (auto [index, value] : llvm::enumerate(values)) {
+    const TensorType &result = cx.resultType(index);
+    mlir::RankedTensorType expected = cx.tensorType(result.shape, result.dtype);
+    mlir::Value tensor = asTensor(cx, value, result.dtype);
+    if (!tensor)
+      return cx.unimplemented("{} {} of {} is no tensor: expected {}", what, index, of, print(expected));
+    if (Context::elementType(tensor) != expected.getElementType() ||
+        mlir::failed(mlir::verifyCompatibleShape(tensor.getType(), expected)))
+      return cx.unimplemented("{} {} of {} has another type than the result: got {}, expected {}", what,
+                              index, of, print(tensor.getType()), print(expected));
+    tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+/// A bool, or a tensor of one element.
+mlir::Value asPredicate(Context &cx, mlir::Value value) {
+  return cx.reshape(cx.convert(value, DType::Bool), {});
+}
+
+/// What one of two graphs makes of the operands.
+Result<Values> branch(Context &cx, const Args &args) {
+  mlir::OperationState operation(cx.loc(), stablehlo::IfOp::getOperationName());
+  operation.addOperands(asPredicate(cx, args.tensor("pred")));
+  for (size_t i = 0; i < cx.resultCount(); ++i)
+    operation.addTypes(cx.tensorType(cx.resultType(i).shape, cx.resultType(i).dtype));
+  for (std::string_view argument : {"true_fn", "false_fn"}) {
+    const Subgraph &graph = args.graph(argument);
+    TORCHERE_TRY(addFallibleRegion(cx, operation, {}, [&](mlir::ValueRange) -> Result<Values> {
+      TORCHERE_ASSIGN(std::vector<Argument> outputs, graph.emit(cx, args.list("operands")));
+      return asResults(cx, outputs, "output", argument);
+    }));
+  }
+  mlir::Operation *op = cx.builder().create(operation);
+  return Values(op->result_begin(), op->result_end());
+}
+
+/// What the body makes of the carried values, repeated for as long as the condition gives true. The further
+/// inputs are the same in every round: the regions use them from outside.
+Result<Values> loop(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(Values carried, asResults(cx, args.list("carried_inputs"), "carried value", "the loop"));
+  mlir::OperationState operation(cx.loc(), stablehlo::WhileOp::getOperationName());
+  operation.addOperands(carried);
+  mlir::TypeRange types = mlir::ValueRange(carried).getTypes();
+  operation.addTypes(types);
+  auto emit = [&](std::string_view argument, mlir::ValueRange values) {
+    std::vector<Argument> inputs;
+    for (auto [index, value] : llvm::enumerate(values))
+      inputs.push_back({cx.withShape(value, cx.resultType(index).shape)});
+    llvm::append_range(inputs, args.list("additional_inputs"));
+    return args.graph(argument).emit(cx, std::move(inputs));
+  };
+  TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) -> Result<Values> {
+    TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("cond_fn", values));
+    mlir::Value predicate = outputs.size() == 1 ? asTensor(cx, outputs.front(), DType::Bool) : mlir::Value();
+    if (!predicate)
+      return cx.unimplemented("cond_fn gives no bool: got {} outputs, expected one", outputs.size());
+    return Values{asPredicate(cx, predicate)};
+  }));
+  TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) -> Result<Values> {
+    TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("body_fn", values));
+    return asResults(cx, outputs, "output", "body_fn");
+  }));
+  mlir::Operation *op = cx.builder().create(operation);
+  return Values(op->result_begin(), op->result_end());
+}
+
+/// A comparison of two sizes.
+template <stablehlo::ComparisonDirection direction> mlir::Value compareSizes(Context &cx, const Args &args) {
+  return cx.compare(direction, cx.sizeTensor(args.dim("a")), cx.sizeTensor(args.dim("b")));
+}
+
+template <class Op> mlir::Value combine(Context &cx, const Args &args) {
+  return cx.elementwise<Op>({args.tensor("a"), args.tensor("b")});
+}
+
+mlir::Value negate(Context &cx, const Args &args) {
+  return cx.elementwise<stablehlo::NotOp>(args.tensor("a"));
+}
+
+} // namespace
+
+void addControlFlow(OpTable &table) {
+  using enum stablehlo::ComparisonDirection;
+  table.add("higher_order::cond(Tensor pred, Graph true_fn, Graph false_fn, Any[] operands) -> Any[]",
+            branch);
+  table.add("higher_order::while_loop(Graph cond_fn, Graph body_fn, Any[] carried_inputs, "
+            "Any[] additional_inputs) -> Any[]",
+            loop);
+  table.add("_operator::eq(SymInt a, SymInt b) -> bool", compareSizes<EQ>);
+  table.add("_operator::ne(SymInt a, SymInt b) -> bool", compareSizes<NE>);
+  table.add("_operator::lt(SymInt a, SymInt b) -> bool", compareSizes<LT>);
+  table.add("_operator::le(SymInt a, SymInt b) -> bool", compareSizes<LE>);
+  table.add("_operator::gt(SymInt a, SymInt b) -> bool", compareSizes<GT>);
+  table.add("_operator::ge(SymInt a, SymInt b) -> bool", compareSizes<GE>);
+  table.add("_operator::and_(Tensor a, Tensor b) -> bool", combine<stablehlo::AndOp>);
+  table.add("_operator::or_(Tensor a, Tensor b) -> bool", combine<stablehlo::OrOp>);
+  table.add("torch::sym_not(Tensor a) -> bool", negate);
+}
+
+} // namespace torchere::lowering

@@ -1,0 +1,67 @@
+"""A program on several engines: XLA's CPU plugin, the reference interpreter, and again after it was saved.
+jaxlib judges its text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.utils._pytree as pytree
+
+import torchere
+from torchere.bundle import VariableType
+from torchere.interpreter import interpret
+
+
+def verified_by_jaxlib(text: str) -> bool:
+    """Whether upstream's StableHLO reads the module, which raises on a module that is invalid."""
+    mlir = pytest.importorskip("jax._src.interpreters.mlir")
+    from jaxlib.mlir import ir
+
+    with mlir.make_ir_context():
+        return ir.Module.parse(text).operation.verify()
+
+
+def interpreted(program: torchere.StableHLOProgram, *inputs: Any) -> list[Any]:
+    """The flat results of the program's module on the reference interpreter."""
+    bundle = program._bundle
+    leaves = pytree.tree_leaves(inputs)
+
+    def argument(location: Any) -> Any:
+        if location.type_ is VariableType.PARAMETER:
+            return bundle.state_dict[location.name]
+        if location.type_ is VariableType.CONSTANT:
+            return bundle.additional_constants[location.position]
+        leaf = leaves[location.position]
+        return leaf.numpy() if isinstance(leaf, torch.Tensor) else leaf
+
+    function = bundle.stablehlo_funcs[0]
+    return interpret(function.text, *map(argument, function.meta.input_locations))
+
+
+def assert_same(got: Any, expected: Any) -> None:
+    """Leaf by leaf, floats to a few units in the last place of float32."""
+    got, expected = pytree.tree_leaves(got), pytree.tree_leaves(expected)
+    assert len(got) == len(expected)
+    for one, other in zip(got, expected, strict=True):
+        one = one if isinstance(one, torch.Tensor) else torch.tensor(one)
+        other = torch.as_tensor(other)
+        assert one.dtype == other.dtype
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
+def assert_same_everywhere(
+    program: torchere.StableHLOProgram, module: torch.nn.Module, calls: list[tuple], folder: Path
+) -> None:
+    """The program gives what the module gives: here, on the interpreter, saved and loaded."""
+    assert verified_by_jaxlib(program.get_stablehlo_text())
+    program.save(folder)
+    loaded = torchere.load(folder)
+    for inputs in calls:
+        with torch.no_grad():
+            expected = module(*inputs)
+        assert_same(program(*inputs), expected)
+        assert_same(loaded(*inputs), expected)
+        assert_same(interpreted(program, *inputs), expected)
