@@ -15,8 +15,10 @@ namespace torchere::bindings {
 using namespace exporter;
 
 static Exported exportReleased(const program::Program &program, std::string name, int64_t inlineConstantBytes,
-                               std::set<std::string> customOpNamespaces, bool nodeMetadata) {
-  Options options{std::move(name), inlineConstantBytes, std::move(customOpNamespaces), nodeMetadata};
+                               std::set<std::string> customOpNamespaces, std::set<std::string> composites,
+                               bool nodeMetadata) {
+  Options options{std::move(name), inlineConstantBytes, std::move(customOpNamespaces), std::move(composites),
+                  nodeMetadata};
   nb::gil_scoped_release released;
   return unwrap(exportProgram(program, options));
 }
@@ -47,7 +49,8 @@ void bindExporter(nb::module_ &module) {
           "Seconds spent in each step.");
   module.def("export_program", &exportReleased, nb::arg("program"), nb::arg("name") = "forward",
              nb::arg("inline_constant_bytes") = Options().inlineConstantBytes,
-             nb::arg("custom_op_namespaces") = std::set<std::string>(), nb::arg("node_metadata") = false,
+             nb::arg("custom_op_namespaces") = std::set<std::string>(),
+             nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = false,
              "Lowers a captured program. Raises one error that lists every op without a lowering.");
   module.def("operators", &operators, "(name, schema) of every op that has a lowering, sorted by name.");
 }

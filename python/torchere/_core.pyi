@@ -215,7 +215,7 @@ class Exported:
     def timings(self) -> dict[str, float]:
         """Seconds spent in each step."""
 
-def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., node_metadata: bool = False) -> Exported:
+def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: bool = False) -> Exported:
     """
     Lowers a captured program. Raises one error that lists every op without a lowering.
     """

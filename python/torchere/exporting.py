@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from torchere import _core
@@ -35,6 +36,7 @@ def export(
     strict: bool = False,
     name: str = "forward",
     target_version: str | None = None,
+    composites: Iterable[str] = (),
 ) -> StableHLOProgram:
     """Exports a program to StableHLO, ready to be called and saved.
 
@@ -42,6 +44,8 @@ def export(
     arguments already). `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
     well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
     the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
+    `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a
+    stablehlo.composite, with what it is made of as a private function.
     Weights are taken by reference and not copied: train the module further only after the program was saved,
     or export again.
     """
@@ -53,12 +57,14 @@ def export(
             raise InvalidArgumentError(
                 "[export] an ExportedProgram has its arguments already: got others, expected none"
             )
-        return lower(target, name, timings, target_version=target_version)
+        return lower(target, name, timings, target_version=target_version, composites=set(composites))
     with _Stopwatch(timings, "export"):
         module = as_module(target)
         exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
         names = dimension_names(module, exported, dynamic_shapes)
-    return lower(exported, name, timings, names=names, target_version=target_version)
+    return lower(
+        exported, name, timings, names=names, target_version=target_version, composites=set(composites)
+    )
 
 
 def lower(

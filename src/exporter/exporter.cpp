@@ -1,6 +1,7 @@
 // The exporter: plan the signature, check coverage, lower, verify.
 #include "exporter/exporter.h"
 
+#include "exporter/composite.h"
 #include "exporter/coverage.h"
 #include "exporter/function_builder.h"
 #include "passes/chlo/legalization.h"
@@ -37,6 +38,7 @@ Status lower(const program::Program &program, const Options &options, SignatureP
 
 Result<Exported> exportProgram(const program::Program &program, const Options &options) {
   Stopwatch lowering;
+  TORCHERE_TRY(checkComposites(options.composites));
   TORCHERE_TRY(program.verify());
   TORCHERE_TRY(checkCoverage(program, options.customOpNamespaces));
   TORCHERE_ASSIGN(SignaturePlan plan, planSignature(program, options));

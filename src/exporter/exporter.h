@@ -21,6 +21,9 @@ struct Options {
   /// Ops of these namespaces that have no row become stablehlo.custom_call with the op's name as target, the
   /// tensor arguments as operands and the others as JSON in backend_config.
   std::set<std::string> customOpNamespaces;
+  /// Ops that become stablehlo.composite ops, each with what it lowers to as a private function: "sdpa",
+  /// "layer_norm", or as ATen spells them.
+  std::set<std::string> composites;
   /// Locations are NameLocs of JSON: the node's name, op, module stack and stack trace.
   bool nodeMetadata = false;
 };

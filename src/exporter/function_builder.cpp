@@ -20,7 +20,8 @@ FunctionBuilder::FunctionBuilder(const program::Program &program, const Options 
 
 Status FunctionBuilder::build() {
   createFunction();
-  FunctionScope scope{program, options, builder, state};
+  Composites composites(module, options.composites);
+  FunctionScope scope{program, options, builder, state, composites};
   GraphLowerer lowerer(scope, program.graph, *symbols);
   bindInputs(lowerer);
   std::vector<bool> live = liveNodes(program.graph);
@@ -108,16 +109,23 @@ Status FunctionBuilder::createReturn(const GraphLowerer &lowerer) {
 }
 
 void FunctionBuilder::eraseDeadOps() {
-  function.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](mlir::Operation *op) {
+  module.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([](mlir::Operation *op) {
     if (mlir::isOpTriviallyDead(op))
       op->erase();
   });
 }
 
-/// Where the value of one use goes: to an op's results, and around a loop.
+/// Where the value of one use goes: to an op's results, around a loop, into a composite's function.
 static llvm::SmallVector<mlir::Value> flowsTo(mlir::OpOperand &use) {
   mlir::Operation *user = use.getOwner();
   unsigned index = use.getOperandNumber();
+  if (auto composite = mlir::dyn_cast<stablehlo::CompositeOp>(user)) {
+    llvm::SmallVector<mlir::Value> values(user->getResults());
+    auto function = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(
+        user, composite.getDecompositionAttr());
+    values.push_back(function.getArgument(index));
+    return values;
+  }
   bool isReturned = mlir::isa<stablehlo::ReturnOp>(user);
   if (isReturned)
     user = user->getParentOp();

@@ -234,6 +234,8 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
     arguments.push_back({argumentName(node, i, row), std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  if (row && scope.composites.wants(*row))
+    return scope.composites.lower(*row, cx, symbols, std::move(arguments), types);
   if (row)
     return table.lower(*row, cx, std::move(arguments), std::move(types));
   return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass

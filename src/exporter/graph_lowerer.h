@@ -2,6 +2,7 @@
 // of ops there.
 #pragma once
 
+#include "exporter/composite.h"
 #include "exporter/exporter.h"
 #include "exporter/symbol_table.h"
 #include "lowering/op_table.h"
@@ -18,6 +19,7 @@ struct FunctionScope {
   const Options &options;
   mlir::OpBuilder &builder;
   lowering::FunctionState &state;
+  Composites &composites;
 };
 
 /// As lowerings know sizes.

@@ -123,6 +123,16 @@ void SymbolTable::define(SymInt symbol, mlir::Value value) {
   define(symbol, value, -1);
 }
 
+void SymbolTable::defineWhole(SymInt size, mlir::Value value, int64_t axis) {
+  define(size, value, axis);
+  if (!size.isConstant() && !values.contains(size.id()))
+    values[size.id()] = sizeOf(value, axis);
+}
+
+mlir::Value SymbolTable::addArgument() {
+  return entry.addArgument(mlir::RankedTensorType::get({}, builder.getI64Type()), location);
+}
+
 Status SymbolTable::check(SymInt size) const {
   if (size.isConstant())
     return {};
@@ -157,7 +167,7 @@ mlir::Value SymbolTable::shapeOf(llvm::ArrayRef<lowering::Dim> dims) {
   auto isLocalDim = [&](const lowering::Dim &dim) {
     return dim.isExpression() && isLocal(SymInt::expression(dim.expressionId()));
   };
-  if (outer && llvm::none_of(dims, isLocalDim))
+  if (outer && !isIsolated() && llvm::none_of(dims, isLocalDim))
     return outer->shapeOf(dims);
   std::vector<std::pair<bool, int64_t>> key;
   for (const lowering::Dim &dim : dims)
@@ -310,7 +320,7 @@ mlir::Value SymbolTable::valueOf(uint32_t id) {
   if (auto found = values.find(id); found != values.end())
     return found->second;
   SymInt size = SymInt::expression(id);
-  mlir::Value result = outer && !isLocal(size) ? outer->valueOf(id) : calculate(expressions[size]);
+  mlir::Value result = outer && !isLocal(size) ? valueFromOutside(id) : calculate(expressions[size]);
   values[id] = result;
   return result;
 }

@@ -30,12 +30,22 @@ public:
   void define(program::SymInt size, mlir::Value value, int64_t axis);
   /// Says that a 0-d i64 value is the symbol itself.
   void define(program::SymInt symbol, mlir::Value value);
+  /// As define(), and says that the expression itself is that dimension, whatever its symbols are.
+  void defineWhole(program::SymInt size, mlir::Value value, int64_t axis);
 
   /// Whether every symbol of the expression can be solved from the definitions.
   Status check(program::SymInt size) const;
 
   mlir::Value valueOf(uint32_t expression) override;
   mlir::Value shapeOf(llvm::ArrayRef<lowering::Dim> dims) override;
+
+protected:
+  /// Whether nothing of the outer table can be used here: the block is a function's, called from there.
+  virtual bool isIsolated() const { return false; }
+  /// The value of an expression of which no symbol is defined here.
+  virtual mlir::Value valueFromOutside(uint32_t expression) { return outer->valueOf(expression); }
+  /// A new 0-d i64 argument of the block.
+  mlir::Value addArgument();
 
 private:
   struct Definition {

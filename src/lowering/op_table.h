@@ -14,11 +14,19 @@ namespace torchere::lowering {
 
 using Lowering = std::function<Result<Values>(Context &, const Args &)>;
 
+/// Says of a row that an engine may want its op whole: an export can be asked for what it lowers to as a
+/// function of its own, which is called through stablehlo.composite. `name` is how users ask for it; several
+/// spellings of one op share it.
+struct AsComposite {
+  std::string_view name;
+};
+
 class OpTable {
 public:
   struct Row {
     schema::Schema schema;
     Lowering lowering;
+    std::string composite; ///< AsComposite::name; empty for most rows
   };
 
   /// Every row of src/lowering/ops. Built once; a malformed schema or a second row for an op aborts at
@@ -26,9 +34,9 @@ public:
   static const OpTable &instance();
 
   /// Adds a row. The lowering gives a value, a Result of one, or a Result of several.
-  template <class Function> void add(std::string_view schema, Function function) {
+  template <class Function> void add(std::string_view schema, Function function, AsComposite composite = {}) {
     using Returned = std::invoke_result_t<Function, Context &, const Args &>;
-    addRow(schema, [function](Context &cx, const Args &args) -> Result<Values> {
+    addRow(schema, composite, [function](Context &cx, const Args &args) -> Result<Values> {
       if constexpr (std::is_same_v<Returned, mlir::Value>) {
         return Values{function(cx, args)};
       } else if constexpr (std::is_same_v<Returned, Result<mlir::Value>>) {
@@ -49,7 +57,7 @@ public:
                        std::vector<TensorType> resultTypes) const;
 
 private:
-  void addRow(std::string_view schema, Lowering lowering);
+  void addRow(std::string_view schema, AsComposite composite, Lowering lowering);
 
   std::map<std::string, Row, std::less<>> table;
 };

@@ -121,7 +121,7 @@ Result<mlir::Value> gatedLinear(Context &cx, const Args &args) {
 void addActivation(OpTable &table) {
   table.add("aten::relu(Tensor self) -> Tensor", relu);
   table.add("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", hardtanh);
-  table.add("aten::silu(Tensor self) -> Tensor", formula<silu>);
+  table.add("aten::silu(Tensor self) -> Tensor", formula<silu>, AsComposite{"silu"});
   table.add("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", leakyRelu);
   table.add("aten::hardsigmoid(Tensor self) -> Tensor", formula<hardSigmoid>);
   table.add("aten::hardswish(Tensor self) -> Tensor", formula<hardSwish>);

@@ -1,4 +1,4 @@
-// Scaled dot-product attention, kept whole so that a compiler can see it.
+// Scaled dot-product attention: one function where an export asks for it as a composite, else in place.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/softmax.h"
@@ -93,7 +93,7 @@ void addAttention(OpTable &table) {
   table.add(
       "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
       "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-      attention);
+      attention, AsComposite{"sdpa"});
 }
 
 } // namespace torchere::lowering

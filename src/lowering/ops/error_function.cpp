@@ -39,7 +39,7 @@ Result<mlir::Value> gelu(Context &cx, const Args &args) {
 void addErrorFunction(OpTable &table) {
   table.add("aten::erf(Tensor self) -> Tensor", unary<chlo::ErfOp>);
   table.add("aten::erfc(Tensor self) -> Tensor", unary<chlo::ErfcOp>);
-  table.add("aten::gelu(Tensor self, *, str approximate='none') -> Tensor", gelu);
+  table.add("aten::gelu(Tensor self, *, str approximate='none') -> Tensor", gelu, AsComposite{"gelu"});
 }
 
 } // namespace torchere::lowering

@@ -221,7 +221,7 @@ Values nativeGroupNorm(Context &cx, const Args &args) {
 void addNormalization(OpTable &table) {
   table.add("aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, "
             "Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-            batchNormInference);
+            batchNormInference, AsComposite{"batch_norm"});
   table.add("aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, "
             "Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) "
             "-> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
@@ -233,17 +233,17 @@ void addNormalization(OpTable &table) {
   table.add(
       "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
       "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-      layerNorm);
+      layerNorm, AsComposite{"layer_norm"});
   table.add("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) "
             "-> Tensor",
-            rmsNorm);
+            rmsNorm, AsComposite{"rms_norm"});
   table.add("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
             "float eps) -> (Tensor, Tensor, Tensor)",
-            nativeLayerNorm);
+            nativeLayerNorm, AsComposite{"layer_norm"});
   table.add(
       "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
       "int group, float eps) -> (Tensor, Tensor, Tensor)",
-      nativeGroupNorm);
+      nativeGroupNorm, AsComposite{"group_norm"});
 }
 
 } // namespace torchere::lowering

@@ -75,10 +75,14 @@ Values negativeLogLikelihood(Context &cx, const Args &args) {
 } // namespace
 
 void addSoftmax(OpTable &table) {
-  table.add("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmax);
-  table.add("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", softmax);
-  table.add("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", logSoftmax);
-  table.add("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", logSoftmax);
+  table.add("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmax,
+            AsComposite{"softmax"});
+  table.add("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", softmax,
+            AsComposite{"softmax"});
+  table.add("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", logSoftmax,
+            AsComposite{"log_softmax"});
+  table.add("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", logSoftmax,
+            AsComposite{"log_softmax"});
   table.add(
       "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
       "-> (Tensor output, Tensor total_weight)",

@@ -1,0 +1,276 @@
+// Composites: ops of the program that are wanted whole.
+#include "exporter/composite.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace torchere::exporter {
+
+using lowering::Argument;
+using lowering::Dim;
+using Row = lowering::OpTable::Row;
+
+namespace {
+
+/// "aten.softmax" of "aten.softmax.int".
+std::string_view packetOf(const Row &row) {
+  return std::string_view(row.schema.name).substr(0, row.schema.name.rfind('.'));
+}
+
+/// Whether a user means the row's op by a name: all spellings of an op, one with or without its namespace,
+/// or one overload.
+bool isMeant(const Row &row, std::string_view name) {
+  std::string_view packet = packetOf(row);
+  return !row.composite.empty() && (name == row.composite || name == packet ||
+                                    name == packet.substr(packet.find('.') + 1) || name == row.schema.name);
+}
+
+/// The sizes inside a composite's function: what is no size of its tensors is a further argument.
+class FunctionSizes final : public SymbolTable {
+public:
+  using SymbolTable::SymbolTable;
+
+  std::vector<uint32_t> further; ///< the expressions of those arguments
+
+private:
+  bool isIsolated() const override { return true; }
+  mlir::Value valueFromOutside(uint32_t expression) override {
+    further.push_back(expression);
+    return addArgument();
+  }
+};
+
+} // namespace
+
+Status checkComposites(const std::set<std::string> &names) {
+  std::set<std::string> known;
+  for (const auto &[op, row] : lowering::OpTable::instance().rows())
+    if (!row.composite.empty())
+      known.insert(row.composite);
+  for (const std::string &name : names) {
+    bool isKnown = false;
+    for (const auto &[op, row] : lowering::OpTable::instance().rows())
+      isKnown |= isMeant(row, name);
+    if (!isKnown)
+      return invalidArgument("[export] unknown composite: got '{}', expected some of {}", name,
+                             fmt::join(known, ", "));
+  }
+  return {};
+}
+
+bool Composites::wants(const Row &row) const {
+  return !names.empty() && llvm::any_of(names, [&](const std::string &name) { return isMeant(row, name); });
+}
+
+/// One call of an op: its tensors apart from the rest.
+struct Composites::Call {
+  const Row &row;
+  const std::vector<lowering::TensorType> &results;
+  lowering::Values operands;
+  std::vector<lowering::Dims> shapes;       ///< of the operands
+  llvm::SmallVector<mlir::Attribute> names; ///< of the operands' arguments
+  std::vector<lowering::GivenArgument> arguments;
+  llvm::SmallVector<mlir::NamedAttribute> attributes;
+
+  Call(const Row &row, const std::vector<lowering::TensorType> &results) : row(row), results(results) {}
+
+  void add(lowering::Context &cx, const std::string &name, const Argument &argument) {
+    arguments.push_back({name, argument});
+    if (mlir::Attribute attribute = constant(cx.builder(), argument))
+      attributes.push_back(cx.attribute(name, attribute));
+    else
+      addOperands(cx, name, argument);
+  }
+
+  /// The call's argument with what takes the operands' places in it, which come in order.
+  static Argument replaced(const Argument &argument, mlir::ValueRange values, size_t &next) {
+    if (argument.as<mlir::Value>())
+      return {values[next++]};
+    if (const Dim *size = argument.as<Dim>(); size && size->isComputed())
+      return {Dim::computed(values[next++])};
+    const Argument::List *list = argument.as<Argument::List>();
+    if (!list)
+      return argument;
+    Argument::List elements;
+    for (const Argument &element : *list)
+      elements.push_back(replaced(element, values, next));
+    return {std::move(elements)};
+  }
+
+  /// What calls have in common that can share a function: sizes count by the operands' dimensions that they
+  /// are, unless they are none of these.
+  std::string key() const {
+    std::string text = row.schema.name;
+    llvm::raw_string_ostream stream(text);
+    for (const mlir::NamedAttribute &attribute : attributes)
+      stream << ' ' << attribute.getName() << '=' << attribute.getValue();
+    std::map<uint32_t, size_t> places;
+    bool isDerived = false;
+    auto print = [&](const Dim &size, bool isOperand) {
+      if (size.isConstant()) {
+        stream << ' ' << size.constant();
+      } else if (size.isComputed()) {
+        stream << " ?";
+      } else if (auto [place, isNew] = places.try_emplace(size.expressionId(), places.size());
+                 !isNew || isOperand) {
+        stream << " d" << place->second;
+      } else {
+        isDerived = true;
+      }
+    };
+    for (auto [value, name, shape] : llvm::zip(operands, names, shapes)) {
+      stream << '\n' << name << ' ' << value.getType();
+      for (const Dim &size : shape)
+        print(size, /*isOperand=*/true);
+    }
+    auto printArgument = [&](const Argument &argument, auto &&self) -> void {
+      if (const Dim *size = argument.as<Dim>())
+        print(*size, /*isOperand=*/false);
+      if (const auto *list = argument.as<Argument::List>())
+        for (const Argument &element : *list)
+          self(element, self);
+    };
+    for (const lowering::GivenArgument &argument : arguments)
+      printArgument(argument.value, printArgument);
+    for (const lowering::TensorType &result : results) {
+      stream << '\n' << dtypeInfo(result.dtype).shortName;
+      for (const Dim &size : result.shape)
+        print(size, /*isOperand=*/false);
+    }
+    if (isDerived) // from the symbols themselves
+      for (const auto &[expression, place] : places)
+        stream << " e" << expression << '=' << place;
+    return text;
+  }
+
+private:
+  /// Null for what is no constant, and for None.
+  static mlir::Attribute constant(mlir::OpBuilder &builder, const Argument &argument) {
+    struct Convert {
+      mlir::OpBuilder &builder;
+      mlir::Attribute operator()(std::monostate) { return {}; }
+      mlir::Attribute operator()(mlir::Value) { return {}; }
+      mlir::Attribute operator()(const Dim &) { return {}; }
+      mlir::Attribute operator()(int64_t value) { return builder.getI64IntegerAttr(value); }
+      mlir::Attribute operator()(double value) { return builder.getF64FloatAttr(value); }
+      mlir::Attribute operator()(bool value) { return builder.getBoolAttr(value); }
+      mlir::Attribute operator()(const std::complex<double> &value) {
+        return builder.getArrayAttr(
+            {builder.getF64FloatAttr(value.real()), builder.getF64FloatAttr(value.imag())});
+      }
+      mlir::Attribute operator()(const std::string &value) { return builder.getStringAttr(value); }
+      mlir::Attribute operator()(DType value) { return builder.getStringAttr(dtypeInfo(value).torchName); }
+      mlir::Attribute operator()(const lowering::Opaque &value) { return builder.getStringAttr(value.text); }
+      mlir::Attribute operator()(const lowering::Subgraph *) { return {}; }
+      mlir::Attribute operator()(const Argument::List &list) {
+        llvm::SmallVector<mlir::Attribute> elements;
+        for (const Argument &element : list) {
+          mlir::Attribute attribute = constant(builder, element);
+          if (!attribute)
+            return {};
+          elements.push_back(attribute);
+        }
+        return builder.getArrayAttr(elements);
+      }
+    };
+    return std::visit(Convert{builder}, argument.value);
+  }
+
+  void addOperands(lowering::Context &cx, const std::string &name, const Argument &argument) {
+    mlir::Value operand;
+    if (const mlir::Value *value = argument.as<mlir::Value>())
+      operand = *value;
+    if (const Dim *size = argument.as<Dim>(); size && size->isComputed())
+      operand = size->value();
+    if (operand) {
+      operands.push_back(operand);
+      shapes.push_back(cx.shape(operand));
+      names.push_back(cx.builder().getStringAttr(name));
+    }
+    if (const auto *list = argument.as<Argument::List>())
+      for (const Argument &element : *list)
+        addOperands(cx, name, element);
+  }
+};
+
+std::string Composites::nextName(const std::string &base) {
+  size_t number = used[base]++;
+  return number == 0 ? base : fmt::format("{}_{}", base, number);
+}
+
+Result<Composites::Function> Composites::build(const Call &call, lowering::Context &cx,
+                                               SymbolTable &symbols) {
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
+  mlir::TypeRange types = mlir::ValueRange(call.operands).getTypes();
+  auto function = mlir::func::FuncOp::create(builder, cx.loc(), nextName(std::string(packetOf(call.row))),
+                                             builder.getFunctionType(types, {}));
+  function.setPrivate();
+  mlir::Block &body = *function.addEntryBlock();
+  builder.setInsertionPointToEnd(&body);
+  lowering::FunctionState state;
+  FunctionSizes sizes(symbols, body, cx.loc());
+  for (auto [value, shape] : llvm::zip(body.getArguments(), call.shapes)) {
+    if (llvm::any_of(shape, [](const Dim &size) { return size.isComputed(); }))
+      continue;
+    state.shapes[value] = shape;
+    for (auto [axis, size] : llvm::enumerate(shape))
+      if (size.isExpression())
+        sizes.defineWhole(program::SymInt::expression(size.expressionId()), value,
+                          static_cast<int64_t>(axis));
+  }
+  size_t next = 0;
+  std::vector<lowering::GivenArgument> arguments;
+  for (const lowering::GivenArgument &argument : call.arguments)
+    arguments.push_back({argument.name, Call::replaced(argument.value, body.getArguments(), next)});
+  lowering::Context inner(builder, cx.loc(), state, sizes);
+  TORCHERE_ASSIGN(lowering::Values values,
+                  lowering::OpTable::instance().lower(call.row, inner, std::move(arguments), call.results));
+  Function result;
+  lowering::Values returned;
+  for (mlir::Value value : values) {
+    result.isGiven.push_back(value != nullptr);
+    if (value)
+      returned.push_back(value);
+  }
+  mlir::func::ReturnOp::create(builder, cx.loc(), returned);
+  llvm::append_range(result.results, mlir::ValueRange(returned).getTypes());
+  function.setType(builder.getFunctionType(body.getArgumentTypes(), result.results));
+  result.name = function.getSymNameAttr();
+  result.sizes = std::move(sizes.further);
+  return result;
+}
+
+Result<lowering::Values> Composites::lower(const Row &row, lowering::Context &cx, SymbolTable &symbols,
+                                           std::vector<lowering::GivenArgument> arguments,
+                                           const std::vector<lowering::TensorType> &results) {
+  TORCHERE_ASSIGN(lowering::Args bound, lowering::Args::bind(row.schema, std::move(arguments)));
+  Call call(row, results);
+  for (const schema::Argument &formal : row.schema.arguments)
+    call.add(cx, formal.name, bound.get(formal.name));
+  std::string key = call.key();
+  auto known = functions.find(key);
+  if (known == functions.end()) {
+    TORCHERE_ASSIGN(Function function, build(call, cx, symbols));
+    known = functions.emplace(key, std::move(function)).first;
+  }
+  const Function &function = known->second;
+  mlir::OpBuilder &builder = cx.builder();
+  mlir::OperationState operation(cx.loc(), stablehlo::CompositeOp::getOperationName());
+  operation.addOperands(call.operands);
+  for (uint32_t expression : function.sizes)
+    operation.addOperands(symbols.valueOf(expression));
+  operation.addTypes(function.results);
+  // Tensors may be left out: the names tell which are there.
+  call.attributes.push_back(cx.attribute("operands", builder.getArrayAttr(call.names)));
+  operation.addAttribute("name", builder.getStringAttr(packetOf(row)));
+  operation.addAttribute("composite_attributes", builder.getDictionaryAttr(call.attributes));
+  operation.addAttribute("decomposition", mlir::FlatSymbolRefAttr::get(function.name));
+  operation.addAttribute("version", builder.getI32IntegerAttr(1));
+  mlir::Operation *op = builder.create(operation);
+  lowering::Values values;
+  auto result = op->result_begin();
+  for (auto [isGiven, type] : llvm::zip(function.isGiven, results))
+    values.push_back(isGiven ? cx.withShape(*result++, type.shape) : mlir::Value());
+  return values;
+}
+
+} // namespace torchere::exporter
