@@ -22,7 +22,7 @@ static bool isDigit(char c) {
 
 /// The kind of a type that is not made of others. In lower case, what is no type of torch's is a variable.
 static std::optional<TypeKind> kindOf(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, TypeKind>, 23> kinds = {{
+  static constexpr std::array<std::pair<std::string_view, TypeKind>, 26> kinds = {{
       {"Tensor", TypeKind::Tensor},
       {"int", TypeKind::Int},
       {"SymInt", TypeKind::SymInt},
@@ -44,6 +44,9 @@ static std::optional<TypeKind> kindOf(std::string_view name) {
       {"Storage", TypeKind::Other},
       {"Stream", TypeKind::Other},
       {"QScheme", TypeKind::Other},
+      {"Quantizer", TypeKind::Other},
+      {"PyObject", TypeKind::Other},
+      {"Capsule", TypeKind::Other},
       {"AnyClassType", TypeKind::Other},
       {"AnyEnumType", TypeKind::Other},
   }};

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from engines import assert_same_everywhere
+from judged_engines import assert_same_everywhere
 from torch import nn
 from torch.export import Dim
 

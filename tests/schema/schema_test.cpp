@@ -93,6 +93,13 @@ TEST(Schema, ReadsTypesMadeOfOthers) {
   EXPECT_EQ(typeOf("Generator?").leaf().kind, TypeKind::Opaque);
 }
 
+TEST(Schema, ReadsTypesThatNoTensorOpTakes) {
+  for (const char *name : {"PyObject", "Capsule", "Quantizer", "QScheme", "Storage", "Stream"}) {
+    EXPECT_EQ(typeOf(name).kind, TypeKind::Other);
+    EXPECT_EQ(typeOf(name).text(), name);
+  }
+}
+
 TEST(Schema, ReadsResultsAndMore) {
   Schema schema = schemaOf("aten::max.dim(Tensor self, int dim) -> (Tensor values, Tensor indices)");
   ASSERT_EQ(schema.results.size(), 2u);

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.distributed.tensor  # whose ops take types that no ATen op takes
 
 from torchere._core import Schema
 from torchere.errors import InvalidArgumentError
