@@ -17,8 +17,6 @@
 
 namespace torchere::bench {
 
-namespace abi = runtime::abi;
-
 /// Memory that an argument is read from where it lies.
 struct Array {
   DType dtype;
@@ -40,10 +38,10 @@ inline Array zeros(const program::TensorSignature &type) {
   return array;
 }
 
-inline void require(const runtime::Plugin &plugin, abi::Error *error) {
+inline void require(const runtime::Plugin &plugin, pjrt::Error *error) {
   if (!error)
     return;
-  abi::ErrorMessageArgs args;
+  pjrt::ErrorMessageArgs args;
   args.error = error;
   plugin.api().errorMessage(&args);
   std::fprintf(stderr, "%.*s\n", static_cast<int>(args.messageSize), args.message);
@@ -69,13 +67,13 @@ public:
     runtime::CompileOptions options;
     options.switches.emplace("xla_cpu_enable_fast_min_max", false);
     std::string wire = options.serialize();
-    abi::Program program;
+    pjrt::Program program;
     std::string text = require(artifact::moduleText(function));
     program.code = text.data();
     program.codeSize = text.size();
     program.format = "mlir";
     program.formatSize = 4;
-    abi::ClientCompileArgs args;
+    pjrt::ClientCompileArgs args;
     args.client = client.handle();
     args.program = &program;
     args.compileOptions = wire.data();
@@ -86,7 +84,7 @@ public:
 
   /// What was compiled before, from its bytes.
   void load(std::string_view bytes) {
-    abi::ExecutableDeserializeAndLoadArgs args;
+    pjrt::ExecutableDeserializeAndLoadArgs args;
     args.client = client.handle();
     args.bytes = bytes.data();
     args.byteSize = bytes.size();
@@ -96,22 +94,22 @@ public:
 
   /// A call with new input buffers, as torch's tensors need them: made, executed, read by pointer, destroyed.
   void call() {
-    std::vector<abi::Buffer *> buffers = makeInputs();
+    std::vector<pjrt::Buffer *> buffers = makeInputs();
     execute(buffers);
-    for (abi::Buffer *buffer : buffers)
+    for (pjrt::Buffer *buffer : buffers)
       destroy(buffer);
   }
   /// Buffers of all arguments, on their memory.
-  std::vector<abi::Buffer *> makeInputs() {
-    std::vector<abi::Buffer *> buffers;
+  std::vector<pjrt::Buffer *> makeInputs() {
+    std::vector<pjrt::Buffer *> buffers;
     for (const Array &array : arrays) {
-      abi::ClientBufferFromHostBufferArgs args;
+      pjrt::ClientBufferFromHostBufferArgs args;
       args.client = client.handle();
       args.data = array.memory.get();
       args.type = *runtime::bufferType(array.dtype);
       args.dimensions = array.shape.data();
       args.dimensionCount = array.shape.size();
-      args.semantics = abi::HostBufferSemantics::ImmutableZeroCopy;
+      args.semantics = pjrt::HostBufferSemantics::ImmutableZeroCopy;
       args.device = client.devices().front().handle;
       require(plugin, plugin.api().clientBufferFromHostBuffer(&args));
       destroy(args.doneWithHostBuffer);
@@ -120,13 +118,13 @@ public:
     return buffers;
   }
   /// The execution alone, with the destruction of its results.
-  void execute(std::vector<abi::Buffer *> &buffers) {
-    std::vector<abi::Buffer *> results(outputCount);
-    abi::Buffer *const *argumentList = buffers.data();
-    abi::Buffer **resultList = results.data();
-    abi::Event *complete = nullptr;
-    abi::ExecuteOptions options;
-    abi::LoadedExecutableExecuteArgs args;
+  void execute(std::vector<pjrt::Buffer *> &buffers) {
+    std::vector<pjrt::Buffer *> results(outputCount);
+    pjrt::Buffer *const *argumentList = buffers.data();
+    pjrt::Buffer **resultList = results.data();
+    pjrt::Event *complete = nullptr;
+    pjrt::ExecuteOptions options;
+    pjrt::LoadedExecutableExecuteArgs args;
     args.executable = executable;
     args.options = &options;
     args.argumentLists = &argumentList;
@@ -135,12 +133,12 @@ public:
     args.outputLists = &resultList;
     args.deviceCompleteEvents = &complete;
     require(plugin, plugin.api().loadedExecutableExecute(&args));
-    abi::EventAwaitArgs await;
+    pjrt::EventAwaitArgs await;
     await.event = complete;
     require(plugin, plugin.api().eventAwait(&await));
     destroy(complete);
-    for (abi::Buffer *result : results) {
-      abi::BufferOpaqueDeviceMemoryDataPointerArgs pointer;
+    for (pjrt::Buffer *result : results) {
+      pjrt::BufferOpaqueDeviceMemoryDataPointerArgs pointer;
       pointer.buffer = result;
       require(plugin, plugin.api().bufferOpaqueDeviceMemoryDataPointer(&pointer));
       destroy(result);
@@ -148,9 +146,9 @@ public:
   }
 
 private:
-  void destroy(abi::Event *event) { plugin.destroy(event); }
-  void destroy(abi::Buffer *buffer) {
-    abi::BufferDestroyArgs args;
+  void destroy(pjrt::Event *event) { plugin.destroy(event); }
+  void destroy(pjrt::Buffer *buffer) {
+    pjrt::BufferDestroyArgs args;
     args.buffer = buffer;
     require(plugin, plugin.api().bufferDestroy(&args));
   }
@@ -159,7 +157,7 @@ private:
   const runtime::Plugin &plugin;
   std::vector<Array> arrays;
   size_t outputCount;
-  abi::LoadedExecutable *executable = nullptr;
+  pjrt::LoadedExecutable *executable = nullptr;
 };
 
 } // namespace torchere::bench

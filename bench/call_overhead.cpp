@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
         session::TensorView{array.memory.get(), array.dtype, array.shape, {}, "cpu", nullptr});
   BareProgram bare(*client, function, arrays);
   bare.compile(function);
-  std::vector<abi::Buffer *> kept = bare.makeInputs();
+  std::vector<pjrt::Buffer *> kept = bare.makeInputs();
   OrderedJson document = measure({{"execution", [&] { bare.execute(kept); }},
                                   {"plugin", [&] { bare.call(); }},
                                   {"session", [&] { require(session->call(0, inputs)); }}},

@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
   BareProgram program(*client, function, std::move(arrays));
   program.load(std::string_view(entry).substr(runtime::cacheEntryHeaderSize));
   times["executable"] = clock.lap();
-  std::vector<abi::Buffer *> buffers = program.makeInputs();
+  std::vector<pjrt::Buffer *> buffers = program.makeInputs();
   times["buffers"] = clock.lap();
   program.execute(buffers);
   times["first call"] = clock.lap();

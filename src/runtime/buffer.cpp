@@ -37,14 +37,14 @@ Result<Buffer> Buffer::fromHost(std::shared_ptr<Client> client, HostArray array,
   TORCHERE_TRY(array.type->byteSize());
   alignas(hostAlignment) static const char empty[hostAlignment] = {};
   const Plugin &plugin = client->plugin();
-  abi::ClientBufferFromHostBufferArgs args;
+  pjrt::ClientBufferFromHostBufferArgs args;
   args.client = client->handle();
   args.data = array.data ? array.data : empty; // arrays without elements may have no address
   args.type = *elementType;
   args.dimensions = array.type->shape.data();
   args.dimensionCount = array.type->shape.size();
-  args.semantics = transfer == HostTransfer::ZeroCopy ? abi::HostBufferSemantics::ImmutableZeroCopy
-                                                      : abi::HostBufferSemantics::ImmutableOnlyDuringCall;
+  args.semantics = transfer == HostTransfer::ZeroCopy ? pjrt::HostBufferSemantics::ImmutableZeroCopy
+                                                      : pjrt::HostBufferSemantics::ImmutableOnlyDuringCall;
   const Device &target = device ? *device : client->devices().front();
   args.device = target.handle;
   TORCHERE_TRY(plugin.call(plugin.api().clientBufferFromHostBuffer, args, client->platformName(),
@@ -87,9 +87,9 @@ void Buffer::release() {
   if (!buffer || owningClient->isForked())
     return; // after a fork the plugin's half is left alone
   const Plugin &plugin = owningClient->plugin();
-  abi::BufferDestroyArgs args;
+  pjrt::BufferDestroyArgs args;
   args.buffer = std::exchange(buffer, nullptr);
-  if (abi::Error *error = plugin.api().bufferDestroy(&args))
+  if (pjrt::Error *error = plugin.api().bufferDestroy(&args))
     plugin.discard(error);
   if (doneWithHostMemory)
     releaseHostMemory();
@@ -99,12 +99,12 @@ namespace {
 /// Host memory that the plugin still reads after its buffer was destroyed.
 struct PendingHostMemory {
   const Plugin *plugin; // plugins are never unloaded
-  abi::Event *event;
+  pjrt::Event *event;
   std::shared_ptr<const void> owner;
 };
 } // namespace
 
-static void dropHostMemory(abi::Error *error, void *argument) {
+static void dropHostMemory(pjrt::Error *error, void *argument) {
   std::unique_ptr<PendingHostMemory> pending(static_cast<PendingHostMemory *>(argument));
   if (error)
     pending->plugin->discard(error);
@@ -115,10 +115,10 @@ static void dropHostMemory(abi::Error *error, void *argument) {
 /// own.
 void Buffer::releaseHostMemory() {
   const Plugin &plugin = owningClient->plugin();
-  abi::Event *event = std::exchange(doneWithHostMemory, nullptr);
-  abi::EventIsReadyArgs readyArgs;
+  pjrt::Event *event = std::exchange(doneWithHostMemory, nullptr);
+  pjrt::EventIsReadyArgs readyArgs;
   readyArgs.event = event;
-  abi::Error *error = plugin.api().eventIsReady(&readyArgs);
+  pjrt::Error *error = plugin.api().eventIsReady(&readyArgs);
   if (error)
     plugin.discard(error);
   if (!hostMemory || (!error && readyArgs.isReady)) {
@@ -127,12 +127,12 @@ void Buffer::releaseHostMemory() {
     return;
   }
   auto *pending = new PendingHostMemory{&plugin, event, std::move(hostMemory)};
-  abi::EventOnReadyArgs args;
+  pjrt::EventOnReadyArgs args;
   args.event = event;
   args.callback = dropHostMemory;
   args.argument = pending;
   // On failure the memory may still be read: it is left to leak rather than freed under the plugin.
-  if (abi::Error *onReadyError = plugin.api().eventOnReady(&args))
+  if (pjrt::Error *onReadyError = plugin.api().eventOnReady(&args))
     plugin.discard(onReadyError);
 }
 
@@ -140,18 +140,18 @@ bool Buffer::isDeleted() const {
   if (!buffer || owningClient->isForked())
     return true;
   const Plugin &plugin = owningClient->plugin();
-  abi::BufferIsDeletedArgs args;
+  pjrt::BufferIsDeletedArgs args;
   args.buffer = buffer;
-  if (abi::Error *error = plugin.api().bufferIsDeleted(&args)) {
+  if (pjrt::Error *error = plugin.api().bufferIsDeleted(&args)) {
     plugin.discard(error);
     return true;
   }
   return args.isDeleted;
 }
 
-Result<ArrayType> Buffer::readType(const Client &client, abi::Buffer *buffer) {
+Result<ArrayType> Buffer::readType(const Client &client, pjrt::Buffer *buffer) {
   const Plugin &plugin = client.plugin();
-  abi::BufferElementTypeArgs elementType;
+  pjrt::BufferElementTypeArgs elementType;
   elementType.buffer = buffer;
   TORCHERE_TRY(plugin.call(plugin.api().bufferElementType, elementType, client.platformName(),
                            "cannot get a buffer's element type"));
@@ -160,33 +160,34 @@ Result<ArrayType> Buffer::readType(const Client &client, abi::Buffer *buffer) {
     return fail(ErrorCode::Unimplemented,
                 "[{}] a result of an element type that torch has not: got PJRT type {}",
                 client.platformName(), static_cast<int>(elementType.type));
-  abi::BufferDimensionsArgs dimensions;
+  pjrt::BufferDimensionsArgs dimensions;
   dimensions.buffer = buffer;
   TORCHERE_TRY(plugin.call(plugin.api().bufferDimensions, dimensions, client.platformName(),
                            "cannot get a buffer's dimensions"));
   return ArrayType{*dtype, {dimensions.dimensions, dimensions.dimensions + dimensions.count}};
 }
 
-bool Buffer::isHostReadable(const Plugin &plugin, abi::Buffer *buffer, size_t rank) {
-  const abi::Api &api = plugin.api();
+bool Buffer::isHostReadable(const Plugin &plugin, pjrt::Buffer *buffer, size_t rank) {
+  const pjrt::Api &api = plugin.api();
   if (!api.bufferIsOnCpu || !api.bufferGetMemoryLayout || !api.bufferOpaqueDeviceMemoryDataPointer)
     return false;
-  abi::BufferIsOnCpuArgs onCpu;
+  pjrt::BufferIsOnCpuArgs onCpu;
   onCpu.buffer = buffer;
-  if (abi::Error *error = api.bufferIsOnCpu(&onCpu)) {
+  if (pjrt::Error *error = api.bufferIsOnCpu(&onCpu)) {
     plugin.discard(error);
     return false;
   }
   if (!onCpu.isOnCpu)
     return false;
-  abi::BufferGetMemoryLayoutArgs layout;
+  pjrt::BufferGetMemoryLayoutArgs layout;
   layout.buffer = buffer;
-  if (abi::Error *error = api.bufferGetMemoryLayout(&layout)) {
+  if (pjrt::Error *error = api.bufferGetMemoryLayout(&layout)) {
     plugin.discard(error);
     return false;
   }
-  const abi::TiledLayout &tiled = layout.layout.tiled;
-  if (layout.layout.type != abi::MemoryLayoutType::Tiled || tiled.tileCount || tiled.minorToMajorSize != rank)
+  const pjrt::TiledLayout &tiled = layout.layout.tiled;
+  if (layout.layout.type != pjrt::MemoryLayoutType::Tiled || tiled.tileCount ||
+      tiled.minorToMajorSize != rank)
     return false;
   for (size_t i = 0; i < rank; ++i)
     if (tiled.minorToMajor[i] != static_cast<int64_t>(rank - 1 - i))
@@ -203,7 +204,7 @@ Status Buffer::wait() const {
   const Plugin &plugin = owningClient->plugin();
   if (!plugin.api().bufferReadyEvent)
     return {};
-  abi::BufferReadyEventArgs args;
+  pjrt::BufferReadyEventArgs args;
   args.buffer = buffer;
   TORCHERE_TRY(plugin.call(plugin.api().bufferReadyEvent, args, owningClient->platformName(),
                            "cannot wait for a buffer"));
@@ -212,7 +213,7 @@ Status Buffer::wait() const {
 
 Result<const void *> Buffer::pointer() const {
   const Plugin &plugin = owningClient->plugin();
-  abi::BufferOpaqueDeviceMemoryDataPointerArgs args;
+  pjrt::BufferOpaqueDeviceMemoryDataPointerArgs args;
   args.buffer = buffer;
   TORCHERE_TRY(plugin.call(plugin.api().bufferOpaqueDeviceMemoryDataPointer, args,
                            owningClient->platformName(), "cannot get a buffer's address"));
@@ -224,10 +225,10 @@ Status Buffer::copyTo(void *destination, size_t byteSize) const {
   std::vector<int64_t> minorToMajor(arrayType->shape.size());
   for (size_t i = 0; i < minorToMajor.size(); ++i)
     minorToMajor[i] = static_cast<int64_t>(minorToMajor.size() - 1 - i);
-  abi::MemoryLayout rowMajor;
+  pjrt::MemoryLayout rowMajor;
   rowMajor.tiled.minorToMajor = minorToMajor.data();
   rowMajor.tiled.minorToMajorSize = minorToMajor.size();
-  abi::BufferToHostBufferArgs args;
+  pjrt::BufferToHostBufferArgs args;
   args.source = buffer;
   args.hostLayout = &rowMajor;
   args.destination = destination;

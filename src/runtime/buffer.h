@@ -54,7 +54,7 @@ public:
   ~Buffer();
 
   const ArrayType &type() const { return *arrayType; }
-  abi::Buffer *handle() const { return buffer; }
+  pjrt::Buffer *handle() const { return buffer; }
   const Client &client() const { return *owningClient; }
   const Device &device() const { return *owningDevice; }
   /// True once the buffer was donated to an execution: its memory now belongs to a result.
@@ -73,23 +73,23 @@ public:
 
 private:
   friend class Executable;
-  Buffer(std::shared_ptr<Client> client, const Device &device, abi::Buffer *handle,
+  Buffer(std::shared_ptr<Client> client, const Device &device, pjrt::Buffer *handle,
          std::shared_ptr<const ArrayType> type)
       : owningClient(std::move(client)), owningDevice(&device), buffer(handle), arrayType(std::move(type)) {}
   void release();
   void releaseHostMemory();
   /// The type as the plugin gives it.
-  static Result<ArrayType> readType(const Client &client, abi::Buffer *buffer);
+  static Result<ArrayType> readType(const Client &client, pjrt::Buffer *buffer);
   /// True when the host can read the buffer by its pointer: host memory, dense, row major.
-  static bool isHostReadable(const Plugin &plugin, abi::Buffer *buffer, size_t rank);
+  static bool isHostReadable(const Plugin &plugin, pjrt::Buffer *buffer, size_t rank);
   Result<const void *> pointer() const;
   Status copyTo(void *destination, size_t byteSize) const;
 
   std::shared_ptr<Client> owningClient;
   const Device *owningDevice; ///< the client's
-  abi::Buffer *buffer = nullptr;
+  pjrt::Buffer *buffer = nullptr;
   std::shared_ptr<const ArrayType> arrayType;
-  abi::Event *doneWithHostMemory = nullptr;
+  pjrt::Event *doneWithHostMemory = nullptr;
   std::shared_ptr<const void> hostMemory;
   std::shared_ptr<Execution> execution; ///< that computes the contents, where nobody waited for it
   bool isReady = false;                 ///< known to hold its contents

@@ -29,27 +29,27 @@ static Status checkOptions(const ClientOptions &options) {
   return {};
 }
 
-static abi::NamedValue toAbi(const std::string &name, const NamedValue &value) {
-  abi::NamedValue result;
+static pjrt::NamedValue toAbi(const std::string &name, const NamedValue &value) {
+  pjrt::NamedValue result;
   result.name = name.data();
   result.nameSize = name.size();
   result.valueSize = 1;
   if (const auto *text = std::get_if<std::string>(&value)) {
-    result.type = abi::NamedValueType::String;
+    result.type = pjrt::NamedValueType::String;
     result.string = text->data();
     result.valueSize = text->size();
   } else if (const auto *integer = std::get_if<int64_t>(&value)) {
-    result.type = abi::NamedValueType::Int64;
+    result.type = pjrt::NamedValueType::Int64;
     result.int64 = *integer;
   } else if (const auto *list = std::get_if<std::vector<int64_t>>(&value)) {
-    result.type = abi::NamedValueType::Int64List;
+    result.type = pjrt::NamedValueType::Int64List;
     result.int64List = list->data();
     result.valueSize = list->size();
   } else if (const auto *real = std::get_if<float>(&value)) {
-    result.type = abi::NamedValueType::Float;
+    result.type = pjrt::NamedValueType::Float;
     result.float32 = *real;
   } else {
-    result.type = abi::NamedValueType::Bool;
+    result.type = pjrt::NamedValueType::Bool;
     result.boolean = std::get<bool>(value);
   }
   return result;
@@ -60,10 +60,10 @@ Result<std::shared_ptr<Client>> Client::create(std::shared_ptr<const Plugin> plu
                                                std::shared_ptr<CompileCache> cache) {
   TORCHERE_TRY(plugin->process().check(plugin->path()));
   TORCHERE_TRY(checkOptions(options));
-  std::vector<abi::NamedValue> values;
+  std::vector<pjrt::NamedValue> values;
   for (const auto &[name, value] : options)
     values.push_back(toAbi(name, value));
-  abi::ClientCreateArgs args;
+  pjrt::ClientCreateArgs args;
   args.options = values.data();
   args.optionCount = values.size();
   TORCHERE_TRY(plugin->call(plugin->api().clientCreate, args, plugin->path(), "cannot create a client"));
@@ -109,17 +109,17 @@ void Client::identify(const ClientOptions &options) {
 
 Status Client::readDescription() {
   const Plugin &p = *loadedPlugin;
-  abi::ClientPlatformNameArgs name;
+  pjrt::ClientPlatformNameArgs name;
   name.client = client;
   TORCHERE_TRY(p.call(p.api().clientPlatformName, name, p.path(), "cannot get the platform's name"));
   platform.assign(name.name, name.nameSize);
-  abi::ClientPlatformVersionArgs versionArgs;
+  pjrt::ClientPlatformVersionArgs versionArgs;
   versionArgs.client = client;
   TORCHERE_TRY(
       p.call(p.api().clientPlatformVersion, versionArgs, platform, "cannot get the platform's version"));
   version.assign(versionArgs.version, versionArgs.versionSize);
   pluginTraits = p.traitsFor(platform);
-  abi::ClientAddressableDevicesArgs devices;
+  pjrt::ClientAddressableDevicesArgs devices;
   devices.client = client;
   TORCHERE_TRY(p.call(p.api().clientAddressableDevices, devices, platform, "cannot list the devices"));
   for (size_t i = 0; i < devices.count; ++i) {
@@ -131,18 +131,18 @@ Status Client::readDescription() {
   return {};
 }
 
-Result<Device> Client::describe(abi::Device *device) const {
+Result<Device> Client::describe(pjrt::Device *device) const {
   const Plugin &p = *loadedPlugin;
-  abi::DeviceGetDescriptionArgs description;
+  pjrt::DeviceGetDescriptionArgs description;
   description.device = device;
   TORCHERE_TRY(p.call(p.api().deviceGetDescription, description, platform, "cannot describe a device"));
-  abi::DeviceDescriptionIdArgs id;
+  pjrt::DeviceDescriptionIdArgs id;
   id.description = description.description;
   TORCHERE_TRY(p.call(p.api().deviceDescriptionId, id, platform, "cannot get a device's id"));
-  abi::DeviceDescriptionKindArgs kind;
+  pjrt::DeviceDescriptionKindArgs kind;
   kind.description = description.description;
   TORCHERE_TRY(p.call(p.api().deviceDescriptionKind, kind, platform, "cannot get a device's kind"));
-  abi::DeviceDescriptionToStringArgs text;
+  pjrt::DeviceDescriptionToStringArgs text;
   text.description = description.description;
   TORCHERE_TRY(p.call(p.api().deviceDescriptionToString, text, platform, "cannot get a device's text"));
   return Device{device, id.id, std::string(kind.kind, kind.kindSize), std::string(text.text, text.textSize)};
@@ -153,9 +153,9 @@ Client::~Client() {
     return;
   for (int64_t count = runningCount->load(); count; count = runningCount->load())
     runningCount->wait(count);
-  abi::ClientDestroyArgs args;
+  pjrt::ClientDestroyArgs args;
   args.client = client;
-  if (abi::Error *error = loadedPlugin->api().clientDestroy(&args))
+  if (pjrt::Error *error = loadedPlugin->api().clientDestroy(&args))
     loadedPlugin->discard(error);
 }
 

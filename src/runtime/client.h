@@ -24,7 +24,7 @@ class Executable;
 
 /// A device that this process can use. Lives as long as its client.
 struct Device {
-  abi::Device *handle = nullptr;
+  pjrt::Device *handle = nullptr;
   int id = 0;
   std::string kind;        ///< the vendor's name, such as "cpu" or "NVIDIA H200"
   std::string description; ///< the plugin's text for users
@@ -79,7 +79,7 @@ public:
   };
   CompileCounts compileCounts() const;
 
-  abi::Client *handle() const { return client; }
+  pjrt::Client *handle() const { return client; }
   /// The executions that were started and have not ended.
   const std::shared_ptr<RunningCount> &running() const { return runningCount; }
   /// FailedPrecondition in a process forked since the client was made.
@@ -87,7 +87,7 @@ public:
   bool isForked() const { return mark.isForked(); }
 
 private:
-  Client(std::shared_ptr<const Plugin> plugin, abi::Client *handle)
+  Client(std::shared_ptr<const Plugin> plugin, pjrt::Client *handle)
       : loadedPlugin(std::move(plugin)), client(handle) {}
   Status readDescription();
   void identify(const ClientOptions &options);
@@ -97,10 +97,10 @@ private:
   std::shared_ptr<const Executable> load(const CacheKey &key, const Device &device);
   Result<std::shared_ptr<const Executable>> compileNew(const ProgramSource &source, const CacheKey &key,
                                                        const std::string &options, const Device &device);
-  Result<Device> describe(abi::Device *device) const;
+  Result<Device> describe(pjrt::Device *device) const;
 
   std::shared_ptr<const Plugin> loadedPlugin;
-  abi::Client *client;
+  pjrt::Client *client;
   std::string platform, version;
   PluginTraits pluginTraits;
   std::vector<Device> deviceList;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/dtype.h"
-#include "runtime/pjrt_abi.h"
+#include "pjrt/api.h"
 
 #include <optional>
 #include <string_view>
@@ -10,8 +10,8 @@
 namespace torchere::runtime {
 
 /// PJRT's type; none for complex32, which PJRT has not.
-TORCHERE_EXPORT std::optional<abi::BufferType> bufferType(DType dtype);
+TORCHERE_EXPORT std::optional<pjrt::BufferType> bufferType(DType dtype);
 /// torch's dtype; none for PJRT's types that torch has not (4-bit integers, tokens, ...).
-TORCHERE_EXPORT std::optional<DType> dtypeFromBufferType(abi::BufferType type);
+TORCHERE_EXPORT std::optional<DType> dtypeFromBufferType(pjrt::BufferType type);
 
 } // namespace torchere::runtime

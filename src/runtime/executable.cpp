@@ -9,12 +9,12 @@ Result<std::shared_ptr<const Executable>> Executable::compile(std::shared_ptr<Cl
                                                               const Device &device) {
   const Plugin &plugin = client->plugin();
   static constexpr std::string_view format = "mlir";
-  abi::Program abiProgram;
+  pjrt::Program abiProgram;
   abiProgram.code = program.data();
   abiProgram.codeSize = program.size();
   abiProgram.format = format.data();
   abiProgram.formatSize = format.size();
-  abi::ClientCompileArgs args;
+  pjrt::ClientCompileArgs args;
   args.client = client->handle();
   args.program = &abiProgram;
   args.compileOptions = options.data();
@@ -30,7 +30,7 @@ Executable::deserialize(std::shared_ptr<Client> client, std::string_view bytes, 
   if (!plugin.api().executableDeserializeAndLoad)
     return fail(ErrorCode::Unimplemented, "[{}] the plugin cannot load executables: it has no {}",
                 client->platformName(), "PJRT_Executable_DeserializeAndLoad");
-  abi::ExecutableDeserializeAndLoadArgs args;
+  pjrt::ExecutableDeserializeAndLoadArgs args;
   args.client = client->handle();
   args.bytes = bytes.data();
   args.byteSize = bytes.size();
@@ -40,7 +40,7 @@ Executable::deserialize(std::shared_ptr<Client> client, std::string_view bytes, 
 }
 
 Result<std::shared_ptr<const Executable>>
-Executable::load(std::shared_ptr<Client> client, abi::LoadedExecutable *handle, const Device &device) {
+Executable::load(std::shared_ptr<Client> client, pjrt::LoadedExecutable *handle, const Device &device) {
   std::shared_ptr<Executable> executable(new Executable(std::move(client), handle, device));
   TORCHERE_TRY(executable->readOutputCount());
   return std::shared_ptr<const Executable>(executable);
@@ -48,22 +48,22 @@ Executable::load(std::shared_ptr<Client> client, abi::LoadedExecutable *handle, 
 
 template <class Use> Status Executable::inspect(Use use) const {
   const Plugin &plugin = owningClient->plugin();
-  abi::LoadedExecutableGetExecutableArgs get;
+  pjrt::LoadedExecutableGetExecutableArgs get;
   get.loadedExecutable = executable;
   TORCHERE_TRY(plugin.call(plugin.api().loadedExecutableGetExecutable, get, owningClient->platformName(),
                            "cannot inspect the executable"));
   Status status = use(get.executable);
-  abi::ExecutableDestroyArgs args;
+  pjrt::ExecutableDestroyArgs args;
   args.executable = get.executable;
-  if (abi::Error *error = plugin.api().executableDestroy(&args))
+  if (pjrt::Error *error = plugin.api().executableDestroy(&args))
     plugin.discard(error);
   return status;
 }
 
 Status Executable::readOutputCount() {
-  return inspect([&](abi::Executable *inspected) {
+  return inspect([&](pjrt::Executable *inspected) {
     const Plugin &plugin = owningClient->plugin();
-    abi::ExecutableNumOutputsArgs args;
+    pjrt::ExecutableNumOutputsArgs args;
     args.executable = inspected;
     Status status = plugin.call(plugin.api().executableNumOutputs, args, owningClient->platformName(),
                                 "cannot count the executable's results");
@@ -80,8 +80,8 @@ Result<std::string> Executable::serialize() const {
                 plugin.api().executableSerialize ? "PJRT_Executable_DeserializeAndLoad"
                                                  : "PJRT_Executable_Serialize");
   std::string bytes;
-  TORCHERE_TRY(inspect([&](abi::Executable *inspected) -> Status {
-    abi::ExecutableSerializeArgs args;
+  TORCHERE_TRY(inspect([&](pjrt::Executable *inspected) -> Status {
+    pjrt::ExecutableSerializeArgs args;
     args.executable = inspected;
     TORCHERE_TRY(plugin.call(plugin.api().executableSerialize, args, owningClient->platformName(),
                              "cannot store the executable"));
@@ -96,13 +96,13 @@ Result<std::string> Executable::serialize() const {
 Result<MemoryStatistics> Executable::memoryStatistics() const {
   TORCHERE_TRY(owningClient->checkProcess());
   const Plugin &plugin = owningClient->plugin();
-  const abi::Api &api = plugin.api();
-  if (!abi::offers(api, &abi::Api::executableGetCompiledMemoryStats))
+  const pjrt::Api &api = plugin.api();
+  if (!pjrt::offers(api, &pjrt::Api::executableGetCompiledMemoryStats))
     return fail(ErrorCode::Unimplemented,
                 "[{}] the plugin does not tell what memory executables take: it has no {}",
                 owningClient->platformName(), "PJRT_Executable_GetCompiledMemoryStats");
-  abi::ExecutableGetCompiledMemoryStatsArgs args;
-  TORCHERE_TRY(inspect([&](abi::Executable *inspected) {
+  pjrt::ExecutableGetCompiledMemoryStatsArgs args;
+  TORCHERE_TRY(inspect([&](pjrt::Executable *inspected) {
     args.executable = inspected;
     return plugin.call(api.executableGetCompiledMemoryStats, args, owningClient->platformName(),
                        "cannot tell what memory the executable takes");
@@ -114,29 +114,29 @@ Executable::~Executable() {
   if (owningClient->isForked())
     return;
   const Plugin &plugin = owningClient->plugin();
-  abi::LoadedExecutableDestroyArgs args;
+  pjrt::LoadedExecutableDestroyArgs args;
   args.executable = executable;
-  if (abi::Error *error = plugin.api().loadedExecutableDestroy(&args))
+  if (pjrt::Error *error = plugin.api().loadedExecutableDestroy(&args))
     plugin.discard(error);
 }
 
 Status Executable::launch(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
-                          std::span<abi::Buffer *> results, abi::Event *&end) const {
+                          std::span<pjrt::Buffer *> results, pjrt::Event *&end) const {
   TORCHERE_TRY(owningClient->checkProcess());
   const Plugin &plugin = owningClient->plugin();
-  std::vector<abi::Buffer *> handles;
+  std::vector<pjrt::Buffer *> handles;
   handles.reserve(arguments.size());
   for (const Buffer *argument : arguments) {
     if (argument->execution)
       TORCHERE_TRY(argument->failure());
     handles.push_back(argument->handle());
   }
-  abi::Buffer *const *argumentList = handles.data();
-  abi::Buffer **resultList = results.data();
-  abi::ExecuteOptions options;
+  pjrt::Buffer *const *argumentList = handles.data();
+  pjrt::Buffer **resultList = results.data();
+  pjrt::ExecuteOptions options;
   options.nonDonatableInputs = kept.data();
   options.nonDonatableInputCount = kept.size();
-  abi::LoadedExecutableExecuteArgs args;
+  pjrt::LoadedExecutableExecuteArgs args;
   args.executable = executable;
   args.options = &options;
   args.argumentLists = &argumentList;
@@ -150,8 +150,8 @@ Status Executable::launch(std::span<const Buffer *const> arguments, std::span<co
 
 Result<std::vector<Buffer>> Executable::execute(std::span<const Buffer *const> arguments,
                                                 std::span<const int64_t> kept) const {
-  std::vector<abi::Buffer *> results(outputs);
-  abi::Event *end = nullptr;
+  std::vector<pjrt::Buffer *> results(outputs);
+  pjrt::Event *end = nullptr;
   TORCHERE_TRY(launch(arguments, kept, results, end));
   Status status =
       owningClient->plugin().await(end, owningClient->platformName(), "executing the program failed");
@@ -171,8 +171,8 @@ Result<std::vector<Buffer>> Executable::start(std::span<const Buffer *const> arg
   for (const Buffer *argument : arguments)
     if (argument->execution && !argument->isComputed())
       inputs.push_back(argument->execution);
-  std::vector<abi::Buffer *> results(outputs);
-  abi::Event *end = nullptr;
+  std::vector<pjrt::Buffer *> results(outputs);
+  pjrt::Event *end = nullptr;
   TORCHERE_TRY(launch(arguments, kept, results, end));
   std::shared_ptr<Execution> execution;
   if (end) // without one the results tell themselves
@@ -181,8 +181,8 @@ Result<std::vector<Buffer>> Executable::start(std::span<const Buffer *const> arg
   return wrap(results, execution, false);
 }
 
-Status Executable::readOutputTypes(std::span<abi::Buffer *const> results) const {
-  for (abi::Buffer *result : results) {
+Status Executable::readOutputTypes(std::span<pjrt::Buffer *const> results) const {
+  for (pjrt::Buffer *result : results) {
     TORCHERE_ASSIGN(ArrayType type, Buffer::readType(*owningClient, result));
     bool hostReadable = Buffer::isHostReadable(owningClient->plugin(), result, type.shape.size());
     outputTypes.push_back({std::make_shared<const ArrayType>(std::move(type)), hostReadable});
@@ -190,7 +190,7 @@ Status Executable::readOutputTypes(std::span<abi::Buffer *const> results) const 
   return {};
 }
 
-Result<std::vector<Buffer>> Executable::wrap(std::span<abi::Buffer *const> results,
+Result<std::vector<Buffer>> Executable::wrap(std::span<pjrt::Buffer *const> results,
                                              const std::shared_ptr<Execution> &execution,
                                              bool isReady) const {
   std::call_once(typesOnce, [&] { typesStatus = readOutputTypes(results); });
@@ -209,14 +209,14 @@ Result<std::vector<Buffer>> Executable::wrap(std::span<abi::Buffer *const> resul
   return buffers;
 }
 
-void Executable::destroy(std::span<abi::Buffer *const> results) const {
+void Executable::destroy(std::span<pjrt::Buffer *const> results) const {
   const Plugin &plugin = owningClient->plugin();
-  for (abi::Buffer *result : results) {
-    abi::BufferDestroyArgs args;
+  for (pjrt::Buffer *result : results) {
+    pjrt::BufferDestroyArgs args;
     args.buffer = result;
     if (!result)
       continue;
-    if (abi::Error *error = plugin.api().bufferDestroy(&args))
+    if (pjrt::Error *error = plugin.api().bufferDestroy(&args))
       plugin.discard(error);
   }
 }

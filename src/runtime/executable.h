@@ -61,24 +61,24 @@ private:
   /// Loads what serialize() gave.
   static Result<std::shared_ptr<const Executable>> deserialize(std::shared_ptr<Client> client,
                                                                std::string_view bytes, const Device &device);
-  Executable(std::shared_ptr<Client> client, abi::LoadedExecutable *handle, const Device &device)
+  Executable(std::shared_ptr<Client> client, pjrt::LoadedExecutable *handle, const Device &device)
       : owningClient(std::move(client)), executable(handle), device(&device) {}
   static Result<std::shared_ptr<const Executable>> load(std::shared_ptr<Client> client,
-                                                        abi::LoadedExecutable *handle, const Device &device);
+                                                        pjrt::LoadedExecutable *handle, const Device &device);
   /// Fills in the results and the event of the end, which may be null.
   Status launch(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
-                std::span<abi::Buffer *> results, abi::Event *&end) const;
+                std::span<pjrt::Buffer *> results, pjrt::Event *&end) const;
   Status readOutputCount();
   /// Calls `use` with the part of the executable that tells about itself.
   template <class Use> Status inspect(Use use) const;
-  Status readOutputTypes(std::span<abi::Buffer *const> results) const;
+  Status readOutputTypes(std::span<pjrt::Buffer *const> results) const;
   /// `isReady`: they are computed. Else `execution` does so; null where only the plugin knows.
-  Result<std::vector<Buffer>> wrap(std::span<abi::Buffer *const> results,
+  Result<std::vector<Buffer>> wrap(std::span<pjrt::Buffer *const> results,
                                    const std::shared_ptr<Execution> &execution, bool isReady) const;
-  void destroy(std::span<abi::Buffer *const> results) const;
+  void destroy(std::span<pjrt::Buffer *const> results) const;
 
   std::shared_ptr<Client> owningClient;
-  abi::LoadedExecutable *executable;
+  pjrt::LoadedExecutable *executable;
   const Device *device; ///< the client's
   size_t outputs = 0;
 

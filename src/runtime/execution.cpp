@@ -24,17 +24,17 @@ struct Watch {
 };
 } // namespace
 
-std::shared_ptr<Execution> Execution::watch(const Plugin &plugin, abi::Event *event, Origin origin,
+std::shared_ptr<Execution> Execution::watch(const Plugin &plugin, pjrt::Event *event, Origin origin,
                                             std::vector<std::shared_ptr<Execution>> inputs,
                                             std::shared_ptr<RunningCount> running) {
   std::shared_ptr<Execution> execution(new Execution(plugin, event, std::move(origin), std::move(inputs)));
   running->fetch_add(1);
   auto watch = std::make_unique<Watch>(execution, std::move(running));
-  abi::EventOnReadyArgs args;
+  pjrt::EventOnReadyArgs args;
   args.event = event;
   args.callback = onReady;
   args.argument = watch.get();
-  if (abi::Error *refused = plugin.api().eventOnReady(&args)) {
+  if (pjrt::Error *refused = plugin.api().eventOnReady(&args)) {
     plugin.discard(refused);
     (void)execution->wait(); // nobody would tell of the end; the error is told where results are read
   } else {
@@ -43,7 +43,7 @@ std::shared_ptr<Execution> Execution::watch(const Plugin &plugin, abi::Event *ev
   return execution;
 }
 
-void Execution::onReady(abi::Error *error, void *argument) {
+void Execution::onReady(pjrt::Error *error, void *argument) {
   std::unique_ptr<Watch> watch(static_cast<Watch *>(argument));
   Execution &self = *watch->execution;
   self.end(error ? self.plugin.takeError(error, self.origin.name, action) : Status{});
@@ -51,7 +51,7 @@ void Execution::onReady(abi::Error *error, void *argument) {
 
 Status Execution::wait() {
   if (!hasEnded()) {
-    abi::EventAwaitArgs args;
+    pjrt::EventAwaitArgs args;
     args.event = event;
     end(plugin.call(plugin.api().eventAwait, args, origin.name, action));
   }
@@ -79,7 +79,7 @@ std::shared_ptr<Execution> Execution::cause() {
   }
   for (std::shared_ptr<Execution> &input : candidates) {
     if (!input->hasEnded()) { // the plugin has: its callback is on the way
-      abi::EventAwaitArgs args;
+      pjrt::EventAwaitArgs args;
       args.event = input->event;
       input->end(plugin.call(plugin.api().eventAwait, args, input->origin.name, action));
     }

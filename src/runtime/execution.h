@@ -29,7 +29,7 @@ public:
   /// Takes the event of the execution's end. `inputs` are the executions that its arguments are results of:
   /// where one of them failed, this one fails with that error. Does not refer to the client, which may not be
   /// destroyed by a thread of the plugin's.
-  static std::shared_ptr<Execution> watch(const Plugin &plugin, abi::Event *event, Origin origin,
+  static std::shared_ptr<Execution> watch(const Plugin &plugin, pjrt::Event *event, Origin origin,
                                           std::vector<std::shared_ptr<Execution>> inputs,
                                           std::shared_ptr<RunningCount> running);
   ~Execution();
@@ -43,17 +43,17 @@ public:
   Status failure() { return hasEnded() ? outcome() : Status{}; }
 
 private:
-  Execution(const Plugin &plugin, abi::Event *event, Origin origin,
+  Execution(const Plugin &plugin, pjrt::Event *event, Origin origin,
             std::vector<std::shared_ptr<Execution>> inputs)
       : plugin(plugin), event(event), origin(std::move(origin)), inputs(std::move(inputs)) {}
-  static void onReady(abi::Error *error, void *argument);
+  static void onReady(pjrt::Error *error, void *argument);
   void end(Status status);
   Status outcome();
   /// Of a failed execution: one whose failure made this one fail; null where it failed of itself.
   std::shared_ptr<Execution> cause();
 
   const Plugin &plugin; // never unloaded
-  abi::Event *const event;
+  pjrt::Event *const event;
   const Origin origin;
 
   std::atomic<bool> ended = false;

@@ -11,39 +11,39 @@ namespace torchere::runtime {
 
 /// What we call without asking whether it is there. The other slots that we use have a way around them.
 static constexpr size_t requiredSlots[] = {
-    offsetof(abi::Api, errorDestroy),
-    offsetof(abi::Api, errorMessage),
-    offsetof(abi::Api, errorGetCode),
-    offsetof(abi::Api, pluginInitialize),
-    offsetof(abi::Api, eventDestroy),
-    offsetof(abi::Api, eventIsReady),
-    offsetof(abi::Api, eventAwait),
-    offsetof(abi::Api, eventOnReady),
-    offsetof(abi::Api, clientCreate),
-    offsetof(abi::Api, clientDestroy),
-    offsetof(abi::Api, clientPlatformName),
-    offsetof(abi::Api, clientPlatformVersion),
-    offsetof(abi::Api, clientAddressableDevices),
-    offsetof(abi::Api, clientCompile),
-    offsetof(abi::Api, clientBufferFromHostBuffer),
-    offsetof(abi::Api, deviceDescriptionId),
-    offsetof(abi::Api, deviceDescriptionKind),
-    offsetof(abi::Api, deviceDescriptionToString),
-    offsetof(abi::Api, deviceGetDescription),
-    offsetof(abi::Api, executableDestroy),
-    offsetof(abi::Api, executableNumOutputs),
-    offsetof(abi::Api, loadedExecutableDestroy),
-    offsetof(abi::Api, loadedExecutableGetExecutable),
-    offsetof(abi::Api, loadedExecutableExecute),
-    offsetof(abi::Api, bufferDestroy),
-    offsetof(abi::Api, bufferElementType),
-    offsetof(abi::Api, bufferDimensions),
-    offsetof(abi::Api, bufferIsDeleted),
-    offsetof(abi::Api, bufferToHostBuffer),
+    offsetof(pjrt::Api, errorDestroy),
+    offsetof(pjrt::Api, errorMessage),
+    offsetof(pjrt::Api, errorGetCode),
+    offsetof(pjrt::Api, pluginInitialize),
+    offsetof(pjrt::Api, eventDestroy),
+    offsetof(pjrt::Api, eventIsReady),
+    offsetof(pjrt::Api, eventAwait),
+    offsetof(pjrt::Api, eventOnReady),
+    offsetof(pjrt::Api, clientCreate),
+    offsetof(pjrt::Api, clientDestroy),
+    offsetof(pjrt::Api, clientPlatformName),
+    offsetof(pjrt::Api, clientPlatformVersion),
+    offsetof(pjrt::Api, clientAddressableDevices),
+    offsetof(pjrt::Api, clientCompile),
+    offsetof(pjrt::Api, clientBufferFromHostBuffer),
+    offsetof(pjrt::Api, deviceDescriptionId),
+    offsetof(pjrt::Api, deviceDescriptionKind),
+    offsetof(pjrt::Api, deviceDescriptionToString),
+    offsetof(pjrt::Api, deviceGetDescription),
+    offsetof(pjrt::Api, executableDestroy),
+    offsetof(pjrt::Api, executableNumOutputs),
+    offsetof(pjrt::Api, loadedExecutableDestroy),
+    offsetof(pjrt::Api, loadedExecutableGetExecutable),
+    offsetof(pjrt::Api, loadedExecutableExecute),
+    offsetof(pjrt::Api, bufferDestroy),
+    offsetof(pjrt::Api, bufferElementType),
+    offsetof(pjrt::Api, bufferDimensions),
+    offsetof(pjrt::Api, bufferIsDeleted),
+    offsetof(pjrt::Api, bufferToHostBuffer),
 };
 
 /// How much of the table every plugin has to have: what comes after has a way around it as well.
-static constexpr size_t requiredTableSize = offsetof(abi::Api, copyToDeviceStreamDestroy);
+static constexpr size_t requiredTableSize = offsetof(pjrt::Api, copyToDeviceStreamDestroy);
 
 Result<std::shared_ptr<const Plugin>> Plugin::load(const std::filesystem::path &path) {
   // Leaked on purpose: threads of a plugin may outlive static destructors.
@@ -72,20 +72,20 @@ Result<std::shared_ptr<const Plugin>> Plugin::loadUncached(const std::string &pa
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return invalidArgument("[{}] not a PJRT plugin: {}", path, dlerror());
-  auto entryPoint = reinterpret_cast<abi::EntryPoint>(dlsym(library, abi::entryPointName));
+  auto entryPoint = reinterpret_cast<pjrt::EntryPoint>(dlsym(library, pjrt::entryPointName));
   if (!entryPoint) {
     dlclose(library);
-    return invalidArgument("[{}] not a PJRT plugin: it exports no {}", path, abi::entryPointName);
+    return invalidArgument("[{}] not a PJRT plugin: it exports no {}", path, pjrt::entryPointName);
   }
-  const abi::Api *api = entryPoint();
+  const pjrt::Api *api = entryPoint();
   if (!api)
-    return invalidArgument("[{}] not a usable PJRT plugin: {} returned null", path, abi::entryPointName);
+    return invalidArgument("[{}] not a usable PJRT plugin: {} returned null", path, pjrt::entryPointName);
   return initialized(path, api, reinterpret_cast<const void *>(entryPoint));
 }
 
-Result<std::shared_ptr<const Plugin>> Plugin::wrap(const abi::Api *api, const std::string &name) {
+Result<std::shared_ptr<const Plugin>> Plugin::wrap(const pjrt::Api *api, const std::string &name) {
   static auto &mutex = *new std::mutex; // leaked on purpose, as in load()
-  static auto &wrapped = *new std::map<const abi::Api *, std::shared_ptr<const Plugin>>;
+  static auto &wrapped = *new std::map<const pjrt::Api *, std::shared_ptr<const Plugin>>;
 
   if (!api)
     return invalidArgument("[{}] not a usable PJRT plugin: got null, expected a table of functions", name);
@@ -100,7 +100,7 @@ Result<std::shared_ptr<const Plugin>> Plugin::wrap(const abi::Api *api, const st
   return plugin;
 }
 
-Result<std::shared_ptr<const Plugin>> Plugin::initialized(const std::string &path, const abi::Api *api,
+Result<std::shared_ptr<const Plugin>> Plugin::initialized(const std::string &path, const pjrt::Api *api,
                                                           const void *address) {
   std::shared_ptr<Plugin> plugin(new Plugin(path, api));
   plugin->libraryIdentityText = libraryIdentity(address);
@@ -111,7 +111,7 @@ Result<std::shared_ptr<const Plugin>> Plugin::initialized(const std::string &pat
 
 Status Plugin::checkTable() const {
   // The size comes first: nothing behind it may be read before.
-  if (table->structSize < offsetof(abi::Api, errorDestroy))
+  if (table->structSize < offsetof(pjrt::Api, errorDestroy))
     return invalidArgument("[{}] PJRT table too short: got {} bytes, expected at least {}", file,
                            table->structSize, requiredTableSize);
   if (table->version.major != 0)
@@ -125,39 +125,39 @@ Status Plugin::checkTable() const {
     const auto *address = reinterpret_cast<const char *>(table) + slot;
     if (!*reinterpret_cast<void *const *>(address))
       return invalidArgument("[{}] PJRT table without {}: got null, expected a function", file,
-                             abi::functionName(slot));
+                             pjrt::functionName(slot));
   }
   return {};
 }
 
-static NamedValue valueOf(const abi::NamedValue &value) {
+static NamedValue valueOf(const pjrt::NamedValue &value) {
   switch (value.type) {
-  case abi::NamedValueType::String:
+  case pjrt::NamedValueType::String:
     return std::string(value.string, value.valueSize);
-  case abi::NamedValueType::Int64:
+  case pjrt::NamedValueType::Int64:
     return value.int64;
-  case abi::NamedValueType::Int64List:
+  case pjrt::NamedValueType::Int64List:
     return std::vector<int64_t>(value.int64List, value.int64List + value.valueSize);
-  case abi::NamedValueType::Float:
+  case pjrt::NamedValueType::Float:
     return value.float32;
-  case abi::NamedValueType::Bool:
+  case pjrt::NamedValueType::Bool:
     return value.boolean;
   }
   return std::string("?");
 }
 
 Status Plugin::initialize() {
-  abi::PluginInitializeArgs initializeArgs;
+  pjrt::PluginInitializeArgs initializeArgs;
   TORCHERE_TRY(call(table->pluginInitialize, initializeArgs, file, "cannot initialize the plugin"));
-  abi::PluginAttributesArgs args;
+  pjrt::PluginAttributesArgs args;
   if (!table->pluginAttributes)
     return {};
-  if (abi::Error *error = table->pluginAttributes(&args)) {
+  if (pjrt::Error *error = table->pluginAttributes(&args)) {
     discard(error); // attributes are optional
     return {};
   }
   for (size_t i = 0; i < args.count; ++i) {
-    const abi::NamedValue &attribute = args.attributes[i];
+    const pjrt::NamedValue &attribute = args.attributes[i];
     attributeValues.emplace(std::string(attribute.name, attribute.nameSize), valueOf(attribute));
   }
   return {};
@@ -177,16 +177,16 @@ PluginTraits Plugin::traitsFor(const std::string &platform) const {
   return traitsOf({platform, attributeValues.contains("xla_version"), minorVersion()});
 }
 
-Status Plugin::takeError(abi::Error *error, std::string_view subject, std::string_view action) const {
-  abi::ErrorMessageArgs messageArgs;
+Status Plugin::takeError(pjrt::Error *error, std::string_view subject, std::string_view action) const {
+  pjrt::ErrorMessageArgs messageArgs;
   messageArgs.error = error;
   table->errorMessage(&messageArgs);
   std::string message(messageArgs.message ? messageArgs.message : "",
                       messageArgs.message ? messageArgs.messageSize : 0);
-  abi::ErrorGetCodeArgs codeArgs;
+  pjrt::ErrorGetCodeArgs codeArgs;
   codeArgs.error = error;
   int code = static_cast<int>(ErrorCode::Unknown);
-  if (abi::Error *second = table->errorGetCode(&codeArgs))
+  if (pjrt::Error *second = table->errorGetCode(&codeArgs))
     discard(second);
   else if (codeArgs.code >= 1 && codeArgs.code <= static_cast<int>(ErrorCode::Unauthenticated))
     code = codeArgs.code;
@@ -194,25 +194,25 @@ Status Plugin::takeError(abi::Error *error, std::string_view subject, std::strin
   return fail(static_cast<ErrorCode>(code), "[{}] {}: {}", subject, action, message);
 }
 
-Status Plugin::await(abi::Event *event, std::string_view subject, std::string_view action) const {
+Status Plugin::await(pjrt::Event *event, std::string_view subject, std::string_view action) const {
   if (!event)
     return {};
-  abi::EventAwaitArgs args;
+  pjrt::EventAwaitArgs args;
   args.event = event;
   Status status = call(table->eventAwait, args, subject, action);
   destroy(event);
   return status;
 }
 
-void Plugin::destroy(abi::Event *event) const {
-  abi::EventDestroyArgs args;
+void Plugin::destroy(pjrt::Event *event) const {
+  pjrt::EventDestroyArgs args;
   args.event = event;
-  if (abi::Error *error = table->eventDestroy(&args))
+  if (pjrt::Error *error = table->eventDestroy(&args))
     discard(error);
 }
 
-void Plugin::discard(abi::Error *error) const {
-  abi::ErrorDestroyArgs args;
+void Plugin::discard(pjrt::Error *error) const {
+  pjrt::ErrorDestroyArgs args;
   args.error = error;
   table->errorDestroy(&args);
 }

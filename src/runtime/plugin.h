@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "runtime/pjrt_abi.h"
+#include "pjrt/api.h"
 #include "runtime/process.h"
 #include "traits/plugin_traits.h"
 
@@ -29,7 +29,7 @@ public:
   static Result<std::shared_ptr<const Plugin>> load(const std::filesystem::path &path);
   /// The plugin whose table this is, which is linked in; checked and initialized at most once a process.
   /// `name` stands for the path. Errors as of load(), but for NotFound.
-  static Result<std::shared_ptr<const Plugin>> wrap(const abi::Api *api, const std::string &name);
+  static Result<std::shared_ptr<const Plugin>> wrap(const pjrt::Api *api, const std::string &name);
 
   /// Of the shared library, or the name that a plugin was wrapped by.
   const std::string &path() const { return file; }
@@ -45,35 +45,35 @@ public:
   /// What is known of the plugin. `platform` is its client's name, or that by which the plugin was found.
   PluginTraits traitsFor(const std::string &platform) const;
 
-  const abi::Api &api() const { return *table; }
+  const pjrt::Api &api() const { return *table; }
   const ProcessMark &process() const { return mark; }
 
   /// Calls a function of the table. An error reads `[subject] action: what the plugin says`.
   template <class Args>
-  Status call(abi::Function<Args> function, Args &args, std::string_view subject,
+  Status call(pjrt::Function<Args> function, Args &args, std::string_view subject,
               std::string_view action) const {
-    abi::Error *error = function(&args);
+    pjrt::Error *error = function(&args);
     return error ? takeError(error, subject, action) : Status{};
   }
   /// The error that a function or a callback gave, as a Status in the form of call(); destroys it.
-  Status takeError(abi::Error *error, std::string_view subject, std::string_view action) const;
+  Status takeError(pjrt::Error *error, std::string_view subject, std::string_view action) const;
   /// Waits for the event and destroys it. `event` may be null.
-  Status await(abi::Event *event, std::string_view subject, std::string_view action) const;
-  void destroy(abi::Event *event) const;
+  Status await(pjrt::Event *event, std::string_view subject, std::string_view action) const;
+  void destroy(pjrt::Event *event) const;
   /// Destroys an error whose text nobody wants.
-  void discard(abi::Error *error) const;
+  void discard(pjrt::Error *error) const;
 
 private:
-  Plugin(std::string path, const abi::Api *api) : file(std::move(path)), table(api) {}
+  Plugin(std::string path, const pjrt::Api *api) : file(std::move(path)), table(api) {}
   static Result<std::shared_ptr<const Plugin>> loadUncached(const std::string &path);
   /// `address` lies in the library that the plugin is from.
-  static Result<std::shared_ptr<const Plugin>> initialized(const std::string &path, const abi::Api *api,
+  static Result<std::shared_ptr<const Plugin>> initialized(const std::string &path, const pjrt::Api *api,
                                                            const void *address);
   Status checkTable() const;
   Status initialize();
 
   std::string file;
-  const abi::Api *table;
+  const pjrt::Api *table;
   std::string libraryIdentityText;
   std::map<std::string, NamedValue> attributeValues;
   ProcessMark mark;

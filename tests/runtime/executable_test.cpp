@@ -203,10 +203,10 @@ TEST(ElementType, EveryDTypeButComplex32GoesThereAndBack) {
       EXPECT_EQ(dtypeFromBufferType(*type), dtype);
     }
   }
-  EXPECT_EQ(bufferType(DType::BF16), abi::BufferType::BF16);
+  EXPECT_EQ(bufferType(DType::BF16), pjrt::BufferType::BF16);
   EXPECT_EQ(static_cast<int>(*bufferType(DType::F32)), 11);
   EXPECT_EQ(static_cast<int>(*bufferType(DType::F8E8M0FNU)), 28);
-  EXPECT_EQ(dtypeFromBufferType(abi::BufferType::Token), std::nullopt);
+  EXPECT_EQ(dtypeFromBufferType(pjrt::BufferType::Token), std::nullopt);
 }
 
 } // namespace

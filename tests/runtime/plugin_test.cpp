@@ -96,7 +96,7 @@ TEST_F(Load, PassesOnWhatInitializeAnswers) {
 }
 
 TEST_F(Load, WrapsATableThatIsLinkedIn) {
-  const abi::Api *table = reinterpret_cast<abi::EntryPoint>(dlsym(library, abi::entryPointName))();
+  const pjrt::Api *table = reinterpret_cast<pjrt::EntryPoint>(dlsym(library, pjrt::entryPointName))();
   auto first = Plugin::wrap(table, "linked in");
   auto second = Plugin::wrap(table, "again");
   ASSERT_TRUE(first) << first.error().text();
@@ -112,7 +112,7 @@ TEST_F(Load, WrapsATableThatIsLinkedIn) {
 TEST_F(Load, WrapsNoTableThatItWouldNotLoad) {
   expectError(Plugin::wrap(nullptr, "linked in"), ErrorCode::InvalidArgument,
               "[linked in] not a usable PJRT plugin: got null, expected a table of functions");
-  abi::Api tiny{};
+  pjrt::Api tiny{};
   tiny.structSize = 16;
   expectError(Plugin::wrap(&tiny, "linked in"), ErrorCode::InvalidArgument,
               "[linked in] PJRT table too short: got 16 bytes, expected at least 656");
