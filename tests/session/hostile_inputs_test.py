@@ -231,6 +231,11 @@ def test_a_sequence_that_yields_more_than_its_length():
     program = torchere.export(module, tuple(tensors))
     session = program._ready_session()
     assert session.call(0, Growing(tensors))[0].tolist() == [780, 780, 780]
+    # The name of the first tensor's device must outlive the growth.
+    tensors[0] = torch.empty(3, device="meta")
+    with pytest.raises(errors.InvalidArgumentError) as error:
+        session.call(0, Growing(tensors))
+    assert str(error.value) == "[x0] wrong device: got meta, expected cpu"
 
 
 def test_inputs_that_cannot_be_written():
