@@ -4,6 +4,7 @@
 #include "program/program.h"
 #include "schema/schema.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,9 +13,9 @@ namespace torchere::functionalization {
 /// Rewrites the program in place so that no op writes to its arguments; an op that writes becomes its
 /// functional form, whose result every later reader of that memory sees. Views are values of their own: one
 /// that is read after its memory was written is taken again. What is written in parameters, buffers and user
-/// inputs comes first among the outputs, in the order of the inputs, as a mutation; a constant that is written
-/// becomes a buffer that is not persistent. Aliases are told by the schemas and, where these are silent or
-/// say more than is so (`reshape`, `to`, `dropout`), by the strides of the types.
+/// inputs comes first among the outputs, in the order of the inputs, as a mutation; a constant that is
+/// written becomes a buffer that is not persistent. Aliases are told by the schemas and, where these are
+/// silent or say more than is so (`reshape`, `to`, `dropout`), by the strides of the types.
 ///
 /// The program must verify. After an error it is as it was. A program without writes, in which no op of
 /// FormKind::Rewritten stands, stays as it is.
@@ -35,7 +36,8 @@ enum class FormKind : uint8_t {
   /// or, when it writes, Functional: then FunctionalForm::op needs a row. ("aten.dropout.default",
   /// "aten.dropout_.default")
   RemovedInEval,
-  /// An error that names the op: it writes in a way that has no functional form ("aten.resize_.default", an op
+  /// An error that names the op: it writes in a way that has no functional form ("aten.resize_.default", an
+  /// op
   /// with an `out` argument, a custom op that writes).
   Refused,
 };
@@ -45,8 +47,13 @@ struct FunctionalForm {
   std::string op; ///< what calls become: of Functional, and of RemovedInEval in training; else empty
 };
 
-/// `op` as programs name it ("aten.add_.Tensor"), with its schema. In Python, _core.functional_form(op, schema)
-/// gives (kind, op) as strings: ("functional", "aten.add.Tensor"), ("rewritten", ""), ("removed_in_eval", ...).
+/// `op` as programs name it ("aten.add_.Tensor"), with its schema. In Python, _core.functional_form(op,
+/// schema) gives (kind, op) as strings: ("functional", "aten.add.Tensor"), ("rewritten", ""),
+/// ("removed_in_eval", ...).
 TORCHERE_EXPORT FunctionalForm functionalForm(std::string_view op, const schema::Schema &schema);
+
+/// The position of the argument whose memory the op's results always share; by the schema or, where that is
+/// silent, as is known of the op. Only of ops that are Kept.
+TORCHERE_EXPORT std::optional<size_t> viewedArgument(const schema::Schema &schema);
 
 } // namespace torchere::functionalization
