@@ -47,8 +47,18 @@ std::string_view packetOf(std::string_view inPlace) {
 /// "aten.add.Tensor" of "aten.add_.Tensor"; empty when there is no functional form.
 std::string functionalName(std::string_view op, const Schema &schema) {
   static const std::unordered_set<std::string_view> refused = {"set_", "resize_", "resize_as_", "rename_"};
-  if (op == "aten.bernoulli_.float")
-    return "aten.bernoulli.p";
+  // Overloads of other names.
+  static const std::unordered_map<std::string_view, std::string_view> renamed = {
+      {"aten.bernoulli_.float", "aten.bernoulli.p"},
+      {"aten.float_power_.Scalar", "aten.float_power.Tensor_Scalar"},
+      {"aten.float_power_.Tensor", "aten.float_power.Tensor_Tensor"},
+      {"aten.floor_divide_.Tensor", "aten.floor_divide.default"},
+      {"aten.ldexp_.default", "aten.ldexp.Tensor"},
+      {"aten.pow_.Scalar", "aten.pow.Tensor_Scalar"},
+      {"aten.pow_.Tensor", "aten.pow.Tensor_Tensor"},
+  };
+  if (auto found = renamed.find(op); found != renamed.end())
+    return std::string(found->second);
   size_t begin = op.find('.') + 1, end = op.find('.', begin);
   bool isAten = op.starts_with("aten.") && end != std::string_view::npos;
   auto isWritten = [](const schema::Argument &argument) { return argument.type.isWritten(); };

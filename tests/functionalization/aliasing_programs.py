@@ -231,7 +231,7 @@ def writes_to_sibling_views_in_turn(x):
     y = x + 0
     a, b = y.t(), y.view(2, 12)
     for i in range(3):
-        a[i].add_(b[0, i])
+        a[i].add_(b[0, i] + 0)
         b[1].mul_(2)
     return a, b
 
@@ -264,7 +264,7 @@ def detached_shares(x):
 @program()
 def writes_from_itself(x):
     y = x + 0
-    y[1:].copy_(y[:-1])
+    y[1:].copy_(y[:-1] + 1)
     y[0].add_(y[1])
     y.add_(y.sum())
     return y
@@ -626,7 +626,7 @@ def index_put(x, index):
     view = y.t()
     view[index] = 5
     y[index] += 1
-    y.view(-1)[index] = y[0, :2]
+    y.view(-1)[index] = y[0, :2] * 2
     return y
 
 
