@@ -3,6 +3,7 @@
 Eager runs the samples; their inputs and storages are compared before and after.
 """
 
+import copy
 import functools
 
 import pytest
@@ -35,7 +36,7 @@ def problems(sample: Sample) -> list[str]:
     schema = str(overload(sample.row)._schema)
     kind, _ = _core.functional_form(sample.row, schema)
     viewed = _core.viewed_argument(schema)
-    args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, (sample.args, sample.kwargs))
+    args, kwargs = copy.deepcopy((sample.args, sample.kwargs))
     given = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
     before = [tensor.clone() for tensor in given]
     results = [result for result in tensors_of(sample.function(*args, **kwargs)) if result.numel()]
