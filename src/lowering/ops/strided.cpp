@@ -38,15 +38,26 @@ mlir::Value placesOf(Context &cx, const Args &args, llvm::ArrayRef<Dim> shape) {
   return places;
 }
 
-Status checkSizes(Context &cx, const Args &args) {
-  size_t sizes = args.dims("size").size(), strides = args.dims("stride").size();
-  if (sizes != strides)
-    return cx.invalid("sizes and strides differ in number: got {} and {}", sizes, strides);
+/// Places outside of the tensor are other tensors' memory, of which the program knows nothing.
+Status checkPlaces(Context &cx, const Args &args) {
+  Dims sizes = args.dims("size"), strides = args.dims("stride");
+  if (sizes.size() != strides.size())
+    return cx.invalid("sizes and strides differ in number: got {} and {}", sizes.size(), strides.size());
+  Dim last = args.optionalDim("storage_offset").value_or(0),
+      count = cx.product(cx.shape(args.tensor("self")));
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    if (sizes[axis].is(0) || !sizes[axis].isConstant() || !strides[axis].isConstant())
+      return {};
+    last = cx.add(last, cx.multiply(cx.subtract(sizes[axis], 1), strides[axis]));
+  }
+  if (last.isConstant() && count.isConstant() && last.constant() >= count.constant())
+    return cx.invalid("reaches outside of the tensor: got element {}, expected below {}", last.constant(),
+                      count.constant());
   return {};
 }
 
 Result<mlir::Value> asStrided(Context &cx, const Args &args) {
-  TORCHERE_TRY(checkSizes(cx, args));
+  TORCHERE_TRY(checkPlaces(cx, args));
   mlir::Value memory = flatten(cx, args.tensor("self"));
   const Dims &shape = cx.resultType().shape;
   Dim offset = args.optionalDim("storage_offset").value_or(0);
@@ -58,7 +69,7 @@ Result<mlir::Value> asStrided(Context &cx, const Args &args) {
 }
 
 Result<mlir::Value> asStridedScatter(Context &cx, const Args &args) {
-  TORCHERE_TRY(checkSizes(cx, args));
+  TORCHERE_TRY(checkPlaces(cx, args));
   mlir::Value self = args.tensor("self"), source = args.tensor("src");
   mlir::Value places = flatten(cx, placesOf(cx, args, cx.shape(source)));
   mlir::Value updates = flatten(cx, cx.convert(source, Context::dtype(self)));
