@@ -86,10 +86,10 @@ public:
 private:
   Status collectMutations() {
     for (NodeId i = 0; i < program.inputs.size(); ++i) {
-      std::optional<NodeId> value = rewriters.front().newValueOf(i);
-      if (!value)
-        continue;
       const InputSpec &input = program.inputs[i];
+      std::optional<NodeId> value = rewriters.front().newValueOf(ties[i]);
+      if (!value || (ties[i] != i && !isState(input))) // a state is written under each of its names
+        continue;
       TORCHERE_TRY(checkSeparate(i));
       OutputSpec mutation{OutputKind::BufferMutation, {NodeReference{*value}}, input.target};
       if (input.kind == InputKind::Parameter)

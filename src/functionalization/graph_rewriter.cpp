@@ -359,9 +359,8 @@ DType GraphRewriter::computedDType(const Node &node, const std::string &function
 /// The functional op of the in-place op's arguments.
 const Op *GraphRewriter::functionalOp(const Node &node, const std::string &functional) {
   const lowering::OpTable::Row *row = lowering::OpTable::instance().find(functional);
-  bool isOfSameArguments =
-      row && std::ranges::equal(row->schema.arguments, node.callee->schema->arguments, {},
-                                &schema::Argument::name, &schema::Argument::name);
+  bool isOfSameArguments = row && std::ranges::equal(row->schema.arguments, node.callee->schema->arguments,
+                                                     {}, &schema::Argument::name, &schema::Argument::name);
   if (isOfSameArguments)
     return emitter.operation(functional);
   schema::Schema schema = *node.callee->schema;

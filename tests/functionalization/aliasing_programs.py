@@ -1,6 +1,5 @@
 """Programs that write to memory of which they hold several tensors."""
 
-# ruff: noqa: E702
 from __future__ import annotations
 
 import torch

@@ -166,7 +166,24 @@ TEST(Functionalize, KnowsNamesOfOneMemory) {
   Program program = functionalized(maker.finish({reference(sum)}));
   EXPECT_EQ(linesOf(program),
             (Lines{"add = torch.ops.aten.add.Tensor(b, 1)", "mul_n2 = torch.ops.aten.mul.Tensor(add, add)",
-                   "return (add, mul_n2)"}));
+                   "return (add, add, mul_n2)"}));
+  EXPECT_EQ(program.outputs[0].target, "b");
+  EXPECT_EQ(program.outputs[1].target, "c");
+}
+
+/// torch captures a tensor that a plain object of the module holds as a constant, also where it is a buffer.
+TEST(Functionalize, WritesTheBufferThatWasCapturedAsAConstant) {
+  Maker maker;
+  auto storage = std::make_shared<Storage>(Storage{nullptr, nullptr, 64});
+  NodeId buffer = maker.input("b", {2}, InputKind::Buffer);
+  NodeId constant = maker.input("c", {2}, InputKind::ConstantTensor);
+  maker.weight("b", 0, storage);
+  maker.program().constants["c"] = {"c", DType::F32, {2}, {1}, 0, storage};
+  maker.call(addInPlace, {reference(constant), {int64_t(1)}}, std::vector<SymInt>{2});
+  Program program = functionalized(maker.finish({reference(buffer)}));
+  EXPECT_EQ(linesOf(program), (Lines{"add = torch.ops.aten.add.Tensor(b, 1)", "return (add, add)"}));
+  EXPECT_EQ(program.outputs[0].target, "b");
+  EXPECT_EQ(program.inputs[1].kind, InputKind::ConstantTensor);
 }
 
 TEST(Functionalize, RefusesWeightsThatOverlap) {

@@ -1,4 +1,4 @@
-"""Random programs of views and writes, seeded: what the core makes functional computes what eager computes."""
+"""Random programs of views and writes, seeded: made functional by the core they compute what eager does."""
 
 import random
 
@@ -58,9 +58,7 @@ def part(drawn, t, tensors):
     if not t.dim():
         return None
     dim = drawn.randrange(t.dim())
-    parts = drawn.choice(
-        (lambda: t.chunk(2, dim), lambda: t.split(2, dim), lambda: t.unbind(dim))
-    )()
+    parts = drawn.choice((lambda: t.chunk(2, dim), lambda: t.split(2, dim), lambda: t.unbind(dim)))()
     tensors.extend(drawn.sample(parts, min(2, len(parts))))
     return None
 

@@ -1,4 +1,4 @@
-"""Runs what torch.export captured, made functional by the core, on the interpreter, and compares with eager."""
+"""Runs what torch.export captured, made functional by the core, on the interpreter; compares with eager."""
 
 from __future__ import annotations
 
@@ -64,7 +64,12 @@ def assert_equal(got: Any, expected: Any, what: str) -> None:
             continue
         assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, f"{what} {index}: {ours}, {theirs}"
         torch.testing.assert_close(
-            ours, theirs, rtol=1e-6, atol=1e-6, equal_nan=True, msg=lambda text, i=index: f"{what} {i}: {text}"
+            ours,
+            theirs,
+            rtol=1e-6,
+            atol=1e-6,
+            equal_nan=True,
+            msg=lambda text, i=index: f"{what} {i}: {text}",
         )
 
 
