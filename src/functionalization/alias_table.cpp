@@ -132,12 +132,16 @@ NodeId AliasTable::placesOf(AliasId alias) {
 }
 
 Status AliasTable::writeByIndex(AliasId alias, NodeId value, std::string_view op) {
-  for (AliasId view : pathToMemory(alias))
-    if (const std::string *name = aliases[view].step.op ? &aliases[view].step.op->name : nullptr;
-        name && type(view).dtype != type(aliases[view].parent).dtype)
+  for (AliasId view : pathToMemory(alias)) {
+    const ViewStep &step = aliases[view].step;
+    bool isComplex = dtypeInfo(type(view).dtype).isComplex; // an op may conjugate what it gives
+    if (type(view).dtype != type(aliases[view].parent).dtype ||
+        (isComplex && step.inverse == Inverse::ByIndex))
       return fail(ErrorCode::Unimplemented,
-                  "[{}] writes through {} and a view that repeats elements: expected one or the other", op,
-                  *name);
+                  "[{}] writes through {}, whose inverse is not known: expected a view that moves elements "
+                  "alone",
+                  op, step.op->name);
+  }
   NodeId base = read(aliases[alias].memory);
   Argument places = reference(emitter.flatten(placesOf(alias)));
   std::array<Argument, 3> arguments = {reference(emitter.flatten(base)), emitter.list({&places, 1}),

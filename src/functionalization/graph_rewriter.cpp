@@ -337,22 +337,27 @@ DType GraphRewriter::computedDType(const Node &node, const std::string &function
     return DType::Bool;
   using Rank = lowering::PromotionOperand::Rank;
   std::vector<lowering::PromotionOperand> operands;
-  for (const NamedArgument &argument : node.given()) {
-    if (!promoted.contains(argument.name))
-      continue;
-    const auto *reference = argument.value.as<NodeReference>();
-    if (const auto *type = reference ? graph.nodes[reference->node].type.as<TensorType>() : nullptr)
-      operands.push_back({type->dtype, type->shape.empty() ? Rank::ZeroDim : Rank::Dimensioned});
-    else if (argument.value.as<bool>())
+  auto typeOf = [&](const Argument &argument) -> const Type * {
+    const auto *reference = argument.as<NodeReference>();
+    return reference ? &graph.nodes[reference->node].type : nullptr;
+  };
+  auto add = [&](const Argument &argument) {
+    const Type *type = typeOf(argument);
+    if (const auto *tensor = type ? type->as<TensorType>() : nullptr)
+      operands.push_back({tensor->dtype, tensor->shape.empty() ? Rank::ZeroDim : Rank::Dimensioned});
+    else if (argument.as<bool>())
       operands.push_back({DType::Bool, Rank::Number});
-    else if (argument.value.as<int64_t>() ||
-             (reference && graph.nodes[reference->node].type.as<SymIntType>()))
+    else if (argument.as<int64_t>() || (type && type->as<SymIntType>()))
       operands.push_back({DType::I64, Rank::Number});
-    else if (argument.value.as<double>())
+    else if (argument.as<double>())
       operands.push_back({DType::F32, Rank::Number});
-    else if (argument.value.as<std::complex<double>>())
+    else if (argument.as<std::complex<double>>())
       operands.push_back({DType::C64, Rank::Number});
-  }
+  };
+  add(node.arguments.front());
+  for (const NamedArgument &argument : node.given())
+    if (promoted.contains(argument.name))
+      add(argument.value);
   return lowering::resultType(operands);
 }
 

@@ -14,6 +14,8 @@ Inverse inverseOf(std::string_view op) {
   static const std::unordered_map<std::string_view, Inverse> inverses = {
       {"aten.alias.default", Inverse::Identity},
       {"aten.detach.default", Inverse::Identity},
+      {"aten.resolve_conj.default", Inverse::Identity},
+      {"aten.resolve_neg.default", Inverse::Identity},
       {"aten.view.default", Inverse::Reshape},
       {"aten._unsafe_view.default", Inverse::Reshape},
       {"aten._reshape_alias.default", Inverse::Reshape},
@@ -26,6 +28,7 @@ Inverse inverseOf(std::string_view op) {
       {"aten.transpose.int", Inverse::Same},
       {"aten.t.default", Inverse::Same},
       {"aten._conj.default", Inverse::Same},
+      {"aten.conj.default", Inverse::Same},
       {"aten._neg_view.default", Inverse::Same},
       {"aten.slice.Tensor", Inverse::Slice},
       {"aten.select.int", Inverse::Select},
@@ -181,6 +184,7 @@ NodeId putBack(Emitter &emitter, const ViewStep &step, NodeId from, NodeId value
   case Inverse::ViewComplex:
     return emitter.call("aten.view_as_real.default", arguments, type);
   case Inverse::ViewDType:
+    arguments.resize(2);
     arguments[1] = emitter.dtype(type.as<TensorType>()->dtype);
     return emitter.call(step.op, arguments, type);
   case Inverse::Strided:

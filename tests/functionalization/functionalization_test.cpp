@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace torchere::functionalization {
 namespace {
 
@@ -268,6 +270,46 @@ TEST(Functionalize, RefusesWritesToInputsOfSubgraphs) {
   EXPECT_EQ(functionalize(program).error().text(),
             "[aten.add_.Tensor] writes to an input of the graph 'body_0': expected a graph that is called to "
             "write to tensors of its own");
+}
+
+TEST(Functionalize, RefusesToWriteThroughWhatItCannotInvert) {
+  Maker maker;
+  NodeId x = maker.input("x", {2});
+  NodeId y = maker.call("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", {reference(x)},
+                        maker.typeOf({}, DType::C64));
+  NodeId z =
+      maker.call("mylib::turned(Tensor(a) self) -> Tensor(a)", {reference(y)}, maker.typeOf({}, DType::C64));
+  maker.call(addInPlace, {reference(z), {int64_t(1)}}, maker.typeOf({}, DType::C64));
+  Program program = maker.finish({reference(x)});
+  EXPECT_EQ(
+      functionalize(program).error().message,
+      "[aten.add_.Tensor] writes through mylib.turned.default, whose inverse is not known: expected a view "
+      "that moves elements alone");
+}
+
+TEST(Functionalize, WritesThroughViewsOfOtherDTypes) {
+  Maker maker;
+  NodeId x = maker.input("x", {2});
+  NodeId y = maker.call("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", {reference(x)},
+                        maker.typeOf({}, DType::C64));
+  NodeId z =
+      maker.call("aten::_conj(Tensor(a) self) -> Tensor(a)", {reference(y)}, maker.typeOf({}, DType::C64));
+  maker.call(addInPlace, {reference(z), {int64_t(1)}}, maker.typeOf({}, DType::C64));
+  NodeId bits =
+      maker.call("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
+                 {reference(x), maker.builder.constant({DType::I32})}, maker.typeOf({2}, DType::I32));
+  maker.call(addInPlace, {reference(bits), {int64_t(1)}}, maker.typeOf({2}, DType::I32));
+  Program program = functionalized(maker.finish({}));
+  Lines lines = linesOf(program);
+  lines.erase(lines.begin(), lines.begin() + 2);
+  auto call = [](const std::string &line) { return line.substr(line.find("torch.ops")); };
+  lines.pop_back();
+  std::ranges::transform(lines, lines.begin(), call);
+  EXPECT_EQ(lines, (Lines{"torch.ops.aten.add.Tensor(_conj_n2, 1)", "torch.ops.aten._conj.default(add)",
+                          "torch.ops.aten.view_as_real.default(_conj)",
+                          "torch.ops.aten.view.dtype(view_as_real, torch.int32)",
+                          "torch.ops.aten.add.Tensor(view_n4, 1)",
+                          "torch.ops.aten.view.dtype(add_1, torch.float32)"}));
 }
 
 /// Programs without labels are the lazy device's.
