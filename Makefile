@@ -18,7 +18,7 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-all-families test-all-rows test-all-mutations test-all-overwrites test-packages asan tsan bench format \
+        test-all-families test-all-rows test-all-mutations test-all-overwrites test-all-aliases test-packages asan tsan bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -84,6 +84,9 @@ test-all-rows: build plugin ## the op table's samples on XLA too: `make test` in
 
 test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all
+
+test-all-aliases: build ## 2,000 random programs of views and writes: `make test` has 40
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/functionalization/random_programs_test.py
 
 test-all-overwrites: build ## 3,000 loads and 100 kills during overwriting: `make test` has 200 and 10
 	@$(VENV)/python -m pytest --sweeps tests/artifact/overwriting_test.py

@@ -17,6 +17,7 @@ void bindPasses(nb::module_ &module);
 void bindInterpreter(nb::module_ &module);
 void bindSchema(nb::module_ &module);
 void bindProgram(nb::module_ &module);
+void bindFunctionalization(nb::module_ &module);
 void bindExporter(nb::module_ &module);
 void bindArtifact(nb::module_ &module);
 void bindRuntime(nb::module_ &module);

@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   bindInterpreter(module);
   bindSchema(module);
   bindProgram(module);
+  bindFunctionalization(module);
   bindExporter(module);
   bindArtifact(module);
   bindRuntime(module);

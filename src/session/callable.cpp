@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace torchere::session {
 
@@ -90,17 +91,20 @@ Status Callable::findSources(const artifact::Bundle &bundle, WeightStore &weight
 }
 
 /// Marks the slots that are written as state, and finds the arguments whose memory the results can take:
-/// those that are read once. (A buffer that is two arguments cannot be donated.)
+/// those that are read once. (A buffer that is two arguments cannot be donated, nor one to two results, which
+/// tied names have.)
 Status Callable::findUpdates() {
+  std::unordered_set<const WeightSlot *> written;
   for (Update &update : stateUpdates) {
     update.slot->isState = true;
+    bool isFirst = written.insert(update.slot).second;
     size_t readers = 0;
     for (size_t i = 0; i < argumentSources.size(); ++i)
       if (argumentSources[i].slot == update.slot) {
         ++readers;
         update.donatedArgument = i;
       }
-    if (readers != 1)
+    if (readers != 1 || !isFirst)
       update.donatedArgument.reset();
     const program::TensorSignature &type = entryPoint().outputs[update.result].type;
     std::vector<program::SymInt> shape(update.slot->weight->shape.begin(), update.slot->weight->shape.end());
