@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "program/arena.h"
 #include "program/expression.h"
+#include "program/growing_list.h"
 #include "program/op.h"
 
 #include <array>
@@ -235,7 +236,7 @@ struct Node {
 
 struct Graph {
   std::string name;        ///< "forward", or the attribute that held the subgraph: "true_graph_0"
-  std::vector<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
+  GrowingList<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
   std::vector<Argument> outputs;
   /// The one output is returned bare and not in a tuple, as by the condition of a loop; for printing.
   bool returnsOneValue = false;
