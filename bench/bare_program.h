@@ -3,8 +3,8 @@
 #pragma once
 
 #include "artifact/function_module.h"
+#include "pjrt/element_type.h"
 #include "runtime/client.h"
-#include "runtime/element_type.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -106,7 +106,7 @@ public:
       pjrt::ClientBufferFromHostBufferArgs args;
       args.client = client.handle();
       args.data = array.memory.get();
-      args.type = *runtime::bufferType(array.dtype);
+      args.type = *pjrt::bufferTypeOf(array.dtype);
       args.dimensions = array.shape.data();
       args.dimensionCount = array.shape.size();
       args.semantics = pjrt::HostBufferSemantics::ImmutableZeroCopy;

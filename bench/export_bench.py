@@ -1,95 +1,136 @@
-"""Export time: what is added to torch.export's own, step by step for ResNet-50, over the model families
-beside torch's run_decompositions, and over the number of layers.
+"""Export time of the nine models, step by step: the walk over the graph, lowering, verifying. Milliseconds,
+best and median of the rounds.
 
-    export_bench.py [resnet50] [families] [layers]      all of them where none is named
+    python bench/export_bench.py [--models NAME...] [--rounds N] [--against DIR]
+
+`--against` holds another checkout of this project, which is built, against this one: each exports in a
+process of its own, in turns, and the last column is the median of the rounds' ratios, this one's time over
+the other's.
 """
 
+import argparse
+import json
+import os
 import statistics
+import subprocess
 import sys
-import time
 from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "models"))
-import torchvision_schemas  # noqa: F401  before torchvision
-
-# isort: split
-import torchvision
+from nine_models import NINE, Model, find
 
 import torchere
 
 OURS = ("walk", "expand", "functionalize", "run_decompositions", "lower", "verify")
-REPEATS = 5
-LAYERS = (512, 1024, 2048, 4096)
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS = 5
+
+Timings = dict[str, float]  # seconds of each step
 
 
-def timed(exported: torch.export.ExportedProgram) -> dict[str, float]:
-    """The timings of an export in seconds, with the sum of our steps as "ours"."""
-    timings = dict(torchere.export(exported).timings)
+def captured(model: Model) -> torch.export.ExportedProgram:
+    return torch.export.export(model.build(), model.arguments()[0])
+
+
+def export(program: torch.export.ExportedProgram) -> Timings:
+    """The timings of one export, with the sum of our steps as "ours"."""
+    timings = dict(torchere.export(program).timings)
     timings["ours"] = sum(timings.get(step, 0.0) for step in OURS)
     return timings
 
 
-def measure(repeats: int = REPEATS) -> list[dict[str, float]]:
-    """The timings of `repeats` exports of ResNet-50."""
-    model = torchvision.models.resnet50().eval()
-    exported = torch.export.export(model, (torch.randn(1, 3, 224, 224),))
-    return [timed(exported) for _ in range(repeats)]
+def measure(name: str = "resnet50", rounds: int = ROUNDS) -> list[Timings]:
+    program = captured(find(name))
+    return [export(program) for _ in range(rounds)]
 
 
-def print_resnet50() -> None:
-    runs = measure()
-    print("ResNet-50, ms           best   median")
-    for step in runs[0]:
-        times = [run[step] * 1e3 for run in runs]
-        print(f"{step:<20} {min(times):7.1f}  {statistics.median(times):7.1f}")
+def serve(name: str) -> None:
+    """Exports a model once for each line of stdin."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no answer
+    program = captured(find(name))
+    print(json.dumps({}), file=answers, flush=True)
+    for _ in sys.stdin:
+        print(json.dumps(export(program)), file=answers, flush=True)
 
 
-def compare(model: torch.nn.Module, args: tuple, dynamic_shapes: tuple | None = None) -> dict[str, float]:
-    """Seconds of torch.export, of our steps, and of torch's run_decompositions with its default table."""
-    begin = time.perf_counter()
-    exported = torch.export.export(model.eval(), args, dynamic_shapes=dynamic_shapes)
-    seconds = {"torch.export": time.perf_counter() - begin, "ours": timed(exported)["ours"]}
-    begin = time.perf_counter()
-    exported.run_decompositions()
-    seconds["run_decompositions"] = time.perf_counter() - begin
-    return seconds
+class Exporter:
+    """A process that exports a model with the package of one checkout."""
+
+    def __init__(self, tree: Path, model: str):
+        self.tree = tree
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--serve", model],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(tree / "python")},
+        )
+
+    def answer(self) -> Timings:
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{self.tree}: the export failed")
+        return json.loads(line)
+
+    def export(self) -> Timings:
+        print(file=self.process.stdin, flush=True)
+        return self.answer()
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
 
 
-def print_families() -> None:
-    from families import TORCHVISION, TRANSFORMERS
-
-    rows = []
-    for family in TORCHVISION + TRANSFORMERS:
-        torch.manual_seed(0)
-        row = compare(family.make(), family.inputs(*family.exported_with), (*family.shapes,))
-        rows.append(row)
-        print(f"{family!s:<32}" + "".join(f"{step:>20} {row[step]:6.2f}" for step in row), flush=True)
-    print(f"{len(rows)} families, s{'':>16}median   95th percentile")
-    for step in rows[0]:
-        times = [row[step] for row in rows]
-        print(f"{step:<24} {statistics.median(times):10.2f} {statistics.quantiles(times, n=20)[-1]:17.2f}")
-
-
-def print_layers() -> None:
-    """Linear and ReLU, one after the other: the time of a layer must not depend on their number."""
-    for count in LAYERS:
-        layers = [layer for _ in range(count) for layer in (torch.nn.Linear(16, 16), torch.nn.ReLU())]
-        begin = time.perf_counter()
-        exported = torch.export.export(torch.nn.Sequential(*layers), (torch.randn(2, 16),))
-        seconds = time.perf_counter() - begin
-        ours = timed(exported)["ours"]
-        print(f"{count:5} layers: torch.export {seconds:6.2f} s, ours {ours:6.2f} s")
+def take_turns(trees: list[Path], model: str, rounds: int) -> list[list[Timings]]:
+    """The rounds of each tree. Every round is led by another one."""
+    exporters = [Exporter(tree, model) for tree in trees]
+    for exporter in exporters:
+        exporter.answer()  # ready
+        exporter.export()  # what is loaded once does not count
+    runs: list[list[Timings]] = [[] for _ in trees]
+    for round_ in range(rounds):
+        for turn in range(len(trees)):
+            index = (round_ + turn) % len(trees)
+            runs[index].append(exporters[index].export())
+    for exporter in exporters:
+        exporter.close()
+    return runs
 
 
-PARTS = {"resnet50": print_resnet50, "families": print_families, "layers": print_layers}
+def table(runs: list[list[Timings]]) -> list[str]:
+    lines = []
+    for step in runs[0][0]:
+        times = [[run[step] * 1e3 for run in tree] for tree in runs]
+        line = f"  {'+'.join(OURS) if step == 'ours' else step:<20}"
+        for tree in times:
+            line += f"{min(tree):9.2f}{statistics.median(tree):9.2f}"
+        if len(times) == 2:
+            line += f"{statistics.median(ours / other for ours, other in zip(*times, strict=True)):9.3f}"
+        lines.append(line)
+    return lines
 
 
 def main() -> None:
-    for part in sys.argv[1:] or PARTS:
-        PARTS[part]()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", nargs="+", default=[model.name for model in NINE])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--against", type=Path, metavar="DIR")
+    parser.add_argument("--serve", metavar="NAME", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.serve)
+        return
+    trees = [ROOT, *([options.against.resolve()] if options.against else [])]
+    print(
+        f"{'ms':<22}"
+        + "".join(f"{'best':>9}{'median':>9}" for _ in trees)
+        + f"{'ratio':>9}" * (len(trees) == 2)
+    )
+    for name in options.models:
+        print(name)
+        print("\n".join(table(take_turns(trees, name, options.rounds))), flush=True)
 
 
 if __name__ == "__main__":

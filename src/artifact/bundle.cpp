@@ -21,20 +21,6 @@ Status checkFunctionName(std::string_view name) {
   return {};
 }
 
-/// `input` as function `function` has it, against the weight that is there for it.
-static Status checkInput(const EntryInput &input, const Weight &weight, const EntryPoint &function) {
-  bool sameShape = std::vector<SymInt>(weight.shape.begin(), weight.shape.end()) == input.type.shape;
-  if (weight.dtype != input.type.dtype)
-    return invalidArgument("[{}] wrong dtype: got {}, expected {} by function \"{}\"", input.name,
-                           dtypeInfo(weight.dtype).torchName, dtypeInfo(input.type.dtype).torchName,
-                           function.name);
-  if (!sameShape)
-    return invalidArgument("[{}] wrong shape: got {}, expected {} by function \"{}\"", input.name,
-                           shapeText(weight.shape), shapeText(input.type.shape, function.expressions),
-                           function.name);
-  return {};
-}
-
 static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
   TORCHERE_TRY(checkFunctionName(function.name));
   TORCHERE_TRY(verifyEntryPoint(function, function.name));
@@ -47,13 +33,13 @@ static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
         return fail(ErrorCode::NotFound,
                     "[{}] constant {} is missing: function \"{}\" takes it, and there are {}", input.name,
                     index, function.name, bundle.constants.size());
-      TORCHERE_TRY(checkInput(input, bundle.constants[index], function));
+      TORCHERE_TRY(checkWeight(bundle.constants[index], input, function));
     } else if (bundle.hasWeights) {
       auto weight = bundle.stateDict.find(input.name);
       if (weight == bundle.stateDict.end())
         return fail(ErrorCode::NotFound, "[{}] the weight is missing: function \"{}\" takes it", input.name,
                     function.name);
-      TORCHERE_TRY(checkInput(input, weight->second, function));
+      TORCHERE_TRY(checkWeight(weight->second, input, function));
     }
   }
   return {};

@@ -25,9 +25,4 @@ TORCHERE_EXPORT Result<program::EntryPoint> readSignature(std::string_view text,
 /// that sizes are not negative. `subject` starts the errors.
 Status verifyEntryPoint(const program::EntryPoint &entryPoint, std::string_view subject);
 
-/// "(2, s0)", as Python prints a tuple of sizes.
-TORCHERE_EXPORT std::string shapeText(const std::vector<program::SymInt> &shape,
-                                      const program::ExpressionPool &expressions);
-TORCHERE_EXPORT std::string shapeText(const std::vector<int64_t> &shape);
-
 } // namespace torchere::artifact

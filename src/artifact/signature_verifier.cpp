@@ -107,15 +107,4 @@ Status verifyEntryPoint(const EntryPoint &entryPoint, std::string_view subject) 
   return checkOutputs(entryPoint, subject);
 }
 
-std::string shapeText(const std::vector<SymInt> &shape, const ExpressionPool &expressions) {
-  std::vector<std::string> sizes;
-  for (SymInt size : shape)
-    sizes.push_back(size.isConstant() ? std::to_string(size.constant()) : expressions.print(size));
-  return fmt::format("({}{})", fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
-}
-
-std::string shapeText(const std::vector<int64_t> &shape) {
-  return shapeText(std::vector<SymInt>(shape.begin(), shape.end()), {});
-}
-
 } // namespace torchere::artifact

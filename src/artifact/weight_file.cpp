@@ -1,9 +1,9 @@
 // Weights as npy files: streamed out of their storages, and mapped back as views.
 #include "artifact/weight_file.h"
 
-#include "artifact/signature.h"
 #include "base/file.h"
 #include "base/npy.h"
+#include "program/entry_point.h"
 
 #include <cstring>
 
@@ -17,7 +17,7 @@ static constexpr size_t pieceSize = 1 << 20; // bytes gathered before a write
 Status verifyWeight(const Weight &weight, std::string_view subject) {
   if (weight.strides.size() != weight.shape.size())
     return invalidArgument("[{}] got {} strides for the shape {}, expected {}", subject,
-                           weight.strides.size(), shapeText(weight.shape), weight.shape.size());
+                           weight.strides.size(), program::shapeText(weight.shape), weight.shape.size());
   bool isEmpty = false;
   // The view's first and last element in its storage; 128 bits hold the sum of 64 products of 63 bits.
   __int128 first = weight.storageOffset, last = weight.storageOffset;
@@ -25,7 +25,7 @@ Status verifyWeight(const Weight &weight, std::string_view subject) {
     int64_t size = weight.shape[index];
     if (size < 0)
       return invalidArgument("[{}] wrong shape: got {}, expected sizes of at least 0", subject,
-                             shapeText(weight.shape));
+                             program::shapeText(weight.shape));
     isEmpty = isEmpty || size == 0;
     __int128 extent = static_cast<__int128>(std::max<int64_t>(size - 1, 0)) * weight.strides[index];
     (extent < 0 ? first : last) += extent;
@@ -37,7 +37,7 @@ Status verifyWeight(const Weight &weight, std::string_view subject) {
     return invalidArgument(
         "[{}] lies outside its storage: got a view of shape {} at offset {}, expected it within "
         "{} elements",
-        subject, shapeText(weight.shape), weight.storageOffset, available);
+        subject, program::shapeText(weight.shape), weight.storageOffset, available);
   return {};
 }
 

@@ -2,9 +2,9 @@
 #include "artifact/argument_json.h"
 #include "artifact/bundle.h"
 #include "artifact/function_module.h"
-#include "artifact/signature.h"
 #include "cli/op_count.h"
 #include "cli/subcommand.h"
+#include "program/entry_point.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@ namespace torchere::cli {
 using namespace program;
 
 static std::string typeText(const TensorSignature &type, const ExpressionPool &expressions) {
-  return fmt::format("{} {}", dtypeInfo(type.dtype).torchName, artifact::shapeText(type.shape, expressions));
+  return fmt::format("{} {}", dtypeInfo(type.dtype).torchName, shapeText(type.shape, expressions));
 }
 
 static OrderedJson typeJson(const TensorSignature &type, const ExpressionPool &expressions) {
@@ -155,9 +155,8 @@ static void describeWeights(const artifact::Bundle &bundle, Report &report) {
     if (!isFirst)
       json["same_as"] = owner->second;
     report.json["weights"].push_back(std::move(json));
-    rows.push_back(
-        {name, fmt::format("{} {}", dtypeInfo(weight->dtype).torchName, artifact::shapeText(weight->shape)),
-         isFirst ? byteSizeText(size) : "= " + owner->second});
+    rows.push_back({name, fmt::format("{} {}", dtypeInfo(weight->dtype).torchName, shapeText(weight->shape)),
+                    isFirst ? byteSizeText(size) : "= " + owner->second});
   }
   report.json["weight_bytes"] = total;
   if (bundle.hasWeights)

@@ -1,12 +1,12 @@
 // torchere run: calls a saved program with arrays from files.
 #include "artifact/bundle.h"
-#include "artifact/signature.h"
 #include "artifact/weight_file.h"
 #include "base/npy.h"
 #include "cli/output_file.h"
 #include "cli/run_inputs.h"
 #include "cli/subcommand.h"
 #include "cli/tensor_text.h"
+#include "program/entry_point.h"
 #include "runtime/discovery.h"
 #include "session/session.h"
 
@@ -52,7 +52,7 @@ static void describe(const std::string &name, const session::OutputTensor &outpu
                      size_t shownValues, OrderedJson &list, Report &report) {
   const runtime::ArrayType &type = *output.array().type;
   size_t count = elementCount(type);
-  report.line("{}  {} {}  {}{}", name, dtypeInfo(type.dtype).torchName, artifact::shapeText(type.shape),
+  report.line("{}  {} {}  {}{}", name, dtypeInfo(type.dtype).torchName, program::shapeText(type.shape),
               elementsText(type.dtype, output.array().data, count, shownValues),
               file.empty() ? "" : "  -> " + file);
   OrderedJson json = {{"name", name},

@@ -73,8 +73,9 @@ struct Composites::Call {
 
   Call(const Row &row, const std::vector<lowering::TensorType> &results) : row(row), results(results) {}
 
+  /// The next argument of the row's schema.
   void add(lowering::Context &cx, const std::string &name, const Argument &argument) {
-    arguments.push_back({name, argument});
+    arguments.push_back({name, arguments.size(), argument});
     if (mlir::Attribute attribute = constant(cx.builder(), argument))
       attributes.push_back(cx.attribute(name, attribute));
     else
@@ -220,7 +221,8 @@ Result<Composites::Function> Composites::build(const Call &call, lowering::Conte
   size_t next = 0;
   std::vector<lowering::GivenArgument> arguments;
   for (const lowering::GivenArgument &argument : call.arguments)
-    arguments.push_back({argument.name, Call::replaced(argument.value, body.getArguments(), next)});
+    arguments.push_back(
+        {argument.name, argument.position, Call::replaced(argument.value, body.getArguments(), next)});
   lowering::Context inner(builder, cx.loc(), state, sizes);
   TORCHERE_ASSIGN(lowering::Values values,
                   lowering::OpTable::instance().lower(call.row, inner, std::move(arguments), call.results));

@@ -61,7 +61,7 @@ Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &
     size_t before = operands.size();
     TORCHERE_ASSIGN(Json value, configuration(argument.value, node.op(), operands));
     if (operands.size() == before)
-      constants[argument.name] = std::move(value);
+      constants[std::string(argument.name)] = std::move(value);
   }
   llvm::SmallVector<mlir::Type> results;
   for (const lowering::TensorType &type : types)

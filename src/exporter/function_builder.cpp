@@ -21,7 +21,8 @@ FunctionBuilder::FunctionBuilder(const program::Program &program, const Options 
 Status FunctionBuilder::build() {
   createFunction();
   Composites composites(module, options.composites);
-  FunctionScope scope{program, options, builder, state, composites};
+  CalleeTable callees;
+  FunctionScope scope{program, options, builder, state, composites, callees};
   GraphLowerer lowerer(scope, program.graph, *symbols);
   bindInputs(lowerer);
   std::vector<bool> live = liveNodes(program.graph);

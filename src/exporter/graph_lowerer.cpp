@@ -36,13 +36,6 @@ private:
   SymbolTable &symbols; ///< those of the graph that holds this one
 };
 
-/// Callables that torch has no schema of have positions for names; our row says what stands there.
-const std::string &argumentName(const Node &node, size_t position, const lowering::OpTable::Row *row) {
-  const std::string &name = node.callee->argumentNames[position];
-  bool isNamedByRow = row && position < row->schema.arguments.size() && name == std::to_string(position);
-  return isNamedByRow ? row->schema.arguments[position].name : name;
-}
-
 } // namespace
 
 Dim toDim(program::SymInt size) {
@@ -224,20 +217,20 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
   mlir::Location location = scope.options.nodeMetadata ? metadataLocation(scope.program, node, context)
                                                        : locationOf(scope.program, node, context);
   lowering::Context cx(scope.builder, location, scope.state, symbols);
-  const lowering::OpTable &table = lowering::OpTable::instance();
-  const lowering::OpTable::Row *row = table.find(node.op());
+  const Callee &callee = scope.callees.find(*node.callee);
+  const lowering::OpTable::Row *row = callee.row;
   std::vector<lowering::GivenArgument> arguments;
   for (size_t i = 0; i < node.arguments.size(); ++i) {
     if (!node.arguments[i].isGiven())
       continue;
     TORCHERE_ASSIGN(lowering::Argument value, toLowering(node.arguments[i], node.op()));
-    arguments.push_back({argumentName(node, i, row), std::move(value)});
+    arguments.push_back({node.callee->argumentNames[i], row ? callee.positions[i] : i, std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
   if (row && scope.composites.wants(*row))
     return scope.composites.lower(*row, cx, symbols, std::move(arguments), types);
   if (row)
-    return table.lower(*row, cx, std::move(arguments), std::move(types));
+    return lowering::OpTable::instance().lower(*row, cx, std::move(arguments), std::move(types));
   return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
 }
 

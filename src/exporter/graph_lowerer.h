@@ -2,6 +2,7 @@
 // of ops there.
 #pragma once
 
+#include "exporter/callee.h"
 #include "exporter/composite.h"
 #include "exporter/exporter.h"
 #include "exporter/symbol_table.h"
@@ -20,6 +21,7 @@ struct FunctionScope {
   mlir::OpBuilder &builder;
   lowering::FunctionState &state;
   Composites &composites;
+  CalleeTable &callees;
 };
 
 /// As lowerings know sizes.

@@ -1,9 +1,9 @@
 // Implements the functions for buffers.
 #include "interpreter_plugin/buffer.h"
 
-#include "interpreter_plugin/element_types.h"
 #include "interpreter_plugin/handles.h"
 #include "interpreter_plugin/host_layout.h"
+#include "pjrt/element_type.h"
 
 #include <cstring>
 #include <numeric>
@@ -76,11 +76,19 @@ Result<Device *> targetOf(Client &client, pjrt::Device *device, pjrt::Memory *me
   return target;
 }
 
+Result<ElementType> checkElementType(BufferType type) {
+  if (std::optional<ElementType> found = elementTypeOf(type))
+    return *found;
+  if (type == BufferType::Token)
+    return fail(ErrorCode::Unimplemented, "buffers of tokens: expected an element type");
+  return invalidArgument("no such element type: got {}", static_cast<int>(type));
+}
+
 Result<TensorType> typeOf(const ClientBufferFromHostBufferArgs &args) {
   if (args.dimensionCount)
     TORCHERE_TRY(checkGiven(args.dimensions, "dimensions"));
   TensorType type;
-  TORCHERE_ASSIGN(type.elementType, elementTypeOf(args.type));
+  TORCHERE_ASSIGN(type.elementType, checkElementType(args.type));
   type.shape.assign(args.dimensions, args.dimensions + args.dimensionCount);
   return type;
 }

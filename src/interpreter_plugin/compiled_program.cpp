@@ -3,7 +3,7 @@
 
 #include "base/digest.h"
 #include "interpreter_plugin/client.h"
-#include "interpreter_plugin/element_types.h"
+#include "pjrt/element_type.h"
 #include "vhlo/portable_artifact.h"
 
 #include <cstring>
@@ -26,6 +26,12 @@ Result<std::shared_ptr<const CompiledProgram>> CompiledProgram::compile(std::str
   return std::shared_ptr<const CompiledProgram>(std::move(program));
 }
 
+static Result<pjrt::BufferType> checkBufferType(ElementType type) {
+  if (std::optional<pjrt::BufferType> found = pjrt::bufferTypeOf(type))
+    return *found;
+  return fail(ErrorCode::Unimplemented, "PJRT has no element type {}", elementTypeInfo(type).name);
+}
+
 Status CompiledProgram::describe() {
   TORCHERE_ASSIGN(compileOptions, pjrt::CompileOptions::parse(serializedOptions));
   TORCHERE_ASSIGN(entryPoint, interpreter::describeEntry(parsed));
@@ -34,9 +40,9 @@ Status CompiledProgram::describe() {
                 "[{}] a program with shardings for {} partitions: expected one that is partitioned already",
                 entryPoint.name, compileOptions.partitionCount);
   for (const interpreter::EntryArgument &argument : entryPoint.arguments)
-    TORCHERE_TRY(bufferTypeOf(argument.type.elementType));
+    TORCHERE_TRY(checkBufferType(argument.type.elementType));
   for (const interpreter::TensorType &result : entryPoint.results) {
-    TORCHERE_ASSIGN(pjrt::BufferType type, bufferTypeOf(result.elementType));
+    TORCHERE_ASSIGN(pjrt::BufferType type, checkBufferType(result.elementType));
     types.push_back(type);
     dimensions.insert(dimensions.end(), result.shape.begin(), result.shape.end());
     ranks.push_back(result.shape.size());

@@ -175,15 +175,14 @@ Result<Args> Args::bind(const Schema &schema, std::vector<GivenArgument> given) 
   args.values.resize(schema.arguments.size());
   std::vector<bool> isGiven(schema.arguments.size(), false);
   for (GivenArgument &argument : given) {
-    size_t index = schema.position(argument.name);
-    if (index == schema.arguments.size()) {
+    if (argument.position >= schema.arguments.size()) {
       if (argument.value.isNone())
         continue; // a newer torch's argument, left at its default
       return invalidArgument("[{}] unknown argument '{}': got {}, expected only the arguments of {}",
                              schema.name, argument.name, describe(argument.value), schema.source);
     }
-    args.values[index] = std::move(argument.value);
-    isGiven[index] = true;
+    args.values[argument.position] = std::move(argument.value);
+    isGiven[argument.position] = true;
   }
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     const schema::Argument &formal = schema.arguments[i];

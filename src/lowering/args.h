@@ -17,7 +17,7 @@ namespace torchere::lowering {
 /// programming error and aborts with the op's and the argument's name.
 class Args {
 public:
-  /// Matches given arguments with the schema. The error names the argument: one that the row does not know,
+  /// Checks given arguments against the schema. The error names the argument: one that the row does not know,
   /// one that is missing, one of another type ("got a size known only at run time, expected a constant int").
   static Result<Args> bind(const schema::Schema &schema, std::vector<GivenArgument> given);
 

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -95,7 +96,8 @@ struct Argument {
 };
 
 struct GivenArgument {
-  std::string name;
+  std::string_view name; ///< as the program's op calls it
+  size_t position = 0;   ///< in the row's schema; beyond its arguments when the row does not know it
   Argument value;
 };
 

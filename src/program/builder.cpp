@@ -38,7 +38,8 @@ Argument Builder::constant(Constant value) {
 
 Argument Builder::list(std::span<const Argument> elements, bool isTuple) {
   std::span<const Argument> stored = made.memory.store(elements);
-  return {ArgumentList{stored.data(), static_cast<uint32_t>(stored.size()), isTuple}};
+  ArgumentList list{stored.data(), static_cast<uint32_t>(stored.size()), isTuple};
+  return {made.memory.store(list)};
 }
 
 std::string_view Builder::device(std::string_view name) {
@@ -136,7 +137,7 @@ Graph &GraphBuilder::target() {
 }
 
 NodeId GraphBuilder::append(const Node &node) {
-  std::vector<Node> &nodes = target().nodes;
+  GrowingList<Node> &nodes = target().nodes;
   nodes.push_back(node);
   return static_cast<NodeId>(nodes.size() - 1);
 }

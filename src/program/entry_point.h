@@ -4,6 +4,7 @@
 
 #include "program/program.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -69,5 +70,14 @@ struct EntryPoint {
   TreeSpec outputTree;
   std::vector<std::string> argumentNames; ///< of forward's positional parameters, in order
 };
+
+/// Whether the weight is of this type.
+TORCHERE_EXPORT bool isOfType(const Weight &weight, const TensorSignature &type);
+/// Fails for a weight that is not of the type of the input that it is there for.
+TORCHERE_EXPORT Status checkWeight(const Weight &weight, const EntryInput &input, const EntryPoint &function);
+
+/// "(2, s0)", as Python prints a tuple of sizes.
+TORCHERE_EXPORT std::string shapeText(const std::vector<SymInt> &shape, const ExpressionPool &expressions);
+TORCHERE_EXPORT std::string shapeText(const std::vector<int64_t> &shape);
 
 } // namespace torchere::program

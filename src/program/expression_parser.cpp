@@ -1,6 +1,8 @@
 // ExpressionPool::parse: reads a sympy expression as torch prints it.
 #include "program/expression.h"
 
+#include "base/text_cursor.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -15,9 +17,10 @@ static constexpr size_t maximumLength = 10000;
 
 /// sum: product (('+' | '-') product)*; product: unary (('*' | '//') unary)*; unary: '-' unary | power;
 /// power: atom ['**' unary]; atom: number | symbol | function '(' sum (',' sum)* ')' | '(' sum ')'.
-class ExpressionParser {
+class ExpressionParser : TextCursor {
 public:
-  ExpressionParser(ExpressionPool &pool, std::string_view text) : pool(pool), text(text) {}
+  ExpressionParser(ExpressionPool &pool, std::string_view text)
+      : TextCursor("expression", text, " \t\n\v\f\r"), pool(pool) {}
 
   Result<SymInt> parse() {
     TORCHERE_ASSIGN(SymInt value, parseSum());
@@ -27,31 +30,6 @@ public:
   }
 
 private:
-  tl::unexpected<Error> failAt(std::string_view expected) {
-    skipSpaces();
-    std::string found = position < text.size() ? fmt::format("'{}'", text[position]) : "the end";
-    return invalidArgument("[expression \"{}\"] unreadable at column {}: got {}, expected {}", text,
-                           position + 1, found, expected);
-  }
-
-  void skipSpaces() {
-    while (position < text.size() && std::isspace(static_cast<unsigned char>(text[position])))
-      ++position;
-  }
-  bool atEnd() {
-    skipSpaces();
-    return position == text.size();
-  }
-  bool peek(std::string_view token) {
-    skipSpaces();
-    return text.substr(position).starts_with(token);
-  }
-  bool take(std::string_view token) {
-    bool found = peek(token);
-    position += found ? token.size() : 0;
-    return found;
-  }
-
   Result<SymInt> parseSum() {
     TORCHERE_ASSIGN(SymInt first, parseProduct());
     std::vector<SymInt> terms = {first};
@@ -96,7 +74,7 @@ private:
 
   Result<SymInt> parseNegated() {
     skipSpaces();
-    if (position < text.size() && std::isdigit(static_cast<unsigned char>(text[position])))
+    if (std::isdigit(static_cast<unsigned char>(next())))
       if (!text.substr(digitsEnd()).starts_with("**"))
         return parseNumber(/*negative=*/true);
     TORCHERE_ASSIGN(SymInt value, parseUnary());
@@ -134,14 +112,13 @@ private:
       return value;
     }
     skipSpaces();
-    unsigned char next = position < text.size() ? text[position] : '\0';
-    if (std::isdigit(next))
+    unsigned char first = next();
+    if (std::isdigit(first))
       return parseNumber(/*negative=*/false);
-    if (!std::isalpha(next) && next != '_')
+    if (!std::isalpha(first) && first != '_')
       return failAt("a number, a symbol or '('");
     size_t start = position;
-    while (position < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[position])) || text[position] == '_'))
+    while (std::isalnum(static_cast<unsigned char>(next())) || next() == '_')
       ++position;
     std::string_view name = text.substr(start, position - start);
     return peek("(") ? parseCall(name, start) : pool.symbol(name);
@@ -199,8 +176,6 @@ private:
   }
 
   ExpressionPool &pool;
-  std::string_view text;
-  size_t position = 0;
   int depth = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "program/arena.h"
 #include "program/expression.h"
+#include "program/growing_list.h"
 #include "program/op.h"
 
 #include <array>
@@ -91,11 +92,11 @@ struct NotGiven {};
 template <class T, class... Others> inline constexpr bool isOneOf = (std::is_same_v<T, Others> || ...);
 
 /// An argument of a node: a value of the graph, a graph, a constant, or a list of arguments. It is copied
-/// freely: what it looks at belongs to the program. Constants of more than eight bytes are apart.
+/// freely: what it looks at belongs to the program. Lists and constants of more than eight bytes are apart.
 struct Argument {
   using List = ArgumentList;
   std::variant<std::monostate, NotGiven, NodeReference, GraphReference, int64_t, double, bool,
-               const Constant *, List>
+               const Constant *, const List *>
       value;
 
   bool isNone() const { return std::holds_alternative<std::monostate>(value); }
@@ -105,6 +106,9 @@ struct Argument {
                           OpReference>) {
       const auto *apart = std::get_if<const Constant *>(&value);
       return apart ? (*apart)->as<T>() : nullptr;
+    } else if constexpr (std::is_same_v<T, List>) {
+      const auto *apart = std::get_if<const List *>(&value);
+      return apart ? *apart : nullptr;
     } else {
       return std::get_if<T>(&value);
     }
@@ -112,6 +116,8 @@ struct Argument {
   /// The argument as a value of its own; nothing when it refers to a node or a graph.
   TORCHERE_EXPORT std::optional<Constant> constant() const;
 };
+
+static_assert(sizeof(Argument) == 16); // programs have millions
 
 const Argument *ArgumentList::begin() const {
   return first;
@@ -230,7 +236,7 @@ struct Node {
 
 struct Graph {
   std::string name;        ///< "forward", or the attribute that held the subgraph: "true_graph_0"
-  std::vector<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
+  GrowingList<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
   std::vector<Argument> outputs;
   /// The one output is returned bare and not in a tuple, as by the condition of a loop; for printing.
   bool returnsOneValue = false;

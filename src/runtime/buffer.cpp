@@ -1,7 +1,7 @@
 // Buffer: from host memory, back to it, and the release of both.
 #include "runtime/buffer.h"
 
-#include "runtime/element_type.h"
+#include "pjrt/element_type.h"
 
 #include <cstdlib>
 #include <limits>
@@ -30,7 +30,7 @@ Result<size_t> ArrayType::byteSize() const {
 Result<Buffer> Buffer::fromHost(std::shared_ptr<Client> client, HostArray array, HostTransfer transfer,
                                 const Device *device) {
   TORCHERE_TRY(client->checkProcess());
-  auto elementType = bufferType(array.type->dtype);
+  auto elementType = pjrt::bufferTypeOf(array.type->dtype);
   if (!elementType)
     return fail(ErrorCode::Unimplemented, "[{}] no such element type in PJRT: got {}", client->platformName(),
                 dtypeInfo(array.type->dtype).torchName);
@@ -155,7 +155,7 @@ Result<ArrayType> Buffer::readType(const Client &client, pjrt::Buffer *buffer) {
   elementType.buffer = buffer;
   TORCHERE_TRY(plugin.call(plugin.api().bufferElementType, elementType, client.platformName(),
                            "cannot get a buffer's element type"));
-  auto dtype = dtypeFromBufferType(elementType.type);
+  auto dtype = pjrt::dtypeOf(elementType.type);
   if (!dtype)
     return fail(ErrorCode::Unimplemented,
                 "[{}] a result of an element type that torch has not: got PJRT type {}",

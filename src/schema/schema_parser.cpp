@@ -1,6 +1,8 @@
 // Schema::parse: the reader of ATen's schema language.
 #include "schema/schema.h"
 
+#include "base/text_cursor.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -74,9 +76,9 @@ namespace {
 /// argument: type name ['=' default]; result: type [name];
 /// type: (word | generic '(' type (',' type)* ')' | '(' types ')') [alias] ('[' [size] ']' [alias] | '?')*;
 /// alias: '(' sets ['!'] ['->' sets] ')'; sets: set ('|' set)*.
-class Parser {
+class Parser : TextCursor {
 public:
-  explicit Parser(std::string_view text) : text(text) {}
+  explicit Parser(std::string_view text) : TextCursor("schema", text, " ") {}
 
   Result<Schema> parse() {
     Schema schema;
@@ -91,41 +93,6 @@ public:
   }
 
 private:
-  tl::unexpected<Error> failAt(std::string_view expected) {
-    skipSpaces();
-    std::string found = position < text.size() ? fmt::format("'{}'", text[position]) : "the end";
-    return failAt(position, found, expected);
-  }
-
-  tl::unexpected<Error> failAt(size_t place, std::string_view found, std::string_view expected) {
-    constexpr size_t most = 200;
-    return invalidArgument("[schema \"{}{}\"] unreadable at column {}: got {}, expected {}",
-                           text.substr(0, most), text.size() > most ? "..." : "", place + 1, found, expected);
-  }
-
-  void skipSpaces() {
-    while (position < text.size() && text[position] == ' ')
-      ++position;
-  }
-  bool atEnd() {
-    skipSpaces();
-    return position == text.size();
-  }
-  bool peek(std::string_view token) {
-    skipSpaces();
-    return text.substr(position).starts_with(token);
-  }
-  bool take(std::string_view token) {
-    bool found = peek(token);
-    position += found ? token.size() : 0;
-    return found;
-  }
-  Status expect(std::string_view token) {
-    if (take(token))
-      return {};
-    return failAt(fmt::format("'{}'", token));
-  }
-
   /// Letters, digits and underscores, and inner dots where `dots` says so; empty when there are none.
   std::string_view takeWord(bool dots = false) {
     skipSpaces();
@@ -295,7 +262,7 @@ private:
 
   /// A parenthesis that opens right after a type.
   Result<std::optional<AliasSet>> parseAlias() {
-    if (position == text.size() || text[position] != '(')
+    if (next() != '(')
       return std::nullopt;
     ++position;
     AliasSet alias;
@@ -324,11 +291,11 @@ private:
 
   Result<DefaultValue> parseDefault() {
     skipSpaces();
-    if (position < text.size() && (text[position] == '"' || text[position] == '\''))
+    if (next() == '"' || next() == '\'')
       return parseString();
     if (take("["))
       return parseList();
-    if (position < text.size() && isLetter(text[position]))
+    if (isLetter(next()))
       return parseNamed();
     return parseNumber();
   }
@@ -408,8 +375,6 @@ private:
     return static_cast<char>(code);
   }
 
-  std::string_view text;
-  size_t position = 0;
   int depth = 0;
 };
 

@@ -6,8 +6,6 @@
 #include "runtime/machine_identity.h"
 #include "vhlo/portable_artifact.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <unordered_set>
 
@@ -17,26 +15,6 @@ using program::EntryInput;
 using program::EntryOutput;
 using program::InputSource;
 using program::OutputDestination;
-
-static std::string shapeText(const program::EntryPoint &entryPoint,
-                             const std::vector<program::SymInt> &shape) {
-  std::vector<std::string> sizes;
-  for (program::SymInt size : shape)
-    sizes.push_back(entryPoint.expressions.print(size));
-  return fmt::format("({})", fmt::join(sizes, ", "));
-}
-
-static Status checkWeight(const program::EntryPoint &entryPoint, const EntryInput &input,
-                          const program::Weight &weight) {
-  if (weight.dtype != input.type.dtype)
-    return invalidArgument("[{}] wrong dtype of the weight: got {}, expected {}", input.name,
-                           dtypeInfo(weight.dtype).torchName, dtypeInfo(input.type.dtype).torchName);
-  std::vector<program::SymInt> shape(weight.shape.begin(), weight.shape.end());
-  if (shape != input.type.shape)
-    return invalidArgument("[{}] wrong shape of the weight: got {}, expected {}", input.name,
-                           shapeText(entryPoint, shape), shapeText(entryPoint, input.type.shape));
-  return {};
-}
 
 static Result<const program::Weight *> findWeight(const EntryInput &input, const artifact::Bundle &bundle) {
   if (input.source == InputSource::Constant) {
@@ -72,7 +50,7 @@ Status Callable::findSources(const artifact::Bundle &bundle, WeightStore &weight
       continue;
     }
     TORCHERE_ASSIGN(const program::Weight *weight, findWeight(input, bundle));
-    TORCHERE_TRY(checkWeight(entryPoint(), input, *weight));
+    TORCHERE_TRY(checkWeight(*weight, input, entryPoint()));
     WeightSlot &slot = input.source == InputSource::Constant ? weights.addConstant(input.name, *weight)
                                                              : weights.add(input.name, *weight);
     argumentSources.push_back({&slot, 0});
@@ -107,12 +85,12 @@ Status Callable::findUpdates() {
     if (readers != 1 || !isFirst)
       update.donatedArgument.reset();
     const program::TensorSignature &type = entryPoint().outputs[update.result].type;
-    std::vector<program::SymInt> shape(update.slot->weight->shape.begin(), update.slot->weight->shape.end());
-    if (type.dtype != update.slot->weight->dtype || type.shape != shape)
+    const program::Weight &weight = *update.slot->weight;
+    if (!isOfType(weight, type))
       return invalidArgument("[{}] its new value has another type: got {} {}, expected {} {}",
                              update.slot->name, dtypeInfo(type.dtype).torchName,
-                             shapeText(entryPoint(), type.shape),
-                             dtypeInfo(update.slot->weight->dtype).torchName, shapeText(entryPoint(), shape));
+                             shapeText(type.shape, entryPoint().expressions),
+                             dtypeInfo(weight.dtype).torchName, program::shapeText(weight.shape));
   }
   return {};
 }

@@ -550,9 +550,9 @@ TEST_F(Directory, BundlesWhosePartsDoNotFitAreRefused) {
   EXPECT_EQ(message([](Bundle &bundle) { bundle.constants.clear(); }),
             "[c_table] constant 0 is missing: function \"forward\" takes it, and there are 0");
   EXPECT_EQ(message([](Bundle &bundle) { bundle.stateDict.at("head.weight").shape = {2, 2}; }),
-            "[head.weight] wrong shape: got (2, 2), expected (2, 3) by function \"forward\"");
+            "[head.weight] wrong shape of the weight: got (2, 2), expected (2, 3) by function \"forward\"");
   EXPECT_EQ(message([](Bundle &bundle) { bundle.stateDict.at("head.weight").dtype = DType::I32; }),
-            "[head.weight] wrong dtype: got int32, expected float32 by function \"forward\"");
+            "[head.weight] wrong dtype of the weight: got int32, expected float32 by function \"forward\"");
   EXPECT_EQ(
       message([](Bundle &bundle) { bundle.stateDict.at("head.weight").storageOffset = 9; }),
       "[head.weight] lies outside its storage: got a view of shape (2, 3) at offset 9, expected it within 6 "

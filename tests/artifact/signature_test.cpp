@@ -300,11 +300,5 @@ TEST(Signature, OnlyIntsOfTheUsersAreInShapes) {
             "[f.json] shapes cannot depend on \"w\": expected an int of the user's inputs");
 }
 
-TEST(ShapeText, IsPythonsTuple) {
-  EXPECT_EQ(shapeText(std::vector<int64_t>{}), "()");
-  EXPECT_EQ(shapeText(std::vector<int64_t>{4}), "(4,)");
-  EXPECT_EQ(shapeText(std::vector<int64_t>{2, 3}), "(2, 3)");
-}
-
 } // namespace
 } // namespace torchere::artifact

@@ -8,13 +8,26 @@ namespace {
 
 using schema::Schema;
 
+struct Named {
+  std::string_view name;
+  Argument value;
+};
+
+/// Binds the arguments as a program gives them that calls them as the schema does.
+Result<Args> bound(const Schema &schema, const std::vector<Named> &named) {
+  std::vector<GivenArgument> given;
+  for (const Named &argument : named)
+    given.push_back({argument.name, schema.position(argument.name), argument.value});
+  return Args::bind(schema, std::move(given));
+}
+
 Schema schemaOf(std::string_view text) {
   return *Schema::parse(text);
 }
 
 TEST(Args, TakesAGraphForAGraphAlone) {
   Schema schema = schemaOf("higher_order::apply(Graph body, Any[] operands) -> Any[]");
-  auto args = Args::bind(schema, {{"body", {int64_t(1)}}, {"operands", {Argument::List{}}}});
+  auto args = bound(schema, {{"body", {int64_t(1)}}, {"operands", {Argument::List{}}}});
   ASSERT_FALSE(args);
   EXPECT_EQ(args.error().text(),
             "[higher_order.apply] argument 'body' has the wrong type: got an int, expected a graph");
@@ -23,7 +36,7 @@ TEST(Args, TakesAGraphForAGraphAlone) {
 TEST(Args, FillsDefaultsAndExpandsSingleNumbers) {
   Schema schema =
       schemaOf("aten::pool(int[2] kernel_size, int[2] stride=[], int[2] padding=1, float p=0.5) -> Tensor");
-  auto args = Args::bind(schema, {{"kernel_size", {Argument::List{{int64_t{3}}}}}});
+  auto args = bound(schema, {{"kernel_size", {Argument::List{{int64_t{3}}}}}});
   ASSERT_TRUE(args) << args.error().text();
   EXPECT_EQ(args->integers("kernel_size", 2), Integers({3, 3}));
   EXPECT_EQ(args->integers("stride", 2), Integers());
@@ -33,7 +46,7 @@ TEST(Args, FillsDefaultsAndExpandsSingleNumbers) {
 
 TEST(Args, TakesNumbersOfAnotherTypeWhereTorchDoes) {
   Schema schema = schemaOf("aten::f(float eps, SymInt n, Scalar s) -> Tensor");
-  auto args = Args::bind(schema, {{"eps", {int64_t{1}}}, {"n", {Dim(7)}}, {"s", {true}}});
+  auto args = bound(schema, {{"eps", {int64_t{1}}}, {"n", {Dim(7)}}, {"s", {true}}});
   ASSERT_TRUE(args) << args.error().text();
   EXPECT_EQ(args->floating("eps"), 1.0);
   EXPECT_TRUE(args->dim("n").is(7));
@@ -42,25 +55,25 @@ TEST(Args, TakesNumbersOfAnotherTypeWhereTorchDoes) {
 
 TEST(Args, NamesTheArgumentThatIsWrong) {
   Schema schema = schemaOf("aten::f(int dim, str? mode=None) -> Tensor");
-  EXPECT_EQ(Args::bind(schema, {}).error().message,
+  EXPECT_EQ(bound(schema, {}).error().message,
             "[aten.f.default] missing argument 'dim': expected a constant int");
   EXPECT_EQ(
-      Args::bind(schema, {{"dim", {Dim::expression(0)}}}).error().message,
+      bound(schema, {{"dim", {Dim::expression(0)}}}).error().message,
       "[aten.f.default] argument 'dim' has the wrong type: got a size known only at run time, expected a "
       "constant int");
-  EXPECT_EQ(Args::bind(schema, {{"dim", {int64_t{0}}}, {"mode", {2.0}}}).error().message,
+  EXPECT_EQ(bound(schema, {{"dim", {int64_t{0}}}, {"mode", {2.0}}}).error().message,
             "[aten.f.default] argument 'mode' has the wrong type: got a float, expected a string");
-  EXPECT_EQ(Args::bind(schema, {{"dim", {int64_t{0}}}, {"axis", {int64_t{1}}}}).error().message,
+  EXPECT_EQ(bound(schema, {{"dim", {int64_t{0}}}, {"axis", {int64_t{1}}}}).error().message,
             "[aten.f.default] unknown argument 'axis': got an int, expected only the arguments of "
             "aten::f(int dim, str? mode=None) -> Tensor");
-  EXPECT_TRUE(Args::bind(schema, {{"dim", {int64_t{0}}}, {"axis", {}}})); // a newer torch's argument, at None
+  EXPECT_TRUE(bound(schema, {{"dim", {int64_t{0}}}, {"axis", {}}})); // a newer torch's argument, at None
 }
 
 TEST(Args, TakesDefaultsOfEveryKind) {
   Schema schema =
       schemaOf("aten::f(int reduction=Mean, MemoryFormat? layout=contiguous_format, int[] dims=[1, 2], "
                "str mode=\"sum\", bool? flag=None, Tensor?[] masks=[None]) -> Tensor");
-  auto args = Args::bind(schema, {});
+  auto args = bound(schema, {});
   ASSERT_TRUE(args) << args.error().text();
   EXPECT_EQ(args->integer("reduction"), 1);
   EXPECT_EQ(args->get("layout").as<Opaque>()->text, "contiguous_format");
@@ -74,8 +87,8 @@ TEST(Args, TakesDefaultsOfEveryKind) {
 
 TEST(Args, RefusesTypesThatNoLoweringTakes) {
   Schema schema = schemaOf("aten::f(int[] dims, complex z, Dict(str, int) table) -> Tensor");
-  auto errorOf = [&](std::vector<GivenArgument> given) { return Args::bind(schema, given).error().message; };
-  GivenArgument dims{"dims", {Argument::List{{int64_t{1}}}}};
+  auto errorOf = [&](const std::vector<Named> &given) { return bound(schema, given).error().message; };
+  Named dims{"dims", {Argument::List{{int64_t{1}}}}};
   EXPECT_EQ(errorOf({}), "[aten.f.default] missing argument 'dims': expected a constant int");
   EXPECT_EQ(
       errorOf({{"dims", {Argument::List{{2.0}}}}}),

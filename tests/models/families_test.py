@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +12,16 @@ import torch.utils._pytree as pytree
 from families import COMMON, TORCHVISION, TRANSFORMERS, Family
 
 import torchere
+from torchere.stablehlo import StableHLOExportOptions
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "passes"))
+pytest.importorskip("jaxlib")
+from plugin_passes import assert_is_for_any_plugin
 
 
 def parsed_by_jaxlib(text: str) -> Any:
     """The module as upstream's StableHLO reads and verifies it."""
-    mlir = pytest.importorskip("jax._src.interpreters.mlir")
+    from jax._src.interpreters import mlir
     from jaxlib.mlir import ir
 
     with mlir.make_ir_context():
@@ -58,7 +65,12 @@ def test_the_families_of_the_common_run_exist():
     assert {family.name for family in TORCHVISION + TRANSFORMERS} >= COMMON
 
 
-def check(family: Family) -> None:
+def saved_text(program: Any, directory: Path) -> str:
+    program.save(directory, StableHLOExportOptions(save_weights=False))
+    return (directory / "functions/forward.mlir").read_text()
+
+
+def check(family: Family, directory: Path) -> None:
     torch.manual_seed(0)
     model = with_random_weights(family.make())
     program = torchere.export(model, family.inputs(*family.exported_with), dynamic_shapes=(*family.shapes,))
@@ -67,6 +79,7 @@ def check(family: Family) -> None:
         sizes = "x".join("?" if axis in dynamic else str(size) for axis, size in enumerate(given.shape))
         assert f": tensor<{sizes}x" in text
     assert parsed_by_jaxlib(text).operation.verify()
+    assert_is_for_any_plugin(saved_text(program, directory))
     for sizes in family.called_with:
         inputs = family.inputs(*sizes)
         with torch.no_grad():
@@ -77,15 +90,15 @@ def check(family: Family) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("torchvision")
 @pytest.mark.parametrize("family", marked(TORCHVISION))
-def test_torchvision(family):
-    check(family)
+def test_torchvision(family, tmp_path):
+    check(family, tmp_path / "program")
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("torchvision")  # which transformers imports
 @pytest.mark.parametrize("family", marked(TRANSFORMERS))
-def test_transformers(family, monkeypatch):
+def test_transformers(family, monkeypatch, tmp_path):
     """Small configurations with random weights: nothing is downloaded."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     pytest.importorskip("transformers")
-    check(family)
+    check(family, tmp_path / "program")

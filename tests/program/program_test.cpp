@@ -155,7 +155,9 @@ TEST(ProgramVerifier, AcceptsAProgram) {
 
 TEST(ProgramVerifier, NamesTheNodeThatIsWrong) {
   Program program = makeProgram();
-  Argument self = reference(2), list{ArgumentList{&self, 1, false}};
+  Argument self = reference(2);
+  ArgumentList elements{&self, 1, false};
+  Argument list{&elements};
   auto errorWith = [&](Argument other) {
     Argument arguments[] = {reference(1), other};
     program.graph.nodes[2].arguments = arguments;

@@ -2,7 +2,7 @@
 #include "cpu_plugin.h"
 
 #include "fake.h"
-#include "runtime/element_type.h"
+#include "pjrt/element_type.h"
 
 #include <cmath>
 #include <cstring>
@@ -172,7 +172,7 @@ TEST_F(Cpu, EveryElementTypeSurvivesTheTrip) {
     bytes[i] = static_cast<char>(i % 2); // a valid bool too
   for (int i = 0; i <= static_cast<int>(DType::F8E8M0FNU); ++i) {
     auto dtype = static_cast<DType>(i);
-    if (!bufferType(dtype))
+    if (!pjrt::bufferTypeOf(dtype))
       continue;
     auto buffer =
         Buffer::fromHost(client, {bytes, makeArrayType(dtype, {1, 2}), nullptr}, HostTransfer::Copy);

@@ -1,8 +1,6 @@
 // Buffer and Executable against the fake plugin: ownership of host memory, results, errors.
 #include "fake.h"
 
-#include "runtime/element_type.h"
-
 #include <cstring>
 
 namespace torchere::runtime {
@@ -192,21 +190,6 @@ TEST_F(ExecutableTest, ChecksArraysBeforeThePluginSeesThem) {
   expectError(refuse({DType::F32, {int64_t{1} << 40, int64_t{1} << 40}}), ErrorCode::InvalidArgument,
               "[array] too large: its size in bytes does not fit 63 bits");
   EXPECT_EQ(callCount("PJRT_Client_BufferFromHostBuffer"), 0);
-}
-
-TEST(ElementType, EveryDTypeButComplex32GoesThereAndBack) {
-  for (int i = 0; i <= static_cast<int>(DType::F8E8M0FNU); ++i) {
-    auto dtype = static_cast<DType>(i);
-    auto type = bufferType(dtype);
-    EXPECT_EQ(type.has_value(), dtype != DType::C32);
-    if (type) {
-      EXPECT_EQ(dtypeFromBufferType(*type), dtype);
-    }
-  }
-  EXPECT_EQ(bufferType(DType::BF16), pjrt::BufferType::BF16);
-  EXPECT_EQ(static_cast<int>(*bufferType(DType::F32)), 11);
-  EXPECT_EQ(static_cast<int>(*bufferType(DType::F8E8M0FNU)), 28);
-  EXPECT_EQ(dtypeFromBufferType(pjrt::BufferType::Token), std::nullopt);
 }
 
 } // namespace

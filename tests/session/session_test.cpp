@@ -402,11 +402,11 @@ TEST_F(SessionTest, RefusesWeightsThatDoNotFit) {
   artifact::Bundle contents = makeLinear();
   contents.stateDict["w"].dtype = DType::I32;
   expectCreateError(contents, ErrorCode::InvalidArgument,
-                    "[w] wrong dtype of the weight: got int32, expected float32");
+                    "[w] wrong dtype of the weight: got int32, expected float32 by function \"forward\"");
   contents = makeLinear();
   contents.stateDict["w"] = makeWeight("w", {2, 3}, {3, 1}, makeStorage({1, 2, 3, 4, 5, 6}));
   expectCreateError(contents, ErrorCode::InvalidArgument,
-                    "[w] wrong shape of the weight: got (2, 3), expected (3, 2)");
+                    "[w] wrong shape of the weight: got (2, 3), expected (3, 2) by function \"forward\"");
   contents = makeLinear();
   contents.stateDict.clear();
   expectCreateError(contents, ErrorCode::NotFound, "[w] no such weight in the program");
@@ -428,7 +428,7 @@ TEST_F(SessionTest, RefusesWeightsThatDoNotFit) {
   contents = makeCounter();
   contents.functions[0].entryPoint.outputs[0].type.shape = {3};
   expectCreateError(contents, ErrorCode::InvalidArgument,
-                    "[count] its new value has another type: got float32 (3), expected float32 (2)");
+                    "[count] its new value has another type: got float32 (3,), expected float32 (2,)");
 }
 
 TEST_F(SessionTest, PassesOnWhatCompilersSay) {

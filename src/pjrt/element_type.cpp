@@ -1,9 +1,7 @@
-// Implements the table of element types.
-#include "interpreter_plugin/element_types.h"
+// The table between PJRT's types of elements and ours.
+#include "pjrt/element_type.h"
 
-namespace torchere::interpreter_plugin {
-
-using pjrt::BufferType;
+namespace torchere::pjrt {
 
 namespace {
 struct Row {
@@ -43,20 +41,28 @@ static constexpr Row table[] = {
     {BufferType::C128, ElementType::C128},
 };
 
-Result<ElementType> elementTypeOf(BufferType type) {
-  for (const Row &row : table)
-    if (row.type == type)
-      return row.elementType;
-  if (type == BufferType::Token)
-    return fail(ErrorCode::Unimplemented, "buffers of tokens: expected an element type");
-  return invalidArgument("no such element type: got {}", static_cast<int>(type));
-}
-
-Result<BufferType> bufferTypeOf(ElementType type) {
+std::optional<BufferType> bufferTypeOf(ElementType type) {
   for (const Row &row : table)
     if (row.elementType == type)
       return row.type;
-  return fail(ErrorCode::Unimplemented, "PJRT has no element type {}", elementTypeInfo(type).name);
+  return std::nullopt;
 }
 
-} // namespace torchere::interpreter_plugin
+std::optional<ElementType> elementTypeOf(BufferType type) {
+  for (const Row &row : table)
+    if (row.type == type)
+      return row.elementType;
+  return std::nullopt;
+}
+
+std::optional<BufferType> bufferTypeOf(DType dtype) {
+  std::optional<ElementType> type = elementTypeFromDType(dtype);
+  return type ? bufferTypeOf(*type) : std::nullopt;
+}
+
+std::optional<DType> dtypeOf(BufferType type) {
+  std::optional<ElementType> elementType = elementTypeOf(type);
+  return elementType ? elementTypeInfo(*elementType).dtype : std::nullopt;
+}
+
+} // namespace torchere::pjrt
