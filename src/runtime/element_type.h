@@ -9,9 +9,9 @@
 
 namespace torchere::runtime {
 
-/// PJRT's type; none for complex32, which PJRT has not.
+/// PJRT's type; none for complex32, which PJRT lacks.
 TORCHERE_EXPORT std::optional<pjrt::BufferType> bufferType(DType dtype);
-/// torch's dtype; none for PJRT's types that torch has not (4-bit integers, tokens, ...).
+/// torch's dtype; none for PJRT's types that torch lacks (4-bit integers, tokens, ...).
 TORCHERE_EXPORT std::optional<DType> dtypeFromBufferType(pjrt::BufferType type);
 
 } // namespace torchere::runtime
