@@ -1,4 +1,4 @@
-// Implements the table of element types.
+// Implements the mapping of element types.
 #include "interpreter_plugin/element_types.h"
 
 namespace torchere::interpreter_plugin {

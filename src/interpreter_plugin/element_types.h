@@ -1,4 +1,4 @@
-// The table between PJRT's element types and the interpreter's.
+// The mapping between PJRT's element types and the interpreter's.
 #pragma once
 
 #include "base/element_type.h"
@@ -7,9 +7,9 @@
 
 namespace torchere::interpreter_plugin {
 
-/// Unimplemented for PJRT's types that the interpreter has not (tokens), InvalidArgument for no type at all.
+/// Unimplemented for PJRT's types that the interpreter lacks (tokens), InvalidArgument for an unknown type.
 Result<ElementType> elementTypeOf(pjrt::BufferType type);
-/// Unimplemented for those that PJRT has not.
+/// Unimplemented for types that PJRT lacks.
 Result<pjrt::BufferType> bufferTypeOf(ElementType type);
 
 } // namespace torchere::interpreter_plugin
