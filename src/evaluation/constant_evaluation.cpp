@@ -122,8 +122,7 @@ bool movesOneOperand(Operation *op) {
   return isa<ReshapeOp, BroadcastInDimOp, TransposeOp, ReverseOp, SliceOp>(op);
 }
 
-/// An iota of floats is left to the run time: a float rounds large indices, and the specification does not
-/// say how.
+/// An iota of floats is left to run time: large indices are rounded, and the specification does not say how.
 Evaluated moveElements(Operation *op, ArrayRef<Tensor> operands) {
   Index shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
   return llvm::TypeSwitch<Operation *, Evaluated>(op)

@@ -17,7 +17,7 @@ namespace torchere::evaluation {
 class Element {
 public:
   Element() = default;
-  /// A bool or an integer: the value modulo 2 to the number of bits. A bool is whether the value is not zero.
+  /// A bool or an integer: the value modulo 2^bits. A bool is whether the value is not zero.
   static Element integer(ElementType type, uint64_t value);
   /// A float, or a complex number with this real part: rounded to the nearest number of the type.
   static Element number(ElementType type, double value);
@@ -68,7 +68,7 @@ Element multiply(const Element &lhs, const Element &rhs);
 Element divide(const Element &lhs, const Element &rhs);
 /// The sign is that of lhs; x % 0 is x for integers.
 Element remainder(const Element &lhs, const Element &rhs);
-/// Integers: lhs^rhs modulo 2 to the number of bits; for a negative rhs, the quotient 1 / lhs^-rhs.
+/// Integers: lhs^rhs modulo 2^bits; for a negative rhs, the quotient 1 / lhs^-rhs.
 Element power(const Element &lhs, const Element &rhs);
 /// Whether the specification defines the results of divide and remainder: not for an integer divided by zero.
 bool isQuotientDefined(const Element &lhs, const Element &rhs);

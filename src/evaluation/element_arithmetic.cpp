@@ -14,7 +14,7 @@ Element floatResult(const Element &lhs, const Element &rhs, double value) {
   return Element::result(lhs.type(), value, lhs.asDouble(), rhs.asDouble());
 }
 
-/// Integers are computed by `integers`, whose result is taken modulo 2 to the number of bits.
+/// Integers are computed by `integers`, whose result is taken modulo 2^bits.
 template <class Integers, class Floats, class Complexes>
 Element apply(const Element &lhs, const Element &rhs, Integers integers, Floats floats, Complexes complexes) {
   ElementType type = lhs.type();

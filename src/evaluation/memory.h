@@ -7,8 +7,8 @@
 
 namespace torchere::evaluation {
 
-/// The maximum of bytes that all tensors of the process may take together: the machine's memory, or the limit
-/// of the process's control group if lower.
+/// The maximum number of bytes that all tensors of the process may take together: the machine's memory, or
+/// the limit of the process's control group if lower.
 TORCHERE_EXPORT int64_t memoryLimit();
 /// How much they take now.
 TORCHERE_EXPORT int64_t memoryTaken();
