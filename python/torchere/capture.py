@@ -42,7 +42,7 @@ def _vocabulary() -> _core.TorchVocabulary:
 
 @functools.cache
 def _describe_target(target: Any) -> tuple[str, str]:
-    """A callable's name as the program gives it, and its schema; empty where torch has none."""
+    """A callable's name in the program, and its schema; empty if torch has none."""
     import torch
     from torch.fx.node import _get_qualified_name
 
@@ -114,7 +114,7 @@ class _Capture:
         return self.builder.finish()
 
     def walk(self, graph: int, module: Any) -> None:
-        """Adds the nodes of one graph; graphs that the module holds come right after their parent."""
+        """Adds the nodes of one graph; graphs that its module holds come right after it."""
         import torch
 
         builder, children = self.builder, {}
@@ -226,12 +226,12 @@ class _Capture:
                 lower = None
             self.builder.add_range_constraint(str(symbol), lower, _bound(bounds.upper))
         for guard in self.guards:
-            # Some are of functions that only torch knows.
+            # Some belong to functions that only torch knows.
             with contextlib.suppress(InvalidArgumentError):
                 self.builder.add_range_constraint(*guard)
 
     def argument_names(self) -> list[str]:
-        """The parameters of forward that were given by position."""
+        """The parameters of forward that were passed by position."""
         for entry in self.exported.module_call_graph:
             if entry.fqn == "" and entry.signature is not None:
                 names = entry.signature.forward_arg_names or []

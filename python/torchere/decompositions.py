@@ -23,8 +23,8 @@ def hybrid_table(lowered_ops: Set[str]) -> Any:
 
 
 def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
-    """The functionalized program (mutations are outputs), in which ops without a lowering are decomposed as
-    far as torch can. Returns the program itself if nothing has to be done."""
+    """The functionalized program (mutations are outputs), with ops without a lowering decomposed as far as
+    torch can. Returns the program itself if nothing has to be done."""
     if exported_program.dialect == "ATEN" and not _missing_ops(exported_program, lowered_ops):
         return exported_program
     exported_program = _with_separate_inputs(_with_declared_views(exported_program))
@@ -68,7 +68,7 @@ def _with_declared_views(exported_program: Any) -> Any:
 
 
 def _copy(exported_program: Any) -> Any:
-    """The program with a graph of its own, as torch's own passes make one."""
+    """The program with a copy of its graph, made the way torch's own passes do."""
     copied = copy.copy(exported_program)
     copied._graph_module = copy.deepcopy(exported_program.graph_module)
     return copied
@@ -76,7 +76,7 @@ def _copy(exported_program: Any) -> Any:
 
 def _with_separate_inputs(exported_program: Any) -> Any:
     """The program with a copy of each tensor that a loop takes a second time, as another carried value or by
-    closure: torch's passes see two names of one tensor and refuse the loop."""
+    closure: torch's passes would see two names of one tensor and reject the loop."""
     import torch
 
     if not any(_repeated_inputs(node) for node in _nodes(exported_program)):
@@ -95,8 +95,8 @@ def _with_separate_inputs(exported_program: Any) -> Any:
 
 
 def _repeated_inputs(node: Any) -> list[tuple[int, int]]:
-    """Of a loop: which of its carried and further inputs are tensors that it has been given before, as the
-    argument that holds them and the place there."""
+    """The carried and additional inputs of a loop that are tensors it already takes, each as the argument
+    that holds it and its position there."""
     import torch
 
     if node.target is not torch.ops.higher_order.while_loop:
@@ -132,7 +132,7 @@ def _declared_view(node: Any) -> tuple[Any, tuple, dict] | None:
 
 
 def _graphs(graph_module: Any) -> list[Any]:
-    """The graph module and those in it."""
+    """The graph module and those nested in it."""
     import torch
 
     return [module for module in graph_module.modules() if isinstance(module, torch.fx.GraphModule)]
@@ -145,7 +145,7 @@ def _nodes(exported_program: Any) -> Iterator[Any]:
 
 
 def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> Any:
-    """Decomposes core ops, which torch's tables keep, if all resulting ops have a lowering: the
+    """Decomposes core ops, which torch's tables keep, if all resulting ops have a lowering. The
     others are reported under the names that the user knows."""
     from torch._decomp import decomposition_table
 

@@ -41,13 +41,13 @@ def export(
     """Exports a program to StableHLO, ready to be called and saved.
 
     `target` is a torch.nn.Module, a function, a method, or a torch.export.ExportedProgram (which has its
-    arguments already). `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
-    well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
-    the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
-    `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a
-    stablehlo.composite, with what it is made of as a private function.
-    Weights are taken by reference and not copied: train the module further only after the program was saved,
-    or export again.
+    arguments already). `args` are example arguments: a tuple, a list, or a single argument; they may be numpy
+    arrays. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
+    the oldest StableHLO that must be able to read the saved program ("1.13.0"): an op that it cannot express
+    is an error now. `composites` are ops to keep whole for the compiler, such as {"sdpa", "layer_norm"}: each
+    becomes a stablehlo.composite, with its decomposition in a private function.
+    Weights are referenced, not copied: save the program before you train the module further, or export it
+    again.
     """
     import torch
 
@@ -77,8 +77,8 @@ def lower(
     target_version: str | None = None,
     **options: Any,
 ) -> StableHLOProgram:
-    """The steps after torch's ExportedProgram; `timings` records their durations. `names` are those of
-    dynamic dimensions, `options` those of the core's export_program."""
+    """The steps after torch.export; `timings` records their durations. `names` are those of dynamic
+    dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
     with _Stopwatch(timings, "decompose"):
         try:
@@ -105,7 +105,7 @@ def capture_with_torch(
     dynamic_shapes: Any = None,
     strict: bool = False,
 ) -> Any:
-    """torch.export.export of anything that export() takes, with its failures explained."""
+    """torch.export.export of anything that export() accepts, with its failures explained."""
     import torch
 
     module = as_module(target)
@@ -124,7 +124,7 @@ def capture_with_torch(
 
 
 def _advice(exported_program: Any) -> str:
-    """Advice for a program that holds a weight's memory as a constant as well: torch captures tensors
+    """Advice for a program in which a weight's memory is also a constant: torch captures tensors
     held by plain objects of the module (a static key-value cache) that way, and cannot write to them."""
     import torch
 
