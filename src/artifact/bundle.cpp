@@ -1,4 +1,4 @@
-// Bundle: the rules that its parts keep together.
+// Bundle: the invariants that connect its parts.
 #include "artifact/bundle.h"
 
 #include "artifact/directory_names.h"
@@ -21,7 +21,7 @@ Status checkFunctionName(std::string_view name) {
   return {};
 }
 
-/// `input` as function `function` has it, against the weight that is there for it.
+/// Checks `input` of function `function` against the weight of that name.
 static Status checkInput(const EntryInput &input, const Weight &weight, const EntryPoint &function) {
   bool sameShape = std::vector<SymInt>(weight.shape.begin(), weight.shape.end()) == input.type.shape;
   if (weight.dtype != input.type.dtype)
