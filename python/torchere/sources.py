@@ -63,7 +63,7 @@ def _signature(function: Callable) -> inspect.Signature:
 
 
 def _referenced(function: Callable) -> dict[str, Any]:
-    """The variables outside the function that its code refers to, and the fields of its own object, by name."""
+    """The variables outside the function that its code refers to, and the fields of its object, by name."""
     if isinstance(function, functools.partial):
         values = [*function.args, *function.keywords.values()]
         return _referenced(function.func) | {f"argument_{i}": value for i, value in enumerate(values)}
