@@ -111,8 +111,7 @@ void bindRuntime(nb::module_ &module) {
             return result;
           },
           "How many programs were compiled, reused because they were in use already, and loaded from the "
-          "cache "
-          "on disk.")
+          "cache on disk.")
       .def("__repr__", [](const Client &self) {
         return fmt::format("Client({}, {} devices)", self.platformName(), self.devices().size());
       });
