@@ -22,7 +22,7 @@ namespace torchere::bindings {
 using namespace artifact;
 using program::Weight;
 
-/// The weight's whole storage as bytes, which keep it alive.
+/// The weight's whole storage as bytes that keep it alive.
 static nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> storageBytes(const Weight &weight) {
   auto *kept = new std::shared_ptr<const program::Storage>(weight.storage);
   nb::capsule owner(kept, [](void *pointer) noexcept {
@@ -38,7 +38,8 @@ static vhlo::Version versionOf(const TargetVersion &target) {
   return target ? unwrap(vhlo::Version::parse(*target)) : vhlo::defaultVersion;
 }
 
-/// With a target, the artifact is written now: what it cannot hold is then an error at the user's line.
+/// With a target, the artifact is written now, so that an op that it cannot express is an error at the user's
+/// line.
 static Function functionOf(const exporter::Exported &exported, const TargetVersion &target) {
   Function function{exported.entryPoint, {}, {}, exported.module, exported.printsLocations};
   if (target)
@@ -149,7 +150,7 @@ static void bindBundle(nb::module_ &module) {
           [](const Bundle &self, const std::string &name) {
             return unwrap(signatureText(functionOf(self, name).entryPoint));
           },
-          nb::arg("function"), "All that is known of the function's arguments and results, as JSON.")
+          nb::arg("function"), "The complete description of the function's arguments and results, as JSON.")
       .def_prop_ro("weight_names", &weightNames, "The names of the state dict, sorted.")
       .def("weight", &weightOf, nb::arg("name"))
       .def_ro("constants", &Bundle::constants);

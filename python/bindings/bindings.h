@@ -1,4 +1,5 @@
-// What the .cpp files of torchere._core share: their entry functions and how errors become exceptions.
+// The common part of torchere._core's .cpp files: their entry functions, and the conversion of errors to
+// exceptions.
 #pragma once
 
 #include "base/error.h"
@@ -11,7 +12,7 @@ namespace torchere::bindings {
 
 namespace nb = nanobind;
 
-// One for each folder bound; core.cpp calls them, in the order of the layers.
+// One per bound folder; core.cpp calls them in the order of the layers.
 void bindErrors(nb::module_ &module);
 void bindPasses(nb::module_ &module);
 void bindInterpreter(nb::module_ &module);
@@ -23,7 +24,7 @@ void bindArtifact(nb::module_ &module);
 void bindRuntime(nb::module_ &module);
 void bindSession(nb::module_ &module);
 
-/// Carries an Error to Python, where it becomes the exception of its code in torchere.errors.
+/// Carries an Error to Python, where it becomes the exception for its code in torchere.errors.
 struct ErrorException {
   Error error;
 };

@@ -4,8 +4,8 @@
 
 NB_MODULE(_core, module) {
   using namespace torchere::bindings;
-  torchere::readLogLevel(); // a value that is no level is said whether or not anything is logged
-  // Objects that torch or a user's module keeps until the interpreter has ended are no leaks of ours.
+  torchere::readLogLevel(); // an invalid level is reported whether or not anything is logged
+  // Objects that torch or a user's module keeps until the interpreter ends are not leaks of ours.
   nb::set_leak_warnings(false);
   module.doc() = "The C++ core of Torchère.";
   bindErrors(module);

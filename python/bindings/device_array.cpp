@@ -1,4 +1,4 @@
-// DeviceArray: what Python may ask of an array on the device, and its way to numpy, torch and DLPack.
+// DeviceArray: the interface that Python sees, and conversions to numpy, torch and DLPack.
 #include "bindings/device_array.h"
 
 #include "bindings/tensor_exchange.h"
@@ -48,7 +48,7 @@ static nb::object toNumpy(const DeviceArray &self) {
   return array;
 }
 
-/// torch has no read-only tensors: where the memory is the device's, it is copied.
+/// torch has no read-only tensors, so memory of the device's is copied.
 static nb::object toTorch(const DeviceArray &self) {
   if (torchOrNone().is_none())
     throw nb::import_error("torch is not installed: numpy() gives a numpy array");
@@ -73,38 +73,38 @@ static std::string describe(const DeviceArray &self) {
 
 void bindDeviceArray(nb::module_ &module) {
   nb::class_<DeviceArray> type(module, "DeviceArray",
-                               "An array on a device, which may still be computed: a result of "
-                               "StableHLOProgram.call_on_device, and an argument of any call of a program on "
-                               "the same device. What goes wrong in its computation is raised where it is "
-                               "read, each time. Calls never write into it.");
+                               "An array on a device, which may still be in the making: a result of "
+                               "StableHLOProgram.call_on_device, and an argument for calls of any program on "
+                               "the same device. If its computation fails, every read raises the error. "
+                               "Calls never write into it.");
   type.def_prop_ro(
           "dtype", [](const DeviceArray &self) { return toPythonDType(self.tensor->type().dtype); },
-          "torch.float32 and the like; its name where torch is not installed.")
+          "torch.float32 and the like; the name if torch is not installed.")
       .def_prop_ro("shape",
                    [](const DeviceArray &self) { return nb::tuple(nb::cast(self.tensor->type().shape)); })
       .def_prop_ro("device", [](const DeviceArray &self) { return self.tensor->device(); })
       .def(
           "is_ready", [](const DeviceArray &self) { return self.tensor->isComputed(); },
-          "Whether it is computed, or its computation failed.")
+          "Whether the computation has ended, successfully or not.")
       .def(
           "block_until_ready",
           [](nb::handle_t<DeviceArray> self) {
             wait(*nb::inst_ptr<DeviceArray>(self));
             return nb::borrow(self);
           },
-          nb::sig("def block_until_ready(self) -> DeviceArray"), "Waits until it is computed; the array.")
-      .def(
-          "numpy", &toNumpy,
-          "The elements as a read-only numpy array: the device's own memory where the host can read it, else "
-          "a copy. TypeError for dtypes that numpy has not.")
-      .def("torch", &toTorch, "The elements as a torch.Tensor of their own.")
+          nb::sig("def block_until_ready(self) -> DeviceArray"),
+          "Waits until it is computed, and returns it.")
+      .def("numpy", &toNumpy,
+           "The elements as a read-only numpy array: a view of the device's memory if the host can read it, "
+           "otherwise a copy. TypeError for dtypes that numpy lacks.")
+      .def("torch", &toTorch, "The elements as a torch.Tensor with memory of its own.")
       .def("__array__", &toArray, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def(
           "__dlpack__",
           [](const DeviceArray &self, nb::kwargs options) {
             return toPythonTensor(toHost(self)).attr("__dlpack__")(**options);
           },
-          "The elements in host memory, shared with the array where they need not be copied.")
+          "The elements in host memory, shared with the array if they need not be copied.")
       .def("__dlpack_device__", [](const DeviceArray &) { return nb::make_tuple(1, 0); })
       .def("__repr__", &describe);
   deviceArrayType = reinterpret_cast<PyTypeObject *>(type.ptr());

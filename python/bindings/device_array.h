@@ -1,4 +1,4 @@
-// torchere.DeviceArray: a result of a call, where the device has it.
+// torchere.DeviceArray: a result of a call that stays on the device.
 #pragma once
 
 #include "bindings/bindings.h"
@@ -10,7 +10,7 @@ struct DeviceArray {
   session::DeviceTensor tensor;
 };
 
-/// The array that a Python object is; null for others.
+/// The array behind a Python object; null for objects of other types.
 DeviceArray *asDeviceArray(nb::handle object);
 
 void bindDeviceArray(nb::module_ &module);

@@ -5,7 +5,7 @@
 
 namespace torchere::bindings {
 
-/// A message may quote the bytes of a file: those that are no UTF-8 are written as "\\xff".
+/// A message may quote bytes of a file; invalid UTF-8 is written as "\\xff".
 static nb::object toText(const std::string &text) {
   PyObject *decoded =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
@@ -26,7 +26,7 @@ void bindErrors(nb::module_ &) {
       std::rethrow_exception(pointer);
     } catch (const ErrorException &exception) {
       raise(exception.error);
-    } catch (const nb::cast_error &) { // std::bad_cast, whose text says nothing
+    } catch (const nb::cast_error &) { // a std::bad_cast, whose text says nothing
       raise({ErrorCode::InvalidArgument,
              "[conversion] a Python value that the core cannot hold, such as an integer of more than 64 bits "
              "or "

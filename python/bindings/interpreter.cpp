@@ -13,8 +13,7 @@ namespace torchere::bindings {
 
 using namespace interpreter;
 
-/// A tensor as Python hands it over: the element type's name, the shape, the elements' bytes in row-major
-/// order.
+/// A tensor as Python passes it: the element type's name, the shape, the elements' bytes in row-major order.
 using RawTensor = std::tuple<std::string, std::vector<int64_t>, nb::bytes>;
 
 static Result<Tensor> fromRaw(const RawTensor &raw) {

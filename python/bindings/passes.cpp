@@ -1,4 +1,4 @@
-// torchere._core's part for src/stablehlo and src/passes: a module, and what may be done to it.
+// torchere._core's part for src/stablehlo and src/passes: modules, and the passes on them.
 #include "bindings/bindings.h"
 #include "passes/shapes/refine_shapes.h"
 #include "passes/simplify/simplify.h"
@@ -38,10 +38,10 @@ void bindPasses(nb::module_ &module) {
       .def("verify", [](const Module &self) { unwrap(self.verify()); })
       .def("clone", &Module::clone)
       .def("refine_shapes", &refineModule, nb::arg("shapes"),
-           "Gives @main's arguments these shapes and carries them through the module.")
+           "Refines @main's arguments to these shapes and propagates them through the module.")
       .def("simplify", &simplifyModule,
            nb::arg("max_folded_elements") = passes::SimplifyOptions().maxFoldedElements,
-           "Computes constants, drops, joins and cancels ops; results stay the same to the last bit.");
+           "Folds constants and removes, merges and cancels ops. Results are bit-exact.");
 }
 
 } // namespace torchere::bindings

@@ -1,5 +1,5 @@
-// torchere._core's part for src/program: the builder that a walk over an FX graph fills, and the program
-// made.
+// torchere._core's part for src/program: the builder that a walk over an FX graph fills, and the resulting
+// program.
 #include "bindings/bindings.h"
 #include "bindings/torch_values.h"
 #include "program/builder.h"
@@ -18,8 +18,8 @@ namespace torchere::bindings {
 
 using namespace program;
 
-/// Keeps a Python object alive from C++; the last owner may be any thread, so the GIL is taken for the
-/// release.
+/// Keeps a Python object alive from C++. The last owner may be on any thread, so the GIL is taken to release
+/// it.
 static std::shared_ptr<const void> keepAlive(nb::object object) {
   return std::shared_ptr<const void>(object.release().ptr(), [](PyObject *pointer) {
     if (!Py_IsInitialized())
@@ -107,13 +107,13 @@ public:
     builder.program().inputs.push_back({kind, std::move(name), std::move(target), persistent, std::nullopt});
   }
 
-  /// The last input added is a constant: the value that the program was captured with.
+  /// Makes the last input a constant: the value that the program was captured with.
   void setInputConstant(nb::handle value) {
     InputSpec &input = builder.program().inputs.back();
     input.constant = unwrap(reader.readArgument(value, {}, input.name, "value")).constant();
   }
 
-  /// Specs come in the order of the main graph's outputs, which are set before.
+  /// Specs come in the order of the main graph's outputs, which must have been set.
   void addOutput(OutputKind kind, std::string target) { unwrap(builder.addOutput(kind, std::move(target))); }
 
   uint32_t addStorage(uintptr_t data, size_t byteSize, nb::object owner) {
@@ -154,7 +154,7 @@ public:
     builder.program().dimensionNames = std::move(names);
   }
 
-  /// Verifies the program and hands it over; the builder is empty afterwards.
+  /// Verifies and returns the program; the builder is empty afterwards.
   std::shared_ptr<Program> finish() {
     auto program = std::make_shared<Program>(builder.finish());
     unwrap(program->verify());
@@ -194,7 +194,7 @@ static std::map<std::string, size_t> countOps(const Program &program) {
   return counts;
 }
 
-/// (name, op, names of the arguments, place) of each node of the main graph.
+/// (name, op, argument names, source place) of each node of the main graph.
 static nb::list listNodes(const Program &program) {
   nb::list nodes;
   for (const Node &node : program.graph.nodes) {

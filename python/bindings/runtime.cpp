@@ -60,7 +60,7 @@ static void bindPlugins(nb::module_ &module) {
   module.def("plugin_directory", &pluginDirectory, "Where `torchere plugins install` puts plugins.");
   module.def(
       "known_plugins", [](const std::vector<PluginLocation> &others) { return unwrap(knownPlugins(others)); },
-      nb::arg("others") = nb::list(), "Every plugin that is known; `others` come last.");
+      nb::arg("others") = nb::list(), "All known plugins; `others` come last.");
   module.def(
       "find_plugin",
       [](const std::string &nameOrPath, const std::vector<PluginLocation> &others) {
@@ -98,7 +98,7 @@ void bindRuntime(nb::module_ &module) {
             return version ? nb::object(nb::make_tuple((*version)[0], (*version)[1], (*version)[2]))
                            : nb::none();
           },
-          "The newest StableHLO that the plugin reads; None when it does not say.")
+          "The newest StableHLO that the plugin reads; None if it does not report one.")
       .def_prop_ro("attributes", [](const Client &self) { return self.plugin().attributes(); })
       .def_prop_ro(
           "compile_counts",
@@ -110,8 +110,8 @@ void bindRuntime(nb::module_ &module) {
             result["loaded"] = counts.loaded;
             return result;
           },
-          "How many programs were compiled, how many were in use already, and how many the cache on disk "
-          "had.")
+          "How many programs were compiled, reused because they were in use already, and loaded from the "
+          "cache on disk.")
       .def("__repr__", [](const Client &self) {
         return fmt::format("Client({}, {} devices)", self.platformName(), self.devices().size());
       });

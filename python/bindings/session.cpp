@@ -19,7 +19,7 @@ using program::Constant;
 using session::Input;
 using session::Session;
 
-/// An attribute of torch; its name where torch is not installed.
+/// An attribute of torch, or its name if torch is not installed.
 static nb::object torchConstant(const std::string &name) {
   nb::object torch = torchOrNone();
   return torch.is_none() ? nb::cast(name) : nb::object(torch.attr(name.c_str()));
@@ -113,7 +113,7 @@ static Constant readConstant(nb::handle value, const Subject &subject, size_t de
 
 namespace {
 
-/// A session and, for each function, the list that its results are put into: constants are there already.
+/// A session with a result list for each function, in which the constants are filled in.
 struct PythonSession {
   std::shared_ptr<Session> session;
   std::vector<nb::object> templates;
@@ -146,7 +146,7 @@ static size_t checkIndex(const PythonSession &self, size_t function) {
   return function;
 }
 
-/// What errors call the input at a position.
+/// How errors refer to the input at a position.
 static std::string inputName(const program::EntryPoint &entryPoint, size_t position) {
   for (const auto *inputs : {&entryPoint.inputs, &entryPoint.unusedInputs})
     for (const program::EntryInput &input : *inputs)
@@ -158,7 +158,7 @@ static std::string inputName(const program::EntryPoint &entryPoint, size_t posit
   return fmt::format("input {}", position);
 }
 
-/// The tuple holds the leaves: reading one runs Python, which may change the list that they came from.
+/// The tuple holds the leaves: reading a leaf runs Python code, which may change the original list.
 static std::vector<Input> readInputs(TensorReader &reader, const program::EntryPoint &entryPoint,
                                      const nb::tuple &leaves) {
   std::vector<Input> inputs;
@@ -175,7 +175,7 @@ static std::vector<Input> readInputs(TensorReader &reader, const program::EntryP
   return inputs;
 }
 
-/// What the user gets of an output.
+/// An output as the user gets it.
 static nb::object toPython(const session::OutputTensor &output) {
   if (const auto *tensor = std::get_if<session::DeviceTensor>(&output.value))
     return nb::cast(DeviceArray{*tensor});
@@ -183,7 +183,8 @@ static nb::object toPython(const session::OutputTensor &output) {
                           : toPythonTensor(output.array());
 }
 
-/// The new value of an input: an array on the device becomes it, a tensor in host memory is written.
+/// The new value of an input: an array on the device is replaced by it, a tensor in host memory is
+/// overwritten.
 static void mutate(nb::handle leaf, const session::OutputTensor &mutation, const Subject &subject) {
   const auto *tensor = std::get_if<session::DeviceTensor>(&mutation.value);
   if (!tensor)
@@ -305,9 +306,9 @@ static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::seque
 void bindSession(nb::module_ &module) {
   bindDeviceArray(module);
   nb::class_<PythonSession>(module, "Session",
-                            "A program on a device, ready to be called, from several threads if need be.")
+                            "A program on a device, ready to be called from any number of threads.")
       .def(nb::new_(&create), nb::arg("client"), nb::arg("bundle"), nb::arg("device") = nb::none(),
-           "The bundle's functions on the client's device of this id (the first when none is given).")
+           "The bundle's functions on the client's device with this id (the first by default).")
       .def(
           "find_function",
           [](const PythonSession &self, std::string_view name) {
@@ -315,23 +316,22 @@ void bindSession(nb::module_ &module) {
           },
           nb::arg("name"), "The index of a function: its place in the bundle.")
       .def("call", &call, nb::arg("function"), nb::arg("leaves"),
-           "Calls the function of this index with the leaves of its arguments; the leaves of its results. "
-           "Tensors "
-           "that the program mutates are written.")
+           "Calls the function with this index on the leaves of its arguments, and returns the leaves of its "
+           "results. Tensors that the program mutates are updated in place.")
       .def("call_on_device", &callOnDevice, nb::arg("function"), nb::arg("leaves"), nb::arg("place") = "",
-           "The same without waiting for the end: results are DeviceArrays. Errors name the place.")
+           "The same without waiting: results are DeviceArrays. Errors name the place.")
       .def("to_device", &toDevice, nb::arg("value"), "A copy of the tensor on the session's device.")
       .def(
           "state_names", [](const PythonSession &self) { return self.session->stateNames(); },
-          "The weights and buffers that some function writes.")
+          "The weights and buffers that functions write.")
       .def("read_weight", &readWeight, nb::arg("name"),
            "The current value of a weight or buffer; later calls do not change it.")
       .def("write_state", &writeState, nb::arg("name"), nb::arg("value"),
            "Sets a state to a copy of the tensor.")
       .def("counts", &counts, nb::arg("function"),
-           "How many calls the function had, and how often its module was refined and made an executable.")
+           "How often the function was called, its module refined, and an executable prepared.")
       .def("memory_statistics", &memoryStatistics, nb::arg("function"), nb::arg("leaves"),
-           "Bytes that a call with these leaves takes: arguments, results, aliases, temporaries, code.");
+           "Bytes that a call with these leaves needs: arguments, results, aliases, temporaries, code.");
 }
 
 } // namespace torchere::bindings

@@ -14,8 +14,8 @@ namespace dlpack = nb::dlpack;
 
 namespace {
 
-/// Names of attributes. What is static here is leaked on purpose: the interpreter ends before static
-/// destructors.
+/// Attribute names. The statics here are leaked on purpose: the interpreter ends before static destructors
+/// run.
 struct Names {
   PyObject *dataPointer = PyUnicode_InternFromString("data_ptr");
   PyObject *dtype = PyUnicode_InternFromString("dtype");
@@ -49,7 +49,7 @@ static PyTypeObject *typeOf(nb::handle module, const char *name) {
   return reinterpret_cast<PyTypeObject *>(nb::object(module.attr(name)).release().ptr());
 }
 
-/// torch, or null when it is not there. Imports it only when asked to.
+/// torch, or null if it is not loaded. Imports it only on request.
 static const Torch *torch(bool import) {
   static const Torch *instance = nullptr;
   static bool isMissing = false;
@@ -85,7 +85,7 @@ void refuse(const Subject &subject, std::string_view what) {
   throw ErrorException{Error{ErrorCode::InvalidArgument, fmt::format("[{}] {}", subject(), what), {}}};
 }
 
-/// str() with what is no UTF-8 (lone surrogates) written as escapes.
+/// str(), with invalid UTF-8 (lone surrogates) written as escapes.
 static std::string textOf(nb::handle object) {
   nb::object bytes = nb::str(object).attr("encode")("utf-8", "backslashreplace");
   return std::string(nb::bytes(bytes).c_str());
@@ -96,7 +96,7 @@ std::string firstLine(const nb::python_error &error) {
   return text.substr(0, text.find('\n'));
 }
 
-/// What a function of torchere.arrays says of the object.
+/// The text that a function of torchere.arrays returns for the object.
 static nb::object askArrays(const char *function, nb::handle object) {
   return nb::module_::import_("torchere.arrays").attr(function)(object);
 }
@@ -132,7 +132,7 @@ static DType readDType(nb::handle object, const Subject &subject) {
   return *dtype;
 }
 
-/// Keeps the object alive; it may be dropped by a thread without the GIL.
+/// Keeps the object alive; may be dropped by a thread without the GIL.
 static std::shared_ptr<const void> keepAlive(nb::object object) {
   return {object.release().ptr(), [](PyObject *kept) {
             if (!nb::is_alive())
@@ -166,7 +166,7 @@ bool TensorReader::isTensor(nb::handle object) {
 }
 
 session::TensorView TensorReader::read(nb::handle object, const Subject &subject) {
-  if (extents.size() == extents.capacity()) // the views that were given refer to it
+  if (extents.size() == extents.capacity()) // existing views refer to it
     throw ErrorException{Error{ErrorCode::Internal, "[reader] more tensors than there is room for", {}}};
   extents.emplace_back();
   const Torch *loaded = torch(false);
@@ -183,7 +183,8 @@ session::TensorView TensorReader::read(nb::handle object, const Subject &subject
   refuse(subject, "unsupported tensor: got " + textOf(askArrays("describe_tensor", tensor)));
 }
 
-/// An object of a subclass as a plain tensor of the same memory: attributes of subclasses say what they like.
+/// An object of a subclass as a plain tensor on the same memory, because attributes of subclasses may say
+/// anything.
 static nb::object plainTensor(nb::handle tensor, const Subject &subject) {
   nb::object plain = askArrays("plain_tensor", tensor);
   if (plain.is_none())
@@ -200,7 +201,7 @@ session::TensorView TensorReader::readTorch(nb::handle tensor, const Subject &su
   session::TensorView view;
   view.dtype = readDType(attribute(plain, n.dtype), subject);
   if (attribute(plain, n.isCpu).ptr() != Py_True) {
-    // Refused by its device; its memory is not touched.
+    // Rejected because of its device; its memory is not touched.
     extents.back().device = nb::cast<std::string>(nb::str(attribute(plain, n.device)));
     view.device = extents.back().device;
     readIntegers(attribute(plain, n.shape), extents.back().shape);
@@ -208,7 +209,7 @@ session::TensorView TensorReader::readTorch(nb::handle tensor, const Subject &su
   }
   try {
     readStrided(plain, view);
-  } catch (nb::python_error &) { // it has no sizes, no strides or no memory
+  } catch (nb::python_error &) { // it lacks sizes, strides or memory
     refuseTensor(tensor, subject);
   }
   const std::vector<int64_t> &shape = extents.back().shape;
@@ -261,8 +262,7 @@ static constexpr std::array<DLType, 20> dlTypes = {{
     {DType::F8E8M0FNU, dlType(Code::Float8_E8M0FNU, 8)},
 }};
 
-/// The row of the type in DLPack; for the raw bits of a type that numpy has from another package, of its
-/// name.
+/// The DLPack type's row; for raw bits of a type that another package added to numpy, the row of its name.
 static std::optional<DType> findDType(const nb::ndarray<nb::ro> &array, const std::string &name) {
   if (!name.empty()) {
     auto named = dtypeFromTorchName(name);
@@ -274,7 +274,7 @@ static std::optional<DType> findDType(const nb::ndarray<nb::ro> &array, const st
   return std::nullopt;
 }
 
-/// numpy's own arrays, and no subclass: those may have a mask, which would be lost.
+/// Only numpy's own arrays: a subclass may have a mask, which would be lost.
 static bool isPlainArray(nb::handle object) {
   static PyTypeObject *array = nullptr;
   if (!array)
@@ -285,7 +285,7 @@ static bool isPlainArray(nb::handle object) {
 
 session::TensorView TensorReader::readArray(nb::handle object, const Subject &subject) {
   nb::ndarray<nb::ro> array;
-  std::string name; // torch's name of the elements, of which the array has the bits
+  std::string name; // torch's name for the element type whose bits the array holds
   auto cannotBeRead = [&] {
     refuse(subject, "unsupported array: got " + textOf(askArrays("describe_array", object)));
   };
@@ -324,12 +324,12 @@ static dlpack::dtype dlTypeOf(DType dtype) {
   throw nb::type_error(fmt::format("[{}] no such type in DLPack", dtypeInfo(dtype).torchName).c_str());
 }
 
-/// Types of one byte that not every version of torch takes by DLPack: they are handed over as bytes.
+/// One-byte types that not every version of torch accepts by DLPack: they are passed as bytes.
 static bool goesAsBytes(DType dtype) {
   return byteSize(dtype) == 1 && dtype != DType::I8 && dtype != DType::U8;
 }
 
-/// The array as one of a framework of nanobind's, its elements as `type`.
+/// The array as one of nanobind's frameworks, with elements of `type`.
 template <class Framework> static nb::object wrap(const runtime::HostArray &array, dlpack::dtype type) {
   auto *kept = new std::shared_ptr<const void>(array.owner);
   nb::capsule owner(

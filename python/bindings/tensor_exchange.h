@@ -1,4 +1,4 @@
-// Python's tensors as views for the core, and the core's arrays as Python's tensors. Both without a copy.
+// Python's tensors as views for the core, and the core's arrays as Python's tensors, both without copies.
 #pragma once
 
 #include "bindings/bindings.h"
@@ -12,7 +12,7 @@
 
 namespace torchere::bindings {
 
-/// The name of the input that is read, for errors; asked only then.
+/// The name of the input being read, for errors; called only then.
 using Subject = std::function<std::string()>;
 
 /// `[subject] what`, as an InvalidArgumentError.
@@ -21,18 +21,18 @@ using Subject = std::function<std::string()>;
 /// "ValueError: its text", the first line.
 std::string firstLine(const nb::python_error &error);
 
-/// Reads the tensors of one call. Its views refer to it; it lets go of the tensors when it is destroyed,
-/// which needs the GIL. (A plugin that is not done with the memory by then keeps them longer.)
+/// Reads the tensors of one call. Views refer to it; it releases the tensors when it is destroyed, which
+/// needs the GIL. (A plugin that still uses the memory by then keeps it longer.)
 class TensorReader {
 public:
-  /// Room for so many tensors.
+  /// Reserves space for this many tensors.
   explicit TensorReader(size_t count);
 
-  /// True for a torch.Tensor, a numpy array, and whatever else has __dlpack__.
+  /// True for a torch.Tensor, a numpy array, and any object with __dlpack__.
   static bool isTensor(nb::handle object);
   /// A view of the tensor, which it keeps alive. Views of conjugated or negated tensors are resolved first.
   /// InvalidArgumentError for a tensor without memory of its own (sparse, fake, a wrapper of other tensors),
-  /// for an array that cannot be read as it lies, and for a dtype that programs have not.
+  /// for an array that cannot be read in place, and for a dtype that programs lack.
   session::TensorView read(nb::handle object, const Subject &subject);
 
 private:
@@ -44,20 +44,21 @@ private:
   void readStrided(nb::handle tensor, session::TensorView &view);
   session::TensorView readArray(nb::handle array, const Subject &subject);
 
-  std::vector<Extents> extents; ///< never grows beyond its capacity: views refer to it
+  std::vector<Extents> extents; ///< never grows beyond its capacity, because views refer to it
   std::vector<std::shared_ptr<const void>> owners;
 };
 
-/// The array as a torch.Tensor when torch is installed, else as a numpy array. It keeps the array's owner
+/// The array as a torch.Tensor if torch is installed, otherwise as a numpy array. Keeps the array's owner
 /// alive.
 nb::object toPythonTensor(const runtime::HostArray &array);
-/// The same as a numpy array. TypeError where numpy lacks the dtype.
+/// The same as a numpy array. TypeError if numpy lacks the dtype.
 nb::object toNumpyArray(const runtime::HostArray &array);
 
-/// Writes the array into a tensor of the user's, as `target.copy_(array)` does.
+/// Copies the array into the user's tensor, as `target.copy_(array)` does.
 void copyInto(nb::handle target, const runtime::HostArray &array, const Subject &subject);
 
-/// A result of the call, which may raise what torch raises: `[subject] what: ValueError: its text`.
+/// Runs a call that may raise an exception of torch's, and converts it: `[subject] what: ValueError: its
+/// text`.
 template <class Call> auto explained(const Subject &subject, std::string_view what, Call &&call) {
   try {
     return call();
@@ -66,10 +67,10 @@ template <class Call> auto explained(const Subject &subject, std::string_view wh
   }
 }
 
-/// The module torch, imported where it is installed, else None.
+/// The module torch if it is installed, otherwise None.
 nb::object torchOrNone();
 
-/// torch.float32 and the like for a dtype; its name when torch is not installed.
+/// torch.float32 and the like for a dtype; its name if torch is not installed.
 nb::object toPythonDType(DType dtype);
 /// Torch's dtype, layout, memory format or device as a constant; empty for other objects.
 std::optional<program::Constant> readTorchConstant(nb::handle object, const Subject &subject);

@@ -1,5 +1,5 @@
-// Values of torch's Python objects as the program's data: arguments of nodes, types of values. Knows torch's
-// classes only by the objects that Python hands over, so that the core needs no libtorch.
+// Converts torch's Python objects to the program's data: arguments of nodes, types of values. Knows torch's
+// classes only as Python objects passed in, so the core does not need libtorch.
 #pragma once
 
 #include "bindings/bindings.h"
@@ -12,7 +12,7 @@
 
 namespace torchere::bindings {
 
-/// The classes and constants of torch that graphs hold.
+/// The classes and constants of torch that occur in graphs.
 class TorchVocabulary {
 public:
   /// `classes` maps "node", "tensor", "sym_int", "sym_float", "sym_bool", "device", "op_overload" and
@@ -34,20 +34,20 @@ public:
 private:
   PyTypeObject *node, *tensor, *symInt, *symFloat, *symBool, *device, *opOverload, *higherOrderOp;
   std::unordered_map<PyObject *, program::Constant> constants;
-  std::vector<nb::object> kept; ///< the objects above, so that their addresses stay theirs
+  std::vector<nb::object> kept; ///< the objects above, kept alive so that their addresses stay unique
 };
 
 /// What the nodes of one graph stand for, by the address of their torch.fx.Node.
 using NodeMap = std::unordered_map<PyObject *, program::Argument>;
 
-/// What is read belongs to the builder's program.
+/// The results belong to the builder's program.
 class TorchValueReader {
 public:
   TorchValueReader(const TorchVocabulary &vocabulary, program::Builder &builder)
       : vocabulary(vocabulary), builder(builder) {}
 
-  /// An argument of node `node`; `name` is the argument's, for errors. Fails on what a program cannot hold:
-  /// an integer of more than 64 bits, a dict, a slice, a tensor, an object.
+  /// An argument of node `node`; `name` is the argument's, for errors. Fails on values that a program cannot
+  /// hold: an integer of more than 64 bits, a dict, a slice, a tensor, an object.
   Result<program::Argument> readArgument(nb::handle value, const NodeMap &nodes, const std::string &node,
                                          const std::string &name);
   /// The type of a node's meta["val"].
@@ -62,7 +62,7 @@ private:
 
   const TorchVocabulary &vocabulary;
   program::Builder &builder;
-  std::unordered_map<std::string, program::SymInt> parsed; ///< texts of SymInts that were read before
+  std::unordered_map<std::string, program::SymInt> parsed; ///< cache of parsed SymInt texts
   std::unordered_map<PyObject *, std::string>
       devices; ///< names of torch.device objects, kept in `keptDevices`
   std::vector<nb::object> keptDevices;

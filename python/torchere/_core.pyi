@@ -26,12 +26,12 @@ class Module:
 
     def refine_shapes(self, shapes: Sequence[Sequence[int]]) -> None:
         """
-        Gives @main's arguments these shapes and carries them through the module.
+        Refines @main's arguments to these shapes and propagates them through the module.
         """
 
     def simplify(self, max_folded_elements: int = 1024) -> None:
         """
-        Computes constants, drops, joins and cancels ops; results stay the same to the last bit.
+        Folds constants and removes, merges and cancels ops. Results are bit-exact.
         """
 
 def interpret(text: str, inputs: Sequence[tuple[str, Sequence[int], bytes]], entry: str = '') -> list[tuple[str, list[int], bytes]]:
@@ -269,7 +269,9 @@ class Bundle:
         """PyTorch/XLA's description of the function, as JSON."""
 
     def signature(self, function: str) -> str:
-        """All that is known of the function's arguments and results, as JSON."""
+        """
+        The complete description of the function's arguments and results, as JSON.
+        """
 
     @property
     def weight_names(self) -> list[str]:
@@ -322,7 +324,7 @@ def plugin_directory() -> pathlib.Path:
     """Where `torchere plugins install` puts plugins."""
 
 def known_plugins(others: Sequence[PluginLocation] = []) -> list[PluginLocation]:
-    """Every plugin that is known; `others` come last."""
+    """All known plugins; `others` come last."""
 
 def find_plugin(name_or_path: str = '', others: Sequence[PluginLocation] = []) -> PluginLocation:
     """
@@ -363,7 +365,9 @@ class Client:
 
     @property
     def stablehlo_version(self) -> object:
-        """The newest StableHLO that the plugin reads; None when it does not say."""
+        """
+        The newest StableHLO that the plugin reads; None if it does not report one.
+        """
 
     @property
     def attributes(self) -> dict[str, str | int | list[int] | float | bool]: ...
@@ -371,7 +375,7 @@ class Client:
     @property
     def compile_counts(self) -> dict:
         """
-        How many programs were compiled, how many were in use already, and how many the cache on disk had.
+        How many programs were compiled, reused because they were in use already, and loaded from the cache on disk.
         """
 
     def __repr__(self) -> str: ...
@@ -383,12 +387,12 @@ def shared_client(name_or_path: str = '', options: dict = {}, others: Sequence[P
 
 class DeviceArray:
     """
-    An array on a device, which may still be computed: a result of StableHLOProgram.call_on_device, and an argument of any call of a program on the same device. What goes wrong in its computation is raised where it is read, each time. Calls never write into it.
+    An array on a device, which may still be in the making: a result of StableHLOProgram.call_on_device, and an argument for calls of any program on the same device. If its computation fails, every read raises the error. Calls never write into it.
     """
 
     @property
     def dtype(self) -> object:
-        """torch.float32 and the like; its name where torch is not installed."""
+        """torch.float32 and the like; the name if torch is not installed."""
 
     @property
     def shape(self) -> tuple: ...
@@ -397,24 +401,24 @@ class DeviceArray:
     def device(self) -> Device: ...
 
     def is_ready(self) -> bool:
-        """Whether it is computed, or its computation failed."""
+        """Whether the computation has ended, successfully or not."""
 
     def block_until_ready(self) -> DeviceArray:
-        """Waits until it is computed; the array."""
+        """Waits until it is computed, and returns it."""
 
     def numpy(self) -> object:
         """
-        The elements as a read-only numpy array: the device's own memory where the host can read it, else a copy. TypeError for dtypes that numpy has not.
+        The elements as a read-only numpy array: a view of the device's memory if the host can read it, otherwise a copy. TypeError for dtypes that numpy lacks.
         """
 
     def torch(self) -> object:
-        """The elements as a torch.Tensor of their own."""
+        """The elements as a torch.Tensor with memory of its own."""
 
     def __array__(self, dtype: object | None = None, copy: object | None = None) -> object: ...
 
     def __dlpack__(self, **kwargs) -> object:
         """
-        The elements in host memory, shared with the array where they need not be copied.
+        The elements in host memory, shared with the array if they need not be copied.
         """
 
     def __dlpack_device__(self) -> tuple: ...
@@ -422,13 +426,11 @@ class DeviceArray:
     def __repr__(self) -> str: ...
 
 class Session:
-    """
-    A program on a device, ready to be called, from several threads if need be.
-    """
+    """A program on a device, ready to be called from any number of threads."""
 
     def __init__(self, client: Client, bundle: Bundle, device: int | None = None) -> None:
         """
-        The bundle's functions on the client's device of this id (the first when none is given).
+        The bundle's functions on the client's device with this id (the first by default).
         """
 
     def find_function(self, name: str) -> int:
@@ -436,19 +438,19 @@ class Session:
 
     def call(self, function: int, leaves: Sequence) -> list:
         """
-        Calls the function of this index with the leaves of its arguments; the leaves of its results. Tensors that the program mutates are written.
+        Calls the function with this index on the leaves of its arguments, and returns the leaves of its results. Tensors that the program mutates are updated in place.
         """
 
     def call_on_device(self, function: int, leaves: Sequence, place: str = '') -> list:
         """
-        The same without waiting for the end: results are DeviceArrays. Errors name the place.
+        The same without waiting: results are DeviceArrays. Errors name the place.
         """
 
     def to_device(self, value: object) -> DeviceArray:
         """A copy of the tensor on the session's device."""
 
     def state_names(self) -> list[str]:
-        """The weights and buffers that some function writes."""
+        """The weights and buffers that functions write."""
 
     def read_weight(self, name: str) -> object:
         """The current value of a weight or buffer; later calls do not change it."""
@@ -458,10 +460,10 @@ class Session:
 
     def counts(self, function: int) -> dict:
         """
-        How many calls the function had, and how often its module was refined and made an executable.
+        How often the function was called, its module refined, and an executable prepared.
         """
 
     def memory_statistics(self, function: int, leaves: Sequence) -> dict:
         """
-        Bytes that a call with these leaves takes: arguments, results, aliases, temporaries, code.
+        Bytes that a call with these leaves needs: arguments, results, aliases, temporaries, code.
         """

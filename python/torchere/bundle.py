@@ -13,7 +13,7 @@ from torchere.arrays import as_array
 
 
 class VariableType(enum.Enum):
-    """Where an argument of a function comes from."""
+    """The source of a function argument."""
 
     INPUT_ARG = "input_arg"
     PARAMETER = "parameter"

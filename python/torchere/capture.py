@@ -184,7 +184,7 @@ class _Capture:
                 self.builder.add_range_constraint(*guard)
 
     def argument_names(self) -> list[str]:
-        """The parameters of forward that were given by position."""
+        """The parameters of forward that were passed by position."""
         for entry in self.exported.module_call_graph:
             if entry.fqn == "" and entry.signature is not None:
                 names = entry.signature.forward_arg_names or []

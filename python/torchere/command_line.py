@@ -1,4 +1,4 @@
-"""The command `torchere`: what needs Python is done here, the rest by the C++ program beside this package."""
+"""The command `torchere`: runs the parts that need Python, and passes the rest on to the C++ program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BINARY = Path(__file__).parent / "bin" / "torchere"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; what plugins.main does gives an exit code, everything else replaces this process."""
+    """Runs the command: returns plugins.main's exit code, or replaces this process by the C++ program."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["plugins"] and arguments[1:2] in (["install"], ["uninstall"]):
         from torchere import plugins

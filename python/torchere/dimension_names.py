@@ -8,7 +8,7 @@ from typing import Any
 
 
 def dimension_names(module: Any, exported_program: Any, dynamic_shapes: Any) -> dict[str, str]:
-    """Symbol -> name ("s77" -> "batch"), for the symbols that stand alone or are the only one of a size."""
+    """Symbol -> name ("s77" -> "batch"), for symbols that are a size by themselves, or the only one in it."""
     import torch
     import torch.utils._pytree as pytree
 

@@ -55,5 +55,5 @@ _CLASSES: dict[str, type[Error]] = {
 
 
 def from_core(code: str, message: str, where: str) -> Error:
-    """The exception of an error of the core."""
+    """The exception for an error of the core."""
     return _CLASSES.get(code, Error)(message, code, where)

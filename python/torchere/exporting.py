@@ -94,8 +94,8 @@ def lower(
     target_version: str | None = None,
     **options: Any,
 ) -> StableHLOProgram:
-    """The steps after torch's ExportedProgram; `timings` records their durations. `names` are those of
-    dynamic dimensions, `options` those of the core's export_program."""
+    """The steps after torch.export; `timings` records their durations. `names` are those of dynamic
+    dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
 
     expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
@@ -154,7 +154,7 @@ def capture_with_torch(
     dynamic_shapes: Any = None,
     strict: bool = False,
 ) -> Any:
-    """torch.export.export of anything that export() takes, with its failures explained."""
+    """torch.export.export of anything that export() accepts, with its failures explained."""
     import torch
 
     module = as_module(target)

@@ -1,7 +1,7 @@
 """torch's guards: its assumptions about sizes during the capture, beyond each dimension's range.
 
-A module may do one thing where one size is larger than another and something else where it is not; the
-captured program holds the way that the example's sizes took.
+A module may branch on whether one size is larger than another; the captured program contains only the branch
+that the example's sizes took.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def unguarded_integers(exported_program: Any) -> frozenset[str]:
 
     environment = _shape_environment(exported_program)
     guards = [guard.expr for guard in environment.guards] if environment is not None else []
-    # A program that was read from a file has them only as text.
+    # A program that was loaded from a file has them only as text.
     if not guards and getattr(exported_program, "_guards_code", None):
         return frozenset()
     guarded = {str(symbol) for guard in guards for symbol in guard.free_symbols}

@@ -1,10 +1,10 @@
-"""The reference interpreter: runs StableHLO directly from its specification, slowly, without a plugin."""
+"""The reference interpreter: runs StableHLO exactly as specified, slowly, without a plugin."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# The dtype names of numpy, or else of ml_dtypes, with StableHLO's.
+# The dtype names of numpy, or else of ml_dtypes, and StableHLO's.
 NAMES = {
     "bool": "i1",
     "int2": "i2",

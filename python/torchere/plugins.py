@@ -54,8 +54,8 @@ _JAX_PLUGINS = "jax_plugins"
 def install(name: str = "cpu", *, wheel: str | os.PathLike[str] | None = None, force: bool = False) -> Path:
     """Installs a plugin for this user and returns the path of its library.
 
-    Does nothing when it is there, unless `force` is set. `wheel` is the file to take it from, for machines
-    without network; its hash is checked all the same.
+    Does nothing if it is installed already, unless `force` is set. `wheel` is a file to install it from, for
+    machines without network access; its hash is checked as well.
     """
     plugin = _published(name)
     target = _directory() / name / plugin.version
@@ -83,7 +83,7 @@ def install(name: str = "cpu", *, wheel: str | os.PathLike[str] | None = None, f
 
 
 def uninstall(name: str = "cpu") -> bool:
-    """Removes what install() put there; False when there was nothing."""
+    """Removes what install() installed; False if there was nothing."""
     directory = _directory() / _checked_name(name)
     if not directory.is_dir():
         return False
@@ -108,20 +108,20 @@ def installed_packages() -> list[_core.PluginLocation]:
 
 
 def known() -> list[_core.PluginLocation]:
-    """Every plugin that can be named; of one name, the first is taken."""
+    """All known plugins; if several have the same name, the first one is used."""
     return _core.known_plugins(installed_packages())
 
 
 def find(name_or_path: str = "") -> _core.PluginLocation:
-    """The plugin of a name or path; of the variable PJRT_DEVICE, or "cpu", when it is empty."""
+    """The plugin with a name or path; if that is empty, the variable PJRT_DEVICE or "cpu" is used."""
     return _core.find_plugin(name_or_path, installed_packages())
 
 
 def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> _core.Client:
-    """The client of a plugin. One serves all callers with equal options, to the end of the process."""
+    """The client of a plugin. One client serves all callers with equal options until the process ends."""
     values = dict(options or {})
     with _without_notices():
-        # Packages come last: discovery takes milliseconds, so only if there is no other plugin.
+        # Packages come last, and only if there is no other plugin: discovering them takes milliseconds.
         with contextlib.suppress(NotFoundError):
             return _core.shared_client(name_or_path, values, [])
         return _core.shared_client(name_or_path, values, installed_packages())
@@ -129,8 +129,8 @@ def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> 
 
 @contextlib.contextmanager
 def _without_notices() -> Iterator[None]:
-    """Silences the line that XLA's plugins write to stderr for each option of a client. The variable
-    is TensorFlow's as well, so it is set only while they read it."""
+    """Silences the line that XLA's plugins write to stderr for each client option. TensorFlow reads
+    the variable as well, so it is set only while the plugin reads it."""
     variable = "TF_CPP_MIN_LOG_LEVEL"
     if variable in os.environ:
         yield
@@ -256,7 +256,7 @@ def _package_directories(module: str) -> list[Path]:
 
 
 def _jax_plugin_directories() -> Sequence[tuple[str, Path]]:
-    """The packages of the namespace jax_plugins, and those that are registered as its entry points."""
+    """The packages of the namespace jax_plugins, and those registered as its entry points."""
     import importlib.metadata
 
     found = []

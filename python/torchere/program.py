@@ -20,9 +20,9 @@ from torchere.trees import name_classes
 class StableHLOProgram:
     """A program in StableHLO with its weights. Made by torchere.export and torchere.load.
 
-    It is called like the module that it came from. State (buffers that the module writes) is carried from
-    call to call; `state_dict()` shows it. Results are torch tensors, or numpy arrays where torch is not
-    installed. Several threads may call it at the same time.
+    It is called like the module that it was exported from. State (buffers that the module writes) is carried
+    from call to call; `state_dict()` returns it. Results are torch tensors, or numpy arrays if torch is not
+    installed. Several threads may call a program at the same time.
     """
 
     def __init__(
@@ -99,25 +99,25 @@ class StableHLOProgram:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the program's default function. DeviceArrays are taken wherever tensors are."""
+        """Calls the program's default function. DeviceArrays are accepted wherever tensors are."""
         return self._call(self._default, args, kwargs)
 
     def evaluate(self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
-        """Calls the function of that name."""
+        """Calls the function with that name."""
         return self._call(method_name, tuple(args), kwargs or {})
 
     def call_on_device(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the program's default function and does not wait: its results are DeviceArrays, which stay on
-        the device until they are read, and which any call of a program on it takes, without a copy. Tensors
-        among the arguments are copied. What goes wrong is raised where a result is read, each time, with the
-        place of this call. State advances at once; a call that fails so late loses it, and whoever reads it
-        or calls again is told. An int that the program computes comes as a DeviceArray, too."""
+        """Calls the program's default function without waiting: its results are DeviceArrays, which stay on
+        the device until they are read. Calls of any program on that device accept them without a copy.
+        Tensors among the arguments are copied. If the execution fails, every read of a result raises the
+        error, with the place of this call. State advances at once; an execution that fails loses it, and
+        later calls and reads of the state raise an error. Ints are returned as DeviceArrays, too."""
         return self._call_on_device(self._default, args, kwargs)
 
     def evaluate_on_device(
         self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Calls the function of that name as call_on_device does."""
+        """Calls the function with that name as call_on_device does."""
         return self._call_on_device(method_name, tuple(args), kwargs or {})
 
     def to_device(self, value: Any) -> _core.DeviceArray:
@@ -125,7 +125,7 @@ class StableHLOProgram:
         return self._ready_session().to_device(value)
 
     def get_stablehlo_text(self, method_name: str | None = None) -> str:
-        """The text of a function's StableHLO module; of the default one where no name is given."""
+        """The text of a function's StableHLO module; the default function's if no name is given."""
         return self._core_bundle.text(self._known(method_name))
 
     def get_stablehlo_bytecode(
@@ -137,7 +137,7 @@ class StableHLOProgram:
         return self._core_bundle.bytecode(self._known(method_name), target_version or self._target_version)
 
     def state_dict(self) -> dict[str, Any]:
-        """name -> tensor, for all parameters and buffers; state with its present value."""
+        """name -> tensor, for all parameters and buffers; state has its current value."""
         read = weight_tensor if has_torch() else as_array
         weights = {name: read(self._core_bundle.weight(name)) for name in self._core_bundle.weight_names}
         if self._session is not None:
@@ -146,8 +146,8 @@ class StableHLOProgram:
         return weights
 
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
-        """The memory of a call of the default function with such arguments, in bytes, as planned by the
-        plugin's compiler: `arguments` (including weights and state) and `results`; `aliases`, the part of the
+        """The bytes that a call of the default function with such arguments needs, as planned by the plugin's
+        compiler: `arguments` (including weights and state) and `results`; `aliases`, the part of the
         results in the memory of donated state; `temporaries`, allocated during the call; `code`.
         Nothing is executed. Not every plugin reports this."""
         convention = self._conventions[self._default]

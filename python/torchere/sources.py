@@ -48,7 +48,7 @@ def _module_of_callable(function: Callable) -> Any:
     def forward(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    # A file name that errors omit: the user's line is the function's.
+    # Errors omit this file name: the user's line is in the function.
     forward.__code__ = forward.__code__.replace(co_filename="<torchere>")
     forward.__signature__ = _signature(function)  # torch names the inputs after it
     object.__setattr__(module, "forward", forward)
@@ -63,7 +63,7 @@ def _signature(function: Callable) -> inspect.Signature:
 
 
 def _referenced(function: Callable) -> dict[str, Any]:
-    """The variables outside the function that its code names, and the object that a callable object is."""
+    """The variables outside the function that its code refers to, and the fields of its object, by name."""
     if isinstance(function, functools.partial):
         values = [*function.args, *function.keywords.values()]
         return _referenced(function.func) | {f"argument_{i}": value for i, value in enumerate(values)}

@@ -1,4 +1,4 @@
-"""PyTorch/XLA's torch_xla.stablehlo under the same names: programs written for it only change the import."""
+"""PyTorch/XLA's torch_xla.stablehlo under the same names: programs written for it change only the import."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class StableHLOExportOptions:
     `include_human_readable_text`: save functions/NAME.mlir. `override_tracing_arguments` and
     `override_tracing_kwargs`: export again with these example arguments. `save_weights`: write weights to
     disk. `export_weights`: keep weights in the program at all. `inline_all_constant`: small tensor constants
-    become part of the module; without it they are arguments. `custom_ops_allowed_in_graph`: namespaces of ops
+    become part of the module; otherwise they are arguments. `custom_ops_allowed_in_graph`: namespaces of ops
     that become stablehlo.custom_call. `export_node_metadata`: locations hold each node's metadata as JSON.
-    Ours alone is `target_version`: the oldest StableHLO that is to read the program.
+    `target_version` is an addition of ours: the oldest StableHLO that must be able to read the program.
     """
 
     include_human_readable_text: bool = True
@@ -102,7 +102,7 @@ def save_torch_model_as_stablehlo(
 
 
 def _retrace(exported_model: Any, options: StableHLOExportOptions) -> Any:
-    """The program exported again with the arguments that the options give, or as it is."""
+    """The program exported again with the arguments in the options, or unchanged if there are none."""
     if options.override_tracing_arguments is None and options.override_tracing_kwargs is None:
         return exported_model
     from torchere.exporting import capture_with_torch

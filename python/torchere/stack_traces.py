@@ -38,7 +38,7 @@ def user_stack_traces() -> Iterator[None]:
 
 
 def _keep_user_frames(tracer: Any, frames: traceback.StackSummary) -> traceback.StackSummary:
-    """What torch keeps, and the frames of other functions below torchere's own."""
+    """The frames that torch keeps, and those of other functions below torchere's own."""
     import torch
 
     kept = {id(frame) for frame in _torchs_filter(tracer, frames)}
@@ -53,8 +53,8 @@ def _keep_user_frames(tracer: Any, frames: traceback.StackSummary) -> traceback.
 
 
 def user_place(error: BaseException) -> str:
-    """The user's line that an exception passed through last, among those that a capture ran: "model.py:31".
-    Empty when there is none."""
+    """The innermost of the user's lines in an exception's traceback, among those that a capture ran:
+    "model.py:31". Empty if there is none."""
     import torch
 
     frames = traceback.extract_tb(error.__traceback__)

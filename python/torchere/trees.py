@@ -1,8 +1,8 @@
 """Trees of arguments and results (torch calls them pytrees) as JSON, so that a saved program needs no torch
 to read them: flattening and rebuilding by that JSON, and the JSON of a torch TreeSpec.
 
-The JSON comes from a file that anybody may have written: no name in it is imported, and only classes that the
-caller hands over are called."""
+The JSON comes from a file that is not trusted: no name in it is imported, and only classes that the caller
+passes in are called."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def name_classes(classes: Iterable[type]) -> Classes:
 
 
 def children_of(spec: Any) -> list[Any]:
-    """The children of a torch.utils._pytree.TreeSpec: a method since 2.10, which warns of the attribute."""
+    """The children of a torch.utils._pytree.TreeSpec: a method since 2.10, which deprecates the attribute."""
     return spec.children() if hasattr(spec, "children") else spec.children_specs
 
 
@@ -95,7 +95,7 @@ def check_keys(keys: list[Any]) -> list[Any]:
 
 
 def _field_names(context: Any, count: int) -> list[str] | None:
-    """The names of a custom node's children, where its context says them (dataclasses, ModelOutput)."""
+    """The names of a custom node's children, if its context contains them (dataclasses, ModelOutput)."""
     candidates = context if isinstance(context, list | tuple) else [context]
     for candidate in [context, *candidates]:
         names = list(candidate) if isinstance(candidate, list | tuple) else None
@@ -155,7 +155,7 @@ def _parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list
 
 
 def _field(value: Any, key: str, path: str) -> Any:
-    """A field of an object by a name from a file: only names of data, never of Python's own attributes."""
+    """A field of an object, by a name from a file: only data, never Python's own attributes."""
     try:
         if isinstance(value, dict):
             return value[key]
@@ -167,7 +167,7 @@ def _field(value: Any, key: str, path: str) -> Any:
 
 
 def _registered_parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list[Any], list[Any]]:
-    """A custom node without names: flattened as its class is registered with torch."""
+    """A custom node without names: flattened as registered with torch for its class."""
     node = _registered("SUPPORTED_NODES", type(value))
     if node is None:
         raise _mismatch(path, value, f"a {tree['type']}")
@@ -185,7 +185,7 @@ def _mismatch(path: str, got: Any, expected: str) -> InvalidArgumentError:
 
 
 def _registered(table: str, cls: type) -> Any:
-    """A class's row in a table of torch's pytrees; None where there is none or torch was not imported."""
+    """A class's entry in a table of torch's pytrees; None if there is none or torch was not imported."""
     pytree = sys.modules.get("torch.utils._pytree")
     return None if pytree is None else getattr(pytree, table).get(cls)
 
@@ -221,7 +221,7 @@ def _build(tree: dict[str, Any], leaves: Iterator[Any], classes: Classes, path: 
 
 
 def _rebuild(tree: dict[str, Any], cls: type, children: list[Any], path: str) -> Any:
-    """An object of a class that the caller allows: as the class is registered with torch, else by keyword."""
+    """An object of a class that the caller allows: built as registered with torch, otherwise by keyword."""
     name, keys = tree["type"], tree.get("keys")
     node = _registered("SUPPORTED_NODES", cls)
     try:

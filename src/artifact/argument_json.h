@@ -9,10 +9,10 @@
 
 namespace torchere::artifact {
 
-/// null, integers, bools, strings and lists are their own JSON; so are finite floats (always with a point or
-/// an exponent). The rest is an object of one key: {"float": "nan"}, {"complex": [re, im]}, {"tuple": [...]},
-/// {"dtype": "float32"}, {"device": "cpu"}, {"layout": "strided"}, {"memory_format": "contiguous_format"}.
-/// Fails for an op, which only arguments of nodes are.
+/// null, integers, bools, strings and lists are encoded as they are, and so are finite floats (always with a
+/// point or an exponent). Everything else is an object with one key: {"float": "nan"}, {"complex": [re, im]},
+/// {"tuple": [...]}, {"dtype": "float32"}, {"device": "cpu"}, {"layout": "strided"}, {"memory_format":
+/// "contiguous_format"}. Fails for an op, which can only be an argument of a node.
 TORCHERE_EXPORT Result<OrderedJson> argumentToJson(const program::Constant &argument,
                                                    std::string_view subject);
 

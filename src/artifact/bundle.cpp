@@ -1,4 +1,4 @@
-// Bundle: the rules that its parts keep together.
+// Bundle: the invariants that connect its parts.
 #include "artifact/bundle.h"
 
 #include "artifact/directory_names.h"

@@ -31,57 +31,57 @@
 namespace torchere::artifact {
 
 /// A lowered function: its signature, and its StableHLO module as text, as a portable artifact, or in memory.
-/// At least one of the three is there (function_module.h makes each of another).
+/// At least one of the three is present (function_module.h converts between them).
 struct Function {
   program::EntryPoint entryPoint;
   std::string text = {};
   std::string bytecode = {};
-  /// What was exported in this process: nothing needs to be parsed.
+  /// The module of a function that was exported in this process, so that nothing has to be parsed.
   std::shared_ptr<const stablehlo::SharedModule> module = {};
-  bool printsLocations = false; ///< whether what is made of `module` holds its locations
+  bool printsLocations = false; ///< whether text and bytecode made from `module` include its locations
 };
 
 struct Bundle {
   std::vector<Function> functions; ///< at least one; the first is the default
   std::unordered_map<std::string, program::Weight> stateDict;
   std::vector<program::Weight> constants; ///< by EntryInput::position
-  /// False when the weights were left out on purpose: then the state dict is empty.
+  /// False if the weights were left out on purpose; the state dict is then empty.
   bool hasWeights = true;
 };
 
-/// Adds a lowered program to a bundle. Its constants follow those that are there (their positions in the
-/// entry point are moved); a weight whose name is there has to be the same view of the same memory.
+/// Adds a lowered program to a bundle. Its constants are appended (which shifts their positions in the entry
+/// point); a weight whose name is in use must be the same view of the same memory.
 TORCHERE_EXPORT Status addFunction(Bundle &bundle, Function function,
                                    const std::unordered_map<std::string, program::Weight> &stateDict,
                                    const std::vector<program::Weight> &constants);
 
-/// The index of a function; NotFound lists the names that there are.
+/// The index of a function; NotFound lists the existing names.
 TORCHERE_EXPORT Result<size_t> findFunction(const Bundle &bundle, std::string_view name);
 
 struct SaveOptions {
   bool saveWeights = true;
-  bool includeText = true; ///< functions/NAME.mlir, beside functions/NAME.bytecode
-  /// Replaces a directory that holds a saved program, and nothing that its index does not name.
+  bool includeText = true; ///< functions/NAME.mlir, in addition to functions/NAME.bytecode
+  /// Replaces a directory that holds a saved program and no files that its index does not name.
   bool overwrite = false;
   bool withDigests = false; ///< in manifest.json, for LoadOptions::verify
-  /// The StableHLO version that reads functions/NAME.bytecode.
+  /// The StableHLO version that functions/NAME.bytecode targets.
   vhlo::Version target = vhlo::defaultVersion;
 };
 
 struct LoadOptions {
-  bool mapWeights = true; ///< false: as if they had been left out
-  /// Reads every file and compares it with its digest; the program has to be saved with them.
+  bool mapWeights = true; ///< false: as if they had been left out of the program
+  /// Reads every file and compares it with its digest; requires a program that was saved with digests.
   bool verify = false;
 };
 
-/// Writes the directory under a temporary name beside `path`, waits until the disk has it, then renames it:
-/// nothing half written is ever seen, not by other processes and not after the end of this one or of the
-/// machine. Parents are created. The files depend on the bundle and the options alone.
+/// Writes the directory under a temporary name next to `path`, syncs it to disk, then renames it: no other
+/// process, and nothing that survives a crash, ever sees a half-written directory. Creates parents. The files
+/// depend only on the bundle and the options.
 TORCHERE_EXPORT Status save(const Bundle &bundle, const std::filesystem::path &path,
                             const SaveOptions &options = {});
 
-/// Reads a directory written by save() or by PyTorch/XLA. Weights are views of mapped files. A directory that
-/// save() replaces meanwhile is read again: what is loaded is the old program or the new one.
+/// Reads a directory written by save() or by PyTorch/XLA. Weights are views of mapped files. If save()
+/// replaces the directory in the meantime, it is read again: the result is the old program or the new one.
 TORCHERE_EXPORT Result<Bundle> load(const std::filesystem::path &path, const LoadOptions &options = {});
 
 /// Checks that names can be files, that weights lie in their storages and that every function's inputs name

@@ -1,4 +1,4 @@
-// Which files of a directory are those of the saved program in it, by the program's own index.
+// Which files of a directory belong to the saved program in it, according to its own index.
 #include "artifact/directory_contents.h"
 
 #include "artifact/directory_names.h"
@@ -70,7 +70,7 @@ static Result<std::set<std::string>> filesOfMetas(const Folder &folder,
   return names;
 }
 
-/// What lies in the directory, and below the folders of a program.
+/// The entries of the directory, and of the subfolders that a program has.
 static Result<std::vector<FolderEntry>> listProgram(const Folder &folder) {
   TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.list());
   for (std::string_view name : ownFolders) {
@@ -85,7 +85,8 @@ static Result<std::vector<FolderEntry>> listProgram(const Folder &folder) {
   return entries;
 }
 
-/// Removed last: 1 the .meta files with their folder, 2 manifest.json. Of folders the inner ones go first.
+/// Higher ranks are removed later: 1 for the .meta files and their folder, 2 for manifest.json. Inner folders
+/// come before outer ones.
 static std::tuple<int, bool, size_t> removalRank(const FolderEntry &entry) {
   bool isMeta = entry.name == functionFolder || isMetaName(entry.name);
   int index = entry.name == manifestName ? 2 : isMeta ? 1 : 0;
@@ -128,7 +129,7 @@ Status removeProgram(const Folder &folder, const DirectoryContents &contents,
                      const std::filesystem::path &path) {
   for (const FolderEntry &entry : contents.own) {
     Status status = folder.remove(entry);
-    if (!status && status.error().code != ErrorCode::AlreadyExists) // a folder that others have filled stays
+    if (!status && status.error().code != ErrorCode::AlreadyExists) // a folder that holds other files stays
       return status;
   }
   if (::rmdir(path.c_str()) != 0 && errno != ENOENT)

@@ -10,7 +10,7 @@
 
 namespace torchere::artifact {
 
-/// How large manifest.json, .meta and .signature.json may be.
+/// The maximum size of manifest.json, .meta and .signature.json.
 inline constexpr size_t jsonSizeLimit = size_t(256) << 20;
 
 /// The names of the program's files according to its manifest, without manifest.json itself, sorted.

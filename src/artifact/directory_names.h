@@ -35,7 +35,7 @@ inline std::string constantName(size_t index) {
   return fmt::format("constants/{}", index);
 }
 
-/// Refuses names of functions that are no single file name.
+/// Rejects function names that are not a single file name.
 Status checkFunctionName(std::string_view name);
 
 } // namespace torchere::artifact

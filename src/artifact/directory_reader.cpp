@@ -24,7 +24,7 @@ static constexpr size_t textSizeLimit = size_t(4) << 30;
 
 namespace {
 
-/// Reads by the folder that is held open, never by its path: that may name another one by now.
+/// Reads through the open folder, never through its path, which may name another folder by now.
 class DirectoryReader {
 public:
   DirectoryReader(const Folder &folder, const LoadOptions &options) : folder(folder), options(options) {}
@@ -57,7 +57,7 @@ private:
     return {};
   }
 
-  /// As the manifest lists them; without one, every NAME.meta, "forward" first.
+  /// As listed in the manifest; without one, every NAME.meta, "forward" first.
   Result<std::vector<std::string>> functionNames() const {
     if (manifest) {
       for (const std::string &name : manifest->functions)
@@ -99,8 +99,8 @@ private:
     return function;
   }
 
-  /// The bytecode, which is smaller and quicker to read than the text; the text where there is no bytecode,
-  /// or one of a StableHLO that is newer than ours.
+  /// The bytecode, which is smaller and faster to read than the text. The text is used if there is no
+  /// bytecode, or if it is of a newer StableHLO than ours.
   Status readModuleFiles(const std::string &name, Function &function) {
     if (folder.has(bytecodeName(name))) {
       TORCHERE_ASSIGN(function.bytecode, folder.read(bytecodeName(name), textSizeLimit));
@@ -125,7 +125,7 @@ private:
     return {};
   }
 
-  /// What the functions say about the weight or constant.
+  /// What the functions require of the weight or constant.
   const EntryInput *findInput(auto &&matches) const {
     for (const Function &function : bundle.functions)
       for (const EntryInput &input : function.entryPoint.inputs)
@@ -185,7 +185,7 @@ private:
       if (entry.sameAs.empty()) {
         TORCHERE_ASSIGN(weight, readListed(weightName(entry.name), entry));
       } else {
-        weight = bundle.stateDict.at(entry.sameAs); // readManifest() saw it before this one
+        weight = bundle.stateDict.at(entry.sameAs); // readManifest() has checked that it precedes this one
         weight.name = entry.name;
       }
       if (!bundle.stateDict.emplace(entry.name, std::move(weight)).second)
@@ -195,7 +195,7 @@ private:
     return {};
   }
 
-  /// Every file under data/, as PyTorch/XLA writes them; hidden files belong to the desktop.
+  /// Every file under data/, as PyTorch/XLA writes them; hidden files belong to the desktop environment.
   Status readFoundWeights() {
     TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.listAll(weightFolder));
     for (const FolderEntry &entry : entries) {

@@ -21,7 +21,7 @@ namespace torchere::artifact {
 
 namespace fs = std::filesystem;
 
-/// How many names are tried, and how often another process may put a directory in the way.
+/// How many names to try, and how often to retry if another process puts a directory in the way.
 static constexpr int attempts = 100;
 
 Result<fs::path> resolveTarget(const fs::path &path) {
@@ -82,13 +82,13 @@ static Lock lockDirectory(const fs::path &path, Descriptor &descriptor) {
     return errno == ENOENT ? Lock::Gone : Lock::NotOffered;
   if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0)
     return errno == EWOULDBLOCK ? Lock::HeldByOther : Lock::NotOffered;
-  struct stat held, named; // it may have been removed, or exchanged, before it was locked
+  struct stat held, named; // it may have been removed or exchanged before the lock was taken
   bool isSame = ::fstat(descriptor.number(), &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
                 held.st_dev == named.st_dev && held.st_ino == named.st_ino;
   return isSame ? Lock::Held : Lock::Gone;
 }
 
-/// Removes a program with a temporary name, unless it contains a file that no program has.
+/// Removes a program with a temporary name, unless it contains a foreign file.
 static Status removeTemporary(const fs::path &path) {
   TORCHERE_ASSIGN(Folder folder, Folder::open(path));
   TORCHERE_ASSIGN(DirectoryContents contents, examineContents(folder));
@@ -121,7 +121,8 @@ Result<DirectoryReplacement> DirectoryReplacement::create(const fs::path &target
   DirectoryReplacement replacement(target, overwrite);
   TORCHERE_TRY(replacement.makeParents());
   std::error_code error;
-  // A file system that cannot exchange names has moments without `target`: then what is left may be all.
+  // Without atomic exchange there are moments when `target` is missing: the leftover may then be the only
+  // copy.
   if (fs::exists(target, error))
     removeAbandoned(target);
   TORCHERE_TRY(replacement.makeTemporary());
@@ -185,7 +186,7 @@ Status DirectoryReplacement::exchange() {
 
 Status DirectoryReplacement::takePlace() {
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    // A directory takes the name of an empty one; of a full one it does not.
+    // A directory can be renamed over an empty one, but not over a non-empty one.
     if (std::rename(temporary.c_str(), place.c_str()) == 0) {
       temporary.clear();
       return {};
@@ -193,10 +194,10 @@ Status DirectoryReplacement::takePlace() {
     if (errno != ENOTEMPTY && errno != EEXIST)
       return systemError(place, "cannot be replaced", errno);
     TORCHERE_TRY(checkTarget(place, overwrite)); // again: it may have been filled since
-    Descriptor old; // locked, so that another save does not remove it before the disk has the new one
+    Descriptor old; // locked, so that no other save removes it before the new one is on disk
     lockDirectory(place, old);
     Status status = exchange();
-    if (!status && status.error().code == ErrorCode::NotFound) // it is gone by now
+    if (!status && status.error().code == ErrorCode::NotFound) // it has been removed since
       continue;
     TORCHERE_TRY(std::move(status));
     holdsOld = true;

@@ -8,7 +8,8 @@
 
 namespace torchere::artifact {
 
-/// The absolute path that a save to `path` writes, links to directories resolved, without a trailing slash.
+/// The absolute path that a save to `path` writes: links to directories are resolved, without a trailing
+/// slash.
 Result<std::filesystem::path> resolveTarget(const std::filesystem::path &path);
 
 /// A new directory under a temporary name next to `target`, renamed by commit(), else removed.
@@ -16,17 +17,16 @@ Result<std::filesystem::path> resolveTarget(const std::filesystem::path &path);
 /// is stale, left by a killed process, and is removed by the next replacement of the same target.
 class DirectoryReplacement {
 public:
-  /// Checks that the save destroys nothing: there is no such file, or an empty directory, or, with
-  /// `overwrite`, a directory in which every file is named by the index of the program in it. Parents are
-  /// created.
+  /// Checks that the save destroys nothing: the target does not exist, is an empty directory or, with
+  /// `overwrite`, is a directory in which every file is named by the index of its program. Creates parents.
   static Result<DirectoryReplacement> create(const std::filesystem::path &target, bool overwrite);
   DirectoryReplacement(DirectoryReplacement &&other) noexcept;
   DirectoryReplacement &operator=(DirectoryReplacement &&other) = delete;
   ~DirectoryReplacement();
 
-  /// Where the files are written.
+  /// The directory to write the files to.
   const std::filesystem::path &path() const { return temporary; }
-  /// The path that they will have, which errors name.
+  /// Their final path, which errors name.
   const std::filesystem::path &target() const { return place; }
 
   /// Syncs the new directory to disk, renames it, syncs the rename, and removes the old
@@ -46,7 +46,7 @@ private:
   bool overwrite;
   std::filesystem::path temporary; ///< empty when there is none
   Descriptor lock;
-  std::filesystem::path oldestParent; ///< the nearest that was there before
+  std::filesystem::path oldestParent; ///< the innermost parent that already existed
   bool holdsOld = false;              ///< the temporary name is that of the old directory
 };
 

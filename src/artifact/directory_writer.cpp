@@ -20,7 +20,7 @@ namespace torchere::artifact {
 namespace fs = std::filesystem;
 using program::Weight;
 
-/// The weights sorted by name; a weight that is the same view as an earlier one is the same as that.
+/// The weights sorted by name; a weight that is the same view as an earlier one refers to that one.
 static std::vector<WeightEntry> listWeights(const Bundle &bundle) {
   std::map<std::string_view, const Weight *> sorted;
   for (const auto &[name, weight] : bundle.stateDict)
@@ -54,8 +54,8 @@ static Manifest makeManifest(const Bundle &bundle, const SaveOptions &options) {
 
 namespace {
 
-/// Writes the files of a bundle, manifest.json first: from then on, what a killed process leaves is known for
-/// a program's. Errors name the files by where the directory will be.
+/// Writes the files of a bundle, manifest.json first: from then on, files left by a killed process can be
+/// recognized as a program's. Errors name the files by their final paths.
 class DirectoryWriter {
 public:
   DirectoryWriter(const Bundle &bundle, const SaveOptions &options, const DirectoryReplacement &directory)
@@ -80,7 +80,7 @@ private:
     return error ? systemError(shown / name, "cannot be created", error.value()) : Status();
   }
 
-  /// A new file, of which `fill(writer)` writes the contents.
+  /// Creates a file and lets `fill(writer)` write its contents.
   template <class Fill> Status writeNewFile(const std::string &name, Fill fill) {
     TORCHERE_ASSIGN(FileWriter file, FileWriter::create(root / name, {.shown = shown / name,
                                                                       .withDigest = options.withDigests}));
@@ -97,7 +97,7 @@ private:
     return writeNewFile(name, [&](FileWriter &file) { return writeWeight(weight, file); });
   }
 
-  /// In place of the one without digests where they are known by now.
+  /// Replaces the first manifest, which has no digests, once they are known.
   Status writeManifest() {
     for (const auto &[name, digest] : digests)
       manifest.files.push_back(digest);
@@ -136,7 +136,7 @@ private:
     return {};
   }
 
-  /// Gives the file of a weight a second name; a copy where the file system has no hard links.
+  /// Gives a weight's file a second name; copies it if the file system has no hard links.
   Status writeAlias(const std::string &name, const WeightEntry &entry) {
     std::error_code error;
     fs::create_hard_link(root / weightName(entry.sameAs), root / name, error);

@@ -1,4 +1,4 @@
-// Reads, prints and writes the modules of functions.
+// Parses, prints and serializes the modules of functions.
 #include "artifact/function_module.h"
 
 #include "passes/compatibility/serialize_expanded.h"
@@ -24,7 +24,7 @@ Result<std::string> moduleText(const Function &function) {
   return shared->read([&](const stablehlo::Module &module) { return module.text(function.printsLocations); });
 }
 
-// Text with locations has an alias for one at least.
+// Text with locations has at least one alias.
 bool hasLocations(const Function &function) {
   if (function.module)
     return function.printsLocations;

@@ -1,4 +1,4 @@
-// The module of a function, in whichever form it has it.
+// The module of a function, in whichever form is available.
 #pragma once
 
 #include "artifact/bundle.h"
@@ -9,18 +9,18 @@
 
 namespace torchere::artifact {
 
-/// The one in memory; else read, from the bytecode where there is any, else from the text.
+/// The module in memory; otherwise parsed, from the bytecode if there is any, else from the text.
 TORCHERE_EXPORT Result<std::shared_ptr<const stablehlo::SharedModule>> readModule(const Function &function);
 
-/// Whether the module says where its ops come from. Text without locations is parsed with those of its own
-/// lines, which nobody wants to keep.
+/// Whether the module says where its ops come from. If not, parsing assigns locations in the text itself,
+/// which are useless.
 TORCHERE_EXPORT bool hasLocations(const Function &function);
 
-/// The module's text: the function's own, or printed.
+/// The module's text: the stored one, or printed.
 TORCHERE_EXPORT Result<std::string> moduleText(const Function &function);
 
-/// The module as a portable artifact that StableHLO `target` reads: the function's own bytes if they are for
-/// that version, or written. Errors name the op that `target` cannot hold.
+/// The module as a portable artifact that StableHLO `target` can read: the stored bytes if they are of that
+/// version, otherwise newly serialized. Errors name the op that `target` cannot express.
 TORCHERE_EXPORT Result<std::string> moduleBytecode(const Function &function, const vhlo::Version &target);
 
 } // namespace torchere::artifact

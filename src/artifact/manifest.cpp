@@ -1,4 +1,4 @@
-// manifest.json: which functions, weights and constants a saved program has.
+// manifest.json: the functions, weights and constants of a saved program.
 #include "artifact/manifest.h"
 
 #include "artifact/shared_fields.h"

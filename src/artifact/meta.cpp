@@ -160,7 +160,7 @@ private:
       entryPoint.userInputCount = std::max(entryPoint.userInputCount, input.position + 1);
       if (type == "NoneType") {
         entryPoint.constantInputs.push_back({input.name, input.position, {}});
-      } else if (type.empty() && !(dtype == "bool" && isScalar)) { // which may be a bool or a tensor of one
+      } else if (type.empty() && !(dtype == "bool" && isScalar)) { // may be a Python bool
         input.type = readSignature(pair[1], "s");
         entryPoint.unusedInputs.push_back(std::move(input));
       }
@@ -201,7 +201,7 @@ private:
                 *outputLeaves, entryPoint.userOutputCount);
   }
 
-  /// The number of leaves; none where the file has no tree.
+  /// The number of leaves; none if the file has no tree.
   std::optional<int64_t> readTree(std::string_view key, TreeSpec &tree,
                                   int64_t (*check)(const JsonCursor &)) {
     std::optional<JsonCursor> member = root.optional(key);

@@ -1,4 +1,4 @@
-// Fields that several JSON files of a saved program have.
+// Fields that occur in several JSON files of a saved program.
 #include "artifact/shared_fields.h"
 
 namespace torchere::artifact {

@@ -1,4 +1,4 @@
-// Fields that several JSON files of a saved program have.
+// Fields that occur in several JSON files of a saved program.
 #pragma once
 
 #include "base/dtype.h"
@@ -6,10 +6,10 @@
 
 namespace torchere::artifact {
 
-/// Fails unless the key "format" is `expected`.
+/// Fails unless the value of "format" is `expected`.
 void checkFormat(const JsonCursor &root, int64_t expected);
 
-/// The key "dtype", by torch's name.
+/// The value of "dtype", a torch name.
 DType readDType(const JsonCursor &owner);
 
 } // namespace torchere::artifact

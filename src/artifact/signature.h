@@ -1,4 +1,4 @@
-// .signature.json: the whole of a program::EntryPoint, written and read.
+// .signature.json: a complete program::EntryPoint, written and read.
 #pragma once
 
 #include "base/error.h"
@@ -12,7 +12,7 @@ namespace torchere::artifact {
 /// The newest format that this version writes and reads.
 inline constexpr int64_t signatureFormat = 1;
 
-/// More leaves than the inputs or outputs of any program have; files that claim more are rejected.
+/// The maximum number of leaves of inputs or of outputs; files that claim more are rejected.
 inline constexpr int64_t leafLimit = 1 << 20;
 
 /// Fails for a constant that is a reference, and for a tree that is not JSON.

@@ -1,4 +1,4 @@
-// .signature.json: the whole of a program::EntryPoint, read.
+// .signature.json: a complete program::EntryPoint, read.
 #include "artifact/signature.h"
 
 #include "artifact/argument_json.h"
@@ -55,7 +55,7 @@ private:
     return type;
   }
 
-  /// The key, whose value is one of the names of an enumeration.
+  /// The value of a key, which is one of an enum's names.
   template <class Enum>
   static Enum readName(const JsonCursor &json, std::string_view key,
                        const std::array<std::string_view, 4> &names) {
@@ -108,7 +108,7 @@ private:
     }
   }
 
-  /// A bound that is null is the unbounded one.
+  /// A null bound means unbounded.
   void readRanges() {
     for (JsonCursor json : root.array("range_constraints")) {
       RangeConstraint &constraint = entryPoint.rangeConstraints.emplace_back();
@@ -133,7 +133,7 @@ private:
 
 } // namespace
 
-/// The trees are well formed and have a leaf for each value; those of other tools may be absent.
+/// Checks that the trees are well formed and have one leaf per value; other tools' files may lack them.
 static void checkTrees(const JsonCursor &root, const EntryPoint &entryPoint) {
   for (bool isInput : {true, false}) {
     std::optional<JsonCursor> tree = root.member(isInput ? "input_tree" : "output_tree").optional("tree");

@@ -1,4 +1,4 @@
-// The invariants of a program::EntryPoint, from whatever file it was read.
+// The invariants of a program::EntryPoint, whichever file it was read from.
 #include "artifact/signature.h"
 
 #include "artifact/signature_names.h"

@@ -1,4 +1,4 @@
-// .signature.json: the whole of a program::EntryPoint, written.
+// .signature.json: a complete program::EntryPoint, written.
 #include "artifact/signature.h"
 
 #include "artifact/argument_json.h"

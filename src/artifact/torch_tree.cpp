@@ -1,18 +1,18 @@
-// Pytrees in PyTorch/XLA's files: torch's text of a tree turned into the JSON of program::TreeSpec.
+// Pytrees in PyTorch/XLA's files: converts torch's text of a tree to the JSON of program::TreeSpec.
 #include "artifact/torch_tree.h"
 
 #include "base/json_cursor.h"
 
 namespace torchere::artifact {
 
-/// The keys of a dict, whose context is their list as JSON text. A defaultdict stores them separately.
+/// The keys of a dict. Its context is their list as JSON text; a defaultdict stores them separately.
 static Json dictKeys(const JsonCursor &node, std::string_view type) {
   if (type == "collections.defaultdict")
     return node.member("context").member("dict_context").json();
   return node.take(parseJson(node.text("context"), "pytree context"));
 }
 
-/// The node without its children, in the forms that the Python package gives to torch's classes.
+/// The node without its children, in the form that the Python package uses for torch's classes.
 static OrderedJson convertKind(const JsonCursor &node, const std::string &type, size_t childCount) {
   if (type == "builtins.tuple" || type == "builtins.list")
     return {{"kind", type.substr(type.find('.') + 1)}};

@@ -1,4 +1,4 @@
-// Pytrees in PyTorch/XLA's files: torch's text of a tree turned into the JSON of program::TreeSpec.
+// Pytrees in PyTorch/XLA's files: converts torch's text of a tree to the JSON of program::TreeSpec.
 #pragma once
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// Checks a file's trees of arguments and results, as in program::TreeSpec, before they are walked.
+// Checks a file's trees of arguments and results, in program::TreeSpec's JSON, before they are walked.
 #include "artifact/tree_check.h"
 
 #include <fmt/ranges.h>
@@ -12,12 +12,12 @@ namespace torchere::artifact {
 static constexpr std::array<std::string_view, 7> kinds = {"leaf", "none",       "tuple", "list",
                                                           "dict", "namedtuple", "custom"};
 
-/// The key by Python's equality: True equals 1, and 1 equals 1.0.
+/// The key under Python's equality: True equals 1, and 1 equals 1.0.
 static Json comparable(const Json &key) {
   return key.is_boolean() ? Json(key.get<bool>() ? 1 : 0) : key;
 }
 
-/// One key for each child, all different; those of a class are the names of its fields.
+/// Checks for one distinct key per child; the keys of a class are its field names.
 static void checkKeys(const JsonCursor &keys, bool areNames, size_t childCount) {
   JsonElements elements = keys.elements();
   if (elements.size() != childCount)

@@ -1,4 +1,4 @@
-// Checks a file's trees of arguments and results, as in program::TreeSpec, before they are walked.
+// Checks a file's trees of arguments and results, in program::TreeSpec's JSON, before they are walked.
 #pragma once
 
 #include "base/json_cursor.h"

@@ -12,7 +12,7 @@ namespace torchere::artifact {
 
 static constexpr size_t pieceSize = 1 << 20; // bytes read at once
 
-/// Reads instead of mapping: a disk error is then an error, not a signal.
+/// Reads rather than maps the file, so that a disk error is an error and not a signal.
 static Status compare(const Folder &folder, const FileDigest &expected) {
   std::filesystem::path path = folder.path() / expected.name;
   TORCHERE_ASSIGN(Descriptor file, folder.openFile(expected.name));
@@ -54,7 +54,7 @@ Result<std::vector<FileFinding>> findDamage(const Folder &folder) {
   std::map<std::string, FileFinding> findings;
   for (const FileDigest &file : manifest.files)
     findings[file.name] = examine(folder, file);
-  for (const std::string &name : namedFiles(manifest)) // a file that would be read
+  for (const std::string &name : namedFiles(manifest)) // a file that a load would read
     if (!findings.contains(name) && folder.has(name))
       findings[name] = {name, FileState::Damaged, "has no digest in manifest.json"};
   TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.listAll());

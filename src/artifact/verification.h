@@ -1,5 +1,5 @@
 // Compares a saved program's files with the digests in its manifest.json. This detects damage, not tampering:
-// whoever can write the files can write the digests as well.
+// anyone who can write the files can write the digests as well.
 #pragma once
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ enum class FileState {
   Intact,
   Damaged,
   Missing,
-  Unlisted, ///< no part of the program
+  Unlisted, ///< not part of the program
 };
 
 struct FileFinding {
@@ -24,14 +24,14 @@ struct FileFinding {
   std::string detail; ///< "wrong digest: got X, expected Y"; empty for an intact file
 };
 
-/// A finding for every file that manifest.json lists, or that lies in the directory; sorted by name. Fails
-/// when the program was saved without digests.
+/// A finding for every file that manifest.json lists or that is in the directory, sorted by name. Fails if
+/// the program was saved without digests.
 Result<std::vector<FileFinding>> findDamage(const Folder &folder);
 
-/// The same of the directory at `path`.
+/// The same for the directory at `path`.
 TORCHERE_EXPORT Result<std::vector<FileFinding>> verifyFiles(const std::filesystem::path &path);
 
-/// The error of the first damaged or missing file, if there is one.
+/// The error of the first damaged or missing file, if any.
 TORCHERE_EXPORT Status statusOf(const std::vector<FileFinding> &findings, const std::filesystem::path &path);
 
 } // namespace torchere::artifact

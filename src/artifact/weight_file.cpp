@@ -1,4 +1,4 @@
-// Weights as npy files: streamed out of their storages, and mapped back as views.
+// Weights as npy files: streamed from their storages, and mapped back as views.
 #include "artifact/weight_file.h"
 
 #include "base/file.h"
@@ -19,7 +19,8 @@ Status verifyWeight(const Weight &weight, std::string_view subject) {
     return invalidArgument("[{}] got {} strides for the shape {}, expected {}", subject,
                            weight.strides.size(), program::shapeText(weight.shape), weight.shape.size());
   bool isEmpty = false;
-  // The view's first and last element in its storage; 128 bits hold the sum of 64 products of 63 bits.
+  // The view's first and last element in its storage. 128 bits hold the sum of 64 products of two 63-bit
+  // numbers.
   __int128 first = weight.storageOffset, last = weight.storageOffset;
   for (size_t index = 0; index < weight.shape.size(); ++index) {
     int64_t size = weight.shape[index];
@@ -71,8 +72,8 @@ private:
 
 } // namespace
 
-/// Writes the elements in C order: the innermost dimensions that lie without gaps are runs, the others are
-/// stepped through like the digits of a counter.
+/// Writes the elements in C order: the innermost contiguous dimensions form runs, the others are stepped
+/// through like the digits of a counter.
 static Status writeElements(FileWriter &file, const Weight &weight) {
   size_t itemSize = byteSize(weight.dtype);
   size_t outer = weight.shape.size();
@@ -85,7 +86,7 @@ static Status writeElements(FileWriter &file, const Weight &weight) {
 
   PieceWriter writer(file);
   std::vector<int64_t> counter(outer, 0);
-  int64_t offset = 0; // elements from the view's first
+  int64_t offset = 0; // in elements, from the view's first
   for (bool more = true; more;) {
     TORCHERE_TRY(writer.add(weight.data() + offset * static_cast<int64_t>(itemSize), runSize));
     size_t digit = outer;
@@ -106,8 +107,7 @@ Status writeWeight(const Weight &weight, FileWriter &file) {
   return weight.elementCount() > 0 ? writeElements(file, weight) : Status();
 }
 
-/// The elements of a mapped file, in place. Old versions of numpy did not align them: such files are
-/// copied.
+/// The elements of a mapped file, in place. Old versions of numpy did not align them; such files are copied.
 static Storage storageOf(std::shared_ptr<const MappedFile> file, const NpyHeader &header) {
   constexpr size_t minimumAlignment = 16; // of the widest element
   std::span<const std::byte> data = file->bytes().subspan(header.dataOffset);

@@ -1,4 +1,4 @@
-// Weights as npy files: streamed out of their storages, and mapped back as views.
+// Weights as npy files: streamed from their storages, and mapped back as views.
 #pragma once
 
 #include "base/error.h"
@@ -16,12 +16,12 @@ namespace torchere::artifact {
 /// Checks that every element of the view lies in the weight's storage. `subject` starts the error.
 Status verifyWeight(const program::Weight &weight, std::string_view subject);
 
-/// Writes an npy file in C order. A contiguous view is written directly; others are gathered piece by
+/// Writes an npy file in C order. A contiguous view is written directly; other views are gathered piece by
 /// piece. The weight must have passed verifyWeight().
 TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, FileWriter &file);
 
-/// Maps an npy file: the weight's storage is the mapping, and owns it. `dtype` is the expected type, also of
-/// raw bytes; without it the file's own type is used. Files in Fortran order become strided views.
+/// Maps an npy file; the weight's storage owns the mapping. `dtype` is the expected type, and the type of raw
+/// bytes; without it, the file's own type is used. Files in Fortran order become strided views.
 TORCHERE_EXPORT Result<program::Weight> mapWeight(const std::filesystem::path &path, std::string name,
                                                   std::optional<DType> dtype);
 /// The same for a mapped file; `subject` starts the errors.

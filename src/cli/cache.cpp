@@ -1,4 +1,4 @@
-// torchere cache: what the compile cache holds, and its removal.
+// torchere cache: shows and clears the compile cache.
 #include "cli/subcommand.h"
 #include "runtime/compile_cache.h"
 

@@ -1,4 +1,4 @@
-// Where `torchere run --output` writes: a file is replaced whole, anything else is written through.
+// Where `torchere run --output` writes: a file is replaced atomically, anything else is written through.
 #include "cli/output_file.h"
 
 #include <cerrno>
@@ -8,7 +8,7 @@ namespace torchere::cli {
 
 namespace fs = std::filesystem;
 
-/// What the path names in the end, links followed, whether there is such a file or not.
+/// The final target of the path, with links followed, whether or not there is such a file.
 static Result<fs::path> followLinks(const fs::path &path) {
   static constexpr int limit = 40; // as the kernel's
   fs::path file = path;

@@ -1,4 +1,4 @@
-// Where `torchere run --output` writes: a file is replaced whole, anything else is written through.
+// Where `torchere run --output` writes: a file is replaced atomically, anything else is written through.
 #pragma once
 
 #include "base/error.h"

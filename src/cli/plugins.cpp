@@ -1,4 +1,4 @@
-// torchere plugins: the PJRT plugins that have a name.
+// torchere plugins: the known PJRT plugins.
 #include "cli/subcommand.h"
 #include "runtime/discovery.h"
 
@@ -32,7 +32,7 @@ static CLI::App *addPythons(CLI::App &command, const std::string &name, const st
 }
 
 void addPlugins(CLI::App &app, Action &action) {
-  CLI::App *command = app.add_subcommand("plugins", "List the PJRT plugins that have a name");
+  CLI::App *command = app.add_subcommand("plugins", "List the known PJRT plugins");
   CLI::App *install = addPythons(*command, "install", "Download a plugin to the user's data directory");
   CLI::App *uninstall = addPythons(*command, "uninstall", "Remove an installed plugin");
   command->callback([&action, install, uninstall] {

@@ -114,7 +114,7 @@ static Status run(const RunOptions &options, Report &report) {
   return deliver(result, entryPoint, options, report);
 }
 
-/// CLI11's own check of signs prints the largest double in full.
+/// CLI11's own sign check prints the largest double in full.
 static std::string checkDevice(const std::string &text) {
   int id = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);

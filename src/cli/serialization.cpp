@@ -32,7 +32,7 @@ struct Input {
   std::string_view bytes, name;
 };
 
-/// The input is text, or an artifact, which is then written for another version.
+/// The input may be text, or an artifact, which is then rewritten for another version.
 Result<std::string> serialize(const Input &input, const Flags &flags) {
   TORCHERE_ASSIGN(vhlo::Version target, targetOf(flags));
   TORCHERE_ASSIGN(stablehlo::Module module, vhlo::isArtifact(input.bytes)
@@ -48,7 +48,7 @@ Result<std::string> deserialize(const Input &input, const Flags &) {
 
 using Translate = Result<std::string> (*)(const Input &, const Flags &);
 
-/// A translation that writes what `translate` gives, or reports its error.
+/// A translation that writes the result of `translate`, or reports its error.
 auto writing(Translate translate, const Flags &flags) {
   return [translate, &flags](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &output,
                              mlir::MLIRContext *) {

@@ -1,4 +1,4 @@
-// Subcommands of `torchere`: each file of this folder adds one to the parser, and says what it does.
+// Subcommands of `torchere`: each file of this folder adds one to the parser, with its description.
 #pragma once
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 
 namespace torchere::cli {
 
-/// What the subcommand that the user named does, once the command line is parsed.
+/// The action of the subcommand that the user chose, once the command line is parsed.
 using Action = std::function<Status(Report &)>;
 
 void addRun(CLI::App &app, Action &action);

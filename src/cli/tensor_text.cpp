@@ -22,7 +22,7 @@ static OrderedJson floatJson(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// A float32 as the shortest decimal that gives it back, not the digits of its double.
+/// A float32 as the shortest decimal that reads back as the same number, not the digits of its double.
 static OrderedJson floatJson(float value) {
   if (!std::isfinite(value))
     return floatJson(static_cast<double>(value));

@@ -32,8 +32,8 @@ static void printError(const Error &error) {
   std::fprintf(stderr, "torchere: %s\n", error.text().c_str());
 }
 
-/// Runs the subcommand and writes what it found. Errors go to stderr; with --json, stdout has {"error":
-/// {...}} as well, so that it is always one document.
+/// Runs the subcommand and writes its report. Errors go to stderr; with --json, stdout also has {"error":
+/// {...}}, so that it is always one document.
 static int perform(const cli::Action &action, bool asJson) {
   cli::Report report(asJson);
   if (Status status = action(report); !status) {
@@ -55,11 +55,11 @@ static int perform(const cli::Action &action, bool asJson) {
 
 int main(int argc, char **argv) {
   readLogLevel(); // an invalid level is reported whether or not anything is logged
-  ::setenv("TF_CPP_MIN_LOG_LEVEL", "1", /*overwrite=*/0); // else XLA's plugins write notices to stderr
+  ::setenv("TF_CPP_MIN_LOG_LEVEL", "1", /*overwrite=*/0); // otherwise XLA's plugins write notices to stderr
   CLI::App app("Inspects and runs StableHLO programs that Torchère saved.", "torchere");
   app.set_version_flag("--version", "torchere " TORCHERE_VERSION);
   app.footer(footer);
-  app.require_subcommand(0, 1); // that there is one is checked below: a misspelt one is then named
+  app.require_subcommand(0, 1); // a missing one is detected below, so that a misspelt one is named
   bool asJson = false;
   cli::Action action;
   cli::addRun(app, action);
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
     if (!action)
       throw CLI::RequiredError::Subcommand(1);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : usageCode; // --help and --version are no errors
+    return app.exit(error) == 0 ? 0 : usageCode; // --help and --version are not errors
   }
   return perform(action, asJson);
 }

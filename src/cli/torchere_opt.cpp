@@ -12,7 +12,7 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   torchere::stablehlo::registerDialects(registry);
-  // Programs that test an interpreter hold assertions, which the passes leave as they are.
+  // Programs that test an interpreter contain assertions, which the passes leave alone.
   registry.insert<torchere::interpreter::CheckDialect, torchere::interpreter::InterpreterDialect>();
   mlir::func::registerInlinerExtension(registry);
   torchere::passes::registerInliner(registry);

@@ -1,5 +1,4 @@
-// torchere-translate: turns StableHLO modules into other things, under the options of upstream's
-// stablehlo-translate.
+// torchere-translate: translates StableHLO modules, with the options of upstream's stablehlo-translate.
 #include "cli/translation.h"
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"

@@ -1,4 +1,4 @@
-// torchere verify-files: whether the files of a saved program are as they were written.
+// torchere verify-files: whether the files of a saved program are unchanged since it was saved.
 #include "artifact/verification.h"
 #include "cli/subcommand.h"
 

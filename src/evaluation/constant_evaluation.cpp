@@ -19,7 +19,7 @@ namespace torchere::evaluation {
 
 namespace {
 
-/// A tensor of booleans, integers or (where allowed) floats with a known shape and nothing else to know.
+/// Booleans, integers or (where allowed) floats, with a static shape and no encoding.
 bool isEvaluable(Type type, const EvaluationLimits &limits) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() || tensor.getEncoding())
@@ -28,7 +28,7 @@ bool isEvaluable(Type type, const EvaluationLimits &limits) {
   return element && !isComplex(*element) && (limits.floats || !isFloat(*element));
 }
 
-/// Of a splat, it may be beyond any number.
+/// For a splat the count may exceed any integer.
 int64_t countElements(ShapedType type) {
   return stablehlo::elementCount(type.getShape()).value_or(std::numeric_limits<int64_t>::max());
 }
@@ -39,7 +39,7 @@ bool isWithin(ShapedType type, const EvaluationLimits &limits) {
 
 using Evaluated = std::optional<Tensor>;
 
-/// What could not be computed, for want of memory for example, is left to the run time.
+/// A result that could not be computed, for lack of memory for example, is left to run time.
 Evaluated evaluated(Result<Tensor> result) {
   return result ? Evaluated(*std::move(result)) : std::nullopt;
 }
@@ -48,13 +48,14 @@ ElementType elementTypeIn(Value value) {
   return *elementTypeOf(elementType(value.getType()));
 }
 
-/// The floats that implementations compute in; narrower ones are computed in wider, which may round twice.
+/// The float types that implementations compute in; narrower ones are computed in a wider type, which may
+/// round twice.
 bool isComputedIn(ElementType type) {
   return !isFloat(type) || type == ElementType::F16 || type == ElementType::BF16 ||
          type == ElementType::F32 || type == ElementType::F64;
 }
 
-/// Whether every bit of a result from elements of the type is certain.
+/// Whether every bit of the result is certain for elements of this type.
 bool isExact(Exactness exactness, ElementType type) {
   switch (exactness) {
   case Exactness::Nowhere:
@@ -67,7 +68,7 @@ bool isExact(Exactness exactness, ElementType type) {
   return false;
 }
 
-/// The row of an op; null for another.
+/// The row of an op; null if there is none.
 template <class Row, size_t count> const Row *findRow(const Row (&rows)[count], Operation *op) {
   std::string_view name = op->getName().getStringRef();
   const Row *row = llvm::find_if(rows, [&](const Row &candidate) { return candidate.op == name; });
@@ -103,7 +104,7 @@ Evaluated mapBinary(Operation *op, const Tensor &lhs, const Tensor &rhs) {
 Evaluated computeElements(Operation *op, ArrayRef<Tensor> operands) {
   if (isa<SelectOp>(op))
     return evaluated(select(operands[0], operands[1], operands[2]));
-  if (isa<ClampOp>(op)) // of floats, where NaN may stand, it is left to the run time
+  if (isa<ClampOp>(op)) // for floats, which may be NaN, it is left to run time
     return isFloat(operands[1].type()) ? std::nullopt
                                        : evaluated(clamp(operands[0], operands[1], operands[2]));
   if (isa<ConvertOp>(op))
@@ -121,8 +122,7 @@ bool movesOneOperand(Operation *op) {
   return isa<ReshapeOp, BroadcastInDimOp, TransposeOp, ReverseOp, SliceOp>(op);
 }
 
-/// An iota of floats is left to the run time: a float rounds large indices, and the specification does not
-/// say how.
+/// An iota of floats is left to run time: large indices are rounded, and the specification does not say how.
 Evaluated moveElements(Operation *op, ArrayRef<Tensor> operands) {
   Index shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
   return llvm::TypeSwitch<Operation *, Evaluated>(op)
@@ -150,7 +150,7 @@ Evaluated moveElements(Operation *op, ArrayRef<Tensor> operands) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The only value of the result of an op all of whose operands hold one value each.
+/// The single value of the result of an op all of whose operands have a single value.
 Evaluated computeSplat(Operation *op, ArrayRef<Tensor> values) {
   auto isFirst = [&](const Tensor &value) { return llvm::equal(value.bytes(), values[0].bytes()); };
   if (movesOneOperand(op) || (isa<ConcatenateOp, PadOp>(op) && llvm::all_of(values, isFirst)))
@@ -158,7 +158,7 @@ Evaluated computeSplat(Operation *op, ArrayRef<Tensor> values) {
   return computeElements(op, values);
 }
 
-/// The operands as tensors, or as scalars if each holds one value.
+/// The operands as tensors, or as scalars if each has a single value.
 std::optional<SmallVector<Tensor>> readOperands(ArrayRef<DenseElementsAttr> constants, bool areSplats) {
   SmallVector<Tensor> tensors;
   for (DenseElementsAttr constant : constants) {
@@ -178,7 +178,7 @@ DenseElementsAttr dimensionSize(GetDimensionSizeOp op) {
   return fits ? DenseElementsAttr::get(type, static_cast<int32_t>(size)) : DenseElementsAttr();
 }
 
-/// The operands' values; nothing if one is no constant that may be computed with.
+/// The operands' values; none if an operand is not a constant that may be computed with.
 std::optional<SmallVector<DenseElementsAttr>> constantOperands(Operation *op,
                                                                const EvaluationLimits &limits) {
   SmallVector<DenseElementsAttr> constants;
@@ -209,7 +209,7 @@ DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
       !isEvaluable(op->getResult(0).getType(), limits))
     return {};
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (type.getElementType().isIndex()) // no op but a constant makes these
+  if (type.getElementType().isIndex()) // only constants produce these
     return {};
   if (auto dimension = dyn_cast<GetDimensionSizeOp>(op))
     return dimensionSize(dimension);

@@ -1,4 +1,4 @@
-// Implements the reading and writing of constants.
+// Implements the conversion of constants from and to MLIR.
 #include "evaluation/constants.h"
 
 #include "stablehlo/element_type_conversion.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace torchere::evaluation {
 
-/// MLIR 22 packs bools in bits; everything else has the interpreter's layout.
+/// MLIR 22 packs bools into bits; everything else has the interpreter's layout.
 static void fill(Tensor &tensor, DenseElementsAttr elements) {
   if (tensor.type() == ElementType::Bool) {
     int64_t position = 0;

@@ -1,4 +1,4 @@
-// Constants of MLIR as tensors, and back.
+// MLIR constants as tensors, and back.
 #pragma once
 
 #include "evaluation/tensor.h"
@@ -10,9 +10,9 @@ namespace torchere::evaluation {
 
 /// A dense constant. Unimplemented for sparse constants.
 Result<Tensor> tensorOf(mlir::ElementsAttr constant);
-/// A dense constant of the type, whose elements are the tensor's. One element makes a constant of one value.
+/// A dense constant of the type with the tensor's elements. A tensor of one element makes a splat.
 mlir::DenseElementsAttr constantOf(const Tensor &tensor, mlir::RankedTensorType type);
-/// The only value of a constant; nothing if it has several, or elements that are no numbers of StableHLO.
+/// The single value of a constant; none if it has several, or elements that are not numbers of StableHLO.
 std::optional<Element> splatOf(mlir::DenseElementsAttr constant);
 
 } // namespace torchere::evaluation

@@ -1,4 +1,4 @@
-// Implements the encodings of elements, and how one type becomes another.
+// Implements the encodings of elements and conversions between types.
 #include "evaluation/element.h"
 
 #include "base/error.h"
@@ -60,7 +60,7 @@ static double loadFloat(ElementType type, const std::byte *source) {
   if (type == ElementType::F64)
     return loadAs<double>(source);
   if (type == ElementType::F32) {
-    auto value = loadAs<float>(source); // as a double NaN would be quiet
+    auto value = loadAs<float>(source); // a conversion to double would make a NaN quiet
     return std::isnan(value) ? decodeFloat(loadAs<uint32_t>(source), float32) : value;
   }
   const ElementTypeInfo &info = elementTypeInfo(type);
@@ -121,10 +121,10 @@ Element Element::result(ElementType type, double value, double lhs, double rhs) 
   return number(type, quieted(nan));
 }
 
-/// As short as gives the number back in its own type.
+/// The shortest text that reads back as the same number of its type.
 static std::string floatText(ElementType type, double value) {
   if (std::isnan(value))
-    return "nan"; // without the sign that fmt shows
+    return "nan"; // without the sign that fmt prints
   return type == ElementType::F64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
 }
 
@@ -163,7 +163,7 @@ bool isTotallyLess(double lhs, double rhs) {
   return key(lhs) < key(rhs);
 }
 
-/// A double that rounds to any narrower type as the integer does: what does not fit sets the last bit.
+/// A double that rounds to any narrower type as the integer does: if bits are lost, the last one is set.
 static double toDouble(const Element &element) {
   bool isNegative = !isUnsigned(element.type()) && element.asSigned() < 0;
   uint64_t magnitude = isNegative ? -element.asUnsigned() : element.asUnsigned();
@@ -181,7 +181,7 @@ static Element integerToFloat(const Element &element, ElementType type) {
   return Element::number(type, toDouble(element));
 }
 
-/// The ends of an integer type, as doubles.
+/// The bounds of an integer type, as doubles.
 struct IntegerRange {
   explicit IntegerRange(ElementType type)
       : isSigned(elementTypeInfo(type).kind == ElementKind::Signed),
@@ -190,7 +190,7 @@ struct IntegerRange {
 
   bool isSigned;
   int magnitudeBits;
-  double end; ///< one more than the largest
+  double end; ///< one past the largest
   double least;
 };
 
@@ -212,7 +212,7 @@ bool isConversionDefined(const Element &element, ElementType type) {
     return true;
   IntegerRange range(type);
   double whole = std::trunc(element.asDouble());
-  return whole >= range.least && whole < range.end; // not of NaN
+  return whole >= range.least && whole < range.end; // false for NaN
 }
 
 Element convert(const Element &element, ElementType type) {

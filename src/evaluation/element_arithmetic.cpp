@@ -14,7 +14,7 @@ Element floatResult(const Element &lhs, const Element &rhs, double value) {
   return Element::result(lhs.type(), value, lhs.asDouble(), rhs.asDouble());
 }
 
-/// Integers by `integers`, whose result is taken modulo two to the number of bits.
+/// Integers are computed by `integers`, whose result is taken modulo 2^bits.
 template <class Integers, class Floats, class Complexes>
 Element apply(const Element &lhs, const Element &rhs, Integers integers, Floats floats, Complexes complexes) {
   ElementType type = lhs.type();
@@ -25,7 +25,7 @@ Element apply(const Element &lhs, const Element &rhs, Integers integers, Floats 
   return Element::integer(type, integers(lhs.asUnsigned(), rhs.asUnsigned()));
 }
 
-/// Without the recovery of infinities that C prescribes: what the specification's formula gives.
+/// Without C's recovery of infinities: the specification's plain formula.
 Complex complexProduct(Complex lhs, Complex rhs) {
   return {lhs.real() * rhs.real() - lhs.imag() * rhs.imag(),
           lhs.real() * rhs.imag() + lhs.imag() * rhs.real()};
@@ -39,7 +39,7 @@ bool hasNan(Complex value) {
   return std::isnan(value.real()) || std::isnan(value.imag());
 }
 
-/// Of x / 0, and of the smallest integer by -1, which overflows.
+/// For x / 0, and for the smallest integer by -1, which overflows.
 uint64_t integerQuotient(const Element &lhs, const Element &rhs) {
   if (rhs.asUnsigned() == 0)
     return ~uint64_t(0);
@@ -187,7 +187,7 @@ Element shiftLeft(const Element &lhs, const Element &rhs) {
 
 Element shiftRightArithmetic(const Element &lhs, const Element &rhs) {
   int bits = elementTypeInfo(lhs.type()).bits, unused = 64 - bits;
-  int64_t value = static_cast<int64_t>(lhs.asUnsigned() << unused) >> unused; // of unsigned types as well
+  int64_t value = static_cast<int64_t>(lhs.asUnsigned() << unused) >> unused; // also for unsigned types
   int64_t shift = shiftsOut(lhs, rhs) ? bits - 1 : rhs.asSigned();
   return Element::integer(lhs.type(), static_cast<uint64_t>(value >> shift));
 }

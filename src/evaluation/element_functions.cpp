@@ -14,7 +14,8 @@ Element floatResult(const Element &operand, double value) {
   return Element::result(operand.type(), value, operand.asDouble());
 }
 
-/// `floats` on a real number, `complexes` on a complex one; the result is rounded to the operand's type.
+/// Applies `floats` to a real number and `complexes` to a complex one; the result is rounded to the operand's
+/// type.
 template <class Floats, class Complexes>
 Element apply(const Element &operand, Floats floats, Complexes complexes) {
   return isComplex(operand.type()) ? Element::complex(operand.type(), complexes(operand.asComplex()))
@@ -29,14 +30,14 @@ uint64_t bitsOf(const Element &operand) {
   return operand.asUnsigned() << (64 - elementTypeInfo(operand.type()).bits);
 }
 
-/// Without losing the digits of what is close to 0: e^x cos(y) - 1 = (e^x - 1) cos(y) - 2 sin(y / 2)^2.
+/// Without cancellation near 0: e^x cos(y) - 1 = (e^x - 1) cos(y) - 2 sin(y / 2)^2.
 Complex complexExpm1(Complex z) {
   double halfSine = std::sin(z.imag() / 2);
   return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * halfSine * halfSine,
           std::exp(z.real()) * std::sin(z.imag())};
 }
 
-/// Without losing the digits of what is close to 0: |1 + z|^2 - 1 = x (2 + x) + y^2.
+/// Without cancellation near 0: |1 + z|^2 - 1 = x (2 + x) + y^2.
 Complex complexLog1p(Complex z) {
   double x = z.real(), y = z.imag();
   if (!(std::fabs(x) < 0.5 && std::fabs(y) < 0.5))
@@ -116,7 +117,7 @@ Element logistic(const Element &operand) {
 Element negate(const Element &operand) {
   if (isInteger(operand.type()))
     return Element::integer(operand.type(), -operand.asUnsigned());
-  if (isFloat(operand.type())) // NaN changes its sign as well
+  if (isFloat(operand.type())) // the sign of NaN changes as well
     return Element::number(operand.type(), -operand.asDouble());
   return Element::complex(operand.type(), -operand.asComplex());
 }

@@ -7,7 +7,7 @@ namespace {
 
 using stablehlo::ComparisonDirection;
 
-/// Whether `lhs` and `rhs`, which are ordered, stand as the direction says.
+/// Whether `lhs` and `rhs`, which are ordered, compare as the direction requires.
 template <class Number> bool holds(ComparisonDirection direction, Number lhs, Number rhs) {
   switch (direction) {
   case ComparisonDirection::EQ:
@@ -47,7 +47,7 @@ bool holds(ComparisonDirection direction, bool isTotal, const Element &lhs, cons
   return false;
 }
 
-/// Where a scalar's only element is, and another tensor's at this position.
+/// The position of a scalar's only element, or this position for any other tensor.
 int64_t placeIn(const Tensor &tensor, int64_t position) {
   return tensor.rank() == 0 ? 0 : position;
 }

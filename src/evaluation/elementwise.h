@@ -6,7 +6,7 @@
 
 namespace torchere::evaluation {
 
-/// The operand's elements, each mapped.
+/// Maps the operand's elements.
 template <class Function> Result<Tensor> mapElements(const Tensor &operand, ElementType type, Function map) {
   TORCHERE_ASSIGN(Tensor result, Tensor::create(type, operand.shape()));
   for (int64_t position = 0; position < result.count(); ++position)
@@ -14,7 +14,7 @@ template <class Function> Result<Tensor> mapElements(const Tensor &operand, Elem
   return result;
 }
 
-/// Pairs of elements, each mapped. The shapes are equal.
+/// Maps pairs of elements. The shapes are equal.
 template <class Function>
 Result<Tensor> mapElements(const Tensor &lhs, const Tensor &rhs, ElementType type, Function map) {
   TORCHERE_ASSIGN(Tensor result, Tensor::create(type, lhs.shape()));
@@ -23,12 +23,12 @@ Result<Tensor> mapElements(const Tensor &lhs, const Tensor &rhs, ElementType typ
   return result;
 }
 
-/// The bools of a comparison. Floats go by IEEE 754's comparison, or its total order; complex numbers are
-/// equal or not.
+/// A comparison's bools. Floats compare as in IEEE 754, or in its total order; complex numbers only as equal
+/// or not.
 Result<Tensor> compare(stablehlo::CompareOp op, const Tensor &lhs, const Tensor &rhs);
-/// `onTrue` where `pred`, which may be a scalar, holds, elsewhere `onFalse`.
+/// `onTrue` where `pred` (which may be a scalar) holds, otherwise `onFalse`.
 Result<Tensor> select(const Tensor &pred, const Tensor &onTrue, const Tensor &onFalse);
-/// The operand, but at least `least` and at most `most`, which may be scalars.
+/// The operand clamped to `least` and `most`, which may be scalars.
 Result<Tensor> clamp(const Tensor &least, const Tensor &operand, const Tensor &most);
 
 } // namespace torchere::evaluation

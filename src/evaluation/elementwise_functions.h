@@ -1,4 +1,4 @@
-// The elementwise ops that are a function of one or two elements: one table for all who evaluate them.
+// The elementwise ops that map one or two elements to one: a single table for the interpreter and the folder.
 #pragma once
 
 #include "evaluation/element.h"
@@ -10,11 +10,12 @@ namespace torchere::evaluation {
 using UnaryFunction = Element (*)(const Element &operand);
 using BinaryFunction = Element (*)(const Element &lhs, const Element &rhs);
 
-/// For which elements the specification fixes every bit of a result, so that nobody computes another.
+/// For which element types the specification determines every bit of the result, so that all implementations
+/// agree.
 enum class Exactness : uint8_t {
   Nowhere,    ///< approximated: implementations differ in the last bits
-  Integers,   ///< integers and bools; of floats it is approximated
-  Everywhere, ///< floats as well, in which it is one operation of IEEE 754
+  Integers,   ///< exact for integers and bools; approximated for floats
+  Everywhere, ///< also for floats, for which it is a single operation of IEEE 754
 };
 
 struct UnaryRow {
@@ -27,8 +28,7 @@ struct BinaryRow {
   std::string_view op;
   BinaryFunction function;
   Exactness exactness;
-  /// Whether the specification says what the function gives; null if it always does. Where it does not, the
-  /// function decides.
+  /// Whether the specification defines the result; null if it always does. Otherwise the function decides.
   bool (*isDefined)(const Element &lhs, const Element &rhs) = nullptr;
 };
 

@@ -8,11 +8,11 @@
 
 namespace torchere::evaluation {
 
-/// One number a dimension: an index, a shape, or strides.
+/// One number per dimension: an index, a shape, or strides.
 using Index = std::vector<int64_t>;
 using IndexView = std::span<const int64_t>;
 
-/// The product of the sizes; they must be of a tensor that exists.
+/// The product of the sizes, which must be those of an existing tensor.
 inline int64_t elementCount(IndexView shape) {
   int64_t count = 1;
   for (int64_t size : shape)

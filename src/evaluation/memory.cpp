@@ -1,4 +1,4 @@
-// Implements the account of memory.
+// Implements the accounting of memory.
 #include "evaluation/memory.h"
 
 #include "base/file.h"
@@ -13,7 +13,7 @@ namespace torchere::evaluation {
 
 static std::atomic<int64_t> taken = 0;
 
-/// What the file of the control group says; there may be none, and it may say "max".
+/// Reads the control group's file, which may be missing or say "max".
 static int64_t controlGroupMemory() {
   int64_t limit = std::numeric_limits<int64_t>::max();
   if (Result<std::string> text = readFile("/sys/fs/cgroup/memory.max", 64))

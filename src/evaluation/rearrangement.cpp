@@ -76,7 +76,7 @@ Result<Tensor> reverse(const Tensor &operand, IndexView dimensions) {
   });
 }
 
-/// The size of a dimension after padding. Each amount may be as large as an int64, and low and high negative.
+/// The size of a dimension after padding. Each amount may be any int64; low and high may be negative.
 static Result<int64_t> paddedSize(int64_t size, int64_t low, int64_t high, int64_t interior) {
   int64_t padded = 0;
   if (interior < 0)

@@ -16,8 +16,7 @@ static std::string shapeText(IndexView shape, ElementType type) {
   return fmt::format("{}{}>", text, elementTypeInfo(type).name);
 }
 
-/// Zeros; null if there is no memory for them. Not of `new`, whose handler may be one that ends the process,
-/// as LLVM's is.
+/// Zeroed memory; null if there is none. Not by `new`, whose handler may end the process, as LLVM's does.
 static std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
   Result<MemoryShare> share = MemoryShare::take(bytes);
   void *memory = share ? std::calloc(static_cast<size_t>(std::max<int64_t>(bytes, 1)), 1) : nullptr;
@@ -84,7 +83,7 @@ Result<Tensor> Tensor::clone() const {
   return copy;
 }
 
-/// The elements from `position` on that lie within `dimension` and those after it.
+/// Prints the elements from `position` on that belong to `dimension` and the dimensions after it.
 static void appendText(const Tensor &tensor, size_t dimension, int64_t position, std::string &text) {
   IndexView inner = IndexView(tensor.shape()).subspan(dimension);
   if (inner.empty()) {

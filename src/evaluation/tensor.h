@@ -1,4 +1,4 @@
-// Tensor: elements in memory, as ops are evaluated on them.
+// Tensor: elements in memory, for the evaluation of ops.
 #pragma once
 
 #include "base/error.h"
@@ -9,12 +9,13 @@
 
 namespace torchere::evaluation {
 
-/// Elements in row-major order. Copies share the elements: one that others may hold is not to be written.
+/// Elements in row-major order. Copies share the elements, so a tensor that may be shared must not be
+/// written.
 class Tensor {
 public:
   Tensor() = default;
-  /// With all bits zero. ResourceExhausted when there is no such memory (evaluation/memory.h says how much
-  /// there is); InvalidArgument for a negative size.
+  /// All bits zero. ResourceExhausted if there is not enough memory (see evaluation/memory.h);
+  /// InvalidArgument for a negative size.
   TORCHERE_EXPORT static Result<Tensor> create(ElementType type, Index shape);
   static Tensor scalar(const Element &element);
 
@@ -26,21 +27,21 @@ public:
   Element at(int64_t position) const { return Element::load(elementType, data.get() + position * width); }
   Element at(IndexView index) const { return at(flatten(index, sizes)); }
   void set(int64_t position, const Element &element) { element.store(data.get() + position * width); }
-  /// The integer elements, as of a tensor of sizes or indices.
+  /// The integer elements of a tensor of sizes or indices.
   Index integers() const;
 
   std::span<const std::byte> bytes() const { return {data.get(), byteCount()}; }
   std::span<std::byte> writableBytes() { return {data.get(), byteCount()}; }
-  /// Copies one element, whose type is this tensor's, without looking at it.
+  /// Copies one element, which has this tensor's type, without decoding it.
   void copyFrom(int64_t position, const Tensor &source, int64_t sourcePosition);
 
-  /// The same elements in another shape of as many.
+  /// The same elements in another shape with as many.
   Tensor reshaped(Index shape) const;
-  /// A copy that nobody else holds.
+  /// A copy with elements of its own.
   Result<Tensor> clone() const;
   /// "tensor<2x3xf32>".
   TORCHERE_EXPORT std::string typeText() const;
-  /// The type and every element, with a pair of brackets for each dimension.
+  /// The type and all elements, with a pair of brackets for each dimension.
   std::string text() const;
 
 private:

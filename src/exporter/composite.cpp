@@ -1,4 +1,4 @@
-// Composites: ops of the program that are wanted whole.
+// Composites: ops of the program that are kept whole.
 #include "exporter/composite.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,15 +16,15 @@ std::string_view packetOf(const Row &row) {
   return std::string_view(row.schema.name).substr(0, row.schema.name.rfind('.'));
 }
 
-/// Whether a user means the row's op by a name: all spellings of an op, one with or without its namespace,
-/// or one overload.
+/// Whether a user selects the row's op by this name: all variants of an op, an op with or without its
+/// namespace, or a single overload.
 bool isMeant(const Row &row, std::string_view name) {
   std::string_view packet = packetOf(row);
   return !row.composite.empty() && (name == row.composite || name == packet ||
                                     name == packet.substr(packet.find('.') + 1) || name == row.schema.name);
 }
 
-/// The sizes inside a composite's function: what is no size of its tensors is a further argument.
+/// The sizes inside a composite's function: sizes that its tensors do not have are additional arguments.
 class FunctionSizes final : public SymbolTable {
 public:
   using SymbolTable::SymbolTable;
@@ -61,7 +61,7 @@ bool Composites::wants(const Row &row) const {
   return !names.empty() && llvm::any_of(names, [&](const std::string &name) { return isMeant(row, name); });
 }
 
-/// One call of an op: its tensors apart from the rest.
+/// One call of an op, with its tensors separated from its other arguments.
 struct Composites::Call {
   const Row &row;
   const std::vector<lowering::TensorType> &results;
@@ -82,7 +82,7 @@ struct Composites::Call {
       addOperands(cx, name, argument);
   }
 
-  /// The call's argument with what takes the operands' places in it, which come in order.
+  /// The call's argument with `values` in place of its operands, in order.
   static Argument replaced(const Argument &argument, mlir::ValueRange values, size_t &next) {
     if (argument.as<mlir::Value>())
       return {values[next++]};
@@ -97,8 +97,8 @@ struct Composites::Call {
     return {std::move(elements)};
   }
 
-  /// What calls have in common that can share a function: sizes count by the operands' dimensions that they
-  /// are, unless they are none of these.
+  /// Equal for calls that can share a function. Sizes are identified by the operand dimensions that equal
+  /// them, if there are any.
   std::string key() const {
     std::string text = row.schema.name;
     llvm::raw_string_ostream stream(text);
@@ -137,14 +137,14 @@ struct Composites::Call {
       for (const Dim &size : result.shape)
         print(size, /*isOperand=*/false);
     }
-    if (isDerived) // from the symbols themselves
+    if (isDerived) // computed from the symbols themselves
       for (const auto &[expression, place] : places)
         stream << " e" << expression << '=' << place;
     return text;
   }
 
 private:
-  /// Null for what is no constant, and for None.
+  /// Null for values that are not constants, and for None.
   static mlir::Attribute constant(mlir::OpBuilder &builder, const Argument &argument) {
     struct Convert {
       mlir::OpBuilder &builder;
@@ -261,7 +261,7 @@ Result<lowering::Values> Composites::lower(const Row &row, lowering::Context &cx
   for (uint32_t expression : function.sizes)
     operation.addOperands(symbols.valueOf(expression));
   operation.addTypes(function.results);
-  // Tensors may be left out: the names tell which are there.
+  // Tensors may be omitted: the names tell which ones are present.
   call.attributes.push_back(cx.attribute("operands", builder.getArrayAttr(call.names)));
   operation.addAttribute("name", builder.getStringAttr(packetOf(row)));
   operation.addAttribute("composite_attributes", builder.getDictionaryAttr(call.attributes));

@@ -1,4 +1,4 @@
-// Composites: ops of the program that are wanted whole, as private functions that stablehlo.composite calls.
+// Composites: ops of the program that are kept whole, as private functions called by stablehlo.composite.
 #pragma once
 
 #include "exporter/symbol_table.h"
@@ -13,19 +13,19 @@
 
 namespace torchere::exporter {
 
-/// Fails on a name that no composite has, with the list of those that there are.
+/// Fails on an unknown name, with the list of valid ones.
 Status checkComposites(const std::set<std::string> &names);
 
 class Composites {
 public:
-  /// `names` are as users give them: "layer_norm" (all spellings of the op), "aten.native_layer_norm" (one).
+  /// `names` are as users pass them: "layer_norm" (all variants of the op), "aten.native_layer_norm" (one).
   Composites(mlir::ModuleOp module, const std::set<std::string> &names) : module(module), names(names) {}
 
   bool wants(const lowering::OpTable::Row &row) const;
 
-  /// A composite at the place where `cx` builds, whose function is what the row lowers to. Calls that make
-  /// the same function share it. The tensors that are given are its operands, in the schema's order; sizes
-  /// that the function needs and cannot read from these follow.
+  /// Creates a composite at the insertion point of `cx`; its function contains the row's lowering. Calls with
+  /// identical functions share one. The operands are the tensor arguments that are present, in the schema's
+  /// order, followed by sizes that the function needs and cannot read from them.
   Result<lowering::Values> lower(const lowering::OpTable::Row &row, lowering::Context &cx,
                                  SymbolTable &symbols, std::vector<lowering::GivenArgument> arguments,
                                  const std::vector<lowering::TensorType> &results);
@@ -34,8 +34,8 @@ private:
   struct Function {
     mlir::StringAttr name;
     llvm::SmallVector<mlir::Type> results;
-    std::vector<bool> isGiven;   ///< of the op's results, which the function returns
-    std::vector<uint32_t> sizes; ///< expressions whose values it takes after the tensors
+    std::vector<bool> isGiven;   ///< which of the op's results the function returns
+    std::vector<uint32_t> sizes; ///< expressions that it takes as arguments after the tensors
   };
   struct Call;
 
@@ -44,8 +44,8 @@ private:
 
   mlir::ModuleOp module;
   const std::set<std::string> &names;
-  std::map<std::string, Function> functions; ///< by what they are made from
-  std::map<std::string, size_t> used;        ///< how many functions have a name, numbers aside
+  std::map<std::string, Function> functions; ///< by Call::key()
+  std::map<std::string, size_t> used; ///< the number of functions with a name, not counting numeric suffixes
 };
 
 } // namespace torchere::exporter

@@ -30,8 +30,8 @@ std::vector<bool> liveNodes(const program::Graph &graph) {
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!live[i])
       continue;
-    // Sizes come from the symbol table, which reads no tensor for them, but knows an int that a loop has
-    // computed by the element of the loop's results.
+    // Sizes come from the symbol table, which reads no tensor for them. An int computed by a loop is the
+    // exception: it is known as an element of the loop's results.
     bool needsSizesOnly = nodes[i].type.as<program::SymIntType>() && nodes[i].op() != "_operator.getitem";
     for (const Argument &argument : nodes[i].arguments)
       needsSizesOnly ? forEachReference(argument, markSize) : forEachReference(argument, mark);
@@ -43,8 +43,8 @@ bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces) 
   return namespaces.contains(std::string(op.substr(0, op.find('.'))));
 }
 
-/// What the user knows a call by: an op that runs for its effect is an argument of a higher-order one, which
-/// takes and gives a token so that effects keep their order.
+/// The name that the user knows a call by. An op that runs for its effect is an argument of a higher-order
+/// op, which takes and returns a token to keep effects in order.
 static std::string nameOf(const Node &node) {
   if (node.op() == "higher_order.with_effects" && node.arguments.size() > 1)
     if (const auto *op = node.arguments[1].as<program::OpReference>())
@@ -52,8 +52,8 @@ static std::string nameOf(const Node &node) {
   return node.op();
 }
 
-/// Calls `visit` on every node that has to be lowered: those of the main graph, and of the graphs that its
-/// live nodes take.
+/// Calls `visit` on every node that has to be lowered, in the main graph and in the graphs that its live
+/// nodes use.
 static void forEachLowered(const program::Program &program, const program::Graph &graph,
                            llvm::function_ref<void(const Node &)> visit) {
   std::vector<bool> live = liveNodes(graph);

@@ -1,4 +1,4 @@
-// Ops of the user's own as stablehlo.custom_call.
+// The user's custom ops as stablehlo.custom_call.
 #include "exporter/custom_call.h"
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A constant argument as JSON; tensors in it become operands, and null in their place.
+/// A constant argument as JSON. Tensors in it become operands, with null in their places.
 Result<Json> configuration(const lowering::Argument &argument, const std::string &op,
                            lowering::Values &operands) {
   struct Convert {
@@ -69,7 +69,7 @@ Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &
   mlir::OpBuilder &builder = cx.builder();
   llvm::SmallVector<mlir::NamedAttribute> attributes = {
       cx.attribute("call_target_name", builder.getStringAttr(node.op()))};
-  // Strings may hold any bytes; what is no UTF-8 is replaced.
+  // Strings may hold any bytes; invalid UTF-8 is replaced.
   std::string text = constants.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (!constants.empty())
     attributes.push_back(cx.attribute("backend_config", builder.getStringAttr(text)));

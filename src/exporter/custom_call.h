@@ -1,4 +1,4 @@
-// Ops of the user's own as stablehlo.custom_call.
+// The user's custom ops as stablehlo.custom_call.
 #pragma once
 
 #include "lowering/context.h"
@@ -8,8 +8,8 @@
 
 namespace torchere::exporter {
 
-/// `stablehlo.custom_call @<op>(tensors...)`: the op's name is the target; arguments that are no tensors are
-/// JSON in backend_config, by name. Fails for arguments that are known only at run time and are no tensors.
+/// `stablehlo.custom_call @<op>(tensors...)`: the target is the op's name; the non-tensor arguments are JSON
+/// in backend_config, by name. Fails for non-tensor arguments that are known only at run time.
 Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &node,
                                     const std::vector<lowering::GivenArgument> &arguments,
                                     const std::vector<lowering::TensorType> &types);

@@ -27,7 +27,7 @@ private:
 Status lower(const program::Program &program, const Options &options, SignaturePlan &plan,
              mlir::ModuleOp module) {
   TORCHERE_TRY(FunctionBuilder(program, options, plan, module).build());
-  // Lowerings emit CHLO for special functions; artifacts hold StableHLO alone.
+  // Lowerings emit CHLO for special functions; artifacts contain only StableHLO.
   stablehlo::DiagnosticText diagnostics(*module.getContext());
   if (mlir::failed(passes::legalizeChlo(module)))
     return fail(ErrorCode::Unimplemented, "[exporter] an op has no expansion: {}", diagnostics.take());

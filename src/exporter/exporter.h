@@ -16,13 +16,13 @@ namespace torchere::exporter {
 
 struct Options {
   std::string name = "forward"; ///< of the entry point; the module's function is always @main
-  /// Tensor constants of at most this many bytes become part of the module; larger ones are arguments.
+  /// Tensor constants of at most this many bytes are inlined into the module; larger ones are arguments.
   int64_t inlineConstantBytes = 128;
-  /// Ops of these namespaces that have no row become stablehlo.custom_call with the op's name as target, the
+  /// Ops in these namespaces without a row become stablehlo.custom_call with the op's name as the target, the
   /// tensor arguments as operands and the others as JSON in backend_config.
   std::set<std::string> customOpNamespaces;
-  /// Ops that become stablehlo.composite ops, each with what it lowers to as a private function: "sdpa",
-  /// "layer_norm", or as ATen spells them.
+  /// Ops that become stablehlo.composite, with their lowering in a private function: "sdpa", "layer_norm", or
+  /// ATen's names.
   std::set<std::string> composites;
   /// Locations are NameLocs of JSON: the node's name, op, module stack and stack trace.
   bool nodeMetadata = false;
@@ -39,15 +39,16 @@ struct Exported {
   program::EntryPoint entryPoint;
   /// Every parameter and persistent buffer of the program, and the other buffers that it reads.
   std::unordered_map<std::string, program::Weight> stateDict;
-  /// The constants that are arguments, in the order of EntryInput::position.
+  /// The constants passed as arguments, in the order of EntryInput::position.
   std::vector<program::Weight> constants;
   Timings timings;
-  bool printsLocations = false; ///< whether the module's text holds them: with Options::nodeMetadata
+  bool printsLocations = false; ///< whether the module's text includes them: with Options::nodeMetadata
 };
 
-/// Lowers a functional program: function @main takes parameters, buffers, constants and user inputs (those
-/// that it reads), in this order, and gives the program's outputs, mutated state first. One error names every
-/// op that has no row in the op table; other errors name the op, the argument and the user's source line.
+/// Lowers a functional program. Function @main takes parameters, buffers, constants and user inputs (those
+/// that it reads), in this order, and returns the program's outputs, mutated state first. A single error
+/// lists every op without a row in the op table; other errors name the op, the argument and the user's source
+/// line.
 TORCHERE_EXPORT Result<Exported> exportProgram(const program::Program &program, const Options &options = {});
 
 /// A row of the op table.

@@ -116,7 +116,8 @@ void FunctionBuilder::eraseDeadOps() {
   });
 }
 
-/// Where the value of one use goes: to an op's results, around a loop, into a composite's function.
+/// The values that one use flows into: an op's results, a loop's arguments, the argument of a composite's
+/// function.
 static llvm::SmallVector<mlir::Value> flowsTo(mlir::OpOperand &use) {
   mlir::Operation *user = use.getOwner();
   unsigned index = use.getOperandNumber();
@@ -130,7 +131,7 @@ static llvm::SmallVector<mlir::Value> flowsTo(mlir::OpOperand &use) {
   bool isReturned = mlir::isa<stablehlo::ReturnOp>(user);
   if (isReturned)
     user = user->getParentOp();
-  // What a loop's condition returns decides on all results; the first stands for them.
+  // The value returned by a loop's condition affects all results; the first one represents them.
   if (auto loop = mlir::dyn_cast<stablehlo::WhileOp>(user); loop && index < loop->getNumResults())
     return {loop->getResult(index), loop.getCond().getArgument(index), loop.getBody().getArgument(index)};
   if (isReturned && mlir::isa<stablehlo::IfOp>(user))
@@ -138,7 +139,7 @@ static llvm::SmallVector<mlir::Value> flowsTo(mlir::OpOperand &use) {
   return user->getResults();
 }
 
-/// Whether a shape, or the place of a slice, comes from the value by integer arithmetic.
+/// Whether a shape, or the position of a slice, is computed from the value by integer arithmetic.
 static bool isInShapes(mlir::Value value) {
   llvm::SmallVector<mlir::Value> pending = {value};
   llvm::SmallPtrSet<mlir::OpOperand *, 16> seen;

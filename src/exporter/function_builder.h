@@ -14,8 +14,8 @@ public:
   FunctionBuilder(const program::Program &program, const Options &options, SignaturePlan &plan,
                   mlir::ModuleOp module);
 
-  /// Builds the function, then leaves out the arguments that nothing reads; the plan's entry point says
-  /// which.
+  /// Builds the function, then removes arguments that nothing reads; the plan's entry point lists the
+  /// remaining ones.
   Status build();
 
 private:
@@ -23,7 +23,7 @@ private:
   void bindInputs(GraphLowerer &lowerer);
   Status checkInputs(const std::vector<bool> &live) const;
   Status createReturn(const GraphLowerer &lowerer);
-  /// Says of each int input whether shapes depend on it.
+  /// Determines for each int input whether shapes depend on it.
   void markIntegersInShapes();
   void dropUnusedArguments();
   void eraseDeadOps();

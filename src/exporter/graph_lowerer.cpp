@@ -33,7 +33,7 @@ public:
 private:
   const FunctionScope &scope;
   const program::Graph &graph;
-  SymbolTable &symbols; ///< those of the graph that holds this one
+  SymbolTable &symbols; ///< of the graph that holds this one
 };
 
 } // namespace
@@ -66,7 +66,7 @@ Status GraphLowerer::bindAll(std::vector<lowering::Argument> inputs, const std::
   return {};
 }
 
-/// Symbols that the graphs around do not know are sizes of this one's inputs.
+/// Symbols unknown to the enclosing graphs are sizes of this graph's inputs.
 Status GraphLowerer::bindSizes(const Node &placeholder, lowering::Argument &value) {
   if (const auto *size = placeholder.type.as<program::SymIntType>())
     return defineSize(size->value, value);
@@ -80,7 +80,7 @@ Status GraphLowerer::bindSizes(const Node &placeholder, lowering::Argument &valu
   return {};
 }
 
-/// An int that the run computes is the symbol that the program knows it by.
+/// An int computed at run time defines the symbol that represents it in the program.
 Status GraphLowerer::defineSize(program::SymInt size, lowering::Argument &value) {
   mlir::Value tensor;
   if (const mlir::Value *computed = value.as<mlir::Value>())
@@ -114,7 +114,7 @@ Result<std::vector<lowering::Argument>> GraphLowerer::outputs() const {
   std::vector<lowering::Argument> results;
   for (const program::Argument &output : graph.outputs) {
     TORCHERE_ASSIGN(lowering::Argument result, toLowering(output, graph.name));
-    // The symbols of this graph say nothing where the outputs are used.
+    // The symbols of this graph are unknown where its outputs are used.
     if (const Dim *size = result.as<Dim>(); size && size->isExpression())
       result.value = Dim::computed(symbols.valueOf(size->expressionId()));
     results.push_back(std::move(result));
@@ -122,7 +122,7 @@ Result<std::vector<lowering::Argument>> GraphLowerer::outputs() const {
   return results;
 }
 
-/// A tensor, or a size or a bool that the op computes, which becomes a tensor of no dimensions.
+/// The type of a tensor; sizes and bools that an op computes become 0-d tensors.
 Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type, const Node &node) const {
   if (type.as<program::SymIntType>())
     return lowering::TensorType{DType::I64, {}};
@@ -193,7 +193,9 @@ Result<lowering::Argument> GraphLowerer::toLowering(const program::Argument &arg
     lowering::Argument operator()(const Layout &value) { return {lowering::Opaque{value.name}}; }
     lowering::Argument operator()(const MemoryFormat &value) { return {lowering::Opaque{value.name}}; }
     lowering::Argument operator()(const OpReference &value) { return {value.name}; }
-    lowering::Argument operator()(const Constant::List &) { return {}; } // those are lists of arguments
+    lowering::Argument operator()(const Constant::List &) {
+      return {};
+    } // lists of constants arrive as lists of arguments
   };
   std::optional<Constant> constant = argument.constant();
   return constant ? std::visit(Convert{}, constant->value) : lowering::Argument{}; // GetAttr takes graphs

@@ -1,5 +1,5 @@
-// GraphLowerer: lowers the nodes of one graph of a program into a block, those of its subgraphs into regions
-// of ops there.
+// GraphLowerer: lowers the nodes of one graph of a program into a block, and its subgraphs into regions of
+// ops in that block.
 #pragma once
 
 #include "exporter/callee.h"
@@ -14,7 +14,7 @@
 
 namespace torchere::exporter {
 
-/// What the graphs of a program share while they are lowered into one function.
+/// State shared by all graphs of a program that are lowered into one function.
 struct FunctionScope {
   const program::Program &program;
   const Options &options;
@@ -24,20 +24,21 @@ struct FunctionScope {
   CalleeTable &callees;
 };
 
-/// As lowerings know sizes.
+/// Sizes in the form that lowerings use.
 lowering::Dim toDim(program::SymInt size);
 lowering::Dims toDims(std::span<const program::SymInt> shape);
 
 class GraphLowerer {
 public:
-  /// Builds where the scope's builder stands; `symbols` are those of that block.
+  /// Builds at the insertion point of the scope's builder; `symbols` are those of that block.
   GraphLowerer(const FunctionScope &scope, const program::Graph &graph, SymbolTable &symbols);
 
-  /// Says what a placeholder stands for.
+  /// Sets the value of a placeholder.
   void bind(program::NodeId placeholder, lowering::Argument value) { values[placeholder] = std::move(value); }
-  /// Says what all placeholders stand for, and which symbols their sizes define. `op` takes the graph.
+  /// Sets the values of all placeholders, and defines the symbols that appear in their sizes. `op` is the op
+  /// that uses the graph.
   Status bindAll(std::vector<lowering::Argument> inputs, const std::string &op);
-  /// Lowers the nodes that `live` holds. An error names the op and the user's place.
+  /// Lowers the nodes marked in `live`. An error names the op and the user's place.
   Status lower(const std::vector<bool> &live);
   const lowering::Argument &valueOf(program::NodeId node) const { return values[node]; }
   /// The graph's outputs, after lower().
@@ -56,8 +57,8 @@ private:
   const FunctionScope &scope;
   const program::Graph &graph;
   SymbolTable &symbols;
-  std::vector<lowering::Argument> values;                    ///< of each node
-  std::vector<std::unique_ptr<lowering::Subgraph>> children; ///< what arguments of the graph's ops point to
+  std::vector<lowering::Argument> values;                    ///< by node
+  std::vector<std::unique_ptr<lowering::Subgraph>> children; ///< graphs that the arguments of ops point to
 };
 
 } // namespace torchere::exporter

@@ -8,7 +8,7 @@
 
 namespace torchere::exporter {
 
-/// The elements of a weight (whatever its strides) as a literal of `type`.
+/// The elements of a weight (with any strides) as a literal of `type`.
 mlir::DenseElementsAttr literal(const program::Weight &weight, mlir::RankedTensorType type);
 
 } // namespace torchere::exporter

@@ -35,7 +35,7 @@ mlir::Location metadataLocation(const program::Program &program, const program::
                    {"op", node.op()},
                    {"module_stack", std::move(stack)},
                    {"stack_trace", program.stackTraces[node.stackTrace()]}};
-  // Source text may hold any bytes; what is no UTF-8 is replaced.
+  // Source text may hold any bytes; invalid UTF-8 is replaced.
   std::string text = metadata.dump(-1, ' ', false, Json::error_handler_t::replace);
   return mlir::NameLoc::get(mlir::StringAttr::get(context, text), locationOf(program, node, context));
 }

@@ -9,11 +9,11 @@
 namespace torchere::exporter {
 
 /// A NameLoc of the module path ("encoder.layer.0") around the FileLineColLoc of the user's frame; either may
-/// miss.
+/// be absent.
 mlir::Location locationOf(const program::Program &program, const program::Node &node,
                           mlir::MLIRContext *context);
 
-/// A NameLoc of JSON that holds all that is known of a node: name, op, module_stack [[path, class], ...],
+/// A NameLoc of JSON with everything known about a node: name, op, module_stack [[path, class], ...],
 /// stack_trace.
 mlir::Location metadataLocation(const program::Program &program, const program::Node &node,
                                 mlir::MLIRContext *context);

@@ -35,7 +35,7 @@ const program::Weight *findWeight(const program::Program &program, const program
   const auto &weights = spec.kind == InputKind::ConstantTensor ? program.constants : program.stateDict;
   if (auto found = weights.find(spec.target); found != weights.end())
     return &found->second;
-  // Buffers that are not persistent are stored beside the constants.
+  // Non-persistent buffers are stored with the constants.
   auto found = program.constants.find(spec.target);
   return found == program.constants.end() ? nullptr : &found->second;
 }

@@ -14,7 +14,7 @@ struct PlannedInput {
   program::NodeId node = 0;
   program::EntryInput entry;
   const program::Weight *weight = nullptr; ///< the value; null for user inputs
-  bool isInlined = false;                  ///< a constant small enough to be part of the module
+  bool isInlined = false;                  ///< whether it is a constant small enough to be part of the module
 };
 
 struct PlannedOutput {
@@ -23,15 +23,18 @@ struct PlannedOutput {
 };
 
 struct SignaturePlan {
-  std::vector<PlannedInput> inputs; ///< in the order of the function's arguments; inlined constants anywhere
+  std::vector<PlannedInput>
+      inputs; ///< in the order of the function's arguments; inlined constants may be anywhere
   std::vector<PlannedOutput> outputs; ///< in the order of the function's results
-  program::EntryPoint entryPoint; ///< all but `inputs`, `unusedInputs` and `outputs`, which lowering decides
+  program::EntryPoint
+      entryPoint; ///< except `inputs`, `unusedInputs` and `outputs`, which lowering determines
   std::unordered_map<std::string, program::Weight> stateDict;
-  std::vector<program::Weight> constants; ///< those that are arguments; filled with `entryPoint.inputs`
+  std::vector<program::Weight>
+      constants; ///< those that are arguments; filled together with `entryPoint.inputs`
 };
 
-/// Fails on what no function of tensors can express (tokens, custom objects, values of unknown type), naming
-/// it.
+/// Fails on inputs and outputs that a function of tensors cannot express (tokens, custom objects, values of
+/// unknown type), naming them.
 Result<SignaturePlan> planSignature(const program::Program &program, const Options &options);
 
 } // namespace torchere::exporter

@@ -22,8 +22,8 @@ SymbolTable::SymbolTable(SymbolTable &outer, mlir::Block &entry, mlir::Location 
     : expressions(outer.expressions), outer(&outer), builder(location.getContext()), location(location),
       entry(entry) {}
 
-/// Puts an op after those made before it, ahead of the rest of the block; what reads a size that the block
-/// computes comes behind that.
+/// Inserts an op after the previous ones, ahead of the rest of the block. An op that reads a size computed in
+/// the block is inserted after that computation.
 mlir::Value SymbolTable::append(mlir::Operation *op) {
   mlir::Operation *before = last;
   for (mlir::Value operand : op->getOperands()) {
@@ -93,7 +93,7 @@ std::optional<SymbolTable::Linear> SymbolTable::product(const std::vector<SymInt
       return std::nullopt;
     if (part->symbol.empty())
       std::swap(*part, result);
-    // What is in `result` is a constant now.
+    // `result` is a constant from here on.
     int64_t scale = result.offset;
     if (__builtin_mul_overflow(part->factor, scale, &part->factor) ||
         __builtin_mul_overflow(part->offset, scale, &part->offset))
@@ -175,7 +175,7 @@ mlir::Value SymbolTable::shapeOf(llvm::ArrayRef<lowering::Dim> dims) {
   auto [entry, isNew] = shapes.try_emplace(key);
   if (!isNew)
     return entry->second;
-  // Runs of constants are one constant.
+  // Consecutive constants are one tensor.
   auto vector = [&](int64_t size) { return mlir::RankedTensorType::get({size}, builder.getI64Type()); };
   lowering::Values pieces;
   llvm::SmallVector<int64_t> run;
@@ -240,20 +240,20 @@ bool SymbolTable::isNonNegative(SymInt size) const {
   return definition && definition->axis >= 0 && definition->size == size;
 }
 
-/// As StableHLO divides: towards zero.
+/// As in StableHLO: rounds towards zero.
 mlir::Value SymbolTable::divide(SymInt dividend, SymInt divisor) {
   mlir::Value lhs = compute(dividend);
   mlir::Value rhs = compute(divisor);
   return create<stablehlo::DivOp>(lhs.getType(), {lhs, rhs});
 }
 
-/// As Python divides: towards minus infinity.
+/// As in Python: rounds towards minus infinity.
 mlir::Value SymbolTable::floorDivide(SymInt dividend, SymInt divisor) {
   if (isNonNegative(dividend) && isNonNegative(divisor))
     return divide(dividend, divisor);
   mlir::Value lhs = compute(dividend);
   mlir::Value rhs = compute(divisor);
-  // (lhs - mod(lhs, rhs)) is a multiple of rhs, so that its division is exact.
+  // (lhs - mod(lhs, rhs)) is a multiple of rhs, so the division is exact.
   mlir::Value exact = create<stablehlo::SubtractOp>(lhs.getType(), {lhs, modulo(dividend, divisor)});
   return create<stablehlo::DivOp>(lhs.getType(), {exact, rhs});
 }
@@ -262,7 +262,7 @@ mlir::Value SymbolTable::ceilDivide(SymInt dividend, SymInt divisor) {
   mlir::Value quotient = floorDivide(dividend, divisor);
   mlir::Value remainder = modulo(dividend, divisor);
   mlir::Value isInexact = create<stablehlo::SignOp>(remainder.getType(), remainder);
-  if (!isNonNegative(divisor)) // whose sign the remainder has
+  if (!isNonNegative(divisor)) // the remainder has its sign
     isInexact = create<stablehlo::AbsOp>(isInexact.getType(), isInexact);
   return create<stablehlo::AddOp>(quotient.getType(), {quotient, isInexact});
 }
@@ -303,7 +303,7 @@ mlir::Value SymbolTable::calculate(const Expression &expression) {
     return floorDivide(operands[0], operands[1]);
   case ExpressionKind::CeilDiv:
     return ceilDivide(operands[0], operands[1]);
-  case ExpressionKind::IntTrueDiv: // exact wherever it is a size
+  case ExpressionKind::IntTrueDiv: // exact wherever it is used as a size
   case ExpressionKind::TruncDiv:
     return divide(operands[0], operands[1]);
   case ExpressionKind::Mod:

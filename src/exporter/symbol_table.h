@@ -1,5 +1,5 @@
-// SymbolTable: symbolic sizes of a program as SSA values, computed once each: at the function's entry, or in
-// the block of a region where it defines symbols of its own.
+// SymbolTable: a program's symbolic sizes as SSA values, each computed once: at the function's entry, or in a
+// region's block if that defines symbols of its own.
 #pragma once
 
 #include "lowering/context.h"
@@ -20,17 +20,18 @@ class SymbolTable : public lowering::SymbolSource {
 public:
   /// Values are computed at the start of `entry`.
   SymbolTable(const program::Program &program, mlir::Block &entry, mlir::Location location);
-  /// Of a block in a region, from where everything can be seen that is before the region's op: what has no
-  /// symbol that is defined here is computed by `outer`.
+  /// For a block in a region, which can use every value before the region's op. Expressions without symbols
+  /// that are defined here are computed by `outer`.
   SymbolTable(SymbolTable &outer, mlir::Block &entry, mlir::Location location);
 
-  /// Says that dimension `axis` of a value has the size `size`: what symbols are solved from. The value is an
-  /// argument of the block, can be seen from it, or is computed in it: what depends on the symbol comes
-  /// right after.
+  /// Records that dimension `axis` of a value has the size `size`, so that symbols can be solved for. The
+  /// value is an argument of the block, visible from it, or computed in it; in the last case, ops that depend
+  /// on the symbol come right after.
   void define(program::SymInt size, mlir::Value value, int64_t axis);
-  /// Says that a 0-d i64 value is the symbol itself.
+  /// Records that a 0-d i64 value is the symbol itself.
   void define(program::SymInt symbol, mlir::Value value);
-  /// As define(), and says that the expression itself is that dimension, whatever its symbols are.
+  /// Like define(), and also records that the dimension is the value of the whole expression, whatever its
+  /// symbols.
   void defineWhole(program::SymInt size, mlir::Value value, int64_t axis);
 
   /// Whether every symbol of the expression can be solved from the definitions.
@@ -40,9 +41,9 @@ public:
   mlir::Value shapeOf(llvm::ArrayRef<lowering::Dim> dims) override;
 
 protected:
-  /// Whether nothing of the outer table can be used here: the block is a function's, called from there.
+  /// Whether the outer table's values cannot be used here, because the block is another function's.
   virtual bool isIsolated() const { return false; }
-  /// The value of an expression of which no symbol is defined here.
+  /// The value of an expression none of whose symbols is defined here.
   virtual mlir::Value valueFromOutside(uint32_t expression) { return outer->valueOf(expression); }
   /// A new 0-d i64 argument of the block.
   mlir::Value addArgument();
@@ -53,13 +54,13 @@ private:
     int64_t axis; ///< -1: the value itself
     program::SymInt size;
   };
-  /// The definition of a symbol here or in an outer table; null where there is none.
+  /// The definition of a symbol here or in an outer table; null if there is none.
   const Definition *definitionOf(const std::string &symbol) const;
   /// Whether the expression has a symbol that is defined here.
   bool isLocal(program::SymInt size) const;
 
-  /// The only symbol of `size` when it is linear in one: symbol, symbol + a, a * symbol, a * symbol + b. None
-  /// where `a` or `b` does not fit in 64 bits.
+  /// A size that is linear in a single symbol: symbol, symbol + a, a * symbol, a * symbol + b. None if it is
+  /// not, or if `a` or `b` does not fit in 64 bits.
   struct Linear {
     std::string symbol;
     int64_t factor;
@@ -77,7 +78,7 @@ private:
   mlir::Value modulo(program::SymInt dividend, program::SymInt divisor);
   template <class Op> mlir::Value fold(const std::vector<program::SymInt> &operands);
   mlir::Value calculate(const program::Expression &expression);
-  /// Whether it is, as far as the ranges of the symbols say.
+  /// Whether the ranges of the symbols prove it.
   bool isNonNegative(program::SymInt size) const;
   mlir::Value constant(int64_t value);
   mlir::Value constants(llvm::ArrayRef<int64_t> values);
@@ -88,13 +89,14 @@ private:
 
   const program::ExpressionPool &expressions;
   SymbolTable *outer = nullptr;
-  mlir::OpBuilder builder; ///< without a place; append() gives each op its own
+  mlir::OpBuilder builder; ///< without an insertion point; append() places each op
   mlir::Location location;
   mlir::Block &entry;
-  mlir::Operation *last = nullptr;               ///< of the ops at the entry
-  llvm::SmallPtrSet<mlir::Operation *, 4> later; ///< those of the block that define a size, and what reads it
+  mlir::Operation *last = nullptr; ///< of the ops at the entry
+  llvm::SmallPtrSet<mlir::Operation *, 4>
+      later; ///< ops of the block that define a size, and ops that read it
   std::map<std::string, Definition> definitions;
-  std::map<std::string, int64_t> least; ///< of symbols, from the program's ranges
+  std::map<std::string, int64_t> least; ///< lower bounds of symbols, from the program's ranges
   llvm::DenseMap<uint32_t, mlir::Value> values;
   /// By (is an expression, constant or id) of each size.
   std::map<std::vector<std::pair<bool, int64_t>>, mlir::Value> shapes;

@@ -1,4 +1,4 @@
-// Sums of products, as contractions and convolutions form them: in 64 bits, rounded to the result's type
+// Sums of products, for contractions and convolutions: accumulated in 64 bits, rounded to the result's type
 // once.
 #pragma once
 
@@ -27,7 +27,7 @@ inline Element elementOf(ElementType type, std::complex<double> number) {
   return Element::complex(type, number);
 }
 
-/// A tensor's elements, converted to `type` if that is of another kind.
+/// A tensor's elements, converted to `type` if they are of another kind.
 template <class Number> std::vector<Number> numbersOf(const Tensor &tensor, ElementType type) {
   bool isOtherKind = elementTypeInfo(tensor.type()).kind != elementTypeInfo(type).kind;
   std::vector<Number> numbers;
@@ -39,15 +39,15 @@ template <class Number> std::vector<Number> numbersOf(const Tensor &tensor, Elem
   return numbers;
 }
 
-/// `function` called with a zero of the C++ type in which elements of the type are computed with. Integers
-/// are exact modulo two to their number of bits; a bool is whether the sum is not zero.
+/// Calls `function` with a zero of the C++ type in which elements of `type` are accumulated. Integers are
+/// exact modulo 2^bits; a bool is whether the sum is not zero.
 template <class Function> auto withNumber(ElementType type, Function function) {
   if (isComplex(type))
     return function(std::complex<double>());
   return isFloat(type) ? function(double()) : function(uint64_t());
 }
 
-/// Adds a product, of complex numbers without C's recovery of infinities.
+/// Adds a product; for complex numbers without C's recovery of infinities.
 template <class Number> void addProduct(Number &sum, Number lhs, Number rhs) {
   sum += lhs * rhs;
 }

@@ -1,4 +1,4 @@
-// Implements the reading of ops' attributes and types.
+// Implements access to ops' attributes and types.
 #include "interpreter/call.h"
 
 #include "interpreter/evaluator.h"

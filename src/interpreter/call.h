@@ -1,7 +1,7 @@
 // Call: one op with the values of its operands, as the functions that evaluate ops see it.
 //
-// Ops and their attributes go by the specification's names. Their types and constraints have been verified,
-// for the sizes at hand as well, so that an evaluation only checks what depends on the elements.
+// Ops and their attributes have the specification's names. Types and constraints have been verified, also on
+// the runtime sizes, so an evaluation checks only what depends on the elements.
 #pragma once
 
 #include "interpreter/evaluation_table.h"
@@ -16,7 +16,7 @@ class Scope;
 
 class Call {
 public:
-  /// `onNumbers`: the operands are the numbers that quantized ones stand for, and so are the results.
+  /// `onNumbers`: quantized operands and results are passed as the numbers that they represent.
   Call(mlir::Operation *op, const Values &operands, const Scope &scope, Evaluator &evaluator,
        bool onNumbers = false)
       : op(op), operands(operands), scope(scope), runner(evaluator), onNumbers(onNumbers) {}
@@ -29,22 +29,22 @@ public:
   size_t operandCount() const { return operands.size(); }
 
   mlir::Attribute attribute(llvm::StringRef name) const { return op->getAttr(name); }
-  /// Null when the op does not have it.
+  /// Null if the op does not have it.
   template <class Attribute> Attribute attribute(llvm::StringRef name) const {
     return mlir::dyn_cast_or_null<Attribute>(op->getAttr(name));
   }
   int64_t integer(llvm::StringRef name) const;
-  bool flag(llvm::StringRef name) const; ///< false when the op does not have it
+  bool flag(llvm::StringRef name) const; ///< false if the op does not have it
   std::string string(llvm::StringRef name) const;
-  /// A list, or a dense tensor in row-major order; empty when the op does not have it.
+  /// A list, or a dense tensor in row-major order; empty if the op does not have it.
   Index integers(llvm::StringRef name) const;
-  /// The same; `count` times `value` when the op does not have it.
+  /// The same; `count` times `value` if the op does not have it.
   Index integers(llvm::StringRef name, size_t count, int64_t value) const;
 
   size_t resultCount() const { return op->getNumResults(); }
-  /// Of the elements to return for a result that is a tensor. Unimplemented for sparse types and the like.
+  /// The element type to return for a tensor result. Unimplemented for sparse types and the like.
   Result<ElementType> resultType(size_t index = 0) const;
-  /// The declared sizes of a result that is a tensor. Unimplemented where one is not known.
+  /// The declared shape of a tensor result. Unimplemented if a size is unknown.
   Result<Index> resultShape(size_t index = 0) const;
 
   mlir::Region &region(size_t index) const { return op->getRegion(index); }
@@ -58,13 +58,13 @@ private:
   bool onNumbers;
 };
 
-/// Whether this is an assertion about two tensors and nothing else, which may stand as a custom call.
+/// Whether the op asserts something about two tensors and has no other effect; it may then be a custom call.
 bool comparesTwoTensors(std::string_view check);
 
-/// The results of an op that has one.
+/// The results of an op with a single one.
 Result<Values> oneResult(Result<Tensor> result);
 
-/// The evaluation of an op that returns its operands.
+/// Evaluates an op that returns its operands.
 Result<Values> passOn(const Call &call);
 
 } // namespace torchere::interpreter

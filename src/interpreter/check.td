@@ -1,4 +1,4 @@
-// The check dialect: assertions in programs that are there to test an interpreter.
+// The check dialect: assertions in programs that test an interpreter.
 #ifndef TORCHERE_INTERPRETER_CHECK
 #define TORCHERE_INTERPRETER_CHECK
 

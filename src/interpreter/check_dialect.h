@@ -1,4 +1,4 @@
-// The check dialect, which interpreted programs use to assert what they computed.
+// The check dialect, with which interpreted programs assert what they computed.
 #pragma once
 
 #include "stablehlo/element_types.h"

@@ -10,7 +10,7 @@ namespace torchere::interpreter {
 
 namespace {
 
-/// The tensors of a convolution with the sizes and roles of their dimensions.
+/// The tensors of a convolution, with the sizes and roles of their dimensions.
 struct Convolution {
   const Tensor &lhs;
   const Tensor &rhs;
@@ -28,7 +28,7 @@ struct Convolution {
   }
   int64_t outputFeatures() const { return rhs.shape()[numbers.getKernelOutputFeatureDimension()]; }
   int64_t kernelFeatures() const { return rhs.shape()[numbers.getKernelInputFeatureDimension()]; }
-  /// Of the result.
+  /// The result's batch size.
   int64_t batches() const { return lhs.shape()[numbers.getInputBatchDimension()] / batchGroups; }
 };
 
@@ -63,11 +63,11 @@ Index resultShape(const Convolution &convolution) {
   return shape;
 }
 
-/// The position of an element that stands in padding or in a gap of a dilation: a zero.
+/// The position of elements in padding or in the gaps of a dilation, which are zeros.
 constexpr int64_t nowhere = -1;
 
-/// Calls `visit(lhs position or nowhere, rhs position)` for each pair of elements whose product is part of
-/// the result's element at `index`. Zeros of padding are part of it: with an infinity they make a NaN.
+/// Calls `visit(lhs position or nowhere, rhs position)` for each pair of elements whose product contributes
+/// to the result at `index`. Padding contributes as well: a zero times an infinity is NaN.
 template <class Visit> void forEachPair(const Convolution &convolution, IndexView index, Visit visit) {
   auto numbers = convolution.numbers;
   int64_t feature = index[numbers.getOutputFeatureDimension()];

@@ -5,8 +5,8 @@
 
 namespace torchere::interpreter {
 
-/// convolution of operands 0 and 1; `padding` has low and high of each spatial dimension. InvalidArgument
-/// when it makes a size negative.
+/// Convolution of operands 0 and 1; `padding` has low and high of each spatial dimension. InvalidArgument if
+/// it makes a size negative.
 Result<Values> convolve(const Call &call, const Index &padding);
 
 } // namespace torchere::interpreter

@@ -1,4 +1,4 @@
-// Implements the description of entries, and their runs in several processes.
+// Implements the description of entry points and their execution in several processes.
 #include "interpreter/entry_point.h"
 
 #include "interpreter/evaluator.h"
@@ -72,7 +72,7 @@ static Result<EntryPoint> describeFunction(func::FuncOp function) {
   return entry;
 }
 
-/// What GSPMD and Shardy write: an attribute of the function or an op, or a custom call.
+/// What GSPMD and Shardy emit: an attribute of the function or an op, or a custom call.
 static bool isSharded(ModuleOp module) {
   return module
       .walk([](Operation *op) {

@@ -1,4 +1,4 @@
-// EntryPoint: what the function takes and gives that a program begins with, for those who run it as a plugin
+// EntryPoint: the inputs and outputs of a program's entry function, for callers that run programs as a plugin
 // does.
 #pragma once
 
@@ -15,36 +15,35 @@ struct TensorType {
   bool operator==(const TensorType &) const = default;
   /// "tensor<2x3xf32>".
   TORCHERE_EXPORT std::string text() const;
-  /// ResourceExhausted when the number does not fit 63 bits.
+  /// ResourceExhausted if the number does not fit in 63 bits.
   TORCHERE_EXPORT Result<int64_t> byteSize() const;
 };
 
 struct EntryArgument {
   TensorType type;
-  bool isDonated = false; ///< the program may take its memory (jax.buffer_donor, tf.aliasing_output)
-  std::optional<size_t> aliasingResult; ///< the result that takes its memory (tf.aliasing_output)
+  bool isDonated = false; ///< the program may reuse its memory (jax.buffer_donor, tf.aliasing_output)
+  std::optional<size_t> aliasingResult; ///< the result that reuses its memory (tf.aliasing_output)
 };
 
 struct EntryPoint {
   std::string name;
   std::vector<EntryArgument> arguments;
   std::vector<TensorType> results;
-  bool isSharded = false; ///< something in the module says how it is to be spread over partitions
+  bool isSharded = false; ///< whether the module contains shardings for partitions
 };
 
-/// Of `main`, or of the module's only function. Unimplemented when an argument or a result is no tensor, or
-/// of a size that the types leave open; InvalidArgument for an alias of a result that is not there or of
-/// another type.
+/// Describes `main`, or the module's only function. Unimplemented if an argument or a result is not a tensor
+/// of static shape; InvalidArgument if an alias names a result that does not exist or has another type.
 TORCHERE_EXPORT Result<EntryPoint> describeEntry(const stablehlo::Module &module);
 
-/// How many processes run the program, each on a device of its own.
+/// How many processes run the program, each on its own device.
 struct ProcessCounts {
   int64_t replicas = 1;
   int64_t partitions = 1;
 };
 
-/// Runs the entry in every process, with the process's own inputs: by replica, then by partition, as are the
-/// results. Errors are those of interpret(); one of a process is that of all.
+/// Runs the entry function in every process, with that process's inputs. Inputs and results are ordered by
+/// replica, then by partition. Errors are those of interpret(); if one process fails, the call fails.
 TORCHERE_EXPORT Result<std::vector<std::vector<Tensor>>>
 interpretProcesses(const stablehlo::Module &module, ProcessCounts counts,
                    std::vector<std::vector<Tensor>> inputs);

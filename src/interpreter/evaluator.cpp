@@ -1,4 +1,4 @@
-// Implements the running of functions and regions.
+// Implements the execution of functions and regions.
 #include "interpreter/evaluator.h"
 
 #include "interpreter/call.h"
@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace torchere::interpreter {
 
-/// Of regions and calls within each other: enough for any program that ends, and far from the stack's end.
+/// The limit on nested regions and calls: enough for any program that ends, and far from exhausting the
+/// stack.
 static constexpr int deepestNesting = 500;
 
 Evaluator::Evaluator(ModuleOp module, const Options &options)
@@ -51,7 +52,7 @@ Result<Values> Evaluator::callFunction(StringRef name, Values arguments) {
   return runRegion(function.getBody(), std::move(arguments), nullptr);
 }
 
-/// The error with the name of the op or function, and the place, unless it has them from further inside.
+/// Adds the name of the op or function and the place to an error, unless an inner one has added them.
 static tl::unexpected<Error> named(Error error, StringRef name, Location location) {
   if (!error.message.starts_with('['))
     error.message = fmt::format("[{}] {}", name.str(), error.message);
@@ -63,7 +64,7 @@ static tl::unexpected<Error> named(Error error, StringRef name, Location locatio
 Result<Values> Evaluator::runEntry(Values arguments) {
   TORCHERE_ASSIGN(func::FuncOp entry, findEntry());
   Result<Values> results = callFunction(entry.getName(), std::move(arguments));
-  if (Status rest = ownGrid->finishAll(); results && !rest) // what nobody has waited for
+  if (Status rest = ownGrid->finishAll(); results && !rest) // tasks that nobody has waited for
     results = tl::unexpected<Error>(std::move(rest).error());
   if (!results)
     return named(std::move(results).error(), entry.getName(), entry.getLoc());
@@ -129,7 +130,7 @@ Result<Values> Evaluator::runRegion(Region &region, Values arguments, const Scop
   return invalidArgument("a region has no terminator");
 }
 
-/// The constraints of an op whose types leave sizes open, on the sizes at hand.
+/// Verifies the constraints of an op with dynamic sizes on its runtime sizes.
 static Status verifyAtHand(Operation &op, const Values &operands) {
   OwningOpRef<ModuleOp> holder = ModuleOp::create(op.getLoc());
   Block &block = *holder->getBody();
@@ -140,13 +141,13 @@ static Status verifyAtHand(Operation &op, const Values &operands) {
       type = RankedTensorType::get(value.tensor().shape(), getElementTypeOrSelf(type));
     mapping.map(name, block.addArgument(type, op.getLoc()));
   }
-  op.walk([&](Operation *nested) { // what the op's regions take from around it
+  op.walk([&](Operation *nested) { // values that the op's regions capture
     for (mlir::Value name : nested->getOperands())
       if (!mapping.contains(name) && !op.isAncestor(name.getParentRegion()->getParentOp()))
         mapping.map(name, block.addArgument(name.getType(), op.getLoc()));
   });
   stablehlo::DiagnosticText diagnostics(*op.getContext());
-  // A name that is used twice has one value, so that the last mapping is as good as the first.
+  // A name that is used twice has one value, so the last mapping is as good as the first.
   Operation *concrete = op.clone(mapping);
   block.push_back(concrete);
   if (failed(verify(concrete)))

@@ -17,7 +17,7 @@ SlicePlaces::SlicePlaces(const SliceDimensions &dimensions, const Tensor &indice
 }
 
 void SlicePlaces::start(IndexView index, Index &start) const {
-  Index at; // of the index vector: the element's other dimensions, in order
+  Index at; // of the index vector: the element's remaining dimensions, in order
   for (size_t dimension = 0; dimension < index.size(); ++dimension)
     if (!llvm::is_contained(dimensions.window, static_cast<int64_t>(dimension)))
       at.push_back(index[dimension]);

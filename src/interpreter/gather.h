@@ -1,15 +1,14 @@
-// gather, static and dynamic, and the places that gather and scatter read and write.
+// gather, static and dynamic, and the positions that gather and scatter read and write.
 #pragma once
 
 #include "interpreter/call.h"
 
 namespace torchere::interpreter {
 
-/// gather of operand 0 at the indices in operand 1, by the attribute dimension_numbers.
+/// Gathers from operand 0 at the indices in operand 1, as dimension_numbers says.
 Result<Values> gatherBy(const Call &call, const Index &sliceSizes);
 
-/// Which dimensions of gather's and scatter's tensors have which role: the same in both, under names of their
-/// own.
+/// The roles of the dimensions of gather's and scatter's tensors, which are the same under different names.
 struct SliceDimensions {
   Index window;          ///< of the slices' tensor: offset_dims, update_window_dims
   Index collapsed;       ///< of the operand: collapsed_slice_dims, inserted_window_dims
@@ -19,20 +18,20 @@ struct SliceDimensions {
   int64_t indexVectorDim = 0;
 };
 
-/// Finds where in the operand an element of the slices' tensor lies.
+/// Maps elements of the slices' tensor to positions in the operand.
 class SlicePlaces {
 public:
   SlicePlaces(const SliceDimensions &dimensions, const Tensor &indices, int64_t operandRank);
 
   /// The start of the slice that the element belongs to, as the indices give it: not clamped.
   void start(IndexView index, Index &start) const;
-  /// The element's index within its slice, 0 for dimensions that the slices' tensor does not have.
+  /// The element's index within its slice; 0 along dimensions that the slices' tensor lacks.
   void offset(IndexView index, Index &offset) const;
 
 private:
   const SliceDimensions &dimensions;
   const Tensor &indices;
-  Index windowOfOperand; ///< the dimensions of the operand that the window's stand for
+  Index windowOfOperand; ///< the operand's dimensions that correspond to the window's
   int64_t operandRank;
 };
 

@@ -1,4 +1,5 @@
-// The interpreter dialect: ops that let values be seen while a program is interpreted, or run several at once.
+// The interpreter dialect: ops that make values visible during interpretation, or run several programs at
+// once.
 #ifndef TORCHERE_INTERPRETER_INSTRUMENTATION
 #define TORCHERE_INTERPRETER_INSTRUMENTATION
 
@@ -30,8 +31,8 @@ def Interpreter_ProbeOp : Interpreter_Op<"probe"> {
 
 def Interpreter_RunParallelOp : Op<Interpreter_Dialect, "run_parallel"> {
   let summary = "the results of programs that run in parallel, a row of them a replica, a column a partition";
-  // The inputs are those of the programs, one after the other; infeed names functions without arguments, whose
-  // results are fed.
+  // The inputs are the concatenated arguments of the programs; infeed names functions without arguments,
+  // whose results are fed.
   let arguments = (ins Variadic<StableHLO_TensorOrToken>:$inputs,
     TypedArrayAttrBase<TypedArrayAttrBase<FlatSymbolRefAttr, "functions">, "rows of functions">:$programs,
     OptionalAttr<TypedArrayAttrBase<FlatSymbolRefAttr, "functions">>:$infeed);

@@ -1,4 +1,4 @@
-// The interpreter dialect, whose ops print and save values.
+// The interpreter dialect, whose ops print and save values, and run programs in parallel.
 #pragma once
 
 #include "stablehlo/element_types.h"

@@ -1,4 +1,4 @@
-// Implements the entry to the interpreter.
+// Implements the interpreter's entry point.
 #include "interpreter/interpreter.h"
 
 #include "interpreter/check_dialect.h"

@@ -1,4 +1,4 @@
-// Implements what mlir_values.h declares.
+// Implements the conversions between values and MLIR types.
 #include "interpreter/mlir_values.h"
 
 #include "stablehlo/element_type_conversion.h"

@@ -1,4 +1,4 @@
-// The interpreter's values and MLIR's types, and places in the source.
+// The interpreter's values and MLIR's types; places in the source.
 #pragma once
 
 #include "interpreter/value.h"
@@ -8,12 +8,12 @@
 
 namespace torchere::interpreter {
 
-/// Whether a value of the declared type can be this one: equal element types, and sizes where they are known.
+/// Whether a value is valid for the declared type: equal element types, and equal sizes where they are known.
 bool isOfType(const Value &value, mlir::Type type);
-/// The type of a value as MLIR writes it.
+/// The type of a value in MLIR's syntax.
 std::string typeText(const Value &value);
 
-/// "model.mlir:3:8", the first file and line that a location knows; empty when it knows none.
+/// "model.mlir:3:8", the first file and line in a location; empty if there is none.
 std::string placeText(mlir::Location location);
 
 } // namespace torchere::interpreter

@@ -1,4 +1,4 @@
-// Implements the taking of turns.
+// Implements turn-taking.
 #include "interpreter/process_grid.h"
 
 namespace torchere::interpreter {
@@ -11,7 +11,7 @@ public:
   bool isDone = false;
   Result<Values> result;
   std::condition_variable turn;
-  std::thread thread; ///< none of the first task, which is the caller's
+  std::thread thread; ///< none for the first task, which runs in the caller's thread
 };
 
 ProcessGrid::ProcessGrid(int64_t replicas, int64_t partitions)
@@ -65,7 +65,7 @@ void ProcessGrid::run(Task &task) {
   handOver();
 }
 
-/// The next task that can go on, in order, is the one that runs. When all wait for values, they are told that
+/// Hands control to the next task, in order, that can run. If all of them wait for values, they are told that
 /// none will come.
 void ProcessGrid::handOver() {
   size_t from = current->index;

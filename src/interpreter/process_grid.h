@@ -1,8 +1,8 @@
-// ProcessGrid: the processes of an interpreted program, which run in turns and send each other values.
+// ProcessGrid: the processes of an interpreted program, which take turns and send each other values.
 //
-// A process is a replica of a partition (the specification's section "Parallel execution"). Each task has a
-// thread of its own, but only one runs at a time, until it waits for something or ends: MLIR's context is for
-// one thread, and runs are the same every time.
+// A process is a replica of a partition (the specification's section "Parallel execution"). Each task has its
+// own thread, but only one runs at a time, until it waits or ends: MLIR's context is single-threaded, and all
+// runs are deterministic.
 #pragma once
 
 #include "interpreter/value.h"
@@ -29,7 +29,7 @@ public:
   using Program = std::function<Result<Values>()>;
   class Task;
 
-  /// The caller is the first task: it runs whenever it does not wait for another.
+  /// The caller is the first task: it runs while it does not wait for another.
   ProcessGrid(int64_t replicas, int64_t partitions);
   ~ProcessGrid();
   ProcessGrid(const ProcessGrid &) = delete;
@@ -37,20 +37,20 @@ public:
   int64_t replicas() const { return replicaCount; }
   int64_t partitions() const { return partitionCount; }
 
-  // What follows is for tasks of the grid.
+  // The members below are for the grid's tasks.
 
-  /// A program that runs while others wait.
+  /// Starts a program that runs while others wait.
   Task &start(Program program);
-  /// Waits for the task's end.
+  /// Waits for the task to end.
   Result<Values> finish(Task &task);
-  /// Leaves values in a mailbox, which keeps them in order.
+  /// Puts values into a mailbox, which keeps them in order.
   void send(const std::string &mailbox, Values values);
-  /// Takes values out of a mailbox, or waits for them. FailedPrecondition when all tasks wait.
+  /// Takes values from a mailbox, waiting for them if necessary. FailedPrecondition if all tasks wait.
   Result<Values> receive(const std::string &mailbox);
-  /// Runs programs to their ends: their results, one after the other, or the error of the one that failed
+  /// Runs programs to completion. Returns their concatenated results, or the error of the one that failed
   /// first.
   Result<Values> runAll(std::vector<Program> programs);
-  /// Lets every task come to its end. The error of the one that failed first, if one did.
+  /// Runs all tasks to completion. Returns the error of the one that failed first, if any.
   Status finishAll();
 
 private:
@@ -63,7 +63,7 @@ private:
   std::map<std::string, std::deque<Values>> mailboxes;
   std::optional<Error> firstError;
   bool isStuck = false; ///< all tasks wait for each other
-  std::mutex mutex;     ///< of `current`
+  std::mutex mutex;     ///< guards `current`
   Task *current;
 };
 

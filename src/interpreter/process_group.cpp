@@ -1,4 +1,4 @@
-// Implements the grouping of processes and what they send each other.
+// Implements process groups and the exchange of values.
 #include "interpreter/process_group.h"
 
 #include "interpreter/evaluator.h"
@@ -26,7 +26,7 @@ Grouping groupingOfExchange(const Call &call) {
   return channelOf(call) > 0 ? Grouping::CrossPartition : Grouping::CrossReplica;
 }
 
-/// How many ids there are.
+/// The number of ids.
 static int64_t idCount(const ProcessGrid &grid, Grouping grouping) {
   switch (grouping) {
   case Grouping::CrossReplica:
@@ -70,7 +70,7 @@ Result<std::vector<ProcessId>> processesOf(const Call &call, Grouping grouping, 
   return processes;
 }
 
-/// The rows of replica_groups, without the -1 that fill them up. No ids at all are one group of all.
+/// The rows of replica_groups, without the padding of -1. Without any ids, all processes form one group.
 static Result<std::vector<Index>> listRows(const Call &call, Grouping grouping) {
   Attribute attribute = call.attribute("replica_groups");
   if (auto axes = dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attribute)) {
@@ -90,7 +90,7 @@ static Result<std::vector<Index>> listRows(const Call &call, Grouping grouping) 
     rows.push_back(std::move(all));
     return rows;
   }
-  // Of the splats that can be verified, those of more than one id are nothing but padding.
+  // A splat that passes the verifier and has more than one id is all padding.
   if (ids.isSplat() && ids.getSplatValue<APInt>().isAllOnes())
     return rows;
   int64_t length = ids.getType().getRank() == 0 ? 1 : ids.getType().getShape().back(), position = 0;
@@ -128,8 +128,8 @@ Result<Ends> endsOf(const Call &call) {
   return ends;
 }
 
-/// Values of one op and channel, on one way; a recv takes those of a send. Processes meet them in the same
-/// order.
+/// Identifies the values of one op and channel in one direction; a recv reads those of a send. All processes
+/// reach them in the same order.
 static std::string mailbox(const Call &call, ProcessId sender, ProcessId receiver) {
   StringRef op = call.operation()->getName().getStringRef();
   if (isa<stablehlo::RecvOp>(call.operation()))

@@ -1,4 +1,4 @@
-// Implements the conversion of quantized numbers.
+// Implements conversions between quantized values and numbers.
 #include "interpreter/quantization.h"
 
 #include "stablehlo/element_type_conversion.h"
@@ -15,7 +15,7 @@ namespace torchere::interpreter {
 
 namespace {
 
-/// A quantized element type: a scale and a zero point, or one for each index of a dimension.
+/// A quantized element type: one scale and zero point, or one for each index of a dimension.
 class Quantization {
 public:
   static Result<Quantization> of(quant::QuantizedType type) {
@@ -60,7 +60,7 @@ public:
 private:
   Element numberOf(int64_t integer) const { return Element::number(expressed, static_cast<double>(integer)); }
 
-  /// Each element with the number of its scale.
+  /// Visits each element with the index of its scale.
   template <class Function>
   Result<Tensor> mapped(const Tensor &tensor, ElementType type, Function function) const {
     int64_t inner = 1, count = static_cast<int64_t>(scales.size());
@@ -73,7 +73,7 @@ private:
   }
 
   ElementType storage = ElementType::I8, expressed = ElementType::F32;
-  Element least, greatest; ///< that the type stores, as numbers of the expressed type
+  Element least, greatest; ///< the bounds of the storage type, as numbers of the expressed type
   int64_t dimension = 0;   ///< along which the scales vary
   std::vector<double> scales;
   std::vector<int64_t> zeroPoints;

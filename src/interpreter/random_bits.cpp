@@ -39,7 +39,7 @@ static uint64_t joined(uint32_t low, uint32_t high) {
   return low | uint64_t(high) << 32;
 }
 
-/// The first even dimension, else the largest: along it, neighbours are the two words of one counter.
+/// The first even dimension, otherwise the largest: neighbours along it are the two words of one counter.
 static size_t pairedDimension(IndexView shape) {
   for (size_t dimension = 0; dimension < shape.size(); ++dimension)
     if (shape[dimension] % 2 == 0)
@@ -73,7 +73,7 @@ RandomBits threeFryBits(const std::vector<uint64_t> &state, IndexView shape, int
 RandomBits philoxBits(const std::vector<uint64_t> &state, IndexView shape, int bits) {
   uint64_t low = state[1], high = state.size() > 2 ? state[2] : state[0];
   auto count = static_cast<uint64_t>(elementCount(shape));
-  uint64_t eachCounter = bits == 64 ? 2 : 4; // numbers
+  uint64_t eachCounter = bits == 64 ? 2 : 4; // numbers per counter
   RandomBits result;
   for (uint64_t number = 0; number < count; ++number) {
     uint64_t step = number / eachCounter;

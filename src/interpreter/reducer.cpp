@@ -1,4 +1,4 @@
-// Implements the running of bodies on scalars.
+// Implements the evaluation of bodies on scalars.
 #include "interpreter/reducer.h"
 
 #include "stablehlo/element_type_conversion.h"
@@ -12,7 +12,7 @@ Result<std::vector<Element>> Reducer::run(std::span<const Element> arguments) co
   Values values;
   values.reserve(arguments.size());
   for (auto [argument, name] : llvm::zip_equal(arguments, region.getArguments())) {
-    // An accumulator may be of a wider type than the inputs.
+    // An accumulator may have a wider type than the inputs.
     std::optional<ElementType> type = stablehlo::storedTypeOf(mlir::getElementTypeOrSelf(name.getType()));
     bool isOther = type && *type != argument.type();
     values.push_back(Tensor::scalar(isOther ? convert(argument, *type) : argument));

@@ -1,4 +1,4 @@
-// Reducer: a region that combines scalars, as reduce, scatter and the like hold one.
+// Reducer: a region that combines scalars, as in reduce, scatter and others.
 #pragma once
 
 #include "interpreter/call.h"
@@ -9,12 +9,12 @@ class Reducer {
 public:
   Reducer(const Call &call, size_t region) : call(call), region(call.region(region)) {}
 
-  /// The scalars at `position` of each of the accumulators become what the body makes of them and `values`.
+  /// Replaces the accumulators' scalars at `position` by the body's results for them and `values`.
   Status combine(std::vector<Tensor> &accumulators, int64_t position, std::span<const Element> values) const;
-  /// What the body returns for scalar arguments.
+  /// The body's results for scalar arguments.
   Result<std::vector<Element>> run(std::span<const Element> arguments) const;
 
-  /// The element types of what the body returns: those of the accumulators.
+  /// The element types of the body's results, which are those of the accumulators.
   Result<std::vector<ElementType>> types() const;
 
 private:
@@ -22,13 +22,13 @@ private:
   mlir::Region &region;
 };
 
-/// Tensors of one shape, one for each of the types, filled with the scalars `initial`.
+/// Tensors of one shape, one for each type, filled with the scalars `initial`.
 Result<std::vector<Tensor>> makeAccumulators(const Index &shape, std::span<const ElementType> types,
                                              std::span<const Tensor> initial);
 
-/// Moves tensors into the values of results.
+/// Moves tensors into values.
 Values toValues(std::vector<Tensor> tensors);
-/// The tensors among an op's operands from `first` on.
+/// The tensors among an op's operands, from `first` on.
 std::vector<Tensor> tensorOperands(const Call &call, size_t first, size_t count);
 
 } // namespace torchere::interpreter

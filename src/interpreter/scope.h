@@ -1,4 +1,4 @@
-// Scope: the values of the names that a region defines, on top of those around it.
+// Scope: the values of the names that a region defines, on top of those of the enclosing regions.
 #pragma once
 
 #include "interpreter/value.h"
@@ -13,7 +13,7 @@ public:
   explicit Scope(const Scope *outer = nullptr) : outer(outer) {}
 
   void bind(mlir::Value name, Value value) { values[name] = std::move(value); }
-  /// The name must be defined: the verifier has checked that it is.
+  /// The name must be defined, which the verifier has checked.
   const Value &find(mlir::Value name) const {
     const Scope *scope = this;
     for (;; scope = scope->outer)

@@ -1,4 +1,4 @@
-// Implements the window by the formulas of the specification.
+// Implements the specification's formulas for windows.
 #include "interpreter/sliding_window.h"
 
 namespace torchere::interpreter {

@@ -1,4 +1,4 @@
-// Value: what a name stands for while a program is interpreted.
+// Value: the runtime value of a name in an interpreted program.
 #pragma once
 
 #include "evaluation/tensor.h"
@@ -8,13 +8,13 @@
 
 namespace torchere::interpreter {
 
-// The interpreter computes on these: elements, tensors, indices.
+// The types that the interpreter computes with: elements, tensors, indices.
 using namespace evaluation;
 
 class Value;
 using Values = std::vector<Value>;
 
-/// Orders side effects; has no contents.
+/// Orders side effects; has no content.
 struct Token {};
 
 class Value {
@@ -28,7 +28,7 @@ public:
     return value;
   }
 
-  /// Values that are awaited when somebody asks for them.
+  /// Values that are computed or received when await() is called.
   static Value future(std::function<Result<Values>()> await) {
     Value value;
     value.content = std::make_shared<const std::function<Result<Values>()>>(std::move(await));
@@ -37,7 +37,7 @@ public:
 
   bool isTensor() const { return std::holds_alternative<Tensor>(content); }
   bool isTuple() const { return std::holds_alternative<TuplePointer>(content); }
-  /// Only for values of that kind, as the program's types tell.
+  /// Only for values of that kind, as the program's types guarantee.
   const Tensor &tensor() const { return std::get<Tensor>(content); }
   const Values &elements() const { return *std::get<TuplePointer>(content); }
   Result<Values> await() const { return (*std::get<FuturePointer>(content))(); }

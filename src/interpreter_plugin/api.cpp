@@ -1,4 +1,4 @@
-// Implements the plugin's table.
+// Implements the plugin's function table.
 #include "interpreter_plugin/api.h"
 
 #include "interpreter_plugin/buffer.h"

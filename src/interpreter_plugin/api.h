@@ -6,8 +6,9 @@
 
 namespace torchere::interpreter_plugin {
 
-/// The plugin's table, for runtime::Plugin::wrap; libtorchere_interpreter.so exports it as GetPjrtApi. Its
-/// platform is "interpreter"; its one option is device_count (1). docs/interpreter.md says what it does.
+/// The plugin's function table, for runtime::Plugin::wrap; libtorchere_interpreter.so exports it as
+/// GetPjrtApi. The platform is "interpreter"; the only client option is device_count (default 1).
+/// docs/interpreter.md describes the plugin.
 TORCHERE_EXPORT const pjrt::Api *api();
 
 } // namespace torchere::interpreter_plugin

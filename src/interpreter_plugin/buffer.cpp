@@ -1,4 +1,4 @@
-// Implements the functions for buffers.
+// Implements the buffer functions.
 #include "interpreter_plugin/buffer.h"
 
 #include "interpreter_plugin/handles.h"
@@ -62,7 +62,7 @@ Status Buffer::dropReference() {
 
 namespace {
 
-// What this folder names itself is found before PJRT's.
+// Names declared in this folder take precedence over PJRT's.
 using namespace pjrt;
 
 Result<Device *> targetOf(Client &client, pjrt::Device *device, pjrt::Memory *memory) {
@@ -108,7 +108,7 @@ Status fromHost(ClientBufferFromHostBufferArgs &args) {
   };
   if (args.semantics == HostBufferSemantics::ImmutableOnlyDuringCall)
     copy();
-  else // a copy too, but as late as the caller allows: callers have to keep their memory
+  else // also a copy, but as late as the caller allows: callers must keep their memory
     client->worker.add(copy);
   args.doneWithHostBuffer = makeEvent(array->ready);
   args.buffer = handleOf<pjrt::Buffer>(new Buffer(client, device, std::move(type), args.type, array));
@@ -235,7 +235,7 @@ Status toHost(BufferToHostBufferArgs &args) {
   return {};
 }
 
-/// Waits: before the buffer is ready nothing lies there.
+/// Waits, because there is nothing at the address before the buffer is ready.
 Result<void *> addressOf(pjrt::Buffer *buffer) {
   TORCHERE_TRY(checkGiven(buffer, "buffer"));
   TORCHERE_ASSIGN(std::shared_ptr<Array> array, held(buffer).existing());

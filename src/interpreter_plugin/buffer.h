@@ -1,4 +1,4 @@
-// Buffer: an array on a device, which may be there later.
+// Buffer: an array on a device, which may still be in the making.
 #pragma once
 
 #include "interpreter/entry_point.h"
@@ -9,14 +9,14 @@
 
 namespace torchere::interpreter_plugin {
 
-/// What a buffer holds. The tensor's elements belong to this array alone. The client's worker writes them
-/// before `ready` is set; later they are read only, until an execution that they are donated to writes them
-/// again.
+/// The contents of a buffer. No other array shares the tensor's elements. The client's worker writes them
+/// before `ready` is set; from then on they are only read, until an execution that they are donated to
+/// overwrites them.
 struct Array {
   std::shared_ptr<pjrt::Completion> ready = std::make_shared<pjrt::Completion>();
   interpreter::Tensor tensor;
-  std::atomic<int64_t> externalReferences =
-      0; ///< of whom the plugin does not know: then it is never written again
+  /// Of readers that the plugin does not know about. While there are any, the array is never overwritten.
+  std::atomic<int64_t> externalReferences = 0;
 };
 
 struct Buffer {
@@ -25,11 +25,12 @@ struct Buffer {
 
   /// Null once the buffer was deleted or donated.
   std::shared_ptr<Array> contents() const;
-  /// The same, and the buffer is deleted.
+  /// Returns the contents and deletes the buffer.
   std::shared_ptr<Array> take();
   /// InvalidArgument once the buffer was deleted or donated.
   Result<std::shared_ptr<Array>> existing() const;
-  /// Somebody of whom the plugin does not know reads the array, even when the buffer is deleted meanwhile.
+  /// For readers that the plugin does not know about: they may read the array even after the buffer is
+  /// deleted.
   Status addReference();
   Status dropReference();
 
@@ -42,10 +43,10 @@ struct Buffer {
 private:
   mutable std::mutex mutex;
   std::shared_ptr<Array> array;
-  std::shared_ptr<Array> referenced; ///< while there are references
+  std::shared_ptr<Array> referenced; ///< set while there are external references
 };
 
-/// The functions for buffers.
+/// The buffer functions.
 void fillBuffer(pjrt::Api &api);
 
 } // namespace torchere::interpreter_plugin

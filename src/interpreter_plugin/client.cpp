@@ -63,7 +63,7 @@ Result<std::vector<Device *>> Client::findDevices(const std::vector<int64_t> &id
 
 namespace {
 
-// What this folder names itself is found before PJRT's.
+// Names declared in this folder take precedence over PJRT's.
 using namespace pjrt;
 
 void give(std::string_view text, const char *&data, size_t &size) {
@@ -123,7 +123,7 @@ Status processIndexOfClient(ClientProcessIndexArgs &args) {
   args.index = 0;
   return {};
 }
-/// All devices are of this process.
+/// All devices belong to this process.
 template <class Args> Status devicesOfClient(Args &args) {
   TORCHERE_TRY(checkGiven(args.client, "client"));
   args.devices = held(args.client)->deviceHandles.data();
@@ -237,7 +237,7 @@ Status memoryOfDevice(DeviceDefaultMemoryArgs &args) {
   args.memory = held(args.device).memoryHandle;
   return {};
 }
-/// Of the process: the devices share its memory.
+/// The figures of the whole process: the devices share its memory.
 Status memoryStatistics(DeviceMemoryStatsArgs &args) {
   args.inUse = evaluation::memoryTaken();
   args.limit = {evaluation::memoryLimit(), true};

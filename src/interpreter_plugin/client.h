@@ -1,4 +1,4 @@
-// Client: the plugin's devices, their memories, and the thread that works for them.
+// Client: the plugin's devices, their memories, and the thread that does their work.
 #pragma once
 
 #include "interpreter_plugin/worker.h"
@@ -12,14 +12,14 @@ namespace torchere::interpreter_plugin {
 struct Device;
 struct Client;
 
-/// The memory of one device, which is the host's.
+/// A device's memory, which is host memory.
 struct Memory {
   Device *device = nullptr;
   int id = 0;
   std::string text;
 };
 
-/// A device is its own description.
+/// A device is also its own description.
 struct Device {
   Client *client = nullptr;
   int id = 0;
@@ -30,7 +30,7 @@ struct Device {
 };
 
 struct Client {
-  /// InvalidArgument for an option that there is not, or a count below 1 or above maxDeviceCount.
+  /// InvalidArgument for an unknown option, or a count below 1 or above maxDeviceCount.
   static Result<std::shared_ptr<Client>> create(const pjrt::ClientCreateArgs &args);
   explicit Client(int64_t deviceCount);
   Client(const Client &) = delete;
@@ -38,11 +38,11 @@ struct Client {
   Result<Device *> findDevice(int64_t id);
   Result<std::vector<Device *>> findDevices(const std::vector<int64_t> &ids);
 
-  std::vector<std::unique_ptr<Device>> devices; ///< the place is the id
+  std::vector<std::unique_ptr<Device>> devices; ///< indexed by id
   std::vector<pjrt::Device *> deviceHandles;
   std::vector<pjrt::Memory *> memoryHandles;
   std::vector<pjrt::DeviceDescription *> descriptionHandles;
-  Worker worker; // last: its tasks end before the rest goes
+  Worker worker; // last, so that its tasks end before the other members are destroyed
 };
 
 inline constexpr int64_t maxDeviceCount = 1024;

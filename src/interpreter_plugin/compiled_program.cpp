@@ -1,4 +1,4 @@
-// Implements CompiledProgram: reading, checks, and its stored form.
+// Implements CompiledProgram: reading, checks, and the serialized form.
 #include "interpreter_plugin/compiled_program.h"
 
 #include "base/digest.h"
@@ -10,7 +10,7 @@
 
 namespace torchere::interpreter_plugin {
 
-/// A stored program is this line, the size of the options in eight bytes, the options, and the program.
+/// A serialized program is this line, the size of the options in eight bytes, the options, and the program.
 static constexpr std::string_view storedBeginning = "torchere interpreter executable 1\n";
 
 static Result<stablehlo::Module> readModule(std::string_view code) {

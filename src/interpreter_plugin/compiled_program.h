@@ -1,4 +1,4 @@
-// CompiledProgram: a program as the interpreter runs it, with what callers ask about it.
+// CompiledProgram: a program as the interpreter runs it, and its description for callers.
 #pragma once
 
 #include "interpreter/entry_point.h"
@@ -13,14 +13,14 @@ namespace torchere::interpreter_plugin {
 
 class CompiledProgram {
 public:
-  /// `code` is StableHLO, as text or as a portable artifact; `options` a CompileOptionsProto. Errors are
-  /// those of the readers and of describeEntry(); Unimplemented for a program that is still to be
+  /// `code` is StableHLO, as text or as a portable artifact; `options` is a CompileOptionsProto. Errors are
+  /// those of the readers and of describeEntry(), and Unimplemented for a program that has yet to be
   /// partitioned.
   static Result<std::shared_ptr<const CompiledProgram>> compile(std::string_view code,
                                                                 std::string_view options);
-  /// Reads what serialize() gave. InvalidArgument for anything else.
+  /// Parses the result of serialize(). InvalidArgument for anything else.
   static Result<std::shared_ptr<const CompiledProgram>> deserialize(std::string_view bytes);
-  /// The program and its options, as they were given.
+  /// The program and its options, unchanged.
   std::string serialize() const;
 
   const std::string &code() const { return programCode; }
@@ -33,11 +33,10 @@ public:
     return static_cast<size_t>(compileOptions.replicaCount * compileOptions.partitionCount);
   }
 
-  // Of the results, as the ABI has them.
+  // The results' description in the form that the ABI needs.
   const std::vector<pjrt::BufferType> &resultTypes() const { return types; }
-  const std::vector<int64_t> &resultDimensions() const {
-    return dimensions;
-  } ///< one result's after the other's
+  /// The dimensions of all results, concatenated.
+  const std::vector<int64_t> &resultDimensions() const { return dimensions; }
   const std::vector<size_t> &resultRanks() const { return ranks; }
   const std::vector<const char *> &resultMemoryKinds() const { return memoryKinds; }
   const std::vector<size_t> &resultMemoryKindSizes() const { return memoryKindSizes; }
@@ -50,7 +49,7 @@ private:
   Status describe();
 
   std::string programCode, serializedOptions;
-  stablehlo::Module parsed; ///< of which one thread at a time runs
+  stablehlo::Module parsed; ///< run by one thread at a time
   pjrt::CompileOptions compileOptions;
   interpreter::EntryPoint entryPoint;
   std::string digest;

@@ -12,7 +12,7 @@ namespace torchere::interpreter_plugin {
 
 namespace {
 
-// What this folder names itself is found before PJRT's.
+// Names declared in this folder take precedence over PJRT's.
 using namespace pjrt;
 
 using Program = std::shared_ptr<const CompiledProgram>;
@@ -126,7 +126,7 @@ Status outputMemoryKinds(ExecutableOutputMemoryKindsArgs &args) {
   args.kindSizes = held(args.executable)->resultMemoryKindSizes().data();
   return {};
 }
-/// What the callers' arrays take; what the interpreter holds in between is not known before.
+/// The memory of the callers' arrays; what the interpreter allocates in between is not known in advance.
 Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   const interpreter::EntryPoint &entry = held(args.executable)->entry();
@@ -149,7 +149,7 @@ Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
   args.peak = args.total = arguments + results - aliases;
   return {};
 }
-/// Nothing is optimised: the program as it was given.
+/// Nothing is optimized: returns the program as it was given.
 Status optimizedProgram(ExecutableOptimizedProgramArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   TORCHERE_TRY(checkGiven(args.program, "program"));
@@ -159,7 +159,7 @@ Status optimizedProgram(ExecutableOptimizedProgramArgs &args) {
   args.program->formatSize = format.size();
   if (args.program->code && args.program->codeSize < code.size())
     return invalidArgument("memory for {} bytes, expected for {}", args.program->codeSize, code.size());
-  if (args.program->code) // the caller's, which is there to be written to
+  if (args.program->code) // the caller's memory, which is meant to be written
     std::memcpy(const_cast<char *>(args.program->code), code.data(), code.size());
   args.program->codeSize = code.size();
   return {};

@@ -11,7 +11,7 @@ namespace torchere::interpreter_plugin {
 struct LoadedExecutable {
   std::shared_ptr<Client> client;
   std::shared_ptr<const CompiledProgram> program;
-  std::vector<Device *> devices; ///< one for each process
+  std::vector<Device *> devices; ///< one for each process of the program
   std::vector<pjrt::Device *> deviceHandles;
   std::atomic<bool> isDeleted = false;
 };

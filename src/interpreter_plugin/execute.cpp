@@ -1,4 +1,4 @@
-// Implements PJRT_LoadedExecutable_Execute: the checks of the arguments, and what is donated.
+// Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and donation.
 #include "interpreter_plugin/execute.h"
 
 #include "interpreter_plugin/executable.h"
@@ -11,10 +11,10 @@ namespace torchere::interpreter_plugin {
 
 namespace {
 
-// What this folder names itself is found before PJRT's.
+// Names declared in this folder take precedence over PJRT's.
 using namespace pjrt;
 
-/// One call: what it was given, checked against what the program takes.
+/// One call: its arguments, checked against the program.
 class Call {
 public:
   explicit Call(LoadedExecutableExecuteArgs &args)
@@ -119,7 +119,7 @@ Status Call::checkDonations(size_t process) const {
   return {};
 }
 
-/// From here on what is donated is deleted, whatever becomes of the execution.
+/// Deletes donated buffers, whatever happens to the execution afterwards.
 Status Call::takeArguments(Execution &execution) const {
   for (size_t process = 0; process < args.deviceCount; ++process) {
     execution.arguments.emplace_back();
@@ -128,7 +128,7 @@ Status Call::takeArguments(Execution &execution) const {
       Buffer *buffer = argument(process, index);
       bool donated = isDonated(index);
       std::shared_ptr<Array> array = donated ? buffer->take() : buffer->contents();
-      if (!array) // another thread was faster
+      if (!array) // another thread took it first
         return invalidArgument("{}: the buffer was deleted or donated", subject(process, index));
       execution.arguments[process].push_back(std::move(array));
       execution.isDonated[process].push_back(donated);

@@ -1,4 +1,4 @@
-// The function that runs executables.
+// The table entry that executes a program.
 #pragma once
 
 #include "pjrt/plugin_table.h"

@@ -10,7 +10,7 @@ using interpreter::Tensor;
 
 void Execution::run() {
   Status status = pjrt::guarded([this] { return compute(); });
-  arguments.clear(); // what was donated goes before anybody is told of the end
+  arguments.clear(); // donated memory is released before anyone learns of the end
   for (const auto &ofProcess : results)
     for (const std::shared_ptr<Array> &result : ofProcess)
       result->ready->set(status);
@@ -33,9 +33,9 @@ Status Execution::compute() {
   return deliver(std::move(tensors));
 }
 
-/// Each result gets elements of its own, in the memory of the argument that was donated to it if there is
-/// one. The interpreter gives out the same elements several times: an argument that is returned, or a
-/// reshaped result.
+/// Gives each result its own elements, in the memory of the argument donated to it if there is one. The
+/// interpreter may return the same elements several times, for an argument that is returned or a reshaped
+/// result.
 Status Execution::deliver(std::vector<std::vector<Tensor>> tensors) {
   std::set<const void *> owned;
   for (const auto &ofProcess : arguments)

@@ -1,4 +1,4 @@
-// Execution: one run of a program on arrays, by the client's worker.
+// Execution: one run of a program on arrays, on the client's worker.
 #pragma once
 
 #include "interpreter_plugin/buffer.h"
@@ -6,17 +6,17 @@
 
 namespace torchere::interpreter_plugin {
 
-/// By process: a replica's partitions, then the next replica's.
+/// Lists are by process: a replica's partitions, then the next replica's.
 struct Execution {
   std::shared_ptr<const CompiledProgram> program;
   std::vector<std::vector<std::shared_ptr<Array>>> arguments;
-  /// Of the arguments, which the program may write over: nobody else has them.
+  /// Which arguments the program may overwrite, because nobody else has them.
   std::vector<std::vector<bool>> isDonated;
   std::vector<std::vector<std::shared_ptr<Array>>> results;
-  /// Set after the results, when all are there or none will be.
+  /// Set last, when all results are ready or have failed.
   std::shared_ptr<pjrt::Completion> complete = std::make_shared<pjrt::Completion>();
 
-  /// Runs the program and makes the results ready, or ends them all in the error.
+  /// Runs the program and makes the results ready, or fails all of them with the error.
   void run();
 
 private:

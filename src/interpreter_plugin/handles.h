@@ -1,5 +1,5 @@
-// Which of the plugin's types stands behind which handle of the ABI. The handles are opaque, because other
-// plugins in the process have types of their own behind them.
+// The mapping between the ABI's opaque handles and the plugin's types. The handles are never defined, because
+// other plugins in the process have types of their own behind them.
 #pragma once
 
 #include "interpreter_plugin/client.h"
@@ -11,7 +11,7 @@ struct LoadedExecutable;
 class CompiledProgram;
 
 template <class Handle> struct Held;
-/// Buffers and executables keep the client as well: it may be destroyed before them.
+/// Buffers and executables hold the client as well: it may be destroyed before them.
 template <> struct Held<pjrt::Client> {
   using type = std::shared_ptr<Client>;
 };

@@ -1,4 +1,4 @@
-// Implements layouts of the host's memory.
+// Implements layouts of host memory.
 #include "interpreter_plugin/host_layout.h"
 
 #include <cstring>
@@ -10,7 +10,7 @@ using interpreter::Index;
 using interpreter::Tensor;
 using interpreter::TensorType;
 
-/// Of dense memory; `minorToMajor` is a permutation of the dimensions.
+/// Strides of dense memory; `minorToMajor` is a permutation of the dimensions.
 static Index denseStrides(const TensorType &type, const Index &minorToMajor) {
   Index strides(type.shape.size());
   int64_t stride = elementTypeInfo(type.elementType).bytes();
@@ -77,7 +77,7 @@ Result<int64_t> spanOf(const Index &strides, const TensorType &type) {
   return span;
 }
 
-/// Calls `copy(offset in the host's memory, offset in the tensor)` for each element.
+/// Calls `copy(offset in host memory, offset in the tensor)` for each element.
 template <class Copy> static void forEachElement(const Tensor &tensor, const Index &strides, Copy copy) {
   int64_t width = elementTypeInfo(tensor.type()).bytes();
   interpreter::forEachIndex(tensor.shape(), [&](interpreter::IndexView index, int64_t position) {

@@ -33,7 +33,7 @@ void Worker::run(const std::shared_ptr<Queue> &queue) {
     queue->tasks.pop_front();
     lock.unlock();
     task();
-    task = nullptr; // what it holds goes without the lock
+    task = nullptr; // what it holds is destroyed outside the lock
     lock.lock();
   }
 }

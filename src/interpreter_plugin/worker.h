@@ -1,4 +1,4 @@
-// Worker: the thread that does what a client was asked for, in the order in which it was asked.
+// Worker: the thread that carries out a client's tasks, in order.
 #pragma once
 
 #include <condition_variable>
@@ -10,11 +10,11 @@
 
 namespace torchere::interpreter_plugin {
 
-/// A task finds what earlier tasks made: nothing waits within one, so that one thread is enough.
+/// A task uses only the results of earlier tasks and never waits for later ones, so one thread is enough.
 class Worker {
 public:
   Worker();
-  /// Waits for the tasks, unless it is one of them that lets go of the worker last.
+  /// Waits for the tasks, unless the last owner of the worker is one of them.
   ~Worker();
   Worker(const Worker &) = delete;
   Worker &operator=(const Worker &) = delete;

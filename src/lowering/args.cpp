@@ -82,7 +82,7 @@ bool isNumber(const Argument &argument) {
          argument.as<std::complex<double>>() || argument.as<Dim>();
 }
 
-/// torch.fx leaves Python numbers where a schema says Tensor (`aten.add.Tensor(x, 1)`), and graph values
+/// torch.fx leaves Python numbers where the schema says Tensor (`aten.add.Tensor(x, 1)`), and graph values
 /// where it says Scalar.
 bool accepts(TypeKind kind, const Argument &argument) {
   switch (kind) {
@@ -155,7 +155,7 @@ Status check(const Schema &schema, const schema::Argument &formal, Argument &arg
       return {};
     return mismatch(argument, expectation(type.kind));
   }
-  if (!argument.as<Argument::List>()) // int[2] stride=1: one number stands for a list of one
+  if (!argument.as<Argument::List>()) // int[2] stride=1: a number stands for a list of one element
     argument = Argument{Argument::List{argument}};
   const Type &elementType = type.elements.front();
   TypeKind kind = elementType.required().kind;
@@ -177,7 +177,7 @@ Result<Args> Args::bind(const Schema &schema, std::vector<GivenArgument> given) 
   for (GivenArgument &argument : given) {
     if (argument.position >= schema.arguments.size()) {
       if (argument.value.isNone())
-        continue; // a newer torch's argument, left at its default
+        continue; // an argument of a newer torch, left at its default
       return invalidArgument("[{}] unknown argument '{}': got {}, expected only the arguments of {}",
                              schema.name, argument.name, describe(argument.value), schema.source);
     }

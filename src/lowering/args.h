@@ -1,4 +1,5 @@
-// Args: the arguments of one call of an op, by the names of its schema, with the schema's defaults filled in.
+// Args: the arguments of one call of an op, by their names in its schema, with the schema's defaults filled
+// in.
 #pragma once
 
 #include "lowering/value.h"
@@ -12,9 +13,9 @@
 
 namespace torchere::lowering {
 
-/// Every accessor takes a name of the schema; bind() has checked that the value has the schema's type, so an
+/// Every accessor takes a name in the schema. bind() has checked that the value has the schema's type, so an
 /// accessor of that type always succeeds. Asking for a name or a type that the schema does not have is a
-/// programming error and aborts with the op's and the argument's name.
+/// programming error and aborts with the names of the op and the argument.
 class Args {
 public:
   /// Checks given arguments against the schema. The error names the argument: one that the row does not know,
@@ -26,13 +27,13 @@ public:
   mlir::Value tensor(std::string_view name) const;
   std::optional<mlir::Value> optionalTensor(std::string_view name) const;
   Values tensors(std::string_view name) const;
-  /// Tensor?[]: null values where None was given.
+  /// Tensor?[]: null values for None.
   Values optionalTensors(std::string_view name) const;
 
   int64_t integer(std::string_view name) const;
   std::optional<int64_t> optionalInteger(std::string_view name) const;
   Integers integers(std::string_view name) const;
-  /// A list of `count` ints; a list of one stands for `count` equal ones (aten's int[2] stride=1).
+  /// A list of `count` ints; a list of one element is repeated (aten's int[2] stride=1).
   Integers integers(std::string_view name, size_t count) const;
 
   Dim dim(std::string_view name) const;
@@ -42,8 +43,8 @@ public:
   double floating(std::string_view name) const;
   std::optional<double> optionalFloating(std::string_view name) const;
   bool boolean(std::string_view name) const;
-  /// A constant number. A number that is known only at run time is kept as failure() (OpTable reports it),
-  /// and 1 is returned.
+  /// A constant number. If it is known only at run time, stores the error in failure(), which OpTable
+  /// reports, and returns 1.
   Scalar scalar(std::string_view name) const;
   std::optional<Scalar> optionalScalar(std::string_view name) const;
   std::string string(std::string_view name) const;
@@ -51,16 +52,15 @@ public:
   std::optional<DType> dtype(std::string_view name) const;
 
   const Subgraph &graph(std::string_view name) const;
-  /// Any[]: the elements as they were given.
+  /// Any[]: the elements as given.
   const Argument::List &list(std::string_view name) const;
 
   bool has(std::string_view name) const;
-  /// Whether the argument is a tensor (a Scalar's place may be taken by a 0-d tensor of the graph).
+  /// Whether the argument is a tensor (a Scalar may be given as a 0-d tensor of the graph).
   bool isTensor(std::string_view name) const { return get(name).as<mlir::Value>() != nullptr; }
-  /// The argument as it is, for rules over arguments of any kind (dtype promotion).
+  /// The argument as given, for rules that take arguments of any kind (dtype promotion).
   const Argument &get(std::string_view name) const;
-  /// Calls `replace` on every argument (and list element) that stands where the schema wants a tensor or a
-  /// number.
+  /// Calls `replace` on every argument (and list element) for which the schema wants a tensor or a number.
   void rewriteNumbers(llvm::function_ref<void(schema::TypeKind, Argument &)> replace);
   const std::optional<Error> &failure() const { return problem; }
 
@@ -74,7 +74,7 @@ private:
 
 double toDouble(const Scalar &scalar);
 int64_t toInteger(const Scalar &scalar);
-/// Whether the scalar, whatever its type, is this real number.
+/// Whether the scalar, whatever its type, equals this real number.
 bool equals(const Scalar &scalar, double value);
 
 } // namespace torchere::lowering

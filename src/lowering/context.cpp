@@ -21,14 +21,14 @@ void Context::beginOp(std::string name, std::vector<TensorType> types) {
 mlir::Type Context::elementType(DType dtype) {
   if (std::optional<ElementType> element = elementTypeFromDType(dtype))
     return stablehlo::mlirTypeOf(*element, opBuilder.getContext());
-  return mlir::ComplexType::get(opBuilder.getF16Type()); // complex32, which StableHLO has not
+  return mlir::ComplexType::get(opBuilder.getF16Type()); // complex32, which StableHLO lacks
 }
 
 mlir::Type Context::elementType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType();
 }
 
-/// Values have the element types that elementType() gives; another is a programming error.
+/// The element type of a value must be one that elementType() returns; anything else is a programming error.
 [[noreturn]] static void abortOn(mlir::Type type) {
   llvm::errs() << "[lowering] a value has an element type that no dtype has: " << type << "\n";
   std::abort();
@@ -172,15 +172,15 @@ mlir::Value Context::highest(mlir::Type element) {
 
 // ---- elementwise ops
 
-/// For a conversion to float8_e4m3fn: torch's saturates, infinities as well, where StableHLO's gives NaN.
+/// For conversions to float8_e4m3fn: torch's saturate, also for infinities, where StableHLO's give NaN.
 static mlir::Value clampToFloat8(Context &cx, mlir::Value number) {
   constexpr double greatest = 448;
   mlir::Value low = cx.constant(-greatest, DType::F32), high = cx.constant(greatest, DType::F32);
   return cx.withShape(cx.create<stablehlo::ClampOp>(number.getType(), {low, number, high}), cx.shape(number));
 }
 
-/// To float8_e8m0fnu, which has neither sign nor zero: torch drops the one and gives the least number for the
-/// other.
+/// To float8_e8m0fnu, which has neither sign nor zero: torch drops the sign and turns zero into the smallest
+/// number.
 static mlir::Value convertToPower(Context &cx, mlir::Value number) {
   Dims shape = cx.shape(number);
   number = cx.withShape(cx.create<stablehlo::AbsOp>(number.getType(), number), shape);
@@ -196,12 +196,12 @@ mlir::Value Context::convert(mlir::Value value, mlir::Type element) {
     return constant(*number, element);
   if (elementType(value) == element)
     return value;
-  // StableHLO's convert drops the imaginary part; torch's bool is whether either part is not zero.
+  // StableHLO's convert drops the imaginary part; in torch, a bool is whether either part is not zero.
   if (element.isInteger(1) && mlir::isa<mlir::ComplexType>(elementType(value)))
     return compare(stablehlo::ComparisonDirection::NE, value, fullLike(0.0, value));
   mlir::RankedTensorType type = mlir::cast<mlir::RankedTensorType>(value.getType()).clone(element);
   if (mlir::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
-    value = convert(value, DType::F32); // as torch does, which rounds 64 bits twice
+    value = convert(value, DType::F32); // as torch does, which rounds 64-bit values twice
   if (mlir::isa<mlir::Float8E4M3FNType>(element))
     value = clampToFloat8(*this, value);
   if (mlir::isa<mlir::Float8E8M0FNUType>(element))

@@ -1,4 +1,4 @@
-// Context: what a lowering builds with. Helpers choose the static or the dynamic op, so that no lowering asks
+// Context: what lowerings build with. Helpers choose the static or the dynamic op, so no lowering asks
 // whether a shape is static.
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace torchere::lowering {
 
-/// Gives symbolic sizes of the program as SSA values, each computed once at the function's entry.
+/// Provides the program's symbolic sizes as SSA values, each computed once at the function's entry.
 class SymbolSource {
 public:
   virtual ~SymbolSource() = default;
   /// The value of an expression as a 0-d i64 tensor.
   virtual mlir::Value valueOf(uint32_t expression) = 0;
-  /// Sizes that are constants or expressions as a 1-d i64 tensor.
+  /// Sizes, constants or expressions, as a 1-d i64 tensor.
   virtual mlir::Value shapeOf(llvm::ArrayRef<Dim> dims) = 0;
 };
 
-/// What one function's lowerings share: known sizes of values and cached shape tensors.
+/// State shared by the lowerings of one function: known sizes of values and cached shape tensors.
 struct FunctionState {
   llvm::DenseMap<mlir::Value, Dims> shapes;    ///< of values with a dynamic dimension
   llvm::DenseMap<mlir::Value, Scalar> numbers; ///< 0-d tensors made of Python numbers
@@ -45,10 +45,10 @@ public:
   // ---- the op being lowered (set by OpTable)
   void beginOp(std::string name, std::vector<TensorType> results);
   const std::string &opName() const { return op; }
-  /// The type that the program gives to result `index`.
+  /// The program's type for result `index`.
   const TensorType &resultType(size_t index = 0) const { return results[index]; }
   size_t resultCount() const { return results.size(); }
-  /// "[aten.x.default] <message>", as InvalidArgument or (what we do not do) Unimplemented.
+  /// "[aten.x.default] <message>", as InvalidArgument or, for unsupported cases, Unimplemented.
   template <class... A> tl::unexpected<Error> unimplemented(fmt::format_string<A...> format, A &&...args) {
     return tl::unexpected<Error>(
         Error{ErrorCode::Unimplemented, "[" + op + "] " + fmt::format(format, std::forward<A>(args)...), {}});
@@ -65,14 +65,14 @@ public:
   static int64_t rank(mlir::Value value);
   mlir::RankedTensorType tensorType(llvm::ArrayRef<Dim> shape, mlir::Type element);
   mlir::RankedTensorType tensorType(llvm::ArrayRef<Dim> shape, DType dtype);
-  /// A dimension counted from the end when negative; `rank` 0 counts as 1.
+  /// Counts negative dimensions from the end; `rank` 0 is treated as 1.
   Result<int64_t> axis(int64_t dim, int64_t rank);
   Result<Integers> axes(llvm::ArrayRef<int64_t> dims, int64_t rank);
 
   // ---- sizes
   Dims shape(mlir::Value value);
   Dim size(mlir::Value value, int64_t axis) { return shape(value)[axis]; }
-  /// Notes the sizes of a value that an op of ours has made.
+  /// Records the sizes of a value that one of our ops created.
   mlir::Value withShape(mlir::Value value, llvm::ArrayRef<Dim> shape);
   Dim add(Dim a, Dim b);
   Dim subtract(Dim a, Dim b);
@@ -83,7 +83,7 @@ public:
   Dim product(llvm::ArrayRef<Dim> dims);
   /// The size as a 0-d tensor.
   mlir::Value sizeTensor(Dim dim, DType dtype = DType::I64);
-  /// How many elements `axes` of the value hold, as a 0-d tensor.
+  /// The number of elements along `axes` of the value, as a 0-d tensor.
   mlir::Value count(mlir::Value value, llvm::ArrayRef<int64_t> axes, DType dtype);
   /// The sizes as a 1-d i64 tensor.
   mlir::Value shapeTensor(llvm::ArrayRef<Dim> dims);
@@ -93,7 +93,7 @@ public:
   mlir::Value constant(const Scalar &value, DType dtype);
   mlir::Value constant(const Scalar &value, mlir::Type element);
   mlir::Value full(const Scalar &value, DType dtype, llvm::ArrayRef<Dim> shape);
-  /// A constant of the shape and the element type of `other`.
+  /// A constant with the shape and element type of `other`.
   mlir::Value fullLike(const Scalar &value, mlir::Value other);
   /// A Python number as a 0-d tensor that promotion treats as a number.
   mlir::Value number(const Scalar &value);
@@ -103,7 +103,7 @@ public:
   mlir::Value highest(mlir::Type element);
 
   // ---- ops
-  /// An op with one result of a given type.
+  /// An op with one result of the given type.
   template <class Op>
   mlir::Value create(mlir::Type type, mlir::ValueRange operands,
                      llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
@@ -115,7 +115,7 @@ public:
   }
   mlir::Value convert(mlir::Value value, DType dtype);
   mlir::Value convert(mlir::Value value, mlir::Type element);
-  /// i1 of the operands' shape; floats compare as IEEE, integers by their signedness.
+  /// i1 of the operands' shape; floats compare as in IEEE 754, integers by their signedness.
   mlir::Value compare(stablehlo::ComparisonDirection direction, mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<Dim> shape);
@@ -132,7 +132,7 @@ public:
                   llvm::ArrayRef<int64_t> interior);
   mlir::Value concatenate(llvm::ArrayRef<mlir::Value> values, int64_t axis);
   mlir::Value iota(llvm::ArrayRef<Dim> shape, DType dtype, int64_t axis);
-  /// Folds `axes` away with `body(accumulator, element)`.
+  /// Reduces `axes` away with `body(accumulator, element)`.
   mlir::Value reduce(mlir::Value value, mlir::Value initial, llvm::ArrayRef<int64_t> axes, RegionBody body);
   template <class Op>
   mlir::Value reduceWith(mlir::Value value, mlir::Value initial, llvm::ArrayRef<int64_t> axes) {
@@ -145,11 +145,11 @@ public:
   }
   /// `shape` without `axes`; with size 1 in their place when `keep`.
   Dims reducedShape(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<int64_t> axes, bool keep);
-  /// A value from which `axes` have been reduced away, repeated along them to the shape of `like`.
+  /// Repeats a value from which `axes` have been reduced away along them, to the shape of `like`.
   mlir::Value spread(mlir::Value reduced, mlir::Value like, llvm::ArrayRef<int64_t> axes);
-  /// Batched matrix product by contracting axis `lhsAxis` with `rhsAxis`; the first `batch` axes of both are
-  /// the batch. Result: batch, the rest of lhs, the rest of rhs. Operands that are transposed, or repeated
-  /// along the batch, are read as they were before.
+  /// Batched matrix product: contracts axis `lhsAxis` with `rhsAxis`; the first `batch` axes of both are the
+  /// batch. The result has the batch, the rest of lhs, the rest of rhs. Operands that are transposed, or
+  /// repeated along the batch, are read in place.
   mlir::Value dotGeneral(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis, int64_t rhsAxis);
 
   mlir::NamedAttribute attribute(llvm::StringRef name, mlir::Attribute value) {

@@ -1,5 +1,4 @@
-// Context: matrix products, which read their operands as they lie in memory: behind transposes and
-// repetitions.
+// Context: matrix products, which read their operands in place, looking through transposes and repetitions.
 #include "lowering/context.h"
 
 #include <algorithm>
@@ -9,9 +8,8 @@ namespace torchere::lowering {
 
 namespace {
 
-/// An operand of a product that is a transpose, with its batch dimensions in place: what it transposes will
-/// do as well, contracted along another axis. The module has an op less, and nobody has to move a cache of
-/// keys.
+/// Replaces an operand that is a transpose with its batch dimensions in place by the transpose's own operand,
+/// which is contracted along another axis. This saves an op, and a cache of keys need not be laid out again.
 void readThroughTranspose(mlir::Value &value, int64_t batch, int64_t &axis) {
   auto transpose = value.getDefiningOp<stablehlo::TransposeOp>();
   if (!transpose)
@@ -24,14 +22,14 @@ void readThroughTranspose(mlir::Value &value, int64_t batch, int64_t &axis) {
   value = transpose.getOperand();
 }
 
-/// What is repeated along one axis only.
+/// A value that is repeated along one axis only.
 struct Repetition {
   mlir::Value source;
-  Dims shape; ///< of the source, in the rank of what it is repeated to
-  Dim count;  ///< how often each of its elements comes, one after the other
+  Dims shape; ///< of the source, at the rank of the repeated value
+  Dim count;  ///< how often each element is repeated, consecutively
 };
 
-/// Whether `shape` is `grouped` with dimensions `axis` and `axis` + 1 made one.
+/// Whether `shape` is `grouped` with dimensions `axis` and `axis` + 1 merged.
 bool joins(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<Dim> grouped, int64_t axis) {
   const Dim &outer = grouped[axis], &inner = grouped[axis + 1];
   return outer.isConstant() && inner.isConstant() && shape[axis].is(outer.constant() * inner.constant()) &&
@@ -39,8 +37,8 @@ bool joins(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<Dim> grouped, int64_t axis)
          shape.drop_front(axis + 1) == grouped.drop_front(axis + 2);
 }
 
-/// `value` if it repeats another along `axis`: a broadcast of size 1, or one along an axis of its own that is
-/// then joined to `axis`, as one head of keys for several heads of queries is written.
+/// Recognizes a value that is repeated along `axis`: a broadcast of size 1, or a broadcast along an axis of
+/// its own that is then merged into `axis`, which is how a key head is shared by several query heads.
 std::optional<Repetition> repetitionOf(Context &cx, mlir::Value value, int64_t axis) {
   mlir::Operation *reshape = value.getDefiningOp();
   bool isReshape = isa_and_nonnull<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(reshape);
@@ -70,8 +68,8 @@ std::optional<Repetition> repetitionOf(Context &cx, mlir::Value value, int64_t a
 
 } // namespace
 
-/// The product with what `rhs` repeats along its last batch dimension, if it repeats anything: the rows of
-/// lhs that meet the same matrix become rows of one. Null if that cannot be.
+/// The product with the source of `rhs`, if `rhs` repeats one along its last batch dimension: the rows of lhs
+/// that meet the same matrix are grouped into a single one. Null if that is not possible.
 mlir::Value Context::groupedProduct(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis,
                                     int64_t rhsAxis) {
   if (batch == 0 || rank(lhs) != batch + 2 || lhsAxis != batch + 1)

@@ -13,7 +13,7 @@ DType promotedType(Context &cx, mlir::ValueRange values) {
     DType dtype = Context::dtype(value);
     auto rank =
         Context::rank(value) == 0 ? PromotionOperand::Rank::ZeroDim : PromotionOperand::Rank::Dimensioned;
-    if (cx.asNumber(value)) { // constants of numbers are made in the widest dtype of their kind
+    if (cx.asNumber(value)) { // constants from numbers have the widest dtype of their kind
       rank = PromotionOperand::Rank::Number;
       dtype = dtype == DType::F64 ? DType::F32 : dtype == DType::C128 ? DType::C64 : dtype;
     }

@@ -1,4 +1,5 @@
-// Lists of index tensors: broadcasting, negative indices, and the place of the result's dimensions.
+// Lists of index tensors: broadcasting, negative indices, and the position of the indexed dimensions in the
+// result.
 #include "lowering/index_list.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace torchere::lowering {
 
 namespace {
 
-/// The shape of tensors broadcast together.
+/// The common shape of tensors that are broadcast together.
 Dims broadcastShape(Context &cx, const Values &tensors) {
   Dims result;
   for (mlir::Value tensor : tensors) {

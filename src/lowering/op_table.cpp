@@ -1,4 +1,4 @@
-// OpTable: rows and the lowering of one call.
+// OpTable: its rows, and the lowering of one call.
 #include "lowering/op_table.h"
 
 #include "stablehlo/text_of.h"
@@ -40,7 +40,7 @@ const OpTable::Row *OpTable::find(std::string_view name) const {
 
 namespace {
 
-/// Numbers that stand in a tensor's place become 0-d tensors; so do sizes in a number's place.
+/// Turns numbers given for tensors, and sizes given for numbers, into 0-d tensors.
 void wrapNumbers(Context &cx, Args &args) {
   args.rewriteNumbers([&](schema::TypeKind kind, Argument &argument) {
     if (const Dim *dim = argument.as<Dim>()) {
@@ -81,7 +81,7 @@ Result<Values> OpTable::lower(const Row &row, Context &cx, std::vector<GivenArgu
                 values.size(), cx.resultCount());
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i])
-      continue; // a result that nothing reads
+      continue; // nothing reads this result
     const TensorType &expected = cx.resultType(i);
     mlir::RankedTensorType type = cx.tensorType(expected.shape, expected.dtype);
     if (!hasType(values[i], type))

@@ -1,4 +1,4 @@
-// OpTable: from the name of an ATen op to the function that lowers it. One row an op.
+// OpTable: from an ATen op's name to the function that lowers it. One row per op.
 #pragma once
 
 #include "lowering/args.h"
@@ -14,9 +14,9 @@ namespace torchere::lowering {
 
 using Lowering = std::function<Result<Values>(Context &, const Args &)>;
 
-/// Says of a row that an engine may want its op whole: an export can be asked for what it lowers to as a
-/// function of its own, which is called through stablehlo.composite. `name` is how users ask for it; several
-/// spellings of one op share it.
+/// Marks a row whose op a compiler may want whole: on request, an export puts the lowering into a private
+/// function that is called through stablehlo.composite. `name` is the name that users pass; variants of one
+/// op share it.
 struct AsComposite {
   std::string_view name;
 };
@@ -29,11 +29,11 @@ public:
     std::string composite; ///< AsComposite::name; empty for most rows
   };
 
-  /// Every row of src/lowering/ops. Built once; a malformed schema or a second row for an op aborts at
-  /// start-up with the row's text, since both are mistakes in this tree.
+  /// All rows of src/lowering/ops. Built once; a malformed schema or a second row for an op is a bug in this
+  /// tree and aborts at start-up with the row's text.
   static const OpTable &instance();
 
-  /// Adds a row. The lowering gives a value, a Result of one, or a Result of several.
+  /// Adds a row. The lowering returns a value, a Result of one, or a Result of several.
   template <class Function> void add(std::string_view schema, Function function, AsComposite composite = {}) {
     using Returned = std::invoke_result_t<Function, Context &, const Args &>;
     addRow(schema, composite, [function](Context &cx, const Args &args) -> Result<Values> {
@@ -52,7 +52,7 @@ public:
   const std::map<std::string, Row, std::less<>> &rows() const { return table; }
 
   /// Lowers one call: binds the arguments to the row's schema, runs the row, and checks that the results have
-  /// the types that the program gives them.
+  /// the types that the program declares.
   Result<Values> lower(const Row &row, Context &cx, std::vector<GivenArgument> arguments,
                        std::vector<TensorType> resultTypes) const;
 
@@ -62,7 +62,7 @@ private:
   std::map<std::string, Row, std::less<>> table;
 };
 
-/// Defined in the file that CMake writes from the names in src/lowering/ops.
+/// Defined in the file that CMake generates from the file names in src/lowering/ops.
 void addAllFamilies(OpTable &table);
 
 } // namespace torchere::lowering

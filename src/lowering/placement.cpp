@@ -12,7 +12,7 @@ int64_t placeRank(const Placement &placement) {
   return Context::rank(placement.coordinates) - 1;
 }
 
-/// The dimensions of the slices among those of the result.
+/// The slices' dimensions among those of the result.
 Integers sliceDimensions(const Placement &placement, int64_t rank) {
   Integers dimensions;
   int64_t count = rank - static_cast<int64_t>(placement.axes.size());

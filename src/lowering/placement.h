@@ -1,23 +1,23 @@
-// Reading and updating the slices of a tensor that coordinates name: what gathers and scatters share.
+// Reads and updates the slices of a tensor at given coordinates: the common part of gathers and scatters.
 #pragma once
 
 #include "lowering/context.h"
 
 namespace torchere::lowering {
 
-/// Where slices lie. `coordinates` is [places..., axes.size()], integers: element k of its last dimension
-/// counts along `axes[k]` (ascending). A slice is whole along the other axes.
+/// The positions of slices. `coordinates` is [places..., axes.size()], integers: element k of its last
+/// dimension is an index along `axes[k]` (ascending). A slice covers the other axes completely.
 struct Placement {
   mlir::Value coordinates;
   Integers axes;
-  int64_t position = 0; ///< how many of the slice's dimensions stand before those of the places
+  int64_t position = 0; ///< how many of the slice's dimensions precede those of the places
 };
 
 /// The coordinates of single elements: `index` along `axis`, and along every other axis the element's own
-/// place in `index`, which has the rank of the tensor.
+/// position in `index`, which has the rank of the tensor.
 Placement elementsAlong(Context &cx, mlir::Value index, int64_t axis);
 
-/// Whole slices along `axis`, one for each element of `index`, whose shape takes the place of the axis.
+/// Complete slices along `axis`, one for each element of `index`, whose shape replaces the axis.
 Placement slicesAlong(Context &cx, mlir::Value index, int64_t axis);
 
 /// [slice[:position]..., places..., slice[position:]...], the shape of the slices of `value`.
@@ -26,12 +26,12 @@ Dims slicesShape(Context &cx, mlir::Value value, const Placement &placement);
 /// The slices, in slicesShape.
 mlir::Value gatherSlices(Context &cx, mlir::Value value, const Placement &placement);
 
-/// `value` with its slices combined with `updates`, of slicesShape, by `body(old, update)`.
-/// The order in which updates of one place come is not defined.
+/// `value` with its slices combined with `updates`, of slicesShape, by `body(old, update)`. The order of
+/// updates of one place is undefined.
 mlir::Value scatterSlices(Context &cx, mlir::Value value, const Placement &placement, mlir::Value updates,
                           RegionBody body);
 
-/// Bodies of scatterSlices: the update alone, and one op of both.
+/// Bodies for scatterSlices: the update alone, and one op on both.
 mlir::Value takeUpdate(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange operands);
 template <class Op>
 mlir::Value combineUpdate(mlir::OpBuilder &builder, mlir::Location location, mlir::ValueRange operands) {

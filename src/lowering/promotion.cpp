@@ -1,4 +1,4 @@
-// Dtype promotion: the lattice of torch's dtypes and the ranks of operands.
+// Dtype promotion: the lattice of torch's dtypes, and the ranks of operands.
 #include "lowering/promotion.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ DType promoteFloats(DType a, DType b) {
   return x.byteSize > y.byteSize ? a : b;
 }
 
-/// The real dtype of a complex one's parts.
+/// The real dtype of a complex dtype's parts.
 DType partType(DType dtype) {
   if (dtype == DType::C32)
     return DType::F16;

@@ -11,7 +11,7 @@ namespace torchere::lowering {
 DType promoteTypes(DType a, DType b);
 
 /// An operand as promotion sees it. Tensors with dimensions outrank 0-d tensors, which outrank Python
-/// numbers: a lower rank matters only when its kind (bool, integer, float, complex) is higher.
+/// numbers; an operand of lower rank matters only if its kind (bool, integer, float, complex) is higher.
 struct PromotionOperand {
   DType dtype;
   enum class Rank { Number, ZeroDim, Dimensioned } rank;
@@ -19,7 +19,7 @@ struct PromotionOperand {
 
 DType resultType(const std::vector<PromotionOperand> &operands);
 
-/// The dtype in which a floating-point op computes on `dtype`: itself, or the default float32 for integers.
+/// The dtype in which a floating-point op computes for `dtype`: itself, or the default float32 for integers.
 DType floatingType(DType dtype);
 
 } // namespace torchere::lowering

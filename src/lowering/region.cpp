@@ -1,4 +1,4 @@
-// Ops that hold computations: each region is one block, filled through the Context.
+// Ops with regions: each region is one block, filled through the Context.
 #include "lowering/region.h"
 
 namespace torchere::lowering {
@@ -28,7 +28,7 @@ llvm::SmallVector<mlir::Type> elementTensors(mlir::ValueRange values) {
   return types;
 }
 
-/// The op's results, which have the shapes of `values`.
+/// The op's results, recorded with the shapes of `values`.
 static Values createLike(Context &cx, const mlir::OperationState &operation, const Values &values) {
   mlir::Operation *op = cx.builder().create(operation);
   Values results;

@@ -1,30 +1,30 @@
-// Ops that hold computations: sorts, loops, and the regions of reductions.
+// Ops with regions: sorts, loops, and the bodies of reductions.
 #pragma once
 
 #include "lowering/context.h"
 
 namespace torchere::lowering {
 
-/// What a region gives for its arguments. It builds with the Context that the op is built with, and may use
-/// nothing but its arguments and what it makes of them.
+/// The results of a region for its arguments. Builds with the same Context as the op, and may use only its
+/// arguments and values derived from them.
 using RegionFunction = llvm::function_ref<Values(mlir::ValueRange)>;
 
-/// Adds a region of one block, with arguments of these types, to an op that is about to be made.
+/// Adds a region of one block, with arguments of these types, to an op that is about to be created.
 void addRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
                RegionFunction function);
 
-/// Adds a region that is filled by what can fail, and may use values from outside of it.
+/// Adds a region whose construction may fail, and which may capture values.
 Status addFallibleRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
                          llvm::function_ref<Result<Values>(mlir::ValueRange)> function);
 
-/// 0-d tensors of the values' element types: what reductions and sorts give to their regions.
+/// 0-d tensors of the values' element types: the arguments that reductions and sorts pass to their regions.
 llvm::SmallVector<mlir::Type> elementTensors(mlir::ValueRange values);
 
-/// Tensors of one shape, sorted together along an axis; equals keep their order. `comesBefore` gets the left
-/// and right element of the first tensor, then of the second and so on, and gives an i1.
+/// Tensors of one shape, sorted together along an axis; the sort is stable. `comesBefore` gets the left and
+/// right element of the first tensor, then of the second and so on, and returns an i1.
 Values sortTogether(Context &cx, const Values &values, int64_t axis, RegionFunction comesBefore);
 
-/// What `body`, repeated for as long as `condition` gives true, makes of the values. Their types stay.
+/// The values after repeating `body` while `condition` is true. Their types do not change.
 Values repeatWhile(Context &cx, const Values &values, RegionFunction condition, RegionFunction body);
 
 } // namespace torchere::lowering

@@ -1,4 +1,4 @@
-// Implements softmax: the largest element of each row is subtracted first, so that no exponential overflows.
+// Implements softmax: the maximum of each row is subtracted first, so that no exponential overflows.
 #include "lowering/softmax.h"
 
 namespace torchere::lowering {

@@ -1,11 +1,11 @@
-// Softmax and its logarithm, as every op that has one inside builds them.
+// Softmax and its logarithm, for all ops that contain one.
 #pragma once
 
 #include "lowering/context.h"
 
 namespace torchere::lowering {
 
-/// What a softmax gives for a row that is -inf throughout: 0 / 0, or zeros, as torch's attention does.
+/// The softmax of a row that is all -inf: 0 / 0, or zeros, as in torch's attention.
 enum class MaskedRows { Nan, Zeros };
 
 /// exp(x - max) / sum(exp(x - max)) along an axis of floats.

@@ -1,4 +1,4 @@
-// Values that lowerings take and give: tensors (SSA values), sizes, scalars and lists of them.
+// The values that lowerings take and return: tensors (SSA values), sizes, scalars and lists of them.
 #pragma once
 
 #include "base/dtype.h"
@@ -17,7 +17,7 @@
 namespace torchere::lowering {
 
 /// A size: a constant, an expression over the program's symbols, or a 0-d i64 tensor computed in the
-/// function. Lowerings compute with it through Context and do not ask which one it is.
+/// function. Lowerings compute with it through Context and never ask which one it is.
 class Dim {
 public:
   Dim() = default;
@@ -64,7 +64,7 @@ struct TensorType {
   Dims shape;
 };
 
-/// A device, layout, memory format or generator: accepted where the schema asks for one, and without effect.
+/// A device, layout, memory format or generator: accepted where the schema has one, and ignored.
 struct Opaque {
   std::string text;
 };
@@ -72,19 +72,19 @@ struct Opaque {
 class Context;
 struct Argument;
 
-/// A graph of the program as an op takes it: a branch, the body of a loop. Whoever lowers the program knows
-/// what is in it.
+/// A graph of the program as an argument of an op: a branch, the body of a loop. Only the code that lowers
+/// the program knows its contents.
 class Subgraph {
 public:
   virtual ~Subgraph() = default;
-  /// As the program names it: "true_graph_0".
+  /// The program's name for it: "true_graph_0".
   virtual const std::string &name() const = 0;
-  /// Emits the graph where `cx` builds, with these values for its inputs, and gives its outputs. What is
-  /// emitted may use every value that can be seen from there.
+  /// Emits the graph at the insertion point of `cx`, with these values as its inputs, and returns its
+  /// outputs. The emitted ops may use every value that is visible there.
   virtual Result<std::vector<Argument>> emit(Context &cx, std::vector<Argument> inputs) const = 0;
 };
 
-/// One argument of an op, as the program gives it.
+/// One argument of an op, as the program passes it.
 struct Argument {
   using List = std::vector<Argument>;
   std::variant<std::monostate, mlir::Value, Dim, int64_t, double, bool, std::complex<double>, std::string,

@@ -14,7 +14,7 @@ mlir::NamedAttribute paddingAttribute(Context &cx, llvm::ArrayRef<int64_t> low,
   return cx.attribute("padding", mlir::DenseIntElementsAttr::get(type, llvm::ArrayRef<int64_t>(pairs)));
 }
 
-/// Neutral entries for the dimensions that the window leaves alone, then the window's.
+/// Neutral entries for the dimensions that the window does not cover, then the window's.
 static Integers leading(llvm::ArrayRef<int64_t> spatial, int64_t rank, int64_t neutral) {
   Integers result(rank - static_cast<int64_t>(spatial.size()), neutral);
   result.append(spatial.begin(), spatial.end());

@@ -1,11 +1,11 @@
-// Windows over the last (spatial) dimensions of [N, C, ...]: what convolution and pooling share.
+// Windows over the last (spatial) dimensions of [N, C, ...]: shared by convolution and pooling.
 #pragma once
 
 #include "lowering/region.h"
 
 namespace torchere::lowering {
 
-/// One number a spatial dimension.
+/// One number per spatial dimension.
 struct Window {
   Integers size;
   Integers stride;
@@ -14,16 +14,16 @@ struct Window {
   Integers dilation; ///< distance between the window's elements
 };
 
-/// Low and high padding, as the [n, 2] tensor that StableHLO wants.
+/// Low and high padding, as the [n, 2] tensor that StableHLO expects.
 mlir::NamedAttribute paddingAttribute(Context &cx, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
 
-/// Folds the windows of tensors of one shape, over their last `window.size.size()` dimensions; the other
+/// Reduces the windows of tensors of one shape, over their last `window.size.size()` dimensions; the other
 /// dimensions stay. `body` gets an accumulator of each tensor, then an element of each. `shape` is the
 /// result's.
 Values reduceWindows(Context &cx, const Values &values, const Values &initials, const Window &window,
                      llvm::ArrayRef<Dim> shape, RegionFunction body);
 
-/// Folds the windows of one tensor with Op.
+/// Reduces the windows of one tensor with Op.
 template <class Op>
 mlir::Value reduceWindow(Context &cx, mlir::Value value, mlir::Value initial, const Window &window,
                          llvm::ArrayRef<Dim> shape) {

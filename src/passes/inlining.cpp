@@ -11,7 +11,7 @@ namespace torchere::passes {
 
 namespace {
 
-/// Every op may stand anywhere: none depends on the function that it is in.
+/// Every op may be inlined anywhere: none depends on the function that it is in.
 struct Inliner final : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

@@ -1,4 +1,4 @@
-// The transformations as MLIR passes, by upstream's names, and ours that plugins need.
+// The transformations as MLIR passes, under upstream's names, and our workarounds for plugins.
 #include "passes/registration.h"
 
 #include "passes/chlo/legalization.h"
@@ -40,7 +40,7 @@ struct RefineArgumentsPass : PassWrapper<RefineArgumentsPass, OperationPass<Modu
 
   StringRef getArgument() const final { return "stablehlo-refine-arguments"; }
   StringRef getDescription() const final {
-    return "Gives the arguments of @main the types of the option 'types'";
+    return "Changes the types of the arguments of @main to those of the option 'types'";
   }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<stablehlo::StableHLODialect>();
@@ -76,7 +76,9 @@ struct RefineShapesPass : PassWrapper<RefineShapesPass, OperationPass<ModuleOp>>
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RefineShapesPass)
 
   StringRef getArgument() const final { return "stablehlo-refine-shapes"; }
-  StringRef getDescription() const final { return "Carries the argument types of @main through the module"; }
+  StringRef getDescription() const final {
+    return "Propagates the argument types of @main through the module";
+  }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<stablehlo::StableHLODialect>();
   }
@@ -131,7 +133,7 @@ struct AggressiveSimplificationPass : FunctionPass<AggressiveSimplificationPass>
   LogicalResult run(func::FuncOp function) { return simplifyFunction(function, {}); }
 };
 
-/// A pass that folds constants, by upstream's options.
+/// A pass that folds constants, with upstream's options.
 template <class Pass> struct FoldingPass : FunctionPass<Pass> {
   FoldingPass() = default;
   FoldingPass(const FoldingPass &other) : FunctionPass<Pass>(other) {}
@@ -142,7 +144,8 @@ template <class Pass> struct FoldingPass : FunctionPass<Pass> {
                                        llvm::cl::init(true)};
   ::mlir::Pass::Option<int64_t> foldOpElementLimit{
       *this, "fold-op-element-limit",
-      llvm::cl::desc("The most elements that are folded, other than one repeated"), llvm::cl::init(65536)};
+      llvm::cl::desc("The maximum number of elements to fold; splats are always folded"),
+      llvm::cl::init(65536)};
 };
 
 struct AggressiveFolderPass : FoldingPass<AggressiveFolderPass> {
@@ -158,7 +161,8 @@ struct AggressiveFolderPass : FoldingPass<AggressiveFolderPass> {
 struct TargetIndependentOptimizationPass : FoldingPass<TargetIndependentOptimizationPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TargetIndependentOptimizationPass)
   static constexpr StringLiteral name = "stablehlo-target-independent-optimization";
-  static constexpr StringLiteral description = "Simplification and folding together, each helping the other";
+  static constexpr StringLiteral description =
+      "Simplification and folding together, until neither changes anything";
 
   LogicalResult run(func::FuncOp function) {
     return simplifyFunction(function, {.rewrites = true, .folding = limits()});
@@ -183,7 +187,7 @@ struct ChloLegalizeToStablehloPass : PassWrapper<ChloLegalizeToStablehloPass, Op
 struct LegalizeCompositeToCallPass : FunctionPass<LegalizeCompositeToCallPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LegalizeCompositeToCallPass)
   static constexpr StringLiteral name = "stablehlo-legalize-composite-to-call";
-  static constexpr StringLiteral description = "Replaces composites by calls of their decompositions";
+  static constexpr StringLiteral description = "Replaces composites by calls to their decompositions";
 
   LegalizeCompositeToCallPass() = default;
   LegalizeCompositeToCallPass(const LegalizeCompositeToCallPass &other) : FunctionPass(other) {}
@@ -195,7 +199,7 @@ struct LegalizeCompositeToCallPass : FunctionPass<LegalizeCompositeToCallPass> {
     return replaceComposites(function, kept);
   }
 
-  ListOption<std::string> except{*this, "except", llvm::cl::desc("Names of the composites that stay")};
+  ListOption<std::string> except{*this, "except", llvm::cl::desc("Names of the composites to keep")};
 };
 
 struct CompatibilityExpanderPass : PassWrapper<CompatibilityExpanderPass, OperationPass<ModuleOp>> {
@@ -205,7 +209,7 @@ struct CompatibilityExpanderPass : PassWrapper<CompatibilityExpanderPass, Operat
   CompatibilityExpanderPass(const CompatibilityExpanderPass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const final { return "stablehlo-compatibility-expander"; }
-  StringRef getDescription() const final { return "Expresses a module in what an older StableHLO has"; }
+  StringRef getDescription() const final { return "Expands ops that an older StableHLO lacks"; }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<stablehlo::StableHLODialect>();
   }
@@ -223,7 +227,7 @@ struct CompatibilityExpanderPass : PassWrapper<CompatibilityExpanderPass, Operat
   Option<std::string> target{*this, "target", llvm::cl::desc("The version, X.Y.Z")};
 };
 
-/// One of those that only some plugins need.
+/// A pass that only some plugins need.
 struct PreparationPass : PassWrapper<PreparationPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PreparationPass)
 

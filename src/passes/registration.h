@@ -3,7 +3,7 @@
 
 namespace torchere::passes {
 
-/// Under upstream's names, with upstream's options; what plugins need under names that begin with
+/// Under upstream's names, with upstream's options; workarounds for plugins have names that begin with
 /// torchere-prepare.
 void registerPasses();
 

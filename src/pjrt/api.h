@@ -11,8 +11,8 @@
 
 namespace torchere::pjrt {
 
-/// F(member of Api, its argument, the name that the ABI gives it) for each function that returns an error, in
-/// the order of the table. Two come before them, which return nothing.
+/// F(member of Api, its argument, the ABI's name for it) for each function that returns an error, in the
+/// order of the table. The two functions before them return nothing.
 #define TORCHERE_PJRT_FUNCTIONS(F)                                                                           \
   F(errorGetCode, ErrorGetCodeArgs, "PJRT_Error_GetCode")                                                    \
   F(pluginInitialize, PluginInitializeArgs, "PJRT_Plugin_Initialize")                                        \
@@ -170,7 +170,7 @@ namespace torchere::pjrt {
 /// A function of the table: null, or an error, which the caller destroys.
 template <class Args> using Function = Error *(*)(Args *);
 
-/// Tables of older plugins end before the functions of newer versions.
+/// The tables of older plugins lack the functions of newer versions, which come at the end.
 struct Api {
   size_t structSize;
   Extension *extensions;
@@ -183,11 +183,11 @@ struct Api {
 #undef TORCHERE_PJRT_MEMBER
 };
 
-/// The version that this declaration is of.
+/// The version that is declared here.
 inline constexpr int majorVersion = 0;
 inline constexpr int minorVersion = 90;
 
-/// The names of the functions by their place in the table: "PJRT_Client_Create".
+/// The functions' names by their place in the table: "PJRT_Client_Create".
 inline constexpr std::array functionNames = {std::string_view("PJRT_Error_Destroy"),
                                              std::string_view("PJRT_Error_Message"),
 #define TORCHERE_PJRT_NAME(member, Args, name) std::string_view(name),
@@ -200,7 +200,7 @@ constexpr std::string_view functionName(size_t offset) {
   return functionNames[(offset - offsetof(Api, errorDestroy)) / sizeof(void *)];
 }
 
-/// Whether the plugin has the function: its table goes as far, and it is not null.
+/// Whether the plugin has the function: its table is long enough, and the entry is not null.
 template <class Args> bool offers(const Api &api, Function<Args> Api::*member) {
   const auto *end = reinterpret_cast<const char *>(&(api.*member) + 1);
   return end <= reinterpret_cast<const char *>(&api) + api.structSize && api.*member;

@@ -1,4 +1,4 @@
-// The arguments of the functions for buffers and for transfers to them.
+// The arguments of the buffer and transfer functions.
 #pragma once
 
 #include "pjrt/plugin_arguments.h"

@@ -5,7 +5,7 @@
 
 namespace torchere::pjrt {
 
-// A store that the processes of a distributed program share, which the client offers the plugin.
+// A key-value store shared by the processes of a distributed program, which the client offers to the plugin.
 struct KeyValueGetArgs {
   TORCHERE_PJRT_HEADER(KeyValueGetArgs, valueDeleter);
   const char *key = nullptr;
@@ -273,13 +273,13 @@ struct DeviceDefaultMemoryArgs {
   Device *device = nullptr;
   Memory *memory = nullptr; // out
 };
-/// Sizes in bytes, all `out`; of those with a flag the plugin says whether it gives them.
+/// Sizes in bytes, all `out`; for those with a flag, the plugin sets it if it reports the value.
 struct DeviceMemoryStatsArgs {
   struct Optional {
     int64_t value = 0;
     bool isSet = false;
   };
-  // The size ends with the last flag, not with what pads it.
+  // The size ends with the last flag and excludes the padding after it.
   size_t structSize =
       offsetof(DeviceMemoryStatsArgs, peakPool) + offsetof(Optional, isSet) + sizeof(Optional::isSet);
   Extension *extensions = nullptr;

@@ -1,4 +1,4 @@
-// Implements the reading of CompileOptionsProto, field by field.
+// Implements the parsing of CompileOptionsProto, field by field.
 #include "pjrt/compile_options.h"
 
 #include <functional>
@@ -27,7 +27,7 @@ struct Field {
   std::string_view bytes;
 };
 
-/// Takes a message in protobuf's wire form apart.
+/// Splits a message in protobuf's wire form into its fields.
 class Message {
 public:
   explicit Message(std::string_view bytes) : rest(bytes) {}
@@ -147,7 +147,7 @@ Status takeAssignment(const Assignment &assignment, CompileOptions &options) {
   return {};
 }
 
-/// protobuf leaves out a number that is 0, and 0 stands for 1 here.
+/// protobuf omits a number that is 0, and 0 stands for 1 here.
 int64_t countOf(uint64_t value) {
   return value == 0 ? 1 : static_cast<int64_t>(value);
 }

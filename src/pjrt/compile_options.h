@@ -1,5 +1,5 @@
-// CompileOptions: what a plugin of ours reads of a CompileOptionsProto, and the message for a device
-// assignment.
+// CompileOptions: the parts of a CompileOptionsProto that a plugin of ours reads, and the message for a
+// device assignment.
 #pragma once
 
 #include "base/error.h"
@@ -14,18 +14,18 @@ namespace torchere::pjrt {
 struct CompileOptions {
   int64_t replicaCount = 1;
   int64_t partitionCount = 1;
-  /// The devices' ids by replica, then by partition; empty when the message assigns none.
+  /// The devices' ids by replica, then by partition; empty if the message assigns none.
   std::vector<int64_t> deviceIds;
-  bool isPortable = false; ///< for any one device, which the execution names
+  bool isPortable = false; ///< for any one device, chosen at execution
 
-  /// Reads the bytes of a CompileOptionsProto, which may be anybody's. Fields that are not among these are
-  /// passed over: most tell XLA's compiler how to optimise. InvalidArgument for bytes that are no such
-  /// message, for counts below 1 or of more than maxProcessCount, and for an assignment that does not fit
-  /// them; Unimplemented for arguments in a tuple.
+  /// Parses the bytes of a CompileOptionsProto, which are not trusted. Other fields are ignored: most
+  /// configure XLA's optimizer. InvalidArgument for bytes that are not such a message, for counts below 1 or
+  /// above maxProcessCount, and for an assignment that does not match them; Unimplemented for arguments in a
+  /// tuple.
   static Result<CompileOptions> parse(std::string_view bytes);
 };
 
-/// Replicas times partitions, at most.
+/// The maximum of replicas times partitions.
 inline constexpr int64_t maxProcessCount = 1024;
 
 /// The bytes of a DeviceAssignmentProto; `deviceIds` as in CompileOptions.

@@ -43,7 +43,7 @@ void Completion::onSet(Callback callback) {
       return;
     }
   }
-  callback(*result); // it is set once, so that nobody writes it now
+  callback(*result); // without the lock: a result is set only once
 }
 
 } // namespace torchere::pjrt

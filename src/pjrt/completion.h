@@ -1,4 +1,4 @@
-// Completion: the end of what a plugin does later, behind the events that it hands out.
+// Completion: the end of an asynchronous operation of a plugin, behind the events that it hands out.
 #pragma once
 
 #include "base/error.h"
@@ -13,20 +13,20 @@
 
 namespace torchere::pjrt {
 
-/// Set once, by whoever does the work; any thread may ask, wait or leave a callback.
+/// Set once, by whoever does the work; any thread may poll, wait or add a callback.
 class Completion {
 public:
   using Callback = std::function<void(const Status &)>;
 
-  /// One that is set already.
+  /// A completion that is already set.
   static std::shared_ptr<Completion> done(Status status = {});
 
-  /// Wakes those who wait, then runs the callbacks in this thread. False if it was set before.
+  /// Wakes the waiting threads, then runs the callbacks in this thread. False if it was already set.
   bool set(Status status);
   bool isSet() const;
   /// Waits.
   Status wait() const;
-  /// Runs the callback when it is set: in the thread that sets it, or now.
+  /// Runs the callback once the completion is set: in the thread that sets it, or at once.
   void onSet(Callback callback);
 
 private:
@@ -36,7 +36,7 @@ private:
   std::vector<Callback> callbacks;
 };
 
-/// An event of the completion, which the caller of the plugin destroys.
+/// An event for the completion, which the plugin's caller destroys.
 Event *makeEvent(std::shared_ptr<Completion> completion);
 
 } // namespace torchere::pjrt

@@ -1,4 +1,4 @@
-// The arguments of the functions for executables.
+// The arguments of the executable functions.
 #pragma once
 
 #include "pjrt/plugin_arguments.h"
@@ -56,7 +56,7 @@ struct ExecutableGetCostAnalysisArgs {
   size_t count = 0;                       // out
   const NamedValue *properties = nullptr; // out
 };
-/// Sizes in bytes, all filled in by the plugin; the later five are of the host's memory.
+/// Sizes in bytes, all set by the plugin; those with `host` in their names are of host memory.
 struct ExecutableGetCompiledMemoryStatsArgs {
   TORCHERE_PJRT_HEADER(ExecutableGetCompiledMemoryStatsArgs, total);
   Executable *executable = nullptr;
@@ -79,7 +79,7 @@ struct ExecutableOutputElementTypesArgs {
   const BufferType *types = nullptr; // out
   size_t count = 0;                  // out
 };
-/// The dimensions of all outputs, one after the other; `ranks` says how many are whose.
+/// The dimensions of all outputs, concatenated; `ranks` has the number of dimensions of each output.
 struct ExecutableOutputDimensionsArgs {
   TORCHERE_PJRT_HEADER(ExecutableOutputDimensionsArgs, ranks);
   Executable *executable = nullptr;
@@ -94,7 +94,7 @@ struct ExecutableOutputMemoryKindsArgs {
   const char *const *kinds = nullptr; // out
   const size_t *kindSizes = nullptr;  // out
 };
-/// Called twice: with no `code` for the sizes, then with memory of `codeSize` bytes.
+/// Called twice: without `code` to get the size, then with memory of `codeSize` bytes.
 struct ExecutableOptimizedProgramArgs {
   TORCHERE_PJRT_HEADER(ExecutableOptimizedProgramArgs, program);
   Executable *executable = nullptr;
@@ -122,7 +122,7 @@ struct ExecutableDeserializeAndLoadArgs {
   const char *bytes = nullptr;
   size_t byteSize = 0;
   LoadedExecutable *executable = nullptr; // out
-  const char *compileOptions = nullptr;   ///< null: those that it was compiled with
+  const char *compileOptions = nullptr;   ///< null: those it was compiled with
   size_t compileOptionsSize = 0;
 };
 

@@ -20,7 +20,7 @@ struct ErrorGetCodeArgs {
   const Error *error = nullptr;
   int code = 0; // out
 };
-/// By which callbacks of the client make an error of the plugin's.
+/// Lets the client's callbacks create errors of the plugin's.
 using CallbackError = Error *(*)(int code, const char *message, size_t messageSize);
 
 struct PluginInitializeArgs {
@@ -41,17 +41,17 @@ struct EventIsReadyArgs {
   Event *event = nullptr;
   bool isReady = false; // out
 };
-/// The function returns the event's error; the event must be ready.
+/// Returns the event's error; the event must be ready.
 struct EventErrorArgs {
   TORCHERE_PJRT_HEADER(EventErrorArgs, event);
   Event *event = nullptr;
 };
-/// The function returns the event's error, once it is ready.
+/// Waits for the event and returns its error.
 struct EventAwaitArgs {
   TORCHERE_PJRT_HEADER(EventAwaitArgs, event);
   Event *event = nullptr;
 };
-/// The callback owns the error it is given.
+/// The callback owns the error that it is given.
 using EventCallback = void (*)(Error *error, void *argument);
 struct EventOnReadyArgs {
   TORCHERE_PJRT_HEADER(EventOnReadyArgs, argument);
@@ -63,7 +63,7 @@ struct EventCreateArgs {
   TORCHERE_PJRT_HEADER(EventCreateArgs, event);
   Event *event = nullptr; // out
 };
-/// Makes an event ready that PJRT_Event_Create gave.
+/// Makes an event ready that PJRT_Event_Create created.
 struct EventSetArgs {
   TORCHERE_PJRT_HEADER(EventSetArgs, messageSize);
   Event *event = nullptr;

@@ -1,4 +1,4 @@
-// Implements the table that plugins of our own begin with: errors, events, and Unimplemented for the rest.
+// Implements the base table for our own plugins: errors, events, and Unimplemented for everything else.
 #include "pjrt/plugin_table.h"
 
 #include "pjrt/completion.h"

@@ -1,4 +1,4 @@
-// For plugins of our own: a table of functions, filled from C++ functions that return a Status.
+// For our own plugins: a function table, filled with C++ functions that return a Status.
 #pragma once
 
 #include "base/error.h"
@@ -9,16 +9,16 @@
 
 namespace torchere::pjrt {
 
-/// A whole table: the functions for errors and events work (events are Completions), and every other answers
-/// Unimplemented with its name.
+/// A complete table: the functions for errors and events work (events are Completions), and every other
+/// function returns Unimplemented with its name.
 Api makeTable();
 
-/// An error of the table's, which the caller of the plugin destroys. A message that names no subject gets the
-/// function's name.
+/// An error of the table, which the plugin's caller destroys. A message without a subject gets the function's
+/// name.
 Error *makeError(const torchere::Error &error, std::string_view function);
 
-/// How much of its argument a function needs. Callers that were built with an older version have shorter
-/// structures: what ended earlier then is listed here.
+/// How much of its argument structure a function needs. Callers built against an older version pass shorter
+/// structures; those that grew since are listed here.
 template <class Args> inline constexpr size_t requiredSize = Args{}.structSize;
 template <>
 inline constexpr size_t requiredSize<ClientCreateArgs> =
@@ -41,12 +41,12 @@ template <class Args> Status checkStructure(const Args *args) {
   return {};
 }
 
-/// InvalidArgument for null; `what` says what is missing.
+/// InvalidArgument for null; `what` names what is missing.
 template <class T> Status checkGiven(const T *pointer, std::string_view what) {
   return pointer ? Status{} : invalidArgument("no {}: got null", what);
 }
 
-/// What the work gives; what it throws is an error. Nothing is thrown through the ABI, or out of a thread.
+/// The result of `work`, with exceptions as errors: nothing may be thrown through the ABI or out of a thread.
 template <class Work> Status guarded(Work work) {
   try {
     return work();
@@ -57,7 +57,7 @@ template <class Work> Status guarded(Work work) {
   }
 }
 
-/// The function at `offset` of the table that checks its argument and calls `implementation`.
+/// The entry at `offset` of the table, which checks its argument and calls `implementation`.
 template <auto implementation, size_t offset> struct Entry;
 template <class Args, Status (*implementation)(Args &), size_t offset> struct Entry<implementation, offset> {
   static Error *call(Args *args) noexcept {
@@ -72,7 +72,7 @@ private:
   }
 };
 
-/// Fills a slot: TORCHERE_PJRT_FILL(api, clientCreate, createClient).
+/// Fills an entry: TORCHERE_PJRT_FILL(api, clientCreate, createClient).
 #define TORCHERE_PJRT_FILL(api, member, implementation)                                                      \
   api.member = ::torchere::pjrt::Entry<implementation, offsetof(::torchere::pjrt::Api, member)>::call
 

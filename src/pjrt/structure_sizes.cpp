@@ -1,5 +1,5 @@
-// The sizes of all structures and the places of functions, which are facts of version 0.90 on 64-bit
-// machines: checked when this is compiled.
+// The sizes of all structures and the offsets of functions, which are fixed by version 0.90 on 64-bit
+// machines: checked at compile time.
 #include "pjrt/api.h"
 
 namespace torchere::pjrt {

@@ -1,8 +1,7 @@
-// The PJRT C ABI as version 0.90 lays it out, in our own declaration: what the functions' arguments are made
-// of.
+// The PJRT C ABI of version 0.90 in our own declaration: the types that the functions' arguments consist of.
 //
 // A plugin exports `GetPjrtApi`, which returns a table of functions (pjrt/api.h). Each function takes a
-// pointer to one structure that holds its inputs and takes its outputs (marked `out`), and returns an error
+// pointer to one structure that holds its inputs and outputs (the latter marked `out`), and returns an error
 // or null. Every structure begins with its size, up to the end of the last member that the caller knows, and
 // a chain of extensions.
 #pragma once
@@ -12,7 +11,7 @@
 
 namespace torchere::pjrt {
 
-// What a plugin hands out. Each plugin has types of its own behind these names.
+// Handles that a plugin returns. Each plugin has types of its own behind these names.
 struct Error;
 struct Event;
 struct Client;
@@ -55,7 +54,7 @@ enum class ExtensionType : int {
   Megascale,
 };
 
-/// The leading members of every extension: a link of the chain. What follows depends on the type.
+/// The leading members of every extension, a link of the chain. The rest depends on the type.
 struct Extension {
   size_t structSize;
   ExtensionType type;
@@ -133,7 +132,7 @@ struct NamedValue {
 
 struct Program {
   TORCHERE_PJRT_HEADER(Program, formatSize);
-  /// The caller's memory; written to only as an `out` of PJRT_Executable_OptimizedProgram.
+  /// In the caller's memory; written only as an `out` of PJRT_Executable_OptimizedProgram.
   const char *code = nullptr;
   size_t codeSize = 0;
   const char *format = nullptr; ///< "mlir" or "hlo"

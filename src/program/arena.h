@@ -1,4 +1,4 @@
-// Arena: memory for what lives as long as a program, given out in order and freed as a whole.
+// Arena: memory for objects that live as long as a program, allocated consecutively and freed as a whole.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace torchere::program {
 
-/// What is stored keeps its address until the arena ends, also when the arena is moved.
+/// Stored objects keep their addresses until the arena is destroyed, even if it is moved.
 class Arena {
 public:
   Arena() = default;
@@ -52,7 +52,7 @@ private:
     return place;
   }
 
-  /// Each twice as large as the one before, up to a mebibyte.
+  /// Each chunk is twice as large as the one before, up to a mebibyte.
   void addChunk(size_t least) {
     constexpr size_t first = 1 << 12, most = 1 << 20;
     size_t size = std::max(least, std::min(most, first << std::min<size_t>(chunks.size(), 8)));

@@ -1,4 +1,4 @@
-// Builder: nodes, and what they look at, in the program's memory.
+// Builder: nodes, and the data they refer to, in the program's memory.
 #include "program/builder.h"
 
 #include <algorithm>
@@ -161,7 +161,7 @@ Result<NodeId> GraphBuilder::call(std::string_view op, std::string_view schema,
   return call(found, arranged, type, builder->label(label));
 }
 
-/// The arguments at their positions, and the positions of those by keyword.
+/// The arguments at their positions in the schema, and the positions of those given by keyword.
 Result<const Op *> GraphBuilder::arrange(std::string_view op, std::string_view schema,
                                          std::span<const Argument> positional,
                                          std::span<const KeywordArgument> keywords, std::string_view subject,

@@ -1,4 +1,4 @@
-// Builder: makes a program node by node. All front ends end here.
+// Builder: makes a program node by node. All front ends use it.
 #pragma once
 
 #include "program/program.h"
@@ -23,15 +23,15 @@ class TORCHERE_EXPORT GraphBuilder {
 public:
   /// Placeholders come before all other nodes.
   NodeId placeholder(Type type, const Label *label = nullptr);
-  /// `arguments` stand at their positions in the op's schema, NotGiven where one is left out.
+  /// `arguments` are at their positions in the op's schema, NotGiven where one is omitted.
   NodeId call(const Op *op, std::span<const Argument> arguments, Type type, const Label *label = nullptr);
-  /// A call as Python writes it. `schema` is torch's text, or empty for callables without one. The label's
-  /// keywords are filled in. Fails on arguments that the schema does not have, or given twice.
+  /// A call as written in Python. `schema` is torch's text, or empty for callables without one. Fills in the
+  /// label's keywords. Fails on arguments that the schema does not have, or that are given twice.
   Result<NodeId> call(std::string_view op, std::string_view schema, std::span<const Argument> positional,
                       std::span<const KeywordArgument> keywords, Type type, Label label);
-  /// A node that stands for a subgraph, which the graph's module holds under the name `attribute`.
+  /// A node that represents a subgraph, which the graph's module holds under the name `attribute`.
   NodeId graph(std::string_view attribute, const GraphBuilder &subgraph, const Label *label = nullptr);
-  /// `isBare`: the one output is returned itself, and not in a tuple.
+  /// `isBare`: the single output is returned as it is, not in a tuple.
   void setOutputs(std::span<const Argument> outputs, bool isBare = false);
 
 private:
@@ -50,7 +50,7 @@ private:
 
 class TORCHERE_EXPORT Builder {
 public:
-  /// Programs may share their ops, so that an op is interned once for all of them.
+  /// Programs may share their ops, so that each op is interned only once.
   explicit Builder(std::shared_ptr<OpInterner> ops = std::make_shared<OpInterner>());
   Builder(const Builder &) = delete;
   Builder &operator=(const Builder &) = delete;
@@ -61,7 +61,7 @@ public:
   Argument constant(Constant value);
   Argument list(std::span<const Argument> elements, bool isTuple = false);
 
-  /// A type of this program; what it views is copied. Equal types of tensors are stored once.
+  /// A type of this program; copies what it views. Equal tensor types are stored once.
   Type type(const Type::Data &data);
   Type tensorType(DType dtype, std::span<const SymInt> shape, std::span<const SymInt> strides = {},
                   std::string_view device = "cpu");
@@ -70,12 +70,12 @@ public:
   uint32_t addStackTrace(std::string text);
   uint32_t addModuleStack(std::vector<ModuleFrame> frames);
 
-  /// The next output of the main graph, whose outputs are set.
+  /// The next output of the main graph, after setOutputs().
   Status addOutput(OutputKind kind, std::string target);
-  /// What has no graph is filled in directly: expressions, input specs, weights, ranges, trees.
+  /// Data outside the graphs is filled in directly: expressions, input specs, weights, ranges, trees.
   Program &program() { return made; }
 
-  /// The program, which is not verified; the builder and its GraphBuilders are at an end.
+  /// The program, not yet verified. The builder and its GraphBuilders must not be used afterwards.
   Program finish() { return std::move(made); }
 
 private:
@@ -83,16 +83,16 @@ private:
   std::string_view device(std::string_view name);
   void growTypes();
 
-  /// A tensor's type by its hash, in a table of open addressing.
+  /// An entry of a hash table of tensor types, with open addressing.
   struct KnownType {
     uint64_t hash = 0;
     const Type::Data *data = nullptr;
   };
 
   Program made;
-  std::vector<KnownType> types; ///< a power of two of places, at most half of them filled
+  std::vector<KnownType> types; ///< a power of two of entries, at most half of them used
   size_t typeCount = 0;
-  std::string_view lastDevice; ///< stored; mostly all values lie on one
+  std::string_view lastDevice; ///< stored; usually all values are on the same device
 };
 
 } // namespace torchere::program

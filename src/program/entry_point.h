@@ -1,5 +1,5 @@
-// EntryPoint: what one lowered function takes and gives, in the order of its arguments and results. The
-// exporter writes it, the artifact stores it, the session calls by it.
+// EntryPoint: the inputs and outputs of one lowered function, in the order of its arguments and results. The
+// exporter writes it, the artifact stores it, and the session calls the function with it.
 #pragma once
 
 #include "program/program.h"
@@ -20,18 +20,18 @@ enum class InputSource : uint8_t { UserInput, Parameter, Buffer, Constant };
 
 struct EntryInput {
   InputSource source = InputSource::UserInput;
-  /// The name in the state dict, or the user input's name ("x", "mask"; what errors call it).
+  /// The name in the state dict, or the user input's name ("x", "mask"), which errors use.
   std::string name;
   /// The flat position among the user's inputs (leaves of the input tree), or the index among the constants.
   int64_t position = -1;
   TensorSignature type;
-  /// A user input that is a Python int (a 0-d i64 tensor in the function) rather than a tensor.
+  /// A user input that is a Python int (a 0-d i64 tensor in the function), not a tensor.
   bool isSymInt = false;
-  SymInt value = {}; ///< of an int, what the ranges call it: a symbol; a constant when that is not known
-  bool isInShapes = false; ///< an int that shapes inside the function depend on
+  SymInt value = {};       ///< the int's symbol in the ranges; a constant if that is not known
+  bool isInShapes = false; ///< an int that shapes in the function depend on
 };
 
-/// A leaf of the user's inputs that is no tensor: calls must pass an equal value.
+/// A leaf of the user's inputs that is not a tensor: calls must pass an equal value.
 struct ConstantInput {
   std::string name;
   int64_t position = -1;
@@ -42,14 +42,14 @@ enum class OutputDestination : uint8_t { UserOutput, Buffer, Parameter, UserInpu
 
 struct EntryOutput {
   OutputDestination destination = OutputDestination::UserOutput;
-  std::string name;      ///< node that computed it
-  std::string target;    ///< buffer or parameter name that takes the value
+  std::string name;      ///< the node that computed it
+  std::string target;    ///< the buffer or parameter that takes the value
   int64_t position = -1; ///< flat position among the user's outputs, or the user input that takes the value
   TensorSignature type;
-  bool isSymInt = false; ///< handed to the user as a Python int
+  bool isSymInt = false; ///< returned to the user as a Python int
 };
 
-/// A leaf of the user's outputs that is no computed value (None, int, str, ...).
+/// A leaf of the user's outputs that is not computed (None, int, str, ...).
 struct ConstantOutput {
   int64_t position = -1;
   Constant value;
@@ -58,7 +58,7 @@ struct ConstantOutput {
 struct EntryPoint {
   std::string name = "forward";
   std::vector<EntryInput> inputs;       ///< the function's arguments, in order
-  std::vector<EntryInput> unusedInputs; ///< tensors that the program does not read; not arguments
+  std::vector<EntryInput> unusedInputs; ///< tensors that the program does not read, which are not arguments
   std::vector<ConstantInput> constantInputs;
   std::vector<EntryOutput> outputs; ///< the function's results, in order
   std::vector<ConstantOutput> constantOutputs;

@@ -61,14 +61,14 @@ SymInt ExpressionPool::make(ExpressionKind kind, std::vector<SymInt> operands) {
   case ExpressionKind::IntTrueDiv:
   case ExpressionKind::Mod:
   case ExpressionKind::TruncDiv:
-  case ExpressionKind::Symbol: // which symbol() makes
+  case ExpressionKind::Symbol: // created by symbol()
     break;
   }
   return makeBinary(kind, operands.at(0), operands.at(1));
 }
 
-/// Whether it is a product that starts with a constant factor. (A product of constants that does not fit in
-/// 64 bits is left as it is, and has none.)
+/// Whether it is a product with a constant factor in front. (A product of constants that does not fit in 64
+/// bits is not folded, and has none.)
 static bool hasCoefficient(const Expression &expression) {
   return expression.kind == ExpressionKind::Mul && expression.operands[0].isConstant() &&
          !expression.operands[1].isConstant();
@@ -90,7 +90,7 @@ SymInt ExpressionPool::makeTerm(int64_t coefficient, SymInt rest) {
   return intern(ExpressionKind::Mul, std::move(factors));
 }
 
-/// The operands, with those of nested expressions of the same kind in their place.
+/// The operands, with nested expressions of the same kind flattened.
 static std::vector<SymInt> flatten(const ExpressionPool &pool, ExpressionKind kind,
                                    const std::vector<SymInt> &operands) {
   std::vector<SymInt> flat;
@@ -105,7 +105,7 @@ static std::vector<SymInt> flatten(const ExpressionPool &pool, ExpressionKind ki
 
 SymInt ExpressionPool::makeAdd(const std::vector<SymInt> &operands) {
   int64_t constant = 0;
-  std::vector<std::pair<SymInt, int64_t>> terms; // what is multiplied, and its coefficient
+  std::vector<std::pair<SymInt, int64_t>> terms; // each term without its coefficient, and the coefficient
   for (SymInt operand : flatten(*this, ExpressionKind::Add, operands)) {
     if (operand.isConstant()) {
       if (__builtin_add_overflow(constant, operand.constant(), &constant))

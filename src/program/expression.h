@@ -15,8 +15,8 @@
 
 namespace torchere::program {
 
-/// An integer that is known, or an expression of an ExpressionPool. Two SymInts of one pool are equal exactly
-/// when they are the same constant or the same interned expression.
+/// A known integer, or an expression of an ExpressionPool. Two SymInts of one pool are equal if and only if
+/// they are the same constant or the same interned expression.
 class SymInt {
 public:
   SymInt() = default;
@@ -78,22 +78,22 @@ public:
   /// a division by zero, is left unfolded; evaluate() reports it.
   SymInt make(ExpressionKind kind, std::vector<SymInt> operands);
   const Expression &operator[](SymInt expression) const { return expressions[expression.id()]; }
-  /// The same expressions, by the same ids, with symbols under other names. A new name that is a symbol of
-  /// the pool or given twice is not taken.
+  /// The same expressions with the same ids, with symbols renamed. A new name that is already a symbol of the
+  /// pool, or that is given twice, is ignored.
   ExpressionPool renamed(const std::map<std::string, std::string> &names) const;
-  /// How many expressions there are; ids are smaller.
+  /// The number of expressions; ids are smaller.
   size_t size() const { return expressions.size(); }
 
   /// Reads the text of a sympy expression as torch prints it: "s77", "2*s77 + 1", "(s0//2)", "Max(1, s0)",
   /// "Mod(s0, 3)", "CeilToInt(IntTrueDiv(s0, 2))" (a CeilDiv); ModularIndexing and PythonMod become FloorDiv
   /// and Mod. The error names the text and the place.
   Result<SymInt> parse(std::string_view text);
-  /// The text, as torch prints it; parse() reads it back.
+  /// The text, as torch prints it; parse() accepts it.
   std::string print(SymInt expression) const;
 
-  /// The value once every symbol is given one, by Python's rules (division rounds down). Fails when a symbol
-  /// is missing, on division by zero, when IntTrueDiv leaves a remainder and when the value does not fit in
-  /// 64 bits.
+  /// The value for given values of the symbols, by Python's rules (division rounds down). Fails if a symbol
+  /// is missing, on division by zero, if IntTrueDiv leaves a remainder, or if the value does not fit in 64
+  /// bits.
   Result<int64_t> evaluate(SymInt expression,
                            const std::map<std::string, int64_t, std::less<>> &symbols) const;
 

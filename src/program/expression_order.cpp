@@ -9,7 +9,7 @@
 
 namespace torchere::program {
 
-/// An expression with its constant factor and its exponent taken off, as sympy's sort keys see it.
+/// An expression without its constant factor and its exponent, as sympy's sort keys see it.
 struct SortView {
   std::pair<int, std::string_view> rank; ///< sympy's class_key
   std::string_view symbol;
@@ -98,7 +98,7 @@ void sortOperands(const ExpressionPool &pool, std::vector<SymInt> &operands) {
                    [&](SymInt a, SymInt b) { return compareSortKeys(pool, a, b) < 0; });
 }
 
-/// A term as a product of powers: (base, exponent) each, the constant factor left out.
+/// A term as a product of powers, (base, exponent) each, without the constant factor.
 static std::vector<std::pair<SymInt, int64_t>> powersOf(const ExpressionPool &pool, SymInt term) {
   std::vector<std::pair<SymInt, int64_t>> powers;
   auto add = [&](SymInt factor) {

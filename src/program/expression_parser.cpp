@@ -9,10 +9,9 @@
 
 namespace torchere::program {
 
-/// Nesting deeper than this is refused rather than risking the stack.
+/// Deeper nesting is rejected, to protect the stack.
 static constexpr int maximumDepth = 200;
-/// Longer texts are refused: putting the terms of a sum in order takes time and memory that grow
-/// quadratically.
+/// Longer texts are rejected: sorting the terms of a sum takes time and memory that grow quadratically.
 static constexpr size_t maximumLength = 10000;
 
 /// sum: product (('+' | '-') product)*; product: unary (('*' | '//') unary)*; unary: '-' unary | power;

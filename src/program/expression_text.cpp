@@ -5,7 +5,7 @@
 
 namespace torchere::program {
 
-/// How tightly a text binds; an operand that binds less tightly than its place asks is put in parentheses.
+/// How tightly an expression binds; an operand that binds less tightly than its context needs parentheses.
 enum class Precedence { Lowest, Add, Product, Power, Atom };
 
 static Precedence precedenceOf(const ExpressionPool &pool, SymInt expression) {
@@ -20,7 +20,7 @@ static Precedence precedenceOf(const ExpressionPool &pool, SymInt expression) {
                                                                                 : Precedence::Product;
   case ExpressionKind::Pow:
     return Precedence::Power;
-  case ExpressionKind::FloorDiv: // brings its own parentheses and gets these as well, as in torch
+  case ExpressionKind::FloorDiv: // has parentheses of its own and gets these as well, as in torch
   case ExpressionKind::Mod:
   case ExpressionKind::IntTrueDiv:
     return Precedence::Lowest;

@@ -11,7 +11,7 @@ const Op *OpInterner::find(const std::string &key) {
   return found == ops.end() ? nullptr : found->second.get();
 }
 
-/// The first of two threads that add one op wins.
+/// If two threads add the same op, the first one wins.
 const Op *OpInterner::add(std::string key, Op op) {
   WordHash hash;
   hash.add(op.name);

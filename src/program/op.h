@@ -1,4 +1,4 @@
-// Op: what a node calls, interned: one object for each op, whose address stands for it.
+// Op: what a node calls. Ops are interned: each is a single object, identified by its address.
 #pragma once
 
 #include "base/error.h"
@@ -16,18 +16,18 @@ namespace torchere::program {
 
 struct Op {
   std::string name; ///< "aten.add.Tensor", "_operator.getitem", "higher_order.cond"
-  /// What gives the arguments their positions; none for callables that torch has no schema of.
+  /// Determines the arguments' positions; none for callables without a torch schema.
   std::optional<schema::Schema> schema;
   std::vector<std::string> argumentNames; ///< by position
-  uint64_t hash = 0;                      ///< of the name and the arguments' names; the same in every process
+  uint64_t hash = 0;                      ///< of the name and the argument names; the same in every process
 };
 
-/// The ops that programs call. Threads may share one; an op lives as long as it.
+/// The ops that programs call. Threads may share an interner; its ops live as long as it does.
 class TORCHERE_EXPORT OpInterner {
 public:
-  /// An op with torch's schema. Fails when the schema cannot be read.
+  /// An op with torch's schema. Fails if the schema cannot be parsed.
   Result<const Op *> intern(std::string_view name, std::string_view schema);
-  /// A callable without one: what it is called with, under these names, is part of what it is.
+  /// A callable without a schema; its argument names are part of its identity.
   const Op *intern(std::string_view name, std::vector<std::string> argumentNames);
 
 private:

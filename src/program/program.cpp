@@ -1,4 +1,4 @@
-// Program: constants of nodes, names and places of nodes, and the geometry of weights.
+// Program: constants, names and source places of nodes, and the geometry of weights.
 #include "program/program.h"
 
 #include "program/stack_trace.h"

@@ -1,4 +1,5 @@
-// Program: a captured PyTorch program as plain data. What torch.export.ExportedProgram holds, without torch.
+// Program: a captured PyTorch program as plain data: the content of torch.export.ExportedProgram, without
+// torch.
 #pragma once
 
 #include "base/dtype.h"
@@ -24,8 +25,8 @@
 
 namespace torchere::program {
 
-/// A node of a graph, by its index. As in torch.fx a node defines one value; an op with several results
-/// defines a list, whose elements are taken out by `_operator.getitem` nodes.
+/// A node of a graph, by its index. As in torch.fx, a node defines one value; an op with several results
+/// defines a list, from which `_operator.getitem` nodes take elements.
 using NodeId = uint32_t;
 
 /// An index into Program::subgraphs.
@@ -52,20 +53,20 @@ struct NodeReference {
   NodeId node;
   bool operator==(const NodeReference &) const = default;
 };
-/// An op given as an argument of a higher-order op, by its name: "mylib.scale_.default".
+/// An op passed as an argument of a higher-order op, by its name: "mylib.scale_.default".
 struct OpReference {
   std::string name;
   bool operator==(const OpReference &) const = default;
 };
 
-/// A value that is known when a program is captured, and owns what it is: a leaf of a call's inputs or
-/// outputs that is no tensor, a constant argument.
+/// A value known at capture time, which owns its data: a non-tensor leaf of a call's inputs or outputs, or a
+/// constant argument.
 struct Constant {
   using List = std::vector<Constant>;
   std::variant<std::monostate, int64_t, double, bool, std::complex<double>, std::string, DType, Device,
                Layout, MemoryFormat, OpReference, List>
       value;
-  bool isTuple = false; ///< a List that was a Python tuple; matters for printing only
+  bool isTuple = false; ///< a List that was a Python tuple; only for printing
 
   bool isNone() const { return std::holds_alternative<std::monostate>(value); }
   template <class T> const T *as() const { return std::get_if<T>(&value); }
@@ -73,11 +74,11 @@ struct Constant {
 
 struct Argument;
 
-/// The arguments that a node is given, or those that make a list, in memory of the program.
+/// A node's arguments, or the elements of a list, in the program's memory.
 struct ArgumentList {
   const Argument *first = nullptr;
   uint32_t count = 0;
-  bool isTuple = false; ///< a list that was a Python tuple; matters for printing only
+  bool isTuple = false; ///< a list that was a Python tuple; only for printing
 
   size_t size() const { return count; }
   bool empty() const { return count == 0; }
@@ -86,7 +87,7 @@ struct ArgumentList {
   inline const Argument &operator[](size_t index) const;
 };
 
-/// What stands at the position of an argument that a call leaves at its default.
+/// Takes the place of an argument that a call leaves at its default.
 struct NotGiven {};
 
 template <class T, class... Others> inline constexpr bool isOneOf = (std::is_same_v<T, Others> || ...);
@@ -113,7 +114,7 @@ struct Argument {
       return std::get_if<T>(&value);
     }
   }
-  /// The argument as a value of its own; nothing when it refers to a node or a graph.
+  /// The argument as a self-contained value; none if it refers to a node or a graph.
   TORCHERE_EXPORT std::optional<Constant> constant() const;
 };
 
@@ -132,13 +133,13 @@ const Argument &ArgumentList::operator[](size_t index) const {
 struct TensorType {
   DType dtype = DType::F32;
   std::span<const SymInt> shape;
-  std::span<const SymInt> strides; ///< in elements; empty when the capture did not say
+  std::span<const SymInt> strides; ///< in elements; empty if the capture did not record them
   std::string_view device = "cpu";
 };
 struct SymIntType {
   SymInt value;
 };
-/// A float or bool that is computed at run time; `text` is its sympy expression.
+/// A float or bool computed at run time; `text` is its sympy expression.
 struct SymFloatType {
   std::string_view text;
 };
@@ -147,8 +148,8 @@ struct SymBoolType {
 };
 struct NoneType {};
 
-/// The type of a node's value: a pointer to data of the program. A default one is None. Equal types of
-/// tensors that one Builder made are one object.
+/// The type of a node's value: a pointer to data of the program. A default-constructed one is None. Equal
+/// tensor types made by one Builder are the same object.
 class Type {
 public:
   using List = std::span<const Type>;
@@ -157,7 +158,7 @@ public:
   Type() = default;
   explicit Type(const Data *data) : data(data) {}
   template <class T> const T *as() const { return data ? std::get_if<T>(data) : nullptr; }
-  /// Whether they are one object.
+  /// Whether they are the same object.
   bool operator==(const Type &) const = default;
   const void *address() const { return data; }
 
@@ -165,26 +166,26 @@ private:
   const Data *data = nullptr;
 };
 
-/// What only people read of a node.
+/// The parts of a node that are only for people.
 struct Label {
   std::string_view name = {}; ///< as torch.fx names it: "add_1"
   uint32_t stackTrace = 0;    ///< index into Program::stackTraces; 0 is the empty one
   uint32_t moduleStack = 0;   ///< index into Program::moduleStacks; 0 is the empty one
-  /// The positions of the arguments that the captured call gave by keyword, in its order.
+  /// The positions of the arguments that the captured call passed by keyword, in the call's order.
   std::span<const uint16_t> keywords = {};
 };
 
-/// A GetAttr node names a subgraph: its op is the attribute's name, and its one argument, "graph", the
-/// GraphReference. Higher-order ops refer to the node.
+/// A GetAttr node represents a subgraph: its op is the attribute's name, and its only argument, "graph", is
+/// the GraphReference. Higher-order ops refer to the node.
 enum class NodeKind : uint8_t { Placeholder, Call, GetAttr };
 
-/// An argument that was given, under its name in the op's schema (or its position, for callables without).
+/// An argument that was given, with its name in the op's schema (or its position, for callables without one).
 struct NamedArgument {
   const std::string &name;
   const Argument &value;
 };
 
-/// Goes over the arguments of a node that were given.
+/// Iterates over the arguments of a node that were given.
 class NamedArguments {
 public:
   class Iterator {
@@ -219,15 +220,15 @@ private:
 
 struct Node {
   NodeKind kind = NodeKind::Call;
-  const Op *callee = nullptr; ///< null in a placeholder
-  /// By their positions in the op's schema, up to the last one given.
+  const Op *callee = nullptr; ///< null for a placeholder
+  /// By position in the op's schema, up to the last one given.
   std::span<const Argument> arguments;
   Type type;
-  const Label *label = nullptr; ///< null where the front end has none
+  const Label *label = nullptr; ///< null if the front end provides none
 
   /// "aten.add.Tensor", "_operator.getitem", "higher_order.cond"; empty for a placeholder.
   TORCHERE_EXPORT const std::string &op() const;
-  /// The label's name; the op's when there is no label.
+  /// The label's name; the op's if there is no label.
   std::string_view name() const { return label ? label->name : std::string_view(op()); }
   uint32_t stackTrace() const { return label ? label->stackTrace : 0; }
   uint32_t moduleStack() const { return label ? label->moduleStack : 0; }
@@ -238,12 +239,12 @@ struct Graph {
   std::string name;        ///< "forward", or the attribute that held the subgraph: "true_graph_0"
   GrowingList<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
   std::vector<Argument> outputs;
-  /// The one output is returned bare and not in a tuple, as by the condition of a loop; for printing.
+  /// The single output is returned as it is, not in a tuple, as in the condition of a loop; for printing.
   bool returnsOneValue = false;
   /// The graphs that this one's module holds, as indices into Program::subgraphs.
   std::vector<uint32_t> children;
 
-  /// A node's name; "v3" for node 3 where it has no label.
+  /// A node's name; "v3" for node 3 if it has no label.
   TORCHERE_EXPORT std::string nameOf(NodeId node) const;
 };
 
@@ -266,20 +267,20 @@ enum class OutputKind : uint8_t {
   Token,
 };
 
-/// What a placeholder of the main graph stands for. In the order of the placeholders.
+/// What each placeholder of the main graph represents, in the order of the placeholders.
 struct InputSpec {
   InputKind kind = InputKind::UserInput;
   std::string name;   ///< the placeholder's name
   std::string target; ///< name in the state dict or among the constants; empty for user inputs
   bool persistent = true;
-  /// For a user input that is no tensor: the value that the program was captured with (None, int, str, ...).
+  /// For a user input that is not a tensor: the value that it was captured with (None, int, str, ...).
   std::optional<Constant> constant;
 };
 
 struct OutputSpec {
   OutputKind kind = OutputKind::UserOutput;
   Argument value;     ///< a node of the graph, or a constant (None, int, str, ...)
-  std::string target; ///< the buffer, parameter or user input that it is written to; empty for user outputs
+  std::string target; ///< the buffer, parameter or user input that receives it; empty for user outputs
 };
 
 struct RangeConstraint {
@@ -287,15 +288,15 @@ struct RangeConstraint {
   Range range;
 };
 
-/// Memory that weights look into. Never copied: `owner` keeps it alive.
+/// Memory that weights are views of. Never copied: `owner` keeps it alive.
 struct Storage {
   std::shared_ptr<const void> owner;
   const std::byte *data = nullptr;
   size_t byteSize = 0;
 };
 
-/// A named tensor of the state dict or of the constants: a strided view of a storage. Names of tied weights
-/// have views of the same storage.
+/// A named tensor of the state dict or of the constants: a strided view of a storage. Tied weights are views
+/// of the same storage.
 struct Weight {
   std::string name;
   DType dtype = DType::F32;
@@ -306,14 +307,14 @@ struct Weight {
 
   TORCHERE_EXPORT int64_t elementCount() const;
   TORCHERE_EXPORT bool isContiguous() const;
-  /// The first element's address.
+  /// The address of the first element.
   const std::byte *data() const {
     return storage->data + storageOffset * static_cast<int64_t>(byteSize(dtype));
   }
 };
 
-/// A pytree of arguments or results, twice: as torch.utils._pytree.treespec_dumps writes it (empty when it
-/// cannot), and as JSON that needs no torch to read: {"kind": "leaf"} | {"kind": "none"} |
+/// A pytree of arguments or results, in two forms: as torch.utils._pytree.treespec_dumps writes it (empty if
+/// it cannot), and as JSON that can be read without torch: {"kind": "leaf"} | {"kind": "none"} |
 /// {"kind": "tuple"|"list", "children": [...]} | {"kind": "dict", "keys": [...], "children": [...]} |
 /// {"kind": "namedtuple"|"custom", "type": "...", ...}.
 struct TreeSpec {
@@ -321,10 +322,10 @@ struct TreeSpec {
   std::string json;
 };
 
-/// Stands for what a program computes, the same in every process.
+/// Identifies what a program computes; the same in every process.
 using StructuralHash = std::array<uint64_t, 2>;
 
-/// Filled by a Builder, which puts what nodes look at into `memory` and `literals`.
+/// Filled by a Builder, which puts the data that nodes refer to into `memory` and `literals`.
 struct TORCHERE_EXPORT Program {
   std::shared_ptr<OpInterner> ops; ///< of the nodes
   Arena memory;
@@ -349,10 +350,10 @@ struct TORCHERE_EXPORT Program {
   /// Checks that arguments refer to earlier nodes, that specs name placeholders and that weights lie in their
   /// storages. The error names the node.
   Status verify() const;
-  /// Equal for programs of equal ops, arguments, types, symbols, ranges, and kinds of inputs and outputs,
-  /// whatever their names, labels and weights are. The program must verify.
+  /// Equal for programs with equal ops, arguments, types, symbols, ranges, and kinds of inputs and outputs,
+  /// whatever their names, labels and weights. The program must verify.
   StructuralHash structuralHash() const;
-  /// The user's place of a node: "model.py:31 in encoder.layer.0"; empty when unknown.
+  /// The user's source place of a node: "model.py:31 in encoder.layer.0"; empty if unknown.
   std::string place(const Node &node) const;
 };
 

@@ -15,7 +15,7 @@ struct OperatorForm {
   std::string_view form; ///< "{}" for each operand
 };
 
-/// Python's operators, which torch prints as such.
+/// Operators of Python that torch prints as such.
 static constexpr std::array<OperatorForm, 23> operatorForms = {{
     {"eq", "{} == {}"},       {"ne", "{} != {}"},     {"lt", "{} < {}"},     {"gt", "{} > {}"},
     {"le", "{} <= {}"},       {"ge", "{} >= {}"},     {"pos", "+{}"},        {"neg", "-{}"},
@@ -44,7 +44,7 @@ class GraphPrinter {
 public:
   GraphPrinter(const Program &program, const Graph &graph) : program(program), graph(graph) {}
 
-  /// The lines of the graph's class, those of its children after it; the last one is empty.
+  /// The lines of the graph's class, followed by those of its children; the last one is empty.
   Lines print(std::string_view className) {
     countUses();
     Lines lines = {fmt::format("class {}(torch.nn.Module):", className), "    " + headLine()};
@@ -65,7 +65,8 @@ public:
   }
 
 private:
-  /// Fills `lastUses`: for each node, the values that no later node reads, in the order of torch's deletions.
+  /// Fills `lastUses`: for each node, the values that no later node reads, in the order in which torch
+  /// deletes them.
   void countUses() {
     lastUses.resize(graph.nodes.size() + 1);
     std::vector<bool> isUsed(graph.nodes.size(), false);
@@ -148,8 +149,8 @@ private:
     return fmt::format("{}({})", callableText(node.op()), join(arguments, ", "));
   }
 
-  /// Those given by position, then those by keyword as the captured call had them; without a label, what the
-  /// schema wants by keyword.
+  /// Positional arguments, then keyword arguments in the captured call's order; without a label, those that
+  /// the schema makes keyword-only.
   std::vector<std::string> argumentTexts(const Node &node) const {
     std::vector<uint16_t> keywords;
     if (node.label)
@@ -294,7 +295,7 @@ static std::string boundText(int64_t bound, std::string_view infinity) {
 /// "s77: VR[1, 64]".
 static std::string rangeText(const Program &program, const RangeConstraint &constraint) {
   std::string expression = program.expressions.print(constraint.expression);
-  // torch names the symbols of floats zf0 and zuf0; their infinity is sympy's own.
+  // torch names symbols of floats zf0 and zuf0; their infinity is sympy's own.
   bool isFloat = expression.starts_with("zf") || expression.starts_with("zuf");
   std::string_view infinity = isFloat ? "oo" : "int_oo";
   return fmt::format("{}: VR[{}, {}]", expression, boundText(constraint.range.min, infinity),

@@ -1,4 +1,4 @@
-// Program::verify: what every reader of a program may rely on.
+// Program::verify: the invariants that every consumer of a program may rely on.
 #include "program/program.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ public:
   }
 
 private:
-  /// `firstChild` is the least index that a child may have; children come after their parents, so that graphs
+  /// `firstChild` is the smallest index that a child may have; children come after their parents, so graphs
   /// form a tree.
   Status verifyGraph(const Graph &graph, size_t firstChild) {
     bool placeholdersDone = false;
@@ -54,7 +54,7 @@ private:
     return {};
   }
 
-  /// What the node takes is one of its own graph's, so that graphs in graphs come to an end.
+  /// A node may use only subgraphs of its own graph, so that nesting ends.
   static bool namesChild(const Graph &graph, const Node &node) {
     const auto *child = node.arguments.size() == 1 ? node.arguments[0].as<GraphReference>() : nullptr;
     return child &&
@@ -130,7 +130,7 @@ private:
       bool isKnown = true;
       if (input.kind == InputKind::Parameter)
         isKnown = inState;
-      else if (input.kind == InputKind::Buffer) // a buffer that is not persistent lies among the constants
+      else if (input.kind == InputKind::Buffer) // non-persistent buffers are stored with the constants
         isKnown = inState || inConstants;
       else if (input.kind == InputKind::ConstantTensor)
         isKnown = inConstants;

@@ -8,7 +8,7 @@
 
 namespace torchere::program {
 
-/// Digits and exponent as Python lays them out: plain from 1e-4 up to 1e16, scientific outside.
+/// Digits and exponent in Python's format: positional from 1e-4 up to 1e16, scientific outside.
 static std::string layOut(std::string_view digits, int exponent) {
   int count = static_cast<int>(digits.size());
   if (exponent < -4 || exponent >= 16) {
@@ -24,7 +24,7 @@ static std::string layOut(std::string_view digits, int exponent) {
   return std::string(digits.substr(0, exponent + 1)) + "." + std::string(digits.substr(exponent + 1));
 }
 
-/// The shortest text; whole numbers have no ".0" yet.
+/// The shortest text; whole numbers do not have ".0" yet.
 static std::string shortest(double value) {
   if (std::isnan(value))
     return "nan";

@@ -11,7 +11,7 @@ namespace torchere::program {
 std::string pythonText(double value);
 /// "(1+2j)", "2j".
 std::string pythonText(std::complex<double> value);
-/// "'mean'": quoted, with control characters escaped; other UTF-8 text as it is.
+/// "'mean'": quoted, with control characters escaped; other UTF-8 text unchanged.
 std::string pythonText(std::string_view value);
 
 } // namespace torchere::program

@@ -30,7 +30,7 @@ static std::optional<StackFrame> parseHeader(std::string_view line) {
   constexpr std::string_view opening = "File \"", middle = "\", line ", closing = ", in ";
   if (!line.starts_with(opening))
     return std::nullopt;
-  // The last possible place, since a file's name may hold the separator.
+  // Uses the last possible split, because a file name may contain the separator.
   for (size_t at = line.rfind(middle); at != std::string_view::npos && at > opening.size();
        at = line.rfind(middle, at - 1)) {
     std::string_view rest = line.substr(at + middle.size());
@@ -45,7 +45,7 @@ static std::optional<StackFrame> parseHeader(std::string_view line) {
   return std::nullopt;
 }
 
-/// The innermost frame with a line of code that `accepts`.
+/// The innermost frame with a source line that `accepts`.
 template <class Predicate>
 static std::optional<StackFrame> findFrame(std::string_view trace, Predicate accepts) {
   std::vector<std::string_view> lines = splitLines(strip(trace));

@@ -14,10 +14,10 @@ struct StackFrame {
   std::string_view code;
 };
 
-/// The innermost frame that comes with its source line; torch shows this one in printed graphs.
+/// The innermost frame with a source line, which torch shows in printed graphs.
 std::optional<StackFrame> innermostFrame(std::string_view trace);
 
-/// The innermost frame that is not in torch's own files or in generated code; what an error should name.
+/// The innermost frame outside torch's own files and generated code, which errors should name.
 std::optional<StackFrame> userFrame(std::string_view trace);
 
 } // namespace torchere::program

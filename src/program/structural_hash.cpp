@@ -1,4 +1,4 @@
-// Program::structuralHash: what a program computes, as 128 bits.
+// Program::structuralHash: a 128-bit hash of what a program computes.
 #include "program/program.h"
 #include "program/word_hash.h"
 
@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  /// Operands come before the expressions that they are part of.
+  /// Operands come before the expressions that contain them.
   void hashExpressions() {
     for (uint32_t id = 0; id < program.expressions.size(); ++id) {
       const Expression &expression = program.expressions[SymInt::expression(id)];
@@ -49,7 +49,7 @@ private:
   }
   void addSize(SymInt size) { hash.add(wordOf(size)); }
 
-  /// What sort of thing follows, with a small number.
+  /// Marks the kind of what follows, with a small number.
   void addTag(size_t tag, uint64_t number = 0) { hash.add(static_cast<uint64_t>(tag) << 56 | number); }
 
   void addGraph(const Graph &graph) {
@@ -111,7 +111,7 @@ private:
     std::visit(Add{*this}, constant.value);
   }
 
-  /// Nodes share types, so the hash of one is kept for the next.
+  /// Nodes share types, so a type's hash is kept for the next node.
   void addType(const Type &type) {
     KnownType &known = knownTypes[reinterpret_cast<uintptr_t>(type.address()) / 16 % knownTypes.size()];
     if (known.type != type || !known.isFilled) {
@@ -150,7 +150,7 @@ private:
     }
   }
 
-  /// Which input an output is written to counts, not what it is called.
+  /// It matters which input an output is written to, but not what the input is called.
   void addSignature() {
     std::unordered_map<std::string_view, size_t> targets;
     hash.add(program.inputs.size());
@@ -176,7 +176,8 @@ private:
 
   const Program &program;
   WordHash hash;
-  std::array<KnownType, 64> knownTypes; ///< by the type's address; one displaces another
+  std::array<KnownType, 64>
+      knownTypes; ///< by the type's address; a new entry overwrites another in its place
   std::vector<uint64_t> expressions;
 };
 

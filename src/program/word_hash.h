@@ -1,4 +1,4 @@
-// WordHash: 128 bits that stand for a sequence of words, the same in every process.
+// WordHash: a 128-bit hash of a sequence of words, the same in every process.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace torchere::program {
 
-/// Quick, and no protection against whoever looks for collisions.
+/// Fast, and not secure against deliberate collisions.
 class WordHash {
 public:
   void add(uint64_t word) {

@@ -1,4 +1,4 @@
-// Buffer: from host memory, back to it, and the release of both.
+// Buffer: transfers from host memory and back, and the release of both sides.
 #include "runtime/buffer.h"
 
 #include "pjrt/element_type.h"
@@ -39,7 +39,7 @@ Result<Buffer> Buffer::fromHost(std::shared_ptr<Client> client, HostArray array,
   const Plugin &plugin = client->plugin();
   pjrt::ClientBufferFromHostBufferArgs args;
   args.client = client->handle();
-  args.data = array.data ? array.data : empty; // arrays without elements may have no address
+  args.data = array.data ? array.data : empty; // arrays without elements may have a null address
   args.type = *elementType;
   args.dimensions = array.type->shape.data();
   args.dimensionCount = array.type->shape.size();
@@ -85,7 +85,7 @@ Buffer::~Buffer() {
 
 void Buffer::release() {
   if (!buffer || owningClient->isForked())
-    return; // after a fork the plugin's half is left alone
+    return; // after a fork, the plugin's part is left alone
   const Plugin &plugin = owningClient->plugin();
   pjrt::BufferDestroyArgs args;
   args.buffer = std::exchange(buffer, nullptr);
@@ -111,8 +111,8 @@ static void dropHostMemory(pjrt::Error *error, void *argument) {
   pending->plugin->destroy(pending->event);
 }
 
-/// Drops the owner now when the plugin is done with the memory, else when it says so, from a thread of its
-/// own.
+/// Drops the owner now if the plugin is done with the memory, otherwise when the plugin reports it, on a
+/// thread of the plugin's.
 void Buffer::releaseHostMemory() {
   const Plugin &plugin = owningClient->plugin();
   pjrt::Event *event = std::exchange(doneWithHostMemory, nullptr);
@@ -131,7 +131,7 @@ void Buffer::releaseHostMemory() {
   args.event = event;
   args.callback = dropHostMemory;
   args.argument = pending;
-  // On failure the memory may still be read: it is left to leak rather than freed under the plugin.
+  // On failure the plugin may still read the memory: leak it rather than free it under the plugin.
   if (pjrt::Error *onReadyError = plugin.api().eventOnReady(&args))
     plugin.discard(onReadyError);
 }

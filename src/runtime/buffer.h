@@ -11,17 +11,17 @@
 
 namespace torchere::runtime {
 
-/// What a buffer holds: `shape` in elements, row major.
+/// The type of a buffer's contents: dtype, and `shape` in elements, row major.
 struct ArrayType {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   bool operator==(const ArrayType &) const = default;
 
-  /// InvalidArgument when a dimension is negative or the size does not fit 63 bits.
+  /// InvalidArgument if a dimension is negative or the size does not fit in 63 bits.
   TORCHERE_EXPORT Result<size_t> byteSize() const;
 };
 
-/// Types are shared, so that a call makes none of its own.
+/// Types are shared, so that calls do not allocate their own.
 inline std::shared_ptr<const ArrayType> makeArrayType(DType dtype, std::vector<int64_t> shape) {
   return std::make_shared<const ArrayType>(ArrayType{dtype, std::move(shape)});
 }
@@ -34,12 +34,10 @@ struct HostArray {
 };
 
 enum class HostTransfer : uint8_t {
-  /// The device may read the host's memory for as long as the buffer lives. A device that cannot, or memory
-  /// that is
-  /// not aligned to 64 bytes, is copied by the plugin.
+  /// The device may read the host's memory for as long as the buffer lives. The plugin copies if the device
+  /// cannot do that, or if the memory is not aligned to 64 bytes.
   ZeroCopy,
-  /// The host's memory is free again when the call returns. The plugin owns the copy, so that it can be
-  /// donated
+  /// The host's memory is free again when the call returns. The plugin owns the copy, so it can be donated
   /// without touching the host's memory.
   Copy,
 };
@@ -62,13 +60,13 @@ public:
 
   /// Waits until the contents are there. Fails with the error of the execution that was to compute them.
   Status wait() const;
-  /// Whether the execution that computes the contents, if there is one, has ended.
+  /// Whether the execution that computes the contents, if any, has ended.
   bool isComputed() const { return !execution || execution->hasEnded(); }
-  /// The error of the execution that was to compute the contents, if it is known by now.
+  /// The error of the execution that was to compute the contents, if it is known yet.
   Status failure() const { return execution ? execution->failure() : Status{}; }
 
-  /// The contents in host memory, once they are there: by pointer when the device's memory is the host's,
-  /// else a copy. The array's owner keeps the buffer alive.
+  /// Waits for the contents and returns them in host memory: by pointer if the device's memory is the host's,
+  /// otherwise as a copy. The array's owner keeps the buffer alive.
   static Result<HostArray> toHost(std::shared_ptr<const Buffer> buffer);
 
 private:
@@ -78,9 +76,9 @@ private:
       : owningClient(std::move(client)), owningDevice(&device), buffer(handle), arrayType(std::move(type)) {}
   void release();
   void releaseHostMemory();
-  /// The type as the plugin gives it.
+  /// The type as the plugin reports it.
   static Result<ArrayType> readType(const Client &client, pjrt::Buffer *buffer);
-  /// True when the host can read the buffer by its pointer: host memory, dense, row major.
+  /// True if the host can read the buffer through its pointer: host memory, dense, row major.
   static bool isHostReadable(const Plugin &plugin, pjrt::Buffer *buffer, size_t rank);
   Result<const void *> pointer() const;
   Status copyTo(void *destination, size_t byteSize) const;
@@ -91,9 +89,9 @@ private:
   std::shared_ptr<const ArrayType> arrayType;
   pjrt::Event *doneWithHostMemory = nullptr;
   std::shared_ptr<const void> hostMemory;
-  std::shared_ptr<Execution> execution; ///< that computes the contents, where nobody waited for it
+  std::shared_ptr<Execution> execution; ///< computes the contents, if nobody waited for it
   bool isReady = false;                 ///< known to hold its contents
-  std::optional<bool> hostReadable;     ///< known for results of executions
+  std::optional<bool> hostReadable;     ///< cached for the results of executions
 };
 
 } // namespace torchere::runtime

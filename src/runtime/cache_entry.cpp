@@ -1,4 +1,4 @@
-// The file that holds one executable in the compile cache: its header.
+// The file format of one executable in the compile cache: reading and writing its header.
 #include "runtime/cache_entry.h"
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The file that holds one executable in the compile cache: all of it is checked before a plugin sees any.
+// The file that holds one executable in the compile cache. All of it is checked before a plugin sees any of
+// it.
 //
 //   offset  bytes
 //        0      8  "TCHEXEC\n"
@@ -20,7 +21,7 @@
 
 namespace torchere::runtime {
 
-/// What an executable is found by: the digest of all that it depends on.
+/// The key of an executable: the digest of everything that it depends on.
 using CacheKey = Digest::Value;
 
 inline constexpr size_t cacheEntryHeaderSize = 88;
@@ -28,7 +29,7 @@ inline constexpr size_t cacheEntryHeaderSize = 88;
 TORCHERE_EXPORT std::string makeCacheEntry(const CacheKey &key, std::string_view executable);
 
 /// The executable in a file. DataLoss, `[subject] what is wrong: got X, expected Y`, unless the whole file is
-/// as makeCacheEntry() writes it for this key.
+/// what makeCacheEntry() writes for this key.
 TORCHERE_EXPORT Result<std::string_view> parseCacheEntry(std::string_view file, const CacheKey &key,
                                                          std::string_view subject);
 

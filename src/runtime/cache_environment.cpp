@@ -1,4 +1,4 @@
-// CompileCache::fromEnvironment(): the variables that say where the cache is, and how large it may become.
+// CompileCache::fromEnvironment(): the variables that set the cache's location and size.
 #include "base/log.h"
 #include "runtime/compile_cache.h"
 
@@ -18,7 +18,8 @@ static std::string_view environment(const char *name) {
   return value ? value : "";
 }
 
-/// A number of bytes with K, M or G for powers of 1024, which "iB" or "B" may follow; none for anything else.
+/// A number of bytes with K, M or G for powers of 1024, optionally followed by "iB" or "B"; none for anything
+/// else.
 static std::optional<uint64_t> parseSize(std::string_view text) {
   uint64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -38,7 +39,7 @@ static std::optional<uint64_t> parseSize(std::string_view text) {
   return number << shift;
 }
 
-/// 0 for no cache.
+/// 0 disables the cache.
 static uint64_t askedLimit() {
   std::string_view text = environment(boundVariable);
   if (text.empty() || text == "1" || text == "on")
@@ -52,7 +53,7 @@ static uint64_t askedLimit() {
   return CompileCache::defaultLimit;
 }
 
-/// Empty where there is none: the folder has to be absolute, because a process may change its own.
+/// Empty if there is none. The folder has to be absolute, because a process may change its working directory.
 static fs::path askedFolder() {
   if (fs::path folder = environment(folderVariable); !folder.empty()) {
     if (folder.is_absolute())

@@ -1,4 +1,4 @@
-// Client: creation, devices, and the ways to an executable.
+// Client: creation, devices, and how executables are found or compiled.
 #include "runtime/client.h"
 
 #include "base/log.h"
@@ -87,7 +87,7 @@ static std::string optionText(const NamedValue &value) {
   return fmt::format("{}:{}", value.index(), std::visit(Printer{}, value));
 }
 
-/// The environment variables by which XLA's plugins are told how to compile.
+/// The environment variables that configure compilation in XLA's plugins.
 static constexpr const char *compilerVariables[] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS"};
 
 void Client::identify(const ClientOptions &options) {
@@ -191,7 +191,7 @@ Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &s
     TORCHERE_ASSIGN(target, device(*options.device));
   }
   CompileOptions effective = options;
-  if (pluginTraits.losesNaNInMinMax) // against StableHLO's specification
+  if (pluginTraits.losesNaNInMinMax) // which violates StableHLO's specification
     effective.switches.emplace("xla_cpu_enable_fast_min_max", false);
   std::string serialized = effective.serialize();
   CacheKey key = keyOf(source.identity, serialized);
@@ -209,7 +209,7 @@ Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &s
   return executable;
 }
 
-/// Null when nobody uses it. Under the lock of `compilations`.
+/// Null if it is not in use. Called under the lock of `compilations`.
 std::shared_ptr<const Executable> Client::findInUse(const CacheKey &key) {
   std::erase_if(inUse, [](const auto &entry) { return entry.second.expired(); });
   auto found = inUse.find(key);
@@ -220,7 +220,7 @@ static double millisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// From the cache on disk; null when it has to be compiled.
+/// From the cache on disk; null if it has to be compiled.
 std::shared_ptr<const Executable> Client::load(const CacheKey &key, const Device &device) {
   if (!diskCache)
     return nullptr;
@@ -252,7 +252,7 @@ Result<std::shared_ptr<const Executable>> Client::compileNew(const ProgramSource
   if (!diskCache)
     return executable;
   if (Result<std::string> bytes = executable->serialize())
-    (void)diskCache->store(key, *bytes); // what goes wrong is in the log
+    (void)diskCache->store(key, *bytes); // errors are logged
   else
     TORCHERE_LOG_LINE(Info, "cache", "not stored: {}", bytes.error().message);
   return executable;

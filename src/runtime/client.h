@@ -27,17 +27,17 @@ struct Device {
   pjrt::Device *handle = nullptr;
   int id = 0;
   std::string kind;        ///< the vendor's name, such as "cpu" or "NVIDIA H200"
-  std::string description; ///< the plugin's text for users
+  std::string description; ///< the plugin's description for users
 };
 
-/// A program that is made when it is needed.
+/// A program that is generated only when needed.
 struct ProgramSource {
-  /// Equal for equal programs only: what make() depends on, which includes our own code.
+  /// Equal only for equal programs: it covers everything that make() depends on, including our own code.
   std::string identity;
-  std::function<Result<std::string>()> make; ///< gives StableHLO, as text or as bytecode
+  std::function<Result<std::string>()> make; ///< returns StableHLO, as text or as bytecode
 };
 
-/// Options of PJRT_Client_Create, which are the plugin's own. XLA's CPU plugin knows `cpu_device_count`.
+/// Options of PJRT_Client_Create, defined by the plugin. XLA's CPU plugin knows `cpu_device_count`.
 using ClientOptions = std::map<std::string, NamedValue>;
 
 class TORCHERE_EXPORT Client : public std::enable_shared_from_this<Client> {
@@ -46,8 +46,8 @@ public:
   static Result<std::shared_ptr<Client>> create(std::shared_ptr<const Plugin> plugin,
                                                 const ClientOptions &options = {},
                                                 std::shared_ptr<CompileCache> cache = nullptr);
-  /// Waits for the executions that still run, and destroys the plugin's client. Buffers and executables own
-  /// their client, so they are gone by then.
+  /// Waits for running executions, then destroys the plugin's client. Buffers and executables own their
+  /// client, so they are gone by then.
   ~Client();
   Client(const Client &) = delete;
   Client &operator=(const Client &) = delete;
@@ -55,26 +55,26 @@ public:
   const Plugin &plugin() const { return *loadedPlugin; }
   const std::string &platformName() const { return platform; }
   const std::string &platformVersion() const { return version; }
-  /// What is known of the plugin.
+  /// What is known about the plugin.
   const PluginTraits &traits() const { return pluginTraits; }
   /// The devices of this process; at least one.
   std::span<const Device> devices() const { return deviceList; }
-  /// NotFound when there is no device of that id.
+  /// NotFound if there is no device with that id.
   Result<const Device *> device(int id) const;
 
-  /// Compiles StableHLO, as text or as bytecode. A program that was compiled before with equal options, and
-  /// whose executable is still in use or in the cache on disk, is not compiled again; nor is one that another
-  /// thread compiles now, for whose end, or error, this one waits. Programs that differ are compiled at the
-  /// same time: the clients of PJRT plugins take calls from several threads.
+  /// Compiles StableHLO, as text or as bytecode. A program that was compiled before with equal options is not
+  /// compiled again if its executable is still in use or in the cache on disk. If another thread is compiling
+  /// the same program, this one waits for the result, or error. Different programs compile concurrently:
+  /// clients of PJRT plugins are thread-safe.
   Result<std::shared_ptr<const Executable>> compile(std::string_view program,
                                                     const CompileOptions &options = {});
-  /// The same for a program that is only made when no executable is found by its identity.
+  /// The same for a program that is generated only if no executable matches its identity.
   Result<std::shared_ptr<const Executable>> compile(const ProgramSource &source,
                                                     const CompileOptions &options = {});
-  /// How many times the plugin compiled, and how many times compile() found the executable instead.
+  /// How often the plugin compiled, and how often compile() found the executable instead.
   struct CompileCounts {
     int64_t compiled = 0;
-    int64_t reused = 0; ///< in use already, or compiled or loaded by another thread meanwhile
+    int64_t reused = 0; ///< already in use, or compiled or loaded by another thread in the meantime
     int64_t loaded = 0; ///< from the cache on disk
   };
   CompileCounts compileCounts() const;
@@ -82,7 +82,7 @@ public:
   pjrt::Client *handle() const { return client; }
   /// The executions that were started and have not ended.
   const std::shared_ptr<RunningCount> &running() const { return runningCount; }
-  /// FailedPrecondition in a process forked since the client was made.
+  /// FailedPrecondition in a process that was forked after the client was made.
   Status checkProcess() const { return mark.check(platform); }
   bool isForked() const { return mark.isForked(); }
 
@@ -107,7 +107,7 @@ private:
   ProcessMark mark;
 
   std::shared_ptr<CompileCache> diskCache;
-  Digest::Value environment = {}; ///< of what executables depend on beside program and options
+  Digest::Value environment = {}; ///< what executables depend on besides program and options
 
   SingleFlight<CacheKey, std::shared_ptr<const Executable>> compilations;
   std::map<CacheKey, std::weak_ptr<const Executable>> inUse; ///< under the lock of `compilations`

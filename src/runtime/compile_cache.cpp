@@ -1,4 +1,4 @@
-// CompileCache: the folder, its entries, and the removal of those that were not used for longest.
+// CompileCache: the folder, its entries, and the eviction of the least recently used ones.
 #include "runtime/compile_cache.h"
 
 #include "base/file.h"
@@ -22,10 +22,11 @@ namespace fs = std::filesystem;
 static constexpr std::string_view suffix = ".executable";
 static constexpr mode_t folderMode = 0700, fileMode = 0600;
 static constexpr mode_t writableByOthers = S_IWGRP | S_IWOTH;
-/// When a temporary file of a process that cannot be asked, one in another container say, counts as left
-/// behind.
+/// The age at which a temporary file counts as abandoned if its process cannot be checked, because it runs in
+/// another container for example.
 static constexpr int64_t abandonedAfterNanoseconds = int64_t{3600} * 1'000'000'000;
-/// The part of the bound that one listing of the folder makes room for: else each small entry would list it.
+/// The fraction of the bound that one listing of the folder frees; otherwise every small entry would need a
+/// listing.
 static constexpr uint64_t roomDivisor = 32;
 
 struct CompileCache::File {
@@ -65,7 +66,7 @@ Status CompileCache::checkFolder() const {
   return {};
 }
 
-/// A folder that is not safe is worth a warning, but one is enough. The rest is for those who look.
+/// An unsafe folder is worth a warning, but only one. Everything else is logged as information.
 void CompileCache::report(const Error &error) {
   if (error.code == ErrorCode::FailedPrecondition && !isReported.exchange(true))
     TORCHERE_LOG_LINE(Warning, "cache", "{}", error.message);
@@ -91,8 +92,8 @@ std::optional<CompileCache::Entry> CompileCache::load(const CacheKey &key) {
     ::unlink(path.c_str());
     return std::nullopt;
   }
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr,
-              0); // used now; a folder that cannot be written to keeps its order
+  // Marks the entry as most recently used. In a read-only folder the order stays as it is.
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   return Entry{*std::move(file)};
 }
 
@@ -120,7 +121,7 @@ Status CompileCache::write(const CacheKey &key, std::string_view executable) {
     return fail(ErrorCode::ResourceExhausted,
                 "[{}] an entry larger than the bound: got {} bytes, expected at most {}", directory.string(),
                 size, byteLimit);
-  struct rlimit allowed; // writing beyond it would end the process by a signal
+  struct rlimit allowed; // writing more would end the process with a signal
   if (::getrlimit(RLIMIT_FSIZE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY &&
       size > allowed.rlim_cur)
     return fail(ErrorCode::ResourceExhausted,
@@ -129,7 +130,7 @@ Status CompileCache::write(const CacheKey &key, std::string_view executable) {
   TORCHERE_TRY(makeFolder());
   TORCHERE_TRY(checkFolder());
   TORCHERE_TRY(makeRoom(size));
-  // Not synchronized to the disk: what the end of the machine leaves of it does not fit its digest.
+  // Not synced to disk: an entry that a system crash cuts off does not match its digest.
   return writeFile(pathOf(key), makeCacheEntry(key, executable), fileMode);
 }
 
@@ -137,7 +138,7 @@ void CompileCache::remove(const CacheKey &key) {
   ::unlink(pathOf(key).c_str());
 }
 
-/// Our files in the folder: entries, and what is to become one.
+/// Our files in the folder: entries, and temporary files of future entries.
 Result<std::vector<CompileCache::File>> CompileCache::list() const {
   std::vector<File> files;
   std::error_code error;
@@ -160,7 +161,7 @@ Result<std::vector<CompileCache::File>> CompileCache::list() const {
   return files;
 }
 
-/// Whether a temporary file is what a process left when it ended.
+/// Whether a temporary file was left behind by a process that has ended.
 static bool isAbandoned(const TemporaryName &temporary, int64_t usedAt, int64_t now) {
   bool isGone = ::kill(temporary.process, 0) != 0 && errno == ESRCH;
   return isGone || now - usedAt > abandonedAfterNanoseconds;
@@ -196,7 +197,7 @@ Status CompileCache::makeRoom(uint64_t size) {
   return {};
 }
 
-/// Our files in the folder; none when it is not there.
+/// Our files in the folder; none if it does not exist.
 Result<std::vector<CompileCache::File>> CompileCache::listChecked() const {
   Status status = checkFolder();
   if (!status && status.error().code == ErrorCode::NotFound)

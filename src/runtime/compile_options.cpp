@@ -1,10 +1,10 @@
-// CompileOptions: its few protobuf fields, written by hand.
+// CompileOptions: its few protobuf fields, encoded by hand.
 #include "runtime/compile_options.h"
 
 namespace torchere::runtime {
 
-// Field numbers of CompileOptionsProto, ExecutableBuildOptionsProto, DeviceAssignmentProto, of the entries of
-// a map and of OptionOverrideProto.
+// Field numbers of CompileOptionsProto, ExecutableBuildOptionsProto, DeviceAssignmentProto, map entries and
+// OptionOverrideProto.
 static constexpr uint32_t executableBuildOptionsField = 3;
 static constexpr uint32_t environmentOptionOverridesField = 7;
 static constexpr uint32_t mapKeyField = 1;

@@ -11,9 +11,9 @@
 namespace torchere::runtime {
 
 struct CompileOptions {
-  /// The id of the device that the program runs on; the client's first when none is given.
+  /// The id of the device that the program runs on; by default the client's first.
   std::optional<int> device;
-  /// XLA's own switches by name ("xla_cpu_enable_fast_min_max"), over the plugin's defaults.
+  /// XLA's own flags by name ("xla_cpu_enable_fast_min_max"), which override the plugin's defaults.
   std::map<std::string, bool> switches = {};
   bool operator==(const CompileOptions &) const = default;
 

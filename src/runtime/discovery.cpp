@@ -56,7 +56,7 @@ Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text) {
   return plugins;
 }
 
-/// The numbers of a version: "0.11.2" -> {0, 11, 2}; what is no number counts as 0.
+/// The numbers of a version: "0.11.2" -> {0, 11, 2}; anything that is not a number counts as 0.
 static std::vector<long> versionNumbers(const std::string &version) {
   std::vector<long> numbers;
   for (size_t start = 0; start <= version.size();) {
@@ -102,7 +102,7 @@ static std::vector<PluginLocation> installedPlugins() {
   return plugins;
 }
 
-/// The interpreter's library, where it lies beside the one that this is in.
+/// The interpreter's library, if it lies next to the library that contains this code.
 static std::vector<PluginLocation> builtInPlugins() {
   Dl_info library = {};
   if (!dladdr(reinterpret_cast<const void *>(&pluginDirectory), &library) || !library.dli_fname)
@@ -156,7 +156,7 @@ Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const P
   return missingPlugin(name, plugins);
 }
 
-/// We wait for a program's end in any case, and a change of threads costs more than a small program.
+/// We wait for the end of a program in any case, and a thread switch costs more than a small program.
 static void addDefaults(const PluginTraits &traits, ClientOptions &options) {
   if (!traits.needsCpuClientOptions)
     return;
@@ -173,7 +173,7 @@ Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, Client
 
   TORCHERE_ASSIGN(PluginLocation location, findPlugin(nameOrPath, others));
   TORCHERE_ASSIGN(std::shared_ptr<const Plugin> plugin, Plugin::load(location.path));
-  addDefaults(plugin->traitsFor(location.name), options); // there is no client yet to say its platform
+  addDefaults(plugin->traitsFor(location.name), options); // there is no client yet to report its platform
   std::lock_guard lock(mutex);
   auto &client = clients[Key(plugin.get(), options)];
   if (!client) {

@@ -1,4 +1,4 @@
-// Discovery: which plugin a name stands for, and where plugins are looked for.
+// Discovery: which plugin a name refers to, and where plugins are looked for.
 #pragma once
 
 #include "runtime/client.h"
@@ -23,25 +23,25 @@ struct PluginLocation {
 /// `$XDG_DATA_HOME/torchere/plugins`, or below `~/.local/share`. Empty when neither variable nor HOME is set.
 TORCHERE_EXPORT std::filesystem::path pluginDirectory();
 
-/// Reads the variable by which JAX is told of plugins: "name:/path.so,name2:/path2.so". Malformed entries are
-/// an InvalidArgument that quotes them.
+/// Parses the variable that tells JAX about plugins: "name:/path.so,name2:/path2.so". A malformed entry is an
+/// InvalidArgument that quotes it.
 TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text);
 
-/// Every plugin that is known, the preferred one of a name first: those of PJRT_NAMES_AND_LIBRARY_PATHS,
-/// those in pluginDirectory() (the newest version of each), the interpreter that comes with libtorchere.so,
-/// then `others` (what Python finds among installed packages).
+/// Every known plugin, the preferred one for a name first: those of PJRT_NAMES_AND_LIBRARY_PATHS, those in
+/// pluginDirectory() (the newest version of each), the interpreter that ships with libtorchere.so, then
+/// `others` (those that Python finds among installed packages).
 TORCHERE_EXPORT Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others = {});
 
-/// The plugin of a name or path. An empty `nameOrPath` means the variable PJRT_DEVICE, or "cpu" without it;
-/// names are compared without regard to case; whatever holds a '/' or ends in ".so" is a path. NotFound names
-/// the command that installs the plugin when there is one, and the names that are known.
+/// The plugin for a name or path. An empty `nameOrPath` means the variable PJRT_DEVICE, or "cpu" if it is not
+/// set. Names are case-insensitive; anything that contains a '/' or ends in ".so" is a path. NotFound lists
+/// the known names, and the command that installs the plugin if there is one.
 TORCHERE_EXPORT Result<PluginLocation> findPlugin(std::string_view nameOrPath,
                                                   std::span<const PluginLocation> others = {});
 
-/// The client of findPlugin()'s plugin. One client serves all callers with equal options, to the end of the
-/// process. XLA's plugin of the name "cpu" is told to make one device (`cpu_device_count`) and to execute in
-/// the caller's thread (`asynchronous`: false), unless the options say otherwise. Executables are kept on
-/// disk as CompileCache::fromEnvironment() has it.
+/// The client of findPlugin()'s plugin. One client serves all callers with equal options until the process
+/// ends. XLA's plugin under the name "cpu" is told to make one device (`cpu_device_count`) and to execute in
+/// the caller's thread (`asynchronous`: false), unless the options say otherwise. Executables are cached on
+/// disk as CompileCache::fromEnvironment() configures it.
 TORCHERE_EXPORT Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath = {},
                                                              ClientOptions options = {},
                                                              std::span<const PluginLocation> others = {});

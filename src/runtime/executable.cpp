@@ -1,4 +1,4 @@
-// Executable: compilation, storing and loading, execution.
+// Executable: compilation, serialization and loading, execution.
 #include "runtime/executable.h"
 
 namespace torchere::runtime {
@@ -175,7 +175,7 @@ Result<std::vector<Buffer>> Executable::start(std::span<const Buffer *const> arg
   pjrt::Event *end = nullptr;
   TORCHERE_TRY(launch(arguments, kept, results, end));
   std::shared_ptr<Execution> execution;
-  if (end) // without one the results tell themselves
+  if (end) // without an end event, each result reports its own readiness
     execution = Execution::watch(owningClient->plugin(), end, std::move(origin), std::move(inputs),
                                  owningClient->running());
   return wrap(results, execution, false);

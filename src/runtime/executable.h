@@ -12,12 +12,12 @@
 
 namespace torchere::runtime {
 
-/// What an execution takes, in bytes, as the plugin's compiler planned it.
+/// The memory that an execution needs, in bytes, as planned by the plugin's compiler.
 struct MemoryStatistics {
   int64_t arguments = 0;
   int64_t results = 0;
-  int64_t aliases = 0;     ///< of the results, what lies in the memory of donated arguments
-  int64_t temporaries = 0; ///< allocated for the time of the execution
+  int64_t aliases = 0;     ///< the part of the results in the memory of donated arguments
+  int64_t temporaries = 0; ///< allocated during the execution
   int64_t code = 0;
 };
 
@@ -28,22 +28,22 @@ public:
   Executable(const Executable &) = delete;
   Executable &operator=(const Executable &) = delete;
 
-  /// Runs the program on one device and waits for the end. `arguments` are the program's, in order, of its
+  /// Runs the program on one device and waits for the end. `arguments` are the program's, in order, with its
   /// dtypes and shapes: plugins do not check them. The program donates the arguments that it marks
   /// (`tf.aliasing_output`, `jax.buffer_donor`) except those whose indices are in `kept`; a donated buffer is
-  /// deleted afterwards. Arguments may be results that are still computed; where that failed, its error is
-  /// this one's.
+  /// deleted. Arguments may be results that are still being computed; if computing one fails, this call fails
+  /// with its error.
   Result<std::vector<Buffer>> execute(std::span<const Buffer *const> arguments,
                                       std::span<const int64_t> kept = {}) const;
-  /// The same without waiting, unless the plugin does: whoever reads a result waits for it, and gets the
-  /// error of what went wrong, `[origin's name] executing the program failed: ...; at its place`. The
-  /// arguments may go meanwhile: the plugin keeps what it needs.
+  /// The same without waiting, unless the plugin itself waits. Reading a result waits for it, and returns the
+  /// error of a failed execution: `[origin's name] executing the program failed: ...; at its place`. The
+  /// arguments may be destroyed in the meantime: the plugin keeps what it needs.
   Result<std::vector<Buffer>> start(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
                                     Origin origin) const;
-  /// What the plugin needs to load it again, with the same build of the plugin on the same kind of machine.
-  /// Unimplemented when the plugin has no such function; else what it answers.
+  /// The bytes from which the same build of the plugin can load it again on the same kind of machine.
+  /// Unimplemented if the plugin has no such function; otherwise the plugin's errors.
   Result<std::string> serialize() const;
-  /// Unimplemented when the plugin has no such function; else what it answers.
+  /// Unimplemented if the plugin has no such function; otherwise the plugin's errors.
   Result<MemoryStatistics> memoryStatistics() const;
   size_t outputCount() const { return outputs; }
   const std::shared_ptr<Client> &client() const { return owningClient; }
@@ -54,25 +54,26 @@ private:
     std::shared_ptr<const ArrayType> type;
     bool hostReadable = false;
   };
-  /// `options` in their wire form; `device` is the one that they name.
+  /// `options` in their wire form; `device` is the device that they name.
   static Result<std::shared_ptr<const Executable>> compile(std::shared_ptr<Client> client,
                                                            std::string_view program,
                                                            const std::string &options, const Device &device);
-  /// Loads what serialize() gave.
+  /// Loads the bytes that serialize() returned.
   static Result<std::shared_ptr<const Executable>> deserialize(std::shared_ptr<Client> client,
                                                                std::string_view bytes, const Device &device);
   Executable(std::shared_ptr<Client> client, pjrt::LoadedExecutable *handle, const Device &device)
       : owningClient(std::move(client)), executable(handle), device(&device) {}
   static Result<std::shared_ptr<const Executable>> load(std::shared_ptr<Client> client,
                                                         pjrt::LoadedExecutable *handle, const Device &device);
-  /// Fills in the results and the event of the end, which may be null.
+  /// Sets the results, and the event of the end, which may be null.
   Status launch(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
                 std::span<pjrt::Buffer *> results, pjrt::Event *&end) const;
   Status readOutputCount();
-  /// Calls `use` with the part of the executable that tells about itself.
+  /// Calls `use` with the part of the executable that can be queried.
   template <class Use> Status inspect(Use use) const;
   Status readOutputTypes(std::span<pjrt::Buffer *const> results) const;
-  /// `isReady`: they are computed. Else `execution` does so; null where only the plugin knows.
+  /// `isReady`: the results are computed. Otherwise `execution` computes them; null if only the plugin knows
+  /// when.
   Result<std::vector<Buffer>> wrap(std::span<pjrt::Buffer *const> results,
                                    const std::shared_ptr<Execution> &execution, bool isReady) const;
   void destroy(std::span<pjrt::Buffer *const> results) const;
@@ -82,7 +83,7 @@ private:
   const Device *device; ///< the client's
   size_t outputs = 0;
 
-  // The types of the results are the same in every execution: asked for once.
+  // The result types are the same for every execution, so they are queried once.
   mutable std::once_flag typesOnce;
   mutable Status typesStatus;
   mutable std::vector<OutputType> outputTypes;

@@ -1,4 +1,4 @@
-// Execution: the plugin's event as a status that is kept, and the search for the first failure.
+// Execution: the plugin's event as a stored status, and the search for the first failure.
 #include "runtime/execution.h"
 
 #include "base/log.h"
@@ -17,7 +17,7 @@ struct Watch {
   std::shared_ptr<Execution> execution;
   std::shared_ptr<RunningCount> running;
   ~Watch() {
-    execution.reset(); // before the client may go
+    execution.reset(); // before the client can be destroyed
     running->fetch_sub(1);
     running->notify_all();
   }
@@ -36,9 +36,9 @@ std::shared_ptr<Execution> Execution::watch(const Plugin &plugin, pjrt::Event *e
   args.argument = watch.get();
   if (pjrt::Error *refused = plugin.api().eventOnReady(&args)) {
     plugin.discard(refused);
-    (void)execution->wait(); // nobody would tell of the end; the error is told where results are read
+    (void)execution->wait(); // nobody would report the end; errors are reported where results are read
   } else {
-    (void)watch.release(); // to onReady()
+    (void)watch.release(); // now owned by onReady()
   }
   return execution;
 }
@@ -58,9 +58,9 @@ Status Execution::wait() {
   return outcome();
 }
 
-/// Whoever comes first, the callback or a thread that waited.
+/// Called by the callback and by waiting threads; the first one sets the outcome.
 void Execution::end(Status status) {
-  std::vector<std::shared_ptr<Execution>> dropped; // without the lock
+  std::vector<std::shared_ptr<Execution>> dropped; // destroyed outside the lock
   std::lock_guard lock(mutex);
   if (hasEnded())
     return;
@@ -78,7 +78,7 @@ std::shared_ptr<Execution> Execution::cause() {
     candidates = inputs;
   }
   for (std::shared_ptr<Execution> &input : candidates) {
-    if (!input->hasEnded()) { // the plugin has: its callback is on the way
+    if (!input->hasEnded()) { // it has for the plugin: its callback is on the way
       pjrt::EventAwaitArgs args;
       args.event = input->event;
       input->end(plugin.call(plugin.api().eventAwait, args, input->origin.name, action));
@@ -89,7 +89,7 @@ std::shared_ptr<Execution> Execution::cause() {
   return nullptr;
 }
 
-/// Once it has ended. Not by recursion: there may be many executions between a failure and its reader.
+/// Called after the end. Iterative, because there may be many executions between a failure and its reader.
 Status Execution::outcome() {
   if (!error)
     return {};
@@ -108,13 +108,13 @@ Execution::~Execution() {
       TORCHERE_LOG_LINE(Warning, "call", "nobody read the results of a call that failed: {}", error->text());
     plugin.destroy(event);
   }
-  while (!inputs.empty()) { // nor this by recursion
+  while (!inputs.empty()) { // iterative for the same reason
     std::shared_ptr<Execution> last = std::move(inputs.back());
     inputs.pop_back();
     if (last.use_count() > 1)
       continue;
     if (last->error && last->cause())
-      last->isTold = true; // it will not know any more that it failed because of another
+      last->isTold = true; // its link to the failure that caused its own is cut below
     std::move(last->inputs.begin(), last->inputs.end(), std::back_inserter(inputs));
     last->inputs.clear();
   }

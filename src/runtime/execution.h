@@ -1,4 +1,4 @@
-// Execution: an execution that nobody waited for when it was started: its end, and what went wrong in it.
+// Execution: an execution that was started without waiting for it: its end and its error.
 #pragma once
 
 #include "runtime/plugin.h"
@@ -13,22 +13,22 @@
 
 namespace torchere::runtime {
 
-/// What errors say of an execution, which may be read far from where it was started.
+/// What errors say about an execution, which may be read far from where it was started.
 struct Origin {
   std::string name;  ///< of the function
   std::string place; ///< of the call in the user's source: "train.py:31"; empty when it is not known
 };
 
-/// Executions that have not ended, of one client, which waits for none to be left.
+/// The executions of one client that have not ended; it can wait until there are none.
 using RunningCount = std::atomic<int64_t>;
 
-/// Shared by the results of one execution, and used from any thread. A failure is told to everybody who asks,
-/// as often as they ask; the log tells of one that nobody asked for.
+/// Shared by the results of one execution, and used from any thread. An error is returned to everyone who
+/// asks, every time; if nobody asked, it is logged.
 class Execution {
 public:
-  /// Takes the event of the execution's end. `inputs` are the executions that its arguments are results of:
-  /// where one of them failed, this one fails with that error. Does not refer to the client, which may not be
-  /// destroyed by a thread of the plugin's.
+  /// Takes the event of the execution's end. `inputs` are the executions that compute its arguments: if one
+  /// of them fails, this one fails with its error. Does not refer to the client, which must not be destroyed
+  /// on one of the plugin's threads.
   static std::shared_ptr<Execution> watch(const Plugin &plugin, pjrt::Event *event, Origin origin,
                                           std::vector<std::shared_ptr<Execution>> inputs,
                                           std::shared_ptr<RunningCount> running);
@@ -37,9 +37,9 @@ public:
   Execution &operator=(const Execution &) = delete;
 
   bool hasEnded() const { return ended.load(std::memory_order_acquire); }
-  /// Waits for the end. The error is that of the first execution on the way here that failed.
+  /// Waits for the end. The error is that of the first failed execution in the chain of inputs.
   Status wait();
-  /// The same without waiting: success while it runs.
+  /// The same without waiting: success while it is running.
   Status failure() { return hasEnded() ? outcome() : Status{}; }
 
 private:
@@ -49,7 +49,7 @@ private:
   static void onReady(pjrt::Error *error, void *argument);
   void end(Status status);
   Status outcome();
-  /// Of a failed execution: one whose failure made this one fail; null where it failed of itself.
+  /// For a failed execution: an input whose failure caused this one; null if it failed by itself.
   std::shared_ptr<Execution> cause();
 
   const Plugin &plugin; // never unloaded
@@ -59,8 +59,8 @@ private:
   std::atomic<bool> ended = false;
   std::atomic<bool> isTold = false;
   std::mutex mutex;
-  std::optional<Error> error;                     ///< of this execution, once it has ended
-  std::vector<std::shared_ptr<Execution>> inputs; ///< until it has ended well
+  std::optional<Error> error;                     ///< set once it has ended
+  std::vector<std::shared_ptr<Execution>> inputs; ///< kept until it has ended successfully
 };
 
 } // namespace torchere::runtime

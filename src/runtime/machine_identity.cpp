@@ -1,4 +1,5 @@
-// What compiled code depends on: build ids of loaded libraries, and the processor as the system describes it.
+// What compiled code depends on: build ids of loaded libraries, and the system's description of the
+// processor.
 #include "runtime/machine_identity.h"
 
 #include "base/digest.h"
@@ -20,7 +21,7 @@
 
 namespace torchere::runtime {
 
-/// The build id in a segment of notes, in hexadecimal; empty when it holds none.
+/// The build id in a note segment, in hexadecimal; empty if there is none.
 static std::string buildIdOf(std::span<const uint8_t> notes, size_t alignment) {
   auto padded = [&](size_t size) { return (size + alignment - 1) / alignment * alignment; };
   while (notes.size() >= sizeof(ElfW(Nhdr))) {
@@ -38,7 +39,7 @@ static std::string buildIdOf(std::span<const uint8_t> notes, size_t alignment) {
   return {};
 }
 
-/// Path, size and time of change.
+/// Path, size and modification time.
 static std::string fileIdentity(const char *path) {
   struct stat status;
   if (::stat(path, &status) != 0)
@@ -103,7 +104,7 @@ std::string processorIdentity() {
   ::uname(&system);
   std::string identity =
       fmt::format("{} {:x} {:x}\n", system.machine, getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
-  // The first processor stands for all; lines end at the empty one behind it.
+  // The first processor represents all; its lines end at the first empty one.
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line) && !line.empty();) {
     std::string_view key = std::string_view(line).substr(0, line.find_first_of("\t:"));

@@ -1,4 +1,4 @@
-// What compiled code depends on beside its program: the library that made it and the machine that it is for.
+// What compiled code depends on besides its program: the library that generated it and the machine it is for.
 #pragma once
 
 #include "base/export.h"
@@ -7,12 +7,12 @@
 
 namespace torchere::runtime {
 
-/// Tells builds of a shared library (or program) apart, by any address in it: its build id where the linker
-/// wrote one, else path, size and time of change of its file. Empty when the address is in none.
+/// Distinguishes builds of a shared library (or program), given any address in it: its build id if the linker
+/// wrote one, otherwise path, size and modification time of its file. Empty if the address is in no library.
 TORCHERE_EXPORT std::string libraryIdentity(const void *address);
 
-/// The processor's model and its instruction sets, and how many processors this process may use: compilers
-/// choose by them.
+/// The processor's model and instruction sets, and how many processors this process may use: compilers
+/// generate code accordingly.
 TORCHERE_EXPORT std::string processorIdentity();
 
 } // namespace torchere::runtime

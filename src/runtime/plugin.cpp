@@ -9,7 +9,7 @@
 
 namespace torchere::runtime {
 
-/// What we call without asking whether it is there. The other slots that we use have a way around them.
+/// The functions that we call without checking that they exist. We can do without the other ones that we use.
 static constexpr size_t requiredSlots[] = {
     offsetof(pjrt::Api, errorDestroy),
     offsetof(pjrt::Api, errorMessage),
@@ -42,7 +42,7 @@ static constexpr size_t requiredSlots[] = {
     offsetof(pjrt::Api, bufferToHostBuffer),
 };
 
-/// How much of the table every plugin has to have: what comes after has a way around it as well.
+/// The minimum size of a plugin's table. We can do without the functions after it.
 static constexpr size_t requiredTableSize = offsetof(pjrt::Api, copyToDeviceStreamDestroy);
 
 Result<std::shared_ptr<const Plugin>> Plugin::load(const std::filesystem::path &path) {
@@ -110,7 +110,7 @@ Result<std::shared_ptr<const Plugin>> Plugin::initialized(const std::string &pat
 }
 
 Status Plugin::checkTable() const {
-  // The size comes first: nothing behind it may be read before.
+  // The size comes first: nothing beyond it may be read.
   if (table->structSize < offsetof(pjrt::Api, errorDestroy))
     return invalidArgument("[{}] PJRT table too short: got {} bytes, expected at least {}", file,
                            table->structSize, requiredTableSize);

@@ -1,4 +1,4 @@
-// ProcessMark: counts forks by a handler that fork() runs in the child.
+// ProcessMark: counts forks in a handler that fork() runs in the child.
 #include "runtime/process.h"
 
 #include <atomic>

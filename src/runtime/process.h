@@ -1,5 +1,5 @@
-// ProcessMark: notices that the process was forked since something was made. A fork copies the memory of a
-// plugin but not its threads, so that whatever a plugin made before the fork hangs or crashes after it.
+// ProcessMark: detects that the process was forked after something was made. A fork copies a plugin's memory
+// but not its threads, so nothing that a plugin made survives fork(): using it hangs or crashes.
 #pragma once
 
 #include "base/error.h"
@@ -13,9 +13,9 @@ namespace torchere::runtime {
 class TORCHERE_EXPORT ProcessMark {
 public:
   ProcessMark();
-  /// True in a child that was forked since the mark was made. One atomic load.
+  /// True in a child that was forked after the mark was made. One atomic load.
   bool isForked() const;
-  /// FailedPrecondition when isForked(): `[subject] made before fork() ...`, with both process ids.
+  /// FailedPrecondition if isForked(): `[subject] made before fork() ...`, with both process ids.
   Status check(std::string_view subject) const { return isForked() ? error(subject) : Status{}; }
 
 private:

@@ -1,4 +1,4 @@
-// Schema::parse: the reader of ATen's schema language.
+// Schema::parse: the parser for ATen's schema language.
 #include "schema/schema.h"
 
 #include "base/text_cursor.h"
@@ -10,7 +10,7 @@
 
 namespace torchere::schema {
 
-/// Nesting deeper than this is refused rather than risking the stack.
+/// Deeper nesting is rejected, to protect the stack.
 static constexpr int maximumDepth = 32;
 static constexpr size_t maximumLength = 1 << 14;
 
@@ -22,7 +22,8 @@ static bool isDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// The kind of a type that is not made of others. In lower case, what is no type of torch's is a variable.
+/// The kind of a type without element types. A lower-case name that is not one of torch's types is a
+/// variable.
 static std::optional<TypeKind> kindOf(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, TypeKind>, 26> kinds = {{
       {"Tensor", TypeKind::Tensor},
@@ -60,8 +61,8 @@ static std::optional<TypeKind> kindOf(std::string_view name) {
   return std::nullopt;
 }
 
-/// Whether the ops of a namespace are overloads: higher-order ops, Python's operators and functions of sizes
-/// are callables of one form.
+/// Whether the ops of a namespace have overloads: higher-order ops, Python's operators and functions of sizes
+/// do not.
 static bool hasOverloads(std::string_view space) {
   return space != "higher_order" && space != "_operator" && space != "torch";
 }
@@ -239,7 +240,7 @@ private:
     return type;
   }
 
-  /// What follows the opening parenthesis.
+  /// Parses what follows the opening parenthesis.
   Result<std::vector<Type>> parseElements() {
     std::vector<Type> elements;
     do {
@@ -329,7 +330,7 @@ private:
     return {NamedValue{std::string(name)}};
   }
 
-  /// An integer where all of it is one that fits in 64 bits, else a float.
+  /// An integer if the whole text is one that fits in 64 bits, otherwise a float.
   Result<DefaultValue> parseNumber() {
     const char *begin = text.data() + position, *end = text.data() + text.size();
     int64_t integer = 0;

@@ -1,4 +1,4 @@
-// Schemas as text, to the letter of torch's printing of a FunctionSchema.
+// Schemas as text, exactly as torch prints a FunctionSchema.
 #include "schema/schema.h"
 
 #include <algorithm>

@@ -49,8 +49,8 @@ static bool mentions(const program::ExpressionPool &expressions, program::SymInt
                              [&](program::SymInt operand) { return mentions(expressions, operand, symbol); });
 }
 
-/// An int counts as a size where shapes depend on it, or a relation of several sizes that the program took
-/// for granted.
+/// An int counts as a size if shapes depend on it, or if it occurs in a relation of several sizes that the
+/// capture assumed.
 bool CallSignature::isAmongSizes(const EntryInput &input) const {
   if (!input.isSymInt)
     return false;
@@ -110,7 +110,7 @@ static std::string describe(const Constant &argument) {
   return std::visit(Printer{}, argument.value);
 }
 
-/// " (a float)" after a number, where another kind of number stands beside it; "" after others.
+/// " (a float)" for a number that is shown next to a number of another kind, otherwise "".
 static const char *kindBeside(const Constant &argument, const Constant &other) {
   auto kind = [](const Constant &value) {
     return value.as<bool>()                   ? " (a bool)"
@@ -129,7 +129,7 @@ static bool isEqual(const Constant &a, const Constant &b) {
   if (const auto *list = a.as<Constant::List>())
     return std::equal(list->begin(), list->end(), b.as<Constant::List>()->begin(),
                       b.as<Constant::List>()->end(), isEqual);
-  if (const auto *number = a.as<double>()) // the program was captured with a NaN: a NaN is what it takes
+  if (const auto *number = a.as<double>()) // the program was captured with a NaN, so it accepts NaN
     return *number == *b.as<double>() || (std::isnan(*number) && std::isnan(*b.as<double>()));
   return std::visit(
       [&](const auto &value) {

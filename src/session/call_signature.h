@@ -11,7 +11,7 @@
 namespace torchere::session {
 
 /// The sizes of a call's dynamic dimensions, and the values of the ints that shapes depend on, in the order
-/// of the signature: one executable each.
+/// of the signature. There is one executable for each combination.
 using Sizes = std::vector<int64_t>;
 
 /// Refers to the entry point, which must outlive it.
@@ -19,12 +19,12 @@ class CallSignature {
 public:
   explicit CallSignature(const program::EntryPoint &entryPoint);
 
-  /// Checks what does not depend on symbols: the count of inputs, tensor or constant, devices, dtypes,
-  /// numbers of dimensions and constant sizes, and the ranges of ints. On success `sizes` holds the sizes.
-  /// Errors: InvalidArgument, `[x] what is wrong: got X, expected Y`.
+  /// Checks everything that does not depend on symbols: the number of inputs, tensor or constant, devices,
+  /// dtypes, ranks, static sizes, and the ranges of ints. On success `sizes` holds the sizes. Errors:
+  /// InvalidArgument, `[x] what is wrong: got X, expected Y`.
   Status check(std::span<const Input> inputs, Sizes &sizes) const;
-  /// Checks sizes that check() gave: symbols have one value each, derived sizes (2*s0 + 1) fit, and values
-  /// lie in the ranges of the program. Needed once for each set of sizes.
+  /// Checks the sizes that check() returned: each symbol has one value, derived sizes (2*s0 + 1) match, and
+  /// values lie in the program's ranges. Needed only once per set of sizes.
   Status checkSizes(const Sizes &sizes) const;
   bool isDynamic() const { return !dimensions.empty(); }
 
@@ -52,8 +52,8 @@ private:
 
   const program::EntryPoint &entryPoint;
   std::vector<const program::EntryInput *>
-      tensors;                       ///< the user's, those that the program does not read included
-  std::vector<Dimension> dimensions; ///< of `tensors`, those whose size is no constant, and ints of Sizes
+      tensors;                       ///< the user's, including those that the program does not read
+  std::vector<Dimension> dimensions; ///< the dynamic dimensions of `tensors`, and the ints among Sizes
 };
 
 } // namespace torchere::session

@@ -1,4 +1,4 @@
-// Callable: arguments and state of an entry point, and the making of its executables.
+// Callable: arguments and state of an entry point, and the preparation of its executables.
 #include "session/callable.h"
 
 #include "artifact/function_module.h"
@@ -55,7 +55,7 @@ Status Callable::findSources(const artifact::Bundle &bundle, WeightStore &weight
                                                              : weights.add(input.name, *weight);
     argumentSources.push_back({&slot, 0});
   }
-  // State that the function writes but does not read has a slot as well.
+  // State that the function writes without reading has a slot as well.
   for (const EntryOutput &output : entryPoint().outputs) {
     if (output.destination != OutputDestination::Buffer && output.destination != OutputDestination::Parameter)
       continue;
@@ -117,8 +117,8 @@ Callable::argumentTypes(std::span<const Input> inputs) const {
   return types;
 }
 
-/// The newest version that the plugin reads and we write; none for a plugin that names none, which then gets
-/// text.
+/// The newest version that the plugin reads and we write. None if the plugin does not report one: it then
+/// gets text.
 static std::optional<vhlo::Version> readerVersion(const runtime::Client &client) {
   auto numbers = client.plugin().stablehloVersion();
   if (!numbers)
@@ -130,8 +130,8 @@ static std::optional<vhlo::Version> readerVersion(const runtime::Client &client)
   return target ? std::optional(*target) : std::nullopt;
 }
 
-/// A portable artifact of the version, or text for a plugin that names none. Of a module that no artifact
-/// holds the plugin may know more than we do: it gets the text as well.
+/// A portable artifact of the version, or text if the plugin does not report one. A module that no artifact
+/// can express is passed as text too, in case the plugin supports more than we do.
 static std::string encode(const stablehlo::Module &module, const std::optional<vhlo::Version> &version,
                           bool withLocations) {
   if (!version)
@@ -166,8 +166,8 @@ static std::string printed(const stablehlo::SharedModule &shared) {
   return shared.read([](const stablehlo::Module &module) { return module.text(); });
 }
 
-/// Of what programFor() gives, without making it: of the program, of what is done to it, and of the code that
-/// does.
+/// Identifies the result of programFor() without producing it: the digest covers the program, how it is
+/// prepared, and the build of the code that prepares it.
 std::string Callable::identity(const passes::Target &target) {
   std::call_once(digestOnce, [&] {
     static const char inThisLibrary = 0;
@@ -186,7 +186,7 @@ std::string Callable::identity(const passes::Target &target) {
   return "specialization " + hexText(digest.finish());
 }
 
-/// What the plugin compiles.
+/// The program that the plugin compiles.
 Result<std::string> Callable::programFor(const passes::Target &target) {
   TORCHERE_ASSIGN(auto shared, findModule());
   return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
@@ -197,7 +197,7 @@ Result<std::string> Callable::programFor(const passes::Target &target) {
   });
 }
 
-/// Read at the first need: a program that was loaded and whose executable is in the cache needs none.
+/// Parsed on first use: a loaded program whose executable is in the cache never needs it.
 Result<std::shared_ptr<const stablehlo::SharedModule>> Callable::findModule() {
   std::lock_guard lock(moduleMutex);
   if (!module) {
@@ -240,7 +240,7 @@ Result<std::shared_ptr<const Specialization>> Callable::findOrPrepare(const Size
                                                                       std::optional<int> device) {
   if (auto found = executables.find(sizes))
     return found;
-  std::shared_ptr<const Specialization> replaced; // goes without the lock: the plugin may take its time
+  std::shared_ptr<const Specialization> replaced; // destroyed outside the lock: the plugin may take its time
   return preparations.get(
       sizes, [&] { return executables.find(sizes); }, [&] { return prepare(sizes, inputs, client, device); },
       [&](const auto &made) { replaced = executables.put(sizes, made); });
@@ -252,7 +252,7 @@ Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &
                                                                    std::optional<int> device) {
   auto specialization = findOrPrepare(sizes, inputs, client, device);
   if (specialization)
-    callCount.fetch_add(1, std::memory_order_relaxed); // counted are those that passed the checks
+    callCount.fetch_add(1, std::memory_order_relaxed); // only calls that passed the checks are counted
   return specialization;
 }
 

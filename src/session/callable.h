@@ -1,4 +1,4 @@
-// Callable: one entry point of a session, with its executables, one for each of the sets of sizes used last.
+// Callable: one entry point of a session, with the executables for its most recently used sets of sizes.
 #pragma once
 
 #include "artifact/bundle.h"
@@ -22,7 +22,7 @@ namespace torchere::session {
 
 class Callable {
 public:
-  /// Where an argument of the function comes from.
+  /// The source of a function argument.
   struct Source {
     WeightSlot *slot = nullptr; ///< null: the user's input at `position`
     size_t position = 0;
@@ -34,7 +34,7 @@ public:
     std::optional<size_t> donatedArgument; ///< the argument whose memory the result takes
   };
 
-  /// `constants` are the bundle's. Errors name the weight that is missing or of the wrong dtype or shape.
+  /// `constants` are the bundle's. Errors name the weight that is missing or has the wrong dtype or shape.
   static Result<std::unique_ptr<Callable>> create(const artifact::Function &function,
                                                   const artifact::Bundle &bundle, WeightStore &weights);
 
@@ -42,18 +42,18 @@ public:
   const CallSignature &signature() const { return callSignature; }
   const std::vector<Source> &sources() const { return argumentSources; }
   const std::vector<Update> &updates() const { return stateUpdates; }
-  /// The arguments that are state, of this callable or of another of the session's.
+  /// The arguments that are state, of this callable or of another one of the session.
   const std::vector<size_t> &stateArguments() const { return stateReads; }
-  /// Fills stateArguments(). Once all callables of the session are there.
+  /// Fills stateArguments(), once all callables of the session exist.
   void findStateReads();
-  /// The executable for sizes that the signature gave; one that is there is found without a lock. Made when
-  /// it is not there: sizes are then checked, weights made resident, and, unless the client finds an
-  /// executable for all this, the module refined and compiled. One thread makes it, those that ask for the
-  /// same sizes wait, and those that ask for others do not. Counts as a call.
+  /// The executable for sizes that the signature returned; an existing one is found without a lock. Otherwise
+  /// the sizes are checked, weights made resident, and, unless the client finds an executable for this
+  /// combination, the module is refined and compiled. One thread does this; callers with the same sizes wait
+  /// for it, callers with other sizes do not. Counts as a call.
   Result<std::shared_ptr<const Specialization>> specialize(const Sizes &sizes, std::span<const Input> inputs,
                                                            runtime::Client &client,
                                                            std::optional<int> device);
-  /// What a call with such sizes takes; an executable that is not there is made.
+  /// The memory that a call with such sizes needs. Prepares the executable if there is none.
   Result<runtime::MemoryStatistics> memoryStatistics(const Sizes &sizes, std::span<const Input> inputs,
                                                      runtime::Client &client, std::optional<int> device);
   CallCounts counts() const;
@@ -82,15 +82,15 @@ private:
   std::vector<size_t> stateReads;
 
   ExecutableTable executables;
-  SingleFlight<Sizes, std::shared_ptr<const Specialization>> preparations; ///< its lock is for put()
+  SingleFlight<Sizes, std::shared_ptr<const Specialization>> preparations; ///< its lock also guards put()
   std::atomic<int64_t> callCount = 0, refinementCount = 0, preparationCount = 0;
 
   std::once_flag digestOnce;
-  Digest programDigest; ///< of what all specializations are made from
+  Digest programDigest; ///< of what all specializations have in common
 
-  // One thread at a time uses the module and what is made from it, because these share an MLIR context.
-  // Refining and writing take milliseconds; the plugin compiles without it.
-  std::mutex moduleMutex; ///< while the module is read
+  // One thread at a time uses the module and anything built from it, because they share an MLIR context.
+  // Refining and writing take milliseconds; the plugin compiles without this lock.
+  std::mutex moduleMutex; ///< held while the module is parsed
   std::shared_ptr<const stablehlo::SharedModule> module;
 };
 

@@ -1,4 +1,4 @@
-// ExecutableTable: search, and replacement of what was not used for longest.
+// ExecutableTable: lookup, and eviction of the least recently used executable.
 #include "session/executable_table.h"
 
 #include "session/session.h"
@@ -11,7 +11,7 @@
 
 namespace torchere::session {
 
-/// Added to the count of readers by who writes: below 0 whatever the number of readers.
+/// A writer adds this to the count of readers: the sum is negative whatever the number of readers.
 static constexpr int64_t writing = std::numeric_limits<int64_t>::min() / 2;
 
 static uint64_t hashOf(const Sizes &sizes) {
@@ -36,7 +36,7 @@ std::shared_ptr<const Specialization> ExecutableTable::read(Entry &entry, const 
 std::shared_ptr<const Specialization> ExecutableTable::find(const Sizes &sizes) {
   if (sizes.empty()) {
     const Specialization *found = only.load(std::memory_order_acquire);
-    return {std::shared_ptr<const Specialization>(), found}; // the table owns it: no count to change
+    return {std::shared_ptr<const Specialization>(), found}; // the table owns it: no reference count changes
   }
   uint64_t hash = hashOf(sizes);
   for (size_t i = 0; i < executableLimit; ++i) {
@@ -52,7 +52,7 @@ std::shared_ptr<const Specialization> ExecutableTable::find(const Sizes &sizes) 
 ExecutableTable::Entry &ExecutableTable::entryFor(uint64_t hash) {
   for (size_t i = 0; i < executableLimit; ++i) {
     Entry &entry = entries[(hash + i) % executableLimit];
-    if (!entry.specialization) // none but this thread writes it
+    if (!entry.specialization) // only this thread writes it
       return entry;
   }
   std::span all(entries.get(), executableLimit);
@@ -68,7 +68,7 @@ ExecutableTable::put(const Sizes &sizes, std::shared_ptr<const Specialization> s
     only.store(onlyOwner.get(), std::memory_order_release);
     return nullptr;
   }
-  Sizes copy = sizes; // before the entry is closed: it may find no memory
+  Sizes copy = sizes; // before the entry is locked, because the copy may throw
   uint64_t hash = hashOf(sizes);
   Entry &entry = entryFor(hash);
   entry.readers.fetch_add(writing, std::memory_order_relaxed);

@@ -13,15 +13,15 @@ namespace torchere::session {
 using program::OutputDestination;
 using runtime::Buffer;
 
-/// What one execution takes, kept until its end.
+/// What one execution needs, kept until it ends.
 struct Session::Arguments {
   std::span<const Input> given;
   const CallOptions &options;
   std::vector<const Buffer *> buffers = {}; ///< of all arguments, in order
   std::vector<Buffer> inputs = {};          ///< made for this call
-  std::vector<int64_t> kept = {};           ///< arguments that somebody else holds: they are not donated
-  std::vector<Lease> leases = {};           ///< of state that the call only reads
-  std::vector<int64_t> integers = {};       ///< the memory of the inputs that are ints
+  std::vector<int64_t> kept = {};           ///< arguments with other owners, which must not be donated
+  std::vector<Lease> leases = {};           ///< on state that the call only reads
+  std::vector<int64_t> integers = {};       ///< storage for the inputs that are ints
 };
 
 Session::Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const artifact::Bundle> bundle)
@@ -79,14 +79,14 @@ Result<CallResult> Session::call(size_t function, std::span<const Input> inputs,
   Arguments arguments{inputs, options};
   TORCHERE_TRY(gather(callable, *specialization, arguments));
   if (!callable.updates().empty()) {
-    auto lock = weights->lock(); // one call after the other
+    auto lock = weights->lock(); // calls that write state run one at a time
     TORCHERE_TRY(addState(callable, arguments));
     return callWithState(callable, *specialization, arguments);
   }
   if (!callable.stateArguments().empty()) {
     auto lock = weights->lock();
     TORCHERE_TRY(addState(callable, arguments));
-    for (size_t argument : callable.stateArguments()) // other calls may replace it meanwhile
+    for (size_t argument : callable.stateArguments()) // other calls may replace it in the meantime
       arguments.leases.emplace_back(callable.sources()[argument].slot->value);
   }
   TORCHERE_ASSIGN(std::vector<Buffer> results, execute(callable, *specialization, arguments));
@@ -102,7 +102,7 @@ Result<std::vector<Buffer>> Session::execute(const Callable &callable, const Spe
                           {callable.entryPoint().name, arguments.options.place});
 }
 
-/// A plugin takes any buffer: what is wrong is told here.
+/// Plugins do not check the buffers they are given, so errors are found here.
 Status Session::addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value,
                                 Arguments &arguments) const {
   const runtime::Device &expected = device ? *device : client->devices().front();
@@ -122,7 +122,7 @@ Status Session::addInput(const program::EntryInput &input, const Input &value,
   if (const auto *onDevice = std::get_if<DeviceTensor>(&value))
     return addDeviceTensor(input, *onDevice, arguments);
   runtime::HostArray array{nullptr, type, nullptr};
-  // The caller may do with its memory what it likes once the call has returned.
+  // The caller may reuse its memory as soon as the call has returned.
   auto transfer = arguments.options.onDevice ? runtime::HostTransfer::Copy : runtime::HostTransfer::ZeroCopy;
   if (const auto *tensor = std::get_if<TensorView>(&value)) {
     array.data = tensor->data;
@@ -146,7 +146,7 @@ Status Session::gather(const Callable &callable, const Specialization &specializ
                        Arguments &arguments) const {
   const std::vector<Callable::Source> &sources = callable.sources();
   arguments.buffers.reserve(sources.size());
-  arguments.inputs.reserve(sources.size()); // addresses are taken
+  arguments.inputs.reserve(sources.size()); // elements must not move: their addresses are taken
   arguments.integers.reserve(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     if (WeightSlot *slot = sources[i].slot) {
@@ -169,7 +169,7 @@ Status Session::addState(const Callable &callable, Arguments &arguments) const {
 }
 
 namespace {
-/// The state that a call writes. What the plugin has overwritten is lost unless the state advances.
+/// The state that a call writes. A value that the plugin has overwritten is lost unless the state advances.
 class StateChange {
 public:
   explicit StateChange(std::span<const Callable::Update> updates) : updates(updates) {}
@@ -181,7 +181,7 @@ public:
     for (const Callable::Update &update : updates)
       update.slot->isLost |= update.donatedArgument && update.slot->value->buffer.isDeleted();
   }
-  /// Takes the results that are state.
+  /// Moves the results that are state out of `results`.
   void take(std::vector<Buffer> &results) {
     values.reserve(updates.size());
     for (const Callable::Update &update : updates)
@@ -203,17 +203,17 @@ private:
 };
 } // namespace
 
-/// With the lock of the weights.
+/// Called with the lock of the weights held.
 Result<CallResult> Session::callWithState(const Callable &callable, const Specialization &specialization,
                                           Arguments &arguments) {
   for (const Callable::Update &update : callable.updates())
-    if (update.donatedArgument && update.slot->isLeased()) // what somebody reads is not overwritten
+    if (update.donatedArgument && update.slot->isLeased()) // leased state must not be overwritten
       arguments.kept.push_back(static_cast<int64_t>(*update.donatedArgument));
   StateChange change(callable.updates());
   TORCHERE_ASSIGN(std::vector<Buffer> results, execute(callable, specialization, arguments));
   change.take(results);
   TORCHERE_ASSIGN(CallResult delivered, deliver(callable, arguments, std::move(results)));
-  change.advance(); // last: what can fail has not
+  change.advance(); // last: nothing after this can fail
   return delivered;
 }
 
@@ -271,7 +271,7 @@ Result<runtime::HostArray> Session::readWeight(std::string_view name) {
       if (slot->value)
         lease = std::make_shared<const Lease>(slot->value);
     }
-    if (lease) { // which the array holds where it points into the buffer
+    if (lease) { // the array holds the lease if it points into the buffer
       auto array = Buffer::toHost(std::shared_ptr<const Buffer>(lease, &lease->buffer()));
       if (Status failure = lease->buffer().failure(); !failure)
         return tl::unexpected(WeightStore::lost(slot->name, failure.error()));

@@ -21,16 +21,16 @@ class Callable;
 struct Specialization;
 class WeightStore;
 
-/// A tensor that a call gave, where the plugin left it: in host memory, which its owner keeps alive, or on
-/// the device.
+/// A tensor that a call returned, where the plugin left it: in host memory, which its owner keeps alive, or
+/// on the device.
 struct OutputTensor {
   int64_t position = -1; ///< among the user's outputs; for a mutation, among the user's inputs
   std::variant<runtime::HostArray, DeviceTensor> value;
   bool isInteger = false; ///< a 0-d int64 tensor that the user gets as an int
 
-  /// Of a call whose results are in host memory.
+  /// For a call whose results are in host memory.
   const runtime::HostArray &array() const { return std::get<runtime::HostArray>(value); }
-  /// Of one whose results stay on the device.
+  /// For a call whose results stay on the device.
   const DeviceTensor &onDevice() const { return std::get<DeviceTensor>(value); }
 };
 
@@ -41,30 +41,30 @@ struct CallResult {
 };
 
 struct CallOptions {
-  /// Results stay on the device, and the call returns before they are computed: whoever reads one waits, and
-  /// gets the error of an execution that failed, each time. Inputs in host memory are copied.
+  /// Results stay on the device, and the call returns before they are computed. Reading a result waits for
+  /// it, and every read of a failed execution's result returns its error. Inputs in host memory are copied.
   bool onDevice = false;
-  /// Of such a call, for that error: where the user made it ("train.py:31").
+  /// For errors of such a call: where the user made it ("train.py:31").
   std::string place = {};
 };
 
-/// How many executables an entry point keeps, one for each set of sizes. Beyond it the one that was not used
-/// for longest goes; its sizes are then prepared again, from the cache on disk where there is one.
+/// How many executables an entry point keeps, one for each set of sizes. Beyond that the least recently used
+/// one is evicted; if its sizes come up again, it is prepared again, from the cache on disk if possible.
 inline constexpr size_t executableLimit = 64;
 
-/// What the calls of an entry point took.
+/// Counts over an entry point's calls.
 struct CallCounts {
-  int64_t calls = 0;        ///< that passed the checks
-  int64_t refinements = 0;  ///< of the dynamic module to sizes
+  int64_t calls = 0;        ///< calls that passed the checks
+  int64_t refinements = 0;  ///< of the dynamic module to static sizes
   int64_t preparations = 0; ///< executables made, or found by the client
 };
 
-/// Callable from several threads. Calls that write state run one after the other, the rest at the same time.
+/// Callable from several threads. Calls that write state run one at a time, all others concurrently.
 class TORCHERE_EXPORT Session {
 public:
-  /// Nothing is compiled, and no weight is put on the device, before the first call that needs it. `device`
-  /// is the id of one of the client's; the first when none is given. Errors: FailedPrecondition for a bundle
-  /// without weights, NotFound and InvalidArgument for weights that are missing or that do not fit the entry
+  /// Compiles nothing and puts no weight on the device before the first call that needs it. `device` is the
+  /// id of one of the client's devices; the default is the first. Errors: FailedPrecondition for a bundle
+  /// without weights, NotFound and InvalidArgument for weights that are missing or do not fit the entry
   /// points.
   static Result<std::shared_ptr<Session>> create(std::shared_ptr<runtime::Client> client,
                                                  std::shared_ptr<const artifact::Bundle> bundle,
@@ -77,29 +77,32 @@ public:
   Result<size_t> findFunction(std::string_view name) const;
 
   /// Calls an entry point with the leaves of the user's arguments, and waits for the end unless the options
-  /// say otherwise. Errors: InvalidArgument for what CallSignature refuses, FailedPrecondition after a fork,
-  /// and what the plugin answers. A call that fails leaves the state as it was, also when the results are
-  /// there and cannot be brought to the host. Only a state whose memory the plugin had begun to overwrite is
-  /// lost, and the next call says so: its new value is dropped, so that a call that is made again does not
-  /// count twice.
-  /// A call that is not waited for changes the state at once: later calls take what it will have computed. If
-  /// its execution fails, the state is lost, as its old value is gone by then; calls that were made meanwhile
-  /// fail with it, and later ones, like reads of the state, say so until the state is set.
+  /// say otherwise. Errors: InvalidArgument for what CallSignature rejects, FailedPrecondition after a fork,
+  /// and the plugin's errors.
+  ///
+  /// A failed call leaves the state unchanged, even if the failure is in copying the results to the host. If
+  /// the plugin had already begun to overwrite the state's memory, the state is lost, and the next call
+  /// reports that: the new value is dropped, so that a repeated call does not count twice.
+  ///
+  /// A call that does not wait advances the state at once: later calls use the value that is being computed.
+  /// If its execution fails, the state is lost, because its old value is gone by then. Calls made in the
+  /// meantime fail with it; later calls and reads report the loss until the state is set.
   Result<CallResult> call(size_t function, std::span<const Input> inputs, const CallOptions &options = {});
 
-  /// A copy of the tensor on the session's device. Errors: InvalidArgument when it is not in host memory.
+  /// A copy of the tensor on the session's device. Errors: InvalidArgument if it is not in host memory.
   Result<DeviceTensor> toDevice(const TensorView &value) const;
 
-  /// The names that some entry point writes, in order.
+  /// The names that entry points write, sorted.
   std::vector<std::string> stateNames() const;
-  /// The current value of a weight or buffer. The array stays as it is when later calls change the state.
+  /// The current value of a weight or buffer. Later calls that change the state do not change the array.
   Result<runtime::HostArray> readWeight(std::string_view name);
-  /// Sets a state to a copy of the tensor. Errors as those of a call's inputs; NotFound when it is no state.
+  /// Sets a state to a copy of the tensor. Errors: those of a call's inputs; NotFound if the name is not a
+  /// state.
   Status writeState(std::string_view name, const TensorView &value);
 
   CallCounts counts(size_t function) const;
-  /// What a call with such inputs takes. Compiles where the first call would. Errors: those of call, and
-  /// Unimplemented when the plugin does not tell.
+  /// The memory that a call with such inputs needs. Compiles if that call would. Errors: those of call(), and
+  /// Unimplemented if the plugin does not report it.
   Result<runtime::MemoryStatistics> memoryStatistics(size_t function, std::span<const Input> inputs);
 
 private:

@@ -64,7 +64,7 @@ std::optional<int64_t> SizeSolver::evaluateAt(SymInt expression, const std::stri
   return result ? std::optional<int64_t>(*result) : std::nullopt;
 }
 
-/// A value that tells lines from other curves.
+/// A third point, which shows whether the expression is linear.
 static constexpr int64_t probe = 1001;
 
 Result<bool> SizeSolver::solveFor(const Dimension &dimension, int64_t size) {
@@ -94,7 +94,7 @@ Result<bool> SizeSolver::solveFor(const Dimension &dimension, int64_t size) {
 
 std::string SizeSolver::valuesOf(SymInt expression, bool withPlaces) const {
   std::set<std::string> names;
-  SizeSolver blank(signature, sizes); // to which every symbol is unknown
+  SizeSolver blank(signature, sizes); // which knows no symbols
   blank.collectUnknown(expression, names);
   std::vector<std::string> texts;
   for (const std::string &name : names) {

@@ -1,4 +1,4 @@
-// TensorView: the test for density, and the copy that makes a view dense.
+// TensorView: the density test, and the copy that makes a view dense.
 #include "session/tensor_view.h"
 
 #include <cstdlib>

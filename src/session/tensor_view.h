@@ -1,4 +1,5 @@
-// TensorView: a tensor of the caller's, and what a call takes: tensors, here or on the device, and constants.
+// TensorView: a tensor of the caller's; and what a call accepts: tensors, here or on the device, and
+// constants.
 #pragma once
 
 #include "base/dtype.h"
@@ -14,7 +15,7 @@
 namespace torchere::session {
 
 /// A strided view of the caller's memory. The spans and the name need only outlive the call; `owner` keeps
-/// the memory itself alive for as long as the plugin reads it.
+/// the memory alive for as long as the plugin reads it.
 struct TensorView {
   const void *data = nullptr; ///< the first element
   DType dtype = DType::F32;
@@ -27,15 +28,15 @@ struct TensorView {
   TORCHERE_EXPORT bool isContiguous() const;
 };
 
-/// The same elements, dense and row major, in memory of their own that is aligned to 64 bytes.
-/// InvalidArgument when the size in bytes does not fit 63 bits, ResourceExhausted when there is no memory.
+/// The same elements, dense and row major, in newly allocated memory that is aligned to 64 bytes.
+/// InvalidArgument if the size in bytes does not fit in 63 bits, ResourceExhausted if there is no memory.
 TORCHERE_EXPORT Result<std::shared_ptr<const void>> copyDense(const TensorView &view);
 
-/// The view as a dense array: the memory itself where it is dense, else a copy.
+/// The view as a dense array: its own memory if it is dense, otherwise a copy.
 TORCHERE_EXPORT Result<runtime::HostArray> denseArray(const TensorView &view);
 
-/// An array on the device: the result of another call, of any program on the same client, or what
-/// Session::toDevice() gave. It is never donated and never written.
+/// An array on the device: the result of another call, of any program on the same client, or of
+/// Session::toDevice(). It is never donated and never written.
 using DeviceTensor = std::shared_ptr<const runtime::Buffer>;
 
 /// A leaf of a call's arguments: a tensor in host memory or on the device, or a constant (None, a number, a

@@ -1,10 +1,10 @@
-// WeightStore: slots by view and by name, and the way of a weight to the device.
+// WeightStore: slots by view and by name, and the transfer of weights to the device.
 #include "session/weight_store.h"
 
 namespace torchere::session {
 
 WeightSlot &WeightStore::addConstant(const std::string &name, const program::Weight &weight) {
-  if (weight.elementCount() == 0) // those may all have one address
+  if (weight.elementCount() == 0) // views without elements may share an address
     return slots.emplace_back(WeightSlot{name, &weight, false, false, nullptr});
   WeightSlot *&slot = views[View(weight.data(), weight.dtype, weight.shape, weight.strides)];
   if (!slot)

@@ -18,16 +18,16 @@
 
 namespace torchere::session {
 
-/// A weight's value on the device. A state's value has leases: of calls that read it, and of arrays that were
-/// read from it.
+/// A weight's value on the device. Leases on a state's value are held by calls that read it and by arrays
+/// that were read from it.
 struct WeightValue {
   explicit WeightValue(runtime::Buffer buffer) : buffer(std::move(buffer)) {}
   runtime::Buffer buffer;
   std::atomic<int64_t> leases = 0;
 };
 
-/// While it lives, the value stays as it is: no call may overwrite it. Taken under the store's lock(), given
-/// up in any thread at any time, whose reads are then over for the call that sees no lease.
+/// While a lease lives, no call may overwrite the value. Taken under the store's lock(), dropped in any
+/// thread at any time; a call that sees no lease also sees that all reads under it are over.
 class Lease {
 public:
   explicit Lease(std::shared_ptr<WeightValue> leased) : value(std::move(leased)) {
@@ -45,8 +45,8 @@ private:
   std::shared_ptr<WeightValue> value;
 };
 
-/// A weight. Names of tied weights share one slot. The value of a slot that is no state never changes once
-/// makeResident() has put it there; a state slot is read and written under the store's lock().
+/// A weight. Names of tied weights share one slot. If the slot is not a state, its value never changes once
+/// makeResident() has set it; a state slot is read and written under the store's lock().
 struct WeightSlot {
   std::string name; ///< one of its names
   const program::Weight *weight = nullptr;
@@ -54,31 +54,32 @@ struct WeightSlot {
   bool isLost = false;  ///< its value was donated to a call that failed
   std::shared_ptr<WeightValue> value;
 
-  /// Under the store's lock(), because leases are taken under it: whether a call may overwrite the value.
+  /// Whether a call must not overwrite the value. Under the store's lock(), because leases are taken under
+  /// it.
   bool isLeased() const { return value->leases.load(std::memory_order_acquire) > 0; }
 };
 
-/// Refers to the weights, which must outlive it. Not copied: a weight that is dense and aligned to 64 bytes
-/// is read where it lies. State is copied, because the device may write into it.
+/// Refers to the weights, which must outlive it. A weight that is dense and aligned to 64 bytes is used in
+/// place, without a copy. State is copied, because the device may write into it.
 class WeightStore {
 public:
   WeightStore(std::shared_ptr<runtime::Client> client, const runtime::Device *device)
       : client(std::move(client)), device(device) {}
 
-  /// The slot of a weight of the state dict; tied ones get the same.
+  /// The slot of a weight of the state dict; tied weights get the same one.
   WeightSlot &add(const std::string &name, const program::Weight &weight);
-  /// The slot of a constant, which find() does not see; a weight's if it is the same view.
+  /// The slot of a constant, which find() does not see; that of a weight if it is the same view.
   WeightSlot &addConstant(const std::string &name, const program::Weight &weight);
-  /// The slot of a name that was added; null when there is none.
+  /// The slot of a name that was added; null if there is none.
   WeightSlot *find(std::string_view name) const;
-  /// Puts the weight on the device unless it is there. FailedPrecondition when the slot is lost.
+  /// Puts the weight on the device unless it is there already. FailedPrecondition if the slot is lost.
   Status makeResident(WeightSlot &slot);
-  /// Guards the state slots, and the residence of all.
+  /// Guards the state slots, and whether any slot is resident.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex); }
-  /// The error of a slot that is lost: its value was donated to a call that failed, or was to be computed by
-  /// one that did not wait for its end, and is known to have failed.
+  /// The error of a slot whose value is lost: it was donated to a call that failed, or was to be computed by
+  /// an asynchronous call that is known to have failed.
   static Status checkNotLost(const WeightSlot &slot);
-  /// The error of a state whose value such a call was to compute.
+  /// The error of a state whose value an asynchronous call failed to compute.
   static Error lost(const std::string &name, const Error &failure);
 
 private:

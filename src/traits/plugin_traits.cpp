@@ -9,22 +9,22 @@ namespace torchere {
 
 namespace {
 
-/// One trait of XLA's plugins, in a range of their versions.
+/// One trait of XLA's plugins, for a range of versions.
 struct Row {
-  std::string_view platform; ///< empty: any
+  std::string_view platform; ///< empty: any platform
   int first, last;           ///< minor versions of the PJRT C API
   bool PluginTraits::*trait;
 };
 
-/// No version is known in which the plugin does better.
+/// No version is known that does not need the workaround.
 constexpr int open = std::numeric_limits<int>::max();
 
 } // namespace
 
-// The versions tried are 0.115, the CPU plugin that `torchere plugins install` fetches, and the XLA of jaxlib
-// 0.10.2, which is older. tests/session/plugin_traits_test.cpp and tests/passes/prepare_test.py tell when a
-// row can be closed, or go; but for losesNaNInMinMax, of which no form is known that 0.115 has: those tried
-// keep NaN without the switch, or, as large reductions do, lose it with the switch as well.
+// The versions tested are 0.115, which is the CPU plugin that `torchere plugins install` fetches, and the
+// older XLA of jaxlib 0.10.2. tests/session/plugin_traits_test.cpp and tests/passes/prepare_test.py fail when
+// a row can be closed or deleted. losesNaNInMinMax is the exception, as no case is known in which 0.115 needs
+// the option: the forms tried either keep NaN without it or, as large reductions do, lose NaN even with it.
 static constexpr Row rows[] = {
     {"", 0, 114, &PluginTraits::abortsOnDoubledCounters},   {"cpu", 0, open, &PluginTraits::miscomputesAtan2},
     {"cpu", 0, open, &PluginTraits::repeatsFusedWrites},    {"cpu", 0, open, &PluginTraits::losesNaNInMinMax},
@@ -41,7 +41,7 @@ PluginTraits traitsOf(const PluginIdentity &plugin) {
 }
 
 std::string PluginTraits::text() const {
-  // A member that is missing here does not compile.
+  // Does not compile if a member is missing here.
   const auto &[counters, atan2, writes, minMax, clientOptions, known] = *this;
   return fmt::format("{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax, clientOptions,
                      fmt::join(known, " "));

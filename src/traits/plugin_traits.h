@@ -1,4 +1,5 @@
-// PluginTraits: what is known of a version of a PJRT plugin beyond what its interface says, as plain data.
+// PluginTraits: what is known about a version of a PJRT plugin beyond what its interface reports, as plain
+// data.
 #pragma once
 
 #include "base/export.h"
@@ -8,39 +9,40 @@
 
 namespace torchere {
 
-/// Whom traits are known of.
+/// What a plugin is recognized by.
 struct PluginIdentity {
-  /// PJRT_Client_PlatformName: "cpu", "cuda". Before there is a client, the name that the plugin goes by.
+  /// PJRT_Client_PlatformName: "cpu", "cuda". Before there is a client, the name under which the plugin was
+  /// found.
   std::string platform;
-  /// Whether it is built from XLA, whose plugins all have the attribute `xla_version`.
+  /// Whether it is built from XLA: all of XLA's plugins have the attribute `xla_version`.
   bool isXla = false;
-  /// The minor version of the PJRT C API that it was built with. XLA's rises every few weeks, while its
-  /// platform's version and `xla_version` stay: it is what tells XLA's versions apart.
+  /// The minor version of the PJRT C API that it was built with. XLA increments it every few weeks, while the
+  /// platform version and `xla_version` stay the same, so it distinguishes XLA's versions.
   int apiMinorVersion = 0;
 };
 
-/// Each member names what the plugin does and others do not. A plugin of which nothing is known has none.
+/// Each member is a deviation from other plugins. A plugin about which nothing is known has none.
 struct PluginTraits {
   /// Its compiler aborts the process on a loop whose counter is added to itself.
   bool abortsOnDoubledCounters = false;
-  /// What it compiles atan2(y, 1) of vectors to gives wrong numbers.
+  /// Its vectorized code for atan2(y, 1) computes wrong numbers.
   bool miscomputesAtan2 = false;
-  /// It fuses a write into each of its readers, and copies what is then written more than once.
+  /// It fuses a write into each of its readers, and copies the operand of the repeated writes.
   bool repeatsFusedWrites = false;
-  /// `minimum` and `maximum` lose NaN, unless its switch `xla_cpu_enable_fast_min_max` is off.
+  /// `minimum` and `maximum` lose NaN unless the option `xla_cpu_enable_fast_min_max` is off.
   bool losesNaNInMinMax = false;
-  /// Without the client's options `asynchronous` and `cpu_device_count`, it executes in threads of its own
-  /// and makes several devices of one processor.
+  /// Without the client options `asynchronous` and `cpu_device_count`, it executes in threads of its own and
+  /// reports several devices for one processor.
   bool needsCpuClientOptions = false;
-  /// The composites that it has an implementation of, by name.
+  /// The names of the composites that it implements.
   std::set<std::string> composites = {};
 
   bool operator==(const PluginTraits &) const = default;
-  /// Different for different traits: for keys of what is made by them.
+  /// Different for different traits, for use in cache keys.
   TORCHERE_EXPORT std::string text() const;
 };
 
-/// What the table in plugin_traits.cpp knows of a plugin.
+/// Looks up a plugin in the table in plugin_traits.cpp.
 TORCHERE_EXPORT PluginTraits traitsOf(const PluginIdentity &plugin);
 
 } // namespace torchere

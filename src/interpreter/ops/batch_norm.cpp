@@ -1,4 +1,4 @@
-// Batch normalization: statistics of each feature, and what is made of them.
+// Batch normalization: statistics per feature, and normalization with them.
 #include "interpreter/call.h"
 
 #include <cmath>
@@ -9,13 +9,13 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// A tensor whose elements belong to features: the indices along one dimension.
+/// A tensor whose elements belong to features, which are the indices along one dimension.
 class Features {
 public:
   Features(const Tensor &operand, int64_t dimension) : operand(operand), dimension(dimension) {}
 
   int64_t count() const { return operand.shape()[dimension]; }
-  /// Of elements of each feature.
+  /// The number of elements per feature.
   double size() const { return count() == 0 ? 0 : static_cast<double>(operand.count() / count()); }
 
   /// Calls `visit(position, feature)` for each element.
@@ -30,7 +30,7 @@ public:
     forEach([&](int64_t position, size_t feature) { sums[feature] += term(position, feature); });
     return sums;
   }
-  /// A tensor like the operand with the elements `value(position, feature)`.
+  /// A tensor like the operand, with the elements `value(position, feature)`.
   template <class Function> Result<Value> map(Function value) const {
     TORCHERE_ASSIGN(Tensor result, Tensor::create(operand.type(), operand.shape()));
     forEach([&](int64_t position, size_t feature) {
@@ -38,7 +38,7 @@ public:
     });
     return Value(std::move(result));
   }
-  /// A number for each feature as a tensor.
+  /// One number per feature, as a tensor.
   Result<Value> vector(const Numbers &numbers) const {
     TORCHERE_ASSIGN(Tensor result, Tensor::create(operand.type(), {count()}));
     for (size_t feature = 0; feature < numbers.size(); ++feature)

@@ -25,7 +25,7 @@ template <BinaryFunction function> Result<Values> binary(const Call &call) {
   return oneResult(mapElements(call.operand(0), call.operand(1), type, function));
 }
 
-/// An evaluation for each row of the table of functions.
+/// One evaluation for each row of the function table.
 template <size_t... row> void addFunctions(EvaluationTable &table, std::index_sequence<row...>) {
   (table.addComputation(binaryFunctions[row].op, binary<binaryFunctions[row].function>), ...);
 }

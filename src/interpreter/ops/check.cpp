@@ -1,4 +1,4 @@
-// The assertions of the check dialect. They may also stand as custom calls, as in upstream's test data.
+// The assertions of the check dialect. They may also be custom calls, as in upstream's test data.
 #include "evaluation/constants.h"
 #include "interpreter/call.h"
 
@@ -34,7 +34,7 @@ Result<Values> compareExactly(const Tensor &actual, const Tensor &expected) {
   return compareElements(actual, expected, "", isSame);
 }
 
-/// Equal, or a difference of at most the tolerance, or of that part of the larger number.
+/// Whether two numbers are equal, or differ by at most the tolerance, relative to the larger one if above 1.
 bool isNear(double lhs, double rhs, double tolerance) {
   if (std::isnan(lhs) || std::isnan(rhs))
     return std::isnan(lhs) && std::isnan(rhs);
@@ -57,8 +57,8 @@ Result<Values> compareAlmost(const Call &call, const Tensor &actual, const Tenso
   return compareWithin(attribute ? attribute.getValueAsDouble() : 1e-3, actual, expected);
 }
 
-/// How many representable numbers lie between two; the most there can be when only one is NaN, none for two
-/// NaNs or two zeros.
+/// The number of representable numbers between two; the maximum if only one is NaN, 0 for two NaNs or two
+/// zeros.
 uint64_t ulpDifference(ElementType type, double lhs, double rhs) {
   if (lhs == rhs || (std::isnan(lhs) && std::isnan(rhs)))
     return 0;
@@ -110,8 +110,8 @@ Result<Values> expectAlmostEqConst(const Call &call) {
   return compareAlmost(call, call.operand(0), expected);
 }
 
-/// No op, only a custom call: a check whose result, true, programs may return. Where it does not hold it is
-/// an error, as for the others: most programs drop the result.
+/// Exists only as a custom call, not as an op: a check that returns true. A mismatch is an error as in the
+/// other checks, because most programs drop the result.
 Result<Values> eq(const Call &call) {
   const Tensor &actual = call.operand(0), &expected = call.operand(1);
   bool isRounded = isFloat(expected.type()) || isComplex(expected.type());

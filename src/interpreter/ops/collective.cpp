@@ -1,4 +1,4 @@
-// Ops by which the processes of a group give each other their values.
+// Collective ops: the processes of a group exchange values.
 #include "evaluation/rearrangement.h"
 #include "interpreter/evaluator.h"
 #include "interpreter/process_group.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Group = std::vector<ProcessId>;
 
-/// The group of a process that must be in one.
+/// The group of a process, which must be in one.
 Result<Group> ownGroup(const Call &call, Grouping grouping) {
   TORCHERE_ASSIGN(Group group, groupOf(call, grouping));
   ProcessId self = call.evaluator().process();
@@ -26,8 +26,8 @@ int64_t placeIn(const Group &group, ProcessId process) {
   return std::find(group.begin(), group.end(), process) - group.begin();
 }
 
-/// The processes of the group give each other their operands. Each of the first `count` results is what
-/// `make` makes of one operand's tensors, which are in the group's order.
+/// The processes of the group exchange their operands. Each of the first `count` results is `make` of one
+/// operand's tensors, in the group's order.
 template <class Make>
 Result<Values> exchangeEach(const Call &call, const Group &group, size_t count, Make make) {
   TORCHERE_ASSIGN(std::vector<Values> given, exchange(call, group, call.values()));
@@ -49,7 +49,8 @@ Result<Values> allGather(const Call &call) {
                       [&](const std::vector<Tensor> &tensors) { return concatenate(dimension, tensors); });
 }
 
-/// The elements of all tensors at each position, combined from the first on, in the computation's type.
+/// Combines the elements of all tensors at each position, starting with the first tensor, in the
+/// computation's type.
 Result<Tensor> combine(const Call &call, const std::vector<Tensor> &tensors) {
   Reducer computation(call, 0);
   TORCHERE_ASSIGN(std::vector<ElementType> types, computation.types());
@@ -71,7 +72,7 @@ Result<Values> allReduce(const Call &call) {
                       [&](const std::vector<Tensor> &tensors) { return combine(call, tensors); });
 }
 
-/// The part of the sum, cut along scatter_dimension, that is at the process's place in the group.
+/// The slice of the sum along scatter_dimension that belongs to the process's place in the group.
 Result<Values> reduceScatter(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
   int64_t dimension = call.integer("scatter_dimension"), parts = static_cast<int64_t>(group.size());
@@ -97,7 +98,7 @@ Result<Values> crossReplicaSum(const Call &call) {
   });
 }
 
-/// From each process the part that is at the own place in the group.
+/// Concatenates the slices, one from each process, that belong to this process's place in the group.
 Result<Values> allToAll(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfExchange(call)));
   int64_t count = call.integer("split_count"), split = call.integer("split_dimension");
@@ -120,7 +121,7 @@ Result<Tensor> zerosLike(const Tensor &tensor) {
   return Tensor::create(tensor.type(), tensor.shape());
 }
 
-/// The number of operands that are communicated, and the place in the group of each one's root.
+/// For each operand that is communicated, the place of its root in the group.
 Result<Index> rootsOf(const Call &call, int64_t groupSize) {
   if (!call.attribute("has_dynamic_root"))
     return Index(call.operandCount(), 0);
@@ -131,7 +132,7 @@ Result<Index> rootsOf(const Call &call, int64_t groupSize) {
   return roots;
 }
 
-/// A process in no group gets zeros.
+/// A process that is in no group gets zeros.
 Result<Values> broadcastFromRoot(const Call &call) {
   TORCHERE_ASSIGN(Group group, groupOf(call, groupingOfExchange(call)));
   TORCHERE_ASSIGN(Index roots, rootsOf(call, group.empty() ? INT64_MAX : static_cast<int64_t>(group.size())));
@@ -151,7 +152,7 @@ Result<Values> broadcastFromRoot(const Call &call) {
   return results;
 }
 
-/// Only roots get the sum, the others zeros.
+/// Only roots get the sum; other processes get zeros.
 Result<Values> reduceToRoot(const Call &call) {
   TORCHERE_ASSIGN(Group group, ownGroup(call, groupingOfReduction(call)));
   TORCHERE_ASSIGN(Index roots, rootsOf(call, static_cast<int64_t>(group.size())));

@@ -1,4 +1,4 @@
-// Programs that run in parallel, and what they send, receive and begin without waiting.
+// Programs that run in parallel; sending, receiving, and asynchronous ops.
 #include "interpreter/evaluator.h"
 
 #include "interpreter/call.h"
@@ -10,10 +10,10 @@ namespace {
 
 using mlir::ArrayAttr;
 
-/// What infeeds of a grid take, in order.
+/// The mailbox that the infeed ops of a grid read, in order.
 constexpr const char *infeedMailbox = "infeed";
 
-/// The names in rows of the same length, a row a replica.
+/// The names of the programs, in rows of equal length, one per replica.
 Result<size_t> partitionCount(ArrayAttr programs) {
   size_t partitions = programs.empty() ? 0 : mlir::cast<ArrayAttr>(programs[0]).size();
   for (mlir::Attribute row : programs)
@@ -25,7 +25,7 @@ Result<size_t> partitionCount(ArrayAttr programs) {
   return partitions;
 }
 
-/// Each program is a process, which takes as many of the inputs as it has arguments.
+/// Each program is a process and takes as many of the inputs as it has arguments.
 Result<Values> runParallel(const Call &call) {
   auto programs = call.attribute<ArrayAttr>("programs");
   TORCHERE_ASSIGN(size_t partitions, partitionCount(programs));
@@ -69,17 +69,17 @@ Result<Values> finishAsync(const Call &call) {
   return call.values().front().await();
 }
 
-/// Where source_target_pairs say nothing, who asks first gets what is on a channel.
+/// Without source_target_pairs, the first receiver takes what is on the channel.
 std::string channelMailbox(const Call &call) {
   return fmt::format("channel {}", channelOf(call));
 }
 
-/// Hosts are not in source_target_pairs.
+/// Transfers with the host ignore source_target_pairs.
 bool goesByPairs(const Call &call) {
   return !call.integers("source_target_pairs").empty() && !call.flag("is_host_transfer");
 }
 
-/// What is sent is in the mailbox at once, before the token says so.
+/// The values are in the mailbox before the token is returned.
 Result<Values> send(const Call &call) {
   Values values(call.values().begin(), call.values().end() - 1);
   if (!goesByPairs(call)) {
@@ -98,7 +98,7 @@ Result<Values> valuesAndToken(Result<Values> values) {
   return values;
 }
 
-/// What a recv gives that nobody sends to: zeros, as collective_permute does.
+/// The result of a recv that nobody sends to: zeros, as in collective_permute.
 Result<Values> zeroResults(const Call &call) {
   Values zeros;
   for (size_t index = 0; index + 1 < call.resultCount(); ++index) {
@@ -121,7 +121,7 @@ Result<Values> infeed(const Call &call) {
   return valuesAndToken(call.evaluator().grid().receive(infeedMailbox));
 }
 
-/// The host does not look at it.
+/// The host ignores the values.
 Result<Values> outfeed(const Call &) {
   return Values{Token()};
 }

@@ -12,13 +12,13 @@ namespace torchere::interpreter {
 
 namespace {
 
-/// A tensor with a label for each dimension; equal labels go together.
+/// A tensor with a label for each dimension; dimensions with equal labels are matched.
 struct Labelled {
   const Tensor &tensor;
   Index labels;
 };
 
-/// The positions in a tensor of the elements at each index over the labels, as far as these labels say.
+/// The positions in a tensor for each index over the labels; labels that the tensor lacks do not matter.
 std::vector<int64_t> positionsOver(const Labelled &operand, const Index &labels, const Index &sizes) {
   std::vector<int64_t> strides = denseStrides(operand.tensor.shape(), false), steps;
   for (int64_t label : labels) {
@@ -37,7 +37,7 @@ std::vector<int64_t> positionsOver(const Labelled &operand, const Index &labels,
   return positions;
 }
 
-/// The sum of products over all labels that the result does not have.
+/// Sums the products over all labels that the result does not have.
 Result<Tensor> contract(const Labelled &lhs, const Labelled &rhs, const Index &resultLabels,
                         ElementType type) {
   std::map<int64_t, int64_t> sizes;
@@ -76,7 +76,7 @@ Result<Tensor> contract(const Labelled &lhs, const Labelled &rhs, const Index &r
   return result;
 }
 
-/// Labels of a tensor: its dimensions, counted from `first`.
+/// The labels of a tensor's dimensions, counted from `first`.
 Index labelsFrom(int64_t first, const Tensor &tensor) {
   Index labels;
   for (int64_t dimension = 0; dimension < tensor.rank(); ++dimension)
@@ -84,7 +84,7 @@ Index labelsFrom(int64_t first, const Tensor &tensor) {
   return labels;
 }
 
-/// The result has the batching dimensions, then what is left of lhs, then of rhs.
+/// The result has the batching dimensions, then the remaining ones of lhs, then those of rhs.
 Result<Values> contractDimensions(const Call &call, llvm::ArrayRef<int64_t> lhsBatching,
                                   llvm::ArrayRef<int64_t> rhsBatching, llvm::ArrayRef<int64_t> lhsContracting,
                                   llvm::ArrayRef<int64_t> rhsContracting) {
@@ -113,7 +113,7 @@ Result<Values> dotGeneral(const Call &call) {
                             numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions());
 }
 
-/// The last dimension of lhs goes with the first of rhs.
+/// The last dimension of lhs is contracted with the first of rhs.
 Result<Values> dot(const Call &call) {
   return contractDimensions(call, {}, {}, {call.operand(0).rank() - 1}, {0});
 }
@@ -132,7 +132,7 @@ Result<Index> termLabels(std::string_view term, const Tensor *operand) {
   return labels;
 }
 
-/// "ij,jk->ik" for two operands, "ij->i" for one, which is then multiplied by 1.
+/// "ij,jk->ik" for two operands, "ij->i" for one, which is multiplied by 1.
 Result<Values> einsum(const Call &call) {
   std::string config = call.string("einsum_config");
   size_t arrow = config.find("->"), comma = config.find(',');

@@ -33,7 +33,7 @@ Result<Values> branch(const Call &call) {
   return call.run(call.region(isTrue ? 0 : 1), {});
 }
 
-/// An index without a branch takes the last one.
+/// An out-of-range index selects the last branch.
 Result<Values> choose(const Call &call) {
   int64_t index = call.operand(0).at(int64_t(0)).asSigned();
   int64_t last = static_cast<int64_t>(call.operation()->getNumRegions()) - 1;

@@ -1,4 +1,4 @@
-// Ops whose result shape is computed by the program.
+// Ops whose result shape is computed at run time.
 #include "evaluation/rearrangement.h"
 #include "interpreter/convolution.h"
 #include "interpreter/gather.h"
@@ -29,7 +29,7 @@ Result<Values> dynamicBroadcastInDim(const Call &call) {
 
 Result<Values> dynamicReshape(const Call &call) {
   TORCHERE_ASSIGN(Index shape, shapeOperand(call, 1));
-  // Through an empty tensor, whose creation checks that the sizes can be multiplied.
+  // Creates an empty tensor to check that the product of the sizes does not overflow.
   TORCHERE_ASSIGN(Tensor result, Tensor::create(ElementType::Bool, shape));
   const Tensor &operand = call.operand(0);
   if (result.count() != operand.count())

@@ -13,7 +13,7 @@ namespace {
 using Complex = std::complex<double>;
 using Line = std::vector<Complex>;
 
-/// The transform of a line by halves where its length is even, else by the definition.
+/// The transform of a line: by halves if its length is even, otherwise by the definition.
 Line transform(const Line &line, double direction) {
   size_t size = line.size();
   Line result(size);
@@ -44,12 +44,12 @@ Line transform(const Line &line, double direction) {
   return result;
 }
 
-/// Numbers with a shape, transformed along one dimension after the other.
+/// Numbers with a shape, transformed along one dimension after another.
 struct Grid {
   Index shape;
   Line numbers;
 
-  /// Replaces each line along the dimension by `function` of it, which gives lines of `size`.
+  /// Replaces each line along the dimension by `function` of it, which returns lines of length `size`.
   template <class Function> void mapLines(size_t dimension, int64_t size, Function function) {
     Grid result{shape, {}};
     result.shape[dimension] = size;
@@ -77,8 +77,7 @@ Line inverse(const Line &line) {
   return result;
 }
 
-/// The whole spectrum of a real line, of which `half` is the first half. The imaginary parts of what must be
-/// real do not count.
+/// The full spectrum of a real line, given its first half. Imaginary parts that must be zero are ignored.
 Line completeSpectrum(Line half, size_t size) {
   Line line(size);
   for (size_t index = 0; index < size; ++index)

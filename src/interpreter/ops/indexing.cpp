@@ -13,13 +13,13 @@ Result<Values> sliceOf(const Call &call) {
                          call.integers("strides")));
 }
 
-/// An integer that an index can be made of: what is larger than any index stays so.
+/// An integer as an index; values beyond any index saturate.
 int64_t asIndex(const Element &element) {
   bool isHuge = isUnsigned(element.type()) && element.asSigned() < 0;
   return isHuge ? std::numeric_limits<int64_t>::max() : element.asSigned();
 }
 
-/// The scalar operands from `first` on, moved so that a part of the given sizes lies inside the shape.
+/// The scalar operands from `first` on, clamped so that a slice of the given sizes lies inside the shape.
 Index clampedStart(const Call &call, size_t first, IndexView shape, IndexView sizes) {
   Index start;
   for (size_t dimension = 0; dimension < shape.size(); ++dimension)
@@ -53,7 +53,7 @@ Result<Values> gather(const Call &call) {
   return gatherBy(call, call.integers("slice_sizes"));
 }
 
-/// Slices of the operand along one dimension, at the indices; the first `batch_dims` dimensions go together.
+/// Slices of the operand along one dimension, at the indices; the first `batch_dims` dimensions are matched.
 Result<Values> torchIndexSelect(const Call &call) {
   const Tensor &operand = call.operand(0), &indices = call.operand(1);
   auto dimension = static_cast<size_t>(call.integer("dim"));
@@ -62,7 +62,7 @@ Result<Values> torchIndexSelect(const Call &call) {
   Index shape(sizes.begin(), sizes.begin() + dimension);
   shape.insert(shape.end(), indexSizes.begin() + batch, indexSizes.end());
   shape.insert(shape.end(), sizes.begin() + dimension + 1, sizes.end());
-  size_t picked = indexSizes.size() - batch; // dimensions of the result that the indices give
+  size_t picked = indexSizes.size() - batch; // dimensions of the result that come from the indices
   Index from, at;
   Status status;
   auto result = take(operand, shape, [&](IndexView index) {

@@ -1,4 +1,4 @@
-// The interpreter dialect's ops, and the assertion about what one of them wrote.
+// The interpreter dialect's ops, and the assertion about a probe's output.
 #include "interpreter/call.h"
 #include "interpreter/evaluator.h"
 
@@ -16,7 +16,7 @@ namespace {
 Result<Values> print(const Call &call) {
   std::string text = call.operand(0).text() + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout); // before results that others write
+  std::fflush(stdout); // before other code prints results
   return call.values();
 }
 
@@ -37,7 +37,7 @@ Result<std::filesystem::path> probeFile(const Call &call, int64_t iteration) {
   return std::filesystem::path(directory) / fmt::format("{}_{}.npy", probe, iteration);
 }
 
-/// Beside the file, index.csv says which probe wrote what.
+/// Next to the file, index.csv records which probe wrote which file.
 Result<Values> probe(const Call &call) {
   const Tensor &operand = call.operand(0);
   std::string id = call.string("probe_id");

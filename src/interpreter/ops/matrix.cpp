@@ -15,7 +15,7 @@ class Matrix {
 public:
   Matrix(int64_t rows, int64_t columns)
       : columnCount(columns), numbers(static_cast<size_t>(rows * columns)), rowCount(rows) {}
-  /// The matrix of a batch, in a tensor whose last dimensions are rows and columns.
+  /// One matrix of a batch, in a tensor whose last two dimensions are rows and columns.
   Matrix(const Tensor &tensor, int64_t batch)
       : Matrix(tensor.shape()[tensor.rank() - 2], tensor.shape()[tensor.rank() - 1]) {
     for (int64_t position = 0; position < rowCount * columnCount; ++position)
@@ -39,7 +39,7 @@ public:
         result.at(column, row) = isConjugate ? std::conj(at(row, column)) : at(row, column);
     return result;
   }
-  /// A matrix of this size with the same number everywhere.
+  /// A matrix of this size, filled with one number.
   Matrix filled(Complex number) const {
     Matrix result(rowCount, columnCount);
     result.numbers.assign(numbers.size(), number);
@@ -64,8 +64,8 @@ int64_t matrixCount(const Tensor &tensor) {
   return elementCount(IndexView(tensor.shape()).first(tensor.shape().size() - 2));
 }
 
-/// The lower triangle L with L L^H equal to the matrix, of which only the lower triangle is read. All NaN
-/// when the matrix turns out not to be positive definite.
+/// The lower triangle L with L L^H equal to the matrix, whose lower triangle is read. All NaN if the matrix
+/// is not positive definite.
 Matrix factorize(const Matrix &matrix) {
   int64_t size = matrix.rows();
   Matrix lower(size, size);
@@ -97,7 +97,8 @@ Result<Values> cholesky(const Call &call) {
   return Values{std::move(result)};
 }
 
-/// Solves `triangle * x = right` in place, by substitution from the side where the triangle has one number.
+/// Solves `triangle * x = right` in place, by substitution from the side where the triangle's row has one
+/// element.
 void substitute(const Matrix &triangle, bool isLower, bool isUnit, Matrix &right) {
   int64_t size = triangle.rows();
   for (int64_t column = 0; column < right.columns(); ++column)

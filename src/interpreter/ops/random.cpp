@@ -47,12 +47,12 @@ Result<Values> rngBitGenerator(const Call &call) {
   return Values{std::move(next), std::move(output)};
 }
 
-/// In [0, 1), of 53 random bits.
+/// In [0, 1), from 53 random bits.
 double fraction(uint64_t bits) {
   return std::ldexp(static_cast<double>(bits >> 11), -53);
 }
 
-/// In [a, b); a where that is empty.
+/// In [a, b); a if that interval is empty.
 Element uniform(const Element &a, const Element &b, uint64_t bits) {
   if (isFloat(a.type())) {
     double least = a.asDouble(), span = b.asDouble() - least;
@@ -63,14 +63,14 @@ Element uniform(const Element &a, const Element &b, uint64_t bits) {
   return span == 0 ? a : Element::integer(a.type(), a.asUnsigned() + bits % span);
 }
 
-/// With mean a and standard deviation b, by Box and Muller's transform of two uniform numbers.
+/// With mean a and standard deviation b, by the Box-Muller transform of two uniform numbers.
 Element normal(const Element &a, const Element &b, uint64_t bits, uint64_t otherBits) {
   double radius = std::sqrt(-2 * std::log(1 - fraction(bits)));
   double number = radius * std::cos(2 * std::numbers::pi * fraction(otherBits));
   return Element::number(a.type(), a.asDouble() + b.asDouble() * number);
 }
 
-/// The same numbers in each run, others for each op that a run comes to.
+/// The same numbers in every run, but different ones each time an op is executed.
 Result<Values> rng(const Call &call) {
   Element a = call.operand(0).at(int64_t(0)), b = call.operand(1).at(int64_t(0));
   bool isNormal = call.attribute<stablehlo::RngDistributionAttr>("rng_distribution").getValue() ==

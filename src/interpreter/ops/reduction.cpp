@@ -1,4 +1,4 @@
-// Ops that apply a computation of scalars: reductions, windowed or not, and map.
+// Ops that apply a scalar computation: reductions, windowed or not, and map.
 #include "interpreter/reducer.h"
 #include "interpreter/sliding_window.h"
 
@@ -61,7 +61,7 @@ Result<Values> reduceWindow(const Call &call) {
   Status status;
   Index source(shape.size());
   std::vector<Element> values;
-  // What lies in the padding counts as the initial value, which the accumulator has already.
+  // Padding counts as the initial value, which the accumulator already holds.
   forEachIndex(shape, [&](IndexView index, int64_t position) {
     forEachIndex(window.sizes, [&](IndexView offset, int64_t) {
       if (!status || !window.locate(inputs[0].shape(), index, offset, source))
@@ -74,8 +74,8 @@ Result<Values> reduceWindow(const Call &call) {
   return toValues(std::move(results));
 }
 
-/// The position in the operand of the element that the `select` region picks in a window; -1 when the window
-/// lies in the padding.
+/// The position in the operand of the element that the `select` region picks in a window; -1 if the window
+/// lies entirely in the padding.
 Result<int64_t> selectInWindow(const Reducer &select, const SlidingWindow &window, const Tensor &operand,
                                IndexView index) {
   int64_t picked = -1;
@@ -99,12 +99,12 @@ Result<int64_t> selectInWindow(const Reducer &select, const SlidingWindow &windo
   return picked;
 }
 
-/// Each element of source goes to where its window's picked element is.
+/// Each element of source goes to the position picked in its window.
 Result<Values> selectAndScatter(const Call &call) {
   const Tensor &operand = call.operand(0), &source = call.operand(1);
   SlidingWindow window = windowOf(call);
   size_t rank = operand.shape().size();
-  if (window.sizes.empty() && rank != 0) { // optional: the window is one element
+  if (window.sizes.empty() && rank != 0) { // the attribute is optional: the window is one element
     window.sizes.assign(rank, 1);
     window.strides = call.integers("window_strides", rank, 1);
     window.padding = call.integers("padding", 2 * rank, 0);

@@ -1,4 +1,4 @@
-// scatter: slices at computed indices combined with updates.
+// scatter: combines slices at computed indices with updates.
 #include "interpreter/gather.h"
 #include "interpreter/reducer.h"
 #include "stablehlo/dialect.h"
@@ -7,7 +7,7 @@ namespace torchere::interpreter {
 
 namespace {
 
-/// Updates outside the operand are left out.
+/// Updates outside the operand are skipped.
 Result<Values> scatter(const Call &call) {
   size_t count = (call.operandCount() - 1) / 2;
   const Tensor &indices = call.operand(count);

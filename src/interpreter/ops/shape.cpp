@@ -14,7 +14,7 @@ Result<Values> constant(const Call &call) {
   TORCHERE_ASSIGN(Tensor result, tensorOf(value));
   if (result.type() == type)
     return Values{std::move(result)};
-  // The integers of a quantized constant may be written without the sign that its type gives them.
+  // The integers of a quantized constant may be written without the signedness that its type implies.
   auto asStored = [=](const Element &element) { return Element::integer(type, element.asUnsigned()); };
   return oneResult(mapElements(result, type, asStored));
 }
@@ -69,7 +69,7 @@ Result<Values> getDimensionSize(const Call &call) {
   return Values{Tensor::scalar(Element::integer(ElementType::I32, static_cast<uint64_t>(size)))};
 }
 
-/// Cuts the dimension off. What lies beyond its declared bound does not exist, so that it cannot grow.
+/// Truncates the dimension. It cannot grow: nothing exists beyond the declared bound.
 Result<Values> setDimensionSize(const Call &call) {
   const Tensor &operand = call.operand(0);
   int64_t dimension = call.integer("dimension"), size = call.operand(1).at(int64_t(0)).asSigned();

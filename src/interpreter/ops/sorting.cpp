@@ -1,4 +1,4 @@
-// sort: tensors sorted together along one dimension.
+// sort: sorts tensors together along one dimension.
 #include "evaluation/memory.h"
 #include "interpreter/reducer.h"
 
@@ -9,8 +9,8 @@ namespace torchere::interpreter {
 
 namespace {
 
-/// Sorts positions along one line of the tensors by merging, which needs nothing of the comparator: it may
-/// contradict itself, or fail.
+/// Sorts positions along one line of the tensors by merging, which assumes nothing about the comparator: it
+/// may contradict itself, or fail.
 class LineSorter {
 public:
   LineSorter(const Reducer &comparator, const std::vector<Tensor> &inputs)
@@ -28,7 +28,7 @@ public:
     for (int64_t &position : positions) {
       bool takesRight = fromLeft == left.size();
       if (!takesRight && fromRight < right.size()) {
-        // Equal elements stay in order: the right one is taken only when it comes first.
+        // Equal elements keep their order: the right one is taken only if it comes first.
         TORCHERE_ASSIGN(takesRight, comesBefore(right[fromRight], left[fromLeft]));
       }
       position = takesRight ? right[fromRight++] : left[fromLeft++];
@@ -62,7 +62,7 @@ Result<Values> sort(const Call &call) {
     return call.values();
   int64_t dimension = call.attribute("dimension") ? call.integer("dimension") : -1;
   dimension += dimension < 0 ? inputs[0].rank() : 0;
-  Index lines = shape; // one element for each line
+  Index lines = shape; // one element per line
   lines[dimension] = std::min<int64_t>(shape[dimension], 1);
   int64_t stride = elementCount(IndexView(shape).subspan(dimension + 1));
   Reducer comparator(call, 0);

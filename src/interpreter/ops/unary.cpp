@@ -23,7 +23,7 @@ Result<Values> reduceElementPrecision(const Call &call) {
   }));
 }
 
-/// A tensor's elements as one string of bits, the lowest of each element first.
+/// A tensor's elements as one string of bits, each element's lowest bit first.
 class BitString {
 public:
   BitString(ElementType type, std::span<std::byte> bytes)
@@ -42,8 +42,8 @@ private:
   std::span<std::byte> bytes;
 };
 
-/// The last dimension of the type with fewer bits counts the parts of one element of the other, the lowest
-/// first.
+/// In the type with fewer bits, the last dimension counts the parts of one element of the other type, the
+/// lowest first.
 Result<Values> bitcastConvert(const Call &call) {
   TORCHERE_ASSIGN(ElementType type, call.resultType());
   Tensor operand = call.operand(0);
@@ -69,7 +69,7 @@ template <UnaryFunction function> Result<Values> unary(const Call &call) {
   return oneResult(mapElements(call.operand(0), type, function));
 }
 
-/// An evaluation for each row of the table of functions.
+/// One evaluation for each row of the function table.
 template <size_t... row> void addFunctions(EvaluationTable &table, std::index_sequence<row...>) {
   (table.addComputation(unaryFunctions[row].op, unary<unaryFunctions[row].function>), ...);
 }
@@ -81,8 +81,8 @@ void addUnary(EvaluationTable &table) {
   table.add("stablehlo.bitcast_convert", bitcastConvert);
   table.add("stablehlo.convert", convertElements);
   table.addComputation("stablehlo.reduce_precision", reduceElementPrecision);
-  // Numbers become quantized ones, and the reverse, around each computation with them: there is no more to
-  // do.
+  // Computations are given numbers in place of quantized values, and their results are quantized: nothing
+  // else is left to do.
   table.addComputation("stablehlo.uniform_dequantize", passOn);
   table.addComputation("stablehlo.uniform_quantize", passOn);
 }

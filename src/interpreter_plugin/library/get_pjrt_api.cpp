@@ -1,4 +1,4 @@
-// libtorchere_interpreter.so: the interpreter under the name by which PJRT's clients look for a plugin.
+// libtorchere_interpreter.so: exports the interpreter under the name that PJRT clients look up.
 #include "interpreter_plugin/api.h"
 
 extern "C" __attribute__((visibility("default"))) const torchere::pjrt::Api *GetPjrtApi() {

@@ -20,7 +20,7 @@ mlir::Value hardtanh(Context &cx, const Args &args) {
   return clampBetween(self, self.constant(args.scalar("min_val")), self.constant(args.scalar("max_val")));
 }
 
-/// A row of one operand that computes in float32 for half precision.
+/// A row with one operand that computes in float32 for half precision.
 template <auto function> mlir::Value formula(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   Elements self(cx, cx.convert(args.tensor("self"), computeType(dtype)));
@@ -47,7 +47,7 @@ Elements hardSwish(const Elements &x) {
   return x * hardSigmoid(x);
 }
 
-/// log(1 + exp(x)), from the larger of x and 0.
+/// log(1 + exp(x)), computed from the larger of x and 0.
 Elements logOfOnePlusExp(const Elements &x) {
   return maximum(x, 0.0) + log1p(exp(-abs(x)));
 }
@@ -93,7 +93,7 @@ mlir::Value parametricRelu(Context &cx, const Args &args) {
   return (self > 0.0).select(self, self * Elements(cx, toResultShape(cx, args.tensor("weight"), dtype)));
 }
 
-/// One weight for all, or one for each channel (axis 1).
+/// One weight for all channels, or one for each (axis 1).
 mlir::Value parametricReluOverChannels(Context &cx, const Args &args) {
   Elements self(cx, args.tensor("self"));
   mlir::Value weight = args.tensor("weight");

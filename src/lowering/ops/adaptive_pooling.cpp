@@ -46,7 +46,7 @@ mlir::Value averagingMatrix(Context &cx, Dim in, Dim out, DType dtype) {
   return cx.select(isInside, share, cx.fullLike(0.0, share));
 }
 
-/// Averages one axis in `out` bins by a product with the averaging matrix.
+/// Averages one axis into `out` bins by a product with the averaging matrix.
 mlir::Value averageAxis(Context &cx, mlir::Value value, int64_t axis, Dim out) {
   mlir::Value matrix = averagingMatrix(cx, cx.size(value, axis), out, Context::dtype(value));
   mlir::Value product = cx.dotGeneral(value, matrix, /*batch=*/0, axis, 1); // the bins come last

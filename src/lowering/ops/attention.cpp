@@ -1,4 +1,4 @@
-// Scaled dot-product attention: one function where an export asks for it as a composite, else in place.
+// Scaled dot-product attention.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/softmax.h"
@@ -11,7 +11,7 @@ namespace torchere::lowering {
 
 namespace {
 
-/// [..., heads, L, E] with one key head for several query heads: each key head is repeated in place.
+/// [..., heads, L, E] with several query heads for each key head: key heads are repeated consecutively.
 Result<mlir::Value> repeatHeads(Context &cx, mlir::Value value, Dim heads) {
   Dims shape = cx.shape(value);
   size_t axis = shape.size() - 3;

@@ -8,7 +8,7 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-/// Whether a remainder is not zero and has another sign than the divisor: where floor and truncation differ.
+/// Whether a remainder is nonzero and its sign differs from the divisor's: where floor and truncation differ.
 mlir::Value roundsTowardsZero(Context &cx, mlir::Value remainder, mlir::Value divisor) {
   mlir::Value zero = cx.fullLike(int64_t{0}, divisor);
   mlir::Value hasRemainder = cx.compare(Direction::NE, remainder, zero);
@@ -17,8 +17,8 @@ mlir::Value roundsTowardsZero(Context &cx, mlir::Value remainder, mlir::Value di
   return cx.elementwise<stablehlo::AndOp>({hasRemainder, signsDiffer});
 }
 
-/// Python's floor division. For floats as torch defines it (c10::div_floor_floating): from the exact
-/// remainder, so that 1 // 0.1 is 9; division by zero gives what `/` gives.
+/// Python's floor division. For floats as torch defines it (c10::div_floor_floating), from the exact
+/// remainder: 1 // 0.1 is 9. Division by zero gives the same as `/`.
 mlir::Value floorDivide(Context &cx, mlir::Value a, mlir::Value b) {
   mlir::Value remainder = cx.elementwise<stablehlo::RemOp>({a, b});
   mlir::Value adjust = roundsTowardsZero(cx, remainder, b);
@@ -101,7 +101,7 @@ mlir::Value power(Context &cx, const Args &args) {
   return cx.elementwise<stablehlo::PowOp>({self, exponent});
 }
 
-/// fmax and fmin: of a number and a NaN, the number.
+/// fmax and fmin: given a number and a NaN, they return the number.
 template <class Op> mlir::Value ignoringNan(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value a = toResultShape(cx, args.tensor("self"), dtype);

@@ -6,7 +6,7 @@ namespace torchere::lowering {
 
 namespace {
 
-/// The bits that leave are gone; the shift counts are those of torch, which takes negative ones as too large.
+/// Bits that are shifted out are lost. Shift counts are torch's: a negative one counts as too large.
 template <class Signed, class Unsigned> Result<mlir::Value> shift(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   const DTypeInfo &info = dtypeInfo(dtype);
@@ -20,7 +20,7 @@ template <class Signed, class Unsigned> Result<mlir::Value> shift(Context &cx, c
 constexpr auto shiftLeft = shift<stablehlo::ShiftLeftOp, stablehlo::ShiftLeftOp>;
 constexpr auto shiftRight = shift<stablehlo::ShiftRightArithmeticOp, stablehlo::ShiftRightLogicalOp>;
 
-/// The three orders of tensors and numbers of an op.
+/// An op's variants: tensor with tensor, tensor with number, number with tensor.
 template <class Function> void addShift(OpTable &table, const std::string &name, Function function) {
   table.add("aten::bitwise_" + name + "_shift.Tensor(Tensor self, Tensor other) -> Tensor", function);
   table.add("aten::bitwise_" + name + "_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", function);

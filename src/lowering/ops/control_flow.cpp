@@ -8,7 +8,7 @@ namespace torchere::lowering {
 
 namespace {
 
-/// A value that goes into or comes out of a graph as a tensor; numbers get `dtype`. Null for what is none.
+/// A value that enters or leaves a graph, as a tensor; numbers get `dtype`. Null if it is neither.
 mlir::Value asTensor(Context &cx, const Argument &argument, DType dtype) {
   if (const mlir::Value *value = argument.as<mlir::Value>())
     return *value;
@@ -29,8 +29,8 @@ std::string print(mlir::Type type) {
   return text;
 }
 
-/// The values as tensors of the types that the program gives the op's results. `what` is what they are:
-/// "output" of a graph, or "carried value" of a loop.
+/// The values as tensors of the types that the program declares for the op's results. `what` describes them
+/// in errors: "output" of a graph, or "carried value" of a loop.
 Result<Values> asResults(Context &cx, const std::vector<Argument> &values, std::string_view what,
                          std::string_view of) {
   if (values.size() != cx.resultCount())
@@ -57,7 +57,7 @@ mlir::Value asPredicate(Context &cx, mlir::Value value) {
   return cx.reshape(cx.convert(value, DType::Bool), {});
 }
 
-/// What one of two graphs makes of the operands.
+/// The outputs of one of two graphs for the operands.
 Result<Values> branch(Context &cx, const Args &args) {
   mlir::OperationState operation(cx.loc(), stablehlo::IfOp::getOperationName());
   operation.addOperands(asPredicate(cx, args.tensor("pred")));
@@ -74,8 +74,8 @@ Result<Values> branch(Context &cx, const Args &args) {
   return Values(op->result_begin(), op->result_end());
 }
 
-/// What the body makes of the carried values, repeated for as long as the condition gives true. The further
-/// inputs are the same in every round: the regions use them from outside.
+/// The carried values after repeating the body while the condition is true. Additional inputs are the same in
+/// every iteration: the regions capture them.
 Result<Values> loop(Context &cx, const Args &args) {
   TORCHERE_ASSIGN(Values carried, asResults(cx, args.list("carried_inputs"), "carried value", "the loop"));
   mlir::OperationState operation(cx.loc(), stablehlo::WhileOp::getOperationName());

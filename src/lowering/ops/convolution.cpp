@@ -16,8 +16,8 @@ struct Convolution {
   int64_t groups = 1;
 };
 
-/// [groups * in, out, k...] -> [in, groups * out, k...], the order that a grouped kernel with its input axis
-/// first has.
+/// [groups * in, out, k...] -> [in, groups * out, k...], the layout of a grouped kernel whose input axis
+/// comes first.
 mlir::Value groupedTransposedKernel(Context &cx, mlir::Value weight, int64_t groups) {
   if (groups == 1)
     return weight;
@@ -37,7 +37,7 @@ struct Padding {
   Dims low, high;
 };
 
-/// A transposed convolution is one of the stretched input with the mirrored kernel.
+/// A transposed convolution is a convolution of the dilated input with the reversed kernel.
 Padding paddingOf(Context &cx, const Convolution &convolution, bool isTransposed) {
   Padding padding;
   Dims kernel = cx.shape(convolution.weight);
@@ -55,7 +55,7 @@ Padding paddingOf(Context &cx, const Convolution &convolution, bool isTransposed
   return padding;
 }
 
-/// An attribute where the padding is known, else an operand.
+/// An attribute if the padding is static, otherwise an operand.
 mlir::Value createConvolution(Context &cx, mlir::Type type, mlir::ValueRange operands, const Padding &padding,
                               llvm::SmallVector<mlir::NamedAttribute> attributes) {
   Integers low, high;

@@ -1,4 +1,4 @@
-// Ops that make tensors of numbers, and conversions of dtype.
+// Ops that create tensors from numbers, and conversions of dtype.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -16,7 +16,7 @@ mlir::Value fullOf(Context &cx, const Args &args) {
   return cx.broadcastTo(numberOperand(cx, args, name, type.dtype), type.shape);
 }
 
-/// What is written over a whole tensor, of which only the shape and the dtype count.
+/// A copy over a whole tensor, of which only the shape and the dtype matter.
 mlir::Value copied(Context &cx, const Args &args) {
   return toResultShape(cx, args.tensor("src"), cx.resultType().dtype);
 }
@@ -70,7 +70,7 @@ void addCreation(OpTable &table) {
   table.add("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " TORCHERE_TENSOR_OPTIONS
             ") -> Tensor",
             fullOf);
-  // What torch leaves undefined is 0.
+  // Contents that torch leaves uninitialized are 0.
   table.add("aten::empty.memory_format(SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS
             ", MemoryFormat? memory_format=None) -> Tensor",
             filled<0>);

@@ -1,4 +1,4 @@
-// Diagonals of matrices, and the triangles on either side.
+// Diagonals and triangles of matrices.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-/// Keeps the elements whose column compares so with row + diagonal, and clears the others.
+/// Keeps the elements whose column compares in this way with row + diagonal, and clears the others.
 template <Direction direction> mlir::Value triangle(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   Dims shape = cx.shape(self);
@@ -23,7 +23,7 @@ template <Direction direction> mlir::Value triangle(Context &cx, const Args &arg
   return cx.select(cx.broadcastTo(keeps, shape), self, cx.fullLike(int64_t{0}, self));
 }
 
-/// The elements [i + below, i + above] of the two axes; they come last in the slices' shape.
+/// The elements [i + below, i + above] of the two axes, which come last in the slices' shape.
 Result<Placement> diagonalPlacement(Context &cx, const Args &args, mlir::Value self, Dim length) {
   TORCHERE_ASSIGN(int64_t first, cx.axis(args.integer("dim1"), Context::rank(self)));
   TORCHERE_ASSIGN(int64_t second, cx.axis(args.integer("dim2"), Context::rank(self)));
@@ -35,7 +35,7 @@ Result<Placement> diagonalPlacement(Context &cx, const Args &args, mlir::Value s
     return cx.elementwise<stablehlo::AddOp>({steps, cx.fullLike(start, steps)});
   };
   Values columns = {from(std::max<int64_t>(-offset, 0)), from(std::max<int64_t>(offset, 0))};
-  if (first > second) // axes are given in order
+  if (first > second) // axes must be ascending
     std::swap(columns[0], columns[1]);
   return Placement{cx.concatenate(columns, 1),
                    {std::min(first, second), std::max(first, second)},

@@ -1,4 +1,4 @@
-// The error function, its complement, and gelu, which is made of it.
+// The error function, its complement, and gelu, which is based on it.
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
@@ -15,8 +15,8 @@ Elements operand(Context &cx, const Args &args) {
   return {cx, cx.convert(args.tensor("self"), computeType(cx.resultType().dtype))};
 }
 
-/// x times the normal distribution up to x; erfc keeps the digits that 1 + erf would lose where x is
-/// negative.
+/// x times the normal distribution function of x; erfc keeps the digits that 1 + erf would lose for negative
+/// x.
 Elements exactGelu(const Elements &x) {
   return 0.5 * x * (x * -std::sqrt(0.5)).apply<chlo::ErfcOp>();
 }

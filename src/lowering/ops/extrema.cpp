@@ -1,4 +1,4 @@
-// Where the extreme elements are: argmax and argmin, and max and min along a dimension with their indices.
+// Positions of extreme elements: argmax and argmin, and max and min along a dimension with their indices.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -9,11 +9,11 @@ namespace {
 using Direction = stablehlo::ComparisonDirection;
 
 struct Extreme {
-  mlir::Value value; ///< without the axis
+  mlir::Value value; ///< the axis is reduced away
   mlir::Value index; ///< i64
 };
 
-/// The extreme element along an axis and the first index where it stands; NaN counts as the extreme, as in
+/// The extreme element along an axis, and the first index where it occurs. NaN counts as extreme, as in
 /// torch.
 template <class Op> Extreme extremeAlong(Context &cx, mlir::Value value, mlir::Value initial, int64_t axis) {
   Dims shape = cx.shape(value);
@@ -28,7 +28,7 @@ template <class Op> Extreme extremeAlong(Context &cx, mlir::Value value, mlir::V
   return {extreme, cx.reduceWith<stablehlo::MinOp>(candidates, none, {axis})};
 }
 
-/// `max` or `min` as Op, over values of the row's own dtype.
+/// `max` or `min` as Op, on values of the row's own dtype.
 template <class Op> mlir::Value initialOf(Context &cx, mlir::Value value) {
   mlir::Type element = Context::elementType(value);
   return std::is_same_v<Op, stablehlo::MaxOp> ? cx.lowest(element) : cx.highest(element);

@@ -1,4 +1,4 @@
-// Ops that read elements at the places that index tensors name: gather and index.
+// Ops that read elements at the positions given by index tensors: gather and index.
 #include "lowering/index_list.h"
 #include "lowering/op_table.h"
 
@@ -12,11 +12,11 @@ Result<mlir::Value> gather(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   mlir::Value index = args.tensor("index");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
-  if (Context::rank(self) == 0) // index is 0, in one element or in none
+  if (Context::rank(self) == 0) // index is 0, in one element or none
     return cx.broadcastTo(self, cx.shape(index));
   if (Context::rank(index) == 0)
     index = cx.reshape(index, {Dim(1)});
-  if (Context::rank(index) != Context::rank(self)) // torch allows it where there is nothing to take
+  if (Context::rank(index) != Context::rank(self)) // torch allows it if there is nothing to gather
     return cx.full(int64_t{0}, Context::dtype(self), cx.resultType().shape);
   return cx.reshape(gatherSlices(cx, self, elementsAlong(cx, index, axis)), cx.resultType().shape);
 }

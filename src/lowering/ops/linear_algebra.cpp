@@ -45,7 +45,7 @@ mlir::Value baddbmm(Context &cx, const Args &args) {
                                     /*rhsAxis=*/1));
 }
 
-/// input [..., in] with weight [out, in] (or [in]) gives [..., out] (or [...]).
+/// input [..., in] and weight [out, in] (or [in]) give [..., out] (or [...]).
 mlir::Value linear(Context &cx, const Args &args) {
   mlir::Value input = args.tensor("input");
   mlir::Value weight = args.tensor("weight");

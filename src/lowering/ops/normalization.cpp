@@ -11,7 +11,7 @@ namespace {
 
 struct Moments {
   mlir::Value centered; ///< value - mean
-  mlir::Value mean;     ///< without the reduced axes, as is the variance
+  mlir::Value mean;     ///< the axes are reduced away, as in the variance
   mlir::Value variance; ///< of the population (divided by the count)
   mlir::Value count;    ///< 0-d
 };
@@ -49,7 +49,7 @@ mlir::Value scaleAndShift(Context &cx, const Args &args, mlir::Value value) {
   return value;
 }
 
-/// (input - mean) * rsqrt(variance + eps) with given statistics, one a channel.
+/// (input - mean) * rsqrt(variance + eps) with given statistics, one value per channel.
 mlir::Value normalizeBy(Context &cx, const Args &args, mlir::Value input, mlir::Value mean,
                         mlir::Value variance) {
   DType dtype = Context::dtype(input);
@@ -58,7 +58,7 @@ mlir::Value normalizeBy(Context &cx, const Args &args, mlir::Value input, mlir::
   return cx.elementwise<stablehlo::MulOp>({centered, overChannels(cx, scale, input)});
 }
 
-/// Inference: the saved statistics of the result are empty, as torch's CPU kernel gives them.
+/// Inference: the saved statistics in the result are empty, as in torch's CPU kernel.
 Values batchNormInference(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value input = cx.convert(args.tensor("input"), computeType(dtype));
@@ -70,7 +70,7 @@ Values batchNormInference(Context &cx, const Args &args) {
   return results;
 }
 
-/// The axes that one channel's statistics are taken over: all but axis 1.
+/// The axes that a channel's statistics are computed over: all but axis 1.
 Integers axesOfChannel(mlir::Value input) {
   Integers axes;
   for (int64_t axis = 0; axis < Context::rank(input); ++axis)
@@ -106,7 +106,7 @@ mlir::Value updateRunning(Context &cx, mlir::Value running, mlir::Value batch, d
       {kept, cx.elementwise<stablehlo::MulOp>({batch, cx.fullLike(momentum, batch)})});
 }
 
-/// Training gives the running statistics updated, the variance unbiased; inference gives them as they are.
+/// Training returns updated running statistics, with the unbiased variance; inference returns them unchanged.
 Values batchNormFunctional(Context &cx, const Args &args) {
   if (!args.boolean("training")) {
     Values results = batchNormInference(cx, args);
@@ -132,7 +132,7 @@ Values batchNormFunctional(Context &cx, const Args &args) {
   return results;
 }
 
-/// Without running statistics: always the batch's own.
+/// Without running statistics: always uses the batch's own.
 Values batchNormNoStatistics(Context &cx, const Args &args) {
   return normalizeBatch(cx, args).results;
 }
@@ -147,7 +147,7 @@ struct LayerNormalized {
   mlir::Value output;
   mlir::Value mean;
   mlir::Value reciprocalDeviation;
-  Dims statisticsShape; ///< as the op gives them: normalized axes with size 1
+  Dims statisticsShape; ///< in the op's form: normalized axes have size 1
 };
 
 LayerNormalized normalizeLayer(Context &cx, const Args &args) {
@@ -180,7 +180,7 @@ Values nativeLayerNorm(Context &cx, const Args &args) {
   return {result.output, statistic(result.mean, 1), statistic(result.reciprocalDeviation, 2)};
 }
 
-/// input * rsqrt(mean(input * input) + eps); without an eps, that of the dtype.
+/// input * rsqrt(mean(input * input) + eps); the default eps is that of the dtype.
 mlir::Value rmsNorm(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   DType compute = computeType(dtype);

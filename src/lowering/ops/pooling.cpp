@@ -11,13 +11,13 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-/// A pooling op's windows, and what its input needs around it beyond their own padding.
+/// A pooling op's windows, and the extra padding that they need beyond their own.
 struct Pooling {
   Window window;
-  Dims extra; ///< after each spatial dimension: with ceil_mode, so that the last, cut off window counts
+  Dims extra; ///< after each spatial dimension: with ceil_mode, for the last, partial window
 };
 
-/// How far the last window of ceil_mode reaches beyond the padded input, at least 0.
+/// How far ceil_mode's last window extends beyond the padded input, at least 0.
 Dim beyond(Context &cx, const Window &window, size_t index, Dim in, Dim out) {
   int64_t reach = window.dilation[index] * (window.size[index] - 1) + 1;
   Dim covered = cx.add(cx.multiply(cx.subtract(out, 1), window.stride[index]), reach);
@@ -70,14 +70,15 @@ template <size_t spatialRank> mlir::Value maxPool(Context &cx, const Args &args)
                                     poolingOf<spatialRank>(cx, args));
 }
 
-/// Where each element stands among the spatial dimensions, flattened.
+/// The flat index of each element within the spatial dimensions.
 mlir::Value flatPlaces(Context &cx, llvm::ArrayRef<Dim> shape, size_t spatialRank) {
   Dims spatial(shape.end() - spatialRank, shape.end());
   mlir::Value flat = cx.iota({cx.product(spatial)}, DType::I64, 0);
   return cx.broadcastTo(cx.reshape(flat, spatial), shape);
 }
 
-/// Whether a window's later find replaces the one at hand: the larger, the last NaN, the first of equals.
+/// Whether a later element of a window replaces the current one: the larger, the last NaN, the first of
+/// equals.
 mlir::Value replaces(Context &cx, mlir::ValueRange operands) {
   mlir::Value best = operands[0], bestPlace = operands[1], value = operands[2], place = operands[3];
   auto both = [&](mlir::Value a, mlir::Value b) { return cx.elementwise<stablehlo::AndOp>({a, b}); };
@@ -108,13 +109,13 @@ template <size_t spatialRank> Values maxPoolWithIndices(Context &cx, const Args 
                        });
 }
 
-/// How many elements of the padded input each window holds: ones, summed by the same windows.
+/// The number of elements of the padded input in each window: ones, summed over the same windows.
 mlir::Value windowCounts(Context &cx, mlir::Value self, const Pooling &pooling, bool countsPadding,
                          llvm::ArrayRef<int64_t> padding) {
   int64_t rank = Context::rank(self);
   mlir::Value ones = cx.fullLike(1.0, self);
   Pooling inner = pooling;
-  if (countsPadding) { // padding counts, but not what ceil_mode adds beyond it
+  if (countsPadding) { // padding counts, but not what ceil_mode adds to it
     Dims amounts(rank, Dim(0));
     for (size_t i = 0; i < padding.size(); ++i) {
       amounts[rank - padding.size() + i] = padding[i];

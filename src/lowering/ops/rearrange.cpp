@@ -9,7 +9,7 @@ namespace torchere::lowering {
 
 namespace {
 
-/// Each dimension as often as `repeats` says; the first ones may be new.
+/// Repeats each dimension as `repeats` says; leading dimensions may be new.
 mlir::Value repeat(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   Dims repeats = args.dims("repeats");
@@ -25,7 +25,7 @@ mlir::Value repeat(Context &cx, const Args &args) {
   return cx.reshape(value, cx.resultType().shape);
 }
 
-/// `a` modulo `b` as Python has it; `b` is positive, or 0 where nothing is rolled.
+/// `a` modulo `b` as in Python; `b` is positive, or 0 if there is nothing to roll.
 Dim modulo(Context &cx, Dim a, Dim b) {
   b = cx.maximum(b, 1);
   if (a.isConstant() && b.isConstant())
@@ -36,7 +36,7 @@ Dim modulo(Context &cx, Dim a, Dim b) {
   return remainder(cx.add(remainder(a), b));
 }
 
-/// Elements that leave at the end come in again at the start.
+/// Elements that leave at the end re-enter at the start.
 mlir::Value rollAxis(Context &cx, mlir::Value value, int64_t axis, Dim shift) {
   Dims shape = cx.shape(value);
   Dim start = modulo(cx, cx.subtract(0, shift), shape[axis]);
@@ -65,7 +65,7 @@ Result<mlir::Value> roll(Context &cx, const Args &args) {
   return self;
 }
 
-/// Windows along a dimension, which becomes their number; what they hold comes last.
+/// Windows along a dimension, which becomes their count; their elements form the last dimension.
 Result<mlir::Value> unfold(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   const Dims &shape = cx.resultType().shape;

@@ -1,5 +1,5 @@
-// Recurrent layers: LSTM, GRU and plain RNN, each direction of a layer as one loop over the steps, so that
-// the program's size does not depend on their number.
+// Recurrent layers: LSTM, GRU and plain RNN. Each direction of a layer is one loop over the steps, so the
+// program's size does not depend on the number of steps.
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
@@ -10,7 +10,7 @@ namespace torchere::lowering {
 
 namespace {
 
-/// One direction of one layer. Weights have the gates' rows one after the other.
+/// One direction of one layer. Weights contain the gates' rows, one gate after the other.
 struct Direction {
   mlir::Value inputWeight;  ///< [gates * H, I]
   mlir::Value hiddenWeight; ///< [gates * H, H], or [gates * H, P] with a projection
@@ -20,8 +20,8 @@ struct Direction {
   bool isReversed = false;
 };
 
-/// The next state from the step's input [N, gates * H], the state (its first tensor is the output) and the
-/// weights that take part in every step.
+/// The next state, from the step's input [N, gates * H], the state (whose first tensor is the output) and the
+/// weights that are used in every step.
 using Cell = llvm::function_ref<Values(mlir::Value input, const Values &state, const Values &weights)>;
 
 mlir::Value timesTransposed(Context &cx, mlir::Value value, mlir::Value weight) {
@@ -34,7 +34,7 @@ mlir::Value addBias(Context &cx, mlir::Value value, mlir::Value bias) {
   return cx.elementwise<stablehlo::AddOp>({value, cx.broadcastTo(bias, cx.shape(value))});
 }
 
-/// Part `index` of the last axis, cut into parts of `width`.
+/// Part `index` of the last axis, split into parts of `width`.
 Elements gate(Context &cx, mlir::Value gates, int64_t index, Dim width) {
   Dim start = cx.multiply(width, index);
   return {cx, cx.sliceAxis(gates, 1, start, cx.add(start, width))};
@@ -78,12 +78,12 @@ Values reluCell(Context &cx, mlir::Value input, const Values &state, const Value
   return {maximum(Elements(cx, input) + Elements(cx, timesTransposed(cx, state[0], weights[0])), 0.0)};
 }
 
-/// value[index], for a 0-d index that is computed.
+/// value[index], for a 0-d index computed at run time.
 mlir::Value rowAt(Context &cx, mlir::Value value, mlir::Value index) {
   Dims shape = cx.shape(value);
   Integers sizes = {1};
   for (const Dim &dim : llvm::drop_begin(shape)) {
-    if (!dim.isConstant()) // dynamic_slice has its sizes in an attribute
+    if (!dim.isConstant()) // dynamic_slice takes its sizes as an attribute
       return gatherSlices(cx, value, slicesAlong(cx, index, 0));
     sizes.push_back(dim.constant());
   }
@@ -105,8 +105,8 @@ mlir::Value withRowAt(Context &cx, mlir::Value value, mlir::Value row, mlir::Val
   return cx.create<stablehlo::DynamicUpdateSliceOp>(value.getType(), operands);
 }
 
-/// Runs the cell over the steps of `inputs`, [T, N, gates * H]. Gives the outputs, [T, N, H or P], and then
-/// the last state.
+/// Runs the cell over the steps of `inputs`, [T, N, gates * H]. Returns the outputs, [T, N, H or P], followed
+/// by the last state.
 Values sweep(Context &cx, mlir::Value inputs, const Values &state, const Values &weights, bool isReversed,
              Cell cell) {
   Dims shape = cx.shape(state[0]);
@@ -139,7 +139,7 @@ Values sweep(Context &cx, mlir::Value inputs, const Values &state, const Values 
   return Values(done.begin() + 2, done.begin() + stateStart + state.size());
 }
 
-/// What the op's arguments say about its layers.
+/// The layers as described by the op's arguments.
 struct Stack {
   int64_t layers = 0;
   int64_t directions = 1;
@@ -177,7 +177,7 @@ Result<Stack> stackOf(Context &cx, const Args &args, bool hasProjection) {
   return stack;
 }
 
-/// How one direction of one layer takes its input, [T, N, I], and state: gives the outputs, then the state.
+/// Runs one direction of one layer on its input, [T, N, I], and state; returns the outputs, then the state.
 using Layer = llvm::function_ref<Values(const Direction &, mlir::Value input, const Values &state)>;
 
 /// Runs the layers one after the other. `states` are tensors [layers * directions, N, width]; the results are

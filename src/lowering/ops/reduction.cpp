@@ -1,4 +1,4 @@
-// Ops that fold dimensions away: sums, means, extrema, variances, any and all.
+// Ops that reduce dimensions: sums, means, extrema, variances, any and all.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -15,7 +15,7 @@ Integers allAxes(mlir::Value value) {
   return axes;
 }
 
-/// The axes that `dim` names: an int, a list, or nothing at all, which means every axis.
+/// The axes given by `dim`: an int, a list, or None, which means all axes.
 Result<Integers> reducedAxes(Context &cx, const Args &args, mlir::Value value) {
   if (!args.has("dim") || args.isNone("dim"))
     return allAxes(value);
@@ -58,10 +58,10 @@ Result<mlir::Value> minimum(Context &cx, const Args &args) {
   return reduction<stablehlo::MinOp>(cx, args, dtype, cx.highest(cx.elementType(dtype)));
 }
 
-/// torch gives uint8 for uint8 and bool for the rest.
+/// torch returns uint8 for uint8 and bool for all other dtypes.
 template <class Op, bool neutral> Result<mlir::Value> logical(Context &cx, const Args &args) {
   const Argument::List *dims = args.has("dim") ? args.get("dim").as<Argument::List>() : nullptr;
-  if (dims && dims->empty()) // here, and not in sum, an empty list names no axis
+  if (dims && dims->empty()) // unlike in sum, an empty list here means no axes
     return cx.convert(cx.convert(args.tensor("self"), DType::Bool), cx.resultType().dtype);
   return reduction<Op>(cx, args, DType::Bool, cx.constant(neutral, DType::Bool));
 }
@@ -80,10 +80,11 @@ Result<mlir::Value> mean(Context &cx, const Args &args) {
 }
 
 struct Spread {
-  mlir::Value variance, mean; ///< in the type that is computed in, without the axes
+  mlir::Value variance, mean; ///< in the type that they are computed in, with the axes reduced away
 };
 
-/// Two passes, as torch: the mean of squared distances from the mean, over count - correction (at least 0).
+/// Two passes, as in torch: the mean of squared distances from the mean, over count - correction (at least
+/// 0).
 Result<Spread> spreadOf(Context &cx, const Args &args) {
   DType dtype = Context::dtype(args.tensor("self"));
   if (dtypeInfo(dtype).isComplex)
@@ -113,7 +114,7 @@ mlir::Value deviationOf(Context &cx, const Spread &spread, bool isRoot) {
   return isRoot ? cx.elementwise<stablehlo::SqrtOp>(spread.variance) : spread.variance;
 }
 
-/// var, or std as its root.
+/// var, or std as its square root.
 template <bool isRoot> Result<mlir::Value> variance(Context &cx, const Args &args) {
   TORCHERE_ASSIGN(Spread spread, spreadOf(cx, args));
   return asResult(cx, deviationOf(cx, spread, isRoot), 0);

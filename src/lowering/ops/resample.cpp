@@ -10,14 +10,14 @@ namespace torchere::lowering {
 
 namespace {
 
-/// One axis of an image that gets another size.
+/// One axis of an image that is resized.
 struct Axis {
   int64_t axis;
   Dim in, out;
-  std::optional<double> factor; ///< out / in as the caller gave it; else the sizes' quotient
+  std::optional<double> factor; ///< out / in if the caller gave it; otherwise the quotient of the sizes
 };
 
-/// A part of each result along an axis: an input element and what it counts.
+/// A term of each result along an axis: an input element and its weight.
 struct Tap {
   mlir::Value index;                 ///< [out], i64
   std::optional<mlir::Value> weight; ///< [out]; none: 1
@@ -40,14 +40,14 @@ Elements sizeAsFloat(Context &cx, Dim size, DType dtype) {
   return {cx, cx.sizeTensor(size, dtype)};
 }
 
-/// How far apart the samples of neighbouring results are, as a 0-d float.
+/// The distance between the samples of neighbouring results, as a 0-d float.
 mlir::Value sampleDistance(Context &cx, const Axis &axis, DType dtype) {
   if (axis.factor)
     return cx.constant(1.0 / *axis.factor, dtype);
   return sizeAsFloat(cx, axis.in, dtype) / sizeAsFloat(cx, axis.out, dtype);
 }
 
-/// The same where the first and last elements of both images are at one place; 0 for a single result.
+/// The same if the corners of both images are aligned; 0 for a single result.
 mlir::Value alignedDistance(Context &cx, const Axis &axis, DType dtype) {
   Elements steps = sizeAsFloat(cx, cx.maximum(cx.subtract(axis.out, 1), 1), dtype);
   return sizeAsFloat(cx, cx.subtract(axis.in, 1), dtype) / steps;
@@ -61,7 +61,7 @@ Elements toEach(Context &cx, mlir::Value number, const Elements &like) {
   return {cx, cx.broadcastTo(number, cx.shape(like))};
 }
 
-/// Where on the input axis each result lies, as a fraction.
+/// The position of each result on the input axis, as a fractional index.
 Elements samplePlaces(Context &cx, const Axis &axis, bool alignCorners, DType dtype) {
   Elements place = resultPlaces(cx, axis, dtype);
   if (alignCorners)
@@ -69,7 +69,7 @@ Elements samplePlaces(Context &cx, const Axis &axis, bool alignCorners, DType dt
   return (place + 0.5) * toEach(cx, sampleDistance(cx, axis, dtype), place) - 0.5;
 }
 
-/// The index of an element, held inside of the axis.
+/// The index of an element, clamped to the axis.
 mlir::Value inside(Context &cx, const Axis &axis, const Elements &place) {
   mlir::Value index = cx.convert(place, DType::I64);
   mlir::Value last = cx.broadcastTo(cx.sizeTensor(cx.subtract(axis.in, 1)), cx.shape(index));
@@ -81,16 +81,17 @@ Elements floor(const Elements &x) {
   return x.apply<stablehlo::FloorOp>();
 }
 
-/// The element at the sample's place, rounded down; `isExact` samples at the middle of each result.
+/// The element at the sample's position, rounded down; `isExact` samples at the centre of each result.
 Taps nearestTaps(Context &cx, const Axis &axis, bool isExact) {
-  Elements place = resultPlaces(cx, axis, DType::F32); // torch's places of nearest neighbours are float32
+  Elements place =
+      resultPlaces(cx, axis, DType::F32); // torch computes nearest-neighbour positions in float32
   if (isExact)
     place = place + 0.5;
   place = place * toEach(cx, sampleDistance(cx, axis, DType::F32), place);
   return {{inside(cx, axis, floor(place)), std::nullopt}};
 }
 
-/// The two elements around the sample, by how near they are.
+/// The two elements around the sample, weighted by their distance.
 Taps linearTaps(Context &cx, const Axis &axis, bool alignCorners, DType dtype) {
   Elements place = maximum(samplePlaces(cx, axis, alignCorners, dtype), 0.0);
   mlir::Value index = inside(cx, axis, floor(place));
@@ -110,7 +111,7 @@ Elements cubicFar(const Elements &x) {
   return ((keys * x - 5.0 * keys) * x + 8.0 * keys) * x - 4.0 * keys;
 }
 
-/// The four elements around the sample; those beyond the border are the ones at it.
+/// The four elements around the sample; those beyond the border are clamped to it.
 Taps cubicTaps(Context &cx, const Axis &axis, bool alignCorners, DType dtype) {
   Elements place = samplePlaces(cx, axis, alignCorners, dtype);
   Elements start = floor(place);
@@ -122,7 +123,7 @@ Taps cubicTaps(Context &cx, const Axis &axis, bool alignCorners, DType dtype) {
           {at(2.0), cubicFar(2.0 - share)}};
 }
 
-/// The factor of spatial dimension `index`, from a list of them or from an argument of its own.
+/// The scale factor of spatial dimension `index`, from a list or from an argument of its own.
 std::optional<double> factorOf(const Args &args, size_t index, size_t count) {
   if (args.has("scale_factors")) {
     const auto *list = args.get("scale_factors").as<Argument::List>();
@@ -133,7 +134,7 @@ std::optional<double> factorOf(const Args &args, size_t index, size_t count) {
   return args.optionalFloating(count == 1 ? "scales" : names[3 - count + index]);
 }
 
-/// The spatial axes whose size changes.
+/// The spatial axes whose sizes change.
 std::vector<Axis> changedAxes(Context &cx, const Args &args, mlir::Value value) {
   Dims shape = cx.shape(value);
   size_t count = shape.size() - 2;
@@ -170,7 +171,7 @@ template <auto tapsOf> Result<mlir::Value> interpolated(Context &cx, const Args 
   return cx.convert(value, dtype);
 }
 
-/// The row of an op that takes a list of sizes or of factors.
+/// A row for an op that takes a list of sizes or of factors.
 template <class Function>
 void addByList(OpTable &table, const std::string &name, const std::string &options, Function function) {
   table.add(
@@ -179,7 +180,7 @@ void addByList(OpTable &table, const std::string &name, const std::string &optio
       function);
 }
 
-/// The row of an op that takes sizes, and a factor for each dimension.
+/// A row for an op that takes sizes, and a factor for each dimension.
 template <class Function>
 void addBySize(OpTable &table, const std::string &name, size_t rank, const std::string &options,
                Function function) {
@@ -201,7 +202,7 @@ void addResample(OpTable &table) {
     addByList(table, exact, "", nearest<true>);
     addBySize(table, exact, rank, "", nearest<true>);
   }
-  // Of the two-dimensional ones, torch takes the form by size apart before a lowering could see it.
+  // torch decomposes the two-dimensional variants that take sizes before a lowering can see them.
   const std::string corners = "bool align_corners, ";
   addByList(table, "upsample_linear1d", corners, interpolated<linearTaps>);
   addBySize(table, "upsample_linear1d", 1, corners, interpolated<linearTaps>);

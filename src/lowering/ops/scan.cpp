@@ -1,4 +1,4 @@
-// Running folds along a dimension: sums, products, extrema, and sums of exponentials.
+// Cumulative reductions along a dimension: sums, products, extrema, and sums of exponentials.
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
@@ -14,16 +14,17 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-/// The fold of `earlier` and `later` elements, which must be associative.
+/// Combines `earlier` and `later` elements; must be associative.
 using Combine = llvm::function_ref<Values(const Values &earlier, const Values &later)>;
 
-/// Where `i >= distance` along the axis, the fold of element i - distance and element i; elsewhere element i.
+/// Where `i >= distance` along the axis, element i - distance combined with element i; elsewhere element i.
 Values combineAtDistance(Context &cx, const Values &values, mlir::Value distance, int64_t axis,
                          Combine combine) {
   Dims shape = cx.shape(values[0]);
   mlir::Value places = cx.iota({shape[axis]}, DType::I64, 0);
   mlir::Value spread = cx.broadcastTo(distance, cx.shape(places));
-  mlir::Value from = cx.elementwise<stablehlo::SubtractOp>({places, spread}); // below 0 is taken as 0
+  mlir::Value from =
+      cx.elementwise<stablehlo::SubtractOp>({places, spread}); // negative indices are taken as 0
   Values earlier;
   for (mlir::Value value : values)
     earlier.push_back(gatherSlices(cx, value, slicesAlong(cx, from, axis)));
@@ -35,8 +36,8 @@ Values combineAtDistance(Context &cx, const Values &values, mlir::Value distance
   return results;
 }
 
-/// Element i becomes the fold of elements 0 to i: in a loop of log2(n) rounds, each of which doubles how far
-/// an element has seen, so that the length need not be known.
+/// Element i becomes the combination of elements 0 to i, in a loop of log2(n) iterations, each of which
+/// doubles how many elements are combined. The length need not be known.
 Values scan(Context &cx, const Values &values, int64_t axis, Combine combine) {
   Values carried = {cx.constant(int64_t{1}, DType::I64)};
   carried.append(values.begin(), values.end());
@@ -53,7 +54,7 @@ Values scan(Context &cx, const Values &values, int64_t axis, Combine combine) {
   return Values(done.begin() + 1, done.end());
 }
 
-/// The same by a window as long as the axis that ends at i: what compilers know best.
+/// The same by a window as long as the axis that ends at i, which is the form that compilers know best.
 template <class Op>
 mlir::Value foldWindows(Context &cx, mlir::Value value, const Scalar &initial, int64_t axis, int64_t length) {
   Integers ones(Context::rank(value), 1);
@@ -88,7 +89,7 @@ Result<mlir::Value> runningProduct(Context &cx, const Args &args) {
   return running<stablehlo::MulOp>(cx, args, int64_t{1});
 }
 
-/// Extremes and where they stand: the later of equals, and NaN once it has come.
+/// Extreme values and their positions: of equals the later one, and NaN from its first occurrence on.
 template <Direction direction> Result<Values> runningExtreme(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
@@ -103,7 +104,8 @@ template <Direction direction> Result<Values> runningExtreme(Context &cx, const 
   });
 }
 
-/// log(exp(a) + exp(b)) from the larger of both; equal ones stand apart for the sake of infinities.
+/// log(exp(a) + exp(b)) computed from the larger one; equal operands are a special case because of
+/// infinities.
 Elements logOfSum(const Elements &a, const Elements &b) {
   Elements sum = a.apply<stablehlo::MaxOp>(b) + log1p(exp(-abs(a - b)));
   return a.compare(Direction::EQ, b).select(a + std::log(2.0), sum);

@@ -1,4 +1,4 @@
-// Ops that write elements to the places that index tensors name: scatter and index_put.
+// Ops that write elements to the positions given by index tensors: scatter and index_put.
 #include "lowering/elementwise.h"
 #include "lowering/index_list.h"
 #include "lowering/op_table.h"
@@ -11,10 +11,10 @@ namespace {
 struct ElementScatter {
   mlir::Value self;
   Placement placement;
-  mlir::Value source; ///< of the index's shape
+  mlir::Value source; ///< has the index's shape
 };
 
-/// 0-d tensors count as of size 1; of the source, only as much is read as the index has.
+/// 0-d tensors are treated as of size 1; the source is cut to the index's shape.
 Result<ElementScatter> elementScatter(Context &cx, const Args &args) {
   auto atLeastOneDimension = [&](mlir::Value value) {
     return Context::rank(value) == 0 ? cx.reshape(value, {Dim(1)}) : value;
@@ -47,7 +47,7 @@ Result<mlir::Value> scatterAdd(Context &cx, const Args &args) {
   return scatterElements(cx, args, combineUpdate<stablehlo::AddOp>);
 }
 
-/// Scatters `source` with one op; elements that are written to start from `neutral` unless self is included.
+/// Scatters `source` with one op; target elements start from `neutral` unless self is included.
 template <class Op>
 mlir::Value scatterWith(Context &cx, const ElementScatter &scatter, mlir::Value source, mlir::Value neutral,
                         bool includeSelf) {
@@ -57,7 +57,7 @@ mlir::Value scatterWith(Context &cx, const ElementScatter &scatter, mlir::Value 
   return scatterSlices(cx, self, scatter.placement, source, combineUpdate<Op>);
 }
 
-/// Sum over count, where the count of an element that nothing is written to is 1.
+/// Sum over count, where the count of an element that receives nothing is 1.
 Result<mlir::Value> scatterMean(Context &cx, const ElementScatter &scatter, bool includeSelf) {
   DType dtype = Context::dtype(scatter.self);
   if (!dtypeInfo(dtype).isFloatingPoint)
@@ -106,7 +106,7 @@ Result<mlir::Value> scatterCombined(Context &cx, const Args &args) {
   return cx.invalid("unknown reduction: got '{}', expected add or multiply", reduce);
 }
 
-/// self[mask] = number: the one use of a mask whose result does not depend on how many elements it has.
+/// self[mask] = number: the only use of a mask whose result size does not depend on the mask's elements.
 mlir::Value putByMask(Context &cx, mlir::Value self, mlir::Value mask, int64_t axis, mlir::Value number,
                       bool accumulate) {
   Integers mapping;
@@ -122,7 +122,7 @@ bool isOneElement(Context &cx, mlir::Value value) {
   return llvm::all_of(cx.shape(value), [](const Dim &dim) { return dim.is(1); });
 }
 
-/// self[indices] = values, or += values when accumulating, which then adds up repeated places.
+/// self[indices] = values, or += values when accumulating, which adds up repeated positions.
 Result<mlir::Value> indexPut(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   Values indices = args.optionalTensors("indices");

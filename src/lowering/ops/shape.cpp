@@ -1,4 +1,4 @@
-// Ops that reshape, move, pad and join elements without computing on them.
+// Ops that reshape, move, pad and join elements without computing with them.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -9,12 +9,12 @@ namespace torchere::lowering {
 
 namespace {
 
-/// Values pass through; the program's functional form leaves no aliases.
+/// Passes values through; the program's functional form has no aliases.
 mlir::Value identity(Context &, const Args &args) {
   return args.tensor("self");
 }
 
-/// The result's sizes say it all: view, squeeze, unsqueeze.
+/// The result's sizes determine the op: view, squeeze, unsqueeze.
 mlir::Value toResultSizes(Context &cx, const Args &args) {
   return cx.reshape(args.tensor("self"), cx.resultType().shape);
 }
@@ -47,7 +47,7 @@ mlir::Value transposeMatrix(Context &cx, const Args &args) {
   return Context::rank(self) == 2 ? cx.transpose(self, {1, 0}) : self;
 }
 
-/// Legacy rule of torch.cat: 1-d tensors of size 0 are left out whatever the rank of the others.
+/// A legacy rule of torch.cat: 1-d tensors of size 0 are skipped whatever the rank of the others.
 Values withoutLegacyEmpties(const Values &tensors) {
   Values result;
   for (mlir::Value tensor : tensors) {
@@ -90,7 +90,7 @@ Result<mlir::Value> flip(Context &cx, const Args &args) {
       cx.shape(self));
 }
 
-/// `pad` counts from the last dimension: (left, right, top, bottom, ...); negative values cut.
+/// `pad` counts from the last dimension: (left, right, top, bottom, ...); negative values crop.
 mlir::Value constantPad(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   Dims amounts = args.dims("pad");

@@ -1,4 +1,4 @@
-// Ops that cut out parts of one dimension, and ops that replace such parts.
+// Ops that take parts of one dimension, and ops that replace such parts.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -9,7 +9,7 @@ namespace torchere::lowering {
 
 namespace {
 
-/// An index counted from the end when it is negative, held between 0 and `size`.
+/// An index, counted from the end if it is negative, and clamped to [0, size].
 Dim clampIndex(Context &cx, Dim index, Dim size) {
   if (index.isConstant() && index.constant() < 0)
     return cx.maximum(cx.add(size, index), 0);
@@ -24,7 +24,7 @@ Dim clampIndex(Context &cx, Dim index, Dim size) {
   return cx.minimum(index, size);
 }
 
-/// What a slice takes of its axis.
+/// The part of an axis that a slice takes.
 struct Cut {
   int64_t axis;
   Dim start, end;
@@ -53,7 +53,7 @@ Result<mlir::Value> slice(Context &cx, const Args &args) {
   return cx.sliceAxis(self, cut.axis, cut.start, cut.end, step);
 }
 
-/// The index of a select, counted from the start.
+/// The index of a select, converted to one from the start.
 Dim selected(Context &cx, const Args &args, Dim size) {
   Dim index = args.dim("index");
   return index.isConstant() && index.constant() < 0 ? cx.add(size, index) : index;
@@ -66,7 +66,7 @@ Result<mlir::Value> selectIndex(Context &cx, const Args &args) {
   return cx.reshape(cx.sliceAxis(self, axis, index, cx.add(index, 1)), cx.resultType().shape);
 }
 
-/// `self` with `source` written over it from `start` on.
+/// `self` with `source` written over it at `start`.
 mlir::Value overwritten(Context &cx, mlir::Value self, mlir::Value source, int64_t axis, Dim start) {
   Values operands = {self, source};
   for (int64_t i = 0; i < Context::rank(self); ++i)
@@ -74,13 +74,13 @@ mlir::Value overwritten(Context &cx, mlir::Value self, mlir::Value source, int64
   return cx.withShape(cx.create<stablehlo::DynamicUpdateSliceOp>(self.getType(), operands), cx.shape(self));
 }
 
-/// `self` with `source` at every step-th place: both are taken from padded tensors of self's shape.
+/// `self` with `source` at every step-th position: both are selected from padded tensors of self's shape.
 mlir::Value interleaved(Context &cx, mlir::Value self, mlir::Value source, const Cut &cut, int64_t step) {
   Dims shape = cx.shape(self);
   Dims low(shape.size(), Dim(0)), high(shape.size(), Dim(0));
   Integers interior(shape.size(), 0);
   Dim count = cx.size(source, cut.axis);
-  Dim reach = cx.add(cx.multiply(cx.subtract(count, 1), step), 1); // below 0 when there is no element
+  Dim reach = cx.add(cx.multiply(cx.subtract(count, 1), step), 1); // negative if there is no element
   low[cut.axis] = cut.start;
   high[cut.axis] = cx.subtract(shape[cut.axis], cx.add(cut.start, cx.maximum(reach, 0)));
   interior[cut.axis] = step - 1;
@@ -113,7 +113,7 @@ Result<mlir::Value> selectScatter(Context &cx, const Args &args) {
   return overwritten(cx, self, cx.reshape(source, shape), axis, selected(cx, args, cx.size(self, axis)));
 }
 
-/// Cuts one axis into consecutive parts, as long as the results say.
+/// Splits one axis into consecutive parts of the results' sizes.
 Result<Values> split(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));

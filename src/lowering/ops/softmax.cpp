@@ -1,4 +1,4 @@
-// Softmax, log-softmax and the negative log likelihood losses on them.
+// Softmax, log-softmax and the negative log-likelihood losses, which build on them.
 #include "lowering/softmax.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
@@ -38,8 +38,8 @@ mlir::Value sumAll(Context &cx, mlir::Value value) {
   return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), axes);
 }
 
-/// Classes lie on axis 1 (0 for one sample); the target has the other axes. Gives the loss and the total
-/// weight. A target equal to ignore_index counts for nothing.
+/// Classes are on axis 1 (0 for a single sample); the target has the other axes. Returns the loss and the
+/// total weight. Targets equal to ignore_index are ignored.
 Values negativeLogLikelihood(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));

@@ -1,4 +1,4 @@
-// Ops that order elements, or look for places in an order: sort, topk, median, searchsorted.
+// Ops that order elements or search in sorted ones: sort, topk, median, searchsorted.
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
 #include "lowering/promotion.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-/// Whether `lhs` stands before `rhs`: NaN is greater than every number, as in torch.
+/// Whether `lhs` precedes `rhs`: NaN is greater than every number, as in torch.
 mlir::Value comesBefore(Context &cx, mlir::Value lhs, mlir::Value rhs, bool descending) {
   mlir::Value before = cx.compare(descending ? Direction::GT : Direction::LT, lhs, rhs);
   if (!dtypeInfo(Context::dtype(lhs)).isFloatingPoint)
@@ -24,7 +24,7 @@ mlir::Value comesBefore(Context &cx, mlir::Value lhs, mlir::Value rhs, bool desc
   return cx.elementwise<stablehlo::OrOp>({before, cx.elementwise<stablehlo::AndOp>({isNan, isNumber})});
 }
 
-/// The sorted elements and where they stood.
+/// The sorted elements and their original positions.
 Values sortAlong(Context &cx, mlir::Value value, int64_t axis, bool descending) {
   mlir::Value places = cx.iota(cx.shape(value), DType::I64, axis);
   return sortTogether(cx, {value, places}, axis, [&](mlir::ValueRange elements) {
@@ -44,7 +44,7 @@ Result<Values> sort(Context &cx, const Args &args) {
   return sortAlong(cx, self, axis, args.boolean("descending"));
 }
 
-/// The first k of all, in order whether the op asks for it or not.
+/// The first k elements, sorted whether or not the op asks for it.
 Result<Values> topk(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
@@ -56,8 +56,8 @@ Result<Values> topk(Context &cx, const Args &args) {
   return sorted;
 }
 
-/// Element `place` of each sorted row, and where it stood; `place` has the rows' shape, with size 1 on the
-/// axis.
+/// Element `place` of each sorted row, and its original position; `place` has the rows' shape, with size 1 on
+/// the axis.
 Values takeSorted(Context &cx, const Values &sorted, int64_t axis, mlir::Value place) {
   Values results;
   for (mlir::Value value : sorted) {
@@ -79,7 +79,7 @@ Result<Values> kthValue(Context &cx, const Args &args) {
   return takeSorted(cx, sortAlong(cx, self, axis, /*descending=*/false), axis, place);
 }
 
-/// The lower of the middle elements; where there is a NaN, the first of them.
+/// The lower of the middle elements; if there is a NaN, the first one.
 Values medianAlong(Context &cx, mlir::Value self, int64_t axis) {
   Dims rows = cx.shape(self);
   Dim middle = cx.floorDivide(cx.subtract(rows[axis], 1), 2);
@@ -101,7 +101,7 @@ Result<Values> median(Context &cx, const Args &args) {
   return Context::rank(self) == 0 ? ofZeroDimensions(cx, self) : medianAlong(cx, self, axis);
 }
 
-/// How many elements of each sorted row stand before a value: before the first that is not less, or (right)
+/// The number of elements of each sorted row before a value: before the first that is not less, or (right)
 /// before the first that is greater.
 Result<mlir::Value> searchSorted(Context &cx, const Args &args) {
   mlir::Value sequence = args.tensor("sorted_sequence");
@@ -112,11 +112,11 @@ Result<mlir::Value> searchSorted(Context &cx, const Args &args) {
     values = cx.convert(values, dtype);
   }
   auto sorter = args.optionalTensor("sorter");
-  if (sorter && !cx.shape(sequence).back().is(0)) // of an empty row there is nothing to gather
+  if (sorter && !cx.shape(sequence).back().is(0)) // an empty row has nothing to gather
     sequence = gatherSlices(cx, sequence, elementsAlong(cx, *sorter, Context::rank(sequence) - 1));
   auto side = args.optionalString("side");
   bool isRight = args.boolean("right") || side == "right";
-  // Every value beside every element of its row.
+  // Every value next to every element of its row.
   Dims shape = cx.shape(values);
   Dims pairs = shape;
   pairs.push_back(cx.shape(sequence).back());

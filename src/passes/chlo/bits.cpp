@@ -10,7 +10,7 @@ namespace {
 
 using stablehlo::elementType;
 
-/// The upper half of products of 64 bits, from those of their halves; the operands' sign bits count as bits.
+/// The upper half of 64-bit products, from the products of their halves; sign bits count as ordinary bits.
 Elements upperHalf(const Elements &a, const Elements &b) {
   auto word = [](const Elements &x) { return x.constant(APInt(64, 32)); };
   auto low = [](const Elements &x) { return both(x, x.constant(APInt::getLowBitsSet(64, 32))); };
@@ -28,7 +28,7 @@ FailureOr<Values> expandMulhi(chlo::MulhiOp op, OpBuilder &builder) {
     Elements product = upperHalf(lhs, rhs);
     if (element.isUnsigned())
       return Values{product};
-    // A negative number's bits are those of the number and 2^64.
+    // The bits of a negative number are those of the number plus 2^64.
     Elements zero = lhs.constant(APInt(64, 0));
     Elements ofLhs = (lhs < zero).select(rhs, zero), ofRhs = (rhs < zero).select(lhs, zero);
     return Values{product - ofLhs - ofRhs};
@@ -42,7 +42,7 @@ FailureOr<Values> expandMulhi(chlo::MulhiOp op, OpBuilder &builder) {
   return Values{formula.convert(upper, element)};
 }
 
-/// The bits of a type's numbers, which are in the numbers' order but for the sign bit.
+/// The bits of a type's numbers; apart from the sign bit, they have the order of the numbers.
 struct NumberBits {
   explicit NumberBits(const llvm::fltSemantics &semantics) {
     bool hasInfinity = APFloat::semanticsHasInf(semantics);
@@ -54,10 +54,10 @@ struct NumberBits {
 
   APInt greatest; ///< infinity, where there is one
   std::optional<APInt> nan;
-  bool hasNegativeZero; ///< otherwise its bits are NaN's
+  bool hasNegativeZero; ///< otherwise that encoding is NaN
 };
 
-/// On integers alone, as arithmetic on numbers below the normal ones may treat them as zeros.
+/// Computes on integers alone, because floating-point arithmetic may treat subnormal numbers as zeros.
 Elements nextAfter(const Elements &x, const Elements &y, unsigned width, const NumberBits &numbers) {
   Elements zero = x.constant(APInt(width, 0)), one = x.constant(APInt(width, 1));
   Elements sign = x.constant(APInt::getSignMask(width));
@@ -80,7 +80,7 @@ Elements nextAfter(const Elements &x, const Elements &y, unsigned width, const N
   return isNan.select(nan, result);
 }
 
-/// Of numbers without a sign, none of which is zero.
+/// For types without a sign and without zero.
 Elements nextAfter(const Elements &x, const Elements &y, const APInt &notANumber) {
   Elements one = x.constant(APInt(notANumber.getBitWidth(), 1)), nan = x.constant(notANumber);
   Elements next = (x < y).select(x + one, x - one);
@@ -91,7 +91,7 @@ Elements nextAfter(const Elements &x, const Elements &y, const APInt &notANumber
 FailureOr<Values> expandNextAfter(chlo::NextAfterOp op, OpBuilder &builder) {
   auto element = cast<FloatType>(elementType(op.getX().getType()));
   const llvm::fltSemantics &semantics = element.getFloatSemantics();
-  if (!llvm::isPowerOf2_32(element.getWidth())) // there is no integer type of as many bits
+  if (!llvm::isPowerOf2_32(element.getWidth())) // there is no integer type of the same width
     return op.emitOpError() << "of elements of type " << element << " has no expansion to StableHLO";
   FormulaBuilder formula(builder, op.getLoc(), op.getX());
   bool hasSign = APFloat::semanticsHasSignedRepr(semantics);

@@ -1,4 +1,4 @@
-// The expansions of ops that broadcast their operands: broadcasts, and the op of the plain name.
+// The expansions of broadcasting ops: broadcasts, and the op without the prefix.
 #include "passes/chlo/expansions.h"
 #include "passes/chlo/formula.h"
 #include "stablehlo/constraint.h"
@@ -11,7 +11,7 @@ namespace {
 
 using stablehlo::ComparisonDirection;
 
-/// The result's type, with the dimensions that the operands know or else those that the op declares.
+/// The result's type, with the dimensions known from the operands or else those that the op declares.
 RankedTensorType commonType(InferTypeOpInterface op) {
   auto declared = cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<Type> inferred;
@@ -26,10 +26,10 @@ RankedTensorType commonType(InferTypeOpInterface op) {
   return declared.clone(shape);
 }
 
-/// The shape that operands broadcast to, and where each operand's dimensions lie in it.
+/// The shape that operands broadcast to, and the position of each operand's dimensions in it.
 class Broadcast {
 public:
-  /// Aligned at the ends; or, with `dimensions`, the operand of lower rank lies at these.
+  /// Aligned at the end; or, with `dimensions`, those are the positions of the operand of lower rank.
   Broadcast(OpBuilder &builder, Location location, ValueRange operands, RankedTensorType result,
             std::optional<ArrayRef<int64_t>> dimensions)
       : builder(builder), location(location), operands(operands), sizes(result.getShape()) {
@@ -43,7 +43,7 @@ public:
     }
   }
 
-  /// Operand `index` in the common shape.
+  /// Operand `index`, broadcast to the common shape.
   Value operand(size_t index) {
     Value value = operands[index];
     auto type = RankedTensorType::get(sizes, stablehlo::elementType(value.getType()));
@@ -64,7 +64,7 @@ private:
         builder, location, DenseIntElementsAttr::get(RankedTensorType::get({}, builder.getI32Type()), value));
   }
 
-  /// The size of one dimension of the common shape: that of the operand which has not just one element there.
+  /// The size of one dimension of the common shape: that of the operand whose size there is not 1.
   Value commonSize(int64_t dimension) {
     if (stablehlo::isKnown(sizes[dimension]))
       return scalar(sizes[dimension]);
@@ -104,7 +104,7 @@ private:
   Value shape;
 };
 
-/// `Plain` on the broadcast operands, of the declared result's shape and element type.
+/// `Plain` on the broadcast operands, with the shape and element type of the declared result.
 template <class Op, class Plain> void addBroadcast(Expansions &table) {
   addExpansion<Op>(table, [](Op op, OpBuilder &builder) -> FailureOr<Values> {
     RankedTensorType type = commonType(op);

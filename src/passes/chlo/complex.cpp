@@ -24,7 +24,7 @@ double squareLimit(const Elements &x) {
   return isDouble(x) ? 1e153 : 1e18;
 }
 
-/// shorter / longer of two sides that are not negative, where 0 / 0 is 0 and infinity / infinity 1.
+/// shorter / longer of two non-negative lengths, where 0 / 0 is 0 and infinity / infinity 1.
 Elements ratioOf(const Elements &shorter, const Elements &longer) {
   Elements ratio = equal(shorter, longer).select(1.0, shorter / longer);
   return equal(longer, 0.0).select(0.0, ratio);
@@ -150,8 +150,8 @@ Complex conjugate(const Complex &z) {
 }
 
 Complex square(const Complex &z) {
-  // Not x * x - y * y, where both may overflow. Of equal parts the sum may still do so, and its product with
-  // their difference is no number.
+  // Not x * x - y * y, where both squares may overflow. The sum of equal parts may still overflow, and its
+  // product with their difference would then be NaN.
   Elements x = z.real, y = z.imaginary;
   Elements isDiagonal = both(equal(abs(x), abs(y)), abs(x) < infinity);
   return {isDiagonal.select(0.0, (x - y) * (x + y)), x * y * 2.0};

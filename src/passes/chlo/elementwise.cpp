@@ -26,7 +26,7 @@ FailureOr<Values> expandComplex(Operation *op, OpBuilder &builder, Complex (*for
 using RealFunction = Elements (*)(const Elements &);
 using ComplexFunction = Complex (*)(const Complex &);
 
-/// A function of real numbers and, where there is one, of complex numbers.
+/// A function of real numbers and, if there is one, of complex numbers.
 template <class Op>
 void addFunction(Expansions &table, RealFunction real, ComplexFunction complex = nullptr) {
   addExpansion<Op>(table, [=](Op op, OpBuilder &builder) -> FailureOr<Values> {
@@ -62,7 +62,7 @@ template <class Op> void addPredicate(Expansions &table, bool ofMagnitude, doubl
   });
 }
 
-/// Ops that StableHLO has, under another name.
+/// Ops that StableHLO has under another name.
 template <class Op, class Plain> void addRenamed(Expansions &table) {
   addExpansion<Op>(table, [](Op op, OpBuilder &builder) -> FailureOr<Values> {
     FormulaBuilder formula(builder, op.getLoc(), op.getOperand());

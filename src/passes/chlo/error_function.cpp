@@ -30,8 +30,8 @@ constexpr double tailDouble[] = {
     3.4040811203344006e-07, -5.963735757072212e-07,  -1.232972365581405e-07, 8.764763429942915e-08,
     2.900096033455807e-08,  -7.639805706660184e-09,  -3.3911975149641994e-09};
 
-/// exp(-x * x) for 0 <= x <= 28. The square of x rounded to a few bits is exact; what it lacks is small, so
-/// that its rounding does not grow with x * x. (As a product of two exponentials, compilers would make it
+/// exp(-x * x) for 0 <= x <= 28. The square of x rounded to a few bits is exact, and the remainder is small,
+/// so its rounding error does not grow with x * x. (Compilers would merge a product of two exponentials into
 /// one.)
 Elements gauss(const Elements &x) {
   double scale = isDouble(x) ? 65536.0 : 32.0;
@@ -115,7 +115,7 @@ Elements complementaryErrorFunction(const Elements &x) {
 }
 
 Elements inverseErrorFunction(const Elements &x) {
-  Elements w = -log((1.0 - x) * (1.0 + x)); // not 1 - x * x, whose rounding would count near 1
+  Elements w = -log((1.0 - x) * (1.0 + x)); // not 1 - x * x, whose rounding error matters near 1
   Elements root = sqrt(w);
   llvm::SmallVector<InversePart> parts = inverseParts(x);
   Elements ratio = polynomial(root - parts.back().shift, parts.back().coefficients);

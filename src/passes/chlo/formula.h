@@ -57,12 +57,12 @@ private:
 
 using Elements = stablehlo::ElementsOf<FormulaBuilder>;
 
-/// The value of a formula of the operands of `op`, real numbers, in the precision that they are computed in:
-/// half precision and narrower floats in float32. It has the operands' element type.
+/// The value of a formula for the operands of `op`, which are real numbers. Half precision and narrower
+/// floats are computed in float32. The value has the operands' element type.
 mlir::Value buildFormula(mlir::OpBuilder &builder, mlir::Operation *op,
                          llvm::function_ref<Elements(llvm::ArrayRef<Elements>)> formula);
 
-/// Whether the formula computes in float64; otherwise it does in float32.
+/// Whether the formula computes in float64 rather than float32.
 inline bool isDouble(const Elements &x) {
   return stablehlo::elementType(mlir::Value(x).getType()).isF64();
 }

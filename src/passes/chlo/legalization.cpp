@@ -22,7 +22,7 @@ Expansions makeExpansions() {
   return table;
 }
 
-/// An op that expands to broadcasts around another CHLO op leaves that one to be expanded in turn.
+/// An op may expand to broadcasts around another CHLO op, which is expanded in turn.
 LogicalResult expand(Operation *op, const Expansions &table) {
   auto found = table.find(op->getName().getStringRef());
   if (found == table.end())
@@ -47,7 +47,7 @@ LogicalResult expand(Operation *op, const Expansions &table) {
 } // namespace
 
 LogicalResult legalizeChlo(Operation *root) {
-  SmallVector<Operation *> ops; // inner ones first, so that bodies are expanded before the op that holds them
+  SmallVector<Operation *> ops; // inner ops first: bodies are expanded before the ops that hold them
   root->walk([&](Operation *op) {
     if (isa_and_present<chlo::CHLODialect>(op->getDialect()))
       ops.push_back(op);

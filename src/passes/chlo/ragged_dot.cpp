@@ -23,7 +23,7 @@ public:
 
   Value build() {
     if (contains(numbers.getLhsBatchingDimensions(), ragged()))
-      return dot(op.getLhs(), op.getRhs(), 0, op.getType()); // the groups are of whole products
+      return dot(op.getLhs(), op.getRhs(), 0, op.getType()); // the groups consist of whole products
     if (contains(numbers.getLhsContractingDimensions(), ragged()))
       return sumWithinGroups();
     return matrixOfEachGroup();
@@ -80,7 +80,7 @@ private:
     stablehlo::ReturnOp::create(builder, location, sum);
   }
 
-  /// Where each group ends: running sums along the last dimension.
+  /// The end of each group: cumulative sums along the last dimension.
   Value endsOf(Value sizes) {
     auto type = cast<RankedTensorType>(sizes.getType());
     Dims ones(type.getRank(), 1), window = ones, padding(2 * type.getRank(), 0);
@@ -97,7 +97,7 @@ private:
   }
 
   /// Bools of `shape`: whether position p of dimension `raggedAt` lies in group g of dimension `groupAt`.
-  /// `prefixAt` are the dimensions of those that group_sizes has before its last one.
+  /// `prefixAt` are the dimensions that correspond to those of group_sizes before its last.
   Value mask(ArrayRef<int64_t> shape, ArrayRef<int64_t> prefixAt, int64_t raggedAt, int64_t groupAt) {
     bool isWide = groups().getElementType().getIntOrFloatBitWidth() == 64;
     Type integer = isWide ? builder.getI64Type() : builder.getI32Type();
@@ -126,7 +126,7 @@ private:
     return stablehlo::SelectOp::create(builder, location, type, mask, tensor, zeros);
   }
 
-  /// The group's own rows of lhs times the group's own matrix: the products with all other matrices are
+  /// Multiplies each group's rows of lhs by the group's own matrix: products with all other matrices are
   /// masked in a sum over the groups. They are masked after the product, because zero times infinity is NaN.
   Value matrixOfEachGroup() {
     Dims free;

@@ -1,4 +1,4 @@
-// expandArcTangents: atan2 as a formula.
+// expandArcTangents: replaces atan2 by a formula.
 #include "passes/chlo/angle.h"
 #include "passes/prepare/plugin_passes.h"
 
@@ -26,7 +26,7 @@ constexpr double arcTangents[] = {1.0,
                                   0.03796525745386593,
                                   -0.017805397205419446};
 
-/// atan of numbers from 0 to 1, by the difference to 1 where that is nearer.
+/// atan of numbers from 0 to 1; near 1, from the difference to 1.
 Elements arcTangentOfFraction(const Elements &x) {
   Elements isNearOne = x > 0.41421356237309503; // tan(pi / 8)
   Elements z = isNearOne.select((x - 1.0) / (x + 1.0), x);
@@ -34,7 +34,7 @@ Elements arcTangentOfFraction(const Elements &x) {
   return isNearOne.select(pi / 4 + value, value);
 }
 
-/// As C's atan2, signs of zeros included.
+/// As C's atan2, including signs of zeros.
 Elements arcTangentOf(const Elements &y, const Elements &x) {
   Elements width = abs(x), height = abs(y);
   Elements longer = maximum(width, height), shorter = minimum(width, height);

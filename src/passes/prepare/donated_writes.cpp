@@ -1,4 +1,4 @@
-// keepDonatedWrites: barriers behind what is written in place.
+// keepDonatedWrites: inserts barriers after writes that happen in place.
 #include "passes/prepare/donation.h"
 #include "passes/prepare/plugin_passes.h"
 #include "stablehlo/dialect.h"
@@ -8,7 +8,7 @@
 
 namespace torchere::passes {
 
-/// What a write of some elements starts from: of a select, the value that is kept elsewhere. Null for other
+/// The value that a partial write modifies; for a select, the value that is kept elsewhere. Null for other
 /// ops.
 static mlir::Value overwrittenValue(mlir::Operation *op) {
   if (auto update = mlir::dyn_cast_if_present<stablehlo::DynamicUpdateSliceOp>(op))
@@ -19,7 +19,7 @@ static mlir::Value overwrittenValue(mlir::Operation *op) {
   return scatter && scatter.getInputs().size() == 1 ? scatter.getInputs().front() : mlir::Value();
 }
 
-/// Puts a barrier behind each of the writes that lead from `argument` to `result`, where there are readers.
+/// Inserts a barrier after each write on the way from `argument` to `result` that has other readers.
 static void keepWrites(mlir::BlockArgument argument, mlir::Value result) {
   llvm::SmallVector<mlir::Operation *> writes;
   mlir::Value value = result;

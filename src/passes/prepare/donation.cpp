@@ -1,4 +1,4 @@
-// markDonations: the attribute on the entry function's arguments.
+// markDonations: sets the attribute on the entry function's arguments.
 #include "passes/prepare/donation.h"
 
 #include "stablehlo/module_implementation.h"

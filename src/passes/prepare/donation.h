@@ -1,4 +1,4 @@
-// markDonations: tells the compiler which arguments' memory the results may take.
+// markDonations: tells the compiler which arguments' memory results may reuse.
 #pragma once
 
 #include "stablehlo/module.h"
@@ -8,19 +8,18 @@
 
 namespace torchere::passes {
 
-/// Argument `argument` of the entry function gives its memory to result `result`, of the same type.
+/// Argument `argument` of the entry function donates its memory to result `result`, of the same type.
 struct Donation {
   size_t argument;
   size_t result;
 };
 
-/// The attribute of a donated argument: the number of the result.
+/// The attribute of a donated argument: the index of the result.
 constexpr const char *donationAttribute = "tf.aliasing_output";
 
-/// Sets `tf.aliasing_output` on the arguments of the function @main, as JAX does and compilers expect it. The
-/// caller must then give up the buffers that it passes there. InvalidArgument when an index is out of range
-/// or
-/// @main is missing.
+/// Sets `tf.aliasing_output` on the arguments of the function @main, as JAX does and compilers expect. The
+/// caller must then give up the buffers that it passes for them. InvalidArgument if an index is out of range
+/// or @main is missing.
 TORCHERE_EXPORT Status markDonations(stablehlo::Module &module, std::span<const Donation> donations);
 
 } // namespace torchere::passes

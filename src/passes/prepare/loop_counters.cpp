@@ -1,4 +1,4 @@
-// multiplyDoubledCounters: products for the sums by which counters double.
+// multiplyDoubledCounters: turns sums that double a counter into products.
 #include "passes/chlo/formula.h"
 #include "passes/prepare/plugin_passes.h"
 
@@ -7,7 +7,7 @@ using namespace torchere::stablehlo;
 
 namespace torchere::passes {
 
-/// The sum that gives a loop's next counter, if it adds the counter, a single integer, to itself.
+/// The sum that computes a loop's next counter, if it adds the counter, a single integer, to itself.
 static AddOp doubling(BlockArgument counter, Value next) {
   auto sum = next.getDefiningOp<AddOp>();
   auto type = dyn_cast<RankedTensorType>(counter.getType());

@@ -1,4 +1,4 @@
-// The passes that only some plugins need, each for one trait.
+// Passes that only some plugins need, one for each trait.
 #pragma once
 
 #include "traits/plugin_traits.h"
@@ -7,22 +7,22 @@
 
 namespace torchere::passes {
 
-/// Makes a loop's counter that is added to itself a product with two. XLA's search for how often a loop runs
-/// takes the sum for a step by a constant, and aborts as neither term is one.
+/// Turns a loop counter that is added to itself into a product with two. XLA's trip-count analysis takes the
+/// sum for a step by a constant, and aborts because neither term is constant.
 void multiplyDoubledCounters(mlir::ModuleOp module);
 
-/// Replaces atan2 of real numbers by a formula. XLA makes atan2(y, 1) an arc tangent, whose code for vectors
-/// gives wrong numbers; for other operands it calls the C library for each element, which takes 20 to 40
-/// times as long as the formula.
+/// Replaces atan2 of real numbers by a formula. XLA turns atan2(y, 1) into an arc tangent whose vectorized
+/// code computes wrong numbers; for other operands it calls the C library once per element, which takes 20 to
+/// 40 times as long as the formula.
 void expandArcTangents(mlir::ModuleOp module);
 
-/// Puts an optimization barrier behind each write that leads from a donated argument of @main to the result
-/// that takes its memory (by a slice update, a scatter or a select), if anything else reads it. XLA then
-/// writes once, in the argument's memory, where its fusion would write once more for a reader, into a copy.
+/// Inserts an optimization barrier after each write (a slice update, a scatter or a select) on the way from a
+/// donated argument of @main to the result that takes its memory, if anything else reads it. XLA then writes
+/// once, in the argument's memory; fused into another reader, the write would be repeated into a copy.
 void keepDonatedWrites(mlir::ModuleOp module);
 
 struct PluginPass {
-  llvm::StringLiteral name; ///< torchere-opt has it by this name
+  llvm::StringLiteral name; ///< as an option of torchere-opt
   llvm::StringLiteral description;
   bool PluginTraits::*trait;
   void (*run)(mlir::ModuleOp module);

@@ -1,4 +1,4 @@
-// Implements prepareFor, and the table of what only some plugins need.
+// Implements prepareFor, and the table of passes that only some plugins need.
 #include "passes/prepare/prepare.h"
 
 #include "passes/compatibility/composite_calls.h"
@@ -12,12 +12,13 @@ using namespace mlir;
 namespace torchere::passes {
 
 static constexpr PluginPass table[] = {
-    {"torchere-prepare-xla-loop-counters", "Multiplies by two what is added to itself as a loop's counter",
+    {"torchere-prepare-xla-loop-counters",
+     "Turns loop counters that are added to themselves into products with two",
      &PluginTraits::abortsOnDoubledCounters, multiplyDoubledCounters},
     {"torchere-prepare-xla-cpu-arc-tangents", "Replaces atan2 by a formula", &PluginTraits::miscomputesAtan2,
      expandArcTangents},
     {"torchere-prepare-xla-cpu-donated-writes",
-     "Puts optimization barriers behind writes into donated arguments that something else reads",
+     "Inserts optimization barriers after writes into donated arguments that have other readers",
      &PluginTraits::repeatsFusedWrites, keepDonatedWrites},
 };
 
@@ -25,7 +26,7 @@ ArrayRef<PluginPass> pluginPasses() {
   return table;
 }
 
-/// Composites that the plugin does not know become calls.
+/// Replaces composites that the plugin does not know by calls.
 static Status replaceUnknownComposites(ModuleOp module, const PluginTraits &traits) {
   llvm::StringSet<> known;
   for (const std::string &name : traits.composites)

@@ -1,4 +1,4 @@
-// prepareFor: all that is done to a module for the plugin that compiles it.
+// prepareFor: adapts a module to the plugin that compiles it.
 #pragma once
 
 #include "passes/prepare/donation.h"
@@ -13,17 +13,17 @@ namespace torchere::passes {
 
 /// What compiles a module, and for which arguments.
 struct Target {
-  /// The StableHLO to keep to; none: the one that the module is in.
+  /// The newest StableHLO that may be used; none: the module's own.
   std::optional<vhlo::Version> version = {};
-  /// Of @main's arguments; none: those that they have.
+  /// The shapes of @main's arguments; none: those that they have.
   std::optional<std::vector<ArgumentShape>> shapes = {};
   std::vector<Donation> donations = {};
   PluginTraits traits = {};
 };
 
-/// In this order: refines the module to the shapes, replaces the composites that the plugin does not know by
-/// calls of their decompositions, says what came after the version in older ops, marks the donations, and
-/// runs the passes of plugin_passes.h that the traits ask for.
+/// In this order: refines the module to the shapes, replaces composites that the plugin does not know by
+/// calls to their decompositions, expands ops that are newer than the version, marks the donations, and runs
+/// the passes of plugin_passes.h that the traits require.
 ///
 /// Errors are those of refineShapes and markDonations, and InvalidArgument for a composite with regions. The
 /// module is then in an unspecified state: prepare a clone to keep the original.

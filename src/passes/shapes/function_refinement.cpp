@@ -17,14 +17,14 @@ namespace torchere::passes {
 
 namespace {
 
-/// Refines the functions that can be reached from one, copying those that are called with several signatures.
+/// Refines the functions that can be reached from one, cloning those that are called with several signatures.
 class Refiner {
 public:
   explicit Refiner(ModuleOp module) : symbols(module) {}
 
   LogicalResult refineFunction(func::FuncOp function);
   LogicalResult verifyStatic() const;
-  /// Erases what no longer has a use, in the functions that were refined.
+  /// Erases ops that have no uses left, in the refined functions.
   void eraseDead();
 
 private:

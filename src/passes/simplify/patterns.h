@@ -17,9 +17,9 @@ struct SimplificationSteps {
   std::optional<evaluation::EvaluationLimits> folding; ///< constants, within limits
 };
 
-/// Rewrites until nothing changes, and erases what has no use. Results are the same to the last bit (NaN
-/// stays NaN, -0 stays -0), types and names of arguments and results stay, and every op keeps its location.
-/// Ops that carry attributes of others (shardings, annotations) are left alone.
+/// Rewrites until nothing changes, and erases unused ops. Results are the same to the last bit (NaN stays
+/// NaN, -0 stays -0), types and names of arguments and results stay, and every op keeps its location. Ops
+/// with attributes of other dialects (shardings, annotations) are left alone.
 llvm::LogicalResult simplifyFunction(mlir::func::FuncOp function, const SimplificationSteps &steps);
 
 /// A rewrite that returns a replacement for the result of an op, existing or built before the op; null if
