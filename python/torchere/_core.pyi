@@ -205,6 +205,21 @@ class Program:
     @property
     def argument_names(self) -> list[str]: ...
 
+def functionalize(program: Program) -> None:
+    """
+    Takes the writes out of a captured program, in place: what is written in inputs becomes outputs.
+    """
+
+def functional_form(op: str, schema: str) -> tuple[str, str]:
+    """
+    (kind, op): what functionalize() makes of calls of an op. `kind` is "kept", "functional", "rewritten", "removed_in_eval" or "refused"; `op` is the functional op, where there is one.
+    """
+
+def viewed_argument(schema: str) -> int | None:
+    """
+    The position of the argument whose memory the results of an op share, of ops that are "kept".
+    """
+
 class Exported:
     """A lowered program: its module, entry point and weights."""
 

@@ -45,6 +45,7 @@ def view(drawn, t, tensors):
             lambda: t.flatten(dim),
             lambda: t.contiguous(),
             lambda: t[(slice(None),) * dim + (slice(start, None, 2),)],
+            lambda: t.as_strided((2, 2), (1, 2), t.storage_offset()) if has_four_more(t) else t[0],
             lambda: t.expand(2, *t.shape).select(0, drawn.randrange(2)),
         ]
     if t.dim() > 1:
@@ -52,6 +53,11 @@ def view(drawn, t, tensors):
         choices.append(lambda: t.diagonal(drawn.randint(-1, 0), first, second))
     made = drawn.choice(choices)()
     return made if made.numel() else None
+
+
+def has_four_more(t):
+    """Whether the memory goes on that far from the first element."""
+    return t.storage_offset() + 4 <= t.untyped_storage().nbytes() // t.itemsize
 
 
 def part(drawn, t, tensors):

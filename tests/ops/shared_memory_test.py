@@ -22,7 +22,7 @@ BATCH = 20  # rows a test
 def chosen(row: str) -> list[Sample]:
     """Samples of the row's first dtype that call the row's own overload."""
     for dtype in DTYPES:
-        found = [sample for sample in samples(row, dtype, 8) if sample.function is overload(row)]
+        found = [sample for sample in samples(row, dtype, 4) if sample.function is overload(row)]
         if found:
             return found
     return []
