@@ -74,6 +74,18 @@ public:
     remember(graph, node, graphs.at(graph).graph(attribute, graphs.at(child), label));
   }
 
+  void bind(uint32_t graph, nb::handle node, nb::handle value) {
+    remember(graph, node, readArgument(graph, value, "bind", "value"));
+  }
+
+  void bindElement(uint32_t graph, nb::handle node, nb::handle list, uint32_t index) {
+    Argument value = readArgument(graph, list, "bind_element", "list");
+    const auto *elements = value.as<Argument::List>();
+    if (!elements || index >= elements->size())
+      throw nb::index_error("bind_element: no list of so many elements");
+    remember(graph, node, (*elements)[index]);
+  }
+
   void setOutputs(uint32_t graph, nb::handle outputs) {
     Argument value = readArgument(graph, outputs, "output", "outputs");
     if (const auto *items = value.as<Argument::List>())
@@ -154,7 +166,12 @@ private:
     return unwrap(reader.readArgument(value, nodeMaps.at(graph), node, name));
   }
 
-  void remember(uint32_t graph, nb::handle node, NodeId id) { nodeMaps.at(graph).emplace(node.ptr(), id); }
+  void remember(uint32_t graph, nb::handle node, NodeId id) {
+    remember(graph, node, Argument{NodeReference{id}});
+  }
+  void remember(uint32_t graph, nb::handle node, const Argument &value) {
+    nodeMaps.at(graph).insert_or_assign(node.ptr(), value);
+  }
 
   nb::object vocabularyObject;
   Builder builder;
@@ -236,6 +253,10 @@ static void bindBuilder(nb::module_ &module) {
            nb::arg("stack_trace"), nb::arg("module_stack"))
       .def("add_get_attr", &ProgramBuilder::addGetAttr, nb::arg("graph"), nb::arg("node"), nb::arg("name"),
            nb::arg("attribute"), nb::arg("child"), nb::arg("stack_trace"), nb::arg("module_stack"))
+      .def("bind", &ProgramBuilder::bind, nb::arg("graph"), nb::arg("node"), nb::arg("value").none(),
+           "From now on the torch.fx.Node stands for the value: a node, a constant, or a list of them")
+      .def("bind_element", &ProgramBuilder::bindElement, nb::arg("graph"), nb::arg("node"), nb::arg("list"),
+           nb::arg("index"), "The same for an element of what a node stands for")
       .def("set_outputs", &ProgramBuilder::setOutputs, nb::arg("graph"), nb::arg("outputs").none())
       .def("add_stack_trace", &ProgramBuilder::addStackTrace, nb::arg("text"))
       .def("add_module_stack", &ProgramBuilder::addModuleStack, nb::arg("frames"))

@@ -69,7 +69,7 @@ Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap 
     if (found == nodes.end())
       return fail(ErrorCode::Internal, "[{}] argument '{}' is a node of another graph: got {}", node, name,
                   reprOf(value));
-    return Argument{program::NodeReference{found->second}};
+    return found->second;
   }
   if (PyBool_Check(object))
     return Argument{object == Py_True};

@@ -37,8 +37,8 @@ private:
   std::vector<nb::object> kept; ///< the objects above, so that their addresses stay theirs
 };
 
-/// The nodes of one graph, by the address of their torch.fx.Node.
-using NodeMap = std::unordered_map<PyObject *, program::NodeId>;
+/// What the nodes of one graph stand for, by the address of their torch.fx.Node.
+using NodeMap = std::unordered_map<PyObject *, program::Argument>;
 
 /// What is read belongs to the builder's program.
 class TorchValueReader {
