@@ -9,11 +9,11 @@ from typing import Any
 
 from torchere import _core
 from torchere.errors import InvalidArgumentError, UnimplementedError
-from torchere.guards import Guard
+from torchere.expansion import Expander
+from torchere.graph_walk import Constants, GraphWalk
+from torchere.guards import Guard, remember_guards, size_guards
 from torchere.trees import children_of, dump_spec
 
-# The key of nodes created by torch's own passes.
-_NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
 _INFINITIES = {"int_oo", "-int_oo", "oo", "-oo"}
 
 
@@ -38,17 +38,6 @@ def _vocabulary() -> _core.TorchVocabulary:
     return _core.TorchVocabulary(
         classes, constants(torch.dtype), constants(torch.layout), constants(torch.memory_format)
     )
-
-
-@functools.cache
-def _describe_target(target: Any) -> tuple[str, str]:
-    """A callable's name as the program gives it, and its schema; empty where torch has none."""
-    import torch
-    from torch.fx.node import _get_qualified_name
-
-    if isinstance(target, torch._ops.OpOverload):
-        return str(target), str(target._schema)
-    return _get_qualified_name(target).removeprefix("torch.ops."), ""
 
 
 def check_not_merged(exported_program: Any) -> None:
@@ -76,107 +65,68 @@ def check_not_merged(exported_program: Any) -> None:
 def capture(
     exported_program: Any,
     dimension_names: dict[str, str] | None = None,
-    guards: Iterable[Guard] = (),
+    *,
+    has_guards: bool = False,
     may_be_negative: Set[str] = frozenset(),
+    expander: Expander | None = None,
 ) -> _core.Program:
-    """The ExportedProgram as a program of the core. Weights are not copied: the program keeps their
-    storages. `dimension_names` maps torch's symbols to the user's names of dynamic dimensions; `guards` are
-    added to its ranges; a range of a symbol that `may_be_negative` does not begin at 0."""
+    """The ExportedProgram as a program of the core; with an expander, in which ops without a lowering are
+    expanded. Weights are not copied: the program keeps their storages. `dimension_names` maps torch's symbols
+    to the user's names of dynamic dimensions; with `has_guards`, torch's guards are added to its ranges; a
+    range of a symbol that `may_be_negative` does not begin at 0."""
     check_not_merged(exported_program)
-    return _Capture(exported_program, dimension_names or {}, guards, may_be_negative).run()
+    found = Constants()
+    if expander is not None:
+        expander.enter(exported_program)
+        remember_guards(exported_program)
+    while True:
+        known = len(found.tensors)
+        made = _Capture(exported_program, expander, found)
+        made.add_graphs()
+        if len(found.tensors) == known:
+            break
+    made.add_signature()
+    made.add_weights()
+    made.add_ranges(size_guards(exported_program) if has_guards else (), may_be_negative)
+    made.add_trees(dimension_names or {})
+    return made.builder.finish()
 
 
 class _Capture:
-    def __init__(
-        self,
-        exported_program: Any,
-        dimension_names: dict[str, str],
-        guards: Iterable[Guard],
-        may_be_negative: Set[str],
-    ):
+    def __init__(self, exported_program: Any, expander: Expander | None, found: Constants):
         self.exported = exported_program
-        self.dimension_names = dimension_names
-        self.guards = guards
-        self.may_be_negative = may_be_negative
         self.builder = _core.ProgramBuilder(_vocabulary())
-        self.traces: dict[str, int] = {}
-        self.module_stacks: dict[tuple, int] = {}
+        self.found = found
+        self.walk = GraphWalk(self.builder, expander, found)
         self.storages: dict[Any, int] = {}
 
-    def run(self) -> _core.Program:
-        self.walk(0, self.exported.graph_module)
-        self.add_signature()
-        self.add_weights()
-        self.add_ranges()
-        spec = self.exported.call_spec
-        self.builder.set_trees(dump_spec(spec.in_spec), dump_spec(spec.out_spec), self.argument_names())
-        self.builder.set_dimension_names(self.dimension_names)
-        return self.builder.finish()
+    def add_graphs(self) -> None:
+        self.walk.run(0, self.exported.graph_module, same_memory=self.same_memory())
 
-    def walk(self, graph: int, module: Any) -> None:
-        """Adds the nodes of one graph; graphs that the module holds come right after their parent."""
+    def same_memory(self) -> dict[str, str]:
+        """Constants that are a buffer's memory, with that buffer: a tensor that a plain object of the module
+        holds (a static key-value cache) is captured a second time as a constant."""
         import torch
 
-        builder, children = self.builder, {}
-        for name, child in module.named_children():
-            if isinstance(child, torch.fx.GraphModule):
-                children[name] = builder.add_subgraph(graph, name)
-        for node in module.graph.nodes:
-            meta = node.meta
-            if node.op == "call_function":
-                op, schema = _describe_target(node.target)
-                trace, stack = self.stacks(meta)
-                args = (
-                    graph,
-                    node,
-                    node.name,
-                    op,
-                    schema,
-                    node.args,
-                    node.kwargs,
-                    meta.get("val"),
-                    trace,
-                    stack,
-                )
-                builder.add_call(*args)
-            elif node.op == "placeholder":
-                builder.add_placeholder(graph, node, node.name, meta.get("val"))
-            elif node.op == "output":
-                builder.set_outputs(graph, node.args[0])
-            elif node.op == "get_attr" and node.target in children:
-                trace, stack = self.stacks(meta)
-                builder.add_get_attr(graph, node, node.name, node.target, children[node.target], trace, stack)
-            else:
-                raise UnimplementedError(
-                    f"[{node.name}] a node of this kind is not supported: got {node.op} of {node.target!r}, "
-                    "expected placeholder, call_function, output or get_attr of a graph"
-                )
-        for name, index in children.items():
-            self.walk(index, getattr(module, name))
+        def memory(tensor: Any) -> Any:
+            if _kind(tensor) != "torch.strided" or not tensor.numel():
+                return id(tensor)
+            return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
 
-    def stacks(self, meta: dict[str, Any]) -> tuple[int, int]:
-        """The indices of a node's stack trace and module stack; 0 where there is none."""
-        text = meta.get("stack_trace") or ""
-        trace = self.traces.get(text)
-        if trace is None:
-            trace = self.traces[text] = self.builder.add_stack_trace(text) if text else 0
-        modules = meta.get("nn_module_stack")
-        if not modules:
-            return trace, 0
-        key = tuple(modules.values())
-        stack = self.module_stacks.get(key)
-        if stack is None:
-            stack = self.module_stacks[key] = self.add_module_stack(modules)
-        return trace, stack
+        specs = self.exported.graph_signature.input_specs
+        tensors = {**self.exported.constants, **self.exported.state_dict}
+        found = [(spec, tensors.get(spec.target)) for spec in specs]
+        found = [(spec, tensor) for spec, tensor in found if isinstance(tensor, torch.Tensor)]
+        buffers = {memory(tensor): spec.arg.name for spec, tensor in found if spec.kind.name == "BUFFER"}
+        constants = [(spec, tensor) for spec, tensor in found if spec.kind.name == "CONSTANT_TENSOR"]
+        return {
+            spec.arg.name: buffers[memory(tensor)] for spec, tensor in constants if memory(tensor) in buffers
+        }
 
-    def add_module_stack(self, modules: dict[str, tuple[str, Any]]) -> int:
-        frames = []
-        for path, cls in modules.values():
-            if path == _NO_MODULE:
-                continue
-            name = cls if isinstance(cls, str) else f"{cls.__module__}.{cls.__qualname__}"
-            frames.append((_module_path(path), name))
-        return self.builder.add_module_stack(frames) if frames else 0
+    def add_trees(self, dimension_names: dict[str, str]) -> None:
+        spec = self.exported.call_spec
+        self.builder.set_trees(dump_spec(spec.in_spec), dump_spec(spec.out_spec), self.argument_names())
+        self.builder.set_dimension_names(dimension_names)
 
     def add_signature(self) -> None:
         from torch.export.graph_signature import ConstantArgument
@@ -187,6 +137,8 @@ class _Capture:
             builder.add_input(kind, spec.arg.name, spec.target or "", spec.persistent is not False)
             if isinstance(spec.arg, ConstantArgument):
                 builder.set_input_constant(spec.arg.value)
+        for name, node in self.found.nodes.items():
+            builder.add_input(_core.InputKind.CONSTANT_TENSOR, node.name, name, True)
         for spec in signature.output_specs:
             builder.add_output(getattr(_core.OutputKind, spec.kind.name), spec.target or "")
 
@@ -196,6 +148,7 @@ class _Capture:
         constants = {
             name: value for name, value in self.exported.constants.items() if isinstance(value, torch.Tensor)
         }
+        constants |= self.found.tensors
         for is_constant, weights in ((False, self.exported.state_dict), (True, constants)):
             for name, tensor in weights.items():
                 self.add_weight(is_constant, name, tensor)
@@ -219,13 +172,13 @@ class _Capture:
             is_constant, name, tensor.dtype, shape, strides, tensor.storage_offset(), index
         )
 
-    def add_ranges(self) -> None:
+    def add_ranges(self, guards: Iterable[Guard], may_be_negative: Set[str]) -> None:
         for symbol, bounds in self.exported.range_constraints.items():
             lower = _bound(bounds.lower)
-            if lower == 0 and str(symbol) in self.may_be_negative:
+            if lower == 0 and str(symbol) in may_be_negative:
                 lower = None
             self.builder.add_range_constraint(str(symbol), lower, _bound(bounds.upper))
-        for guard in self.guards:
+        for guard in guards:
             # Some are of functions that only torch knows.
             with contextlib.suppress(InvalidArgumentError):
                 self.builder.add_range_constraint(*guard)
@@ -244,25 +197,25 @@ def _bound(value: Any) -> int | None:
     return None if str(value) in _INFINITIES else int(value)
 
 
-def _module_path(path: str) -> str:
-    """A module's path in the user's model: some tracers produce "L['self'].encoder"."""
-    return path.removeprefix("L['self']").removeprefix(".")
+def _kind(tensor: Any) -> str:
+    """What a tensor is, for errors; "torch.strided" if it is a strided view of a storage."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if tensor.device.type == "meta":
+        return "a tensor without data (meta device)"
+    if isinstance(tensor, FakeTensor):
+        return "a fake tensor"
+    plain = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+    if type(tensor) not in plain and tensor.layout == torch.strided:
+        return f"a {type(tensor).__name__}"
+    return "a quantized tensor" if tensor.is_quantized else str(tensor.layout)
 
 
 def _plain_tensor(name: str, tensor: Any) -> Any:
     """The tensor as a strided view of a storage, with lazy conjugation and negation resolved; rejects other
     tensors."""
-    import torch
-    from torch._subclasses.fake_tensor import FakeTensor
-
-    kind = "a fake tensor" if isinstance(tensor, FakeTensor) else str(tensor.layout)
-    if tensor.device.type == "meta":
-        kind = "a tensor without data (meta device)"
-    elif type(tensor) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer) and kind == "torch.strided":
-        kind = f"a {type(tensor).__name__}"
-    elif tensor.is_quantized:
-        kind = "a quantized tensor"
-    if kind != "torch.strided":
+    if (kind := _kind(tensor)) != "torch.strided":
         raise UnimplementedError(
             f"[weight '{name}'] has no plain memory: got {kind}, expected a dense tensor"
         )

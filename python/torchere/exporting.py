@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from torchere import _core
 from torchere.capture import capture, check_not_merged
 from torchere.decompositions import decompose
 from torchere.dimension_names import dimension_names
-from torchere.errors import CaptureError, InvalidArgumentError
-from torchere.guards import size_guards, unguarded_integers
+from torchere.errors import CaptureError, InvalidArgumentError, UnimplementedError
+from torchere.expansion import Expander
+from torchere.guards import unguarded_integers
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
 from torchere.stack_traces import user_place, user_stack_traces
@@ -37,6 +38,7 @@ def export(
     name: str = "forward",
     target_version: str | None = None,
     composites: Iterable[str] = (),
+    decompositions: Mapping[Any, Callable[..., Any]] | None = None,
 ) -> StableHLOProgram:
     """Exports a program to StableHLO, ready to be called and saved.
 
@@ -45,7 +47,8 @@ def export(
     well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
     the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
     `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a
-    stablehlo.composite, with what it is made of as a private function.
+    stablehlo.composite, with what it is made of as a private function. `decompositions` are functions of your
+    own, {torch.ops.aten.gelu.default: fn}, for ops that are to be taken apart: fn gets the op's arguments.
     Weights are taken by reference and not copied: train the module further only after the program was saved,
     or export again.
     """
@@ -57,13 +60,26 @@ def export(
             raise InvalidArgumentError(
                 "[export] an ExportedProgram has its arguments already: got others, expected none"
             )
-        return lower(target, name, timings, target_version=target_version, composites=set(composites))
+        return lower(
+            target,
+            name,
+            timings,
+            decompositions=decompositions,
+            target_version=target_version,
+            composites=set(composites),
+        )
     with _Stopwatch(timings, "export"):
         module = as_module(target)
         exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
         names = dimension_names(module, exported, dynamic_shapes)
     return lower(
-        exported, name, timings, names=names, target_version=target_version, composites=set(composites)
+        exported,
+        name,
+        timings,
+        names=names,
+        decompositions=decompositions,
+        target_version=target_version,
+        composites=set(composites),
     )
 
 
@@ -73,6 +89,7 @@ def lower(
     timings: Timings,
     *,
     names: dict[str, str] | None = None,
+    decompositions: Mapping[Any, Callable[..., Any]] | None = None,
     has_weights: bool = True,
     target_version: str | None = None,
     **options: Any,
@@ -80,22 +97,54 @@ def lower(
     """The steps after torch's ExportedProgram; `timings` records their durations. `names` are those of
     dynamic dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
-    with _Stopwatch(timings, "decompose"):
-        try:
-            decomposed = decompose(exported_program, lowered_ops())
-        except Exception as error:
-            raise CaptureError(
-                f"[export] torch could not decompose the program: {_first_lines(error)}"
-                f"{_advice(exported_program)}"
-            ) from error
-    with _Stopwatch(timings, "walk"):
-        program = capture(decomposed, names, size_guards(decomposed), unguarded_integers(exported_program))
-    exported = _core.export_program(program, name, **options)
+
+    expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
+    try:
+        program = _functional(exported_program, names, timings, expander)
+        exported = _core.export_program(program, name, **options)
+    except UnimplementedError:
+        decomposed = _decomposed(exported_program, timings, expander)
+        if decomposed is None:
+            raise
+        program = _functional(decomposed, names, timings, expander)
+        exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
     output_spec = exported_program.call_spec.out_spec
     return StableHLOProgram._from_exported(
         exported, program, timings, has_weights, target_version, output_spec
     )
+
+
+def _functional(
+    exported_program: Any, names: dict[str, str] | None, timings: Timings, expander: Expander
+) -> _core.Program:
+    """The program of the core, in which nothing writes and ops without a lowering are expanded."""
+    may_be_negative = unguarded_integers(exported_program)
+    expander.seconds = 0.0
+    with _Stopwatch(timings, "walk"):
+        program = capture(
+            exported_program, names, has_guards=True, may_be_negative=may_be_negative, expander=expander
+        )
+    timings["walk"] -= expander.seconds
+    timings["expand"] = timings.get("expand", 0.0) + expander.seconds
+    with _Stopwatch(timings, "functionalize"):
+        _core.functionalize(program)
+    return program
+
+
+def _decomposed(exported_program: Any, timings: Timings, expander: Expander) -> Any:
+    """The last resort where calls could not be expanded: the whole program decomposed by torch. None where
+    torch fails, or where ops without a lowering stay: the first error names them as the user does."""
+    if not expander.gave_up:
+        return None
+    expander.gave_up = False
+    with _Stopwatch(timings, "run_decompositions"):
+        try:
+            decomposed = decompose(exported_program, expander.rows)
+            capture(decomposed, expander=expander)
+        except Exception:  # torch raises whatever the decomposition does
+            return None
+    return None if expander.gave_up else decomposed
 
 
 def capture_with_torch(
@@ -121,28 +170,6 @@ def capture_with_torch(
             f"[export] torch.export could not capture {name}: {_first_lines(error)}",
             where=user_place(error),
         ) from error
-
-
-def _advice(exported_program: Any) -> str:
-    """Advice for a program that holds a weight's memory as a constant as well: torch captures tensors
-    held by plain objects of the module (a static key-value cache) that way, and cannot write to them."""
-    import torch
-
-    names = {
-        spec.target for spec in exported_program.graph_signature.input_specs if spec.kind.name == "BUFFER"
-    }
-    memory: dict[int, str] = {}
-    tensors = {**exported_program.state_dict, **exported_program.constants}
-    for name, tensor in sorted(tensors.items(), key=lambda item: item[0] not in names):
-        if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided or not tensor.numel():
-            continue
-        other = memory.setdefault(tensor.untyped_storage().data_ptr(), name)
-        if other in names and name not in names and name not in exported_program.state_dict:
-            return (
-                f"\nThe memory of buffer '{other}' was captured twice, as happens to a static cache: export "
-                "with strict=True, which captures it once"
-            )
-    return ""
 
 
 def _first_lines(error: Exception, most: int = 12) -> str:

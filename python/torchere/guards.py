@@ -6,6 +6,7 @@ captured program holds the way that the example's sizes took.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,13 +14,28 @@ from typing import Any
 Guard = tuple[str, int | None, int | None]
 
 
+# How many of the guards of a ShapeEnv are the capture's: later ones come from our expansions.
+_captured: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+
+def remember_guards(exported_program: Any) -> None:
+    """Says that the program has ranges for the guards of the present; called before it is expanded."""
+    environment = _shape_environment(exported_program)
+    if environment is not None:
+        _captured.setdefault(environment, len(environment.guards))
+
+
 def size_guards(exported_program: Any) -> list[Guard]:
     """The guards without duplicates. Only comparisons of integers are included."""
     environment = _shape_environment(exported_program)
     if environment is None:
         return []
-    relations = (environment.replace(guard.expr) for guard in environment.guards)
-    guards = (guard for relation in relations for guard in _bounds(relation))
+    relations = [environment.replace(guard.expr) for guard in environment.guards]
+    guards = (
+        guard
+        for index, relation in enumerate(relations)
+        for guard in _bounds(relation, is_known=index < _captured.get(environment, len(relations)))
+    )
     return list(dict.fromkeys(guards))
 
 
@@ -52,24 +68,26 @@ def _shape_environment(exported_program: Any) -> Any:
     return None
 
 
-def _bounds(relation: Any) -> Iterator[Guard]:
+def _bounds(relation: Any, is_known: bool) -> Iterator[Guard]:
+    """What a relation bounds; where the program's ranges are known to hold it, not that of a symbol alone."""
     import sympy
 
     if isinstance(relation, sympy.And):
         for part in relation.args:
-            yield from _bounds(part)
+            yield from _bounds(part, is_known)
     if not isinstance(relation, sympy.core.relational.Relational):
         return
-    if relation.lhs.is_Symbol and relation.rhs.is_Integer and not isinstance(relation, sympy.Ne):
-        return  # a range, which the program has
-    difference = relation.lhs - relation.rhs
-    if not difference.is_integer or not difference.free_symbols:
+    is_range = relation.lhs.is_Symbol and relation.rhs.is_Integer and not isinstance(relation, sympy.Ne)
+    if is_known and is_range:
+        return
+    expression, offset = (relation.lhs, int(relation.rhs)) if is_range else (relation.lhs - relation.rhs, 0)
+    if not expression.is_integer or not expression.free_symbols:
         return
     if isinstance(relation, sympy.Ne):
-        yield str(difference**2), 1, None
+        yield str(expression**2), 1, None
     elif isinstance(relation, sympy.Eq):
-        yield str(difference), 0, 0
+        yield str(expression), offset, offset
     elif isinstance(relation, (sympy.Gt, sympy.Ge)):
-        yield str(difference), int(isinstance(relation, sympy.Gt)), None
+        yield str(expression), offset + int(isinstance(relation, sympy.Gt)), None
     else:
-        yield str(difference), None, -int(isinstance(relation, sympy.Lt))
+        yield str(expression), None, offset - int(isinstance(relation, sympy.Lt))

@@ -43,9 +43,10 @@ class StableHLOProgram:
             name: CallConvention(index, bundle.signature(name), allowed, specs.get(name))
             for index, name in enumerate(bundle.functions)
         }
-        #: The program as it was captured; its text is that of torch's ExportedProgram. None after loading.
+        #: The program as it was lowered, written as torch writes an ExportedProgram. None after loading.
         self.program = program
-        #: Seconds spent in each step of the export: export, decompose, walk, lower, verify.
+        #: Seconds spent in each step of the export: export, walk, expand, functionalize, lower, verify; and
+        #: run_decompositions where torch had to decompose the program.
         self.timings: dict[str, float] = dict(timings or {})
 
     @classmethod

@@ -7,6 +7,13 @@ import torch
 import torchere
 
 
+class Mapped(torch.nn.Module):
+    """Torch decomposes it as a whole."""
+
+    def forward(self, pair):
+        return {"sum": torch.vmap(lambda a: a + pair[1])(pair[0])}
+
+
 class Nested(torch.nn.Module):
     def forward(self, pair):
         return {"sum": pair[0] + pair[1], "norm": torch.linalg.vector_norm(pair[0], 3)}
@@ -18,13 +25,14 @@ def test_an_export_warns_of_nothing():
         warnings.simplefilter("always")
         program = torchere.export(Nested(), (pair,))
         torchere.stablehlo.exported_program_to_stablehlo(torch.export.export(Nested(), (pair,)))
+        assert "run_decompositions" in torchere.export(Mapped(), (pair,)).timings
     assert [str(warning.message) for warning in caught if "LeafSpec" in str(warning.message)] == []
     assert program(pair)["sum"].tolist() == [2, 2, 2]
 
 
 def test_other_warnings_are_let_through(monkeypatch):
     pair = (torch.ones(3), torch.ones(3))
-    exported = torch.export.export(Nested(), (pair,))
+    exported = torch.export.export(Mapped(), (pair,))
     decompose = torch.export.ExportedProgram.run_decompositions
 
     def warn(self, table):

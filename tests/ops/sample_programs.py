@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from rows import schemas, words
+from rows import words
 from samples import Sample, tensors_of
 
 import torchere
-from torchere.decompositions import decompose
 from torchere.interpreter import interpret
 
 # Rounding errors of contractions and sums grow with the terms, which may cancel: they are measured against
 # the largest magnitude of the result instead of each element's own.
 ACCUMULATING = set(
     words(
-        """sum mean prod var std mm bmm addmm baddbmm matmul linear convolution scaled_dot_product_attention
-        layer_norm native_layer_norm native_group_norm _native_batch_norm_legit_no_training
+        """sum mean prod var std mm bmm addmm baddbmm matmul linear convolution conv1d conv2d conv3d
+        scaled_dot_product_attention layer_norm native_layer_norm native_group_norm
+        _native_batch_norm_legit_no_training
         _native_batch_norm_legit_functional _native_batch_norm_legit rms_norm avg_pool1d avg_pool2d avg_pool3d
         adaptive_avg_pool1d _adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool3d
         nll_loss_forward nll_loss2d_forward cumsum logcumsumexp var_mean std_mean _log_softmax log_softmax
@@ -135,17 +135,16 @@ def check(samples: list[Sample], run: Runner = compiled) -> None:
 
 
 def exported(samples: list[Sample], dynamic_shapes: Any = None) -> torch.export.ExportedProgram:
-    """torch's program of the samples, decomposed to the rows of the table."""
+    """torch's program of the samples."""
     calls = _Calls(samples).eval()
-    program = torch.export.export(calls, inputs_of(samples), dynamic_shapes=dynamic_shapes)
-    return decompose(program, schemas().keys())
+    return torch.export.export(calls, inputs_of(samples), dynamic_shapes=dynamic_shapes)
 
 
 def _run(samples: list[Sample], run: Runner) -> tuple[list[list[torch.Tensor]], set[str]]:
     """Each sample's results, and the names of the ops that the program holds."""
-    program = exported(samples)
-    ops = {str(node.target) for node in program.graph.nodes if node.op == "call_function"}
-    results = run(torchere.export(program), inputs_of(samples))
+    program = torchere.export(exported(samples))
+    ops = set(program.program.count_ops())
+    results = run(program, inputs_of(samples))
     counts = [len(sample.expected()) for sample in samples]
     ends = list(itertools.accumulate(counts))
     if len(results) != ends[-1]:

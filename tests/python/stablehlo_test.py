@@ -208,7 +208,7 @@ def test_override_arguments_export_again(exported):
 
 def test_timings_and_the_program_are_kept():
     program = torchere.export(nn.Linear(2, 2), torch.ones(1, 2))
-    assert list(program.timings) == ["export", "decompose", "walk", "lower", "verify"]
+    assert list(program.timings) == ["export", "walk", "expand", "functionalize", "lower", "verify"]
     assert all(seconds >= 0 for seconds in program.timings.values())
     assert "torch.ops.aten.linear.default(" in str(program.program)
 

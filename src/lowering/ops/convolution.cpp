@@ -103,20 +103,23 @@ mlir::Value convolve(Context &cx, const Convolution &convolution, bool isTranspo
   return cx.withShape(result, shape);
 }
 
-mlir::Value convolution(Context &cx, const Args &args) {
+/// The arguments that all of the ops have.
+Convolution readConvolution(const Args &args) {
   Convolution call;
   call.weight = args.tensor("weight");
   size_t spatialRank = Context::rank(call.weight) - 2;
   call.stride = args.integers("stride", spatialRank);
   call.padding = args.integers("padding", spatialRank);
   call.dilation = args.integers("dilation", spatialRank);
-  call.outputPadding = args.integers("output_padding", spatialRank);
   call.groups = args.integer("groups");
-  bool isTransposed = args.boolean("transposed");
+  return call;
+}
 
+/// The result is of the op's rank, with the bias added.
+mlir::Value convolveWithBias(Context &cx, const Args &args, Convolution call, bool isTransposed) {
   Dims shape = cx.resultType().shape;
   mlir::Value input = args.tensor("input");
-  bool isBatched = Context::rank(input) == static_cast<int64_t>(spatialRank) + 2;
+  bool isBatched = Context::rank(input) == Context::rank(call.weight);
   if (!isBatched) { // one sample: [C, spatial...]
     Dims batched = cx.shape(input);
     batched.insert(batched.begin(), Dim(1));
@@ -130,12 +133,30 @@ mlir::Value convolution(Context &cx, const Args &args) {
   return cx.reshape(result, cx.resultType().shape);
 }
 
+mlir::Value convolution(Context &cx, const Args &args) {
+  Convolution call = readConvolution(args);
+  call.outputPadding = args.integers("output_padding", call.stride.size());
+  return convolveWithBias(cx, args, std::move(call), args.boolean("transposed"));
+}
+
+/// conv1d, conv2d and conv3d.
+mlir::Value plainConvolution(Context &cx, const Args &args) {
+  return convolveWithBias(cx, args, readConvolution(args), /*isTransposed=*/false);
+}
+
 } // namespace
 
 void addConvolution(OpTable &table) {
   table.add("aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
             "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
             convolution);
+  std::string zeros = "0", ones = "1";
+  for (int rank = 1; rank <= 3; ++rank, zeros += ", 0", ones += ", 1")
+    table.add(
+        fmt::format("aten::conv{0}d(Tensor input, Tensor weight, Tensor? bias=None, int[{0}] stride=[{1}], "
+                    "int[{0}] padding=[{2}], int[{0}] dilation=[{1}], int groups=1) -> Tensor",
+                    rank, ones, zeros),
+        plainConvolution);
 }
 
 } // namespace torchere::lowering

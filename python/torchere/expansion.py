@@ -1,0 +1,400 @@
+"""Expansion: what one op without a lowering is made of, traced alone on the types of its own arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import operator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from typing import Any, NamedTuple
+
+from torchere import _core
+from torchere.errors import CaptureError
+
+#: The torch.autocast regions around an op: types of devices, with the dtype for each.
+Autocast = tuple[tuple[str, Any], ...]
+
+
+class Context(NamedTuple):
+    """What holds for a call beside its arguments."""
+
+    autocast: Autocast = ()
+    users: frozenset[Any] = frozenset()  #: ops in whose decomposition by the user it stands
+
+
+NO_CONTEXT = Context()
+#: A function that computes what an op does, the regions that it is run in, and the context of its ops.
+Candidate = tuple[Callable[..., Any], Autocast, Context]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Expansion:
+    """The graph that stands for a call. Calls of equal types share it."""
+
+    module: Any  #: torch.fx.GraphModule; its placeholders are the call's nodes, each once, in order
+    nodes: list[Any]  #: without placeholders and output
+    placeholders: list[Any]
+    output: Any
+    context: Context  #: that of its ops
+
+
+class Expander:
+    """Finds expansions, each once. `rows` are the names of ops that have a lowering; ops of
+    `custom_namespaces` need none. `decompositions` are the user's: op -> function; they come before rows."""
+
+    def __init__(
+        self,
+        rows: Set[str],
+        decompositions: Mapping[Any, Callable[..., Any]] | None = None,
+        custom_namespaces: Iterable[str] = (),
+    ):
+        self.rows = rows
+        self.decompositions = decompositions or {}
+        self.custom_namespaces = frozenset(custom_namespaces)
+        self._fake_mode: Any = None
+        self.seconds = 0.0
+        self.gave_up = False  #: whether a call went to the core for which nothing was found
+        self._known: dict[Any, Expansion | None] = {}
+        self._unshared: set[Expansion | None] = set()
+        self._active: set[Any] = set()
+
+    def enter(self, exported_program: Any) -> None:
+        """Says which program's calls come next: ops that take no tensor are run in its mode."""
+        from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+        values = (node.meta.get("val") for node in exported_program.graph.nodes)
+        modes = (value.fake_mode for value in values if isinstance(value, FakeTensor))
+        self._fake_mode = next(modes, None) or FakeTensorMode(allow_non_fake_inputs=True)
+
+    def expand(self, node: Any, context: Context) -> Expansion | None:
+        """What a call is to be replaced by; None where it goes to the core as it is: it has a row, or
+        nothing is known of it."""
+        if not self.is_to_be_expanded(node, context):
+            return None
+        begin = time.perf_counter()
+        try:
+            return self._find(node, context)
+        finally:
+            self.seconds += time.perf_counter() - begin
+
+    def is_to_be_expanded(self, node: Any, context: Context) -> bool:
+        """Whether the core cannot take the call as it is. Calls that give no tensor need no lowering."""
+        import torch
+
+        op = node.target
+        if not isinstance(op, torch._ops.OpOverload):
+            return False
+        if op in self.decompositions and op not in context.users:
+            return True
+        if "unbacked_bindings" in node.meta or not holds_tensor(node.meta.get("val")):
+            return False
+        if context.autocast and _casts(op, context.autocast):
+            return True
+        return not self.is_taken(node)
+
+    def is_taken(self, node: Any) -> bool:
+        """Whether there is a row for a call that gives tensors, or functionalization gives it one."""
+        import torch
+
+        if describe_op(node.target)[0] in self.rows:
+            return True
+        if not isinstance(node.target, torch._ops.OpOverload):
+            return False
+        if node.target.namespace in self.custom_namespaces and not _is_composite(node.target):
+            return True
+        kind, functional = _functional_form(node.target)
+        if kind == "removed_in_eval":
+            given = _arguments_by_name(node)
+            if given.get("train") is False or given.get("p") == 0:
+                return True
+        return kind == "rewritten" or functional in self.rows
+
+    def _find(self, node: Any, context: Context) -> Expansion | None:
+        key = (*_key(node), context)
+        if key in self._active:  # made of itself
+            return None
+        for place in (key, (node, key)):
+            if place in self._known:
+                return self._known[place]
+        self._active.add(key)
+        try:
+            is_users = node.target in self.decompositions and node.target not in context.users
+            found = self._by_user(node, context) if is_users else self._by_torch(node, context)
+        finally:
+            self._active.remove(key)
+        is_shared = found is None or self._is_shared(found)
+        self._known[key if is_shared else (node, key)] = found
+        if not is_shared:
+            self._unshared.add(found)
+        return found
+
+    def _is_shared(self, expansion: Expansion) -> bool:
+        """Whether it may stand for several calls: sizes that depend on data are other ones in each."""
+        return not any(
+            "unbacked_bindings" in inner.meta
+            or self._expansion_of(inner, expansion.context) in self._unshared
+            for inner in expansion.nodes
+        )
+
+    def _expansion_of(self, node: Any, context: Context) -> Expansion | None:
+        is_expanded = node.op == "call_function" and self.is_to_be_expanded(node, context)
+        return self._find(node, context) if is_expanded else None
+
+    def _by_user(self, node: Any, context: Context) -> Expansion:
+        op = node.target
+        within = context._replace(users=context.users | {op})
+        try:
+            return self._trace(node, self.decompositions[op], context.autocast, within)
+        except Exception as error:
+            raise CaptureError(f"[{op}] the decomposition given for it failed: {error}") from error
+
+    def _by_torch(self, node: Any, context: Context) -> Expansion | None:
+        """The first expansion in which no op without a row is left, after their own expansion."""
+        for candidate in self._candidates(node, context):
+            try:
+                expansion = self._trace(node, *candidate)
+            except Exception:  # torch raises whatever the decomposition does
+                continue
+            if all(self._is_lowered(inner, expansion.context) for inner in expansion.nodes):
+                return expansion
+        return None
+
+    def _is_lowered(self, node: Any, context: Context) -> bool:
+        if node.op != "call_function" or node.target is operator.getitem:
+            return True
+        if not holds_tensor(node.meta.get("val")):
+            return True
+        return self._expansion_of(node, context) is not None or self.is_taken(node)
+
+    def _candidates(self, node: Any, context: Context) -> Iterator[Candidate]:
+        """The functions that compute what the op does from other ops, the best first."""
+        from torch._decomp import decomposition_table
+
+        op, autocast = node.target, context.autocast
+        plain = context._replace(autocast=())
+        if autocast:
+            if (key := _autocast_key(node, autocast)) is not None:
+                yield _kernel(op, key), autocast, plain
+                return
+            if self.is_taken(node) and self._is_same_without_autocast(node):
+                return
+        if _is_composite(op):
+            yield _composite(op), autocast, context
+        # Autocast is above what follows: it does not see it.
+        for table in (_default_table(), decomposition_table):
+            if op in table:
+                yield _with_training_default(op, table[op]), (), plain
+        if functional := _functional_overload(op):
+            yield _then_copied(functional), (), plain
+
+    def _is_same_without_autocast(self, node: Any) -> bool:
+        """Whether a composite op, taken whole, gives the dtypes that the program has."""
+        import torch.utils._pytree as pytree
+
+        module = self._trace(node, node.target, (), Context()).module
+        plain = next(reversed(module.graph.find_nodes(op="call_function", target=node.target)))
+        leaves = zip(pytree.tree_leaves(plain.meta["val"]), pytree.tree_leaves(node.meta["val"]), strict=True)
+        return all(getattr(a, "dtype", None) == getattr(b, "dtype", None) for a, b in leaves)
+
+    def _trace(
+        self, node: Any, function: Callable[..., Any], autocast: Autocast, within: Context
+    ) -> Expansion:
+        """The graph of function(*args, **kwargs) over the nodes among the call's arguments. Composite ops
+        stay whole in it: it is taken above autograd and autocast, as torch.export takes the program's."""
+        import torch
+        from torch.fx.experimental.proxy_tensor import make_fx
+        from torch.fx.node import map_arg
+
+        inputs = inputs_of(node)
+
+        def call(*values: Any) -> Any:
+            given = dict(zip(inputs, values, strict=True))
+            args, kwargs = map_arg((node.args, node.kwargs), given.__getitem__)
+            result = function(*args, **kwargs)
+            return tuple(result) if isinstance(result, tuple) else result  # named ones are calls to torch.fx
+
+        values = [argument.meta["val"] for argument in inputs]
+        with contextlib.ExitStack() as context:
+            context.enter_context(torch.no_grad())
+            context.enter_context(torch._guards.detect_fake_mode(values) or self._fake_mode)
+            if node.target._schema.is_mutable:  # the program's own fake tensors keep their sizes
+                values = [value.detach() if isinstance(value, torch.Tensor) else value for value in values]
+            for device, dtype in autocast:
+                context.enter_context(torch.autocast(device, dtype=dtype, cache_enabled=False))
+            module = make_fx(call, pre_dispatch=True, _allow_non_fake_inputs=True)(*values)
+        nodes = list(module.graph.nodes)
+        calls = [inner for inner in nodes if inner.op in ("call_function", "get_attr")]
+        placeholders = [inner for inner in nodes if inner.op == "placeholder"]
+        return Expansion(module, calls, placeholders, nodes[-1].args[0], within)
+
+
+@functools.cache
+def describe_op(target: Any) -> tuple[str, str]:
+    """A callable's name as the program gives it, and its schema; empty where torch has none."""
+    import torch
+    from torch.fx.node import _get_qualified_name
+
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target), str(target._schema)
+    return _get_qualified_name(target).removeprefix("torch.ops."), ""
+
+
+def inputs_of(node: Any) -> list[Any]:
+    """The nodes among a call's arguments, each once: what an expansion's placeholders stand for."""
+    return list(dict.fromkeys(node.all_input_nodes))
+
+
+def holds_tensor(value: Any) -> bool:
+    import torch
+
+    if isinstance(value, (list, tuple)):
+        return any(holds_tensor(element) for element in value)
+    return isinstance(value, torch.Tensor)
+
+
+def _key(node: Any) -> tuple[Any, ...]:
+    """Equal for calls that are traced to the same graph."""
+    from torch.fx.node import Node
+
+    inputs = inputs_of(node)
+    places = {argument: f"%{index}" for index, argument in enumerate(inputs)}
+
+    def constant(value: Any) -> Any:
+        if isinstance(value, Node):
+            return places[value]
+        if isinstance(value, (list, tuple)):
+            return (type(value).__name__, *map(constant, value))
+        if isinstance(value, (int, str, type(None))) and not isinstance(value, bool):
+            return value
+        return type(value), repr(value)
+
+    return (
+        node.target,
+        tuple(map(constant, node.args)),
+        tuple((name, constant(value)) for name, value in node.kwargs.items()),
+        tuple(_type_key(argument.meta["val"]) for argument in inputs),
+    )
+
+
+def _type_key(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        sizes = (*value.shape, *value.stride(), value.storage_offset())
+        return (
+            value.dtype,
+            value.device,
+            value.dim(),
+            value.is_conj(),
+            value.is_neg(),
+            *(size if type(size) is int else str(size) for size in sizes),
+        )
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_type_key, value))
+    return type(value), str(value)
+
+
+def _arguments_by_name(node: Any) -> dict[str, Any]:
+    names = (argument.name for argument in node.target._schema.arguments)
+    return dict(zip(names, node.args, strict=False)) | node.kwargs
+
+
+@functools.cache
+def _functional_form(op: Any) -> tuple[str, str]:
+    return _core.functional_form(*describe_op(op))
+
+
+@functools.cache
+def _default_table() -> Mapping[Any, Callable[..., Any]]:
+    import torch
+
+    return torch.export.default_decompositions()
+
+
+@functools.cache
+def _is_composite(op: Any) -> bool:
+    import torch
+
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    return key in op.py_kernels or torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key)
+
+
+def _composite(op: Any) -> Callable[..., Any]:
+    import torch
+
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    return op.py_kernels[key] if key in op.py_kernels else _kernel(op, key)
+
+
+def _kernel(op: Any, key: Any) -> Callable[..., Any]:
+    """The op's kernel of that key. Modes that see Python's calls would call the op itself instead."""
+    import torch
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with torch._C.DisableTorchFunction():
+            return op._op_dk(key, *args, **kwargs)
+
+    return call
+
+
+def _autocast_name(device: str) -> str:
+    return "Autocast" + {"xla": "XLA", "privateuseone": "PrivateUse1"}.get(device, device.upper())
+
+
+@functools.cache
+def _casting_ops(device: str) -> frozenset[str]:
+    """The ops that autocast runs in another dtype, on a device of that type."""
+    import torch
+
+    names = torch._C._dispatch_get_registrations_for_dispatch_key(_autocast_name(device))
+    return frozenset(names)
+
+
+def _casts(op: Any, autocast: Autocast) -> bool:
+    """Whether autocast may change what the op does: by a kernel of its own, or in what it is made of."""
+    return _is_composite(op) or any(op.name() in _casting_ops(device) for device, _ in autocast)
+
+
+def _autocast_key(node: Any, autocast: Autocast) -> Any:
+    """The dispatch key of the op's kernel in these regions; None where it has none."""
+    import torch
+    import torch.utils._pytree as pytree
+
+    values = pytree.tree_leaves([argument.meta["val"] for argument in inputs_of(node)])
+    devices = {value.device.type for value in values if isinstance(value, torch.Tensor)}
+    for device, _ in autocast:
+        if device in devices and node.target.name() in _casting_ops(device):
+            return torch._C._parse_dispatch_key(_autocast_name(device))
+    return None
+
+
+def _with_training_default(op: Any, decomposition: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's decomposition, with None for native_dropout's `train` meaning training, as in eager mode."""
+    import torch
+
+    if op is not torch.ops.aten.native_dropout.default:
+        return decomposition
+    return lambda input, p, train: decomposition(input, p, train is None or train)
+
+
+@functools.cache
+def _functional_overload(op: Any) -> Any:
+    """The op that computes what an in-place one writes; None for others."""
+    import torch
+
+    name = op._schema.name.partition("::")[2]
+    if not op._schema.is_mutable or not name.endswith("_") or name.startswith("__"):
+        return None
+    packet = getattr(getattr(torch.ops, op.namespace), name.removesuffix("_"), None)
+    return getattr(packet, op._overloadname, None)
+
+
+def _then_copied(functional: Any) -> Callable[..., Any]:
+    import torch
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return torch.ops.aten.copy_.default(self, functional(self, *args, **kwargs))
+
+    return call
