@@ -141,9 +141,11 @@ def exported(samples: list[Sample], dynamic_shapes: Any = None) -> torch.export.
 
 
 def _run(samples: list[Sample], run: Runner) -> tuple[list[list[torch.Tensor]], set[str]]:
-    """Each sample's results, and the names of the ops that the program holds."""
-    program = torchere.export(exported(samples))
-    ops = set(program.program.count_ops())
+    """Each sample's results, and the names of the ops that the program held when it was captured, or holds
+    as it is lowered."""
+    captured = exported(samples)
+    program = torchere.export(captured)
+    ops = set(program.program.count_ops()) | {str(node.target) for node in captured.graph.nodes}
     results = run(program, inputs_of(samples))
     counts = [len(sample.expected()) for sample in samples]
     ends = list(itertools.accumulate(counts))
