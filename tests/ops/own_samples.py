@@ -11,6 +11,7 @@ from order_samples import ORDER
 from rows import words
 from sample_values import Call, drawn, edges, is_floating, is_number, layouts
 from signal_samples import SIGNALS
+from special_samples import SPECIAL
 
 # Rows whose OpInfo entry has another name than the op.
 OPINFO_NAMES: dict[str, list[str]] = {
@@ -28,7 +29,7 @@ UNARY = set(
         """abs neg exp expm1 log log1p log2 log10 sqrt rsqrt sin cos tanh sigmoid reciprocal square floor ceil
         round trunc sign logical_not bitwise_not isnan isinf relu silu hardtanh leaky_relu hardsigmoid
         hardswish mish log_sigmoid softplus elu celu erf erfc gelu tan asin acos atan sinh cosh asinh acosh
-        atanh exp2 signbit angle"""
+        atanh exp2 signbit angle lgamma digamma erfinv special_erfcx i0 special_i0e special_i1 special_i1e"""
     )
 )
 
@@ -512,6 +513,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **dict.fromkeys(("prod.dim_int", "any.dim", "all.dim"), reduction_over_dim),
     **dict.fromkeys(_NUMBER_ROWS, numbers),
     **SIGNALS,
+    **SPECIAL,
     **LAYERS,
     **ORDER,
     **{f"{op}.default": unary for op in UNARY},
