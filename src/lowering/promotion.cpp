@@ -49,15 +49,6 @@ DType promoteFloats(DType a, DType b) {
   return x.byteSize > y.byteSize ? a : b;
 }
 
-/// The real dtype of a complex dtype's parts.
-DType partType(DType dtype) {
-  if (dtype == DType::C32)
-    return DType::F16;
-  if (dtype == DType::C64)
-    return DType::F32;
-  return dtype == DType::C128 ? DType::F64 : dtype;
-}
-
 DType complexOf(DType part) {
   if (part == DType::F16)
     return DType::C32;
@@ -65,6 +56,14 @@ DType complexOf(DType part) {
 }
 
 } // namespace
+
+DType partType(DType dtype) {
+  if (dtype == DType::C32)
+    return DType::F16;
+  if (dtype == DType::C64)
+    return DType::F32;
+  return dtype == DType::C128 ? DType::F64 : dtype;
+}
 
 DType promoteTypes(DType a, DType b) {
   if (a == b)

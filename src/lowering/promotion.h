@@ -19,7 +19,10 @@ struct PromotionOperand {
 
 DType resultType(const std::vector<PromotionOperand> &operands);
 
-/// The dtype in which a floating-point op computes for `dtype`: itself, or the default float32 for integers.
+/// The real dtype of a complex one's parts; another dtype is its own.
+DType partType(DType dtype);
+
+/// The dtype in which a floating-point op computes on `dtype`: itself, or the default float32 for integers.
 DType floatingType(DType dtype);
 
 } // namespace torchere::lowering

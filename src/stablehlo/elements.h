@@ -134,6 +134,18 @@ ElementsOf<Builder> either(const ElementsOf<Builder> &a, const ElementsOf<Builde
   return a.template apply<OrOp>(b);
 }
 
+/// Whether the formula computes in float64; otherwise it does in float32.
+template <class Builder> bool isDouble(const ElementsOf<Builder> &x) {
+  return elementType(mlir::Value(x).getType()).isF64();
+}
+
+/// The coefficients for the precision that the formula computes in.
+template <class Builder>
+llvm::ArrayRef<double> precise(const ElementsOf<Builder> &x, llvm::ArrayRef<double> single,
+                               llvm::ArrayRef<double> twice) {
+  return isDouble(x) ? twice : single;
+}
+
 /// The polynomial with these coefficients, the constant one first, by Horner's scheme.
 template <class Builder>
 ElementsOf<Builder> polynomial(const ElementsOf<Builder> &x, llvm::ArrayRef<double> coefficients) {

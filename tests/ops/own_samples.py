@@ -10,6 +10,8 @@ from layer_samples import LAYERS
 from order_samples import ORDER
 from rows import words
 from sample_values import Call, drawn, edges, is_floating, is_number, layouts
+from signal_samples import SIGNALS
+from special_samples import SPECIAL
 
 # Rows whose OpInfo entry has another name than the op.
 OPINFO_NAMES: dict[str, list[str]] = {
@@ -27,7 +29,7 @@ UNARY = set(
         """abs neg exp expm1 log log1p log2 log10 sqrt rsqrt sin cos tanh sigmoid reciprocal square floor ceil
         round trunc sign logical_not bitwise_not isnan isinf relu silu hardtanh leaky_relu hardsigmoid
         hardswish mish log_sigmoid softplus elu celu erf erfc gelu tan asin acos atan sinh cosh asinh acosh
-        atanh"""
+        atanh exp2 signbit angle lgamma digamma erfinv special_erfcx i0 special_i0e special_i1 special_i1e"""
     )
 )
 
@@ -35,7 +37,8 @@ UNARY = set(
 BINARY = set(
     words(
         """add.Tensor sub.Tensor mul.Tensor div.Tensor maximum minimum eq.Tensor ne.Tensor lt.Tensor le.Tensor
-        gt.Tensor ge.Tensor logical_and logical_or logical_xor fmod.Tensor remainder.Tensor fmax fmin atan2"""
+        gt.Tensor ge.Tensor logical_and logical_or logical_xor fmod.Tensor remainder.Tensor fmax fmin atan2
+        copysign.Tensor nextafter hypot"""
     )
 )
 
@@ -509,6 +512,8 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **dict.fromkeys(("sum.dim_IntList", "mean.dim", "any.dims", "all.dims"), reduction_over_dims),
     **dict.fromkeys(("prod.dim_int", "any.dim", "all.dim"), reduction_over_dim),
     **dict.fromkeys(_NUMBER_ROWS, numbers),
+    **SIGNALS,
+    **SPECIAL,
     **LAYERS,
     **ORDER,
     **{f"{op}.default": unary for op in UNARY},

@@ -32,7 +32,7 @@ ACCUMULATING = set(
         adaptive_avg_pool1d _adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool3d
         nll_loss_forward nll_loss2d_forward cumsum logcumsumexp var_mean std_mean _log_softmax log_softmax
         gelu lstm gru rnn_tanh rnn_relu upsample_linear1d upsample_bilinear2d upsample_trilinear3d
-        upsample_bicubic2d"""
+        upsample_bicubic2d _fft_c2r unfold_backward"""
     )
 )
 

@@ -1,6 +1,5 @@
 // Activation functions.
-#include "lowering/elements.h"
-#include "lowering/elementwise.h"
+#include "lowering/formula.h"
 #include "lowering/op_table.h"
 
 namespace torchere::lowering {
@@ -18,16 +17,6 @@ Elements clampBetween(const Elements &value, const Elements &low, const Elements
 mlir::Value hardtanh(Context &cx, const Args &args) {
   Elements self(cx, args.tensor("self"));
   return clampBetween(self, self.constant(args.scalar("min_val")), self.constant(args.scalar("max_val")));
-}
-
-/// A row with one operand that computes in float32 for half precision.
-template <auto function> mlir::Value formula(Context &cx, const Args &args) {
-  DType dtype = cx.resultType().dtype;
-  Elements self(cx, cx.convert(args.tensor("self"), computeType(dtype)));
-  if constexpr (std::is_invocable_v<decltype(function), const Elements &, const Args &>)
-    return cx.convert(function(self, args), dtype);
-  else
-    return cx.convert(function(self), dtype);
 }
 
 Elements sigmoid(const Elements &x) {

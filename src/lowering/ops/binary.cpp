@@ -1,6 +1,9 @@
 // Elementwise functions of two tensors: arithmetic, extrema, logic, and selection.
-#include "lowering/elementwise.h"
+#include "lowering/complex.h"
+#include "lowering/formula.h"
 #include "lowering/op_table.h"
+
+#include <limits>
 
 namespace torchere::lowering {
 
@@ -101,7 +104,18 @@ mlir::Value power(Context &cx, const Args &args) {
   return cx.elementwise<stablehlo::PowOp>({self, exponent});
 }
 
-/// fmax and fmin: given a number and a NaN, they return the number.
+/// The length of the hypotenuse: the magnitude of a complex number. Of an infinite side it is infinite, even
+/// beside NaN.
+mlir::Value hypotenuse(Context &cx, const Args &args) {
+  Elements self = formulaOperand(cx, args, "self"), other = formulaOperand(cx, args, "other");
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Elements isInfinite = either(equal(abs(self), infinity), equal(abs(other), infinity));
+  mlir::Value length = cx.create<stablehlo::AbsOp>(mlir::Value(self).getType(), complexOf(cx, self, other));
+  Elements finite = self.with(cx.withShape(length, cx.shape(self)));
+  return cx.convert(isInfinite.select(infinity, finite), cx.resultType().dtype);
+}
+
+/// fmax and fmin: of a number and a NaN, the number.
 template <class Op> mlir::Value ignoringNan(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value a = toResultShape(cx, args.tensor("self"), dtype);
@@ -180,6 +194,7 @@ void addBinary(OpTable &table) {
   table.add("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", power);
   table.add("aten::maximum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MaxOp>);
   table.add("aten::minimum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MinOp>);
+  table.add("aten::hypot(Tensor self, Tensor other) -> Tensor", hypotenuse);
   table.add("aten::fmax(Tensor self, Tensor other) -> Tensor", ignoringNan<stablehlo::MaxOp>);
   table.add("aten::fmin(Tensor self, Tensor other) -> Tensor", ignoringNan<stablehlo::MinOp>);
   table.add("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::EQ>);

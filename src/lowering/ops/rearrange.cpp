@@ -1,4 +1,4 @@
-// Ops that repeat, rotate and regroup elements: repeat, roll, unfold, pixel shuffles.
+// Ops that repeat, rotate and regroup elements: repeat, roll, unfold and its adjoint, pixel shuffles.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
@@ -65,23 +65,54 @@ Result<mlir::Value> roll(Context &cx, const Args &args) {
   return self;
 }
 
-/// Windows along a dimension, which becomes their count; their elements form the last dimension.
+/// Where the elements of windows stand along an axis: [number, size], window i from i * step on.
+mlir::Value placesInWindows(Context &cx, Dim number, Dim size, int64_t step) {
+  Dims windows = {number, size};
+  mlir::Value start = cx.iota(windows, DType::I64, 0);
+  start = cx.elementwise<stablehlo::MulOp>({start, cx.fullLike(step, start)});
+  return cx.elementwise<stablehlo::AddOp>({start, cx.iota(windows, DType::I64, 1)});
+}
+
+/// The order of dimensions in which the one at `from` has moved to `to`.
+Integers movedAxis(int64_t rank, int64_t from, int64_t to) {
+  Integers permutation(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  permutation.erase(permutation.begin() + from);
+  permutation.insert(permutation.begin() + to, from);
+  return permutation;
+}
+
+/// Windows along a dimension, which becomes their number; what they hold comes last.
 Result<mlir::Value> unfold(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   const Dims &shape = cx.resultType().shape;
   if (Context::rank(self) == 0)
     return cx.broadcastTo(self, shape);
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dimension"), Context::rank(self)));
-  Dims windows = {shape[axis], shape.back()};
-  mlir::Value start = cx.iota(windows, DType::I64, 0);
-  start = cx.elementwise<stablehlo::MulOp>({start, cx.fullLike(args.integer("step"), start)});
-  mlir::Value places = cx.elementwise<stablehlo::AddOp>({start, cx.iota(windows, DType::I64, 1)});
+  mlir::Value places = placesInWindows(cx, shape[axis], shape.back(), args.integer("step"));
   mlir::Value taken = gatherSlices(cx, self, slicesAlong(cx, places, axis)); // [..., number, size, ...]
-  Integers permutation(Context::rank(taken));
-  std::iota(permutation.begin(), permutation.end(), 0);
-  permutation.erase(permutation.begin() + axis + 1);
-  permutation.push_back(axis + 1);
-  return cx.transpose(taken, permutation);
+  int64_t rank = Context::rank(taken);
+  return cx.transpose(taken, movedAxis(rank, axis + 1, rank - 1));
+}
+
+/// Each element of a tensor of `input_sizes` is the sum of what windows along `dim` hold of it: the
+/// overlapped sum of the frames of an inverse short-time Fourier transform.
+Result<mlir::Value> unfoldBackward(Context &cx, const Args &args) {
+  mlir::Value windows = args.tensor("grad_in");
+  const TensorType &type = cx.resultType();
+  auto rank = static_cast<int64_t>(type.shape.size());
+  if (rank == 0)
+    return cx.reshape(windows, {});
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), rank));
+  Dims shape = cx.shape(windows);
+  Dim number = shape[axis], size = shape.back();
+  shape = type.shape; // windows may stand for those of a whole batch
+  shape[axis] = number;
+  shape.push_back(size);
+  mlir::Value places = placesInWindows(cx, number, size, args.integer("step"));
+  mlir::Value updates = cx.transpose(cx.broadcastTo(windows, shape), movedAxis(rank + 1, rank, axis + 1));
+  mlir::Value zeros = cx.full(int64_t{0}, type.dtype, type.shape);
+  return scatterSlices(cx, zeros, slicesAlong(cx, places, axis), updates, combineUpdate<stablehlo::AddOp>);
 }
 
 /// [..., C * r * r, H, W] -> [..., C, H * r, W * r].
@@ -120,6 +151,9 @@ void addRearrange(OpTable &table) {
   table.add("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", repeat);
   table.add("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll);
   table.add("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", unfold);
+  table.add(
+      "aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+      unfoldBackward);
   table.add("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", pixelShuffle);
   table.add("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", pixelUnshuffle);
 }

@@ -1,4 +1,5 @@
-// Ops that reduce dimensions: sums, means, extrema, variances, any and all.
+// Ops that fold dimensions away: sums, means, extrema, variances, any and all.
+#include "lowering/complex.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -83,26 +84,31 @@ struct Spread {
   mlir::Value variance, mean; ///< in the type that they are computed in, with the axes reduced away
 };
 
-/// Two passes, as in torch: the mean of squared distances from the mean, over count - correction (at least
-/// 0).
+/// Of complex numbers the squares of their distances' magnitudes.
+mlir::Value squaredMagnitude(Context &cx, mlir::Value value) {
+  if (!dtypeInfo(Context::dtype(value)).isComplex)
+    return cx.elementwise<stablehlo::MulOp>({value, value});
+  mlir::Value real = realPart(cx, value), imaginary = imaginaryPart(cx, value);
+  return cx.elementwise<stablehlo::AddOp>({cx.elementwise<stablehlo::MulOp>({real, real}),
+                                           cx.elementwise<stablehlo::MulOp>({imaginary, imaginary})});
+}
+
+/// Two passes, as torch: the mean of squared distances from the mean, over count - correction (at least 0).
 Result<Spread> spreadOf(Context &cx, const Args &args) {
-  DType dtype = Context::dtype(args.tensor("self"));
-  if (dtypeInfo(dtype).isComplex)
-    return cx.unimplemented("complex variance is not supported: got {}, expected a real dtype",
-                            dtypeInfo(dtype).torchName);
-  DType compute = computeType(dtype);
+  DType compute = computeType(Context::dtype(args.tensor("self")));
   mlir::Value self = cx.convert(args.tensor("self"), compute);
   TORCHERE_ASSIGN(Integers axes, reducedAxes(cx, args, self));
-  mlir::Value zero = cx.constant(0.0, compute);
-  mlir::Value n = cx.count(self, axes, compute);
-  mlir::Value mean = divideBy(cx, cx.reduceWith<stablehlo::AddOp>(self, zero, axes), n);
+  DType real = partType(compute);
+  mlir::Value zero = cx.constant(0.0, real);
+  mlir::Value n = cx.count(self, axes, real);
+  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(self, cx.constant(0.0, compute), axes);
+  mlir::Value mean = divideBy(cx, sum, cx.convert(n, compute));
   mlir::Value distance = cx.elementwise<stablehlo::SubtractOp>({self, cx.spread(mean, self, axes)});
-  mlir::Value squares = cx.elementwise<stablehlo::MulOp>({distance, distance});
-  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(squares, zero, axes);
+  mlir::Value total = cx.reduceWith<stablehlo::AddOp>(squaredMagnitude(cx, distance), zero, axes);
   double correction = args.isNone("correction") ? 1.0 : toDouble(args.scalar("correction"));
   mlir::Value freedom = cx.elementwise<stablehlo::MaxOp>(
-      {cx.elementwise<stablehlo::SubtractOp>({n, cx.constant(correction, compute)}), zero});
-  return Spread{divideBy(cx, sum, freedom), mean};
+      {cx.elementwise<stablehlo::SubtractOp>({n, cx.constant(correction, real)}), zero});
+  return Spread{divideBy(cx, total, freedom), mean};
 }
 
 mlir::Value asResult(Context &cx, mlir::Value value, size_t index) {

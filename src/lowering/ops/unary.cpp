@@ -1,4 +1,5 @@
 // Elementwise functions of one tensor.
+#include "lowering/complex.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -19,15 +20,45 @@ mlir::Value square(Context &cx, const Args &args) {
   return cx.elementwise<stablehlo::MulOp>({self, self});
 }
 
+/// The parts of complex numbers apart: an infinite one times 0 would make the other NaN.
+mlir::Value scaled(Context &cx, mlir::Value value, double factor) {
+  if (dtypeInfo(Context::dtype(value)).isComplex)
+    return complexOf(cx, scaled(cx, realPart(cx, value), factor),
+                     scaled(cx, imaginaryPart(cx, value), factor));
+  return cx.elementwise<stablehlo::MulOp>({value, cx.fullLike(factor, value)});
+}
+
 mlir::Value logBase(Context &cx, const Args &args, double base) {
-  mlir::Value log = unary<stablehlo::LogOp>(cx, args);
-  return cx.elementwise<stablehlo::MulOp>({log, cx.fullLike(1.0 / std::log(base), log)});
+  return scaled(cx, unary<stablehlo::LogOp>(cx, args), 1.0 / std::log(base));
+}
+
+/// 2 to the power of self.
+mlir::Value powerOfTwo(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value self = cx.convert(args.tensor("self"), dtype);
+  if (!dtypeInfo(dtype).isComplex)
+    return cx.elementwise<stablehlo::PowOp>({cx.fullLike(2.0, self), self});
+  return cx.elementwise<stablehlo::ExpOp>(scaled(cx, self, std::log(2.0)));
 }
 
 /// Integers are returned as they are; StableHLO's rounding ops take floats only.
 template <class Op> mlir::Value rounding(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   return dtypeInfo(Context::dtype(self)).isFloatingPoint ? cx.elementwise<Op>(self) : self;
+}
+
+/// To a multiple of 10^-decimals: from the product with a power of ten, or the quotient by one.
+mlir::Value roundToDecimals(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  if (!dtypeInfo(Context::dtype(self)).isFloatingPoint)
+    return self;
+  int64_t decimals = args.integer("decimals");
+  mlir::Value power = cx.fullLike(std::pow(10.0, std::abs(static_cast<double>(decimals))), self);
+  auto multiply = [&](mlir::Value x) { return cx.elementwise<stablehlo::MulOp>({x, power}); };
+  auto divide = [&](mlir::Value x) { return cx.elementwise<stablehlo::DivOp>({x, power}); };
+  mlir::Value rounded =
+      cx.elementwise<stablehlo::RoundNearestEvenOp>(decimals < 0 ? divide(self) : multiply(self));
+  return decimals < 0 ? multiply(rounded) : divide(rounded);
 }
 
 mlir::Value trunc(Context &cx, const Args &args) {
@@ -68,13 +99,20 @@ mlir::Value isNan(Context &cx, const Args &args) {
   return cx.compare(stablehlo::ComparisonDirection::NE, self, self);
 }
 
-mlir::Value isInfinite(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  if (!dtypeInfo(Context::dtype(self)).isFloatingPoint)
-    return cx.full(false, DType::Bool, cx.shape(self));
-  mlir::Value magnitude = cx.elementwise<stablehlo::AbsOp>(self);
+mlir::Value hasInfiniteMagnitude(Context &cx, mlir::Value value) {
+  mlir::Value magnitude = cx.elementwise<stablehlo::AbsOp>(value);
   return cx.compare(stablehlo::ComparisonDirection::EQ, magnitude,
                     cx.fullLike(std::numeric_limits<double>::infinity(), magnitude));
+}
+
+/// Of a complex number, whether either part is.
+mlir::Value isInfinite(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  const DTypeInfo &info = dtypeInfo(Context::dtype(self));
+  if (info.isComplex)
+    return cx.elementwise<stablehlo::OrOp>(
+        {hasInfiniteMagnitude(cx, realPart(cx, self)), hasInfiniteMagnitude(cx, imaginaryPart(cx, self))});
+  return info.isFloatingPoint ? hasInfiniteMagnitude(cx, self) : cx.full(false, DType::Bool, cx.shape(self));
 }
 
 } // namespace
@@ -83,6 +121,7 @@ void addUnary(OpTable &table) {
   table.add("aten::abs(Tensor self) -> Tensor", absolute);
   table.add("aten::neg(Tensor self) -> Tensor", unary<stablehlo::NegOp>);
   table.add("aten::exp(Tensor self) -> Tensor", unary<stablehlo::ExpOp>);
+  table.add("aten::exp2(Tensor self) -> Tensor", powerOfTwo);
   table.add("aten::expm1(Tensor self) -> Tensor", unary<stablehlo::Expm1Op>);
   table.add("aten::log(Tensor self) -> Tensor", unary<stablehlo::LogOp>);
   table.add("aten::log1p(Tensor self) -> Tensor", unary<stablehlo::Log1pOp>);
@@ -101,6 +140,7 @@ void addUnary(OpTable &table) {
   table.add("aten::floor(Tensor self) -> Tensor", rounding<stablehlo::FloorOp>);
   table.add("aten::ceil(Tensor self) -> Tensor", rounding<stablehlo::CeilOp>);
   table.add("aten::round(Tensor self) -> Tensor", rounding<stablehlo::RoundNearestEvenOp>);
+  table.add("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", roundToDecimals);
   table.add("aten::trunc(Tensor self) -> Tensor", trunc);
   table.add("aten::sign(Tensor self) -> Tensor", sign);
   table.add("aten::logical_not(Tensor self) -> Tensor", logicalNot);

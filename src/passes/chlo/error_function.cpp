@@ -2,6 +2,7 @@
 //
 // The polynomials interpolate at Chebyshev nodes; they were computed with 50 digits.
 #include "passes/chlo/functions.h"
+#include "stablehlo/error_function_parts.h"
 
 #include <limits>
 
@@ -17,34 +18,11 @@ constexpr double centerDouble[] = {1.1283791670955126,      -0.37612638903183543
                                    -0.02686617064323777,    0.0052239776071164225,  -0.0008548325975389692,
                                    0.00012055294904839707,  -1.492473690741966e-05, 1.6447424703317362e-06,
                                    -1.6208483801871705e-07, 1.3720064546777686e-08, -7.795898827002142e-10};
-/// (1 + 2 x) exp(x * x) erfc(x) for x >= 0, in (x - 3) / (x + 3).
-constexpr double tailSingle[] = {1.2530080582697296,     -0.13562021387623402,  -0.04756225170643757,
-                                 0.12962717489066664,    -0.11927451860620696,  0.0684107595220041,
-                                 -0.023765692173267204,  0.002284952149043377,  0.00187749464838414,
-                                 -0.0005131594359951843, -9.351062915344479e-05};
-constexpr double tailDouble[] = {
-    1.2530080582697296,     -0.13562110612457573,    -0.04756229435344576,   0.129645158702281,
-    -0.11927366341575335,   0.06830802735644051,     -0.02377051490712486,   0.0025293916666211625,
-    0.0018886902217603342,  -0.000779831276440303,   -0.000105158888745708,  0.00012509529969692863,
-    4.945791788878783e-06,  -2.0089974601937562e-05, -7.218910913909693e-07, 3.4542640815449015e-06,
-    3.4040811203344006e-07, -5.963735757072212e-07,  -1.232972365581405e-07, 8.764763429942915e-08,
-    2.900096033455807e-08,  -7.639805706660184e-09,  -3.3911975149641994e-09};
-
-/// exp(-x * x) for 0 <= x <= 28. The square of x rounded to a few bits is exact, and the remainder is small,
-/// so its rounding error does not grow with x * x. (Compilers would merge a product of two exponentials into
-/// one.)
-Elements gauss(const Elements &x) {
-  double scale = isDouble(x) ? 65536.0 : 32.0;
-  Elements rounded = floor(x * scale) * (1.0 / scale);
-  Elements power = exp(-(rounded * rounded));
-  return power + power * expm1((rounded - x) * (x + rounded));
-}
 
 /// erfc of values that are not negative.
 Elements complementOfPositive(const Elements &value) {
   Elements x = minimum(value, isDouble(value) ? 28.0 : 11.0); // erfc is 0 beyond
-  Elements scaled = polynomial((x - 3.0) / (x + 3.0), precise(value, tailSingle, tailDouble));
-  return scaled / (1.0 + 2.0 * x) * gauss(x);
+  return stablehlo::scaledErrorFunctionComplement(x) * stablehlo::exponentialOfSquare(x, /*isNegative=*/true);
 }
 
 Elements centerOf(const Elements &x) {

@@ -62,15 +62,4 @@ using Elements = stablehlo::ElementsOf<FormulaBuilder>;
 mlir::Value buildFormula(mlir::OpBuilder &builder, mlir::Operation *op,
                          llvm::function_ref<Elements(llvm::ArrayRef<Elements>)> formula);
 
-/// Whether the formula computes in float64 rather than float32.
-inline bool isDouble(const Elements &x) {
-  return stablehlo::elementType(mlir::Value(x).getType()).isF64();
-}
-
-/// The coefficients for the precision that the formula computes in.
-inline llvm::ArrayRef<double> precise(const Elements &x, llvm::ArrayRef<double> single,
-                                      llvm::ArrayRef<double> twice) {
-  return isDouble(x) ? twice : single;
-}
-
 } // namespace torchere::passes

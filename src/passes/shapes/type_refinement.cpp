@@ -40,6 +40,17 @@ FailureOr<Types> inferByInterface(InferTypeOpInterface op) {
   return types;
 }
 
+/// Narrower elements have a last dimension more than wider ones: their number in one of those.
+FailureOr<Types> inferBitcast(BitcastConvertOp op) {
+  SmallVector<int64_t> shape(op.getOperand().getType().getShape());
+  ArrayRef<int64_t> declared = op.getType().getShape();
+  if (declared.size() > shape.size())
+    shape.push_back(declared.back());
+  else if (declared.size() < shape.size())
+    shape.pop_back();
+  return Types{resultWithShape(op, shape)};
+}
+
 FailureOr<Types> inferConvolutionType(ConvolutionOp op) {
   ConvolutionShape convolution = describeConvolution(op);
   convolution.padding = op.getPaddingAttr();
@@ -75,6 +86,7 @@ FailureOr<Types> inferTypes(Operation *op) {
         return Types{resultWithShape(convert, convert.getOperand().getType().getShape())};
       })
       .Case([](DotGeneralOp dot) { return resultOfShape(dot, inferDotGeneral(dot)); })
+      .Case(inferBitcast)
       .Case(inferConvolutionType)
       .Case(inferCustomCall)
       .Default([](Operation *other) { return Types(other->getResultTypes()); });

@@ -186,3 +186,18 @@ func.func private @double(%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %0 = stablehlo.add %arg0, %arg0 : tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
 }
+
+// -----
+
+// Bits as elements of the same width, of narrower ones and of wider ones.
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> (tensor<4x3xi32>, tensor<4x3x2xi16>, tensor<4x3xf32>)
+func.func @main(%arg0: tensor<?x3xf32>) -> (tensor<?x3xi32>, tensor<?x3x2xi16>, tensor<?x3xf32>) {
+  // CHECK-NEXT: %[[SAME:.*]] = stablehlo.bitcast_convert %arg0 : (tensor<4x3xf32>) -> tensor<4x3xi32>
+  // CHECK-NEXT: %[[NARROW:.*]] = stablehlo.bitcast_convert %arg0 : (tensor<4x3xf32>) -> tensor<4x3x2xi16>
+  // CHECK-NEXT: %[[WIDE:.*]] = stablehlo.bitcast_convert %[[NARROW]] : (tensor<4x3x2xi16>) -> tensor<4x3xf32>
+  // CHECK-NEXT: return %[[SAME]], %[[NARROW]], %[[WIDE]]
+  %0 = stablehlo.bitcast_convert %arg0 : (tensor<?x3xf32>) -> tensor<?x3xi32>
+  %1 = stablehlo.bitcast_convert %arg0 : (tensor<?x3xf32>) -> tensor<?x3x2xi16>
+  %2 = stablehlo.bitcast_convert %1 : (tensor<?x3x2xi16>) -> tensor<?x3xf32>
+  return %0, %1, %2 : tensor<?x3xi32>, tensor<?x3x2xi16>, tensor<?x3xf32>
+}
