@@ -137,5 +137,12 @@ def svd(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
 
 
 RULES: dict[str, Callable[[Sample, list[torch.Tensor]], Iterator[Equation]]] = {
+    "linalg_lu.default": lu,
+    "linalg_lu_factor.default": lu_factor,
+    "linalg_lu_factor_ex.default": lu_factor,
+    "_linalg_solve_ex.default": solve,
+    "_linalg_det.default": determinant,
+    "_linalg_slogdet.default": log_determinant,
+    "linalg_inv_ex.default": with_info,
     "linalg_cholesky_ex.default": with_info,
 }
