@@ -137,6 +137,8 @@ def svd(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
 
 
 RULES: dict[str, Callable[[Sample, list[torch.Tensor]], Iterator[Equation]]] = {
+    "linalg_qr.default": qr,
+    "geqrf.default": geqrf,
     "linalg_lu.default": lu,
     "linalg_lu_factor.default": lu_factor,
     "linalg_lu_factor_ex.default": lu_factor,

@@ -243,4 +243,7 @@ MATRICES: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "linalg_tensorinv.default": invertible_tensors,
     "_linalg_det.default": singular,
     "_linalg_slogdet.default": singular,
+    "linalg_qr.default": qr,
+    "geqrf.default": rectangular,
+    "ormqr.default": reflected,
 }
