@@ -147,4 +147,6 @@ RULES: dict[str, Callable[[Sample, list[torch.Tensor]], Iterator[Equation]]] = {
     "_linalg_slogdet.default": log_determinant,
     "linalg_inv_ex.default": with_info,
     "linalg_cholesky_ex.default": with_info,
+    "_linalg_eigh.default": eigh,
+    "_linalg_svd.default": svd,
 }

@@ -246,4 +246,7 @@ MATRICES: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "linalg_qr.default": qr,
     "geqrf.default": rectangular,
     "ormqr.default": reflected,
+    "_linalg_eigh.default": hermitian,
+    "_linalg_svd.default": svd,
+    "linalg_pinv.atol_rtol_tensor": pseudoinverse,
 }
