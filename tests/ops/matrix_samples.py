@@ -249,4 +249,5 @@ MATRICES: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "_linalg_eigh.default": hermitian,
     "_linalg_svd.default": svd,
     "linalg_pinv.atol_rtol_tensor": pseudoinverse,
+    "linalg_matrix_exp.default": exponents,
 }
