@@ -27,7 +27,7 @@ def decompose(exported_program: Any, lowered_ops: Set[str]) -> Any:
     far as torch can. Returns the program itself if nothing has to be done."""
     if exported_program.dialect == "ATEN" and not _missing_ops(exported_program, lowered_ops):
         return exported_program
-    exported_program = _with_separate_inputs(_with_declared_views(exported_program))
+    exported_program = _without_error_checks(_with_separate_inputs(_with_declared_views(exported_program)))
     table = hybrid_table(lowered_ops)
     decomposed, hopeless = _run(exported_program, table)
     for _ in range(_MOST_ROUNDS):
@@ -92,6 +92,22 @@ def _with_separate_inputs(exported_program: Any) -> Any:
                 node.update_arg(place, tuple(inputs))
         module.recompile()
     return separate
+
+
+def _without_error_checks(exported_program: Any) -> Any:
+    """The program without the checks of what linear algebra reports: a compiled program cannot raise, and the
+    results are NaN. torch's passes would order these checks by tokens, which become inputs and outputs."""
+    import torch
+
+    check = torch.ops.aten._linalg_check_errors.default
+    if not any(node.target is check for node in _nodes(exported_program)):
+        return exported_program
+    unchecked = _copy(exported_program)
+    for module in _graphs(unchecked.graph_module):
+        for node in module.graph.find_nodes(op="call_function", target=check):
+            module.graph.erase_node(node)
+        module.recompile()
+    return unchecked
 
 
 def _repeated_inputs(node: Any) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import linalg
 from torch.export import Dim
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import torchere
 
@@ -187,6 +188,34 @@ def test_functions_made_of_others(name):
     x = drawn(4, 4) + 3 * torch.eye(4, dtype=torch.float64)
     function = COMPOSITES[name]
     assert_near(run(function, x), function(x), 1e-10)
+
+
+GRADIENTS = {
+    "det": linalg.det,
+    "slogdet": lambda x: linalg.slogdet(x).logabsdet,
+    "solve": lambda x: linalg.solve(x, x.sin()),
+    "solve transposed": lambda x: linalg.solve(x.mT, x.sin()),
+    "inv": linalg.inv,
+    "cholesky": lambda x: linalg.cholesky(x @ x.mT),
+    "qr": lambda x: linalg.qr(x).R,
+    "svdvals": linalg.svdvals,
+    "eigvalsh": linalg.eigvalsh,
+    "matrix_exp": lambda x: linalg.matrix_exp(x / 4),
+}
+
+
+@pytest.mark.slow
+def test_gradients():
+    """They read the factors that the ops give, as torch's own are stored, and hold checks of errors."""
+
+    def gradients(x):
+        return [torch.func.grad(lambda y, f=f: (f(y) ** 2).sum())(x) for f in GRADIENTS.values()]
+
+    x = drawn(5, 5) + 3 * torch.eye(5, dtype=torch.float64)
+    graph = make_fx(gradients)(x)
+    assert "_linalg_check_errors" in graph.code
+    for got, expected in zip(torchere.export(graph, (x,))(x), gradients(x), strict=True):
+        assert_near(got, expected, 1e-9)
 
 
 def test_a_dynamic_batch():
