@@ -60,4 +60,21 @@ Values repeatWhile(Context &cx, const Values &values, RegionFunction condition, 
   return createLike(cx, operation, values);
 }
 
+Values repeatTimes(Context &cx, mlir::Value count, const Values &values,
+                   llvm::function_ref<Values(mlir::Value, const Values &)> body) {
+  Values carried = {cx.constant(int64_t{0}, DType::I32), count};
+  carried.append(values);
+  auto condition = [&](mlir::ValueRange state) {
+    return Values{cx.compare(stablehlo::ComparisonDirection::LT, state[0], state[1])};
+  };
+  auto step = [&](mlir::ValueRange state) {
+    mlir::Value one = cx.constant(int64_t{1}, DType::I32);
+    Values results = {cx.elementwise<stablehlo::AddOp>({state[0], one}), state[1]};
+    results.append(body(state[0], Values(state.begin() + 2, state.end())));
+    return results;
+  };
+  Values done = repeatWhile(cx, carried, condition, step);
+  return Values(done.begin() + 2, done.end());
+}
+
 } // namespace torchere::lowering

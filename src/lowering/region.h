@@ -27,4 +27,8 @@ Values sortTogether(Context &cx, const Values &values, int64_t axis, RegionFunct
 /// The values after repeating `body` while `condition` is true. Their types do not change.
 Values repeatWhile(Context &cx, const Values &values, RegionFunction condition, RegionFunction body);
 
+/// What `body(step, values)` makes of the values, for steps 0 to `count` - 1. `count` and `step` are 0-d i32.
+Values repeatTimes(Context &cx, mlir::Value count, const Values &values,
+                   llvm::function_ref<Values(mlir::Value, const Values &)> body);
+
 } // namespace torchere::lowering

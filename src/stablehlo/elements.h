@@ -20,6 +20,8 @@ template <class Builder> class ElementsOf {
 public:
   ElementsOf(Builder &builder, mlir::Value tensor) : builder(&builder), tensor(tensor) {}
   operator mlir::Value() const { return tensor; }
+  /// What makes the ops.
+  Builder &maker() const { return *builder; }
 
   /// A constant of this one's shape and element type.
   template <class Number> ElementsOf constant(const Number &value) const {

@@ -17,7 +17,9 @@ from torch.export import Dim
 import torchere
 from torchere.errors import InvalidArgumentError, UnimplementedError
 
-ROWS = sorted(schemas())
+# torch has no fake kernel of these: torch.export captures them at constant sizes only.
+WITHOUT_FAKE_KERNEL = {"aten.geqrf.default"}
+ROWS = sorted(schemas().keys() - WITHOUT_FAKE_KERNEL)
 BATCH = 16  # rows a program
 SAMPLES = 2
 

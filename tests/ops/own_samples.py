@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from layer_samples import LAYERS
+from matrix_samples import MATRICES
 from order_samples import ORDER
 from rows import words
 from sample_values import Call, drawn, edges, is_floating, is_number, layouts
@@ -515,6 +516,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **SIGNALS,
     **SPECIAL,
     **LAYERS,
+    **MATRICES,
     **ORDER,
     **{f"{op}.default": unary for op in UNARY},
     **{op if "." in op else f"{op}.default": binary for op in BINARY},

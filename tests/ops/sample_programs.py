@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from rows import words
+from factorizations import equations
+from rows import schemas, words
 from samples import Sample, tensors_of
 
 import torchere
@@ -32,7 +33,9 @@ ACCUMULATING = set(
         adaptive_avg_pool1d _adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool3d
         nll_loss_forward nll_loss2d_forward cumsum logcumsumexp var_mean std_mean _log_softmax log_softmax
         gelu lstm gru rnn_tanh rnn_relu upsample_linear1d upsample_bilinear2d upsample_trilinear3d
-        upsample_bicubic2d _fft_c2r unfold_backward"""
+        upsample_bicubic2d linalg_inv linalg_solve cholesky linalg_cholesky cholesky_solve cholesky_inverse
+        linalg_solve_triangular triangular_solve linalg_lu_solve linalg_pinv linalg_matrix_exp
+        linalg_householder_product ormqr linalg_tensorinv _fft_c2r unfold_backward"""
     )
 )
 
@@ -158,8 +161,13 @@ def differences(sample: Sample, got: list[torch.Tensor]) -> list[str]:
     expected = sample.expected()
     if len(got) != len(expected):
         return [f"{len(got)} results, eager has {len(expected)}"]
-    accumulates = sample.row.split(".")[1] in ACCUMULATING
-    found = [difference(g, e, accumulates) for g, e in zip(got, expected, strict=True)]
+    found = [type_difference(g, e) for g, e in zip(got, expected, strict=True)]
+    if not any(found):
+        if (judged := equations(sample, got)) is not None:
+            unequal = [(name, difference(g, e, accumulates=True)) for name, g, e in judged]
+            return [f"{name}: {text}" for name, text in unequal if text]
+        accumulates = sample.row.split(".")[1] in ACCUMULATING
+        found = [difference(g, e, accumulates) for g, e in zip(got, expected, strict=True)]
     return [f"result {index}: {text}" for index, text in enumerate(found) if text]
 
 
@@ -174,11 +182,18 @@ def tolerances(dtype: torch.dtype) -> tuple[float, float]:
     )
 
 
+def type_difference(got: torch.Tensor, expected: torch.Tensor) -> str:
+    """Empty when both have one dtype and shape."""
+    if got.dtype == expected.dtype and got.shape == expected.shape:
+        return ""
+    return f"got {got.dtype} {list(got.shape)}, expected {expected.dtype} {list(expected.shape)}"
+
+
 def difference(got: torch.Tensor, expected: torch.Tensor, accumulates: bool) -> str:
     """Empty when `got` has the dtype, shape and values of `expected`: integers and bools exactly, NaN as NaN,
     infinities as such, numbers within the dtype's tolerance."""
-    if got.dtype != expected.dtype or got.shape != expected.shape:
-        return f"got {got.dtype} {list(got.shape)}, expected {expected.dtype} {list(expected.shape)}"
+    if text := type_difference(got, expected):
+        return text
     if expected.is_complex():
         got, expected = torch.view_as_real(got.resolve_conj()), torch.view_as_real(expected.resolve_conj())
         accumulates = True
