@@ -9,6 +9,7 @@ import torch
 from gradient_samples import GRADIENTS
 from layer_samples import LAYERS
 from order_samples import ORDER
+from product_samples import PRODUCTS
 from rows import words
 from sample_values import Call, drawn, edges, is_floating, is_number, layouts
 
@@ -512,6 +513,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **dict.fromkeys(_NUMBER_ROWS, numbers),
     **LAYERS,
     **ORDER,
+    **PRODUCTS,
     **GRADIENTS,
     **{f"{op}.default": unary for op in UNARY},
     **{op if "." in op else f"{op}.default": binary for op in BINARY},
