@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from creation_samples import CREATION
 from gradient_samples import GRADIENTS
 from layer_samples import LAYERS
 from order_samples import ORDER
@@ -515,6 +516,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **ORDER,
     **PRODUCTS,
     **GRADIENTS,
+    **CREATION,
     **{f"{op}.default": unary for op in UNARY},
     **{op if "." in op else f"{op}.default": binary for op in BINARY},
 }
