@@ -101,9 +101,9 @@ def fractional_maximum_backward(rank: int) -> Maker:
         if dtype not in (torch.float32, torch.float64):
             return
         forward = getattr(_ATEN, f"fractional_max_pool{rank}d").default
-        value = image(dtype, rank)
+        value = image(dtype, rank)[:1]  # with a size that may change, torch.export refuses the op
         window = ([2] * rank, [3] * rank)
-        output, indices = forward(value, *window, torch.rand(2, 3, rank, dtype=dtype))
+        output, indices = forward(value, *window, torch.rand(1, 3, rank, dtype=dtype))
         yield (torch.randn(output.shape).to(dtype), value, *window, indices), {}, None
 
     return calls
@@ -261,19 +261,24 @@ def masked_backward(dtype: torch.dtype) -> Iterator[Call]:
 def distances_backward(dtype: torch.dtype) -> Iterator[Call]:
     if dtype in (torch.float32, torch.float64):
         for order in (2.0, 1.0, 0.0, float("inf"), 3.0, 1.5):
-            left, right = drawn(dtype, 4, 5), drawn(dtype, 3, 5)
-            right[0] = left[1]
+            left, right = drawn(dtype, 2, 4, 5), drawn(dtype, 2, 3, 5)
+            right[:, 0] = left[:, 1]
             distances = _ATEN._cdist_forward.default(left, right, order, 2)
-            yield (drawn(dtype, 4, 3), left, right, order, distances), {}, None
+            yield (drawn(dtype, 2, 4, 3), left, right, order, distances), {}, None
 
 
 def own_distances_backward(dtype: torch.dtype) -> Iterator[Call]:
+    """There are as many distances as there are pairs of rows: they are made in the program."""
+
+    def call(rows: torch.Tensor, order: float) -> torch.Tensor:
+        distances = _ATEN._pdist_forward.default(rows, order)
+        return _ATEN._pdist_backward.default(distances * 0.5 - 1.0, rows, order, distances)
+
     if dtype in (torch.float32, torch.float64):
         for order in (2.0, 1.0, 0.0, float("inf"), 3.0, 1.5):
             rows = drawn(dtype, 5, 3)
             rows[3] = rows[1]
-            distances = _ATEN._pdist_forward.default(rows, order)
-            yield (drawn(dtype, 10), rows, order, distances), {}, None
+            yield (rows, order), {}, call
 
 
 GRADIENTS: dict[str, Maker] = {

@@ -54,11 +54,16 @@ def groups(dtype: torch.dtype, *, ends: list[list[int]]) -> Iterator[tuple[torch
 
 
 def grouped_product(dtype: torch.dtype) -> Iterator[Call]:
-    """Groups without rows, groups longer than a block; batches of matrices."""
+    """Groups without rows, groups longer than a block; batches of matrices. Eager does not write to rows
+    behind the last group."""
+
+    def covered(count: int) -> Callable[..., torch.Tensor]:
+        return lambda *args: _ATEN._grouped_mm.default(*args)[:count]
+
     if dtype != torch.bfloat16:
         return
     for rows, matrices, ends in groups(dtype, ends=[[2, 2, 9, 16], [150, 200]]):
-        yield (rows, matrices, ends.to(torch.int32)), {}, None
+        yield (rows, matrices, ends.to(torch.int32)), {}, covered(rows.shape[0])
     yield (drawn(dtype, 2, 8, 8), drawn(dtype, 2, 8, 16)), {}, None
 
 
@@ -144,9 +149,10 @@ def dequantized(makers: Callable[[torch.dtype], Iterator[Call]]) -> Callable[[to
 
 
 def fake_quantized(dtype: torch.dtype) -> Iterator[Call]:
+    """In one row: with a size that may change, torch.export refuses these ops."""
     if dtype == torch.float32:
-        yield (drawn(dtype, 3, 40), 0.037, 5, -128, 127), {}, None
-        yield (drawn(dtype, 3, 40), 0.1, 0, 0, 15), {}, None
+        yield (drawn(dtype, 1, 3, 40), 0.037, 5, -128, 127), {}, None
+        yield (drawn(dtype, 1, 3, 40), 0.1, 0, 0, 15), {}, None
 
 
 def fake_quantized_by_tensors(dtype: torch.dtype) -> Iterator[Call]:
@@ -157,9 +163,13 @@ def fake_quantized_by_tensors(dtype: torch.dtype) -> Iterator[Call]:
 
 
 def fake_quantized_by_channel(dtype: torch.dtype) -> Iterator[Call]:
+    def call(values: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor, *rest: int) -> Any:
+        op = _ATEN.fake_quantize_per_channel_affine_cachemask.default
+        return op(values, scales[0], zeros[0], *rest)
+
     if dtype == torch.float32:
-        scales, zeros = torch.tensor([0.03, 0.5, 0.11]), torch.tensor([0, 7, 100], dtype=torch.int32)
-        yield (drawn(dtype, 3, 3, 5), scales, zeros, 1, 0, 255), {}, None
+        scales, zeros = torch.tensor([[0.03, 0.5, 0.11]]), torch.tensor([[0, 7, 100]], dtype=torch.int32)
+        yield (drawn(dtype, 1, 3, 5), scales, zeros, 1, 0, 255), {}, call
 
 
 PRODUCTS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {

@@ -50,7 +50,8 @@ def refusal(op: Any, *arguments: Any, changes: dict[int, Any] | None = None) -> 
         (
             (
                 _ATEN._grouped_mm.default,
-                *[torch.ones(8, 8, dtype=torch.bfloat16)] * 2,
+                torch.ones(8, 8, dtype=torch.bfloat16),
+                torch.zeros(8, 8, dtype=torch.bfloat16),
                 torch.tensor([8]).int(),
             ),
             "[aten._grouped_mm.default] only rows in groups are supported: got tensors of 2 and 2 dimensions",

@@ -58,7 +58,9 @@ template <int64_t rank> Values fractionalMaxPool(Context &cx, const Args &args) 
   for (int64_t i = rank - 1; i >= 0; --i) {
     // The samples of the last axis come first in two dimensions, and last in three.
     int64_t which = rank == 2 ? 1 - i : i;
-    mlir::Value sample = cx.reshape(cx.sliceAxis(samples, 2, which, which + 1), {shape[0], shape[1]});
+    mlir::Value sample =
+        cx.slice(samples, {Dim(0), Dim(0), Dim(which)}, {shape[0], shape[1], Dim(which + 1)}, {1, 1, 1});
+    sample = cx.reshape(sample, {shape[0], shape[1]});
     mlir::Value starts = windowStarts(cx, sample, shape[2 + i], outs[i], sizes[i]);
     places = addPlaces(cx, places, starts, i, rank, stride);
     stride = cx.multiply(stride, shape[2 + i]);
