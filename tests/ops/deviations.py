@@ -113,7 +113,46 @@ DEVIATIONS: list[Deviation] = [
         "the mean of integers or complex numbers is refused, with an error that says so",
         lambda sample: "mean" in sample.args,
     ),
-    Deviation(("where.self",), "torch.export itself refuses a uint8 condition", has_dtype(torch.uint8)),
+    Deviation(
+        ("_upsample_bilinear2d_aa.default", "_upsample_bilinear2d_aa.vec"),
+        "integers are refused, with an error that says so",
+        has_dtype(torch.uint8),
+    ),
+    *(
+        Deviation(
+            tuple(f"{name}_window.{form}" for form in forms),
+            "eager rounds every step to the half dtype, here float32 is rounded once",
+            lambda sample: sample.dtype in (torch.float16, torch.bfloat16),
+        )
+        for name, forms in (
+            ("bartlett", ("default", "periodic")),
+            ("hann", ("default", "periodic")),
+            ("hamming", ("default", "periodic", "periodic_alpha", "periodic_alpha_beta")),
+            ("blackman", ("default", "periodic")),
+        )
+    ),
+    *(
+        Deviation(
+            (f"grid_sampler_{rank}d.default",),
+            "eager computes the places of the samples in the half dtype, here float32 does",
+            has_dtype(torch.float16, torch.bfloat16),
+        )
+        for rank in (2, 3)
+    ),
+    Deviation(
+        ("linspace.default",),
+        "eager rounds every step to the half dtype, here float32 is rounded once",
+        lambda sample: sample.dtype in (torch.float16, torch.bfloat16),
+    ),
+    Deviation(
+        ("index_reduce.default",),
+        "the mean of integers is refused, with an error that says so",
+        lambda sample: "mean" in sample.args and not sample.dtype.is_floating_point,
+    ),
+    *(
+        Deviation((f"where.{form}",), "torch.export itself refuses a uint8 condition", has_dtype(torch.uint8))
+        for form in ("self", "ScalarOther", "ScalarSelf", "Scalar")
+    ),
     Deviation(
         ("pow.Tensor_Scalar",),
         "eager gives inf for float16's (-inf) ** 0.5, and NaN elsewhere",

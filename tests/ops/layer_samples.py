@@ -160,12 +160,135 @@ def resampling(rank: int, *, corners: bool, sizes_only: bool) -> Callable[[torch
     return calls
 
 
+def antialiased(*, sizes_only: bool) -> Callable[[torch.dtype], Iterator[Call]]:
+    """As other resampling; images that shrink much."""
+
+    def calls(dtype: torch.dtype) -> Iterator[Call]:
+        yield from resampling(2, corners=True, sizes_only=sizes_only)(dtype)
+        if is_floating(dtype):
+            last = [] if sizes_only else [None]
+            yield (drawn(dtype, 1, 2, 30, 17), [4, 3], False, *last), {}, None
+
+    return calls
+
+
+def adaptive_maximum(rank: int) -> Callable[[torch.dtype], Iterator[Call]]:
+    """Ties and NaN as well."""
+
+    def calls(dtype: torch.dtype) -> Iterator[Call]:
+        yield from adaptive_pooling(rank)(dtype)
+        flat = torch.zeros(1, 2, *[4] * rank, dtype=dtype)
+        yield (flat, [2] * rank), {}, None
+        if is_floating(dtype):
+            flat[0, 0] = -float("inf")
+            flat[0, 1].view(-1)[[0, 1, 7]] = float("nan")
+            yield (flat, [3] * rank), {}, None
+
+    return calls
+
+
+def fractional_pooling(rank: int) -> Callable[[torch.dtype], Iterator[Call]]:
+    def calls(dtype: torch.dtype) -> Iterator[Call]:
+        if dtype not in (torch.float32, torch.float64):
+            return
+        for size, outs in ((2, [3, 4, 2]), (1, [7, 8, 5]), (3, [1, 1, 1]), (2, [6, 7, 4])):
+            samples = torch.rand(2, 3, rank, dtype=dtype)
+            yield (image(dtype, rank), [size] * rank, outs[:rank], samples), {}, None
+        yield (image(dtype, rank)[0], [2] * rank, [3] * rank, samples[:1]), {}, None
+
+    return calls
+
+
+def grid_sampling(rank: int) -> Callable[[torch.dtype], Iterator[Call]]:
+    """Every interpolation and padding; places in, at the border of and far outside of the image."""
+
+    def calls(dtype: torch.dtype) -> Iterator[Call]:
+        if dtype not in (torch.float32, torch.float64):
+            return
+        value = image(dtype, rank)
+        grid = drawn(dtype, 2, *[4, 3, 2][:rank], rank, low=-1.6, high=1.6)
+        grid.view(-1)[:4] = torch.tensor([-1.0, 1.0, 0.0, 7.5])
+        for mode in (0, 1, 2) if rank == 2 else (0, 1):
+            for outside in (0, 1, 2):
+                for corners in (False, True):
+                    yield (value, grid, mode, outside, corners), {}, None
+        yield (value[..., :1], grid, 0, 2, True), {}, None
+
+    return calls
+
+
+def embedding_bag(name: str) -> Callable[[torch.dtype], Iterator[Call]]:
+    """Sums, means and maxima; an empty bag, padding, weights, the end given as an offset. What the op gives
+    beside that is for its gradient, and not always defined."""
+    packet = getattr(torch.ops.aten, name)
+    op = packet.padding_idx if name == "embedding_bag" else packet.default
+
+    def output(*args: Any) -> torch.Tensor:
+        return op(*args)[0]
+
+    def with_places(*args: Any) -> tuple[torch.Tensor, ...]:
+        results = op(*args)
+        return results[0], results[1], results[3]
+
+    def calls(dtype: torch.dtype) -> Iterator[Call]:
+        if not is_floating(dtype):
+            return
+        table, indices = drawn(dtype, 6, 4), torch.tensor([2, 0, 2, 5, 1, 3])
+        offsets = torch.tensor([0, 2, 2, 5])
+        none = None if name == "embedding_bag" else -1
+        for mode in (0, 1, 2):
+            yield (table, indices, offsets, False, mode, False, None, False, none), {}, output
+            yield (table, indices, offsets, False, mode, False, None, False, 2), {}, output
+        if name == "embedding_bag":
+            yield (table, indices, offsets, False, 0, False, None, False, -1), {}, output
+        yield (table, indices, offsets, False, 2, False, None, False, none), {}, with_places
+        yield (table, indices, offsets, False, 0, False, drawn(dtype, 6), False, none), {}, output
+        ends = torch.tensor([0, 2, 4, 6])
+        yield (table, indices, ends, False, 1, False, None, True, none), {}, output
+
+    return calls
+
+
+def blocks(dtype: torch.dtype) -> Iterator[Call]:
+    """Blocks apart, overlapping, padded, dilated; one sample."""
+    for size, dilation, padding, stride in (
+        ([2, 3], [1, 1], [0, 0], [2, 3]),
+        ([3, 3], [1, 1], [1, 1], [1, 2]),
+        ([2, 3], [2, 1], [1, 0], [1, 1]),
+    ):
+        yield (image(dtype, 2), size, dilation, padding, stride), {}, None
+        yield (image(dtype, 2)[0], size, dilation, padding, stride), {}, None
+
+
+def columns(dtype: torch.dtype) -> Iterator[Call]:
+    if not is_floating(dtype):
+        return
+    for (value, *options), _, _ in blocks(dtype):
+        shape = torch.ops.aten.im2col.default(value.float(), *options).shape
+        yield (torch.randn(shape).to(dtype), [7, 8], *options), {}, None
+
+
 LAYERS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "lstm.input": lstm,
     "gru.input": gru,
     "rnn_tanh.input": rnn,
     "rnn_relu.input": rnn,
     "native_group_norm.default": group_norm,
+    "fractional_max_pool2d.default": fractional_pooling(2),
+    "fractional_max_pool3d.default": fractional_pooling(3),
+    "im2col.default": blocks,
+    "col2im.default": columns,
+    "grid_sampler_2d.default": grid_sampling(2),
+    "grid_sampler_3d.default": grid_sampling(3),
+    "adaptive_max_pool2d.default": adaptive_maximum(2),
+    "adaptive_max_pool3d.default": adaptive_maximum(3),
+    **{
+        f"_embedding_bag{kind}.default": embedding_bag("_embedding_bag" + kind)
+        for kind in ("", "_forward_only")
+    },
+    "embedding_bag.padding_idx": embedding_bag("embedding_bag"),
+    **{f"_upsample_bi{kind}2d_aa.vec": antialiased(sizes_only=False) for kind in ("linear", "cubic")},
+    **{f"_upsample_bi{kind}2d_aa.default": antialiased(sizes_only=True) for kind in ("linear", "cubic")},
     **{f"max_pool{rank}d.default": pooling(rank, dilates=True) for rank in (1, 3)},
     **{f"max_pool{rank}d_with_indices.default": max_pooling_with_indices(rank) for rank in (2, 3)},
     **{f"avg_pool{rank}d.default": pooling(rank, dilates=False) for rank in (1, 3)},

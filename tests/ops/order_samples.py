@@ -42,6 +42,64 @@ def middle(dtype: torch.dtype) -> Iterator[Call]:
         yield (torch.tensor([[1.0, float("nan"), 0.0], [float("inf"), 1.0, 2.0]], dtype=dtype), 1), {}, None
 
 
+def middle_of_all(dtype: torch.dtype) -> Iterator[Call]:
+    for (values, *_), _, _ in middle(dtype):
+        yield (values,), {}, None
+    if is_floating(dtype):  # eager makes NaN an integer
+        yield (drawn(dtype, 0),), {}, None
+        yield (torch.full((2, 2), float("nan"), dtype=dtype),), {}, None
+
+
+def middle_of_numbers(dtype: torch.dtype) -> Iterator[Call]:
+    yield from middle(dtype)
+    if is_floating(dtype):
+        nan = float("nan")
+        yield (torch.tensor([[nan, 1.0, nan, 0.0], [nan, 3.0, nan, nan]], dtype=dtype), 1), {}, None
+
+
+def most_frequent(dtype: torch.dtype) -> Iterator[Call]:
+    """Several that come as often, one of each, rows of one element."""
+    if dtype.is_complex or dtype == torch.bool:
+        return
+    values = torch.tensor([[4, 1, 4, 1], [0, 9, 3, 9], [5, 2, 7, 1]], dtype=dtype)
+    for dim, keep in [(1, False), (1, True), (-2, False)]:
+        yield (values, dim, keep), {}, None
+    yield (drawn(dtype), 0), {}, None
+    yield (drawn(dtype, 3, 1), 1), {}, None
+
+
+def buckets(dtype: torch.dtype) -> Iterator[Call]:
+    for (row, values), options, _ in search(dtype):
+        if row.dim() == 1 and not options.keys() & {"side", "sorter"}:
+            yield (values, row), options, None
+
+
+def number_in_buckets(dtype: torch.dtype) -> Iterator[Call]:
+    for (_, row), options, _ in buckets(dtype):
+        for number in (0, 3, 3.5, 9):
+            yield (number, row), options, None
+
+
+def number_in_row(dtype: torch.dtype) -> Iterator[Call]:
+    for (number, row), options, _ in number_in_buckets(dtype):
+        yield (row, number), options, None
+
+
+def histogram(dtype: torch.dtype) -> Iterator[Call]:
+    """The range of the data, a range of one point, elements at the edges and outside, NaN."""
+    if dtype not in (torch.float32, torch.float64):
+        return
+    values = torch.tensor([[0, 1, 2, 2.5], [3, 4, 4, 7], [1.5, -1, 0.1, 0.3]], dtype=dtype)
+    yield (values,), {}, None
+    yield (values, 4, 0, 4), {}, None
+    yield (values, 8, -1, 3), {}, None
+    yield (torch.full((3,), 2.0, dtype=dtype), 5), {}, None
+    yield (torch.arange(8, dtype=dtype), 8, 0, 7), {}, None
+    yield (torch.tensor([float("nan"), 1.0, float("inf")], dtype=dtype), 3, 0, 3), {}, None
+    yield (drawn(dtype, 0), 3, 0, 1), {}, None
+    yield (drawn(dtype, 0), 3), {}, None
+
+
 def kth(dtype: torch.dtype) -> Iterator[Call]:
     for (values, *options), _, _ in middle(dtype):
         yield (values, 1, *options), {}, None
@@ -105,6 +163,13 @@ ORDER: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "sort.stable": ordered,
     "topk.default": largest,
     "median.dim": middle,
+    "nanmedian.dim": middle_of_numbers,
+    **dict.fromkeys(("median.default", "nanmedian.default"), middle_of_all),
+    "mode.default": most_frequent,
+    "bucketize.Tensor": buckets,
+    "bucketize.Scalar": number_in_buckets,
+    "searchsorted.Scalar": number_in_row,
+    "histc.default": histogram,
     "kthvalue.default": kth,
     "searchsorted.Tensor": search,
 }

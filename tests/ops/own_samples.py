@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from creation_samples import CREATION
+from gradient_samples import GRADIENTS
 from layer_samples import LAYERS
 from matrix_samples import MATRICES
 from order_samples import ORDER
+from product_samples import PRODUCTS
 from rows import words
 from sample_values import Call, drawn, edges, is_floating, is_number, layouts
 from signal_samples import SIGNALS
@@ -21,6 +24,15 @@ OPINFO_NAMES: dict[str, list[str]] = {
     "aten._log_softmax.default": [],
     "aten.empty.memory_format": [],  # undefined values
     "aten.empty_strided.default": [],
+    "aten.empty_permuted.default": [],
+    "aten.empty_like.default": [],
+    "aten.new_empty.default": [],
+    "aten.new_empty_strided.default": [],
+    **{
+        f"aten.{name}_window.{form}": []
+        for name in ("bartlett", "hann", "hamming", "blackman")
+        for form in ("default", "periodic")
+    },
     "aten.log_sigmoid.default": ["nn.functional.logsigmoid"],
 }
 
@@ -418,21 +430,6 @@ def copied(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 2), drawn(torch.int32, 2)), {}, None
 
 
-def _emptied(size: list[int], stride: list[int] | None = None, **options: Any) -> torch.Tensor:
-    """What an uninitialized tensor holds is nobody's business: it is written over."""
-    made = torch.empty(size, **options) if stride is None else torch.empty_strided(size, stride, **options)
-    return made.fill_(3)
-
-
-def empty(dtype: torch.dtype) -> Iterator[Call]:
-    yield ([2, 3],), {"dtype": dtype}, _emptied
-    yield ([],), {"dtype": dtype}, _emptied
-
-
-def empty_strided(dtype: torch.dtype) -> Iterator[Call]:
-    yield ([2, 3], [3, 1]), {"dtype": dtype}, _emptied
-
-
 def roll(dtype: torch.dtype) -> Iterator[Call]:
     for shifts, dims in [([1], [0]), ([-2, 7], [1, 0]), ([2], []), ([0], [1]), ([3], [0])]:
         yield (drawn(dtype, 3, 5), shifts, dims), {}, None
@@ -458,6 +455,13 @@ def scatter_combined(dtype: torch.dtype) -> Iterator[Call]:
     for reduce in ("add", "multiply"):
         yield (drawn(dtype, 2, 5), 1, index, drawn(dtype, 2, 3)), {"reduce": reduce}, None
         yield (drawn(dtype, 2, 5), -1, index, 3), {"reduce": reduce}, None
+
+
+def bits(dtype: torch.dtype) -> Iterator[Call]:
+    """Python's operators, which are recorded as ops of their own."""
+    if dtype == torch.bool or (is_number(dtype) and not is_floating(dtype)):
+        yield (edges(dtype).reshape(-1, 1), edges(dtype)), {}, None
+        yield (drawn(dtype, 2, 3), True if dtype == torch.bool else 5), {}, None
 
 
 _WAYS = ("left", "right")
@@ -495,13 +499,12 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "fill.Scalar": filled,
     "fill.Tensor": filled,
     "copy.default": copied,
-    "empty.memory_format": empty,
-    "empty_strided.default": empty_strided,
     "roll.default": roll,
     "slice_scatter.default": slice_scatter,
     "_prelu_kernel.default": prelu_kernel,
     **{f"bitwise_{way}_shift.{order}": shift for way in _WAYS for order in _ORDERS},
     **{f"__{way[0]}shift__.{kind}": shift for way in _WAYS for kind in ("Tensor", "Scalar")},
+    **{f"__{op}__.{kind}": bits for op in ("and", "or", "xor") for kind in ("Tensor", "Scalar")},
     "gather.default": gather,
     "index.Tensor": index,
     "index_put.default": index_put,
@@ -518,6 +521,9 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **LAYERS,
     **MATRICES,
     **ORDER,
+    **PRODUCTS,
+    **GRADIENTS,
+    **CREATION,
     **{f"{op}.default": unary for op in UNARY},
     **{op if "." in op else f"{op}.default": binary for op in BINARY},
 }

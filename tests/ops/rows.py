@@ -1,6 +1,7 @@
 """The rows of the op table, and the operators of torch that they stand for."""
 
 import functools
+import importlib
 
 import torch
 
@@ -18,9 +19,18 @@ def callables() -> dict[str, str]:
     return {name: schema for name, schema in _core.operators() if name not in schemas()}
 
 
+# What has to be imported for ops that torch itself does not bring.
+_OWNERS = {
+    "quantized_decomposed": "torch.ao.quantization.fx._decomposed",
+    "transformers": "transformers.integrations.moe",
+}
+
+
 def overload(row: str) -> torch._ops.OpOverload:
     """torch.ops.aten.add.Tensor, from "aten.add.Tensor"."""
     namespace, packet, name = row.split(".")
+    if namespace in _OWNERS:
+        importlib.import_module(_OWNERS[namespace])
     return getattr(getattr(getattr(torch.ops, namespace), packet), name)
 
 

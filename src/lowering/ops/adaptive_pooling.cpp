@@ -1,14 +1,12 @@
-// Average pooling to a given size, over the last one, two or three dimensions.
+// Average and max pooling to a given size, over the last one, two or three dimensions.
+#include "lowering/axis_matrix.h"
 #include "lowering/elementwise.h"
+#include "lowering/maxima.h"
 #include "lowering/op_table.h"
-
-#include <numeric>
 
 namespace torchere::lowering {
 
 namespace {
-
-using Direction = stablehlo::ComparisonDirection;
 
 /// The mean over whole axes.
 mlir::Value averageAll(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes) {
@@ -17,43 +15,6 @@ mlir::Value averageAll(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> a
   mlir::Value divisor = cx.broadcastTo(cx.count(value, axes, dtype), cx.shape(sum));
   return cx.reshape(cx.elementwise<stablehlo::DivOp>({sum, divisor}),
                     cx.reducedShape(cx.shape(value), axes, /*keep=*/true));
-}
-
-/// floor(i * in / out) for each i of `bins`, or the ceiling.
-mlir::Value binEdge(Context &cx, mlir::Value bins, mlir::Value in, mlir::Value out, bool isCeiling) {
-  mlir::Value scaled = cx.elementwise<stablehlo::MulOp>({bins, in});
-  if (isCeiling) {
-    mlir::Value less = cx.elementwise<stablehlo::SubtractOp>({out, cx.fullLike(int64_t{1}, out)});
-    scaled = cx.elementwise<stablehlo::AddOp>({scaled, less});
-  }
-  return cx.elementwise<stablehlo::DivOp>({scaled, out});
-}
-
-/// The [out, in] matrix that averages in bins: bin i spans floor(i * in / out) to ceil((i + 1) * in / out).
-mlir::Value averagingMatrix(Context &cx, Dim in, Dim out, DType dtype) {
-  Dims shape = {out, in};
-  mlir::Value bins = cx.iota(shape, DType::I64, 0);
-  mlir::Value inSize = cx.broadcastTo(cx.sizeTensor(in), shape);
-  mlir::Value outSize = cx.broadcastTo(cx.sizeTensor(out), shape);
-  mlir::Value next = cx.elementwise<stablehlo::AddOp>({bins, cx.fullLike(int64_t{1}, bins)});
-  mlir::Value start = binEdge(cx, bins, inSize, outSize, /*isCeiling=*/false);
-  mlir::Value end = binEdge(cx, next, inSize, outSize, /*isCeiling=*/true);
-  mlir::Value places = cx.iota(shape, DType::I64, 1);
-  mlir::Value isInside = cx.elementwise<stablehlo::AndOp>(
-      {cx.compare(Direction::GE, places, start), cx.compare(Direction::LT, places, end)});
-  mlir::Value length = cx.convert(cx.elementwise<stablehlo::SubtractOp>({end, start}), dtype);
-  mlir::Value share = cx.elementwise<stablehlo::DivOp>({cx.fullLike(1.0, length), length});
-  return cx.select(isInside, share, cx.fullLike(0.0, share));
-}
-
-/// Averages one axis into `out` bins by a product with the averaging matrix.
-mlir::Value averageAxis(Context &cx, mlir::Value value, int64_t axis, Dim out) {
-  mlir::Value matrix = averagingMatrix(cx, cx.size(value, axis), out, Context::dtype(value));
-  mlir::Value product = cx.dotGeneral(value, matrix, /*batch=*/0, axis, 1); // the bins come last
-  Integers permutation(Context::rank(value) - 1);
-  std::iota(permutation.begin(), permutation.end(), 0);
-  permutation.insert(permutation.begin() + axis, Context::rank(value) - 1);
-  return cx.transpose(product, permutation);
 }
 
 template <int64_t spatialRank> mlir::Value adaptiveAvgPool(Context &cx, const Args &args) {
@@ -69,9 +30,38 @@ template <int64_t spatialRank> mlir::Value adaptiveAvgPool(Context &cx, const Ar
       binned.push_back(axis);
   if (!whole.empty())
     value = averageAll(cx, value, whole);
-  for (int64_t axis : binned)
-    value = averageAxis(cx, value, axis, out[axis]);
+  for (int64_t axis : binned) {
+    mlir::Value matrix = averagingMatrix(cx, cx.size(value, axis), out[axis], Context::dtype(value));
+    value = multiplyAlong(cx, value, axis, matrix, 1);
+  }
   return cx.convert(value, dtype);
+}
+
+/// The maxima in bins along an axis, with the places that `places` gives for the elements.
+Maxima maximaAlong(Context &cx, const Maxima &elements, int64_t axis, Dim out) {
+  Dims pairs = cx.shape(elements.values);
+  Bins bins = adaptiveBins(cx, pairs[axis], out);
+  pairs.insert(pairs.begin() + axis, out);
+  Integers own;
+  for (int64_t i = 0; i < Context::rank(elements.values); ++i)
+    own.push_back(i < axis ? i : i + 1);
+  auto spread = [&](mlir::Value value) { return cx.broadcastInDim(value, pairs, own); };
+  mlir::Value isInside = cx.broadcastInDim(bins.holds, pairs, {axis, axis + 1});
+  return reduceMaxima(cx, {spread(elements.values), spread(elements.places)}, isInside, axis + 1);
+}
+
+/// The maximum of each bin, and its place among the spatial dimensions, flattened: the first of equals.
+template <int64_t spatialRank> Values adaptiveMaxPool(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  const Dims &out = cx.resultType().shape;
+  int64_t rank = Context::rank(self);
+  Dims shape = cx.shape(self);
+  Dims spatial(shape.end() - spatialRank, shape.end());
+  mlir::Value flat = cx.iota({cx.product(spatial)}, DType::I64, 0);
+  Maxima maxima = {self, cx.broadcastTo(cx.reshape(flat, spatial), shape)};
+  for (int64_t axis = rank - 1; axis >= rank - spatialRank; --axis)
+    maxima = maximaAlong(cx, maxima, axis, out[axis]);
+  return {maxima.values, maxima.places};
 }
 
 } // namespace
@@ -82,6 +72,10 @@ void addAdaptivePooling(OpTable &table) {
   table.add("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", adaptiveAvgPool<2>);
   table.add("aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", adaptiveAvgPool<3>);
   table.add("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", adaptiveAvgPool<3>);
+  table.add("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+            adaptiveMaxPool<2>);
+  table.add("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+            adaptiveMaxPool<3>);
 }
 
 } // namespace torchere::lowering

@@ -73,17 +73,23 @@ mlir::Value reverseSubtract(Context &cx, const Args &args) {
   return cx.elementwise<stablehlo::SubtractOp>({other, scaled});
 }
 
+mlir::Value divideDown(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  mlir::Value a = toResultShape(cx, args.tensor("self"), dtype);
+  return floorDivide(cx, a, toResultShape(cx, numberOperand(cx, args, "other", dtype), dtype));
+}
+
 Result<mlir::Value> divideRounded(Context &cx, const Args &args) {
   auto mode = args.optionalString("rounding_mode");
   if (!mode)
     return binary<stablehlo::DivOp>(cx, args);
   if (*mode != "floor" && *mode != "trunc")
     return cx.invalid("unknown rounding_mode: got '{}', expected 'floor' or 'trunc'", *mode);
+  if (*mode == "floor")
+    return divideDown(cx, args);
   DType dtype = cx.resultType().dtype;
   mlir::Value a = toResultShape(cx, args.tensor("self"), dtype);
   mlir::Value b = toResultShape(cx, numberOperand(cx, args, "other", dtype), dtype);
-  if (*mode == "floor")
-    return floorDivide(cx, a, b);
   mlir::Value quotient = cx.elementwise<stablehlo::DivOp>({a, b});
   return dtypeInfo(dtype).isFloatingPoint ? truncate(cx, quotient) : quotient;
 }
@@ -142,8 +148,8 @@ template <class Op> mlir::Value logical(Context &cx, const Args &args) {
 mlir::Value where(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   return cx.select(toResultShape(cx, args.tensor("condition"), DType::Bool),
-                   toResultShape(cx, args.tensor("self"), dtype),
-                   toResultShape(cx, args.tensor("other"), dtype));
+                   toResultShape(cx, numberOperand(cx, args, "self", dtype), dtype),
+                   toResultShape(cx, numberOperand(cx, args, "other", dtype), dtype));
 }
 
 mlir::Value maskedFill(Context &cx, const Args &args) {
@@ -156,13 +162,44 @@ mlir::Value maskedFill(Context &cx, const Args &args) {
 mlir::Value clamp(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value result = toResultShape(cx, args.tensor("self"), dtype);
-  if (!args.isNone("min"))
+  if (args.has("min") && !args.isNone("min"))
     result = cx.elementwise<stablehlo::MaxOp>(
         {result, toResultShape(cx, numberOperand(cx, args, "min", dtype), dtype)});
-  if (!args.isNone("max"))
+  if (args.has("max") && !args.isNone("max"))
     result = cx.elementwise<stablehlo::MinOp>(
         {result, toResultShape(cx, numberOperand(cx, args, "max", dtype), dtype)});
   return result;
+}
+
+/// self + value * tensor1 * tensor2, or with a quotient in place of the product.
+template <class Op> mlir::Value addCombined(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  DType compute = computeType(dtype);
+  auto operand = [&](std::string_view name) { return toResultShape(cx, args.tensor(name), compute); };
+  mlir::Value factor = toResultShape(cx, numberOperand(cx, args, "value", compute), compute);
+  mlir::Value scaled = cx.elementwise<stablehlo::MulOp>({factor, operand("tensor1")});
+  mlir::Value combined = cx.elementwise<Op>({scaled, operand("tensor2")});
+  return cx.convert(cx.elementwise<stablehlo::AddOp>({operand("self"), combined}), dtype);
+}
+
+/// self + weight * (end - self), from the nearer end.
+mlir::Value lerp(Context &cx, const Args &args) {
+  DType dtype = cx.resultType().dtype;
+  DType compute = computeType(dtype);
+  mlir::Value self = toResultShape(cx, args.tensor("self"), compute);
+  mlir::Value end = toResultShape(cx, args.tensor("end"), compute);
+  mlir::Value weight = toResultShape(cx, numberOperand(cx, args, "weight", compute), compute);
+  mlir::Value distance = cx.elementwise<stablehlo::SubtractOp>({end, self});
+  mlir::Value fromSelf =
+      cx.elementwise<stablehlo::AddOp>({self, cx.elementwise<stablehlo::MulOp>({weight, distance})});
+  mlir::Value rest = cx.elementwise<stablehlo::SubtractOp>({cx.fullLike(1.0, weight), weight});
+  mlir::Value fromEnd =
+      cx.elementwise<stablehlo::SubtractOp>({end, cx.elementwise<stablehlo::MulOp>({distance, rest})});
+  DType real = compute == DType::C64 ? DType::F32 : compute == DType::C128 ? DType::F64 : compute;
+  mlir::Value size = cx.withShape(cx.create<stablehlo::AbsOp>(cx.tensorType(cx.shape(weight), real), weight),
+                                  cx.shape(weight));
+  mlir::Value isNear = cx.compare(Direction::LT, size, cx.fullLike(0.5, size));
+  return cx.convert(cx.select(isNear, fromSelf, fromEnd), dtype);
 }
 
 } // namespace
@@ -185,6 +222,14 @@ void addBinary(OpTable &table) {
             divideRounded);
   table.add("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
             divideRounded);
+  table.add("aten::floor_divide(Tensor self, Tensor other) -> Tensor", divideDown);
+  table.add("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", divideDown);
+  table.add("aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+            addCombined<stablehlo::MulOp>);
+  table.add("aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+            addCombined<stablehlo::DivOp>);
+  table.add("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", lerp);
+  table.add("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", lerp);
   table.add("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", remainder);
   table.add("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", remainder);
   table.add("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::RemOp>);
@@ -194,7 +239,8 @@ void addBinary(OpTable &table) {
   table.add("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", power);
   table.add("aten::maximum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MaxOp>);
   table.add("aten::minimum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MinOp>);
-  table.add("aten::hypot(Tensor self, Tensor other) -> Tensor", hypotenuse);
+  table.add("aten::max.other(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MaxOp>);
+  table.add("aten::min.other(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MinOp>);
   table.add("aten::fmax(Tensor self, Tensor other) -> Tensor", ignoringNan<stablehlo::MaxOp>);
   table.add("aten::fmin(Tensor self, Tensor other) -> Tensor", ignoringNan<stablehlo::MinOp>);
   table.add("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", comparison<Direction::EQ>);
@@ -213,10 +259,17 @@ void addBinary(OpTable &table) {
   table.add("aten::logical_or(Tensor self, Tensor other) -> Tensor", logical<stablehlo::OrOp>);
   table.add("aten::logical_xor(Tensor self, Tensor other) -> Tensor", logical<stablehlo::XorOp>);
   table.add("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", where);
+  table.add("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", where);
+  table.add("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", where);
+  table.add("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", where);
   table.add("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", maskedFill);
   table.add("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", maskedFill);
   table.add("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp);
   table.add("aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", clamp);
+  table.add("aten::clamp_min(Tensor self, Scalar min) -> Tensor", clamp);
+  table.add("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", clamp);
+  table.add("aten::clamp_max(Tensor self, Scalar max) -> Tensor", clamp);
+  table.add("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", clamp);
 }
 
 } // namespace torchere::lowering

@@ -29,15 +29,20 @@ template <class Function> void addShift(OpTable &table, const std::string &name,
   table.add("aten::__" + name.substr(0, 1) + "shift__.Scalar(Tensor self, Scalar other) -> Tensor", function);
 }
 
+/// The named op, and the one by which Python's operator is recorded; of tensors and of a tensor and a number.
+template <class Function> void addPair(OpTable &table, const std::string &name, Function function) {
+  for (const std::string &op : {"bitwise_" + name, "__" + name + "__"}) {
+    table.add("aten::" + op + ".Tensor(Tensor self, Tensor other) -> Tensor", function);
+    table.add("aten::" + op + ".Scalar(Tensor self, Scalar other) -> Tensor", function);
+  }
+}
+
 } // namespace
 
 void addBitwise(OpTable &table) {
-  table.add("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::AndOp>);
-  table.add("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::AndOp>);
-  table.add("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::OrOp>);
-  table.add("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::OrOp>);
-  table.add("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", binary<stablehlo::XorOp>);
-  table.add("aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", binary<stablehlo::XorOp>);
+  addPair(table, "and", binary<stablehlo::AndOp>);
+  addPair(table, "or", binary<stablehlo::OrOp>);
+  addPair(table, "xor", binary<stablehlo::XorOp>);
   addShift(table, "left", shiftLeft);
   addShift(table, "right", shiftRight);
 }

@@ -1,6 +1,9 @@
-// Ops that create tensors from numbers, and conversions of dtype.
+// Ops that make tensors of numbers, and conversions of dtype.
+#include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
+
+#include <algorithm>
 
 namespace torchere::lowering {
 
@@ -34,11 +37,38 @@ mlir::Value arange(Context &cx, const Args &args) {
     return cx.broadcastTo(numberOperand(cx, args, name, compute), type.shape);
   };
   mlir::Value scaled = index;
-  if (args.isTensor("step") || toDouble(args.scalar("step")) != 1.0)
+  if (args.has("step") && (args.isTensor("step") || toDouble(args.scalar("step")) != 1.0))
     scaled = cx.elementwise<stablehlo::MulOp>({index, operand("step")});
-  if (args.isTensor("start") || toDouble(args.scalar("start")) != 0.0)
+  if (args.has("start") && (args.isTensor("start") || toDouble(args.scalar("start")) != 0.0))
     scaled = cx.elementwise<stablehlo::AddOp>({operand("start"), scaled});
   return cx.convert(scaled, type.dtype);
+}
+
+/// Equal steps from both ends to the middle, as torch computes them: for integers in float64.
+mlir::Value linspace(Context &cx, const Args &args) {
+  const TensorType &type = cx.resultType();
+  const DTypeInfo &info = dtypeInfo(type.dtype);
+  DType compute = info.isFloatingPoint || info.isComplex ? computeType(type.dtype) : DType::F64;
+  Elements index(cx, cx.iota(type.shape, compute, 0));
+  auto end = [&](std::string_view name) {
+    mlir::Value number = cx.convert(numberOperand(cx, args, name, type.dtype), compute);
+    return index.with(cx.broadcastTo(number, type.shape));
+  };
+  Elements first = end("start"), last = end("end");
+  auto steps = static_cast<double>(args.integer("steps"));
+  Elements step = (last - first) / std::max(steps - 1.0, 1.0);
+  mlir::Value isNearFirst = cx.compare(stablehlo::ComparisonDirection::LT, cx.iota(type.shape, DType::I64, 0),
+                                       cx.full(args.integer("steps") / 2, DType::I64, type.shape));
+  mlir::Value values = cx.select(isNearFirst, first + step * index, last - step * ((steps - 1.0) - index));
+  return cx.convert(args.integer("steps") == 1 ? mlir::Value(first) : values, type.dtype);
+}
+
+/// Ones where the row is the column.
+mlir::Value eye(Context &cx, const Args &) {
+  const TensorType &type = cx.resultType();
+  mlir::Value isDiagonal = cx.compare(stablehlo::ComparisonDirection::EQ, cx.iota(type.shape, DType::I64, 0),
+                                      cx.iota(type.shape, DType::I64, 1));
+  return cx.convert(isDiagonal, type.dtype);
 }
 
 mlir::Value toResultDtype(Context &cx, const Args &args) {
@@ -76,6 +106,17 @@ void addCreation(OpTable &table) {
             filled<0>);
   table.add("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
             filled<0>);
+  table.add("aten::empty_permuted(SymInt[] size, int[] physical_layout, *, " TORCHERE_TENSOR_OPTIONS
+            ") -> Tensor",
+            filled<0>);
+  table.add("aten::empty_like(Tensor self, *, " TORCHERE_TENSOR_OPTIONS ", MemoryFormat? memory_format=None) "
+            "-> Tensor",
+            filled<0>);
+  table.add("aten::new_empty(Tensor self, SymInt[] size, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
+            filled<0>);
+  table.add("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, " TORCHERE_TENSOR_OPTIONS
+            ") -> Tensor",
+            filled<0>);
   table.add("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", fullOf);
   table.add("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", fullOf);
   table.add("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copied);
@@ -83,6 +124,16 @@ void addCreation(OpTable &table) {
   table.add("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " TORCHERE_TENSOR_OPTIONS
             ") -> Tensor",
             arange);
+  table.add("aten::arange(Scalar end, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", arange);
+  table.add("aten::arange.start(Scalar start, Scalar end, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", arange);
+  table.add("aten::range(Scalar start, Scalar end, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", arange);
+  table.add("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, " TORCHERE_TENSOR_OPTIONS
+            ") -> Tensor",
+            arange);
+  table.add("aten::linspace(Scalar start, Scalar end, int steps, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
+            linspace);
+  table.add("aten::eye(SymInt n, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", eye);
+  table.add("aten::eye.m(SymInt n, SymInt m, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", eye);
   table.add("aten::_to_copy(Tensor self, *, " TORCHERE_TENSOR_OPTIONS
             ", bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
             toResultDtype);

@@ -200,20 +200,32 @@ mlir::Value rmsNorm(Context &cx, const Args &args) {
   return cx.convert(output, dtype);
 }
 
+struct GroupNormalized {
+  mlir::Value output, mean, reciprocalDeviation;
+};
+
 /// Normalizes [N, groups, C / groups * size] over its last axis.
-Values nativeGroupNorm(Context &cx, const Args &args) {
+GroupNormalized normalizeGroups(Context &cx, const Args &args, int64_t groups) {
   DType dtype = cx.resultType().dtype;
   mlir::Value input = cx.convert(args.tensor("input"), computeType(dtype));
   Dims shape = cx.shape(input);
-  int64_t groups = args.integer("group");
   Dim perGroup = cx.floorDivide(cx.product(llvm::ArrayRef<Dim>(shape).drop_front(1)), groups);
   mlir::Value grouped = cx.reshape(input, {shape[0], Dim(groups), perGroup});
   Moments moments = momentsOf(cx, grouped, {2});
   mlir::Value scale = reciprocalDeviation(cx, moments.variance, args.floating("eps"));
   mlir::Value output =
       cx.reshape(cx.elementwise<stablehlo::MulOp>({moments.centered, cx.spread(scale, grouped, {2})}), shape);
-  return {cx.convert(scaleAndShift(cx, args, output), dtype),
-          cx.convert(moments.mean, cx.resultType(1).dtype), cx.convert(scale, cx.resultType(2).dtype)};
+  return {cx.convert(scaleAndShift(cx, args, output), dtype), moments.mean, scale};
+}
+
+mlir::Value groupNorm(Context &cx, const Args &args) {
+  return normalizeGroups(cx, args, args.integer("num_groups")).output;
+}
+
+Values nativeGroupNorm(Context &cx, const Args &args) {
+  GroupNormalized result = normalizeGroups(cx, args, args.integer("group"));
+  return {result.output, cx.convert(result.mean, cx.resultType(1).dtype),
+          cx.convert(result.reciprocalDeviation, cx.resultType(2).dtype)};
 }
 
 } // namespace
@@ -240,6 +252,9 @@ void addNormalization(OpTable &table) {
   table.add("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
             "float eps) -> (Tensor, Tensor, Tensor)",
             nativeLayerNorm, AsComposite{"layer_norm"});
+  table.add("aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
+            "float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+            groupNorm, AsComposite{"group_norm"});
   table.add(
       "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
       "int group, float eps) -> (Tensor, Tensor, Tensor)",

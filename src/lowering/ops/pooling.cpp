@@ -1,9 +1,7 @@
 // Max and average pooling over the last one, two or three dimensions.
+#include "lowering/pooling.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
-#include "lowering/window.h"
-
-#include <algorithm>
 
 namespace torchere::lowering {
 
@@ -11,63 +9,11 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-/// A pooling op's windows, and the extra padding that they need beyond their own.
-struct Pooling {
-  Window window;
-  Dims extra; ///< after each spatial dimension: with ceil_mode, for the last, partial window
-};
-
-/// How far ceil_mode's last window extends beyond the padded input, at least 0.
-Dim beyond(Context &cx, const Window &window, size_t index, Dim in, Dim out) {
-  int64_t reach = window.dilation[index] * (window.size[index] - 1) + 1;
-  Dim covered = cx.add(cx.multiply(cx.subtract(out, 1), window.stride[index]), reach);
-  return cx.maximum(cx.subtract(covered, cx.add(in, window.low[index] + window.high[index])), 0);
-}
-
-template <size_t spatialRank> Pooling poolingOf(Context &cx, const Args &args) {
-  Pooling pooling;
-  Window &window = pooling.window;
-  window.size = args.integers("kernel_size", spatialRank);
-  window.stride = args.integers("stride", spatialRank);
-  if (window.stride.empty())
-    window.stride = window.size;
-  window.low = args.integers("padding", spatialRank);
-  window.high = window.low;
-  window.dilation = args.has("dilation") ? args.integers("dilation", spatialRank) : Integers(spatialRank, 1);
-  pooling.extra.resize(spatialRank, Dim(0));
-  if (!args.boolean("ceil_mode"))
-    return pooling;
-  Dims shape = cx.shape(args.tensor("self"));
-  for (size_t i = 0; i < spatialRank; ++i) {
-    size_t axis = shape.size() - spatialRank + i;
-    Dim extra = beyond(cx, window, i, shape[axis], cx.resultType().shape[axis]);
-    if (extra.isConstant())
-      window.high[i] += extra.constant();
-    else
-      pooling.extra[i] = extra;
-  }
-  return pooling;
-}
-
-/// The value with `extra` more elements at the end of each spatial dimension.
-mlir::Value extended(Context &cx, mlir::Value value, mlir::Value element, llvm::ArrayRef<Dim> extra) {
-  if (llvm::all_of(extra, [](const Dim &dim) { return dim.is(0); }))
-    return value;
-  Dims high(Context::rank(value) - extra.size(), Dim(0));
-  high.append(extra.begin(), extra.end());
-  return cx.pad(value, element, Dims(high.size(), Dim(0)), high, Integers(high.size(), 0));
-}
-
-template <class Op>
-mlir::Value poolWith(Context &cx, mlir::Value value, mlir::Value initial, const Pooling &pooling) {
-  return reduceWindow<Op>(cx, extended(cx, value, initial, pooling.extra), initial, pooling.window,
-                          cx.resultType().shape);
-}
-
 template <size_t spatialRank> mlir::Value maxPool(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
+  const Dims &shape = cx.resultType().shape;
   return poolWith<stablehlo::MaxOp>(cx, self, cx.lowest(Context::elementType(self)),
-                                    poolingOf<spatialRank>(cx, args));
+                                    poolingOf(cx, args, spatialRank, cx.shape(self), shape), shape);
 }
 
 /// The flat index of each element within the spatial dimensions.
@@ -96,7 +42,7 @@ mlir::Value replaces(Context &cx, mlir::ValueRange operands) {
 
 template <size_t spatialRank> Values maxPoolWithIndices(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
-  Pooling pooling = poolingOf<spatialRank>(cx, args);
+  Pooling pooling = poolingOf(cx, args, spatialRank, cx.shape(self), cx.resultType().shape);
   mlir::Value places = flatPlaces(cx, cx.shape(self), spatialRank);
   mlir::Value lowest = cx.lowest(Context::elementType(self));
   mlir::Value nowhere = cx.highest(Context::elementType(places));
@@ -109,46 +55,14 @@ template <size_t spatialRank> Values maxPoolWithIndices(Context &cx, const Args 
                        });
 }
 
-/// The number of elements of the padded input in each window: ones, summed over the same windows.
-mlir::Value windowCounts(Context &cx, mlir::Value self, const Pooling &pooling, bool countsPadding,
-                         llvm::ArrayRef<int64_t> padding) {
-  int64_t rank = Context::rank(self);
-  mlir::Value ones = cx.fullLike(1.0, self);
-  Pooling inner = pooling;
-  if (countsPadding) { // padding counts, but not what ceil_mode adds to it
-    Dims amounts(rank, Dim(0));
-    for (size_t i = 0; i < padding.size(); ++i) {
-      amounts[rank - padding.size() + i] = padding[i];
-      inner.window.low[i] -= padding[i];
-      inner.window.high[i] -= padding[i];
-    }
-    ones = cx.pad(ones, cx.constant(1.0, Context::dtype(self)), amounts, amounts, Integers(rank, 0));
-  }
-  return poolWith<stablehlo::AddOp>(cx, ones, cx.constant(0.0, Context::dtype(self)), inner);
-}
-
 template <size_t spatialRank> mlir::Value avgPool(Context &cx, const Args &args) {
-  DType dtype = cx.resultType().dtype;
-  mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
-  Pooling pooling = poolingOf<spatialRank>(cx, args);
-  mlir::Value sum = poolWith<stablehlo::AddOp>(cx, self, cx.constant(0.0, Context::dtype(self)), pooling);
-  Integers padding = args.integers("padding", spatialRank);
-  bool countsPadding = args.boolean("count_include_pad");
-  bool isPadded = llvm::any_of(padding, [](int64_t amount) { return amount != 0; });
-  bool isExtended = pooling.window.high != padding ||
-                    llvm::any_of(pooling.extra, [](const Dim &dim) { return !dim.is(0); });
-  mlir::Value divisor;
-  if (args.has("divisor_override") && !args.isNone("divisor_override")) {
-    divisor = cx.fullLike(args.integer("divisor_override"), sum);
-  } else if (!isExtended && (countsPadding || !isPadded)) {
-    int64_t count = 1;
-    for (int64_t size : pooling.window.size)
-      count *= size;
-    divisor = cx.fullLike(count, sum);
-  } else {
-    divisor = windowCounts(cx, self, pooling, countsPadding, padding);
-  }
-  return cx.convert(cx.elementwise<stablehlo::DivOp>({sum, divisor}), dtype);
+  const TensorType &type = cx.resultType();
+  mlir::Value self = cx.convert(args.tensor("self"), computeType(type.dtype));
+  Pooling pooling = poolingOf(cx, args, spatialRank, cx.shape(self), type.shape);
+  mlir::Value zero = cx.constant(0.0, Context::dtype(self));
+  mlir::Value sum = poolWith<stablehlo::AddOp>(cx, self, zero, pooling, type.shape);
+  mlir::Value divisor = averageDivisor(cx, args, self, pooling, type.shape);
+  return cx.convert(cx.elementwise<stablehlo::DivOp>({sum, divisor}), type.dtype);
 }
 
 } // namespace

@@ -160,6 +160,8 @@ void addReduction(OpTable &table) {
   table.add("aten::max(Tensor self) -> Tensor", maximum);
   table.add("aten::min(Tensor self) -> Tensor", minimum);
   table.add("aten::any(Tensor self) -> Tensor", logical<stablehlo::OrOp, false>);
+  table.add("aten::_is_any_true(Tensor self) -> Tensor", logical<stablehlo::OrOp, false>);
+  table.add("aten::_is_all_true(Tensor self) -> Tensor", logical<stablehlo::AndOp, true>);
   table.add("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
             logical<stablehlo::OrOp, false>);
   table.add("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",

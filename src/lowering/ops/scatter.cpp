@@ -3,15 +3,17 @@
 #include "lowering/index_list.h"
 #include "lowering/op_table.h"
 
+#include <algorithm>
+
 namespace torchere::lowering {
 
 namespace {
 
-/// A scatter of single elements along a dimension.
+/// A scatter of single elements, or of slices, along a dimension.
 struct ElementScatter {
   mlir::Value self;
   Placement placement;
-  mlir::Value source; ///< has the index's shape
+  mlir::Value source; ///< of the shape of the places and slices
 };
 
 /// 0-d tensors are treated as of size 1; the source is cut to the index's shape.
@@ -72,8 +74,8 @@ Result<mlir::Value> scatterMean(Context &cx, const ElementScatter &scatter, bool
   return cx.elementwise<stablehlo::DivOp>({sum, count});
 }
 
-Result<mlir::Value> scatterReduce(Context &cx, const Args &args) {
-  TORCHERE_ASSIGN(ElementScatter scatter, elementScatter(cx, args));
+/// By the reduction that the op names.
+Result<mlir::Value> scatterNamed(Context &cx, const Args &args, const ElementScatter &scatter) {
   std::string reduce = args.string("reduce");
   bool includeSelf = args.boolean("include_self");
   mlir::Type element = Context::elementType(scatter.self);
@@ -94,6 +96,40 @@ Result<mlir::Value> scatterReduce(Context &cx, const Args &args) {
     result = scatterMean(cx, scatter, includeSelf);
   TORCHERE_ASSIGN(mlir::Value value, std::move(result));
   return cx.reshape(value, cx.resultType().shape);
+}
+
+Result<mlir::Value> scatterReduce(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(ElementScatter scatter, elementScatter(cx, args));
+  return scatterNamed(cx, args, scatter);
+}
+
+/// Whole slices along a dimension.
+Result<mlir::Value> indexReduce(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self"), index = args.tensor("index"), source = args.tensor("source");
+  int64_t rank = std::max<int64_t>(Context::rank(self), 1);
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), rank));
+  Dim count = cx.product(cx.shape(index));
+  if (Context::rank(self) == 0)
+    self = cx.reshape(self, {Dim(1)});
+  Dims updates = cx.shape(self);
+  updates[axis] = count;
+  return scatterNamed(cx, args,
+                      {self, slicesAlong(cx, cx.reshape(index, {count}), axis), cx.reshape(source, updates)});
+}
+
+/// self[index] = source where self counts as one row of elements.
+mlir::Value put(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self"), index = cx.convert(args.tensor("index"), DType::I64);
+  Dim count = cx.product(cx.shape(index)), size = cx.product(cx.shape(self));
+  mlir::Value isNegative =
+      cx.compare(stablehlo::ComparisonDirection::LT, index, cx.fullLike(int64_t{0}, index));
+  mlir::Value fromEnd =
+      cx.elementwise<stablehlo::AddOp>({index, cx.broadcastTo(cx.sizeTensor(size), cx.shape(index))});
+  mlir::Value place = cx.reshape(cx.select(isNegative, fromEnd, index), {count});
+  mlir::Value result = scatterSlices(
+      cx, cx.reshape(self, {size}), slicesAlong(cx, place, 0), cx.reshape(args.tensor("source"), {count}),
+      args.boolean("accumulate") ? combineUpdate<stablehlo::AddOp> : takeUpdate);
+  return cx.reshape(result, cx.shape(self));
 }
 
 /// The older form of scatter_reduce: 'add' or 'multiply', self included, with a tensor or a number.
@@ -155,6 +191,10 @@ void addScatter(OpTable &table) {
   table.add(
       "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
       scatterCombined);
+  table.add("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
+            "bool include_self=True) -> Tensor",
+            indexReduce);
+  table.add("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", put);
   table.add("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
             indexPut);
 }

@@ -112,12 +112,15 @@ void addShape(OpTable &table) {
   table.add("aten::detach(Tensor(a) self) -> Tensor(a)", identity);
   table.add("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", toResultSizes);
   table.add("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", toResultSizes);
+  table.add("aten::view_copy(Tensor self, SymInt[] size) -> Tensor", toResultSizes);
+  table.add("aten::detach_copy(Tensor self) -> Tensor", identity);
   table.add("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", toResultSizes);
   table.add("aten::squeeze(Tensor(a) self) -> Tensor(a)", toResultSizes);
   table.add("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", toResultSizes);
   table.add("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", toResultSizes);
   table.add("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", expand);
   table.add("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute);
+  table.add("aten::permute_copy(Tensor self, int[] dims) -> Tensor", permute);
   table.add("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transposeTwo);
   table.add("aten::t(Tensor(a) self) -> Tensor(a)", transposeMatrix);
   table.add("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", concatenate);

@@ -53,7 +53,15 @@ Result<mlir::Value> slice(Context &cx, const Args &args) {
   return cx.sliceAxis(self, cut.axis, cut.start, cut.end, step);
 }
 
-/// The index of a select, converted to one from the start.
+Result<mlir::Value> narrow(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dim start = clampIndex(cx, args.dim("start"), cx.size(self, axis));
+  return cx.reshape(cx.sliceAxis(self, axis, start, cx.add(start, cx.resultType().shape[axis])),
+                    cx.resultType().shape);
+}
+
+/// The index of a select, counted from the start.
 Dim selected(Context &cx, const Args &args, Dim size) {
   Dim index = args.dim("index");
   return index.isConstant() && index.constant() < 0 ? cx.add(size, index) : index;
@@ -144,6 +152,13 @@ void addSlice(OpTable &table) {
   table.add("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, int step=1) "
             "-> Tensor(a)",
             slice);
+  table.add("aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, "
+            "int step=1) -> Tensor",
+            slice);
+  table.add("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", narrow);
+  table.add("aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor", selectIndex);
+  table.add("aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", split);
+  table.add("aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", unbind);
   table.add("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", selectIndex);
   table.add("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
             "SymInt step=1) -> Tensor",

@@ -1,0 +1,113 @@
+// The gradients of layer and group normalization.
+#include "lowering/elements.h"
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+
+#include <numeric>
+
+namespace torchere::lowering {
+
+namespace {
+
+Integers axesBetween(int64_t first, int64_t end) {
+  Integers axes(end - first);
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+mlir::Value sumOver(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes) {
+  if (axes.empty())
+    return value;
+  return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), axes);
+}
+
+/// The gradient of what was normalized over `axes`, from that of the normalized values.
+Elements throughNormalization(Context &cx, const Elements &gradient, const Elements &normalized,
+                              const Elements &scale, llvm::ArrayRef<int64_t> axes) {
+  mlir::Value count = cx.count(gradient, axes, Context::dtype(gradient));
+  auto mean = [&](const Elements &values) {
+    mlir::Value sum = sumOver(cx, values, axes);
+    sum = cx.elementwise<stablehlo::DivOp>({sum, cx.broadcastTo(count, cx.shape(sum))});
+    return values.with(cx.spread(sum, values, axes));
+  };
+  return scale * (gradient - mean(gradient) - normalized * mean(gradient * normalized));
+}
+
+/// Those that output_mask asks for, in the dtypes and shapes that the program gives them.
+template <class Input, class Weight, class Bias>
+Values wanted(Context &cx, const Args &args, Input input, Weight weight, Bias bias) {
+  const auto *mask = args.get("output_mask").as<Argument::List>();
+  auto isWanted = [&](size_t index) { return *(*mask)[index].as<bool>(); };
+  auto asResult = [&](mlir::Value value, size_t index) {
+    const TensorType &type = cx.resultType(index);
+    return cx.reshape(cx.convert(value, type.dtype), type.shape);
+  };
+  return {isWanted(0) ? asResult(input(), 0) : mlir::Value(),
+          isWanted(1) ? asResult(weight(), 1) : mlir::Value(),
+          isWanted(2) ? asResult(bias(), 2) : mlir::Value()};
+}
+
+Values layerNormBackward(Context &cx, const Args &args) {
+  mlir::Value input = args.tensor("input");
+  DType compute = computeType(Context::dtype(input));
+  Elements value(cx, cx.convert(input, compute));
+  auto beside = [&](mlir::Value other) {
+    return value.with(cx.broadcastTo(cx.convert(other, compute), cx.shape(value)));
+  };
+  Elements gradient = beside(args.tensor("grad_out"));
+  Elements scale = beside(args.tensor("rstd"));
+  Elements normalized = (value - beside(args.tensor("mean"))) * scale;
+  int64_t rank = Context::rank(value);
+  int64_t outer = rank - static_cast<int64_t>(args.dims("normalized_shape").size());
+  auto toInput = [&]() -> mlir::Value {
+    auto weight = args.optionalTensor("weight");
+    Elements weighted = weight ? gradient * beside(*weight) : gradient;
+    return throughNormalization(cx, weighted, normalized, scale, axesBetween(outer, rank));
+  };
+  return wanted(
+      cx, args, toInput, [&] { return sumOver(cx, gradient * normalized, axesBetween(0, outer)); },
+      [&] { return sumOver(cx, gradient, axesBetween(0, outer)); });
+}
+
+Values groupNormBackward(Context &cx, const Args &args) {
+  mlir::Value input = args.tensor("input");
+  DType compute = computeType(Context::dtype(input));
+  Dim channels = cx.size(input, 1);
+  int64_t groups = args.integer("group");
+  Dim space = cx.product(llvm::ArrayRef<Dim>(cx.shape(input)).drop_front(2));
+  Dims split = {cx.size(input, 0), Dim(groups), cx.floorDivide(channels, groups), space};
+  Elements value(cx, cx.reshape(cx.convert(input, compute), split));
+  auto overGroups = [&](mlir::Value other) { // [N, groups]
+    Dims shape = {split[0], split[1]};
+    return value.with(cx.broadcastInDim(cx.reshape(cx.convert(other, compute), shape), split, {0, 1}));
+  };
+  Elements gradient = value.with(cx.reshape(cx.convert(args.tensor("grad_out"), compute), split));
+  Elements scale = overGroups(args.tensor("rstd"));
+  Elements normalized = (value - overGroups(args.tensor("mean"))) * scale;
+  auto toInput = [&]() -> mlir::Value {
+    Elements weighted = gradient;
+    if (auto weight = args.optionalTensor("weight")) {
+      mlir::Value factors = cx.reshape(cx.convert(*weight, compute), {split[1], split[2]});
+      weighted = gradient * value.with(cx.broadcastInDim(factors, split, {1, 2}));
+    }
+    return throughNormalization(cx, weighted, normalized, scale, {2, 3});
+  };
+  return wanted(
+      cx, args, toInput, [&] { return sumOver(cx, gradient * normalized, {0, 3}); },
+      [&] { return sumOver(cx, gradient, {0, 3}); });
+}
+
+} // namespace
+
+void addNormalizationGradient(OpTable &table) {
+  table.add("aten::native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, "
+            "Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) "
+            "-> (Tensor, Tensor, Tensor)",
+            layerNormBackward);
+  table.add("aten::native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, "
+            "Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) "
+            "-> (Tensor, Tensor, Tensor)",
+            groupNormBackward);
+}
+
+} // namespace torchere::lowering

@@ -1,0 +1,157 @@
+// Implements the places of samples: nearest, linear and cubic, with and without aligned corners.
+#include "lowering/resampling.h"
+
+#include "lowering/elements.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+/// The factor of spatial dimension `index` of `count`, from a list of them or from an argument of its own.
+std::optional<double> factorOf(const Args &args, size_t index, size_t count) {
+  if (args.has("scale_factors")) {
+    const auto *list = args.get("scale_factors").as<Argument::List>();
+    const double *factor = list && index < list->size() ? (*list)[index].as<double>() : nullptr;
+    return factor ? std::optional(*factor) : std::nullopt;
+  }
+  static constexpr std::string_view names[] = {"scales_d", "scales_h", "scales_w"};
+  return args.optionalFloating(count == 1 ? "scales" : names[3 - count + index]);
+}
+
+Elements sizeAsFloat(Context &cx, Dim size, DType dtype) {
+  return {cx, cx.sizeTensor(size, dtype)};
+}
+
+/// Where the first and last elements of both images are at one place; 0 for a single result.
+mlir::Value alignedDistance(Context &cx, const ResampledAxis &axis, DType dtype) {
+  Elements steps = sizeAsFloat(cx, cx.maximum(cx.subtract(axis.out, 1), 1), dtype);
+  return sizeAsFloat(cx, cx.subtract(axis.in, 1), dtype) / steps;
+}
+
+Elements resultPlaces(Context &cx, const ResampledAxis &axis, DType dtype) {
+  return {cx, cx.iota({axis.out}, dtype, 0)};
+}
+
+Elements toEach(Context &cx, mlir::Value number, const Elements &like) {
+  return {cx, cx.broadcastTo(number, cx.shape(like))};
+}
+
+/// Where on the input axis each result lies, as a fraction.
+Elements samplePlaces(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype) {
+  Elements place = resultPlaces(cx, axis, dtype);
+  Elements distance = toEach(cx, sampleDistance(cx, axis, alignCorners, dtype), place);
+  return alignCorners ? place * distance : (place + 0.5) * distance - 0.5;
+}
+
+/// The index of an element, held inside of the axis.
+mlir::Value inside(Context &cx, const ResampledAxis &axis, const Elements &place) {
+  mlir::Value index = cx.convert(place, DType::I64);
+  mlir::Value last = cx.broadcastTo(cx.sizeTensor(cx.subtract(axis.in, 1)), cx.shape(index));
+  mlir::Value low = cx.elementwise<stablehlo::MaxOp>({index, cx.fullLike(int64_t{0}, index)});
+  return cx.elementwise<stablehlo::MinOp>({low, last});
+}
+
+/// Keys' cubic kernel, for distances up to 1 and from 1 to 2; `a` is its slope at 1.
+Elements cubicNear(const Elements &x, double a) {
+  return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+}
+
+Elements cubicFar(const Elements &x, double a) {
+  return ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
+}
+
+/// The slopes that torch has chosen for interpolation and for the filter.
+constexpr double slopeOfTaps = -0.75, slopeOfFilter = -0.5;
+
+Elements triangle(const Elements &distance) {
+  return maximum(1.0 - distance, 0.0);
+}
+
+Elements cubic(const Elements &x) {
+  return (x < 1.0).select(cubicNear(x, slopeOfFilter), (x < 2.0).select(cubicFar(x, slopeOfFilter), 0.0));
+}
+
+} // namespace
+
+std::vector<ResampledAxis> resampledAxes(const Args &args, llvm::ArrayRef<Dim> in, llvm::ArrayRef<Dim> out) {
+  std::vector<ResampledAxis> axes;
+  size_t count = in.size() - 2;
+  bool isAligned = args.has("align_corners") && args.boolean("align_corners");
+  for (size_t i = 0; i < count; ++i) {
+    std::optional<double> factor = factorOf(args, i, count);
+    bool isSame = in[2 + i] == out[2 + i] && (isAligned || factor.value_or(1.0) == 1.0);
+    if (!isSame)
+      axes.push_back({static_cast<int64_t>(2 + i), in[2 + i], out[2 + i], factor});
+  }
+  return axes;
+}
+
+mlir::Value sampleDistance(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype) {
+  if (alignCorners)
+    return alignedDistance(cx, axis, dtype);
+  if (axis.factor)
+    return cx.constant(1.0 / *axis.factor, dtype);
+  return sizeAsFloat(cx, axis.in, dtype) / sizeAsFloat(cx, axis.out, dtype);
+}
+
+Taps nearestTaps(Context &cx, const ResampledAxis &axis, bool isExact) {
+  Elements place = resultPlaces(cx, axis, DType::F32); // torch's places of nearest neighbours are float32
+  if (isExact)
+    place = place + 0.5;
+  place = place * toEach(cx, sampleDistance(cx, axis, /*alignCorners=*/false, DType::F32), place);
+  return {{inside(cx, axis, floor(place)), std::nullopt}};
+}
+
+Taps linearTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype) {
+  Elements place = maximum(samplePlaces(cx, axis, alignCorners, dtype), 0.0);
+  mlir::Value index = inside(cx, axis, floor(place));
+  Elements before(cx, cx.convert(index, dtype));
+  Elements share = minimum(maximum(place - before, 0.0), 1.0);
+  return {{index, 1.0 - share}, {inside(cx, axis, before + 1.0), share}};
+}
+
+Taps cubicTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype) {
+  Elements place = samplePlaces(cx, axis, alignCorners, dtype);
+  Elements start = floor(place);
+  Elements share = place - start;
+  auto at = [&](double offset) { return inside(cx, axis, start + offset); };
+  return {{at(-1.0), cubicFar(share + 1.0, slopeOfTaps)},
+          {at(0.0), cubicNear(share, slopeOfTaps)},
+          {at(1.0), cubicNear(1.0 - share, slopeOfTaps)},
+          {at(2.0), cubicFar(2.0 - share, slopeOfTaps)}};
+}
+
+mlir::Value matrixOf(Context &cx, const Taps &taps, const ResampledAxis &axis, DType dtype) {
+  Dims shape = {axis.out, axis.in};
+  mlir::Value places = cx.iota(shape, DType::I64, 1);
+  mlir::Value zero = cx.full(0.0, dtype, shape);
+  mlir::Value sum = zero;
+  for (const Tap &tap : taps) {
+    mlir::Value weight = tap.weight ? *tap.weight : cx.full(1.0, dtype, {axis.out});
+    mlir::Value isTaken =
+        cx.compare(stablehlo::ComparisonDirection::EQ, places, cx.broadcastInDim(tap.index, shape, {0}));
+    sum = cx.elementwise<stablehlo::AddOp>(
+        {sum, cx.select(isTaken, cx.broadcastInDim(weight, shape, {0}), zero)});
+  }
+  return sum;
+}
+
+mlir::Value filterMatrix(Context &cx, Filter filter, const ResampledAxis &axis, bool alignCorners,
+                         DType dtype) {
+  double reach = filter == Filter::Linear ? 1.0 : 2.0;
+  Dims shape = {axis.out, axis.in};
+  Elements distance(cx, cx.broadcastTo(sampleDistance(cx, axis, alignCorners, dtype), shape));
+  Elements stretch = maximum(distance, 1.0);
+  Elements center = (distance.with(cx.iota(shape, dtype, 0)) + 0.5) * distance;
+  Elements place = distance.with(cx.iota(shape, dtype, 1));
+  Elements first = floor(maximum(center - stretch * reach + 0.5, 0.0));
+  Elements end = floor(center + stretch * reach + 0.5);
+  Elements isReached = both(place >= first, place < end);
+  Elements offset = abs((place - center + 0.5) / stretch);
+  Elements weight = isReached.select(filter == Filter::Linear ? triangle(offset) : cubic(offset), 0.0);
+  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(weight, cx.constant(0.0, dtype), {1});
+  Elements total = weight.with(cx.spread(sum, weight, {1}));
+  return notEqual(total, total.constant(0.0)).select(weight / total, weight);
+}
+
+} // namespace torchere::lowering

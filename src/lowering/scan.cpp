@@ -1,0 +1,57 @@
+// Running folds: the loop that doubles how far each element has seen.
+#include "lowering/scan.h"
+
+#include "lowering/placement.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+using Direction = stablehlo::ComparisonDirection;
+
+/// Where `i >= distance` along the axis, the fold of element i - distance and element i; elsewhere element i.
+Values combineAtDistance(Context &cx, const Values &values, mlir::Value distance, int64_t axis,
+                         Combine combine) {
+  Dims shape = cx.shape(values[0]);
+  mlir::Value places = cx.iota({shape[axis]}, DType::I64, 0);
+  mlir::Value spread = cx.broadcastTo(distance, cx.shape(places));
+  mlir::Value from = cx.elementwise<stablehlo::SubtractOp>({places, spread}); // below 0 is taken as 0
+  Values earlier;
+  for (mlir::Value value : values)
+    earlier.push_back(gatherSlices(cx, value, slicesAlong(cx, from, axis)));
+  mlir::Value reaches = cx.compare(Direction::GE, places, spread);
+  reaches = cx.broadcastInDim(reaches, shape, {axis});
+  Values results = combine(earlier, values);
+  for (auto [result, value] : llvm::zip(results, values))
+    result = cx.select(reaches, result, value);
+  return results;
+}
+
+} // namespace
+
+Values scan(Context &cx, const Values &values, int64_t axis, Combine combine) {
+  Values carried = {cx.constant(int64_t{1}, DType::I64)};
+  carried.append(values.begin(), values.end());
+  auto condition = [&](mlir::ValueRange state) {
+    return Values{cx.compare(Direction::LT, state[0], cx.sizeTensor(cx.size(state[1], axis)))};
+  };
+  auto body = [&](mlir::ValueRange state) {
+    Values current(state.begin() + 1, state.end());
+    Values results = {cx.elementwise<stablehlo::AddOp>({state[0], state[0]})};
+    results.append(combineAtDistance(cx, current, state[0], axis, combine));
+    return results;
+  };
+  Values done = repeatWhile(cx, carried, condition, body);
+  return Values(done.begin() + 1, done.end());
+}
+
+Window windowBefore(mlir::Value value, int64_t axis, int64_t length) {
+  Integers ones(Context::rank(value), 1);
+  Integers zeros(Context::rank(value), 0);
+  Window window = {ones, ones, zeros, zeros, ones};
+  window.size[axis] = length;
+  window.low[axis] = length - 1;
+  return window;
+}
+
+} // namespace torchere::lowering

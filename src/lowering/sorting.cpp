@@ -1,0 +1,35 @@
+// Implements sorting with torch's order of floats.
+#include "lowering/sorting.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+using Direction = stablehlo::ComparisonDirection;
+
+/// Whether `lhs` stands before `rhs`: NaN is greater than every number, as in torch.
+mlir::Value comesBefore(Context &cx, mlir::Value lhs, mlir::Value rhs, bool descending) {
+  mlir::Value before = cx.compare(descending ? Direction::GT : Direction::LT, lhs, rhs);
+  if (!dtypeInfo(Context::dtype(lhs)).isFloatingPoint)
+    return before;
+  mlir::Value greater = descending ? lhs : rhs;
+  mlir::Value less = descending ? rhs : lhs;
+  mlir::Value isNan = cx.compare(Direction::NE, greater, greater);
+  mlir::Value isNumber = cx.compare(Direction::EQ, less, less);
+  return cx.elementwise<stablehlo::OrOp>({before, cx.elementwise<stablehlo::AndOp>({isNan, isNumber})});
+}
+
+} // namespace
+
+Values sortAlong(Context &cx, mlir::Value value, int64_t axis, bool descending) {
+  mlir::Value places = cx.iota(cx.shape(value), DType::I64, axis);
+  return sortTogether(cx, {value, places}, axis, [&](mlir::ValueRange elements) {
+    return Values{comesBefore(cx, elements[0], elements[1], descending)};
+  });
+}
+
+Values orderOfOne(Context &cx, mlir::Value self) {
+  return {self, cx.full(int64_t{0}, DType::I64, {})};
+}
+
+} // namespace torchere::lowering

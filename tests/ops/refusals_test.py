@@ -1,0 +1,105 @@
+"""What rows refuse, with errors that say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from rows import schemas
+
+import torchere
+from torchere.decompositions import decompose
+
+_ATEN = torch.ops.aten
+_IMAGE = torch.ones(1, 2, 4, 4)
+_GRID = torch.zeros(1, 3, 3, 2)
+_TABLE, _INDICES, _OFFSETS = torch.ones(5, 3), torch.tensor([0, 1, 2]), torch.tensor([0, 2])
+
+
+class _Call(torch.nn.Module):
+    def __init__(self, op: Any, arguments: tuple):
+        super().__init__()
+        self.op, self.arguments = op, arguments
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        given = iter(tensors)
+        return self.op(*[next(given) if isinstance(a, torch.Tensor) else a for a in self.arguments])
+
+
+def refusal(op: Any, *arguments: Any, changes: dict[int, Any] | None = None) -> str:
+    """The error of exporting the call; `changes` are arguments that torch itself would refuse: they are put
+    into the program that it captures."""
+    inputs = tuple(a for a in arguments if isinstance(a, torch.Tensor))
+    program = decompose(torch.export.export(_Call(op, arguments), inputs), schemas().keys())
+    for node in program.graph.nodes:
+        if node.target is op:
+            node.args = tuple((changes or {}).get(i, a) for i, a in enumerate(node.args))
+    with pytest.raises(torchere.errors.Error) as caught:
+        torchere.export(program)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            (_ATEN._upsample_bilinear2d_aa.default, _IMAGE.to(torch.uint8), [2, 2], False),
+            "[aten._upsample_bilinear2d_aa.default] integers are not supported: got uint8",
+        ),
+        (
+            (
+                _ATEN._grouped_mm.default,
+                torch.ones(8, 8, dtype=torch.bfloat16),
+                torch.zeros(8, 8, dtype=torch.bfloat16),
+                torch.tensor([8]).int(),
+            ),
+            "[aten._grouped_mm.default] only rows in groups are supported: got tensors of 2 and 2 dimensions",
+        ),
+    ],
+    ids=lambda value: str(value[0]) if isinstance(value, tuple) else "",
+)
+def test_calls_that_are_refused(call, text):
+    assert text in refusal(*call)
+
+
+@pytest.mark.parametrize(
+    ("call", "changes", "text"),
+    [
+        (
+            (_ATEN.grid_sampler_2d.default, _IMAGE, _GRID, 0, 0, False),
+            {2: 3},
+            "[aten.grid_sampler_2d.default] unknown interpolation_mode: got 3, expected 0 to 2",
+        ),
+        (
+            (
+                _ATEN.grid_sampler_3d.default,
+                torch.ones(1, 2, 4, 4, 4),
+                torch.zeros(1, 3, 3, 3, 3),
+                0,
+                0,
+                False,
+            ),
+            {2: 2},
+            "[aten.grid_sampler_3d.default] unknown interpolation_mode: got 2, expected 0 to 1",
+        ),
+        (
+            (_ATEN.grid_sampler_2d.default, _IMAGE, _GRID, 0, 0, False),
+            {3: 7},
+            "[aten.grid_sampler_2d.default] unknown padding_mode: got 7, expected 0 to 2",
+        ),
+        (
+            (_ATEN._embedding_bag.default, _TABLE, _INDICES, _OFFSETS, False, 1),
+            {4: 9},
+            "[aten._embedding_bag.default] unknown mode: got 9, expected 0 (sum), 1 (mean) or 2 (max)",
+        ),
+        (
+            (_ATEN.conv2d.padding, _IMAGE, torch.ones(3, 2, 3, 3), None, [1, 1], "same"),
+            {4: "reflect"},
+            "[aten.conv2d.padding] unknown padding: got 'reflect', expected 'same' or 'valid'",
+        ),
+    ],
+    ids=lambda value: str(value[0]) if isinstance(value, tuple) else "",
+)
+def test_programs_that_torch_would_not_make(call, changes, text):
+    assert text in refusal(*call, changes=changes)
