@@ -239,6 +239,7 @@ void addBinary(OpTable &table) {
   table.add("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", power);
   table.add("aten::maximum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MaxOp>);
   table.add("aten::minimum(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MinOp>);
+  table.add("aten::hypot(Tensor self, Tensor other) -> Tensor", hypotenuse);
   table.add("aten::max.other(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MaxOp>);
   table.add("aten::min.other(Tensor self, Tensor other) -> Tensor", binary<stablehlo::MinOp>);
   table.add("aten::fmax(Tensor self, Tensor other) -> Tensor", ignoringNan<stablehlo::MaxOp>);

@@ -44,11 +44,9 @@ Result<mlir::Value> convolution(Context &cx, const Args &args) {
   call.isTransposed = args.has("transposed") ? args.boolean("transposed") : args.has("output_padding");
   TORCHERE_TRY(setPadding(cx, args, call));
 
-/// The result is of the op's rank, with the bias added.
-mlir::Value convolveWithBias(Context &cx, const Args &args, Convolution call, bool isTransposed) {
   Dims shape = cx.resultType().shape;
   mlir::Value input = args.tensor("input");
-  bool isBatched = Context::rank(input) == Context::rank(call.weight);
+  bool isBatched = Context::rank(input) == static_cast<int64_t>(spatialRank) + 2;
   if (!isBatched) { // one sample: [C, spatial...]
     Dims batched = cx.shape(input);
     batched.insert(batched.begin(), Dim(1));
@@ -60,17 +58,6 @@ mlir::Value convolveWithBias(Context &cx, const Args &args, Convolution call, bo
   if (auto bias = args.optionalTensor("bias"))
     result = cx.elementwise<stablehlo::AddOp>({result, cx.broadcastInDim(*bias, shape, {1})});
   return cx.reshape(result, cx.resultType().shape);
-}
-
-mlir::Value convolution(Context &cx, const Args &args) {
-  Convolution call = readConvolution(args);
-  call.outputPadding = args.integers("output_padding", call.stride.size());
-  return convolveWithBias(cx, args, std::move(call), args.boolean("transposed"));
-}
-
-/// conv1d, conv2d and conv3d.
-mlir::Value plainConvolution(Context &cx, const Args &args) {
-  return convolveWithBias(cx, args, readConvolution(args), /*isTransposed=*/false);
 }
 
 } // namespace
