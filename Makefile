@@ -85,8 +85,8 @@ test-all-rows: build plugin ## the op table's samples on XLA too: `make test` in
 test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all
 
-test-all-aliases: build ## 2,000 random programs of views and writes: `make test` has 40
-	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/functionalization/random_programs_test.py
+test-all-aliases: build ## 2,000 random programs of views and writes: `make test` has 40; in-place ops of two dtypes
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/functionalization
 
 test-all-overwrites: build ## 3,000 loads and 100 kills during overwriting: `make test` has 200 and 10
 	@$(VENV)/python -m pytest --sweeps tests/artifact/overwriting_test.py

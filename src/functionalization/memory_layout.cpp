@@ -71,10 +71,10 @@ bool isSameLayout(const TensorType &from, const TensorType &to) {
          std::ranges::equal(from.strides, to.strides);
 }
 
-std::optional<std::vector<int64_t>> denseOrder(const TensorType &type) {
+std::optional<std::vector<int64_t>> denseOrder(const TensorType &type, program::ExpressionPool &expressions) {
   std::vector<int64_t> all(type.shape.size());
   std::iota(all.begin(), all.end(), 0);
-  if (type.strides.size() != type.shape.size() || isEmpty(type))
+  if (isContiguous(type, expressions))
     return all;
   if (!isStatic(type.shape) || !isStatic(type.strides))
     return std::nullopt;

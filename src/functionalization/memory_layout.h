@@ -22,6 +22,7 @@ bool isSameLayout(const program::TensorType &from, const program::TensorType &to
 
 /// The dimensions in the order of memory, outermost first. Nothing when the memory has gaps or its layout is
 /// not known.
-std::optional<std::vector<int64_t>> denseOrder(const program::TensorType &type);
+std::optional<std::vector<int64_t>> denseOrder(const program::TensorType &type,
+                                               program::ExpressionPool &expressions);
 
 } // namespace torchere::functionalization

@@ -280,10 +280,10 @@ Status GraphRewriter::takeChunks(NodeId id, const Node &node) {
 /// as_strided counts in the memory, whatever view of it is given.
 Result<ViewStep> GraphRewriter::stridedStep(const Node &node, TensorId tensor) {
   AliasId alias = aliasOf(tensor);
-  if (!denseOrder(aliases.type(aliases.memoryOf(alias))))
+  if (!denseOrder(aliases.type(aliases.memoryOf(alias)), program.expressions))
     return fail(ErrorCode::Unimplemented,
-                "[{}] the layout of the memory is not known: expected a tensor of constant sizes that lies "
-                "there without gaps",
+                "[{}] the layout of the memory is not known: expected a tensor that lies there without gaps, "
+                "and row by row if its sizes are dynamic",
                 node.op());
   Argument offset = mapped(node, "storage_offset");
   std::optional<int64_t> known = aliases.offset(alias);

@@ -69,7 +69,7 @@ static Argument reference(NodeId node) {
 /// The memory as a row of elements: what as_strided counts in.
 static NodeId flattenMemory(Emitter &emitter, NodeId node) {
   const TensorType &type = emitter.tensor(node);
-  std::vector<int64_t> order = *denseOrder(type);
+  std::vector<int64_t> order = *denseOrder(type, emitter.target().expressions);
   if (std::ranges::is_sorted(order))
     return emitter.flatten(node);
   std::vector<SymInt> shape;
@@ -84,7 +84,7 @@ static NodeId flattenMemory(Emitter &emitter, NodeId node) {
 static NodeId unflattenMemory(Emitter &emitter, NodeId flat, NodeId like) {
   Type type = emitter[like].type;
   const TensorType &tensor = emitter.tensor(like);
-  std::vector<int64_t> order = *denseOrder(tensor);
+  std::vector<int64_t> order = *denseOrder(tensor, emitter.target().expressions);
   if (std::ranges::is_sorted(order))
     return emitter.reshapeLike(flat, like, type);
   std::vector<SymInt> shape;

@@ -361,9 +361,10 @@ TEST(MemoryLayout, KnowsContiguousAndOverlapping) {
   EXPECT_TRUE(hasInternalOverlap(typeOf({s0, 3}, {0, 1})));
   EXPECT_TRUE(hasInternalOverlap(typeOf({3, 3}, {1, 2})));
   EXPECT_FALSE(hasInternalOverlap(typeOf({1, 3}, {0, 1})));
-  EXPECT_EQ(denseOrder(typeOf({2, 3, 4}, {1, 8, 2})), (std::vector<int64_t>{1, 2, 0}));
-  EXPECT_EQ(denseOrder(typeOf({2, 3}, {4, 1})), std::nullopt);
-  EXPECT_EQ(denseOrder(typeOf({s0, 3}, {3, 1})), std::nullopt);
+  EXPECT_EQ(denseOrder(typeOf({2, 3, 4}, {1, 8, 2}), expressions), (std::vector<int64_t>{1, 2, 0}));
+  EXPECT_EQ(denseOrder(typeOf({2, 3}, {4, 1}), expressions), std::nullopt);
+  EXPECT_EQ(denseOrder(typeOf({s0, 3}, {3, 1}), expressions), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(denseOrder(typeOf({s0, 3}, {1, s0}), expressions), std::nullopt);
 }
 
 } // namespace

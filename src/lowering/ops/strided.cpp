@@ -4,6 +4,8 @@
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
 
+#include <optional>
+
 namespace torchere::lowering {
 
 namespace {
@@ -14,13 +16,13 @@ mlir::Value flatten(Context &cx, mlir::Value value) {
 
 /// Whether the strides are those of a contiguous tensor of the shape.
 bool isContiguous(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<Dim> strides) {
-  int64_t expected = 1;
+  std::optional<int64_t> expected = 1; // not known outside of a dynamic size
   for (size_t i = shape.size(); i-- > 0;) {
-    if (!shape[i].isConstant())
+    if (shape[i].is(1))
+      continue;
+    if (!expected || !strides[i].is(*expected))
       return false;
-    if (!shape[i].is(1) && !strides[i].is(expected))
-      return false;
-    expected *= shape[i].constant();
+    expected = shape[i].isConstant() ? std::optional(*expected * shape[i].constant()) : std::nullopt;
   }
   return true;
 }
