@@ -16,7 +16,7 @@ import pytest
 import torch
 import torch.utils._pytree as pytree
 from factorizations import equations
-from rows import schemas, words
+from rows import words
 from samples import Sample, tensors_of
 
 import torchere
