@@ -103,3 +103,26 @@ def test_calls_that_are_refused(call, text):
 )
 def test_programs_that_torch_would_not_make(call, changes, text):
     assert text in refusal(*call, changes=changes)
+
+
+def test_sparse_gradients():
+    gradient, bags = torch.ones(2, 3), torch.tensor([0, 0, 1])
+    sizes, maxima = torch.tensor([2, 1]), torch.tensor([0, 0])
+    rest = (5, False, 0, False, None, -1)
+    text = refusal(
+        _ATEN._embedding_bag_backward.default,
+        *(gradient, _INDICES, _OFFSETS, bags, sizes, maxima, *rest),
+        changes={9: True},
+    )
+    assert "sparse gradients are not supported: got sparse=True, expected False" in text
+
+
+def test_a_scale_of_the_product():
+    def call(left: torch.Tensor, right: torch.Tensor, one: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        narrow = torch.float8_e4m3fn
+        operands = left.to(narrow), right.to(narrow).t(), one, one
+        return _ATEN._scaled_mm.default(*operands, None, scale, torch.float32)
+
+    matrices = torch.ones(16, 16), torch.zeros(16, 16)
+    text = refusal(call, *matrices, torch.tensor(1.0), torch.tensor(2.0))
+    assert "[aten._scaled_mm.default] scale_result is not supported: expected none" in text
