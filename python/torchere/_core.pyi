@@ -145,6 +145,14 @@ class ProgramBuilder:
 
     def add_get_attr(self, graph: int, node: object, name: str, attribute: str, child: int, stack_trace: int, module_stack: int) -> None: ...
 
+    def bind(self, graph: int, node: object, value: object | None) -> None:
+        """
+        From now on the torch.fx.Node stands for the value: a node, a constant, or a list of them
+        """
+
+    def bind_element(self, graph: int, node: object, list: object, index: int) -> None:
+        """The same for an element of what a node stands for"""
+
     def set_outputs(self, graph: int, outputs: object | None) -> None: ...
 
     def add_stack_trace(self, text: str) -> int: ...
@@ -204,6 +212,21 @@ class Program:
 
     @property
     def argument_names(self) -> list[str]: ...
+
+def functionalize(program: Program) -> None:
+    """
+    Takes the writes out of a captured program, in place: what is written in inputs becomes outputs.
+    """
+
+def functional_form(op: str, schema: str) -> tuple[str, str]:
+    """
+    (kind, op): what functionalize() makes of calls of an op. `kind` is "kept", "functional", "rewritten", "removed_in_eval" or "refused"; `op` is the functional op, where there is one.
+    """
+
+def viewed_argument(schema: str) -> int | None:
+    """
+    The position of the argument whose memory the results of an op share, of ops that are "kept".
+    """
 
 class Exported:
     """A lowered program: its module, entry point and weights."""
