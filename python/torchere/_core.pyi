@@ -145,6 +145,14 @@ class ProgramBuilder:
 
     def add_get_attr(self, graph: int, node: object, name: str, attribute: str, child: int, stack_trace: int, module_stack: int) -> None: ...
 
+    def bind(self, graph: int, node: object, value: object | None) -> None:
+        """
+        From now on the torch.fx.Node stands for the value: a node, a constant, or a list of them
+        """
+
+    def bind_element(self, graph: int, node: object, list: object, index: int) -> None:
+        """The same for an element of what a node stands for"""
+
     def set_outputs(self, graph: int, outputs: object | None) -> None: ...
 
     def add_stack_trace(self, text: str) -> int: ...

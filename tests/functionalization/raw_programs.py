@@ -11,7 +11,6 @@ import torch.utils._pytree as pytree
 
 from torchere import _core, plugins
 from torchere.capture import capture
-from torchere.guards import size_guards
 from torchere.program import StableHLOProgram
 
 
@@ -41,7 +40,7 @@ def captured(target: Any, inputs: tuple, **options: Any) -> torch.export.Exporte
 
 def functional(exported: torch.export.ExportedProgram) -> _core.Program:
     """The captured graph, made functional by the core alone."""
-    program = capture(exported, guards=size_guards(exported))
+    program = capture(exported, has_guards=True)
     _core.functionalize(program)
     program.verify()
     return program
