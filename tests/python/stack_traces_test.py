@@ -63,6 +63,12 @@ def test_where_no_line_is_the_users_none_is_named(strict):
     assert message(torch.histc, strict) == "  aten.histc.default: 1 use"
 
 
+def test_a_line_is_named_where_the_source_is_not_to_be_read():
+    names = {}
+    exec(compile("import torch\ndef histogram(x):\n    return torch.histc(x)\n", "lost.py", "exec"), names)
+    assert message(names["histogram"], False) == "  aten.histc.default: 1 use, first at lost.py:3"
+
+
 def test_torchs_filter_is_back_once_the_last_capture_ends():
     original = TracerBase._filter_traceback_frames
     inside, leave = threading.Event(), threading.Event()
