@@ -201,7 +201,7 @@ class _Capture:
                 self.add_weight(is_constant, name, tensor)
 
     def add_weight(self, is_constant: bool, name: str, tensor: Any) -> None:
-        tensor = _plain_tensor(name, tensor)
+        tensor = plain_tensor(name, tensor)
         storage = tensor.untyped_storage()
         if tensor.device.type != "cpu":
             raise UnimplementedError(
@@ -249,7 +249,7 @@ def _module_path(path: str) -> str:
     return path.removeprefix("L['self']").removeprefix(".")
 
 
-def _plain_tensor(name: str, tensor: Any) -> Any:
+def plain_tensor(name: str, tensor: Any) -> Any:
     """The tensor as a strided view of a storage, with lazy conjugation and negation resolved; rejects other
     tensors."""
     import torch
@@ -264,6 +264,7 @@ def _plain_tensor(name: str, tensor: Any) -> Any:
         kind = "a quantized tensor"
     if kind != "torch.strided":
         raise UnimplementedError(
-            f"[weight '{name}'] has no plain memory: got {kind}, expected a dense tensor"
+            f"[weight '{name}'] has no plain memory: got {kind}, expected a dense tensor",
+            advice="load the weights before the export; to_dense() and dequantize() make others dense",
         )
     return tensor.detach().resolve_conj().resolve_neg()

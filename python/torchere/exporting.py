@@ -9,13 +9,14 @@ from typing import Any
 
 from torchere import _core
 from torchere.capture import capture, check_not_merged
+from torchere.capture_errors import capture_error, first_lines
 from torchere.decompositions import decompose
 from torchere.dimension_names import dimension_names
 from torchere.errors import CaptureError, InvalidArgumentError
 from torchere.guards import size_guards, unguarded_integers
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
-from torchere.stack_traces import user_place, user_stack_traces
+from torchere.stack_traces import user_stack_traces
 
 # Seconds spent in each step, in order.
 Timings = dict[str, float]
@@ -85,7 +86,7 @@ def lower(
             decomposed = decompose(exported_program, lowered_ops())
         except Exception as error:
             raise CaptureError(
-                f"[export] torch could not decompose the program: {_first_lines(error)}"
+                f"[export] torch could not decompose the program: {first_lines(error)}"
                 f"{_advice(exported_program)}"
             ) from error
     with _Stopwatch(timings, "walk"):
@@ -116,11 +117,7 @@ def capture_with_torch(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
             )
     except Exception as error:
-        name = getattr(target, "__qualname__", type(target).__name__)
-        raise CaptureError(
-            f"[export] torch.export could not capture {name}: {_first_lines(error)}",
-            where=user_place(error),
-        ) from error
+        raise capture_error(error, target, module, (positional, keywords)) from error
 
 
 def _advice(exported_program: Any) -> str:
@@ -143,12 +140,6 @@ def _advice(exported_program: Any) -> str:
                 "with strict=True, which captures it once"
             )
     return ""
-
-
-def _first_lines(error: Exception, most: int = 12) -> str:
-    lines = [line for line in str(error).strip().splitlines() if line.strip()]
-    text = "\n".join(lines[:most]) or "no message"
-    return f"{type(error).__name__}: {text}"
 
 
 class _Stopwatch:
