@@ -154,7 +154,7 @@ class _Capture:
                 self.add_weight(is_constant, name, tensor)
 
     def add_weight(self, is_constant: bool, name: str, tensor: Any) -> None:
-        tensor = _plain_tensor(name, tensor)
+        tensor = plain_tensor(name, tensor)
         storage = tensor.untyped_storage()
         if tensor.device.type != "cpu":
             raise UnimplementedError(
@@ -212,11 +212,12 @@ def _kind(tensor: Any) -> str:
     return "a quantized tensor" if tensor.is_quantized else str(tensor.layout)
 
 
-def _plain_tensor(name: str, tensor: Any) -> Any:
+def plain_tensor(name: str, tensor: Any) -> Any:
     """The tensor as a strided view of a storage, with lazy conjugation and negation resolved; rejects other
     tensors."""
     if (kind := _kind(tensor)) != "torch.strided":
         raise UnimplementedError(
-            f"[weight '{name}'] has no plain memory: got {kind}, expected a dense tensor"
+            f"[weight '{name}'] has no plain memory: got {kind}, expected a dense tensor",
+            advice="load the weights before the export; to_dense() and dequantize() make others dense",
         )
     return tensor.detach().resolve_conj().resolve_neg()

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 class Error(RuntimeError):
     """What went wrong. `code` is a gRPC name such as "INVALID_ARGUMENT"; `where` is the place in the user's
-    model ("model.py:31 in encoder.layer.0"), empty when there is none."""
+    model ("model.py:31 in encoder.layer.0") and `advice` what to do about it, empty when there is none."""
 
     code = "UNKNOWN"
 
-    def __init__(self, message: str, code: str | None = None, where: str = ""):
-        super().__init__(f"{message}; at {where}" if where else message)
+    def __init__(self, message: str, code: str | None = None, where: str = "", advice: str = ""):
+        at = f"; at {where}" if where else ""
+        super().__init__(f"{message}{at}\n  to do: {advice}" if advice else f"{message}{at}")
         self.code = code or type(self).code
         self.where = where
+        self.advice = advice
 
 
 class InvalidArgumentError(Error, ValueError):

@@ -9,14 +9,15 @@ from typing import Any
 
 from torchere import _core
 from torchere.capture import capture, check_not_merged
+from torchere.capture_errors import capture_error
 from torchere.decompositions import decompose
 from torchere.dimension_names import dimension_names
-from torchere.errors import CaptureError, InvalidArgumentError, UnimplementedError
+from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.guards import unguarded_integers
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, separate
-from torchere.stack_traces import user_place, user_stack_traces
+from torchere.stack_traces import user_stack_traces
 
 # Seconds spent in each step, in order.
 Timings = dict[str, float]
@@ -165,17 +166,7 @@ def capture_with_torch(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
             )
     except Exception as error:
-        name = getattr(target, "__qualname__", type(target).__name__)
-        raise CaptureError(
-            f"[export] torch.export could not capture {name}: {_first_lines(error)}",
-            where=user_place(error),
-        ) from error
-
-
-def _first_lines(error: Exception, most: int = 12) -> str:
-    lines = [line for line in str(error).strip().splitlines() if line.strip()]
-    text = "\n".join(lines[:most]) or "no message"
-    return f"{type(error).__name__}: {text}"
+        raise capture_error(error, target, module, (positional, keywords)) from error
 
 
 class _Stopwatch:

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import threading
 import traceback
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 _lock = threading.Lock()
 _captures = 0  # that run at this time
 _torchs_filter: Any = None
+_TOLD_FRAME = re.compile(r'File "([^"]+)", line (\d+), in ')
 
 
 @contextlib.contextmanager
@@ -53,19 +55,65 @@ def _keep_user_frames(tracer: Any, frames: traceback.StackSummary) -> traceback.
 
 
 def user_place(error: BaseException) -> str:
-    """The innermost of the user's lines in an exception's traceback, among those that a capture ran:
-    "model.py:31". Empty if there is none."""
+    """The user's line that an exception passed through last, among those that a capture ran: "model.py:31".
+    Empty when there is none."""
+    frames = _user_frames(error)
+    return f"{os.path.basename(frames[-1].file)}:{frames[-1].line}" if frames else ""
+
+
+def user_module(error: BaseException, root: Any) -> str:
+    """The path in `root` of the module whose code an exception passed through last: "encoder.layer.0"."""
+    names = {id(module): name for name, module in root.named_modules()}
+    path = ""
+    for frame in _user_frames(error):
+        if id(frame.owner) in names:
+            path = names[id(frame.owner)]
+        elif frame.owner is None:
+            path = _only_module_at(frame, root, path)
+    return path
+
+
+class _Frame(NamedTuple):
+    file: str
+    line: int
+    owner: Any  # its `self`; None where only torch tells of the frame
+
+
+def _user_frames(error: BaseException) -> list[_Frame]:
+    """The frames of the user's code below torchere's own; of code that torch interpreted (strict) and did not
+    run, those that it tells of."""
     import torch
 
-    frames = traceback.extract_tb(error.__traceback__)
     own_folder, others = _folder(__file__), (_folder(torch.__file__), os.path.dirname(os.__file__), "<")
-    last = max((i for i, frame in enumerate(frames) if frame.filename.startswith(own_folder)), default=-1)
-    places = [
-        f"{os.path.basename(frame.filename)}:{frame.lineno}"
-        for frame in frames[last + 1 :]
-        if not frame.filename.startswith(others)
+    run = [
+        _Frame(frame.f_code.co_filename, line, frame.f_locals.get("self", ()))
+        for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    return places[-1] if places else ""
+    last = max((i for i, frame in enumerate(run) if frame.file.startswith(own_folder)), default=-1)
+    told = [_Frame(file, int(line), None) for file, line in _TOLD_FRAME.findall(str(error))]
+    interpreted = [_Frame(frame.filename, frame.lineno, None) for frame in getattr(error, "real_stack", ())]
+    for frames in (run[last + 1 :], told, interpreted):
+        found = [frame for frame in frames if not frame.file.startswith((own_folder, *others))]
+        if found:
+            return found
+    return []
+
+
+def _only_module_at(frame: _Frame, root: Any, path: str) -> str:
+    """The one module in that of `path` whose forward holds the line; `path` where there are several."""
+    inside = [
+        name
+        for name, module in root.named_modules()
+        if name.startswith(f"{path}." if path else "") and _holds(type(module).forward, frame)
+    ]
+    return inside[0] if len(inside) == 1 else path
+
+
+def _holds(function: Any, frame: _Frame) -> bool:
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_filename != frame.file:
+        return False
+    return any(line == frame.line for _, _, line in code.co_lines())
 
 
 def _folder(file: str) -> str:

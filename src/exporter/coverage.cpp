@@ -71,6 +71,21 @@ static void forEachLowered(const program::Program &program, const program::Graph
   }
 }
 
+/// What the user can do about ops without a row. Those of the user's own libraries may also be custom calls.
+static std::string adviceOn(const std::set<std::string> &namespaces) {
+  std::string advice = "\n  to do: write them with ops that `torchere ops` lists, or decompose them: "
+                       "torch.export.export(...).run_decompositions({op: function}), then torchere.export";
+  std::string own;
+  for (const std::string &name : namespaces)
+    if (name != "aten" && name != "prims" && name != "higher_order")
+      own += fmt::format("{}\"{}\"", own.empty() ? "" : ", ", name);
+  if (!own.empty())
+    advice += fmt::format("; or keep them as custom calls: "
+                          "torchere.stablehlo.StableHLOExportOptions(custom_ops_allowed_in_graph={{{}}})",
+                          own);
+  return advice;
+}
+
 Status checkCoverage(const program::Program &program, const std::set<std::string> &customOpNamespaces) {
   const lowering::OpTable &table = lowering::OpTable::instance();
   struct Missing {
@@ -88,13 +103,15 @@ Status checkCoverage(const program::Program &program, const std::set<std::string
   if (missing.empty())
     return {};
   std::string list;
+  std::set<std::string> namespaces;
   for (const auto &[op, entry] : missing) {
+    namespaces.insert(op.substr(0, op.find('.')));
     std::string place = program.place(*entry.first);
     list += fmt::format("\n  {}: {} use{}{}", op, entry.count, entry.count == 1 ? "" : "s",
                         place.empty() ? "" : ", first at " + place);
   }
-  return fail(ErrorCode::Unimplemented, "[export] {} op{} of this program cannot be lowered yet:{}",
-              missing.size(), missing.size() == 1 ? "" : "s", list);
+  return fail(ErrorCode::Unimplemented, "[export] {} op{} of this program cannot be lowered yet:{}{}",
+              missing.size(), missing.size() == 1 ? "" : "s", list, adviceOn(namespaces));
 }
 
 } // namespace torchere::exporter

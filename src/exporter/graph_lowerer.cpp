@@ -138,7 +138,12 @@ Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type,
                   "[{}] a result's size depends on what is run: got '{}', expected the same sizes from every "
                   "branch and round",
                   node.op(), scope.program.expressions.print(size));
-    TORCHERE_TRY(known);
+    if (!known)
+      return fail(
+          ErrorCode::Unimplemented,
+          "[{}] a result's size depends on the data: got '{}', expected sizes that follow from those of "
+          "the inputs (to do: keep every element, and choose among them with torch.where)",
+          node.op(), scope.program.expressions.print(size));
   }
   return lowering::TensorType{tensor->dtype, toDims(tensor->shape)};
 }

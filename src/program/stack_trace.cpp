@@ -45,15 +45,17 @@ static std::optional<StackFrame> parseHeader(std::string_view line) {
   return std::nullopt;
 }
 
-/// The innermost frame with a source line that `accepts`.
+/// The innermost frame that `accepts`, among the lines before `end`. The last header lacks a line of code
+/// where the source could not be read.
 template <class Predicate>
-static std::optional<StackFrame> findFrame(std::string_view trace, Predicate accepts) {
-  std::vector<std::string_view> lines = splitLines(strip(trace));
-  for (size_t i = lines.size(); i-- > 1;) {
-    std::optional<StackFrame> frame = parseHeader(lines[i - 1]);
+static std::optional<StackFrame> findFrame(const std::vector<std::string_view> &lines, size_t end,
+                                           Predicate accepts) {
+  for (size_t i = end; i-- > 0;) {
+    std::optional<StackFrame> frame = parseHeader(lines[i]);
     if (!frame)
       continue;
-    frame->code = lines[i];
+    if (i + 1 < lines.size())
+      frame->code = lines[i + 1];
     if (accepts(*frame))
       return frame;
   }
@@ -70,11 +72,13 @@ static bool isTorchFile(std::string_view file) {
 }
 
 std::optional<StackFrame> innermostFrame(std::string_view trace) {
-  return findFrame(trace, [](const StackFrame &) { return true; });
+  std::vector<std::string_view> lines = splitLines(strip(trace));
+  return findFrame(lines, lines.size() - 1, [](const StackFrame &) { return true; });
 }
 
 std::optional<StackFrame> userFrame(std::string_view trace) {
-  return findFrame(trace, [](const StackFrame &frame) {
+  std::vector<std::string_view> lines = splitLines(strip(trace));
+  return findFrame(lines, lines.size(), [](const StackFrame &frame) {
     return !frame.file.starts_with('<') && !isTorchFile(frame.file);
   });
 }

@@ -8,6 +8,7 @@ import re
 import pytest
 import torch
 
+import torchere
 from torchere import _core
 from torchere.capture import capture
 from torchere.errors import Error
@@ -224,8 +225,9 @@ class Custom(torch.nn.Module):
 
 def test_a_custom_op_is_a_custom_call_where_its_namespace_is_allowed():
     program = functional(Custom(), (torch.ones(3), torch.ones(3)))
-    with pytest.raises(Error, match=r"torchere_exporter_test\.scaled\.default: 1 use"):
+    with pytest.raises(Error, match=r"torchere_exporter_test\.scaled\.default: 1 use") as caught:
         _core.export_program(program)
+    assert 'custom_ops_allowed_in_graph={"torchere_exporter_test"}' in str(caught.value)
     text = _core.export_program(program, custom_op_namespaces={"torchere_exporter_test"}).text()
     assert re.search(
         r"stablehlo\.custom_call @torchere_exporter_test\.scaled\.default\(%arg0, %arg1, %arg1\) "
@@ -233,6 +235,14 @@ def test_a_custom_op_is_a_custom_call_where_its_namespace_is_allowed():
         r"\(tensor<3xf32>, tensor<3xf32>, tensor<3xf32>\) -> tensor<3xf32>",
         text,
     )
+
+
+def test_a_custom_op_may_be_decomposed_as_the_error_says():
+    x, y = torch.randn(3), torch.randn(3)
+    exported = torch.export.export(Custom(), (x, y)).run_decompositions(
+        {torch.ops.torchere_exporter_test.scaled.default: lambda x, factor, others: x * factor + sum(others)}
+    )
+    torch.testing.assert_close(torchere.export(exported)(x, y), Custom()(x, y))
 
 
 def test_node_metadata_is_json_in_the_location():

@@ -63,6 +63,51 @@ def test_where_no_line_is_the_users_none_is_named(strict):
     assert message(torch.histc, strict) == "  aten.histc.default: 1 use"
 
 
+def test_a_line_is_named_where_the_source_is_not_to_be_read():
+    names = {}
+    exec(compile("import torch\ndef histogram(x):\n    return torch.histc(x)\n", "lost.py", "exec"), names)
+    assert message(names["histogram"], False) == "  aten.histc.default: 1 use, first at lost.py:3"
+
+
+def refuse(x):
+    return x if x.sum() > 0 else -x  # the refused line
+
+
+class Refused(torch.nn.Module):
+    def forward(self, x):
+        return refuse(x * 2)
+
+
+class Layers(torch.nn.Module):
+    def __init__(self, count):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(Refused() for _ in range(count))
+
+    def forward(self, x):
+        for layer in self.layers[1:]:
+            x = layer(x)
+        return x
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_torch_refuses_is_placed_in_the_model(strict):
+    with pytest.raises(torchere.errors.CaptureError) as error:
+        torchere.export(torch.nn.Sequential(torch.nn.ReLU(), Refused()), torch.ones(3), strict=strict)
+    assert error.value.where == f"stack_traces_test.py:{line_of('# the refused line')} in 1"
+
+
+def test_the_module_is_the_one_that_ran():
+    with pytest.raises(torchere.errors.CaptureError) as error:
+        torchere.export(Layers(3), torch.ones(3))
+    assert error.value.where.endswith(" in layers.1")
+
+
+def test_of_several_modules_none_is_named_where_torch_does_not_tell():
+    with pytest.raises(torchere.errors.CaptureError) as error:
+        torchere.export(Layers(3), torch.ones(3), strict=True)
+    assert error.value.where == f"stack_traces_test.py:{line_of('# the refused line')}"
+
+
 def test_torchs_filter_is_back_once_the_last_capture_ends():
     original = TracerBase._filter_traceback_frames
     inside, leave = threading.Event(), threading.Event()
