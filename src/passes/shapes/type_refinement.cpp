@@ -68,12 +68,24 @@ FailureOr<Types> inferCustomCall(CustomCallOp op) {
   return types;
 }
 
+/// Of two types of different widths the narrower one has a dimension more, the last.
+FailureOr<Types> inferBitcast(BitcastConvertOp op) {
+  ArrayRef<int64_t> known = op.getResult().getType().getShape();
+  SmallVector<int64_t> shape(op.getOperand().getType().getShape());
+  if (known.size() > shape.size())
+    shape.push_back(known.back());
+  else
+    shape.truncate(known.size());
+  return Types{resultWithShape(op, shape)};
+}
+
 FailureOr<Types> inferTypes(Operation *op) {
   return llvm::TypeSwitch<Operation *, FailureOr<Types>>(op)
       .Case([](InferTypeOpInterface inferring) { return inferByInterface(inferring); })
       .Case([](ConvertOp convert) {
         return Types{resultWithShape(convert, convert.getOperand().getType().getShape())};
       })
+      .Case(inferBitcast)
       .Case([](DotGeneralOp dot) { return resultOfShape(dot, inferDotGeneral(dot)); })
       .Case(inferConvolutionType)
       .Case(inferCustomCall)

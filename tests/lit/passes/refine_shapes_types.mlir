@@ -186,3 +186,17 @@ func.func private @double(%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %0 = stablehlo.add %arg0, %arg0 : tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
 }
+
+// -----
+
+// Elements of another width have a dimension more, or one less.
+// CHECK-LABEL: func @main(%arg0: tensor<4x3xf32>) -> (tensor<4x3xi32>, tensor<4x3x2xi16>, tensor<4x3xi32>)
+func.func @main(%arg0: tensor<?x3xf32>) -> (tensor<?x3xi32>, tensor<?x3x2xi16>, tensor<?x3xi32>) {
+  // CHECK-NEXT: stablehlo.bitcast_convert %arg0 : (tensor<4x3xf32>) -> tensor<4x3xi32>
+  // CHECK-NEXT: stablehlo.bitcast_convert %arg0 : (tensor<4x3xf32>) -> tensor<4x3x2xi16>
+  // CHECK-NEXT: stablehlo.bitcast_convert %{{.*}} : (tensor<4x3x2xi16>) -> tensor<4x3xi32>
+  %same = stablehlo.bitcast_convert %arg0 : (tensor<?x3xf32>) -> tensor<?x3xi32>
+  %halves = stablehlo.bitcast_convert %arg0 : (tensor<?x3xf32>) -> tensor<?x3x2xi16>
+  %joined = stablehlo.bitcast_convert %halves : (tensor<?x3x2xi16>) -> tensor<?x3xi32>
+  return %same, %halves, %joined : tensor<?x3xi32>, tensor<?x3x2xi16>, tensor<?x3xi32>
+}
