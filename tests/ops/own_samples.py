@@ -18,6 +18,7 @@ OPINFO_NAMES: dict[str, list[str]] = {
     "aten._log_softmax.default": [],
     "aten.empty.memory_format": [],  # undefined values
     "aten.empty_strided.default": [],
+    "aten.empty_permuted.default": [],
     "aten.log_sigmoid.default": ["nn.functional.logsigmoid"],
 }
 
@@ -429,6 +430,10 @@ def empty_strided(dtype: torch.dtype) -> Iterator[Call]:
     yield ([2, 3], [3, 1]), {"dtype": dtype}, _emptied
 
 
+def empty_permuted(dtype: torch.dtype) -> Iterator[Call]:
+    yield ([2, 3], [1, 0]), {"dtype": dtype}, lambda *args, **kw: torch.empty_permuted(*args, **kw).fill_(3)
+
+
 def roll(dtype: torch.dtype) -> Iterator[Call]:
     for shifts, dims in [([1], [0]), ([-2, 7], [1, 0]), ([2], []), ([0], [1]), ([3], [0])]:
         yield (drawn(dtype, 3, 5), shifts, dims), {}, None
@@ -493,6 +498,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "copy.default": copied,
     "empty.memory_format": empty,
     "empty_strided.default": empty_strided,
+    "empty_permuted.default": empty_permuted,
     "roll.default": roll,
     "slice_scatter.default": slice_scatter,
     "_prelu_kernel.default": prelu_kernel,

@@ -76,6 +76,9 @@ void addCreation(OpTable &table) {
             filled<0>);
   table.add("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor",
             filled<0>);
+  table.add("aten::empty_permuted(SymInt[] size, int[] physical_layout, *, " TORCHERE_TENSOR_OPTIONS
+            ") -> Tensor",
+            filled<0>);
   table.add("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", fullOf);
   table.add("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", fullOf);
   table.add("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copied);
