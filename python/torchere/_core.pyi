@@ -421,6 +421,8 @@ class DeviceArray:
 
     def __repr__(self) -> str: ...
 
+GENERATOR_BUFFER: str = 'torchere..generator'
+
 class Session:
     """
     A program on a device, ready to be called, from several threads if need be.
@@ -455,6 +457,14 @@ class Session:
 
     def write_state(self, name: str, value: object) -> None:
         """Sets a state to a copy of the tensor."""
+
+    def draws_random_numbers(self) -> bool:
+        """
+        Whether the program draws random numbers: from a generator whose state is GENERATOR_BUFFER.
+        """
+
+    def manual_seed(self, seed: int) -> None:
+        """Starts the stream of random numbers that the seed gives."""
 
     def counts(self, function: int) -> dict:
         """

@@ -154,7 +154,7 @@ def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> A
     if not core:
         return decomposed
     for op in core:
-        table[op] = _core_decomposition(op)
+        table[op] = decomposition_table[op]
     try:
         attempt = _run_decompositions(decomposed, table)
         hopeless = _origins(attempt, {str(op) for op in _missing_ops(attempt, lowered_ops)})
@@ -165,17 +165,6 @@ def _decompose_core_ops(decomposed: Any, lowered_ops: Set[str], table: Any) -> A
         return _run_decompositions(decomposed, table)
     except Exception:  # torch raises whatever the decomposition does
         return decomposed
-
-
-def _core_decomposition(op: Any) -> Any:
-    """torch's decomposition, with None for native_dropout's `train` meaning training, as in eager mode."""
-    import torch
-    from torch._decomp import decomposition_table
-
-    decomposition = decomposition_table[op]
-    if op is not torch.ops.aten.native_dropout.default:
-        return decomposition
-    return lambda input, p, train: decomposition(input, p, train is None or train)
 
 
 def _run(exported_program: Any, table: Any) -> tuple[Any, set[str]]:

@@ -15,6 +15,7 @@ struct PlannedInput {
   program::EntryInput entry;
   const program::Weight *weight = nullptr; ///< the value; null for user inputs
   bool isInlined = false;                  ///< a constant small enough to be part of the module
+  bool isGenerator = false;                ///< the state of the random numbers, which no node stands for
 };
 
 struct PlannedOutput {

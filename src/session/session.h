@@ -97,6 +97,12 @@ public:
   /// Sets a state to a copy of the tensor. Errors as those of a call's inputs; NotFound when it is no state.
   Status writeState(std::string_view name, const TensorView &value);
 
+  /// Whether the program draws random numbers: from a generator whose state is its state
+  /// program::generatorBuffer.
+  bool drawsRandomNumbers() const;
+  /// Starts the stream of random numbers that the seed gives. Nothing to do for a program that draws none.
+  Status manualSeed(uint64_t seed);
+
   CallCounts counts(size_t function) const;
   /// What a call with such inputs takes. Compiles where the first call would. Errors: those of call, and
   /// Unimplemented when the plugin does not tell.
