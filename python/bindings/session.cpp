@@ -305,6 +305,7 @@ static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::seque
 
 void bindSession(nb::module_ &module) {
   bindDeviceArray(module);
+  module.attr("GENERATOR_BUFFER") = nb::str(program::generatorBuffer.data(), program::generatorBuffer.size());
   nb::class_<PythonSession>(module, "Session",
                             "A program on a device, ready to be called from any number of threads.")
       .def(nb::new_(&create), nb::arg("client"), nb::arg("bundle"), nb::arg("device") = nb::none(),
@@ -328,6 +329,21 @@ void bindSession(nb::module_ &module) {
            "The current value of a weight or buffer; later calls do not change it.")
       .def("write_state", &writeState, nb::arg("name"), nb::arg("value"),
            "Sets a state to a copy of the tensor.")
+      .def(
+          "draws_random_numbers",
+          [](const PythonSession &self) { return self.session->drawsRandomNumbers(); },
+          "Whether the program draws random numbers: from a generator whose state is GENERATOR_BUFFER.")
+      .def(
+          "manual_seed",
+          [](PythonSession &self, uint64_t seed) {
+            Status status = [&] {
+              nb::gil_scoped_release release;
+              Status seeded = self.session->manualSeed(seed);
+              return seeded;
+            }();
+            unwrap(std::move(status));
+          },
+          nb::arg("seed"), "Starts the stream of random numbers that the seed gives.")
       .def("counts", &counts, nb::arg("function"),
            "How often the function was called, its module refined, and an executable prepared.")
       .def("memory_statistics", &memoryStatistics, nb::arg("function"), nb::arg("leaves"),

@@ -448,6 +448,8 @@ class DeviceArray:
 
     def __repr__(self) -> str: ...
 
+GENERATOR_BUFFER: str = 'torchere..generator'
+
 class Session:
     """A program on a device, ready to be called from any number of threads."""
 
@@ -480,6 +482,14 @@ class Session:
 
     def write_state(self, name: str, value: object) -> None:
         """Sets a state to a copy of the tensor."""
+
+    def draws_random_numbers(self) -> bool:
+        """
+        Whether the program draws random numbers: from a generator whose state is GENERATOR_BUFFER.
+        """
+
+    def manual_seed(self, seed: int) -> None:
+        """Starts the stream of random numbers that the seed gives."""
 
     def counts(self, function: int) -> dict:
         """

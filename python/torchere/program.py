@@ -13,7 +13,7 @@ from torchere import _core
 from torchere.arrays import as_array, has_torch, weight_tensor
 from torchere.bundle import StableHLOModelBundle
 from torchere.calls import CallConvention
-from torchere.errors import NotFoundError
+from torchere.errors import InvalidArgumentError, NotFoundError
 from torchere.trees import name_classes
 
 
@@ -137,13 +137,34 @@ class StableHLOProgram:
         return self._core_bundle.bytecode(self._known(method_name), target_version or self._target_version)
 
     def state_dict(self) -> dict[str, Any]:
-        """name -> tensor, for all parameters and buffers; state has its current value."""
+        """name -> tensor, for all parameters and buffers; state has its current value. The
+        random number generator is not among them: get_rng_state() returns its state."""
         read = weight_tensor if has_torch() else as_array
-        weights = {name: read(self._core_bundle.weight(name)) for name in self._core_bundle.weight_names}
+        weights = {name: read(self._core_bundle.weight(name)) for name in self._weight_names}
         if self._session is not None:
             for name in self._session.state_names():
-                weights[name] = self._session.read_weight(name)
+                if name != _core.GENERATOR_BUFFER:
+                    weights[name] = self._session.read_weight(name)
         return weights
+
+    def manual_seed(self, seed: int) -> None:
+        """Starts the program's random numbers anew: equal seeds give equal numbers, on every plugin. A
+        program starts with the seed 0. Seeds are those that torch.manual_seed takes; nothing happens to a
+        program that draws no random numbers."""
+        if not -(2**63) <= seed < 2**64:
+            raise InvalidArgumentError(
+                f"[seed] does not fit 64 bits: got {seed}, expected {-(2**63)} to {2**64 - 1}"
+            )
+        self._ready_session().manual_seed(seed % 2**64)
+
+    def get_rng_state(self) -> Any:
+        """The state of the program's random numbers, an int64 tensor: the seed, and how many blocks of 64
+        bits have been drawn since."""
+        return self._session_that_draws().read_weight(_core.GENERATOR_BUFFER)
+
+    def set_rng_state(self, new_state: Any) -> None:
+        """Continues the random numbers from where get_rng_state() was called, of this or another program."""
+        self._session_that_draws().write_state(_core.GENERATOR_BUFFER, new_state)
 
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
         """The bytes that a call of the default function with such arguments needs, as planned by the plugin's
@@ -157,6 +178,10 @@ class StableHLOProgram:
     @property
     def _default(self) -> str:
         return self._core_bundle.functions[0]
+
+    @property
+    def _weight_names(self) -> list[str]:
+        return [name for name in self._core_bundle.weight_names if name != _core.GENERATOR_BUFFER]
 
     @functools.cached_property
     def _bundle(self) -> StableHLOModelBundle:
@@ -194,9 +219,15 @@ class StableHLOProgram:
                 self._session = _core.Session(plugins.client(), self._core_bundle)
             return self._session
 
+    def _session_that_draws(self) -> _core.Session:
+        session = self._ready_session()
+        if not session.draws_random_numbers():
+            raise NotFoundError("[rng_state] the program draws no random numbers")
+        return session
+
     def __repr__(self) -> str:
         functions = ", ".join(self._conventions)
-        return f"{type(self).__name__}({functions}; {len(self._core_bundle.weight_names)} weights)"
+        return f"{type(self).__name__}({functions}; {len(self._weight_names)} weights)"
 
 
 def load(

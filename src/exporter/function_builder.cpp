@@ -3,6 +3,7 @@
 
 #include "exporter/coverage.h"
 #include "exporter/literal.h"
+#include "lowering/random.h"
 
 #include "mlir/IR/Iterators.h"
 #include "llvm/ADT/BitVector.h"
@@ -68,6 +69,12 @@ void FunctionBuilder::bindInputs(GraphLowerer &lowerer) {
       continue;
     }
     mlir::Value argument = function.getArgument(index++);
+    if (input.isGenerator) {
+      lowering::Context cx(builder, function.getLoc(), state, *symbols);
+      generator = argument;
+      state.generator = lowering::openGenerator(cx, generator);
+      continue;
+    }
     if (input.entry.isSymInt) {
       program::SymInt size = program.graph.nodes[input.node].type.as<program::SymIntType>()->value;
       symbols->define(size, argument);
@@ -84,15 +91,27 @@ void FunctionBuilder::bindInputs(GraphLowerer &lowerer) {
 
 Status FunctionBuilder::checkInputs(const std::vector<bool> &live) const {
   for (const PlannedInput &input : plan.inputs)
-    if (live[input.node])
+    if (!input.isGenerator && live[input.node])
       for (program::SymInt size : input.entry.type.shape)
         TORCHERE_TRY(symbols->check(size));
   return {};
 }
 
+void FunctionBuilder::returnGenerator(lowering::Context &cx, lowering::Values &results) {
+  if (!state.generator->isUsed)
+    return;
+  results.push_back(lowering::stateAfter(cx, generator, *state.generator));
+  program::EntryOutput output;
+  output.destination = program::OutputDestination::Buffer;
+  output.name = output.target = program::generatorBuffer;
+  output.type = {DType::I64, {2}};
+  plan.entryPoint.outputs.push_back(std::move(output));
+}
+
 Status FunctionBuilder::createReturn(const GraphLowerer &lowerer) {
   lowering::Context cx(builder, function.getLoc(), state, *symbols);
   lowering::Values results;
+  returnGenerator(cx, results);
   for (PlannedOutput &output : plan.outputs) {
     const lowering::Argument &value = lowerer.valueOf(output.value->as<program::NodeReference>()->node);
     if (const mlir::Value *tensor = value.as<mlir::Value>())
@@ -176,9 +195,12 @@ void FunctionBuilder::dropUnusedArguments() {
       continue;
     if (function.getArgument(index).use_empty()) {
       unused.set(index);
-      plan.entryPoint.unusedInputs.push_back(input.entry);
+      if (!input.isGenerator)
+        plan.entryPoint.unusedInputs.push_back(input.entry);
     } else {
       plan.entryPoint.inputs.push_back(input.entry);
+      if (input.isGenerator)
+        plan.stateDict.emplace(input.entry.name, *input.weight);
       if (input.entry.source == program::InputSource::Constant) {
         plan.entryPoint.inputs.back().position = static_cast<int64_t>(plan.constants.size());
         plan.constants.push_back(*input.weight);

@@ -23,7 +23,9 @@ private:
   void bindInputs(GraphLowerer &lowerer);
   Status checkInputs(const std::vector<bool> &live) const;
   Status createReturn(const GraphLowerer &lowerer);
-  /// Determines for each int input whether shapes depend on it.
+  /// The generator's next state, as the function's first result; nothing when no random numbers are drawn.
+  void returnGenerator(lowering::Context &cx, lowering::Values &results);
+  /// Says of each int input whether shapes depend on it.
   void markIntegersInShapes();
   void dropUnusedArguments();
   void eraseDeadOps();
@@ -34,6 +36,7 @@ private:
   mlir::ModuleOp module;
   mlir::OpBuilder builder;
   mlir::func::FuncOp function;
+  mlir::Value generator; ///< the argument that is its state
   lowering::FunctionState state;
   std::unique_ptr<SymbolTable> symbols;
 };

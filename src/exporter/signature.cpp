@@ -1,7 +1,10 @@
 // From a program's input and output specs to an entry point.
 #include "exporter/signature.h"
 
+#include "exporter/coverage.h"
+
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -40,6 +43,21 @@ const program::Weight *findWeight(const program::Program &program, const program
   return found == program.constants.end() ? nullptr : &found->second;
 }
 
+/// What a program's random numbers start from: the seed 0. All programs share it, so that functions of one
+/// bundle have one generator.
+const program::Weight &initialGenerator() {
+  static std::array<int64_t, 2> state = {0, 0};
+  static const program::Weight weight = {
+      std::string(program::generatorBuffer),
+      DType::I64,
+      {2},
+      {1},
+      0,
+      std::make_shared<const program::Storage>(
+          program::Storage{nullptr, reinterpret_cast<const std::byte *>(state.data()), sizeof(state)})};
+  return weight;
+}
+
 class Planner {
 public:
   Planner(const program::Program &program, const Options &options) : program(program), options(options) {}
@@ -49,6 +67,7 @@ public:
       mutated.insert(output.target);
     for (size_t i = 0; i < program.inputs.size(); ++i)
       TORCHERE_TRY(addInput(static_cast<program::NodeId>(i), program.inputs[i]));
+    TORCHERE_TRY(addGenerator());
     std::stable_sort(result.inputs.begin(), result.inputs.end(), [](const auto &a, const auto &b) {
       return rank(a.entry.source) < rank(b.entry.source);
     });
@@ -81,7 +100,9 @@ private:
         return {};
       }
     }
-    PlannedInput input{node, {}, nullptr, false};
+    if (spec.kind == InputKind::CustomObject)
+      return tl::unexpected(customObject(node, spec.name));
+    PlannedInput input{node, {}, nullptr};
     input.entry.name = spec.target.empty() ? spec.name : spec.target;
     if (!setType(input.entry, program.graph.nodes[node].type))
       return fail(ErrorCode::Unimplemented,
@@ -89,6 +110,38 @@ private:
     TORCHERE_TRY(setSource(input, spec));
     result.inputs.push_back(std::move(input));
     return {};
+  }
+
+  /// Lowering decides whether the program needs it.
+  Status addGenerator() {
+    std::string name(program::generatorBuffer);
+    if (program.stateDict.contains(name) || program.constants.contains(name))
+      return invalidArgument("[{}] the name is reserved for the state of the random numbers", name);
+    PlannedInput input{0, {}, &initialGenerator(), false, /*isGenerator=*/true};
+    input.entry.source = InputSource::Buffer;
+    input.entry.name = std::move(name);
+    input.entry.type = {DType::I64, {2}};
+    result.inputs.push_back(std::move(input));
+    return {};
+  }
+
+  /// An object of torch's that is no tensor. Of a generator the error names the op that takes it.
+  Error customObject(program::NodeId input, const std::string &name) const {
+    for (const program::Node &node : program.graph.nodes)
+      for (auto [argument, value] : node.given()) {
+        bool isTaken = false;
+        forEachReference(value, [&](program::NodeId taken) { isTaken |= taken == input; });
+        if (isTaken && argument == "generator")
+          return {
+              ErrorCode::Unimplemented,
+              fmt::format("[{}] a generator of the call's own is not supported: got '{}', expected None, for "
+                          "the program's (program.manual_seed)",
+                          node.op(), name),
+              program.place(node)};
+      }
+    return {ErrorCode::Unimplemented,
+            fmt::format("[export] input '{}' is a custom object: expected a tensor or an int", name),
+            {}};
   }
 
   Status setSource(PlannedInput &input, const program::InputSpec &spec) {
@@ -110,8 +163,8 @@ private:
     case InputKind::Token:
       break;
     }
-    return fail(ErrorCode::Unimplemented, "[export] input '{}' is a {}: expected a tensor or an int",
-                spec.name, spec.kind == InputKind::Token ? "token" : "custom object");
+    return fail(ErrorCode::Unimplemented, "[export] input '{}' is a token: expected a tensor or an int",
+                spec.name);
   }
 
   Status setWeight(PlannedInput &input, const program::InputSpec &spec) {

@@ -14,7 +14,8 @@ struct PlannedInput {
   program::NodeId node = 0;
   program::EntryInput entry;
   const program::Weight *weight = nullptr; ///< the value; null for user inputs
-  bool isInlined = false;                  ///< whether it is a constant small enough to be part of the module
+  bool isInlined = false;                  ///< a constant small enough to be part of the module
+  bool isGenerator = false;                ///< the state of the random numbers, which no node stands for
 };
 
 struct PlannedOutput {

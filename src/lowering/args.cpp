@@ -72,6 +72,10 @@ void normalize(Argument &argument, TypeKind kind) {
   if (kind == TypeKind::Float)
     if (const int64_t *integer = argument.as<int64_t>())
       argument.value = static_cast<double>(*integer);
+  constexpr int64_t numberOfI64 = 4; // among torch's dtypes: what its schemas print of the default int64
+  if (const int64_t *number = argument.as<int64_t>();
+      kind == TypeKind::ScalarType && number && *number == numberOfI64)
+    argument.value = DType::I64;
   if (kind == TypeKind::Int || kind == TypeKind::SymInt)
     if (const bool *boolean = argument.as<bool>())
       argument.value = static_cast<int64_t>(*boolean);

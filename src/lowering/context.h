@@ -10,7 +10,9 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace torchere::lowering {
@@ -25,10 +27,20 @@ public:
   virtual mlir::Value shapeOf(llvm::ArrayRef<Dim> dims) = 0;
 };
 
-/// State shared by the lowerings of one function: known sizes of values and cached shape tensors.
+/// Where random numbers come from: a stream of numbered blocks of 64 bits (lowering/random.h), of which every
+/// op takes the next ones.
+struct Generator {
+  std::array<mlir::Value, 3> key; ///< 0-d ui32: the seed's halves, and the word that Threefry adds to them
+  mlir::Value first;              ///< 0-d i64: the number of a block
+  Dim taken = 0;                  ///< how many of those from there on ops have taken
+  bool isUsed = false;            ///< whether any op has
+};
+
+/// What one function's lowerings share: known sizes of values, numbers, and the generator.
 struct FunctionState {
   llvm::DenseMap<mlir::Value, Dims> shapes;    ///< of values with a dynamic dimension
   llvm::DenseMap<mlir::Value, Scalar> numbers; ///< 0-d tensors made of Python numbers
+  std::optional<Generator> generator = {};     ///< none where no random numbers can be drawn
 };
 
 /// Builds the body of a region, from its block arguments.
@@ -87,6 +99,9 @@ public:
   mlir::Value count(mlir::Value value, llvm::ArrayRef<int64_t> axes, DType dtype);
   /// The sizes as a 1-d i64 tensor.
   mlir::Value shapeTensor(llvm::ArrayRef<Dim> dims);
+
+  /// Absent where no random numbers can be drawn.
+  std::optional<Generator> &generator() { return state.generator; }
 
   // ---- constants
   /// A 0-d constant; floats are rounded to the dtype, integers wrap.

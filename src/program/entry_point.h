@@ -6,9 +6,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace torchere::program {
+
+/// The buffer of a program that draws random numbers: the state of its generator, i64[2], which holds the
+/// seed and the number of the stream's next block. torch gives no buffer this name: one part of it is empty.
+inline constexpr std::string_view generatorBuffer = "torchere..generator";
 
 struct TensorSignature {
   DType dtype = DType::F32;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace torchere::session {
 
@@ -283,6 +284,18 @@ Result<runtime::HostArray> Session::readWeight(std::string_view name) {
     return fail(ErrorCode::NotFound, "[{}] no such weight in the program", name);
   const program::Weight &weight = found->second;
   return denseArray({weight.data(), weight.dtype, weight.shape, weight.strides, "cpu", weight.storage});
+}
+
+bool Session::drawsRandomNumbers() const {
+  return weights->find(program::generatorBuffer) != nullptr;
+}
+
+Status Session::manualSeed(uint64_t seed) {
+  if (!drawsRandomNumbers())
+    return {};
+  std::array<uint64_t, 2> state = {seed, 0};
+  std::array<int64_t, 1> shape = {2};
+  return writeState(program::generatorBuffer, {state.data(), DType::I64, shape, {}, "cpu", nullptr});
 }
 
 Result<DeviceTensor> Session::toDevice(const TensorView &value) const {

@@ -100,6 +100,12 @@ public:
   /// state.
   Status writeState(std::string_view name, const TensorView &value);
 
+  /// Whether the program draws random numbers: from a generator whose state is its state
+  /// program::generatorBuffer.
+  bool drawsRandomNumbers() const;
+  /// Starts the stream of random numbers that the seed gives. Nothing to do for a program that draws none.
+  Status manualSeed(uint64_t seed);
+
   CallCounts counts(size_t function) const;
   /// The memory that a call with such inputs needs. Compiles if that call would. Errors: those of call(), and
   /// Unimplemented if the plugin does not report it.

@@ -31,6 +31,9 @@ def models() -> Iterator[Case]:
     for dtype in (torch.float64, torch.bfloat16, torch.float16):
         yield exported(f"mlp/{dtype}", mlp().to(dtype), (x.to(dtype),))
     yield exported("embedding", Classifier(), (torch.arange(6).reshape(2, 3),))
+    for dynamic in (None, ({0: batch},)):
+        label = "dynamic" if dynamic else "static"
+        yield exported(f"random/{label}", Random(), (torch.randn(3, 8),), dynamic_shapes=dynamic)
 
 
 def exported(name: str, model: nn.Module, inputs: tuple, **options) -> Case:
@@ -40,14 +43,14 @@ def exported(name: str, model: nn.Module, inputs: tuple, **options) -> Case:
 
 def rows() -> Iterator[Case]:
     """One sample of each row, a few rows to a module."""
-    from rows import schemas
+    from deviations import compared_rows
     from sample_programs import exported as torch_program
     from samples import DTYPES, samples
 
     def sample(row: str):
         return next((found[0] for dtype in DTYPES if (found := samples(row, dtype, 1))), None)
 
-    names = sorted(schemas())
+    names = compared_rows()
     for start in range(0, len(names), BATCH):
         found = [each for name in names[start : start + BATCH] if (each := sample(name))]
         if found:
@@ -107,3 +110,18 @@ class Classifier(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         logits = self.layer(self.embedding(tokens).mean(1))
         return functional.cross_entropy(logits, tokens[:, 0] % 5)
+
+
+class Random(nn.Module):
+    """Numbers of every kind from the program's generator, some of them in a branch."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        x = functional.dropout(x, 0.25, training=True)
+        noise = torch.cond(x.sum() > 0, lambda x: torch.randn_like(x), lambda x: torch.rand_like(x), (x,))
+        return (
+            x,
+            noise,
+            torch.randperm(x.shape[0]),
+            torch.multinomial(noise.abs(), 2),
+            torch.randint_like(x, 9),
+        )

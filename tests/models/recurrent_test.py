@@ -111,11 +111,15 @@ def test_the_modules_size_does_not_depend_on_the_steps(kind, steps):
     assert counts[0]["stablehlo.while"] == 1
 
 
-def test_dropout_between_layers_in_training_is_refused():
-    layer = nn.LSTM(WIDTH, HIDDEN, num_layers=2, dropout=0.5).train()
-    message = r"\[aten\.lstm\.input\] dropout between layers is not supported: got dropout=0\.5 in training"
-    with pytest.raises(torchere.errors.UnimplementedError, match=message):
-        torchere.export(layer, (torch.randn(6, 3, WIDTH),))
-    layer.eval()
+def test_dropout_between_layers_in_training():
+    """All of the first layer's outputs, or none of them, reach the second."""
+    layer = nn.LSTM(WIDTH, HIDDEN, num_layers=2, dropout=1.0).train()
     x = torch.randn(6, 3, WIDTH)
+    assert_same(torchere.export(layer, (x,))(x), layer(x))
+    layer.dropout = 0.5
+    program = torchere.export(layer, (x,))
+    first, second = program(x), program(x)
+    assert not torch.equal(first[0], second[0])
+    assert_same([state[0] for state in first[1]], [state[0] for state in layer(x)[1]])  # of the first layer
+    layer.eval()
     assert_same(torchere.export(layer, (x,))(x), layer(x))

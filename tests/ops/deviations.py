@@ -1,4 +1,4 @@
-"""Where a row may differ from eager torch, each with its reason. An entry without a failing sample fails."""
+"""Where a row may differ from eager torch, each with its reason. One without a failing sample fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,29 @@ from collections.abc import Callable
 
 import torch
 import torch.utils._pytree as pytree
+from rows import schemas, words
 from samples import Sample
+
+# Rows whose results are random: random_numbers_test.py compares their stream with Threefry's definition, and
+# their distributions with what they shall be. torch's own numbers are others.
+RANDOM = frozenset(
+    f"aten.{row}"
+    for row in words(
+        """rand.default rand.generator rand_like.default rand_like.generator randn.default randn.generator
+        randn_like.default randn_like.generator randint.default randint.generator randint.low
+        randint.low_generator randint_like.default randint_like.generator randint_like.low_dtype
+        randint_like.low_generator_dtype randperm.default randperm.generator uniform.default
+        normal_functional.default normal.Tensor_float normal.float_Tensor normal.Tensor_Tensor
+        normal.float_float log_normal.default exponential.default cauchy.default random.default random.to
+        geometric.default bernoulli.default bernoulli.p bernoulli.Tensor dropout.default
+        multinomial.default"""
+    )
+)
+
+
+def compared_rows() -> list[str]:
+    """The rows that samples compare with eager torch."""
+    return sorted(set(schemas()) - RANDOM)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,8 +8,7 @@ import pytest
 import sympy
 import torch
 import torch.utils._pytree as pytree
-from deviations import DEVIATIONS, STATIC_SIZES
-from rows import schemas
+from deviations import DEVIATIONS, STATIC_SIZES, compared_rows
 from sample_programs import differences, exported, inputs_of
 from samples import DTYPES, Sample, evenly, samples
 from torch.export import Dim
@@ -19,7 +18,7 @@ from torchere.errors import InvalidArgumentError, UnimplementedError
 
 # torch has no fake kernel of these: torch.export captures them at constant sizes only.
 WITHOUT_FAKE_KERNEL = {"aten.geqrf.default"}
-ROWS = sorted(schemas().keys() - WITHOUT_FAKE_KERNEL)
+ROWS = sorted(set(compared_rows()) - WITHOUT_FAKE_KERNEL)
 BATCH = 16  # rows a program
 SAMPLES = 2
 

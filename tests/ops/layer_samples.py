@@ -268,6 +268,30 @@ def columns(dtype: torch.dtype) -> Iterator[Call]:
         yield (torch.randn(shape).to(dtype), [7, 8], *options), {}, None
 
 
+def without_dropout(dtype: torch.dtype, train: list[tuple[float, bool]]) -> Iterator[Call]:
+    """Calls that draw no random numbers."""
+    if is_floating(dtype):
+        for p, training in train:
+            yield (drawn(dtype, 3, 4), p, training), {}, None
+
+
+def dropout_backward(dtype: torch.dtype) -> Iterator[Call]:
+    if is_floating(dtype):
+        yield (drawn(dtype, 3, 4), drawn(torch.bool, 3, 4), 1.25), {}, None
+
+
+def rrelu(dtype: torch.dtype) -> Iterator[Call]:
+    """The slopes of inference, which are the mean."""
+    if is_floating(dtype):
+        yield (drawn(dtype, 3, 4), 0.1, 0.4, False), {}, None
+        yield (drawn(dtype, 5),), {}, None
+
+
+def rrelu_with_noise(dtype: torch.dtype) -> Iterator[Call]:
+    if is_floating(dtype):
+        yield (drawn(dtype, 3, 4), drawn(dtype, 3, 4), 0.1, 0.4, False), {}, None
+
+
 LAYERS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "lstm.input": lstm,
     "gru.input": gru,
@@ -289,6 +313,10 @@ LAYERS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "embedding_bag.padding_idx": embedding_bag("embedding_bag"),
     **{f"_upsample_bi{kind}2d_aa.vec": antialiased(sizes_only=False) for kind in ("linear", "cubic")},
     **{f"_upsample_bi{kind}2d_aa.default": antialiased(sizes_only=True) for kind in ("linear", "cubic")},
+    "native_dropout.default": lambda dtype: without_dropout(dtype, [(0.5, False), (0.0, True)]),
+    "native_dropout_backward.default": dropout_backward,
+    "rrelu.default": rrelu,
+    "rrelu_with_noise_functional.default": rrelu_with_noise,
     **{f"max_pool{rank}d.default": pooling(rank, dilates=True) for rank in (1, 3)},
     **{f"max_pool{rank}d_with_indices.default": max_pooling_with_indices(rank) for rank in (2, 3)},
     **{f"avg_pool{rank}d.default": pooling(rank, dilates=False) for rank in (1, 3)},

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 import torch
-from deviations import DEVIATIONS, Deviation
+from deviations import DEVIATIONS, Deviation, compared_rows
 from own_samples import OWN
-from rows import schemas
 from sample_programs import BOTH_RUNNERS, check, difference, problems_of
 from samples import DTYPES, Sample, evenly, samples
 
-ROWS = sorted(schemas())
+ROWS = compared_rows()
 # How many of OpInfo's samples: a row's first dtype (float32 where it has it) stands for the shapes.
 SAMPLES_OF_FIRST_DTYPE = 8
 SAMPLES_OF_OTHERS = 3

@@ -1,6 +1,7 @@
 // Scaled dot-product attention.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
+#include "lowering/random.h"
 #include "lowering/softmax.h"
 
 #include <cmath>
@@ -51,9 +52,6 @@ mlir::Value applyCausalMask(Context &cx, mlir::Value scores) {
 
 Result<mlir::Value> attention(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
-  if (args.floating("dropout_p") != 0.0)
-    return cx.unimplemented("dropout in attention is not supported: got dropout_p={}, expected 0",
-                            args.floating("dropout_p"));
   DType compute = computeType(dtype);
   mlir::Value query = cx.convert(args.tensor("query"), compute);
   mlir::Value key = cx.convert(args.tensor("key"), compute);
@@ -83,6 +81,10 @@ Result<mlir::Value> attention(Context &cx, const Args &args) {
   if (auto mask = args.optionalTensor("attn_mask"))
     scores = applyMask(cx, scores, *mask);
   mlir::Value weights = softmaxAlong(cx, scores, rank - 1, MaskedRows::Zeros);
+  if (double p = args.floating("dropout_p"); p != 0.0) {
+    TORCHERE_ASSIGN(Dropout dropped, dropOut(cx, weights, p));
+    weights = dropped.value;
+  }
   mlir::Value result = cx.dotGeneral(weights, value, rank - 2, rank - 1, rank - 2);
   return cx.convert(result, dtype);
 }

@@ -1,8 +1,11 @@
 // Control flow: branches and loops whose parts are graphs of the program, and predicates over sizes.
 #include "lowering/op_table.h"
+#include "lowering/random.h"
 #include "lowering/region.h"
 
 #include "mlir/IR/TypeUtilities.h"
+
+#include <utility>
 
 namespace torchere::lowering {
 
@@ -57,38 +60,78 @@ mlir::Value asPredicate(Context &cx, mlir::Value value) {
   return cx.reshape(cx.convert(value, DType::Bool), {});
 }
 
-/// The outputs of one of two graphs for the operands.
+/// The generator inside a region, which begins where the one around it stands.
+std::optional<Generator> insideRegion(Context &cx) {
+  std::optional<Generator> generator = cx.generator();
+  if (generator)
+    *generator = {generator->key, nextBlock(cx, *generator)};
+  return generator;
+}
+
+/// Makes a region give the number of the next block as well, last.
+void giveNextBlock(Context &cx, mlir::Region &region, const Generator &generator) {
+  mlir::Operation *terminator = region.front().getTerminator();
+  mlir::OpBuilder::InsertionGuard guard(cx.builder());
+  cx.builder().setInsertionPoint(terminator);
+  terminator->insertOperands(terminator->getNumOperands(), nextBlock(cx, generator));
+}
+
+/// The op's results but for the last, which is where the generator stands if the op draws from it.
+Values createWithGenerator(Context &cx, const mlir::OperationState &operation, bool draws) {
+  mlir::Operation *op = cx.builder().create(operation);
+  Values results(op->result_begin(), op->result_end());
+  if (draws)
+    *cx.generator() = {cx.generator()->key, results.pop_back_val(), 0, /*isUsed=*/true};
+  return results;
+}
+
+/// What one of two graphs makes of the operands. Where a branch draws random numbers, both tell how far.
 Result<Values> branch(Context &cx, const Args &args) {
   mlir::OperationState operation(cx.loc(), stablehlo::IfOp::getOperationName());
   operation.addOperands(asPredicate(cx, args.tensor("pred")));
   for (size_t i = 0; i < cx.resultCount(); ++i)
     operation.addTypes(cx.tensorType(cx.resultType(i).shape, cx.resultType(i).dtype));
+  const std::optional<Generator> around = cx.generator(), inside = insideRegion(cx);
+  llvm::SmallVector<std::optional<Generator>, 2> left; // by each branch
   for (std::string_view argument : {"true_fn", "false_fn"}) {
     const Subgraph &graph = args.graph(argument);
+    cx.generator() = inside;
     TORCHERE_TRY(addFallibleRegion(cx, operation, {}, [&](mlir::ValueRange) -> Result<Values> {
       TORCHERE_ASSIGN(std::vector<Argument> outputs, graph.emit(cx, args.list("operands")));
       return asResults(cx, outputs, "output", argument);
     }));
+    left.push_back(cx.generator());
   }
-  mlir::Operation *op = cx.builder().create(operation);
-  return Values(op->result_begin(), op->result_end());
+  cx.generator() = around;
+  bool draws = around && (left[0]->isUsed || left[1]->isUsed);
+  if (draws) {
+    for (auto [region, generator] : llvm::zip(operation.regions, left))
+      giveNextBlock(cx, *region, *generator);
+    operation.addTypes(around->first.getType());
+  }
+  return createWithGenerator(cx, operation, draws);
 }
 
-/// The carried values after repeating the body while the condition is true. Additional inputs are the same in
-/// every iteration: the regions capture them.
+/// What the body makes of the carried values, repeated for as long as the condition gives true. The further
+/// inputs are the same in every round: the regions use them from outside. A body that draws random numbers
+/// carries the place of the generator as well.
 Result<Values> loop(Context &cx, const Args &args) {
   TORCHERE_ASSIGN(Values carried, asResults(cx, args.list("carried_inputs"), "carried value", "the loop"));
+  const std::optional<Generator> around = cx.generator();
   mlir::OperationState operation(cx.loc(), stablehlo::WhileOp::getOperationName());
   operation.addOperands(carried);
-  mlir::TypeRange types = mlir::ValueRange(carried).getTypes();
+  llvm::SmallVector<mlir::Type> types(mlir::ValueRange(carried).getTypes());
   operation.addTypes(types);
+  if (around)
+    types.push_back(around->first.getType());
   auto emit = [&](std::string_view argument, mlir::ValueRange values) {
     std::vector<Argument> inputs;
-    for (auto [index, value] : llvm::enumerate(values))
+    for (auto [index, value] : llvm::enumerate(values.take_front(carried.size())))
       inputs.push_back({cx.withShape(value, cx.resultType(index).shape)});
     llvm::append_range(inputs, args.list("additional_inputs"));
     return args.graph(argument).emit(cx, std::move(inputs));
   };
+  cx.generator().reset();
   TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) -> Result<Values> {
     TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("cond_fn", values));
     mlir::Value predicate = outputs.size() == 1 ? asTensor(cx, outputs.front(), DType::Bool) : mlir::Value();
@@ -97,11 +140,22 @@ Result<Values> loop(Context &cx, const Args &args) {
     return Values{asPredicate(cx, predicate)};
   }));
   TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) -> Result<Values> {
+    if (around)
+      cx.generator() = Generator{around->key, values.back()};
     TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("body_fn", values));
     return asResults(cx, outputs, "output", "body_fn");
   }));
-  mlir::Operation *op = cx.builder().create(operation);
-  return Values(op->result_begin(), op->result_end());
+  std::optional<Generator> left = std::exchange(cx.generator(), around);
+  bool draws = left && left->isUsed;
+  if (draws) {
+    giveNextBlock(cx, *operation.regions[1], *left);
+    operation.addOperands(nextBlock(cx, *around));
+    operation.addTypes(types.back());
+  } else if (around) {
+    for (const std::unique_ptr<mlir::Region> &region : operation.regions)
+      region->eraseArgument(carried.size());
+  }
+  return createWithGenerator(cx, operation, draws);
 }
 
 /// A comparison of two sizes.

@@ -1,34 +1,13 @@
 // Positions of extreme elements: argmax and argmin, and max and min along a dimension with their indices.
 #include "lowering/elementwise.h"
+#include "lowering/extreme.h"
 #include "lowering/op_table.h"
 
 namespace torchere::lowering {
 
 namespace {
 
-using Direction = stablehlo::ComparisonDirection;
-
-struct Extreme {
-  mlir::Value value; ///< the axis is reduced away
-  mlir::Value index; ///< i64
-};
-
-/// The extreme element along an axis, and the first index where it occurs. NaN counts as extreme, as in
-/// torch.
-template <class Op> Extreme extremeAlong(Context &cx, mlir::Value value, mlir::Value initial, int64_t axis) {
-  Dims shape = cx.shape(value);
-  mlir::Value extreme = cx.reduceWith<Op>(value, initial, {axis});
-  mlir::Value kept = cx.reshape(extreme, cx.reducedShape(shape, {axis}, /*keep=*/true));
-  mlir::Value matches = cx.compare(Direction::EQ, value, cx.broadcastTo(kept, shape));
-  if (dtypeInfo(Context::dtype(value)).isFloatingPoint)
-    matches = cx.elementwise<stablehlo::OrOp>({matches, cx.compare(Direction::NE, value, value)});
-  mlir::Value positions = cx.iota(shape, DType::I64, axis);
-  mlir::Value none = cx.highest(Context::elementType(positions));
-  mlir::Value candidates = cx.select(matches, positions, cx.broadcastTo(none, shape));
-  return {extreme, cx.reduceWith<stablehlo::MinOp>(candidates, none, {axis})};
-}
-
-/// `max` or `min` as Op, on values of the row's own dtype.
+/// `max` or `min` as Op, over values of the row's own dtype.
 template <class Op> mlir::Value initialOf(Context &cx, mlir::Value value) {
   mlir::Type element = Context::elementType(value);
   return std::is_same_v<Op, stablehlo::MaxOp> ? cx.lowest(element) : cx.highest(element);

@@ -4,6 +4,7 @@
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
+#include "lowering/random.h"
 #include "lowering/region.h"
 
 namespace torchere::lowering {
@@ -144,6 +145,7 @@ struct Stack {
   int64_t layers = 0;
   int64_t directions = 1;
   bool batchFirst = false;
+  double dropout = 0.0;         ///< of the outputs of all layers but the last, in training
   std::vector<Direction> parts; ///< layer by layer, each forwards and then backwards
 };
 
@@ -152,9 +154,7 @@ Result<Stack> stackOf(Context &cx, const Args &args, bool hasProjection) {
   stack.layers = args.integer("num_layers");
   stack.directions = args.boolean("bidirectional") ? 2 : 1;
   stack.batchFirst = args.boolean("batch_first");
-  if (args.boolean("train") && args.floating("dropout") != 0.0 && stack.layers > 1)
-    return cx.unimplemented("dropout between layers is not supported: got dropout={} in training, expected 0",
-                            args.floating("dropout"));
+  stack.dropout = args.boolean("train") ? args.floating("dropout") : 0.0;
   Values params = args.tensors("params");
   bool hasBiases = args.boolean("has_biases");
   size_t each = 2 + (hasBiases ? 2 : 0) + (hasProjection ? 1 : 0);
@@ -182,7 +182,8 @@ using Layer = llvm::function_ref<Values(const Direction &, mlir::Value input, co
 
 /// Runs the layers one after the other. `states` are tensors [layers * directions, N, width]; the results are
 /// the outputs of the last layer and the last states.
-Values runStack(Context &cx, mlir::Value input, const Values &states, const Stack &stack, Layer layer) {
+Result<Values> runStack(Context &cx, mlir::Value input, const Values &states, const Stack &stack,
+                        Layer layer) {
   if (stack.batchFirst)
     input = cx.transpose(input, {1, 0, 2});
   std::vector<Values> last(states.size());
@@ -204,6 +205,10 @@ Values runStack(Context &cx, mlir::Value input, const Values &states, const Stac
       }
     }
     input = cx.concatenate(outputs, 2);
+    if (stack.dropout != 0.0 && index + 1 < stack.layers) {
+      TORCHERE_ASSIGN(Dropout dropped, dropOut(cx, input, stack.dropout));
+      input = dropped.value;
+    }
   }
   Values results = {stack.batchFirst ? cx.transpose(input, {1, 0, 2}) : input};
   for (const Values &state : last)
