@@ -278,10 +278,12 @@ def test_agrees_in_other_types(plugin, kind):
     programs = []
     for program in runnable("torch_rows"):
         text = retyped(program.text, kind)
-        if text != program.text:
+        if text != program.text and "bitcast_convert" not in text:  # of float32, whose bits are 32
             name = f"{kind}: {program.name}"
             programs.append(dataclasses.replace(program, name=name, text=text, interpreted=text))
-    check(plugin, programs, "torch_rows", {}, 80)
+    # Transforms are not of half precision.
+    known = {f"f64: {each}": why for each, why in DEVIATIONS["torch_rows"].items()} if kind == "f64" else {}
+    check(plugin, programs, "torch_rows", known, 80)
 
 
 class Liar:
