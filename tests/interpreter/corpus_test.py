@@ -99,6 +99,9 @@ DEVIATIONS = {
     "jax_control": {
         r"nn.gelu#": "1 + tanh(x) of a negative number multiplies what XLA's tanh is off by",
     },
+    "torch_rows": {
+        r"rows/\S+ extremes: aten._fft_r2c": "as in jax_contractions",
+    },
 }
 
 # Loops that do not end on every number.
@@ -106,8 +109,8 @@ ENDLESS = ("while_loop#", "while_loop/vmap#")
 # Sources whose loops count up to what they are given: they get no integers at the ends of a type's range.
 COUNTING = ("jax_control",)
 # How far numbers spread where that is not 2: a model's weights are small, as a softmax of large numbers makes
-# much of the last digits of its sums.
-SPREAD = {"torch_models": 0.5}
+# much of the last digits of its sums, and so does a recurrent net.
+SPREAD = {"torch_models": 0.5, "torch_rows": 1.0}
 # What the implementation provides, numbers that nobody promises, and what is to be expanded.
 NOT_RUN = ("custom_call", "stablehlo.rng ", "chlo.")
 
@@ -291,10 +294,12 @@ def test_agrees_in_other_types(plugin, kind):
     programs = []
     for program in runnable("torch_rows"):
         text = retyped(program.text, kind)
-        if text != program.text:
+        if text != program.text and "bitcast_convert" not in text:  # of float32, whose bits are 32
             name = f"{kind}: {program.name}"
             programs.append(dataclasses.replace(program, name=name, text=text, interpreted=text))
-    check(plugin, programs, "torch_rows", {}, 80)
+    # Transforms are not of half precision.
+    known = {f"f64: {each}": why for each, why in DEVIATIONS["torch_rows"].items()} if kind == "f64" else {}
+    check(plugin, programs, "torch_rows", known, 80)
 
 
 class Liar:
