@@ -2,6 +2,7 @@
 #include "functionalization/emitter.h"
 
 #include "lowering/op_table.h"
+#include "program/argument_list.h"
 
 #include <algorithm>
 #include <array>
@@ -77,7 +78,7 @@ NodeId Emitter::keep(const Node &node, std::span<const Argument> arguments) {
     return left && right && *left == *right;
   });
   if (!isSame)
-    made.back().arguments = program.memory.store(arguments);
+    made[made.size() - 1].arguments = program.memory.store(arguments);
   return static_cast<NodeId>(made.size() - 1);
 }
 
@@ -133,9 +134,8 @@ Argument Emitter::sizes(NodeId node) {
   return list(all);
 }
 
-Argument Emitter::list(std::span<const Argument> elements) {
-  std::span<const Argument> stored = program.memory.store(elements);
-  return {ArgumentList{stored.data(), static_cast<uint32_t>(stored.size()), false}};
+Argument Emitter::list(std::span<const Argument> elements, bool isTuple) {
+  return program::storeList(program.memory, elements, isTuple);
 }
 
 Argument Emitter::integers(std::span<const int64_t> values) {

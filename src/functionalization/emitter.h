@@ -38,7 +38,7 @@ public:
   /// The tensor's size, a constant or a node that computes it.
   program::Argument size(program::NodeId tensor, size_t axis);
   program::Argument sizes(program::NodeId tensor);
-  program::Argument list(std::span<const program::Argument> elements);
+  program::Argument list(std::span<const program::Argument> elements, bool isTuple = false);
   program::Argument integers(std::span<const int64_t> values);
   program::Argument dtype(DType dtype);
   program::NodeId sizeNode(const program::Op *op, std::span<const program::Argument> arguments,
@@ -55,7 +55,7 @@ public:
 
   const program::Node &operator[](program::NodeId node) const { return made[node]; }
   program::Program &target() { return program; }
-  std::vector<program::Node> take() { return std::move(made); }
+  program::GrowingList<program::Node> take() { return std::move(made); }
 
 private:
   program::NodeId append(const program::Op *op, std::span<const program::Argument> arguments,
@@ -65,7 +65,7 @@ private:
 
   program::Program &program;
   const program::Node *origin = nullptr;
-  std::vector<program::Node> made;
+  program::GrowingList<program::Node> made;
   std::unordered_set<std::string> names;
   std::unordered_map<std::string, uint32_t> nameCounts;
   std::unordered_map<std::string, const program::Op *> operations;

@@ -115,9 +115,7 @@ Argument GraphRewriter::mapArgument(const Argument &argument) {
   }
   if (!isChanged)
     return argument;
-  Argument made = emitter.list(elements);
-  std::get<ArgumentList>(made.value).isTuple = list->isTuple;
-  return made;
+  return emitter.list(elements, list->isTuple);
 }
 
 /// A list that is given as a whole: as its elements, once one of them may have been written.

@@ -1,6 +1,8 @@
 // Builder: nodes, and the data they refer to, in the program's memory.
 #include "program/builder.h"
 
+#include "program/argument_list.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -37,9 +39,7 @@ Argument Builder::constant(Constant value) {
 }
 
 Argument Builder::list(std::span<const Argument> elements, bool isTuple) {
-  std::span<const Argument> stored = made.memory.store(elements);
-  ArgumentList list{stored.data(), static_cast<uint32_t>(stored.size()), isTuple};
-  return {made.memory.store(list)};
+  return storeList(made.memory, elements, isTuple);
 }
 
 std::string_view Builder::device(std::string_view name) {
