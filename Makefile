@@ -80,7 +80,7 @@ test-all-families: build plugin test-packages ## every model family: `make test`
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
 
 test-all-rows: build plugin ## the op table's samples on XLA too: `make test` interprets them, and compiles some
-	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops tests/interpreter/corpus_test.py
 
 test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all

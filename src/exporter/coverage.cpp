@@ -74,7 +74,7 @@ static void forEachLowered(const program::Program &program, const program::Graph
 /// What the user can do about ops without a row. Those of the user's own libraries may also be custom calls.
 static std::string adviceOn(const std::set<std::string> &namespaces) {
   std::string advice = "\n  to do: write them with ops that `torchere ops` lists, or decompose them: "
-                       "torch.export.export(...).run_decompositions({op: function}), then torchere.export";
+                       "torchere.export(..., decompositions={op: function})";
   std::string own;
   for (const std::string &name : namespaces)
     if (name != "aten" && name != "prims" && name != "higher_order")

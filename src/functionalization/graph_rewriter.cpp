@@ -395,10 +395,29 @@ Status GraphRewriter::write(AliasId alias, NodeId value, const Node &node) {
   return aliases.write(alias, value, node.op());
 }
 
+/// Gives arguments that only the in-place op has a default for, as bernoulli_ has for p.
+static void giveDefaults(const schema::Schema &inPlace, const std::string &functional,
+                         std::vector<Argument> &arguments) {
+  const lowering::OpTable::Row *row = lowering::OpTable::instance().find(functional);
+  for (size_t i = 0; row && i < inPlace.arguments.size(); ++i) {
+    const schema::Argument &argument = inPlace.arguments[i];
+    size_t position = row->schema.position(argument.name);
+    bool isRequired =
+        position < row->schema.arguments.size() && !row->schema.arguments[position].defaultValue;
+    const double *number = argument.defaultValue ? argument.defaultValue->as<double>() : nullptr;
+    if (!isRequired || !number || (i < arguments.size() && arguments[i].isGiven()))
+      continue;
+    if (i >= arguments.size())
+      arguments.resize(i + 1, Argument{NotGiven{}});
+    arguments[i] = {*number};
+  }
+}
+
 Status GraphRewriter::writeInPlace(NodeId id, const Node &node, const std::string &functional) {
   TORCHERE_ASSIGN(TensorId self, tensorArgument(node));
   Type type = emitter[aliases.anyValue(aliasOf(self))].type;
   std::vector<Argument> arguments = mapArguments(node, !overwritesFirst(functional));
+  giveDefaults(*node.callee->schema, functional, arguments);
   NodeId value = emitter.call(functionalOp(node, functional), arguments,
                               emitter.withDType(type, computedDType(node, functional)));
   TORCHERE_TRY(write(aliasOf(self), converted(value, type), node));

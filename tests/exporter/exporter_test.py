@@ -239,10 +239,10 @@ def test_a_custom_op_is_a_custom_call_where_its_namespace_is_allowed():
 
 def test_a_custom_op_may_be_decomposed_as_the_error_says():
     x, y = torch.randn(3), torch.randn(3)
-    exported = torch.export.export(Custom(), (x, y)).run_decompositions(
-        {torch.ops.torchere_exporter_test.scaled.default: lambda x, factor, others: x * factor + sum(others)}
-    )
-    torch.testing.assert_close(torchere.export(exported)(x, y), Custom()(x, y))
+    op = torch.ops.torchere_exporter_test.scaled.default
+    decompositions = {op: lambda x, factor, others: x * factor + sum(others)}
+    program = torchere.export(Custom(), (x, y), decompositions=decompositions)
+    torch.testing.assert_close(program(x, y), Custom()(x, y))
 
 
 def test_node_metadata_is_json_in_the_location():

@@ -99,6 +99,9 @@ DEVIATIONS = {
     "jax_control": {
         r"nn.gelu#": "1 + tanh(x) of a negative number multiplies what XLA's tanh is off by",
     },
+    "torch_models": {
+        r"random/.*: result 1: .*got -0\.0, expected 0\.0$": "a product with a mask is a choice for XLA",
+    },
     "torch_rows": {
         r"rows/\S+ extremes: aten._fft_r2c": "as in jax_contractions",
     },
@@ -283,11 +286,19 @@ def check(plugin, programs, source, known, at_least):
     assert sum(right for _, right in verdicts) >= at_least
 
 
-@pytest.mark.parametrize("source, at_least", LEAST.items())
+# Compiling every row takes minutes; tests/ops holds rows against eager torch, on the plugin and interpreted.
+SWEEPS = {"torch_rows"}
+
+
+@pytest.mark.parametrize(
+    "source, at_least",
+    [pytest.param(*each, marks=[pytest.mark.sweep] * (each[0] in SWEEPS)) for each in LEAST.items()],
+)
 def test_agrees_with_the_plugin(plugin, source, at_least):
     check(plugin, runnable(source), source, DEVIATIONS.get(source, {}), at_least)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["f64", "f16", "bf16"])
 def test_agrees_in_other_types(plugin, kind):
     """torch's ops once more, with other floats."""

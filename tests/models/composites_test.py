@@ -113,7 +113,7 @@ def test_every_op_that_can_be_one(tmp_path):
     )
     assert [name for name, _, _ in composites(program.get_stablehlo_text())] == [
         "aten._native_batch_norm_legit_no_training",
-        "aten.native_group_norm",
+        "aten.group_norm",
         "aten.layer_norm",
         "aten.rms_norm",
         "aten.silu",

@@ -142,19 +142,6 @@ DEVIATIONS: list[Deviation] = [
     ),
     *(
         Deviation(
-            tuple(f"{name}_window.{form}" for form in forms),
-            "eager rounds every step to the half dtype, here float32 is rounded once",
-            lambda sample: sample.dtype in (torch.float16, torch.bfloat16),
-        )
-        for name, forms in (
-            ("bartlett", ("default", "periodic")),
-            ("hann", ("default", "periodic")),
-            ("hamming", ("default", "periodic", "periodic_alpha", "periodic_alpha_beta")),
-            ("blackman", ("default", "periodic")),
-        )
-    ),
-    *(
-        Deviation(
             (f"grid_sampler_{rank}d.default",),
             "eager computes the places of the samples in the half dtype, here float32 does",
             has_dtype(torch.float16, torch.bfloat16),

@@ -1,4 +1,4 @@
-"""Rows whose results are not unique, as factors of a matrix and eigenvectors are: what must hold of them,
+"""Rows whose results are not unique, as factors of a matrix and places of a mode are: what must hold of them,
 where other rows' results equal eager torch's."""
 
 from __future__ import annotations
@@ -136,6 +136,19 @@ def svd(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
     yield is_orthonormal("V", vh.mH)
 
 
+def mode(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
+    """Of several places where the value stands any may be given."""
+    a, (values, indices) = sample.args[0], got
+    dim = argument(sample, "dim")
+    yield "the values", values, sample.expected()[0]
+    if a.dim() == 0:
+        yield is_zero("the index", indices)
+        return
+    keeps = argument(sample, "keepdim")
+    found = a.gather(dim, indices if keeps else indices.unsqueeze(dim))
+    yield "the values at the indices", found if keeps else found.squeeze(dim), values
+
+
 RULES: dict[str, Callable[[Sample, list[torch.Tensor]], Iterator[Equation]]] = {
     "linalg_qr.default": qr,
     "geqrf.default": geqrf,
@@ -149,4 +162,5 @@ RULES: dict[str, Callable[[Sample, list[torch.Tensor]], Iterator[Equation]]] = {
     "linalg_cholesky_ex.default": with_info,
     "_linalg_eigh.default": eigh,
     "_linalg_svd.default": svd,
+    "mode.default": mode,
 }
