@@ -677,7 +677,8 @@ TEST_F(TorchXlaDirectory, NamesWhatIsMissingOrDoesNotFit) {
   fs::remove(target / "data/head.weight");
   fs::copy_file(target / "data/tail.weight", target / "data/head.weight");
   edit("functions/forward.meta", "[2,3]", "[3,2]");
-  EXPECT_EQ(loadError(), "[head.weight] wrong shape: got (2, 3), expected (3, 2) by function \"forward\"");
+  EXPECT_EQ(loadError(),
+            "[head.weight] wrong shape of the weight: got (2, 3), expected (3, 2) by function \"forward\"");
   edit("functions/forward.meta", "[3,2]", "[2,3]");
   fs::create_symlink("/etc/hostname", target / "data/escape");
   EXPECT_EQ(loadError(),
