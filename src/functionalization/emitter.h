@@ -55,7 +55,7 @@ public:
 
   const program::Node &operator[](program::NodeId node) const { return made[node]; }
   program::Program &target() { return program; }
-  program::GrowingList<program::Node> take() { return std::move(made); }
+  program::NodeList take() { return std::move(made); }
 
 private:
   program::NodeId append(const program::Op *op, std::span<const program::Argument> arguments,
@@ -65,7 +65,7 @@ private:
 
   program::Program &program;
   const program::Node *origin = nullptr;
-  program::GrowingList<program::Node> made;
+  program::NodeList made;
   std::unordered_set<std::string> names;
   std::unordered_map<std::string, uint32_t> nameCounts;
   std::unordered_map<std::string, const program::Op *> operations;

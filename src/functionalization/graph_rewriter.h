@@ -29,7 +29,7 @@ public:
   Status run();
 
   /// After run(): the new graph's nodes and outputs.
-  program::GrowingList<program::Node> takeNodes() { return emitter.take(); }
+  program::NodeList takeNodes() { return emitter.take(); }
   program::Argument mapArgument(const program::Argument &argument);
   /// The last value of a placeholder's memory, if it was written.
   std::optional<program::NodeId> newValueOf(program::NodeId placeholder);

@@ -1,6 +1,8 @@
 // Arena: memory for objects that live as long as a program, allocated consecutively and freed as a whole.
 #pragma once
 
+#include "base/huge_pages.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -52,16 +54,20 @@ private:
     return place;
   }
 
-  /// Each chunk is twice as large as the one before, up to a mebibyte.
+  /// Each chunk is twice as large as the one before, up to 16 MiB.
   void addChunk(size_t least) {
-    constexpr size_t first = 1 << 12, most = 1 << 20;
-    size_t size = std::max(least, std::min(most, first << std::min<size_t>(chunks.size(), 8)));
-    chunks.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
-    next = chunks.back().get();
+    constexpr size_t first = 1 << 12, doublings = 12;
+    size_t size = std::max(least, first << std::min(chunks.size(), doublings));
+    next = HugePageAllocator<std::byte>().allocate(size);
     end = next + size;
+    chunks.emplace_back(next);
   }
 
-  std::vector<std::unique_ptr<std::byte[]>> chunks;
+  struct Free {
+    void operator()(std::byte *chunk) const { HugePageAllocator<std::byte>().deallocate(chunk, 0); }
+  };
+
+  std::vector<std::unique_ptr<std::byte[], Free>> chunks;
   std::byte *next = nullptr;
   std::byte *end = nullptr;
 };

@@ -137,7 +137,7 @@ Graph &GraphBuilder::target() {
 }
 
 NodeId GraphBuilder::append(const Node &node) {
-  GrowingList<Node> &nodes = target().nodes;
+  NodeList &nodes = target().nodes;
   nodes.push_back(node);
   return static_cast<NodeId>(nodes.size() - 1);
 }

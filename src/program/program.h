@@ -4,9 +4,9 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/segmented_vector.h"
 #include "program/arena.h"
 #include "program/expression.h"
-#include "program/growing_list.h"
 #include "program/op.h"
 
 #include <array>
@@ -235,9 +235,11 @@ struct Node {
   NamedArguments given() const { return {callee, arguments}; }
 };
 
+using NodeList = SegmentedVector<Node>;
+
 struct Graph {
-  std::string name;        ///< "forward", or the attribute that held the subgraph: "true_graph_0"
-  GrowingList<Node> nodes; ///< placeholders first, in order; every argument refers to an earlier node
+  std::string name; ///< "forward", or the attribute that held the subgraph: "true_graph_0"
+  NodeList nodes;   ///< placeholders first, in order; every argument refers to an earlier node
   std::vector<Argument> outputs;
   /// The single output is returned as it is, not in a tuple, as in the condition of a loop; for printing.
   bool returnsOneValue = false;
