@@ -34,8 +34,7 @@ TORCHERE_EXPORT Result<NpyHeader> parseNpyHeader(std::span<const std::byte> file
 TORCHERE_EXPORT std::string makeNpyHeader(DType dtype, std::span<const int64_t> shape);
 
 /// The dtype of `descr`. numpy cannot name bfloat16, complex32 and the float8 types: their files hold raw
-/// bytes
-/// ("|V2"), and `named` has to say what they are. Fails when `named` and `descr` disagree.
+/// bytes ("|V2"), and `named` has to say what they are. Fails when `named` and `descr` disagree.
 TORCHERE_EXPORT Result<DType> dtypeFromDescr(std::string_view descr, std::optional<DType> named,
                                              std::string_view subject);
 
