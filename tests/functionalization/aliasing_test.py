@@ -1,7 +1,10 @@
 """Programs that write through aliases, functional by the core, against eager: results, inputs and state."""
 
+import conditional_alias_programs  # noqa: F401  which adds to PROGRAMS
 import pytest
 import torch
+import view_programs  # noqa: F401
+import write_programs  # noqa: F401
 from aliasing_programs import PROGRAMS, matrix
 from raw_programs import as_module, captured, check, functional, interpreted, separate
 from torch.export import Dim
