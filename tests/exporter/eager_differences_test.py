@@ -173,7 +173,10 @@ def test_results_need_no_gradient():
     [
         (torch.nonzero, r"aten\.nonzero\.default"),
         (lambda x: x[x > 1], r"\[aten\.index\.Tensor\] a result's size depends on the data"),
-        (lambda x: x.index_put((x > 1,), torch.ones(4)), r"\[aten\.index_put\.default\] .*mask"),
+        (
+            lambda x: x.index_put((x[:, 0] > 1, torch.tensor([0, 1])), torch.ones(2)),
+            r"\[aten\.index_put\.default\] .*mask",
+        ),
     ],
     ids=["nonzero", "mask", "mask-write"],
 )
