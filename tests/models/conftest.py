@@ -3,6 +3,7 @@
 import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -42,15 +43,16 @@ class _Table:
 
     def __init__(self, path: Path):
         self.path = path
-        self.rows: list[dict[str, str]] = []
+        self.found: list[tuple[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call":
-            self.rows += [value for name, value in report.user_properties if name == "architecture"]
+            self.found += report.user_properties
 
     def pytest_sessionfinish(self) -> None:
         from architectures import ARCHITECTURES
-        from coverage_table import table
+        from coverage_table import PROPERTY, table
 
-        if len(self.rows) == len(ARCHITECTURES):  # a choice of them is no table
-            self.path.write_text(table(self.rows))
+        rows = [value for name, value in self.found if name == PROPERTY]
+        if len(rows) == len(ARCHITECTURES):  # a choice of them is no table
+            self.path.write_text(table(rows))

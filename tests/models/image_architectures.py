@@ -242,6 +242,8 @@ DENSE = [
         neck_hidden_sizes=[8, 16, 24, 32],
         fusion_hidden_size=16,
         head_hidden_size=8,
+        depth_estimation_type="metric",
+        max_depth=10,
     ),
     vision(
         "dpt",
