@@ -18,7 +18,7 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-all-families test-all-rows test-all-mutations test-all-overwrites test-all-aliases test-packages asan tsan bench format \
+        test-models model-packages test-all-families test-all-rows test-all-mutations test-all-overwrites test-all-aliases test-packages asan tsan bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -74,6 +74,14 @@ test-packages: setup
 
 test-imports: build plugin test-packages ## only the import orders
 	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
+
+model-packages: test-packages
+	$(say) 'timm and diffusers, for the table of architectures'
+	@$(VENV)/pip install -q --progress-bar off --no-deps -r scripts/requirements/models.txt
+
+test-models: build plugin model-packages ## every architecture and decoder; writes docs/model_coverage.md
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps --model-table docs/model_coverage.md \
+	  tests/models/architectures_test.py tests/models/decoding_test.py
 
 # Sweeps: all of a kind, of which `make test` takes a choice.
 test-all-families: build plugin test-packages ## every model family: `make test` runs 15

@@ -150,7 +150,8 @@ def _parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list
             )
         return [f"[{key!r}]" for key in keys], children, [value[key] for key in keys]
     if keys is not None:
-        return [f".{key}" for key in keys], children, [_field(value, key, path) for key in keys]
+        found = _registered_fields(tree, value) or [_field(value, key, path) for key in keys]
+        return [f".{key}" for key in keys], children, found
     return _registered_parts(tree, value, path)
 
 
@@ -164,6 +165,17 @@ def _field(value: Any, key: str, path: str) -> Any:
     except (AttributeError, KeyError):
         pass
     raise _mismatch(path, value, f"something with {key!r}")
+
+
+def _registered_fields(tree: dict[str, Any], value: Any) -> list[Any] | None:
+    """The children of an object of the tree's own class, as it is registered with torch: not every name of a
+    registration is that of an attribute. None if the class is not registered or gives other names."""
+    node = _registered("SUPPORTED_NODES", type(value))
+    if node is None or tree.get("type") != type_name(type(value)):
+        return None
+    values, context = node.flatten_fn(value)
+    values = list(values)
+    return values if _field_names(context, len(values)) == tree["keys"] else None
 
 
 def _registered_parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list[Any], list[Any]]:

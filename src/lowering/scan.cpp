@@ -1,4 +1,4 @@
-// Running folds: the loop that doubles how far each element has seen.
+// Running folds: the loop that doubles how far each element has seen, and what is counted with them.
 #include "lowering/scan.h"
 
 #include "lowering/placement.h"
@@ -52,6 +52,11 @@ Window windowBefore(mlir::Value value, int64_t axis, int64_t length) {
   window.size[axis] = length;
   window.low[axis] = length - 1;
   return window;
+}
+
+mlir::Value numberOfSet(Context &cx, mlir::Value mask) {
+  mlir::Value set = cx.convert(mask, DType::I64);
+  return cx.elementwise<stablehlo::SubtractOp>({runningFold<stablehlo::AddOp>(cx, set, int64_t{0}, 0), set});
 }
 
 } // namespace torchere::lowering

@@ -15,6 +15,9 @@ Values scan(Context &cx, const Values &values, int64_t axis, Combine combine);
 /// The window as long as the axis that ends at each element.
 Window windowBefore(mlir::Value value, int64_t axis, int64_t length);
 
+/// For each element of a flat mask, how many before it are set.
+mlir::Value numberOfSet(Context &cx, mlir::Value mask);
+
 /// The running fold of one tensor with Op, whose neutral element is `initial`: by windows where the length is
 /// known, which is what compilers know best, else by a scan.
 template <class Op>

@@ -48,6 +48,16 @@ def test_writes_out_of_range_write_nothing(function):
     assert not torch.equal(result[1], X[1])
 
 
+@pytest.mark.parametrize(("values", "written"), [([7.0, 8], [7, 8, 8]), ([7.0, 8, 9, 10], [7, 8, 9])])
+def test_another_number_of_values_than_a_mask_sets(values, written):
+    def write(x, values):
+        return x.index_put((x > 2,), values)
+
+    with pytest.raises((IndexError, RuntimeError), match="shape mismatch"):
+        write(X, torch.tensor(values))
+    assert run(write, X, torch.tensor(values)).flatten().tolist() == [0, 1, 2, *written]
+
+
 def test_a_class_out_of_range_is_no_error():
     classes = torch.tensor([0, 1, 5])
     with pytest.raises(IndexError, match="out of bounds"):
@@ -173,7 +183,10 @@ def test_results_need_no_gradient():
     [
         (torch.nonzero, r"aten\.nonzero\.default"),
         (lambda x: x[x > 1], r"\[aten\.index\.Tensor\] a result's size depends on the data"),
-        (lambda x: x.index_put((x > 1,), torch.ones(4)), r"\[aten\.index_put\.default\] .*mask"),
+        (
+            lambda x: x.index_put((x[:, 0] > 1, torch.tensor([0, 1])), torch.ones(2)),
+            r"\[aten\.index_put\.default\] .*mask",
+        ),
     ],
     ids=["nonzero", "mask", "mask-write"],
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-import torch.utils._pytree as pytree
 from families import COMMON, TORCHVISION, TRANSFORMERS, Family
+from judged_engines import assert_equal_to_scale, tensors_of, with_random_weights
 
 import torchere
 from torchere.stablehlo import StableHLOExportOptions
@@ -28,29 +28,12 @@ def parsed_by_jaxlib(text: str) -> Any:
         return ir.Module.parse(text)
 
 
-def tensors_of(outputs: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
-
-
-def assert_equal_to_scale(got: Any, expected: Any) -> None:
-    """Within 1e-4 of each output's largest magnitude."""
-    got, expected = tensors_of(got), tensors_of(expected)
-    assert len(got) == len(expected) > 0
-    for g, e in zip(got, expected, strict=True):
-        assert g.shape == e.shape
-        assert g.dtype == e.dtype
-        assert e.isfinite().all()
-        scale = e.abs().max().item()
-        assert scale > 0
-        assert (g - e).abs().max().item() <= 1e-4 * scale
-
-
-def with_random_weights(model: torch.nn.Module) -> torch.nn.Module:
-    """Weights that start as zeros, as biases do, would hide what becomes of them."""
-    for parameter in model.parameters():
-        if not parameter.any():
-            torch.nn.init.normal_(parameter, std=0.02)
-    return model.eval()
+def assert_equal(got: Any, expected: Any) -> None:
+    """To scale, and no output is without numbers."""
+    for tensor in tensors_of(expected):
+        assert tensor.isfinite().all()
+        assert tensor.any()
+    assert_equal_to_scale(got, expected)
 
 
 def marked(families: list[Family]) -> list[Any]:
@@ -84,7 +67,7 @@ def check(family: Family, directory: Path) -> None:
         inputs = family.inputs(*sizes)
         with torch.no_grad():
             expected = model(*inputs)
-        assert_equal_to_scale(program(*inputs), expected)
+        assert_equal(program(*inputs), expected)
 
 
 @pytest.mark.slow

@@ -65,3 +65,32 @@ def assert_same_everywhere(
         assert_same(program(*inputs), expected)
         assert_same(loaded(*inputs), expected)
         assert_same(interpreted(program, *inputs), expected)
+
+
+def tensors_of(outputs: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
+
+
+def assert_equal_to_scale(got: Any, expected: Any) -> None:
+    """Floats within 1e-4 of each output's largest magnitude, infinities and all others equal. Numbers beyond
+    1e30 are masks, not results, and do not count as magnitudes."""
+    got, expected = tensors_of(got), tensors_of(expected)
+    assert len(got) == len(expected) > 0
+    for one, other in zip(got, expected, strict=True):
+        assert one.shape == other.shape
+        assert one.dtype == other.dtype
+        if not (other.is_floating_point() or other.is_complex()):
+            assert torch.equal(one, other)
+            continue
+        measured = other.isfinite() & (other.abs() < 1e30)
+        torch.testing.assert_close(one[~measured], other[~measured], equal_nan=True)
+        scale = other[measured].abs().max().item() if measured.any() else 0.0
+        torch.testing.assert_close(one[measured], other[measured], atol=1e-4 * scale, rtol=0)
+
+
+def with_random_weights(model: torch.nn.Module) -> torch.nn.Module:
+    """Weights that start as zeros, as biases do, would hide what becomes of them."""
+    for parameter in model.parameters():
+        if not parameter.any():
+            torch.nn.init.normal_(parameter, std=0.02)
+    return model.eval()

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable
 
 import torch
-import torch.utils._pytree as pytree
 from rows import schemas, words
 from samples import Sample
 
@@ -70,11 +69,6 @@ def has_equals(sample: Sample) -> bool:
     return any(tensor.unique().numel() < tensor.numel() for tensor in tensors(sample))
 
 
-def has_mask_index(sample: Sample) -> bool:
-    leaves = pytree.tree_leaves(sample.args[1])
-    return any(isinstance(leaf, torch.Tensor) and leaf.dtype == torch.bool for leaf in leaves)
-
-
 def has_more_memory(sample: Sample) -> bool:
     return any(t.untyped_storage().nbytes() > t.numel() * t.itemsize for t in tensors(sample))
 
@@ -94,9 +88,6 @@ DEVIATIONS: list[Deviation] = [
         ("gelu.default",),
         "far from zero 1 + erf(x) cancels in eager, by more than the tolerance; and eager gives NaN for -inf",
         has_below(-2.0),
-    ),
-    Deviation(
-        ("index_put.default",), "a mask as index is refused, with an error that says so", has_mask_index
     ),
     Deviation(
         ("_native_batch_norm_legit_functional.default",),

@@ -380,7 +380,19 @@ def index_put(dtype: torch.dtype) -> Iterator[Call]:
     yield (value, [i, i], drawn(dtype, 5)), {}, None
     yield (value, [torch.tensor([1, 1, 2])], drawn(dtype, 3, 1, 1), True), {}, None
     yield (value, [value.real > 0 if dtype.is_complex else value > 0], drawn(dtype)), {}, None
-    yield (value, [None, torch.tensor([True, False, True, False])], drawn(dtype), True), {}, None
+    column = torch.tensor([True, False, True, False])
+    yield (value, [None, column], drawn(dtype), True), {}, None
+    yield (value, [None, column], drawn(dtype, 3, 2, 5)), {}, None
+    yield (value, [None, column], drawn(dtype, 2, 5), True), {}, None
+    yield (value, [None, column], drawn(dtype, 3, 1, 5)), {}, None
+    yield (value, [None, column], drawn(dtype, 5)), {}, None
+    yield (value, [None, column & False], drawn(dtype, 3, 0, 5)), {}, None
+    plane = torch.tensor([[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1]]).bool()
+    yield (value, [plane], drawn(dtype, 4, 5)), {}, None
+    yield (value, [plane], drawn(dtype, 4, 1), True), {}, None
+    yield (value, [plane], drawn(dtype, 1, 5)), {}, None
+    yield (value, [plane[..., None].expand(-1, -1, 5)], drawn(dtype, 20)), {}, None
+    yield (value, [torch.tensor(True)], drawn(dtype, 3, 4, 5)), {}, None
 
 
 def scatter(dtype: torch.dtype) -> Iterator[Call]:

@@ -53,6 +53,24 @@ pytree.register_pytree_node(
     serialized_type_name="trees_test.Opaque",
 )
 
+
+class Cache:
+    """As transformers' DynamicCache: the names of its registration are no attributes."""
+
+    def __init__(self, layers):
+        self.layers = layers
+
+
+pytree.register_pytree_node(
+    Cache,
+    lambda cache: (
+        [[key for key, _ in cache.layers], [value for _, value in cache.layers]],
+        [["keys", "values"], 0],
+    ),
+    lambda lists, context: Cache(list(zip(*lists, strict=True))),
+    serialized_type_name="trees_test.Cache",
+)
+
 VALUES = {
     "leaf": 1,
     "none": None,
@@ -63,6 +81,20 @@ VALUES = {
     "dataclass": {"state": State([1, 2], 3)},
     "deque": collections.deque([1, 2]),
 }
+
+
+def test_an_object_is_flattened_as_it_is_registered():
+    _, spec = pytree.tree_flatten(Cache([(1, 2), (3, 4)]))
+    tree = json.loads(trees.dump_spec(spec)[1])
+    assert tree["keys"] == ["keys", "values"]
+    assert trees.flatten(tree, Cache([(5, 6), (7, 8)])) == [5, 7, 6, 8]
+    assert trees.flatten(tree, {"keys": [5, 7], "values": [6, 8]}) == [5, 7, 6, 8]
+    with pytest.raises(
+        InvalidArgumentError, match=r"\[cache.keys\] another structure .* got 1 items, expected 2"
+    ):
+        trees.flatten(tree, Cache([(5, 6)]), "cache")
+    with pytest.raises(InvalidArgumentError, match="got Opaque, expected something with 'keys'"):
+        trees.flatten(tree, Opaque([1, 2], ""))
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)

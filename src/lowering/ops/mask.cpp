@@ -12,12 +12,6 @@ mlir::Value flattened(Context &cx, mlir::Value value) {
   return cx.reshape(value, {cx.product(cx.shape(value))});
 }
 
-/// For each element of a flat mask, how many before it are set.
-mlir::Value numberOfSet(Context &cx, mlir::Value mask) {
-  mlir::Value set = cx.convert(mask, DType::I64);
-  return cx.elementwise<stablehlo::SubtractOp>({runningFold<stablehlo::AddOp>(cx, set, int64_t{0}, 0), set});
-}
-
 /// self with the elements that the mask names replaced by those of the source, one after the other.
 mlir::Value maskedScatter(Context &cx, const Args &args) {
   const TensorType &type = cx.resultType();

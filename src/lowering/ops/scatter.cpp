@@ -2,6 +2,7 @@
 #include "lowering/elementwise.h"
 #include "lowering/index_list.h"
 #include "lowering/op_table.h"
+#include "lowering/scan.h"
 
 #include <algorithm>
 
@@ -142,20 +143,38 @@ Result<mlir::Value> scatterCombined(Context &cx, const Args &args) {
   return cx.invalid("unknown reduction: got '{}', expected add or multiply", reduce);
 }
 
-/// self[mask] = number: the only use of a mask whose result size does not depend on the mask's elements.
-mlir::Value putByMask(Context &cx, mlir::Value self, mlir::Value mask, int64_t axis, mlir::Value number,
+/// `values` in self's shape. They are aligned with self where the mask's dimensions, from `axis` on, have
+/// become one: slice k of that one goes to the k-th place that the mask sets. What the other places get does
+/// not matter.
+mlir::Value spreadByMask(Context &cx, mlir::Value self, mlir::Value mask, int64_t axis, mlir::Value values) {
+  Dims masked = cx.shape(mask), shape = cx.shape(values);
+  int64_t following = Context::rank(self) - Context::rank(mask) - axis;
+  int64_t places = Context::rank(values) - 1 - following;
+  if (places < 0)
+    return cx.broadcastTo(values, cx.shape(self));
+  if (shape[places].is(1)) {
+    masked.assign(masked.size(), Dim(1));
+  } else {
+    mlir::Value rank = numberOfSet(cx, cx.reshape(mask, {cx.product(masked)}));
+    values = gatherSlices(cx, values, slicesAlong(cx, rank, places));
+  }
+  shape.erase(shape.begin() + places);
+  shape.insert(shape.begin() + places, masked.begin(), masked.end());
+  return cx.broadcastTo(cx.reshape(values, shape), cx.shape(self));
+}
+
+/// self[mask] = values: the one use of a mask that needs no size that depends on its elements.
+mlir::Value putByMask(Context &cx, mlir::Value self, mlir::Value mask, int64_t axis, mlir::Value values,
                       bool accumulate) {
+  if (llvm::any_of(cx.shape(values), [](const Dim &dim) { return dim.is(0); })) // nothing is set
+    return self;
   Integers mapping;
   for (int64_t i = 0; i < Context::rank(mask); ++i)
     mapping.push_back(axis + i);
-  mlir::Value updates = cx.broadcastTo(cx.reshape(number, {}), cx.shape(self));
+  mlir::Value updates = spreadByMask(cx, self, mask, axis, values);
   if (accumulate)
     updates = cx.elementwise<stablehlo::AddOp>({self, updates});
   return cx.select(cx.broadcastInDim(mask, cx.shape(self), mapping), updates, self);
-}
-
-bool isOneElement(Context &cx, mlir::Value value) {
-  return llvm::all_of(cx.shape(value), [](const Dim &dim) { return dim.is(1); });
 }
 
 /// self[indices] = values, or += values when accumulating, which adds up repeated positions.
@@ -166,8 +185,7 @@ Result<mlir::Value> indexPut(Context &cx, const Args &args) {
   bool accumulate = args.boolean("accumulate");
   auto given = llvm::make_filter_range(indices, [](mlir::Value index) { return static_cast<bool>(index); });
   auto first = given.begin();
-  if (first != given.end() && std::next(first) == given.end() && Context::dtype(*first) == DType::Bool &&
-      isOneElement(cx, values)) {
+  if (first != given.end() && std::next(first) == given.end() && Context::dtype(*first) == DType::Bool) {
     int64_t axis = llvm::find(indices, *first) - indices.begin();
     return putByMask(cx, self, *first, axis, values, accumulate);
   }
