@@ -18,7 +18,8 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-models model-packages test-all-families test-all-rows test-all-mutations test-all-overwrites test-all-aliases test-packages asan tsan bench format \
+        test-models model-packages test-all-families test-all-ops test-all-mutations test-all-overwrites test-all-aliases \
+        test-packages asan tsan bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -87,8 +88,9 @@ test-models: build plugin model-packages ## every architecture and decoder; writ
 test-all-families: build plugin test-packages ## every model family: `make test` runs 15
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
 
-test-all-rows: build plugin ## the op table's samples on XLA too: `make test` interprets them, and compiles some
+test-all-ops: build plugin ## the op table's samples on XLA too: `make test` interprets them, and compiles some
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops tests/interpreter/corpus_test.py
+	@sed -n 's/^| \(samples.*\) | \(.*\) |$$/\1: \2/p' docs/op_coverage.md
 
 test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all

@@ -1,6 +1,7 @@
 """For all Python tests: what they run is compiled unless they say otherwise; the user's cache is left be.
 
-Tests marked `sweep` run with --sweeps alone.
+Tests marked `sweep` run with --sweeps alone, and then XLA compiles as for users. Else it leaves out LLVM's
+optimizations, which take more than half of its time: a test's program runs once.
 """
 
 import os
@@ -8,10 +9,17 @@ import os
 import pytest
 
 os.environ.setdefault("TORCHERE_CACHE", "0")
+# Tests run in as many processes as there are cores, and threads that wait for each other spin.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sweeps", action="store_true", help="run the tests marked `sweep` as well")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--sweeps"):
+        os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -6,6 +6,7 @@ sums."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import sys
 import zlib
@@ -239,8 +240,13 @@ def compare(program, arguments, theirs):
     return [f"{label}: {text}" for label, text in found if text]
 
 
+@functools.cache
 def runnable(source):
     """The programs of a source that can be run."""
+    return list(_runnable(source))
+
+
+def _runnable(source):
     for case in sources.corpus(source):
         dynamic = source.startswith("torch_") and "tensor<?" in case.text
         texts = [xla.refined(case.text, OPEN_SIZE)] if dynamic else xla.programs(case.text)

@@ -160,6 +160,12 @@ DEVIATIONS: list[Deviation] = [
     ),
 ]
 
+
+def deviation(sample: Sample) -> Deviation | None:
+    """The entry that covers the sample."""
+    return next((entry for entry in DEVIATIONS if entry.covers(sample)), None)
+
+
 # What rows refuse where a size that counts is known only at run time, by a part of their errors.
 STATIC_SIZES: dict[str, str] = dict.fromkeys(
     ("_fft_c2c.default", "_fft_r2c.default", "_fft_c2r.default"), "the size of a transformed dimension"

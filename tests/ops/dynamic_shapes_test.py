@@ -1,16 +1,16 @@
 """Rows of the op table with the first dimension of each tensor known only at run time, at two sizes."""
 
 import dataclasses
-import functools
 from typing import Any
 
 import pytest
 import sympy
 import torch
 import torch.utils._pytree as pytree
-from deviations import DEVIATIONS, STATIC_SIZES, compared_rows
+from deviations import STATIC_SIZES, compared_rows, deviation
+from sample_choice import dynamic_samples, grows
 from sample_programs import differences, exported, inputs_of
-from samples import DTYPES, Sample, evenly, samples
+from samples import Sample
 from torch.export import Dim
 
 import torchere
@@ -20,23 +20,6 @@ from torchere.errors import InvalidArgumentError, UnimplementedError
 WITHOUT_FAKE_KERNEL = {"aten.geqrf.default"}
 ROWS = sorted(set(compared_rows()) - WITHOUT_FAKE_KERNEL)
 BATCH = 16  # rows a program
-SAMPLES = 2
-
-
-def grows(tensor: torch.Tensor) -> bool:
-    """Torch takes sizes 0 and 1 as constants."""
-    return tensor.dim() > 0 and tensor.shape[0] > 1
-
-
-@functools.cache
-def chosen(row: str) -> list[Sample]:
-    """A few samples in the row's first dtype with a tensor that can grow."""
-    for dtype in DTYPES:
-        found = samples(row, dtype, 6)
-        if found:
-            found = [s for s in found if not any(d.covers(s) for d in DEVIATIONS)]
-            return evenly([s for s in found if any(map(grows, inputs_of([s])))], SAMPLES)
-    return []
 
 
 @dataclasses.dataclass
@@ -73,7 +56,7 @@ def run(batch: list[Sample]) -> list[Outcome]:
     for values in (inputs, larger):
         taken = replaced(batch, values)
         for outcome, sample, got in zip(results, taken, program(*values), strict=True):
-            if not any(d.covers(sample) for d in DEVIATIONS):
+            if not deviation(sample):
                 outcome.problems += tuple(differences(sample, list(got)))
     for outcome, before, after in zip(results, batch, replaced(batch, larger), strict=True):
         outcome.grew = str(before) != str(after)
@@ -148,7 +131,7 @@ def expected_refusal_dropped(sample: Sample, outcome: Outcome) -> Outcome:
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, len(ROWS), BATCH))
 def test_rows_with_a_dynamic_dimension(start):
-    batch = [s for row in ROWS[start : start + BATCH] for s in chosen(row)]
+    batch = [s for row in ROWS[start : start + BATCH] for s in dynamic_samples(row)]
     found = [expected_refusal_dropped(*pair) for pair in zip(batch, outcomes(batch), strict=True)]
     wrong = [f"{s}: {o.refused or '; '.join(o.problems)}" for s, o in zip(batch, found, strict=True)]
     wrong = [text for text, o in zip(wrong, found, strict=True) if o.refused or o.problems]

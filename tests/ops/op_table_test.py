@@ -16,6 +16,12 @@ def normalized(argument: torch._C.Argument) -> tuple:
     return argument.name, kind, argument.N, argument.kwarg_only, repr(default)
 
 
+def alias(argument: torch._C.Argument) -> str:
+    """Whether its memory is shared, or written to."""
+    info = argument.alias_info
+    return "" if info is None else "written" if info.is_write else "shared"
+
+
 def difference(schema: torch._C.FunctionSchema, installed: torch._C.FunctionSchema) -> list[str]:
     ours, theirs = ([normalized(a) for a in s.arguments] for s in (schema, installed))
     problems = [f"the row has {a}, torch has not" for a in ours if a not in theirs]
@@ -25,12 +31,9 @@ def difference(schema: torch._C.FunctionSchema, installed: torch._C.FunctionSche
     results = [[str(r.type) for r in s.returns] for s in (schema, installed)]
     if results[0] != results[1]:
         problems.append(f"the row gives {results[0]}, torch gives {results[1]}")
-    aliases = [
-        [(r.alias_info is not None and r.alias_info.is_write) for r in s.arguments]
-        for s in (schema, installed)
-    ]
+    aliases = [[alias(each) for each in (*s.arguments, *s.returns)] for s in (schema, installed)]
     if aliases[0] != aliases[1]:
-        problems.append("the row and torch differ in which arguments are written to")
+        problems.append("the row and torch differ in what shares memory or is written to")
     return problems
 
 
@@ -49,6 +52,7 @@ def test_row_has_torchs_schema(row):
         ("aten::add.Tensor(Tensor other, Tensor self, *, Scalar alpha=1) -> Tensor", "another order"),
         ("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor[]", "the row gives"),
         ("aten::add.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor", "written to"),
+        ("aten::add.Tensor(Tensor(a) self, Tensor other, *, Scalar alpha=1) -> Tensor(a)", "shares memory"),
     ],
 )
 def test_the_comparison_sees_each_difference(text, problem):

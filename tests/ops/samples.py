@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy
 import torch
 import torch.utils._pytree as pytree
 from own_samples import OPINFO_NAMES, own_samples
@@ -15,8 +17,17 @@ from rows import overload
 from torch.testing._internal import common_utils
 from torch.testing._internal.common_methods_invocations import op_db
 
-# Each draw of samples looks for a unittest's name in all of the stack, and reads the sources of its frames.
+
+def _seed(seed: int = common_utils.SEED) -> None:
+    torch.default_generator.manual_seed(seed)
+    random.seed(seed)
+    numpy.random.seed(seed)
+
+
+# Each draw of samples looks for a unittest's name in all of the stack, and reads the sources of its frames;
+# so does torch.manual_seed, once for each kind of device that is not there.
 common_utils.extract_test_fn = lambda: None
+common_utils.set_rng_seed = _seed
 
 DTYPES = (
     torch.float32,
@@ -92,7 +103,7 @@ def _opinfos(row: str) -> list[Any]:
 
 def samples(row: str, dtype: torch.dtype, most: int) -> list[Sample]:
     """At most `most` of OpInfo's samples, evenly chosen, and our own; only calls that eager torch takes."""
-    torch.manual_seed(0)
+    _seed(0)
     bound = (sample for op in _opinfos(row) for sample in _bound_samples(row, dtype, op))
     drawn = list(itertools.islice(bound, 3 * most))
     return evenly(drawn, most) + list(accepted(_own(row, dtype)))

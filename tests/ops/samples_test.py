@@ -4,32 +4,20 @@ The interpreter runs them all; XLA's CPU compiler a few in a row's first dtype a
 sweep all.
 """
 
-import functools
 from typing import Any
 
 import pytest
 import torch
-from deviations import DEVIATIONS, Deviation, compared_rows
+from deviations import DEVIATIONS, compared_rows, deviation
 from own_samples import OWN
+from sample_choice import all_samples, first_dtype
 from sample_programs import BOTH_RUNNERS, check, difference, problems_of
-from samples import DTYPES, Sample, evenly, samples
+from samples import DTYPES, evenly, samples
 
 ROWS = compared_rows()
-# How many of OpInfo's samples: a row's first dtype (float32 where it has it) stands for the shapes.
-SAMPLES_OF_FIRST_DTYPE = 8
-SAMPLES_OF_OTHERS = 3
 QUICK_SAMPLES = 3
 BATCH = 20  # rows a program
 QUICK_EVERY = 4  # of these batches every fourth is quick enough in all
-
-
-def deviation(sample: Sample) -> Deviation | None:
-    return next((d for d in DEVIATIONS if d.covers(sample)), None)
-
-
-@functools.cache
-def first_dtype(row: str) -> torch.dtype | None:
-    return next((dtype for dtype in DTYPES if samples(row, dtype, 1)), None)
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -55,13 +43,6 @@ def test_rows_in_one_dtype(start):
                 s for s in evenly(samples(row, dtype, QUICK_SAMPLES), QUICK_SAMPLES) if not deviation(s)
             ]
     check(chosen)
-
-
-@functools.cache
-def all_samples(row: str) -> list[Sample]:
-    first = first_dtype(row)
-    most = {first: SAMPLES_OF_FIRST_DTYPE}
-    return [sample for dtype in DTYPES for sample in samples(row, dtype, most.get(dtype, SAMPLES_OF_OTHERS))]
 
 
 @pytest.mark.slow
