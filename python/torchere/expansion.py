@@ -289,11 +289,19 @@ def _type_key(value: Any) -> Any:
             value.dim(),
             value.is_conj(),
             value.is_neg(),
-            *(size if type(size) is int else str(size) for size in sizes),
+            *(size if type(size) is int else _size_key(size) for size in sizes),
         )
     if isinstance(value, (list, tuple)):
         return tuple(map(_type_key, value))
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return type(value), _size_key(value)
     return type(value), str(value)
+
+
+def _size_key(size: Any) -> Any:
+    """The expression of a symbolic number, which to print takes long; its text if there is none."""
+    expression = getattr(size.node, "expr", None)
+    return str(size) if expression is None else expression
 
 
 def _arguments_by_name(node: Any) -> dict[str, Any]:
