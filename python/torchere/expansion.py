@@ -54,7 +54,7 @@ class Expander:
         self.decompositions = decompositions or {}
         self.custom_namespaces = frozenset(custom_namespaces)
         self._fake_mode: Any = None
-        self.seconds = 0.0
+        self.seconds: dict[str, float] = {}  #: by op
         self.gave_up = False  #: whether a call went to the core for which nothing was found
         self._known: dict[Any, Expansion | None] = {}
         self._unshared: set[Expansion | None] = set()
@@ -77,7 +77,8 @@ class Expander:
         try:
             return self._find(node, context)
         finally:
-            self.seconds += time.perf_counter() - begin
+            name = describe_op(node.target)[0]
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
     def is_to_be_expanded(self, node: Any, context: Context) -> bool:
         """Whether the core cannot take the call as it is. Calls that give no tensor need no lowering."""

@@ -48,6 +48,8 @@ class StableHLOProgram:
         #: Seconds spent in each step of the export: export, walk, expand, functionalize, lower, verify; and
         #: run_decompositions where torch had to decompose the program.
         self.timings: dict[str, float] = dict(timings or {})
+        #: The ops that were expanded, with the seconds that it took to find what they are made of.
+        self.expanded: dict[str, float] = {}
 
     @classmethod
     def _from_exported(
