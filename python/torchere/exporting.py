@@ -18,7 +18,7 @@ from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.guards import unguarded_integers
 from torchere.program import StableHLOProgram
-from torchere.sources import as_arguments, as_module, separate
+from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
 
 # Seconds spent in each step, in order.
@@ -53,7 +53,8 @@ def export(
     stablehlo.composite, with what it is made of as a private function. `decompositions` are functions of your
     own, {torch.ops.aten.gelu.default: fn}, for ops that are to be taken apart: fn gets the op's arguments.
     Weights are taken by reference and not copied: train the module further only after the program was saved,
-    or export again.
+    or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
+    program can be saved, and called after program.with_weights(...).
     """
     import torch
 
@@ -179,6 +180,7 @@ def capture_with_torch(
 
     module = as_module(target)
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
+    positional, keywords = beside_weights(module, (positional, keywords))
     try:
         with user_stack_traces():
             return torch.export.export(
