@@ -1,13 +1,17 @@
-"""What is added to torch.export's own time: over the model families, beside torch's run_decompositions, and
-over the number of layers.
+"""What is added to torch.export's own time: over the model families, beside torch's run_decompositions and
+its ONNX exporter, over the number of layers, and for a Llama of 405 billion parameters that are fake.
 
-    export_scale_bench.py [families] [layers]      both where none is named
+    export_scale_bench.py [families] [layers] [llama]      all where none is named
 """
 
+import importlib.util
+import logging
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -20,53 +24,118 @@ import torchere
 
 OURS = ("walk", "expand", "functionalize", "run_decompositions", "lower", "verify")
 LAYERS = (512, 1024, 2048, 4096)
+SHOWN = 10  # of the families, those to which most is added
+# Llama 3.1 405B.
+LLAMA = {
+    "hidden_size": 16384,
+    "intermediate_size": 53248,
+    "num_hidden_layers": 126,
+    "num_attention_heads": 128,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 500000.0},
+}
 
 
-def timed(exported: torch.export.ExportedProgram) -> dict[str, float]:
-    """The timings of an export in seconds, with the sum of our steps as "ours"."""
-    timings = dict(torchere.export(exported).timings)
-    timings["ours"] = sum(timings.get(step, 0.0) for step in OURS)
-    return timings
-
-
-def compare(model: torch.nn.Module, args: tuple, dynamic_shapes: tuple | None = None) -> dict[str, float]:
-    """Seconds of torch.export, of our steps, and of torch's run_decompositions with its default table."""
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     begin = time.perf_counter()
-    exported = torch.export.export(model.eval(), args, dynamic_shapes=dynamic_shapes)
-    seconds = {"torch.export": time.perf_counter() - begin, "ours": timed(exported)["ours"]}
-    begin = time.perf_counter()
-    exported.run_decompositions()
-    seconds["run_decompositions"] = time.perf_counter() - begin
-    return seconds
+    result = call()
+    return result, time.perf_counter() - begin
+
+
+def ours(exported: torch.export.ExportedProgram) -> tuple[float, str]:
+    """The seconds of our steps, and what most of them went to: the steps, and ops that were expanded."""
+    program = torchere.export(exported)
+    steps = {step: program.timings.get(step, 0.0) for step in OURS}
+    spent = {step: seconds for step, seconds in steps.items() if step != "expand"} | program.expanded
+    most = sorted(spent.items(), key=lambda item: -item[1])[:3]
+    return sum(steps.values()), ", ".join(f"{name} {1000 * seconds:.0f} ms" for name, seconds in most)
+
+
+def to_onnx(exported: torch.export.ExportedProgram) -> float:
+    """Seconds of torch's ONNX exporter; NaN where it fails."""
+    try:
+        return timed(lambda: torch.onnx.export(exported, dynamo=True, verbose=False))[1]
+    except Exception:  # it raises whatever its passes do
+        return float("nan")
+
+
+def compare(family: Any) -> tuple[dict[str, float], str]:
+    """Seconds of torch.export, of our steps, and of torch's ways on from there."""
+    model, args = family.make().eval(), family.inputs(*family.exported_with)
+    shapes = (*family.shapes,)
+    exported, seconds = timed(lambda: torch.export.export(model, args, dynamic_shapes=shapes))
+    row = {"torch.export": seconds}
+    row["ours"], most = ours(exported)
+    row["run_decompositions"] = timed(exported.run_decompositions)[1]
+    if importlib.util.find_spec("onnxscript"):
+        row["torch.onnx"] = to_onnx(exported)
+    return row, most
+
+
+def percentile95(values: list[float]) -> float:
+    return statistics.quantiles(values, n=20)[-1]
 
 
 def print_families() -> None:
     from families import TORCHVISION, TRANSFORMERS
 
-    rows = []
+    logging.disable(logging.WARNING)  # of torch, about sizes that it cannot solve for
+    ours(torch.export.export(torch.nn.ReLU(), (torch.ones(1),)))  # tables that are made once
+    rows = {}
     for family in TORCHVISION + TRANSFORMERS:
         torch.manual_seed(0)
-        row = compare(family.make(), family.inputs(*family.exported_with), (*family.shapes,))
-        rows.append(row)
-        print(f"{family!s:<32}" + "".join(f"{step:>20} {row[step]:6.2f}" for step in row), flush=True)
+        rows[str(family)] = row, most = compare(family)
+        times = "".join(f"{step:>20} {seconds:6.2f}" for step, seconds in row.items())
+        print(f"{family!s:<36}{times}   {most}", flush=True)
     print(f"{len(rows)} families, s{'':>16}median   95th percentile")
-    for step in rows[0]:
-        times = [row[step] for row in rows]
-        print(f"{step:<24} {statistics.median(times):10.2f} {statistics.quantiles(times, n=20)[-1]:17.2f}")
+    for step in row:
+        times = [row[step] for row, _ in rows.values() if row[step] == row[step]]
+        print(f"{step:<24} {statistics.median(times):10.2f} {percentile95(times):17.2f}")
+    added = {name: 100 * row["ours"] / row["torch.export"] for name, (row, _) in rows.items()}
+    shares = list(added.values())
+    print(f"ours, % of torch.export {statistics.median(shares):11.1f} {percentile95(shares):17.1f}")
+    for name in sorted(added, key=lambda name: -added[name])[:SHOWN]:
+        print(f"  {name:<36} {added[name]:5.1f}%   {rows[name][1]}")
 
 
 def print_layers() -> None:
     """Linear and ReLU, one after the other: the time of a layer must not depend on their number."""
     for count in LAYERS:
         layers = [layer for _ in range(count) for layer in (torch.nn.Linear(16, 16), torch.nn.ReLU())]
-        begin = time.perf_counter()
-        exported = torch.export.export(torch.nn.Sequential(*layers), (torch.randn(2, 16),))
-        seconds = time.perf_counter() - begin
-        ours = timed(exported)["ours"]
-        print(f"{count:5} layers: torch.export {seconds:6.2f} s, ours {ours:6.2f} s")
+        model = torch.nn.Sequential(*layers)
+        exported, seconds = timed(lambda model=model: torch.export.export(model, (torch.randn(2, 16),)))
+        print(f"{count:5} layers: torch.export {seconds:6.2f} s, ours {ours(exported)[0]:6.2f} s", flush=True)
 
 
-PARTS = {"families": print_families, "layers": print_layers}
+class Logits(torch.nn.Module):
+    def __init__(self, model: torch.nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.model(input_ids=ids, use_cache=False).logits
+
+
+def print_llama() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        model = Logits(LlamaForCausalLM(LlamaConfig(**LLAMA)).eval())
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    ids, shapes = torch.ones(1, 16, dtype=torch.int64), ({1: torch.export.Dim("length", min=2, max=4096)},)
+    exported, seconds = timed(lambda: torch.export.export(model, (ids,), dynamic_shapes=shapes))
+    added, most = ours(exported)
+    print(
+        f"Llama, {LLAMA['num_hidden_layers']} layers, {parameters / 1e9:.0f} billion fake parameters, ",
+        end="",
+    )
+    print(f"{len(exported.graph.nodes)} nodes: torch.export {seconds:.2f} s, ours {added:.2f} s ({most})")
+
+
+PARTS = {"families": print_families, "layers": print_layers, "llama": print_llama}
 
 
 def main() -> None:

@@ -4,7 +4,9 @@
 #include "artifact/function_module.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
+#include "artifact/weight_data.h"
 #include "bindings/bindings.h"
+#include "bindings/tensor_exchange.h"
 #include "exporter/exporter.h"
 #include "vhlo/portable_artifact.h"
 
@@ -24,6 +26,7 @@ using program::Weight;
 
 /// The weight's whole storage as bytes that keep it alive.
 static nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> storageBytes(const Weight &weight) {
+  unwrap(checkHasData(weight, weight.name));
   auto *kept = new std::shared_ptr<const program::Storage>(weight.storage);
   nb::capsule owner(kept, [](void *pointer) noexcept {
     delete static_cast<std::shared_ptr<const program::Storage> *>(pointer);
@@ -52,10 +55,49 @@ static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> 
   auto bundle = std::make_shared<Bundle>();
   for (const exporter::Exported *exported : programs)
     unwrap(addFunction(*bundle, functionOf(*exported, target), exported->stateDict, exported->constants));
-  bundle->hasWeights = hasWeights;
   if (!hasWeights)
-    bundle->stateDict.clear();
+    leaveWeightsOut(*bundle);
   return bundle;
+}
+
+/// The user's tensor as a weight, without a copy.
+static Weight readWeight(TensorReader &reader, const std::string &name, nb::handle value) {
+  Subject subject = [&] { return name; };
+  if (!TensorReader::isTensor(value))
+    refuse(subject,
+           fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(value.ptr())->tp_name));
+  session::TensorView view = reader.read(value, subject);
+  if (view.device != "cpu")
+    refuse(subject, fmt::format("wrong device: got {}, expected cpu", view.device));
+  Weight weight{name, view.dtype, {view.shape.begin(), view.shape.end()}, {}, 0, {}};
+  weight.strides.assign(view.strides.begin(), view.strides.end());
+  int64_t first = 0, last = 0; // elements, from the one that the view begins with
+  for (size_t i = 0; i < weight.shape.size(); ++i) {
+    int64_t extent = std::max<int64_t>(weight.shape[i] - 1, 0) * weight.strides[i];
+    (extent < 0 ? first : last) += extent;
+  }
+  auto size = static_cast<int64_t>(byteSize(weight.dtype));
+  int64_t bytes = weight.elementCount() == 0 ? 0 : (last - first + 1) * size;
+  weight.storageOffset = -first;
+  weight.storage = std::make_shared<const program::Storage>(program::Storage{
+      view.owner, static_cast<const std::byte *>(view.data) + first * size, static_cast<size_t>(bytes)});
+  return weight;
+}
+
+static std::shared_ptr<Bundle> exchangeWeights(const Bundle &bundle, nb::dict tensors) {
+  TensorReader reader(tensors.size());
+  std::vector<Weight> weights;
+  for (auto [name, value] : tensors)
+    weights.push_back(readWeight(reader, nb::cast<std::string>(name), value));
+  return std::make_shared<Bundle>(unwrap(withWeights(bundle, weights)));
+}
+
+static std::shared_ptr<Bundle> exchangeWeightsOf(const Bundle &bundle, const Bundle &other) {
+  std::vector<Weight> weights;
+  for (const auto &[name, weight] : other.stateDict)
+    if (hasData(weight))
+      weights.push_back(weight);
+  return std::make_shared<Bundle>(unwrap(withWeights(bundle, weights)));
 }
 
 static const Function &functionOf(const Bundle &bundle, const std::string &name) {
@@ -87,7 +129,8 @@ static std::vector<std::string> functionNames(const Bundle &bundle) {
 static std::vector<std::string> weightNames(const Bundle &bundle) {
   std::vector<std::string> names;
   for (const auto &[name, weight] : bundle.stateDict)
-    names.push_back(name);
+    if (hasData(weight))
+      names.push_back(name);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -151,7 +194,13 @@ static void bindBundle(nb::module_ &module) {
             return unwrap(signatureText(functionOf(self, name).entryPoint));
           },
           nb::arg("function"), "The complete description of the function's arguments and results, as JSON.")
-      .def_prop_ro("weight_names", &weightNames, "The names of the state dict, sorted.")
+      .def_prop_ro("weight_names", &weightNames, "The names of the state dict that have data, sorted.")
+      .def_prop_ro("names_without_data", &namesWithoutData,
+                   "The weights and constants that functions take and that have no data, sorted.")
+      .def("with_weights", &exchangeWeights, nb::arg("weights"),
+           "The bundle with other data for the weights and constants of these names. No tensor is copied.")
+      .def("with_weights", &exchangeWeightsOf, nb::arg("weights"),
+           "The same with all that another bundle has in its state dict.")
       .def("weight", &weightOf, nb::arg("name"))
       .def_ro("constants", &Bundle::constants);
 }

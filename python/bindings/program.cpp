@@ -265,7 +265,7 @@ static void bindBuilder(nb::module_ &module) {
       .def("set_input_constant", &ProgramBuilder::setInputConstant, nb::arg("value").none())
       .def("add_output", &ProgramBuilder::addOutput, nb::arg("kind"), nb::arg("target"))
       .def("add_storage", &ProgramBuilder::addStorage, nb::arg("data"), nb::arg("byte_size"),
-           nb::arg("owner"))
+           nb::arg("owner").none(), "The memory of weights; its address is 0 where it is not there.")
       .def("add_weight", &ProgramBuilder::addWeight, nb::arg("is_constant"), nb::arg("name"),
            nb::arg("dtype"), nb::arg("shape"), nb::arg("strides"), nb::arg("storage_offset"),
            nb::arg("storage"))

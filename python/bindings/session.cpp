@@ -123,9 +123,10 @@ struct PythonSession {
 
 static std::unique_ptr<PythonSession> create(std::shared_ptr<runtime::Client> client,
                                              std::shared_ptr<artifact::Bundle> bundle,
-                                             std::optional<int> device) {
+                                             std::optional<int> device, const PythonSession *like) {
   auto self = std::make_unique<PythonSession>();
-  self->session = unwrap(Session::create(std::move(client), std::move(bundle), device));
+  Session *other = like ? like->session.get() : nullptr;
+  self->session = unwrap(Session::create(std::move(client), std::move(bundle), device, other));
   for (size_t i = 0; i < self->session->functionCount(); ++i) {
     const program::EntryPoint &entryPoint = self->session->entryPoint(i);
     nb::list results;
@@ -309,7 +310,9 @@ void bindSession(nb::module_ &module) {
   nb::class_<PythonSession>(module, "Session",
                             "A program on a device, ready to be called from any number of threads.")
       .def(nb::new_(&create), nb::arg("client"), nb::arg("bundle"), nb::arg("device") = nb::none(),
-           "The bundle's functions on the client's device with this id (the first by default).")
+           nb::arg("like") = nb::none(),
+           "The bundle's functions on the client's device with this id (the first by default). `like` is a "
+           "session of the same functions with other weights: its executables are used again.")
       .def(
           "find_function",
           [](const PythonSession &self, std::string_view name) {

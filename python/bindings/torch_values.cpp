@@ -107,13 +107,20 @@ Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap 
 Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string &node) {
   if (PyLong_Check(value.ptr()))
     return readInteger(value, node).map([](int64_t integer) { return SymInt(integer); });
-  std::string text = textOf(value);
-  if (auto found = parsed.find(text); found != parsed.end())
-    return found->second;
-  Result<SymInt> symInt = builder.program().expressions.parse(text);
+  nb::object expression = nb::getattr(nb::getattr(value, "node", nb::none()), "expr", nb::none());
+  if (!expression.is_none()) {
+    if (PyObject *place = PyDict_GetItemWithError(places.ptr(), expression.ptr()))
+      return sizes[PyLong_AsSize_t(place)];
+    if (PyErr_Occurred())
+      nb::raise_python_error();
+  }
+  Result<SymInt> symInt = builder.program().expressions.parse(textOf(value));
   if (!symInt)
     return fail(symInt.error().code, "[{}] a size is not understood: {}", node, symInt.error().message);
-  parsed.emplace(std::move(text), *symInt);
+  if (!expression.is_none()) {
+    places[expression] = sizes.size();
+    sizes.push_back(*symInt);
+  }
   return symInt;
 }
 

@@ -62,7 +62,8 @@ private:
 
   const TorchVocabulary &vocabulary;
   program::Builder &builder;
-  std::unordered_map<std::string, program::SymInt> parsed; ///< cache of parsed SymInt texts
+  nb::dict places; ///< sympy's expression -> its place in `sizes`: to print one takes long
+  std::vector<program::SymInt> sizes;
   std::unordered_map<PyObject *, std::string>
       devices; ///< names of torch.device objects, kept in `keptDevices`
   std::vector<nb::object> keptDevices;

@@ -67,6 +67,17 @@ def plain_tensor(tensor: Any) -> Any:
         return torch._C.TensorBase.as_subclass(tensor, torch.Tensor)
 
 
+def is_type_alone(tensor: Any) -> bool:
+    """Whether a tensor has no elements to read, but all else: a fake one, or one on the meta device."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        return False
+    is_plain = type(tensor) in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+    return isinstance(tensor, FakeTensor) or (is_plain and tensor.device.type == "meta")
+
+
 def describe_tensor(tensor: Any) -> str:
     """Why a tensor has no plain memory, for errors."""
     way_out = " (pass its full_tensor())" if type(tensor).__name__ == "DTensor" else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Set
 from typing import Any
 
 from torchere import _core
+from torchere.arrays import is_type_alone
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.graph_walk import Constants, GraphWalk
@@ -71,9 +72,9 @@ def capture(
     expander: Expander | None = None,
 ) -> _core.Program:
     """The ExportedProgram as a program of the core; with an expander, in which ops without a lowering are
-    expanded. Weights are not copied: the program keeps their storages. `dimension_names` maps torch's symbols
-    to the user's names of dynamic dimensions; with `has_guards`, torch's guards are added to its ranges; a
-    range of a symbol that `may_be_negative` does not begin at 0."""
+    expanded. Weights are not copied: the program keeps their storages; of fake ones it has the types.
+    `dimension_names` maps torch's symbols to the user's names of dynamic dimensions; with `has_guards`,
+    torch's guards are added to its ranges; a range of a symbol that `may_be_negative` does not begin at 0."""
     check_not_merged(exported_program)
     found = Constants()
     if expander is not None:
@@ -109,9 +110,13 @@ class _Capture:
         import torch
 
         def memory(tensor: Any) -> Any:
-            if _kind(tensor) != "torch.strided" or not tensor.numel():
+            if is_type_alone(tensor):
+                place = tensor.untyped_storage()._cdata, tensor.storage_offset()
+            elif _kind(tensor) == "torch.strided" and tensor.numel():
+                place = tensor.data_ptr()
+            else:
                 return id(tensor)
-            return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
+            return place, tensor.dtype, tensor.shape, tensor.stride()
 
         specs = self.exported.graph_signature.input_specs
         tensors = {**self.exported.constants, **self.exported.state_dict}
@@ -154,23 +159,30 @@ class _Capture:
                 self.add_weight(is_constant, name, tensor)
 
     def add_weight(self, is_constant: bool, name: str, tensor: Any) -> None:
-        tensor = plain_tensor(name, tensor)
-        storage = tensor.untyped_storage()
-        if tensor.device.type != "cpu":
+        if not is_type_alone(tensor):
+            tensor = plain_tensor(name, tensor)
+        if tensor.device.type not in ("cpu", "meta"):
             raise UnimplementedError(
                 f"[weight '{name}'] lies on another device: got {tensor.device}, expected cpu (move the "
                 "module before it is exported)"
             )
-        # Empty storages have no unique address.
-        key = storage.data_ptr() or id(tensor)
-        index = self.storages.get(key)
-        if index is None:
-            index = self.builder.add_storage(storage.data_ptr(), storage.nbytes(), storage)
-            self.storages[key] = index
+        index = self.storage(tensor)
         shape, strides = list(tensor.shape), list(tensor.stride())
         self.builder.add_weight(
             is_constant, name, tensor.dtype, shape, strides, tensor.storage_offset(), index
         )
+
+    def storage(self, tensor: Any) -> int:
+        """The index of the memory that the tensor is a view of. That of a type alone has a size only."""
+        storage = tensor.untyped_storage()
+        if is_type_alone(tensor):
+            address, owner, key = 0, None, ("without data", storage._cdata)
+        else:
+            address, owner = storage.data_ptr(), storage
+            key = address or id(tensor)  # empty storages have no unique address
+        if key not in self.storages:
+            self.storages[key] = self.builder.add_storage(address, storage.nbytes(), owner)
+        return self.storages[key]
 
     def add_ranges(self, guards: Iterable[Guard], may_be_negative: Set[str]) -> None:
         for symbol, bounds in self.exported.range_constraints.items():

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from typing import Any
 
+from torchere.arrays import is_type_alone
 from torchere.capture import plain_tensor
 from torchere.errors import CaptureError, UnimplementedError
 from torchere.stack_traces import user_module, user_place
@@ -120,6 +121,8 @@ def _unreadable_weight(error: Exception, module: Any) -> Exception | None:
     if not re.search("FakeTensorDeviceMismatch|UnsupportedFakeTensor", f"{type(error).__name__}: {error}"):
         return None
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        if is_type_alone(tensor) and tensor.device.type != "meta":
+            continue
         try:
             plain_tensor(name, tensor)
         except UnimplementedError as reason:

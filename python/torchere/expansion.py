@@ -54,7 +54,7 @@ class Expander:
         self.decompositions = decompositions or {}
         self.custom_namespaces = frozenset(custom_namespaces)
         self._fake_mode: Any = None
-        self.seconds = 0.0
+        self.seconds: dict[str, float] = {}  #: by op
         self.gave_up = False  #: whether a call went to the core for which nothing was found
         self._known: dict[Any, Expansion | None] = {}
         self._unshared: set[Expansion | None] = set()
@@ -77,7 +77,8 @@ class Expander:
         try:
             return self._find(node, context)
         finally:
-            self.seconds += time.perf_counter() - begin
+            name = describe_op(node.target)[0]
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
     def is_to_be_expanded(self, node: Any, context: Context) -> bool:
         """Whether the core cannot take the call as it is. Calls that give no tensor need no lowering."""
@@ -289,11 +290,19 @@ def _type_key(value: Any) -> Any:
             value.dim(),
             value.is_conj(),
             value.is_neg(),
-            *(size if type(size) is int else str(size) for size in sizes),
+            *(size if type(size) is int else _size_key(size) for size in sizes),
         )
     if isinstance(value, (list, tuple)):
         return tuple(map(_type_key, value))
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return type(value), _size_key(value)
     return type(value), str(value)
+
+
+def _size_key(size: Any) -> Any:
+    """The expression of a symbolic number, which to print takes long; its text if there is none."""
+    expression = getattr(size.node, "expr", None)
+    return str(size) if expression is None else expression
 
 
 def _arguments_by_name(node: Any) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from torchere import _core
@@ -16,7 +18,7 @@ from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.guards import unguarded_integers
 from torchere.program import StableHLOProgram
-from torchere.sources import as_arguments, as_module, separate
+from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
 
 # Seconds spent in each step, in order.
@@ -51,7 +53,8 @@ def export(
     stablehlo.composite, with what it is made of as a private function. `decompositions` are functions of your
     own, {torch.ops.aten.gelu.default: fn}, for ops that are to be taken apart: fn gets the op's arguments.
     Weights are taken by reference and not copied: train the module further only after the program was saved,
-    or export again.
+    or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
+    program can be saved, and called after program.with_weights(...).
     """
     import torch
 
@@ -84,6 +87,20 @@ def export(
     )
 
 
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Puts off Python's cyclic garbage collection: one that torch.export has made due visits all objects of
+    its graph, which takes longer than the walk over it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_without_collections()
 def lower(
     exported_program: Any,
     name: str,
@@ -111,9 +128,11 @@ def lower(
         exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
     output_spec = exported_program.call_spec.out_spec
-    return StableHLOProgram._from_exported(
+    made = StableHLOProgram._from_exported(
         exported, program, timings, has_weights, target_version, output_spec
     )
+    made.expanded = expander.seconds
+    return made
 
 
 def _functional(
@@ -121,13 +140,14 @@ def _functional(
 ) -> _core.Program:
     """The program of the core, in which nothing writes and ops without a lowering are expanded."""
     may_be_negative = unguarded_integers(exported_program)
-    expander.seconds = 0.0
+    before = sum(expander.seconds.values())
     with _Stopwatch(timings, "walk"):
         program = capture(
             exported_program, names, has_guards=True, may_be_negative=may_be_negative, expander=expander
         )
-    timings["walk"] -= expander.seconds
-    timings["expand"] = timings.get("expand", 0.0) + expander.seconds
+    expanding = sum(expander.seconds.values()) - before
+    timings["walk"] -= expanding
+    timings["expand"] = timings.get("expand", 0.0) + expanding
     with _Stopwatch(timings, "functionalize"):
         _core.functionalize(program)
     return program
@@ -160,6 +180,7 @@ def capture_with_torch(
 
     module = as_module(target)
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
+    positional, keywords = beside_weights(module, (positional, keywords))
     try:
         with user_stack_traces():
             return torch.export.export(

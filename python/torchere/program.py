@@ -15,6 +15,7 @@ from torchere.bundle import StableHLOModelBundle
 from torchere.calls import CallConvention
 from torchere.errors import InvalidArgumentError, NotFoundError
 from torchere.trees import name_classes
+from torchere.weights import Weights, with_weights
 
 
 class StableHLOProgram:
@@ -38,6 +39,7 @@ class StableHLOProgram:
         self._target_version = target_version
         self._lock = threading.Lock()
         self._session: _core.Session | None = None
+        self._like: _core.Session | None = None  # of the program that with_weights() was called of
         allowed, specs = name_classes(classes), output_specs or {}
         self._conventions = {
             name: CallConvention(index, bundle.signature(name), allowed, specs.get(name))
@@ -48,6 +50,8 @@ class StableHLOProgram:
         #: Seconds spent in each step of the export: export, walk, expand, functionalize, lower, verify; and
         #: run_decompositions where torch had to decompose the program.
         self.timings: dict[str, float] = dict(timings or {})
+        #: The ops that were expanded, with the seconds that it took to find what they are made of.
+        self.expanded: dict[str, float] = {}
 
     @classmethod
     def _from_exported(
@@ -166,6 +170,22 @@ class StableHLOProgram:
         """Continues the random numbers from where get_rng_state() was called, of this or another program."""
         self._session_that_draws().write_state(_core.GENERATOR_BUFFER, new_state)
 
+    def with_weights(self, weights: Weights) -> StableHLOProgram:
+        """This program with other weights: {name: tensor or array}, or the directory of a saved program, with
+        all weights in it. Names that are not given keep their weights. Nothing is compiled again, and no
+        weight is copied. State of the new program begins anew. Supplies what was exported from fake tensors
+        or saved without weights: program.with_weights(model.state_dict()).
+
+        Dtypes and shapes are those of the export. Buffers that are not persistent, and constants of the
+        program, are supplied by their names too: model.state_dict() | dict(model.named_buffers())."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        made._core_bundle = with_weights(self._core_bundle, weights)
+        made._lock = threading.Lock()
+        made._session, made._like = None, self._session or self._like
+        vars(made).pop("_bundle", None)
+        return made
+
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
         """The bytes that a call of the default function with such arguments needs, as planned by the plugin's
         compiler: `arguments` (including weights and state) and `results`; `aliases`, the part of the
@@ -216,7 +236,8 @@ class StableHLOProgram:
             if self._session is None:
                 from torchere import plugins
 
-                self._session = _core.Session(plugins.client(), self._core_bundle)
+                self._session = _core.Session(plugins.client(), self._core_bundle, like=self._like)
+                self._like = None
             return self._session
 
     def _session_that_draws(self) -> _core.Session:

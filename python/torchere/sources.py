@@ -113,10 +113,23 @@ def separate(
     return pytree.tree_map(own, (args, kwargs))
 
 
+def beside_weights(module: Any, arguments: Any) -> Any:
+    """Example arguments of a module whose weights are all on the meta device, moved there."""
+    import torch
+    import torch.utils._pytree as pytree
+
+    devices = {tensor.device.type for tensor in [*module.parameters(), *module.buffers()]}
+    if devices != {"meta"}:
+        return arguments
+    return pytree.tree_map_only(torch.Tensor, lambda leaf: leaf.to("meta"), arguments)
+
+
 def _memory(tensor: Any) -> Any:
     """The identity of a tensor's memory; a unique object if there is no storage."""
     import torch
 
-    if tensor.layout != torch.strided or tensor.device.type == "meta":
+    from torchere.arrays import is_type_alone
+
+    if tensor.layout != torch.strided or is_type_alone(tensor):
         return id(tensor)
     return tensor.untyped_storage().data_ptr() or id(tensor)

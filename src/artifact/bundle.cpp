@@ -5,9 +5,11 @@
 #include "artifact/signature.h"
 #include "artifact/weight_file.h"
 #include "base/folder.h"
+#include "program/weight_memory.h"
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace torchere::artifact {
@@ -34,8 +36,10 @@ static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
                     "[{}] constant {} is missing: function \"{}\" takes it, and there are {}", input.name,
                     index, function.name, bundle.constants.size());
       TORCHERE_TRY(checkWeight(bundle.constants[index], input, function));
-    } else if (bundle.hasWeights) {
+    } else {
       auto weight = bundle.stateDict.find(input.name);
+      if (weight == bundle.stateDict.end() && !bundle.hasWeights)
+        continue;
       if (weight == bundle.stateDict.end())
         return fail(ErrorCode::NotFound, "[{}] the weight is missing: function \"{}\" takes it", input.name,
                     function.name);
@@ -47,7 +51,7 @@ static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
 
 static bool isSameView(const Weight &left, const Weight &right) {
   return left.dtype == right.dtype && left.shape == right.shape && left.strides == right.strides &&
-         (left.elementCount() == 0 || left.data() == right.data());
+         (left.elementCount() == 0 || placeOf(left) == placeOf(right));
 }
 
 Status addFunction(Bundle &bundle, Function function,
@@ -83,9 +87,9 @@ Result<size_t> findFunction(const Bundle &bundle, std::string_view name) {
 Status verify(const Bundle &bundle) {
   if (bundle.functions.empty())
     return invalidArgument("[bundle] has no functions, expected at least one");
-  if (!bundle.hasWeights && !bundle.stateDict.empty())
-    return invalidArgument("[bundle] has {} weights, expected none: they are said to be left out",
-                           bundle.stateDict.size());
+  auto isThere = [](const auto &entry) { return hasData(entry.second) && entry.second.elementCount() > 0; };
+  if (auto count = std::ranges::count_if(bundle.stateDict, isThere); !bundle.hasWeights && count > 0)
+    return invalidArgument("[bundle] has {} weights, expected none: they are said to be left out", count);
   for (const auto &[name, weight] : bundle.stateDict) {
     TORCHERE_TRY(checkRelativeName(name, "weight"));
     TORCHERE_TRY(verifyWeight(weight, name));

@@ -13,7 +13,7 @@
 // Tied weights (the same view of one storage) are written once: the other names are hard links, so that
 // readers of single files find each, and the manifest says `same_as`, so that loading maps one file for all
 // of them. Where there are no hard links the other names are copies. Other views of a shared storage have
-// their own file.
+// their own file. What was exported without data has no file, and `has_data` in the manifest is false.
 #pragma once
 
 #include "base/error.h"
@@ -43,9 +43,10 @@ struct Function {
 
 struct Bundle {
   std::vector<Function> functions; ///< at least one; the first is the default
+  /// Some may be types alone: withWeights() supplies their data.
   std::unordered_map<std::string, program::Weight> stateDict;
   std::vector<program::Weight> constants; ///< by EntryInput::position
-  /// False if the weights were left out on purpose; the state dict is then empty.
+  /// False if the weights were left out on purpose; none in the state dict has data then.
   bool hasWeights = true;
 };
 

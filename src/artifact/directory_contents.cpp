@@ -27,9 +27,11 @@ std::vector<std::string> namedFiles(const Manifest &manifest) {
     addFunctionFiles(names, function);
   if (manifest.hasWeights)
     for (const WeightEntry &weight : manifest.weights)
-      names.insert(weightName(weight.name));
+      if (weight.hasData)
+        names.insert(weightName(weight.name));
   for (size_t index = 0; index < manifest.constants.size(); ++index)
-    names.insert(constantName(index));
+    if (manifest.constants[index].hasData)
+      names.insert(constantName(index));
   return {names.begin(), names.end()};
 }
 

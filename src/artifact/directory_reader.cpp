@@ -145,6 +145,8 @@ private:
   }
 
   Result<Weight> readListed(const std::string &file, const WeightEntry &entry) const {
+    if (!entry.hasData || (!bundle.hasWeights && file.starts_with(weightFolder)))
+      return weightWithoutData(entry.name, entry.dtype, entry.shape, subject(manifestName));
     TORCHERE_ASSIGN(Weight weight, readArray(file, entry.name, entry.dtype));
     if (weight.shape != entry.shape)
       return fail(ErrorCode::DataLoss, "[{}] wrong shape: got {}, expected {} by {}", subject(file),
@@ -173,9 +175,25 @@ private:
 
   Status readWeights() {
     bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : folder.has(weightFolder));
-    if (!bundle.hasWeights)
-      return {};
-    return manifest ? readListedWeights() : readFoundWeights();
+    if (manifest)
+      return readListedWeights();
+    return bundle.hasWeights ? readFoundWeights() : addTakenWeights();
+  }
+
+  /// The types of weights that are not there, as far as the functions say.
+  Status addTakenWeights() {
+    for (const Function &function : bundle.functions)
+      for (const EntryInput &input : function.entryPoint.inputs) {
+        if (input.source == InputSource::UserInput || input.source == InputSource::Constant)
+          continue;
+        std::vector<int64_t> shape;
+        for (SymInt size : input.type.shape)
+          shape.push_back(size.isConstant() ? size.constant() : -1);
+        TORCHERE_ASSIGN(Weight weight, weightWithoutData(input.name, input.type.dtype, std::move(shape),
+                                                         subject(metaName(function.entryPoint.name))));
+        bundle.stateDict.emplace(input.name, std::move(weight));
+      }
+    return {};
   }
 
   Status readListedWeights() {

@@ -9,6 +9,7 @@
 #include "artifact/weight_file.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "program/weight_memory.h"
 
 #include <algorithm>
 #include <map>
@@ -25,13 +26,14 @@ static std::vector<WeightEntry> listWeights(const Bundle &bundle) {
   std::map<std::string_view, const Weight *> sorted;
   for (const auto &[name, weight] : bundle.stateDict)
     sorted.emplace(name, &weight);
-  using View = std::tuple<const std::byte *, DType, std::vector<int64_t>, std::vector<int64_t>>;
+  using View =
+      std::tuple<std::pair<const void *, int64_t>, DType, std::vector<int64_t>, std::vector<int64_t>>;
   std::map<View, std::string> owners;
   std::vector<WeightEntry> entries;
   for (const auto &[name, weight] : sorted) {
-    WeightEntry entry{std::string(name), weight->dtype, weight->shape, {}};
+    WeightEntry entry{std::string(name), weight->dtype, weight->shape, {}, hasData(*weight)};
     if (weight->elementCount() > 0) {
-      View view(weight->data(), weight->dtype, weight->shape, weight->strides);
+      View view(placeOf(*weight), weight->dtype, weight->shape, weight->strides);
       auto [owner, isFirst] = owners.emplace(std::move(view), entry.name);
       if (!isFirst)
         entry.sameAs = owner->second;
@@ -48,7 +50,7 @@ static Manifest makeManifest(const Bundle &bundle, const SaveOptions &options) {
   manifest.hasWeights = bundle.hasWeights && options.saveWeights;
   manifest.weights = listWeights(bundle);
   for (const Weight &constant : bundle.constants)
-    manifest.constants.push_back({constant.name, constant.dtype, constant.shape, {}});
+    manifest.constants.push_back({constant.name, constant.dtype, constant.shape, {}, hasData(constant)});
   return manifest;
 }
 
@@ -67,7 +69,8 @@ public:
     TORCHERE_TRY(writeFunctions());
     TORCHERE_TRY(makeFolder(constantFolder));
     for (size_t index = 0; index < bundle.constants.size(); ++index)
-      TORCHERE_TRY(writeArray(constantName(index), bundle.constants[index]));
+      if (hasData(bundle.constants[index]))
+        TORCHERE_TRY(writeArray(constantName(index), bundle.constants[index]));
     if (manifest.hasWeights)
       TORCHERE_TRY(writeWeights());
     return options.withDigests ? writeManifest() : Status();
@@ -127,6 +130,8 @@ private:
   Status writeWeights() {
     TORCHERE_TRY(makeFolder(weightFolder));
     for (const WeightEntry &entry : manifest.weights) {
+      if (!entry.hasData)
+        continue;
       std::string name = weightName(entry.name);
       if (entry.name.find('/') != std::string::npos)
         TORCHERE_TRY(makeFolder(fs::path(name).parent_path()));

@@ -15,6 +15,8 @@ static OrderedJson entriesToJson(const std::vector<WeightEntry> &entries) {
         {"name", entry.name}, {"dtype", dtypeInfo(entry.dtype).torchName}, {"shape", entry.shape}};
     if (!entry.sameAs.empty())
       json["same_as"] = entry.sameAs;
+    if (!entry.hasData)
+      json["has_data"] = false;
     list.push_back(std::move(json));
   }
   return list;
@@ -45,6 +47,7 @@ static WeightEntry readEntry(const JsonCursor &json) {
   for (JsonCursor size : json.array("shape"))
     entry.shape.push_back(size.integer());
   entry.sameAs = json.text("same_as", "");
+  entry.hasData = json.boolean("has_data", true);
   return entry;
 }
 
@@ -62,6 +65,8 @@ static std::vector<WeightEntry> readWeights(const JsonCursor &root) {
       const WeightEntry &other = weights[owner->second];
       if (other.dtype != entry.dtype || other.shape != entry.shape)
         json.fail("\"{}\" is the same as \"{}\", but of another dtype or shape", entry.name, entry.sameAs);
+      if (other.hasData != entry.hasData)
+        json.fail("\"{}\" is the same as \"{}\", but only one of them has data", entry.name, entry.sameAs);
     }
     weights.push_back(std::move(entry));
   }

@@ -18,7 +18,8 @@ struct WeightEntry {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  std::string sameAs; ///< an earlier weight that shares the file; empty if the weight has its own
+  std::string sameAs;  ///< an earlier weight that shares the file; empty if the weight has its own
+  bool hasData = true; ///< false for one that was exported without data: it has no file
 };
 
 /// The expected contents of a file of the program.

@@ -5,6 +5,7 @@
 #include "base/npy.h"
 #include "program/entry_point.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace torchere::artifact {
@@ -40,6 +41,18 @@ Status verifyWeight(const Weight &weight, std::string_view subject) {
         "{} elements",
         subject, program::shapeText(weight.shape), weight.storageOffset, available);
   return {};
+}
+
+Result<Weight> weightWithoutData(std::string name, DType dtype, std::vector<int64_t> shape,
+                                 std::string_view subject) {
+  int64_t size = static_cast<int64_t>(byteSize(dtype));
+  for (int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(size, std::max<int64_t>(extent, 1), &size))
+      return fail(ErrorCode::DataLoss, "[{}] wrong shape: got {}, expected one that fits in memory", subject,
+                  program::shapeText(shape));
+  std::vector<int64_t> strides = denseStrides(shape, /*fortranOrder=*/false);
+  auto storage = std::make_shared<const Storage>(Storage{nullptr, nullptr, static_cast<size_t>(size)});
+  return Weight{std::move(name), dtype, std::move(shape), std::move(strides), 0, std::move(storage)};
 }
 
 namespace {

@@ -16,6 +16,10 @@ namespace torchere::artifact {
 /// Checks that every element of the view lies in the weight's storage. `subject` starts the error.
 Status verifyWeight(const program::Weight &weight, std::string_view subject);
 
+/// A weight that is a type alone. An error if its shape has negative sizes or does not fit in memory.
+Result<program::Weight> weightWithoutData(std::string name, DType dtype, std::vector<int64_t> shape,
+                                          std::string_view subject);
+
 /// Writes an npy file in C order. A contiguous view is written directly; other views are gathered piece by
 /// piece. The weight must have passed verifyWeight().
 TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, FileWriter &file);

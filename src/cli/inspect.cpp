@@ -5,6 +5,7 @@
 #include "cli/op_count.h"
 #include "cli/subcommand.h"
 #include "program/entry_point.h"
+#include "program/weight_memory.h"
 
 #include <algorithm>
 #include <map>
@@ -139,24 +140,29 @@ static void describeWeights(const artifact::Bundle &bundle, Report &report) {
   report.json["has_weights"] = bundle.hasWeights;
   report.json["weights"] = OrderedJson::array();
   std::map<std::string, const Weight *> sorted;
-  for (const auto &[name, weight] : bundle.stateDict)
-    sorted.emplace(name, &weight);
+  if (bundle.hasWeights)
+    for (const auto &[name, weight] : bundle.stateDict)
+      sorted.emplace(name, &weight);
   std::vector<std::vector<std::string>> rows;
   std::map<const Storage *, std::string> owners; // tied weights are counted once
   uint64_t total = 0;
   for (const auto &[name, weight] : sorted) {
     uint64_t size = static_cast<uint64_t>(weight->elementCount()) * byteSize(weight->dtype);
     auto [owner, isFirst] = owners.emplace(weight->storage.get(), name);
-    total += isFirst ? size : 0;
+    total += isFirst && hasData(*weight) ? size : 0;
     OrderedJson json = {{"name", name},
                         {"dtype", dtypeInfo(weight->dtype).torchName},
                         {"shape", weight->shape},
                         {"bytes", size}};
     if (!isFirst)
       json["same_as"] = owner->second;
+    if (!hasData(*weight))
+      json["has_data"] = false;
     report.json["weights"].push_back(std::move(json));
     rows.push_back({name, fmt::format("{} {}", dtypeInfo(weight->dtype).torchName, shapeText(weight->shape)),
-                    isFirst ? byteSizeText(size) : "= " + owner->second});
+                    !isFirst           ? "= " + owner->second
+                    : hasData(*weight) ? byteSizeText(size)
+                                       : "no data"});
   }
   report.json["weight_bytes"] = total;
   if (bundle.hasWeights)

@@ -2,9 +2,10 @@
 #include "exporter/signature.h"
 
 #include "exporter/coverage.h"
+#include "program/initial_generator.h"
+#include "program/weight_memory.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -41,21 +42,6 @@ const program::Weight *findWeight(const program::Program &program, const program
   // Non-persistent buffers are stored with the constants.
   auto found = program.constants.find(spec.target);
   return found == program.constants.end() ? nullptr : &found->second;
-}
-
-/// What a program's random numbers start from: the seed 0. All programs share it, so that functions of one
-/// bundle have one generator.
-const program::Weight &initialGenerator() {
-  static std::array<int64_t, 2> state = {0, 0};
-  static const program::Weight weight = {
-      std::string(program::generatorBuffer),
-      DType::I64,
-      {2},
-      {1},
-      0,
-      std::make_shared<const program::Storage>(
-          program::Storage{nullptr, reinterpret_cast<const std::byte *>(state.data()), sizeof(state)})};
-  return weight;
 }
 
 class Planner {
@@ -117,7 +103,7 @@ private:
     std::string name(program::generatorBuffer);
     if (program.stateDict.contains(name) || program.constants.contains(name))
       return invalidArgument("[{}] the name is reserved for the state of the random numbers", name);
-    PlannedInput input{0, {}, &initialGenerator(), false, /*isGenerator=*/true};
+    PlannedInput input{0, {}, &program::initialGenerator(), false, /*isGenerator=*/true};
     input.entry.source = InputSource::Buffer;
     input.entry.name = std::move(name);
     input.entry.type = {DType::I64, {2}};
@@ -176,7 +162,8 @@ private:
       return {};
     }
     auto bytes = input.weight->elementCount() * static_cast<int64_t>(byteSize(input.weight->dtype));
-    input.isInlined = bytes <= options.inlineConstantBytes && !mutated.contains(spec.target);
+    input.isInlined =
+        bytes <= options.inlineConstantBytes && hasData(*input.weight) && !mutated.contains(spec.target);
     return {};
   }
 

@@ -2,6 +2,7 @@
 #include "functionalization/functionalization.h"
 
 #include "functionalization/graph_rewriter.h"
+#include "program/weight_memory.h"
 
 #include <algorithm>
 #include <deque>
@@ -48,12 +49,14 @@ const Weight *findWeight(const Program &program, const InputSpec &input) {
 std::vector<NodeId> findTies(const Program &program) {
   std::vector<NodeId> ties(program.inputs.size());
   std::iota(ties.begin(), ties.end(), 0);
-  std::map<std::tuple<const std::byte *, DType, std::vector<int64_t>, std::vector<int64_t>>, NodeId> first;
+  using View =
+      std::tuple<std::pair<const void *, int64_t>, DType, std::vector<int64_t>, std::vector<int64_t>>;
+  std::map<View, NodeId> first;
   for (bool wantsState : {true, false})
     for (NodeId i = 0; i < ties.size(); ++i) {
       const Weight *weight = findWeight(program, program.inputs[i]);
       if (isState(program.inputs[i]) == wantsState && weight && weight->elementCount() > 0)
-        ties[i] = first.try_emplace({weight->data(), weight->dtype, weight->shape, weight->strides}, i)
+        ties[i] = first.try_emplace({placeOf(*weight), weight->dtype, weight->shape, weight->strides}, i)
                       .first->second;
     }
   return ties;
@@ -113,9 +116,9 @@ private:
     if (byStorage.empty())
       for (NodeId i = 0; i < program.inputs.size(); ++i)
         if (const Weight *other = findWeight(program, program.inputs[i]); other && other->elementCount() > 0)
-          byStorage[other->storage->data].push_back(i);
+          byStorage[memoryOf(*other->storage)].push_back(i);
     auto [begin, end] = extentOf(*weight);
-    for (NodeId i : byStorage[weight->storage->data]) {
+    for (NodeId i : byStorage[memoryOf(*weight->storage)]) {
       auto [otherBegin, otherEnd] = extentOf(*findWeight(program, program.inputs[i]));
       if (ties[i] != ties[writtenInput] && begin < otherEnd && otherBegin < end)
         return fail(
@@ -155,7 +158,7 @@ private:
   std::deque<GraphRewriter> rewriters; ///< of the main graph, then of the subgraphs
   std::vector<OutputSpec> mutations;
   std::vector<NodeId> written; ///< constants
-  std::unordered_map<const std::byte *, std::vector<NodeId>> byStorage;
+  std::unordered_map<const void *, std::vector<NodeId>> byStorage;
 };
 
 Status verifyFunctional(const Program &program) {

@@ -242,7 +242,8 @@ std::optional<std::pair<int64_t, int64_t>> GraphRewriter::partOf(const ListValue
 /// Parts of known places are slices, which are taken one by one.
 ViewStep GraphRewriter::elementStep(const ListValue &list, size_t index) {
   const std::string &op = list.op->name;
-  bool isSplit = op == "aten.split.Tensor" || op == "aten.split_with_sizes.default";
+  bool isSplit = op == "aten.split.Tensor" || op == "aten.split_with_sizes.default" ||
+                 op == "aten.tensor_split.sections";
   size_t place = isSplit ? 2 : 1;
   const Argument *given = list.arguments.size() > place ? &list.arguments[place] : nullptr;
   const auto *dim = given ? given->as<int64_t>() : nullptr;

@@ -26,6 +26,8 @@ Inverse inverseOf(std::string_view op) {
       {"aten.expand.default", Inverse::Reshape}, // an expand that repeats elements overlaps: ByIndex
       {"aten.permute.default", Inverse::Permute},
       {"aten.transpose.int", Inverse::Same},
+      {"aten.swapaxes.default", Inverse::Same},
+      {"aten.swapdims.default", Inverse::Same},
       {"aten.t.default", Inverse::Same},
       {"aten._conj.default", Inverse::Same},
       {"aten.conj.default", Inverse::Same},

@@ -2,6 +2,7 @@
 #include "session/callable.h"
 
 #include "artifact/function_module.h"
+#include "artifact/weight_data.h"
 #include "base/log.h"
 #include "runtime/machine_identity.h"
 #include "vhlo/portable_artifact.h"
@@ -16,6 +17,14 @@ using program::EntryOutput;
 using program::InputSource;
 using program::OutputDestination;
 
+static Result<const program::Weight *> findState(const std::string &name, const artifact::Bundle &bundle) {
+  auto found = bundle.stateDict.find(name);
+  if (found == bundle.stateDict.end())
+    return fail(ErrorCode::NotFound, "[{}] no such weight in the program", name);
+  TORCHERE_TRY(artifact::checkHasData(found->second, name));
+  return &found->second;
+}
+
 static Result<const program::Weight *> findWeight(const EntryInput &input, const artifact::Bundle &bundle) {
   if (input.source == InputSource::Constant) {
     auto index = static_cast<size_t>(input.position);
@@ -23,12 +32,10 @@ static Result<const program::Weight *> findWeight(const EntryInput &input, const
       return fail(ErrorCode::NotFound,
                   "[{}] no such constant in the program: got index {}, expected less than {}", input.name,
                   input.position, bundle.constants.size());
+    TORCHERE_TRY(artifact::checkHasData(bundle.constants[index], bundle.constants[index].name));
     return &bundle.constants[index];
   }
-  auto found = bundle.stateDict.find(input.name);
-  if (found == bundle.stateDict.end())
-    return fail(ErrorCode::NotFound, "[{}] no such weight in the program", input.name);
-  return &found->second;
+  return findState(input.name, bundle);
 }
 
 Result<std::unique_ptr<Callable>> Callable::create(const artifact::Function &function,
@@ -59,11 +66,9 @@ Status Callable::findSources(const artifact::Bundle &bundle, WeightStore &weight
   for (const EntryOutput &output : entryPoint().outputs) {
     if (output.destination != OutputDestination::Buffer && output.destination != OutputDestination::Parameter)
       continue;
-    auto found = bundle.stateDict.find(output.target);
-    if (found == bundle.stateDict.end())
-      return fail(ErrorCode::NotFound, "[{}] no such weight in the program", output.target);
+    TORCHERE_ASSIGN(const program::Weight *weight, findState(output.target, bundle));
     stateUpdates.push_back({static_cast<size_t>(&output - entryPoint().outputs.data()),
-                            &weights.add(output.target, found->second), std::nullopt});
+                            &weights.add(output.target, *weight), std::nullopt});
   }
   return {};
 }
@@ -99,6 +104,14 @@ void Callable::findStateReads() {
   for (size_t i = 0; i < argumentSources.size(); ++i)
     if (argumentSources[i].slot && argumentSources[i].slot->isState)
       stateReads.push_back(i);
+}
+
+void Callable::continueFrom(Callable &other) {
+  programDigest = other.programDigest;
+  inherited = other.executables.all();
+  inherited.insert(inherited.end(), other.inherited.begin(), other.inherited.end());
+  std::lock_guard lock(other.moduleMutex);
+  module = other.module;
 }
 
 std::vector<std::shared_ptr<const runtime::ArrayType>>
@@ -169,13 +182,13 @@ static std::string printed(const stablehlo::SharedModule &shared) {
 /// Identifies the result of programFor() without producing it: the digest covers the program, how it is
 /// prepared, and the build of the code that prepares it.
 std::string Callable::identity(const passes::Target &target) {
-  std::call_once(digestOnce, [&] {
+  std::call_once(programDigest->once, [&] {
     static const char inThisLibrary = 0;
-    programDigest.addField(runtime::libraryIdentity(&inThisLibrary));
-    programDigest.addField(function.module ? printed(*function.module) : function.text);
-    programDigest.addField(function.bytecode);
+    programDigest->value.addField(runtime::libraryIdentity(&inThisLibrary));
+    programDigest->value.addField(function.module ? printed(*function.module) : function.text);
+    programDigest->value.addField(function.bytecode);
   });
-  Digest digest = programDigest;
+  Digest digest = programDigest->value;
   digest.addField(target.version ? target.version->text() : "text").addField(target.traits.text());
   digest.addField(uint64_t{target.donations.size()});
   for (const passes::Donation &donation : target.donations)

@@ -46,6 +46,9 @@ public:
   const std::vector<size_t> &stateArguments() const { return stateReads; }
   /// Fills stateArguments(), once all callables of the session exist.
   void findStateReads();
+  /// The same function with other weights: what is known of its program, and the executables, which stay in
+  /// use for the client to find.
+  void continueFrom(Callable &other);
   /// The executable for sizes that the signature returned; an existing one is found without a lock. Otherwise
   /// the sizes are checked, weights made resident, and, unless the client finds an executable for this
   /// combination, the module is refined and compiled. One thread does this; callers with the same sizes wait
@@ -85,8 +88,13 @@ private:
   SingleFlight<Sizes, std::shared_ptr<const Specialization>> preparations; ///< its lock also guards put()
   std::atomic<int64_t> callCount = 0, refinementCount = 0, preparationCount = 0;
 
-  std::once_flag digestOnce;
-  Digest programDigest; ///< of what all specializations have in common
+  /// Of what all specializations have in common.
+  struct ProgramDigest {
+    std::once_flag once;
+    Digest value;
+  };
+  std::shared_ptr<ProgramDigest> programDigest = std::make_shared<ProgramDigest>();
+  std::vector<std::shared_ptr<const Specialization>> inherited; ///< only kept in use
 
   // One thread at a time uses the module and anything built from it, because they share an MLIR context.
   // Refining and writing take milliseconds; the plugin compiles without this lock.

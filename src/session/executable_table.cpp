@@ -49,6 +49,18 @@ std::shared_ptr<const Specialization> ExecutableTable::find(const Sizes &sizes) 
   return nullptr;
 }
 
+std::vector<std::shared_ptr<const Specialization>> ExecutableTable::all() {
+  std::vector<std::shared_ptr<const Specialization>> found;
+  if (only.load(std::memory_order_acquire)) // set once, and after its owner
+    found.push_back(onlyOwner);
+  for (size_t i = 0; i < executableLimit; ++i) {
+    if (entries[i].readers.fetch_add(1, std::memory_order_acquire) >= 0 && entries[i].specialization)
+      found.push_back(entries[i].specialization);
+    entries[i].readers.fetch_sub(1, std::memory_order_release);
+  }
+  return found;
+}
+
 ExecutableTable::Entry &ExecutableTable::entryFor(uint64_t hash) {
   for (size_t i = 0; i < executableLimit; ++i) {
     Entry &entry = entries[(hash + i) % executableLimit];

@@ -37,6 +37,8 @@ public:
   /// make room. One thread at a time.
   std::shared_ptr<const Specialization> put(const Sizes &sizes,
                                             std::shared_ptr<const Specialization> specialization);
+  /// Those in the table, without those that are being written.
+  std::vector<std::shared_ptr<const Specialization>> all();
 
 private:
   struct alignas(64) Entry {

@@ -1,6 +1,7 @@
 // Session: calls, state, and results.
 #include "session/session.h"
 
+#include "artifact/weight_data.h"
 #include "session/callable.h"
 #include "session/weight_store.h"
 
@@ -32,10 +33,11 @@ Session::~Session() = default;
 
 Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<runtime::Client> client,
                                                  std::shared_ptr<const artifact::Bundle> bundle,
-                                                 std::optional<int> deviceId) {
+                                                 std::optional<int> deviceId, Session *like) {
   if (!bundle->hasWeights)
     return fail(ErrorCode::FailedPrecondition,
-                "[session] the program was saved without its weights: it cannot be called");
+                "[session] the program was saved without its weights: it cannot be called before "
+                "program.with_weights(...)");
   TORCHERE_TRY(client->checkProcess());
   std::shared_ptr<Session> session(new Session(std::move(client), std::move(bundle)));
   session->deviceId = deviceId;
@@ -49,7 +51,15 @@ Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<runtime::Client
   }
   for (auto &callable : session->callables)
     callable->findStateReads();
+  if (like && like->client == session->client && like->device == session->device)
+    session->continueFrom(*like);
   return session;
+}
+
+void Session::continueFrom(Session &other) {
+  for (size_t i = 0; i < std::min(callables.size(), other.callables.size()); ++i)
+    callables[i]->continueFrom(*other.callables[i]);
+  weights->shareValues(*other.weights);
 }
 
 const program::EntryPoint &Session::entryPoint(size_t function) const {
@@ -283,6 +293,7 @@ Result<runtime::HostArray> Session::readWeight(std::string_view name) {
   if (found == bundle->stateDict.end())
     return fail(ErrorCode::NotFound, "[{}] no such weight in the program", name);
   const program::Weight &weight = found->second;
+  TORCHERE_TRY(artifact::checkHasData(weight, name));
   return denseArray({weight.data(), weight.dtype, weight.shape, weight.strides, "cpu", weight.storage});
 }
 

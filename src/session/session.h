@@ -63,12 +63,14 @@ struct CallCounts {
 class TORCHERE_EXPORT Session {
 public:
   /// Compiles nothing and puts no weight on the device before the first call that needs it. `device` is the
-  /// id of one of the client's devices; the default is the first. Errors: FailedPrecondition for a bundle
-  /// without weights, NotFound and InvalidArgument for weights that are missing or do not fit the entry
-  /// points.
+  /// id of one of the client's devices; the default is the first. `like` is a session of the same functions
+  /// with other weights: its executables are used again, and what it has on the device, if it is on the same
+  /// one. Errors: FailedPrecondition for weights without data, NotFound and InvalidArgument for weights that
+  /// are missing or do not fit the entry points.
   static Result<std::shared_ptr<Session>> create(std::shared_ptr<runtime::Client> client,
                                                  std::shared_ptr<const artifact::Bundle> bundle,
-                                                 std::optional<int> device = std::nullopt);
+                                                 std::optional<int> device = std::nullopt,
+                                                 Session *like = nullptr);
   ~Session();
 
   size_t functionCount() const { return callables.size(); }
@@ -114,6 +116,7 @@ public:
 private:
   struct Arguments;
   Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const artifact::Bundle> bundle);
+  void continueFrom(Session &other);
   Status gather(const Callable &callable, const Specialization &specialization, Arguments &arguments) const;
   Status addInput(const program::EntryInput &input, const Input &value,
                   const std::shared_ptr<const runtime::ArrayType> &type, Arguments &arguments) const;

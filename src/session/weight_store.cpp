@@ -24,6 +24,17 @@ WeightSlot *WeightStore::find(std::string_view name) const {
   return found == names.end() ? nullptr : found->second;
 }
 
+void WeightStore::shareValues(WeightStore &other) {
+  std::scoped_lock lock(mutex, other.mutex);
+  for (auto &[view, slot] : views) {
+    auto found = other.views.find(view);
+    // Other storages may have had the same address at another time.
+    if (found != other.views.end() && found->second->weight->storage == slot->weight->storage &&
+        !found->second->isState && !slot->isState)
+      slot->value = found->second->value;
+  }
+}
+
 Error WeightStore::lost(const std::string &name, const Error &failure) {
   return {ErrorCode::FailedPrecondition,
           fmt::format("[{}] its value was lost in a call that failed ({}): load the program again, or set it",

@@ -72,6 +72,8 @@ public:
   WeightSlot &addConstant(const std::string &name, const program::Weight &weight);
   /// The slot of a name that was added; null if there is none.
   WeightSlot *find(std::string_view name) const;
+  /// Takes over the values of weights that are the other store's too. State has its own.
+  void shareValues(WeightStore &other);
   /// Puts the weight on the device unless it is there already. FailedPrecondition if the slot is lost.
   Status makeResident(WeightSlot &slot);
   /// Guards the state slots, and whether any slot is resident.

@@ -85,6 +85,20 @@ def test_says_that_weights_were_left_out(torchere, counter, tmp_path):
     assert out.endswith("saved without weights\n")
 
 
+def test_says_what_has_no_data(torchere, tmp_path):
+    with torch.device("meta"):
+        model = torch.nn.Linear(3, 2)
+    program = package.export(model, torch.ones(1, 3)).with_weights({"bias": torch.zeros(2)})
+    program.save(tmp_path / "half")
+    code, out, _ = torchere("inspect", tmp_path / "half")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[-3:]] == [
+        ["2", "weights,", "8", "bytes"],
+        ["bias", "float32", "(2,)", "8", "bytes"],
+        ["weight", "float32", "(2,", "3)", "no", "data"],
+    ]
+
+
 def test_says_what_is_broken(torchere, affine):
     (affine / "functions/forward.meta").write_text('{"name": "forw')
     code, _, error = torchere("inspect", affine)

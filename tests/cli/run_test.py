@@ -153,7 +153,10 @@ def test_a_program_without_its_weights_is_not_run(failure, affine, x):
     (affine / "data/weight").unlink()
     (affine / "data").rmdir()
     message = failure(affine, "--input", x[1])
-    assert message == "[session] the program was saved without its weights: it cannot be called"
+    assert message == (
+        "[session] the program was saved without its weights: it cannot be called before "
+        "program.with_weights(...)"
+    )
 
 
 def test_state_ints_and_raw_bytes(run, tmp_path):

@@ -123,6 +123,33 @@ def parts(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 5, 4), 3, 1), {}, None
 
 
+def places(dtype: torch.dtype) -> Iterator[Call]:
+    """Indices that descend, count from the end, lie outside, and are none."""
+    yield (drawn(dtype, 5, 4), [3, 1, 4]), {}, None
+    yield (drawn(dtype, 4, 5), [-2, 9, -7], 1), {}, None
+    yield (drawn(dtype, 4, 5), [], -1), {}, None
+    yield (drawn(dtype, 0, 5), [0, 1]), {}, None
+
+
+def neighbours(dtype: torch.dtype) -> Iterator[Call]:
+    """More differences than elements, none, and other elements before and after."""
+    yield (drawn(dtype, 3, 4), 5), {}, None
+    yield (drawn(dtype, 3, 4), 0), {}, None
+    yield (drawn(dtype, 3, 0),), {}, None
+    yield (drawn(dtype, 1),), {}, None
+    yield (drawn(dtype, 3, 4), 2, 0, drawn(dtype, 2, 4), drawn(dtype, 1, 4)), {}, None
+
+
+def around(dtype: torch.dtype) -> Iterator[Call]:
+    """Each mode, with amounts that cut on one side or both."""
+    for mode in ("constant", "reflect", "replicate", "circular"):
+        yield (drawn(dtype, 2, 3, 5), [2, 1], mode), {}, None
+        yield (drawn(dtype, 2, 3, 5), [2, -1], mode), {}, None
+        yield (drawn(dtype, 2, 3, 4, 5), [-1, 3, 2, -2], mode), {}, None
+    yield (drawn(dtype, 2, 3), [1, 1, 0, 2]), {"value": 1}, None
+    yield (drawn(dtype, 2, 3), [1, 0]), {"value": float("-inf")}, None
+
+
 def slices(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 5, 4), 0, 1, 4, 2), {}, None
     yield (drawn(dtype, 5, 4), -1, -3), {}, None
@@ -170,6 +197,9 @@ CREATION: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "view_copy.default": view_copies,
     "narrow_copy.default": narrowed,
     "split_copy.Tensor": parts,
+    "tensor_split.indices": places,
+    "diff.default": neighbours,
+    "pad.default": around,
     "slice_copy.Tensor": slices,
     "select_copy.int": selections,
     "unbind_copy.int": unbound,

@@ -98,8 +98,10 @@ def test_a_weight_without_plain_memory(weight, kind):
         def __init__(self):
             super().__init__()
             self.register_buffer("weight", weight)
+            self.register_buffer("other", torch.ones(3))
 
         def forward(self, x):
+            x = x + self.other
             return self.weight.to_dense() + x if self.weight.is_sparse else self.weight + x
 
     with pytest.raises(

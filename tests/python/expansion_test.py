@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 
 import pytest
@@ -12,7 +13,7 @@ from torch.export import Dim, export
 import torchere
 from torchere import _core
 from torchere.capture import capture
-from torchere.errors import CaptureError, UnimplementedError
+from torchere.errors import CaptureError, InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.exporting import lowered_ops
 
@@ -44,6 +45,36 @@ class Net(nn.Module):
         self.count.add_(1)
         y = self.norm(self.linear(x)).relu_()
         return torch.einsum("bij,bkj->bik", y, y) + self.count
+
+
+def test_ops_that_were_expanded_are_told():
+    program = torchere.export(export(Net(), (torch.randn(2, 3, 4),)))
+    assert list(program.expanded) == ["aten.einsum.default"]
+    assert sum(program.expanded.values()) == pytest.approx(program.timings["expand"])
+    assert program.expanded["aten.einsum.default"] > 0
+    assert torchere.export(nn.ReLU(), torch.ones(3)).expanded == {}
+
+
+def test_nothing_is_collected_meanwhile(monkeypatch):
+    exported, enabled = export(Net(), (torch.randn(2, 3, 4),)), []
+    export_program = _core.export_program
+    monkeypatch.setattr(
+        _core,
+        "export_program",
+        lambda *args, **kw: enabled.append(gc.isenabled()) or export_program(*args, **kw),
+    )
+    torchere.export(exported)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        torchere.export(exported)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert enabled == [False, False]
+    with pytest.raises(InvalidArgumentError):
+        torchere.export(nn.Linear(2, 2), torch.ones(2), composites={"linear"})
+    assert gc.isenabled()
 
 
 def test_ops_with_a_lowering_stay_whole():

@@ -3,6 +3,7 @@
 
 #include "session/session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
@@ -35,6 +36,16 @@ TEST(ExecutableTable, OneWithoutSizesStays) {
   EXPECT_EQ(table.put({}, only), nullptr);
   EXPECT_EQ(table.find({}), only);
   EXPECT_EQ(only.use_count(), 2); // found without being counted
+}
+
+TEST(ExecutableTable, ListsWhatItHas) {
+  ExecutableTable table;
+  EXPECT_TRUE(table.all().empty());
+  std::vector<std::shared_ptr<const Specialization>> put = {make({}), make({2}), make({3})};
+  for (const auto &specialization : put)
+    table.put(specialization->argumentTypes[0]->shape, specialization);
+  auto all = table.all();
+  EXPECT_TRUE(std::is_permutation(all.begin(), all.end(), put.begin(), put.end()));
 }
 
 TEST(ExecutableTable, TheOneNotUsedForLongestGoes) {

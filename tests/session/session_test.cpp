@@ -421,7 +421,8 @@ TEST_F(SessionTest, RefusesWeightsThatDoNotFit) {
   contents = makeLinear();
   contents.hasWeights = false;
   expectCreateError(contents, ErrorCode::FailedPrecondition,
-                    "[session] the program was saved without its weights: it cannot be called");
+                    "[session] the program was saved without its weights: it cannot be called before "
+                    "program.with_weights(...)");
   contents = makeCounter();
   contents.functions[0].entryPoint.outputs[0].target = "nothing";
   expectCreateError(contents, ErrorCode::NotFound, "[nothing] no such weight in the program");

@@ -1,4 +1,4 @@
-// Padding by the elements at hand, mirrored or repeated, and the gradients of it.
+// Padding by a number or by the elements at hand, mirrored or repeated, and the gradients of that.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -14,10 +14,10 @@ struct Amounts {
   Dim low, high;
 };
 
-/// `padding` counts from the last dimension: (left, right, top, bottom, ...).
+/// Padding counts from the last dimension: (left, right, top, bottom, ...).
 std::vector<Amounts> amountsOf(const Args &args, int64_t rank) {
   std::vector<Amounts> amounts;
-  Dims padding = args.dims("padding");
+  Dims padding = args.dims(args.has("padding") ? "padding" : "pad");
   for (size_t i = 0; i + 1 < padding.size(); i += 2)
     amounts.push_back({rank - 1 - static_cast<int64_t>(i / 2), padding[i], padding[i + 1]});
   return amounts;
@@ -58,19 +58,57 @@ mlir::Value repetition(Context &cx, mlir::Value value, int64_t axis, Dim count, 
   return cx.broadcastTo(outermost(cx, value, axis, isLow), shape);
 }
 
-template <Border border> mlir::Value padded(Context &cx, const Args &args) {
+/// The borders are made of the value as it was, or of what is left of it.
+template <Border border, bool isOfWhole = true> mlir::Value padded(Context &cx, const Args &args) {
   mlir::Value value = args.tensor("self");
   for (const Amounts &amounts : amountsOf(args, Context::rank(value))) {
     Values parts;
     Dim low = cx.maximum(amounts.low, 0), high = cx.maximum(amounts.high, 0);
+    mlir::Value left = cut(cx, value, amounts), source = isOfWhole ? value : left;
     if (!low.is(0))
-      parts.push_back(border(cx, value, amounts.axis, low, true));
-    parts.push_back(cut(cx, value, amounts));
+      parts.push_back(border(cx, source, amounts.axis, low, true));
+    parts.push_back(left);
     if (!high.is(0))
-      parts.push_back(border(cx, value, amounts.axis, high, false));
+      parts.push_back(border(cx, source, amounts.axis, high, false));
     value = cx.concatenate(parts, amounts.axis);
   }
   return cx.reshape(value, cx.resultType().shape);
+}
+
+/// The elements at the other end.
+mlir::Value otherEnd(Context &cx, mlir::Value value, int64_t axis, Dim count, bool isLow) {
+  Dim size = cx.size(value, axis);
+  return cx.sliceAxis(value, axis, isLow ? cx.subtract(size, count) : Dim(0), isLow ? size : count);
+}
+
+mlir::Value paddedWith(Context &cx, const Args &args, mlir::Value value, mlir::Value padding) {
+  size_t rank = Context::rank(value);
+  Dims low(rank, Dim(0)), high(rank, Dim(0));
+  for (const Amounts &amounts : amountsOf(args, static_cast<int64_t>(rank))) {
+    low[amounts.axis] = amounts.low;
+    high[amounts.axis] = amounts.high;
+  }
+  return cx.pad(value, padding, low, high, Integers(rank, 0));
+}
+
+Result<mlir::Value> padByMode(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  std::string mode = args.string("mode");
+  if (mode == "constant")
+    return paddedWith(cx, args, self,
+                      cx.constant(args.optionalFloating("value").value_or(0), Context::dtype(self)));
+  if (mode == "reflect")
+    return padded<mirrorImage>(cx, args);
+  if (mode == "replicate")
+    return padded<repetition>(cx, args);
+  if (mode != "circular")
+    return cx.invalid("unknown mode: got '{}', expected constant, reflect, replicate or circular", mode);
+  return padded<otherEnd, /*isOfWhole=*/false>(cx, args);
+}
+
+mlir::Value padByNumber(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  return paddedWith(cx, args, self, numberOperand(cx, args, "value", Context::dtype(self)));
 }
 
 /// Zeros around a value along an axis; negative amounts cut.
@@ -124,6 +162,9 @@ template <BorderGradient give> mlir::Value paddedBackward(Context &cx, const Arg
 } // namespace
 
 void addPadding(OpTable &table) {
+  table.add("aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+            padByMode);
+  table.add("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", padByNumber);
   for (int rank = 1; rank <= 3; ++rank) {
     std::string amounts = fmt::format("SymInt[{}] padding", 2 * rank);
     auto add = [&](std::string_view kind, auto forward, auto backward) {

@@ -1,4 +1,4 @@
-// Ops that reshape, move, pad and join elements without computing with them.
+// Ops that reshape, move and join elements without computing with them.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -32,8 +32,9 @@ Result<mlir::Value> permute(Context &cx, const Args &args) {
 Result<mlir::Value> transposeTwo(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   int64_t rank = Context::rank(self);
-  TORCHERE_ASSIGN(int64_t first, cx.axis(args.integer("dim0"), rank));
-  TORCHERE_ASSIGN(int64_t second, cx.axis(args.integer("dim1"), rank));
+  bool isOfAxes = args.has("axis0");
+  TORCHERE_ASSIGN(int64_t first, cx.axis(args.integer(isOfAxes ? "axis0" : "dim0"), rank));
+  TORCHERE_ASSIGN(int64_t second, cx.axis(args.integer(isOfAxes ? "axis1" : "dim1"), rank));
   if (rank == 0)
     return self;
   Integers permutation(rank);
@@ -90,20 +91,6 @@ Result<mlir::Value> flip(Context &cx, const Args &args) {
       cx.shape(self));
 }
 
-/// `pad` counts from the last dimension: (left, right, top, bottom, ...); negative values crop.
-mlir::Value constantPad(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self");
-  Dims amounts = args.dims("pad");
-  int64_t rank = Context::rank(self);
-  Dims low(rank, Dim(0));
-  Dims high(rank, Dim(0));
-  for (size_t i = 0; i + 1 < amounts.size(); i += 2) {
-    low[rank - 1 - i / 2] = amounts[i];
-    high[rank - 1 - i / 2] = amounts[i + 1];
-  }
-  return cx.pad(self, numberOperand(cx, args, "value", Context::dtype(self)), low, high, Integers(rank, 0));
-}
-
 } // namespace
 
 void addShape(OpTable &table) {
@@ -122,11 +109,12 @@ void addShape(OpTable &table) {
   table.add("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute);
   table.add("aten::permute_copy(Tensor self, int[] dims) -> Tensor", permute);
   table.add("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transposeTwo);
+  table.add("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", transposeTwo);
+  table.add("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transposeTwo);
   table.add("aten::t(Tensor(a) self) -> Tensor(a)", transposeMatrix);
   table.add("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", concatenate);
   table.add("aten::stack(Tensor[] tensors, int dim=0) -> Tensor", stack);
   table.add("aten::flip(Tensor self, int[] dims) -> Tensor", flip);
-  table.add("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", constantPad);
 }
 
 } // namespace torchere::lowering

@@ -1,4 +1,4 @@
-// Ops that take parts of one dimension, and ops that replace such parts.
+// Ops that take parts of one dimension, ops that replace such parts, and differences of parts.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -135,6 +135,42 @@ Result<Values> split(Context &cx, const Args &args) {
   return parts;
 }
 
+/// Splits one axis before each of the indices, which need not ascend.
+Result<Values> splitBefore(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
+  Dim size = cx.size(self, axis), start = 0;
+  Dims limits = args.dims("indices");
+  limits.push_back(size);
+  Values parts;
+  for (size_t i = 0; i < limits.size(); ++i) {
+    Dim limit = clampIndex(cx, limits[i], size);
+    mlir::Value part = cx.sliceAxis(self, axis, start, cx.maximum(start, limit));
+    parts.push_back(cx.reshape(part, cx.resultType(i).shape));
+    start = limit;
+  }
+  return parts;
+}
+
+/// Differences of neighbours along an axis, n times; of bools, whether they differ.
+Result<mlir::Value> difference(Context &cx, const Args &args) {
+  const TensorType &type = cx.resultType();
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), static_cast<int64_t>(type.shape.size())));
+  Values pieces;
+  for (std::string_view name : {"prepend", "self", "append"})
+    if (std::optional<mlir::Value> piece = args.optionalTensor(name))
+      pieces.push_back(cx.convert(*piece, type.dtype));
+  mlir::Value value = pieces.size() == 1 ? pieces.front() : cx.concatenate(pieces, axis);
+  for (int64_t i = 0; i < args.integer("n"); ++i) {
+    Dim size = cx.size(value, axis); // may be 0
+    Values pair = {cx.sliceAxis(value, axis, cx.minimum(size, 1), size),
+                   cx.sliceAxis(value, axis, 0, cx.maximum(cx.subtract(size, 1), 0))};
+    value = type.dtype == DType::Bool ? cx.elementwise<stablehlo::XorOp>(pair)
+                                      : cx.elementwise<stablehlo::SubtractOp>(pair);
+  }
+  return cx.reshape(value, type.shape);
+}
+
 Result<Values> unbind(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
@@ -167,6 +203,13 @@ void addSlice(OpTable &table) {
   table.add("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", split);
   table.add("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
             split);
+  table.add("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+            split);
+  table.add("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
+            splitBefore);
+  table.add(
+      "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+      difference);
   table.add("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind);
 }
 

@@ -1,0 +1,31 @@
+"""Weights supplied to a program after its export: those of fake tensors, or others by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from torchere import _core
+from torchere.errors import InvalidArgumentError
+
+#: name -> tensor or array; or the directory of a saved program.
+Weights = Mapping[str, Any] | str | os.PathLike[str]
+
+
+def with_weights(bundle: _core.Bundle, weights: Weights) -> _core.Bundle:
+    """The bundle with this data for the weights of these names; the others stay."""
+    if isinstance(weights, (str, os.PathLike)):
+        loaded = _core.load_bundle(os.fspath(weights))
+        if not loaded.weight_names:
+            raise InvalidArgumentError(f"[{os.fspath(weights)}] was saved without weights: expected some")
+        return bundle.with_weights(loaded)
+    if not isinstance(weights, Mapping):
+        raise InvalidArgumentError(
+            f"[with_weights] no weights: got a {type(weights).__name__}, expected a dict of tensors or the "
+            "directory of a saved program"
+        )
+    for name in weights:
+        if not isinstance(name, str):
+            raise InvalidArgumentError(f"[with_weights] a weight's name: got {name!r}, expected a string")
+    return bundle.with_weights(dict(weights))
