@@ -7,8 +7,8 @@
 # a program that does not go through libtorchere.so.
 #
 # torchere_families(TABLE OpTable TEMPLATE file.cpp.in SOURCES variable): for the files of ops/, each of which defines
-# add<File>(OpTable &), writes a source from the template that declares (@declarations@) and makes (@calls@) these
-# calls. The variable gets all sources.
+# add<File>(OpTable &), writes a source from the template that declares these (@declarations@) and calls each
+# (@calls@), or lists each with its file's name (@entries@). The variable gets all sources.
 
 add_library(torchere_options INTERFACE)
 target_compile_options(torchere_options INTERFACE -Wall -Wextra -Werror)
@@ -78,6 +78,7 @@ function(torchere_families)
   file(GLOB families CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ops/*.cpp)
   set(declarations "")
   set(calls "")
+  set(entries "")
   foreach(family IN LISTS families)
     get_filename_component(stem ${family} NAME_WE)
     string(REGEX MATCHALL "[a-z0-9]+" words ${stem})
@@ -90,6 +91,7 @@ function(torchere_families)
     endforeach()
     string(APPEND declarations "void ${function}(${arg_TABLE} &table);\n")
     string(APPEND calls "  ${function}(table);\n")
+    string(APPEND entries "    {\"${stem}\", &${function}},\n")
   endforeach()
   string(REGEX REPLACE "\\.in$" "" source ${arg_TEMPLATE})
   configure_file(${arg_TEMPLATE} ${CMAKE_CURRENT_BINARY_DIR}/${source} @ONLY)

@@ -30,6 +30,13 @@ static std::vector<std::pair<std::string, std::string>> operators() {
   return rows;
 }
 
+static std::map<std::string, std::string> operatorFamilies() {
+  std::map<std::string, std::string> families;
+  for (const Operator &row : listOperators())
+    families.emplace(row.name, row.family);
+  return families;
+}
+
 void bindExporter(nb::module_ &module) {
   nb::class_<Exported>(module, "Exported", "A lowered program: its module, entry point and weights.")
       .def(
@@ -53,6 +60,8 @@ void bindExporter(nb::module_ &module) {
              nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = false,
              "Lowers a captured program. Raises one error that lists every op without a lowering.");
   module.def("operators", &operators, "(name, schema) of every op that has a lowering, sorted by name.");
+  module.def("operator_families", &operatorFamilies,
+             "By the names of ops that have a lowering, its file in src/lowering/ops, without \".cpp\".");
 }
 
 } // namespace torchere::bindings

@@ -246,6 +246,11 @@ def export_program(program: Program, name: str = 'forward', inline_constant_byte
 def operators() -> list[tuple[str, str]]:
     """(name, schema) of every op that has a lowering, sorted by name."""
 
+def operator_families() -> dict[str, str]:
+    """
+    By the names of ops that have a lowering, its file in src/lowering/ops, without ".cpp".
+    """
+
 class Weight:
     """A named tensor: a strided view of a storage."""
 

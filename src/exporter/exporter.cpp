@@ -4,6 +4,7 @@
 #include "exporter/composite.h"
 #include "exporter/coverage.h"
 #include "exporter/function_builder.h"
+#include "lowering/op_families.h"
 #include "passes/chlo/legalization.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
@@ -64,8 +65,9 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
 
 std::vector<Operator> listOperators() {
   std::vector<Operator> operators;
+  std::map<std::string, std::string> families = lowering::familiesOfRows();
   for (const auto &[name, row] : lowering::OpTable::instance().rows())
-    operators.push_back({name, row.schema.source});
+    operators.push_back({name, row.schema.source, families[name]});
   return operators;
 }
 

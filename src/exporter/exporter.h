@@ -55,6 +55,7 @@ TORCHERE_EXPORT Result<Exported> exportProgram(const program::Program &program, 
 struct Operator {
   std::string name;   ///< "aten.add.Tensor"
   std::string schema; ///< "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+  std::string family; ///< its file in src/lowering/ops, without ".cpp": "binary"
 };
 
 /// Every op that has a lowering, sorted by name.

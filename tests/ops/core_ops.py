@@ -65,10 +65,6 @@ def normalized(x: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor) -> t
     return result + mean + variance
 
 
-def spread(x: torch.Tensor) -> torch.Tensor:
-    return ATEN.var.dim(x, [1], unbiased=False)
-
-
 def by_numel(x: torch.Tensor) -> torch.Tensor:
     return x.new_ones(x.numel())
 
@@ -118,7 +114,6 @@ TAKEN = {
         is_dynamic=True,
         replaced=(ATEN.sym_size.int, ATEN.sym_stride.int, "placeholder", 0),
     ),
-    "var.dim": Taken("expanded to var.correction: python/torchere/expansion.py", spread),
     "sym_storage_offset.default": Taken(
         SIZES,
         by_offset,

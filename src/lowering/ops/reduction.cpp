@@ -93,6 +93,13 @@ mlir::Value squaredMagnitude(Context &cx, mlir::Value value) {
                                            cx.elementwise<stablehlo::MulOp>({imaginary, imaginary})});
 }
 
+/// What is subtracted from the count; older overloads say it by a flag.
+double correctionOf(const Args &args) {
+  if (args.has("unbiased"))
+    return args.boolean("unbiased") ? 1.0 : 0.0;
+  return args.isNone("correction") ? 1.0 : toDouble(args.scalar("correction"));
+}
+
 /// Two passes, as torch: the mean of squared distances from the mean, over count - correction (at least 0).
 Result<Spread> spreadOf(Context &cx, const Args &args) {
   DType compute = computeType(Context::dtype(args.tensor("self")));
@@ -105,7 +112,7 @@ Result<Spread> spreadOf(Context &cx, const Args &args) {
   mlir::Value mean = divideBy(cx, sum, cx.convert(n, compute));
   mlir::Value distance = cx.elementwise<stablehlo::SubtractOp>({self, cx.spread(mean, self, axes)});
   mlir::Value total = cx.reduceWith<stablehlo::AddOp>(squaredMagnitude(cx, distance), zero, axes);
-  double correction = args.isNone("correction") ? 1.0 : toDouble(args.scalar("correction"));
+  double correction = correctionOf(args);
   mlir::Value freedom = cx.elementwise<stablehlo::MaxOp>(
       {cx.elementwise<stablehlo::SubtractOp>({n, cx.constant(correction, real)}), zero});
   return Spread{divideBy(cx, total, freedom), mean};
@@ -155,6 +162,10 @@ void addReduction(OpTable &table) {
   table.add("aten::std_mean.correction(" TORCHERE_SPREAD_OPTIONS ") -> (Tensor, Tensor)",
             varianceAndMean<true>);
 #undef TORCHERE_SPREAD_OPTIONS
+  table.add("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+            variance<false>);
+  table.add("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+            variance<true>);
   table.add("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", maximum);
   table.add("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", minimum);
   table.add("aten::max(Tensor self) -> Tensor", maximum);
