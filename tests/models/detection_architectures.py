@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import torch
-from architecture import PATCHES, TEXT_WIDTHS, transformers_row
+from architecture import PATCHES, TEXT_WIDTHS, Architecture, Inputs, transformers_row
 from families import tokens
 from image_architectures import SMALL_SWIN_BACKBONE, vision
 
@@ -54,27 +55,40 @@ RT_DETR: dict[str, Any] = {
     "decoder_layers": 2,
     "decoder_attention_heads": 4,
 }
+
+
+def precise(row: Architecture) -> Architecture:
+    """In float64: queries are the places with the best scores, too close for float32 with random weights."""
+
+    def inputs() -> Inputs:
+        return {name: tensor.double() for name, tensor in row.inputs().items()}
+
+    return dataclasses.replace(row, make=lambda: row.make().double(), inputs=inputs)
+
+
 DETECTION = [
     vision("conditional_detr", "ConditionalDetr", 64, HEAD, "detection", base=DETR, backbone_config=LAST),
-    vision(
-        "d_fine",
-        "DFine",
-        64,
-        HEAD,
-        "detection",
-        base=RT_DETR,
-        decoder_n_points=[4, 4, 4],
-        backbone_config={
-            "model_type": "hgnet_v2",
-            "hidden_sizes": [16, 32, 48, 64],
-            "stem_channels": [3, 8, 16],
-            "stage_in_channels": [16, 16, 32, 48],
-            "stage_mid_channels": [8, 8, 8, 8],
-            "stage_out_channels": [16, 32, 48, 64],
-            "stage_num_blocks": [1, 1, 1, 1],
-            "stage_numb_of_layers": [1, 1, 1, 1],
-            "out_features": ["stage2", "stage3", "stage4"],
-        },
+    precise(
+        vision(
+            "d_fine",
+            "DFine",
+            64,
+            HEAD,
+            "detection",
+            base=RT_DETR,
+            decoder_n_points=[4, 4, 4],
+            backbone_config={
+                "model_type": "hgnet_v2",
+                "hidden_sizes": [16, 32, 48, 64],
+                "stem_channels": [3, 8, 16],
+                "stage_in_channels": [16, 16, 32, 48],
+                "stage_mid_channels": [8, 8, 8, 8],
+                "stage_out_channels": [16, 32, 48, 64],
+                "stage_num_blocks": [1, 1, 1, 1],
+                "stage_numb_of_layers": [1, 1, 1, 1],
+                "out_features": ["stage2", "stage3", "stage4"],
+            },
+        )
     ),
     vision(
         "dab_detr", "DabDetr", 64, HEAD, "detection", base={**DETR, "hidden_size": 32}, backbone_config=LAST
@@ -116,8 +130,8 @@ DETECTION = [
         vision_config=PATCHES,
         projection_dim=32,
     ),
-    vision("rt_detr", "RTDetr", 64, HEAD, "detection", base=RT_DETR),
-    vision("rt_detr_v2", "RTDetrV2", 64, HEAD, "detection", base=RT_DETR),
+    precise(vision("rt_detr", "RTDetr", 64, HEAD, "detection", base=RT_DETR)),
+    precise(vision("rt_detr_v2", "RTDetrV2", 64, HEAD, "detection", base=RT_DETR)),
     vision("table_transformer", "TableTransformer", 64, HEAD, "detection", base=DETR, backbone_config=LAST),
     vision("yolos", "Yolos", 32, HEAD, "detection", image_size=[32, 32], num_detection_tokens=5),
 ]

@@ -223,7 +223,7 @@ MULTIMODAL = [
         "paligemma",
         "PaliGemmaForConditionalGeneration",
         "PaliGemmaConfig",
-        with_places(16),
+        with_places(16, token_type_ids=lambda: torch.zeros(2, 20, dtype=torch.long)),
         text_config={"model_type": "gemma", **TEXT_WIDTHS, "num_key_value_heads": 1, "head_dim": 8},
         vision_config={"model_type": "siglip_vision_model", **PATCHES, "projection_dim": 32},
         image_token_index=IMAGE_TOKEN,
