@@ -16,8 +16,9 @@ static PyTypeObject *classOf(nb::dict classes, const char *name, std::vector<nb:
   return reinterpret_cast<PyTypeObject *>(type.ptr());
 }
 
-TorchVocabulary::TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts,
-                                 nb::dict memoryFormats) {
+TorchVocabulary::TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts, nb::dict memoryFormats,
+                                 nb::object numberText)
+    : printNumber(std::move(numberText)) {
   node = classOf(classes, "node", kept);
   tensor = classOf(classes, "tensor", kept);
   symInt = classOf(classes, "sym_int", kept);
@@ -44,6 +45,12 @@ const Constant *TorchVocabulary::constant(PyObject *object) const {
 
 static std::string textOf(nb::handle object) {
   return nb::cast<std::string>(nb::str(object));
+}
+
+/// Few expressions have floats, of which sympy prints 15 digits.
+std::string TorchVocabulary::numberText(nb::handle number) const {
+  std::string text = textOf(number);
+  return text.find('.') != text.npos ? textOf(printNumber(number)) : text;
 }
 
 static std::string reprOf(nb::handle object) {
@@ -107,7 +114,7 @@ Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap 
 Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string &node) {
   if (PyLong_Check(value.ptr()))
     return readInteger(value, node).map([](int64_t integer) { return SymInt(integer); });
-  std::string text = textOf(value);
+  std::string text = vocabulary.numberText(value);
   if (auto found = parsed.find(text); found != parsed.end())
     return found->second;
   Result<SymInt> symInt = builder.program().expressions.parse(text);
@@ -115,6 +122,11 @@ Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string 
     return fail(symInt.error().code, "[{}] a size is not understood: {}", node, symInt.error().message);
   parsed.emplace(std::move(text), *symInt);
   return symInt;
+}
+
+std::optional<SymInt> TorchValueReader::readNumber(nb::handle value) {
+  Result<SymInt> number = builder.program().expressions.parse(vocabulary.numberText(value));
+  return number ? std::optional(*number) : std::nullopt;
 }
 
 Result<std::vector<SymInt>> TorchValueReader::readSymInts(nb::handle sequence, const std::string &node) {
@@ -160,9 +172,9 @@ Result<Type> TorchValueReader::readType(nb::handle value, const std::string &nod
     return builder.type(program::SymIntType{symInt});
   }
   if (vocabulary.isSymFloat(object))
-    return builder.type(program::SymFloatType{textOf(value)});
+    return builder.type(program::SymFloatType{textOf(value), readNumber(value)});
   if (vocabulary.isSymBool(object))
-    return builder.type(program::SymBoolType{textOf(value)});
+    return builder.type(program::SymBoolType{textOf(value), readNumber(value)});
   if (PyList_Check(object) || PyTuple_Check(object)) {
     std::vector<Type> types;
     for (nb::handle item : value) {
