@@ -239,8 +239,8 @@ static void bindKinds(nb::module_ &module) {
 static void bindBuilder(nb::module_ &module) {
   nb::class_<TorchVocabulary>(module, "TorchVocabulary",
                               "torch's classes and constants, as graphs hold them.")
-      .def(nb::init<nb::dict, nb::dict, nb::dict, nb::dict>(), nb::arg("classes"), nb::arg("dtypes"),
-           nb::arg("layouts"), nb::arg("memory_formats"));
+      .def(nb::init<nb::dict, nb::dict, nb::dict, nb::dict, nb::object>(), nb::arg("classes"),
+           nb::arg("dtypes"), nb::arg("layouts"), nb::arg("memory_formats"), nb::arg("number_text"));
   nb::class_<ProgramBuilder>(module, "ProgramBuilder",
                              "Takes a program node by node. Graph 0 is the main one; a node is known by its "
                              "torch.fx.Node, which must live until finish().")

@@ -180,8 +180,14 @@ static std::vector<Input> readInputs(TensorReader &reader, const program::EntryP
 static nb::object toPython(const session::OutputTensor &output) {
   if (const auto *tensor = std::get_if<session::DeviceTensor>(&output.value))
     return nb::cast(DeviceArray{*tensor});
-  return output.isInteger ? nb::cast(*static_cast<const int64_t *>(output.array().data))
-                          : toPythonTensor(output.array());
+  const runtime::HostArray &array = output.array();
+  if (!output.isNumber)
+    return toPythonTensor(array);
+  if (array.type->dtype == DType::F64)
+    return nb::cast(*static_cast<const double *>(array.data));
+  if (array.type->dtype == DType::Bool)
+    return nb::cast(*static_cast<const bool *>(array.data));
+  return nb::cast(*static_cast<const int64_t *>(array.data));
 }
 
 /// The new value of an input: an array on the device is replaced by it, a tensor in host memory is

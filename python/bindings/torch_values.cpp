@@ -16,8 +16,9 @@ static PyTypeObject *classOf(nb::dict classes, const char *name, std::vector<nb:
   return reinterpret_cast<PyTypeObject *>(type.ptr());
 }
 
-TorchVocabulary::TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts,
-                                 nb::dict memoryFormats) {
+TorchVocabulary::TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts, nb::dict memoryFormats,
+                                 nb::object numberText)
+    : printNumber(std::move(numberText)) {
   node = classOf(classes, "node", kept);
   tensor = classOf(classes, "tensor", kept);
   symInt = classOf(classes, "sym_int", kept);
@@ -44,6 +45,12 @@ const Constant *TorchVocabulary::constant(PyObject *object) const {
 
 static std::string textOf(nb::handle object) {
   return nb::cast<std::string>(nb::str(object));
+}
+
+/// Few expressions have floats, of which sympy prints 15 digits.
+std::string TorchVocabulary::numberText(nb::handle number) const {
+  std::string text = textOf(number);
+  return text.find('.') != text.npos ? textOf(printNumber(number)) : text;
 }
 
 static std::string reprOf(nb::handle object) {
@@ -114,7 +121,7 @@ Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string 
     if (PyErr_Occurred())
       nb::raise_python_error();
   }
-  Result<SymInt> symInt = builder.program().expressions.parse(textOf(value));
+  Result<SymInt> symInt = builder.program().expressions.parse(vocabulary.numberText(value));
   if (!symInt)
     return fail(symInt.error().code, "[{}] a size is not understood: {}", node, symInt.error().message);
   if (!expression.is_none()) {
@@ -122,6 +129,11 @@ Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string 
     sizes.push_back(*symInt);
   }
   return symInt;
+}
+
+std::optional<SymInt> TorchValueReader::readNumber(nb::handle value) {
+  Result<SymInt> number = builder.program().expressions.parse(vocabulary.numberText(value));
+  return number ? std::optional(*number) : std::nullopt;
 }
 
 Result<std::vector<SymInt>> TorchValueReader::readSymInts(nb::handle sequence, const std::string &node) {
@@ -167,9 +179,9 @@ Result<Type> TorchValueReader::readType(nb::handle value, const std::string &nod
     return builder.type(program::SymIntType{symInt});
   }
   if (vocabulary.isSymFloat(object))
-    return builder.type(program::SymFloatType{textOf(value)});
+    return builder.type(program::SymFloatType{textOf(value), readNumber(value)});
   if (vocabulary.isSymBool(object))
-    return builder.type(program::SymBoolType{textOf(value)});
+    return builder.type(program::SymBoolType{textOf(value), readNumber(value)});
   if (PyList_Check(object) || PyTuple_Check(object)) {
     std::vector<Type> types;
     for (nb::handle item : value) {

@@ -17,8 +17,9 @@ class TorchVocabulary {
 public:
   /// `classes` maps "node", "tensor", "sym_int", "sym_float", "sym_bool", "device", "op_overload" and
   /// "higher_order_op" to torch's classes; the others map torch's dtype, layout and memory format objects to
-  /// their names without "torch.".
-  TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts, nb::dict memoryFormats);
+  /// their names without "torch."; `numberText` prints a symbolic number with all digits of its floats.
+  TorchVocabulary(nb::dict classes, nb::dict dtypes, nb::dict layouts, nb::dict memoryFormats,
+                  nb::object numberText);
 
   bool isNode(PyObject *object) const { return PyObject_TypeCheck(object, node); }
   bool isTensor(PyObject *object) const { return PyObject_TypeCheck(object, tensor); }
@@ -30,10 +31,12 @@ public:
   bool isHigherOrderOp(PyObject *object) const { return PyObject_TypeCheck(object, higherOrderOp); }
   /// A dtype, layout or memory format; null for everything else.
   const program::Constant *constant(PyObject *object) const;
+  std::string numberText(nb::handle number) const;
 
 private:
   PyTypeObject *node, *tensor, *symInt, *symFloat, *symBool, *device, *opOverload, *higherOrderOp;
   std::unordered_map<PyObject *, program::Constant> constants;
+  nb::object printNumber;
   std::vector<nb::object> kept; ///< the objects above, kept alive so that their addresses stay unique
 };
 
@@ -57,6 +60,8 @@ public:
   Result<DType> readDType(nb::handle value, const std::string &node) const;
 
 private:
+  /// None where an expression has functions that programs do not know.
+  std::optional<program::SymInt> readNumber(nb::handle value);
   Result<program::Type> readTensorType(nb::handle tensor, const std::string &node);
   Result<std::vector<program::SymInt>> readSymInts(nb::handle sequence, const std::string &node);
 

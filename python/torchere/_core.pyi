@@ -128,7 +128,7 @@ class OutputKind(enum.Enum):
 class TorchVocabulary:
     """torch's classes and constants, as graphs hold them."""
 
-    def __init__(self, classes: dict, dtypes: dict, layouts: dict, memory_formats: dict) -> None: ...
+    def __init__(self, classes: dict, dtypes: dict, layouts: dict, memory_formats: dict, number_text: object) -> None: ...
 
 class ProgramBuilder:
     """

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torchere import _core
 from torchere.arrays import is_type_alone
-from torchere.errors import InvalidArgumentError, UnimplementedError
+from torchere.errors import Error, InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.graph_walk import Constants, GraphWalk
-from torchere.guards import Guard, remember_guards, size_guards
+from torchere.guards import Guard, assumptions, captured_ranges, number_text
 from torchere.trees import children_of, dump_spec
-
-_INFINITIES = {"int_oo", "-int_oo", "oo", "-oo"}
 
 
 @functools.cache
@@ -37,7 +35,7 @@ def _vocabulary() -> _core.TorchVocabulary:
         "higher_order_op": torch._ops.HigherOrderOperator,
     }
     return _core.TorchVocabulary(
-        classes, constants(torch.dtype), constants(torch.layout), constants(torch.memory_format)
+        classes, constants(torch.dtype), constants(torch.layout), constants(torch.memory_format), number_text
     )
 
 
@@ -67,19 +65,18 @@ def capture(
     exported_program: Any,
     dimension_names: dict[str, str] | None = None,
     *,
-    has_guards: bool = False,
-    may_be_negative: Set[str] = frozenset(),
+    minimums: Mapping[str, int | None] | None = None,
     expander: Expander | None = None,
 ) -> _core.Program:
     """The ExportedProgram as a program of the core; with an expander, in which ops without a lowering are
     expanded. Weights are not copied: the program keeps their storages; of fake ones it has the types.
-    `dimension_names` maps torch's symbols to the user's names of dynamic dimensions; with `has_guards`,
-    torch's guards are added to its ranges; a range of a symbol that `may_be_negative` does not begin at 0."""
+    `dimension_names` maps torch's symbols to the user's names of dynamic dimensions. With `minimums`, the
+    least values that the user gave symbols, the ranges are those that a call is checked for, with torch's
+    guards; otherwise torch's own."""
     check_not_merged(exported_program)
     found = Constants()
     if expander is not None:
         expander.enter(exported_program)
-        remember_guards(exported_program)
     while True:
         known = len(found.tensors)
         made = _Capture(exported_program, expander, found)
@@ -88,7 +85,10 @@ def capture(
             break
     made.add_signature()
     made.add_weights()
-    made.add_ranges(size_guards(exported_program) if has_guards else (), may_be_negative)
+    ranges = (
+        captured_ranges(exported_program) if minimums is None else assumptions(exported_program, minimums)
+    )
+    made.add_ranges(ranges)
     made.add_trees(dimension_names or {})
     return made.builder.finish()
 
@@ -184,15 +184,10 @@ class _Capture:
             self.storages[key] = self.builder.add_storage(address, storage.nbytes(), owner)
         return self.storages[key]
 
-    def add_ranges(self, guards: Iterable[Guard], may_be_negative: Set[str]) -> None:
-        for symbol, bounds in self.exported.range_constraints.items():
-            lower = _bound(bounds.lower)
-            if lower == 0 and str(symbol) in may_be_negative:
-                lower = None
-            self.builder.add_range_constraint(str(symbol), lower, _bound(bounds.upper))
-        for guard in guards:
+    def add_ranges(self, ranges: Iterable[Guard]) -> None:
+        for guard in ranges:
             # Some are of functions that only torch knows.
-            with contextlib.suppress(InvalidArgumentError):
+            with contextlib.suppress(Error):
                 self.builder.add_range_constraint(*guard)
 
     def argument_names(self) -> list[str]:
@@ -203,10 +198,6 @@ class _Capture:
                 positional = children_of(entry.signature.in_spec)[0].num_children
                 return list(names)[:positional]
         return []
-
-
-def _bound(value: Any) -> int | None:
-    return None if str(value) in _INFINITIES else int(value)
 
 
 def _kind(tensor: Any) -> str:

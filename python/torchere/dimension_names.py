@@ -1,19 +1,29 @@
-"""The user's names of dynamic dimensions (torch.export.Dim), which torch replaces by symbols."""
+"""What the user says of dynamic dimensions (torch.export.Dim), which torch replaces by symbols."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Iterator
 from typing import Any
 
 
-def dimension_names(module: Any, exported_program: Any, dynamic_shapes: Any) -> dict[str, str]:
-    """Symbol -> name ("s77" -> "batch"), for symbols that are a size by themselves, or the only one in it."""
+@dataclasses.dataclass
+class Dimensions:
+    """Of torch's symbols, where one is a size by itself, or the only one in it."""
+
+    names: dict[str, str] = dataclasses.field(default_factory=dict)  #: "s77" -> "batch"
+    #: The least values of sizes; None for a named dimension, whose range torch keeps as the user gave it.
+    minimums: dict[str, int | None] = dataclasses.field(default_factory=dict)
+
+
+def dimensions(module: Any, exported_program: Any, dynamic_shapes: Any) -> Dimensions:
     import torch
     import torch.utils._pytree as pytree
 
+    found = Dimensions()
     if not dynamic_shapes or not exported_program.example_inputs:
-        return {}
+        return found
     leaves = pytree.tree_leaves(exported_program.example_inputs)
     specs = [spec for spec in exported_program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
     placeholders = {node.name: node for node in exported_program.graph.nodes if node.op == "placeholder"}
@@ -25,18 +35,39 @@ def dimension_names(module: Any, exported_program: Any, dynamic_shapes: Any) -> 
     bound = inspect.signature(module.forward).bind(*args, **kwargs).arguments
     arguments = bound if isinstance(dynamic_shapes, dict) else tuple(bound.values())
 
-    names: dict[str, str] = {}
     for tensor, axis, dim in _dims(arguments, dynamic_shapes):
         size = values[id(tensor)].shape[axis]
         symbols = size.node.expr.free_symbols if isinstance(size, torch.SymInt) else ()
+        if len(symbols) != 1:
+            continue
+        symbol = str(next(iter(symbols)))
         root = getattr(dim, "root", dim)
-        if len(symbols) == 1 and hasattr(root, "__name__"):
-            names.setdefault(str(next(iter(symbols))), root.__name__)
-    return names
+        if isinstance(dim, torch.export.Dim):
+            found.minimums[symbol] = None
+            if hasattr(root, "__name__"):
+                found.names.setdefault(symbol, root.__name__)
+        elif dim.min is not None and size.node.expr.is_Symbol:
+            found.minimums.setdefault(symbol, dim.min)
+    return found
+
+
+def int_names(exported_program: Any) -> dict[str, str]:
+    """The symbols of int inputs, with the inputs' names."""
+    import torch
+
+    specs = exported_program.graph_signature.input_specs
+    inputs = {spec.arg.name for spec in specs if spec.kind.name == "USER_INPUT"}
+    nodes = exported_program.graph.find_nodes(op="placeholder")
+    values = {node.name: node.meta.get("val") for node in nodes if node.name in inputs}
+    return {
+        str(value): name
+        for name, value in values.items()
+        if isinstance(value, torch.SymInt) and value.node.expr.is_Symbol
+    }
 
 
 def _dims(value: Any, shapes: Any) -> Iterator[tuple[Any, int, Any]]:
-    """(tensor, axis, Dim) of every dimension that `shapes` makes dynamic."""
+    """(tensor, axis, Dim or Dim.AUTO and its like) of every dimension that `shapes` makes dynamic."""
     import torch
 
     if shapes is None or value is None:
@@ -44,7 +75,7 @@ def _dims(value: Any, shapes: Any) -> Iterator[tuple[Any, int, Any]]:
     if isinstance(value, torch.Tensor):
         axes = shapes.items() if isinstance(shapes, dict) else enumerate(shapes)
         for axis, dim in axes:
-            if isinstance(dim, torch.export.Dim):
+            if isinstance(dim, (torch.export.Dim, type(torch.export.Dim.AUTO))):
                 yield value, axis, dim
     elif isinstance(value, dict) and isinstance(shapes, dict):
         for key, shape in shapes.items():

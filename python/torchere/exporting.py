@@ -13,10 +13,9 @@ from torchere import _core
 from torchere.capture import capture, check_not_merged
 from torchere.capture_errors import capture_error
 from torchere.decompositions import decompose
-from torchere.dimension_names import dimension_names
+from torchere.dimension_names import Dimensions, dimensions, int_names
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
-from torchere.guards import unguarded_integers
 from torchere.program import StableHLOProgram
 from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
@@ -75,12 +74,12 @@ def export(
     with _Stopwatch(timings, "export"):
         module = as_module(target)
         exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
-        names = dimension_names(module, exported, dynamic_shapes)
+        dims = dimensions(module, exported, dynamic_shapes)
     return lower(
         exported,
         name,
         timings,
-        names=names,
+        dims=dims,
         decompositions=decompositions,
         target_version=target_version,
         composites=set(composites),
@@ -106,25 +105,25 @@ def lower(
     name: str,
     timings: Timings,
     *,
-    names: dict[str, str] | None = None,
+    dims: Dimensions | None = None,
     decompositions: Mapping[Any, Callable[..., Any]] | None = None,
     has_weights: bool = True,
     target_version: str | None = None,
     **options: Any,
 ) -> StableHLOProgram:
-    """The steps after torch.export; `timings` records their durations. `names` are those of dynamic
-    dimensions, `options` those of the core's export_program."""
+    """The steps after torch.export; `timings` records their durations. `dims` are what the user
+    said of dynamic dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
 
     expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
     try:
-        program = _functional(exported_program, names, timings, expander)
+        program = _functional(exported_program, dims, timings, expander)
         exported = _core.export_program(program, name, **options)
     except UnimplementedError:
         decomposed = _decomposed(exported_program, timings, expander)
         if decomposed is None:
             raise
-        program = _functional(decomposed, names, timings, expander)
+        program = _functional(decomposed, dims, timings, expander)
         exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
     output_spec = exported_program.call_spec.out_spec
@@ -136,15 +135,14 @@ def lower(
 
 
 def _functional(
-    exported_program: Any, names: dict[str, str] | None, timings: Timings, expander: Expander
+    exported_program: Any, dims: Dimensions | None, timings: Timings, expander: Expander
 ) -> _core.Program:
     """The program of the core, in which nothing writes and ops without a lowering are expanded."""
-    may_be_negative = unguarded_integers(exported_program)
+    dims = dims or Dimensions()
+    names = int_names(exported_program) | dims.names
     before = sum(expander.seconds.values())
     with _Stopwatch(timings, "walk"):
-        program = capture(
-            exported_program, names, has_guards=True, may_be_negative=may_be_negative, expander=expander
-        )
+        program = capture(exported_program, names, minimums=dims.minimums, expander=expander)
     expanding = sum(expander.seconds.values()) - before
     timings["walk"] -= expanding
     timings["expand"] = timings.get("expand", 0.0) + expanding

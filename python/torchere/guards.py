@@ -1,4 +1,4 @@
-"""torch's guards: its assumptions about sizes during the capture, beyond each dimension's range.
+"""What the capture assumes of sizes and ints: ranges of single ones, and guards, relations of several.
 
 A module may branch on whether one size is larger than another; the captured program contains only the branch
 that the example's sizes took.
@@ -6,53 +6,162 @@ that the example's sizes took.
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-#: An expression of the program's symbols, with its minimum and maximum.
+from torchere.guard_text import read_guards
+
+#: An expression of the program's symbols, with its minimum and maximum; of a relation, which is 0 or 1, they
+#: are 1.
 Guard = tuple[str, int | None, int | None]
 
-
-# How many of the guards of a ShapeEnv are the capture's: later ones come from our expansions.
-_captured: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-
-
-def remember_guards(exported_program: Any) -> None:
-    """Says that the program has ranges for the guards of the present; called before it is expanded."""
-    environment = _shape_environment(exported_program)
-    if environment is not None:
-        _captured.setdefault(environment, len(environment.guards))
+#: torch assumes so much of sizes that may vary. ExportedProgram.module() takes 0 and 1 all the same, where no
+#: guard says otherwise: bounds up to this one are not compared.
+_ASSUMED = 2
+_INFINITIES = {"int_oo", "-int_oo", "oo", "-oo"}
 
 
-def size_guards(exported_program: Any) -> list[Guard]:
-    """The guards without duplicates. Only comparisons of integers are included."""
+@dataclasses.dataclass
+class _Range:
+    least: int | None
+    most: int | None
+
+    def narrow(self, least: int | None, most: int | None) -> None:
+        self.least = max((bound for bound in (self.least, least) if bound is not None), default=None)
+        self.most = min((bound for bound in (self.most, most) if bound is not None), default=None)
+
+
+def captured_ranges(exported_program: Any) -> list[Guard]:
+    """torch's ranges, as the ExportedProgram has them."""
+    constraints = exported_program.range_constraints.items()
+    return [(str(symbol), _bound(range.lower), _bound(range.upper)) for symbol, range in constraints]
+
+
+def assumptions(exported_program: Any, minimums: Mapping[str, int | None]) -> list[Guard]:
+    """What a call is to be checked for. `minimums` has the symbols whose least value is the user's own; None
+    is that of torch's range."""
+    relations_of_torch = _relations(exported_program)
+    kept = _squeezed(exported_program)
+    guards = [part for relation in [*(relations_of_torch or ()), *kept] for part in _parts(relation)]
+    ints = _int_symbols(exported_program)
+    ranges: dict[str, _Range] = {}
+    for symbol, least, most in captured_ranges(exported_program):
+        declared = minimums.get(symbol, 0)
+        if (
+            relations_of_torch is not None
+            and declared is not None
+            and least is not None
+            and least <= _ASSUMED
+        ):
+            least = None if symbol in ints else declared or None  # no size is negative
+        ranges[symbol] = _Range(least, most)
+    relations = []
+    for guard in guards:
+        if isinstance(guard, str):
+            relations.append((guard, 1, 1))
+        else:
+            symbol, least, most = guard
+            ranges.setdefault(symbol, _Range(None, None)).narrow(least, most)
+    own = [(symbol, range.least, range.most) for symbol, range in ranges.items()]
+    return own + list(dict.fromkeys(relations))
+
+
+def number_text(number: Any) -> str:
+    """A symbolic number as sympy prints it, but with all digits of its floats."""
+    return _expression_text(number.node.expr)
+
+
+def _expression_text(expression: Any) -> str:
+    from sympy.printing.str import StrPrinter
+
+    class Printer(StrPrinter):
+        def _print_Float(self, number: Any) -> str:
+            return repr(float(number))
+
+    return Printer().doprint(expression)
+
+
+def _bound(value: Any) -> int | None:
+    return None if str(value) in _INFINITIES else int(value)
+
+
+def _relations(exported_program: Any) -> list[Any] | None:
+    """The guards as sympy's relations; None where they are not all understood."""
     environment = _shape_environment(exported_program)
     if environment is None:
         return []
     relations = [environment.replace(guard.expr) for guard in environment.guards]
-    guards = (
-        guard
-        for index, relation in enumerate(relations)
-        for guard in _bounds(relation, is_known=index < _captured.get(environment, len(relations)))
-    )
-    return list(dict.fromkeys(guards))
+    texts = getattr(exported_program, "_guards_code", None) or []
+    if len(relations) >= len(texts):
+        return relations
+    # The program was loaded from a file: the environment has only guards of the loading and of expansions.
+    inputs = [
+        spec.arg.name
+        for spec in exported_program.graph_signature.input_specs
+        if spec.kind.name == "USER_INPUT"
+    ]
+    nodes = {node.name: node for node in exported_program.graph.find_nodes(op="placeholder")}
+    read = read_guards(texts, {name: nodes[name].meta.get("val") for name in inputs})
+    return None if read is None else relations + read
 
 
-def unguarded_integers(exported_program: Any) -> frozenset[str]:
-    """The symbols of int inputs that may be negative although torch's range starts at 0: that is its default
-    for sizes, and its assumptions about an int are guards."""
+def _squeezed(exported_program: Any) -> Iterator[Any]:
+    """A dynamic dimension stays in a captured squeeze, which in eager mode removes it where it is 1."""
+    import sympy
     import torch
 
-    environment = _shape_environment(exported_program)
-    guards = [guard.expr for guard in environment.guards] if environment is not None else []
-    # A program that was loaded from a file has them only as text.
-    if not guards and getattr(exported_program, "_guards_code", None):
-        return frozenset()
-    guarded = {str(symbol) for guard in guards for symbol in guard.free_symbols}
+    packets = {torch.ops.aten.squeeze, torch.ops.aten.squeeze_, torch.ops.aten.squeeze_copy}
+    for module in exported_program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if getattr(node.target, "overloadpacket", None) not in packets:
+                continue
+            shape = node.args[0].meta["val"].shape
+            given = node.args[1] if len(node.args) > 1 else range(len(shape))
+            for axis in [given] if isinstance(given, int) else given:
+                if isinstance(shape[axis], torch.SymInt):
+                    yield sympy.Ne(shape[axis].node.expr, 1)
+
+
+def _parts(relation: Any) -> Iterator[Guard | str]:
+    """A symbol's bounds, or the text of a relation."""
+    import sympy
+
+    if isinstance(relation, sympy.And):
+        for part in relation.args:
+            yield from _parts(part)
+    elif relation.free_symbols:
+        yield _range_of(relation) or _expression_text(relation)
+
+
+def _range_of(relation: Any) -> Guard | None:
+    """The bounds that a relation of a symbol and a number is; None for another one."""
+    import sympy
+
+    if not isinstance(relation, sympy.core.relational.Relational):
+        return None
+    if relation.rhs.is_Symbol and relation.lhs.is_Integer:
+        relation = relation.reversed
+    if not (relation.lhs.is_Symbol and relation.rhs.is_Integer):
+        return None
+    symbol, number = str(relation.lhs), int(relation.rhs)
+    bounds = {
+        sympy.Eq: (number, number),
+        sympy.Ge: (number, None),
+        sympy.Gt: (number + 1, None),
+        sympy.Le: (None, number),
+        sympy.Lt: (None, number - 1),
+    }
+    bound = bounds.get(type(relation))
+    return (symbol, *bound) if bound else None
+
+
+def _int_symbols(exported_program: Any) -> frozenset[str]:
+    """The symbols of int inputs: torch's range of one starts at 0, but only guards are assumptions."""
+    import torch
+
     values = [node.meta.get("val") for node in exported_program.graph.find_nodes(op="placeholder")]
-    integers = {str(value) for value in values if isinstance(value, torch.SymInt)}
-    return frozenset(integers - guarded)
+    return frozenset(str(value) for value in values if isinstance(value, torch.SymInt))
 
 
 def _shape_environment(exported_program: Any) -> Any:
@@ -66,28 +175,3 @@ def _shape_environment(exported_program: Any) -> Any:
             if isinstance(size, torch.SymInt):
                 return size.node.shape_env
     return None
-
-
-def _bounds(relation: Any, is_known: bool) -> Iterator[Guard]:
-    """What a relation bounds; where the program's ranges are known to hold it, not that of a symbol alone."""
-    import sympy
-
-    if isinstance(relation, sympy.And):
-        for part in relation.args:
-            yield from _bounds(part, is_known)
-    if not isinstance(relation, sympy.core.relational.Relational):
-        return
-    is_range = relation.lhs.is_Symbol and relation.rhs.is_Integer and not isinstance(relation, sympy.Ne)
-    if is_known and is_range:
-        return
-    expression, offset = (relation.lhs, int(relation.rhs)) if is_range else (relation.lhs - relation.rhs, 0)
-    if not expression.is_integer or not expression.free_symbols:
-        return
-    if isinstance(relation, sympy.Ne):
-        yield str(expression**2), 1, None
-    elif isinstance(relation, sympy.Eq):
-        yield str(expression), offset, offset
-    elif isinstance(relation, (sympy.Gt, sympy.Ge)):
-        yield str(expression), offset + int(isinstance(relation, sympy.Gt)), None
-    else:
-        yield str(expression), None, offset - int(isinstance(relation, sympy.Lt))

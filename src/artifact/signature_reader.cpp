@@ -90,7 +90,7 @@ private:
       output.target = json.text("target", "");
       output.type = readType(json);
       output.position = json.integer("position", -1);
-      output.isSymInt = json.boolean("sym_int", false);
+      output.isNumber = json.boolean("sym_int", false) || json.boolean("number", false);
     }
   }
 

@@ -74,7 +74,12 @@ static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject
 static Status checkOutputs(const EntryPoint &entryPoint, std::string_view subject) {
   Positions positions(entryPoint.userOutputCount, "output", subject);
   for (const EntryOutput &output : entryPoint.outputs) {
-    TORCHERE_TRY(checkType(output.type, output.isSymInt, output.name, subject));
+    DType dtype = output.type.dtype;
+    bool isInt = output.isNumber && dtype != DType::F64 && dtype != DType::Bool;
+    TORCHERE_TRY(checkType(output.type, isInt, output.name, subject));
+    if (output.isNumber && !output.type.shape.empty())
+      return fail(ErrorCode::DataLoss, "[{}] wrong rank of the number \"{}\": got {}, expected 0", subject,
+                  output.name, output.type.shape.size());
     if (output.destination == OutputDestination::UserOutput) {
       TORCHERE_TRY(positions.take(output.position));
     } else if (output.destination == OutputDestination::UserInput) {

@@ -48,8 +48,8 @@ static OrderedJson outputsToJson(const std::vector<EntryOutput> &outputs, const 
     if (output.position >= 0)
       json["position"] = output.position;
     addType(json, output.type, expressions);
-    if (output.isSymInt)
-      json["sym_int"] = true;
+    if (output.isNumber)
+      json[output.type.dtype == DType::I64 ? "sym_int" : "number"] = true;
     list.push_back(std::move(json));
   }
   return list;

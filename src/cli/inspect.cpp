@@ -68,12 +68,16 @@ static void describeInputs(const EntryPoint &entry, OrderedJson &json, Report &r
   report.table(rows, "    ");
 }
 
+static const char *kindOfNumber(DType dtype) {
+  return dtype == DType::Bool ? "bool" : dtype == DType::F64 ? "float" : "int";
+}
+
 static void describeOutputs(const EntryPoint &entry, OrderedJson &json, Report &report) {
   json["outputs"] = OrderedJson::array();
   std::vector<std::vector<std::string>> rows;
   for (const EntryOutput &output : entry.outputs) {
     bool isUsers = output.destination == OutputDestination::UserOutput;
-    std::string kind = isUsers ? (output.isSymInt ? "int" : "tensor")
+    std::string kind = isUsers ? (output.isNumber ? kindOfNumber(output.type.dtype) : "tensor")
                        : output.destination == OutputDestination::UserInput ? "new value of an input"
                                                                             : "state";
     std::string name = isUsers || output.target.empty() ? output.name : output.target;

@@ -242,8 +242,4 @@ DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
   return constantOf(*result, type);
 }
 
-DenseIntElementsAttr evaluateInteger(Operation *op) {
-  return dyn_cast_or_null<DenseIntElementsAttr>(evaluate(op, {}));
-}
-
 } // namespace torchere::evaluation

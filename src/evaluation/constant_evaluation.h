@@ -25,7 +25,4 @@ mlir::DenseIntElementsAttr constantInteger(mlir::Value value);
 /// to run time: division by zero, conversions out of range.
 mlir::DenseElementsAttr evaluate(mlir::Operation *op, const EvaluationLimits &limits);
 
-/// `evaluate` for shapes: integers and booleans, at most maxShapeElements of them.
-mlir::DenseIntElementsAttr evaluateInteger(mlir::Operation *op);
-
 } // namespace torchere::evaluation

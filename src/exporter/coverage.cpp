@@ -17,12 +17,17 @@ void forEachReference(const Argument &argument, llvm::function_ref<void(program:
       forEachReference(element, visit);
 }
 
+bool isExpression(const Node &node) {
+  return program::numberOf(node.type) && node.kind == program::NodeKind::Call &&
+         node.op() != "_operator.getitem" && !lowering::OpTable::instance().find(node.op());
+}
+
 std::vector<bool> liveNodes(const program::Graph &graph) {
   const auto &nodes = graph.nodes;
   std::vector<bool> live(nodes.size(), false);
   auto mark = [&](program::NodeId node) { live[node] = true; };
-  auto markSize = [&](program::NodeId node) {
-    if (nodes[node].type.as<program::SymIntType>())
+  auto markNumber = [&](program::NodeId node) {
+    if (program::numberOf(nodes[node].type))
       mark(node);
   };
   for (const Argument &output : graph.outputs)
@@ -30,11 +35,10 @@ std::vector<bool> liveNodes(const program::Graph &graph) {
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!live[i])
       continue;
-    // Sizes come from the symbol table, which reads no tensor for them. An int computed by a loop is the
-    // exception: it is known as an element of the loop's results.
-    bool needsSizesOnly = nodes[i].type.as<program::SymIntType>() && nodes[i].op() != "_operator.getitem";
+    // Sizes come from the symbol table, which reads no tensor for them.
+    bool needsNumbersOnly = isExpression(nodes[i]);
     for (const Argument &argument : nodes[i].arguments)
-      needsSizesOnly ? forEachReference(argument, markSize) : forEachReference(argument, mark);
+      needsNumbersOnly ? forEachReference(argument, markNumber) : forEachReference(argument, mark);
   }
   return live;
 }
@@ -65,7 +69,7 @@ static void forEachLowered(const program::Program &program, const program::Graph
       const auto *child = node.arguments.front().as<program::GraphReference>();
       forEachLowered(program, program.subgraphs[child->index], visit);
     } else if (node.kind == program::NodeKind::Call && node.op() != "_operator.getitem" &&
-               !node.type.as<program::SymIntType>()) {
+               !isExpression(node)) {
       visit(node);
     }
   }
@@ -86,6 +90,41 @@ static std::string adviceOn(const std::set<std::string> &namespaces) {
   return advice;
 }
 
+Error sizeFromData(const Node &node, std::string_view size) {
+  return {ErrorCode::Unimplemented,
+          fmt::format("[{}] a result's size depends on the data: got '{}', expected sizes that follow from "
+                      "those of the inputs (to do: keep every element, and choose among them with "
+                      "torch.where; a number that becomes a size can be an int argument of the program)",
+                      node.op(), size),
+          {}};
+}
+
+/// torch's symbol for a size that no input has: "u0".
+static bool isUnbacked(const program::ExpressionPool &expressions, program::SymInt size) {
+  if (size.isConstant())
+    return false;
+  const program::Expression &expression = expressions[size];
+  bool isSymbol = expression.kind == program::ExpressionKind::Symbol;
+  return isSymbol ? expression.symbol.starts_with('u') && expression.symbol.size() > 1 &&
+                        expression.symbol.find_first_not_of("0123456789", 1) == std::string::npos
+                  : llvm::any_of(expression.operands,
+                                 [&](program::SymInt operand) { return isUnbacked(expressions, operand); });
+}
+
+/// The first size of an op without a row that depends on the data: no lowering of the op would help.
+static std::optional<program::SymInt> unbackedSize(const program::ExpressionPool &expressions,
+                                                   const program::Type &type) {
+  if (const auto *list = type.as<program::Type::List>())
+    for (const program::Type &element : *list)
+      if (auto size = unbackedSize(expressions, element))
+        return size;
+  if (const auto *tensor = type.as<program::TensorType>())
+    for (program::SymInt size : tensor->shape)
+      if (isUnbacked(expressions, size))
+        return size;
+  return std::nullopt;
+}
+
 Status checkCoverage(const program::Program &program, const std::set<std::string> &customOpNamespaces) {
   const lowering::OpTable &table = lowering::OpTable::instance();
   struct Missing {
@@ -93,15 +132,22 @@ Status checkCoverage(const program::Program &program, const std::set<std::string
     const Node *first = nullptr;
   };
   std::map<std::string, Missing> missing;
+  std::optional<Error> problem;
   forEachLowered(program, program.graph, [&](const Node &node) {
     if (table.find(node.op()) || isCustomCall(node.op(), customOpNamespaces))
       return;
+    if (auto size = unbackedSize(program.expressions, node.type); size && !problem) {
+      problem = sizeFromData(node, program.expressions.print(*size));
+      problem->where = program.place(node);
+    }
     Missing &entry = missing[nameOf(node)];
     if (++entry.count == 1)
       entry.first = &node;
   });
   if (missing.empty())
     return {};
+  if (problem)
+    return tl::unexpected(*std::move(problem));
   std::string list;
   std::set<std::string> namespaces;
   for (const auto &[op, entry] : missing) {

@@ -14,11 +14,18 @@ namespace torchere::exporter {
 /// Calls `visit` on every node that an argument refers to.
 void forEachReference(const program::Argument &argument, llvm::function_ref<void(program::NodeId)> visit);
 
+/// Whether a node is an int, float or bool that follows from symbols: its value is its type's expression, and
+/// no op computes it. Elements of tensors (`item`) and of a loop's results do not.
+bool isExpression(const program::Node &node);
+
 /// For each node, whether an output of the graph depends on it. Assertions are not counted.
 std::vector<bool> liveNodes(const program::Graph &graph);
 
 /// Whether an op without a row becomes a custom call, because its namespace is listed.
 bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces);
+
+/// A size of a result, printed as `size`, that is known only when the program has run.
+Error sizeFromData(const program::Node &node, std::string_view size);
 
 /// Fails with one error that lists every op without a lowering, in the main graph or a graph that it uses:
 /// how often it is used, and where first.

@@ -158,7 +158,8 @@ static llvm::SmallVector<mlir::Value> flowsTo(mlir::OpOperand &use) {
   return user->getResults();
 }
 
-/// Whether a shape, or the position of a slice, is computed from the value by integer arithmetic.
+/// Whether a shape, or the position of a slice, is computed from the value by arithmetic of integers, or of
+/// 0-d floats.
 static bool isInShapes(mlir::Value value) {
   llvm::SmallVector<mlir::Value> pending = {value};
   llvm::SmallPtrSet<mlir::OpOperand *, 16> seen;
@@ -172,7 +173,8 @@ static bool isInShapes(mlir::Value value) {
         return true;
       for (mlir::Value next : flowsTo(use)) {
         auto type = mlir::dyn_cast<mlir::RankedTensorType>(next.getType());
-        if (type && type.getRank() <= 1 && type.getElementType().isInteger())
+        bool isNumber = type && (type.getElementType().isInteger() || type.getElementType().isF64());
+        if (isNumber && type.getRank() <= (type.getElementType().isF64() ? 0 : 1))
           pending.push_back(next);
       }
     }

@@ -122,35 +122,29 @@ Result<std::vector<lowering::Argument>> GraphLowerer::outputs() const {
   return results;
 }
 
-/// The type of a tensor; sizes and bools that an op computes become 0-d tensors.
+/// The type of a tensor; numbers that an op computes become 0-d tensors.
 Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type, const Node &node) const {
-  if (type.as<program::SymIntType>())
-    return lowering::TensorType{DType::I64, {}};
-  if (type.as<program::SymBoolType>())
-    return lowering::TensorType{DType::Bool, {}};
+  if (std::optional<DType> number = program::numberDType(type))
+    return lowering::TensorType{*number, {}};
   const auto *tensor = type.as<program::TensorType>();
   if (!tensor)
     return lowering::TensorType{}; // nothing reads it
   for (program::SymInt size : tensor->shape) {
-    Status known = symbols.check(size);
-    if (!known && node.op().starts_with("higher_order."))
+    bool isKnown = symbols.isSize(size);
+    if (!isKnown && node.op().starts_with("higher_order."))
       return fail(ErrorCode::Unimplemented,
                   "[{}] a result's size depends on what is run: got '{}', expected the same sizes from every "
                   "branch and round",
                   node.op(), scope.program.expressions.print(size));
-    if (!known)
-      return fail(
-          ErrorCode::Unimplemented,
-          "[{}] a result's size depends on the data: got '{}', expected sizes that follow from those of "
-          "the inputs (to do: keep every element, and choose among them with torch.where)",
-          node.op(), scope.program.expressions.print(size));
+    if (!isKnown)
+      return tl::unexpected(sizeFromData(node, scope.program.expressions.print(size)));
   }
   return lowering::TensorType{tensor->dtype, toDims(tensor->shape)};
 }
 
 Result<std::vector<lowering::TensorType>> GraphLowerer::resultTypes(const Node &node) const {
   std::vector<lowering::TensorType> types;
-  if (node.type.as<program::TensorType>() || node.type.as<program::SymBoolType>()) {
+  if (node.type.as<program::TensorType>() || program::numberDType(node.type)) {
     TORCHERE_ASSIGN(lowering::TensorType type, resultType(node.type, node));
     types.push_back(std::move(type));
     return types;
@@ -241,6 +235,37 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
   return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
 }
 
+/// A number that follows from symbols.
+Status GraphLowerer::setNumber(const Node &node, lowering::Argument &result) {
+  program::SymInt number = *program::numberOf(node.type);
+  TORCHERE_TRY(symbols.check(number));
+  if (node.type.as<program::SymIntType>())
+    result.value = toDim(number);
+  else
+    result.value =
+        symbols.numberOf(number, node.type.as<program::SymBoolType>() ? program::NumberKind::Bool
+                                                                      : program::NumberKind::Float);
+  return {};
+}
+
+/// An element of a tensor defines the symbol that torch has for it; a bool is Eq(symbol, 1) to torch.
+void GraphLowerer::defineElement(const Node &node, lowering::Argument &result) {
+  std::optional<program::SymInt> number = program::numberOf(node.type);
+  if (!number || number->isConstant())
+    return;
+  mlir::Value element = *result.as<mlir::Value>();
+  const program::Expression &expression = scope.program.expressions[*number];
+  if (expression.kind == program::ExpressionKind::Symbol) {
+    symbols.define(*number, element, /*isElement=*/true);
+    if (node.type.as<program::SymIntType>())
+      result.value = toDim(*number);
+  } else if (expression.symbol == "Eq" && !expression.operands[0].isConstant() &&
+             expression.operands[1] == program::SymInt(1)) {
+    lowering::Context cx(scope.builder, element.getLoc(), scope.state, symbols);
+    symbols.define(expression.operands[0], cx.convert(element, DType::I64), /*isElement=*/true);
+  }
+}
+
 Status GraphLowerer::lowerNode(const Node &node, lowering::Argument &result) {
   const auto *size = node.type.as<program::SymIntType>();
   if (node.kind == program::NodeKind::GetAttr) {
@@ -254,15 +279,13 @@ Status GraphLowerer::lowerNode(const Node &node, lowering::Argument &result) {
     TORCHERE_ASSIGN(result, getItem(node));
     return size ? defineSize(size->value, result) : Status();
   }
-  if (size) {
-    TORCHERE_TRY(symbols.check(size->value));
-    result.value = toDim(size->value);
-    return {};
-  }
+  if (isExpression(node))
+    return setNumber(node, result);
   TORCHERE_ASSIGN(lowering::Values lowered, lowerCall(node));
   const auto *list = node.type.as<program::Type::List>();
   if (!list) {
     result.value = lowered.front();
+    defineElement(node, result);
     return {};
   }
   lowering::Argument::List elements;

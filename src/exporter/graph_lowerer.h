@@ -47,6 +47,8 @@ public:
 private:
   Status bindSizes(const program::Node &placeholder, lowering::Argument &value);
   Status lowerNode(const program::Node &node, lowering::Argument &result);
+  Status setNumber(const program::Node &node, lowering::Argument &result);
+  void defineElement(const program::Node &node, lowering::Argument &result);
   Result<lowering::Values> lowerCall(const program::Node &node);
   Result<lowering::Argument> getItem(const program::Node &node) const;
   Status defineSize(program::SymInt size, lowering::Argument &value);

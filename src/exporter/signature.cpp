@@ -20,19 +20,30 @@ using program::OutputKind;
 
 namespace {
 
-/// Fills type and isSymInt from a node's type; false when it is neither a tensor nor an int.
-template <class Entry> bool setType(Entry &entry, const program::Type &type) {
+/// Fills the type from a node's; false when it is neither a tensor nor an int.
+bool setType(EntryInput &input, const program::Type &type) {
   if (const auto *tensor = type.as<program::TensorType>()) {
-    entry.type = {tensor->dtype, {tensor->shape.begin(), tensor->shape.end()}};
+    input.type = {tensor->dtype, {tensor->shape.begin(), tensor->shape.end()}};
     return true;
   }
   const auto *integer = type.as<program::SymIntType>();
-  entry.isSymInt = integer != nullptr;
-  entry.type = {DType::I64, {}};
-  if constexpr (std::is_same_v<Entry, EntryInput>)
-    if (integer)
-      entry.value = integer->value;
-  return entry.isSymInt;
+  input.isSymInt = integer != nullptr;
+  input.type = {DType::I64, {}};
+  if (integer)
+    input.value = integer->value;
+  return input.isSymInt;
+}
+
+/// The same of an output, which may be a number of any kind.
+bool setType(EntryOutput &output, const program::Type &type) {
+  if (const auto *tensor = type.as<program::TensorType>()) {
+    output.type = {tensor->dtype, {tensor->shape.begin(), tensor->shape.end()}};
+    return true;
+  }
+  std::optional<DType> number = program::numberDType(type);
+  output.isNumber = number.has_value();
+  output.type = {number.value_or(DType::I64), {}};
+  return output.isNumber;
 }
 
 const program::Weight *findWeight(const program::Program &program, const program::InputSpec &spec) {
@@ -191,7 +202,7 @@ private:
     entry.target = spec.target;
     if (!setType(entry, node.type))
       return fail(ErrorCode::Unimplemented,
-                  "[export] output '{}' cannot be a result: expected a tensor or an int", node.name());
+                  "[export] output '{}' cannot be a result: expected a tensor or a number", node.name());
     result.outputs.push_back({&spec.value, std::move(entry)});
     return {};
   }

@@ -1,6 +1,8 @@
 // SymbolTable: symbolic sizes as SSA values at the function's entry.
 #include "exporter/symbol_table.h"
 
+#include "program/expression_arithmetic.h"
+
 namespace torchere::exporter {
 
 using program::Expression;
@@ -119,8 +121,10 @@ void SymbolTable::define(SymInt size, mlir::Value value, int64_t axis) {
     found->second = {value, axis, size};
 }
 
-void SymbolTable::define(SymInt symbol, mlir::Value value) {
-  define(symbol, value, -1);
+void SymbolTable::define(SymInt symbol, mlir::Value value, bool isElement) {
+  define(symbol, value, int64_t{-1});
+  if (!symbol.isConstant())
+    definitions.at(expressions[symbol].symbol).isElement = isElement;
 }
 
 void SymbolTable::defineWhole(SymInt size, mlir::Value value, int64_t axis) {
@@ -147,14 +151,23 @@ Status SymbolTable::check(SymInt size) const {
   return {};
 }
 
-template <class Op>
-mlir::Value SymbolTable::create(mlir::Type type, mlir::ValueRange operands,
-                                llvm::ArrayRef<mlir::NamedAttribute> attributes) {
-  return append(Op::create(builder, location, mlir::TypeRange{type}, operands, attributes));
+bool SymbolTable::isSize(SymInt size) const {
+  if (size.isConstant())
+    return true;
+  const Expression &expression = expressions[size];
+  if (expression.kind != ExpressionKind::Symbol)
+    return llvm::all_of(expression.operands, [&](SymInt operand) { return isSize(operand); });
+  const Definition *definition = definitionOf(expression.symbol);
+  return definition && !definition->isElement;
 }
 
 mlir::Value SymbolTable::constant(int64_t value) {
   auto type = mlir::RankedTensorType::get({}, builder.getI64Type());
+  return append(stablehlo::ConstantOp::create(builder, location, mlir::DenseElementsAttr::get(type, value)));
+}
+
+mlir::Value SymbolTable::constant(double value) {
+  auto type = mlir::RankedTensorType::get({}, builder.getF64Type());
   return append(stablehlo::ConstantOp::create(builder, location, mlir::DenseElementsAttr::get(type, value)));
 }
 
@@ -228,6 +241,8 @@ bool SymbolTable::isNonNegative(SymInt size) const {
   if (size.isConstant())
     return size.constant() >= 0;
   const Expression &expression = expressions[size];
+  if (expression.kind == ExpressionKind::Call || expression.kind == ExpressionKind::Real)
+    return false; // not worth to know
   if (expression.kind != ExpressionKind::Symbol)
     return llvm::all_of(expression.operands, [&](SymInt operand) { return isNonNegative(operand); });
   const SymbolTable *function = this;
@@ -277,52 +292,51 @@ mlir::Value SymbolTable::modulo(SymInt dividend, SymInt divisor) {
   return create<stablehlo::RemOp>(lhs.getType(), {shifted, rhs});
 }
 
-template <class Op> mlir::Value SymbolTable::fold(const std::vector<SymInt> &operands) {
-  mlir::Value result = compute(operands[0]);
-  for (size_t i = 1; i < operands.size(); ++i)
-    result = create<Op>(result.getType(), {result, compute(operands[i])});
-  return result;
-}
-
 mlir::Value SymbolTable::compute(SymInt size) {
-  return size.isConstant() ? constant(size.constant()) : valueOf(size.id());
+  return numberOf(size, program::NumberKind::Int);
 }
 
 mlir::Value SymbolTable::calculate(const Expression &expression) {
   const std::vector<SymInt> &operands = expression.operands;
+  auto isFloat = [&](SymInt operand) { return expressions.kindOf(operand) == program::NumberKind::Float; };
+  bool isDivision = expression.kind == ExpressionKind::FloorDiv ||
+                    expression.kind == ExpressionKind::CeilDiv ||
+                    expression.kind == ExpressionKind::TruncDiv || expression.kind == ExpressionKind::Mod;
+  if (isDivision && llvm::any_of(operands, isFloat))
+    return divideFloats(expression.kind, operands);
   switch (expression.kind) {
   case ExpressionKind::Symbol:
     return solve(expression.symbol);
+  case ExpressionKind::Real:
+    return constant(program::realValue(expression));
+  case ExpressionKind::Call:
+    return calculateCall(expression);
   case ExpressionKind::Add:
-    return fold<stablehlo::AddOp>(operands);
+    return fold<stablehlo::AddOp>(alike(operands));
   case ExpressionKind::Mul:
-    return fold<stablehlo::MulOp>(operands);
+    return fold<stablehlo::MulOp>(alike(operands));
   case ExpressionKind::Pow:
-    return fold<stablehlo::PowOp>(operands);
+    return fold<stablehlo::PowOp>(alike(operands));
   case ExpressionKind::FloorDiv:
     return floorDivide(operands[0], operands[1]);
   case ExpressionKind::CeilDiv:
     return ceilDivide(operands[0], operands[1]);
-  case ExpressionKind::IntTrueDiv: // exact wherever it is used as a size
+  case ExpressionKind::IntTrueDiv:
+    return fold<stablehlo::DivOp>(floats(operands));
   case ExpressionKind::TruncDiv:
     return divide(operands[0], operands[1]);
   case ExpressionKind::Mod:
     return modulo(operands[0], operands[1]);
   case ExpressionKind::Max:
-    return fold<stablehlo::MaxOp>(operands);
+    return fold<stablehlo::MaxOp>(alike(operands));
   case ExpressionKind::Min:
-    return fold<stablehlo::MinOp>(operands);
+    return fold<stablehlo::MinOp>(alike(operands));
   }
   return {};
 }
 
 mlir::Value SymbolTable::valueOf(uint32_t id) {
-  if (auto found = values.find(id); found != values.end())
-    return found->second;
-  SymInt size = SymInt::expression(id);
-  mlir::Value result = outer && !isLocal(size) ? valueFromOutside(id) : calculate(expressions[size]);
-  values[id] = result;
-  return result;
+  return numberOf(SymInt::expression(id), program::NumberKind::Int);
 }
 
 } // namespace torchere::exporter

@@ -28,23 +28,31 @@ public:
   /// value is an argument of the block, visible from it, or computed in it; in the last case, ops that depend
   /// on the symbol come right after.
   void define(program::SymInt size, mlir::Value value, int64_t axis);
-  /// Records that a 0-d i64 value is the symbol itself.
-  void define(program::SymInt symbol, mlir::Value value);
+  /// Records that a 0-d i64 or f64 value is the symbol itself. No size can be computed from it if it is an
+  /// element of a tensor: it is known only while the program runs.
+  void define(program::SymInt symbol, mlir::Value value, bool isElement = false);
   /// Like define(), and also records that the dimension is the value of the whole expression, whatever its
   /// symbols.
   void defineWhole(program::SymInt size, mlir::Value value, int64_t axis);
 
   /// Whether every symbol of the expression can be solved from the definitions.
   Status check(program::SymInt size) const;
+  /// The same, and whether none of them is an element of a tensor.
+  bool isSize(program::SymInt size) const;
 
   mlir::Value valueOf(uint32_t expression) override;
+  /// The value of a constant or an expression as a 0-d tensor of i64, f64 or i1.
+  mlir::Value numberOf(program::SymInt number, program::NumberKind kind);
   mlir::Value shapeOf(llvm::ArrayRef<lowering::Dim> dims) override;
 
 protected:
   /// Whether the outer table's values cannot be used here, because the block is another function's.
   virtual bool isIsolated() const { return false; }
-  /// The value of an expression none of whose symbols is defined here.
-  virtual mlir::Value valueFromOutside(uint32_t expression) { return outer->valueOf(expression); }
+  /// The value of an expression none of whose symbols is defined here; an isolated table is asked for ints
+  /// only.
+  virtual mlir::Value valueFromOutside(uint32_t expression) {
+    return outer->number(program::SymInt::expression(expression));
+  }
   /// A new 0-d i64 argument of the block.
   mlir::Value addArgument();
 
@@ -53,6 +61,7 @@ private:
     mlir::Value value;
     int64_t axis; ///< -1: the value itself
     program::SymInt size;
+    bool isElement = false; ///< of a tensor
   };
   /// The definition of a symbol here or in an outer table; null if there is none.
   const Definition *definitionOf(const std::string &symbol) const;
@@ -67,6 +76,12 @@ private:
     int64_t offset;
   };
   std::optional<Linear> linear(program::SymInt size) const;
+  /// The value of an expression in the type that its kind has.
+  mlir::Value number(program::SymInt expression);
+  mlir::Value convert(mlir::Value value, mlir::Type element);
+  /// The values of the operands in one type: floats if one is a float, otherwise ints.
+  lowering::Values alike(const std::vector<program::SymInt> &operands);
+  lowering::Values floats(const std::vector<program::SymInt> &operands);
   mlir::Value compute(program::SymInt size);
   mlir::Value sizeOf(mlir::Value value, int64_t axis);
   mlir::Value solve(const std::string &symbol);
@@ -76,16 +91,30 @@ private:
   mlir::Value floorDivide(program::SymInt dividend, program::SymInt divisor);
   mlir::Value ceilDivide(program::SymInt dividend, program::SymInt divisor);
   mlir::Value modulo(program::SymInt dividend, program::SymInt divisor);
-  template <class Op> mlir::Value fold(const std::vector<program::SymInt> &operands);
   mlir::Value calculate(const program::Expression &expression);
+  mlir::Value calculateCall(const program::Expression &call);
+  mlir::Value compare(stablehlo::ComparisonDirection direction, const std::vector<program::SymInt> &operands);
+  mlir::Value choose(const std::vector<program::SymInt> &operands);
+  mlir::Value divideFloats(program::ExpressionKind kind, const std::vector<program::SymInt> &operands);
+  template <class Op> mlir::Value rounded(program::SymInt operand);
+  template <class Op> mlir::Value fold(const lowering::Values &operands) {
+    mlir::Value result = operands[0];
+    for (mlir::Value operand : llvm::drop_begin(operands))
+      result = create<Op>(result.getType(), {result, operand});
+    return result;
+  }
   /// Whether the ranges of the symbols prove it.
   bool isNonNegative(program::SymInt size) const;
   mlir::Value constant(int64_t value);
+  mlir::Value constant(double value);
+  mlir::Type scalar(mlir::Type element) const { return mlir::RankedTensorType::get({}, element); }
   mlir::Value constants(llvm::ArrayRef<int64_t> values);
   mlir::Value append(mlir::Operation *op);
   template <class Op>
   mlir::Value create(mlir::Type type, mlir::ValueRange operands,
-                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return append(Op::create(builder, location, mlir::TypeRange{type}, operands, attributes));
+  }
 
   const program::ExpressionPool &expressions;
   SymbolTable *outer = nullptr;
@@ -96,8 +125,8 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 4>
       later; ///< ops of the block that define a size, and ops that read it
   std::map<std::string, Definition> definitions;
-  std::map<std::string, int64_t> least; ///< lower bounds of symbols, from the program's ranges
-  llvm::DenseMap<uint32_t, mlir::Value> values;
+  std::map<std::string, int64_t> least;         ///< lower bounds of symbols, from the program's ranges
+  llvm::DenseMap<uint32_t, mlir::Value> values; ///< of expressions, in the types of their kinds
   /// By (is an expression, constant or id) of each size.
   std::map<std::vector<std::pair<bool, int64_t>>, mlir::Value> shapes;
 };

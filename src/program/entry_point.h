@@ -51,7 +51,7 @@ struct EntryOutput {
   std::string target;    ///< the buffer or parameter that takes the value
   int64_t position = -1; ///< flat position among the user's outputs, or the user input that takes the value
   TensorSignature type;
-  bool isSymInt = false; ///< returned to the user as a Python int
+  bool isNumber = false; ///< returned to the user as a Python int, float or bool
 };
 
 /// A leaf of the user's outputs that is not computed (None, int, str, ...).

@@ -2,7 +2,9 @@
 #include "program/expression.h"
 
 #include "program/expression_arithmetic.h"
+#include "program/expression_functions.h"
 #include "program/expression_order.h"
+#include "program/python_text.h"
 
 #include <algorithm>
 #include <numeric>
@@ -32,8 +34,8 @@ ExpressionPool ExpressionPool::renamed(const std::map<std::string, std::string> 
   return result;
 }
 
-SymInt ExpressionPool::intern(ExpressionKind kind, std::vector<SymInt> operands) {
-  std::string key = fmt::format("{}", static_cast<int>(kind));
+SymInt ExpressionPool::intern(ExpressionKind kind, std::vector<SymInt> operands, std::string_view name) {
+  std::string key = fmt::format("{}{}", static_cast<int>(kind), name);
   for (SymInt operand : operands) {
     if (operand.isConstant())
       fmt::format_to(std::back_inserter(key), ",{}", operand.constant());
@@ -42,8 +44,16 @@ SymInt ExpressionPool::intern(ExpressionKind kind, std::vector<SymInt> operands)
   }
   auto [entry, isNew] = index.try_emplace(std::move(key), static_cast<uint32_t>(expressions.size()));
   if (isNew)
-    expressions.push_back({kind, "", std::move(operands)});
+    expressions.push_back({kind, std::string(name), std::move(operands)});
   return SymInt::expression(entry->second);
+}
+
+SymInt ExpressionPool::real(double value) {
+  return intern(ExpressionKind::Real, {}, pythonText(value));
+}
+
+SymInt ExpressionPool::call(std::string_view function, std::vector<SymInt> operands) {
+  return intern(ExpressionKind::Call, std::move(operands), function);
 }
 
 SymInt ExpressionPool::make(ExpressionKind kind, std::vector<SymInt> operands) {
@@ -61,7 +71,9 @@ SymInt ExpressionPool::make(ExpressionKind kind, std::vector<SymInt> operands) {
   case ExpressionKind::IntTrueDiv:
   case ExpressionKind::Mod:
   case ExpressionKind::TruncDiv:
-  case ExpressionKind::Symbol: // created by symbol()
+  case ExpressionKind::Symbol: // created by symbol(), real() and call()
+  case ExpressionKind::Real:
+  case ExpressionKind::Call:
     break;
   }
   return makeBinary(kind, operands.at(0), operands.at(1));
@@ -284,13 +296,44 @@ SymInt ExpressionPool::makeBinary(ExpressionKind kind, SymInt left, SymInt right
   case ExpressionKind::Mul:
   case ExpressionKind::Max:
   case ExpressionKind::Min:
+  case ExpressionKind::Real:
+  case ExpressionKind::Call:
     break;
   }
   return intern(kind, {left, right});
 }
 
-Result<int64_t> ExpressionPool::evaluate(SymInt expression,
-                                         const std::map<std::string, int64_t, std::less<>> &symbols) const {
+NumberKind ExpressionPool::kindOf(SymInt expression) const {
+  if (expression.isConstant())
+    return NumberKind::Int;
+  const Expression &stored = (*this)[expression];
+  switch (stored.kind) {
+  case ExpressionKind::Symbol:
+    return stored.symbol.starts_with("zuf") ? NumberKind::Float : NumberKind::Int;
+  case ExpressionKind::Real:
+  case ExpressionKind::IntTrueDiv:
+    return NumberKind::Float;
+  case ExpressionKind::Call:
+    if (stored.symbol != whereFunction)
+      return findFunction(stored.symbol)->gives;
+    break;
+  case ExpressionKind::Add:
+  case ExpressionKind::Mul:
+  case ExpressionKind::Pow:
+  case ExpressionKind::FloorDiv:
+  case ExpressionKind::CeilDiv:
+  case ExpressionKind::TruncDiv:
+  case ExpressionKind::Mod:
+  case ExpressionKind::Max:
+  case ExpressionKind::Min:
+    break;
+  }
+  bool isFloat = std::ranges::any_of(stored.operands,
+                                     [&](SymInt operand) { return kindOf(operand) == NumberKind::Float; });
+  return isFloat ? NumberKind::Float : NumberKind::Int;
+}
+
+Result<Number> ExpressionPool::number(SymInt expression, const SymbolValues &symbols) const {
   if (expression.isConstant())
     return expression.constant();
   const Expression &stored = (*this)[expression];
@@ -300,15 +343,28 @@ Result<int64_t> ExpressionPool::evaluate(SymInt expression,
       return fail(ErrorCode::NotFound, "[{}] the symbol has no value", stored.symbol);
     return found->second;
   }
-  TORCHERE_ASSIGN(int64_t value, evaluate(stored.operands[0], symbols));
-  for (size_t i = 1; i < stored.operands.size(); ++i) {
-    TORCHERE_ASSIGN(int64_t operand, evaluate(stored.operands[i], symbols));
-    Result<int64_t> next = applyOperator(stored.kind, value, operand);
-    if (!next)
-      return fail(next.error().code, "[{}] {}", print(expression), next.error().message);
-    value = *next;
+  if (stored.kind == ExpressionKind::Real)
+    return realValue(stored);
+  std::vector<Number> operands;
+  for (SymInt operand : stored.operands) {
+    TORCHERE_ASSIGN(Number value, number(operand, symbols));
+    operands.push_back(value);
   }
+  Result<Number> value = stored.kind == ExpressionKind::Call ? findFunction(stored.symbol)->apply(operands)
+                                                             : Result<Number>(operands[0]);
+  for (size_t i = 1; value && stored.kind != ExpressionKind::Call && i < operands.size(); ++i)
+    value = applyOperator(stored.kind, *value, operands[i]);
+  if (!value && !value.error().message.starts_with('['))
+    return fail(value.error().code, "[{}] {}", print(expression), value.error().message);
   return value;
+}
+
+Result<int64_t> ExpressionPool::evaluate(SymInt expression, const SymbolValues &symbols) const {
+  TORCHERE_ASSIGN(Number value, number(expression, symbols));
+  if (Result<int64_t> integer = toInteger(value))
+    return integer;
+  return invalidArgument("[{}] the value is no integer: got {}", print(expression),
+                         pythonText(std::get<double>(value)));
 }
 
 } // namespace torchere::program

@@ -1,4 +1,5 @@
-// Symbolic integers: the sizes of a program with dynamic shapes, as interned expressions over named symbols.
+// Symbolic numbers: the sizes of a program with dynamic shapes, and the ints, floats and bools that are
+// computed from them, as interned expressions over named symbols.
 #pragma once
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace torchere::program {
@@ -41,7 +43,8 @@ private:
 };
 
 /// Operators, named as sympy and torch.utils._sympy.functions name them. FloorDiv rounds down, CeilDiv up and
-/// TruncDiv (torch's TruncToInt of an IntTrueDiv) towards zero; IntTrueDiv alone is exact.
+/// TruncDiv (torch's TruncToInt of an IntTrueDiv) towards zero; IntTrueDiv gives a float. A Real is a float
+/// constant, a Call one of the functions of expression_functions.h: comparisons, conversions, choices.
 enum class ExpressionKind : uint8_t {
   Symbol,
   Add,
@@ -54,13 +57,22 @@ enum class ExpressionKind : uint8_t {
   Max,
   Min,
   TruncDiv,
+  Real,
+  Call,
 };
 
 struct Expression {
   ExpressionKind kind;
-  std::string symbol;           ///< the name, when kind is Symbol
-  std::vector<SymInt> operands; ///< at least two, when kind is not Symbol
+  std::string symbol;           ///< the name of a Symbol or of a Call's function, the digits of a Real
+  std::vector<SymInt> operands; ///< none of a Symbol or a Real, one to three of a Call, otherwise two or more
 };
+
+/// What an expression gives: an int, a float, or a bool (0 or 1).
+enum class NumberKind : uint8_t { Int, Float, Bool };
+/// A value of an expression.
+using Number = std::variant<int64_t, double>;
+/// The values of symbols.
+using SymbolValues = std::map<std::string, int64_t, std::less<>>;
 
 /// Inclusive bounds; torch prints the extremes as -int_oo and int_oo.
 struct Range {
@@ -77,7 +89,12 @@ public:
   /// like terms collected, operands in sympy's order of printing. A constant that does not fit in 64 bits, or
   /// a division by zero, is left unfolded; evaluate() reports it.
   SymInt make(ExpressionKind kind, std::vector<SymInt> operands);
+  SymInt real(double value);
+  /// One of the functions of expression_functions.h, with as many operands as it takes.
+  SymInt call(std::string_view function, std::vector<SymInt> operands);
   const Expression &operator[](SymInt expression) const { return expressions[expression.id()]; }
+  /// Of a symbol it is an int, unless torch's name for it is that of a float ("zuf0").
+  NumberKind kindOf(SymInt expression) const;
   /// The same expressions with the same ids, with symbols renamed. A new name that is already a symbol of the
   /// pool, or that is given twice, is ignored.
   ExpressionPool renamed(const std::map<std::string, std::string> &names) const;
@@ -85,20 +102,20 @@ public:
   size_t size() const { return expressions.size(); }
 
   /// Reads the text of a sympy expression as torch prints it: "s77", "2*s77 + 1", "(s0//2)", "Max(1, s0)",
-  /// "Mod(s0, 3)", "CeilToInt(IntTrueDiv(s0, 2))" (a CeilDiv); ModularIndexing and PythonMod become FloorDiv
-  /// and Mod. The error names the text and the place.
+  /// "Mod(s0, 3)", "CeilToInt(IntTrueDiv(s0, 2))" (a CeilDiv), "s0 > 3", "Ne(s0, 1)", "0.5*ToFloat(s0)",
+  /// "Piecewise((s0, s0 > 3), (2, True))"; ModularIndexing and PythonMod become FloorDiv and Mod, Abs a Max.
+  /// The error names the text and the place.
   Result<SymInt> parse(std::string_view text);
-  /// The text, as torch prints it; parse() accepts it.
+  /// The text, as torch prints it, but for "s0 != 1" where sympy has Ne(s0, 1); parse() accepts it.
   std::string print(SymInt expression) const;
 
   /// The value for given values of the symbols, by Python's rules (division rounds down). Fails if a symbol
-  /// is missing, on division by zero, if IntTrueDiv leaves a remainder, or if the value does not fit in 64
-  /// bits.
-  Result<int64_t> evaluate(SymInt expression,
-                           const std::map<std::string, int64_t, std::less<>> &symbols) const;
+  /// is missing, on division by zero, if the value is no integer, or if it does not fit in 64 bits.
+  Result<int64_t> evaluate(SymInt expression, const SymbolValues &symbols) const;
 
 private:
-  SymInt intern(ExpressionKind kind, std::vector<SymInt> operands);
+  SymInt intern(ExpressionKind kind, std::vector<SymInt> operands, std::string_view name = "");
+  Result<Number> number(SymInt expression, const SymbolValues &symbols) const;
   SymInt makeTerm(int64_t coefficient, SymInt rest);
   SymInt makeAdd(const std::vector<SymInt> &operands);
   SymInt makeMul(const std::vector<SymInt> &operands);

@@ -38,6 +38,10 @@ static std::pair<int, std::string_view> rankOf(ExpressionKind kind) {
     return {40, "Mod"};
   case ExpressionKind::TruncDiv:
     return {40, "TruncToInt"};
+  case ExpressionKind::Call:
+    return {40, ""};
+  case ExpressionKind::Real:
+    return {1, "Number"};
   case ExpressionKind::Max:
     return {50, "Max"};
   case ExpressionKind::Min:

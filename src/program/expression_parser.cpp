@@ -2,6 +2,7 @@
 #include "program/expression.h"
 
 #include "base/text_cursor.h"
+#include "program/expression_functions.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,21 +15,52 @@ static constexpr int maximumDepth = 200;
 /// Longer texts are rejected: sorting the terms of a sum takes time and memory that grow quadratically.
 static constexpr size_t maximumLength = 10000;
 
-/// sum: product (('+' | '-') product)*; product: unary (('*' | '//') unary)*; unary: '-' unary | power;
-/// power: atom ['**' unary]; atom: number | symbol | function '(' sum (',' sum)* ')' | '(' sum ')'.
+/// choice: both ('|' both)*; both: relation ('&' relation)*; relation: sum [('==' | '!=' | '<' ...) sum];
+/// sum: product (('+' | '-') product)*; product: unary (('*' | '//') unary)*; unary: ('-' | '~') unary |
+/// power; power: atom ['**' unary]; atom: number | symbol | function '(' choice (',' choice)* ')' | '('
+/// choice ')'.
 class ExpressionParser : TextCursor {
 public:
   ExpressionParser(ExpressionPool &pool, std::string_view text)
       : TextCursor("expression", text, " \t\n\v\f\r"), pool(pool) {}
 
   Result<SymInt> parse() {
-    TORCHERE_ASSIGN(SymInt value, parseSum());
+    TORCHERE_ASSIGN(SymInt value, parseChoice());
     if (!atEnd())
       return failAt("the end or an operator");
     return value;
   }
 
 private:
+  Result<SymInt> parseChoice() {
+    TORCHERE_ASSIGN(SymInt value, parseBoth());
+    while (take("|")) {
+      TORCHERE_ASSIGN(SymInt next, parseBoth());
+      value = pool.call("Or", {value, next});
+    }
+    return value;
+  }
+
+  Result<SymInt> parseBoth() {
+    TORCHERE_ASSIGN(SymInt value, parseRelation());
+    while (take("&")) {
+      TORCHERE_ASSIGN(SymInt next, parseRelation());
+      value = pool.call("And", {value, next});
+    }
+    return value;
+  }
+
+  Result<SymInt> parseRelation() {
+    TORCHERE_ASSIGN(SymInt left, parseSum());
+    for (std::string_view function : {"Eq", "Ne", "Le", "Ge", "Lt", "Gt"}) {
+      if (!take(infixOf(function)))
+        continue;
+      TORCHERE_ASSIGN(SymInt right, parseSum());
+      return pool.call(function, {left, right});
+    }
+    return left;
+  }
+
   Result<SymInt> parseSum() {
     TORCHERE_ASSIGN(SymInt first, parseProduct());
     std::vector<SymInt> terms = {first};
@@ -66,9 +98,14 @@ private:
           "[expression \"{}...\"] nested too deeply at column {}: expected at most {} levels",
           text.substr(0, 40), position + 1, maximumDepth);
     ++depth;
-    Result<SymInt> value = take("-") ? parseNegated() : parsePower();
+    Result<SymInt> value = take("-") ? parseNegated() : take("~") ? parseNot() : parsePower();
     --depth;
     return value;
+  }
+
+  Result<SymInt> parseNot() {
+    TORCHERE_ASSIGN(SymInt value, parseUnary());
+    return pool.call("Not", {value});
   }
 
   Result<SymInt> parseNegated() {
@@ -91,10 +128,25 @@ private:
     return pool.make(ExpressionKind::Pow, {base, exponent});
   }
 
-  size_t digitsEnd() const { return std::min(text.find_first_not_of("0123456789", position), text.size()); }
+  size_t digitsEnd() const { return digitsEnd(position); }
+  size_t digitsEnd(size_t from) const {
+    return std::min(text.find_first_not_of("0123456789", from), text.size());
+  }
+
+  /// "0.5", "1e-05"; an int has neither a point nor an exponent.
+  Result<SymInt> parseReal(bool negative, size_t end) {
+    double value = 0;
+    auto read = std::from_chars(text.data() + position, text.data() + text.size(), value);
+    if (read.ec != std::errc() || read.ptr < text.data() + end)
+      return failAt("a float of 64 bits");
+    position = static_cast<size_t>(read.ptr - text.data());
+    return pool.real(negative ? -value : value);
+  }
 
   Result<SymInt> parseNumber(bool negative) {
     size_t end = digitsEnd();
+    if (end < text.size() && (text[end] == '.' || text[end] == 'e'))
+      return parseReal(negative, end);
     std::string digits = (negative ? "-" : "") + std::string(text.substr(position, end - position));
     int64_t value = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc())
@@ -105,7 +157,7 @@ private:
 
   Result<SymInt> parseAtom() {
     if (take("(")) {
-      TORCHERE_ASSIGN(SymInt value, parseSum());
+      TORCHERE_ASSIGN(SymInt value, parseChoice());
       if (!take(")"))
         return failAt("')'");
       return value;
@@ -120,14 +172,39 @@ private:
     while (std::isalnum(static_cast<unsigned char>(next())) || next() == '_')
       ++position;
     std::string_view name = text.substr(start, position - start);
-    return peek("(") ? parseCall(name, start) : pool.symbol(name);
+    if (name == "True" || name == "False")
+      return name == "True" ? 1 : 0;
+    if (!peek("("))
+      return pool.symbol(name);
+    return name == "Piecewise" ? parsePiecewise() : parseCall(name, start);
+  }
+
+  /// Piecewise((value, condition), ..., (value, True)).
+  Result<SymInt> parsePiecewise() {
+    take("(");
+    std::vector<std::pair<SymInt, SymInt>> pieces;
+    do {
+      TORCHERE_TRY(expect("("));
+      TORCHERE_ASSIGN(SymInt value, parseChoice());
+      TORCHERE_TRY(expect(","));
+      TORCHERE_ASSIGN(SymInt condition, parseChoice());
+      TORCHERE_TRY(expect(")"));
+      pieces.emplace_back(value, condition);
+    } while (take(","));
+    TORCHERE_TRY(expect(")"));
+    if (pieces.back().second != SymInt(1))
+      return failAt("a last piece whose condition is True");
+    SymInt result = pieces.back().first;
+    for (size_t i = pieces.size() - 1; i-- > 0;)
+      result = pool.call(whereFunction, {pieces[i].second, pieces[i].first, result});
+    return result;
   }
 
   Result<SymInt> parseCall(std::string_view name, size_t start) {
     take("(");
     std::vector<SymInt> operands;
     do {
-      TORCHERE_ASSIGN(SymInt operand, parseSum());
+      TORCHERE_ASSIGN(SymInt operand, parseChoice());
       operands.push_back(operand);
     } while (take(","));
     if (!take(")"))
@@ -153,29 +230,34 @@ private:
       SymInt quotient = pool.make(ExpressionKind::FloorDiv, {operands[0], operands[1]});
       return pool.make(ExpressionKind::Mod, {quotient, operands[2]});
     }
+    if (operands.size() == 1 && name == "Abs")
+      return pool.make(ExpressionKind::Max, {operands[0], pool.make(ExpressionKind::Mul, {-1, operands[0]})});
     if (operands.size() == 1 && name == "CeilToInt")
-      return roundQuotient(ExpressionKind::CeilDiv, operands[0]);
+      return rounded(name, ExpressionKind::CeilDiv, operands[0]);
     if (operands.size() == 1 && name == "FloorToInt")
-      return roundQuotient(ExpressionKind::FloorDiv, operands[0]);
+      return rounded(name, ExpressionKind::FloorDiv, operands[0]);
     if (operands.size() == 1 && name == "TruncToInt")
-      return roundQuotient(ExpressionKind::TruncDiv, operands[0]);
-    return fail(
-        ErrorCode::Unimplemented,
-        "[expression \"{}\"] unknown function at column {}: got {} of {} operands, expected FloorDiv, "
-        "CeilDiv, IntTrueDiv, CeilToInt, TruncToInt, Mod, Max, Min or ModularIndexing",
-        text, start + 1, name, operands.size());
+      return rounded(name, ExpressionKind::TruncDiv, operands[0]);
+    if (const ExpressionFunction *function = findFunction(name);
+        function && function->operandCount == operands.size())
+      return pool.call(name, std::move(operands));
+    return fail(ErrorCode::Unimplemented,
+                "[expression \"{}\"] unknown function at column {}: got {} of {} operands, expected one of "
+                "torch's for sizes and numbers (FloorDiv, Mod, Max, ToFloat, ...)",
+                text, start + 1, name, operands.size());
   }
 
-  /// CeilToInt(IntTrueDiv(a, b)) is a quotient rounded up; other operands are integers, or evaluate() fails
-  /// on the IntTrueDiv in them.
-  SymInt roundQuotient(ExpressionKind kind, SymInt operand) {
-    if (operand.isConstant() || pool[operand].kind != ExpressionKind::IntTrueDiv)
+  /// CeilToInt(IntTrueDiv(a, b)) is a quotient rounded up; an int stays what it is.
+  SymInt rounded(std::string_view function, ExpressionKind quotient, SymInt operand) {
+    if (pool.kindOf(operand) != NumberKind::Float)
       return operand;
-    return pool.make(kind, pool[operand].operands);
+    if (pool[operand].kind == ExpressionKind::IntTrueDiv)
+      return pool.make(quotient, pool[operand].operands);
+    return pool.call(function, {operand});
   }
 
   ExpressionPool &pool;
-  int depth = 0;
+  int depth = 0; ///< of nested unary operators and parentheses
 };
 
 Result<SymInt> ExpressionPool::parse(std::string_view text) {

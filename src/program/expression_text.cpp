@@ -1,5 +1,5 @@
 // ExpressionPool::print: an expression as sympy's printer shows it in torch's graphs.
-#include "program/expression.h"
+#include "program/expression_functions.h"
 
 #include <algorithm>
 
@@ -13,6 +13,10 @@ static Precedence precedenceOf(const ExpressionPool &pool, SymInt expression) {
     return expression.constant() < 0 ? Precedence::Add : Precedence::Atom;
   const Expression &stored = pool[expression];
   switch (stored.kind) {
+  case ExpressionKind::Call:
+    return infixOf(stored.symbol).empty() ? Precedence::Atom : Precedence::Lowest;
+  case ExpressionKind::Real:
+    return stored.symbol.starts_with('-') ? Precedence::Add : Precedence::Atom;
   case ExpressionKind::Add:
     return Precedence::Add;
   case ExpressionKind::Mul:
@@ -86,6 +90,24 @@ static std::string printCall(const ExpressionPool &pool, std::string_view name,
   return text + ")";
 }
 
+/// "s0 != 1", "(s0 > 4) & (s1 > 4)", "~s2", "Piecewise((s0, s0 > 3), (2, True))", "ToFloat(s0)".
+static std::string printFunction(const ExpressionPool &pool, const Expression &call) {
+  const std::vector<SymInt> &operands = call.operands;
+  if (call.symbol == whereFunction)
+    return fmt::format("Piecewise(({}, {}), ({}, True))", pool.print(operands[1]), pool.print(operands[0]),
+                       pool.print(operands[2]));
+  if (std::string_view sign = infixOf(call.symbol); !sign.empty()) {
+    auto side = [&](SymInt operand) {
+      bool isRelation = !operand.isConstant() && pool[operand].kind == ExpressionKind::Call;
+      return isRelation ? printAt(pool, operand, Precedence::Add) : pool.print(operand);
+    };
+    return fmt::format("{} {} {}", side(operands[0]), sign, side(operands[1]));
+  }
+  if (call.symbol == "Not")
+    return "~" + printAt(pool, operands[0], Precedence::Atom);
+  return printCall(pool, call.symbol, operands);
+}
+
 std::string ExpressionPool::print(SymInt expression) const {
   if (expression.isConstant())
     return fmt::format("{}", expression.constant());
@@ -93,7 +115,10 @@ std::string ExpressionPool::print(SymInt expression) const {
   const std::vector<SymInt> &operands = stored.operands;
   switch (stored.kind) {
   case ExpressionKind::Symbol:
+  case ExpressionKind::Real:
     return stored.symbol;
+  case ExpressionKind::Call:
+    return printFunction(*this, stored);
   case ExpressionKind::Add:
     return printSum(*this, operands);
   case ExpressionKind::Mul:

@@ -139,12 +139,15 @@ struct TensorType {
 struct SymIntType {
   SymInt value;
 };
-/// A float or bool computed at run time; `text` is its sympy expression.
+/// A float or bool computed at run time; `text` is its sympy expression, `value` the same where it could be
+/// read.
 struct SymFloatType {
   std::string_view text;
+  std::optional<SymInt> value = std::nullopt;
 };
 struct SymBoolType {
   std::string_view text;
+  std::optional<SymInt> value = std::nullopt;
 };
 struct NoneType {};
 
@@ -165,6 +168,24 @@ public:
 private:
   const Data *data = nullptr;
 };
+
+/// The expression of an int, a float or a bool; none for other types, and where it could not be read.
+inline std::optional<SymInt> numberOf(const Type &type) {
+  if (const auto *integer = type.as<SymIntType>())
+    return integer->value;
+  if (const auto *number = type.as<SymFloatType>())
+    return number->value;
+  const auto *flag = type.as<SymBoolType>();
+  return flag ? flag->value : std::nullopt;
+}
+
+/// What an int, a float or a bool is as a 0-d tensor; none for other types.
+inline std::optional<DType> numberDType(const Type &type) {
+  return type.as<SymIntType>()     ? std::optional(DType::I64)
+         : type.as<SymFloatType>() ? std::optional(DType::F64)
+         : type.as<SymBoolType>()  ? std::optional(DType::Bool)
+                                   : std::nullopt;
+}
 
 /// The parts of a node that are only for people.
 struct Label {

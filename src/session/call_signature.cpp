@@ -41,6 +41,15 @@ std::string CallSignature::Dimension::place() const {
   return isInt() ? input->name : fmt::format("dimension {} of {}", index, input->name);
 }
 
+std::string CallSignature::Dimension::source() const {
+  return isInt() ? input->name : fmt::format("{}.shape[{}]", input->name, index);
+}
+
+std::string CallSignature::Dimension::expressionText(const program::ExpressionPool &expressions) const {
+  std::string text = expressions.print(size);
+  return isInt() && text == input->name ? "" : " (" + text + ")";
+}
+
 static bool mentions(const program::ExpressionPool &expressions, program::SymInt expression,
                      program::SymInt symbol) {
   if (expression.isConstant() || expression == symbol)
@@ -202,8 +211,9 @@ Status CallSignature::checkInt(const EntryInput &input, int64_t value, Sizes &si
   for (const program::RangeConstraint &constraint : entryPoint.rangeConstraints)
     if (!input.value.isConstant() && constraint.expression == input.value &&
         (value < constraint.range.min || value > constraint.range.max))
-      return invalidArgument("[{}] value ({}) out of range: got {}, expected {}", input.name,
-                             entryPoint.expressions.print(input.value), value, rangeText(constraint.range));
+      return invalidArgument("[{}] value{} out of range: got {}, expected {}", input.name,
+                             Dimension{&input, 0, input.value}.expressionText(entryPoint.expressions), value,
+                             rangeText(constraint.range));
   return {};
 }
 

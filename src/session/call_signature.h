@@ -41,6 +41,10 @@ private:
     std::string what() const;
     /// "dimension 0 of x", "n".
     std::string place() const;
+    /// "x.shape[0]", "n", as the user's Python has it.
+    std::string source() const;
+    /// " (batch)": the expression of the dimension; empty for an int that is its own symbol.
+    std::string expressionText(const program::ExpressionPool &expressions) const;
   };
   bool isAmongSizes(const program::EntryInput &input) const;
   Status checkInt(const program::EntryInput &input, int64_t value, Sizes &sizes) const;

@@ -239,7 +239,7 @@ Result<CallResult> Session::deliver(const Callable &callable, const Arguments &a
       continue;
     bool isMutation = destination == OutputDestination::UserInput;
     auto &list = isMutation ? result.mutations : result.outputs;
-    OutputTensor &output = list.emplace_back(OutputTensor{outputs[i].position, {}, outputs[i].isSymInt});
+    OutputTensor &output = list.emplace_back(OutputTensor{outputs[i].position, {}, outputs[i].isNumber});
     auto buffer = std::make_shared<const Buffer>(std::move(results[i]));
     if (arguments.options.onDevice ||
         (isMutation &&

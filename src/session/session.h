@@ -26,7 +26,7 @@ class WeightStore;
 struct OutputTensor {
   int64_t position = -1; ///< among the user's outputs; for a mutation, among the user's inputs
   std::variant<runtime::HostArray, DeviceTensor> value;
-  bool isInteger = false; ///< a 0-d int64 tensor that the user gets as an int
+  bool isNumber = false; ///< a 0-d tensor of int64, float64 or bool that the user gets as a number
 
   /// For a call whose results are in host memory.
   const runtime::HostArray &array() const { return std::get<runtime::HostArray>(value); }

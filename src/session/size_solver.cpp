@@ -136,17 +136,53 @@ std::string SizeSolver::originOf(SymInt expression) const {
   return ", for " + valuesOf(expression, /*withPlaces=*/true);
 }
 
+/// torch's name for a size that the user did not name: "s77".
+static bool isTorchsName(const std::string &symbol) {
+  return symbol.starts_with('s') && symbol.size() > 1 &&
+         symbol.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
+Error SizeSolver::violation(SymInt relation) const {
+  std::set<std::string> names;
+  SizeSolver blank(signature, sizes); // which knows no symbols
+  blank.collectUnknown(relation, names);
+  std::map<std::string, std::string> sources;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Dimension &dimension = signature.dimensions[i];
+    const program::Expression &expression = pool[dimension.size];
+    if (expression.kind == ExpressionKind::Symbol && isTorchsName(expression.symbol))
+      sources.try_emplace(expression.symbol, dimension.source());
+  }
+  std::vector<std::string> values;
+  for (const std::string &name : names) {
+    auto source = sources.find(name);
+    int64_t value = symbols.find(name)->second;
+    std::string place = places.find(name)->second;
+    if (source != sources.end())
+      values.push_back(fmt::format("{} = {}", source->second, value));
+    else
+      values.push_back(fmt::format("{} = {}{}", name, value, place == name ? "" : " (" + place + ")"));
+  }
+  return {ErrorCode::InvalidArgument,
+          fmt::format("[{}] the capture assumed another relation of sizes: got {}, expected {}",
+                      signature.entryPoint.name, fmt::join(values, ", "),
+                      pool.renamed(sources).print(relation)),
+          {}};
+}
+
 Status SizeSolver::checkRanges() const {
   for (const program::RangeConstraint &constraint : signature.entryPoint.rangeConstraints) {
     auto value = evaluate(constraint.expression);
     if (!value || (*value >= constraint.range.min && *value <= constraint.range.max))
       continue;
+    if (pool.kindOf(constraint.expression) == program::NumberKind::Bool)
+      return tl::unexpected(violation(constraint.expression));
     std::string expected = rangeText(constraint.range);
     for (size_t i = 0; i < sizes.size(); ++i) {
       const Dimension &dimension = signature.dimensions[i];
       if (dimension.size == constraint.expression)
-        return invalidArgument("[{}] {} ({}) out of range: got {}, expected {}", dimension.input->name,
-                               dimension.what(), print(dimension.size), *value, expected);
+        return invalidArgument("[{}] {}{} out of range: got {}, expected {}", dimension.input->name,
+                               dimension.what(), dimension.expressionText(pool), *value, expected);
     }
     return invalidArgument("[{}] {} out of range: got {}, expected {}{}", signature.entryPoint.name,
                            print(constraint.expression), *value, expected, originOf(constraint.expression));

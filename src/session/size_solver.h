@@ -37,6 +37,9 @@ private:
   std::string print(program::SymInt expression) const { return pool.print(expression); }
   /// "s0 = 3, s1 = 4": the symbols of the expression; if asked, with the places they were read from.
   std::string valuesOf(program::SymInt expression, bool withPlaces = false) const;
+  /// What a relation is not satisfied by, in the user's words: "[forward] ...: got x.shape[0] = 3, n = 4,
+  /// expected x.shape[0] > n".
+  Error violation(program::SymInt relation) const;
   /// ", from dimension 0 of x" for a symbol, ", for s0 = 3 (dimension 0 of x)" for an expression.
   std::string originOf(program::SymInt expression) const;
 

@@ -40,7 +40,7 @@ def captured(target: Any, inputs: tuple, **options: Any) -> torch.export.Exporte
 
 def functional(exported: torch.export.ExportedProgram) -> _core.Program:
     """The captured graph, made functional by the core alone."""
-    program = capture(exported, has_guards=True)
+    program = capture(exported, minimums={})
     _core.functionalize(program)
     program.verify()
     return program

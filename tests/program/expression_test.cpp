@@ -26,7 +26,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "s0*s1*s10", "s0 + s1 + s10", "CeilToInt(IntTrueDiv(s0, 2))",
                     "TruncToInt(IntTrueDiv(s0, 2))", "IntTrueDiv(s0, 2)", "4*s0 - s1*((s0//2)) + 7*u0**2",
                     "s1*(((s0*s1)//4))", "((3*s0)//4)", "(s0//s1)", "(((s0 - 1)//2)) + 1", "5 - 2*s0",
-                    "-s0*s1 + 5", "((-s0)//2)", "2*(((-s0)//2))", "Max(0, s0 - 3)"));
+                    "-s0*s1 + 5", "((-s0)//2)", "2*(((-s0)//2))", "Max(0, s0 - 3)", "s0 != 1",
+                    "s0 - 2 >= (s1//2)", "(s0 > 4) & (s1 > 4)", "~(s0 == 1)",
+                    "Piecewise((s0, s0 > 3), (2, True))", "0.1*ToFloat(s0)", "FloatPow(ToFloat(s0), -0.5)",
+                    "TruncToInt(0.3333333333333333*ToFloat(s0))", "RoundToInt(IntTrueDiv(s0, 3))",
+                    "FloatTrueDiv(ToFloat(s0), 1e-05)"));
 
 struct Equivalent {
   const char *text;
@@ -57,7 +61,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Equivalent{"Max(3, Max(s0, 5), s0)", "Max(5, s0)"}, Equivalent{"Min(3, 2)", "2"},
                     Equivalent{"CeilToInt(IntTrueDiv(7, 2))", "4"},
                     Equivalent{"TruncToInt(IntTrueDiv(-7, 2))", "-3"}, Equivalent{"s1*s0 + s0*s1", "2*s0*s1"},
-                    Equivalent{"((s0))", "s0"}));
+                    Equivalent{"Ne(s0, 1)", "s0 != 1"}, Equivalent{"Abs(s0)", "Max(-s0, s0)"},
+                    Equivalent{"FloorToInt(s0 + 1)", "s0 + 1"}, Equivalent{"((s0))", "s0"}));
 
 struct Evaluation {
   const char *text;
@@ -70,14 +75,22 @@ TEST_P(Evaluated, GivesPythonsValue) {
   EXPECT_EQ(*pool.evaluate(*pool.parse(GetParam().text), {{"s0", 7}, {"s1", 3}}), GetParam().value);
 }
 
-INSTANTIATE_TEST_SUITE_P(Values, Evaluated,
-                         testing::Values(Evaluation{"2*s0 + s1", 17}, Evaluation{"(-s0)//2", -4},
-                                         Evaluation{"Mod(-s0, s1)", 2}, Evaluation{"Mod(s0, -s1)", -2},
-                                         Evaluation{"CeilToInt(IntTrueDiv(s0, 2))", 4},
-                                         Evaluation{"CeilToInt(IntTrueDiv(-s0, 2))", -3},
-                                         Evaluation{"TruncToInt(IntTrueDiv(-s0, 2))", -3},
-                                         Evaluation{"IntTrueDiv(s0 - 1, s1)", 2}, Evaluation{"s1**s1", 27},
-                                         Evaluation{"Max(s0, s1, 5) - Min(s0, s1, 5)", 4}));
+INSTANTIATE_TEST_SUITE_P(
+    Values, Evaluated,
+    testing::Values(Evaluation{"2*s0 + s1", 17}, Evaluation{"(-s0)//2", -4}, Evaluation{"Mod(-s0, s1)", 2},
+                    Evaluation{"Mod(s0, -s1)", -2}, Evaluation{"CeilToInt(IntTrueDiv(s0, 2))", 4},
+                    Evaluation{"CeilToInt(IntTrueDiv(-s0, 2))", -3},
+                    Evaluation{"TruncToInt(IntTrueDiv(-s0, 2))", -3}, Evaluation{"IntTrueDiv(s0 - 1, s1)", 2},
+                    Evaluation{"s1**s1", 27}, Evaluation{"Piecewise((s0, s0 > 3), (2*s0, True))", 7},
+                    Evaluation{"Piecewise((1, Eq(s0, 3)), (2, s1 <= 3), (3, True))", 2},
+                    Evaluation{"(s0 > 3) & (s1 != 3)", 0}, Evaluation{"~(s0 > 3) | (s1 == 3)", 1},
+                    Evaluation{"TruncToInt(0.3333333333333333*ToFloat(s1))", 1},
+                    Evaluation{"FloorToInt(-0.5*ToFloat(s0))", -4},
+                    Evaluation{"CeilToInt(FloatTrueDiv(ToFloat(s0), 0.5))", 14},
+                    Evaluation{"RoundToInt(IntTrueDiv(s0 - 2, 2))", 2},
+                    Evaluation{"FloorToInt(OpaqueUnaryFn_sqrt(ToFloat(s0**2 + 1)))", 7},
+                    Evaluation{"Abs(-s0) + BitwiseFn_bitwise_and(s0, s1)", 10},
+                    Evaluation{"Max(s0, s1, 5) - Min(s0, s1, 5)", 4}));
 
 static std::string parseError(std::string_view text) {
   ExpressionPool pool;
@@ -98,9 +111,17 @@ TEST(ExpressionError, NamesTheTextAndThePlace) {
             "[expression \"9223372036854775808\"] unreadable at column 1: got "
             "'9', expected an integer of 64 bits");
   EXPECT_EQ(
-      parseError("2 + Where(s0, 1, 2)"),
-      "[expression \"2 + Where(s0, 1, 2)\"] unknown function at column 5: got Where of 3 operands, expected "
-      "FloorDiv, CeilDiv, IntTrueDiv, CeilToInt, TruncToInt, Mod, Max, Min or ModularIndexing");
+      parseError("2 + Gamma(s0, 1, 2)"),
+      "[expression \"2 + Gamma(s0, 1, 2)\"] unknown function at column 5: got Gamma of 3 operands, expected "
+      "one of torch's for sizes and numbers (FloorDiv, Mod, Max, ToFloat, ...)");
+  EXPECT_EQ(parseError("Eq(s0)"),
+            "[expression \"Eq(s0)\"] unknown function at column 1: got Eq of 1 operands, "
+            "expected one of torch's for sizes and numbers (FloorDiv, Mod, Max, ToFloat, ...)");
+  EXPECT_EQ(parseError("Piecewise((s0, s0 > 3))"),
+            "[expression \"Piecewise((s0, s0 > 3))\"] unreadable at column "
+            "24: got the end, expected a last piece whose condition is True");
+  EXPECT_EQ(parseError("1e999*s0"),
+            "[expression \"1e999*s0\"] unreadable at column 1: got '1', expected a float of 64 bits");
   EXPECT_EQ(parseError("s0**-1"),
             "[expression \"s0**-1\"] a negative exponent: got -1, expected an integer's power");
 }
@@ -130,8 +151,11 @@ TEST(ExpressionError, EvaluationNamesTheExpression) {
   EXPECT_EQ(evaluationError("s0 + s5"), "[s5] the symbol has no value");
   EXPECT_EQ(evaluationError("s0//zero"), "[(s0//zero)] division by zero: got 7 / 0");
   EXPECT_EQ(evaluationError("3//0"), "[(3//0)] division by zero: got 3 / 0");
-  EXPECT_EQ(evaluationError("IntTrueDiv(s0, 2)"),
-            "[IntTrueDiv(s0, 2)] the quotient is no integer: got 7 / 2");
+  EXPECT_EQ(evaluationError("IntTrueDiv(s0, 2)"), "[IntTrueDiv(s0, 2)] the value is no integer: got 3.5");
+  EXPECT_EQ(evaluationError("FloatTrueDiv(s0, zero)"),
+            "[FloatTrueDiv(s0, zero)] division by zero: got 7.0 / 0");
+  EXPECT_EQ(evaluationError("FloorToInt(1e300*ToFloat(s0))"),
+            "[FloorToInt(1e+300*ToFloat(s0))] no integer of 64 bits: got 7e+300");
   EXPECT_EQ(evaluationError("s0**100"), "[s0**100] the value does not fit in 64 bits: got 7 ** 100");
   EXPECT_EQ(evaluationError("s0 + 9223372036854775807"),
             "[s0 + 9223372036854775807] the value does not fit in 64 "

@@ -33,10 +33,20 @@ def sizes(*lengths):
 @pytest.mark.parametrize(
     ("module", "good", "bad", "message"),
     [
-        (Longer(), (5, 4), (3, 8), r"got -5, expected at least 1, for .* = 3 \(dimension 0 of x\)"),
-        (Longer(), (5, 4), (4, 4), r"got 0, expected at least 1, for .* = 4 \(dimension 0 of y\)"),
-        (Unequal(), (6, 3), (5, 5), r"got 0, expected at least 1, for .* = 5 \(dimension 0 of x\)"),
-        (Quarters(), (12, 3), (10, 3), r"Mod\(\w+, 4\) out of range: got 2, expected 0, for .* = 10"),
+        (
+            Longer(),
+            (5, 4),
+            (3, 8),
+            r"got x.shape\[0\] = 3, y.shape\[0\] = 8, expected x.shape\[0\] > y.shape\[0\]$",
+        ),
+        (
+            Longer(),
+            (5, 4),
+            (4, 4),
+            r"got x.shape\[0\] = 4, y.shape\[0\] = 4, expected x.shape\[0\] > y.shape\[0\]$",
+        ),
+        (Unequal(), (6, 3), (5, 5), r"= 5, expected x.shape\[0\] != y.shape\[0\]$"),
+        (Quarters(), (12, 3), (10, 3), r"got x.shape\[0\] = 10, expected Mod\(x.shape\[0\], 4\) == 0$"),
     ],
 )
 def test_sizes_that_take_another_way_are_refused(module, good, bad, message):
@@ -52,7 +62,7 @@ def test_a_saved_program_still_refuses_them(tmp_path):
     program = torchere.load(tmp_path / "program")
     x, y = sizes(7, 6)
     torch.testing.assert_close(program(x, y), x.sum())
-    with pytest.raises(torchere.errors.InvalidArgumentError, match="got -1, expected at least 1"):
+    with pytest.raises(torchere.errors.InvalidArgumentError, match=r"expected x\.shape"):
         program(*sizes(6, 7))
 
 
@@ -64,5 +74,7 @@ def test_a_dimension_alone_is_a_range():
             return x.sum() if x.shape[0] < 10 else y.sum()
 
     program = torchere.export(Small(), sizes(8, 3), dynamic_shapes=DYNAMIC)
-    with pytest.raises(torchere.errors.InvalidArgumentError, match=r"dimension 0 .* got 12, expected 2 to 9"):
+    with pytest.raises(
+        torchere.errors.InvalidArgumentError, match=r"dimension 0 .* got 12, expected at most 9"
+    ):
         program(*sizes(12, 3))

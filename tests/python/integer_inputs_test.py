@@ -29,7 +29,7 @@ def exported(function, i=5):
 
 
 def refuses(program, value, expected):
-    message = rf"^\[i\] value \(\w+\) out of range: got {value}, expected {expected}$"
+    message = rf"^\[i\] value out of range: got {value}, expected {expected}$"
     with pytest.raises(InvalidArgumentError, match=message):
         program(X, value)
 
@@ -84,7 +84,7 @@ def test_a_branch_taken_for_granted_is_checked():
     program = exported(lambda x, i: x + i if i >= 0 else x - i)
     torch.testing.assert_close(program(X, 0), X)
     with pytest.raises(
-        InvalidArgumentError, match=r"^\[i\] value \(\w+\) out of range: got -1, expected at least 0$"
+        InvalidArgumentError, match=r"^\[i\] value out of range: got -1, expected at least 0$"
     ):
         program(X, -1)
 

@@ -305,13 +305,13 @@ module {
     return %0 : tensor<i64>
   }
 })");
-  function.entryPoint.inputs[0].isSymInt = function.entryPoint.outputs[0].isSymInt = true;
+  function.entryPoint.inputs[0].isSymInt = function.entryPoint.outputs[0].isNumber = true;
   function.entryPoint.inputs[0].type.dtype = function.entryPoint.outputs[0].type.dtype = DType::I64;
   contents.functions.push_back(std::move(function));
   auto session = open(std::move(contents));
   auto result = session->call(0, std::vector<Input>{Constant{int64_t{21}}});
   ASSERT_TRUE(result) << result.error().text();
-  EXPECT_TRUE(result->outputs[0].isInteger);
+  EXPECT_TRUE(result->outputs[0].isNumber);
   EXPECT_EQ(*static_cast<const int64_t *>(result->outputs[0].array().data), 42);
 }
 

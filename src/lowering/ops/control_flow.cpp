@@ -1,4 +1,4 @@
-// Control flow: branches and loops whose parts are graphs of the program, and predicates over sizes.
+// Control flow: branches and loops whose parts are graphs of the program.
 #include "lowering/op_table.h"
 #include "lowering/random.h"
 #include "lowering/region.h"
@@ -158,37 +158,14 @@ Result<Values> loop(Context &cx, const Args &args) {
   return createWithGenerator(cx, operation, draws);
 }
 
-/// A comparison of two sizes.
-template <stablehlo::ComparisonDirection direction> mlir::Value compareSizes(Context &cx, const Args &args) {
-  return cx.compare(direction, cx.sizeTensor(args.dim("a")), cx.sizeTensor(args.dim("b")));
-}
-
-template <class Op> mlir::Value combine(Context &cx, const Args &args) {
-  return cx.elementwise<Op>({args.tensor("a"), args.tensor("b")});
-}
-
-mlir::Value negate(Context &cx, const Args &args) {
-  return cx.elementwise<stablehlo::NotOp>(args.tensor("a"));
-}
-
 } // namespace
 
 void addControlFlow(OpTable &table) {
-  using enum stablehlo::ComparisonDirection;
   table.add("higher_order::cond(Tensor pred, Graph true_fn, Graph false_fn, Any[] operands) -> Any[]",
             branch);
   table.add("higher_order::while_loop(Graph cond_fn, Graph body_fn, Any[] carried_inputs, "
             "Any[] additional_inputs) -> Any[]",
             loop);
-  table.add("_operator::eq(SymInt a, SymInt b) -> bool", compareSizes<EQ>);
-  table.add("_operator::ne(SymInt a, SymInt b) -> bool", compareSizes<NE>);
-  table.add("_operator::lt(SymInt a, SymInt b) -> bool", compareSizes<LT>);
-  table.add("_operator::le(SymInt a, SymInt b) -> bool", compareSizes<LE>);
-  table.add("_operator::gt(SymInt a, SymInt b) -> bool", compareSizes<GT>);
-  table.add("_operator::ge(SymInt a, SymInt b) -> bool", compareSizes<GE>);
-  table.add("_operator::and_(Tensor a, Tensor b) -> bool", combine<stablehlo::AndOp>);
-  table.add("_operator::or_(Tensor a, Tensor b) -> bool", combine<stablehlo::OrOp>);
-  table.add("torch::sym_not(Tensor a) -> bool", negate);
 }
 
 } // namespace torchere::lowering

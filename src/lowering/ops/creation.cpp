@@ -1,4 +1,4 @@
-// Ops that make tensors of numbers, and conversions of dtype.
+// Ops that make tensors of numbers and numbers of tensors, and conversions of dtype.
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
@@ -26,6 +26,11 @@ mlir::Value copied(Context &cx, const Args &args) {
 
 mlir::Value scalarTensor(Context &cx, const Args &args) {
   return numberOperand(cx, args, "s", cx.resultType().dtype);
+}
+
+/// The only element of a tensor.
+mlir::Value element(Context &cx, const Args &args) {
+  return cx.convert(cx.reshape(args.tensor("self"), {}), cx.resultType().dtype);
 }
 
 /// start + i * step, computed as torch does: in float64 for floats, in the dtype itself for integers.
@@ -120,6 +125,8 @@ void addCreation(OpTable &table) {
   table.add("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", fullOf);
   table.add("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", fullOf);
   table.add("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copied);
+  table.add("aten::item(Tensor self) -> Scalar", element);
+  table.add("aten::_local_scalar_dense(Tensor self) -> Scalar", element);
   table.add("aten::scalar_tensor(Scalar s, *, " TORCHERE_TENSOR_OPTIONS ") -> Tensor", scalarTensor);
   table.add("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " TORCHERE_TENSOR_OPTIONS
             ") -> Tensor",

@@ -1,6 +1,7 @@
 // Ops that take parts of one dimension, ops that replace such parts, and differences of parts.
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
+#include "lowering/placement.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,6 +9,12 @@
 namespace torchere::lowering {
 
 namespace {
+
+/// An index whose sign is known only at run time, counted from the start.
+Dim fromStart(Context &cx, Dim index, Dim size) {
+  Dim isNegative = cx.subtract(0, cx.maximum(cx.minimum(index, 0), -1));
+  return cx.add(index, cx.multiply(isNegative, size));
+}
 
 /// An index, counted from the end if it is negative, and clamped to [0, size].
 Dim clampIndex(Context &cx, Dim index, Dim size) {
@@ -17,11 +24,33 @@ Dim clampIndex(Context &cx, Dim index, Dim size) {
     return size;
   if (index.is(0))
     return 0;
-  if (!index.isConstant()) { // its sign is known only at run time
-    Dim isNegative = cx.subtract(0, cx.maximum(cx.minimum(index, 0), -1));
-    index = cx.maximum(cx.add(index, cx.multiply(isNegative, size)), 0);
-  }
+  if (!index.isConstant())
+    index = cx.maximum(fromStart(cx, index, size), 0);
   return cx.minimum(index, size);
+}
+
+/// `count` positions of an axis from `start`, which is computed from the argument `given`. A number that is
+/// an element of a tensor is known only while the program runs: no slice takes it.
+mlir::Value part(Context &cx, mlir::Value self, int64_t axis, Dim given, Dim start, Dim count) {
+  if (given.isConstant() || !count.isConstant())
+    return cx.sliceAxis(self, axis, start, cx.add(start, count));
+  Dims shape = cx.shape(self);
+  if (llvm::any_of(shape, [](const Dim &dim) { return !dim.isConstant(); })) {
+    mlir::Value places = cx.iota({count}, DType::I64, 0);
+    mlir::Value first = cx.broadcastTo(cx.sizeTensor(start), {count});
+    return gatherSlices(
+        cx, self, slicesAlong(cx, cx.create<stablehlo::AddOp>(places.getType(), {places, first}), axis));
+  }
+  Values operands = {self};
+  Integers sizes;
+  for (auto [index, dim] : llvm::enumerate(shape)) {
+    operands.push_back(cx.sizeTensor(static_cast<int64_t>(index) == axis ? start : Dim(0)));
+    sizes.push_back(dim.constant());
+  }
+  shape[axis] = count;
+  sizes[axis] = count.constant();
+  return cx.create<stablehlo::DynamicSliceOp>(cx.tensorType(shape, Context::elementType(self)), operands,
+                                              {cx.integersAttribute("slice_sizes", sizes)});
 }
 
 /// The part of an axis that a slice takes.
@@ -50,6 +79,9 @@ Result<mlir::Value> slice(Context &cx, const Args &args) {
   if (step < 1)
     return cx.invalid("step must be positive: got {}", step);
   TORCHERE_ASSIGN(Cut cut, cutOf(cx, args, self));
+  Dim given = args.optionalDim("start").value_or(0), count = cx.resultType().shape[cut.axis];
+  if (step == 1 && count.isConstant() && !given.isConstant())
+    return part(cx, self, cut.axis, given, cut.start, count);
   return cx.sliceAxis(self, cut.axis, cut.start, cut.end, step);
 }
 
@@ -57,21 +89,23 @@ Result<mlir::Value> narrow(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
   Dim start = clampIndex(cx, args.dim("start"), cx.size(self, axis));
-  return cx.reshape(cx.sliceAxis(self, axis, start, cx.add(start, cx.resultType().shape[axis])),
+  return cx.reshape(part(cx, self, axis, args.dim("start"), start, cx.resultType().shape[axis]),
                     cx.resultType().shape);
 }
 
 /// The index of a select, counted from the start.
 Dim selected(Context &cx, const Args &args, Dim size) {
   Dim index = args.dim("index");
-  return index.isConstant() && index.constant() < 0 ? cx.add(size, index) : index;
+  if (!index.isConstant())
+    return fromStart(cx, index, size);
+  return index.constant() < 0 ? cx.add(size, index) : index;
 }
 
 Result<mlir::Value> selectIndex(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
   Dim index = selected(cx, args, cx.size(self, axis));
-  return cx.reshape(cx.sliceAxis(self, axis, index, cx.add(index, 1)), cx.resultType().shape);
+  return cx.reshape(part(cx, self, axis, args.dim("index"), index, 1), cx.resultType().shape);
 }
 
 /// `self` with `source` written over it at `start`.

@@ -44,7 +44,16 @@ private:
   llvm::DenseMap<std::pair<Attribute, Attribute>, func::FuncOp> specialisations;
 };
 
-void replaceByConstant(Value value, DenseIntElementsAttr constant, OpBuilder &builder) {
+/// A size may be computed by way of a 0-d float: half of another one, rounded.
+bool isOfScalars(Operation *op) {
+  auto isScalar = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.getRank() == 0;
+  };
+  return llvm::all_of(op->getOperandTypes(), isScalar) && llvm::all_of(op->getResultTypes(), isScalar);
+}
+
+void replaceByConstant(Value value, DenseElementsAttr constant, OpBuilder &builder) {
   if (value.use_empty())
     return;
   value.replaceAllUsesWith(ConstantOp::create(builder, value.getLoc(), constant));
@@ -104,7 +113,7 @@ LogicalResult Refiner::refineOp(Operation *op) {
     return refineWhile(loop);
   if (!isBranch && failed(refineRegions(op)))
     return failure();
-  if (DenseIntElementsAttr constant = evaluateInteger(op)) {
+  if (DenseElementsAttr constant = evaluate(op, {.elements = maxShapeElements, .floats = isOfScalars(op)})) {
     OpBuilder builder(op);
     replaceByConstant(op->getResult(0), constant, builder);
     op->erase();
