@@ -136,6 +136,10 @@ def dump_spec(spec: Any) -> tuple[str, str]:
     return text, json.dumps(describe_spec(spec))
 
 
+def leaf_count(tree: dict[str, Any]) -> int:
+    return 1 if tree["kind"] == "leaf" else sum(map(leaf_count, tree.get("children", ())))
+
+
 def flatten(tree: dict[str, Any], value: Any, path: str = "argument") -> list[Any]:
     """The leaves of `value`, which must have the structure of `tree`; errors name the place, which starts
     with `path`."""
