@@ -96,7 +96,7 @@ def test_constants_need_not_be_given_again(structured, tmp_path):
             called.call_on_device(x),
         ):
             got, *constants = result
-            check(torch.as_tensor(np.asarray(got)), expected[0])
+            check(torch.tensor(np.asarray(got)), expected[0])
             assert constants == [3, None]
         with pytest.raises(InvalidArgumentError) as error:
             called(x, mode="plus")
