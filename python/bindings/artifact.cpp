@@ -6,6 +6,7 @@
 #include "artifact/signature.h"
 #include "artifact/weight_data.h"
 #include "bindings/bindings.h"
+#include "bindings/bundle_parts.h"
 #include "bindings/tensor_exchange.h"
 #include "exporter/exporter.h"
 #include "vhlo/portable_artifact.h"
@@ -143,9 +144,9 @@ static Weight weightOf(const Bundle &bundle, const std::string &name) {
   return found->second;
 }
 
-static void bindWeight(nb::module_ &module) {
-  nb::class_<Weight>(module, "Weight", "A named tensor: a strided view of a storage.")
-      .def_ro("name", &Weight::name)
+static nb::class_<Weight> bindWeight(nb::module_ &module) {
+  nb::class_<Weight> weight(module, "Weight", "A named tensor: a strided view of a storage.");
+  weight.def_ro("name", &Weight::name)
       .def_prop_ro(
           "dtype", [](const Weight &self) { return std::string(dtypeInfo(self.dtype).torchName); },
           "torch's name, such as \"bfloat16\".")
@@ -155,6 +156,7 @@ static void bindWeight(nb::module_ &module) {
       .def_ro("storage_offset", &Weight::storageOffset, "In elements.")
       .def_prop_ro("storage", &storageBytes, nb::rv_policy::automatic,
                    "The storage's bytes, which tied weights share. Not a copy.");
+  return weight;
 }
 
 /// A file's text may be anything.
@@ -174,9 +176,9 @@ static nb::object textOf(const Bundle &bundle, const std::string &name) {
       Error{ErrorCode::DataLoss, fmt::format("[{}] the module's text is not UTF-8", name), {}}};
 }
 
-static void bindBundle(nb::module_ &module) {
-  nb::class_<Bundle>(module, "Bundle", "Lowered functions with their weights and constants.")
-      .def_prop_ro("functions", &functionNames, "The functions' names; the first is the default.")
+static nb::class_<Bundle> bindBundle(nb::module_ &module) {
+  nb::class_<Bundle> bundle(module, "Bundle", "Lowered functions with their weights and constants.");
+  bundle.def_prop_ro("functions", &functionNames, "The functions' names; the first is the default.")
       .def_ro("has_weights", &Bundle::hasWeights, "False when the weights were left out on purpose.")
       .def("text", &textOf, nb::arg("function"), nb::sig("def text(self, function: str) -> str"),
            "The text of the function's StableHLO module.")
@@ -203,6 +205,7 @@ static void bindBundle(nb::module_ &module) {
            "The same with all that another bundle has in its state dict.")
       .def("weight", &weightOf, nb::arg("name"))
       .def_ro("constants", &Bundle::constants);
+  return bundle;
 }
 
 static nb::bytes serializeModule(const stablehlo::Module &module, const TargetVersion &target,
@@ -232,8 +235,9 @@ static void bindPortableArtifact(nb::module_ &module) {
 }
 
 void bindArtifact(nb::module_ &module) {
-  bindWeight(module);
-  bindBundle(module);
+  nb::class_<Weight> weight = bindWeight(module);
+  nb::class_<Bundle> bundle = bindBundle(module);
+  bindBundleParts(module, weight, bundle);
   bindPortableArtifact(module);
   module.attr("STABLEHLO_VERSION") = std::string(stablehloVersion);
   module.def("make_bundle", &bundleOf, nb::arg("programs"), nb::arg("has_weights") = true,

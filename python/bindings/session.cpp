@@ -2,10 +2,10 @@
 #include "session/session.h"
 
 #include "bindings/bindings.h"
+#include "bindings/constants.h"
 #include "bindings/device_array.h"
 #include "bindings/tensor_exchange.h"
 
-#include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -15,101 +15,8 @@
 
 namespace torchere::bindings {
 
-using program::Constant;
 using session::Input;
 using session::Session;
-
-/// An attribute of torch, or its name if torch is not installed.
-static nb::object torchConstant(const std::string &name) {
-  nb::object torch = torchOrNone();
-  return torch.is_none() ? nb::cast(name) : nb::object(torch.attr(name.c_str()));
-}
-
-static nb::object torchDevice(const std::string &name) {
-  nb::object torch = torchOrNone();
-  return torch.is_none() ? nb::cast(name) : nb::object(torch.attr("device")(name));
-}
-
-static nb::object toPython(const Constant &argument) {
-  struct Converter {
-    bool isTuple;
-    nb::object operator()(std::monostate) const { return nb::none(); }
-    nb::object operator()(bool value) const { return nb::cast(value); }
-    nb::object operator()(int64_t value) const { return nb::cast(value); }
-    nb::object operator()(double value) const { return nb::cast(value); }
-    nb::object operator()(const std::complex<double> &value) const { return nb::cast(value); }
-    nb::object operator()(const std::string &value) const { return nb::cast(value); }
-    nb::object operator()(DType value) const { return toPythonDType(value); }
-    nb::object operator()(const program::Device &value) const { return torchDevice(value.name); }
-    nb::object operator()(const program::Layout &value) const { return torchConstant(value.name); }
-    nb::object operator()(const program::MemoryFormat &value) const { return torchConstant(value.name); }
-    nb::object operator()(const Constant::List &list) const {
-      nb::list values;
-      for (const Constant &element : list)
-        values.append(toPython(element));
-      return isTuple ? nb::object(nb::tuple(values)) : nb::object(values);
-    }
-    nb::object operator()(const program::OpReference &value) const { return refuse(value.name); }
-    static nb::object refuse(const std::string &what) {
-      throw ErrorException{Error{ErrorCode::Internal, fmt::format("[output] no constant: got {}", what), {}}};
-    }
-  };
-  return std::visit(Converter{argument.isTuple}, argument.value);
-}
-
-static Constant readConstant(nb::handle value, const Subject &subject, size_t depth = 0);
-
-/// Lists may contain themselves.
-static constexpr size_t depthLimit = 100;
-
-static Constant readList(nb::handle value, const Subject &subject, size_t depth) {
-  if (depth == depthLimit)
-    refuse(subject, fmt::format("nests too deeply: expected at most {} levels", depthLimit));
-  Constant::List list;
-  for (nb::handle element : value)
-    list.push_back(readConstant(element, subject, depth + 1));
-  return Constant{std::move(list), static_cast<bool>(PyTuple_Check(value.ptr()))};
-}
-
-static Constant readInteger(nb::handle value, const Subject &subject) {
-  int overflow = 0;
-  int64_t integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow != 0)
-    refuse(subject, "an integer of more than 64 bits, which no program takes");
-  return Constant{integer};
-}
-
-static Constant readText(nb::handle value, const Subject &subject) {
-  Py_ssize_t size = 0;
-  const char *text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-  if (text)
-    return Constant{std::string(text, static_cast<size_t>(size))};
-  PyErr_Clear();
-  refuse(subject, "a string that is not UTF-8, which no program takes");
-}
-
-static Constant readConstant(nb::handle value, const Subject &subject, size_t depth) {
-  PyObject *object = value.ptr();
-  if (value.is_none())
-    return {};
-  if (PyBool_Check(object))
-    return Constant{object == Py_True};
-  if (PyLong_Check(object))
-    return readInteger(value, subject);
-  if (PyFloat_Check(object))
-    return Constant{PyFloat_AS_DOUBLE(object)};
-  if (PyComplex_Check(object))
-    return Constant{std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))};
-  if (PyUnicode_Check(object))
-    return readText(value, subject);
-  if (PyList_Check(object) || PyTuple_Check(object))
-    return readList(value, subject, depth);
-  if (auto constant = readTorchConstant(value, subject))
-    return *std::move(constant);
-  refuse(subject, fmt::format("an input that programs cannot take: got {}, expected a tensor, an array, a "
-                              "number, a string or None",
-                              Py_TYPE(object)->tp_name));
-}
 
 namespace {
 
@@ -239,15 +146,19 @@ static nb::list callOnDevice(PythonSession &self, size_t function, nb::sequence 
   return callWith(self, function, sequence, {.onDevice = true, .place = std::move(place)});
 }
 
-static DeviceArray toDevice(PythonSession &self, nb::handle value) {
-  Subject subject = [] { return "tensor"; };
-  if (const DeviceArray *array = asDeviceArray(value))
-    return *array;
+/// A view of a tensor that is not an argument of a call.
+static session::TensorView readTensor(TensorReader &reader, nb::handle value, const Subject &subject) {
   if (!TensorReader::isTensor(value))
     refuse(subject,
            fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(value.ptr())->tp_name));
+  return reader.read(value, subject);
+}
+
+static DeviceArray toDevice(PythonSession &self, nb::handle value) {
+  if (const DeviceArray *array = asDeviceArray(value))
+    return *array;
   TensorReader reader(1);
-  session::TensorView view = reader.read(value, subject);
+  session::TensorView view = readTensor(reader, value, [] { return "tensor"; });
   Result<session::DeviceTensor> tensor = [&] {
     nb::gil_scoped_release release;
     auto made = self.session->toDevice(view);
@@ -265,16 +176,67 @@ static nb::object readWeight(PythonSession &self, const std::string &name) {
   return toPythonTensor(unwrap(std::move(array)));
 }
 
-static void writeState(PythonSession &self, const std::string &name, nb::handle value) {
-  Subject subject = [&] { return name; };
-  if (!TensorReader::isTensor(value))
-    refuse(subject,
-           fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(value.ptr())->tp_name));
-  TensorReader reader(1);
-  session::TensorView view = reader.read(value, subject);
+static nb::dict readStates(PythonSession &self) {
+  Result<std::vector<session::NamedArray>> read = [&] {
+    nb::gil_scoped_release release;
+    auto states = self.session->readStates();
+    return states;
+  }();
+  nb::dict states;
+  for (const session::NamedArray &state : unwrap(std::move(read)))
+    states[nb::str(state.name.data(), state.name.size())] = toPythonTensor(state.value);
+  return states;
+}
+
+namespace {
+
+/// The tensors of a dict, by name.
+struct NamedViews {
+  explicit NamedViews(const nb::dict &given)
+      : values(nb::steal<nb::dict>(PyDict_Copy(given.ptr()))), reader(values.size()) {
+    names.reserve(values.size()); // the views refer to the names
+    for (auto [key, value] : values) {
+      const std::string &name = names.emplace_back(nb::cast<std::string>(key));
+      views.push_back({name, readTensor(reader, value, [&] { return name; })});
+    }
+  }
+
+  nb::dict values; ///< a copy: reading a tensor may run Python code
+  TensorReader reader;
+  std::vector<std::string> names;
+  std::vector<session::NamedView> views;
+};
+
+} // namespace
+
+static void writeStates(PythonSession &self, const nb::dict &values) {
+  NamedViews named(values);
   Status status = [&] {
     nb::gil_scoped_release release;
-    Status written = self.session->writeState(name, view);
+    Status written = self.session->writeStates(named.views);
+    return written;
+  }();
+  unwrap(std::move(status));
+}
+
+static std::unique_ptr<PythonSession> succeed(PythonSession &self, std::shared_ptr<artifact::Bundle> bundle,
+                                              const nb::dict &states) {
+  NamedViews named(states);
+  auto successor = std::make_unique<PythonSession>();
+  successor->templates = self.templates;
+  Result<std::shared_ptr<Session>> session = [&] {
+    nb::gil_scoped_release release;
+    auto made = self.session->succeed(std::move(bundle), named.views);
+    return made;
+  }();
+  successor->session = unwrap(std::move(session));
+  return successor;
+}
+
+static void resetStates(PythonSession &self) {
+  Status status = [&] {
+    nb::gil_scoped_release release;
+    Status written = self.session->resetStates();
     return written;
   }();
   unwrap(std::move(status));
@@ -336,8 +298,13 @@ void bindSession(nb::module_ &module) {
           "The weights and buffers that functions write.")
       .def("read_weight", &readWeight, nb::arg("name"),
            "The current value of a weight or buffer; later calls do not change it.")
-      .def("write_state", &writeState, nb::arg("name"), nb::arg("value"),
-           "Sets a state to a copy of the tensor.")
+      .def("read_states", &readStates, "The present values of all states, as they are between two calls.")
+      .def("write_states", &writeStates, nb::arg("values"),
+           "Sets states to copies of the tensors: all of them, between two calls, or none.")
+      .def("reset_states", &resetStates, "Gives all states the values that they have in the bundle.")
+      .def("succeed", &succeed, nb::arg("bundle"), nb::arg("states"),
+           "A session of the same functions with the bundle's weights: these states are copied, the others "
+           "move there, and this session is given up.")
       .def(
           "draws_random_numbers",
           [](const PythonSession &self) { return self.session->drawsRandomNumbers(); },

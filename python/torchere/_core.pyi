@@ -254,6 +254,9 @@ def operator_families() -> dict[str, str]:
 class Weight:
     """A named tensor: a strided view of a storage."""
 
+    def __init__(self, name: str, dtype: str, shape: Sequence[int], bytes: object | None) -> None:
+        """A weight from its parts; the bytes are copied."""
+
     @property
     def name(self) -> str: ...
 
@@ -275,6 +278,16 @@ class Weight:
     @property
     def storage(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """The storage's bytes, which tied weights share. Not a copy."""
+
+    @property
+    def address(self) -> int | None:
+        """Of its first element; None if it has none. Tied weights have the same."""
+
+    @property
+    def parts(self) -> tuple:
+        """
+        (name, dtype, shape, dense bytes), the bytes None where there are none.
+        """
 
 class Bundle:
     """Lowered functions with their weights and constants."""
@@ -309,6 +322,30 @@ class Bundle:
 
     @property
     def constants(self) -> list[Weight]: ...
+
+    def constant_inputs(self, function: str) -> dict:
+        """The inputs that are constants of the program: position -> value."""
+
+    def constant_outputs(self, function: str) -> dict:
+        """The outputs that are not computed: position -> value."""
+
+    def weight_parts(self) -> list:
+        """
+        (name, dtype, shape, dense bytes) of each weight; for a tied one the other's name, not bytes.
+        """
+
+    def constant_parts(self) -> list:
+        """The same of the constants."""
+
+    def with_weights(self, weights: dict) -> Bundle:
+        """
+        The bundle with copies of these tensors in place of its own, under all tied names.
+        """
+
+def restore_bundle(functions: Sequence[tuple[str, bytes]], weights: Sequence[tuple[str, str, Sequence[int], object]], constants: Sequence[tuple[str, str, Sequence[int], object]], has_weights: bool) -> Bundle:
+    """
+    A bundle from (signature, bytecode) of its functions and the parts of its weights.
+    """
 
 TARGET_VERSION: str = '1.16.0'
 
@@ -485,8 +522,21 @@ class Session:
     def read_weight(self, name: str) -> object:
         """The current value of a weight or buffer; later calls do not change it."""
 
-    def write_state(self, name: str, value: object) -> None:
-        """Sets a state to a copy of the tensor."""
+    def read_states(self) -> dict:
+        """The present values of all states, as they are between two calls."""
+
+    def write_states(self, values: dict) -> None:
+        """
+        Sets states to copies of the tensors: all of them, between two calls, or none.
+        """
+
+    def reset_states(self) -> None:
+        """Gives all states the values that they have in the bundle."""
+
+    def succeed(self, bundle: Bundle, states: dict) -> Session:
+        """
+        A session of the same functions with the bundle's weights: these states are copied, the others move there, and this session is given up.
+        """
 
     def draws_random_numbers(self) -> bool:
         """

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchere import trees
 from torchere.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from torchere import _core
+
+# Stands for an argument that a call does not give.
+_NOT_GIVEN = object()
 
 
 class CallConvention:
     """How one function is called: the structure of its arguments and results, from its signature's JSON.
 
-    `output_spec` is torch's TreeSpec of the results, which a process that exported the program still has;
-    `classes` are those that may be rebuilt without it.
+    `output_spec` is torch's TreeSpec of the results, which a process that exported
+    the program still has; `classes` are those that may be rebuilt without it.
     """
 
     def __init__(
-        self, index: int, signature: str, classes: trees.Classes | None = None, output_spec: Any = None
+        self,
+        index: int,
+        signature: str,
+        classes: trees.Classes | None = None,
+        output_spec: Any = None,
     ):
         fields = json.loads(signature)
         self.index = index
@@ -27,6 +38,7 @@ class CallConvention:
         self.output_tree = fields["output_tree"]["tree"]
         self.output_spec = output_spec
         self.classes = classes
+        self._constants: dict[int, Any] | None = None
         tree = fields["input_tree"]["tree"]
         # (args, kwargs); absent in other tools' directories: the arguments are then the leaves.
         self.positional = tree["children"][0]["children"] if tree else [trees.LEAF] * self.input_count
@@ -40,45 +52,69 @@ class CallConvention:
             child["kind"] == "leaf" for child in output["children"]
         )
 
-    def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The leaves of a call's arguments, in the order of the program's inputs."""
+    def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any], bundle: _core.Bundle) -> list[Any]:
+        """The leaves of a call's arguments, in the order of the program's inputs. Arguments that are not
+        given are taken from the constants that the bundle has for them."""
         if self._takes_leaves and not kwargs and len(args) == len(self.positional):
             return list(args)
-        args, kwargs = self._bind(args, kwargs)
+        values = self._bind(args, kwargs, bundle)
         leaves: list[Any] = []
-        for i, (tree, value) in enumerate(zip(self.positional, args, strict=True)):
-            leaves += trees.flatten(tree, value, self._name_of(i))
-        for name, tree in self.keywords.items():
-            leaves += trees.flatten(tree, kwargs[name], name)
+        for (name, tree, positions), value in zip(self._arguments, values, strict=True):
+            if value is _NOT_GIVEN:
+                constants = self._constants_of(bundle)
+                leaves += [constants[position] for position in positions]
+            else:
+                leaves += trees.flatten(tree, value, name)
         return leaves
+
+    @functools.cached_property
+    def _arguments(self) -> list[tuple[str, dict[str, Any], range]]:
+        """The name, the tree and the leaves' positions of each argument, positional ones first."""
+        names = [self._name_of(position) for position in range(len(self.positional))]
+        places, start = [], 0
+        for name, tree in [*zip(names, self.positional, strict=True), *self.keywords.items()]:
+            stop = start + trees.leaf_count(tree)
+            places.append((name, tree, range(start, stop)))
+            start = stop
+        return places
+
+    def _constants_of(self, bundle: _core.Bundle) -> dict[int, Any]:
+        """The leaves that are constants of the program, by position."""
+        if self._constants is None:
+            self._constants = bundle.constant_inputs(self.name)
+        return self._constants
+
+    def _required(self, bundle: _core.Bundle) -> set[str]:
+        """The arguments with a leaf that is no constant of the program."""
+        constants = self._constants_of(bundle)
+        return {name for name, _, leaves in self._arguments if not constants.keys() >= set(leaves)}
 
     def _name_of(self, position: int) -> str:
         return self.argument_names[position] if position < len(self.argument_names) else f"args[{position}]"
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Binds keyword arguments to their positions; rejects missing and unknown ones."""
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], bundle: _core.Bundle) -> list[Any]:
+        """The arguments in order, those given by keyword in their places; rejects missing and unknown
+        ones."""
         count, kwargs = len(self.positional), dict(kwargs)
         if len(args) > count:
             raise InvalidArgumentError(f"[{self.name}] too many arguments: got {len(args)}, expected {count}")
-        given, lacking = [], []
-        for name in map(self._name_of, range(len(args), count)):
-            if name in kwargs:
-                given.append(kwargs.pop(name))
-            else:
-                lacking.append(name)
-        lacking += [name for name in self.keywords if name not in kwargs]
+        given = len(args) + len(kwargs)
+        names = [*map(self._name_of, range(len(args), count)), *self.keywords]
+        values = [*args, *(kwargs.pop(name, _NOT_GIVEN) for name in names)]
+        absent = [name for name, value in zip(names, values[len(args) :], strict=True) if value is _NOT_GIVEN]
+        required = self._required(bundle) if absent else set()
+        lacking = [name for name in absent if name in required]
         if lacking:
             raise InvalidArgumentError(
-                f"[{self.name}] arguments are missing: got {len(args) + len(given) + len(kwargs)}, "
+                f"[{self.name}] arguments are missing: got {given - len(kwargs)}, "
                 f"expected also {', '.join(lacking)}"
             )
-        unknown = [name for name in kwargs if name not in self.keywords]
-        if unknown:
+        if kwargs:
             raise InvalidArgumentError(
-                f"[{self.name}] unknown arguments: got {', '.join(unknown)}, expected "
+                f"[{self.name}] unknown arguments: got {', '.join(kwargs)}, expected "
                 f"{', '.join([*self.argument_names, *self.keywords]) or 'none'}"
             )
-        return (*args, *given), kwargs
+        return values
 
     def unflatten(self, leaves: list[Any]) -> Any:
         """Unflattens the user's results."""

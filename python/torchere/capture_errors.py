@@ -66,6 +66,13 @@ _REFUSALS = (
         "torch.export.register_dataclass registers a dataclass of your own",
     ),
     _Refusal(
+        re.compile(r"Found <class '(?P<result>[^']+)'> in output, which is not a known type"),
+        "a result of a class that torch.export does not know: got {result}, expected tensors, numbers, "
+        "strings, and tuples, lists and dicts of them",
+        "torch.export.register_dataclass registers a dataclass of your own, "
+        "torch.utils._pytree.register_pytree_node another class",
+    ),
+    _Refusal(
         re.compile(r"\.numpy\(\) is not supported"),
         "the model leaves torch for numpy: got Tensor.numpy(), expected ops of torch",
         "write it with torch's functions; with strict=True torch.export translates many of numpy's",

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
-import threading
 from collections.abc import Iterable
 from typing import Any
 
 from torchere import _core
-from torchere.arrays import as_array, has_torch, weight_tensor
 from torchere.bundle import StableHLOModelBundle
 from torchere.calls import CallConvention
-from torchere.errors import InvalidArgumentError, NotFoundError
+from torchere.errors import Error, InvalidArgumentError, NotFoundError
+from torchere.pickling import parts_of, program_of
+from torchere.signature import Signature, ValueInfo, read_signature
+from torchere.state import ProgramState
 from torchere.trees import name_classes
-from torchere.weights import Weights, with_weights
 
 
-class StableHLOProgram:
+class StableHLOProgram(ProgramState):
     """A program in StableHLO with its weights. Made by torchere.export and torchere.load.
 
     It is called like the module that it was exported from. State (buffers that the module writes) is carried
     from call to call; `state_dict()` returns it. Results are torch tensors, or numpy arrays if torch is not
-    installed. Several threads may call a program at the same time.
+    installed. Several threads may call a program at the same time. It can be pickled; copy.deepcopy gives a
+    program with a state of its own.
     """
 
     def __init__(
@@ -35,11 +35,8 @@ class StableHLOProgram:
         classes: Iterable[type] = (),
         output_specs: dict[str, Any] | None = None,
     ):
-        self._core_bundle = bundle
+        super().__init__(bundle)
         self._target_version = target_version
-        self._lock = threading.Lock()
-        self._session: _core.Session | None = None
-        self._like: _core.Session | None = None  # of the program that with_weights() was called of
         allowed, specs = name_classes(classes), output_specs or {}
         self._conventions = {
             name: CallConvention(index, bundle.signature(name), allowed, specs.get(name))
@@ -85,15 +82,20 @@ class StableHLOProgram:
         *,
         target_version: str | None = None,
         digests: bool = False,
+        state: str = "initial",
     ) -> None:
         """Writes a directory in PyTorch/XLA's layout, atomically, and syncs it to disk.
         Parents are created; a non-empty directory is rejected unless it contains a saved program and
         nothing else, and `overwrite` is set. `options` are StableHLOExportOptions, of which `save_weights`
         and `include_human_readable_text` apply here. The bytecode targets StableHLO `target_version`; the
         default is the export's, or a release of about twelve weeks ago. `digests` records a
-        digest of every file, for load(verify=True) and `torchere verify-files`."""
+        digest of every file, for load(verify=True) and `torchere verify-files`. `state` is "initial" for the
+        state that the program was exported or loaded with, or "present" for that of now, random numbers
+        included: the loaded program goes on from there."""
+        if state not in ("initial", "present"):
+            raise InvalidArgumentError(f"[state] unknown: got {state!r}, expected 'initial' or 'present'")
         _core.save_bundle(
-            self._core_bundle,
+            self._core_bundle if state == "initial" else self._with_changes()[1],
             os.fspath(stablehlo_dir),
             save_weights=getattr(options, "save_weights", True),
             include_text=getattr(options, "include_human_readable_text", True),
@@ -140,16 +142,22 @@ class StableHLOProgram:
         version cannot express."""
         return self._core_bundle.bytecode(self._known(method_name), target_version or self._target_version)
 
-    def state_dict(self) -> dict[str, Any]:
-        """name -> tensor, for all parameters and buffers; state has its current value. The
-        random number generator is not among them: get_rng_state() returns its state."""
-        read = weight_tensor if has_torch() else as_array
-        weights = {name: read(self._core_bundle.weight(name)) for name in self._weight_names}
-        if self._session is not None:
-            for name in self._session.state_names():
-                if name != _core.GENERATOR_BUFFER:
-                    weights[name] = self._session.read_weight(name)
-        return weights
+    @property
+    def inputs(self) -> tuple[ValueInfo, ...]:
+        """The leaves of the default function's arguments; print(program.signature()) shows them."""
+        return self.signature().inputs
+
+    @property
+    def outputs(self) -> tuple[ValueInfo, ...]:
+        """The leaves of the default function's results."""
+        return self.signature().outputs
+
+    def signature(self, method_name: str | None = None) -> Signature:
+        """What a function takes and gives; the default function if no name is given. It prints as text."""
+        name, bundle = self._known(method_name), self._core_bundle
+        return read_signature(
+            bundle.signature(name), bundle.constant_inputs(name), bundle.constant_outputs(name)
+        )
 
     def manual_seed(self, seed: int) -> None:
         """Starts the program's random numbers anew: equal seeds give equal numbers, on every plugin. A
@@ -159,32 +167,18 @@ class StableHLOProgram:
             raise InvalidArgumentError(
                 f"[seed] does not fit 64 bits: got {seed}, expected {-(2**63)} to {2**64 - 1}"
             )
-        self._ready_session().manual_seed(seed % 2**64)
+        self._with_session(lambda session: session.manual_seed(seed % 2**64))
 
     def get_rng_state(self) -> Any:
         """The state of the program's random numbers, an int64 tensor: the seed, and how many blocks of 64
         bits have been drawn since."""
-        return self._session_that_draws().read_weight(_core.GENERATOR_BUFFER)
+        self._check_draws()
+        return self._with_session(lambda session: session.read_weight(_core.GENERATOR_BUFFER))
 
     def set_rng_state(self, new_state: Any) -> None:
         """Continues the random numbers from where get_rng_state() was called, of this or another program."""
-        self._session_that_draws().write_state(_core.GENERATOR_BUFFER, new_state)
-
-    def with_weights(self, weights: Weights) -> StableHLOProgram:
-        """This program with other weights: {name: tensor or array}, or the directory of a saved program, with
-        all weights in it. Names that are not given keep their weights. Nothing is compiled again, and no
-        weight is copied. State of the new program begins anew. Supplies what was exported from fake tensors
-        or saved without weights: program.with_weights(model.state_dict()).
-
-        Dtypes and shapes are those of the export. Buffers that are not persistent, and constants of the
-        program, are supplied by their names too: model.state_dict() | dict(model.named_buffers())."""
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        made._core_bundle = with_weights(self._core_bundle, weights)
-        made._lock = threading.Lock()
-        made._session, made._like = None, self._session or self._like
-        vars(made).pop("_bundle", None)
-        return made
+        self._check_draws()
+        self._with_session(lambda session: session.write_states({_core.GENERATOR_BUFFER: new_state}))
 
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
         """The bytes that a call of the default function with such arguments needs, as planned by the plugin's
@@ -192,7 +186,7 @@ class StableHLOProgram:
         results in the memory of donated state; `temporaries`, allocated during the call; `code`.
         Nothing is executed. Not every plugin reports this."""
         convention = self._conventions[self._default]
-        leaves = convention.flatten(args, kwargs)
+        leaves = convention.flatten(args, kwargs, self._core_bundle)
         return self._ready_session().memory_statistics(convention.index, leaves)
 
     @property
@@ -200,10 +194,6 @@ class StableHLOProgram:
         return self._core_bundle.functions[0]
 
     @property
-    def _weight_names(self) -> list[str]:
-        return [name for name in self._core_bundle.weight_names if name != _core.GENERATOR_BUFFER]
-
-    @functools.cached_property
     def _bundle(self) -> StableHLOModelBundle:
         return StableHLOModelBundle(self._core_bundle)
 
@@ -218,33 +208,27 @@ class StableHLOProgram:
 
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         convention = self._conventions[self._known(name)]
-        leaves = convention.flatten(args, kwargs)
-        return convention.unflatten(self._ready_session().call(convention.index, leaves))
+        leaves, session = convention.flatten(args, kwargs, self._core_bundle), self._ready_session()
+        try:
+            results = session.call(convention.index, leaves)
+        except Error as error:
+            results = self._try_again(session, error, lambda other: other.call(convention.index, leaves))
+        return convention.unflatten(results)
 
     def _call_on_device(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         convention = self._conventions[self._known(name)]
-        leaves = convention.flatten(args, kwargs)
+        leaves = convention.flatten(args, kwargs, self._core_bundle)
         caller = sys._getframe(2)  # of call_on_device or evaluate_on_device
         place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
-        return convention.unflatten(self._ready_session().call_on_device(convention.index, leaves, place))
+        results = self._with_session(lambda session: session.call_on_device(convention.index, leaves, place))
+        return convention.unflatten(results)
 
-    def _ready_session(self) -> _core.Session:
-        """The session, made at the first call: a program that is only saved needs no plugin."""
-        if self._session is not None:  # without the lock: it is set once
-            return self._session
-        with self._lock:
-            if self._session is None:
-                from torchere import plugins
-
-                self._session = _core.Session(plugins.client(), self._core_bundle, like=self._like)
-                self._like = None
-            return self._session
-
-    def _session_that_draws(self) -> _core.Session:
-        session = self._ready_session()
-        if not session.draws_random_numbers():
+    def _check_draws(self) -> None:
+        if not self._ready_session().draws_random_numbers():
             raise NotFoundError("[rng_state] the program draws no random numbers")
-        return session
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return program_of, (type(self), parts_of(self))
 
     def __repr__(self) -> str:
         functions = ", ".join(self._conventions)

@@ -7,6 +7,7 @@ passes in are called."""
 from __future__ import annotations
 
 import collections
+import dataclasses
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,11 @@ LEAF: dict[str, Any] = {"kind": "leaf"}
 
 # The classes that may be rebuilt, by the names that trees have for them.
 Classes = Mapping[str, type]
+
+# What a defaultdict of a file may make its missing values with, beside the classes that the caller allows.
+_FACTORIES: Classes = {
+    f"builtins.{cls.__name__}": cls for cls in (bool, dict, float, int, list, set, str, tuple)
+}
 
 
 def type_name(cls: type) -> str:
@@ -51,7 +57,9 @@ def describe_spec(spec: Any) -> dict[str, Any]:
         described = {"kind": "dict", "keys": check_keys(context), "children": children}
         return described if cls is dict else described | {"type": type_name(cls)}
     if cls is collections.defaultdict:
-        return {"kind": "dict", "type": type_name(cls), "keys": check_keys(context[1]), "children": children}
+        factory, keys = context
+        described = {"kind": "dict", "type": type_name(cls), "keys": check_keys(keys), "children": children}
+        return described | ({"factory": type_name(factory)} if isinstance(factory, type) else {})
     if cls is collections.namedtuple:  # the context is the class
         keys = list(context._fields)
         return {"kind": "namedtuple", "type": type_name(context), "keys": keys, "children": children}
@@ -65,7 +73,9 @@ def describe_spec(spec: Any) -> dict[str, Any]:
         return described | {"kind": "list"}
     keys = _field_names(context, len(children))
     if keys is not None:
-        described |= {"kind": "dict" if issubclass(cls, dict) else "custom", "keys": keys}
+        absent = _absent_names(cls, context, keys)
+        described |= {"kind": "dict" if issubclass(cls, dict) else "custom", "keys": keys + absent}
+        children.extend({"kind": "none"} for _ in absent)
     return described
 
 
@@ -104,15 +114,30 @@ def _field_names(context: Any, count: int) -> list[str] | None:
     return None
 
 
+def _absent_names(cls: type, context: Any, keys: list[str]) -> list[str]:
+    """The fields of a dataclass that were None, which torch leaves out of the children and names after
+    those: [names, names of None]."""
+    if not dataclasses.is_dataclass(cls) or not isinstance(context, list | tuple) or len(context) != 2:
+        return []
+    present, absent = context
+    is_of_torch = list(present) == keys and isinstance(absent, list | tuple)
+    fields = {field.name for field in dataclasses.fields(cls)}
+    return [name for name in absent if name in fields] if is_of_torch else []
+
+
 def dump_spec(spec: Any) -> tuple[str, str]:
     """(torch's text, or "" when torch cannot write it; the JSON form)."""
     import torch.utils._pytree as pytree
 
     try:
         text = pytree.treespec_dumps(spec)
-    except (NotImplementedError, TypeError, ValueError):
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
         text = ""
     return text, json.dumps(describe_spec(spec))
+
+
+def leaf_count(tree: dict[str, Any]) -> int:
+    return 1 if tree["kind"] == "leaf" else sum(map(leaf_count, tree.get("children", ())))
 
 
 def flatten(tree: dict[str, Any], value: Any, path: str = "argument") -> list[Any]:
@@ -150,20 +175,25 @@ def _parts(tree: dict[str, Any], value: Any, path: str) -> tuple[list[str], list
             )
         return [f"[{key!r}]" for key in keys], children, [value[key] for key in keys]
     if keys is not None:
-        found = _registered_fields(tree, value) or [_field(value, key, path) for key in keys]
-        return [f".{key}" for key in keys], children, found
+        parts = zip(keys, children, strict=True)
+        values = _registered_fields(tree, value) or [
+            _field(value, key, path, is_none=child["kind"] == "none") for key, child in parts
+        ]
+        return [f".{key}" for key in keys], children, values
     return _registered_parts(tree, value, path)
 
 
-def _field(value: Any, key: str, path: str) -> Any:
-    """A field of an object, by a name from a file: only data, never Python's own attributes."""
+def _field(value: Any, key: str, path: str, is_none: bool) -> Any:
+    """A field of an object, by a name from a file: only data, never Python's own attributes. One that has
+    to be None may be absent."""
     try:
         if isinstance(value, dict):
             return value[key]
         if not key.startswith("__"):
             return getattr(value, key)
     except (AttributeError, KeyError):
-        pass
+        if is_none:
+            return None
     raise _mismatch(path, value, f"something with {key!r}")
 
 
@@ -222,14 +252,34 @@ def _build(tree: dict[str, Any], leaves: Iterator[Any], classes: Classes, path: 
     steps = range(len(tree["children"])) if keys is None else keys
     parts = zip(tree["children"], steps, strict=True)
     children = [_build(child, leaves, classes, f"{path}[{step!r}]") for child, step in parts]
+    if tree.get("type") in _STANDARD_CONTAINERS:
+        return _standard_container(tree, children, classes)
     if (cls := classes.get(tree.get("type", ""))) is not None:
         return _rebuild(tree, cls, children, path)
     if kind == "list":
         return children
     if keys is None or kind in ("tuple", "namedtuple"):
         return tuple(children)
+    return dict(zip(keys, children, strict=True))
+
+
+_STANDARD_CONTAINERS = {type_name(cls) for cls in (collections.OrderedDict, collections.defaultdict)} | {
+    type_name(collections.deque)
+}
+
+
+def _standard_container(tree: dict[str, Any], children: list[Any], classes: Classes) -> Any:
+    """Those of Python's own library are rebuilt without leave: making one runs nobody's code."""
+    keys = tree.get("keys")
+    if keys is None:
+        context = tree.get("context")
+        has_bound = isinstance(context, str) and context.isdecimal() and len(context) < 10
+        return collections.deque(children, int(context) if has_bound else None)
     items = dict(zip(keys, children, strict=True))
-    return collections.OrderedDict(items) if tree.get("type") == "collections.OrderedDict" else items
+    if tree["type"] == "collections.OrderedDict":
+        return collections.OrderedDict(items)
+    name = tree.get("factory", "")
+    return collections.defaultdict(classes.get(name, _FACTORIES.get(name)), items)
 
 
 def _rebuild(tree: dict[str, Any], cls: type, children: list[Any], path: str) -> Any:
@@ -241,9 +291,13 @@ def _rebuild(tree: dict[str, Any], cls: type, children: list[Any], path: str) ->
             serialized = _registered("SUPPORTED_SERIALIZED_TYPES", cls)
             # Not by torch.utils._pytree.treespec_loads, which imports the modules of enums that a file names.
             read = getattr(serialized, "from_dumpable_context", None) or json.loads
-            return node.unflatten_fn(children, read(tree["context"]))
-        if keys is not None:
+            kinds = [child["kind"] for child in tree["children"]]
+            given = [child for child, kind in zip(children, kinds, strict=True) if kind != "none"]
+            return node.unflatten_fn(given, read(tree["context"]))
+        if keys is not None and all(isinstance(key, str) for key in keys):
             return cls(**dict(zip(keys, children, strict=True)))
+        if keys is not None:
+            return cls(dict(zip(keys, children, strict=True)))
         if tree["kind"] in ("namedtuple", "list"):
             return cls(*children) if tree["kind"] == "namedtuple" else cls(children)
     except Exception as error:  # whatever the class raises

@@ -49,11 +49,6 @@ static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
   return {};
 }
 
-static bool isSameView(const Weight &left, const Weight &right) {
-  return left.dtype == right.dtype && left.shape == right.shape && left.strides == right.strides &&
-         (left.elementCount() == 0 || placeOf(left) == placeOf(right));
-}
-
 Status addFunction(Bundle &bundle, Function function,
                    const std::unordered_map<std::string, Weight> &stateDict,
                    const std::vector<Weight> &constants) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <span>
 
@@ -33,7 +34,7 @@ static Error unknownName(const Bundle &bundle, std::string_view name) {
 }
 
 /// The weight takes the place of one of the same type.
-static Status exchange(Weight &weight, const Weight &given) {
+static Status exchangeData(Weight &weight, const Weight &given) {
   if (given.dtype != weight.dtype)
     return invalidArgument("[{}] wrong dtype: got {}, expected {}", given.name,
                            dtypeInfo(given.dtype).torchName, dtypeInfo(weight.dtype).torchName);
@@ -46,21 +47,34 @@ static Status exchange(Weight &weight, const Weight &given) {
   return {};
 }
 
+/// The data of a name of the state dict, and of the names that are tied to it but are not given themselves.
+static Status exchangeTied(Bundle &made, const Bundle &bundle, const Weight &given,
+                           const std::set<std::string_view> &names) {
+  const Weight &former = bundle.stateDict.at(given.name);
+  TORCHERE_TRY(exchangeData(made.stateDict.at(given.name), given));
+  for (auto &[name, weight] : made.stateDict)
+    if (!names.contains(name) && former.elementCount() > 0 && isSameView(bundle.stateDict.at(name), former))
+      TORCHERE_TRY(exchangeData(weight, given));
+  return {};
+}
+
 Result<Bundle> withWeights(const Bundle &bundle, const std::vector<Weight> &given) {
   Bundle made = bundle;
   made.hasWeights = true;
+  std::set<std::string_view> names;
+  for (const Weight &weight : given)
+    names.insert(weight.name);
   for (const Weight &weight : given) {
     TORCHERE_TRY(verifyWeight(weight, weight.name));
-    auto found = made.stateDict.find(weight.name);
-    bool isKnown = found != made.stateDict.end();
-    if (isKnown)
-      TORCHERE_TRY(exchange(found->second, weight));
-    for (Weight &constant : made.constants)
-      if (!isKnown && constant.name == weight.name)
-        TORCHERE_TRY(exchange(constant, weight));
+    if (bundle.stateDict.contains(weight.name)) {
+      TORCHERE_TRY(exchangeTied(made, bundle, weight, names));
+      continue;
+    }
     auto isOfName = [&](const Weight &constant) { return constant.name == weight.name; };
-    if (!isKnown && std::ranges::none_of(made.constants, isOfName))
+    if (std::ranges::none_of(made.constants, isOfName))
       return tl::unexpected(unknownName(bundle, weight.name));
+    for (Weight &constant : made.constants | std::views::filter(isOfName))
+      TORCHERE_TRY(exchangeData(constant, weight));
   }
   // Nobody supplies where random numbers start.
   if (auto generator = made.stateDict.find(std::string(generatorBuffer));

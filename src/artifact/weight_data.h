@@ -8,8 +8,9 @@
 
 namespace torchere::artifact {
 
-/// The bundle with other data for the weights and constants of these names; all else is shared. Errors:
-/// NotFound for a name that the bundle lacks, InvalidArgument for another dtype or shape than its weight has.
+/// The bundle with other data for the weights and constants of these names, and for those tied to them that
+/// are not given; all else is shared. Errors: NotFound for a name that the bundle lacks, InvalidArgument for
+/// another dtype or shape than its weight has.
 TORCHERE_EXPORT Result<Bundle> withWeights(const Bundle &bundle, const std::vector<program::Weight> &given);
 
 /// Makes every weight of the state dict a type alone.

@@ -25,4 +25,10 @@ inline std::pair<const void *, int64_t> placeOf(const Weight &weight) {
   return {weight.storage.get(), weight.storageOffset};
 }
 
+/// Whether the weights are tied: the same view of one memory.
+inline bool isSameView(const Weight &left, const Weight &right) {
+  return left.dtype == right.dtype && left.shape == right.shape && left.strides == right.strides &&
+         (left.elementCount() == 0 || placeOf(left) == placeOf(right));
+}
+
 } // namespace torchere::program

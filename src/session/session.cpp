@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace torchere::session {
 
@@ -171,6 +172,7 @@ Status Session::gather(const Callable &callable, const Specialization &specializ
 }
 
 Status Session::addState(const Callable &callable, Arguments &arguments) const {
+  TORCHERE_TRY(weights->checkPresent());
   for (size_t argument : callable.stateArguments()) {
     const WeightSlot &slot = *callable.sources()[argument].slot;
     TORCHERE_TRY(WeightStore::checkNotLost(slot));
@@ -272,23 +274,33 @@ std::vector<std::string> Session::stateNames() const {
   return names;
 }
 
+/// The array holds the lease if it points into the buffer.
+static Result<runtime::HostArray> readLeased(const WeightSlot &slot, std::shared_ptr<const Lease> lease) {
+  auto array = Buffer::toHost(std::shared_ptr<const Buffer>(lease, &lease->buffer()));
+  if (Status failure = lease->buffer().failure(); !failure)
+    return tl::unexpected(WeightStore::lost(slot.name, failure.error()));
+  return array;
+}
+
 Result<runtime::HostArray> Session::readWeight(std::string_view name) {
   TORCHERE_TRY(client->checkProcess());
   if (const WeightSlot *slot = weights->find(name); slot && slot->isState) {
     std::shared_ptr<const Lease> lease;
     {
       auto lock = weights->lock();
+      TORCHERE_TRY(weights->checkPresent());
       TORCHERE_TRY(WeightStore::checkNotLost(*slot));
       if (slot->value)
         lease = std::make_shared<const Lease>(slot->value);
     }
-    if (lease) { // the array holds the lease if it points into the buffer
-      auto array = Buffer::toHost(std::shared_ptr<const Buffer>(lease, &lease->buffer()));
-      if (Status failure = lease->buffer().failure(); !failure)
-        return tl::unexpected(WeightStore::lost(slot->name, failure.error()));
-      return array;
-    }
+    if (lease)
+      return readLeased(*slot, std::move(lease));
   }
+  return readInitial(name);
+}
+
+/// The weight as the bundle has it.
+Result<runtime::HostArray> Session::readInitial(std::string_view name) const {
   auto found = bundle->stateDict.find(std::string(name));
   if (found == bundle->stateDict.end())
     return fail(ErrorCode::NotFound, "[{}] no such weight in the program", name);
@@ -306,7 +318,8 @@ Status Session::manualSeed(uint64_t seed) {
     return {};
   std::array<uint64_t, 2> state = {seed, 0};
   std::array<int64_t, 1> shape = {2};
-  return writeState(program::generatorBuffer, {state.data(), DType::I64, shape, {}, "cpu", nullptr});
+  NamedView value{program::generatorBuffer, {state.data(), DType::I64, shape, {}, "cpu", nullptr}};
+  return writeStates({&value, 1});
 }
 
 Result<DeviceTensor> Session::toDevice(const TensorView &value) const {
@@ -318,8 +331,31 @@ Result<DeviceTensor> Session::toDevice(const TensorView &value) const {
   return std::make_shared<const Buffer>(std::move(buffer));
 }
 
-Status Session::writeState(std::string_view name, const TensorView &value) {
+Result<std::vector<NamedArray>> Session::readStates() {
   TORCHERE_TRY(client->checkProcess());
+  std::vector<std::string> names = stateNames();
+  std::vector<std::shared_ptr<const Lease>> leases; // null for a state that no call has used yet
+  {
+    auto lock = weights->lock();
+    TORCHERE_TRY(weights->checkPresent());
+    for (const std::string &name : names) {
+      const WeightSlot &slot = *weights->find(name);
+      TORCHERE_TRY(WeightStore::checkNotLost(slot));
+      leases.push_back(slot.value ? std::make_shared<const Lease>(slot.value) : nullptr);
+    }
+  }
+  std::vector<NamedArray> states;
+  for (size_t i = 0; i < names.size(); ++i) {
+    TORCHERE_ASSIGN(runtime::HostArray value,
+                    leases[i] ? readLeased(*weights->find(names[i]), leases[i]) : readInitial(names[i]));
+    states.push_back({std::move(names[i]), std::move(value)});
+  }
+  return states;
+}
+
+/// The slot of a state that can take the value.
+Result<WeightSlot *> Session::findState(const NamedView &named) const {
+  const auto &[name, value] = named;
   WeightSlot *slot = weights->find(name);
   if (!slot || !slot->isState)
     return fail(ErrorCode::NotFound, "[{}] no such state in the program: expected one of {}", name,
@@ -333,13 +369,62 @@ Status Session::writeState(std::string_view name, const TensorView &value) {
   if (!std::equal(value.shape.begin(), value.shape.end(), weight.shape.begin(), weight.shape.end()))
     return invalidArgument("[{}] wrong shape: got ({}), expected ({})", name, fmt::join(value.shape, ", "),
                            fmt::join(weight.shape, ", "));
-  TORCHERE_ASSIGN(runtime::HostArray array, denseArray(value));
-  TORCHERE_ASSIGN(Buffer buffer,
-                  Buffer::fromHost(client, std::move(array), runtime::HostTransfer::Copy, device));
+  return slot;
+}
+
+Status Session::writeStates(std::span<const NamedView> values) {
+  TORCHERE_TRY(client->checkProcess());
+  std::vector<std::pair<WeightSlot *, std::shared_ptr<WeightValue>>> made;
+  for (const NamedView &named : values) {
+    TORCHERE_ASSIGN(WeightSlot * slot, findState(named));
+    TORCHERE_ASSIGN(runtime::HostArray array, denseArray(named.value));
+    TORCHERE_ASSIGN(Buffer buffer,
+                    Buffer::fromHost(client, std::move(array), runtime::HostTransfer::Copy, device));
+    made.emplace_back(slot, std::make_shared<WeightValue>(std::move(buffer)));
+  }
   auto lock = weights->lock();
-  slot->value = std::make_shared<WeightValue>(std::move(buffer));
-  slot->isLost = false;
+  TORCHERE_TRY(weights->checkPresent());
+  for (auto &[slot, value] : made) {
+    slot->value = std::move(value);
+    slot->isLost = false;
+  }
   return {};
+}
+
+Status Session::resetStates() {
+  std::vector<std::string> names = stateNames();
+  std::vector<NamedView> initial;
+  for (const std::string &name : names) {
+    const program::Weight &weight = *weights->find(name)->weight;
+    initial.push_back(
+        {name, {weight.data(), weight.dtype, weight.shape, weight.strides, "cpu", weight.storage}});
+  }
+  return writeStates(initial);
+}
+
+Result<std::shared_ptr<Session>> Session::succeed(std::shared_ptr<const artifact::Bundle> other,
+                                                  std::span<const NamedView> states) {
+  TORCHERE_ASSIGN(std::shared_ptr<Session> successor, create(client, std::move(other), deviceId, this));
+  TORCHERE_TRY(successor->writeStates(states));
+  successor->takeStates(*this, states);
+  return successor;
+}
+
+/// Nobody else has this session yet. Cannot fail.
+void Session::takeStates(Session &predecessor, std::span<const NamedView> except) {
+  std::set<const WeightSlot *> kept;
+  for (const NamedView &named : except)
+    kept.insert(weights->find(named.name));
+  auto theirs = predecessor.weights->lock();
+  auto ours = weights->lock();
+  for (const std::string &name : stateNames()) {
+    WeightSlot *slot = weights->find(name), *other = predecessor.weights->find(name);
+    if (!other || !kept.insert(slot).second)
+      continue;
+    slot->value = std::move(other->value);
+    slot->isLost = other->isLost;
+  }
+  predecessor.weights->giveUp();
 }
 
 } // namespace torchere::session

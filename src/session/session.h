@@ -20,6 +20,7 @@ namespace torchere::session {
 class Callable;
 struct Specialization;
 class WeightStore;
+struct WeightSlot;
 
 /// A tensor that a call returned, where the plugin left it: in host memory, which its owner keeps alive, or
 /// on the device.
@@ -46,6 +47,16 @@ struct CallOptions {
   bool onDevice = false;
   /// For errors of such a call: where the user made it ("train.py:31").
   std::string place = {};
+};
+
+/// A weight's value, by name.
+struct NamedArray {
+  std::string name;
+  runtime::HostArray value;
+};
+struct NamedView {
+  std::string_view name;
+  TensorView value;
 };
 
 /// How many executables an entry point keeps, one for each set of sizes. Beyond that the least recently used
@@ -98,9 +109,18 @@ public:
   std::vector<std::string> stateNames() const;
   /// The current value of a weight or buffer. Later calls that change the state do not change the array.
   Result<runtime::HostArray> readWeight(std::string_view name);
-  /// Sets a state to a copy of the tensor. Errors: those of a call's inputs; NotFound if the name is not a
-  /// state.
-  Status writeState(std::string_view name, const TensorView &value);
+  /// The present values of all states, as they are between two calls.
+  Result<std::vector<NamedArray>> readStates();
+  /// Sets states to copies of the tensors: all of them, between two calls, or none. Errors: those of a call's
+  /// inputs; NotFound if a name is not a state.
+  Status writeStates(std::span<const NamedView> values);
+  /// Gives all states the values that they have in the bundle.
+  Status resetStates();
+  /// A session of the same functions with other weights, on the same device. It gets copies of `states`, and
+  /// the other states move there between two calls. From then on calls and reads of this session that need a
+  /// state fail with FailedPrecondition.
+  Result<std::shared_ptr<Session>> succeed(std::shared_ptr<const artifact::Bundle> other,
+                                           std::span<const NamedView> states);
 
   /// Whether the program draws random numbers: from a generator whose state is its state
   /// program::generatorBuffer.
@@ -123,6 +143,9 @@ private:
   Status addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value,
                          Arguments &arguments) const;
   Status addState(const Callable &callable, Arguments &arguments) const;
+  void takeStates(Session &predecessor, std::span<const NamedView> except);
+  Result<runtime::HostArray> readInitial(std::string_view name) const;
+  Result<WeightSlot *> findState(const NamedView &named) const;
   Result<CallResult> callWithState(const Callable &callable, const Specialization &specialization,
                                    Arguments &arguments);
   Result<std::vector<runtime::Buffer>> execute(const Callable &callable, const Specialization &specialization,

@@ -52,6 +52,12 @@ Status WeightStore::checkNotLost(const WeightSlot &slot) {
               "[{}] its value was lost in a call that failed: load the program again, or set it", slot.name);
 }
 
+Status WeightStore::checkPresent() const {
+  if (!isGivenUp)
+    return {};
+  return fail(ErrorCode::FailedPrecondition, "[session] another session of the program has taken its state");
+}
+
 Status WeightStore::makeResident(WeightSlot &slot) {
   std::lock_guard lock(mutex);
   if (slot.value)

@@ -78,6 +78,9 @@ public:
   Status makeResident(WeightSlot &slot);
   /// Guards the state slots, and whether any slot is resident.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex); }
+  /// States have moved to another store: from now on checkPresent() fails. Both with the lock held.
+  void giveUp() { isGivenUp = true; }
+  Status checkPresent() const;
   /// The error of a slot whose value is lost: it was donated to a call that failed, or was to be computed by
   /// an asynchronous call that is known to have failed.
   static Status checkNotLost(const WeightSlot &slot);
@@ -93,6 +96,7 @@ private:
   std::deque<WeightSlot> slots;
   std::map<View, WeightSlot *> views;
   std::map<std::string, WeightSlot *, std::less<>> names;
+  bool isGivenUp = false;
 };
 
 } // namespace torchere::session

@@ -73,6 +73,15 @@ def test_an_argument_of_an_unknown_class(strict):
     assert "register_dataclass" in error.advice
 
 
+def test_a_result_of_an_unknown_class():
+    error = refusal(lambda x: [Options(), x], torch.ones(3))
+    assert (
+        "a result of a class that torch.export does not know: got capture_errors_test.Options, expe"
+        in str(error)
+    )
+    assert "torch.export.register_dataclass registers a dataclass of your own" in error.advice
+
+
 def test_numpy_in_the_model():
     error = refusal(lambda x: torch.from_numpy(np.sin(x.numpy())), torch.ones(3))
     assert "the model leaves torch for numpy: got Tensor.numpy(), expected ops of torch" in str(error)

@@ -73,6 +73,51 @@ def test_arguments_by_keyword(structured):
     check(program.evaluate("forward", (*ARGS, "mean"), KWARGS)["y"], got["y"])
 
 
+class Constants(nn.Module):
+    def forward(self, x, n=1, y=None, *, mode, flags, scale=None):
+        x = x * n if mode == "times" else x + n
+        return x * flags["factors"][0], n, y
+
+
+def test_constants_need_not_be_given_again(structured, tmp_path):
+    module, program = structured
+    check(program(*ARGS, **KWARGS)["y"], module(*ARGS, "mean", **KWARGS)["y"])
+    x, flags = torch.randn(3), {"factors": (2, 0.5), "exact": False}
+    program = torchere.export(Constants(), (x, 3, None), {"mode": "times", "flags": flags, "scale": None})
+    program.save(tmp_path / "constants")
+    expected = Constants()(x, 3, None, mode="times", flags=flags)
+    for called in (program, torchere.load(tmp_path / "constants")):
+        for result in (
+            called(x),
+            called(x=x),
+            called(x, 3),
+            called(x, y=None, mode="times"),
+            called(x, flags=flags, n=3),
+            called.call_on_device(x),
+        ):
+            got, *constants = result
+            check(torch.tensor(np.asarray(got)), expected[0])
+            assert constants == [3, None]
+        with pytest.raises(InvalidArgumentError) as error:
+            called(x, mode="plus")
+        assert str(error.value) == (
+            "[mode] wrong constant: got 'plus', expected 'times', with which the program was captured"
+        )
+        with pytest.raises(InvalidArgumentError) as error:
+            called()
+        assert str(error.value) == "[forward] arguments are missing: got 0, expected also x"
+
+
+def test_an_int_that_changes_has_to_be_given():
+    program = torchere.export(
+        lambda x, n: x * n, (torch.ones(2), 3), dynamic_shapes=(None, torch.export.Dim.DYNAMIC)
+    )
+    check(program(torch.ones(2), 4), torch.full((2,), 4.0))
+    with pytest.raises(InvalidArgumentError) as error:
+        program(torch.ones(2))
+    assert str(error.value) == "[forward] arguments are missing: got 1, expected also n"
+
+
 def test_numpy_arrays_in_torch_tensors_out(structured):
     module, program = structured
     got = program(ARGS[0].numpy(), ARGS[1], "mean", **KWARGS)

@@ -80,6 +80,8 @@ VALUES = {
     "named tuple": Pair(1, [2, 3]),
     "dataclass": {"state": State([1, 2], 3)},
     "deque": collections.deque([1, 2]),
+    "deque with a bound": collections.deque([1, 2], maxlen=5),
+    "defaultdict": collections.defaultdict(list, {"a": [1], 2: 3}),
 }
 
 
@@ -102,7 +104,7 @@ def test_flattens_as_torch_does(value):
     leaves, spec = pytree.tree_flatten(value)
     tree = json.loads(trees.dump_spec(spec)[1])
     assert trees.flatten(tree, value) == leaves
-    rebuilt = trees.unflatten(tree, leaves, trees.name_classes([Pair, State, collections.deque]))
+    rebuilt = trees.unflatten(tree, leaves, trees.name_classes([Pair, State]))
     assert rebuilt == value and type(rebuilt) is type(value)
 
 
@@ -122,6 +124,43 @@ def test_only_allowed_classes_are_rebuilt():
     plain = rebuild(value)
     assert plain == [(1, 2), {"key": 3, "value": 4}, {"a": 5}, {"a": 6}, (7, 8)]
     assert [type(part) for part in plain] == [tuple, dict, dict, collections.OrderedDict, tuple]
+
+
+@pytest.mark.parametrize(
+    ("factory", "classes", "expected"),
+    [(int, [], int), (State, [], None), (State, [State], State), (lambda: 0, [], None), (None, [], None)],
+)
+def test_a_defaultdict_makes_missing_values_with_known_classes_alone(factory, classes, expected):
+    rebuilt = rebuild(collections.defaultdict(factory, a=1), *classes)
+    assert type(rebuilt) is collections.defaultdict and rebuilt.default_factory is expected
+
+
+def test_a_bounded_deque_keeps_its_bound():
+    assert rebuild(collections.deque([1], maxlen=3)).maxlen == 3
+    hostile = custom("collections.deque", context="9" * 5000, children=[LEAF])
+    assert trees.unflatten(hostile, [1]) == collections.deque([1])
+
+
+def test_fields_of_a_dataclass_that_were_none():
+    tree = json.loads(trees.dump_spec(pytree.tree_flatten(State(1, None))[1])[1])
+    assert trees.unflatten(tree, [5]) == {"key": 5, "value": None}
+    assert trees.unflatten(tree, [5], trees.name_classes([State])) == State(5, None)
+    tree.pop("context")  # as where torch is not installed
+    assert trees.unflatten(tree, [5], trees.name_classes([State])) == State(5, None)
+    for value in (State(6, None), {"key": 6}, types.SimpleNamespace(key=6)):
+        assert trees.flatten(tree, value, "x") == [6]
+    with pytest.raises(InvalidArgumentError) as error:
+        trees.flatten(tree, State(6, 7), "x")
+    assert str(error.value) == "[x.value] another structure than the program's: got int, expected None"
+
+
+def test_a_dict_of_a_class_of_its_own_may_have_numbers_as_keys():
+    class Plain(dict):
+        pass
+
+    tree = {"kind": "dict", "type": "m.Plain", "keys": [1, "a"], "children": [LEAF, LEAF]}
+    rebuilt = trees.unflatten(tree, [2, 3], {"m.Plain": Plain})
+    assert type(rebuilt) is Plain and rebuilt == {1: 2, "a": 3}
 
 
 def custom(name, **fields):

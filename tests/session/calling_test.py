@@ -169,15 +169,15 @@ def test_state_is_carried_and_the_module_left_alone():
     assert state.tolist() == [3, 3]  # what was read does not change
     session = program._ready_session()
     assert session.state_names() == ["count"]
-    session.write_state("count", torch.tensor([10.0, 20.0]))
+    session.write_states({"count": torch.tensor([10.0, 20.0])})
     assert program(torch.ones(2)).tolist() == [22, 42]
     with pytest.raises(
         errors.InvalidArgumentError, match=r"\[count\] wrong shape: got \(3\), expected \(2\)"
     ):
-        session.write_state("count", torch.zeros(3))
+        session.write_states({"count": torch.zeros(3)})
     message = r"\[count\] wrong kind of value: got int, expected a tensor"
     with pytest.raises(errors.InvalidArgumentError, match=message):
-        session.write_state("count", 1)
+        session.write_states({"count": 1})
 
 
 def test_mutated_inputs_are_written():

@@ -263,5 +263,5 @@ def test_state_is_a_plain_tensor():
 
     session = torchere.export(Counter(), (torch.ones(2),))._ready_session()
     with pytest.raises(errors.InvalidArgumentError) as error:
-        session.write_state("count", Wrapper(torch.ones(2)))
+        session.write_states({"count": Wrapper(torch.ones(2))})
     assert str(error.value) == f"[count] unsupported tensor: got a Wrapper{OWN}"

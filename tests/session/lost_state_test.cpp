@@ -4,6 +4,7 @@
 #include "session/session.h"
 #include "vhlo/portable_artifact.h"
 
+#include <array>
 #include <future>
 #include <thread>
 
@@ -82,7 +83,8 @@ protected:
   Status setState(float value) {
     const float newValues[] = {value, value};
     const int64_t shape[] = {2};
-    return session->writeState("state", {newValues, DType::F32, shape, {}, "cpu", nullptr});
+    return session->writeStates(
+        std::array{NamedView{"state", {newValues, DType::F32, shape, {}, "cpu", nullptr}}});
   }
 
   const Bundles bundles;

@@ -4,6 +4,7 @@
 #include "../runtime/cpu_plugin.h"
 #include "function_builder.h"
 
+#include <array>
 #include <deque>
 #include <limits>
 #include <sys/wait.h>
@@ -226,20 +227,90 @@ TEST_F(SessionTest, StateThatIsReadIsNotOverwritten) {
 
 TEST_F(SessionTest, StateCanBeSet) {
   auto session = open(makeCounter());
+  auto writeState = [&](std::string_view name, const TensorView &to) {
+    return session->writeStates(std::array{NamedView{name, to}});
+  };
   TensorView x = tensor({2}, {1, 2}), value = tensor({2}, {100, 200});
-  ASSERT_TRUE(session->writeState("count", value));
+  ASSERT_TRUE(writeState("count", value));
   EXPECT_EQ(call(*session, 0, {x}), (std::vector<float>{101, 202}));
   EXPECT_EQ(static_cast<const float *>(value.data)[0], 100);
-  EXPECT_EQ(session->writeState("other", value).error().message,
+  EXPECT_EQ(writeState("other", value).error().message,
             "[other] no such state in the program: expected one of count");
-  EXPECT_EQ(session->writeState("count", tensor({3}, {1, 2, 3})).error().message,
+  EXPECT_EQ(writeState("count", tensor({3}, {1, 2, 3})).error().message,
             "[count] wrong shape: got (3), expected (2)");
   value.dtype = DType::I32;
-  EXPECT_EQ(session->writeState("count", value).error().message,
-            "[count] wrong dtype: got int32, expected float32");
+  EXPECT_EQ(writeState("count", value).error().message, "[count] wrong dtype: got int32, expected float32");
   value.device = "cuda:0";
-  EXPECT_EQ(session->writeState("count", value).error().message,
-            "[count] wrong device: got cuda:0, expected cpu");
+  EXPECT_EQ(writeState("count", value).error().message, "[count] wrong device: got cuda:0, expected cpu");
+}
+
+/// Adds x to count, and to a second state of its own.
+artifact::Bundle makeTwoCounters() {
+  artifact::Bundle bundle;
+  bundle.functions.push_back(FunctionBuilder("add")
+                                 .input(InputSource::Buffer, "count", {"2"})
+                                 .input(InputSource::Buffer, "total", {"2"})
+                                 .input(InputSource::Parameter, "w", {"2"})
+                                 .input(InputSource::UserInput, "x", {"2"})
+                                 .output(OutputDestination::Buffer, "count", {"2"})
+                                 .output(OutputDestination::Buffer, "total", {"2"})
+                                 .output(OutputDestination::UserOutput, "", {"2"})
+                                 .build(R"(
+module {
+  func.func public @main(%count: tensor<2xf32>, %total: tensor<2xf32>, %w: tensor<2xf32>, %x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+    %0 = stablehlo.add %count, %x : tensor<2xf32>
+    %1 = stablehlo.add %total, %x : tensor<2xf32>
+    %2 = stablehlo.multiply %0, %w : tensor<2xf32>
+    return %0, %1, %2 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+  }
+})"));
+  for (const char *name : {"count", "total"})
+    bundle.stateDict[name] = makeWeight(name, {2}, {1}, makeStorage({10, 20}));
+  bundle.stateDict["w"] = makeWeight("w", {2}, {1}, makeStorage({1, 1}));
+  return bundle;
+}
+
+TEST_F(SessionTest, StatesAreSetTogetherOrNotAtAll) {
+  auto session = open(makeTwoCounters());
+  auto values = [&] {
+    std::vector<std::vector<float>> all;
+    for (const NamedArray &state : *session->readStates())
+      all.push_back(read(state.value));
+    return all;
+  };
+  std::vector<std::vector<float>> initial = {{10, 20}, {10, 20}};
+  EXPECT_EQ(values(), initial); // before any call
+  call(*session, 0, {tensor({2}, {1, 2})});
+  std::vector<std::vector<float>> after = {{11, 22}, {11, 22}};
+  EXPECT_EQ(values(), after);
+  NamedView right{"count", tensor({2}, {5, 6})}, wrong{"total", tensor({1}, {7})};
+  EXPECT_EQ(session->writeStates(std::array{right, wrong}).error().message,
+            "[total] wrong shape: got (1), expected (2)");
+  EXPECT_EQ(values(), after);
+  ASSERT_TRUE(session->resetStates());
+  EXPECT_EQ(values(), initial);
+  EXPECT_EQ(call(*session, 0, {tensor({2}, {1, 2})}), (std::vector<float>{11, 22}));
+}
+
+TEST_F(SessionTest, ASuccessorHasOtherWeightsAndTheState) {
+  auto session = open(makeTwoCounters());
+  TensorView x = tensor({2}, {1, 2});
+  call(*session, 0, {x});
+  auto other = std::make_shared<artifact::Bundle>(*bundle);
+  other->stateDict["w"] = makeWeight("w", {2}, {1}, makeStorage({100, 100}));
+  NamedView unfit{"total", tensor({1}, {7})}, total{"total", tensor({2}, {0, 0})};
+  EXPECT_FALSE(session->succeed(other, std::array{unfit}));
+  EXPECT_EQ(call(*session, 0, {x}), (std::vector<float>{12, 24})); // it was not given up
+  auto successor = session->succeed(other, std::array{total});
+  ASSERT_TRUE(successor) << successor.error().text();
+  EXPECT_EQ(call(**successor, 0, {x}), (std::vector<float>{1300, 2600}));
+  EXPECT_EQ(read(*(*successor)->readWeight("total")), (std::vector<float>{1, 2}));
+  std::string message = "[session] another session of the program has taken its state";
+  expectError(*session, {x}, message);
+  EXPECT_EQ(session->readStates().error().message, message);
+  EXPECT_EQ(session->readWeight("count").error().message, message);
+  EXPECT_EQ(session->resetStates().error().message, message);
+  EXPECT_EQ(read(*session->readWeight("w")), (std::vector<float>{1, 1}));
 }
 
 TEST_F(SessionTest, TiedStateIsOneState) {
