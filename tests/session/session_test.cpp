@@ -273,8 +273,9 @@ module {
 TEST_F(SessionTest, StatesAreSetTogetherOrNotAtAll) {
   auto session = open(makeTwoCounters());
   auto values = [&] {
+    std::vector<NamedArray> states = *session->readStates();
     std::vector<std::vector<float>> all;
-    for (const NamedArray &state : *session->readStates())
+    for (const NamedArray &state : states)
       all.push_back(read(state.value));
     return all;
   };
