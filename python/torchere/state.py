@@ -64,9 +64,7 @@ class ProgramState:
         self._lock = threading.RLock()
         self._core_bundle = bundle
         self._session: _core.Session | None = None
-        self._like: _core.Session | None = (
-            None  # of a program with the same functions; until there is a session
-        )
+        self._like: _core.Session | None = None  # of another program with these functions
         self._waiting: dict[str, Any] = {}  # state that was set before there was a session, by name
 
     def state_dict(self) -> dict[str, Any]:
@@ -107,9 +105,10 @@ class ProgramState:
 
     def with_weights(self, weights: Weights) -> Self:
         """This program with other weights: {name: tensor or array}, or the directory of a saved program, with
-        all weights in it. Names that are not given keep their weights, but for those that are tied to one
-        that is. Nothing is compiled again, and no weight is copied. State of the new program begins anew. Supplies what was exported from fake tensors
-        or saved without weights: program.with_weights(model.state_dict()).
+        all weights in it. Names that are not given keep their weights, but for those that are tied to one that
+        is. Nothing is compiled again, and no weight is copied. State of the new program begins anew. Supplies
+        what was exported from fake tensors or saved without weights:
+        program.with_weights(model.state_dict()).
 
         Dtypes and shapes are those of the export. Buffers that are not persistent, and constants of the
         program, are supplied by their names too: model.state_dict() | dict(model.named_buffers())."""

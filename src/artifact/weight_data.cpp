@@ -47,27 +47,41 @@ static Status exchangeData(Weight &weight, const Weight &given) {
   return {};
 }
 
-/// The data of a name of the state dict, and of the names that are tied to it but are not given themselves.
+using NamesByPlace = std::multimap<std::pair<const void *, int64_t>, std::string_view>;
+
+static NamesByPlace namesByPlace(const Bundle &bundle) {
+  NamesByPlace names;
+  for (const auto &[name, weight] : bundle.stateDict)
+    if (weight.elementCount() > 0) // empty ones have no place
+      names.emplace(placeOf(weight), name);
+  return names;
+}
+
+/// The data of the names that are tied to one of the state dict, and are not given themselves.
 static Status exchangeTied(Bundle &made, const Bundle &bundle, const Weight &given,
-                           const std::set<std::string_view> &names) {
+                           const NamesByPlace &places, const std::set<std::string_view> &names) {
   const Weight &former = bundle.stateDict.at(given.name);
-  TORCHERE_TRY(exchangeData(made.stateDict.at(given.name), given));
-  for (auto &[name, weight] : made.stateDict)
-    if (!names.contains(name) && former.elementCount() > 0 && isSameView(bundle.stateDict.at(name), former))
-      TORCHERE_TRY(exchangeData(weight, given));
+  auto [first, last] = places.equal_range(placeOf(former));
+  for (auto place = first; place != last; ++place) {
+    std::string name(place->second);
+    if (!names.contains(name) && isSameView(bundle.stateDict.at(name), former))
+      TORCHERE_TRY(exchangeData(made.stateDict.at(name), given));
+  }
   return {};
 }
 
 Result<Bundle> withWeights(const Bundle &bundle, const std::vector<Weight> &given) {
   Bundle made = bundle;
   made.hasWeights = true;
+  NamesByPlace places = namesByPlace(bundle);
   std::set<std::string_view> names;
   for (const Weight &weight : given)
     names.insert(weight.name);
   for (const Weight &weight : given) {
     TORCHERE_TRY(verifyWeight(weight, weight.name));
-    if (bundle.stateDict.contains(weight.name)) {
-      TORCHERE_TRY(exchangeTied(made, bundle, weight, names));
+    if (auto found = made.stateDict.find(weight.name); found != made.stateDict.end()) {
+      TORCHERE_TRY(exchangeData(found->second, weight));
+      TORCHERE_TRY(exchangeTied(made, bundle, weight, places, names));
       continue;
     }
     auto isOfName = [&](const Weight &constant) { return constant.name == weight.name; };
