@@ -77,7 +77,7 @@ void FunctionBuilder::bindInputs(GraphLowerer &lowerer) {
     }
     if (input.entry.isSymInt) {
       program::SymInt size = program.graph.nodes[input.node].type.as<program::SymIntType>()->value;
-      symbols->define(size, argument);
+      symbols->defineNumber(size, argument);
       lowerer.bind(input.node, {toDim(size)});
       continue;
     }

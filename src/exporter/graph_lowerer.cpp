@@ -88,7 +88,7 @@ Status GraphLowerer::defineSize(program::SymInt size, lowering::Argument &value)
   else if (const Dim *dim = value.as<Dim>(); dim && dim->isComputed())
     tensor = dim->value();
   if (tensor)
-    symbols.define(size, tensor);
+    symbols.defineNumber(size, tensor);
   TORCHERE_TRY(symbols.check(size));
   value.value = toDim(size);
   return {};
@@ -256,13 +256,13 @@ void GraphLowerer::defineElement(const Node &node, lowering::Argument &result) {
   mlir::Value element = *result.as<mlir::Value>();
   const program::Expression &expression = scope.program.expressions[*number];
   if (expression.kind == program::ExpressionKind::Symbol) {
-    symbols.define(*number, element, /*isElement=*/true);
+    symbols.defineNumber(*number, element, /*isElement=*/true);
     if (node.type.as<program::SymIntType>())
       result.value = toDim(*number);
   } else if (expression.symbol == "Eq" && !expression.operands[0].isConstant() &&
              expression.operands[1] == program::SymInt(1)) {
     lowering::Context cx(scope.builder, element.getLoc(), scope.state, symbols);
-    symbols.define(expression.operands[0], cx.convert(element, DType::I64), /*isElement=*/true);
+    symbols.defineNumber(expression.operands[0], cx.convert(element, DType::I64), /*isElement=*/true);
   }
 }
 

@@ -121,7 +121,7 @@ void SymbolTable::define(SymInt size, mlir::Value value, int64_t axis) {
     found->second = {value, axis, size};
 }
 
-void SymbolTable::define(SymInt symbol, mlir::Value value, bool isElement) {
+void SymbolTable::defineNumber(SymInt symbol, mlir::Value value, bool isElement) {
   define(symbol, value, int64_t{-1});
   if (!symbol.isConstant())
     definitions.at(expressions[symbol].symbol).isElement = isElement;

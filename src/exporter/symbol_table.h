@@ -30,7 +30,7 @@ public:
   void define(program::SymInt size, mlir::Value value, int64_t axis);
   /// Records that a 0-d i64 or f64 value is the symbol itself. No size can be computed from it if it is an
   /// element of a tensor: it is known only while the program runs.
-  void define(program::SymInt symbol, mlir::Value value, bool isElement = false);
+  void defineNumber(program::SymInt symbol, mlir::Value value, bool isElement = false);
   /// Like define(), and also records that the dimension is the value of the whole expression, whatever its
   /// symbols.
   void defineWhole(program::SymInt size, mlir::Value value, int64_t axis);
