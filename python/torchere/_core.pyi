@@ -9,6 +9,7 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+
 class Module:
     """A StableHLO module."""
 
@@ -20,7 +21,9 @@ class Module:
         """The module's text."""
 
     def verify(self) -> None: ...
+
     def clone(self) -> Module: ...
+
     def refine_shapes(self, shapes: Sequence[Sequence[int]]) -> None:
         """
         Refines @main's arguments to these shapes and propagates them through the module.
@@ -31,9 +34,7 @@ class Module:
         Folds constants and removes, merges and cancels ops. Results are bit-exact.
         """
 
-def interpret(
-    text: str, inputs: Sequence[tuple[str, Sequence[int], bytes]], entry: str = ""
-) -> list[tuple[str, list[int], bytes]]:
+def interpret(text: str, inputs: Sequence[tuple[str, Sequence[int], bytes]], entry: str = '') -> list[tuple[str, list[int], bytes]]:
     """
     Runs a module on the reference interpreter. Tensors are (element type, shape, bytes).
     """
@@ -43,8 +44,10 @@ class AliasSet:
 
     @property
     def before(self) -> list[str]: ...
+
     @property
     def after(self) -> list[str]: ...
+
     @property
     def is_write(self) -> bool: ...
 
@@ -53,16 +56,20 @@ class SchemaArgument:
 
     @property
     def name(self) -> str: ...
+
     @property
     def type(self) -> str: ...
+
     @property
     def alias(self) -> AliasSet | None:
         """The value's own; None where there is none."""
 
     @property
     def is_written(self) -> bool: ...
+
     @property
     def is_keyword_only(self) -> bool: ...
+
     @property
     def default_text(self) -> str | None:
         """None where a call must give the argument."""
@@ -71,13 +78,16 @@ class Schema:
     """An op's signature, read from ATen's schema language."""
 
     def __init__(self, text: str) -> None: ...
+
     def __str__(self) -> str:
         """As str() of torch's FunctionSchema."""
 
     @property
     def name(self) -> str: ...
+
     @property
     def arguments(self) -> list[SchemaArgument]: ...
+
     @property
     def results(self) -> list[SchemaArgument]: ...
 
@@ -118,9 +128,7 @@ class OutputKind(enum.Enum):
 class TorchVocabulary:
     """torch's classes and constants, as graphs hold them."""
 
-    def __init__(
-        self, classes: dict, dtypes: dict, layouts: dict, memory_formats: dict, number_text: object
-    ) -> None: ...
+    def __init__(self, classes: dict, dtypes: dict, layouts: dict, memory_formats: dict, number_text: object) -> None: ...
 
 class ProgramBuilder:
     """
@@ -128,31 +136,15 @@ class ProgramBuilder:
     """
 
     def __init__(self, vocabulary: object) -> None: ...
+
     def add_subgraph(self, parent: int, name: str) -> int: ...
+
     def add_placeholder(self, graph: int, node: object, name: str, value: object | None) -> None: ...
-    def add_call(
-        self,
-        graph: int,
-        node: object,
-        name: str,
-        op: str,
-        schema: str,
-        args: tuple,
-        kwargs: dict,
-        value: object | None,
-        stack_trace: int,
-        module_stack: int,
-    ) -> None: ...
-    def add_get_attr(
-        self,
-        graph: int,
-        node: object,
-        name: str,
-        attribute: str,
-        child: int,
-        stack_trace: int,
-        module_stack: int,
-    ) -> None: ...
+
+    def add_call(self, graph: int, node: object, name: str, op: str, schema: str, args: tuple, kwargs: dict, value: object | None, stack_trace: int, module_stack: int) -> None: ...
+
+    def add_get_attr(self, graph: int, node: object, name: str, attribute: str, child: int, stack_trace: int, module_stack: int) -> None: ...
+
     def bind(self, graph: int, node: object, value: object | None) -> None:
         """
         From now on the torch.fx.Node stands for the value: a node, a constant, or a list of them
@@ -162,36 +154,37 @@ class ProgramBuilder:
         """The same for an element of what a node stands for"""
 
     def set_outputs(self, graph: int, outputs: object | None) -> None: ...
+
     def add_stack_trace(self, text: str) -> int: ...
+
     def add_module_stack(self, frames: Sequence[tuple[str, str]]) -> int: ...
+
     def add_input(self, kind: InputKind, name: str, target: str, persistent: bool) -> None: ...
+
     def set_input_constant(self, value: object | None) -> None: ...
+
     def add_output(self, kind: OutputKind, target: str) -> None: ...
+
     def add_storage(self, data: int, byte_size: int, owner: object | None) -> int:
         """The memory of weights; its address is 0 where it is not there."""
 
-    def add_weight(
-        self,
-        is_constant: bool,
-        name: str,
-        dtype: object,
-        shape: Sequence[int],
-        strides: Sequence[int],
-        storage_offset: int,
-        storage: int,
-    ) -> None: ...
+    def add_weight(self, is_constant: bool, name: str, dtype: object, shape: Sequence[int], strides: Sequence[int], storage_offset: int, storage: int) -> None: ...
+
     def add_range_constraint(self, expression: str, least: int | None, most: int | None) -> None: ...
-    def set_trees(
-        self, input_tree: tuple[str, str], output_tree: tuple[str, str], argument_names: Sequence[str]
-    ) -> None: ...
+
+    def set_trees(self, input_tree: tuple[str, str], output_tree: tuple[str, str], argument_names: Sequence[str]) -> None: ...
+
     def set_dimension_names(self, names: Mapping[str, str]) -> None: ...
+
     def finish(self) -> Program: ...
 
 class Program:
     """A captured program as plain data."""
 
     def __str__(self) -> str: ...
+
     def verify(self) -> None: ...
+
     def structural_hash(self) -> str:
         """
         32 digits, equal for programs that compute the same with other names and weights
@@ -211,10 +204,13 @@ class Program:
 
     @property
     def constants(self) -> dict: ...
+
     @property
     def input_tree(self) -> str: ...
+
     @property
     def output_tree(self) -> str: ...
+
     @property
     def argument_names(self) -> list[str]: ...
 
@@ -243,14 +239,7 @@ class Exported:
     def timings(self) -> dict[str, float]:
         """Seconds spent in each step."""
 
-def export_program(
-    program: Program,
-    name: str = "forward",
-    inline_constant_bytes: int = 128,
-    custom_op_namespaces: Set[str] = ...,
-    composites: Set[str] = ...,
-    node_metadata: bool = False,
-) -> Exported:
+def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: bool = False) -> Exported:
     """
     Lowers a captured program. Raises one error that lists every op without a lowering.
     """
@@ -271,12 +260,14 @@ class Weight:
 
     @property
     def name(self) -> str: ...
+
     @property
     def dtype(self) -> str:
         """torch's name, such as "bfloat16"."""
 
     @property
     def shape(self) -> tuple: ...
+
     @property
     def strides(self) -> tuple:
         """In elements."""
@@ -345,8 +336,10 @@ class Bundle:
         """The same with all that another bundle has in its state dict."""
 
     def weight(self, name: str) -> Weight: ...
+
     @property
     def constants(self) -> list[Weight]: ...
+
     def constant_inputs(self, function: str) -> dict:
         """The inputs that are constants of the program: position -> value."""
 
@@ -361,21 +354,14 @@ class Bundle:
     def constant_parts(self) -> list:
         """The same of the constants."""
 
-def restore_bundle(
-    functions: Sequence[tuple[str, bytes]],
-    weights: Sequence[tuple[str, str, Sequence[int], object]],
-    constants: Sequence[tuple[str, str, Sequence[int], object]],
-    has_weights: bool,
-) -> Bundle:
+def restore_bundle(functions: Sequence[tuple[str, bytes]], weights: Sequence[tuple[str, str, Sequence[int], object]], constants: Sequence[tuple[str, str, Sequence[int], object]], has_weights: bool) -> Bundle:
     """
     A bundle from (signature, bytecode) of its functions and the parts of its weights.
     """
 
-TARGET_VERSION: str = "1.16.0"
+TARGET_VERSION: str = '1.16.0'
 
-def serialize_portable_artifact(
-    module: Module, target_version: str | None = None, *, with_locations: bool = False
-) -> bytes:
+def serialize_portable_artifact(module: Module, target_version: str | None = None, *, with_locations: bool = False) -> bytes:
     """
     A module as a portable artifact that StableHLO target_version reads; nothing is expanded.
     """
@@ -383,23 +369,12 @@ def serialize_portable_artifact(
 def deserialize_portable_artifact(artifact: bytes) -> Module:
     """The module of a portable artifact."""
 
-STABLEHLO_VERSION: str = "1.17.0"
+STABLEHLO_VERSION: str = '1.17.0'
 
-def make_bundle(
-    programs: Sequence[Exported], has_weights: bool = True, target_version: str | None = None
-) -> Bundle:
+def make_bundle(programs: Sequence[Exported], has_weights: bool = True, target_version: str | None = None) -> Bundle:
     """Joins exported programs, which may share weights, into one bundle."""
 
-def save_bundle(
-    bundle: Bundle,
-    path: str | os.PathLike,
-    *,
-    save_weights: bool = True,
-    include_text: bool = True,
-    overwrite: bool = False,
-    target_version: str | None = None,
-    digests: bool = False,
-) -> None:
+def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False, target_version: str | None = None, digests: bool = False) -> None:
     """Writes the directory of a program."""
 
 def load_bundle(path: str | os.PathLike, *, map_weights: bool = True, verify: bool = False) -> Bundle:
@@ -409,10 +384,13 @@ class PluginLocation:
     """A plugin that could be loaded."""
 
     def __init__(self, name: str, path: str, origin: str) -> None: ...
+
     @property
     def name(self) -> str: ...
+
     @property
     def path(self) -> str: ...
+
     @property
     def origin(self) -> str:
         """Where the name was found."""
@@ -425,7 +403,7 @@ def plugin_directory() -> pathlib.Path:
 def known_plugins(others: Sequence[PluginLocation] = []) -> list[PluginLocation]:
     """All known plugins; `others` come last."""
 
-def find_plugin(name_or_path: str = "", others: Sequence[PluginLocation] = []) -> PluginLocation:
+def find_plugin(name_or_path: str = '', others: Sequence[PluginLocation] = []) -> PluginLocation:
     """
     The plugin of a name or path; of the variable PJRT_DEVICE, or "cpu", when it is empty.
     """
@@ -433,12 +411,14 @@ def find_plugin(name_or_path: str = "", others: Sequence[PluginLocation] = []) -
 class Device:
     @property
     def id(self) -> int: ...
+
     @property
     def kind(self) -> str:
         """The vendor's name of the device."""
 
     @property
     def description(self) -> str: ...
+
     def __repr__(self) -> str: ...
 
 class Client:
@@ -446,12 +426,16 @@ class Client:
 
     @property
     def platform_name(self) -> str: ...
+
     @property
     def platform_version(self) -> str: ...
+
     @property
     def devices(self) -> list[Device]: ...
+
     @property
     def plugin_path(self) -> str: ...
+
     @property
     def api_version(self) -> tuple:
         """The version of the PJRT C API that the plugin was built with."""
@@ -464,6 +448,7 @@ class Client:
 
     @property
     def attributes(self) -> dict[str, str | int | list[int] | float | bool]: ...
+
     @property
     def compile_counts(self) -> dict:
         """
@@ -472,9 +457,7 @@ class Client:
 
     def __repr__(self) -> str: ...
 
-def shared_client(
-    name_or_path: str = "", options: dict = {}, others: Sequence[PluginLocation] = []
-) -> Client:
+def shared_client(name_or_path: str = '', options: dict = {}, others: Sequence[PluginLocation] = []) -> Client:
     """
     The client of a plugin, by name or path. One serves all callers with equal options.
     """
@@ -490,8 +473,10 @@ class DeviceArray:
 
     @property
     def shape(self) -> tuple: ...
+
     @property
     def device(self) -> Device: ...
+
     def is_ready(self) -> bool:
         """Whether the computation has ended, successfully or not."""
 
@@ -507,22 +492,22 @@ class DeviceArray:
         """The elements as a torch.Tensor with memory of its own."""
 
     def __array__(self, dtype: object | None = None, copy: object | None = None) -> object: ...
+
     def __dlpack__(self, **kwargs) -> object:
         """
         The elements in host memory, shared with the array if they need not be copied.
         """
 
     def __dlpack_device__(self) -> tuple: ...
+
     def __repr__(self) -> str: ...
 
-GENERATOR_BUFFER: str = "torchere..generator"
+GENERATOR_BUFFER: str = 'torchere..generator'
 
 class Session:
     """A program on a device, ready to be called from any number of threads."""
 
-    def __init__(
-        self, client: Client, bundle: Bundle, device: int | None = None, like: Session | None = None
-    ) -> None:
+    def __init__(self, client: Client, bundle: Bundle, device: int | None = None, like: Session | None = None) -> None:
         """
         The bundle's functions on the client's device with this id (the first by default). `like` is a session of the same functions with other weights: its executables are used again.
         """
@@ -535,7 +520,7 @@ class Session:
         Calls the function with this index on the leaves of its arguments, and returns the leaves of its results. Tensors that the program mutates are updated in place.
         """
 
-    def call_on_device(self, function: int, leaves: Sequence, place: str = "") -> list:
+    def call_on_device(self, function: int, leaves: Sequence, place: str = '') -> list:
         """
         The same without waiting: results are DeviceArrays. Errors name the place.
         """

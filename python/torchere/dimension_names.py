@@ -24,19 +24,20 @@ def dimensions(module: Any, exported_program: Any, dynamic_shapes: Any) -> Dimen
     found = Dimensions()
     if not dynamic_shapes or not exported_program.example_inputs:
         return found
-    leaves = pytree.tree_leaves(exported_program.example_inputs)
+    leaves, tree = pytree.tree_flatten(exported_program.example_inputs)
+    leaves = [_Int() if type(leaf) is int else leaf for leaf in leaves]  # equal ints may be one object
     specs = [spec for spec in exported_program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
     placeholders = {node.name: node for node in exported_program.graph.nodes if node.op == "placeholder"}
     values = {
         id(leaf): placeholders[spec.arg.name].meta.get("val")
         for leaf, spec in zip(leaves, specs, strict=True)
     }
-    args, kwargs = exported_program.example_inputs
+    args, kwargs = pytree.tree_unflatten(leaves, tree)
     bound = inspect.signature(module.forward).bind(*args, **kwargs).arguments
     arguments = bound if isinstance(dynamic_shapes, dict) else tuple(bound.values())
 
-    for tensor, axis, dim in _dims(arguments, dynamic_shapes):
-        size = values[id(tensor)].shape[axis]
+    for leaf, axis, dim in _dims(arguments, dynamic_shapes):
+        size = values[id(leaf)] if axis is None else values[id(leaf)].shape[axis]
         symbols = size.node.expr.free_symbols if isinstance(size, torch.SymInt) else ()
         if len(symbols) != 1:
             continue
@@ -49,6 +50,10 @@ def dimensions(module: Any, exported_program: Any, dynamic_shapes: Any) -> Dimen
         elif dim.min is not None and size.node.expr.is_Symbol:
             found.minimums.setdefault(symbol, dim.min)
     return found
+
+
+class _Int:
+    """Stands for an int argument."""
 
 
 def int_names(exported_program: Any) -> dict[str, str]:
@@ -66,11 +71,16 @@ def int_names(exported_program: Any) -> dict[str, str]:
     }
 
 
-def _dims(value: Any, shapes: Any) -> Iterator[tuple[Any, int, Any]]:
-    """(tensor, axis, Dim or Dim.AUTO and its like) of every dimension that `shapes` makes dynamic."""
+def _dims(value: Any, shapes: Any) -> Iterator[tuple[Any, int | None, Any]]:
+    """(leaf, axis, Dim or Dim.AUTO and its like) of every dimension that `shapes` makes dynamic; an int has
+    no axis."""
     import torch
 
     if shapes is None or value is None:
+        return
+    if isinstance(value, _Int):
+        if isinstance(shapes, (torch.export.Dim, type(torch.export.Dim.AUTO))):
+            yield value, None, shapes
         return
     if isinstance(value, torch.Tensor):
         axes = shapes.items() if isinstance(shapes, dict) else enumerate(shapes)

@@ -54,7 +54,7 @@ def assumptions(exported_program: Any, minimums: Mapping[str, int | None]) -> li
             and least is not None
             and least <= _ASSUMED
         ):
-            least = None if symbol in ints else declared or None  # no size is negative
+            least = minimums.get(symbol) if symbol in ints else declared or None  # no size is negative
         ranges[symbol] = _Range(least, most)
     relations = []
     for guard in guards:

@@ -28,4 +28,10 @@ def with_weights(bundle: _core.Bundle, weights: Weights) -> _core.Bundle:
     for name in weights:
         if not isinstance(name, str):
             raise InvalidArgumentError(f"[with_weights] a weight's name: got {name!r}, expected a string")
-    return bundle.with_weights(dict(weights))
+    return bundle.with_weights({name: _with_strides_of_torch(value) for name, value in weights.items()})
+
+
+def _with_strides_of_torch(value: Any) -> Any:
+    """An array with negative strides, which torch has not, is copied."""
+    strides = getattr(value, "strides", ()) if hasattr(value, "__array_interface__") else ()
+    return value.copy() if any(stride < 0 for stride in strides) else value

@@ -147,14 +147,20 @@ Error SizeSolver::violation(SymInt relation) const {
   SizeSolver blank(signature, sizes); // which knows no symbols
   blank.collectUnknown(relation, names);
   std::map<std::string, std::string> sources;
+  std::vector<std::string> ordered; // as the arguments are
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Dimension &dimension = signature.dimensions[i];
     const program::Expression &expression = pool[dimension.size];
-    if (expression.kind == ExpressionKind::Symbol && isTorchsName(expression.symbol))
+    if (expression.kind != ExpressionKind::Symbol)
+      continue;
+    if (isTorchsName(expression.symbol))
       sources.try_emplace(expression.symbol, dimension.source());
+    if (names.erase(expression.symbol) > 0)
+      ordered.push_back(expression.symbol);
   }
+  ordered.insert(ordered.end(), names.begin(), names.end());
   std::vector<std::string> values;
-  for (const std::string &name : names) {
+  for (const std::string &name : ordered) {
     auto source = sources.find(name);
     int64_t value = symbols.find(name)->second;
     std::string place = places.find(name)->second;

@@ -93,8 +93,8 @@ def test_says_what_has_no_data(torchere, tmp_path):
     code, out, _ = torchere("inspect", tmp_path / "half")
     assert code == 0
     assert [line.split() for line in out.splitlines()[-3:]] == [
-        ["2", "weights,", "8", "bytes"],
-        ["bias", "float32", "(2,)", "8", "bytes"],
+        ["2", "weights,", "8", "B"],
+        ["bias", "float32", "(2,)", "8", "B"],
         ["weight", "float32", "(2,", "3)", "no", "data"],
     ]
 

@@ -59,13 +59,9 @@ def test_a_saved_program_takes_sizes(tmp_path):
     for value in (3, 4, 3):
         got, integer = program(X, value)
         assert torch.equal(got, X[:value]) and integer == value
-    with pytest.raises(
-        InvalidArgumentError, match=r"^\[i\] value \(\w+\) out of range: got 0, expected 2 to 10$"
-    ):
+    with pytest.raises(InvalidArgumentError, match=r"^\[i\] value out of range: got 0, expected 2 to 10$"):
         program(X, 0)
-    with pytest.raises(
-        InvalidArgumentError, match=r"^\[i\] value \(\w+\) out of range: got -3, expected 2 to 10$"
-    ):
+    with pytest.raises(InvalidArgumentError, match=r"^\[i\] value out of range: got -3, expected 2 to 10$"):
         program(X, -3)
 
 
