@@ -106,8 +106,8 @@ class ProgramState:
     def with_weights(self, weights: Weights) -> Self:
         """This program with other weights: {name: tensor or array}, or the directory of a saved program, with
         all weights in it. Names that are not given keep their weights, but for those that are tied to one
-        that is. Nothing is compiled again, and no weight is copied. State of the new program begins anew. Supplies
-        what was exported from fake tensors or saved without weights:
+        that is. Nothing is compiled again, and no weight is copied. State of the new program begins anew.
+        Supplies what was exported from fake tensors or saved without weights:
         program.with_weights(model.state_dict()).
 
         Dtypes and shapes are those of the export. Buffers that are not persistent, and constants of the
