@@ -124,8 +124,4 @@ TAKEN = {
 # Ops that are refused, with a part of the error.
 REFUSED = {
     "nonzero.default": (torch.nonzero, "aten.nonzero.default"),
-    "_local_scalar_dense.default": (
-        lambda x: x.new_zeros(ATEN._local_scalar_dense(x[0, 1].long())),
-        "depends on the data",
-    ),
 }
