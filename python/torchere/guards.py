@@ -117,7 +117,7 @@ def _squeezed(exported_program: Any) -> Iterator[Any]:
             if getattr(node.target, "overloadpacket", None) not in packets:
                 continue
             shape = node.args[0].meta["val"].shape
-            given = node.args[1] if len(node.args) > 1 else range(len(shape))
+            given = node.args[1] if len(node.args) > 1 and shape else range(len(shape))
             for axis in [given] if isinstance(given, int) else given:
                 if isinstance(shape[axis], torch.SymInt):
                     yield sympy.Ne(shape[axis].node.expr, 1)
