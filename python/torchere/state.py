@@ -32,20 +32,24 @@ class IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys
 @dataclasses.dataclass(frozen=True)
 class WeightNames:
     """What the functions' signatures say of weights: parameters and buffers in the functions' order, and the
-    names of the state."""
+    names of the state, and of the buffers that are not persistent."""
 
     parameters: tuple[str, ...]
     buffers: tuple[str, ...]
     states: frozenset[str]
+    transient: frozenset[str]
 
     @staticmethod
     def of(signatures: Iterable[str]) -> WeightNames:
         kinds: dict[str, str] = {}
         states: set[str] = set()
+        transient: set[str] = set()
         for fields in map(json.loads, signatures):
             for entry in [*fields["inputs"], *fields["unused_inputs"]]:
                 if entry["source"] in ("parameter", "buffer"):
                     kinds.setdefault(entry["name"], entry["source"])
+                if not entry.get("persistent", True):
+                    transient.add(entry["name"])
             outputs = fields["outputs"]
             states |= {item["target"] for item in outputs if item["destination"] in ("buffer", "parameter")}
         kinds.pop(_core.GENERATOR_BUFFER, None)
@@ -53,7 +57,7 @@ class WeightNames:
             tuple(name for name, kind in kinds.items() if kind == wanted)
             for wanted in ("parameter", "buffer")
         )
-        return WeightNames(parameters, buffers, frozenset(states))
+        return WeightNames(parameters, buffers, frozenset(states), frozenset(transient))
 
 
 class ProgramState:
@@ -123,8 +127,8 @@ class ProgramState:
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
         """Gives weights and state other values, all of them between two calls. As torch's: values are copied
         and converted to the program's dtypes; with `strict`, the names have to be those of state_dict().
-        Buffers may be left out, as modules leave out those that are not persistent, which a program does not
-        know. Nothing is compiled again. The module that was exported keeps its weights."""
+        Buffers that are not persistent may be left out, as modules leave them out. Nothing is compiled again.
+        The module that was exported keeps its weights."""
         if without_data := self._core_bundle.names_without_data:
             raise InvalidArgumentError(
                 f"[load_state_dict] the program has no data of {without_data[0]}: expected "
@@ -132,7 +136,7 @@ class ProgramState:
             )
         known = {name: self._core_bundle.weight(name) for name in self._weight_names}
         values, missing, unexpected = check_state_dict(
-            state_dict, known, set(self._names.buffers), strict, type(self).__name__
+            state_dict, known, self._names.transient, strict, type(self).__name__
         )
         tied = [name for name in values if name in self._tied_states]
         states = {self._tied_states[name]: values.pop(name) for name in tied}

@@ -78,6 +78,7 @@ private:
       if (std::optional<JsonCursor> value = json.optional("value"))
         input.value = readSize(*value);
       input.isInShapes = json.boolean("in_shapes", false);
+      input.isPersistent = json.boolean("persistent", true);
     }
     return inputs;
   }

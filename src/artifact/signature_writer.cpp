@@ -33,6 +33,8 @@ static OrderedJson inputsToJson(const std::vector<EntryInput> &inputs, const Exp
       json["value"] = sizeToJson(input.value, expressions);
     if (input.isInShapes)
       json["in_shapes"] = true;
+    if (!input.isPersistent)
+      json["persistent"] = false;
     list.push_back(std::move(json));
   }
   return list;

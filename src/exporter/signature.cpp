@@ -104,6 +104,7 @@ private:
     if (!setType(input.entry, program.graph.nodes[node].type))
       return fail(ErrorCode::Unimplemented,
                   "[export] input '{}' cannot be an argument: expected a tensor or an int", spec.name);
+    input.entry.isPersistent = spec.persistent;
     TORCHERE_TRY(setSource(input, spec));
     result.inputs.push_back(std::move(input));
     return {};

@@ -32,8 +32,9 @@ struct EntryInput {
   TensorSignature type;
   /// A user input that is a Python int (a 0-d i64 tensor in the function), not a tensor.
   bool isSymInt = false;
-  SymInt value = {};       ///< the int's symbol in the ranges; a constant if that is not known
-  bool isInShapes = false; ///< an int that shapes in the function depend on
+  SymInt value = {};        ///< the int's symbol in the ranges; a constant if that is not known
+  bool isInShapes = false;  ///< an int that shapes in the function depend on
+  bool isPersistent = true; ///< false for a buffer that the module's own state dict leaves out
 };
 
 /// A leaf of the user's inputs that is not a tensor: calls must pass an equal value.
