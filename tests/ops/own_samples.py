@@ -127,12 +127,14 @@ def convolution(dtype: torch.dtype) -> Iterator[Call]:
     yield call((0, 3, 8, 7), (4, 3, 3, 2), 4, [1, 1], [0, 0], [1, 1])
 
 
-def element(dtype: torch.dtype) -> Iterator[Call]:
+def element(op: Callable[[torch.Tensor], Any]) -> Callable[[torch.dtype], Iterator[Call]]:
     """The number in arithmetic: results are tensors."""
-    if is_number(dtype):
-        for op in (torch.ops.aten.item, torch.ops.aten._local_scalar_dense):
-            for shape in ((), (1,), (1, 1)):
-                yield (drawn(dtype, *shape),), {}, lambda x, op=op: x.new_ones(3) * op(x)
+
+    def samples(dtype: torch.dtype) -> Iterator[Call]:
+        for shape in ((), (1,), (1, 1)) if is_number(dtype) else ():
+            yield (drawn(dtype, *shape),), {}, lambda x: x.new_ones(3) * op(x)
+
+    return samples
 
 
 def softmax(dtype: torch.dtype) -> Iterator[Call]:
@@ -502,7 +504,8 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "max_pool2d.default": max_pool2d,
     "avg_pool2d.default": avg_pool2d,
     "where.self": where,
-    **dict.fromkeys(("item.default", "_local_scalar_dense.default"), element),
+    "item.default": element(torch.ops.aten.item),
+    "_local_scalar_dense.default": element(torch.ops.aten._local_scalar_dense),
     "clamp.default": clamp,
     "_to_copy.default": to_copy,
     "alias.default": detached,
