@@ -62,15 +62,12 @@ static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> 
 }
 
 /// The user's tensor as a weight, without a copy.
-static Weight readWeight(TensorReader &reader, const std::string &name, nb::handle value) {
-  Subject subject = [&] { return name; };
-  if (!TensorReader::isTensor(value))
-    refuse(subject,
-           fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(value.ptr())->tp_name));
-  session::TensorView view = reader.read(value, subject);
+static Weight suppliedWeight(const session::NamedView &named) {
+  const auto &[name, view] = named;
   if (view.device != "cpu")
-    refuse(subject, fmt::format("wrong device: got {}, expected cpu", view.device));
-  Weight weight{name, view.dtype, {view.shape.begin(), view.shape.end()}, {}, 0, {}};
+    refuse([&] { return std::string(named.name); },
+           fmt::format("wrong device: got {}, expected cpu", view.device));
+  Weight weight{std::string(name), view.dtype, {view.shape.begin(), view.shape.end()}, {}, 0, {}};
   weight.strides.assign(view.strides.begin(), view.strides.end());
   int64_t first = 0, last = 0; // elements, from the one that the view begins with
   for (size_t i = 0; i < weight.shape.size(); ++i) {
@@ -85,11 +82,11 @@ static Weight readWeight(TensorReader &reader, const std::string &name, nb::hand
   return weight;
 }
 
-static std::shared_ptr<Bundle> exchangeWeights(const Bundle &bundle, nb::dict tensors) {
-  TensorReader reader(tensors.size());
+static std::shared_ptr<Bundle> exchangeWeights(const Bundle &bundle, const nb::dict &tensors) {
+  NamedTensors given(tensors);
   std::vector<Weight> weights;
-  for (auto [name, value] : tensors)
-    weights.push_back(readWeight(reader, nb::cast<std::string>(name), value));
+  for (const session::NamedView &named : given.views())
+    weights.push_back(suppliedWeight(named));
   return std::make_shared<Bundle>(unwrap(withWeights(bundle, weights)));
 }
 

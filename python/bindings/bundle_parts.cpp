@@ -64,13 +64,9 @@ static nb::tuple partsOf(const Weight &weight) {
   return nb::make_tuple(weight.name, std::string(dtypeInfo(weight.dtype).torchName), weight.shape, bytes);
 }
 
-/// Tied weights have one view; views without elements may share an address.
-using View = std::tuple<const std::byte *, DType, std::vector<int64_t>, std::vector<int64_t>>;
-
-static std::optional<View> viewOf(const Weight &weight) {
-  if (!hasData(weight) || weight.elementCount() == 0)
-    return std::nullopt;
-  return View(weight.data(), weight.dtype, weight.shape, weight.strides);
+/// Whether the weight has elements, by whose view it may be tied to another.
+static bool hasElements(const Weight &weight) {
+  return hasData(weight) && weight.elementCount() > 0;
 }
 
 /// Sorted by name. In place of its bytes, a tied weight has the name of an earlier one.
@@ -78,18 +74,14 @@ static nb::list weightParts(const Bundle &bundle) {
   std::map<std::string, const Weight *> sorted;
   for (const auto &[name, weight] : bundle.stateDict)
     sorted.emplace(name, &weight);
-  std::map<View, std::string> owners;
+  std::map<program::View, std::string> owners;
   nb::list parts;
   for (const auto &[name, weight] : sorted) {
-    std::optional<View> view = viewOf(*weight);
-    if (auto owner = view ? owners.find(*view) : owners.end(); owner != owners.end()) {
-      std::string dtype(dtypeInfo(weight->dtype).torchName);
-      parts.append(nb::make_tuple(name, dtype, weight->shape, owner->second));
-      continue;
-    }
-    if (view)
-      owners.emplace(*std::move(view), name);
-    parts.append(partsOf(*weight));
+    const std::string *owner = &name;
+    if (hasElements(*weight))
+      owner = &owners.emplace(viewOf(*weight), name).first->second;
+    std::string dtype(dtypeInfo(weight->dtype).torchName);
+    parts.append(*owner == name ? partsOf(*weight) : nb::make_tuple(name, dtype, weight->shape, *owner));
   }
   return parts;
 }
@@ -177,8 +169,7 @@ void bindBundleParts(nb::module_ &module, nb::class_<Weight> &weight, nb::class_
       .def_prop_ro(
           "address",
           [](const Weight &self) -> std::optional<uintptr_t> {
-            std::optional<View> view = viewOf(self);
-            return view ? std::optional(reinterpret_cast<uintptr_t>(std::get<0>(*view))) : std::nullopt;
+            return hasElements(self) ? std::optional(reinterpret_cast<uintptr_t>(self.data())) : std::nullopt;
           },
           "Of its first element; None if it has none. Tied weights have the same.")
       .def_prop_ro("parts", &partsOf,

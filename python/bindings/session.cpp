@@ -146,19 +146,11 @@ static nb::list callOnDevice(PythonSession &self, size_t function, nb::sequence 
   return callWith(self, function, sequence, {.onDevice = true, .place = std::move(place)});
 }
 
-/// A view of a tensor that is not an argument of a call.
-static session::TensorView readTensor(TensorReader &reader, nb::handle value, const Subject &subject) {
-  if (!TensorReader::isTensor(value))
-    refuse(subject,
-           fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(value.ptr())->tp_name));
-  return reader.read(value, subject);
-}
-
 static DeviceArray toDevice(PythonSession &self, nb::handle value) {
   if (const DeviceArray *array = asDeviceArray(value))
     return *array;
   TensorReader reader(1);
-  session::TensorView view = readTensor(reader, value, [] { return "tensor"; });
+  session::TensorView view = reader.readTensor(value, [] { return "tensor"; });
   Result<session::DeviceTensor> tensor = [&] {
     nb::gil_scoped_release release;
     auto made = self.session->toDevice(view);
@@ -188,32 +180,11 @@ static nb::dict readStates(PythonSession &self) {
   return states;
 }
 
-namespace {
-
-/// The tensors of a dict, by name.
-struct NamedViews {
-  explicit NamedViews(const nb::dict &given)
-      : values(nb::steal<nb::dict>(PyDict_Copy(given.ptr()))), reader(values.size()) {
-    names.reserve(values.size()); // the views refer to the names
-    for (auto [key, value] : values) {
-      const std::string &name = names.emplace_back(nb::cast<std::string>(key));
-      views.push_back({name, readTensor(reader, value, [&] { return name; })});
-    }
-  }
-
-  nb::dict values; ///< a copy: reading a tensor may run Python code
-  TensorReader reader;
-  std::vector<std::string> names;
-  std::vector<session::NamedView> views;
-};
-
-} // namespace
-
 static void writeStates(PythonSession &self, const nb::dict &values) {
-  NamedViews named(values);
+  NamedTensors named(values);
   Status status = [&] {
     nb::gil_scoped_release release;
-    Status written = self.session->writeStates(named.views);
+    Status written = self.session->writeStates(named.views());
     return written;
   }();
   unwrap(std::move(status));
@@ -221,12 +192,12 @@ static void writeStates(PythonSession &self, const nb::dict &values) {
 
 static std::unique_ptr<PythonSession> succeed(PythonSession &self, std::shared_ptr<artifact::Bundle> bundle,
                                               const nb::dict &states) {
-  NamedViews named(states);
+  NamedTensors named(states);
   auto successor = std::make_unique<PythonSession>();
   successor->templates = self.templates;
   Result<std::shared_ptr<Session>> session = [&] {
     nb::gil_scoped_release release;
-    auto made = self.session->succeed(std::move(bundle), named.views);
+    auto made = self.session->succeed(std::move(bundle), named.views());
     return made;
   }();
   successor->session = unwrap(std::move(session));

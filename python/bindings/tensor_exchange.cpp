@@ -165,6 +165,22 @@ bool TensorReader::isTensor(nb::handle object) {
   return PyObject_HasAttrString(object.ptr(), "__dlpack__");
 }
 
+session::TensorView TensorReader::readTensor(nb::handle object, const Subject &subject) {
+  if (!isTensor(object))
+    refuse(subject,
+           fmt::format("wrong kind of value: got {}, expected a tensor", Py_TYPE(object.ptr())->tp_name));
+  return read(object, subject);
+}
+
+NamedTensors::NamedTensors(const nb::dict &given)
+    : values(nb::steal<nb::dict>(PyDict_Copy(given.ptr()))), reader(values.size()) {
+  names.reserve(values.size()); // the views refer to the names
+  for (auto [key, value] : values) {
+    const std::string &name = names.emplace_back(nb::cast<std::string>(key));
+    named.push_back({name, reader.readTensor(value, [&] { return name; })});
+  }
+}
+
 session::TensorView TensorReader::read(nb::handle object, const Subject &subject) {
   if (extents.size() == extents.capacity()) // existing views refer to it
     throw ErrorException{Error{ErrorCode::Internal, "[reader] more tensors than there is room for", {}}};

@@ -3,9 +3,11 @@
 
 #include "bindings/bindings.h"
 #include "runtime/buffer.h"
+#include "session/session.h"
 #include "session/tensor_view.h"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,8 @@ public:
   /// InvalidArgumentError for a tensor without memory of its own (sparse, fake, a wrapper of other tensors),
   /// for an array that cannot be read in place, and for a dtype that programs lack.
   session::TensorView read(nb::handle object, const Subject &subject);
+  /// The same of an object that may not be a tensor: InvalidArgumentError then.
+  session::TensorView readTensor(nb::handle object, const Subject &subject);
 
 private:
   struct Extents {
@@ -46,6 +50,19 @@ private:
 
   std::vector<Extents> extents; ///< never grows beyond its capacity, because views refer to it
   std::vector<std::shared_ptr<const void>> owners;
+};
+
+/// The tensors of a dict, by name. The views refer to it.
+class NamedTensors {
+public:
+  explicit NamedTensors(const nb::dict &given);
+  std::span<const session::NamedView> views() const { return named; }
+
+private:
+  nb::dict values; ///< a copy: reading a tensor may run Python code
+  TensorReader reader;
+  std::vector<std::string> names;
+  std::vector<session::NamedView> named;
 };
 
 /// The array as a torch.Tensor if torch is installed, otherwise as a numpy array. Keeps the array's owner

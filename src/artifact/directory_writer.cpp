@@ -26,15 +26,12 @@ static std::vector<WeightEntry> listWeights(const Bundle &bundle) {
   std::map<std::string_view, const Weight *> sorted;
   for (const auto &[name, weight] : bundle.stateDict)
     sorted.emplace(name, &weight);
-  using View =
-      std::tuple<std::pair<const void *, int64_t>, DType, std::vector<int64_t>, std::vector<int64_t>>;
-  std::map<View, std::string> owners;
+  std::map<program::View, std::string> owners;
   std::vector<WeightEntry> entries;
   for (const auto &[name, weight] : sorted) {
     WeightEntry entry{std::string(name), weight->dtype, weight->shape, {}, hasData(*weight)};
     if (weight->elementCount() > 0) {
-      View view(placeOf(*weight), weight->dtype, weight->shape, weight->strides);
-      auto [owner, isFirst] = owners.emplace(std::move(view), entry.name);
+      auto [owner, isFirst] = owners.emplace(viewOf(*weight), entry.name);
       if (!isFirst)
         entry.sameAs = owner->second;
     }

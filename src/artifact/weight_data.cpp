@@ -47,33 +47,30 @@ static Status exchangeData(Weight &weight, const Weight &given) {
   return {};
 }
 
-using NamesByPlace = std::multimap<std::pair<const void *, int64_t>, std::string_view>;
+using NamesByView = std::multimap<View, std::string_view>;
 
-static NamesByPlace namesByPlace(const Bundle &bundle) {
-  NamesByPlace names;
+static NamesByView namesByView(const Bundle &bundle) {
+  NamesByView names;
   for (const auto &[name, weight] : bundle.stateDict)
-    if (weight.elementCount() > 0) // empty ones have no place
-      names.emplace(placeOf(weight), name);
+    if (weight.elementCount() > 0) // empty ones are not tied
+      names.emplace(viewOf(weight), name);
   return names;
 }
 
 /// The data of the names that are tied to one of the state dict, and are not given themselves.
-static Status exchangeTied(Bundle &made, const Bundle &bundle, const Weight &given,
-                           const NamesByPlace &places, const std::set<std::string_view> &names) {
-  const Weight &former = bundle.stateDict.at(given.name);
-  auto [first, last] = places.equal_range(placeOf(former));
-  for (auto place = first; place != last; ++place) {
-    std::string name(place->second);
-    if (!names.contains(name) && isSameView(bundle.stateDict.at(name), former))
-      TORCHERE_TRY(exchangeData(made.stateDict.at(name), given));
-  }
+static Status exchangeTied(Bundle &made, const Bundle &bundle, const Weight &given, const NamesByView &views,
+                           const std::set<std::string_view> &names) {
+  auto [first, last] = views.equal_range(viewOf(bundle.stateDict.at(given.name)));
+  for (auto tied = first; tied != last; ++tied)
+    if (!names.contains(tied->second))
+      TORCHERE_TRY(exchangeData(made.stateDict.at(std::string(tied->second)), given));
   return {};
 }
 
 Result<Bundle> withWeights(const Bundle &bundle, const std::vector<Weight> &given) {
   Bundle made = bundle;
   made.hasWeights = true;
-  NamesByPlace places = namesByPlace(bundle);
+  NamesByView views = namesByView(bundle);
   std::set<std::string_view> names;
   for (const Weight &weight : given)
     names.insert(weight.name);
@@ -81,7 +78,7 @@ Result<Bundle> withWeights(const Bundle &bundle, const std::vector<Weight> &give
     TORCHERE_TRY(verifyWeight(weight, weight.name));
     if (auto found = made.stateDict.find(weight.name); found != made.stateDict.end()) {
       TORCHERE_TRY(exchangeData(found->second, weight));
-      TORCHERE_TRY(exchangeTied(made, bundle, weight, places, names));
+      TORCHERE_TRY(exchangeTied(made, bundle, weight, views, names));
       continue;
     }
     auto isOfName = [&](const Weight &constant) { return constant.name == weight.name; };

@@ -3,7 +3,9 @@
 
 #include "program/program.h"
 
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace torchere::program {
 
@@ -25,10 +27,11 @@ inline std::pair<const void *, int64_t> placeOf(const Weight &weight) {
   return {weight.storage.get(), weight.storageOffset};
 }
 
-/// Whether the weights are tied: the same view of one memory.
-inline bool isSameView(const Weight &left, const Weight &right) {
-  return left.dtype == right.dtype && left.shape == right.shape && left.strides == right.strides &&
-         (left.elementCount() == 0 || placeOf(left) == placeOf(right));
+/// Tied weights have equal views; those without elements may have one place without being tied.
+using View = std::tuple<std::pair<const void *, int64_t>, DType, std::vector<int64_t>, std::vector<int64_t>>;
+
+inline View viewOf(const Weight &weight) {
+  return {placeOf(weight), weight.dtype, weight.shape, weight.strides};
 }
 
 } // namespace torchere::program
