@@ -55,8 +55,10 @@ bool isComputedIn(ElementType type) {
          type == ElementType::F32 || type == ElementType::F64;
 }
 
-/// Whether every bit of the result is certain for elements of this type.
-bool isExact(Exactness exactness, ElementType type) {
+/// Whether every bit of the result is certain for elements of this type, or need not be.
+bool isExact(Exactness exactness, ElementType type, const EvaluationLimits &limits) {
+  if (limits.approximations && type == ElementType::F64)
+    return true;
   switch (exactness) {
   case Exactness::Nowhere:
     return false;
@@ -84,16 +86,16 @@ Evaluated convertElements(const Tensor &operand, ElementType to) {
   return evaluated(mapElements(operand, to, [=](const Element &element) { return convert(element, to); }));
 }
 
-Evaluated mapUnary(Operation *op, const Tensor &operand) {
+Evaluated mapUnary(Operation *op, const Tensor &operand, const EvaluationLimits &limits) {
   const UnaryRow *row = findRow(unaryFunctions, op);
-  if (!row || !isExact(row->exactness, operand.type()))
+  if (!row || !isExact(row->exactness, operand.type(), limits))
     return std::nullopt;
   return evaluated(mapElements(operand, elementTypeIn(op->getResult(0)), row->function));
 }
 
-Evaluated mapBinary(Operation *op, const Tensor &lhs, const Tensor &rhs) {
+Evaluated mapBinary(Operation *op, const Tensor &lhs, const Tensor &rhs, const EvaluationLimits &limits) {
   const BinaryRow *row = findRow(binaryFunctions, op);
-  if (!row || !isExact(row->exactness, lhs.type()))
+  if (!row || !isExact(row->exactness, lhs.type(), limits))
     return std::nullopt;
   for (int64_t position = 0; row->isDefined && position < lhs.count(); ++position)
     if (!row->isDefined(lhs.at(position), rhs.at(position)))
@@ -101,7 +103,7 @@ Evaluated mapBinary(Operation *op, const Tensor &lhs, const Tensor &rhs) {
   return evaluated(mapElements(lhs, rhs, elementTypeIn(op->getResult(0)), row->function));
 }
 
-Evaluated computeElements(Operation *op, ArrayRef<Tensor> operands) {
+Evaluated computeElements(Operation *op, ArrayRef<Tensor> operands, const EvaluationLimits &limits) {
   if (isa<SelectOp>(op))
     return evaluated(select(operands[0], operands[1], operands[2]));
   if (isa<ClampOp>(op)) // for floats, which may be NaN, it is left to run time
@@ -114,8 +116,8 @@ Evaluated computeElements(Operation *op, ArrayRef<Tensor> operands) {
   if (auto comparison = dyn_cast<CompareOp>(op))
     return isPair ? evaluated(compare(comparison, operands[0], operands[1])) : std::nullopt;
   if (isPair)
-    return mapBinary(op, operands[0], operands[1]);
-  return operands.size() == 1 ? mapUnary(op, operands[0]) : std::nullopt;
+    return mapBinary(op, operands[0], operands[1], limits);
+  return operands.size() == 1 ? mapUnary(op, operands[0], limits) : std::nullopt;
 }
 
 bool movesOneOperand(Operation *op) {
@@ -151,11 +153,11 @@ Evaluated moveElements(Operation *op, ArrayRef<Tensor> operands) {
 }
 
 /// The single value of the result of an op all of whose operands have a single value.
-Evaluated computeSplat(Operation *op, ArrayRef<Tensor> values) {
+Evaluated computeSplat(Operation *op, ArrayRef<Tensor> values, const EvaluationLimits &limits) {
   auto isFirst = [&](const Tensor &value) { return llvm::equal(value.bytes(), values[0].bytes()); };
   if (movesOneOperand(op) || (isa<ConcatenateOp, PadOp>(op) && llvm::all_of(values, isFirst)))
     return values[0];
-  return computeElements(op, values);
+  return computeElements(op, values, limits);
 }
 
 /// The operands as tensors, or as scalars if each has a single value.
@@ -227,7 +229,7 @@ DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
     return {};
   if (areSplats)
     if (auto values = readOperands(*constants, /*areSplats=*/true))
-      if (Evaluated value = computeSplat(op, *values))
+      if (Evaluated value = computeSplat(op, *values, limits))
         return constantOf(*value, type);
   if (!areSmall)
     return {};
@@ -236,7 +238,7 @@ DenseElementsAttr evaluate(Operation *op, const EvaluationLimits &limits) {
     return {};
   Evaluated result = moveElements(op, *operands);
   if (!result)
-    result = computeElements(op, *operands);
+    result = computeElements(op, *operands, limits);
   if (!result || result->count() != type.getNumElements())
     return {};
   return constantOf(*result, type);

@@ -15,6 +15,9 @@ struct EvaluationLimits {
   int64_t elements = maxShapeElements;
   /// Floating-point numbers as well, where the specification determines every bit of the result.
   bool floats = false;
+  /// Functions of f64 as well that are approximated (sqrt, power): for sizes, which Python computes in the
+  /// same way, and which are rounded.
+  bool approximations = false;
 };
 
 /// The value of an integer or boolean constant of at most maxShapeElements elements; otherwise null.

@@ -11,10 +11,14 @@ using namespace mlir;
 
 namespace torchere::interpreter {
 
+bool TensorType::isStatic() const {
+  return !llvm::is_contained(shape, unknownSize);
+}
+
 std::string TensorType::text() const {
   std::string text = "tensor<";
   for (int64_t size : shape)
-    text += fmt::format("{}x", size);
+    text += size == unknownSize ? "?x" : fmt::format("{}x", size);
   return fmt::format("{}{}>", text, elementTypeInfo(elementType).name);
 }
 
@@ -33,17 +37,20 @@ static Result<TensorType> describe(Type type, StringRef what, size_t index) {
   if (!elementType)
     return fail(ErrorCode::Unimplemented, "{} {} is a {}, expected a tensor", what.str(), index,
                 stablehlo::textOf(type));
-  if (!tensor.hasStaticShape())
-    return fail(ErrorCode::Unimplemented,
-                "{} {} is a {}, expected sizes that are known: refine its shapes first", what.str(), index,
-                stablehlo::textOf(type));
-  return TensorType{*elementType, Index(tensor.getShape().begin(), tensor.getShape().end())};
+  Index shape;
+  for (int64_t size : tensor.getShape())
+    shape.push_back(ShapedType::isDynamic(size) ? unknownSize : size);
+  return TensorType{*elementType, std::move(shape)};
 }
 
 static Result<EntryArgument> describeArgument(func::FuncOp function, unsigned index,
                                               const std::vector<TensorType> &results) {
   EntryArgument argument;
   TORCHERE_ASSIGN(argument.type, describe(function.getArgumentTypes()[index], "argument", index));
+  if (!argument.type.isStatic())
+    return fail(ErrorCode::Unimplemented,
+                "argument {} is a {}, expected sizes that are known: refine its shapes first", index,
+                argument.type.text());
   argument.isDonated = function.getArgAttr(index, "jax.buffer_donor") != nullptr;
   if (auto alias = function.getArgAttrOfType<IntegerAttr>(index, "tf.aliasing_output")) {
     uint64_t result = alias.getValue().getLimitedValue();

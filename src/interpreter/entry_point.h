@@ -8,12 +8,16 @@
 
 namespace torchere::interpreter {
 
+/// A size of a result that is known only once it is computed.
+inline constexpr int64_t unknownSize = -1;
+
 struct TensorType {
   ElementType elementType = ElementType::Bool;
   Index shape;
 
   bool operator==(const TensorType &) const = default;
-  /// "tensor<2x3xf32>".
+  TORCHERE_EXPORT bool isStatic() const;
+  /// "tensor<2x?xf32>".
   TORCHERE_EXPORT std::string text() const;
   /// ResourceExhausted if the number does not fit in 63 bits.
   TORCHERE_EXPORT Result<int64_t> byteSize() const;
@@ -28,12 +32,13 @@ struct EntryArgument {
 struct EntryPoint {
   std::string name;
   std::vector<EntryArgument> arguments;
-  std::vector<TensorType> results;
-  bool isSharded = false; ///< whether the module contains shardings for partitions
+  std::vector<TensorType> results; ///< sizes that depend on data are unknownSize
+  bool isSharded = false;          ///< whether the module contains shardings for partitions
 };
 
-/// Describes `main`, or the module's only function. Unimplemented if an argument or a result is not a tensor
-/// of static shape; InvalidArgument if an alias names a result that does not exist or has another type.
+/// Describes `main`, or the module's only function. Unimplemented if an argument is not a tensor of static
+/// shape or a result is no tensor; InvalidArgument if an alias names a result that does not exist or has
+/// another type.
 TORCHERE_EXPORT Result<EntryPoint> describeEntry(const stablehlo::Module &module);
 
 /// How many processes run the program, each on its own device.

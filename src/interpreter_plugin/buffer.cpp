@@ -23,8 +23,33 @@ static Index rowMajor(size_t rank) {
 
 Buffer::Buffer(std::shared_ptr<Client> client, Device *device, TensorType type, pjrt::BufferType elementType,
                std::shared_ptr<Array> array)
-    : client(std::move(client)), device(device), type(std::move(type)), elementType(elementType),
-      minorToMajor(rowMajor(this->type.shape.size())), array(std::move(array)) {}
+    : client(std::move(client)), device(device), declaredType(std::move(type)), elementType(elementType),
+      minorToMajor(rowMajor(declaredType.shape.size())), array(std::move(array)) {
+  for (size_t i = 0; i < declaredType.shape.size(); ++i)
+    if (declaredType.shape[i] == interpreter::unknownSize)
+      unknownDimensions.push_back(i);
+}
+
+Result<const Index *> Buffer::shape() const {
+  if (unknownDimensions.empty())
+    return &declaredType.shape;
+  {
+    std::lock_guard lock(mutex);
+    if (computedShape)
+      return &*computedShape;
+  }
+  TORCHERE_ASSIGN(std::shared_ptr<Array> computed, existing());
+  TORCHERE_TRY(computed->ready->wait());
+  std::lock_guard lock(mutex);
+  if (!computedShape)
+    computedShape = computed->tensor.shape();
+  return &*computedShape;
+}
+
+Result<TensorType> Buffer::type() const {
+  TORCHERE_ASSIGN(const Index *sizes, shape());
+  return TensorType{declaredType.elementType, *sizes};
+}
 
 std::shared_ptr<Array> Buffer::contents() const {
   std::lock_guard lock(mutex);
@@ -125,15 +150,19 @@ Status elementTypeOfBuffer(BufferElementTypeArgs &args) {
   args.type = held(args.buffer).elementType;
   return {};
 }
+/// The sizes stay in place for as long as the buffer.
 template <class Args> Status dimensionsOfBuffer(Args &args) {
   TORCHERE_TRY(checkGiven(args.buffer, "buffer"));
-  args.dimensions = held(args.buffer).type.shape.data();
-  args.count = held(args.buffer).type.shape.size();
+  Buffer &buffer = held(args.buffer);
+  TORCHERE_ASSIGN(const Index *shape, buffer.shape());
+  args.dimensions = shape->data();
+  args.count = shape->size();
   return {};
 }
 Status dynamicDimensionsOfBuffer(BufferDynamicDimensionIndicesArgs &args) {
-  args.indices = nullptr;
-  args.count = 0;
+  TORCHERE_TRY(checkGiven(args.buffer, "buffer"));
+  args.indices = held(args.buffer).unknownDimensions.data();
+  args.count = held(args.buffer).unknownDimensions.size();
   return {};
 }
 Status layoutOfBuffer(BufferGetMemoryLayoutArgs &args) {
@@ -145,7 +174,8 @@ Status layoutOfBuffer(BufferGetMemoryLayoutArgs &args) {
 }
 Status sizeOfBuffer(BufferOnDeviceSizeInBytesArgs &args) {
   TORCHERE_TRY(checkGiven(args.buffer, "buffer"));
-  TORCHERE_ASSIGN(int64_t size, held(args.buffer).type.byteSize());
+  TORCHERE_ASSIGN(TensorType type, held(args.buffer).type());
+  TORCHERE_ASSIGN(int64_t size, type.byteSize());
   args.size = static_cast<size_t>(size);
   return {};
 }
@@ -184,6 +214,7 @@ Result<pjrt::Buffer *> copyTo(Buffer &source, Device *device) {
   if (device->client != source.client.get())
     return fail(ErrorCode::Unimplemented, "a copy to another client's device");
   TORCHERE_ASSIGN(std::shared_ptr<Array> array, source.existing());
+  TORCHERE_ASSIGN(TensorType type, source.type());
   auto copy = std::make_shared<Array>();
   source.client->worker.add([array, copy] {
     Status status = array->ready->wait();
@@ -196,7 +227,7 @@ Result<pjrt::Buffer *> copyTo(Buffer &source, Device *device) {
     }
     copy->ready->set(std::move(status));
   });
-  return handleOf<pjrt::Buffer>(new Buffer(source.client, device, source.type, source.elementType, copy));
+  return handleOf<pjrt::Buffer>(new Buffer(source.client, device, std::move(type), source.elementType, copy));
 }
 Status copyToDevice(BufferCopyToDeviceArgs &args) {
   TORCHERE_TRY(checkGiven(args.buffer, "buffer"));
@@ -214,8 +245,9 @@ Status copyToMemory(BufferCopyToMemoryArgs &args) {
 Status toHost(BufferToHostBufferArgs &args) {
   TORCHERE_TRY(checkGiven(args.source, "buffer"));
   Buffer &buffer = held(args.source);
-  TORCHERE_ASSIGN(Index strides, stridesOf(args.hostLayout, buffer.type));
-  TORCHERE_ASSIGN(int64_t span, spanOf(strides, buffer.type));
+  TORCHERE_ASSIGN(TensorType type, buffer.type());
+  TORCHERE_ASSIGN(Index strides, stridesOf(args.hostLayout, type));
+  TORCHERE_ASSIGN(int64_t span, spanOf(strides, type));
   if (!args.destination) {
     args.destinationSize = static_cast<size_t>(span);
     return {};

@@ -33,17 +33,23 @@ struct Buffer {
   /// deleted.
   Status addReference();
   Status dropReference();
+  /// The sizes, which stay in place. If one depends on data, waits for the array, and returns its failure.
+  Result<const interpreter::Index *> shape() const;
+  /// The type with these sizes.
+  Result<interpreter::TensorType> type() const;
 
   const std::shared_ptr<Client> client;
   Device *const device;
-  const interpreter::TensorType type;
+  const interpreter::TensorType declaredType; ///< sizes that depend on data are unknown
   const pjrt::BufferType elementType;
   const interpreter::Index minorToMajor;
+  std::vector<size_t> unknownDimensions; ///< of the declared type
 
 private:
   mutable std::mutex mutex;
   std::shared_ptr<Array> array;
   std::shared_ptr<Array> referenced; ///< set while there are external references
+  mutable std::optional<interpreter::Index> computedShape;
 };
 
 /// The buffer functions.

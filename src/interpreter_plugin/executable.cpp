@@ -114,6 +114,10 @@ Status outputTypes(ExecutableOutputElementTypesArgs &args) {
 }
 Status outputDimensions(ExecutableOutputDimensionsArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
+  for (const interpreter::TensorType &result : held(args.executable)->entry().results)
+    if (!result.isStatic())
+      return fail(ErrorCode::Unimplemented, "a result is a {}: its buffers alone know their sizes",
+                  result.text());
   args.outputCount = held(args.executable)->resultRanks().size();
   args.dimensions = held(args.executable)->resultDimensions().data();
   args.ranks = held(args.executable)->resultRanks().data();
@@ -126,7 +130,8 @@ Status outputMemoryKinds(ExecutableOutputMemoryKindsArgs &args) {
   args.kindSizes = held(args.executable)->resultMemoryKindSizes().data();
   return {};
 }
-/// The memory of the callers' arrays; what the interpreter allocates in between is not known in advance.
+/// The memory of the callers' arrays; what the interpreter allocates in between is not known in advance, nor
+/// results whose size depends on data.
 Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   const interpreter::EntryPoint &entry = held(args.executable)->entry();
@@ -137,6 +142,8 @@ Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
     aliases += argument.aliasingResult ? size : 0;
   }
   for (const interpreter::TensorType &result : entry.results) {
+    if (!result.isStatic())
+      continue;
     TORCHERE_ASSIGN(int64_t size, result.byteSize());
     results += size;
   }

@@ -89,9 +89,9 @@ Status Call::checkArgument(size_t process, size_t index) const {
     return invalidArgument("{}: no buffer: got null", subject(process, index));
   if (buffer->client != executable.client)
     return invalidArgument("{}: a buffer of another client", subject(process, index));
-  if (buffer->type != type)
-    return invalidArgument("{}: got a {}, expected a {}", subject(process, index), buffer->type.text(),
-                           type.text());
+  TORCHERE_ASSIGN(const interpreter::TensorType given, buffer->type());
+  if (given != type)
+    return invalidArgument("{}: got a {}, expected a {}", subject(process, index), given.text(), type.text());
   if (buffer->device != devices[process])
     return invalidArgument("{}: got a buffer on device {}, expected one on device {}",
                            subject(process, index), buffer->device->id, devices[process]->id);

@@ -85,7 +85,13 @@ struct RefineShapesPass : PassWrapper<RefineShapesPass, OperationPass<ModuleOp>>
 
   void runOnOperation() final {
     func::FuncOp main = findMain(getOperation());
-    if (!main || failed(refineFrom(getOperation(), main)))
+    FailureOr<Operation *> unknown = failure();
+    if (main)
+      unknown = refineFrom(getOperation(), main);
+    if (succeeded(unknown) && *unknown)
+      (*unknown)->emitOpError() << "keeps an unknown dimension, because it depends on values: got "
+                                << *llvm::find_if_not((*unknown)->getResultTypes(), isStaticType);
+    if (failed(unknown) || *unknown)
       signalPassFailure();
   }
 };

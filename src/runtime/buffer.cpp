@@ -167,6 +167,18 @@ Result<ArrayType> Buffer::readType(const Client &client, pjrt::Buffer *buffer) {
   return ArrayType{*dtype, {dimensions.dimensions, dimensions.dimensions + dimensions.count}};
 }
 
+bool Buffer::hasUnknownSizes(const Plugin &plugin, pjrt::Buffer *buffer) {
+  if (!pjrt::offers(plugin.api(), &pjrt::Api::bufferDynamicDimensionIndices))
+    return false;
+  pjrt::BufferDynamicDimensionIndicesArgs args;
+  args.buffer = buffer;
+  if (pjrt::Error *error = plugin.api().bufferDynamicDimensionIndices(&args)) {
+    plugin.discard(error); // a plugin may not know the function
+    return false;
+  }
+  return args.count > 0;
+}
+
 bool Buffer::isHostReadable(const Plugin &plugin, pjrt::Buffer *buffer, size_t rank) {
   const pjrt::Api &api = plugin.api();
   if (!api.bufferIsOnCpu || !api.bufferGetMemoryLayout || !api.bufferOpaqueDeviceMemoryDataPointer)

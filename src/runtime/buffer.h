@@ -78,6 +78,8 @@ private:
   void releaseHostMemory();
   /// The type as the plugin reports it.
   static Result<ArrayType> readType(const Client &client, pjrt::Buffer *buffer);
+  /// Whether sizes of it depend on data: each execution's result has its own.
+  static bool hasUnknownSizes(const Plugin &plugin, pjrt::Buffer *buffer);
   /// True if the host can read the buffer through its pointer: host memory, dense, row major.
   static bool isHostReadable(const Plugin &plugin, pjrt::Buffer *buffer, size_t rank);
   Result<const void *> pointer() const;

@@ -181,11 +181,18 @@ Result<std::vector<Buffer>> Executable::start(std::span<const Buffer *const> arg
   return wrap(results, execution, false);
 }
 
+Result<Executable::OutputType> Executable::readOutputType(pjrt::Buffer *result) const {
+  TORCHERE_ASSIGN(ArrayType type, Buffer::readType(*owningClient, result));
+  bool hostReadable = Buffer::isHostReadable(owningClient->plugin(), result, type.shape.size());
+  return OutputType{std::make_shared<const ArrayType>(std::move(type)), hostReadable};
+}
+
 Status Executable::readOutputTypes(std::span<pjrt::Buffer *const> results) const {
   for (pjrt::Buffer *result : results) {
-    TORCHERE_ASSIGN(ArrayType type, Buffer::readType(*owningClient, result));
-    bool hostReadable = Buffer::isHostReadable(owningClient->plugin(), result, type.shape.size());
-    outputTypes.push_back({std::make_shared<const ArrayType>(std::move(type)), hostReadable});
+    outputTypes.emplace_back();
+    if (!Buffer::hasUnknownSizes(owningClient->plugin(), result)) {
+      TORCHERE_ASSIGN(outputTypes.back(), readOutputType(result));
+    }
   }
   return {};
 }
@@ -201,10 +208,21 @@ Result<std::vector<Buffer>> Executable::wrap(std::span<pjrt::Buffer *const> resu
   std::vector<Buffer> buffers;
   buffers.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    Buffer &buffer = buffers.emplace_back(Buffer(owningClient, *device, results[i], outputTypes[i].type));
+    const OutputType *output = &outputTypes[i];
+    OutputType own;
+    if (!output->type) {
+      Result<OutputType> read = readOutputType(results[i]);
+      if (!read) {
+        destroy(results.subspan(i));
+        return tl::unexpected(std::move(read).error());
+      }
+      own = *std::move(read);
+      output = &own;
+    }
+    Buffer &buffer = buffers.emplace_back(Buffer(owningClient, *device, results[i], output->type));
     buffer.execution = execution;
     buffer.isReady = isReady;
-    buffer.hostReadable = outputTypes[i].hostReadable;
+    buffer.hostReadable = output->hostReadable;
   }
   return buffers;
 }

@@ -71,6 +71,8 @@ private:
   Status readOutputCount();
   /// Calls `use` with the part of the executable that can be queried.
   template <class Use> Status inspect(Use use) const;
+  Result<OutputType> readOutputType(pjrt::Buffer *result) const;
+  /// Sets outputTypes.
   Status readOutputTypes(std::span<pjrt::Buffer *const> results) const;
   /// `isReady`: the results are computed. Otherwise `execution` computes them; null if only the plugin knows
   /// when.
@@ -83,7 +85,8 @@ private:
   const Device *device; ///< the client's
   size_t outputs = 0;
 
-  // The result types are the same for every execution, so they are queried once.
+  // The result types are the same for every execution, so they are queried once; those with sizes that
+  // depend on data are null.
   mutable std::once_flag typesOnce;
   mutable Status typesStatus;
   mutable std::vector<OutputType> outputTypes;

@@ -199,11 +199,15 @@ std::string Callable::identity(const passes::Target &target) {
   return "specialization " + hexText(digest.finish());
 }
 
-/// The program that the plugin compiles.
-Result<std::string> Callable::programFor(const passes::Target &target) {
+/// The program that the plugin compiles. `shapes` are those of the arguments: a module may have sizes that
+/// depend on data where those of the arguments are constants.
+Result<std::string> Callable::programFor(passes::Target target,
+                                         const std::vector<passes::ArgumentShape> &shapes) {
   TORCHERE_ASSIGN(auto shared, findModule());
   return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
     stablehlo::Module prepared = read.clone();
+    if (!target.shapes && !passes::isStatic(prepared))
+      target.shapes = shapes;
     TORCHERE_TRY(passes::prepareFor(prepared, target));
     refinementCount += target.shapes.has_value();
     return encode(prepared, target.version, artifact::hasLocations(function));
@@ -236,8 +240,8 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
     if (entryPoint().inputs[i].isInShapes)
       shapes.back().value = *std::get<program::Constant>(inputs[argumentSources[i].position]).as<int64_t>();
   }
-  passes::Target target = targetFor(client, std::move(shapes));
-  runtime::ProgramSource source{identity(target), [&] { return programFor(target); }};
+  passes::Target target = targetFor(client, shapes);
+  runtime::ProgramSource source{identity(target), [&] { return programFor(target, shapes); }};
   TORCHERE_ASSIGN(specialization->executable, client.compile(source, {.device = device}));
   if (specialization->executable->outputCount() != entryPoint().outputs.size())
     return fail(ErrorCode::Internal,

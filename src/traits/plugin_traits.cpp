@@ -37,14 +37,15 @@ PluginTraits traitsOf(const PluginIdentity &plugin) {
     if (plugin.isXla && (row.platform.empty() || row.platform == plugin.platform) &&
         row.first <= plugin.apiMinorVersion && plugin.apiMinorVersion <= row.last)
       traits.*row.trait = true;
+  traits.runsUnknownSizes = !plugin.isXla && plugin.platform == "interpreter"; // this package's own
   return traits;
 }
 
 std::string PluginTraits::text() const {
   // Does not compile if a member is missing here.
-  const auto &[counters, atan2, writes, minMax, clientOptions, known] = *this;
-  return fmt::format("{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax, clientOptions,
-                     fmt::join(known, " "));
+  const auto &[counters, atan2, writes, minMax, clientOptions, unknownSizes, known] = *this;
+  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax, clientOptions,
+                     unknownSizes, fmt::join(known, " "));
 }
 
 } // namespace torchere

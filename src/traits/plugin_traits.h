@@ -21,7 +21,7 @@ struct PluginIdentity {
   int apiMinorVersion = 0;
 };
 
-/// Each member is a deviation from other plugins. A plugin about which nothing is known has none.
+/// Each member is a difference from other plugins. A plugin about which nothing is known has none.
 struct PluginTraits {
   /// Its compiler aborts the process on a loop whose counter is added to itself.
   bool abortsOnDoubledCounters = false;
@@ -34,6 +34,8 @@ struct PluginTraits {
   /// Without the client options `asynchronous` and `cpu_device_count`, it executes in threads of its own and
   /// reports several devices for one processor.
   bool needsCpuClientOptions = false;
+  /// It runs programs in which a size is known only once it is computed.
+  bool runsUnknownSizes = false;
   /// The names of the composites that it implements.
   std::set<std::string> composites = {};
 

@@ -80,7 +80,7 @@ TEST(Arguments, Programs) {
       client.compile("func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }",
                      executable),
       Answer(12,
-             "[main] result 0 is a tensor<?xf32>, expected sizes that are known: refine its shapes first"));
+             "[main] argument 0 is a tensor<?xf32>, expected sizes that are known: refine its shapes first"));
   EXPECT_EQ(client.compile("func.func @main(%x: !stablehlo.token) { return }", executable),
             Answer(12, "[main] argument 0 is a !stablehlo.token, expected a tensor"));
   EXPECT_EQ(client.compile("func.func @main(%x: tensor<f32> {tf.aliasing_output = 1 : i32}) -> tensor<f32> { "

@@ -65,6 +65,53 @@ TEST(Execution, ResultsComeLater) {
   EXPECT_TRUE(isReady(readyEvent(result)));
 }
 
+/// As many elements as the argument says.
+constexpr const char *counting = R"(
+func.func @main(%x: tensor<1xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.convert %x : (tensor<1xf32>) -> tensor<1xi64>
+  %1 = stablehlo.dynamic_iota %0, dim = 0 : (tensor<1xi64>) -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+})";
+
+/// The sizes that the plugin reports, and its answer.
+std::pair<Answer, std::vector<int64_t>> dimensionsOf(const BufferPointer &buffer) {
+  pjrt::BufferDimensionsArgs args;
+  args.buffer = buffer.get();
+  Answer answer = call(&pjrt::Api::bufferDimensions, args);
+  return {answer, {args.dimensions, args.dimensions + args.count}};
+}
+
+TEST(Execution, ResultsMayHaveSizesOfTheirOwn) {
+  RawClient client;
+  ExecutablePointer executable = client.compile(counting);
+  for (int64_t count : {0, 2, 5}) {
+    Launched run = execute(executable, {{client.floats({static_cast<float>(count)}, {1})}});
+    ASSERT_EQ(run.answer, ok);
+    BufferPointer result = run.results[0][0];
+    EXPECT_EQ(dimensionsOf(result), std::pair(ok, std::vector<int64_t>{count})); // waits
+    EXPECT_TRUE(isReady(readyEvent(result)));
+    pjrt::BufferDynamicDimensionIndicesArgs unknown;
+    unknown.buffer = result.get();
+    ASSERT_EQ(call(&pjrt::Api::bufferDynamicDimensionIndices, unknown), ok);
+    EXPECT_EQ(std::vector<size_t>(unknown.indices, unknown.indices + unknown.count), std::vector<size_t>{0});
+    Launched next = execute(client.compile(doubling), {{result}});
+    EXPECT_EQ(next.answer, count == 2 ? ok
+                                      : Answer(3, fmt::format("[main] argument 0: got a tensor<{}xf32>, "
+                                                              "expected a tensor<2xf32>",
+                                                              count)));
+  }
+}
+
+TEST(Execution, SizesFailWithTheResult) {
+  RawClient client;
+  Launched run = execute(client.compile(counting), {{client.floats({-1}, {1})}});
+  ASSERT_EQ(run.answer, ok);
+  auto [answer, sizes] = dimensionsOf(run.results[0][0]);
+  EXPECT_EQ(answer.first, 3);
+  EXPECT_NE(answer.second.find("[stablehlo.dynamic_iota] "), std::string::npos) << answer.second;
+  EXPECT_TRUE(sizes.empty());
+}
+
 class HostMemory : public testing::TestWithParam<pjrt::HostBufferSemantics> {};
 
 TEST_P(HostMemory, IsTheCallersAgainWhenTheEventSaysSo) {

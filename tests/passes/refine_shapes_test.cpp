@@ -109,16 +109,39 @@ TEST(RefineShapes, NamesTheOpWhoseShapesDoNotFit) {
       "incompatible types: 'tensor<2xf32>' and 'tensor<3xf32>'");
 }
 
+constexpr const char *sizedByData = R"(module {
+  func.func @main(%arg0: tensor<?xf32>, %arg1: tensor<1xi32>) -> (tensor<?xf32>, tensor<?xf32>) {
+    %0 = stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>
+    %1 = stablehlo.abs %arg0 : tensor<?xf32>
+    return %0, %1 : tensor<?xf32>, tensor<?xf32>
+  }
+}
+)";
+
 TEST(RefineShapes, NamesTheOpThatStaysDynamic) {
-  constexpr const char *text = R"(
-    func.func @main(%a: tensor<?xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {
-      %0 = stablehlo.dynamic_reshape %a, %s : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>
-      return %0 : tensor<?xf32>
-    })";
+  stablehlo::Module module = parsed(sizedByData);
+  Status status = refineShapes(module, {{{2}}, {{1}}});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::Unimplemented);
   EXPECT_EQ(
-      refinementError(text, {{{2}}, {{1}}}),
-      "[main] the shapes at hand make no valid module: module:3:12: 'stablehlo.dynamic_reshape' op keeps an "
-      "unknown dimension, because it depends on values: got 'tensor<?xf32>'");
+      status.error().text(),
+      "[stablehlo.dynamic_reshape] a size depends on the data, and the plugin runs fixed sizes only: got "
+      "tensor<?xf32> (to do: run it on the plugin \"interpreter\", PJRT_DEVICE=interpreter; or keep a "
+      "fixed size: torch.where instead of x[mask], torch.nonzero_static instead of nonzero); at module:3");
+}
+
+TEST(RefineShapes, KeepsSizesThatDependOnData) {
+  stablehlo::Module module = parsed(sizedByData);
+  Status status = refineShapes(module, {{{2}}, {{1}}}, UnknownSizes::Kept);
+  ASSERT_TRUE(status) << status.error().text();
+  EXPECT_EQ(module.text(), R"(module {
+  func.func @main(%arg0: tensor<2xf32>, %arg1: tensor<1xi32>) -> (tensor<?xf32>, tensor<2xf32>) {
+    %0 = stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<2xf32>, tensor<1xi32>) -> tensor<?xf32>
+    %1 = stablehlo.abs %arg0 : tensor<2xf32>
+    return %0, %1 : tensor<?xf32>, tensor<2xf32>
+  }
+}
+)");
 }
 
 TEST(RefineShapes, ChecksAssertionsAboutShapes) {

@@ -26,18 +26,23 @@ TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
   EXPECT_EQ(traitsOf({"vendor", false, 115}), PluginTraits());
 }
 
+TEST(TraitsOf, TheInterpreterRunsUnknownSizes) {
+  EXPECT_EQ(traitsOf({"interpreter", false, 115}), PluginTraits{.runsUnknownSizes = true});
+  EXPECT_EQ(traitsOf({"interpreter", true, 115}), PluginTraits());
+}
+
 TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
   std::set<std::string> texts = {PluginTraits().text()};
   for (bool PluginTraits::*trait : {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
                                     &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
-                                    &PluginTraits::needsCpuClientOptions}) {
+                                    &PluginTraits::needsCpuClientOptions, &PluginTraits::runsUnknownSizes}) {
     PluginTraits traits;
     traits.*trait = true;
     texts.insert(traits.text());
   }
   texts.insert(PluginTraits{.composites = {"a.b"}}.text());
   texts.insert(PluginTraits{.composites = {"a", "b"}}.text());
-  EXPECT_EQ(texts.size(), 8u);
+  EXPECT_EQ(texts.size(), 9u);
 }
 
 } // namespace

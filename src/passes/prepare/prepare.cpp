@@ -40,7 +40,8 @@ static Status replaceUnknownComposites(ModuleOp module, const PluginTraits &trai
 
 Status prepareFor(stablehlo::Module &module, const Target &target) {
   if (target.shapes)
-    TORCHERE_TRY(refineShapes(module, *target.shapes));
+    TORCHERE_TRY(refineShapes(module, *target.shapes,
+                              target.traits.runsUnknownSizes ? UnknownSizes::Kept : UnknownSizes::Refused));
   ModuleOp op = *module.implementation().module;
   TORCHERE_TRY(replaceUnknownComposites(op, target.traits));
   if (target.version)

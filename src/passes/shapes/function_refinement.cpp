@@ -23,7 +23,8 @@ public:
   explicit Refiner(ModuleOp module) : symbols(module) {}
 
   LogicalResult refineFunction(func::FuncOp function);
-  LogicalResult verifyStatic() const;
+  /// The first op with a result of unknown size; null if there is none.
+  Operation *firstUnknown() const;
   /// Erases ops that have no uses left, in the refined functions.
   void eraseDead();
 
@@ -113,7 +114,9 @@ LogicalResult Refiner::refineOp(Operation *op) {
     return refineWhile(loop);
   if (!isBranch && failed(refineRegions(op)))
     return failure();
-  if (DenseElementsAttr constant = evaluate(op, {.elements = maxShapeElements, .floats = isOfScalars(op)})) {
+  bool ofScalars = isOfScalars(op);
+  if (DenseElementsAttr constant =
+          evaluate(op, {.elements = maxShapeElements, .floats = ofScalars, .approximations = ofScalars})) {
     OpBuilder builder(op);
     replaceByConstant(op->getResult(0), constant, builder);
     op->erase();
@@ -188,20 +191,19 @@ FailureOr<func::FuncOp> Refiner::specialise(Operation *call, func::FuncOp callee
   return function;
 }
 
-LogicalResult Refiner::verifyStatic() const {
+Operation *Refiner::firstUnknown() const {
+  Operation *first = nullptr;
   for (Operation *function : refined) {
-    WalkResult result = function->walk<WalkOrder::PreOrder>([](Operation *op) {
-      for (Type type : op->getResultTypes())
-        if (!isStaticType(type)) {
-          op->emitOpError() << "keeps an unknown dimension, because it depends on values: got " << type;
-          return WalkResult::interrupt();
-        }
-      return WalkResult::advance();
+    function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (llvm::all_of(op->getResultTypes(), isStaticType))
+        return WalkResult::advance();
+      first = op;
+      return WalkResult::interrupt();
     });
-    if (result.wasInterrupted())
-      return failure();
+    if (first)
+      break;
   }
-  return success();
+  return first;
 }
 
 void Refiner::eraseDead() {
@@ -262,14 +264,12 @@ void wrapArguments(func::FuncOp function, ArrayRef<Type> types) {
   function.setType(builder.getFunctionType(types, function.getResultTypes()));
 }
 
-LogicalResult refineFrom(ModuleOp module, func::FuncOp main) {
+FailureOr<Operation *> refineFrom(ModuleOp module, func::FuncOp main) {
   Refiner refiner(module);
   if (failed(refiner.refineFunction(main)))
     return failure();
   refiner.eraseDead();
-  if (llvm::all_of(main.getArgumentTypes(), isStaticType) && failed(refiner.verifyStatic()))
-    return failure();
-  return success();
+  return llvm::all_of(main.getArgumentTypes(), isStaticType) ? refiner.firstUnknown() : nullptr;
 }
 
 } // namespace torchere::passes

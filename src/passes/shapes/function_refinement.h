@@ -19,8 +19,8 @@ llvm::LogicalResult verifyArgumentTypes(mlir::func::FuncOp function, llvm::Array
 /// Gives the arguments new types and keeps the module valid: uses see the old types through a custom call.
 void wrapArguments(mlir::func::FuncOp function, llvm::ArrayRef<mlir::Type> types);
 
-/// Propagates the argument types of `main` through the module. If they are all static, everything must become
-/// so.
-llvm::LogicalResult refineFrom(mlir::ModuleOp module, mlir::func::FuncOp main);
+/// Propagates the argument types of `main` through the module. If they are all static, everything becomes so,
+/// except for sizes that depend on values: returns the first op with such a result, or null.
+llvm::FailureOr<mlir::Operation *> refineFrom(mlir::ModuleOp module, mlir::func::FuncOp main);
 
 } // namespace torchere::passes

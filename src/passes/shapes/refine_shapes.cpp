@@ -57,9 +57,26 @@ LogicalResult checkAndClean(ModuleOp module) {
   return success();
 }
 
+/// What to do about a size that depends on data; `op` is the first one that has it.
+Error unknownSize(Operation *op) {
+  std::string name = op->getName().getStringRef().str();
+  op->getLoc()->walk([&](Location part) {
+    if (auto named = dyn_cast<NameLoc>(part); named && named.getName().strref().starts_with("aten."))
+      name = named.getName().str();
+    return WalkResult::advance();
+  });
+  return {ErrorCode::Unimplemented,
+          fmt::format("[{}] a size depends on the data, and the plugin runs fixed sizes only: got {} (to do: "
+                      "run it on the plugin \"interpreter\", PJRT_DEVICE=interpreter; or keep a fixed size: "
+                      "torch.where instead of x[mask], torch.nonzero_static instead of nonzero)",
+                      name, stablehlo::textOf(*llvm::find_if_not(op->getResultTypes(), isStaticType))),
+          stablehlo::sourcePlace(op->getLoc())};
+}
+
 } // namespace
 
-Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> &arguments) {
+Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> &arguments,
+                    UnknownSizes unknownSizes) {
   ModuleOp op = *module.implementation().module;
   auto main = op.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
@@ -74,7 +91,10 @@ Status refineShapes(stablehlo::Module &module, const std::vector<ArgumentShape> 
       TORCHERE_TRY(specialise(main, index, *arguments[index].value));
   }
   stablehlo::DiagnosticText diagnostics(*op.getContext());
-  if (failed(refineFrom(op, main)) || failed(checkAndClean(op)) || failed(verify(op)))
+  FailureOr<Operation *> unknown = refineFrom(op, main);
+  if (succeeded(unknown) && *unknown && unknownSizes == UnknownSizes::Refused)
+    return tl::unexpected(unknownSize(*unknown));
+  if (failed(unknown) || failed(checkAndClean(op)) || failed(verify(op)))
     return invalidArgument("[main] the shapes at hand make no valid module: {}", diagnostics.take());
   return {};
 }
