@@ -111,9 +111,8 @@ static bool isUnbacked(const program::ExpressionPool &expressions, program::SymI
                                  [&](program::SymInt operand) { return isUnbacked(expressions, operand); });
 }
 
-/// The first size of an op without a row that depends on the data: no lowering of the op would help.
-static std::optional<program::SymInt> unbackedSize(const program::ExpressionPool &expressions,
-                                                   const program::Type &type) {
+std::optional<program::SymInt> unbackedSize(const program::ExpressionPool &expressions,
+                                            const program::Type &type) {
   if (const auto *list = type.as<program::Type::List>())
     for (const program::Type &element : *list)
       if (auto size = unbackedSize(expressions, element))

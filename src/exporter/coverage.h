@@ -5,6 +5,7 @@
 #include "lowering/op_table.h"
 #include "program/program.h"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@ std::vector<bool> liveNodes(const program::Graph &graph);
 
 /// Whether an op without a row becomes a custom call, because its namespace is listed.
 bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces);
+
+/// The first size of a result that depends on data; none for a number.
+std::optional<program::SymInt> unbackedSize(const program::ExpressionPool &expressions,
+                                            const program::Type &type);
 
 /// A size of a result, printed as `size`, that is known only when the program has run.
 Error sizeFromData(const program::Node &node, std::string_view size);

@@ -122,15 +122,17 @@ Result<std::vector<lowering::Argument>> GraphLowerer::outputs() const {
   return results;
 }
 
-/// The type of a tensor; numbers that an op computes become 0-d tensors.
+/// The type of a tensor; numbers that an op computes become 0-d tensors. Sizes that the op's own results
+/// define are unknown yet.
 Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type, const Node &node) const {
   if (std::optional<DType> number = program::numberDType(type))
     return lowering::TensorType{*number, {}};
   const auto *tensor = type.as<program::TensorType>();
   if (!tensor)
     return lowering::TensorType{}; // nothing reads it
+  const lowering::OpTable::Row *row = scope.callees.find(*node.callee).row;
   for (program::SymInt size : tensor->shape) {
-    bool isKnown = symbols.isSize(size);
+    bool isKnown = symbols.check(size).has_value() || (row && row->givesSizes);
     if (!isKnown && node.op().starts_with("higher_order."))
       return fail(ErrorCode::Unimplemented,
                   "[{}] a result's size depends on what is run: got '{}', expected the same sizes from every "
@@ -217,6 +219,8 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
   mlir::MLIRContext *context = scope.builder.getContext();
   mlir::Location location = scope.options.nodeMetadata ? metadataLocation(scope.program, node, context)
                                                        : locationOf(scope.program, node, context);
+  if (unbackedSize(scope.program.expressions, node.type))
+    location = namedAfterOp(location, node);
   lowering::Context cx(scope.builder, location, scope.state, symbols);
   const Callee &callee = scope.callees.find(*node.callee);
   const lowering::OpTable::Row *row = callee.row;
@@ -256,14 +260,28 @@ void GraphLowerer::defineElement(const Node &node, lowering::Argument &result) {
   mlir::Value element = *result.as<mlir::Value>();
   const program::Expression &expression = scope.program.expressions[*number];
   if (expression.kind == program::ExpressionKind::Symbol) {
-    symbols.defineNumber(*number, element, /*isElement=*/true);
+    symbols.defineNumber(*number, element);
     if (node.type.as<program::SymIntType>())
       result.value = toDim(*number);
   } else if (expression.symbol == "Eq" && !expression.operands[0].isConstant() &&
              expression.operands[1] == program::SymInt(1)) {
     lowering::Context cx(scope.builder, element.getLoc(), scope.state, symbols);
-    symbols.defineNumber(expression.operands[0], cx.convert(element, DType::I64), /*isElement=*/true);
+    symbols.defineNumber(expression.operands[0], cx.convert(element, DType::I64));
   }
+}
+
+/// Sizes that depend on data are those of the first result that has them.
+Status GraphLowerer::defineSizes(const Node &node, const program::Type &type, mlir::Value result) {
+  const auto *tensor = type.as<program::TensorType>();
+  if (!tensor || !result)
+    return {};
+  for (auto [axis, size] : llvm::enumerate(tensor->shape)) {
+    if (!symbols.check(size))
+      symbols.define(size, result, static_cast<int64_t>(axis));
+    if (!symbols.check(size))
+      return tl::unexpected(sizeFromData(node, scope.program.expressions.print(size)));
+  }
+  return {};
 }
 
 Status GraphLowerer::lowerNode(const Node &node, lowering::Argument &result) {
@@ -286,10 +304,12 @@ Status GraphLowerer::lowerNode(const Node &node, lowering::Argument &result) {
   if (!list) {
     result.value = lowered.front();
     defineElement(node, result);
+    TORCHERE_TRY(defineSizes(node, node.type, lowered.front()));
     return {};
   }
   lowering::Argument::List elements;
   for (auto [value, type] : llvm::zip(lowered, *list)) {
+    TORCHERE_TRY(defineSizes(node, type, value));
     if (!value)
       elements.push_back({});
     else if (type.as<program::SymIntType>())

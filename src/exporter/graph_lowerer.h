@@ -48,6 +48,7 @@ private:
   Status bindSizes(const program::Node &placeholder, lowering::Argument &value);
   Status lowerNode(const program::Node &node, lowering::Argument &result);
   Status setNumber(const program::Node &node, lowering::Argument &result);
+  Status defineSizes(const program::Node &node, const program::Type &type, mlir::Value result);
   void defineElement(const program::Node &node, lowering::Argument &result);
   Result<lowering::Values> lowerCall(const program::Node &node);
   Result<lowering::Argument> getItem(const program::Node &node) const;

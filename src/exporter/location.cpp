@@ -25,6 +25,13 @@ mlir::Location locationOf(const program::Program &program, const program::Node &
   return mlir::NameLoc::get(mlir::StringAttr::get(context, frames.back().path), location);
 }
 
+mlir::Location namedAfterOp(mlir::Location location, const program::Node &node) {
+  auto name = mlir::StringAttr::get(location.getContext(), node.op());
+  if (auto scope = mlir::dyn_cast<mlir::NameLoc>(location))
+    return mlir::NameLoc::get(scope.getName(), mlir::NameLoc::get(name, scope.getChildLoc()));
+  return mlir::NameLoc::get(name, location);
+}
+
 mlir::Location metadataLocation(const program::Program &program, const program::Node &node,
                                 mlir::MLIRContext *context) {
   using Json = nlohmann::ordered_json;

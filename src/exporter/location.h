@@ -18,4 +18,7 @@ mlir::Location locationOf(const program::Program &program, const program::Node &
 mlir::Location metadataLocation(const program::Program &program, const program::Node &node,
                                 mlir::MLIRContext *context);
 
+/// The location with the op's name, which errors about sizes that depend on data tell.
+mlir::Location namedAfterOp(mlir::Location location, const program::Node &node);
+
 } // namespace torchere::exporter

@@ -121,10 +121,8 @@ void SymbolTable::define(SymInt size, mlir::Value value, int64_t axis) {
     found->second = {value, axis, size};
 }
 
-void SymbolTable::defineNumber(SymInt symbol, mlir::Value value, bool isElement) {
+void SymbolTable::defineNumber(SymInt symbol, mlir::Value value) {
   define(symbol, value, int64_t{-1});
-  if (!symbol.isConstant())
-    definitions.at(expressions[symbol].symbol).isElement = isElement;
 }
 
 void SymbolTable::defineWhole(SymInt size, mlir::Value value, int64_t axis) {
@@ -149,16 +147,6 @@ Status SymbolTable::check(SymInt size) const {
   for (SymInt operand : expression.operands)
     TORCHERE_TRY(check(operand));
   return {};
-}
-
-bool SymbolTable::isSize(SymInt size) const {
-  if (size.isConstant())
-    return true;
-  const Expression &expression = expressions[size];
-  if (expression.kind != ExpressionKind::Symbol)
-    return llvm::all_of(expression.operands, [&](SymInt operand) { return isSize(operand); });
-  const Definition *definition = definitionOf(expression.symbol);
-  return definition && !definition->isElement;
 }
 
 mlir::Value SymbolTable::constant(int64_t value) {

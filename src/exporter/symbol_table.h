@@ -28,17 +28,14 @@ public:
   /// value is an argument of the block, visible from it, or computed in it; in the last case, ops that depend
   /// on the symbol come right after.
   void define(program::SymInt size, mlir::Value value, int64_t axis);
-  /// Records that a 0-d i64 or f64 value is the symbol itself. No size can be computed from it if it is an
-  /// element of a tensor: it is known only while the program runs.
-  void defineNumber(program::SymInt symbol, mlir::Value value, bool isElement = false);
+  /// Records that a 0-d i64 or f64 value is the symbol itself.
+  void defineNumber(program::SymInt symbol, mlir::Value value);
   /// Like define(), and also records that the dimension is the value of the whole expression, whatever its
   /// symbols.
   void defineWhole(program::SymInt size, mlir::Value value, int64_t axis);
 
   /// Whether every symbol of the expression can be solved from the definitions.
   Status check(program::SymInt size) const;
-  /// The same, and whether none of them is an element of a tensor.
-  bool isSize(program::SymInt size) const;
 
   mlir::Value valueOf(uint32_t expression) override;
   /// The value of a constant or an expression as a 0-d tensor of i64, f64 or i1.
@@ -61,7 +58,6 @@ private:
     mlir::Value value;
     int64_t axis; ///< -1: the value itself
     program::SymInt size;
-    bool isElement = false; ///< of a tensor
   };
   /// The definition of a symbol here or in an outer table; null if there is none.
   const Definition *definitionOf(const std::string &symbol) const;

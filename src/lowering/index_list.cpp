@@ -2,13 +2,12 @@
 // result.
 #include "lowering/index_list.h"
 
+#include "lowering/selection.h"
+
 #include <algorithm>
 
 namespace torchere::lowering {
 
-namespace {
-
-/// The common shape of tensors that are broadcast together.
 Dims broadcastShape(Context &cx, const Values &tensors) {
   Dims result;
   for (mlir::Value tensor : tensors) {
@@ -23,6 +22,8 @@ Dims broadcastShape(Context &cx, const Values &tensors) {
   return result;
 }
 
+namespace {
+
 mlir::Value countedFromStart(Context &cx, mlir::Value index, Dim size) {
   mlir::Value wide = cx.convert(index, DType::I64);
   mlir::Value isNegative =
@@ -31,22 +32,38 @@ mlir::Value countedFromStart(Context &cx, mlir::Value index, Dim size) {
   return cx.select(isNegative, cx.elementwise<stablehlo::AddOp>({wide, length}), wide);
 }
 
+bool isMask(mlir::Value index) {
+  DType dtype = Context::dtype(index);
+  return dtype == DType::Bool || dtype == DType::U8;
+}
+
 } // namespace
+
+bool hasMask(const Values &indices) {
+  return llvm::any_of(indices, [](mlir::Value index) { return index && isMask(index); });
+}
 
 Result<Placement> placementOf(Context &cx, mlir::Value value, const Values &indices) {
   Placement placement;
   Values given;
-  for (auto [axis, index] : llvm::enumerate(indices)) {
-    if (!index)
+  int64_t axis = 0;
+  for (mlir::Value index : indices) {
+    if (!index) {
+      ++axis;
       continue;
-    DType dtype = Context::dtype(index);
-    if (dtype == DType::Bool || dtype == DType::U8)
-      return cx.unimplemented(
-          "indexing by a mask is not supported: got {}, expected integers (the result's size "
-          "depends on the mask's data; torch.where keeps the shape)",
-          dtypeInfo(dtype).torchName);
-    placement.axes.push_back(static_cast<int64_t>(axis));
-    given.push_back(countedFromStart(cx, index, cx.size(value, static_cast<int64_t>(axis))));
+    }
+    Values columns = {index};
+    if (isMask(index)) {
+      if (Context::rank(index) == 0)
+        return cx.unimplemented("a mask without dimensions: expected at least one");
+      mlir::Value mask = cx.convert(index, DType::Bool);
+      columns = coordinatesOf(cx, placesOfSet(cx, flattened(cx, mask)), cx.shape(mask));
+    }
+    for (mlir::Value column : columns) {
+      placement.axes.push_back(axis);
+      given.push_back(isMask(index) ? column : countedFromStart(cx, column, cx.size(value, axis)));
+      ++axis;
+    }
   }
   if (given.empty())
     return cx.invalid("no index is given: expected at least one index tensor");

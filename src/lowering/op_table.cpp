@@ -19,12 +19,14 @@ const OpTable &OpTable::instance() {
   return table;
 }
 
-void OpTable::addRow(std::string_view schema, AsComposite composite, Lowering lowering) {
+void OpTable::addRow(std::string_view schema, AsComposite composite, bool givesSizes, Lowering lowering) {
   auto parsed = schema::Schema::parse(schema);
   std::string problem;
   if (!parsed)
     problem = parsed.error().text();
-  else if (!table.emplace(parsed->name, Row{*parsed, std::move(lowering), std::string(composite.name)})
+  else if (!table
+                .emplace(parsed->name,
+                         Row{*parsed, std::move(lowering), std::string(composite.name), givesSizes})
                 .second)
     problem = fmt::format("[{}] a second row for one op", parsed->name);
   if (problem.empty())

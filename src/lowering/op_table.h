@@ -26,7 +26,8 @@ public:
   struct Row {
     schema::Schema schema;
     Lowering lowering;
-    std::string composite; ///< AsComposite::name; empty for most rows
+    std::string composite;   ///< AsComposite::name; empty for most rows
+    bool givesSizes = false; ///< its results may have sizes that depend on data
   };
 
   /// All rows of src/lowering/ops. Built once; a malformed schema or a second row for an op is a bug in this
@@ -35,17 +36,13 @@ public:
 
   /// Adds a row. The lowering returns a value, a Result of one, or a Result of several.
   template <class Function> void add(std::string_view schema, Function function, AsComposite composite = {}) {
-    using Returned = std::invoke_result_t<Function, Context &, const Args &>;
-    addRow(schema, composite, [function](Context &cx, const Args &args) -> Result<Values> {
-      if constexpr (std::is_same_v<Returned, mlir::Value>) {
-        return Values{function(cx, args)};
-      } else if constexpr (std::is_same_v<Returned, Result<mlir::Value>>) {
-        TORCHERE_ASSIGN(mlir::Value value, function(cx, args));
-        return Values{value};
-      } else {
-        return function(cx, args);
-      }
-    });
+    addRow(schema, composite, /*givesSizes=*/false, wrapped(std::move(function)));
+  }
+
+  /// Adds a row whose results may have sizes that depend on data. The program names them by symbols that it
+  /// has nowhere else: they are unknown to the lowering, and become the sizes of what it returns.
+  template <class Function> void addSizedByData(std::string_view schema, Function function) {
+    addRow(schema, {}, /*givesSizes=*/true, wrapped(std::move(function)));
   }
 
   const Row *find(std::string_view name) const;
@@ -57,7 +54,20 @@ public:
                        std::vector<TensorType> resultTypes) const;
 
 private:
-  void addRow(std::string_view schema, AsComposite composite, Lowering lowering);
+  template <class Function> static Lowering wrapped(Function function) {
+    using Returned = std::invoke_result_t<Function, Context &, const Args &>;
+    return [function](Context &cx, const Args &args) -> Result<Values> {
+      if constexpr (std::is_same_v<Returned, mlir::Value>) {
+        return Values{function(cx, args)};
+      } else if constexpr (std::is_same_v<Returned, Result<mlir::Value>>) {
+        TORCHERE_ASSIGN(mlir::Value value, function(cx, args));
+        return Values{value};
+      } else {
+        return function(cx, args);
+      }
+    };
+  }
+  void addRow(std::string_view schema, AsComposite composite, bool givesSizes, Lowering lowering);
 
   std::map<std::string, Row, std::less<>> table;
 };

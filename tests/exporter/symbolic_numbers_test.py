@@ -126,31 +126,6 @@ def test_an_element_is_a_place(shapes):
         torch.testing.assert_close(program(X, torch.tensor(value)), row(X, torch.tensor(value)))
 
 
-def first(x, n):
-    count = n.item()
-    torch._check(count >= 0)
-    torch._check(count <= x.shape[0])
-    return x[:count]
-
-
-SIZES_FROM_DATA = {
-    "slice": (first, "aten.slice.Tensor"),
-    "nonzero": (lambda x, n: x.nonzero(), "aten.nonzero.default"),
-    "masked_select": (lambda x, n: x.masked_select(x > 0), "aten.masked_select.default"),
-    "mask": (lambda x, n: x[x > 0], "aten.index.Tensor"),
-    "unique": (lambda x, n: torch.unique(x), "aten._unique2.default"),
-}
-
-
-@pytest.mark.parametrize(("function", "op"), SIZES_FROM_DATA.values(), ids=SIZES_FROM_DATA)
-def test_a_size_from_data_is_refused(function, op):
-    with pytest.raises(torchere.errors.UnimplementedError) as refused:
-        program_of(function, torch.tensor(2))
-    message = str(refused.value)
-    assert message.startswith(f"[{op}] a result's size depends on the data: got 'u")
-    assert "torch.where" in message and "symbolic_numbers_test.py:" in message
-
-
 def test_a_saved_program_has_numbers(tmp_path):
     program_of(lambda x, n: (n / 2, n > 3, n + 1, x[:n]), 5, (None, Dim.DYNAMIC)).save(tmp_path / "program")
     program = torchere.load(tmp_path / "program")

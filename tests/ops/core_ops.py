@@ -121,7 +121,3 @@ TAKEN = {
         replaced=(operator.mul, ATEN.sym_storage_offset.default, ATEN.select.int),
     ),
 }
-# Ops that are refused, with a part of the error.
-REFUSED = {
-    "nonzero.default": (torch.nonzero, "aten.nonzero.default"),
-}

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import torch
-from core_ops import REFUSED, TAKEN, core_ops
+from core_ops import TAKEN, core_ops
 from deviations import DEVIATIONS, RANDOM, Deviation, compared_rows, deviation
 from rows import callables, schemas
 from sample_choice import all_samples, dynamic_samples
@@ -96,7 +96,7 @@ def _head(counts: dict[str, Counts]) -> list[str]:
     facts = {
         "ops with a row": f"{len(rows)}, and {len(callables())} of Python's operators and of higher order",
         f"core ops of torch {TORCH}": f"{len(core)}: {len(rows.keys() & core)} have a row, {len(TAKEN)} are "
-        f"taken without one, {len(REFUSED)} are refused ([below](#core-ops-without-a-row))",
+        f"taken without one ([below](#core-ops-without-a-row))",
         "rows compared with eager": f"{len(counts)}; {len(RANDOM)} are random, and have tests of their own "
         "(`random_numbers_test.py`)",
         "samples": f"{total}, of them {excepted} with an exception",
@@ -138,7 +138,6 @@ def _names(entry: Deviation) -> str:
 def _core_ops() -> list[str]:
     lines = ["## Core ops without a row", "", "| op | |", "|---|---|"]
     lines += [f"| `aten.{name}` | {entry.by} |" for name, entry in TAKEN.items()]
-    lines += [f"| `aten.{name}` | refused: what it gives depends on the data |" for name in REFUSED]
     return lines
 
 

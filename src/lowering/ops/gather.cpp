@@ -1,6 +1,7 @@
 // Ops that read elements at the positions given by index tensors: gather and index.
 #include "lowering/index_list.h"
 #include "lowering/op_table.h"
+#include "lowering/selection.h"
 
 namespace torchere::lowering {
 
@@ -23,7 +24,11 @@ Result<mlir::Value> gather(Context &cx, const Args &args) {
 
 Result<mlir::Value> index(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
-  TORCHERE_ASSIGN(Placement placement, placementOf(cx, self, args.optionalTensors("indices")));
+  Values indices = args.optionalTensors("indices");
+  TORCHERE_ASSIGN(Placement placement, placementOf(cx, self, indices));
+  if (hasMask(indices))
+    for (int64_t axis : placement.axes)
+      self = atLeastOne(cx, self, axis);
   return gatherSlices(cx, self, placement);
 }
 
@@ -31,7 +36,7 @@ Result<mlir::Value> index(Context &cx, const Args &args) {
 
 void addGather(OpTable &table) {
   table.add("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", gather);
-  table.add("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index);
+  table.addSizedByData("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index);
 }
 
 } // namespace torchere::lowering

@@ -3,14 +3,11 @@
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
 #include "lowering/scan.h"
+#include "lowering/selection.h"
 
 namespace torchere::lowering {
 
 namespace {
-
-mlir::Value flattened(Context &cx, mlir::Value value) {
-  return cx.reshape(value, {cx.product(cx.shape(value))});
-}
 
 /// self with the elements that the mask names replaced by those of the source, one after the other.
 mlir::Value maskedScatter(Context &cx, const Args &args) {
@@ -21,7 +18,7 @@ mlir::Value maskedScatter(Context &cx, const Args &args) {
   if (cx.size(source, 0).is(0)) // then the mask is empty
     return self;
   mlir::Value places = numberOfSet(cx, flattened(cx, mask));
-  mlir::Value taken = gatherSlices(cx, source, slicesAlong(cx, places, 0));
+  mlir::Value taken = gatherSlices(cx, atLeastOne(cx, source, 0), slicesAlong(cx, places, 0));
   return cx.select(mask, cx.reshape(taken, type.shape), self);
 }
 

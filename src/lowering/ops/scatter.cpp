@@ -3,6 +3,7 @@
 #include "lowering/index_list.h"
 #include "lowering/op_table.h"
 #include "lowering/scan.h"
+#include "lowering/selection.h"
 
 #include <algorithm>
 
@@ -156,7 +157,7 @@ mlir::Value spreadByMask(Context &cx, mlir::Value self, mlir::Value mask, int64_
     masked.assign(masked.size(), Dim(1));
   } else {
     mlir::Value rank = numberOfSet(cx, cx.reshape(mask, {cx.product(masked)}));
-    values = gatherSlices(cx, values, slicesAlong(cx, rank, places));
+    values = gatherSlices(cx, atLeastOne(cx, values, places), slicesAlong(cx, rank, places));
   }
   shape.erase(shape.begin() + places);
   shape.insert(shape.begin() + places, masked.begin(), masked.end());

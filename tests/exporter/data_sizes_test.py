@@ -1,0 +1,221 @@
+"""Sizes that depend on data: nonzero, masks, unique, parts of a length that is an element. The interpreter's
+plugin runs them; plugins of fixed sizes refuse the call."""
+
+import pytest
+import torch
+
+import torchere
+from torchere import plugins
+
+X = torch.tensor([[1.0, -2.0, 0.0], [0.0, 5.0, 1.0], [-1.0, 0.0, 3.0], [1.0, -2.0, 0.0]])
+#: Inputs of one shape of which none, some or all elements count.
+COUNTS = {"none": torch.zeros(4, 3), "some": X, "all": torch.arange(1.0, 13.0).reshape(4, 3)}
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
+
+@pytest.fixture
+def on_interpreter(monkeypatch):
+    monkeypatch.setenv("PJRT_DEVICE", "interpreter")
+
+
+def program_of(function, *args, **kwargs):
+    return torchere.export(Function(function), args, **kwargs)
+
+
+def parts(x):
+    first = (x[:, 0] > 0).sum().item()
+    rest = x.shape[0] - first
+    return torch.split(x, [first, rest])[1]
+
+
+def listed(x):
+    counts = (x > 0).sum(1).tolist()
+    for count in counts:
+        torch._check(count >= 0)
+    return torch.zeros(sum(counts)), torch.arange(counts[0])
+
+
+def written(x):
+    y = x.clone()
+    y[x > 0] = x[x > 0] * 2
+    return y
+
+
+def nested(x):
+    rows = x[x[:, 0] > 0]
+    return rows[rows[:, 1] > 0].sum(0), rows.shape[0]
+
+
+FUNCTIONS = {
+    "nonzero": torch.nonzero,
+    "nonzero of a row": lambda x: x[0].nonzero(),
+    "nonzero by dimension": lambda x: x.nonzero(as_tuple=True),
+    "where": lambda x: torch.where(x > 0),
+    "argwhere": lambda x: torch.argwhere(x > 0) + 1,
+    "mask": lambda x: x[x > 0] * 2,
+    "mask of rows": lambda x: x[x[:, 0] > 0] + 1,
+    "mask of columns": lambda x: x[:, x[0] > 0],
+    "mask and index": lambda x: x[x[:, 0] > 0, torch.tensor([1])],
+    "masked_select": lambda x: x.masked_select(x[0] > 0),
+    "sum of a mask": lambda x: x[x > 0].sum(),
+    "write of a selection": written,
+    "two masks": nested,
+    "unique": torch.unique,
+    "unique with counts": lambda x: torch.unique(x, return_inverse=True, return_counts=True),
+    "unique rows": lambda x: torch.unique(x, dim=0, return_inverse=True, return_counts=True),
+    "unique columns": lambda x: torch.unique(x, dim=1),
+    "unique_consecutive": lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True),
+    "unique_consecutive rows": lambda x: torch.unique_consecutive(x, return_counts=True, dim=0),
+    "repeat_interleave": lambda x: torch.repeat_interleave(x, x[:, 0].clamp(0, 5).long(), dim=0),
+    "repeated indices": lambda x: torch.repeat_interleave(x[:, 0].clamp(0, 5).long()),
+    "bincount": lambda x: torch.bincount(x.clamp(0, 20).long().flatten(), minlength=2),
+    "bincount of weights": lambda x: torch.bincount(x.clamp(0, 20).long().flatten(), x.flatten()),
+    "split": parts,
+    "tolist": listed,
+    "matmul of a selection": lambda x: x[x[:, 0] > 0] @ x.T,
+    "softmax of a selection": lambda x: x[x > 0].softmax(0),
+}
+
+
+def assert_equal(got, expected):
+    torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_equals_eager(name, on_interpreter):
+    function = FUNCTIONS[name]
+    program = program_of(function, X)
+    for x in COUNTS.values():
+        assert_equal(program(x), function(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int32, torch.uint8, torch.bool])
+def test_dtypes(dtype, on_interpreter):
+    def selected(x):
+        return x.nonzero(), x[x != 0], torch.unique(x)
+
+    program = program_of(selected, X.to(dtype))
+    for x in COUNTS.values():
+        assert_equal(program(x.to(dtype)), selected(x.to(dtype)))
+
+
+def test_nan_and_scalars(on_interpreter):
+    x = torch.tensor([float("nan"), 0.0, float("inf"), -0.0, float("nan")])
+    assert_equal(program_of(torch.nonzero, x)(x), x.nonzero())
+    assert_equal(program_of(torch.unique, x)(x), torch.unique(x))
+    for number in (3.0, 0.0):
+        program = program_of(lambda x: (x.nonzero(), x.nonzero(as_tuple=True)), torch.tensor(3.0))
+        got = program(torch.tensor(number))
+        assert_equal(got, (torch.tensor(number).nonzero(), torch.tensor(number).nonzero(as_tuple=True)))
+
+
+def test_dynamic_inputs(on_interpreter):
+    def selected(x):
+        y = x[x[:, 0] > 0]
+        return y * 2, y.shape[0] + x.shape[0], x.nonzero()
+
+    program = program_of(selected, X, dynamic_shapes=(({0: torch.export.Dim.AUTO},),))
+    for x in (X, X[:2], torch.cat([X, X]), -X):
+        assert_equal(program(x), selected(x))
+
+
+def test_in_a_branch(on_interpreter):
+    def chosen(x):
+        return torch.cond(x.sum() > 3, lambda x: x[x > 0].sum(), lambda x: x.nonzero().sum() * 1.0, (x,))
+
+    program = program_of(chosen, X)
+    for x in COUNTS.values():
+        assert_equal(program(x), chosen(x))
+
+
+def test_state_and_selection(on_interpreter):
+    class Counter(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("seen", torch.zeros((), dtype=torch.int64))
+
+        def forward(self, x):
+            chosen = x[x > 0]
+            self.seen += chosen.shape[0]
+            return chosen
+
+    program = torchere.export(Counter(), (X,))
+    for x in COUNTS.values():
+        assert torch.equal(program(x), x[x > 0])
+    assert program.state_dict()["seen"] == 0 + 5 + 12
+
+
+def test_the_artifact(tmp_path, on_interpreter):
+    program = program_of(lambda x: (x[x > 0], x), X)
+    assert "where\n    u0: " in str(program.signature())
+    assert [output.shape for output in program.outputs] == [("u0",), (4, 3)]
+    program.save(tmp_path / "program")
+    loaded = torchere.load(tmp_path / "program")
+    for x in COUNTS.values():
+        assert_equal(loaded(x), (x[x > 0], x))
+    mlir = pytest.importorskip("jax._src.interpreters.mlir")
+    from jaxlib.mlir import ir
+
+    with mlir.make_ir_context():
+        assert ir.Module.parse(program.get_stablehlo_text()).operation.verify()
+
+
+def test_arrays_on_the_device(on_interpreter):
+    program = program_of(lambda x: x[x > 0], X)
+    doubled = program_of(lambda x: x * 2, torch.ones(5))
+    selected = program.call_on_device(X)
+    assert selected.shape == (5,)
+    assert torch.equal(doubled.call_on_device(selected).torch(), X[X > 0] * 2)
+    with pytest.raises(torchere.errors.InvalidArgumentError, match="wrong size of dimension 0: got 12"):
+        doubled(program.call_on_device(COUNTS["all"]))
+
+
+def first(x, n):
+    count = n.item()
+    torch._check(count >= 0)
+    torch._check(count <= x.shape[0])
+    return x[:count]
+
+
+REFUSED = {
+    "nonzero": (torch.nonzero, "aten.nonzero.default"),
+    "mask": (lambda x: x[x > 0], "aten.index.Tensor"),
+    "sum of a mask": (lambda x: x[x > 0].sum(), "aten.index.Tensor"),
+    "unique": (torch.unique, "aten._unique2.default"),
+    "element": (lambda x: first(x, x[0, 0].long()), "aten.slice.Tensor"),
+}
+
+
+@pytest.mark.parametrize(("function", "op"), REFUSED.values(), ids=REFUSED)
+def test_plugins_of_fixed_sizes_refuse_the_call(function, op):
+    if plugins.client().platform_name == "interpreter":
+        pytest.skip("it takes them")
+    with pytest.raises(torchere.errors.UnimplementedError) as refused:
+        program_of(function, X)(X)
+    message = str(refused.value)
+    assert message.startswith(
+        f"[{op}] a size depends on the data, and the plugin runs fixed sizes only: got "
+    )
+    assert "PJRT_DEVICE=interpreter" in message and "data_sizes_test.py:" in message
+
+
+def test_fixed_sizes_run_everywhere():
+    """What keeps a fixed size needs no such plugin."""
+
+    def fixed(x):
+        counted = torch.repeat_interleave(
+            torch.tensor([0, 1, 2, 3]), x[:, 0].clamp(0, 2).long(), output_size=2
+        )
+        return torch.nonzero_static(x, size=6), torch.nonzero_static(x, size=14, fill_value=7), counted
+
+    program = program_of(fixed, X)
+    assert "tensor<?" not in program.get_stablehlo_text()
+    assert_equal(program(X), fixed(X))
