@@ -8,11 +8,13 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from architecture import Architecture
 from judged_engines import assert_equal_to_scale, tensors_of, verified_by_jaxlib, with_random_weights
 
 import torchere
+from torchere import _core, plugins
 from torchere.exporting import capture_with_torch
 
 # In order. A row that is not captured is torch's to mend, all others are ours.
@@ -27,14 +29,15 @@ class Trial:
     error: Exception | None = None
 
 
-def try_architecture(row: Architecture) -> Trial:
+def try_architecture(row: Architecture, on_interpreter: bool = False) -> Trial:
+    """`on_interpreter`: XLA's plugin must refuse the call, and the interpreter's runs it."""
     trial = Trial()
     torch.manual_seed(0)
     model = with_random_weights(row.make())
     reference = copy.deepcopy(model)  # programs hold weights by reference, and models write to their buffers
     # The calls draw other inputs than the export.
     inputs = [split(row.inputs()) for _ in range(2)]
-    steps: dict[str, Callable[[], None]] = _steps(row, model, reference, inputs)
+    steps: dict[str, Callable[[], None]] = _steps(row, model, reference, inputs, on_interpreter)
     try:
         for name, step in steps.items():
             step()
@@ -50,8 +53,21 @@ def split(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (inputs, {}) if isinstance(inputs, tuple) else ((), inputs)
 
 
+def refuse_sizes_from_data(
+    program: torchere.StableHLOProgram, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """The plugin must refuse the call; from then on the interpreter's runs the program."""
+    with pytest.raises(torchere.errors.UnimplementedError, match="a size depends on the data"):
+        program(*args, **kwargs)
+    program._session = _core.Session(plugins.client("interpreter"), program._core_bundle)
+
+
 def _steps(
-    row: Architecture, model: torch.nn.Module, reference: torch.nn.Module, inputs: list[Any]
+    row: Architecture,
+    model: torch.nn.Module,
+    reference: torch.nn.Module,
+    inputs: list[Any],
+    on_interpreter: bool,
 ) -> dict[str, Callable[[], None]]:
     made: dict[str, Any] = {}
 
@@ -71,6 +87,8 @@ def _steps(
         with torch.no_grad():
             expected = reference(*args, **kwargs)
         args, kwargs = inputs[1]
+        if on_interpreter:
+            refuse_sizes_from_data(made["program"], args, kwargs)
         got = made["program"](*args, **kwargs)
         assert any(t.is_floating_point() and t.any() for t in tensors_of(expected))
         assert_equal_to_scale(got, expected)
