@@ -1,6 +1,7 @@
 // torchere._core's part for src/artifact: bundles of functions and weights, and the directories that hold
 // them.
 #include "artifact/bundle.h"
+#include "artifact/bundle_joining.h"
 #include "artifact/function_module.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
@@ -59,6 +60,14 @@ static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> 
   if (!hasWeights)
     leaveWeightsOut(*bundle);
   return bundle;
+}
+
+static std::shared_ptr<Bundle> joined(const std::vector<std::shared_ptr<Bundle>> &programs) {
+  nb::gil_scoped_release released;
+  std::vector<Bundle> copies;
+  for (const std::shared_ptr<Bundle> &program : programs)
+    copies.push_back(*program);
+  return std::make_shared<Bundle>(unwrap(joinBundles(std::move(copies))));
 }
 
 /// The user's tensor as a weight, without a copy.
@@ -240,6 +249,9 @@ void bindArtifact(nb::module_ &module) {
   module.def("make_bundle", &bundleOf, nb::arg("programs"), nb::arg("has_weights") = true,
              nb::arg("target_version") = nb::none(),
              "Joins exported programs, which may share weights, into one bundle.");
+  module.def(
+      "join_bundles", &joined, nb::arg("programs"),
+      "One bundle with the functions of all; weights and constants that they have in common are shared.");
   module.def(
       "save_bundle",
       [](const Bundle &bundle, const std::filesystem::path &path, bool saveWeights, bool includeText,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torchere import _core
 from torchere.bundle import StableHLOModelBundle
 from torchere.calls import CallConvention
+from torchere.entry_points import EntryPoint, EntryPoints, joined_bundle
 from torchere.errors import Error, InvalidArgumentError, NotFoundError
 from torchere.pickling import parts_of, program_of
 from torchere.signature import Signature, ValueInfo, read_signature
@@ -42,7 +43,8 @@ class StableHLOProgram(ProgramState):
             name: CallConvention(index, bundle.signature(name), allowed, specs.get(name))
             for index, name in enumerate(bundle.functions)
         }
-        #: The program as it was lowered, written as torch writes an ExportedProgram. None after loading.
+        #: The default function as it was lowered, written as torch writes an ExportedProgram. None after
+        #: loading.
         self.program = program
         #: Seconds spent in each step of the export: export, walk, expand, functionalize, lower, verify; and
         #: run_decompositions where torch had to decompose the program.
@@ -63,6 +65,23 @@ class StableHLOProgram(ProgramState):
         bundle = _core.make_bundle([exported], has_weights, target_version)
         specs = {bundle.functions[0]: output_spec}
         return cls(bundle, program, timings, target_version, output_specs=specs)
+
+    @classmethod
+    def _joined(
+        cls, programs: Mapping[str, StableHLOProgram], target_version: str | None
+    ) -> StableHLOProgram:
+        """One program with the functions of programs that were just exported, each with one."""
+        specs, timings = {}, dict[str, float]()
+        for name, program in programs.items():
+            specs[name] = program._conventions[name].output_spec
+            for step, seconds in program.timings.items():
+                timings[step] = timings.get(step, 0.0) + seconds
+        first = next(iter(programs.values()))
+        made = cls(joined_bundle(programs), first.program, timings, target_version, output_specs=specs)
+        for program in programs.values():
+            for op, seconds in program.expanded.items():
+                made.expanded[op] = made.expanded.get(op, 0.0) + seconds
+        return made
 
     @classmethod
     def load(
@@ -111,6 +130,18 @@ class StableHLOProgram(ProgramState):
     def evaluate(self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
         """Calls the function with that name."""
         return self._call(method_name, tuple(args), kwargs or {})
+
+    @property
+    def functions(self) -> EntryPoints:
+        """The program's functions by name, the default one first: program.functions["encode"](x)."""
+        return EntryPoints(self)
+
+    def __getitem__(self, name: str) -> EntryPoint:
+        """The function with that name, to be called: program["encode"](x)."""
+        return self.functions[name]
+
+    # Without it, Python would take the program for a sequence.
+    __iter__ = None
 
     def call_on_device(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the program's default function without waiting: its results are DeviceArrays, which stay on
