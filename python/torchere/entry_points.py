@@ -55,7 +55,7 @@ class EntryPoints(Mapping[str, EntryPoint]):
         return EntryPoint(self._program, self._program._known(name))
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401 - this is get()
 
     def __contains__(self, name: object) -> bool:
         return name in self._program._conventions

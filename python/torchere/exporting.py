@@ -48,7 +48,8 @@ def export(
     `target` is a torch.nn.Module, a function, a method, or a torch.export.ExportedProgram (which has its
     arguments already); or several of them, {"encode": (module, args), "decode": exported_program, ...}, which
     become the functions of one program: each is (target, args[, kwargs[, dynamic_shapes]]), a dict of this
-    function's arguments, or an ExportedProgram. The other arguments then hold for all of them. `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
+    function's arguments, or an ExportedProgram, and the other arguments hold for all of them.
+    `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
     well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
     the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
     `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a

@@ -87,7 +87,7 @@ class StableHLOProgram(ProgramState):
     def load(
         cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
     ) -> StableHLOProgram:
-        """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read; with `verify`
+        """Reads a directory that save() or PyTorch/XLA wrote, or a file that save() wrote. Weights are mapped, not read; with `verify`
         every file is read and compared with the digest that save(digests=True) recorded. Result classes
         (named tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in `classes`;
         others become plain tuples and dicts, because files are not trusted to import or call anything."""
@@ -103,7 +103,8 @@ class StableHLOProgram(ProgramState):
         digests: bool = False,
         state: str = "initial",
     ) -> None:
-        """Writes a directory in PyTorch/XLA's layout, atomically, and syncs it to disk.
+        """Writes a directory in PyTorch/XLA's layout, atomically, and syncs it to disk; if the path ends in
+        ".torchere", one uncompressed zip file that holds the same.
         Parents are created; a non-empty directory is rejected unless it contains a saved program and
         nothing else, and `overwrite` is set. `options` are StableHLOExportOptions, of which `save_weights`
         and `include_human_readable_text` apply here. The bytecode targets StableHLO `target_version`; the
@@ -269,7 +270,7 @@ class StableHLOProgram(ProgramState):
 def load(
     stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
 ) -> StableHLOProgram:
-    """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote. Result classes listed
+    """Reads a program from what StableHLOProgram.save wrote, a directory or a file, or PyTorch/XLA. Result classes listed
     in `classes` are rebuilt: load("mlp", classes=[Out]); others become plain tuples and dicts. With
     `verify`, every file is compared with its digest first."""
     return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify)

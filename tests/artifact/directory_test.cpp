@@ -451,11 +451,11 @@ TEST_F(Directory, RefusesLinksThatLeaveIt) {
 }
 
 TEST_F(Directory, NamesMissingAndBrokenFiles) {
-  EXPECT_EQ(loadError(),
-            "[" + target.string() + "] does not exist: expected the directory of a saved program");
+  EXPECT_EQ(loadError(), "[" + target.string() +
+                             "] does not exist: expected the directory or the file of a saved program");
   root.put("file", "");
   EXPECT_EQ(artifact::load(root / "file").error().message,
-            "[" + (root / "file").string() + "] is no directory: expected the directory of a saved program");
+            "[" + (root / "file").string() + "] is no zip file, or was cut off: its end record is missing");
   fs::create_directory(target);
   EXPECT_EQ(loadError(),
             "[" + at("functions") + "] is no saved program's directory: No such file or directory");
