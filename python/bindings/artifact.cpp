@@ -6,6 +6,7 @@
 #include "artifact/meta.h"
 #include "artifact/signature.h"
 #include "artifact/weight_data.h"
+#include "artifact/weight_embedding.h"
 #include "bindings/bindings.h"
 #include "bindings/bundle_parts.h"
 #include "bindings/tensor_exchange.h"
@@ -182,6 +183,14 @@ static nb::object textOf(const Bundle &bundle, const std::string &name) {
       Error{ErrorCode::DataLoss, fmt::format("[{}] the module's text is not UTF-8", name), {}}};
 }
 
+static std::shared_ptr<Bundle> withEmbeddedWeights(const Bundle &bundle, const TargetVersion &target,
+                                                   const std::optional<std::string> &function) {
+  if (function)
+    functionOf(bundle, *function); // an unknown name is an error
+  nb::gil_scoped_release released;
+  return std::make_shared<Bundle>(unwrap(embedWeights(bundle, versionOf(target), function)));
+}
+
 static nb::class_<Bundle> bindBundle(nb::module_ &module) {
   nb::class_<Bundle> bundle(module, "Bundle", "Lowered functions with their weights and constants.");
   bundle.def_prop_ro("functions", &functionNames, "The functions' names; the first is the default.")
@@ -209,6 +218,9 @@ static nb::class_<Bundle> bindBundle(nb::module_ &module) {
            "The bundle with other data for the weights and constants of these names. No tensor is copied.")
       .def("with_weights", &exchangeWeightsOf, nb::arg("weights"),
            "The same with all that another bundle has in its state dict.")
+      .def("embed_weights", &withEmbeddedWeights, nb::arg("target_version") = nb::none(),
+           nb::arg("function") = nb::none(),
+           "The bundle with its weights as constants of the modules, but for those that functions write.")
       .def("weight", &weightOf, nb::arg("name"))
       .def_ro("constants", &Bundle::constants);
   return bundle;

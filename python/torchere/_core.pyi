@@ -337,6 +337,11 @@ class Bundle:
     def with_weights(self, weights: Bundle) -> Bundle:
         """The same with all that another bundle has in its state dict."""
 
+    def embed_weights(self, target_version: str | None = None, function: str | None = None) -> Bundle:
+        """
+        The bundle with its weights as constants of the modules, but for those that functions write.
+        """
+
     def weight(self, name: str) -> Weight: ...
 
     @property

@@ -87,7 +87,7 @@ private:
 
 /// Writes the elements in C order: the innermost contiguous dimensions form runs, the others are stepped
 /// through like the digits of a counter.
-static Status writeElements(const WriteBytes &write, const Weight &weight) {
+Status writeElements(const Weight &weight, const WriteBytes &write) {
   size_t itemSize = byteSize(weight.dtype);
   size_t outer = weight.shape.size();
   int64_t run = 1;
@@ -122,7 +122,7 @@ Status writeWeight(const Weight &weight, FileWriter &file) {
 Status writeWeight(const Weight &weight, const WriteBytes &write) {
   std::string header = makeNpyHeader(weight.dtype, weight.shape);
   TORCHERE_TRY(write(std::as_bytes(std::span(header))));
-  return weight.elementCount() > 0 ? writeElements(write, weight) : Status();
+  return weight.elementCount() > 0 ? writeElements(weight, write) : Status();
 }
 
 uint64_t weightFileSize(const Weight &weight) {

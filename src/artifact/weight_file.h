@@ -26,7 +26,9 @@ Result<program::Weight> weightWithoutData(std::string name, DType dtype, std::ve
 /// piece. The weight must have passed verifyWeight().
 TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, FileWriter &file);
 Status writeWeight(const program::Weight &weight, const WriteBytes &write);
-/// How many bytes it writes.
+/// The elements alone, of which there must be some.
+Status writeElements(const program::Weight &weight, const WriteBytes &write);
+/// How many bytes writeWeight() writes.
 uint64_t weightFileSize(const program::Weight &weight);
 
 /// Maps an npy file; the weight's storage owns the mapping. `dtype` is the expected type, and the type of raw
