@@ -1,10 +1,12 @@
 // torchere._core's part for src/artifact: bundles of functions and weights, and the directories that hold
 // them.
 #include "artifact/bundle.h"
+#include "artifact/bundle_joining.h"
 #include "artifact/function_module.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
 #include "artifact/weight_data.h"
+#include "artifact/weight_embedding.h"
 #include "bindings/bindings.h"
 #include "bindings/bundle_parts.h"
 #include "bindings/tensor_exchange.h"
@@ -59,6 +61,14 @@ static std::shared_ptr<Bundle> bundleOf(const std::vector<exporter::Exported *> 
   if (!hasWeights)
     leaveWeightsOut(*bundle);
   return bundle;
+}
+
+static std::shared_ptr<Bundle> joined(const std::vector<std::shared_ptr<Bundle>> &programs) {
+  nb::gil_scoped_release released;
+  std::vector<Bundle> copies;
+  for (const std::shared_ptr<Bundle> &program : programs)
+    copies.push_back(*program);
+  return std::make_shared<Bundle>(unwrap(joinBundles(std::move(copies))));
 }
 
 /// The user's tensor as a weight, without a copy.
@@ -173,6 +183,14 @@ static nb::object textOf(const Bundle &bundle, const std::string &name) {
       Error{ErrorCode::DataLoss, fmt::format("[{}] the module's text is not UTF-8", name), {}}};
 }
 
+static std::shared_ptr<Bundle> withEmbeddedWeights(const Bundle &bundle, const TargetVersion &target,
+                                                   const std::optional<std::string> &function) {
+  if (function)
+    functionOf(bundle, *function); // an unknown name is an error
+  nb::gil_scoped_release released;
+  return std::make_shared<Bundle>(unwrap(embedWeights(bundle, versionOf(target), function)));
+}
+
 static nb::class_<Bundle> bindBundle(nb::module_ &module) {
   nb::class_<Bundle> bundle(module, "Bundle", "Lowered functions with their weights and constants.");
   bundle.def_prop_ro("functions", &functionNames, "The functions' names; the first is the default.")
@@ -200,6 +218,9 @@ static nb::class_<Bundle> bindBundle(nb::module_ &module) {
            "The bundle with other data for the weights and constants of these names. No tensor is copied.")
       .def("with_weights", &exchangeWeightsOf, nb::arg("weights"),
            "The same with all that another bundle has in its state dict.")
+      .def("embed_weights", &withEmbeddedWeights, nb::arg("target_version") = nb::none(),
+           nb::arg("function") = nb::none(),
+           "The bundle with its weights as constants of the modules, but for those that functions write.")
       .def("weight", &weightOf, nb::arg("name"))
       .def_ro("constants", &Bundle::constants);
   return bundle;
@@ -240,6 +261,9 @@ void bindArtifact(nb::module_ &module) {
   module.def("make_bundle", &bundleOf, nb::arg("programs"), nb::arg("has_weights") = true,
              nb::arg("target_version") = nb::none(),
              "Joins exported programs, which may share weights, into one bundle.");
+  module.def(
+      "join_bundles", &joined, nb::arg("programs"),
+      "One bundle with the functions of all; weights and constants that they have in common are shared.");
   module.def(
       "save_bundle",
       [](const Bundle &bundle, const std::filesystem::path &path, bool saveWeights, bool includeText,

@@ -29,6 +29,17 @@ static std::shared_ptr<const void> keepAlive(nb::object object) {
   });
 }
 
+/// The storage without data that stands for one of torch's: the same for all programs, so that those with the
+/// same weight can be joined. It keeps torch's alive, and with it the identity. The GIL is the lock.
+template <class Make> static std::shared_ptr<Storage> findWithoutData(uintptr_t identity, Make make) {
+  static std::map<uintptr_t, std::weak_ptr<Storage>> known;
+  std::erase_if(known, [](const auto &entry) { return entry.second.expired(); });
+  std::shared_ptr<Storage> storage = known[identity].lock();
+  if (!storage)
+    known[identity] = storage = make();
+  return storage;
+}
+
 /// Converts for a program::Builder. Graph 0 is the main one, graph i + 1 is Program::subgraphs[i].
 class ProgramBuilder {
 public:
@@ -116,9 +127,12 @@ public:
   /// Specs come in the order of the main graph's outputs, which must have been set.
   void addOutput(OutputKind kind, std::string target) { unwrap(builder.addOutput(kind, std::move(target))); }
 
-  uint32_t addStorage(uintptr_t data, size_t byteSize, nb::object owner) {
-    storages.push_back(std::make_shared<Storage>(
-        Storage{keepAlive(std::move(owner)), reinterpret_cast<const std::byte *>(data), byteSize}));
+  uint32_t addStorage(uintptr_t data, size_t byteSize, nb::object owner, uintptr_t identity) {
+    auto make = [&] {
+      return std::make_shared<Storage>(
+          Storage{keepAlive(std::move(owner)), reinterpret_cast<const std::byte *>(data), byteSize});
+    };
+    storages.push_back(data == 0 && identity != 0 ? findWithoutData(identity, make) : make());
     return static_cast<uint32_t>(storages.size() - 1);
   }
 
@@ -265,7 +279,9 @@ static void bindBuilder(nb::module_ &module) {
       .def("set_input_constant", &ProgramBuilder::setInputConstant, nb::arg("value").none())
       .def("add_output", &ProgramBuilder::addOutput, nb::arg("kind"), nb::arg("target"))
       .def("add_storage", &ProgramBuilder::addStorage, nb::arg("data"), nb::arg("byte_size"),
-           nb::arg("owner").none(), "The memory of weights; its address is 0 where it is not there.")
+           nb::arg("owner").none(), nb::arg("identity") = 0,
+           "The memory of weights; its address is 0 where it is not there, which its identity then stands "
+           "for.")
       .def("add_weight", &ProgramBuilder::addWeight, nb::arg("is_constant"), nb::arg("name"),
            nb::arg("dtype"), nb::arg("shape"), nb::arg("strides"), nb::arg("storage_offset"),
            nb::arg("storage"))

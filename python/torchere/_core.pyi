@@ -165,8 +165,10 @@ class ProgramBuilder:
 
     def add_output(self, kind: OutputKind, target: str) -> None: ...
 
-    def add_storage(self, data: int, byte_size: int, owner: object | None) -> int:
-        """The memory of weights; its address is 0 where it is not there."""
+    def add_storage(self, data: int, byte_size: int, owner: object | None, identity: int = 0) -> int:
+        """
+        The memory of weights; its address is 0 where it is not there, which its identity then stands for.
+        """
 
     def add_weight(self, is_constant: bool, name: str, dtype: object, shape: Sequence[int], strides: Sequence[int], storage_offset: int, storage: int) -> None: ...
 
@@ -335,6 +337,11 @@ class Bundle:
     def with_weights(self, weights: Bundle) -> Bundle:
         """The same with all that another bundle has in its state dict."""
 
+    def embed_weights(self, target_version: str | None = None, function: str | None = None) -> Bundle:
+        """
+        The bundle with its weights as constants of the modules, but for those that functions write.
+        """
+
     def weight(self, name: str) -> Weight: ...
 
     @property
@@ -373,6 +380,11 @@ STABLEHLO_VERSION: str = '1.17.0'
 
 def make_bundle(programs: Sequence[Exported], has_weights: bool = True, target_version: str | None = None) -> Bundle:
     """Joins exported programs, which may share weights, into one bundle."""
+
+def join_bundles(programs: Sequence[Bundle]) -> Bundle:
+    """
+    One bundle with the functions of all; weights and constants that they have in common are shared.
+    """
 
 def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False, target_version: str | None = None, digests: bool = False) -> None:
     """Writes the directory of a program."""

@@ -176,12 +176,12 @@ class _Capture:
         """The index of the memory that the tensor is a view of. That of a type alone has a size only."""
         storage = tensor.untyped_storage()
         if is_type_alone(tensor):
-            address, owner, key = 0, None, ("without data", storage._cdata)
+            address, owner, key = 0, storage, ("without data", storage._cdata)
         else:
             address, owner = storage.data_ptr(), storage
             key = address or id(tensor)  # empty storages have no unique address
         if key not in self.storages:
-            self.storages[key] = self.builder.add_storage(address, storage.nbytes(), owner)
+            self.storages[key] = self.builder.add_storage(address, storage.nbytes(), owner, storage._cdata)
         return self.storages[key]
 
     def add_ranges(self, ranges: Iterable[Guard]) -> None:

@@ -14,6 +14,7 @@ from torchere.capture import capture, check_not_merged
 from torchere.capture_errors import capture_error
 from torchere.decompositions import decompose
 from torchere.dimension_names import Dimensions, dimensions, int_names
+from torchere.entry_points import export_entry_points
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.program import StableHLOProgram
@@ -45,7 +46,10 @@ def export(
     """Exports a program to StableHLO, ready to be called and saved.
 
     `target` is a torch.nn.Module, a function, a method, or a torch.export.ExportedProgram (which has its
-    arguments already). `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
+    arguments already); or several of them, {"encode": (module, args), "decode": exported_program, ...}, which
+    become the functions of one program: each is (target, args[, kwargs[, dynamic_shapes]]), a dict of this
+    function's arguments, or an ExportedProgram, and the other arguments hold for all of them.
+    `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
     well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
     the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
     `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a
@@ -57,6 +61,14 @@ def export(
     """
     import torch
 
+    if isinstance(target, Mapping):
+        if args is not None or kwargs is not None or dynamic_shapes is not None or name != "forward":
+            raise InvalidArgumentError(
+                "[export] entry points have names and arguments of their own: got others, expected "
+                'export({"encode": (module, args), ...})'
+            )
+        options = {"strict": strict, "composites": composites, "decompositions": decompositions}
+        return export_entry_points(target, options, target_version)
     timings: Timings = {}
     if isinstance(target, torch.export.ExportedProgram):
         if args is not None or kwargs is not None or dynamic_shapes is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torchere import _core
 from torchere.bundle import StableHLOModelBundle
 from torchere.calls import CallConvention
+from torchere.entry_points import EntryPoint, EntryPoints, joined_bundle
 from torchere.errors import Error, InvalidArgumentError, NotFoundError
 from torchere.pickling import parts_of, program_of
 from torchere.signature import Signature, ValueInfo, read_signature
@@ -42,7 +43,8 @@ class StableHLOProgram(ProgramState):
             name: CallConvention(index, bundle.signature(name), allowed, specs.get(name))
             for index, name in enumerate(bundle.functions)
         }
-        #: The program as it was lowered, written as torch writes an ExportedProgram. None after loading.
+        #: The default function as it was lowered, written as torch writes an ExportedProgram. None after
+        #: loading.
         self.program = program
         #: Seconds spent in each step of the export: export, walk, expand, functionalize, lower, verify; and
         #: run_decompositions where torch had to decompose the program.
@@ -65,11 +67,28 @@ class StableHLOProgram(ProgramState):
         return cls(bundle, program, timings, target_version, output_specs=specs)
 
     @classmethod
+    def _joined(
+        cls, programs: Mapping[str, StableHLOProgram], target_version: str | None
+    ) -> StableHLOProgram:
+        """One program with the functions of programs that were just exported, each with one."""
+        specs, timings = {}, dict[str, float]()
+        for name, program in programs.items():
+            specs[name] = program._conventions[name].output_spec
+            for step, seconds in program.timings.items():
+                timings[step] = timings.get(step, 0.0) + seconds
+        first = next(iter(programs.values()))
+        made = cls(joined_bundle(programs), first.program, timings, target_version, output_specs=specs)
+        for program in programs.values():
+            for op, seconds in program.expanded.items():
+                made.expanded[op] = made.expanded.get(op, 0.0) + seconds
+        return made
+
+    @classmethod
     def load(
         cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
     ) -> StableHLOProgram:
-        """Reads a directory that save() or PyTorch/XLA wrote. Weights are mapped, not read; with `verify`
-        every file is read and compared with the digest that save(digests=True) recorded. Result classes
+        """Reads a directory or file that save() wrote, or a directory of PyTorch/XLA. Weights are mapped, not
+        read; with `verify` every file is read and compared with the digest that save(digests=True) recorded. Result classes
         (named tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in `classes`;
         others become plain tuples and dicts, because files are not trusted to import or call anything."""
         return cls(_core.load_bundle(os.fspath(stablehlo_dir), verify=verify), classes=classes)
@@ -83,24 +102,30 @@ class StableHLOProgram(ProgramState):
         target_version: str | None = None,
         digests: bool = False,
         state: str = "initial",
+        embed_weights: bool = False,
     ) -> None:
-        """Writes a directory in PyTorch/XLA's layout, atomically, and syncs it to disk.
+        """Writes a directory in PyTorch/XLA's layout, atomically, and syncs it to disk; if the path ends in
+        ".torchere", one uncompressed zip file that holds the same.
         Parents are created; a non-empty directory is rejected unless it contains a saved program and
         nothing else, and `overwrite` is set. `options` are StableHLOExportOptions, of which `save_weights`
         and `include_human_readable_text` apply here. The bytecode targets StableHLO `target_version`; the
         default is the export's, or a release of about twelve weeks ago. `digests` records a
         digest of every file, for load(verify=True) and `torchere verify-files`. `state` is "initial" for the
         state that the program was exported or loaded with, or "present" for that of now, random numbers
-        included: the loaded program goes on from there."""
+        included: the loaded program goes on from there. With `embed_weights` the weights become constants of
+        the modules, but for state, which stays as it is; the text is then left out unless `options` ask for
+        it. More than 2 GB of them are an error."""
         if state not in ("initial", "present"):
             raise InvalidArgumentError(f"[state] unknown: got {state!r}, expected 'initial' or 'present'")
+        target_version = target_version or getattr(options, "target_version", None) or self._target_version
+        bundle = self._core_bundle if state == "initial" else self._with_changes()[1]
         _core.save_bundle(
-            self._core_bundle if state == "initial" else self._with_changes()[1],
+            bundle.embed_weights(target_version) if embed_weights else bundle,
             os.fspath(stablehlo_dir),
             save_weights=getattr(options, "save_weights", True),
-            include_text=getattr(options, "include_human_readable_text", True),
+            include_text=getattr(options, "include_human_readable_text", not embed_weights),
             overwrite=overwrite,
-            target_version=target_version or getattr(options, "target_version", None) or self._target_version,
+            target_version=target_version,
             digests=digests,
         )
 
@@ -111,6 +136,18 @@ class StableHLOProgram(ProgramState):
     def evaluate(self, method_name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
         """Calls the function with that name."""
         return self._call(method_name, tuple(args), kwargs or {})
+
+    @property
+    def functions(self) -> EntryPoints:
+        """The program's functions by name, the default one first: program.functions["encode"](x)."""
+        return EntryPoints(self)
+
+    def __getitem__(self, name: str) -> EntryPoint:
+        """The function with that name, to be called: program["encode"](x)."""
+        return self.functions[name]
+
+    # Without it, Python would take the program for a sequence.
+    __iter__ = None
 
     def call_on_device(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the program's default function without waiting: its results are DeviceArrays, which stay on
@@ -130,17 +167,26 @@ class StableHLOProgram(ProgramState):
         """A copy of a tensor or array on the device that the program runs on."""
         return self._ready_session().to_device(value)
 
-    def get_stablehlo_text(self, method_name: str | None = None) -> str:
-        """The text of a function's StableHLO module; the default function's if no name is given."""
-        return self._core_bundle.text(self._known(method_name))
+    def get_stablehlo_text(self, method_name: str | None = None, *, embed_weights: bool = False) -> str:
+        """The text of a function's StableHLO module; the default function's if no name is given. With
+        `embed_weights`, its weights are constants of the module, but for state."""
+        name, bundle = self._known(method_name), self._core_bundle
+        return (bundle.embed_weights(function=name) if embed_weights else bundle).text(name)
 
     def get_stablehlo_bytecode(
-        self, method_name: str | None = None, target_version: str | None = None
+        self,
+        method_name: str | None = None,
+        target_version: str | None = None,
+        *,
+        embed_weights: bool = False,
     ) -> bytes:
         """A function's StableHLO module as a portable artifact for StableHLO `target_version` ("1.13.0")
         and newer. The default is a release of about twelve weeks ago. An error names the op that the
-        version cannot express."""
-        return self._core_bundle.bytecode(self._known(method_name), target_version or self._target_version)
+        version cannot express. With `embed_weights`, the function's weights are constants of the module, but
+        for state."""
+        name, target = self._known(method_name), target_version or self._target_version
+        bundle = self._core_bundle.embed_weights(target, name) if embed_weights else self._core_bundle
+        return bundle.bytecode(name, target)
 
     @property
     def inputs(self) -> tuple[ValueInfo, ...]:
@@ -238,7 +284,7 @@ class StableHLOProgram(ProgramState):
 def load(
     stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
 ) -> StableHLOProgram:
-    """Reads a program from a directory that StableHLOProgram.save or PyTorch/XLA wrote. Result classes listed
-    in `classes` are rebuilt: load("mlp", classes=[Out]); others become plain tuples and dicts. With
+    """Reads a program from the directory or file that StableHLOProgram.save wrote, or from a directory of
+    PyTorch/XLA. Result classes listed in `classes` are rebuilt: load("mlp", classes=[Out]); others become plain tuples and dicts. With
     `verify`, every file is compared with its digest first."""
     return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify)

@@ -153,6 +153,9 @@ class ProgramState:
             if not has_equal_elements(_read(bundle.weight(name)), value)
         }
         if weights:
+            weights = {
+                name: weights[name] for name in {self._identity(name): name for name in weights}.values()
+            }
             bundle = bundle.with_weights({name: _copy_of(value) for name, value in weights.items()})
         if self._session is None:
             self._waiting |= {name: _copy_of(value) for name, value in states.items()}
@@ -198,9 +201,11 @@ class ProgramState:
             yield name, states[state] if state in states else _read(bundle.weight(name))
 
     def _changed_states(self) -> dict[str, Any]:
-        """The present values of the states that may have changed, the generator's with them."""
+        """The present values of the states that may have changed, the generator's with them; of tied ones
+        (entry points may have several names for one) under one name, so that they stay tied."""
         with self._lock:
-            return dict(self._waiting) if self._session is None else self._session.read_states()
+            states = dict(self._waiting) if self._session is None else self._session.read_states()
+        return {name: value for name, value in states.items() if self._tied_states.get(name, name) == name}
 
     def _with_changes(self) -> tuple[_core.Bundle, _core.Bundle, list[str]]:
         """The bundle; the bundle with the present state; the names of the states that may have changed."""

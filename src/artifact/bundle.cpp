@@ -49,32 +49,6 @@ static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
   return {};
 }
 
-/// Weights without elements have no place that could differ.
-static bool isSameView(const Weight &left, const Weight &right) {
-  if (left.elementCount() == 0)
-    return left.dtype == right.dtype && left.shape == right.shape && left.strides == right.strides;
-  return viewOf(left) == viewOf(right);
-}
-
-Status addFunction(Bundle &bundle, Function function,
-                   const std::unordered_map<std::string, Weight> &stateDict,
-                   const std::vector<Weight> &constants) {
-  for (const auto &[name, weight] : stateDict) {
-    auto [there, isNew] = bundle.stateDict.emplace(name, weight);
-    if (!isNew && !isSameView(there->second, weight))
-      return fail(ErrorCode::AlreadyExists,
-                  "[{}] function \"{}\" has another weight of this name than the functions before it", name,
-                  function.entryPoint.name);
-  }
-  int64_t offset = static_cast<int64_t>(bundle.constants.size());
-  for (EntryInput &input : function.entryPoint.inputs)
-    if (input.source == InputSource::Constant)
-      input.position += offset;
-  bundle.constants.insert(bundle.constants.end(), constants.begin(), constants.end());
-  bundle.functions.push_back(std::move(function));
-  return {};
-}
-
 Result<size_t> findFunction(const Bundle &bundle, std::string_view name) {
   std::vector<std::string_view> names;
   for (const Function &function : bundle.functions) {

@@ -50,8 +50,9 @@ struct Bundle {
   bool hasWeights = true;
 };
 
-/// Adds a lowered program to a bundle. Its constants are appended (which shifts their positions in the entry
-/// point); a weight whose name is in use must be the same view of the same memory.
+/// Adds a lowered program to a bundle. Its constants are appended, but for those that are there already
+/// (which changes their positions in the entry point); a weight whose name is in use must be the same view of
+/// the same memory. joinBundles() finds other names.
 TORCHERE_EXPORT Status addFunction(Bundle &bundle, Function function,
                                    const std::unordered_map<std::string, program::Weight> &stateDict,
                                    const std::vector<program::Weight> &constants);

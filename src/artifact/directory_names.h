@@ -11,6 +11,8 @@
 
 namespace torchere::artifact {
 
+/// Of a program in one file.
+inline constexpr std::string_view archiveExtension = ".torchere";
 inline constexpr std::string_view manifestName = "manifest.json";
 inline constexpr std::string_view weightFolder = "data";
 inline constexpr std::string_view constantFolder = "constants";

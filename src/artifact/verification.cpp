@@ -3,36 +3,26 @@
 
 #include "artifact/directory_contents.h"
 #include "artifact/directory_names.h"
-#include "base/digest.h"
+#include "base/folder.h"
 
 #include <algorithm>
 #include <map>
+#include <system_error>
 
 namespace torchere::artifact {
 
-static constexpr size_t pieceSize = 1 << 20; // bytes read at once
-
-/// Reads rather than maps the file, so that a disk error is an error and not a signal.
-static Status compare(const Folder &folder, const FileDigest &expected) {
-  std::filesystem::path path = folder.path() / expected.name;
-  TORCHERE_ASSIGN(Descriptor file, folder.openFile(expected.name));
-  std::vector<std::byte> piece(pieceSize);
-  Digest digest;
-  int64_t size = 0;
-  for (size_t count = pieceSize; count == pieceSize;) {
-    TORCHERE_ASSIGN(count, readSome(file, path, piece));
-    digest.add(std::span(piece).first(count));
-    size += static_cast<int64_t>(count);
-  }
-  if (size != expected.byteSize)
-    return fail(ErrorCode::DataLoss, "wrong size: got {} bytes, expected {}", size, expected.byteSize);
-  if (std::string got = hexText(digest.finish()); got != expected.blake2b)
-    return fail(ErrorCode::DataLoss, "wrong digest: got {}, expected {}", got, expected.blake2b);
+static Status compare(const ProgramFiles &files, const FileDigest &expected) {
+  TORCHERE_ASSIGN(FileDigest found, files.digest(expected.name));
+  if (found.byteSize != expected.byteSize)
+    return fail(ErrorCode::DataLoss, "wrong size: got {} bytes, expected {}", found.byteSize,
+                expected.byteSize);
+  if (found.blake2b != expected.blake2b)
+    return fail(ErrorCode::DataLoss, "wrong digest: got {}, expected {}", found.blake2b, expected.blake2b);
   return {};
 }
 
-static FileFinding examine(const Folder &folder, const FileDigest &expected) {
-  Status status = compare(folder, expected);
+static FileFinding examine(const ProgramFiles &files, const FileDigest &expected) {
+  Status status = compare(files, expected);
   if (status)
     return {expected.name, FileState::Intact, ""};
   if (status.error().code == ErrorCode::NotFound)
@@ -40,24 +30,24 @@ static FileFinding examine(const Folder &folder, const FileDigest &expected) {
   return {expected.name, FileState::Damaged, status.error().message};
 }
 
-Result<std::vector<FileFinding>> findDamage(const Folder &folder) {
+Result<std::vector<FileFinding>> findDamage(const ProgramFiles &files) {
   tl::unexpected<Error> without =
       fail(ErrorCode::FailedPrecondition,
            "[{}] has no digests to compare with: expected a program that was saved with digests=True",
-           folder.path().string());
-  if (!folder.has(manifestName))
+           files.path().string());
+  if (!files.has(manifestName))
     return without;
-  TORCHERE_ASSIGN(std::string text, folder.read(manifestName, jsonSizeLimit));
-  TORCHERE_ASSIGN(Manifest manifest, readManifest(text, (folder.path() / manifestName).string()));
+  TORCHERE_ASSIGN(std::string text, files.read(manifestName, jsonSizeLimit));
+  TORCHERE_ASSIGN(Manifest manifest, readManifest(text, (files.path() / manifestName).string()));
   if (manifest.files.empty())
     return without;
   std::map<std::string, FileFinding> findings;
   for (const FileDigest &file : manifest.files)
-    findings[file.name] = examine(folder, file);
+    findings[file.name] = examine(files, file);
   for (const std::string &name : namedFiles(manifest)) // a file that a load would read
-    if (!findings.contains(name) && folder.has(name))
+    if (!findings.contains(name) && files.has(name))
       findings[name] = {name, FileState::Damaged, "has no digest in manifest.json"};
-  TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.listAll());
+  TORCHERE_ASSIGN(std::vector<FolderEntry> entries, files.listAll());
   for (const FolderEntry &entry : entries)
     if (!entry.isFolder && entry.name != manifestName)
       findings.try_emplace(entry.name, entry.name, FileState::Unlisted, "is no part of the program");
@@ -68,7 +58,12 @@ Result<std::vector<FileFinding>> findDamage(const Folder &folder) {
 }
 
 Result<std::vector<FileFinding>> verifyFiles(const std::filesystem::path &path) {
-  return readUnreplaced(path, findDamage);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    TORCHERE_ASSIGN(ZipFiles files, ZipFiles::open(path));
+    return findDamage(files);
+  }
+  return readUnreplaced(path, [](const Folder &folder) { return findDamage(FolderFiles(folder)); });
 }
 
 Status statusOf(const std::vector<FileFinding> &findings, const std::filesystem::path &path) {

@@ -2,8 +2,8 @@
 // anyone who can write the files can write the digests as well.
 #pragma once
 
+#include "artifact/program_files.h"
 #include "base/error.h"
-#include "base/folder.h"
 
 #include <filesystem>
 #include <string>
@@ -24,11 +24,11 @@ struct FileFinding {
   std::string detail; ///< "wrong digest: got X, expected Y"; empty for an intact file
 };
 
-/// A finding for every file that manifest.json lists or that is in the directory, sorted by name. Fails if
+/// A finding for every file that manifest.json lists or that is there, sorted by name. Fails if
 /// the program was saved without digests.
-Result<std::vector<FileFinding>> findDamage(const Folder &folder);
+Result<std::vector<FileFinding>> findDamage(const ProgramFiles &files);
 
-/// The same for the directory at `path`.
+/// The same for the directory or file at `path`.
 TORCHERE_EXPORT Result<std::vector<FileFinding>> verifyFiles(const std::filesystem::path &path);
 
 /// The error of the first damaged or missing file, if any.

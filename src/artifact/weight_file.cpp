@@ -60,12 +60,12 @@ namespace {
 /// Collects small runs of bytes into pieces.
 class PieceWriter {
 public:
-  explicit PieceWriter(FileWriter &file) : file(file) { piece.reserve(pieceSize); }
+  explicit PieceWriter(const WriteBytes &write) : write(write) { piece.reserve(pieceSize); }
 
   Status add(const std::byte *data, size_t size) {
     if (size >= pieceSize) {
       TORCHERE_TRY(flush());
-      return file.write({data, size});
+      return write({data, size});
     }
     if (piece.size() + size > pieceSize)
       TORCHERE_TRY(flush());
@@ -73,13 +73,13 @@ public:
     return {};
   }
   Status flush() {
-    TORCHERE_TRY(file.write(piece));
+    TORCHERE_TRY(write(piece));
     piece.clear();
     return {};
   }
 
 private:
-  FileWriter &file;
+  const WriteBytes &write;
   std::vector<std::byte> piece;
 };
 
@@ -87,7 +87,7 @@ private:
 
 /// Writes the elements in C order: the innermost contiguous dimensions form runs, the others are stepped
 /// through like the digits of a counter.
-static Status writeElements(FileWriter &file, const Weight &weight) {
+Status writeElements(const Weight &weight, const WriteBytes &write) {
   size_t itemSize = byteSize(weight.dtype);
   size_t outer = weight.shape.size();
   int64_t run = 1;
@@ -95,9 +95,9 @@ static Status writeElements(FileWriter &file, const Weight &weight) {
     run *= weight.shape[--outer];
   size_t runSize = static_cast<size_t>(run) * itemSize;
   if (outer == 0)
-    return file.write({weight.data(), runSize});
+    return write({weight.data(), runSize});
 
-  PieceWriter writer(file);
+  PieceWriter writer(write);
   std::vector<int64_t> counter(outer, 0);
   int64_t offset = 0; // in elements, from the view's first
   for (bool more = true; more;) {
@@ -116,16 +116,27 @@ static Status writeElements(FileWriter &file, const Weight &weight) {
 }
 
 Status writeWeight(const Weight &weight, FileWriter &file) {
-  TORCHERE_TRY(file.write(makeNpyHeader(weight.dtype, weight.shape)));
-  return weight.elementCount() > 0 ? writeElements(file, weight) : Status();
+  return writeWeight(weight, [&](std::span<const std::byte> bytes) { return file.write(bytes); });
 }
 
-/// The elements of a mapped file, in place. Old versions of numpy did not align them; such files are copied.
-static Storage storageOf(std::shared_ptr<const MappedFile> file, const NpyHeader &header) {
+Status writeWeight(const Weight &weight, const WriteBytes &write) {
+  std::string header = makeNpyHeader(weight.dtype, weight.shape);
+  TORCHERE_TRY(write(std::as_bytes(std::span(header))));
+  return weight.elementCount() > 0 ? writeElements(weight, write) : Status();
+}
+
+uint64_t weightFileSize(const Weight &weight) {
+  return makeNpyHeader(weight.dtype, weight.shape).size() +
+         static_cast<uint64_t>(weight.elementCount()) * byteSize(weight.dtype);
+}
+
+/// The elements of a mapped file, in place. Old versions of numpy did not align them, nor do other writers of
+/// zip files; such elements are copied.
+static Storage storageOf(FileBytes file, const NpyHeader &header) {
   constexpr size_t minimumAlignment = 16; // of the widest element
-  std::span<const std::byte> data = file->bytes().subspan(header.dataOffset);
-  if (header.dataOffset % minimumAlignment == 0)
-    return {std::move(file), data.data(), data.size()};
+  std::span<const std::byte> data = file.bytes.subspan(header.dataOffset);
+  if (reinterpret_cast<uintptr_t>(data.data()) % minimumAlignment == 0)
+    return {std::move(file.owner), data.data(), data.size()};
   auto copy = std::make_shared<std::vector<std::byte>>(data.begin(), data.end());
   const std::byte *address = copy->data();
   return {std::move(copy), address, data.size()};
@@ -133,12 +144,13 @@ static Storage storageOf(std::shared_ptr<const MappedFile> file, const NpyHeader
 
 Result<Weight> mapWeight(const std::filesystem::path &path, std::string name, std::optional<DType> dtype) {
   TORCHERE_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
-  return weightOf(std::move(file), path.string(), std::move(name), dtype);
+  std::span<const std::byte> bytes = file->bytes();
+  return weightOf({std::move(file), bytes}, path.string(), std::move(name), dtype);
 }
 
-Result<Weight> weightOf(std::shared_ptr<const MappedFile> file, std::string_view subject, std::string name,
+Result<Weight> weightOf(FileBytes file, std::string_view subject, std::string name,
                         std::optional<DType> dtype) {
-  TORCHERE_ASSIGN(NpyHeader header, parseNpyHeader(file->bytes(), subject));
+  TORCHERE_ASSIGN(NpyHeader header, parseNpyHeader(file.bytes, subject));
   Weight weight;
   TORCHERE_ASSIGN(weight.dtype, dtypeFromDescr(header.descr, dtype, subject));
   weight.name = std::move(name);

@@ -1,6 +1,8 @@
 // Weights as npy files: streamed from their storages, and mapped back as views.
 #pragma once
 
+#include "artifact/program_files.h"
+#include "artifact/zip_writer.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "program/program.h"
@@ -23,13 +25,18 @@ Result<program::Weight> weightWithoutData(std::string name, DType dtype, std::ve
 /// Writes an npy file in C order. A contiguous view is written directly; other views are gathered piece by
 /// piece. The weight must have passed verifyWeight().
 TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, FileWriter &file);
+Status writeWeight(const program::Weight &weight, const WriteBytes &write);
+/// The elements alone, of which there must be some.
+Status writeElements(const program::Weight &weight, const WriteBytes &write);
+/// How many bytes writeWeight() writes.
+uint64_t weightFileSize(const program::Weight &weight);
 
 /// Maps an npy file; the weight's storage owns the mapping. `dtype` is the expected type, and the type of raw
 /// bytes; without it, the file's own type is used. Files in Fortran order become strided views.
 TORCHERE_EXPORT Result<program::Weight> mapWeight(const std::filesystem::path &path, std::string name,
                                                   std::optional<DType> dtype);
-/// The same for a mapped file; `subject` starts the errors.
-Result<program::Weight> weightOf(std::shared_ptr<const MappedFile> file, std::string_view subject,
-                                 std::string name, std::optional<DType> dtype);
+/// The same for a file in memory; `subject` starts the errors.
+Result<program::Weight> weightOf(FileBytes file, std::string_view subject, std::string name,
+                                 std::optional<DType> dtype);
 
 } // namespace torchere::artifact

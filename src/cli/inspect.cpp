@@ -197,7 +197,7 @@ static Status inspect(const std::string &path, Report &report) {
 void addInspect(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand("inspect", "Show a saved program's inputs, outputs and sizes");
   auto path = std::make_shared<std::string>();
-  command->add_option("DIR", *path, "Directory of the program")->required();
+  command->add_option("DIR", *path, "Directory or file of the program")->required();
   command->callback([&action, path] { action = [path](Report &report) { return inspect(*path, report); }; });
 }
 

@@ -126,7 +126,7 @@ static std::string checkDevice(const std::string &text) {
 void addRun(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand("run", "Call a saved program with arrays from npy files");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("DIR", options->directory, "Directory of the program")->required();
+  command->add_option("DIR", options->directory, "Directory or file of the program")->required();
   command->add_option("--function", options->function, "Name of the function [the first]");
   command
       ->add_option(

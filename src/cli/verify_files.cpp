@@ -41,7 +41,7 @@ void addVerifyFiles(CLI::App &app, Action &action) {
   CLI::App *command =
       app.add_subcommand("verify-files", "Compare the files of a saved program with their digests");
   auto path = std::make_shared<std::string>();
-  command->add_option("DIR", *path, "Directory of the program")->required();
+  command->add_option("DIR", *path, "Directory or file of the program")->required();
   command->callback(
       [&action, path] { action = [path](Report &report) { return verifyFiles(*path, report); }; });
 }

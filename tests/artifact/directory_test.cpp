@@ -451,11 +451,11 @@ TEST_F(Directory, RefusesLinksThatLeaveIt) {
 }
 
 TEST_F(Directory, NamesMissingAndBrokenFiles) {
-  EXPECT_EQ(loadError(),
-            "[" + target.string() + "] does not exist: expected the directory of a saved program");
+  EXPECT_EQ(loadError(), "[" + target.string() +
+                             "] does not exist: expected the directory or the file of a saved program");
   root.put("file", "");
   EXPECT_EQ(artifact::load(root / "file").error().message,
-            "[" + (root / "file").string() + "] is no directory: expected the directory of a saved program");
+            "[" + (root / "file").string() + "] is no zip file, or was cut off: its end record is missing");
   fs::create_directory(target);
   EXPECT_EQ(loadError(),
             "[" + at("functions") + "] is no saved program's directory: No such file or directory");
@@ -576,9 +576,9 @@ TEST(AddFunction, JoinsProgramsThatShareWeights) {
   ASSERT_TRUE(addFunction(bundle, sampleFunction(), first.stateDict, first.constants).has_value());
   ASSERT_TRUE(addFunction(bundle, decode, first.stateDict, first.constants).has_value());
   EXPECT_EQ(bundle.stateDict.size(), first.stateDict.size());
-  EXPECT_EQ(bundle.constants.size(), 2u);
+  EXPECT_EQ(bundle.constants.size(), 1u); // equal ones are one
   EXPECT_EQ(bundle.functions[0].entryPoint.inputs[3].position, 0);
-  EXPECT_EQ(bundle.functions[1].entryPoint.inputs[3].position, 1);
+  EXPECT_EQ(bundle.functions[1].entryPoint.inputs[3].position, 0);
   EXPECT_EQ(bundle.functions[1].entryPoint.inputs[4].position, 0); // a user input stays where it is
   EXPECT_TRUE(verify(bundle).has_value());
   EXPECT_EQ(*findFunction(bundle, "decode"), 1u);

@@ -24,6 +24,7 @@ Out = collections.namedtuple("Out", ["mean", "total"], module="mutation_child")
 pytree._register_namedtuple(Out, serialized_type_name="mutation_child.Out")
 FORBIDDEN = ("import", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn", "exec")
 FORBIDDEN += ("pickle.", "marshal.", "socket.", "ctypes.dlopen", "os.remove", "os.rename")
+ARCHIVE = "program.torchere"
 SECONDS = 100  # for one program, which takes milliseconds
 
 
@@ -56,7 +57,8 @@ def arguments():
 
 
 def save_programs(folder: Path) -> None:
-    """Three directories: a program as we save it, the same with text alone, and one as PyTorch/XLA writes."""
+    """Four folders: a program as we save it, the same with text alone, one as PyTorch/XLA writes it, and one
+    in one file."""
     torch.manual_seed(0)
     args, kwargs = arguments()
     batch = torch.export.Dim("batch", min=2, max=64)
@@ -70,6 +72,7 @@ def save_programs(folder: Path) -> None:
         torchere.export(module, args, kwargs, dynamic_shapes=shapes).save(folder / name)
         for file in left_out:
             (folder / name / file).unlink()
+    torchere.export(Model(), args, kwargs, dynamic_shapes=shapes).save(folder / "file" / ARCHIVE)
 
 
 class Watch:
@@ -94,7 +97,7 @@ class Watch:
 
 def use(path: Path, classes: list[type]) -> None:
     """All that one does with a program that somebody sent."""
-    program = torchere.load(path, classes=classes)
+    program = torchere.load(path / ARCHIVE if (path / ARCHIVE).exists() else path, classes=classes)
     args, kwargs = arguments()
     program.state_dict()
     program.get_stablehlo_text()

@@ -57,7 +57,7 @@ def test_failures_exit_with_1_and_say_why(torchere, tmp_path):
     code, out, error = torchere("inspect", tmp_path / "none")
     assert code == 1
     assert out == ""
-    expected = f"[{tmp_path}/none] does not exist: expected the directory of a saved program"
+    expected = f"[{tmp_path}/none] does not exist: expected the directory or the file of a saved program"
     assert error == f"torchere: {expected}\n"
     code, out, error = torchere("inspect", tmp_path / "none", "--json")
     assert code == 1

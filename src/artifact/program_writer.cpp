@@ -1,24 +1,19 @@
-// save(): a bundle written to its directory.
-#include "artifact/bundle.h"
+// The files of a bundle, written one after the other to whatever holds them.
+#include "artifact/program_writer.h"
+
 #include "artifact/directory_names.h"
-#include "artifact/directory_replacement.h"
 #include "artifact/function_module.h"
-#include "artifact/manifest.h"
 #include "artifact/meta.h"
 #include "artifact/signature.h"
 #include "artifact/weight_file.h"
-#include "base/file.h"
-#include "base/log.h"
+#include "base/digest.h"
 #include "program/weight_memory.h"
 
-#include <algorithm>
 #include <map>
-#include <system_error>
-#include <tuple>
+#include <optional>
 
 namespace torchere::artifact {
 
-namespace fs = std::filesystem;
 using program::Weight;
 
 /// The weights sorted by name; a weight that is the same view as an earlier one refers to that one.
@@ -53,62 +48,51 @@ static Manifest makeManifest(const Bundle &bundle, const SaveOptions &options) {
 
 namespace {
 
-/// Writes the files of a bundle, manifest.json first: from then on, files left by a killed process can be
-/// recognized as a program's. Errors name the files by their final paths.
-class DirectoryWriter {
+class ProgramWriter {
 public:
-  DirectoryWriter(const Bundle &bundle, const SaveOptions &options, const DirectoryReplacement &directory)
-      : bundle(bundle), options(options), root(directory.path()), shown(directory.target()),
-        manifest(makeManifest(bundle, options)) {}
+  ProgramWriter(const Bundle &bundle, const SaveOptions &options, ProgramTarget &target)
+      : bundle(bundle), options(options), target(target), manifest(makeManifest(bundle, options)) {}
 
   Status write() {
-    TORCHERE_TRY(writeManifest());
+    TORCHERE_TRY(target.writeManifest(manifestText(manifest), !options.withDigests));
     TORCHERE_TRY(writeFunctions());
-    TORCHERE_TRY(makeFolder(constantFolder));
+    TORCHERE_TRY(target.makeFolder(constantFolder));
     for (size_t index = 0; index < bundle.constants.size(); ++index)
       if (hasData(bundle.constants[index]))
         TORCHERE_TRY(writeArray(constantName(index), bundle.constants[index]));
     if (manifest.hasWeights)
       TORCHERE_TRY(writeWeights());
-    return options.withDigests ? writeManifest() : Status();
+    if (!options.withDigests)
+      return {};
+    for (const auto &[name, digest] : digests)
+      manifest.files.push_back(digest);
+    return target.writeManifest(manifestText(manifest), /*isLast=*/true);
   }
 
 private:
-  Status makeFolder(const fs::path &name) {
-    std::error_code error;
-    fs::create_directories(root / name, error);
-    return error ? systemError(shown / name, "cannot be created", error.value()) : Status();
-  }
-
-  /// Creates a file and lets `fill(writer)` write its contents.
-  template <class Fill> Status writeNewFile(const std::string &name, Fill fill) {
-    TORCHERE_ASSIGN(FileWriter file, FileWriter::create(root / name, {.shown = shown / name,
-                                                                      .withDigest = options.withDigests}));
-    TORCHERE_TRY(fill(file));
-    TORCHERE_TRY(file.close());
-    if (options.withDigests)
-      digests[name] = {name, static_cast<int64_t>(file.size()), hexText(file.takeDigest())};
+  Status writeFile(const std::string &name, uint64_t size, const ProgramTarget::Fill &fill) {
+    if (!options.withDigests)
+      return target.writeFile(name, size, fill);
+    Digest digest;
+    TORCHERE_TRY(target.writeFile(name, size, [&](const WriteBytes &write) {
+      return fill([&](std::span<const std::byte> bytes) {
+        digest.add(bytes);
+        return write(bytes);
+      });
+    }));
+    digests[name] = {name, static_cast<int64_t>(size), hexText(digest.finish())};
     return {};
   }
-  Status writeText(const std::string &name, std::string_view text) {
-    return writeNewFile(name, [&](FileWriter &file) { return file.write(text); });
+  Status writeText(const std::string &name, const std::string &text) {
+    return writeFile(name, text.size(),
+                     [&](const WriteBytes &write) { return write(std::as_bytes(std::span(text))); });
   }
   Status writeArray(const std::string &name, const Weight &weight) {
-    return writeNewFile(name, [&](FileWriter &file) { return writeWeight(weight, file); });
-  }
-
-  /// Replaces the first manifest, which has no digests, once they are known.
-  Status writeManifest() {
-    for (const auto &[name, digest] : digests)
-      manifest.files.push_back(digest);
-    TORCHERE_ASSIGN(FileReplacement file,
-                    FileReplacement::create(root / manifestName, {.shown = shown / manifestName}));
-    TORCHERE_TRY(file.writer().write(manifestText(manifest)));
-    return file.commit();
+    return writeFile(name, weightFileSize(weight),
+                     [&](const WriteBytes &write) { return writeWeight(weight, write); });
   }
 
   Status writeFunctions() {
-    TORCHERE_TRY(makeFolder(functionFolder));
     for (const Function &function : bundle.functions) {
       const std::string &name = function.entryPoint.name;
       TORCHERE_ASSIGN(std::string signature, signatureText(function.entryPoint));
@@ -125,27 +109,24 @@ private:
   }
 
   Status writeWeights() {
-    TORCHERE_TRY(makeFolder(weightFolder));
+    TORCHERE_TRY(target.makeFolder(weightFolder));
     for (const WeightEntry &entry : manifest.weights) {
       if (!entry.hasData)
         continue;
       std::string name = weightName(entry.name);
-      if (entry.name.find('/') != std::string::npos)
-        TORCHERE_TRY(makeFolder(fs::path(name).parent_path()));
       TORCHERE_TRY(entry.sameAs.empty() ? writeArray(name, bundle.stateDict.at(entry.name))
                                         : writeAlias(name, entry));
     }
     return {};
   }
 
-  /// Gives a weight's file a second name; copies it if the file system has no hard links.
+  /// Gives a weight's file a second name; copies it where that is not possible.
   Status writeAlias(const std::string &name, const WeightEntry &entry) {
-    std::error_code error;
-    fs::create_hard_link(root / weightName(entry.sameAs), root / name, error);
-    if (error) {
-      TORCHERE_LOG_LINE(Info, "save", "no hard link for {}: {}", entry.name, error.message());
+    if (!target.needsAliases()) // the manifest says it
+      return {};
+    TORCHERE_ASSIGN(bool isWritten, target.writeAlias(name, weightName(entry.sameAs)));
+    if (!isWritten)
       return writeArray(name, bundle.stateDict.at(entry.name));
-    }
     if (options.withDigests) {
       FileDigest digest = digests.at(weightName(entry.sameAs));
       digest.name = name;
@@ -156,20 +137,15 @@ private:
 
   const Bundle &bundle;
   const SaveOptions &options;
-  const fs::path &root;
-  const fs::path &shown;
+  ProgramTarget &target;
   Manifest manifest;
   std::map<std::string, FileDigest> digests;
 };
 
 } // namespace
 
-Status save(const Bundle &bundle, const fs::path &path, const SaveOptions &options) {
-  TORCHERE_TRY(verify(bundle));
-  TORCHERE_ASSIGN(fs::path target, resolveTarget(path));
-  TORCHERE_ASSIGN(DirectoryReplacement directory, DirectoryReplacement::create(target, options.overwrite));
-  TORCHERE_TRY(DirectoryWriter(bundle, options, directory).write());
-  return directory.commit();
+Status writeProgram(const Bundle &bundle, const SaveOptions &options, ProgramTarget &target) {
+  return ProgramWriter(bundle, options, target).write();
 }
 
 } // namespace torchere::artifact

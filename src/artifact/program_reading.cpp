@@ -1,9 +1,10 @@
-// load(): a bundle read from its directory.
+// load(): a bundle read from its directory or file.
 #include "artifact/bundle.h"
 #include "artifact/directory_contents.h"
 #include "artifact/directory_names.h"
 #include "artifact/manifest.h"
 #include "artifact/meta.h"
+#include "artifact/program_files.h"
 #include "artifact/signature.h"
 #include "artifact/verification.h"
 #include "artifact/weight_file.h"
@@ -24,15 +25,15 @@ static constexpr size_t textSizeLimit = size_t(4) << 30;
 
 namespace {
 
-/// Reads through the open folder, never through its path, which may name another folder by now.
-class DirectoryReader {
+/// Reads through what is open, never through its path, which may name another program by now.
+class ProgramReader {
 public:
-  DirectoryReader(const Folder &folder, const LoadOptions &options) : folder(folder), options(options) {}
+  ProgramReader(const ProgramFiles &files, const LoadOptions &options) : files(files), options(options) {}
 
   Result<Bundle> read() {
     if (options.verify) {
-      TORCHERE_ASSIGN(std::vector<FileFinding> findings, findDamage(folder));
-      TORCHERE_TRY(statusOf(findings, folder.path()));
+      TORCHERE_ASSIGN(std::vector<FileFinding> findings, findDamage(files));
+      TORCHERE_TRY(statusOf(findings, files.path()));
     }
     TORCHERE_TRY(readManifestFile());
     TORCHERE_ASSIGN(std::vector<std::string> names, functionNames());
@@ -47,12 +48,12 @@ public:
   }
 
 private:
-  std::string subject(std::string_view name) const { return (folder.path() / name).string(); }
+  std::string subject(std::string_view name) const { return (files.path() / name).string(); }
 
   Status readManifestFile() {
-    if (!folder.has(manifestName))
+    if (!files.has(manifestName))
       return {};
-    TORCHERE_ASSIGN(std::string text, folder.read(manifestName, jsonSizeLimit));
+    TORCHERE_ASSIGN(std::string text, files.read(manifestName, jsonSizeLimit));
     TORCHERE_ASSIGN(manifest, readManifest(text, subject(manifestName)));
     return {};
   }
@@ -64,9 +65,9 @@ private:
         TORCHERE_TRY(checkFunctionName(name));
       return manifest->functions;
     }
-    if (!folder.has(functionFolder))
-      return systemError(folder.path() / functionFolder, "is no saved program's directory", ENOENT);
-    TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.list(functionFolder));
+    if (!files.has(functionFolder))
+      return systemError(files.path() / functionFolder, "is no saved program's directory", ENOENT);
+    TORCHERE_ASSIGN(std::vector<FolderEntry> entries, files.list(functionFolder));
     std::vector<std::string> names;
     for (const FolderEntry &entry : entries)
       if (fs::path path(entry.name); path.extension() == ".meta")
@@ -82,15 +83,15 @@ private:
 
   Result<Function> readFunction(const std::string &name) {
     Function function;
-    TORCHERE_ASSIGN(std::string metaText, folder.read(metaName(name), jsonSizeLimit));
-    bool hasSignature = manifest || folder.has(signatureName(name));
+    TORCHERE_ASSIGN(std::string metaText, files.read(metaName(name), jsonSizeLimit));
+    bool hasSignature = manifest || files.has(signatureName(name));
     TORCHERE_ASSIGN(function.entryPoint, readMeta(metaText, subject(metaName(name)), !hasSignature));
     if (function.entryPoint.name != name)
       return fail(ErrorCode::DataLoss, "[{}] describes another function: got \"{}\", expected \"{}\"",
                   subject(metaName(name)), function.entryPoint.name, name);
     TORCHERE_TRY(verifyEntryPoint(function.entryPoint, subject(metaName(name))));
     if (hasSignature) {
-      TORCHERE_ASSIGN(std::string text, folder.read(signatureName(name), jsonSizeLimit));
+      TORCHERE_ASSIGN(std::string text, files.read(signatureName(name), jsonSizeLimit));
       TORCHERE_ASSIGN(EntryPoint entryPoint, readSignature(text, subject(signatureName(name))));
       TORCHERE_TRY(checkMetaAgrees(function.entryPoint, entryPoint, subject(metaName(name))));
       function.entryPoint = std::move(entryPoint);
@@ -102,17 +103,17 @@ private:
   /// The bytecode, which is smaller and faster to read than the text. The text is used if there is no
   /// bytecode, or if it is of a newer StableHLO than ours.
   Status readModuleFiles(const std::string &name, Function &function) {
-    if (folder.has(bytecodeName(name))) {
-      TORCHERE_ASSIGN(function.bytecode, folder.read(bytecodeName(name), textSizeLimit));
+    if (files.has(bytecodeName(name))) {
+      TORCHERE_ASSIGN(function.bytecode, files.read(bytecodeName(name), textSizeLimit));
       Status readable = checkReadable(function.bytecode, subject(bytecodeName(name)));
       if (readable)
         return {};
-      if (!folder.has(textName(name)))
+      if (!files.has(textName(name)))
         return readable;
       TORCHERE_LOG_LINE(Info, "load", "{}: the text is read instead", readable.error().message);
       function.bytecode.clear();
     }
-    TORCHERE_ASSIGN(function.text, folder.read(textName(name), textSizeLimit));
+    TORCHERE_ASSIGN(function.text, files.read(textName(name), textSizeLimit));
     return {};
   }
 
@@ -136,8 +137,8 @@ private:
 
   Result<Weight> readArray(const std::string &file, const std::string &name,
                            std::optional<DType> dtype) const {
-    auto mapped = folder.map(file);
-    if (!mapped && mapped.error().code == ErrorCode::NotFound && !folder.has(file))
+    Result<FileBytes> mapped = files.map(file);
+    if (!mapped && mapped.error().code == ErrorCode::NotFound && !files.has(file))
       return fail(ErrorCode::NotFound, "[{}] its file is missing: {}", name, subject(file));
     if (!mapped)
       return tl::unexpected(std::move(mapped).error());
@@ -162,7 +163,7 @@ private:
       }
       return {};
     }
-    for (size_t index = 0; folder.has(constantName(index)); ++index) {
+    for (size_t index = 0; files.has(constantName(index)); ++index) {
       const EntryInput *input = findInput([&](const EntryInput &candidate) {
         return candidate.source == InputSource::Constant && static_cast<size_t>(candidate.position) == index;
       });
@@ -174,7 +175,7 @@ private:
   }
 
   Status readWeights() {
-    bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : folder.has(weightFolder));
+    bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : files.has(weightFolder));
     if (manifest)
       return readListedWeights();
     return bundle.hasWeights ? readFoundWeights() : addTakenWeights();
@@ -215,7 +216,7 @@ private:
 
   /// Every file under data/, as PyTorch/XLA writes them; hidden files belong to the desktop environment.
   Status readFoundWeights() {
-    TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.listAll(weightFolder));
+    TORCHERE_ASSIGN(std::vector<FolderEntry> entries, files.listAll(weightFolder));
     for (const FolderEntry &entry : entries) {
       std::string name = entry.name.substr(weightFolder.size() + 1);
       if (entry.isFolder || fs::path(name).filename().string().starts_with('.'))
@@ -231,7 +232,7 @@ private:
     return {};
   }
 
-  const Folder &folder;
+  const ProgramFiles &files;
   const LoadOptions &options;
   std::optional<Manifest> manifest;
   Bundle bundle;
@@ -241,11 +242,16 @@ private:
 
 Result<Bundle> load(const fs::path &path, const LoadOptions &options) {
   std::error_code error;
+  if (fs::is_regular_file(path, error)) {
+    TORCHERE_ASSIGN(ZipFiles files, ZipFiles::open(path));
+    return ProgramReader(files, options).read();
+  }
   if (!fs::is_directory(path, error))
     return fail(fs::exists(path, error) ? ErrorCode::InvalidArgument : ErrorCode::NotFound,
-                "[{}] {}: expected the directory of a saved program", path.string(),
-                fs::exists(path, error) ? "is no directory" : "does not exist");
-  return readUnreplaced(path, [&](const Folder &folder) { return DirectoryReader(folder, options).read(); });
+                "[{}] {}: expected the directory or the file of a saved program", path.string(),
+                fs::exists(path, error) ? "is no directory and no file" : "does not exist");
+  return readUnreplaced(
+      path, [&](const Folder &folder) { return ProgramReader(FolderFiles(folder), options).read(); });
 }
 
 } // namespace torchere::artifact

@@ -1,0 +1,151 @@
+// ArchiveReplacement: a file that atomically replaces a saved program's, or none, once complete.
+#include "artifact/archive_replacement.h"
+
+#include "artifact/directory_contents.h"
+#include "artifact/directory_names.h"
+#include "artifact/program_files.h"
+#include "base/file.h"
+#include "base/folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace torchere::artifact {
+
+namespace fs = std::filesystem;
+
+/// How many names to try.
+static constexpr int attempts = 100;
+
+static tl::unexpected<Error> notOverwritten(const fs::path &target, std::string_view why) {
+  return fail(ErrorCode::FailedPrecondition, "[{}] is not overwritten: {}", target.string(), why);
+}
+
+/// Fails unless the file holds a program and nothing else.
+static Status checkIsProgram(const fs::path &target) {
+  Result<ZipFiles> files = ZipFiles::open(target);
+  if (!files)
+    return notOverwritten(target, files.error().message);
+  Result<std::string> text = files->read(manifestName, jsonSizeLimit);
+  if (!text)
+    return notOverwritten(target, text.error().message);
+  Result<Manifest> manifest = readManifest(*text, (target / manifestName).string());
+  if (!manifest)
+    return notOverwritten(target, manifest.error().message);
+  std::vector<std::string> names = namedFiles(*manifest);
+  TORCHERE_ASSIGN(std::vector<FolderEntry> entries, files->listAll({}));
+  for (const FolderEntry &entry : entries)
+    if (!entry.isFolder && entry.name != manifestName && !std::ranges::binary_search(names, entry.name))
+      return notOverwritten(target,
+                            fmt::format("it holds \"{}\", which is no part of a saved program", entry.name));
+  return {};
+}
+
+static Status checkTarget(const fs::path &target, bool overwrite) {
+  std::error_code error;
+  fs::file_status status = fs::symlink_status(target, error);
+  if (!fs::exists(status))
+    return {};
+  if (fs::is_directory(status))
+    return fail(ErrorCode::AlreadyExists,
+                "[{}] is a directory: expected a file, or a name that does not end in {}", target.string(),
+                archiveExtension);
+  if (!fs::is_regular_file(status))
+    return fail(ErrorCode::AlreadyExists, "[{}] is no regular file", target.string());
+  if (fs::file_size(target, error) == 0)
+    return {};
+  if (!overwrite)
+    return fail(ErrorCode::AlreadyExists, "[{}] exists: expected a new file, or overwrite=True",
+                target.string());
+  return checkIsProgram(target);
+}
+
+/// Whether the name still stands for the open file, which is locked.
+static bool isLocked(const Descriptor &file, const fs::path &path) {
+  struct stat held, named;
+  return ::flock(file.number(), LOCK_EX | LOCK_NB) == 0 && ::fstat(file.number(), &held) == 0 &&
+         ::lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+/// Removes stale files of killed saves to `target`.
+static void removeAbandoned(const fs::path &target) {
+  std::error_code error;
+  for (fs::directory_iterator it(target.parent_path(), error), end; !error && it != end;
+       it.increment(error)) {
+    std::optional<TemporaryName> name = parseTemporaryName(it->path().filename().string());
+    if (!name || name->target != target.filename() || !it->is_regular_file(error))
+      continue;
+    Descriptor file(::open(it->path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (file.isOpen() && isLocked(file, it->path()))
+      ::unlink(it->path().c_str());
+  }
+}
+
+Result<ArchiveReplacement> ArchiveReplacement::create(const fs::path &target, bool overwrite) {
+  TORCHERE_TRY(checkTarget(target, overwrite));
+  ArchiveReplacement replacement(target, overwrite);
+  TORCHERE_TRY(makeDirectories(target.parent_path()));
+  removeAbandoned(target);
+  TORCHERE_TRY(replacement.makeTemporary());
+  return replacement;
+}
+
+ArchiveReplacement::ArchiveReplacement(ArchiveReplacement &&other) noexcept
+    : target(std::move(other.target)), overwrite(other.overwrite),
+      temporary(std::exchange(other.temporary, {})), descriptor(std::move(other.descriptor)) {}
+
+ArchiveReplacement::~ArchiveReplacement() {
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
+}
+
+Status ArchiveReplacement::makeTemporary() {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    fs::path name = temporarySibling(target);
+    descriptor = Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!descriptor.isOpen()) {
+      if (errno == EEXIST) // left by a process with the same PID
+        continue;
+      return systemError(target, "cannot be created", errno);
+    }
+    if (!isLocked(descriptor, name) && errno != ENOLCK &&
+        errno != ENOTSUP) // another save considered it stale
+      continue;
+    temporary = std::move(name);
+    return {};
+  }
+  return fail(ErrorCode::Unavailable, "[{}] cannot be created: {} temporary names beside it are taken",
+              target.string(), attempts);
+}
+
+/// What appeared in the meantime is replaced only if `overwrite` says so, where the file system can tell.
+Status ArchiveReplacement::takePlace() {
+  std::error_code error;
+  bool mayReplace = overwrite || fs::exists(target, error); // an empty file
+  TORCHERE_TRY(checkTarget(target, overwrite));
+  if (!mayReplace &&
+      ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0)
+    return {};
+  if (!mayReplace && errno == EEXIST)
+    return checkTarget(target, overwrite);
+  if (std::rename(temporary.c_str(), target.c_str()) != 0)
+    return systemError(target, "cannot be replaced", errno);
+  return {};
+}
+
+Status ArchiveReplacement::commit() {
+  if (::fsync(descriptor.number()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    return systemError(target, "cannot be written to the disk", errno);
+  TORCHERE_TRY(takePlace());
+  temporary.clear();
+  return synchronizeDirectory(target.parent_path(), target);
+}
+
+} // namespace torchere::artifact
