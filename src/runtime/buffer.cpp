@@ -223,6 +223,13 @@ Status Buffer::wait() const {
   return plugin.await(args.event, owningClient->platformName(), "computing a buffer failed");
 }
 
+void Buffer::whenComputed(std::function<void(Status)> listener) const {
+  if (execution && !isReady && !owningClient->isForked())
+    execution->whenEnded(std::move(listener));
+  else
+    listener(wait());
+}
+
 Result<const void *> Buffer::pointer() const {
   const Plugin &plugin = owningClient->plugin();
   pjrt::BufferOpaqueDeviceMemoryDataPointerArgs args;

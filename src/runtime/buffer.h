@@ -5,6 +5,7 @@
 #include "runtime/client.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -62,6 +63,9 @@ public:
   Status wait() const;
   /// Whether the execution that computes the contents, if any, has ended.
   bool isComputed() const { return !execution || execution->hasEnded(); }
+  /// Calls once with wait()'s result when the contents are there, as Execution::whenEnded() does. Waits if
+  /// only the plugin knows when.
+  void whenComputed(std::function<void(Status)> listener) const;
   /// The error of the execution that was to compute the contents, if it is known yet.
   Status failure() const { return execution ? execution->failure() : Status{}; }
 

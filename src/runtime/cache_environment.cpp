@@ -68,10 +68,18 @@ static fs::path askedFolder() {
 }
 
 std::shared_ptr<CompileCache> CompileCache::fromEnvironment() {
-  uint64_t limit = askedLimit();
-  if (limit == 0)
+  return choose({});
+}
+
+std::shared_ptr<CompileCache> CompileCache::choose(const CacheChoice &choice) {
+  if (choice.use == CacheChoice::Use::Off)
     return nullptr;
-  fs::path folder = askedFolder();
+  uint64_t limit = choice.limit ? choice.limit : askedLimit();
+  if (limit == 0 && choice.use == CacheChoice::Use::Environment)
+    return nullptr;
+  if (limit == 0)
+    limit = defaultLimit;
+  fs::path folder = choice.folder.empty() ? askedFolder() : choice.folder;
   if (folder.empty()) {
     TORCHERE_LOG_LINE(Info, "cache", "no folder for it: neither {}, XDG_CACHE_HOME nor HOME is set",
                       folderVariable);

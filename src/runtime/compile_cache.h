@@ -4,6 +4,7 @@
 #include "runtime/cache_entry.h"
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -14,6 +15,19 @@
 #include <vector>
 
 namespace torchere::runtime {
+
+/// Which cache a client has.
+struct CacheChoice {
+  enum class Use : uint8_t {
+    Environment, ///< as CompileCache::fromEnvironment() says
+    Off,
+    On, ///< with the folder and the limit below
+  };
+  Use use = Use::Environment;
+  std::filesystem::path folder = {}; ///< absolute; empty: the environment's
+  uint64_t limit = 0;                ///< 0: the environment's, or the default if that is off
+  auto operator<=>(const CacheChoice &) const = default;
+};
 
 /// A folder with one file for each executable, of at most `limit` bytes in all; the least recently used ones
 /// are evicted first. Any number of processes and threads may share a folder, and each may be killed at any
@@ -32,6 +46,8 @@ public:
   /// number of bytes, or of KiB, MiB or GiB with the suffix K, M or G. TORCHERE_CACHE_DIR: the folder; by
   /// default $XDG_CACHE_HOME/torchere, or else ~/.cache/torchere. Invalid values are logged and ignored.
   static std::shared_ptr<CompileCache> fromEnvironment();
+  /// The cache that was chosen; null if it is off, or if no folder is known.
+  static std::shared_ptr<CompileCache> choose(const CacheChoice &choice);
 
   const std::filesystem::path &folder() const { return directory; }
   uint64_t limit() const { return byteLimit; }

@@ -1,8 +1,6 @@
 // Discovery: environment variables, the folder of installed plugins, and names.
 #include "runtime/discovery.h"
 
-#include "runtime/compile_cache.h"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <dlfcn.h>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 namespace torchere::runtime {
 
@@ -165,8 +164,9 @@ static void addDefaults(const PluginTraits &traits, ClientOptions &options) {
 }
 
 Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, ClientOptions options,
-                                             std::span<const PluginLocation> others) {
-  using Key = std::pair<const Plugin *, ClientOptions>;
+                                             std::span<const PluginLocation> others,
+                                             const CacheChoice &cache) {
+  using Key = std::tuple<const Plugin *, ClientOptions, CacheChoice>;
   // Leaked on purpose: a client's threads may outlive static destructors.
   static auto &mutex = *new std::mutex;
   static auto &clients = *new std::map<Key, std::shared_ptr<Client>>;
@@ -175,11 +175,11 @@ Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, Client
   TORCHERE_ASSIGN(std::shared_ptr<const Plugin> plugin, Plugin::load(location.path));
   addDefaults(plugin->traitsFor(location.name), options); // there is no client yet to report its platform
   std::lock_guard lock(mutex);
-  auto &client = clients[Key(plugin.get(), options)];
+  auto &client = clients[Key(plugin.get(), options, cache)];
   if (!client) {
-    auto created = Client::create(plugin, options, CompileCache::fromEnvironment());
+    auto created = Client::create(plugin, options, CompileCache::choose(cache));
     if (!created) {
-      clients.erase(Key(plugin.get(), options));
+      clients.erase(Key(plugin.get(), options, cache));
       return tl::unexpected(std::move(created).error());
     }
     client = *std::move(created);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/client.h"
+#include "runtime/compile_cache.h"
 
 #include <filesystem>
 #include <span>
@@ -41,9 +42,10 @@ TORCHERE_EXPORT Result<PluginLocation> findPlugin(std::string_view nameOrPath,
 /// The client of findPlugin()'s plugin. One client serves all callers with equal options until the process
 /// ends. XLA's plugin under the name "cpu" is told to make one device (`cpu_device_count`) and to execute in
 /// the caller's thread (`asynchronous`: false), unless the options say otherwise. Executables are cached on
-/// disk as CompileCache::fromEnvironment() configures it.
+/// disk as chosen; another choice makes another client.
 TORCHERE_EXPORT Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath = {},
                                                              ClientOptions options = {},
-                                                             std::span<const PluginLocation> others = {});
+                                                             std::span<const PluginLocation> others = {},
+                                                             const CacheChoice &cache = {});
 
 } // namespace torchere::runtime

@@ -61,14 +61,31 @@ Status Execution::wait() {
 /// Called by the callback and by waiting threads; the first one sets the outcome.
 void Execution::end(Status status) {
   std::vector<std::shared_ptr<Execution>> dropped; // destroyed outside the lock
-  std::lock_guard lock(mutex);
-  if (hasEnded())
-    return;
-  if (status)
-    dropped.swap(inputs);
-  else
-    error = Error{status.error().code, std::move(status.error().message), origin.place};
-  ended.store(true, std::memory_order_release);
+  std::vector<std::function<void(Status)>> called; // likewise
+  {
+    std::lock_guard lock(mutex);
+    if (hasEnded())
+      return;
+    if (status)
+      dropped.swap(inputs);
+    else
+      error = Error{status.error().code, std::move(status.error().message), origin.place};
+    called.swap(listeners);
+    ended.store(true, std::memory_order_release);
+  }
+  for (const std::function<void(Status)> &listener : called)
+    listener(outcome());
+}
+
+void Execution::whenEnded(std::function<void(Status)> listener) {
+  {
+    std::lock_guard lock(mutex);
+    if (!hasEnded()) {
+      listeners.push_back(std::move(listener));
+      return;
+    }
+  }
+  listener(outcome());
 }
 
 std::shared_ptr<Execution> Execution::cause() {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -41,6 +42,9 @@ public:
   Status wait();
   /// The same without waiting: success while it is running.
   Status failure() { return hasEnded() ? outcome() : Status{}; }
+  /// Calls once with the outcome: now if it has ended, otherwise on the thread that learns of the end, which
+  /// may be the plugin's.
+  void whenEnded(std::function<void(Status)> listener);
 
 private:
   Execution(const Plugin &plugin, pjrt::Event *event, Origin origin,
@@ -59,8 +63,9 @@ private:
   std::atomic<bool> ended = false;
   std::atomic<bool> isTold = false;
   std::mutex mutex;
-  std::optional<Error> error;                     ///< set once it has ended
-  std::vector<std::shared_ptr<Execution>> inputs; ///< kept until it has ended successfully
+  std::optional<Error> error;                         ///< set once it has ended
+  std::vector<std::shared_ptr<Execution>> inputs;     ///< kept until it has ended successfully
+  std::vector<std::function<void(Status)>> listeners; ///< none once it has ended
 };
 
 } // namespace torchere::runtime

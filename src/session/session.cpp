@@ -105,6 +105,13 @@ Result<CallResult> Session::call(size_t function, std::span<const Input> inputs,
   return deliver(callable, arguments, std::move(results));
 }
 
+Status Session::checkInputs(size_t function, std::span<const Input> inputs) const {
+  const CallSignature &signature = callables[function]->signature();
+  Sizes sizes;
+  TORCHERE_TRY(signature.check(inputs, sizes));
+  return signature.checkSizes(sizes);
+}
+
 Result<std::vector<Buffer>> Session::execute(const Callable &callable, const Specialization &specialization,
                                              const Arguments &arguments) const {
   const runtime::Executable &executable = *specialization.executable;

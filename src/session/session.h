@@ -102,6 +102,9 @@ public:
   /// meantime fail with it; later calls and reads report the loss until the state is set.
   Result<CallResult> call(size_t function, std::span<const Input> inputs, const CallOptions &options = {});
 
+  /// The checks of a call, which then fails for no reason of its inputs.
+  Status checkInputs(size_t function, std::span<const Input> inputs) const;
+
   /// A copy of the tensor on the session's device. Errors: InvalidArgument if it is not in host memory.
   Result<DeviceTensor> toDevice(const TensorView &value) const;
 

@@ -29,6 +29,7 @@ SYSTEM_LIBRARIES = {
     "ld-linux-aarch64.so.1",
 }
 OURS = re.compile(r"(?:(?:vtable|typeinfo|typeinfo name|VTT|guard variable) for )?torchere::")
+C_ABI = re.compile(r"torchere_\w+@@TORCHERE_1$")
 
 
 def output(*command):
@@ -48,8 +49,15 @@ def dynamic(path, tag):
 
 def test_the_library_exports_only_our_names():
     names = exported(LIBRARY)
-    assert [name for name in names if not OURS.match(name)] == []
+    assert [name for name in names if not OURS.match(name) and not C_ABI.match(name)] == []
     assert any(name.startswith("torchere::Error::text") for name in names)
+
+
+def test_the_library_exports_what_the_c_header_declares():
+    header = (Path(__file__).resolve().parents[2] / "include/torchere/torchere.h").read_text()
+    declared = set(re.findall(r"^TORCHERE_API [\w *]*?(torchere_\w+)\(", header, re.MULTILINE))
+    assert {"torchere_call", "torchere_version", "torchere_program_snapshot"} <= declared
+    assert {name.split("@")[0] for name in exported(LIBRARY) if C_ABI.match(name)} == declared
 
 
 def test_the_extension_exports_only_its_entry():
