@@ -60,6 +60,7 @@ void bindExporter(nb::module_ &module) {
              nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = false,
              "Lowers a captured program. Raises one error that lists every op without a lowering.");
   module.def("operators", &operators, "(name, schema) of every op that has a lowering, sorted by name.");
+  module.def("own_ops", &ownOps, "Ops of the namespace xla that the exporter lowers without a row.");
   module.def("operator_families", &operatorFamilies,
              "By the names of ops that have a lowering, its file in src/lowering/ops, without \".cpp\".");
 }

@@ -249,6 +249,9 @@ def export_program(program: Program, name: str = 'forward', inline_constant_byte
 def operators() -> list[tuple[str, str]]:
     """(name, schema) of every op that has a lowering, sorted by name."""
 
+def own_ops() -> set[str]:
+    """Ops of the namespace xla that the exporter lowers without a row."""
+
 def operator_families() -> dict[str, str]:
     """
     By the names of ops that have a lowering, its file in src/lowering/ops, without ".cpp".

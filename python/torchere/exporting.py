@@ -28,7 +28,7 @@ Timings = dict[str, float]
 @functools.cache
 def lowered_ops() -> frozenset[str]:
     """The ops that have a lowering: "aten.add.Tensor", ..."""
-    return frozenset(name for name, _ in _core.operators())
+    return frozenset(name for name, _ in _core.operators()) | _core.own_ops()
 
 
 def export(

@@ -45,8 +45,11 @@ def _keep_user_frames(tracer: Any, frames: traceback.StackSummary) -> traceback.
 
     kept = {id(frame) for frame in _torchs_filter(tracer, frames)}
     torch_folder, own_folder = _folder(torch.__file__), _folder(__file__)
-    last = max((i for i, frame in enumerate(frames) if frame.filename.startswith(own_folder)), default=-1)
-    others = (torch_folder, "<")  # generated code has names such as "<string>"
+    called_by_users = os.path.join(own_folder, "experimental", "")
+    names = [frame.filename for frame in frames]
+    is_own = [name.startswith(own_folder) and not name.startswith(called_by_users) for name in names]
+    last = max((i for i, own in enumerate(is_own) if own), default=-1)
+    others = (torch_folder, called_by_users, "<")  # generated code has names such as "<string>"
     return traceback.StackSummary.from_list(
         frame
         for i, frame in enumerate(frames)

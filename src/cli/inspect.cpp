@@ -2,6 +2,7 @@
 #include "artifact/argument_json.h"
 #include "artifact/bundle.h"
 #include "artifact/function_module.h"
+#include "cli/composite_list.h"
 #include "cli/op_count.h"
 #include "cli/subcommand.h"
 #include "program/entry_point.h"
@@ -121,6 +122,20 @@ static void describeRanges(const EntryPoint &entry, OrderedJson &json, Report &r
   }
 }
 
+static void describeComposites(const std::string &text, OrderedJson &json, Report &report) {
+  json["composites"] = OrderedJson::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const ListedComposite &composite : listComposites(text)) {
+    json["composites"].push_back(
+        {{"name", composite.name}, {"attributes", composite.attributes}, {"count", composite.count}});
+    rows.push_back({std::to_string(composite.count), composite.name, composite.attributes});
+  }
+  if (!rows.empty()) {
+    report.line("  composites");
+    report.table(rows, "    ");
+  }
+}
+
 static Status describeOps(const artifact::Function &function, OrderedJson &json, Report &report) {
   TORCHERE_ASSIGN(std::string text, artifact::moduleText(function));
   std::map<std::string, size_t> counts = countOps(text);
@@ -137,6 +152,7 @@ static Status describeOps(const artifact::Function &function, OrderedJson &json,
   }
   report.line("  {} ops", total);
   report.table(rows, "    ");
+  describeComposites(text, json, report);
   return {};
 }
 

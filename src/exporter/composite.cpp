@@ -1,7 +1,7 @@
 // Composites: ops of the program that are kept whole.
 #include "exporter/composite.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "exporter/private_function.h"
 
 namespace torchere::exporter {
 
@@ -23,21 +23,6 @@ bool isMeant(const Row &row, std::string_view name) {
   return !row.composite.empty() && (name == row.composite || name == packet ||
                                     name == packet.substr(packet.find('.') + 1) || name == row.schema.name);
 }
-
-/// The sizes inside a composite's function: sizes that its tensors do not have are additional arguments.
-class FunctionSizes final : public SymbolTable {
-public:
-  using SymbolTable::SymbolTable;
-
-  std::vector<uint32_t> further; ///< the expressions of those arguments
-
-private:
-  bool isIsolated() const override { return true; }
-  mlir::Value valueFromOutside(uint32_t expression) override {
-    further.push_back(expression);
-    return addArgument();
-  }
-};
 
 } // namespace
 
@@ -61,6 +46,21 @@ bool Composites::wants(const Row &row) const {
   return !names.empty() && llvm::any_of(names, [&](const std::string &name) { return isMeant(row, name); });
 }
 
+mlir::Operation *createComposite(lowering::Context &cx, const CompositeCall &call, mlir::ValueRange operands,
+                                 mlir::TypeRange results) {
+  mlir::OpBuilder &builder = cx.builder();
+  mlir::OperationState operation(cx.loc(), stablehlo::CompositeOp::getOperationName());
+  operation.addOperands(operands);
+  operation.addTypes(results);
+  operation.addAttribute("name", builder.getStringAttr(call.name));
+  if (!call.attributes.empty())
+    operation.addAttribute("composite_attributes", builder.getDictionaryAttr(call.attributes));
+  operation.addAttribute("decomposition", mlir::FlatSymbolRefAttr::get(call.function));
+  if (call.version != 0)
+    operation.addAttribute("version", builder.getI32IntegerAttr(call.version));
+  return builder.create(operation);
+}
+
 /// One call of an op, with its tensors separated from its other arguments.
 struct Composites::Call {
   const Row &row;
@@ -79,22 +79,11 @@ struct Composites::Call {
     if (mlir::Attribute attribute = constant(cx.builder(), argument))
       attributes.push_back(cx.attribute(name, attribute));
     else
-      addOperands(cx, name, argument);
-  }
-
-  /// The call's argument with `values` in place of its operands, in order.
-  static Argument replaced(const Argument &argument, mlir::ValueRange values, size_t &next) {
-    if (argument.as<mlir::Value>())
-      return {values[next++]};
-    if (const Dim *size = argument.as<Dim>(); size && size->isComputed())
-      return {Dim::computed(values[next++])};
-    const Argument::List *list = argument.as<Argument::List>();
-    if (!list)
-      return argument;
-    Argument::List elements;
-    for (const Argument &element : *list)
-      elements.push_back(replaced(element, values, next));
-    return {std::move(elements)};
+      forEachValue(argument, [&](mlir::Value operand) {
+        operands.push_back(operand);
+        shapes.push_back(cx.shape(operand));
+        names.push_back(cx.builder().getStringAttr(name));
+      });
   }
 
   /// Equal for calls that can share a function. Sizes are identified by the operand dimensions that equal
@@ -175,22 +164,6 @@ private:
     };
     return std::visit(Convert{builder}, argument.value);
   }
-
-  void addOperands(lowering::Context &cx, const std::string &name, const Argument &argument) {
-    mlir::Value operand;
-    if (const mlir::Value *value = argument.as<mlir::Value>())
-      operand = *value;
-    if (const Dim *size = argument.as<Dim>(); size && size->isComputed())
-      operand = size->value();
-    if (operand) {
-      operands.push_back(operand);
-      shapes.push_back(cx.shape(operand));
-      names.push_back(cx.builder().getStringAttr(name));
-    }
-    if (const auto *list = argument.as<Argument::List>())
-      for (const Argument &element : *list)
-        addOperands(cx, name, element);
-  }
 };
 
 std::string Composites::nextName(const std::string &base) {
@@ -198,32 +171,23 @@ std::string Composites::nextName(const std::string &base) {
   return number == 0 ? base : fmt::format("{}_{}", base, number);
 }
 
+std::string Composites::nextMarkedName(const std::string &composite) {
+  std::string base = composite + ".impl";
+  size_t number = used[base]++;
+  return number == 0 ? base : fmt::format("{}_{}", base, number - 1);
+}
+
 Result<Composites::Function> Composites::build(const Call &call, lowering::Context &cx,
                                                SymbolTable &symbols) {
-  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
   mlir::TypeRange types = mlir::ValueRange(call.operands).getTypes();
-  auto function = mlir::func::FuncOp::create(builder, cx.loc(), nextName(std::string(packetOf(call.row))),
-                                             builder.getFunctionType(types, {}));
-  function.setPrivate();
-  mlir::Block &body = *function.addEntryBlock();
-  builder.setInsertionPointToEnd(&body);
-  lowering::FunctionState state;
-  FunctionSizes sizes(symbols, body, cx.loc());
-  for (auto [value, shape] : llvm::zip(body.getArguments(), call.shapes)) {
-    if (llvm::any_of(shape, [](const Dim &size) { return size.isComputed(); }))
-      continue;
-    state.shapes[value] = shape;
-    for (auto [axis, size] : llvm::enumerate(shape))
-      if (size.isExpression())
-        sizes.defineWhole(program::SymInt::expression(size.expressionId()), value,
-                          static_cast<int64_t>(axis));
-  }
+  PrivateFunction function(module, nextName(std::string(packetOf(call.row))), cx.loc(), types, call.shapes,
+                           symbols);
   size_t next = 0;
   std::vector<lowering::GivenArgument> arguments;
   for (const lowering::GivenArgument &argument : call.arguments)
     arguments.push_back(
-        {argument.name, argument.position, Call::replaced(argument.value, body.getArguments(), next)});
-  lowering::Context inner(builder, cx.loc(), state, sizes);
+        {argument.name, argument.position, withValues(argument.value, function.body().getArguments(), next)});
+  lowering::Context inner(function.builder(), cx.loc(), function.state(), function.symbols());
   TORCHERE_ASSIGN(lowering::Values values,
                   lowering::OpTable::instance().lower(call.row, inner, std::move(arguments), call.results));
   Function result;
@@ -233,11 +197,10 @@ Result<Composites::Function> Composites::build(const Call &call, lowering::Conte
     if (value)
       returned.push_back(value);
   }
-  mlir::func::ReturnOp::create(builder, cx.loc(), returned);
-  llvm::append_range(result.results, mlir::ValueRange(returned).getTypes());
-  function.setType(builder.getFunctionType(body.getArgumentTypes(), result.results));
-  result.name = function.getSymNameAttr();
-  result.sizes = std::move(sizes.further);
+  function.finish(cx.loc(), returned);
+  llvm::append_range(result.results, function.resultTypes());
+  result.name = function.name();
+  result.sizes = function.furtherSizes();
   return result;
 }
 
@@ -255,19 +218,13 @@ Result<lowering::Values> Composites::lower(const Row &row, lowering::Context &cx
     known = functions.emplace(key, std::move(function)).first;
   }
   const Function &function = known->second;
-  mlir::OpBuilder &builder = cx.builder();
-  mlir::OperationState operation(cx.loc(), stablehlo::CompositeOp::getOperationName());
-  operation.addOperands(call.operands);
+  lowering::Values operands = call.operands;
   for (uint32_t expression : function.sizes)
-    operation.addOperands(symbols.valueOf(expression));
-  operation.addTypes(function.results);
+    operands.push_back(symbols.numberOf(program::SymInt::expression(expression)));
   // Tensors may be omitted: the names tell which ones are present.
-  call.attributes.push_back(cx.attribute("operands", builder.getArrayAttr(call.names)));
-  operation.addAttribute("name", builder.getStringAttr(packetOf(row)));
-  operation.addAttribute("composite_attributes", builder.getDictionaryAttr(call.attributes));
-  operation.addAttribute("decomposition", mlir::FlatSymbolRefAttr::get(function.name));
-  operation.addAttribute("version", builder.getI32IntegerAttr(1));
-  mlir::Operation *op = builder.create(operation);
+  call.attributes.push_back(cx.attribute("operands", cx.builder().getArrayAttr(call.names)));
+  mlir::Operation *op =
+      createComposite(cx, {packetOf(row), function.name, call.attributes, 1}, operands, function.results);
   lowering::Values values;
   auto result = op->result_begin();
   for (auto [isGiven, type] : llvm::zip(function.isGiven, results))

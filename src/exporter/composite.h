@@ -16,6 +16,17 @@ namespace torchere::exporter {
 /// Fails on an unknown name, with the list of valid ones.
 Status checkComposites(const std::set<std::string> &names);
 
+struct CompositeCall {
+  std::string_view name;
+  mlir::StringAttr function;
+  llvm::ArrayRef<mlir::NamedAttribute> attributes;
+  int32_t version = 0;
+};
+
+/// Creates a stablehlo.composite at the insertion point of `cx`.
+mlir::Operation *createComposite(lowering::Context &cx, const CompositeCall &call, mlir::ValueRange operands,
+                                 mlir::TypeRange results);
+
 class Composites {
 public:
   /// `names` are as users pass them: "layer_norm" (all variants of the op), "aten.native_layer_norm" (one).
@@ -29,6 +40,11 @@ public:
   Result<lowering::Values> lower(const lowering::OpTable::Row &row, lowering::Context &cx,
                                  SymbolTable &symbols, std::vector<lowering::GivenArgument> arguments,
                                  const std::vector<lowering::TensorType> &results);
+
+  /// The name of the next function of a composite that the user has marked: "name.impl", "name.impl_0", ...
+  std::string nextMarkedName(const std::string &composite);
+  /// Where functions are created.
+  mlir::ModuleOp target() const { return module; }
 
 private:
   struct Function {

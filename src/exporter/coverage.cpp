@@ -1,8 +1,13 @@
 // Coverage: live nodes and the report of ops without a lowering.
 #include "exporter/coverage.h"
 
+#include "exporter/custom_call.h"
+#include "exporter/marks.h"
+
+#include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 namespace torchere::exporter {
 
@@ -22,19 +27,46 @@ bool isExpression(const Node &node) {
          node.op() != "_operator.getitem" && !lowering::OpTable::instance().find(node.op());
 }
 
-std::vector<bool> liveNodes(const program::Graph &graph) {
+/// Marks that are live together, by the outputs of each group.
+static std::unordered_map<program::NodeId, std::vector<program::NodeId>>
+marksByOutput(const program::Program &program, const program::Graph &graph) {
+  std::unordered_map<program::NodeId, std::vector<program::NodeId>> together;
+  Result<std::vector<MarkGroup>> groups = groupMarks(program, graph);
+  if (!groups)
+    return together; // MarkedRegions::find() reports it
+  for (const MarkGroup &group : *groups) {
+    std::vector<program::NodeId> marks = group.inputs;
+    marks.insert(marks.end(), group.outputs.begin(), group.outputs.end());
+    for (program::NodeId output : group.outputs)
+      together[output] = marks;
+  }
+  return together;
+}
+
+std::vector<bool> liveNodes(const program::Program &program, const program::Graph &graph) {
   const auto &nodes = graph.nodes;
+  auto together = marksByOutput(program, graph);
   std::vector<bool> live(nodes.size(), false);
-  auto mark = [&](program::NodeId node) { live[node] = true; };
+  std::vector<program::NodeId> pending;
+  auto mark = [&](program::NodeId node) {
+    if (!live[node])
+      pending.push_back(node);
+    live[node] = true;
+  };
   auto markNumber = [&](program::NodeId node) {
     if (program::numberOf(nodes[node].type))
       mark(node);
   };
   for (const Argument &output : graph.outputs)
     forEachReference(output, mark);
-  for (size_t i = nodes.size(); i-- > 0;) {
-    if (!live[i])
-      continue;
+  for (program::NodeId i = 0; i < nodes.size(); ++i)
+    if (hasEffect(nodes[i]))
+      mark(i);
+  while (!pending.empty()) {
+    program::NodeId i = pending.back();
+    pending.pop_back();
+    if (auto marks = together.find(i); marks != together.end())
+      std::ranges::for_each(marks->second, mark);
     // Sizes come from the symbol table, which reads no tensor for them.
     bool needsNumbersOnly = isExpression(nodes[i]);
     for (const Argument &argument : nodes[i].arguments)
@@ -60,7 +92,7 @@ static std::string nameOf(const Node &node) {
 /// nodes use.
 static void forEachLowered(const program::Program &program, const program::Graph &graph,
                            llvm::function_ref<void(const Node &)> visit) {
-  std::vector<bool> live = liveNodes(graph);
+  std::vector<bool> live = liveNodes(program, graph);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node &node = graph.nodes[i];
     if (!live[i])
@@ -133,7 +165,8 @@ Status checkCoverage(const program::Program &program, const std::set<std::string
   std::map<std::string, Missing> missing;
   std::optional<Error> problem;
   forEachLowered(program, program.graph, [&](const Node &node) {
-    if (table.find(node.op()) || isCustomCall(node.op(), customOpNamespaces))
+    if (table.find(node.op()) || isMark(node) || isStatedCall(node) ||
+        isCustomCall(node.op(), customOpNamespaces))
       return;
     if (auto size = unbackedSize(program.expressions, node.type); size && !problem) {
       problem = sizeFromData(node, program.expressions.print(*size));

@@ -14,4 +14,17 @@ Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &
                                     const std::vector<lowering::GivenArgument> &arguments,
                                     const std::vector<lowering::TensorType> &types);
 
+/// The op that the Python function stablehlo_custom_call() calls. Its arguments are those of the StableHLO
+/// op.
+inline constexpr std::string_view statedCallOp = "xla.stablehlo_custom_call.default";
+
+bool isStatedCall(const program::Node &node);
+/// Whether a call is made for its effect, too: it stays if nothing reads its results.
+bool hasEffect(const program::Node &node);
+
+/// The stablehlo.custom_call with just the fields that the arguments state.
+Result<lowering::Values> statedCall(lowering::Context &cx,
+                                    const std::vector<lowering::GivenArgument> &arguments,
+                                    const std::vector<lowering::TensorType> &types);
+
 } // namespace torchere::exporter

@@ -3,7 +3,9 @@
 
 #include "exporter/composite.h"
 #include "exporter/coverage.h"
+#include "exporter/custom_call.h"
 #include "exporter/function_builder.h"
+#include "exporter/marks.h"
 #include "lowering/op_families.h"
 #include "passes/chlo/legalization.h"
 #include "stablehlo/diagnostics.h"
@@ -69,6 +71,10 @@ std::vector<Operator> listOperators() {
   for (const auto &[name, row] : lowering::OpTable::instance().rows())
     operators.push_back({name, row.schema.source, families[name]});
   return operators;
+}
+
+std::set<std::string> ownOps() {
+  return {std::string(markOp), std::string(statedCallOp)};
 }
 
 } // namespace torchere::exporter

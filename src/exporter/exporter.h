@@ -61,4 +61,8 @@ struct Operator {
 /// Every op that has a lowering, sorted by name.
 TORCHERE_EXPORT std::vector<Operator> listOperators();
 
+/// The ops that the exporter lowers without a row: the marks of composites, and calls that state all of
+/// their fields.
+TORCHERE_EXPORT std::set<std::string> ownOps();
+
 } // namespace torchere::exporter

@@ -23,10 +23,11 @@ Status FunctionBuilder::build() {
   createFunction();
   Composites composites(module, options.composites);
   CalleeTable callees;
-  FunctionScope scope{program, options, builder, state, composites, callees};
+  FunctionScope scope{program, options, builder, state, composites, callees, {}};
   GraphLowerer lowerer(scope, program.graph, *symbols);
   bindInputs(lowerer);
-  std::vector<bool> live = liveNodes(program.graph);
+  scope.generator = generator;
+  std::vector<bool> live = liveNodes(program, program.graph);
   TORCHERE_TRY(checkInputs(live));
   TORCHERE_TRY(lowerer.lower(live));
   TORCHERE_TRY(createReturn(lowerer));

@@ -26,7 +26,7 @@ public:
     SymbolTable inner(symbols, *cx.builder().getInsertionBlock(), cx.loc());
     GraphLowerer lowerer(scope, graph, inner);
     TORCHERE_TRY(lowerer.bindAll(std::move(inputs), cx.opName()));
-    TORCHERE_TRY(lowerer.lower(liveNodes(graph)));
+    TORCHERE_TRY(lowerer.lower(liveNodes(scope.program, graph)));
     return lowerer.outputs();
   }
 
@@ -50,7 +50,18 @@ Dims toDims(std::span<const program::SymInt> shape) {
 }
 
 GraphLowerer::GraphLowerer(const FunctionScope &scope, const program::Graph &graph, SymbolTable &symbols)
-    : scope(scope), graph(graph), symbols(symbols), values(graph.nodes.size()) {}
+    : scope(scope), graph(graph), symbols(symbols), regions(ownRegions), ownValues(graph.nodes.size()),
+      values(ownValues) {}
+
+GraphLowerer::GraphLowerer(const FunctionScope &scope, const GraphLowerer &around, SymbolTable &symbols)
+    : scope(scope), graph(around.graph), symbols(symbols), regions(around.regions), values(around.values) {}
+
+/// Outside its region, the mark of an input is what it marks.
+const lowering::Argument &GraphLowerer::valueOf(program::NodeId node) const {
+  while (values[node].isNone() && isMark(graph.nodes[node]))
+    node = markedNode(graph.nodes[node]);
+  return values[node];
+}
 
 Status GraphLowerer::bindAll(std::vector<lowering::Argument> inputs, const std::string &op) {
   size_t count = 0;
@@ -95,19 +106,34 @@ Status GraphLowerer::defineSize(program::SymInt size, lowering::Argument &value)
 }
 
 Status GraphLowerer::lower(const std::vector<bool> &live) {
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node &node = graph.nodes[i];
-    if (!live[i] || node.kind == program::NodeKind::Placeholder)
-      continue;
-    Status status = lowerNode(node, values[i]);
-    if (!status) {
-      Error error = std::move(status).error();
-      if (error.where.empty())
-        error.where = scope.program.place(node);
-      return tl::unexpected<Error>(std::move(error));
-    }
-  }
+  TORCHERE_ASSIGN(ownRegions, MarkedRegions::find(scope.program, graph, live));
+  for (program::NodeId i = 0; i < graph.nodes.size(); ++i)
+    if (live[i] && graph.nodes[i].kind != program::NodeKind::Placeholder && !regions.isMember(i))
+      TORCHERE_TRY(lowerStep(i));
   return {};
+}
+
+Status GraphLowerer::lowerSteps(const std::vector<program::NodeId> &steps) {
+  for (program::NodeId step : steps)
+    TORCHERE_TRY(lowerStep(step));
+  return {};
+}
+
+/// A node, or the region whose last mark it is.
+Status GraphLowerer::lowerStep(program::NodeId id) {
+  const Node &node = graph.nodes[id];
+  const MarkedRegion *region = regions.endingAt(id);
+  Status status;
+  if (region)
+    status = lowerRegion(*region);
+  else if (!isMark(node))
+    status = lowerNode(node, values[id]);
+  if (status)
+    return status;
+  Error error = std::move(status).error();
+  if (error.where.empty())
+    error.where = scope.program.place(node);
+  return tl::unexpected<Error>(std::move(error));
 }
 
 Result<std::vector<lowering::Argument>> GraphLowerer::outputs() const {
@@ -166,7 +192,7 @@ Result<lowering::Argument> GraphLowerer::toLowering(const program::Argument &arg
                                                     const std::string &op) const {
   using namespace program;
   if (const auto *reference = argument.as<NodeReference>()) {
-    const lowering::Argument &value = values[reference->node];
+    const lowering::Argument &value = valueOf(reference->node);
     if (value.isNone())
       return fail(ErrorCode::Unimplemented,
                   "[{}] argument is a value that is known only at run time: got '{}', "
@@ -208,20 +234,22 @@ Result<lowering::Argument> GraphLowerer::getItem(const Node &node) const {
                            node.name(), node.arguments.size());
   const auto *source = node.arguments[0].as<program::NodeReference>();
   const auto *index = node.arguments[1].as<int64_t>();
-  const auto *list = source ? values[source->node].as<lowering::Argument::List>() : nullptr;
+  const auto *list = source ? valueOf(source->node).as<lowering::Argument::List>() : nullptr;
   if (!list || !index || *index < 0 || static_cast<size_t>(*index) >= list->size())
     return invalidArgument("[_operator.getitem] '{}' does not take an element of a list of results",
                            node.name());
   return (*list)[*index];
 }
 
-Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
+mlir::Location GraphLowerer::location(const Node &node) const {
   mlir::MLIRContext *context = scope.builder.getContext();
   mlir::Location location = scope.options.nodeMetadata ? metadataLocation(scope.program, node, context)
                                                        : locationOf(scope.program, node, context);
-  if (unbackedSize(scope.program.expressions, node.type))
-    location = namedAfterOp(location, node);
-  lowering::Context cx(scope.builder, location, scope.state, symbols);
+  return unbackedSize(scope.program.expressions, node.type) ? namedAfterOp(location, node) : location;
+}
+
+Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
+  lowering::Context cx(scope.builder, location(node), scope.state, symbols);
   const Callee &callee = scope.callees.find(*node.callee);
   const lowering::OpTable::Row *row = callee.row;
   std::vector<lowering::GivenArgument> arguments;
@@ -232,6 +260,8 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
     arguments.push_back({node.callee->argumentNames[i], row ? callee.positions[i] : i, std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  if (isStatedCall(node))
+    return statedCall(cx, arguments, types);
   if (row && scope.composites.wants(*row))
     return scope.composites.lower(*row, cx, symbols, std::move(arguments), types);
   if (row)

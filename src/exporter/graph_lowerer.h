@@ -5,6 +5,7 @@
 #include "exporter/callee.h"
 #include "exporter/composite.h"
 #include "exporter/exporter.h"
+#include "exporter/marked_regions.h"
 #include "exporter/symbol_table.h"
 #include "lowering/op_table.h"
 
@@ -14,6 +15,8 @@
 
 namespace torchere::exporter {
 
+class PrivateFunction;
+
 /// State shared by all graphs of a program that are lowered into one function.
 struct FunctionScope {
   const program::Program &program;
@@ -22,6 +25,7 @@ struct FunctionScope {
   lowering::FunctionState &state;
   Composites &composites;
   CalleeTable &callees;
+  mlir::Value generator; ///< the function's argument that is the generator's state, if it has one
 };
 
 /// Sizes in the form that lowerings use.
@@ -40,11 +44,28 @@ public:
   Status bindAll(std::vector<lowering::Argument> inputs, const std::string &op);
   /// Lowers the nodes marked in `live`. An error names the op and the user's place.
   Status lower(const std::vector<bool> &live);
-  const lowering::Argument &valueOf(program::NodeId node) const { return values[node]; }
+  const lowering::Argument &valueOf(program::NodeId node) const;
   /// The graph's outputs, after lower().
   Result<std::vector<lowering::Argument>> outputs() const;
 
 private:
+  /// For the nodes of a region, in its function; shares the values of the graph around it.
+  GraphLowerer(const FunctionScope &scope, const GraphLowerer &around, SymbolTable &symbols);
+
+  Status lowerStep(program::NodeId id);
+  Status lowerSteps(const std::vector<program::NodeId> &steps);
+  // A region that marks bound (region_lowering.cpp).
+  struct RegionCall;
+  Status lowerRegion(const MarkedRegion &region);
+  Status buildFunction(const MarkedRegion &region, PrivateFunction &function, RegionCall &call);
+  Status returnFrom(const MarkedRegion &region, GraphLowerer &inner, const FunctionScope &innerScope,
+                    PrivateFunction &function, RegionCall &call);
+  void bindResults(const MarkedRegion &region, lowering::Context &cx, mlir::ValueRange results,
+                   const RegionCall &call);
+  void bindComputed(program::NodeId id, lowering::Context &cx, mlir::ValueRange results, size_t &next,
+                    const lowering::Argument &inside);
+  mlir::Location location(const program::Node &node) const;
+
   Status bindSizes(const program::Node &placeholder, lowering::Argument &value);
   Status lowerNode(const program::Node &node, lowering::Argument &result);
   Status setNumber(const program::Node &node, lowering::Argument &result);
@@ -60,7 +81,10 @@ private:
   const FunctionScope &scope;
   const program::Graph &graph;
   SymbolTable &symbols;
-  std::vector<lowering::Argument> values;                    ///< by node
+  MarkedRegions ownRegions;
+  const MarkedRegions &regions;
+  std::vector<lowering::Argument> ownValues;
+  std::vector<lowering::Argument> &values;                   ///< by node
   std::vector<std::unique_ptr<lowering::Subgraph>> children; ///< graphs that the arguments of ops point to
 };
 

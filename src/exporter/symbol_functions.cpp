@@ -21,11 +21,18 @@ mlir::Value SymbolTable::convert(mlir::Value value, mlir::Type element) {
   return create<stablehlo::ConvertOp>(scalar(element), value);
 }
 
+mlir::Type SymbolTable::elementOf(NumberKind kind) {
+  return kind == NumberKind::Int     ? mlir::Type(builder.getI64Type())
+         : kind == NumberKind::Float ? mlir::Type(builder.getF64Type())
+                                     : mlir::Type(builder.getI1Type());
+}
+
 mlir::Value SymbolTable::numberOf(SymInt expression, NumberKind kind) {
-  mlir::Type element = kind == NumberKind::Int     ? mlir::Type(builder.getI64Type())
-                       : kind == NumberKind::Float ? mlir::Type(builder.getF64Type())
-                                                   : mlir::Type(builder.getI1Type());
-  return convert(number(expression), element);
+  return convert(number(expression), elementOf(kind));
+}
+
+mlir::Value SymbolTable::numberOf(SymInt expression) {
+  return numberOf(expression, expressions.kindOf(expression));
 }
 
 mlir::Value SymbolTable::number(SymInt expression) {
@@ -33,9 +40,10 @@ mlir::Value SymbolTable::number(SymInt expression) {
     return constant(expression.constant());
   if (auto found = values.find(expression.id()); found != values.end())
     return found->second;
-  // Arguments of another function are ints.
-  bool isOutside =
-      outer && !isLocal(expression) && (!isIsolated() || expressions.kindOf(expression) == NumberKind::Int);
+  // Arguments of another function are ints, and numbers that were read from tensors.
+  bool isOutside = outer && !isLocal(expression) &&
+                   (!isIsolated() || expressions.kindOf(expression) == NumberKind::Int ||
+                    expressions[expression].kind == ExpressionKind::Symbol);
   mlir::Value result = isOutside ? valueFromOutside(expression.id()) : calculate(expressions[expression]);
   values[expression.id()] = result;
   return result;

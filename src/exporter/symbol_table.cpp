@@ -131,8 +131,8 @@ void SymbolTable::defineWhole(SymInt size, mlir::Value value, int64_t axis) {
     values[size.id()] = sizeOf(value, axis);
 }
 
-mlir::Value SymbolTable::addArgument() {
-  return entry.addArgument(mlir::RankedTensorType::get({}, builder.getI64Type()), location);
+mlir::Value SymbolTable::addArgument(uint32_t expression) {
+  return entry.addArgument(scalar(elementOf(expressions.kindOf(SymInt::expression(expression)))), location);
 }
 
 Status SymbolTable::check(SymInt size) const {

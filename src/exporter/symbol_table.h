@@ -40,18 +40,20 @@ public:
   mlir::Value valueOf(uint32_t expression) override;
   /// The value of a constant or an expression as a 0-d tensor of i64, f64 or i1.
   mlir::Value numberOf(program::SymInt number, program::NumberKind kind);
+  /// The same, of the expression's own kind.
+  mlir::Value numberOf(program::SymInt number);
   mlir::Value shapeOf(llvm::ArrayRef<lowering::Dim> dims) override;
 
 protected:
   /// Whether the outer table's values cannot be used here, because the block is another function's.
   virtual bool isIsolated() const { return false; }
   /// The value of an expression none of whose symbols is defined here; an isolated table is asked for ints
-  /// only.
+  /// and symbols only.
   virtual mlir::Value valueFromOutside(uint32_t expression) {
     return outer->number(program::SymInt::expression(expression));
   }
-  /// A new 0-d i64 argument of the block.
-  mlir::Value addArgument();
+  /// A new 0-d argument of the block, of the expression's kind.
+  mlir::Value addArgument(uint32_t expression);
 
 private:
   struct Definition {
@@ -74,6 +76,7 @@ private:
   std::optional<Linear> linear(program::SymInt size) const;
   /// The value of an expression in the type that its kind has.
   mlir::Value number(program::SymInt expression);
+  mlir::Type elementOf(program::NumberKind kind);
   mlir::Value convert(mlir::Value value, mlir::Type element);
   /// The values of the operands in one type: floats if one is a float, otherwise ints.
   lowering::Values alike(const std::vector<program::SymInt> &operands);

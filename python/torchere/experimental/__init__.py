@@ -1,0 +1,1 @@
+"""PyTorch/XLA's experimental modules that concern StableHLO, under their names."""
