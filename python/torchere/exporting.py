@@ -17,6 +17,7 @@ from torchere.dimension_names import Dimensions, dimensions, int_names
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.program import StableHLOProgram
+from torchere.reference import Source
 from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
 
@@ -79,6 +80,7 @@ def export(
         exported,
         name,
         timings,
+        module=module,
         dims=dims,
         decompositions=decompositions,
         target_version=target_version,
@@ -105,14 +107,15 @@ def lower(
     name: str,
     timings: Timings,
     *,
+    module: Any = None,
     dims: Dimensions | None = None,
     decompositions: Mapping[Any, Callable[..., Any]] | None = None,
     has_weights: bool = True,
     target_version: str | None = None,
     **options: Any,
 ) -> StableHLOProgram:
-    """The steps after torch.export; `timings` records their durations. `dims` are what the user
-    said of dynamic dimensions, `options` those of the core's export_program."""
+    """The steps after torch.export; `timings` records their durations. `module` is what it has captured,
+    `dims` are what the user said of dynamic dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
 
     expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
@@ -131,6 +134,7 @@ def lower(
         exported, program, timings, has_weights, target_version, output_spec
     )
     made.expanded = expander.seconds
+    made._source = Source.of(exported_program, module, decompositions)
     return made
 
 
