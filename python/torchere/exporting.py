@@ -17,7 +17,7 @@ from torchere.dimension_names import Dimensions, dimensions, int_names
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.program import StableHLOProgram
-from torchere.reference import Source
+from torchere.reference import Source, training_modes
 from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
 
@@ -118,6 +118,7 @@ def lower(
     `dims` are what the user said of dynamic dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
 
+    walked = exported_program
     expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
     try:
         program = _functional(exported_program, dims, timings, expander)
@@ -126,6 +127,7 @@ def lower(
         decomposed = _decomposed(exported_program, timings, expander)
         if decomposed is None:
             raise
+        walked = decomposed
         program = _functional(decomposed, dims, timings, expander)
         exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
@@ -134,7 +136,14 @@ def lower(
         exported, program, timings, has_weights, target_version, output_spec
     )
     made.expanded = expander.seconds
-    made._source = Source.of(exported_program, module, decompositions)
+    made._source = Source(
+        exported_program,
+        module,
+        () if module is None else training_modes(module),
+        walked,
+        dict(decompositions or {}),
+        {name: value for name, value in options.items() if name in ("composites", "custom_op_namespaces")},
+    )
     return made
 
 

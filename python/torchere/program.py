@@ -198,7 +198,7 @@ class StableHLOProgram(ProgramState):
         return verify(self, args, kwargs, against)
 
     def bisect(
-        self, *args: Any, against: Any = None, repro: str | os.PathLike[str] | None = None, **kwargs: Any
+        self, *args: Any, repro: str | os.PathLike[str] | None = None, **kwargs: Any
     ) -> Bisection:
         """Finds the first op of the default function that computes other values than eager PyTorch: runs the
         program's functional graph in eager mode node by node, and each node beside it as this program has
@@ -207,7 +207,7 @@ class StableHLOProgram(ProgramState):
         number if there is one)."""
         from torchere.bisection import bisect
 
-        return bisect(self, args, kwargs, against, repro)
+        return bisect(self, args, kwargs, repro)
 
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
         """The bytes that a call of the default function with such arguments needs, as planned by the plugin's

@@ -8,22 +8,41 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from torchere import _core
 from torchere.errors import InvalidArgumentError
+from torchere.sources import as_module
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """What a program was exported from: references, no copies of weights."""
+    """What a program was exported from, and how: references, no copies of weights."""
 
-    exported_program: Any
-    decompositions: Mapping[Any, Callable[..., Any]]
+    exported_program: Any = None
     module: Any = None  #: None where an ExportedProgram was given
     training: tuple[bool, ...] = ()
+    walked: Any = None  #: the ExportedProgram that the program's nodes are of: torch may have decomposed it
+    decompositions: Mapping[Any, Callable[..., Any]] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)  #: of how ops are lowered
 
     @staticmethod
-    def of(exported_program: Any, module: Any, decompositions: Any) -> Source:
-        training = () if module is None else _training(module)
-        return Source(exported_program, dict(decompositions or {}), module, training)
+    def of(target: Any) -> Source:
+        """What a program is to be compared with: a module, a function or an ExportedProgram."""
+        import torch
+
+        if isinstance(target, torch.export.ExportedProgram):
+            return Source(target)
+        module = as_module(target)
+        return Source(module=module, training=training_modes(module))
+
+    def expands(self, node: Any) -> bool:
+        """Whether other ops stand for a captured call."""
+        from torchere.expansion import describe_op
+
+        name, schema = describe_op(node.target)
+        if node.target in self.decompositions:
+            return True
+        is_kept = bool(schema) and _core.functional_form(name, schema)[0] == "kept"
+        return is_kept and name not in {row for row, _ in _core.operators()}
 
     def has_branches(self) -> bool:
         """Whether it has control flow as ops, whose graphs only GraphRun computes in float64."""
@@ -34,14 +53,14 @@ class Source:
         return any(isinstance(node.target, torch._ops.HigherOrderOperator) for g in graphs for node in g.nodes)
 
     def check_mode(self) -> None:
-        if self.module is not None and _training(self.module) != self.training:
+        if self.module is not None and training_modes(self.module) != self.training:
             raise InvalidArgumentError(
                 "[verify] the module's training mode is another one than when it was exported: expected "
                 "module.eval() or module.train() as before the export"
             )
 
 
-def _training(module: Any) -> tuple[bool, ...]:
+def training_modes(module: Any) -> tuple[bool, ...]:
     return tuple(part.training for part in module.modules())
 
 
@@ -210,7 +229,8 @@ class GraphRun:
 def _held(exported: Any, weights: Mapping[str, Any], spec: Any) -> Any:
     if spec.target in weights:
         return weights[spec.target]
-    return exported.state_dict.get(spec.target, exported.constants.get(spec.target))
+    held = exported.state_dict.get(spec.target, exported.constants.get(spec.target))
+    return copied(held)  # the graph may write to it
 
 
 def _steps(module: Any, inputs: list[Any], values: dict[Any, Any], results: list[Any]) -> Iterator[Any]:

@@ -79,14 +79,8 @@ def leaves_of(program: StableHLOProgram, args: Any, kwargs: Any) -> list[Any]:
 
 def source_of(program: StableHLOProgram, against: Any = None) -> Source:
     """What to compare with: what is given, or what the program was exported from."""
-    import torch
-
-    from torchere.sources import as_module
-
-    if isinstance(against, torch.export.ExportedProgram):
-        return Source.of(against, None, {})
     if against is not None:
-        return Source.of(None, as_module(against), {})
+        return Source.of(against)
     source = program._source
     if source is None:
         raise InvalidArgumentError(

@@ -99,6 +99,11 @@ private:
     node.kind = NodeKind::Placeholder;
     node.callee = nullptr;
     node.arguments = {};
+    if (node.label) {
+      Label label = *node.label;
+      label.keywords = {};
+      node.label = part.memory.store(label);
+    }
     append(id, node);
     part.inputs.push_back(std::move(spec));
   }
