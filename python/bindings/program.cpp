@@ -1,6 +1,7 @@
 // torchere._core's part for src/program: the builder that a walk over an FX graph fills, and the resulting
 // program.
 #include "bindings/bindings.h"
+#include "bindings/program_nodes.h"
 #include "bindings/torch_values.h"
 #include "program/builder.h"
 
@@ -302,8 +303,8 @@ static void bindBuilder(nb::module_ &module) {
 void bindProgram(nb::module_ &module) {
   bindKinds(module);
   bindBuilder(module);
-  nb::class_<Program>(module, "Program", "A captured program as plain data.")
-      .def("__str__", &Program::print)
+  nb::class_<Program> program(module, "Program", "A captured program as plain data.");
+  program.def("__str__", &Program::print)
       .def("verify", [](const Program &self) { unwrap(self.verify()); })
       .def(
           "structural_hash",
@@ -321,6 +322,7 @@ void bindProgram(nb::module_ &module) {
       .def_prop_ro("input_tree", [](const Program &self) { return self.inputTree.json; })
       .def_prop_ro("output_tree", [](const Program &self) { return self.outputTree.json; })
       .def_prop_ro("argument_names", [](const Program &self) { return self.argumentNames; });
+  bindProgramNodes(module, program);
 }
 
 } // namespace torchere::bindings

@@ -18,6 +18,7 @@ from torchere.entry_points import export_entry_points
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.program import StableHLOProgram
+from torchere.reference import Source, training_modes
 from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
 
@@ -91,6 +92,7 @@ def export(
         exported,
         name,
         timings,
+        module=module,
         dims=dims,
         decompositions=decompositions,
         target_version=target_version,
@@ -117,16 +119,18 @@ def lower(
     name: str,
     timings: Timings,
     *,
+    module: Any = None,
     dims: Dimensions | None = None,
     decompositions: Mapping[Any, Callable[..., Any]] | None = None,
     has_weights: bool = True,
     target_version: str | None = None,
     **options: Any,
 ) -> StableHLOProgram:
-    """The steps after torch.export; `timings` records their durations. `dims` are what the user
-    said of dynamic dimensions, `options` those of the core's export_program."""
+    """The steps after torch.export; `timings` records their durations. `module` is what it has captured,
+    `dims` are what the user said of dynamic dimensions, `options` those of the core's export_program."""
     check_not_merged(exported_program)
 
+    walked = exported_program
     expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
     try:
         program = _functional(exported_program, dims, timings, expander)
@@ -135,6 +139,7 @@ def lower(
         decomposed = _decomposed(exported_program, timings, expander)
         if decomposed is None:
             raise
+        walked = decomposed
         program = _functional(decomposed, dims, timings, expander)
         exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
@@ -143,6 +148,14 @@ def lower(
         exported, program, timings, has_weights, target_version, output_spec
     )
     made.expanded = expander.seconds
+    made._source = Source(
+        exported_program,
+        module,
+        () if module is None else training_modes(module),
+        walked,
+        dict(decompositions or {}),
+        {name: value for name, value in options.items() if name in ("composites", "custom_op_namespaces")},
+    )
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchere import _core
 from torchere.bundle import StableHLOModelBundle
@@ -16,6 +16,11 @@ from torchere.pickling import parts_of, program_of
 from torchere.signature import Signature, ValueInfo, read_signature
 from torchere.state import ProgramState
 from torchere.trees import name_classes
+
+if TYPE_CHECKING:
+    from torchere.bisection import Bisection
+    from torchere.reference import Source
+    from torchere.verification import VerificationReport
 
 
 class StableHLOProgram(ProgramState):
@@ -51,6 +56,8 @@ class StableHLOProgram(ProgramState):
         self.timings: dict[str, float] = dict(timings or {})
         #: The ops that were expanded, with the seconds that it took to find what they are made of.
         self.expanded: dict[str, float] = {}
+        #: What it was exported from, for verify() and bisect(); None after loading.
+        self._source: Source | None = None
 
     @classmethod
     def _from_exported(
@@ -225,6 +232,28 @@ class StableHLOProgram(ProgramState):
         """Continues the random numbers from where get_rng_state() was called, of this or another program."""
         self._check_draws()
         self._with_session(lambda session: session.write_states({_core.GENERATOR_BUFFER: new_state}))
+
+    def verify(self, *args: Any, against: Any = None, **kwargs: Any) -> VerificationReport:
+        """Compares a call of the default function with eager PyTorch, and with the same in float64: its
+        results, and what it writes. The program's present weights and state are used, and the state does not
+        advance. Returns a report that prints as a table, with `.ok` and `.raise_if_wrong()`. Eager PyTorch is
+        the module or ExportedProgram that the program was exported from; `against` is another one, which a
+        loaded program needs. The module must not be called by other threads meanwhile."""
+        from torchere.verification import verify
+
+        return verify(self, args, kwargs, against)
+
+    def bisect(
+        self, *args: Any, repro: str | os.PathLike[str] | None = None, **kwargs: Any
+    ) -> Bisection:
+        """Finds the first op of the default function that computes other values than eager PyTorch: runs the
+        program's functional graph in eager mode node by node, and each node beside it as this program has
+        it, with the same inputs. Returns a report that names the op, its source line, and its errors; a
+        script that reproduces it alone is written to the folder `repro` (by default torchere_repro, with a
+        number if there is one)."""
+        from torchere.bisection import bisect
+
+        return bisect(self, args, kwargs, repro)
 
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
         """The bytes that a call of the default function with such arguments needs, as planned by the plugin's

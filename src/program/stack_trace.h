@@ -1,6 +1,8 @@
 // The text of a Python stack trace, as torch.fx keeps it in node.meta["stack_trace"].
 #pragma once
 
+#include "base/export.h"
+
 #include <optional>
 #include <string_view>
 
@@ -18,6 +20,6 @@ struct StackFrame {
 std::optional<StackFrame> innermostFrame(std::string_view trace);
 
 /// The innermost frame outside torch's own files and generated code, which errors should name.
-std::optional<StackFrame> userFrame(std::string_view trace);
+TORCHERE_EXPORT std::optional<StackFrame> userFrame(std::string_view trace);
 
 } // namespace torchere::program

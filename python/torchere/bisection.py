@@ -1,0 +1,427 @@
+"""program.bisect: finds the first op of a program that computes other values than eager PyTorch.
+
+The functional graph is run in eager mode, node by node. What torch has captured runs beside it, with its own
+writes and views: where it has a node of the same name, its value is the one that counts. Each node is then
+compared alone, as this program lowers it, on these inputs: errors do not add up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from torchere.comparison import HEADINGS, Comparison, compare, table
+from torchere.errors import Error, InvalidArgumentError
+from torchere.functional_graph import (
+    FunctionalGraph,
+    Parts,
+    callable_of,
+    evaluate,
+    held_tensor,
+    references,
+)
+from torchere.reference import Doubled, GraphRun, call, copied, double
+from torchere.reproduction import Reproduction, write_captured, write_lowered
+from torchere.verification import as_tensors, leaves_of, source_of, weights_of
+
+if TYPE_CHECKING:
+    from torchere.program import StableHLOProgram
+    from torchere.reference import Source
+
+#: Their elements are whatever the memory held; ours are zeros.
+_UNINITIALIZED = ("aten.empty", "aten.new_empty")
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """A tensor that an op reads."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}{list(self.shape)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Culprit:
+    """The first op that computes other values."""
+
+    op: str  #: "aten.gelu.default", as it was captured
+    name: str  #: of the node in print(program.program)
+    what: str  #: "lowering", "decomposition" or "functionalization": which step went wrong
+    file: str
+    line: int
+    code: str
+    place: str  #: "model.py:31 in encoder.layer.0"
+    module_path: str
+    inputs: tuple[Value, ...]
+    rows: tuple[Comparison, ...]
+    detail: str = ""
+
+    def __str__(self) -> str:
+        texts = {
+            "lowering": "the op is lowered wrongly",
+            "decomposition": "what the op was expanded to computes something else",
+            "functionalization": "the functional form of the graph computes something else here",
+        }
+        lines = [f"[{self.op}] {texts[self.what]}: node {self.name}; at {self.place or 'an unknown line'}"]
+        if self.code:
+            lines.append(f"  {self.code.strip()}")
+        lines += [f"  input {value}" for value in self.inputs]
+        if self.detail:
+            lines.append(f"  {self.detail}")
+        return "\n".join([*lines, table([HEADINGS, *(row.cells() for row in self.rows)], "  ")])
+
+
+@dataclasses.dataclass(frozen=True)
+class Bisection:
+    """What program.bisect found. It prints as text."""
+
+    function: str
+    checked: int  #: calls that were compared
+    culprit: Culprit | None
+    skipped: tuple[str, ...] = ()  #: nodes that could not be compared, with reasons
+    script: str = ""  #: the path of the script that reproduces the culprit alone
+
+    @property
+    def ok(self) -> bool:
+        return self.culprit is None
+
+    def __str__(self) -> str:
+        lines = [f"{self.function}: {self.checked} ops compared, none is wrong"]
+        if self.culprit is not None:
+            lines = [f"{self.function}: {self.checked} ops compared, the last is wrong", str(self.culprit)]
+        if self.skipped:
+            lines += [f"  not compared: {text}" for text in self.skipped]
+        if self.script:
+            lines.append(f"  to reproduce it alone: python {self.script}")
+        return "\n".join(lines)
+
+
+def bisect(
+    program: StableHLOProgram,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    repro: str | os.PathLike[str] | None,
+) -> Bisection:
+    import torch
+
+    if program.program is None:
+        raise InvalidArgumentError(
+            "[bisect] the program has no graph: it was loaded, or unpickled",
+            advice="export the module again and bisect what torchere.export returns",
+        )
+    source = source_of(program)
+    args, kwargs = as_tensors((args, kwargs))
+    leaves = copied(leaves_of(program, args, kwargs))
+    with torch.no_grad():
+        search = _Search(program, source, leaves)
+        culprit, reproduction = search.run()
+    script = reproduction.write(repro) if reproduction is not None else ""
+    return Bisection(program._default, search.checked, culprit, tuple(search.skipped), script)
+
+
+class _Search:
+    def __init__(self, program: StableHLOProgram, source: Source, leaves: list[Any]):
+        self.source = source
+        self.graph = FunctionalGraph(program.program)
+        self.parts = Parts(self.graph, source.options)
+        self.values = dict(enumerate(_input_values(program, weights_of(program), copied(leaves))))
+        self.captured = _CapturedValues(source.walked, weights_of(program), leaves, self.graph.indices)
+        self.checked = 0
+        self.skipped: list[str] = []
+
+    def run(self) -> tuple[Culprit | None, Reproduction | None]:
+        last = self.graph.last_uses()
+        for index, node in self.graph.calls():
+            found = self.step(index, node)
+            if found is not None:
+                return found
+            self.captured.forget(node.name)
+            for used in last.get(index, ()):
+                if self.graph.nodes[used].kind == "call":
+                    self.values.pop(used, None)
+        return None, None
+
+    def step(self, index: int, node: Any) -> tuple[Culprit, Reproduction | None] | None:
+        """Sets the node's value, and compares it. An element of a list was compared with the list."""
+        captured = self.captured.find(node.name)
+        try:
+            value = self.eager_value(index, node, captured)
+        except Exception as error:  # whatever an op raises in eager mode
+            return self.skip(index, node, captured, f"eager PyTorch cannot run it: {error}")
+        self.values[index] = value if captured is None else captured.value
+        if self.graph.is_element(index) or not self.graph.results_of(index):
+            return None
+        if self.is_arbitrary(node):
+            self.take_ours(index, node)
+            return None
+        self.checked += 1
+        return self.check_lowering(index, node, value) or self.check_form(index, node, value, captured)
+
+    def skip(self, index: int, node: Any, captured: Any, reason: str) -> None:
+        """Goes on with what was captured, or with ours."""
+        self.skipped.append(f"{node.name} ({node.op}): {reason.splitlines()[0]}")
+        if captured is not None:
+            self.values[index] = captured.value
+            return
+        places, found = self.graph.results_of(index), self.lowered(index)
+        if places != [index]:
+            elements = [None] * (1 + max(map(self.element_of, places), default=-1))
+            for place, value in zip(places, found, strict=True):
+                elements[self.element_of(place)] = value
+            found = [tuple(elements)]
+        self.values[index] = found[0]
+
+    def eager_value(self, index: int, node: Any, captured: Any) -> Any:
+        """Of the functional node. Higher-order ops are taken from the captured graph, which holds their
+        graphs."""
+        if captured is not None and (self.is_unchanged(node, captured) or node.op.startswith("higher_order.")):
+            return captured.value
+        return evaluate(node, self.values)
+
+    def is_unchanged(self, node: Any, captured: Any) -> bool:
+        """Whether the functional node is the captured one: the same op of values that were captured."""
+        read = [self.graph.nodes[used].name for used in references(node)]
+        return captured.op == node.op and read == [used.name for used in captured.node.all_input_nodes]
+
+    def is_arbitrary(self, node: Any) -> bool:
+        """Whether its elements are random numbers, or whatever the memory holds."""
+        import torch
+
+        if node.op.startswith(_UNINITIALIZED):
+            return True
+        target = callable_of(node.op)
+        if torch.Tag.nondeterministic_seeded not in getattr(target, "tags", ()):
+            return False
+        first, second = evaluate(node, self.values), evaluate(node, self.values)
+        return not _are_equal(first, second)
+
+    def take_ours(self, index: int, node: Any) -> None:
+        """What both go on with."""
+        results = self.graph.results_of(index)
+        for place, value in zip(results, self.lowered(index), strict=True):
+            self.captured.replace(self.graph.nodes[place].name, value)
+            if place == index:
+                self.values[index] = value
+            else:
+                elements = list(self.values[index])
+                elements[self.element_of(place)] = value
+                self.values[index] = tuple(elements)
+
+    def element_of(self, place: int) -> int:
+        return self.graph.nodes[place].arguments[1][1]
+
+    def lowered(self, index: int) -> list[Any]:
+        return self.parts.run(self.graph.results_of(index), self.graph.tensors_of(index), self.values)
+
+    def results(self, index: int, value: Any) -> list[Any]:
+        """The tensors of a call's value, as results_of() lists them."""
+        if self.graph.nodes[index].type_kind == "tensor":
+            return [value]
+        return [value[self.element_of(place)] for place in self.graph.results_of(index)]
+
+    def check_lowering(self, index: int, node: Any, value: Any) -> tuple[Culprit, Reproduction | None] | None:
+        try:
+            ours = self.lowered(index)
+        except Error as error:
+            self.skipped.append(f"{node.name} ({node.op}): {str(error).splitlines()[0]}")
+            return None
+        rows = self.compared(index, ours, value, self.doubled(node))
+        if all(row.ok for row in rows):
+            return None
+        captured = self.captured.find(node.name)
+        is_part = captured is None or captured.op != node.op
+        detail = "it is part of what an op of this line was expanded to, or made functional" if is_part else ""
+        culprit = self.culprit(index, node, node.op, "lowering", rows, detail)
+        return culprit, write_lowered(self.graph, index, self.values, _title(culprit), self.source)
+
+    def check_form(
+        self, index: int, node: Any, value: Any, captured: Any
+    ) -> tuple[Culprit, Reproduction | None] | None:
+        """Compares the functional node with what was captured under its name, both in eager PyTorch."""
+        if captured is None or value is captured.value:
+            return None
+        rows = self.compared(index, self.results(index, value), captured.value, captured.doubled())
+        if all(row.ok for row in rows):
+            return None
+        expanded = self.captured.expansion_behind(captured, self.graph, self.source)
+        if expanded is None:
+            culprit = self.culprit(index, node, captured.op, "functionalization", rows, "")
+            return culprit, None
+        read = tuple(_describe(used.name, value) for used, value in expanded.inputs.items())
+        culprit = self.culprit(index, node, expanded.op, "decomposition", rows, "", read)
+        made, text = write_captured(expanded.node, expanded.inputs, _title(culprit), self.source)
+        detail = f"it was expanded to\n{text}" if text else ""
+        return dataclasses.replace(culprit, detail=detail), made
+
+    def doubled(self, node: Any) -> Any:
+        try:
+            if node.op.startswith("higher_order."):
+                return self.captured.find(node.name).doubled()
+            with Doubled():
+                return evaluate(node, self.values, double)
+        except Exception:  # whatever the op does with float64
+            return None
+
+    def compared(self, index: int, ours: list[Any], value: Any, exact: Any) -> tuple[Comparison, ...]:
+        expected = self.results(index, value)
+        exacts = [None] * len(ours) if exact is None else self.results(index, exact)
+        places = self.graph.results_of(index)
+        return tuple(
+            compare(self.graph.nodes[place].name, mine, other, double_value)
+            for place, mine, other, double_value in zip(places, ours, expected, exacts, strict=True)
+        )
+
+    def culprit(
+        self,
+        index: int,
+        node: Any,
+        op: str,
+        what: str,
+        rows: tuple[Comparison, ...],
+        detail: str,
+        inputs: tuple[Value, ...] | None = None,
+    ) -> Culprit:
+        if inputs is None:
+            read = self.graph.tensors_of(index)
+            inputs = tuple(_describe(self.graph.nodes[used].name, self.values[used]) for used in read)
+        return Culprit(
+            op,
+            node.name,
+            what,
+            node.file,
+            int(node.line or 0),
+            node.code,
+            node.place,
+            node.module_path,
+            inputs,
+            rows,
+            detail,
+        )
+
+
+def _title(culprit: Culprit) -> str:
+    at = f" ({culprit.place})" if culprit.place else ""
+    return f"{culprit.op}{at} computes other values than eager PyTorch."
+
+
+def _describe(name: str, value: Any) -> Value:
+    dtype = getattr(value, "dtype", type(value).__name__)
+    return Value(name, str(dtype).removeprefix("torch."), tuple(getattr(value, "shape", ())))
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    import torch
+    import torch.utils._pytree as pytree
+
+    pairs = zip(pytree.tree_leaves(one), pytree.tree_leaves(other), strict=True)
+    return all(torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b for a, b in pairs)
+
+
+def _input_values(program: StableHLOProgram, weights: Mapping[str, Any], leaves: list[Any]) -> Iterator[Any]:
+    """The value of each placeholder: a present weight, a constant of the program, or an argument."""
+    core, given = program.program, iter(leaves)
+    held = {**core.constants, **core.state_dict}
+    for _, target in core.inputs:
+        if not target:
+            yield next(given)
+        elif target in weights:
+            yield weights[target]
+        else:
+            yield held_tensor(held[target]) if target in held else None
+
+
+@dataclasses.dataclass
+class _Captured:
+    """A captured node's value, as produced, and what it read."""
+
+    node: Any
+    value: Any
+    inputs: dict[Any, Any]
+
+    @property
+    def op(self) -> str:
+        from torchere.expansion import describe_op
+
+        return describe_op(self.node.target)[0]
+
+    def doubled(self) -> Any:
+        import torch.utils._pytree as pytree
+        from torch.fx.node import map_arg
+
+        arguments = map_arg((self.node.args, self.node.kwargs), self.inputs.__getitem__)
+        try:
+            with Doubled():
+                return call(self.node.target, *pytree.tree_map(double, arguments))
+        except Exception:  # whatever the op does with float64
+            return None
+
+
+class _CapturedValues:
+    """The captured graph, which runs as far as its nodes are asked for. Of nodes that the functional graph
+    does not have, the last few are kept: ops of several results that were expanded."""
+
+    _KEPT = 4
+
+    def __init__(self, exported: Any, weights: dict[str, Any], leaves: list[Any], wanted: Iterable[str]):
+        self.run = GraphRun(exported, weights, leaves)
+        self.steps = self.run.steps()
+        calls = {node.name for node in exported.graph.nodes if node.op == "call_function"}
+        self.names = calls & set(wanted)
+        self.found: dict[str, _Captured] = {}
+        self.others: list[_Captured] = []
+
+    def find(self, name: str) -> _Captured | None:
+        while name in self.names and name not in self.found:
+            node, value = next(self.steps)
+            if node.op != "call_function":
+                continue
+            made = _Captured(node, None, {used: self.run.values[used] for used in node.all_input_nodes})
+            if node.name in self.names:
+                made.value = _as_produced(value)
+                self.found[node.name] = made
+            else:
+                self.others = [*self.others[1 - self._KEPT :], made]
+        return self.found.get(name)
+
+    def forget(self, name: str) -> None:
+        self.found.pop(name, None)
+        self.names.discard(name)
+
+    def replace(self, name: str, value: Any) -> None:
+        """Gives a node's tensor other elements, from here on."""
+        captured = self.find(name)
+        if captured is None:
+            self.names = set()  # its writes can no longer be followed
+        elif captured.node in self.run.values:
+            self.run.values[captured.node].copy_(value)
+            captured.value = value
+
+    def expansion_behind(
+        self, captured: _Captured, graph: FunctionalGraph, source: Source
+    ) -> _Captured | None:
+        """The captured op that others stand for: this one, or one that it reads, whose elements have no names
+        in the functional graph."""
+        if graph.nodes[graph.indices[captured.node.name]].op != captured.op:
+            return captured
+        read = [_producer(used) for used in captured.node.all_input_nodes]
+        kept = [other for other in self.others if other.node in read and source.expands(other.node)]
+        return kept[0] if kept else None
+
+
+def _producer(node: Any) -> Any:
+    """The op of which it is a result."""
+    return node.args[0] if node.target is operator.getitem else node
+
+
+def _as_produced(value: Any) -> Any:
+    import torch
+    import torch.utils._pytree as pytree
+
+    return pytree.tree_map_only(torch.Tensor, torch.Tensor.clone, value)
