@@ -34,6 +34,13 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     libraries = {"torchere/lib/libtorchere.so", "torchere/lib/libtorchere_interpreter.so"}
+    development = {
+        "torchere/include/torchere/torchere.h",
+        "torchere/include/torchere/torchere.hpp",
+        "torchere/lib/cmake/Torchere/TorchereConfig.cmake",
+        "torchere/lib/cmake/Torchere/TorchereConfigVersion.cmake",
+        "torchere/lib/pkgconfig/torchere.pc",
+    }
     binaries = {f"torchere/_core{suffix}", "torchere/bin/torchere"} | libraries
     assert binaries <= set(names)
     sources = {
@@ -43,7 +50,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     }
     assert "torchere/py.typed" in sources
     metadata = {name for name in names if re.match(r"torchere-[0-9.]+\.dist-info/", name)}
-    assert set(names) == binaries | sources | metadata
+    assert set(names) == binaries | development | sources | metadata
     assert {name.rsplit("/", 1)[1] for name in metadata} >= {"LICENSE", "THIRD_PARTY_NOTICES", "METADATA"}
 
 
