@@ -31,7 +31,7 @@ function(torchere_shared_library)
     BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "$ORIGIN")
   add_dependencies(torchere_wheel torchere)
-  install(TARGETS torchere LIBRARY DESTINATION torchere/lib COMPONENT python)
+  torchere_install(TARGETS torchere DESTINATION lib)
 
   add_library(torchere_interpreter_library SHARED
     ${PROJECT_SOURCE_DIR}/src/interpreter_plugin/library/get_pjrt_api.cpp)
@@ -41,7 +41,7 @@ function(torchere_shared_library)
     BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "$ORIGIN")
   add_dependencies(torchere_wheel torchere_interpreter_library)
-  install(TARGETS torchere_interpreter_library LIBRARY DESTINATION torchere/lib COMPONENT python)
+  torchere_install(TARGETS torchere_interpreter_library DESTINATION lib)
 endfunction()
 
 function(torchere_tool)
@@ -56,5 +56,5 @@ function(torchere_tool)
     BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "$ORIGIN/../lib")
   add_dependencies(torchere_wheel ${arg_NAME})
-  install(TARGETS ${arg_NAME} RUNTIME DESTINATION torchere/bin COMPONENT python)
+  torchere_install(TARGETS ${arg_NAME} DESTINATION bin)
 endfunction()

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 using namespace torchere;
 
@@ -30,6 +31,24 @@ Examples:
 
 static void printError(const Error &error) {
   std::fprintf(stderr, "torchere: %s\n", error.text().c_str());
+}
+
+/// A folder of the installation, from this program's place, bin/.
+static std::string installed(const std::filesystem::path &folder) {
+  std::error_code code;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", code);
+  return (program.parent_path().parent_path() / folder).string();
+}
+
+/// Options that print a folder, for those who build on the library.
+static void addFolders(CLI::App &app) {
+  static constexpr const char *options[][3] = {
+      {"--cmake-dir", "lib/cmake/Torchere", "Print the folder for CMake's Torchere_DIR"},
+      {"--include-dir", "include", "Print the folder of the C and C++ headers"},
+      {"--library-dir", "lib", "Print the folder of libtorchere.so"}};
+  for (const auto &[name, folder, description] : options)
+    app.add_flag_callback(
+        name, [folder = folder] { throw CLI::CallForVersion(installed(folder), 0); }, description);
 }
 
 /// Runs the subcommand and writes its report. Errors go to stderr; with --json, stdout also has {"error":
@@ -58,6 +77,7 @@ int main(int argc, char **argv) {
   ::setenv("TF_CPP_MIN_LOG_LEVEL", "1", /*overwrite=*/0); // otherwise XLA's plugins write notices to stderr
   CLI::App app("Inspects and runs StableHLO programs that Torchère saved.", "torchere");
   app.set_version_flag("--version", "torchere " TORCHERE_VERSION);
+  addFolders(app);
   app.footer(footer);
   app.require_subcommand(0, 1); // a missing one is detected below, so that a misspelt one is named
   bool asJson = false;

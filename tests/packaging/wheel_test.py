@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -34,6 +35,13 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     libraries = {"torchere/lib/libtorchere.so", "torchere/lib/libtorchere_interpreter.so"}
+    development = {
+        "torchere/include/torchere/torchere.h",
+        "torchere/include/torchere/torchere.hpp",
+        "torchere/lib/cmake/Torchere/TorchereConfig.cmake",
+        "torchere/lib/cmake/Torchere/TorchereConfigVersion.cmake",
+        "torchere/lib/pkgconfig/torchere.pc",
+    }
     binaries = {f"torchere/_core{suffix}", "torchere/bin/torchere"} | libraries
     assert binaries <= set(names)
     sources = {
@@ -43,7 +51,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     }
     assert "torchere/py.typed" in sources
     metadata = {name for name in names if re.match(r"torchere-[0-9.]+\.dist-info/", name)}
-    assert set(names) == binaries | sources | metadata
+    assert set(names) == binaries | development | sources | metadata
     assert {name.rsplit("/", 1)[1] for name in metadata} >= {"LICENSE", "THIRD_PARTY_NOTICES", "METADATA"}
 
 
@@ -100,3 +108,72 @@ print("done")
 
 def test_the_wheel_s_command_runs(installed, tmp_path):
     assert any(line.startswith("aten.add.Tensor") for line in run(installed, tmp_path, "torchere", "ops"))
+
+
+# What C and C++ users do. They have the wheel, a compiler and cmake; Python only saved the programs.
+
+
+@pytest.fixture(scope="module")
+def saved_examples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("programs")
+    script = ROOT / "examples/cpp/save_programs.py"
+    subprocess.run([sys.executable, script, folder], check=True, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built_examples(installed, tmp_path_factory):
+    """examples/cpp, built as a project of its own by find_package(Torchere)."""
+    folder = tmp_path_factory.mktemp("project")
+    for source in (ROOT / "examples/cpp").iterdir():
+        shutil.copy(source, folder)
+    lines = (folder / "CMakeLists.txt").read_text().splitlines()
+    assert len(lines) <= 10
+    (package,) = run(installed, folder, "torchere", "--cmake-dir")
+    assert package.startswith(str(installed))
+    environment = os.environ | {"PATH": f"/usr/bin:{os.environ['PATH']}"}
+    configure = ["cmake", "-S", folder, "-B", folder / "build", f"-DTorchere_DIR={package}"]
+    subprocess.run(configure, check=True, env=environment)
+    subprocess.run(["cmake", "--build", folder / "build"], check=True, env=environment)
+    return folder / "build"
+
+
+@pytest.mark.parametrize("example", ["resnet18", "decoder", "two_threads"])
+def test_the_examples_in_cpp_run_and_agree_with_eager(installed, built_examples, saved_examples, example):
+    program = built_examples / example
+    result = subprocess.run([program, saved_examples], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    needed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    assert str(installed) in needed  # the wheel's library
+    assert not re.search(r"libpython|libtorch(_\w+)?\.so|libc10|libMLIR|libLLVM|tensorflow", needed)
+    again = subprocess.run([program, saved_examples / "none"], capture_output=True, text=True)
+    assert again.returncode == 1
+    assert "does not exist: expected the directory of a saved program" in again.stderr
+
+
+def test_pkg_config_builds_a_c_program(installed, tmp_path):
+    (tmp_path / "main.c").write_text(
+        "#include <stdio.h>\n#include <torchere/torchere.h>\n"
+        "int main(void) {\n"
+        "  torchere_program program = 0;\n"
+        '  torchere_status status = torchere_program_load("/none", 0, &program);\n'
+        '  printf("%s %s: ", torchere_version(), torchere_status_name(status));\n'
+        "  puts(torchere_error_message());\n"
+        "  return 0;\n}\n"
+    )
+    (library,) = run(installed, tmp_path, "torchere", "--library-dir")
+    (include,) = run(installed, tmp_path, "torchere", "--include-dir")
+    assert Path(include, "torchere/torchere.h").is_file()
+    environment = os.environ | {"PKG_CONFIG_PATH": f"{library}/pkgconfig"}
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "torchere"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
+    ).stdout.split()
+    subprocess.run(
+        ["cc", "-std=c11", "-Wall", "-Werror", "main.c", *flags, "-o", "main"], check=True, cwd=tmp_path
+    )
+    told = subprocess.run([tmp_path / "main"], check=True, capture_output=True, text=True).stdout
+    assert re.match(r"\d+\.\d+\.\d+ NOT_FOUND: \[/none\] does not exist", told)
