@@ -1,6 +1,7 @@
 // torchere._core's part for src/exporter: lowering a program, and the rows of the op table.
 #include "exporter/exporter.h"
 #include "bindings/bindings.h"
+#include "exporter/missing_ops.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
@@ -59,6 +60,16 @@ void bindExporter(nb::module_ &module) {
              nb::arg("custom_op_namespaces") = std::set<std::string>(),
              nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = false,
              "Lowers a captured program. Raises one error that lists every op without a lowering.");
+  module.def(
+      "missing_ops",
+      [](const program::Program &program, const std::set<std::string> &namespaces) {
+        std::vector<std::pair<std::string, std::vector<std::string>>> missing;
+        for (MissingOp &op : missingOps(program, namespaces))
+          missing.emplace_back(std::move(op.name), std::move(op.places));
+        return missing;
+      },
+      nb::arg("program"), nb::arg("custom_op_namespaces") = std::set<std::string>(),
+      "(name, places of its uses) of each op without a lowering.");
   module.def("operators", &operators, "(name, schema) of every op that has a lowering, sorted by name.");
   module.def("own_ops", &ownOps, "Ops of the namespace xla that the exporter lowers without a row.");
   module.def("operator_families", &operatorFamilies,

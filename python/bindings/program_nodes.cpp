@@ -160,6 +160,16 @@ void bindProgramNodes(nb::module_ &module, nb::class_<Program> &program) {
         return inputs;
       },
       "(name, target) of each placeholder; the target is a weight's name");
+  program.def_prop_ro(
+      "mutations",
+      [](const Program &self) {
+        std::vector<std::pair<OutputKind, std::string>> mutations;
+        for (const OutputSpec &output : self.outputs)
+          if (!output.target.empty())
+            mutations.emplace_back(output.kind, output.target);
+        return mutations;
+      },
+      "(kind, target) of each output that is a new value of a weight or an input");
 }
 
 } // namespace torchere::bindings

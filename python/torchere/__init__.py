@@ -14,6 +14,7 @@ _HOMES = {
     "DeviceArray": "torchere._core",
     "Error": "torchere.errors",
     "StableHLOProgram": "torchere.program",
+    "explain": "torchere.explanation",
     "export": "torchere.exporting",
     "load": "torchere.program",
 }
@@ -25,6 +26,7 @@ __all__ = [
     "Error",
     "StableHLOProgram",
     "errors",
+    "explain",
     "export",
     "interpreter",
     "load",
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from torchere import errors, interpreter, plugins, stablehlo
     from torchere._core import DeviceArray
     from torchere.errors import CaptureError, Error
+    from torchere.explanation import explain
     from torchere.exporting import export
     from torchere.program import StableHLOProgram, load
 

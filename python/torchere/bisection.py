@@ -181,7 +181,9 @@ class _Search:
     def eager_value(self, index: int, node: Any, captured: Any) -> Any:
         """Of the functional node. Higher-order ops are taken from the captured graph, which holds their
         graphs."""
-        if captured is not None and (self.is_unchanged(node, captured) or node.op.startswith("higher_order.")):
+        if captured is not None and (
+            self.is_unchanged(node, captured) or node.op.startswith("higher_order.")
+        ):
             return captured.value
         return evaluate(node, self.values)
 
@@ -237,7 +239,9 @@ class _Search:
             return None
         captured = self.captured.find(node.name)
         is_part = captured is None or captured.op != node.op
-        detail = "it is part of what an op of this line was expanded to, or made functional" if is_part else ""
+        detail = (
+            "it is part of what an op of this line was expanded to, or made functional" if is_part else ""
+        )
         culprit = self.culprit(index, node, node.op, "lowering", rows, detail)
         return culprit, write_lowered(self.graph, index, self.values, _title(culprit), self.source)
 
@@ -251,14 +255,20 @@ class _Search:
         if all(row.ok for row in rows):
             return None
         expanded = self.captured.expansion_behind(captured, self.graph, self.source)
+        blamed = node if expanded is captured else self.made_before(node)
         if expanded is None:
-            culprit = self.culprit(index, node, captured.op, "functionalization", rows, "")
-            return culprit, None
+            return self.culprit(index, blamed, captured.op, "functionalization", rows, ""), None
         read = tuple(_describe(used.name, value) for used, value in expanded.inputs.items())
-        culprit = self.culprit(index, node, expanded.op, "decomposition", rows, "", read)
+        culprit = self.culprit(index, blamed, expanded.op, "decomposition", rows, "", read)
         made, text = write_captured(expanded.node, expanded.inputs, _title(culprit), self.source)
         detail = f"it was expanded to\n{text}" if text else ""
         return dataclasses.replace(culprit, detail=detail), made
+
+    def made_before(self, node: Any) -> Any:
+        """The node among those that it reads that was not captured, which has the place of the op that it
+        stands for; the node itself where there is none."""
+        read = [self.graph.nodes[used] for used in references(node)]
+        return next((one for one in read if one.kind == "call" and one.name not in self.captured.all), node)
 
     def doubled(self, node: Any) -> Any:
         try:
@@ -372,8 +382,8 @@ class _CapturedValues:
     def __init__(self, exported: Any, weights: dict[str, Any], leaves: list[Any], wanted: Iterable[str]):
         self.run = GraphRun(exported, weights, leaves)
         self.steps = self.run.steps()
-        calls = {node.name for node in exported.graph.nodes if node.op == "call_function"}
-        self.names = calls & set(wanted)
+        self.all = {node.name for node in exported.graph.nodes if node.op == "call_function"}
+        self.names = self.all & set(wanted)
         self.found: dict[str, _Captured] = {}
         self.others: list[_Captured] = []
 

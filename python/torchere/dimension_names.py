@@ -19,25 +19,9 @@ class Dimensions:
 
 def dimensions(module: Any, exported_program: Any, dynamic_shapes: Any) -> Dimensions:
     import torch
-    import torch.utils._pytree as pytree
 
     found = Dimensions()
-    if not dynamic_shapes or not exported_program.example_inputs:
-        return found
-    leaves, tree = pytree.tree_flatten(exported_program.example_inputs)
-    leaves = [_Int() if type(leaf) is int else leaf for leaf in leaves]  # equal ints may be one object
-    specs = [spec for spec in exported_program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
-    placeholders = {node.name: node for node in exported_program.graph.nodes if node.op == "placeholder"}
-    values = {
-        id(leaf): placeholders[spec.arg.name].meta.get("val")
-        for leaf, spec in zip(leaves, specs, strict=True)
-    }
-    args, kwargs = pytree.tree_unflatten(leaves, tree)
-    bound = inspect.signature(module.forward).bind(*args, **kwargs).arguments
-    arguments = bound if isinstance(dynamic_shapes, dict) else tuple(bound.values())
-
-    for leaf, axis, dim in _dims(arguments, dynamic_shapes):
-        size = values[id(leaf)] if axis is None else values[id(leaf)].shape[axis]
+    for _, _, dim, size in asked_dimensions(module, exported_program, dynamic_shapes):
         symbols = size.node.expr.free_symbols if isinstance(size, torch.SymInt) else ()
         if len(symbols) != 1:
             continue
@@ -50,6 +34,28 @@ def dimensions(module: Any, exported_program: Any, dynamic_shapes: Any) -> Dimen
         elif dim.min is not None and size.node.expr.is_Symbol:
             found.minimums.setdefault(symbol, dim.min)
     return found
+
+
+def asked_dimensions(
+    module: Any, exported_program: Any, dynamic_shapes: Any
+) -> Iterator[tuple[str, int | None, Any, Any]]:
+    """(input, axis, Dim or Dim.AUTO and its like, size in the program) of every dimension that
+    `dynamic_shapes` makes dynamic; an int has no axis."""
+    import torch.utils._pytree as pytree
+
+    if not dynamic_shapes or not exported_program.example_inputs:
+        return
+    leaves, tree = pytree.tree_flatten(exported_program.example_inputs)
+    leaves = [_Int() if type(leaf) is int else leaf for leaf in leaves]  # equal ints may be one object
+    specs = [spec for spec in exported_program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
+    placeholders = {node.name: node for node in exported_program.graph.nodes if node.op == "placeholder"}
+    names = {id(leaf): spec.arg.name for leaf, spec in zip(leaves, specs, strict=True)}
+    args, kwargs = pytree.tree_unflatten(leaves, tree)
+    bound = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+    arguments = bound if isinstance(dynamic_shapes, dict) else tuple(bound.values())
+    for leaf, axis, dim in _dims(arguments, dynamic_shapes):
+        value = placeholders[names[id(leaf)]].meta.get("val")
+        yield names[id(leaf)], axis, dim, value if axis is None else value.shape[axis]
 
 
 class _Int:
@@ -72,8 +78,7 @@ def int_names(exported_program: Any) -> dict[str, str]:
 
 
 def _dims(value: Any, shapes: Any) -> Iterator[tuple[Any, int | None, Any]]:
-    """(leaf, axis, Dim or Dim.AUTO and its like) of every dimension that `shapes` makes dynamic; an int has
-    no axis."""
+    """(leaf, axis, dim) of every dimension that `shapes` makes dynamic, as asked_dimensions() has them."""
     import torch
 
     if shapes is None or value is None:

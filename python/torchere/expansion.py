@@ -162,6 +162,20 @@ class Expander:
                 return expansion
         return None
 
+    def obstacles(self, node: Any, context: Context) -> list[str]:
+        """What keeps each of torch's decompositions of a call from being used."""
+        texts: dict[str, None] = {}
+        for candidate in self._candidates(node, context):
+            try:
+                expansion = self._trace(node, *candidate)
+            except Exception as error:  # torch raises whatever the decomposition does
+                texts[f"torch's decomposition fails: {str(error).strip().splitlines()[0]}"] = None
+                continue
+            inner = [one for one in expansion.nodes if not self._is_lowered(one, expansion.context)]
+            names = sorted({describe_op(one.target)[0] for one in inner})
+            texts[f"torch's decomposition needs {', '.join(names)}"] = None
+        return list(texts)
+
     def _is_lowered(self, node: Any, context: Context) -> bool:
         if node.op != "call_function" or node.target is operator.getitem:
             return True

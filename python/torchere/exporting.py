@@ -136,7 +136,7 @@ def lower(
         program = _functional(exported_program, dims, timings, expander)
         exported = _core.export_program(program, name, **options)
     except UnimplementedError:
-        decomposed = _decomposed(exported_program, timings, expander)
+        decomposed = decomposed_by_torch(exported_program, timings, expander)
         if decomposed is None:
             raise
         walked = decomposed
@@ -176,7 +176,7 @@ def _functional(
     return program
 
 
-def _decomposed(exported_program: Any, timings: Timings, expander: Expander) -> Any:
+def decomposed_by_torch(exported_program: Any, timings: Timings, expander: Expander) -> Any:
     """The last resort where calls could not be expanded: the whole program decomposed by torch. None where
     torch fails, or where ops without a lowering stay: the first error names them as the user does."""
     if not expander.gave_up:
@@ -197,8 +197,10 @@ def capture_with_torch(
     kwargs: dict[str, Any] | None = None,
     dynamic_shapes: Any = None,
     strict: bool = False,
+    export: Callable[..., Any] | None = None,
 ) -> Any:
-    """torch.export.export of anything that export() accepts, with its failures explained."""
+    """torch.export.export, or another function of its arguments, of anything that export() accepts, with its
+    failures explained."""
     import torch
 
     module = as_module(target)
@@ -206,7 +208,7 @@ def capture_with_torch(
     positional, keywords = beside_weights(module, (positional, keywords))
     try:
         with user_stack_traces():
-            return torch.export.export(
+            return (export or torch.export.export)(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
             )
     except Exception as error:

@@ -243,9 +243,7 @@ class StableHLOProgram(ProgramState):
 
         return verify(self, args, kwargs, against)
 
-    def bisect(
-        self, *args: Any, repro: str | os.PathLike[str] | None = None, **kwargs: Any
-    ) -> Bisection:
+    def bisect(self, *args: Any, repro: str | os.PathLike[str] | None = None, **kwargs: Any) -> Bisection:
         """Finds the first op of the default function that computes other values than eager PyTorch: runs the
         program's functional graph in eager mode node by node, and each node beside it as this program has
         it, with the same inputs. Returns a report that names the op, its source line, and its errors; a

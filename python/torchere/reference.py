@@ -50,7 +50,9 @@ class Source:
 
         modules = self.exported_program.graph_module.modules() if self.exported_program else ()
         graphs = [part.graph for part in modules if isinstance(part, torch.fx.GraphModule)]
-        return any(isinstance(node.target, torch._ops.HigherOrderOperator) for g in graphs for node in g.nodes)
+        return any(
+            isinstance(node.target, torch._ops.HigherOrderOperator) for g in graphs for node in g.nodes
+        )
 
     def check_mode(self) -> None:
         if self.module is not None and training_modes(self.module) != self.training:

@@ -139,7 +139,9 @@ def write_lowered(
     body = textwrap.indent("\n".join([*lines, f"return ({results})"]), "    ")
     definitions = f"\ndef op({', '.join(names[place] for place in inputs)}):\n{body}\n\n"
     dynamic = {
-        names[place]: tuple(axis for axis, size in enumerate(graph.nodes[place].shape) if isinstance(size, str))
+        names[place]: tuple(
+            axis for axis, size in enumerate(graph.nodes[place].shape) if isinstance(size, str)
+        )
         for place in inputs
     }
     given = {names[place]: values[place] for place in inputs}
@@ -231,4 +233,16 @@ def _identifier(name: str) -> str:
 
 
 def _modules() -> set[str]:
-    return {"torch", "numpy", "torchere", "math", "operator", "types", "sys", "pathlib", "device", "inf", "nan"}
+    return {
+        "torch",
+        "numpy",
+        "torchere",
+        "math",
+        "operator",
+        "types",
+        "sys",
+        "pathlib",
+        "device",
+        "inf",
+        "nan",
+    }

@@ -15,8 +15,7 @@ namespace torchere::cli {
 
 using program::EntryInput;
 
-/// The inputs that a user gives: tensors and ints, by position.
-static std::map<int64_t, const EntryInput *> givenInputs(const program::EntryPoint &entryPoint) {
+std::map<int64_t, const EntryInput *> givenInputs(const program::EntryPoint &entryPoint) {
   std::map<int64_t, const EntryInput *> inputs;
   for (const auto *list : {&entryPoint.inputs, &entryPoint.unusedInputs})
     for (const EntryInput &input : *list)
@@ -39,9 +38,8 @@ static std::optional<int64_t> asInteger(std::string_view text) {
 }
 
 Status RunInputs::set(const EntryInput &input, const std::string &text) {
-  session::Input &target = list[static_cast<size_t>(input.position)];
   if (std::optional<int64_t> integer = asInteger(text); integer && input.isSymInt) {
-    target = program::Constant{*integer};
+    list[static_cast<size_t>(input.position)] = program::Constant{*integer};
     return {};
   }
   // Raw bytes carry no dtype: the program's is used.
@@ -49,17 +47,25 @@ Status RunInputs::set(const EntryInput &input, const std::string &text) {
   TORCHERE_ASSIGN(
       program::Weight array,
       artifact::mapWeight(text, input.name, isRaw ? std::optional(input.type.dtype) : std::nullopt));
-  const program::Weight &kept = arrays.emplace_back(std::move(array));
-  target = session::TensorView{kept.data(), kept.dtype, kept.shape, kept.strides, "cpu", kept.storage};
+  set(input, std::move(array));
   return {};
+}
+
+void RunInputs::set(const EntryInput &input, program::Weight array) {
+  const program::Weight &kept = arrays.emplace_back(std::move(array));
+  list[static_cast<size_t>(input.position)] =
+      session::TensorView{kept.data(), kept.dtype, kept.shape, kept.strides, "cpu", kept.storage};
+}
+
+RunInputs::RunInputs(const program::EntryPoint &entryPoint) {
+  list.resize(static_cast<size_t>(entryPoint.userInputCount), program::Constant());
+  for (const program::ConstantInput &constant : entryPoint.constantInputs)
+    list[static_cast<size_t>(constant.position)] = constant.value;
 }
 
 Result<RunInputs> RunInputs::read(const program::EntryPoint &entryPoint,
                                   const std::vector<std::string> &texts) {
-  RunInputs result;
-  result.list.resize(static_cast<size_t>(entryPoint.userInputCount), program::Constant());
-  for (const program::ConstantInput &constant : entryPoint.constantInputs)
-    result.list[static_cast<size_t>(constant.position)] = constant.value;
+  RunInputs result(entryPoint);
   const std::map<int64_t, const EntryInput *> inputs = givenInputs(entryPoint);
   std::map<int64_t, const EntryInput *> missing = inputs;
   for (const std::string &text : texts) {

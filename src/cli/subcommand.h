@@ -19,6 +19,7 @@ void addOps(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addPlugins(CLI::App &app, Action &action);
 void addCache(CLI::App &app, Action &action);
+void addVerify(CLI::App &app, Action &action);
 void addVerifyFiles(CLI::App &app, Action &action);
 
 } // namespace torchere::cli

@@ -27,6 +27,7 @@ Examples:
   torchere devices --plugin cpu
   torchere ops softmax
   torchere cache clear
+  torchere verify resnet18/ --plugin interpreter
   torchere verify-files resnet18/)";
 
 static void printError(const Error &error) {
@@ -88,6 +89,7 @@ int main(int argc, char **argv) {
   cli::addDevices(app, action);
   cli::addPlugins(app, action);
   cli::addCache(app, action);
+  cli::addVerify(app, action);
   cli::addVerifyFiles(app, action);
   for (CLI::App *subcommand : app.get_subcommands({}))
     subcommand->add_flag("--json", asJson, "Write one JSON document to stdout");

@@ -3,6 +3,7 @@
 
 #include "exporter/custom_call.h"
 #include "exporter/marks.h"
+#include "exporter/missing_ops.h"
 
 #include <algorithm>
 #include <map>
@@ -156,37 +157,42 @@ std::optional<program::SymInt> unbackedSize(const program::ExpressionPool &expre
   return std::nullopt;
 }
 
-Status checkCoverage(const program::Program &program, const std::set<std::string> &customOpNamespaces) {
+std::vector<MissingOp> missingOps(const program::Program &program,
+                                  const std::set<std::string> &customOpNamespaces) {
   const lowering::OpTable &table = lowering::OpTable::instance();
-  struct Missing {
-    int64_t count = 0;
-    const Node *first = nullptr;
-  };
-  std::map<std::string, Missing> missing;
-  std::optional<Error> problem;
+  std::map<std::string, MissingOp> missing;
   forEachLowered(program, program.graph, [&](const Node &node) {
     if (table.find(node.op()) || isMark(node) || isStatedCall(node) ||
         isCustomCall(node.op(), customOpNamespaces))
       return;
-    if (auto size = unbackedSize(program.expressions, node.type); size && !problem) {
-      problem = sizeFromData(node, program.expressions.print(*size));
-      problem->where = program.place(node);
+    MissingOp &entry = missing[nameOf(node)];
+    entry.places.push_back(program.place(node));
+    if (auto size = unbackedSize(program.expressions, node.type); size && !entry.sizeFromData) {
+      entry.sizeFromData = sizeFromData(node, program.expressions.print(*size));
+      entry.sizeFromData->where = program.place(node);
     }
-    Missing &entry = missing[nameOf(node)];
-    if (++entry.count == 1)
-      entry.first = &node;
   });
+  std::vector<MissingOp> list;
+  for (auto &[name, entry] : missing) {
+    entry.name = name;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Status checkCoverage(const program::Program &program, const std::set<std::string> &customOpNamespaces) {
+  std::vector<MissingOp> missing = missingOps(program, customOpNamespaces);
   if (missing.empty())
     return {};
-  if (problem)
-    return tl::unexpected(*std::move(problem));
   std::string list;
   std::set<std::string> namespaces;
-  for (const auto &[op, entry] : missing) {
-    namespaces.insert(op.substr(0, op.find('.')));
-    std::string place = program.place(*entry.first);
-    list += fmt::format("\n  {}: {} use{}{}", op, entry.count, entry.count == 1 ? "" : "s",
-                        place.empty() ? "" : ", first at " + place);
+  for (MissingOp &entry : missing) {
+    if (entry.sizeFromData)
+      return tl::unexpected(*std::move(entry.sizeFromData));
+    namespaces.insert(entry.name.substr(0, entry.name.find('.')));
+    const std::string &place = entry.places.front();
+    list += fmt::format("\n  {}: {} use{}{}", entry.name, entry.places.size(),
+                        entry.places.size() == 1 ? "" : "s", place.empty() ? "" : ", first at " + place);
   }
   return fail(ErrorCode::Unimplemented, "[export] {} op{} of this program cannot be lowered yet:{}{}",
               missing.size(), missing.size() == 1 ? "" : "s", list, adviceOn(namespaces));
