@@ -1,5 +1,6 @@
 // torchere._core's part for src/session: programs that are ready to be called.
 #include "session/session.h"
+#include "session/static_module.h"
 
 #include "bindings/bindings.h"
 #include "bindings/constants.h"
@@ -7,11 +8,14 @@
 #include "bindings/tensor_exchange.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+
+#include <deque>
 
 namespace torchere::bindings {
 
@@ -243,8 +247,51 @@ static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::seque
   return result;
 }
 
+/// The leaves of a call of which only types are known: (dtype, shape) for each tensor, else a constant.
+static std::vector<Input> readTypes(const program::EntryPoint &entryPoint, const nb::tuple &leaves,
+                                    std::deque<std::vector<int64_t>> &shapes) {
+  std::vector<Input> inputs;
+  for (nb::handle leaf : leaves) {
+    Subject subject = [&] { return inputName(entryPoint, inputs.size()); };
+    if (!nb::isinstance<nb::tuple>(leaf)) {
+      inputs.emplace_back(readConstant(leaf, subject));
+      continue;
+    }
+    auto [name, shape] = nb::cast<std::pair<std::string, std::vector<int64_t>>>(leaf);
+    std::optional<DType> dtype = dtypeFromTorchName(name);
+    if (!dtype)
+      refuse(subject, fmt::format("unknown dtype: got {}, expected one of torch's", name));
+    shapes.push_back(std::move(shape));
+    inputs.emplace_back(session::TensorView{nullptr, *dtype, shapes.back(), {}, "cpu", nullptr});
+  }
+  return inputs;
+}
+
+static nb::tuple makeStaticModule(const artifact::Bundle &bundle, const std::string &name,
+                                  const nb::sequence &leaves, const std::optional<std::string> &version) {
+  const artifact::Function &function = bundle.functions[unwrap(findFunction(bundle, name))];
+  std::deque<std::vector<int64_t>> shapes;
+  std::vector<Input> inputs = readTypes(function.entryPoint, nb::tuple(leaves), shapes);
+  vhlo::Version target = version ? unwrap(vhlo::Version::parse(*version)) : vhlo::defaultVersion;
+  PluginTraits traits = traitsOf({.platform = "cpu", .isXla = true}); // what any XLA takes
+  Result<session::StaticModule> made = [&] {
+    nb::gil_scoped_release release;
+    return session::staticModule(function, inputs, target, traits);
+  }();
+  session::StaticModule module = unwrap(std::move(made));
+  nb::list results;
+  for (const runtime::ArrayType &type : module.results)
+    results.append(nb::make_tuple(std::string(dtypeInfo(type.dtype).torchName), type.shape));
+  return nb::make_tuple(nb::bytes(module.bytecode.data(), module.bytecode.size()), results);
+}
+
 void bindSession(nb::module_ &module) {
   bindDeviceArray(module);
+  module.def(
+      "static_module", &makeStaticModule, nb::arg("bundle"), nb::arg("function"), nb::arg("leaves"),
+      nb::arg("target_version") = nb::none(),
+      "A function's module as a portable artifact for a call with such leaves, each (dtype, shape) or a "
+      "constant, prepared for XLA; and (dtype, shape) of each of its results.");
   module.attr("GENERATOR_BUFFER") = nb::str(program::generatorBuffer.data(), program::generatorBuffer.size());
   nb::class_<PythonSession>(module, "Session",
                             "A program on a device, ready to be called from any number of threads.")

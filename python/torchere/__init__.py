@@ -18,7 +18,7 @@ _HOMES = {
     "export": "torchere.exporting",
     "load": "torchere.program",
 }
-_MODULES = ("errors", "interpreter", "plugins", "stablehlo")
+_MODULES = ("errors", "interpreter", "jax", "plugins", "stablehlo")
 
 __all__ = [
     "CaptureError",
@@ -29,13 +29,14 @@ __all__ = [
     "explain",
     "export",
     "interpreter",
+    "jax",
     "load",
     "plugins",
     "stablehlo",
 ]
 
 if TYPE_CHECKING:
-    from torchere import errors, interpreter, plugins, stablehlo
+    from torchere import errors, interpreter, jax, plugins, stablehlo
     from torchere._core import DeviceArray
     from torchere.errors import CaptureError, Error
     from torchere.explanation import explain

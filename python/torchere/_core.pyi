@@ -517,6 +517,11 @@ class DeviceArray:
 
     def __repr__(self) -> str: ...
 
+def static_module(bundle: Bundle, function: str, leaves: Sequence, target_version: str | None = None) -> tuple:
+    """
+    A function's module as a portable artifact for a call with such leaves, each (dtype, shape) or a constant, prepared for XLA; and (dtype, shape) of each of its results.
+    """
+
 GENERATOR_BUFFER: str = 'torchere..generator'
 
 class Session:

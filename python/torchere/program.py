@@ -95,9 +95,10 @@ class StableHLOProgram(ProgramState):
         cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
     ) -> StableHLOProgram:
         """Reads a directory or file that save() wrote, or a directory of PyTorch/XLA. Weights are mapped, not
-        read; with `verify` every file is read and compared with the digest that save(digests=True) recorded. Result classes
-        (named tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in `classes`;
-        others become plain tuples and dicts, because files are not trusted to import or call anything."""
+        read; with `verify` every file is read and compared with the digest that save(digests=True) recorded.
+        Result classes (named tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in
+        `classes`; others become plain tuples and dicts, because files are not trusted to import or call
+        anything."""
         return cls(_core.load_bundle(os.fspath(stablehlo_dir), verify=verify), classes=classes)
 
     def save(
@@ -312,6 +313,6 @@ def load(
     stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
 ) -> StableHLOProgram:
     """Reads a program from the directory or file that StableHLOProgram.save wrote, or from a directory of
-    PyTorch/XLA. Result classes listed in `classes` are rebuilt: load("mlp", classes=[Out]); others become plain tuples and dicts. With
-    `verify`, every file is compared with its digest first."""
+    PyTorch/XLA. Result classes listed in `classes` are rebuilt: load("mlp", classes=[Out]); others become
+    plain tuples and dicts. With `verify`, every file is compared with its digest first."""
     return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify)
