@@ -34,6 +34,8 @@ struct PluginTraits {
   /// Without the client options `asynchronous` and `cpu_device_count`, it executes in threads of its own and
   /// reports several devices for one processor.
   bool needsCpuClientOptions = false;
+  /// It refuses StableHLO's quantized types.
+  bool lacksQuantizedTypes = false;
   /// The names of the composites that it implements.
   std::set<std::string> composites = {};
 

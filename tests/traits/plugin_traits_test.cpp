@@ -11,14 +11,16 @@ TEST(TraitsOf, XlasCpuPluginHasThoseThatWereMeasured) {
   EXPECT_EQ(traits, (PluginTraits{.miscomputesAtan2 = true,
                                   .repeatsFusedWrites = true,
                                   .losesNaNInMinMax = true,
-                                  .needsCpuClientOptions = true}));
+                                  .needsCpuClientOptions = true,
+                                  .lacksQuantizedTypes = true}));
   traits.abortsOnDoubledCounters = true;
   EXPECT_EQ(traitsOf({"cpu", true, 114}), traits);
 }
 
 TEST(TraitsOf, WhatIsInXlaItselfIsInAllItsPlugins) {
-  EXPECT_EQ(traitsOf({"cuda", true, 114}), PluginTraits{.abortsOnDoubledCounters = true});
-  EXPECT_EQ(traitsOf({"cuda", true, 115}), PluginTraits());
+  EXPECT_EQ(traitsOf({"cuda", true, 114}),
+            (PluginTraits{.abortsOnDoubledCounters = true, .lacksQuantizedTypes = true}));
+  EXPECT_EQ(traitsOf({"cuda", true, 115}), PluginTraits{.lacksQuantizedTypes = true});
 }
 
 TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
@@ -28,16 +30,17 @@ TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
 
 TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
   std::set<std::string> texts = {PluginTraits().text()};
-  for (bool PluginTraits::*trait : {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
-                                    &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
-                                    &PluginTraits::needsCpuClientOptions}) {
+  for (bool PluginTraits::*trait :
+       {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
+        &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
+        &PluginTraits::needsCpuClientOptions, &PluginTraits::lacksQuantizedTypes}) {
     PluginTraits traits;
     traits.*trait = true;
     texts.insert(traits.text());
   }
   texts.insert(PluginTraits{.composites = {"a.b"}}.text());
   texts.insert(PluginTraits{.composites = {"a", "b"}}.text());
-  EXPECT_EQ(texts.size(), 8u);
+  EXPECT_EQ(texts.size(), 9u);
 }
 
 } // namespace
