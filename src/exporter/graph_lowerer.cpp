@@ -4,6 +4,7 @@
 #include "exporter/coverage.h"
 #include "exporter/custom_call.h"
 #include "exporter/location.h"
+#include "exporter/uniform_quantization.h"
 
 namespace torchere::exporter {
 
@@ -215,8 +216,9 @@ Result<lowering::Argument> GraphLowerer::getItem(const Node &node) const {
 
 Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
   mlir::MLIRContext *context = scope.builder.getContext();
-  mlir::Location location = scope.options.nodeMetadata ? metadataLocation(scope.program, node, context)
-                                                       : locationOf(scope.program, node, context);
+  mlir::Location location = scope.options.nodeMetadata
+                                ? metadataLocation(scope.program, node, scope.options, context)
+                                : locationOf(scope.program, node, context);
   lowering::Context cx(scope.builder, location, scope.state, symbols);
   const Callee &callee = scope.callees.find(*node.callee);
   const lowering::OpTable::Row *row = callee.row;
@@ -228,6 +230,9 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
     arguments.push_back({node.callee->argumentNames[i], row ? callee.positions[i] : i, std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  if (scope.options.quantizedTypes && types.size() == 1)
+    if (mlir::Value value = uniformQuantization(cx, node, arguments, types.front()))
+      return lowering::Values{value};
   if (row && scope.composites.wants(*row))
     return scope.composites.lower(*row, cx, symbols, std::move(arguments), types);
   if (row)
