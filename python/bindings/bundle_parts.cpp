@@ -1,6 +1,7 @@
 // Bundles as Python values and from them.
 #include "bindings/bundle_parts.h"
 
+#include "artifact/meta.h"
 #include "artifact/signature.h"
 #include "base/npy.h"
 #include "bindings/constants.h"
@@ -140,18 +141,33 @@ static void restoreWeight(Bundle &bundle, const WeightParts &parts) {
   bundle.stateDict[name] = std::move(weight);
 }
 
+/// A signature of ours, or PyTorch/XLA's description, and the module as bytecode or as text, or both.
+struct FunctionParts {
+  std::string description;
+  nb::bytes bytecode;
+  std::string text;
+  bool isMeta;
+};
+
+static Function functionFrom(const FunctionParts &parts) {
+  Function function;
+  function.entryPoint = unwrap(parts.isMeta ? artifact::readMeta(parts.description, "meta")
+                                            : artifact::readSignature(parts.description, "signature"));
+  function.bytecode.assign(parts.bytecode.c_str(), parts.bytecode.size());
+  function.text = parts.text;
+  if (function.bytecode.empty() && function.text.empty())
+    refuse([&] { return function.entryPoint.name; }, "no module: got neither bytecode nor text");
+  return function;
+}
+
 /// Checks what it is given as load() checks a directory.
-static std::shared_ptr<Bundle> restore(const std::vector<std::pair<std::string, nb::bytes>> &functions,
+static std::shared_ptr<Bundle> restore(const std::vector<FunctionParts> &functions,
                                        const std::vector<WeightParts> &weights,
                                        const std::vector<WeightParts> &constants, bool hasWeights) {
   auto bundle = std::make_shared<Bundle>();
   bundle->hasWeights = hasWeights;
-  for (const auto &[signature, bytecode] : functions) {
-    Function function;
-    function.entryPoint = unwrap(artifact::readSignature(signature, "pickled signature"));
-    function.bytecode.assign(bytecode.c_str(), bytecode.size());
-    bundle->functions.push_back(std::move(function));
-  }
+  for (const FunctionParts &parts : functions)
+    bundle->functions.push_back(functionFrom(parts));
   for (const WeightParts &parts : weights)
     restoreWeight(*bundle, parts);
   for (const WeightParts &parts : constants)
@@ -192,9 +208,13 @@ void bindBundleParts(nb::module_ &module, nb::class_<Weight> &weight, nb::class_
       .def("weight_parts", &weightParts,
            "(name, dtype, shape, dense bytes) of each weight; for a tied one the other's name, not bytes.")
       .def("constant_parts", &constantParts, "The same of the constants.");
+  nb::class_<FunctionParts>(module, "FunctionParts", "What a function of a bundle is made of.")
+      .def(nb::init<std::string, nb::bytes, std::string, bool>(), nb::arg("description"), nb::arg("bytecode"),
+           nb::arg("text") = "", nb::arg("is_meta") = false,
+           "`description` is a signature, or the contents of a .meta; the text is not needed beside "
+           "bytecode.");
   module.def("restore_bundle", &restore, nb::arg("functions"), nb::arg("weights"), nb::arg("constants"),
-             nb::arg("has_weights"),
-             "A bundle from (signature, bytecode) of its functions and the parts of its weights.");
+             nb::arg("has_weights"), "A bundle from its functions and the parts of its weights.");
 }
 
 } // namespace torchere::bindings

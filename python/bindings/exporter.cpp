@@ -4,9 +4,12 @@
 #include "exporter/missing_ops.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unordered_map.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -17,9 +20,17 @@ using namespace exporter;
 
 static Exported exportReleased(const program::Program &program, std::string name, int64_t inlineConstantBytes,
                                std::set<std::string> customOpNamespaces, std::set<std::string> composites,
-                               bool nodeMetadata) {
-  Options options{std::move(name), inlineConstantBytes, std::move(customOpNamespaces), std::move(composites),
-                  nodeMetadata};
+                               std::optional<std::unordered_map<std::string, std::string>> nodeMetadata,
+                               bool inlineNumbers, bool shapeAssertions, bool quantizedTypes) {
+  Options options{.name = std::move(name),
+                  .inlineConstantBytes = inlineConstantBytes,
+                  .inlineNumbers = inlineNumbers,
+                  .shapeAssertions = shapeAssertions,
+                  .customOpNamespaces = std::move(customOpNamespaces),
+                  .composites = std::move(composites),
+                  .quantizedTypes = quantizedTypes,
+                  .nodeMetadata = nodeMetadata.has_value(),
+                  .torchMetadata = std::move(nodeMetadata).value_or(decltype(nodeMetadata)::value_type())};
   nb::gil_scoped_release released;
   return unwrap(exportProgram(program, options));
 }
@@ -58,8 +69,13 @@ void bindExporter(nb::module_ &module) {
   module.def("export_program", &exportReleased, nb::arg("program"), nb::arg("name") = "forward",
              nb::arg("inline_constant_bytes") = Options().inlineConstantBytes,
              nb::arg("custom_op_namespaces") = std::set<std::string>(),
-             nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = false,
-             "Lowers a captured program. Raises one error that lists every op without a lowering.");
+             nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = nb::none(),
+             nb::arg("inline_numbers") = true, nb::arg("shape_assertions") = false,
+             nb::arg("quantized_types") = false,
+             "Lowers a captured program. Raises one error that lists every op without a lowering. With "
+             "node_metadata, locations are JSON: it is what torch says of nodes, by metadata_key().");
+  module.def("metadata_key", &metadataKey, nb::arg("node"), nb::arg("stack_trace"),
+             "The key of a node of torch's in node_metadata; \"\" is any with that stack trace.");
   module.def(
       "missing_ops",
       [](const program::Program &program, const std::set<std::string> &namespaces) {

@@ -241,9 +241,14 @@ class Exported:
     def timings(self) -> dict[str, float]:
         """Seconds spent in each step."""
 
-def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: bool = False) -> Exported:
+def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: Mapping[str, str] | None = None, inline_numbers: bool = True, shape_assertions: bool = False, quantized_types: bool = False) -> Exported:
     """
-    Lowers a captured program. Raises one error that lists every op without a lowering.
+    Lowers a captured program. Raises one error that lists every op without a lowering. With node_metadata, locations are JSON: it is what torch says of nodes, by metadata_key().
+    """
+
+def metadata_key(node: str, stack_trace: str) -> str:
+    """
+    The key of a node of torch's in node_metadata; "" is any with that stack trace.
     """
 
 def operators() -> list[tuple[str, str]]:
@@ -364,10 +369,16 @@ class Bundle:
     def constant_parts(self) -> list:
         """The same of the constants."""
 
-def restore_bundle(functions: Sequence[tuple[str, bytes]], weights: Sequence[tuple[str, str, Sequence[int], object]], constants: Sequence[tuple[str, str, Sequence[int], object]], has_weights: bool) -> Bundle:
-    """
-    A bundle from (signature, bytecode) of its functions and the parts of its weights.
-    """
+class FunctionParts:
+    """What a function of a bundle is made of."""
+
+    def __init__(self, description: str, bytecode: bytes, text: str = '', is_meta: bool = False) -> None:
+        """
+        `description` is a signature, or the contents of a .meta; the text is not needed beside bytecode.
+        """
+
+def restore_bundle(functions: Sequence[FunctionParts], weights: Sequence[tuple[str, str, Sequence[int], object]], constants: Sequence[tuple[str, str, Sequence[int], object]], has_weights: bool) -> Bundle:
+    """A bundle from its functions and the parts of its weights."""
 
 TARGET_VERSION: str = '1.16.0'
 

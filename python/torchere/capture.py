@@ -67,12 +67,13 @@ def capture(
     *,
     minimums: Mapping[str, int | None] | None = None,
     expander: Expander | None = None,
+    node_metadata: dict[str, str] | None = None,
 ) -> _core.Program:
     """The ExportedProgram as a program of the core; with an expander, in which ops without a lowering are
     expanded. Weights are not copied: the program keeps their storages; of fake ones it has the types.
     `dimension_names` maps torch's symbols to the user's names of dynamic dimensions. With `minimums`, the
     least values that the user gave symbols, the ranges are those that a call is checked for, with torch's
-    guards; otherwise torch's own."""
+    guards; otherwise torch's own. `node_metadata` receives what torch says of nodes."""
     check_not_merged(exported_program)
     found = Constants()
     if expander is not None:
@@ -80,6 +81,7 @@ def capture(
     while True:
         known = len(found.tensors)
         made = _Capture(exported_program, expander, found)
+        made.walk.metadata = node_metadata
         made.add_graphs()
         if len(found.tensors) == known:
             break

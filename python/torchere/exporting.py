@@ -43,6 +43,7 @@ def export(
     target_version: str | None = None,
     composites: Iterable[str] = (),
     decompositions: Mapping[Any, Callable[..., Any]] | None = None,
+    shape_assertions: bool = False,
 ) -> StableHLOProgram:
     """Exports a program to StableHLO, ready to be called and saved.
 
@@ -56,6 +57,8 @@ def export(
     `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a
     stablehlo.composite, with what it is made of as a private function. `decompositions` are functions of your
     own, {torch.ops.aten.gelu.default: fn}, for ops that are to be taken apart: fn gets the op's arguments.
+    With `shape_assertions`, the module itself says what it assumes of dynamic dimensions (least and most,
+    multiples, equality), in calls of @shape_assertion, for others who refine and run it.
     Weights are taken by reference and not copied: train the module further only after the program was saved,
     or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
     program can be saved, and called after program.with_weights(...).
@@ -83,6 +86,7 @@ def export(
             decompositions=decompositions,
             target_version=target_version,
             composites=set(composites),
+            shape_assertions=shape_assertions,
         )
     with _Stopwatch(timings, "export"):
         module = as_module(target)
@@ -97,6 +101,7 @@ def export(
         decompositions=decompositions,
         target_version=target_version,
         composites=set(composites),
+        shape_assertions=shape_assertions,
     )
 
 
@@ -124,6 +129,7 @@ def lower(
     decompositions: Mapping[Any, Callable[..., Any]] | None = None,
     has_weights: bool = True,
     target_version: str | None = None,
+    node_metadata: bool = False,
     **options: Any,
 ) -> StableHLOProgram:
     """The steps after torch.export; `timings` records their durations. `module` is what it has captured,
@@ -132,15 +138,17 @@ def lower(
 
     walked = exported_program
     expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
+    if node_metadata:
+        options["node_metadata"] = {}
     try:
-        program = _functional(exported_program, dims, timings, expander)
+        program = _functional(exported_program, dims, timings, expander, options.get("node_metadata"))
         exported = _core.export_program(program, name, **options)
     except UnimplementedError:
         decomposed = decomposed_by_torch(exported_program, timings, expander)
         if decomposed is None:
             raise
         walked = decomposed
-        program = _functional(decomposed, dims, timings, expander)
+        program = _functional(decomposed, dims, timings, expander, options.get("node_metadata"))
         exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
     output_spec = exported_program.call_spec.out_spec
@@ -160,14 +168,21 @@ def lower(
 
 
 def _functional(
-    exported_program: Any, dims: Dimensions | None, timings: Timings, expander: Expander
+    exported_program: Any,
+    dims: Dimensions | None,
+    timings: Timings,
+    expander: Expander,
+    node_metadata: dict[str, str] | None,
 ) -> _core.Program:
-    """The program of the core, in which nothing writes and ops without a lowering are expanded."""
+    """The program of the core, in which nothing writes and ops without a lowering are expanded.
+    `node_metadata` receives what torch says of its nodes."""
     dims = dims or Dimensions()
     names = int_names(exported_program) | dims.names
     before = sum(expander.seconds.values())
     with _Stopwatch(timings, "walk"):
-        program = capture(exported_program, names, minimums=dims.minimums, expander=expander)
+        program = capture(
+            exported_program, names, minimums=dims.minimums, expander=expander, node_metadata=node_metadata
+        )
     expanding = sum(expander.seconds.values()) - before
     timings["walk"] -= expanding
     timings["expand"] = timings.get("expand", 0.0) + expanding

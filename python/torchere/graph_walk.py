@@ -21,6 +21,7 @@ from torchere.expansion import (
     holds_tensor,
     inputs_of,
 )
+from torchere.node_metadata import record_metadata
 
 # Has effects for torch, which is to raise an error; as other assertions it is left out.
 _ASSERTION = "aten._linalg_check_errors.default"
@@ -54,6 +55,7 @@ class _Scope:
     context: Context = NO_CONTEXT
     is_inlined: bool = False
     place: tuple[int, int] | None = None  #: stack trace and module stack; None for each node's own
+    origin: Any = None  #: the call that the nodes have been expanded from
     result: tuple[Any, str] | None = None  #: a node, and the name of the call that it is the result of
     children: dict[str, int] = dataclasses.field(default_factory=dict)  #: graphs that the module holds
     regions: list[Context] = dataclasses.field(default_factory=list)  #: what holds again when one ends
@@ -86,6 +88,7 @@ class GraphWalk:
         self.traces: dict[str, int] = {}
         self.module_stacks: dict[tuple, int] = {}
         self.lists: set[Any] = set()  #: nodes that stand for a list of others
+        self.metadata: dict[str, str] | None = None  #: what torch says of nodes, where it is asked for
 
     def run(
         self,
@@ -175,6 +178,8 @@ class GraphWalk:
         name = self.name(scope, node)
         value = node.meta.get("val")
         self.lists.discard(node)
+        if self.metadata is not None:
+            record_metadata(self.metadata, name, (scope.origin or node).meta)
         self.builder.add_call(
             scope.graph, node, name, op, schema, node.args, node.kwargs, value, trace, stack
         )
@@ -196,6 +201,7 @@ class GraphWalk:
             context=expansion.context,
             is_inlined=True,
             place=scope.place or self.stacks(node.meta),
+            origin=scope.origin or node,
             result=(expansion.output, self.name(scope, node)),
             children={},
         )

@@ -31,9 +31,8 @@ def parts_of(program: StableHLOProgram) -> dict[str, Any]:
 
 
 def program_of(cls: type[StableHLOProgram], parts: dict[str, Any]) -> StableHLOProgram:
-    bundle = _core.restore_bundle(
-        parts["functions"], parts["weights"], parts["constants"], parts["has_weights"]
-    )
+    functions = [_core.FunctionParts(*part) for part in parts["functions"]]
+    bundle = _core.restore_bundle(functions, parts["weights"], parts["constants"], parts["has_weights"])
     program = cls(
         bundle,
         timings=parts["timings"],

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchere import _core
-from torchere.bundle import StableHLOModelBundle
+from torchere.bundle import StableHLOModelBundle, bundle_of, core_bundle
 from torchere.calls import CallConvention
 from torchere.entry_points import EntryPoint, EntryPoints, joined_bundle
 from torchere.errors import Error, InvalidArgumentError, NotFoundError
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class StableHLOProgram(ProgramState):
-    """A program in StableHLO with its weights. Made by torchere.export and torchere.load.
+    """A program in StableHLO with its weights. Made by torchere.export and torchere.load, and of a bundle:
+    StableHLOGraphModule(StableHLOModelBundle(...)), in PyTorch/XLA's words.
 
     It is called like the module that it was exported from. State (buffers that the module writes) is carried
     from call to call; `state_dict()` returns it. Results are torch tensors, or numpy arrays if torch is not
@@ -34,13 +35,15 @@ class StableHLOProgram(ProgramState):
 
     def __init__(
         self,
-        bundle: _core.Bundle,
+        bundle: _core.Bundle | StableHLOModelBundle,
         program: _core.Program | None = None,
         timings: dict[str, float] | None = None,
         target_version: str | None = None,
         classes: Iterable[type] = (),
         output_specs: dict[str, Any] | None = None,
     ):
+        if isinstance(bundle, StableHLOModelBundle):
+            bundle = core_bundle(bundle)
         super().__init__(bundle)
         self._target_version = target_version
         allowed, specs = name_classes(classes), output_specs or {}
@@ -269,7 +272,7 @@ class StableHLOProgram(ProgramState):
 
     @property
     def _bundle(self) -> StableHLOModelBundle:
-        return StableHLOModelBundle(self._core_bundle)
+        return bundle_of(self._core_bundle)
 
     def _known(self, method_name: str | None) -> str:
         if method_name is None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from typing import Any
 
 from torchere.bundle import (
     InputLocation,
     StableHLOFunc,
     StableHLOFunctionMeta,
+    StableHLOJSONSerializer,
     StableHLOModelBundle,
     VariableSignature,
     VariableType,
+    stablehlo_obj_hook,
 )
 from torchere.program import StableHLOProgram
 
@@ -22,12 +25,14 @@ __all__ = [
     "StableHLOFunc",
     "StableHLOFunctionMeta",
     "StableHLOGraphModule",
+    "StableHLOJSONSerializer",
     "StableHLOModelBundle",
     "VariableSignature",
     "VariableType",
     "exported_program_to_stablehlo",
     "save_as_stablehlo",
     "save_torch_model_as_stablehlo",
+    "stablehlo_obj_hook",
 ]
 
 StableHLOGraphModule = StableHLOProgram
@@ -39,10 +44,12 @@ class StableHLOExportOptions:
 
     `include_human_readable_text`: save functions/NAME.mlir. `override_tracing_arguments` and
     `override_tracing_kwargs`: export again with these example arguments. `save_weights`: write weights to
-    disk. `export_weights`: keep weights in the program at all. `inline_all_constant`: small tensor constants
-    become part of the module; otherwise they are arguments. `custom_ops_allowed_in_graph`: namespaces of ops
-    that become stablehlo.custom_call. `export_node_metadata`: locations hold each node's metadata as JSON.
-    `target_version` is an addition of ours: the oldest StableHLO that must be able to read the program.
+    disk. `export_weights`: keep weights in the program at all. `inline_all_constant`: numbers and small
+    tensor constants become part of the module; otherwise they are arguments, but for the numbers 0 and 1.
+    `custom_ops_allowed_in_graph`: namespaces of ops that become stablehlo.custom_call.
+    `export_node_metadata`: locations hold each node's metadata as JSON. Additions of ours: `target_version`,
+    the oldest StableHLO that must be able to read the program, and `shape_assertions`: the module asserts
+    what it assumes of dynamic dimensions, for others who run it.
     """
 
     include_human_readable_text: bool = True
@@ -54,6 +61,7 @@ class StableHLOExportOptions:
     custom_ops_allowed_in_graph: set[str] = dataclasses.field(default_factory=set)
     export_node_metadata: bool = False
     target_version: str | None = None
+    shape_assertions: bool = False
 
 
 def exported_program_to_stablehlo(
@@ -66,6 +74,9 @@ def exported_program_to_stablehlo(
     lowering: dict[str, Any] = {
         "custom_op_namespaces": options.custom_ops_allowed_in_graph,
         "node_metadata": options.export_node_metadata,
+        "shape_assertions": options.shape_assertions,
+        "inline_numbers": options.inline_all_constant,
+        "quantized_types": "torchere.experimental.quantized" in sys.modules,
     }
     if not options.inline_all_constant:
         lowering["inline_constant_bytes"] = 0

@@ -1,17 +1,38 @@
 """Importing this module makes programs that import torch_xla work where it is not installed: `from
-torch_xla.stablehlo import ...`, `torch_xla.save_as_stablehlo`, `torch_xla.core.xla_model.xla_device()`."""
+torch_xla.stablehlo import ...`, `torch_xla.save_as_stablehlo`, `torch_xla.core.xla_model.xla_device()`. A
+program that is to stay as it is runs with `python -m torchere.torch_xla_compat program.py`."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
+import runpy
 import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
+import torchere
 from torchere import stablehlo
 
 _MARK = "__torchere_compat__"
+
+#: torch_xla's modules that are torchere's of the same name. They are imported when they are asked for.
+MODULES = (
+    "experimental",
+    "experimental.mark_pattern_utils",
+    "experimental.quantized",
+    "experimental.stablehlo_custom_call",
+    "experimental.xla_marker",
+    "experimental.xla_mlir_debuginfo",
+    "stablehlo",
+    "tf_saved_model_integration",
+    "utils",
+    "utils.stablehlo_test_utils",
+)
 
 
 def device(index: int | None = None) -> Any:
@@ -24,6 +45,34 @@ def device(index: int | None = None) -> Any:
 
 def sync(wait: bool = False) -> None:
     """Executes the pending ops of a lazy device: a no-op on the CPU."""
+
+
+class _Alias(importlib.abc.Loader):
+    """Gives a module of torchere as it is, under torch_xla's name."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        module = importlib.import_module(self.name)
+        self.spec, self.loader = module.__spec__, module.__loader__
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        module.__spec__, module.__loader__ = self.spec, self.loader  # the import has put others there
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        package, _, name = fullname.partition(".")
+        if package != "torch_xla" or name not in MODULES:
+            return None
+        ours = f"torchere.{name}"
+        if importlib.util.find_spec(ours) is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, _Alias(ours))
 
 
 def _module(name: str, doc: str, **attributes: Any) -> types.ModuleType:
@@ -55,6 +104,8 @@ def _install() -> None:
     package = _module(
         "torch_xla",
         "Torchère under PyTorch/XLA's names.",
+        # The last release of PyTorch/XLA, whose names these are; scripts compare it with others.
+        __version__=f"2.9.0+torchere.{torchere.__version__}",
         core=core,
         stablehlo=stablehlo,
         device=device,
@@ -65,6 +116,21 @@ def _install() -> None:
     for module in (package, core, xla_model):
         sys.modules[module.__name__] = module
     sys.modules["torch_xla.stablehlo"] = stablehlo
+    # First, or the files of torchere.experimental would be imported a second time, under another name.
+    sys.meta_path.insert(0, _Finder())
 
 
-_install()
+def _run(arguments: list[str]) -> None:
+    """Runs a program as `python program.py ...` does, with torch_xla's names."""
+    importlib.import_module("torchere.torch_xla_compat")
+    sys.argv[:] = arguments
+    sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
+    runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ != "__main__":
+    _install()
+elif len(sys.argv) < 2:
+    sys.exit("usage: python -m torchere.torch_xla_compat PROGRAM.py [ARGUMENT ...]")
+else:
+    _run(sys.argv[1:])

@@ -2,6 +2,7 @@
 #include "artifact/function_module.h"
 
 #include "passes/compatibility/serialize_expanded.h"
+#include "stablehlo/located_text.h"
 
 namespace torchere::artifact {
 
@@ -21,14 +22,15 @@ Result<std::string> moduleText(const Function &function) {
   if (!function.text.empty())
     return function.text;
   TORCHERE_ASSIGN(auto shared, readModule(function));
-  return shared->read([&](const stablehlo::Module &module) { return module.text(function.printsLocations); });
+  return shared->read([&](const stablehlo::Module &module) {
+    return function.printsLocations ? stablehlo::locatedText(module) : module.text();
+  });
 }
 
-// Text with locations has at least one alias.
 bool hasLocations(const Function &function) {
   if (function.module)
     return function.printsLocations;
-  return !function.bytecode.empty() || function.text.find("#loc") != std::string::npos;
+  return !function.bytecode.empty() || function.text.find("loc(") != std::string::npos;
 }
 
 Result<std::string> moduleBytecode(const Function &function, const vhlo::Version &target) {

@@ -40,8 +40,8 @@ static OrderedJson locationJson(const EntryInput &input) {
   return locationJson("parameter", -1, input.name);
 }
 
-/// str(type(value)) in Python.
-static std::string pythonTypeText(const Constant &argument) {
+/// type(value).__name__ in Python.
+static std::string_view pythonTypeOf(const Constant &argument) {
   struct Names {
     const char *operator()(const std::monostate &) const { return "NoneType"; }
     const char *operator()(int64_t) const { return "int"; }
@@ -49,14 +49,14 @@ static std::string pythonTypeText(const Constant &argument) {
     const char *operator()(bool) const { return "bool"; }
     const char *operator()(const std::complex<double> &) const { return "complex"; }
     const char *operator()(const std::string &) const { return "str"; }
-    const char *operator()(DType) const { return "torch.dtype"; }
-    const char *operator()(const Device &) const { return "torch.device"; }
-    const char *operator()(const Layout &) const { return "torch.layout"; }
-    const char *operator()(const MemoryFormat &) const { return "torch.memory_format"; }
+    const char *operator()(DType) const { return "dtype"; }
+    const char *operator()(const Device &) const { return "device"; }
+    const char *operator()(const Layout &) const { return "layout"; }
+    const char *operator()(const MemoryFormat &) const { return "memory_format"; }
     const char *operator()(const Constant::List &) const { return "list"; }
     const char *operator()(const OpReference &) const { return "object"; }
   };
-  return fmt::format("<class '{}'>", std::visit(Names(), argument.value));
+  return std::visit(Names(), argument.value);
 }
 
 /// The class of a non-tensor argument, from its dtype in a .meta: PyTorch/XLA 2.2 wrote
@@ -65,8 +65,8 @@ static std::string_view pythonTypeName(std::string_view dtype) {
   constexpr std::string_view opening = "<class '", closing = "'>";
   if (dtype.starts_with(opening) && dtype.ends_with(closing))
     return dtype.substr(opening.size(), dtype.size() - opening.size() - closing.size());
-  for (std::string_view name :
-       {"NoneType", "int", "float", "complex", "str", "list", "dtype", "device", "layout", "memory_format"})
+  for (std::string_view name : {"NoneType", "int", "float", "complex", "str", "list", "dtype", "device",
+                                "layout", "memory_format", "object"})
     if (dtype == name)
       return name;
   return {};
@@ -81,7 +81,7 @@ static OrderedJson unusedInputsJson(const EntryPoint &entryPoint) {
                           OrderedJson::array({locationJson(input), signatureJson(input.type)}));
   for (const ConstantInput &input : entryPoint.constantInputs) {
     OrderedJson signature = {{"shape", OrderedJson::array()},
-                             {"dtype", pythonTypeText(input.value)},
+                             {"dtype", pythonTypeOf(input.value)},
                              {"dynamic_dims", OrderedJson::array()}};
     unused.emplace_back(input.position,
                         OrderedJson::array({locationJson("input_arg", input.position, ""), signature}));

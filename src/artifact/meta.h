@@ -14,8 +14,8 @@ namespace torchere::artifact {
 inline constexpr std::string_view stablehloVersion = "1.17.0";
 
 /// The .meta of a function. `output_signature` lists all results, including state updates. A dimension
-/// named in `dynamic_dims` is -1 in `shape`. Non-tensor leaves are in `unused_inputs`, with str()
-/// of their Python type as the dtype.
+/// named in `dynamic_dims` is -1 in `shape`. Non-tensor leaves are in `unused_inputs`, with the name of
+/// their Python type as the dtype: "int".
 TORCHERE_EXPORT std::string metaText(const program::EntryPoint &entryPoint);
 
 /// The entry point that a .meta describes, with defaults for what it cannot express: inputs are called
@@ -23,7 +23,8 @@ TORCHERE_EXPORT std::string metaText(const program::EntryPoint &entryPoint);
 /// outputs (the file only has their traced sizes). A non-tensor leaf is a ConstantInput only if it is None;
 /// unlisted positions were Python values that the function does not depend on. `withTrees` false skips the
 /// pytrees, for readers that have them in our own format.
-Result<program::EntryPoint> readMeta(std::string_view text, std::string_view subject, bool withTrees = true);
+TORCHERE_EXPORT Result<program::EntryPoint> readMeta(std::string_view text, std::string_view subject,
+                                                     bool withTrees = true);
 
 /// Checks that a .meta and the signature read beside it describe the same arguments and results.
 Status checkMetaAgrees(const program::EntryPoint &meta, const program::EntryPoint &signature,

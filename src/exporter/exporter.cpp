@@ -37,6 +37,16 @@ Status lower(const program::Program &program, const Options &options, SignatureP
   return {};
 }
 
+/// Whether the program has ops that name others.
+bool writesLocations(const program::Program &program) {
+  auto isWriter = [](const program::Node &node) {
+    return node.kind == program::NodeKind::Call && node.op() == "xla.write_mlir_debuginfo.default";
+  };
+  return llvm::any_of(program.graph.nodes, isWriter) ||
+         llvm::any_of(program.subgraphs,
+                      [&](const program::Graph &graph) { return llvm::any_of(graph.nodes, isWriter); });
+}
+
 } // namespace
 
 Result<Exported> exportProgram(const program::Program &program, const Options &options) {
@@ -62,7 +72,7 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
                   std::move(plan.stateDict),
                   std::move(plan.constants),
                   timings,
-                  options.nodeMetadata};
+                  options.nodeMetadata || writesLocations(program)};
 }
 
 std::vector<Operator> listOperators() {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,15 +19,30 @@ struct Options {
   std::string name = "forward"; ///< of the entry point; the module's function is always @main
   /// Tensor constants of at most this many bytes are inlined into the module; larger ones are arguments.
   int64_t inlineConstantBytes = 128;
+  /// Python numbers are constants of the module; otherwise all but 0 and 1 are arguments.
+  bool inlineNumbers = true;
+  /// What the program assumes of its inputs' sizes is asserted in the module, for those who run it with
+  /// nothing else: stablehlo.custom_call @shape_assertion.
+  bool shapeAssertions = false;
   /// Ops in these namespaces without a row become stablehlo.custom_call with the op's name as the target, the
   /// tensor arguments as operands and the others as JSON in backend_config.
   std::set<std::string> customOpNamespaces;
   /// Ops that become stablehlo.composite, with their lowering in a private function: "sdpa", "layer_norm", or
   /// ATen's names.
   std::set<std::string> composites;
+  /// Ops of quantized_decomposed become conversions to and from quantized types, not arithmetic, where these
+  /// can express them.
+  bool quantizedTypes = false;
   /// Locations are NameLocs of JSON: the node's name, op, module stack and stack trace.
   bool nodeMetadata = false;
+  /// With nodeMetadata, what else torch says of nodes: JSON objects by metadataKey().
+  std::unordered_map<std::string, std::string> torchMetadata;
 };
+
+/// The key of Options::torchMetadata; no name stands for any node with that stack trace.
+inline std::string metadataKey(std::string_view node, std::string_view stackTrace) {
+  return fmt::format("{}\n{}", node, stackTrace);
+}
 
 /// Wall-clock seconds.
 struct Timings {
@@ -42,7 +58,9 @@ struct Exported {
   /// The constants passed as arguments, in the order of EntryInput::position.
   std::vector<program::Weight> constants;
   Timings timings;
-  bool printsLocations = false; ///< whether the module's text includes them: with Options::nodeMetadata
+  /// Whether the module's text includes locations: with Options::nodeMetadata, or where the program writes
+  /// some.
+  bool printsLocations = false;
 };
 
 /// Lowers a functional program. Function @main takes parameters, buffers, constants and user inputs (those

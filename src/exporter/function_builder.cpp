@@ -3,6 +3,7 @@
 
 #include "exporter/coverage.h"
 #include "exporter/literal.h"
+#include "exporter/shape_assertions.h"
 #include "lowering/random.h"
 
 #include "mlir/IR/Iterators.h"
@@ -29,6 +30,8 @@ Status FunctionBuilder::build() {
   scope.generator = generator;
   std::vector<bool> live = liveNodes(program, program.graph);
   TORCHERE_TRY(checkInputs(live));
+  if (options.shapeAssertions)
+    assertShapes();
   TORCHERE_TRY(lowerer.lower(live));
   TORCHERE_TRY(createReturn(lowerer));
   eraseDeadOps();
@@ -42,7 +45,8 @@ void FunctionBuilder::createFunction() {
   mlir::Location location = mlir::UnknownLoc::get(context);
   builder.setInsertionPointToEnd(module.getBody());
   function = mlir::func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
-  function.setPublic();
+  // setPublic() would drop the attribute, since public is the default.
+  function.setSymVisibilityAttr(builder.getStringAttr("public"));
   mlir::Block *entry = function.addEntryBlock();
   symbols = std::make_unique<SymbolTable>(program, *entry, location);
   lowering::Context types(builder, location, state, *symbols);
@@ -54,6 +58,19 @@ void FunctionBuilder::createFunction() {
     entry->addArgument(types.tensorType(shape, input.entry.type.dtype), name);
   }
   builder.setInsertionPointToEnd(entry);
+  if (options.inlineNumbers)
+    return;
+  numbers = std::make_unique<NumberArguments>(plan, *entry);
+  state.numberSource = numbers.get();
+}
+
+void FunctionBuilder::assertShapes() {
+  ShapeAssertions assertions(program, plan.entryPoint.expressions, *symbols, builder, function.getLoc());
+  unsigned index = 0;
+  for (const PlannedInput &input : plan.inputs)
+    if (!input.isInlined)
+      assertions.addInput(input.entry, function.getArgument(index++));
+  assertions.addRanges();
 }
 
 void FunctionBuilder::bindInputs(GraphLowerer &lowerer) {

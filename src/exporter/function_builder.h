@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exporter/graph_lowerer.h"
+#include "exporter/number_arguments.h"
 #include "exporter/signature.h"
 #include "exporter/symbol_table.h"
 
@@ -22,6 +23,7 @@ private:
   void createFunction();
   void bindInputs(GraphLowerer &lowerer);
   Status checkInputs(const std::vector<bool> &live) const;
+  void assertShapes();
   Status createReturn(const GraphLowerer &lowerer);
   /// The generator's next state, as the function's first result; nothing when no random numbers are drawn.
   void returnGenerator(lowering::Context &cx, lowering::Values &results);
@@ -39,6 +41,7 @@ private:
   mlir::Value generator; ///< the argument that is its state
   lowering::FunctionState state;
   std::unique_ptr<SymbolTable> symbols;
+  std::unique_ptr<NumberArguments> numbers; ///< null where Python numbers are constants
 };
 
 } // namespace torchere::exporter

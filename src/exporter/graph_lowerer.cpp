@@ -4,6 +4,7 @@
 #include "exporter/coverage.h"
 #include "exporter/custom_call.h"
 #include "exporter/location.h"
+#include "exporter/uniform_quantization.h"
 
 namespace torchere::exporter {
 
@@ -243,8 +244,9 @@ Result<lowering::Argument> GraphLowerer::getItem(const Node &node) const {
 
 mlir::Location GraphLowerer::location(const Node &node) const {
   mlir::MLIRContext *context = scope.builder.getContext();
-  mlir::Location location = scope.options.nodeMetadata ? metadataLocation(scope.program, node, context)
-                                                       : locationOf(scope.program, node, context);
+  mlir::Location location = scope.options.nodeMetadata
+                                ? metadataLocation(scope.program, node, scope.options, context)
+                                : locationOf(scope.program, node, context);
   return unbackedSize(scope.program.expressions, node.type) ? namedAfterOp(location, node) : location;
 }
 
@@ -262,6 +264,9 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
   if (isStatedCall(node))
     return statedCall(cx, arguments, types);
+  if (scope.options.quantizedTypes && types.size() == 1)
+    if (mlir::Value value = uniformQuantization(cx, node, arguments, types.front()))
+      return lowering::Values{value};
   if (row && scope.composites.wants(*row))
     return scope.composites.lower(*row, cx, symbols, std::move(arguments), types);
   if (row)

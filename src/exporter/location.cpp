@@ -33,15 +33,21 @@ mlir::Location namedAfterOp(mlir::Location location, const program::Node &node) 
 }
 
 mlir::Location metadataLocation(const program::Program &program, const program::Node &node,
-                                mlir::MLIRContext *context) {
+                                const Options &options, mlir::MLIRContext *context) {
   using Json = nlohmann::ordered_json;
+  const std::string &trace = program.stackTraces[node.stackTrace()];
   Json stack = Json::array();
   for (const program::ModuleFrame &frame : program.moduleStacks[node.moduleStack()])
     stack.push_back({frame.path, frame.className});
   Json metadata = {{"name", std::string(node.name())},
                    {"op", node.op()},
                    {"module_stack", std::move(stack)},
-                   {"stack_trace", program.stackTraces[node.stackTrace()]}};
+                   {"stack_trace", trace}};
+  auto known = options.torchMetadata.find(metadataKey(node.name(), trace));
+  if (known == options.torchMetadata.end())
+    known = options.torchMetadata.find(metadataKey("", trace));
+  if (known != options.torchMetadata.end())
+    metadata.update(Json::parse(known->second, nullptr, /*allow_exceptions=*/false));
   // Source text may hold any bytes; invalid UTF-8 is replaced.
   std::string text = metadata.dump(-1, ' ', false, Json::error_handler_t::replace);
   return mlir::NameLoc::get(mlir::StringAttr::get(context, text), locationOf(program, node, context));

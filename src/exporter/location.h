@@ -1,6 +1,7 @@
 // Locations of the module's ops: the user's source line and the path of the module that ran it.
 #pragma once
 
+#include "exporter/exporter.h"
 #include "program/program.h"
 
 #include "mlir/IR/Location.h"
@@ -14,9 +15,10 @@ mlir::Location locationOf(const program::Program &program, const program::Node &
                           mlir::MLIRContext *context);
 
 /// A NameLoc of JSON with everything known about a node: name, op, module_stack [[path, class], ...],
-/// stack_trace.
+/// stack_trace, and what torch says of it (Options::torchMetadata). A node that torch has not made has what
+/// torch says of the one with its stack trace.
 mlir::Location metadataLocation(const program::Program &program, const program::Node &node,
-                                mlir::MLIRContext *context);
+                                const Options &options, mlir::MLIRContext *context);
 
 /// The location with the op's name, which errors about sizes that depend on data tell.
 mlir::Location namedAfterOp(mlir::Location location, const program::Node &node);

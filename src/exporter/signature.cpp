@@ -2,6 +2,7 @@
 #include "exporter/signature.h"
 
 #include "exporter/coverage.h"
+#include "exporter/uniform_quantization.h"
 #include "program/initial_generator.h"
 #include "program/weight_memory.h"
 
@@ -169,13 +170,16 @@ private:
     input.weight = findWeight(program, spec);
     if (!input.weight)
       return invalidArgument("[export] '{}' has no value in the program", spec.target);
+    bool isInType = options.quantizedTypes && hasData(*input.weight) && !mutated.contains(spec.target) &&
+                    isQuantizationParameter(program.graph, input.node);
+    input.isInlined = isInType;
     if (spec.kind != InputKind::ConstantTensor) {
       result.stateDict.try_emplace(spec.target, *input.weight).first->second.name = spec.target;
       return {};
     }
     auto bytes = input.weight->elementCount() * static_cast<int64_t>(byteSize(input.weight->dtype));
-    input.isInlined =
-        bytes <= options.inlineConstantBytes && hasData(*input.weight) && !mutated.contains(spec.target);
+    input.isInlined = isInType || (bytes <= options.inlineConstantBytes && hasData(*input.weight) &&
+                                   !mutated.contains(spec.target));
     return {};
   }
 

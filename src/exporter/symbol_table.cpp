@@ -205,7 +205,6 @@ mlir::Value SymbolTable::shapeOf(llvm::ArrayRef<lowering::Dim> dims) {
   return entry->second;
 }
 
-/// A dimension as a 0-d i64 tensor.
 mlir::Value SymbolTable::sizeOf(mlir::Value value, int64_t axis) {
   mlir::Type i32 = mlir::RankedTensorType::get({}, builder.getI32Type());
   mlir::Value size = create<stablehlo::GetDimensionSizeOp>(

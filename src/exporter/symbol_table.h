@@ -43,6 +43,8 @@ public:
   /// The same, of the expression's own kind.
   mlir::Value numberOf(program::SymInt number);
   mlir::Value shapeOf(llvm::ArrayRef<lowering::Dim> dims) override;
+  /// A dimension of a value that is visible at the block's start, as a 0-d i64 tensor.
+  mlir::Value sizeOf(mlir::Value value, int64_t axis);
 
 protected:
   /// Whether the outer table's values cannot be used here, because the block is another function's.
@@ -82,7 +84,6 @@ private:
   lowering::Values alike(const std::vector<program::SymInt> &operands);
   lowering::Values floats(const std::vector<program::SymInt> &operands);
   mlir::Value compute(program::SymInt size);
-  mlir::Value sizeOf(mlir::Value value, int64_t axis);
   mlir::Value solve(const std::string &symbol);
   std::optional<Linear> sum(const std::vector<program::SymInt> &operands) const;
   std::optional<Linear> product(const std::vector<program::SymInt> &operands) const;

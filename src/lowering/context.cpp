@@ -145,6 +145,18 @@ mlir::Value Context::number(const Scalar &value) {
   return result;
 }
 
+mlir::Value Context::programNumber(const Scalar &value, mlir::Type element) {
+  if (state.numberSource)
+    if (mlir::Value argument = state.numberSource->argumentFor(
+            value, splat(value, mlir::RankedTensorType::get({}, element)), opBuilder))
+      return argument;
+  return constant(value, element);
+}
+
+mlir::Value Context::programNumberLike(const Scalar &value, mlir::Value other) {
+  return broadcastTo(programNumber(value, elementType(other)), shape(other));
+}
+
 const Scalar *Context::asNumber(mlir::Value value) const {
   auto found = state.numbers.find(value);
   return found == state.numbers.end() ? nullptr : &found->second;
@@ -172,6 +184,29 @@ mlir::Value Context::highest(mlir::Type element) {
 
 // ---- elementwise ops
 
+/// Whether a value is the real number 1, or a tensor of nothing else.
+static bool isOne(mlir::Value value) {
+  mlir::Operation *op = value.getDefiningOp();
+  if (mlir::isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto elements = mlir::isa_and_nonnull<stablehlo::ConstantOp>(op)
+                      ? op->getAttrOfType<mlir::DenseElementsAttr>("value")
+                      : mlir::DenseElementsAttr();
+  if (!elements || !elements.isSplat())
+    return false;
+  mlir::Type element = elements.getElementType();
+  if (element.isIntOrIndex())
+    return elements.getSplatValue<llvm::APInt>().isOne();
+  return mlir::isa<mlir::FloatType>(element) && elements.getSplatValue<llvm::APFloat>().isExactlyValue(1.0);
+}
+
+// Not of complex numbers, of which the product by 1 may be NaN where one part is infinite.
+mlir::Value Context::factorOfOne(mlir::ValueRange operands) {
+  if (isOne(operands[0]))
+    return operands[1];
+  return isOne(operands[1]) ? operands[0] : mlir::Value();
+}
+
 /// For conversions to float8_e4m3fn: torch's saturate, also for infinities, where StableHLO's give NaN.
 static mlir::Value clampToFloat8(Context &cx, mlir::Value number) {
   constexpr double greatest = 448;
@@ -193,7 +228,7 @@ static mlir::Value convertToPower(Context &cx, mlir::Value number) {
 
 mlir::Value Context::convert(mlir::Value value, mlir::Type element) {
   if (const Scalar *number = asNumber(value))
-    return constant(*number, element);
+    return programNumber(*number, element);
   if (elementType(value) == element)
     return value;
   // StableHLO's convert drops the imaginary part; in torch, a bool is whether either part is not zero.

@@ -7,12 +7,14 @@
 #include "stablehlo/dialect.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <array>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace torchere::lowering {
@@ -36,11 +38,21 @@ struct Generator {
   bool isUsed = false;            ///< whether any op has
 };
 
+/// Makes arguments of Python numbers, for exports that want them.
+class NumberSource {
+public:
+  virtual ~NumberSource() = default;
+  /// The argument that holds the number, a 0-d tensor with this value; null if it is to be a constant.
+  virtual mlir::Value argumentFor(const Scalar &number, mlir::DenseElementsAttr value,
+                                  mlir::OpBuilder &builder) = 0;
+};
+
 /// What one function's lowerings share: known sizes of values, numbers, and the generator.
 struct FunctionState {
   llvm::DenseMap<mlir::Value, Dims> shapes;    ///< of values with a dynamic dimension
   llvm::DenseMap<mlir::Value, Scalar> numbers; ///< 0-d tensors made of Python numbers
   std::optional<Generator> generator = {};     ///< none where no random numbers can be drawn
+  NumberSource *numberSource = nullptr;        ///< null where Python numbers are constants
 };
 
 /// Builds the body of a region, from its block arguments.
@@ -112,6 +124,10 @@ public:
   mlir::Value fullLike(const Scalar &value, mlir::Value other);
   /// A Python number as a 0-d tensor that promotion treats as a number.
   mlir::Value number(const Scalar &value);
+  /// A Python number of the program in an element type: a constant, or an argument of the function.
+  mlir::Value programNumber(const Scalar &value, mlir::Type element);
+  /// The same with the shape and element type of `other`.
+  mlir::Value programNumberLike(const Scalar &value, mlir::Value other);
   const Scalar *asNumber(mlir::Value value) const;
   /// The lowest (highest) value of an element type: -inf (inf) for floats.
   mlir::Value lowest(mlir::Type element);
@@ -126,6 +142,9 @@ public:
   }
   /// An elementwise op: operands of one shape, result of the first operand's type.
   template <class Op> mlir::Value elementwise(mlir::ValueRange operands) {
+    if constexpr (std::is_same_v<Op, stablehlo::MulOp>)
+      if (mlir::Value factor = factorOfOne(operands))
+        return factor;
     return withShape(create<Op>(operands.front().getType(), operands), shape(operands.front()));
   }
   mlir::Value convert(mlir::Value value, DType dtype);
@@ -175,6 +194,8 @@ public:
   }
 
 private:
+  /// The other of two factors where one is the constant 1; null where neither is.
+  static mlir::Value factorOfOne(mlir::ValueRange operands);
   mlir::Value groupedProduct(mlir::Value lhs, mlir::Value rhs, int64_t batch, int64_t lhsAxis,
                              int64_t rhsAxis);
   template <class Op> Dim arithmetic(Dim a, Dim b);

@@ -24,6 +24,14 @@ int64_t floorDivideConstants(int64_t a, int64_t b) {
   return (a % b != 0 && ((a < 0) != (b < 0))) ? quotient - 1 : quotient;
 }
 
+/// The elements of a constant that are all the same; null of any other value.
+mlir::DenseElementsAttr splatOf(mlir::Value value) {
+  auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
+  auto elements =
+      constant ? constant->getAttrOfType<mlir::DenseElementsAttr>("value") : mlir::DenseElementsAttr();
+  return elements && elements.isSplat() ? elements : mlir::DenseElementsAttr();
+}
+
 } // namespace
 
 // ---- sizes
@@ -155,6 +163,8 @@ mlir::Value Context::broadcastInDim(mlir::Value value, llvm::ArrayRef<Dim> dims,
   mlir::RankedTensorType type = tensorType(dims, elementType(value));
   if (shape(value) == dims && llvm::is_sorted(dimensions))
     return value;
+  if (mlir::DenseElementsAttr elements = splatOf(value); elements && type.hasStaticShape())
+    return stablehlo::ConstantOp::create(opBuilder, location, elements.resizeSplat(type))->getResult(0);
   mlir::NamedAttribute mapping = integersAttribute("broadcast_dimensions", dimensions);
   if (type.hasStaticShape())
     return create<stablehlo::BroadcastInDimOp>(type, value, {mapping});

@@ -23,7 +23,8 @@ DType promotedType(Context &cx, mlir::ValueRange values) {
 }
 
 mlir::Value numberOperand(Context &cx, const Args &args, std::string_view name, DType dtype) {
-  return args.isTensor(name) ? cx.convert(args.tensor(name), dtype) : cx.constant(args.scalar(name), dtype);
+  return args.isTensor(name) ? cx.convert(args.tensor(name), dtype)
+                             : cx.programNumber(args.scalar(name), cx.elementType(dtype));
 }
 
 mlir::Value truncate(Context &cx, mlir::Value value) {

@@ -14,6 +14,11 @@ inline Elements formulaOperand(Context &cx, const Args &args, std::string_view n
   return {cx, toResultShape(cx, numberOperand(cx, args, name, compute), compute)};
 }
 
+/// A number argument as a tensor of x's shape and element type.
+inline Elements formulaNumber(const Elements &x, const Args &args, std::string_view name) {
+  return x.with(x.maker().programNumberLike(args.scalar(name), x));
+}
+
 /// A row of one operand, "self" or "x", that computes in float32 for half precision.
 template <auto function> mlir::Value formula(Context &cx, const Args &args) {
   Elements self = formulaOperand(cx, args, args.has("self") ? "self" : "x");

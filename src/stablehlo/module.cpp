@@ -4,6 +4,7 @@
 #include "stablehlo/chlo_dialect.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/dialect.h"
+#include "stablehlo/located_text.h"
 #include "stablehlo/text_nesting.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -70,16 +71,21 @@ static bool hasLargeBooleans(mlir::ModuleOp module) {
       .wasInterrupted();
 }
 
-std::string Module::text(bool withLocations) const {
+static std::string print(mlir::ModuleOp module, mlir::OpPrintingFlags flags) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  mlir::OpPrintingFlags flags;
-  if (withLocations)
-    flags.enableDebugInfo();
-  if (hasLargeBooleans(*impl->module))
+  if (hasLargeBooleans(module))
     flags.printLargeElementsAttrWithHex(-1);
-  impl->module->print(stream, flags);
+  module.print(stream, flags);
   return text;
+}
+
+std::string Module::text(bool withLocations) const {
+  return print(*impl->module, mlir::OpPrintingFlags().enableDebugInfo(withLocations));
+}
+
+std::string locatedText(const Module &module) {
+  return print(*module.implementation().module, mlir::OpPrintingFlags().enableDebugInfo().useLocalScope());
 }
 
 Status Module::verify() const {

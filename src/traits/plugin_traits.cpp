@@ -28,7 +28,7 @@ constexpr int open = std::numeric_limits<int>::max();
 static constexpr Row rows[] = {
     {"", 0, 114, &PluginTraits::abortsOnDoubledCounters},   {"cpu", 0, open, &PluginTraits::miscomputesAtan2},
     {"cpu", 0, open, &PluginTraits::repeatsFusedWrites},    {"cpu", 0, open, &PluginTraits::losesNaNInMinMax},
-    {"cpu", 0, open, &PluginTraits::needsCpuClientOptions},
+    {"cpu", 0, open, &PluginTraits::needsCpuClientOptions}, {"", 0, open, &PluginTraits::lacksQuantizedTypes},
 };
 
 PluginTraits traitsOf(const PluginIdentity &plugin) {
@@ -43,9 +43,9 @@ PluginTraits traitsOf(const PluginIdentity &plugin) {
 
 std::string PluginTraits::text() const {
   // Does not compile if a member is missing here.
-  const auto &[counters, atan2, writes, minMax, clientOptions, unknownSizes, known] = *this;
-  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax, clientOptions,
-                     unknownSizes, fmt::join(known, " "));
+  const auto &[counters, atan2, writes, minMax, clientOptions, unknownSizes, quantized, known] = *this;
+  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax, clientOptions,
+                     unknownSizes, quantized, fmt::join(known, " "));
 }
 
 } // namespace torchere

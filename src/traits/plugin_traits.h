@@ -36,6 +36,8 @@ struct PluginTraits {
   bool needsCpuClientOptions = false;
   /// It runs programs in which a size is known only once it is computed.
   bool runsUnknownSizes = false;
+  /// It refuses StableHLO's quantized types.
+  bool lacksQuantizedTypes = false;
   /// The names of the composites that it implements.
   std::set<std::string> composites = {};
 

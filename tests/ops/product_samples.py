@@ -115,6 +115,11 @@ def quantized(dtype: torch.dtype) -> Iterator[Call]:
         yield (drawn(dtype, 3, 4), 0.5, 100, 0, 255, torch.uint8), {}, None
 
 
+def named(dtype: torch.dtype) -> Iterator[Call]:
+    yield (drawn(dtype, 3, 4), "a name"), {}, None
+    yield (drawn(dtype, 3, 4).t(), ""), {}, None
+
+
 def quantized_by_tensors(dtype: torch.dtype) -> Iterator[Call]:
     for (values, scale, zero, *rest), _, _ in quantized(dtype):
         yield (values, torch.tensor(scale), torch.tensor(zero), *rest), {}, None
@@ -182,6 +187,7 @@ PRODUCTS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "linalg_vector_norm.default": norms,
     "_cdist_forward.default": pair_distances,
     "_pdist_forward.default": own_distances,
+    "xla.write_mlir_debuginfo.default": named,
     "quantized_decomposed.quantize_per_tensor.default": quantized,
     "quantized_decomposed.quantize_per_tensor.tensor": quantized_by_tensors,
     "quantized_decomposed.quantize_per_channel.default": quantized_by_channel,

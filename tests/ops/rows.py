@@ -23,6 +23,7 @@ def callables() -> dict[str, str]:
 _OWNERS = {
     "quantized_decomposed": "torch.ao.quantization.fx._decomposed",
     "transformers": "transformers.integrations.moe",
+    "xla": "torchere.experimental.xla_mlir_debuginfo",
 }
 
 

@@ -36,7 +36,12 @@ DONATED_WRITES = PluginPass(
     re.compile(r"tf\.aliasing_output"),  # which prepareFor sets before
     re.compile(r"stablehlo\.optimization_barrier "),
 )
-ALL = (COUNTERS, ARC_TANGENTS, DONATED_WRITES)
+QUANTIZED_TYPES = PluginPass(
+    "--torchere-prepare-xla-quantized-types",
+    re.compile(r"stablehlo\.uniform_(de)?quantize "),
+    re.compile(r"(?!)"),  # arithmetic as any other
+)
+ALL = (COUNTERS, ARC_TANGENTS, DONATED_WRITES, QUANTIZED_TYPES)
 
 
 def marks(text: str) -> list[PluginPass]:

@@ -118,7 +118,7 @@ def test_damaged_pickles_are_refused():
     assert refusal(weights=[("w", dtype, [-3], data)])
     assert refusal(weights=[("w", dtype, [2**62, 2**62], data)])
     assert "the weight is missing" in refusal(weights=[])
-    assert "pickled signature" in refusal(functions=[(signature[:-20], bytecode)])
+    assert "[signature] is not JSON" in refusal(functions=[(signature[:-20], bytecode)])
     assert refusal(functions=[]) == "[bundle] has no functions, expected at least one"
     with pytest.raises(Error):
         pickling.program_of(torchere.StableHLOProgram, parts | {"functions": [(signature, b"?")]})(X)

@@ -137,8 +137,9 @@ def test_large_constants_are_arguments_when_asked(exported):
     bundle = exported_program_to_stablehlo(exported, options)._bundle
     assert VariableType.CONSTANT not in {place.type_ for place in inlined.meta.input_locations}
     assert VariableType.CONSTANT in {place.type_ for place in bundle.stablehlo_funcs[0].meta.input_locations}
-    (constant,) = bundle.additional_constants
-    np.testing.assert_array_equal(constant, [1, 2, 3, 4])
+    tensor, number = bundle.additional_constants
+    np.testing.assert_array_equal(tensor, [1, 2, 3, 4])
+    assert number == 3 and number.shape == ()
 
 
 @torch.library.custom_op("torchere_test::scaled", mutates_args=())

@@ -11,14 +11,16 @@ TEST(TraitsOf, XlasCpuPluginHasThoseThatWereMeasured) {
   EXPECT_EQ(traits, (PluginTraits{.miscomputesAtan2 = true,
                                   .repeatsFusedWrites = true,
                                   .losesNaNInMinMax = true,
-                                  .needsCpuClientOptions = true}));
+                                  .needsCpuClientOptions = true,
+                                  .lacksQuantizedTypes = true}));
   traits.abortsOnDoubledCounters = true;
   EXPECT_EQ(traitsOf({"cpu", true, 114}), traits);
 }
 
 TEST(TraitsOf, WhatIsInXlaItselfIsInAllItsPlugins) {
-  EXPECT_EQ(traitsOf({"cuda", true, 114}), PluginTraits{.abortsOnDoubledCounters = true});
-  EXPECT_EQ(traitsOf({"cuda", true, 115}), PluginTraits());
+  EXPECT_EQ(traitsOf({"cuda", true, 114}),
+            (PluginTraits{.abortsOnDoubledCounters = true, .lacksQuantizedTypes = true}));
+  EXPECT_EQ(traitsOf({"cuda", true, 115}), PluginTraits{.lacksQuantizedTypes = true});
 }
 
 TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
@@ -33,9 +35,11 @@ TEST(TraitsOf, TheInterpreterRunsUnknownSizes) {
 
 TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
   std::set<std::string> texts = {PluginTraits().text()};
-  for (bool PluginTraits::*trait : {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
-                                    &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
-                                    &PluginTraits::needsCpuClientOptions, &PluginTraits::runsUnknownSizes}) {
+  for (bool PluginTraits::*trait :
+       {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
+        &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
+        &PluginTraits::needsCpuClientOptions, &PluginTraits::runsUnknownSizes,
+        &PluginTraits::lacksQuantizedTypes}) {
     PluginTraits traits;
     traits.*trait = true;
     texts.insert(traits.text());

@@ -16,7 +16,7 @@ Elements clampBetween(const Elements &value, const Elements &low, const Elements
 
 mlir::Value hardtanh(Context &cx, const Args &args) {
   Elements self(cx, args.tensor("self"));
-  return clampBetween(self, self.constant(args.scalar("min_val")), self.constant(args.scalar("max_val")));
+  return clampBetween(self, formulaNumber(self, args, "min_val"), formulaNumber(self, args, "max_val"));
 }
 
 Elements sigmoid(const Elements &x) {
@@ -51,28 +51,27 @@ Elements logSigmoid(const Elements &x) {
 
 /// log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds the threshold.
 Elements softplus(const Elements &x, const Args &args) {
-  Elements beta = x.constant(args.scalar("beta"));
+  Elements beta = formulaNumber(x, args, "beta");
   Elements scaled = x * beta;
-  Elements isLinear =
-      scaled.compare(stablehlo::ComparisonDirection::GT, x.constant(args.scalar("threshold")));
+  Elements isLinear = scaled.compare(stablehlo::ComparisonDirection::GT, formulaNumber(x, args, "threshold"));
   return isLinear.select(x, logOfOnePlusExp(scaled) / beta);
 }
 
 /// scale * x for positive x, else scale * alpha * (exp(input_scale * x) - 1).
 Elements elu(const Elements &x, const Args &args) {
-  Elements scale = x.constant(args.scalar("scale"));
-  Elements negative = expm1(x * x.constant(args.scalar("input_scale"))) * x.constant(args.scalar("alpha"));
+  Elements scale = formulaNumber(x, args, "scale");
+  Elements negative = expm1(x * formulaNumber(x, args, "input_scale")) * formulaNumber(x, args, "alpha");
   return (x > 0.0).select(x, negative) * scale;
 }
 
 Elements celu(const Elements &x, const Args &args) {
-  Elements alpha = x.constant(args.scalar("alpha"));
+  Elements alpha = formulaNumber(x, args, "alpha");
   return (x > 0.0).select(x, expm1(x / alpha) * alpha);
 }
 
 mlir::Value leakyRelu(Context &cx, const Args &args) {
   Elements self(cx, args.tensor("self"));
-  return (self > 0.0).select(self, self * self.constant(args.scalar("negative_slope")));
+  return (self > 0.0).select(self, self * formulaNumber(self, args, "negative_slope"));
 }
 
 /// The weight has the shape of self, or one that broadcasts to it.

@@ -33,7 +33,7 @@ mlir::Value addToProduct(Context &cx, const Args &args, mlir::Value product) {
     Scalar factor = args.scalar(name);
     if (equals(factor, 1.0))
       return value;
-    return cx.elementwise<stablehlo::MulOp>({value, cx.fullLike(factor, value)});
+    return cx.elementwise<stablehlo::MulOp>({value, cx.programNumberLike(factor, value)});
   };
   mlir::Value result = scaled(product, "alpha");
   if (equals(args.scalar("beta"), 0.0))

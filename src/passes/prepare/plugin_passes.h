@@ -21,6 +21,11 @@ void expandArcTangents(mlir::ModuleOp module);
 /// once, in the argument's memory; fused into another reader, the write would be repeated into a copy.
 void keepDonatedWrites(mlir::ModuleOp module);
 
+/// Replaces quantized tensors by the integers that they store, and conversions to and from them by
+/// arithmetic, as StableHLO's specification has it. A module that computes with quantized tensors otherwise
+/// stays as it is.
+void expandQuantizedTypes(mlir::ModuleOp module);
+
 struct PluginPass {
   llvm::StringLiteral name; ///< as an option of torchere-opt
   llvm::StringLiteral description;

@@ -20,6 +20,8 @@ static constexpr PluginPass table[] = {
     {"torchere-prepare-xla-cpu-donated-writes",
      "Inserts optimization barriers after writes into donated arguments that have other readers",
      &PluginTraits::repeatsFusedWrites, keepDonatedWrites},
+    {"torchere-prepare-xla-quantized-types", "Replaces conversions to and from quantized types by arithmetic",
+     &PluginTraits::lacksQuantizedTypes, expandQuantizedTypes},
 };
 
 ArrayRef<PluginPass> pluginPasses() {
