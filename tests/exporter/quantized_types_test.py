@@ -16,7 +16,7 @@ import torchere.experimental.quantized
 from torchere.stablehlo import exported_program_to_stablehlo
 
 ops = torch.ops.quantized_decomposed
-X = torch.linspace(-40, 60, 2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
+X = torch.linspace(-41.3, 59.9, 2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
 
 
 class Function(nn.Module):
