@@ -1,6 +1,8 @@
 // NumberArguments: the Python numbers of a program as arguments of its function.
 #include "exporter/number_arguments.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -8,11 +10,20 @@
 
 namespace torchere::exporter {
 
+/// Whether ops are built in another function, which sees no argument of this one. A region whose op is still
+/// to be made is in none, and counts as this one's.
+static bool isInOtherFunction(mlir::Block &entry, mlir::OpBuilder &builder) {
+  for (mlir::Operation *op = builder.getInsertionBlock()->getParentOp(); op; op = op->getParentOp())
+    if (mlir::isa<mlir::func::FuncOp>(op))
+      return op != entry.getParentOp();
+  return false;
+}
+
 mlir::Value NumberArguments::argumentFor(const lowering::Scalar &number, mlir::DenseElementsAttr value,
                                          mlir::OpBuilder &builder) {
   using lowering::equals;
   bool isInlined = equals(number, 0.0) || equals(number, 1.0) || value.getElementType().isInteger(1);
-  if (isInlined)
+  if (isInlined || isInOtherFunction(entry, builder))
     return {};
   auto [place, isNew] = known.try_emplace(value.getAsOpaquePointer());
   if (isNew)

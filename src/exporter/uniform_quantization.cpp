@@ -5,6 +5,7 @@
 #include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,12 @@ const lowering::Argument *find(const Arguments &arguments, std::string_view name
   return found == arguments.end() ? nullptr : found->second;
 }
 
+/// The double with the float's shortest decimals: 3.2, where the float is 3.2000000477. As a float it is the
+/// same.
+double decimalOf(float value) {
+  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
+
 /// The numbers of a constant tensor, or a number.
 std::optional<llvm::SmallVector<double>> numbersOf(const lowering::Argument *argument) {
   if (!argument)
@@ -50,9 +57,11 @@ std::optional<llvm::SmallVector<double>> numbersOf(const lowering::Argument *arg
   if (elements.getElementType().isInteger())
     for (const llvm::APInt &value : elements.getValues<llvm::APInt>())
       numbers.push_back(static_cast<double>(value.getSExtValue()));
-  else if (elements.getElementType().isF32() || elements.getElementType().isF64())
-    for (const llvm::APFloat &value : elements.getValues<llvm::APFloat>())
-      numbers.push_back(value.convertToDouble());
+  else if (elements.getElementType().isF32())
+    for (float value : elements.getValues<float>())
+      numbers.push_back(decimalOf(value));
+  else if (elements.getElementType().isF64())
+    llvm::append_range(numbers, elements.getValues<double>());
   else
     return std::nullopt;
   return numbers;

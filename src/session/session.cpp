@@ -35,7 +35,7 @@ Session::~Session() = default;
 Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<runtime::Client> client,
                                                  std::shared_ptr<const artifact::Bundle> bundle,
                                                  std::optional<int> deviceId, Session *like) {
-  if (!bundle->hasWeights)
+  if (!bundle->hasWeights && !artifact::namesWithoutData(*bundle).empty())
     return fail(ErrorCode::FailedPrecondition,
                 "[session] the program was saved without its weights: it cannot be called before "
                 "program.with_weights(...)");

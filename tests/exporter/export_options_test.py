@@ -328,7 +328,7 @@ def test_shapes_are_asserted_when_asked():
         "[x] dimension 1 has the wrong size: got {0}, expected {1}, which is 8*groups",
         "[y] dimension 1 has the wrong size: got {0}, expected {1}, which is batch",
     }
-    for rows, columns in ((4, 16), (64, 32), (2, 8)):
+    for rows, columns in ((4, 16), (64, 32), (2, 24)):
         assert program(torch.ones(rows, columns), torch.ones(3, rows), None) == rows * columns + 3 * rows
 
 

@@ -247,7 +247,7 @@ def test_a_custom_op_may_be_decomposed_as_the_error_says():
 
 def test_node_metadata_is_json_in_the_location():
     program = functional(Ordered(), (torch.ones(1, 3), torch.ones(7)))
-    text = _core.export_program(program, node_metadata=True).text(with_locations=True)
+    text = _core.export_program(program, node_metadata={}).text(with_locations=True)
     names = [json.loads(name.encode().decode("unicode_escape")) for name in metadata_names(text)]
     assert [entry["op"] for entry in names] == ["aten.add.Tensor", "aten.mul.Tensor", "aten.add.Tensor"]
     assert all("exporter_test.py" in entry["stack_trace"] for entry in names)

@@ -13,11 +13,10 @@ from torch import nn
 
 import torchere
 import torchere.experimental.quantized
-from torchere import _core
 from torchere.stablehlo import exported_program_to_stablehlo
 
 ops = torch.ops.quantized_decomposed
-X = torch.linspace(-40, 60, 2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
+X = torch.linspace(-41.3, 59.9, 2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
 
 
 class Function(nn.Module):
@@ -126,7 +125,7 @@ def test_the_interpreter_runs_it_as_it_is():
     module, program = exported(there_and_back)
     text = program.get_stablehlo_text()
     (result,) = torchere.interpreter.interpret(text, X.numpy())
-    torch.testing.assert_close(torch.as_tensor(result), module(X))
+    torch.testing.assert_close(torch.tensor(result), module(X))
 
 
 def test_jaxlib_verifies_it():
@@ -183,4 +182,3 @@ def test_a_quantized_convolution_as_torchs_quantizers_make_it():
     assert re.search(r"tensor<40x3x3x3x!quant.uniform<i8<-127:127>:f32:0, \{", text)
     assert text.count("stablehlo.uniform_dequantize") == 2
     torch.testing.assert_close(program(x), module(x), rtol=1e-5, atol=1e-4)
-    assert _core.deserialize_portable_artifact(program.get_stablehlo_bytecode()).text() == text

@@ -61,7 +61,8 @@ public:
 
   Value quantized(Value numbers) {
     Elements x(formula, numbers);
-    Elements shifted = x / scales(x) + zeroPoints(x);
+    Elements scaled = x / scales(x); // each number by a statement: their order is that of the text
+    Elements shifted = scaled + zeroPoints(x);
     Elements bounded = minimum(maximum(shifted, static_cast<double>(type.getStorageTypeMin())),
                                static_cast<double>(type.getStorageTypeMax()));
     Value rounded = bounded.apply<stablehlo::RoundNearestEvenOp>();
@@ -71,7 +72,8 @@ public:
 
   Value dequantized(Value stored) {
     Elements x(formula, formula.convert(stored, type.getExpressedType()));
-    return (x - zeroPoints(x)) * scales(x);
+    Elements shifted = x - zeroPoints(x);
+    return shifted * scales(x);
   }
 
 private:
