@@ -48,9 +48,8 @@ def export(
     `target` is a torch.nn.Module, a function, a method, or a torch.export.ExportedProgram (which has its
     arguments already); or several of them, {"encode": (module, args), "decode": exported_program, ...}, which
     become the functions of one program: each is (target, args[, kwargs[, dynamic_shapes]]), a dict of this
-    function's arguments, or an ExportedProgram, and the other arguments hold for all of them.
-    `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
-    well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
+    function's arguments, or an ExportedProgram, and the other arguments hold for all of them. `args` are
+    example arguments: a tuple, a list, or the only one; numpy arrays serve as well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
     the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
     `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a
     stablehlo.composite, with what it is made of as a private function. `decompositions` are functions of your
@@ -59,16 +58,10 @@ def export(
     or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
     program can be saved, and called after program.with_weights(...).
     """
+    if isinstance(target, Mapping):
+        return export_entry_points(**locals())
     import torch
 
-    if isinstance(target, Mapping):
-        if args is not None or kwargs is not None or dynamic_shapes is not None or name != "forward":
-            raise InvalidArgumentError(
-                "[export] entry points have names and arguments of their own: got others, expected "
-                'export({"encode": (module, args), ...})'
-            )
-        options = {"strict": strict, "composites": composites, "decompositions": decompositions}
-        return export_entry_points(target, options, target_version)
     timings: Timings = {}
     if isinstance(target, torch.export.ExportedProgram):
         if args is not None or kwargs is not None or dynamic_shapes is not None:
