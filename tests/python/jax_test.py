@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,3 +197,13 @@ def test_written_arguments_are_refused(tmp_path):
     torchere.export(lambda x: x.add_(1), torch.zeros(4)).save(tmp_path / "model")
     with pytest.raises(UnimplementedError, match=r"\[forward\] writes its argument 0"):
         torchere.jax.load(tmp_path / "model")(jnp.zeros(4))
+
+
+def test_the_pages_example(tmp_path, monkeypatch):
+    page = (Path(__file__).resolve().parents[2] / "docs/jax.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    model, x = nn.Linear(4, 3).eval(), torch.randn(2, 4)
+    torchere.export(model, x).save("model")
+    names = {"x": jnp.asarray(x.numpy())}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    check(names["y"], model(x))
