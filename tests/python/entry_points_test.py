@@ -143,7 +143,11 @@ def test_snapshot_reset_and_load_state_dict(model, program):
     other = Translator()
     values = program.state_dict() | other.state_dict() | dict(Inner(other).state_dict())
     program.load_state_dict(values)
+    check_calls(program, copy.deepcopy(other))
+    program.load_state_dict(other.state_dict())  # without the names of the inner module, which are tied
     check_calls(program, other)
+    with pytest.raises(InvalidArgumentError, match=r'Missing key\(s\) in state_dict: "encoder.bias"'):
+        program.load_state_dict({k: v for k, v in other.state_dict().items() if k != "encoder.bias"})
     assert len(list(program.parameters())) == len(list(other.parameters()))  # still tied
 
 

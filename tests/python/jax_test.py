@@ -100,6 +100,12 @@ def test_errors(path):
         NotFoundError, match=r"\[params\] first.weight is missing|\[params\] first.bias is mis"
     ):
         program.call({}, x, scale=scale)
+    with pytest.raises(
+        InvalidArgumentError, match=r"\[jax\] a torch tensor: got Tensor, expected an array of"
+    ):
+        program(torch.zeros(3, 4), scale=scale)
+    with pytest.raises(ValueError, match="No VJP is available"):
+        jax.grad(lambda x: program(x, scale=scale)["out"][0])(x)
     with pytest.raises(NotFoundError, match=r"\[none\] no such function: expected one of forward"):
         program["none"]
 
