@@ -40,10 +40,10 @@ class JaxFunction:
         """The function with these weights: its results. For functions without state."""
         states = sorted({self._program._key(name) for name in self._state_names()})
         if states:
-            more = f", and {len(states) - 3} others" if len(states) > 3 else ""
+            others = f", and {len(states) - 3} others" if len(states) > 3 else ""
             raise InvalidArgumentError(
-                f"[{self.name}] has state ({', '.join(states[:3])}{more}): expected step(params, state, ...), which "
-                "returns (results, new state)"
+                f"[{self.name}] has state ({', '.join(states[:3])}{others}): expected step(params, state, ...), "
+                "which returns (results, new state)"
             )
         return self._apply(params, {}, args, kwargs)[0]
 
