@@ -70,14 +70,20 @@ class EntryPoints(Mapping[str, EntryPoint]):
         return f"{type(self).__name__}({', '.join(self)})"
 
 
-def export_entry_points(
-    targets: Mapping[str, Any], defaults: dict[str, Any], target_version: str | None
-) -> StableHLOProgram:
-    """One program whose functions are what export() makes of the targets, with these options unless a target
-    has its own."""
+def export_entry_points(target: Mapping[str, Any], **options: Any) -> StableHLOProgram:
+    """One program whose functions are what export() makes of the targets. `options` are all arguments of
+    export(); they hold for targets without their own."""
     from torchere.exporting import export
     from torchere.program import StableHLOProgram
 
+    targets, target_version = target, options["target_version"]
+    own = [options.pop(key) for key in ("args", "kwargs", "dynamic_shapes")]
+    if any(value is not None for value in own) or options.pop("name") != "forward":
+        raise InvalidArgumentError(
+            "[export] entry points have names and arguments of their own: got others, expected "
+            'export({"encode": (module, args), ...})'
+        )
+    options["composites"] = set(options["composites"])
     if not targets:
         raise InvalidArgumentError("[export] no entry points: got an empty dict, expected name -> program")
     programs = {}
@@ -85,7 +91,7 @@ def export_entry_points(
         if not isinstance(name, str):
             raise InvalidArgumentError(f"[export] an entry point's name: got {name!r}, expected a string")
         keywords = _keywords(name, target)
-        programs[name] = export(**(defaults | keywords), name=name, target_version=target_version)
+        programs[name] = export(**(options | keywords), name=name)
     return StableHLOProgram._joined(programs, target_version)
 
 

@@ -51,28 +51,24 @@ def export(
     arguments already); or several of them, {"encode": (module, args), "decode": exported_program, ...}, which
     become the functions of one program: each is (target, args[, kwargs[, dynamic_shapes]]), a dict of this
     function's arguments, or an ExportedProgram, and the other arguments hold for all of them.
-    `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as
-    well. `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
+
+    `args` are example arguments: a tuple, a list, or the only one; numpy arrays serve as well.
+    `dynamic_shapes` and `strict` are torch.export's. `name` is the entry point's. `target_version` is
     the oldest StableHLO that is to read the saved program ("1.13.0"): what it cannot hold is an error now.
     `composites` are ops that a compiler is to see whole, such as {"sdpa", "layer_norm"}: each becomes a
     stablehlo.composite, with what it is made of as a private function. `decompositions` are functions of your
     own, {torch.ops.aten.gelu.default: fn}, for ops that are to be taken apart: fn gets the op's arguments.
     With `shape_assertions`, the module itself says what it assumes of dynamic dimensions (least and most,
     multiples, equality), in calls of @shape_assertion, for others who refine and run it.
+
     Weights are taken by reference and not copied: train the module further only after the program was saved,
     or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
     program can be saved, and called after program.with_weights(...).
     """
+    if isinstance(target, Mapping):
+        return export_entry_points(**locals())
     import torch
 
-    if isinstance(target, Mapping):
-        if args is not None or kwargs is not None or dynamic_shapes is not None or name != "forward":
-            raise InvalidArgumentError(
-                "[export] entry points have names and arguments of their own: got others, expected "
-                'export({"encode": (module, args), ...})'
-            )
-        options = {"strict": strict, "composites": composites, "decompositions": decompositions}
-        return export_entry_points(target, options, target_version)
     timings: Timings = {}
     if isinstance(target, torch.export.ExportedProgram):
         if args is not None or kwargs is not None or dynamic_shapes is not None:

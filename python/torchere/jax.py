@@ -40,9 +40,10 @@ class JaxFunction:
         """The function with these weights: its results. For functions without state."""
         states = sorted({self._program._key(name) for name in self._state_names()})
         if states:
+            others = f", and {len(states) - 3} others" if len(states) > 3 else ""
             raise InvalidArgumentError(
-                f"[{self.name}] has state ({', '.join(states)}): expected step(params, state, ...), which "
-                "returns (results, new state)"
+                f"[{self.name}] has state ({', '.join(states[:3])}{others}): expected step(params, state, ...), "
+                "which returns (results, new state)"
             )
         return self._apply(params, {}, args, kwargs)[0]
 
@@ -277,12 +278,17 @@ def _type_of(leaf: Any, wanted: str | None) -> Any:
     """(dtype, shape) of an array; other leaves are constants."""
     if not (hasattr(leaf, "dtype") and hasattr(leaf, "shape")):
         return leaf
+    if type(leaf).__module__.partition(".")[0] == "torch":
+        raise InvalidArgumentError(
+            f"[jax] a torch tensor: got {type(leaf).__name__}, expected an array of JAX or numpy, such as "
+            "jax.numpy.asarray(x.numpy())"
+        )
     if not all(isinstance(size, int) for size in leaf.shape):
         raise UnimplementedError(
             f"[jax] a symbolic size: got the shape {leaf.shape}, expected known sizes (a program is refined "
             "to those that it is traced with)"
         )
-    name = str(leaf.dtype).removeprefix("torch.")
+    name = str(leaf.dtype)
     if wanted is not None and name != wanted and _present(_dtype(wanted)) == leaf.dtype:
         name = wanted  # what it would be with jax_enable_x64
     return name, tuple(leaf.shape)
@@ -290,7 +296,7 @@ def _type_of(leaf: Any, wanted: str | None) -> Any:
 
 def _exported(bytecode: bytes, arguments: list[Any], results: list[Any]) -> Any:
     """A jax.export.Exported of the module. JAX makes one of a function with the same types; its module is
-    then replaced."""
+    then replaced, and its gradients, which are that function's, are taken away."""
     jax = _jax()
     numpy = jax.numpy
     checks = [jax.export.DisabledSafetyCheck.platform()]  # the module is for any
@@ -300,5 +306,8 @@ def _exported(bytecode: bytes, arguments: list[Any], results: list[Any]) -> Any:
         specs = [jax.ShapeDtypeStruct(tuple(shape), _dtype(dtype)) for dtype, shape in arguments]
         made = jax.export.export(stand_in, platforms=["cpu"], disabled_checks=checks)(*specs)
     return dataclasses.replace(
-        made, mlir_module_serialized=bytecode, module_kept_var_idx=tuple(range(len(specs)))
+        made,
+        mlir_module_serialized=bytecode,
+        module_kept_var_idx=tuple(range(len(specs))),
+        _get_vjp=None,
     )

@@ -31,21 +31,25 @@ class IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys
 
 @dataclasses.dataclass(frozen=True)
 class WeightNames:
-    """What the functions' signatures say of weights: parameters and buffers in the functions' order, and the
-    names of the state, and of the buffers that are not persistent."""
+    """What the functions' signatures say of weights: parameters and buffers in the functions' order, the
+    names of the state, and of the buffers that are not persistent, and the names that each function knows."""
 
     parameters: tuple[str, ...]
     buffers: tuple[str, ...]
     states: frozenset[str]
     transient: frozenset[str]
+    functions: tuple[frozenset[str], ...]
 
     @staticmethod
     def of(signatures: Iterable[str]) -> WeightNames:
         kinds: dict[str, str] = {}
         states: set[str] = set()
         transient: set[str] = set()
+        functions: list[frozenset[str]] = []
         for fields in map(json.loads, signatures):
-            for entry in [*fields["inputs"], *fields["unused_inputs"]]:
+            known = [*fields["inputs"], *fields["unused_inputs"]]
+            functions.append(frozenset(entry["name"] for entry in known))
+            for entry in known:
                 if entry["source"] in ("parameter", "buffer"):
                     kinds.setdefault(entry["name"], entry["source"])
                 if not entry.get("persistent", True):
@@ -57,7 +61,7 @@ class WeightNames:
             tuple(name for name, kind in kinds.items() if kind == wanted)
             for wanted in ("parameter", "buffer")
         )
-        return WeightNames(parameters, buffers, frozenset(states), frozenset(transient))
+        return WeightNames(parameters, buffers, frozenset(states), frozenset(transient), tuple(functions))
 
 
 class ProgramState:
@@ -127,7 +131,8 @@ class ProgramState:
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
         """Gives weights and state other values, all of them between two calls. As torch's: values are copied
         and converted to the program's dtypes; with `strict`, the names have to be those of state_dict().
-        Buffers that are not persistent may be left out, as modules leave them out. Nothing is compiled again.
+        Buffers that are not persistent may be left out, as modules leave them out, and so may names that an
+        entry point has for a weight that is given by another one's name. Nothing is compiled again.
         The module that was exported keeps its weights."""
         if without_data := self._core_bundle.names_without_data:
             raise InvalidArgumentError(
@@ -136,7 +141,7 @@ class ProgramState:
             )
         known = {name: self._core_bundle.weight(name) for name in self._weight_names}
         values, missing, unexpected = check_state_dict(
-            state_dict, known, self._names.transient, strict, type(self).__name__
+            state_dict, known, self._optional_names(state_dict), strict, type(self).__name__
         )
         tied = [name for name in values if name in self._tied_states]
         states = {self._tied_states[name]: values.pop(name) for name in tied}
@@ -168,6 +173,21 @@ class ProgramState:
     @property
     def _weight_names(self) -> list[str]:
         return [name for name in self._core_bundle.weight_names if name != _core.GENERATOR_BUFFER]
+
+    def _optional_names(self, given: Any) -> set[str]:
+        """Names that a strict load need not give: of buffers that are not persistent, and those that are tied
+        to a given name which no function has beside them."""
+        groups: dict[Any, list[str]] = {}
+        for name in self._weight_names:
+            groups.setdefault(self._identity(name), []).append(name)
+        optional = set(self._names.transient)
+        for names in groups.values():
+            present = [name for name in names if isinstance(given, Mapping) and name in given]
+            for name in names:
+                beside = set().union(*(known for known in self._names.functions if name in known))
+                if present and beside.isdisjoint(present):
+                    optional.add(name)
+        return optional
 
     @functools.cached_property
     def _names(self) -> WeightNames:

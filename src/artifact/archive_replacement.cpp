@@ -91,7 +91,7 @@ static void removeAbandoned(const fs::path &target) {
 Result<ArchiveReplacement> ArchiveReplacement::create(const fs::path &target, bool overwrite) {
   TORCHERE_TRY(checkTarget(target, overwrite));
   ArchiveReplacement replacement(target, overwrite);
-  TORCHERE_TRY(makeDirectories(target.parent_path()));
+  TORCHERE_TRY(replacement.parents.make());
   removeAbandoned(target);
   TORCHERE_TRY(replacement.makeTemporary());
   return replacement;
@@ -99,7 +99,8 @@ Result<ArchiveReplacement> ArchiveReplacement::create(const fs::path &target, bo
 
 ArchiveReplacement::ArchiveReplacement(ArchiveReplacement &&other) noexcept
     : target(std::move(other.target)), overwrite(other.overwrite),
-      temporary(std::exchange(other.temporary, {})), descriptor(std::move(other.descriptor)) {}
+      temporary(std::exchange(other.temporary, {})), descriptor(std::move(other.descriptor)),
+      parents(std::move(other.parents)) {}
 
 ArchiveReplacement::~ArchiveReplacement() {
   if (!temporary.empty())
@@ -145,7 +146,7 @@ Status ArchiveReplacement::commit() {
     return systemError(target, "cannot be written to the disk", errno);
   TORCHERE_TRY(takePlace());
   temporary.clear();
-  return synchronizeDirectory(target.parent_path(), target);
+  return parents.synchronize();
 }
 
 } // namespace torchere::artifact

@@ -1,6 +1,7 @@
 // ArchiveReplacement: a file that atomically replaces a saved program's, or none, once complete.
 #pragma once
 
+#include "artifact/parent_folders.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 
@@ -28,13 +29,14 @@ public:
 
 private:
   ArchiveReplacement(std::filesystem::path target, bool overwrite)
-      : target(std::move(target)), overwrite(overwrite) {}
+      : target(std::move(target)), overwrite(overwrite), parents(this->target) {}
   Status makeTemporary();
   Status takePlace();
   std::filesystem::path target;
   bool overwrite;
   std::filesystem::path temporary; ///< empty when there is none
   Descriptor descriptor;
+  ParentFolders parents;
 };
 
 } // namespace torchere::artifact

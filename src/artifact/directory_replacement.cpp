@@ -119,7 +119,7 @@ static void removeAbandoned(const fs::path &target) {
 Result<DirectoryReplacement> DirectoryReplacement::create(const fs::path &target, bool overwrite) {
   TORCHERE_TRY(checkTarget(target, overwrite));
   DirectoryReplacement replacement(target, overwrite);
-  TORCHERE_TRY(replacement.makeParents());
+  TORCHERE_TRY(replacement.parents.make());
   std::error_code error;
   // Without atomic exchange there are moments when `target` is missing: the leftover may then be the only
   // copy.
@@ -132,20 +132,12 @@ Result<DirectoryReplacement> DirectoryReplacement::create(const fs::path &target
 DirectoryReplacement::DirectoryReplacement(DirectoryReplacement &&other) noexcept
     : place(std::move(other.place)), overwrite(other.overwrite),
       temporary(std::exchange(other.temporary, {})), lock(std::move(other.lock)),
-      oldestParent(std::move(other.oldestParent)), holdsOld(other.holdsOld) {}
+      parents(std::move(other.parents)), holdsOld(other.holdsOld) {}
 
 DirectoryReplacement::~DirectoryReplacement() {
   std::error_code ignored;
   if (!temporary.empty() && !holdsOld)
     fs::remove_all(temporary, ignored);
-}
-
-Status DirectoryReplacement::makeParents() {
-  std::error_code error;
-  oldestParent = place.parent_path();
-  while (!fs::exists(oldestParent, error) && oldestParent.has_relative_path())
-    oldestParent = oldestParent.parent_path();
-  return makeDirectories(place.parent_path());
 }
 
 Status DirectoryReplacement::makeTemporary() {
@@ -207,20 +199,13 @@ Status DirectoryReplacement::takePlace() {
   return replacedTooOften(place);
 }
 
-Status DirectoryReplacement::synchronizeParents() const {
-  fs::path parent = place.parent_path();
-  for (; parent != oldestParent && parent.has_relative_path(); parent = parent.parent_path())
-    TORCHERE_TRY(synchronizeDirectory(parent, place));
-  return synchronizeDirectory(parent, place);
-}
-
 Status DirectoryReplacement::commit() {
   {
     TORCHERE_ASSIGN(Folder folder, Folder::open(temporary, place));
     TORCHERE_TRY(folder.synchronize());
   }
   TORCHERE_TRY(takePlace());
-  TORCHERE_TRY(synchronizeParents());
+  TORCHERE_TRY(parents.synchronize());
   if (holdsOld)
     // The new directory is in place, whether or not the old one can be removed.
     if (Status status = removeTemporary(temporary); !status)

@@ -1,6 +1,7 @@
 // DirectoryReplacement: a directory that atomically replaces another, or none, once complete.
 #pragma once
 
+#include "artifact/parent_folders.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 
@@ -36,18 +37,16 @@ public:
 
 private:
   DirectoryReplacement(std::filesystem::path place, bool overwrite)
-      : place(std::move(place)), overwrite(overwrite) {}
-  Status makeParents();
+      : place(std::move(place)), overwrite(overwrite), parents(this->place) {}
   Status makeTemporary();
   Status takePlace();
   Status exchange();
-  Status synchronizeParents() const;
   std::filesystem::path place;
   bool overwrite;
   std::filesystem::path temporary; ///< empty when there is none
   Descriptor lock;
-  std::filesystem::path oldestParent; ///< the innermost parent that already existed
-  bool holdsOld = false;              ///< the temporary name is that of the old directory
+  ParentFolders parents;
+  bool holdsOld = false; ///< the temporary name is that of the old directory
 };
 
 } // namespace torchere::artifact

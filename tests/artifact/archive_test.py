@@ -195,6 +195,45 @@ def test_command_line(archive, tmp_path):
         assert ran.returncode == 0, ran.stderr
 
 
+def test_all_readers_agree(tmp_path):
+    """C++ (the command), Python without torch, and JAX without torch."""
+    pytest.importorskip("jax")
+    model, x = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 3)).eval(), torch.randn(2, 4)
+    archive = tmp_path / "model.torchere"
+    torchere.export({"apply": (model, x), "twice": (lambda x: model(x) * 2, x)}).save(archive)
+    np.save(tmp_path / "x.npy", x.numpy())
+    command = [sys.executable, "-m", "torchere", "run", archive, "--function", "twice"]
+    files = ["--input", tmp_path / "x.npy", "--output", tmp_path / "native.npy"]
+    ran = subprocess.run([*command, *files], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    packages = tmp_path / "packages"  # an environment without torch
+    packages.mkdir()
+    site = Path(np.__file__).parents[1]
+    names = ("numpy", "numpy.libs", "jax", "jaxlib", "ml_dtypes", "opt_einsum", "scipy", "scipy.libs")
+    for home in [Path(torchere.__file__).parent, *(site / name for name in names)]:
+        if home.exists():
+            (packages / home.name).symlink_to(home)
+    code = """
+import importlib.util
+import numpy as np, torchere
+assert importlib.util.find_spec("torch") is None
+x = np.load("x.npy")
+np.save("plain.npy", torchere.load("model.torchere")["twice"](x))
+np.save("jax.npy", torchere.jax.load("model.torchere")["twice"](x))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(packages)},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    expected = (model(x) * 2).detach()
+    for reader in ("native", "plain", "jax"):
+        torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / f"{reader}.npy")), expected)
+
+
 class Zip:
     """A zip file, record by record, with what a test wants to be wrong."""
 

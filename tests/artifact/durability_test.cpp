@@ -115,5 +115,22 @@ TEST_F(Durability, WhatCannotReachTheDiskIsNoSave) {
   EXPECT_EQ(std::distance(fs::directory_iterator(root.path), {}), 1);
 }
 
+TEST_F(Durability, OneFileReachesTheDiskBeforeTheName) {
+  ASSERT_TRUE(save(sampleBundle(), root / "new/p.torchere").has_value());
+  size_t renamed = placeOf("exchange with p.torchere");
+  auto synced = std::find_if(calls.begin(), calls.end(),
+                             [](const std::string &call) { return call.starts_with("fsync .p.torchere."); });
+  EXPECT_LT(static_cast<size_t>(synced - calls.begin()), renamed);
+  EXPECT_GT(placeOf("fsync new"), renamed);
+  EXPECT_GT(placeOf("fsync " + parent), renamed);
+  failing = ".tmp";
+  Status status = save(sampleBundle(), root / "new/p.torchere", {.overwrite = true});
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().message,
+            "[" + (root / "new/p.torchere").string() + "] cannot be written to the disk: Input/output error");
+  EXPECT_TRUE(load(root / "new/p.torchere").has_value());
+  EXPECT_EQ(std::distance(fs::directory_iterator(root / "new"), {}), 1);
+}
+
 } // namespace
 } // namespace torchere::artifact

@@ -81,9 +81,10 @@ def values_in(program):
     return values | {value for value in (3.0, 5.0) if f"dense<{value:.6e}>" in text}
 
 
+@pytest.mark.parametrize("name", ["p", "p.torchere"])
 @pytest.mark.parametrize("loads", [200, pytest.param(3000, marks=pytest.mark.sweep)])
-def test_loads_while_another_process_overwrites(sources, tmp_path, loads):
-    target = tmp_path / "p"
+def test_loads_while_another_process_overwrites(sources, tmp_path, loads, name):
+    target = tmp_path / name
     torchere.load(sources[0]).save(target)
     writer = start(WRITER, target, sources)
     try:
@@ -98,9 +99,10 @@ def test_loads_while_another_process_overwrites(sources, tmp_path, loads):
     assert {frozenset(values) for values in seen} == {frozenset({3.0}), frozenset({5.0})}
 
 
+@pytest.mark.parametrize("name", ["p", "p.torchere"])
 @pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.sweep)])
-def test_a_kill_leaves_a_whole_program_and_the_next_save_nothing_else(sources, tmp_path, kills):
-    target = tmp_path / "p"
+def test_a_kill_leaves_a_whole_program_and_the_next_save_nothing_else(sources, tmp_path, kills, name):
+    target = tmp_path / name
     program = torchere.load(sources[0])
     program.save(target)
     moments = random.Random(0)
@@ -112,6 +114,6 @@ def test_a_kill_leaves_a_whole_program_and_the_next_save_nothing_else(sources, t
             strays += len(os.listdir(tmp_path)) - 1
             assert values_in(torchere.load(target)) in ({3.0}, {5.0})
             program.save(target, overwrite=True)
-            assert os.listdir(tmp_path) == ["p"]
+            assert os.listdir(tmp_path) == [name]
         writer.stdin.close()
     assert strays > 0  # else no kill met a save

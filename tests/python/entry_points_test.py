@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,7 +143,11 @@ def test_snapshot_reset_and_load_state_dict(model, program):
     other = Translator()
     values = program.state_dict() | other.state_dict() | dict(Inner(other).state_dict())
     program.load_state_dict(values)
+    check_calls(program, copy.deepcopy(other))
+    program.load_state_dict(other.state_dict())  # without the names of the inner module, which are tied
     check_calls(program, other)
+    with pytest.raises(InvalidArgumentError, match=r'Missing key\(s\) in state_dict: "encoder.bias"'):
+        program.load_state_dict({k: v for k, v in other.state_dict().items() if k != "encoder.bias"})
     assert len(list(program.parameters())) == len(list(other.parameters()))  # still tied
 
 
@@ -260,3 +265,38 @@ def test_command_line(model, program, tmp_path):
     torch.testing.assert_close(torch.from_numpy(np.load(tmp_path / "out.npy")), expected)
     ran = subprocess.run([*run[:5], "--function", "none"], capture_output=True, text=True)
     assert "[none] no such function in the program: expected one of prefill, step, inner" in ran.stderr
+
+
+def test_the_pages_example():
+    page = (Path(__file__).resolve().parents[2] / "docs/entry_points.md").read_text()
+    code = page.split("```python\n")[1].split("```")[0]
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Linear(4, 4)
+            self.register_buffer("cache", torch.zeros(4))
+
+        def prefill(self, ids):
+            self.cache.copy_(self.encoder(ids))
+            return ids + 1
+
+        def step(self, token, *, scale):
+            return self.cache * token * scale
+
+    net, x = Net(), torch.randn(3, 4)
+    names = {
+        "torchere": torchere,
+        "model": net,
+        "ids": torch.ones(4),
+        "token": torch.tensor(2.0),
+        "scale": torch.tensor(3.0),
+        "x": x,
+        "batch": torch.export.Dim("batch", min=2),
+        "exported_program": torch.export.export(net.encoder, (x,)),
+    }
+    exec(code, names)
+    program, expected = names["program"], net.encoder(torch.ones(4)).detach() * 6
+    torch.testing.assert_close(program["step"](names["token"], scale=names["scale"]), expected)
+    assert list(program.functions) == ["prefill", "step", "encode", "decode"]
+    assert set(program.state_dict()) == {"encoder.weight", "encoder.bias", "cache", "weight", "bias"}
