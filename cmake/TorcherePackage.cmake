@@ -26,6 +26,6 @@ function(torchere_package)
   torchere_install(FILES ${package}/TorchereConfig.cmake ${package}/TorchereConfigVersion.cmake
                    DESTINATION lib/cmake/Torchere)
   torchere_install(FILES ${CMAKE_BINARY_DIR}/lib/pkgconfig/torchere.pc DESTINATION lib/pkgconfig)
-  torchere_install(FILES ${PROJECT_SOURCE_DIR}/include/torchere/torchere.h
-                   ${PROJECT_SOURCE_DIR}/include/torchere/torchere.hpp DESTINATION include/torchere)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/torchere/*)
+  torchere_install(FILES ${headers} DESTINATION include/torchere)
 endfunction()

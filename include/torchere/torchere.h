@@ -339,7 +339,7 @@ TORCHERE_API torchere_status torchere_result_is_ready(torchere_result result, in
 typedef void (*torchere_callback)(void *user_data, torchere_status status, const char *message);
 /* Calls back once, when the outputs are computed or have failed: on a thread of the plugin, or in this
  * function if that is so already. The callback must be quick, must not throw, and must not call programs or
- * wait; it may destroy handles. A result that is destroyed still calls back. */
+ * wait; it may destroy results and arrays. A result that is destroyed still calls back. */
 TORCHERE_API torchere_status torchere_result_on_ready(torchere_result result, torchere_callback callback,
                                                       void *user_data);
 TORCHERE_API torchere_status torchere_result_destroy(torchere_result result);

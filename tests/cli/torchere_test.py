@@ -30,6 +30,20 @@ def test_version(torchere):
 
 
 @pytest.mark.parametrize(
+    "option, file",
+    [
+        ("--cmake-dir", "TorchereConfig.cmake"),
+        ("--include-dir", "torchere/torchere.hpp"),
+        ("--library-dir", "libtorchere.so"),
+    ],
+)
+def test_folders_for_those_who_build_on_the_library(torchere, option, file):
+    code, out, _ = torchere(option)
+    assert code == 0
+    assert (Path(out.strip()) / file).is_file()
+
+
+@pytest.mark.parametrize(
     "arguments, message",
     [
         ([], "A subcommand is required"),

@@ -36,8 +36,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     libraries = {"torchere/lib/libtorchere.so", "torchere/lib/libtorchere_interpreter.so"}
     development = {
-        "torchere/include/torchere/torchere.h",
-        "torchere/include/torchere/torchere.hpp",
+        *(
+            f"torchere/include/torchere/{name}"
+            for name in ("call.hpp", "tensor.hpp", "torchere.h", "torchere.hpp")
+        ),
         "torchere/lib/cmake/Torchere/TorchereConfig.cmake",
         "torchere/lib/cmake/Torchere/TorchereConfigVersion.cmake",
         "torchere/lib/pkgconfig/torchere.pc",

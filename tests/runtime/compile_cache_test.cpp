@@ -396,6 +396,21 @@ TEST(CacheEnvironment, TheFolder) {
   EXPECT_EQ(CompileCache::fromEnvironment(), nullptr);
 }
 
+TEST(CacheEnvironment, AnotherChoice) {
+  using Use = CacheChoice::Use;
+  Environment environment({{"HOME", "/home/me"}, {"TORCHERE_CACHE", "500M"}});
+  EXPECT_EQ(CompileCache::choose({})->limit(), uint64_t{500} << 20);
+  EXPECT_EQ(CompileCache::choose({.use = Use::Off}), nullptr);
+  EXPECT_EQ(CompileCache::choose({.use = Use::On})->folder(), "/home/me/.cache/torchere");
+  EXPECT_EQ(CompileCache::choose({.use = Use::On})->limit(), uint64_t{500} << 20);
+  auto chosen = CompileCache::choose({.use = Use::On, .folder = "/mine", .limit = 7});
+  EXPECT_EQ(chosen->folder(), "/mine");
+  EXPECT_EQ(chosen->limit(), 7u);
+  Environment off({{"TORCHERE_CACHE", "0"}});
+  EXPECT_EQ(CompileCache::choose({}), nullptr);
+  EXPECT_EQ(CompileCache::choose({.use = Use::On, .folder = "/mine"})->limit(), CompileCache::defaultLimit);
+}
+
 TEST(CacheEnvironment, TheBound) {
   auto limit = [](const char *text) {
     Environment environment({{"HOME", "/home/me"}, {"TORCHERE_CACHE", text}});

@@ -151,6 +151,7 @@ TEST_F(Discovery, OneClientServesAllWithEqualOptions) {
   ASSERT_TRUE(first) << first.error().text();
   EXPECT_EQ(*sharedClient(fakePath()), *first);
   EXPECT_NE(*sharedClient(fakePath(), {{"a", int64_t{1}}}), *first);
+  EXPECT_NE(*sharedClient(fakePath(), {}, {}, {.use = CacheChoice::Use::Off}), *first);
   expectError(sharedClient("/nonexistent.so"), ErrorCode::NotFound,
               "[/nonexistent.so] cannot load the plugin: No such file or directory");
 }

@@ -160,6 +160,30 @@ TEST_F(DeviceTensors, AFailureIsToldWhereResultsAreReadEachTime) {
   EXPECT_EQ(call.error().where, "train.py:2");
 }
 
+TEST_F(DeviceTensors, WhoeverAsksIsCalledBackOnce) {
+  std::vector<std::string> told;
+  auto listener = [&](const std::string &name) {
+    return [&told, name](const Status &status) { told.push_back(name + (status ? "" : " failed")); };
+  };
+  control->holdsExecutions = true;
+  DeviceTensor first = start(*session, view(values));
+  first->whenComputed(listener("first"));
+  control->failingEvent = "PJRT_LoadedExecutable_Execute";
+  DeviceTensor failed = start(*session, first, "train.py:2");
+  failed->whenComputed(listener("second"));
+  control->failingEvent.clear();
+  EXPECT_TRUE(told.empty());
+  release();
+  control->holdsExecutions = false;
+  EXPECT_TRUE(first->wait());
+  EXPECT_FALSE(failed->wait());
+  EXPECT_EQ(told, (std::vector<std::string>{"first", "second failed"}));
+  first->whenComputed(listener("late")); // at once
+  DeviceTensor uploaded = *session->toDevice(view(values));
+  uploaded->whenComputed(listener("uploaded"));
+  EXPECT_EQ(told, (std::vector<std::string>{"first", "second failed", "late", "uploaded"}));
+}
+
 TEST_F(DeviceTensors, AFailureThatNobodyReadsIsLogged) {
   control->failingEvent = "PJRT_LoadedExecutable_Execute";
   const std::string line =
