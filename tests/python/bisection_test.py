@@ -233,6 +233,9 @@ def test_resnet50(tmp_path):
 
 
 def test_bert(tmp_path):
+    import torchvision_schemas  # noqa: F401
+
+    # isort: split
     import transformers
 
     config = transformers.BertConfig(
