@@ -216,6 +216,87 @@ class Program:
     @property
     def argument_names(self) -> list[str]: ...
 
+    def graph_nodes(self) -> list[ProgramNode]:
+        """The nodes of the main graph."""
+
+    def extract(self, outputs: Sequence[int], inputs: Sequence[int]) -> Program:
+        """
+        The part of the main graph that computes `outputs` from `inputs` on, as a program without weights.
+        """
+
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        """(name, target) of each placeholder; the target is a weight's name"""
+
+    @property
+    def mutations(self) -> list[tuple[OutputKind, str]]:
+        """
+        (kind, target) of each output that is a new value of a weight or an input
+        """
+
+class NodeValue:
+    """A node among another's arguments."""
+
+    @property
+    def index(self) -> int: ...
+
+class TorchConstant:
+    """
+    A constant that is an object of torch's: of the kind "dtype", "device", "layout", "memory_format" or "op".
+    """
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+class ProgramNode:
+    """A node of a program's main graph."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def op(self) -> str: ...
+
+    @property
+    def schema(self) -> str: ...
+
+    @property
+    def kind(self) -> str:
+        """"placeholder", "call" or "get_attr\""""
+
+    @property
+    def arguments(self) -> list[tuple[str, object]]:
+        """(name, value) of those given, by position"""
+
+    @property
+    def type_kind(self) -> str:
+        """"tensor", "number", "list" or "none\""""
+
+    @property
+    def dtype(self) -> str: ...
+
+    @property
+    def shape(self) -> list:
+        """ints, and expressions as texts"""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def line(self) -> str: ...
+
+    @property
+    def code(self) -> str: ...
+
+    @property
+    def place(self) -> str: ...
+
+    @property
+    def module_path(self) -> str: ...
+
 def functionalize(program: Program) -> None:
     """
     Takes the writes out of a captured program, in place: what is written in inputs becomes outputs.
@@ -250,6 +331,9 @@ def metadata_key(node: str, stack_trace: str) -> str:
     """
     The key of a node of torch's in node_metadata; "" is any with that stack trace.
     """
+
+def missing_ops(program: Program, custom_op_namespaces: Set[str] = ...) -> list[tuple[str, list[str]]]:
+    """(name, places of its uses) of each op without a lowering."""
 
 def operators() -> list[tuple[str, str]]:
     """(name, schema) of every op that has a lowering, sorted by name."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchere.comparison import HEADINGS, Comparison, compare, table
@@ -25,7 +25,7 @@ from torchere.functional_graph import (
 )
 from torchere.reference import Doubled, GraphRun, call, copied, double
 from torchere.reproduction import Reproduction, write_captured, write_lowered
-from torchere.verification import as_tensors, leaves_of, source_of, weights_of
+from torchere.verification import as_tensors, leaves_of, source_of, verify, weights_of
 
 if TYPE_CHECKING:
     from torchere.program import StableHLOProgram
@@ -53,7 +53,7 @@ class Culprit:
 
     op: str  #: "aten.gelu.default", as it was captured
     name: str  #: of the node in print(program.program)
-    what: str  #: "lowering", "decomposition" or "functionalization": which step went wrong
+    what: str  #: the step that went wrong: "lowering", "decomposition", "functionalization", "combination"
     file: str
     line: int
     code: str
@@ -68,6 +68,7 @@ class Culprit:
             "lowering": "the op is lowered wrongly",
             "decomposition": "what the op was expanded to computes something else",
             "functionalization": "the functional form of the graph computes something else here",
+            "combination": "the ops are right alone, and wrong together",
         }
         lines = [f"[{self.op}] {texts[self.what]}: node {self.name}; at {self.place or 'an unknown line'}"]
         if self.code:
@@ -111,6 +112,8 @@ def bisect(
 ) -> Bisection:
     import torch
 
+    from torchere.combination import find_combination
+
     if program.program is None:
         raise InvalidArgumentError(
             "[bisect] the program has no graph: it was loaded, or unpickled",
@@ -120,19 +123,29 @@ def bisect(
     args, kwargs = as_tensors((args, kwargs))
     leaves = copied(leaves_of(program, args, kwargs))
     with torch.no_grad():
-        search = _Search(program, source, leaves)
+        search = Search(program, source, leaves)
         culprit, reproduction = search.run()
+        if culprit is None and not _is_right(program, args, kwargs):
+            culprit, reproduction = find_combination(program, source, leaves)
     script = reproduction.write(repro) if reproduction is not None else ""
     return Bisection(program._default, search.checked, culprit, tuple(search.skipped), script)
 
 
-class _Search:
+def _is_right(program: StableHLOProgram, args: Any, kwargs: Any) -> bool:
+    """Whether the whole program is: then values inside that rounding decides do not matter. Of one that draws
+    random numbers that is not known."""
+    if program._ready_session().draws_random_numbers():
+        return False
+    return verify(program, args, kwargs, None).ok
+
+
+class Search:
     def __init__(self, program: StableHLOProgram, source: Source, leaves: list[Any]):
         self.source = source
         self.graph = FunctionalGraph(program.program)
         self.parts = Parts(self.graph, source.options)
         self.values = dict(enumerate(_input_values(program, weights_of(program), copied(leaves))))
-        self.captured = _CapturedValues(source.walked, weights_of(program), leaves, self.graph.indices)
+        self.captured = CapturedValues(source.walked, weights_of(program), leaves, self.graph.indices)
         self.checked = 0
         self.skipped: list[str] = []
 
@@ -142,14 +155,28 @@ class _Search:
             found = self.step(index, node)
             if found is not None:
                 return found
-            self.captured.forget(node.name)
-            for used in last.get(index, ()):
-                if self.graph.nodes[used].kind == "call":
-                    self.values.pop(used, None)
+            self.drop(index, last)
         return None, None
 
+    def drop(self, index: int, last: Mapping[int, list[int]], kept: Container[int] = ()) -> None:
+        """Forgets what no later node reads. Placeholders stay: sizes follow from them."""
+        self.captured.forget(self.graph.nodes[index].name)
+        for used in last.get(index, ()):
+            if self.graph.nodes[used].kind == "call" and used not in kept:
+                self.values.pop(used, None)
+
     def step(self, index: int, node: Any) -> tuple[Culprit, Reproduction | None] | None:
-        """Sets the node's value, and compares it. An element of a list was compared with the list."""
+        """Sets the node's value, and compares it."""
+        settled = self.settle(index, node)
+        if settled is None:
+            return None
+        self.checked += 1
+        value, captured = settled
+        return self.check_lowering(index, node, value) or self.check_form(index, node, value, captured)
+
+    def settle(self, index: int, node: Any) -> tuple[Any, Captured | None] | None:
+        """Sets the node's value. Gives eager PyTorch's, and what was captured, if they are to be compared; an
+        element of a list is compared with the list."""
         captured = self.captured.find(node.name)
         try:
             value = self.eager_value(index, node, captured)
@@ -159,10 +186,8 @@ class _Search:
         if self.graph.is_element(index) or not self.graph.results_of(index):
             return None
         if self.is_arbitrary(node):
-            self.take_ours(index, node)
-            return None
-        self.checked += 1
-        return self.check_lowering(index, node, value) or self.check_form(index, node, value, captured)
+            return self.take_ours(index, node)
+        return value, captured
 
     def skip(self, index: int, node: Any, captured: Any, reason: str) -> None:
         """Goes on with what was captured, or with ours."""
@@ -243,7 +268,8 @@ class _Search:
             "it is part of what an op of this line was expanded to, or made functional" if is_part else ""
         )
         culprit = self.culprit(index, node, node.op, "lowering", rows, detail)
-        return culprit, write_lowered(self.graph, index, self.values, _title(culprit), self.source)
+        results, read = self.graph.results_of(index), self.graph.tensors_of(index)
+        return culprit, write_lowered(self.graph, results, read, self.values, title_of(culprit), self.source)
 
     def check_form(
         self, index: int, node: Any, value: Any, captured: Any
@@ -258,11 +284,14 @@ class _Search:
         blamed = node if expanded is captured else self.made_before(node)
         if expanded is None:
             return self.culprit(index, blamed, captured.op, "functionalization", rows, ""), None
-        read = tuple(_describe(used.name, value) for used, value in expanded.inputs.items())
+        read = tuple(describe(used.name, value) for used, value in expanded.inputs.items())
         culprit = self.culprit(index, blamed, expanded.op, "decomposition", rows, "", read)
-        made, text = write_captured(expanded.node, expanded.inputs, _title(culprit), self.source)
+        made, text = write_captured(expanded.node, expanded.inputs, title_of(culprit), self.source)
         detail = f"it was expanded to\n{text}" if text else ""
         return dataclasses.replace(culprit, detail=detail), made
+
+    def described(self, place: int) -> Value:
+        return describe(self.graph.nodes[place].name, self.values[place])
 
     def made_before(self, node: Any) -> Any:
         """The node among those that it reads that was not captured, which has the place of the op that it
@@ -300,7 +329,7 @@ class _Search:
     ) -> Culprit:
         if inputs is None:
             read = self.graph.tensors_of(index)
-            inputs = tuple(_describe(self.graph.nodes[used].name, self.values[used]) for used in read)
+            inputs = tuple(map(self.described, read))
         return Culprit(
             op,
             node.name,
@@ -316,12 +345,12 @@ class _Search:
         )
 
 
-def _title(culprit: Culprit) -> str:
+def title_of(culprit: Culprit) -> str:
     at = f" ({culprit.place})" if culprit.place else ""
     return f"{culprit.op}{at} computes other values than eager PyTorch."
 
 
-def _describe(name: str, value: Any) -> Value:
+def describe(name: str, value: Any) -> Value:
     dtype = getattr(value, "dtype", type(value).__name__)
     return Value(name, str(dtype).removeprefix("torch."), tuple(getattr(value, "shape", ())))
 
@@ -348,7 +377,7 @@ def _input_values(program: StableHLOProgram, weights: Mapping[str, Any], leaves:
 
 
 @dataclasses.dataclass
-class _Captured:
+class Captured:
     """A captured node's value, as produced, and what it read."""
 
     node: Any
@@ -373,7 +402,7 @@ class _Captured:
             return None
 
 
-class _CapturedValues:
+class CapturedValues:
     """The captured graph, which runs as far as its nodes are asked for. Of nodes that the functional graph
     does not have, the last few are kept: ops of several results that were expanded."""
 
@@ -384,15 +413,15 @@ class _CapturedValues:
         self.steps = self.run.steps()
         self.all = {node.name for node in exported.graph.nodes if node.op == "call_function"}
         self.names = self.all & set(wanted)
-        self.found: dict[str, _Captured] = {}
-        self.others: list[_Captured] = []
+        self.found: dict[str, Captured] = {}
+        self.others: list[Captured] = []
 
-    def find(self, name: str) -> _Captured | None:
+    def find(self, name: str) -> Captured | None:
         while name in self.names and name not in self.found:
             node, value = next(self.steps)
             if node.op != "call_function":
                 continue
-            made = _Captured(node, None, {used: self.run.values[used] for used in node.all_input_nodes})
+            made = Captured(node, None, {used: self.run.values[used] for used in node.all_input_nodes})
             if node.name in self.names:
                 made.value = _as_produced(value)
                 self.found[node.name] = made
@@ -413,9 +442,7 @@ class _CapturedValues:
             self.run.values[captured.node].copy_(value)
             captured.value = value
 
-    def expansion_behind(
-        self, captured: _Captured, graph: FunctionalGraph, source: Source
-    ) -> _Captured | None:
+    def expansion_behind(self, captured: Captured, graph: FunctionalGraph, source: Source) -> Captured | None:
         """The captured op that others stand for: this one, or one that it reads, whose elements have no names
         in the functional graph."""
         if graph.nodes[graph.indices[captured.node.name]].op != captured.op:

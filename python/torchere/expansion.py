@@ -172,8 +172,9 @@ class Expander:
                 texts[f"torch's decomposition fails: {str(error).strip().splitlines()[0]}"] = None
                 continue
             inner = [one for one in expansion.nodes if not self._is_lowered(one, expansion.context)]
-            names = sorted({describe_op(one.target)[0] for one in inner})
-            texts[f"torch's decomposition needs {', '.join(names)}"] = None
+            names = sorted({describe_op(one.target)[0] for one in inner if one.target is not node.target})
+            if names:
+                texts[f"torch's decomposition needs {', '.join(names)}"] = None
         return list(texts)
 
     def _is_lowered(self, node: Any, context: Context) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -136,7 +137,10 @@ class Explanation:
         yield "data-dependent guards", [text for guard in self.data_guards for text in _guard_lines(guard)]
         yield (
             "dimensions that became static",
-            [f"    {dim.name} = {dim.size}, asked for as {dim.asked}: {dim.reason}" for dim in self.fixed_dimensions],
+            [
+                f"    {dim.name} = {dim.size}, asked for as {dim.asked}: {dim.reason}"
+                for dim in self.fixed_dimensions
+            ],
         )
         yield (
             "inputs that became constants",
@@ -149,7 +153,10 @@ class Explanation:
         yield "what calls write", [f"    {one.name} ({one.kind})" for one in self.written]
         yield (
             "constant tensors",
-            [f"    {one.name}: {one.dtype} {list(one.shape)}, {one.byte_size} bytes" for one in self.constant_tensors],
+            [
+                f"    {one.name}: {one.dtype} {list(one.shape)}, {one.byte_size} bytes"
+                for one in self.constant_tensors
+            ],
         )
 
 
@@ -265,7 +272,8 @@ def _quiet() -> Iterator[None]:
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
-        yield
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
     finally:
         logging.disable(before)
 
@@ -285,11 +293,18 @@ def _drafted(
     except Exception:  # what torch raises is in the report already
         return None
     failures = getattr(getattr(found, "_report", None), "failures", [])
-    names = {index: file for file, index in getattr(found._report, "str_to_filename", {}).items()}
-    for failure in failures:
-        if failure.failure_type.name == "DATA_DEPENDENT_ERROR":
-            report.data_guards.append(_guard(failure.data, names, checks if len(failures) == 1 else ()))
-    return found
+    files = _file_names(found._report) if failures else {}
+    guards = [failure.data for failure in failures if failure.failure_type.name == "DATA_DEPENDENT_ERROR"]
+    report.data_guards += [_guard(data, files, checks if len(guards) == 1 else ()) for data in guards]
+    return found if len(guards) == len(failures) else None  # torch makes up the results of unknown ops
+
+
+def _file_names(draft: Any) -> dict[Any, str]:
+    """torch's numbers of files. A draft names those that it met first, torch's table all of the process."""
+    from torch._logging import structured
+
+    table = getattr(structured, "INTERN_TABLE", {})
+    return {number: file for file, number in table.items()} | dict(getattr(draft, "str_to_filename", {}))
 
 
 def _guard(data: Mapping[str, Any], files: Mapping[Any, str], checks: tuple[str, ...]) -> DataGuard:
@@ -362,14 +377,16 @@ def _describe_signature(report: Explanation, exported: Any) -> None:
 
 
 def _describe_dimensions(report: Explanation, module: Any, exported: Any, dynamic_shapes: Any) -> None:
+    import torch
+
     for name, axis, dim, size in asked_dimensions(module, exported, dynamic_shapes):
-        if type(size) is not int:
+        if isinstance(size, torch.SymInt) and not size.node.expr.is_number:
             continue
         asked = getattr(dim, "__name__", None) or str(getattr(dim, "type", dim)).rpartition(".")[2]
         reason = "torch takes sizes of 0 and 1 for constants: give an example of 2 or more"
         place = name if axis is None else f"{name}.shape[{axis}]"
         report.fixed_dimensions.append(
-            FixedDimension(place, size, asked, reason if size < 2 else _MODEL_FIXES)
+            FixedDimension(place, int(size), asked, reason if size < 2 else _MODEL_FIXES)
         )
 
 

@@ -53,17 +53,14 @@ class FunctionalGraph:
                 found |= dict.fromkeys(self.tensors_of(used))
         return list(found)
 
-    def part(self, index: int) -> list[int]:
-        """The calls between tensors_of() and results_of(), in order."""
-        found: set[int] = set()
-        pending = self.results_of(index)
+    def between(self, results: Iterable[int], inputs: Iterable[int]) -> list[int]:
+        """The calls that compute the results from the inputs, in order."""
+        pending, ends, found = list(results), set(inputs), set()
         while pending:
             place = pending.pop()
-            if place in found or self.nodes[place].kind != "call":
-                continue
-            found.add(place)
-            read = references(self.nodes[place])
-            pending += [used for used in read if self.nodes[used].type_kind != "tensor" or used == index]
+            if place not in found and place not in ends and self.nodes[place].kind == "call":
+                found.add(place)
+                pending += references(self.nodes[place])
         return sorted(found)
 
     def is_element(self, index: int) -> bool:

@@ -126,25 +126,32 @@ def _options(source: Source) -> str:
 
 
 def write_lowered(
-    graph: FunctionalGraph, index: int, values: Mapping[int, Any], title: str, source: Source
-) -> Reproduction:
-    """One op of the functional graph, and what computes its sizes."""
-    read = graph.tensors_of(index)
+    graph: FunctionalGraph,
+    results: list[int],
+    inputs: list[int],
+    values: Mapping[int, Any],
+    title: str,
+    source: Source,
+) -> Reproduction | None:
+    """What the functional graph computes between its nodes `inputs` and `results`; None where it has graphs
+    of control flow."""
+    part = graph.between(results, inputs)
+    if any(graph.nodes[place].op.startswith("higher_order.") for place in part):
+        return None
     names = {place: _identifier(node.name) for place, node in enumerate(graph.nodes)}
-    part = graph.part(index)
-    numbers = {used for place in part for used in _numbers_read(graph, place) if used not in part}
-    inputs = [*read, *sorted(numbers)]
+    numbers = {used for place in part for used in _numbers_read(graph, place)}
+    read = [*inputs, *sorted(numbers - set(inputs))]
     lines = [f"{names[place]} = {text_of(graph.nodes[place], names)}" for place in part]
-    results = "".join(f"{names[place]}, " for place in graph.results_of(index))
-    body = textwrap.indent("\n".join([*lines, f"return ({results})"]), "    ")
-    definitions = f"\ndef op({', '.join(names[place] for place in inputs)}):\n{body}\n\n"
+    returned = "".join(f"{names[place]}, " for place in results)
+    body = textwrap.indent("\n".join([*lines, f"return ({returned})"]), "    ")
+    definitions = f"\ndef op({', '.join(names[place] for place in read)}):\n{body}\n\n"
     dynamic = {
         names[place]: tuple(
             axis for axis, size in enumerate(graph.nodes[place].shape) if isinstance(size, str)
         )
-        for place in inputs
+        for place in read
     }
-    given = {names[place]: values[place] for place in inputs}
+    given = {names[place]: values[place] for place in read}
     return Reproduction(title, definitions, given, dynamic, _options(source))
 
 

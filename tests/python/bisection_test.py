@@ -166,6 +166,31 @@ def test_random_numbers_and_control_flow_are_passed_by(tmp_path):
     assert found.culprit.op == "aten.tanh.default"
 
 
+def test_ops_that_are_wrong_together_alone(tmp_path):
+    """As a compiler's fusion can be."""
+
+    def chained(x):
+        y = torch.cos(x) + 1
+        y = torch.sigmoid(y) * 2
+        y = torch.tanh(y) - 1  # together
+        return y * torch.rand(4) + x
+
+    with wrong("stablehlo.tanh", "stablehlo.sine", "stablehlo.logistic"):
+        program = torchere.export(chained, torch.randn(3, 4), dynamic_shapes=({0: AUTO},))
+        found = program.bisect(torch.randn(6, 4), repro=tmp_path / "repro")
+        assert exit_code(found.script) == 1
+    culprit = found.culprit
+    assert (culprit.op, culprit.what) == ("aten.tanh.default", "combination")
+    assert culprit.line == line_of("together")
+    assert culprit.detail.splitlines() == [
+        "wrong together are",
+        "    sigmoid: aten.sigmoid.default",
+        "    mul: aten.mul.Tensor",
+        "    tanh: aten.tanh.default",
+    ]
+    assert [str(value) for value in culprit.inputs] == ["add: float32[6, 4]"]
+
+
 def test_a_loaded_program_has_no_graph(tmp_path):
     dynamic().save(tmp_path / "p")
     with pytest.raises(torchere.Error) as caught:
@@ -208,6 +233,9 @@ def test_resnet50(tmp_path):
 
 
 def test_bert(tmp_path):
+    import torchvision_schemas  # noqa: F401
+
+    # isort: split
     import transformers
 
     config = transformers.BertConfig(
