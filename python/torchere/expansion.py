@@ -100,7 +100,7 @@ class Expander:
         import torch
 
         if describe_op(node.target)[0] in self.rows:
-            return True
+            return not _is_view_by_einsum(node)
         if not isinstance(node.target, torch._ops.OpOverload):
             return False
         if node.target.namespace in self.custom_namespaces and not _is_composite(node.target):
@@ -247,6 +247,13 @@ class Expander:
 
 
 @functools.cache
+def _is_view_by_einsum(node: Any) -> bool:
+    """Of one operand, einsum may be a transpose or a diagonal: the ops that it is made of say which."""
+    import torch
+
+    return node.target is torch.ops.aten.einsum.default and len(node.args[1]) == 1
+
+
 def describe_op(target: Any) -> tuple[str, str]:
     """A callable's name as the program gives it, and its schema; empty where torch has none."""
     import torch

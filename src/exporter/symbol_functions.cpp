@@ -122,6 +122,12 @@ mlir::Value SymbolTable::calculateCall(const Expression &call) {
     mlir::Value value = numberOf(operands[0], NumberKind::Float);
     return create<stablehlo::SqrtOp>(value.getType(), value);
   }
+  if (name == "RoundDecimal") {
+    lowering::Values sides = floats(operands);
+    mlir::Value scale = fold<stablehlo::PowOp>({constant(10.0), sides[1]});
+    mlir::Value scaled = fold<stablehlo::MulOp>({sides[0], scale});
+    return fold<stablehlo::DivOp>({create<stablehlo::RoundNearestEvenOp>(scaled.getType(), scaled), scale});
+  }
   if (name == "FloorToInt")
     return rounded<stablehlo::FloorOp>(operands[0]);
   if (name == "CeilToInt")

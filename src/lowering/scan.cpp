@@ -2,6 +2,7 @@
 #include "lowering/scan.h"
 
 #include "lowering/placement.h"
+#include "lowering/selection.h"
 
 namespace torchere::lowering {
 
@@ -43,6 +44,13 @@ Values scan(Context &cx, const Values &values, int64_t axis, Combine combine) {
   };
   Values done = repeatWhile(cx, carried, condition, body);
   return Values(done.begin() + 1, done.end());
+}
+
+mlir::Value partialSums(Context &cx, mlir::Value value) {
+  Values sums = scan(cx, {atLeastOne(cx, value, 0)}, 0, [&](const Values &earlier, const Values &later) {
+    return Values{cx.elementwise<stablehlo::AddOp>({earlier[0], later[0]})};
+  });
+  return cx.sliceAxis(sums[0], 0, 0, cx.size(value, 0));
 }
 
 Window windowBefore(mlir::Value value, int64_t axis, int64_t length) {

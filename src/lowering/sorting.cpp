@@ -21,11 +21,14 @@ mlir::Value comesBefore(Context &cx, mlir::Value lhs, mlir::Value rhs, bool desc
 
 } // namespace
 
-Values sortAlong(Context &cx, mlir::Value value, int64_t axis, bool descending) {
-  mlir::Value places = cx.iota(cx.shape(value), DType::I64, axis);
-  return sortTogether(cx, {value, places}, axis, [&](mlir::ValueRange elements) {
+Values sortedBy(Context &cx, mlir::Value value, mlir::Value other, int64_t axis, bool descending) {
+  return sortTogether(cx, {value, other}, axis, [&](mlir::ValueRange elements) {
     return Values{comesBefore(cx, elements[0], elements[1], descending)};
   });
+}
+
+Values sortAlong(Context &cx, mlir::Value value, int64_t axis, bool descending) {
+  return sortedBy(cx, value, cx.iota(cx.shape(value), DType::I64, axis), axis, descending);
 }
 
 Values orderOfOne(Context &cx, mlir::Value self) {

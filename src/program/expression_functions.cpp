@@ -64,6 +64,12 @@ Result<Number> squareRoot(Operands operands) {
   return Number(std::sqrt(toDouble(operands[0])));
 }
 
+/// To the decimal places that the second operand counts.
+Result<Number> roundedToDecimals(Operands operands) {
+  double scale = std::pow(10.0, toDouble(operands[1]));
+  return Number(std::nearbyint(toDouble(operands[0]) * scale) / scale);
+}
+
 template <double (*function)(double)> Result<Number> rounded(Operands operands) {
   if (std::holds_alternative<int64_t>(operands[0]))
     return operands[0];
@@ -94,6 +100,7 @@ constexpr std::array functions = {
     ExpressionFunction{"FloatTrueDiv", 2, Float, quotient},
     ExpressionFunction{"FloatPow", 2, Float, power},
     ExpressionFunction{"OpaqueUnaryFn_sqrt", 1, Float, squareRoot},
+    ExpressionFunction{"RoundDecimal", 2, Float, roundedToDecimals},
     ExpressionFunction{"FloorToInt", 1, Int, rounded<std::floor>},
     ExpressionFunction{"CeilToInt", 1, Int, rounded<std::ceil>},
     ExpressionFunction{"TruncToInt", 1, Int, rounded<std::trunc>},

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace torchere::session {
 
@@ -132,9 +133,30 @@ static const char *kindBeside(const Constant &argument, const Constant &other) {
   return differs ? kind(argument) : "";
 }
 
+/// As an int, if it is one or a bool.
+static std::optional<int64_t> integral(const Constant &number) {
+  if (const bool *flag = number.as<bool>())
+    return *flag;
+  const int64_t *integer = number.as<int64_t>();
+  return integer ? std::optional(*integer) : std::nullopt;
+}
+
+/// Numbers of different kinds, by Python's rules: True == 1 == 1.0.
+static bool areEqualNumbers(const Constant &a, const Constant &b) {
+  if (a.as<double>() && !b.as<double>())
+    return areEqualNumbers(b, a);
+  std::optional<int64_t> left = integral(a), right = integral(b);
+  if (left && right)
+    return *left == *right;
+  const double *real = b.as<double>();
+  constexpr double beyond = 9223372036854775808.0; // an int of 64 bits holds less
+  return left && real && std::fabs(*real) < beyond && std::trunc(*real) == *real &&
+         static_cast<int64_t>(*real) == *left;
+}
+
 static bool isEqual(const Constant &a, const Constant &b) {
   if (a.value.index() != b.value.index())
-    return false;
+    return areEqualNumbers(a, b);
   if (const auto *list = a.as<Constant::List>())
     return std::equal(list->begin(), list->end(), b.as<Constant::List>()->begin(),
                       b.as<Constant::List>()->end(), isEqual);

@@ -52,6 +52,8 @@ PROGRAMS: dict[str, tuple] = {
     "another shape": (lambda x: x.reshape(x.shape[0] * 2, 2), (6, 4), 0),
     "product": (lambda x: x @ x.T, (6, 4), 0),
     "softmax": (lambda x: F.softmax(x, 0), (6, 4), 0),
+    "attention by any width": (lambda x: F.scaled_dot_product_attention(x, x, x), (1, 2, 6, 4), 3),
+    "einsum": (lambda x: torch.einsum("ij,kj->ki", x, x[:3] + 1), (6, 4), 1),
     "two dimensions joined": (lambda x: torch.cat([x, x[:1]]), (6, 4), 0),
     "every second": (lambda x: x[::2], (6, 4), 0),
     "without the ends": (lambda x: x[1:-1], (6, 4), 0),

@@ -178,14 +178,6 @@ def test_results_need_no_gradient():
     assert not torchere.export(nn.Linear(2, 1), X)(X.clone().requires_grad_()).requires_grad
 
 
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (lambda x: torch.linalg.eigvals(x[:2, :2]), r"aten\.linalg_eigvals\.default"),
-        (lambda x: x[torch.tensor(True)], r"\[aten\.index\.Tensor\] a mask without dimensions"),
-    ],
-    ids=["no-row", "mask-of-no-dimensions"],
-)
-def test_what_is_refused(function, reason):
-    with pytest.raises(Error, match=reason):
-        torchere.export(function, X)
+def test_what_is_refused():
+    with pytest.raises(Error, match=r"aten\.linalg_eigvals\.default"):
+        torchere.export(lambda x: torch.linalg.eigvals(x[:2, :2]), X)

@@ -46,6 +46,8 @@ OF_AN_INT = {
     "float power": lambda n: (torch.sym_float(n) * torch.sym_float(n) * 1.5) ** 2,
     "power of a float": lambda n: 2.0**n,
     "rounded": lambda n: round(n / 4),
+    "rounded to places": lambda n: round(n / 3, 2) + round(n / 7, 1),
+    "rounded to tens": lambda n: round(n * 10.5, -1),
     "rounded down": lambda n: math.floor(n * 0.3),
     "rounded up": lambda n: math.ceil(n / 3) + math.ceil(n * 0.7),
     "rounded to zero": lambda n: math.trunc(n / 3),
@@ -70,6 +72,25 @@ def test_numbers_of_an_int(name):
         assert type(number) is type(expected)
         assert number == pytest.approx(expected, rel=1e-12)
         torch.testing.assert_close(scaled, expected_scaled)
+
+
+OF_A_SIZE = {
+    "root": lambda n: math.floor(torch.sym_sqrt(n)),
+    "power": lambda n: math.ceil(torch.sym_float(n) ** 1.5),
+    "rounded to places": lambda n: math.floor(round(n / 3, 1) * 2),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_SIZE)
+def test_sizes_by_approximated_functions(name, monkeypatch):
+    """Compilers of fixed sizes get them as constants."""
+    monkeypatch.delenv("PJRT_DEVICE")
+    function = OF_A_SIZE[name]
+    model = Model(lambda x, n: torch.ones(function(x.shape[0])) * n)
+    program = torchere.export(model, (X, 2), dynamic_shapes=({0: Dim.AUTO}, None))
+    for size in (4, 9, 17):
+        x = torch.zeros(size, 4)
+        assert torch.equal(program(x, 2), model(x, 2))
 
 
 AS_ARGUMENTS = {

@@ -1,4 +1,4 @@
-"""torch.cond and torch.while_loop: graphs in graphs that take values from around them."""
+"""torch.cond, torch.while_loop, scan and map: graphs in graphs that take values from around them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 import torch
 from judged_engines import assert_same_everywhere
 from torch import nn
+from torch._higher_order_ops import map as map_over
+from torch._higher_order_ops import scan
 from torch.export import Dim
 
 import torchere
@@ -133,6 +135,40 @@ class BranchInLoopInBranch(nn.Module):
         return torch.cond(x.shape[0] > 2, repeat, lambda x: x + 1, (x,))
 
 
+class Scans(nn.Module):
+    """Closures over a weight; several carried values and sequences; other axes; backwards."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4).requires_grad_(False)  # torch refuses bool results else
+
+    def forward(self, x, z):
+        def step(carried, element):
+            mean, count = carried
+            row, other = element
+            mean = torch.tanh(self.linear(mean) + row)
+            return (mean, count + 1), (mean * other, row > 0)
+
+        initial = (torch.zeros(4), torch.tensor(2))
+        carried, made = scan(step, initial, (x, z), dim=0)
+        last, columns = scan(lambda c, y: (c + y, c * 1.0), torch.zeros(2), x[:2], dim=1, reverse=True)
+        return carried, made, last, columns
+
+
+class Maps(nn.Module):
+    """Over two tensors, with one that is the same for each element; in a branch."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.linspace(1, 2, 4))
+
+    def forward(self, x):
+        def mapped(x):
+            return map_over(lambda row, factor: (row * factor).cumsum(0) + row.sum(), x, self.scale)
+
+        return mapped(x), torch.cond(x.sum() > 0, mapped, lambda x: x * 2, (x,))
+
+
 class CountingModule(nn.Module):
     """State from call to call beside a branch that reads it."""
 
@@ -168,6 +204,8 @@ CASES = [
         [(rows(3), torch.tensor(2)), (rows(2, 1.0), torch.tensor(0)), (rows(4, -9.0), torch.tensor(3))],
         (BATCH, None),
     ),
+    Case(Maps, [(rows(3),), (rows(3, 1.0),)]),
+    Case(Maps, [(rows(3),), (rows(5, 1.0),)], (BATCH,)),
     Case(BranchInLoopInBranch, [(rows(3),), (rows(2),), (rows(5, -9.0),)], (BATCH,)),
 ]
 
@@ -179,6 +217,23 @@ def test_control_flow(case, tmp_path):
     program = torchere.export(captured)
     # torch's passes annotate some of the nodes that they make, for themselves.
     assert str(capture(captured)) == re.sub(r"# Annotation: \{.*?\} ", "# ", str(captured))
+    assert_same_everywhere(program, module, case.calls, tmp_path / "saved")
+
+
+SCANS = [
+    Case(Scans, [(rows(3), rows(3, 1.0)), (rows(3, -9.0), rows(3))]),
+    Case(
+        Scans,
+        [(rows(3), rows(3, 1.0)), (rows(5, -9.0), rows(5))],
+        (BATCH, {0: Dim("batch", max=64)}),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", SCANS, ids=["static", "dynamic"])
+def test_scan(case, tmp_path):
+    module = case.module().eval()
+    program = torchere.export(module, case.calls[0], dynamic_shapes=case.dynamic_shapes)
     assert_same_everywhere(program, module, case.calls, tmp_path / "saved")
 
 

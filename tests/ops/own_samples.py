@@ -14,6 +14,7 @@ from order_samples import ORDER
 from product_samples import PRODUCTS
 from rows import words
 from sample_values import Call, drawn, edges, is_floating, is_number, layouts
+from selection_samples import SELECTIONS
 from signal_samples import SIGNALS
 from special_samples import SPECIAL
 
@@ -548,6 +549,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **PRODUCTS,
     **GRADIENTS,
     **CREATION,
+    **SELECTIONS,
     **{f"{op}.default": unary for op in UNARY},
     **{op if "." in op else f"{op}.default": binary for op in BINARY},
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -12,12 +11,13 @@ import pytest
 import threefry
 import torch
 from deviations import RANDOM
+from sample_programs import on_interpreter
 from torch import nn
 from torch.export import Dim
 from torch.nn import functional
 
 import torchere
-from torchere import _core, plugins
+from torchere import _core
 from torchere.capture import capture
 from torchere.errors import Error, InvalidArgumentError, NotFoundError, UnimplementedError
 from torchere.interpreter import interpret
@@ -38,13 +38,6 @@ class Calls(nn.Module):
 
 def exported(function: Callable[..., Any], *args: torch.Tensor, **options: Any) -> torchere.StableHLOProgram:
     return torchere.export(function, args, **options)
-
-
-def on_interpreter(program: torchere.StableHLOProgram) -> torchere.StableHLOProgram:
-    """The same program, on the interpreter's plugin."""
-    other = copy.copy(program)
-    other._session = _core.Session(plugins.client("interpreter"), program._core_bundle)
-    return other
 
 
 X = torch.linspace(-1.0, 1.0, 15).reshape(3, 5)

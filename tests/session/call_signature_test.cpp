@@ -176,9 +176,24 @@ TEST_F(CallSignatureTest, ChecksIntegersThatOtherSizesDependOn) {
             "s1 = 5 (m)");
 }
 
+TEST_F(CallSignatureTest, NumbersOfOtherKindsMayBeEqual) {
+  addConstant("c", Constant{1.0});
+  EXPECT_EQ(error({Constant{int64_t{1}}}), "");
+  EXPECT_EQ(error({Constant{true}}), "");
+  entryPoint.constantInputs.clear();
+  entryPoint.userInputCount = 0;
+  addConstant("flag", Constant{true});
+  EXPECT_EQ(error({Constant{int64_t{1}}}), "");
+  EXPECT_EQ(error({Constant{1.0}}), "");
+  EXPECT_EQ(error({Constant{1.5}}), "[flag] wrong constant: got 1.5 (a float), expected True (a bool), with "
+                                    "which the program was captured");
+  EXPECT_EQ(error({Constant{std::string("1")}}),
+            "[flag] wrong constant: got '1', expected True, with which the program was captured");
+}
+
 TEST_F(CallSignatureTest, NumbersOfOtherKindsSayTheirs) {
   addConstant("c", Constant{3.0});
-  EXPECT_EQ(error({Constant{int64_t{3}}}), "[c] wrong constant: got 3 (an int), expected 3.0 (a float), with "
+  EXPECT_EQ(error({Constant{int64_t{4}}}), "[c] wrong constant: got 4 (an int), expected 3.0 (a float), with "
                                            "which the program was captured");
   EXPECT_EQ(error({Constant{true}}), "[c] wrong constant: got True (a bool), expected 3.0 (a float), with "
                                      "which the program was captured");

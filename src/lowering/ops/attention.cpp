@@ -50,6 +50,18 @@ mlir::Value applyCausalMask(Context &cx, mlir::Value scores) {
   return applyMask(cx, scores, cx.compare(stablehlo::ComparisonDirection::GE, row, column));
 }
 
+/// By the scale, or by the root of the head size.
+mlir::Value scaled(Context &cx, mlir::Value query, std::optional<double> scale) {
+  Dim width = cx.shape(query).back();
+  if (!scale && width.isConstant())
+    scale = 1.0 / std::sqrt(static_cast<double>(width.constant()));
+  if (scale)
+    return cx.elementwise<stablehlo::MulOp>({query, cx.fullLike(*scale, query)});
+  mlir::Value root = cx.elementwise<stablehlo::SqrtOp>(cx.sizeTensor(width, DType::F64));
+  mlir::Value divisor = cx.broadcastTo(cx.convert(root, Context::dtype(query)), cx.shape(query));
+  return cx.elementwise<stablehlo::DivOp>({query, divisor});
+}
+
 Result<mlir::Value> attention(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   DType compute = computeType(dtype);
@@ -68,13 +80,8 @@ Result<mlir::Value> attention(Context &cx, const Args &args) {
     shape.append(own.end() - 2, own.end());
     *operand = cx.broadcastTo(*operand, shape);
   }
-  Dim width = cx.shape(query).back();
-  auto scale = args.optionalFloating("scale");
-  if (!scale && !width.isConstant())
-    return cx.unimplemented("the head size must be constant: got a size known only at run time");
-  double factor = scale ? *scale : 1.0 / std::sqrt(static_cast<double>(width.constant()));
   rank = static_cast<int64_t>(batch.size()) + 2;
-  query = cx.elementwise<stablehlo::MulOp>({query, cx.fullLike(factor, query)});
+  query = scaled(cx, query, args.optionalFloating("scale"));
   mlir::Value scores = cx.dotGeneral(query, key, rank - 2, rank - 1, rank - 1);
   if (args.boolean("is_causal"))
     scores = applyCausalMask(cx, scores);

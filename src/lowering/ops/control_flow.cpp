@@ -1,5 +1,6 @@
 // Control flow: branches and loops whose parts are graphs of the program.
 #include "lowering/op_table.h"
+#include "lowering/placement.h"
 #include "lowering/random.h"
 #include "lowering/region.h"
 
@@ -112,11 +113,12 @@ Result<Values> branch(Context &cx, const Args &args) {
   return createWithGenerator(cx, operation, draws);
 }
 
-/// What the body makes of the carried values, repeated for as long as the condition gives true. The further
-/// inputs are the same in every round: the regions use them from outside. A body that draws random numbers
+/// What a region makes of its arguments; building it may fail.
+using Body = llvm::function_ref<Result<Values>(mlir::ValueRange)>;
+
+/// The carried values after repeating `body` while `condition` gives true. A body that draws random numbers
 /// carries the place of the generator as well.
-Result<Values> loop(Context &cx, const Args &args) {
-  TORCHERE_ASSIGN(Values carried, asResults(cx, args.list("carried_inputs"), "carried value", "the loop"));
+Result<Values> repeat(Context &cx, const Values &carried, Body condition, Body body) {
   const std::optional<Generator> around = cx.generator();
   mlir::OperationState operation(cx.loc(), stablehlo::WhileOp::getOperationName());
   operation.addOperands(carried);
@@ -124,26 +126,14 @@ Result<Values> loop(Context &cx, const Args &args) {
   operation.addTypes(types);
   if (around)
     types.push_back(around->first.getType());
-  auto emit = [&](std::string_view argument, mlir::ValueRange values) {
-    std::vector<Argument> inputs;
-    for (auto [index, value] : llvm::enumerate(values.take_front(carried.size())))
-      inputs.push_back({cx.withShape(value, cx.resultType(index).shape)});
-    llvm::append_range(inputs, args.list("additional_inputs"));
-    return args.graph(argument).emit(cx, std::move(inputs));
-  };
   cx.generator().reset();
-  TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) -> Result<Values> {
-    TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("cond_fn", values));
-    mlir::Value predicate = outputs.size() == 1 ? asTensor(cx, outputs.front(), DType::Bool) : mlir::Value();
-    if (!predicate)
-      return cx.unimplemented("cond_fn gives no bool: got {} outputs, expected one", outputs.size());
-    return Values{asPredicate(cx, predicate)};
+  TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) {
+    return condition(values.take_front(carried.size()));
   }));
-  TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) -> Result<Values> {
+  TORCHERE_TRY(addFallibleRegion(cx, operation, types, [&](mlir::ValueRange values) {
     if (around)
       cx.generator() = Generator{around->key, values.back()};
-    TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("body_fn", values));
-    return asResults(cx, outputs, "output", "body_fn");
+    return body(values.take_front(carried.size()));
   }));
   std::optional<Generator> left = std::exchange(cx.generator(), around);
   bool draws = left && left->isUsed;
@@ -158,6 +148,122 @@ Result<Values> loop(Context &cx, const Args &args) {
   return createWithGenerator(cx, operation, draws);
 }
 
+/// What the body makes of the carried values, repeated for as long as the condition gives true. The further
+/// inputs are the same in every round: the regions use them from outside.
+Result<Values> loop(Context &cx, const Args &args) {
+  TORCHERE_ASSIGN(Values carried, asResults(cx, args.list("carried_inputs"), "carried value", "the loop"));
+  auto emit = [&](std::string_view argument, mlir::ValueRange values) {
+    std::vector<Argument> inputs;
+    for (auto [index, value] : llvm::enumerate(values))
+      inputs.push_back({cx.withShape(value, cx.resultType(index).shape)});
+    llvm::append_range(inputs, args.list("additional_inputs"));
+    return args.graph(argument).emit(cx, std::move(inputs));
+  };
+  auto condition = [&](mlir::ValueRange values) -> Result<Values> {
+    TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("cond_fn", values));
+    mlir::Value predicate = outputs.size() == 1 ? asTensor(cx, outputs.front(), DType::Bool) : mlir::Value();
+    if (!predicate)
+      return cx.unimplemented("cond_fn gives no bool: got {} outputs, expected one", outputs.size());
+    return Values{asPredicate(cx, predicate)};
+  };
+  return repeat(cx, carried, condition, [&](mlir::ValueRange values) -> Result<Values> {
+    TORCHERE_ASSIGN(std::vector<Argument> outputs, emit("body_fn", values));
+    return asResults(cx, outputs, "output", "body_fn");
+  });
+}
+
+/// Element `place` of the first dimension.
+mlir::Value elementAt(Context &cx, mlir::Value value, mlir::Value place) {
+  Dims shape = cx.shape(value);
+  if (!llvm::all_of(shape, [](const Dim &dim) { return dim.isConstant(); }))
+    return gatherSlices(cx, value, slicesAlong(cx, place, 0));
+  Values operands = {value, place};
+  operands.append(shape.size() - 1, cx.constant(int64_t{0}, DType::I64));
+  shape[0] = 1;
+  Integers sizes;
+  for (const Dim &dim : shape)
+    sizes.push_back(dim.constant());
+  mlir::Value part =
+      cx.create<stablehlo::DynamicSliceOp>(cx.tensorType(shape, Context::elementType(value)), operands,
+                                           {cx.integersAttribute("slice_sizes", sizes)});
+  return cx.reshape(part, llvm::ArrayRef(shape).drop_front());
+}
+
+/// The tensor with element `place` of the first dimension replaced.
+mlir::Value withElement(Context &cx, mlir::Value value, mlir::Value element, mlir::Value place) {
+  Dims shape = cx.shape(value);
+  Dims row = shape;
+  row[0] = 1;
+  Values operands = {value, cx.reshape(element, row), place};
+  operands.append(shape.size() - 1, cx.constant(int64_t{0}, DType::I64));
+  return cx.withShape(cx.create<stablehlo::DynamicUpdateSliceOp>(value.getType(), operands), shape);
+}
+
+/// What a graph makes of each element of the first dimension of `elements`, with what it made before of the
+/// first `initial.size()` results; the other results are put together.
+Result<Values> forEach(Context &cx, std::string_view graph, const Args &args,
+                       const std::vector<Argument> &initial, const std::vector<Argument> &elements,
+                       const std::vector<Argument> &further) {
+  Values sources, carried = {cx.constant(int64_t{0}, DType::I64)};
+  for (const Argument &element : elements) {
+    sources.push_back(asTensor(cx, element, DType::I64));
+    if (!sources.back() || Context::rank(sources.back()) == 0)
+      return cx.unimplemented("an element to go over is no tensor of one dimension or more");
+  }
+  if (sources.empty())
+    return cx.unimplemented("there is nothing to go over: expected at least one tensor");
+  for (size_t i = 0; i < cx.resultCount(); ++i) {
+    const TensorType &type = cx.resultType(i);
+    mlir::Value start = i < initial.size() ? asTensor(cx, initial[i], type.dtype)
+                                           : cx.full(int64_t{0}, type.dtype, type.shape);
+    if (!start)
+      return cx.unimplemented("initial value {} is no tensor", i);
+    carried.push_back(start);
+  }
+  Dim length = cx.size(sources.front(), 0);
+  auto condition = [&](mlir::ValueRange state) -> Result<Values> {
+    return Values{cx.compare(stablehlo::ComparisonDirection::LT, state[0], cx.sizeTensor(length))};
+  };
+  return repeat(cx, carried, condition, [&](mlir::ValueRange state) -> Result<Values> {
+    std::vector<Argument> inputs;
+    for (size_t i = 0; i < cx.resultCount(); ++i)
+      cx.withShape(state[i + 1], cx.resultType(i).shape);
+    for (size_t i = 0; i < initial.size(); ++i)
+      inputs.push_back({state[i + 1]});
+    for (mlir::Value source : sources)
+      inputs.push_back({elementAt(cx, source, state[0])});
+    llvm::append_range(inputs, further);
+    TORCHERE_ASSIGN(std::vector<Argument> outputs, args.graph(graph).emit(cx, std::move(inputs)));
+    if (outputs.size() != cx.resultCount())
+      return cx.invalid("wrong number of outputs of {}: got {}, expected {}", graph, outputs.size(),
+                        cx.resultCount());
+    Values next = {cx.elementwise<stablehlo::AddOp>({state[0], cx.constant(int64_t{1}, DType::I64)})};
+    for (auto [index, output] : llvm::enumerate(outputs)) {
+      mlir::Value made = asTensor(cx, output, cx.resultType(index).dtype);
+      if (!made)
+        return cx.unimplemented("output {} of {} is no tensor", index, graph);
+      next.push_back(index < initial.size() ? made : withElement(cx, state[index + 1], made, state[0]));
+    }
+    return next;
+  });
+}
+
+/// Without the count of rounds.
+Result<Values> withoutCount(Result<Values> results) {
+  if (results)
+    results->erase(results->begin());
+  return results;
+}
+
+Result<Values> scanGraph(Context &cx, const Args &args) {
+  return withoutCount(
+      forEach(cx, "combine_fn", args, args.list("init"), args.list("xs"), args.list("additional_inputs")));
+}
+
+Result<Values> mapGraph(Context &cx, const Args &args) {
+  return withoutCount(forEach(cx, "f", args, {}, args.list("xs"), args.list("pos_args")));
+}
+
 } // namespace
 
 void addControlFlow(OpTable &table) {
@@ -166,6 +272,9 @@ void addControlFlow(OpTable &table) {
   table.add("higher_order::while_loop(Graph cond_fn, Graph body_fn, Any[] carried_inputs, "
             "Any[] additional_inputs) -> Any[]",
             loop);
+  table.add("higher_order::scan(Graph combine_fn, Any[] init, Any[] xs, Any[] additional_inputs) -> Any[]",
+            scanGraph);
+  table.add("higher_order::map_impl(Graph f, Any[] xs, Any[] pos_args) -> Any[]", mapGraph);
 }
 
 } // namespace torchere::lowering

@@ -54,13 +54,6 @@ mlir::Value maskedSelect(Context &cx, const Args &args) {
   return gatherSlices(cx, elements, slicesAlong(cx, places, 0));
 }
 
-/// Sums of the elements up to each one.
-mlir::Value runningSum(Context &cx, mlir::Value value) {
-  return scan(cx, {value}, 0, [&](const Values &earlier, const Values &later) {
-    return Values{cx.elementwise<stablehlo::AddOp>({earlier[0], later[0]})};
-  })[0];
-}
-
 mlir::Value sum(Context &cx, mlir::Value value) {
   return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(int64_t{0}, Context::dtype(value)), {0});
 }
@@ -76,9 +69,9 @@ mlir::Value countAt(Context &cx, mlir::Value places, mlir::Value what, Dim size)
 mlir::Value repeatedIndices(Context &cx, mlir::Value repeats, std::optional<Dim> outputSize) {
   repeats = cx.convert(repeats, DType::I64);
   Dim total = outputSize ? *outputSize : Dim::computed(sum(cx, repeats));
-  mlir::Value begins = cx.elementwise<stablehlo::SubtractOp>({runningSum(cx, repeats), repeats});
+  mlir::Value begins = cx.elementwise<stablehlo::SubtractOp>({partialSums(cx, repeats), repeats});
   mlir::Value ones = cx.fullLike(int64_t{1}, repeats);
-  mlir::Value begun = runningSum(cx, countAt(cx, begins, ones, total));
+  mlir::Value begun = partialSums(cx, countAt(cx, begins, ones, total));
   return cx.elementwise<stablehlo::SubtractOp>({begun, cx.fullLike(int64_t{1}, begun)});
 }
 

@@ -11,6 +11,7 @@
 #include "stablehlo/text_of.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -59,10 +60,13 @@ LogicalResult checkAndClean(ModuleOp module) {
 
 /// What to do about a size that depends on data; `op` is the first one that has it.
 Error unknownSize(Operation *op) {
-  std::string name = op->getName().getStringRef().str();
+  std::string name = op->getName().getStringRef().str(), file, scope;
   op->getLoc()->walk([&](Location part) {
-    if (auto named = dyn_cast<NameLoc>(part); named && named.getName().strref().starts_with("aten."))
-      name = named.getName().str();
+    if (auto named = dyn_cast<NameLoc>(part))
+      (named.getName().strref().starts_with("aten.") ? name : scope) = named.getName().str();
+    if (auto line = dyn_cast<FileLineColLoc>(part))
+      file =
+          fmt::format("{}:{}", llvm::sys::path::filename(line.getFilename().strref()).str(), line.getLine());
     return WalkResult::advance();
   });
   return {ErrorCode::Unimplemented,
@@ -70,7 +74,7 @@ Error unknownSize(Operation *op) {
                       "run it on the plugin \"interpreter\", PJRT_DEVICE=interpreter; or keep a fixed size: "
                       "torch.where instead of x[mask], torch.nonzero_static instead of nonzero)",
                       name, stablehlo::textOf(*llvm::find_if_not(op->getResultTypes(), isStaticType))),
-          stablehlo::sourcePlace(op->getLoc())};
+          scope.empty() || file.empty() ? file : file + " in " + scope};
 }
 
 } // namespace
