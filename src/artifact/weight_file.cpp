@@ -60,12 +60,12 @@ namespace {
 /// Collects small runs of bytes into pieces.
 class PieceWriter {
 public:
-  explicit PieceWriter(FileWriter &file) : file(file) { piece.reserve(pieceSize); }
+  explicit PieceWriter(const ByteSink &sink) : sink(sink) { piece.reserve(pieceSize); }
 
   Status add(const std::byte *data, size_t size) {
     if (size >= pieceSize) {
       TORCHERE_TRY(flush());
-      return file.write({data, size});
+      return sink({data, size});
     }
     if (piece.size() + size > pieceSize)
       TORCHERE_TRY(flush());
@@ -73,21 +73,22 @@ public:
     return {};
   }
   Status flush() {
-    TORCHERE_TRY(file.write(piece));
+    TORCHERE_TRY(sink(piece));
     piece.clear();
     return {};
   }
 
 private:
-  FileWriter &file;
+  const ByteSink &sink;
   std::vector<std::byte> piece;
 };
 
 } // namespace
 
-/// Writes the elements in C order: the innermost contiguous dimensions form runs, the others are stepped
-/// through like the digits of a counter.
-static Status writeElements(FileWriter &file, const Weight &weight) {
+// The innermost contiguous dimensions form runs, the others are stepped through like the digits of a counter.
+Status writeElements(const Weight &weight, const ByteSink &sink) {
+  if (weight.elementCount() == 0)
+    return {};
   size_t itemSize = byteSize(weight.dtype);
   size_t outer = weight.shape.size();
   int64_t run = 1;
@@ -95,9 +96,9 @@ static Status writeElements(FileWriter &file, const Weight &weight) {
     run *= weight.shape[--outer];
   size_t runSize = static_cast<size_t>(run) * itemSize;
   if (outer == 0)
-    return file.write({weight.data(), runSize});
+    return sink({weight.data(), runSize});
 
-  PieceWriter writer(file);
+  PieceWriter writer(sink);
   std::vector<int64_t> counter(outer, 0);
   int64_t offset = 0; // in elements, from the view's first
   for (bool more = true; more;) {
@@ -117,7 +118,7 @@ static Status writeElements(FileWriter &file, const Weight &weight) {
 
 Status writeWeight(const Weight &weight, FileWriter &file) {
   TORCHERE_TRY(file.write(makeNpyHeader(weight.dtype, weight.shape)));
-  return weight.elementCount() > 0 ? writeElements(file, weight) : Status();
+  return writeElements(weight, [&](std::span<const std::byte> bytes) { return file.write(bytes); });
 }
 
 /// The elements of a mapped file, in place. Old versions of numpy did not align them; such files are copied.

@@ -5,9 +5,12 @@
 #include "base/file.h"
 #include "program/program.h"
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,8 +23,13 @@ Status verifyWeight(const program::Weight &weight, std::string_view subject);
 Result<program::Weight> weightWithoutData(std::string name, DType dtype, std::vector<int64_t> shape,
                                           std::string_view subject);
 
-/// Writes an npy file in C order. A contiguous view is written directly; other views are gathered piece by
-/// piece. The weight must have passed verifyWeight().
+using ByteSink = std::function<Status(std::span<const std::byte>)>;
+
+/// Gives the sink the elements in C order. A contiguous view is given whole; other views are gathered piece
+/// by piece. The weight must have passed verifyWeight().
+TORCHERE_EXPORT Status writeElements(const program::Weight &weight, const ByteSink &sink);
+
+/// Writes an npy file in C order. The weight must have passed verifyWeight().
 TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, FileWriter &file);
 
 /// Maps an npy file; the weight's storage owns the mapping. `dtype` is the expected type, and the type of raw
