@@ -20,5 +20,6 @@ void addDevices(CLI::App &app, Action &action);
 void addPlugins(CLI::App &app, Action &action);
 void addCache(CLI::App &app, Action &action);
 void addVerifyFiles(CLI::App &app, Action &action);
+void addToSavedModel(CLI::App &app, Action &action);
 
 } // namespace torchere::cli
