@@ -42,7 +42,7 @@ def run(script, *arguments):
     assert done.returncode == 0, done.stderr[-4000:]
 
 
-CHECKS = ["damage", "tf_function", "tf_function_with_variables", "other_numbers", "alias"]
+CHECKS = ["damage", "tf_function", "tf_function_with_variables", "other_numbers", "alias", "assertions"]
 
 
 def outcomes_of(script, folder, *names):
@@ -170,31 +170,6 @@ def test_keys_that_tensorflow_would_not_take(key, reason, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def written_by_hand(path, text, inputs, outputs):
-    """A directory as PyTorch/XLA writes it, of a module as text. Types are (shape, dtype)."""
-
-    def signature(shape, dtype):
-        return {"shape": shape, "dtype": dtype, "dynamic_dims": []}
-
-    meta = {
-        "name": "forward",
-        "stablehlo_version": "0.0.0",
-        "input_signature": [signature(*entry) for entry in inputs],
-        "output_signature": [signature(*entry) for entry in outputs],
-        "input_locations": [
-            {"type_": "input_arg", "position": place, "name": ""} for place in range(len(inputs))
-        ],
-        "unused_inputs": [],
-        "input_pytree_spec": None,
-        "output_pytree_spec": None,
-    }
-    for folder in ("functions", "data", "constants"):
-        (path / folder).mkdir(parents=True)
-    (path / "functions/forward.meta").write_text(json.dumps(meta))
-    (path / "functions/forward.mlir").write_text(text)
-    return torchere.load(path)
-
-
 F32 = ([3], "float32")
 MAIN = "module {{ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{ {} return %r : tensor<3xf32> }} }}"
 BOUNDED = "tensor<?xf32, #stablehlo.bounds<3>>"
@@ -232,7 +207,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_tensorflow_cannot_run_is_refused_by_name(name, tmp_path):
     body, reason = REFUSED[name]
-    program = written_by_hand(tmp_path / "program", MAIN.format(body), [F32], [F32])
+    program = cases.written_by_hand(tmp_path / "program", MAIN.format(body), [F32], [F32])
     with pytest.raises(torchere.Error) as caught:
         integration.save_stablehlo_graph_as_tf(program, tmp_path / "model")
     assert f"[forward] cannot be a SavedModel: {reason}" in str(caught.value)
@@ -262,23 +237,24 @@ def test_an_int_that_shapes_depend_on_is_refused(tmp_path):
 )  # fmt: skip
 def test_types_are_checked_against_the_module(inputs, outputs, reason, tmp_path):
     body = "%r = stablehlo.add %x, %x : tensor<3xf32>"
-    program = written_by_hand(tmp_path / "program", MAIN.format(body), inputs, outputs)
+    program = cases.written_by_hand(tmp_path / "program", MAIN.format(body), inputs, outputs)
     with pytest.raises(torchere.Error) as caught:
         integration.save_stablehlo_graph_as_tf(program, tmp_path / "model")
     assert f"[forward] {reason}" in str(caught.value)
 
 
-def test_a_dtype_that_tensorflow_lacks_is_refused(tmp_path):
-    class Exponents(nn.Module):
+@pytest.mark.parametrize("dtype", ["float8_e8m0fnu", "float8_e4m3fnuz", "float8_e5m2fnuz"])
+def test_a_dtype_that_tensorflow_cannot_hold_is_refused(dtype, tmp_path):
+    class Scales(nn.Module):
         def __init__(self):
             super().__init__()
-            self.register_buffer("scales", torch.ones(2).to(torch.float8_e8m0fnu))
+            self.register_buffer("scales", torch.ones(2).to(getattr(torch, dtype)))
 
         def forward(self, x):
-            return x, self.scales.clone()
+            return x + self.scales.to(torch.float32)
 
-    with pytest.raises(torchere.Error, match=r"scales\] TensorFlow has no dtype float8_e8m0fnu"):
-        integration.save_torch_module_as_tf_saved_model(Exponents(), (torch.ones(2),), tmp_path / "model")
+    with pytest.raises(torchere.Error, match=f"scales\\] TensorFlow cannot hold the dtype {dtype}"):
+        integration.save_torch_module_as_tf_saved_model(Scales(), (torch.ones(2),), tmp_path / "model")
 
 
 def test_weights_have_to_be_there(tmp_path):

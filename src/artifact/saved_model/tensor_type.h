@@ -29,7 +29,7 @@ struct TensorType {
   std::vector<int64_t> shape; ///< -1 for a size that is not known
 };
 
-/// Unimplemented for a dtype that TensorFlow lacks; `subject` starts the error.
+/// Unimplemented for a dtype that TensorFlow lacks, or has no variables of; `subject` starts the error.
 Result<DataType> dataTypeOf(DType dtype, std::string_view subject);
 
 /// The sizes, -1 for those that are symbolic.

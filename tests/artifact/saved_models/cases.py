@@ -25,7 +25,7 @@ from torchere.tf_saved_model_integration import (
 
 VARIABLE_DTYPES = [torch.bool, torch.uint8, torch.uint16, torch.uint32, torch.uint64, torch.int8, torch.int16]
 VARIABLE_DTYPES += [torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64]
-VARIABLE_DTYPES += [torch.complex64, torch.complex128]
+VARIABLE_DTYPES += [torch.complex64, torch.complex128, torch.float8_e5m2, torch.float8_e4m3fn]
 INPUT_DTYPES = [torch.float32, torch.int32, torch.bool, torch.float64, torch.int64, torch.uint8]
 INPUT_DTYPES += [torch.float16, torch.bfloat16, torch.complex64, torch.int8, torch.int16, torch.float32]
 
@@ -359,6 +359,51 @@ def large(case):
     case.call((index,), (module(index),))
 
 
+# A size that a custom call checks, as other exporters write them.
+AT_MOST_FOUR = """module { func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %c = stablehlo.compare LE, %n, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%c, %n)
+    {error_message = "size {0} is above 4", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  %r = stablehlo.add %x, %x : tensor<?xf32>
+  return %r : tensor<?xf32>
+} }"""
+
+
+def written_by_hand(path, text, inputs, outputs):
+    """A directory as PyTorch/XLA writes it, of a module as text. Types are (shape, dtype)
+    or (shape, dtype, dynamic dimensions)."""
+
+    def signature(shape, dtype, dynamic=()):
+        return {"shape": shape, "dtype": dtype, "dynamic_dims": list(dynamic)}
+
+    meta = {
+        "name": "forward",
+        "stablehlo_version": "0.0.0",
+        "input_signature": [signature(*entry) for entry in inputs],
+        "output_signature": [signature(*entry) for entry in outputs],
+        "input_locations": [
+            {"type_": "input_arg", "position": place, "name": ""} for place in range(len(inputs))
+        ],
+        "unused_inputs": [],
+        "input_pytree_spec": None,
+        "output_pytree_spec": None,
+    }
+    for folder in ("functions", "data", "constants"):
+        (path / folder).mkdir(parents=True)
+    (path / "functions/forward.meta").write_text(json.dumps(meta))
+    (path / "functions/forward.mlir").write_text(text)
+    return torchere.load(path)
+
+
+def assertions(case):
+    size = ([3], "float32", [0])
+    program = written_by_hand(case.folder / "program", AT_MOST_FOUR, [size], [size])
+    save_stablehlo_graph_as_tf(program, case.model)
+    case.call((torch.ones(4),), (torch.full((4,), 2.0),))
+
+
 CASES = [
     mixed_types,
     two_sizes,
@@ -370,7 +415,7 @@ CASES = [
     two_signatures,
     training,
 ]
-CASES += [written_input, attention, without_weights, hostile_key, resnet18_eval, resnet18_train]
+CASES += [written_input, attention, without_weights, hostile_key, assertions, resnet18_eval, resnet18_train]
 NAMES = [case.__name__ for case in CASES]
 
 

@@ -123,7 +123,19 @@ def alias(folder):
     assert names == ["calls:0", "shared.bias:0", "shared.weight:0"], names
 
 
-CHECKS = [damage, tf_function, tf_function_with_variables, other_numbers, alias]
+def assertions(folder):
+    """A size that the module asserts."""
+    for loader in (Signatures, Session, C):
+        loaded = loader(folder / "assertions" / "model")
+        try:
+            loaded.call({"key": "serving_default"}, {"args_0": np.ones(5, np.float32)})
+        except Exception as error:
+            assert "size 5 is above 4" in str(error), error
+        else:
+            raise AssertionError(f"{loader.__name__}: five were accepted")
+
+
+CHECKS = [damage, tf_function, tf_function_with_variables, other_numbers, alias, assertions]
 
 
 def main(folder, results):
