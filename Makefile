@@ -19,6 +19,7 @@ say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
         test-models model-packages test-all-families test-all-ops test-all-mutations test-all-overwrites test-all-aliases \
+        test-all-saved-models \
         test-packages asan tsan bench format \
         lint wheel clean
 
@@ -69,7 +70,7 @@ test-python: build plugin
 
 # What only tests need, so that `make demo` does without the downloads.
 test-packages: setup
-	$(say) 'TensorFlow, for the tests of import order; transformers, for those of models'
+	$(say) 'TensorFlow, for the tests of import order and of SavedModels; transformers, for those of models'
 	@$(VENV)/pip install -q --progress-bar off -c scripts/requirements/constraints.txt \
 	  -r scripts/requirements/imports.txt -r scripts/requirements/transformers.txt
 
@@ -100,6 +101,9 @@ test-all-aliases: build ## 2,000 random programs of views and writes: `make test
 
 test-all-overwrites: build ## 3,000 loads and 100 kills during overwriting: `make test` has 200 and 10
 	@$(VENV)/python -m pytest --sweeps tests/artifact/overwriting_test.py
+
+test-all-saved-models: build plugin test-packages ## SavedModels in TensorFlow, with more than 2 GiB of variables too (8 GB of memory)
+	@$(VENV)/python -m pytest --sweeps tests/artifact/saved_model_test.py
 
 # What depends on torch. Nothing of the core is compiled against it, so the build is the same.
 TORCH_TESTS ?= tests/exporter tests/python tests/models tests/ops tests/session tests/artifact

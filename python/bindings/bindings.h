@@ -21,6 +21,7 @@ void bindProgram(nb::module_ &module);
 void bindFunctionalization(nb::module_ &module);
 void bindExporter(nb::module_ &module);
 void bindArtifact(nb::module_ &module);
+void bindSavedModel(nb::module_ &module);
 void bindRuntime(nb::module_ &module);
 void bindSession(nb::module_ &module);
 

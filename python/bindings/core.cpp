@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   bindFunctionalization(module);
   bindExporter(module);
   bindArtifact(module);
+  bindSavedModel(module);
   bindRuntime(module);
   bindSession(module);
 }

@@ -490,6 +490,12 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool =
 def load_bundle(path: str | os.PathLike, *, map_weights: bool = True, verify: bool = False) -> Bundle:
     """Reads the directory of a program."""
 
+def save_saved_model(bundle: Bundle, path: str | os.PathLike, *, serving_key: str = 'serving_default', function_alias: str = '') -> None:
+    """Writes a bundle as TensorFlow's SavedModel."""
+
+def tensorflow_module(bundle: Bundle, function: str) -> bytes:
+    """A function's module as TensorFlow's op XlaCallModule takes it."""
+
 class PluginLocation:
     """A plugin that could be loaded."""
 

@@ -26,5 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     os.execv(BINARY, ["torchere", *arguments])
 
 
+def to_saved_model() -> int:
+    """PyTorch/XLA's command stablehlo-to-saved-model."""
+    return main(["to-saved-model", *sys.argv[1:]])
+
+
 if __name__ == "__main__":
     sys.exit(main())

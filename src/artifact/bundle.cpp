@@ -1,6 +1,7 @@
 // Bundle: the invariants that connect its parts.
 #include "artifact/bundle.h"
 
+#include "artifact/bundle_contents.h"
 #include "artifact/directory_names.h"
 #include "artifact/signature.h"
 #include "artifact/weight_file.h"
@@ -24,7 +25,6 @@ Status checkFunctionName(std::string_view name) {
 }
 
 static Status checkFunction(const EntryPoint &function, const Bundle &bundle) {
-  TORCHERE_TRY(checkFunctionName(function.name));
   TORCHERE_TRY(verifyEntryPoint(function, function.name));
   for (const EntryInput &input : function.inputs) {
     if (input.source == InputSource::UserInput)
@@ -61,15 +61,21 @@ Result<size_t> findFunction(const Bundle &bundle, std::string_view name) {
 }
 
 Status verify(const Bundle &bundle) {
+  for (const Function &function : bundle.functions)
+    TORCHERE_TRY(checkFunctionName(function.entryPoint.name));
+  for (const auto &[name, weight] : bundle.stateDict)
+    TORCHERE_TRY(checkRelativeName(name, "weight"));
+  return verifyContents(bundle);
+}
+
+Status verifyContents(const Bundle &bundle) {
   if (bundle.functions.empty())
     return invalidArgument("[bundle] has no functions, expected at least one");
   auto isThere = [](const auto &entry) { return hasData(entry.second) && entry.second.elementCount() > 0; };
   if (auto count = std::ranges::count_if(bundle.stateDict, isThere); !bundle.hasWeights && count > 0)
     return invalidArgument("[bundle] has {} weights, expected none: they are said to be left out", count);
-  for (const auto &[name, weight] : bundle.stateDict) {
-    TORCHERE_TRY(checkRelativeName(name, "weight"));
+  for (const auto &[name, weight] : bundle.stateDict)
     TORCHERE_TRY(verifyWeight(weight, name));
-  }
   for (size_t index = 0; index < bundle.constants.size(); ++index)
     TORCHERE_TRY(verifyWeight(bundle.constants[index], fmt::format("constant {}", index)));
   std::unordered_set<std::string_view> names;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -39,5 +40,13 @@ inline std::string constantName(size_t index) {
 
 /// Rejects function names that are not a single file name.
 Status checkFunctionName(std::string_view name);
+
+// A SavedModel's (saved_model/saved_model.h).
+inline constexpr std::string_view savedModelGraph = "saved_model.pb";
+inline constexpr std::string_view savedModelVariables = "variables";
+inline constexpr std::string_view savedModelIndex = "variables/variables.index";
+inline constexpr std::string_view savedModelData = "variables/variables.data-00000-of-00001";
+inline constexpr std::array<std::string_view, 4> savedModelNames = {savedModelGraph, savedModelVariables,
+                                                                    savedModelIndex, savedModelData};
 
 } // namespace torchere::artifact

@@ -88,15 +88,32 @@ static Lock lockDirectory(const fs::path &path, Descriptor &descriptor) {
   return isSame ? Lock::Held : Lock::Gone;
 }
 
+static tl::unexpected<Error> holdsForeign(const fs::path &path, const FolderEntry &entry) {
+  return fail(ErrorCode::FailedPrecondition, "[{}] holds \"{}\", which is no part of a saved program",
+              path.string(), entry.name);
+}
+
+/// Removes an unfinished SavedModel, which has no index, unless it contains a foreign file.
+static Status removeSavedModel(const Folder &folder, const fs::path &path) {
+  DirectoryContents contents;
+  TORCHERE_ASSIGN(std::vector<FolderEntry> entries, folder.listAll());
+  for (FolderEntry &entry : entries)
+    if (std::ranges::find(savedModelNames, entry.name) == savedModelNames.end())
+      return holdsForeign(path, entry);
+  contents.own.assign(entries.rbegin(), entries.rend()); // what a folder holds before it
+  return removeProgram(folder, contents, path);
+}
+
 /// Removes a program with a temporary name, unless it contains a foreign file.
 static Status removeTemporary(const fs::path &path) {
   TORCHERE_ASSIGN(Folder folder, Folder::open(path));
+  if (folder.has(savedModelVariables))
+    return removeSavedModel(folder, path);
   TORCHERE_ASSIGN(DirectoryContents contents, examineContents(folder));
   for (FolderEntry &entry : contents.foreign) {
     std::optional<TemporaryName> unfinished = parseTemporaryName(entry.name);
     if (!entry.isFolder && !(unfinished && unfinished->target == manifestName))
-      return fail(ErrorCode::FailedPrecondition, "[{}] holds \"{}\", which is no part of a saved program",
-                  path.string(), entry.name);
+      return holdsForeign(path, entry);
     contents.own.push_back(std::move(entry)); // a folder stays if it is not empty
   }
   return removeProgram(folder, contents, path);

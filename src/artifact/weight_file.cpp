@@ -85,9 +85,10 @@ private:
 
 } // namespace
 
-/// Writes the elements in C order: the innermost contiguous dimensions form runs, the others are stepped
-/// through like the digits of a counter.
+// The innermost contiguous dimensions form runs, the others are stepped through like the digits of a counter.
 Status writeElements(const Weight &weight, const WriteBytes &write) {
+  if (weight.elementCount() == 0)
+    return {};
   size_t itemSize = byteSize(weight.dtype);
   size_t outer = weight.shape.size();
   int64_t run = 1;
@@ -122,7 +123,7 @@ Status writeWeight(const Weight &weight, FileWriter &file) {
 Status writeWeight(const Weight &weight, const WriteBytes &write) {
   std::string header = makeNpyHeader(weight.dtype, weight.shape);
   TORCHERE_TRY(write(std::as_bytes(std::span(header))));
-  return weight.elementCount() > 0 ? writeElements(weight, write) : Status();
+  return writeElements(weight, write);
 }
 
 uint64_t weightFileSize(const Weight &weight) {

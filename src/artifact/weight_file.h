@@ -2,14 +2,16 @@
 #pragma once
 
 #include "artifact/program_files.h"
-#include "artifact/zip_writer.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "program/program.h"
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,12 +24,13 @@ Status verifyWeight(const program::Weight &weight, std::string_view subject);
 Result<program::Weight> weightWithoutData(std::string name, DType dtype, std::vector<int64_t> shape,
                                           std::string_view subject);
 
-/// Writes an npy file in C order. A contiguous view is written directly; other views are gathered piece by
-/// piece. The weight must have passed verifyWeight().
+/// Writes the elements in C order. A contiguous view is given whole; other views are gathered piece
+/// by piece. The weight must have passed verifyWeight().
+TORCHERE_EXPORT Status writeElements(const program::Weight &weight, const WriteBytes &write);
+
+/// Writes an npy file in C order. The weight must have passed verifyWeight().
 TORCHERE_EXPORT Status writeWeight(const program::Weight &weight, FileWriter &file);
 Status writeWeight(const program::Weight &weight, const WriteBytes &write);
-/// The elements alone, of which there must be some.
-Status writeElements(const program::Weight &weight, const WriteBytes &write);
 /// How many bytes writeWeight() writes.
 uint64_t weightFileSize(const program::Weight &weight);
 

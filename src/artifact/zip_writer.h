@@ -4,6 +4,7 @@
 #include "base/crc32.h"
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/file.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace torchere::artifact {
-
-/// Takes the next bytes of a file.
-using WriteBytes = std::function<Status(std::span<const std::byte>)>;
 
 /// The entries are stored as they are, their data starts at multiples of 64 bytes, and nothing depends on the
 /// time or the user: equal entries give equal files. Sizes beyond 32 bits are written as ZIP64. Needs a file

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <fcntl.h>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,6 +52,9 @@ struct TemporaryName {
 };
 /// Parses such a name (without folders); none for other names.
 TORCHERE_EXPORT std::optional<TemporaryName> parseTemporaryName(std::string_view name);
+
+/// Takes the next bytes of a file.
+using WriteBytes = std::function<Status(std::span<const std::byte>)>;
 
 struct FileOptions {
   mode_t mode = 0666;               ///< less the process's umask

@@ -21,5 +21,6 @@ void addPlugins(CLI::App &app, Action &action);
 void addCache(CLI::App &app, Action &action);
 void addVerify(CLI::App &app, Action &action);
 void addVerifyFiles(CLI::App &app, Action &action);
+void addToSavedModel(CLI::App &app, Action &action);
 
 } // namespace torchere::cli

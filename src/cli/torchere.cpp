@@ -28,7 +28,8 @@ Examples:
   torchere ops softmax
   torchere cache clear
   torchere verify resnet18/ --plugin interpreter
-  torchere verify-files resnet18/)";
+  torchere verify-files resnet18/
+  torchere to-saved-model resnet18/ /srv/models/resnet18/1)";
 
 static void printError(const Error &error) {
   std::fprintf(stderr, "torchere: %s\n", error.text().c_str());
@@ -91,6 +92,7 @@ int main(int argc, char **argv) {
   cli::addCache(app, action);
   cli::addVerify(app, action);
   cli::addVerifyFiles(app, action);
+  cli::addToSavedModel(app, action);
   for (CLI::App *subcommand : app.get_subcommands({}))
     subcommand->add_flag("--json", asJson, "Write one JSON document to stdout");
   try {
