@@ -1,7 +1,7 @@
 // ProgramFiles: the files of a saved program, in a directory or in one zip file.
 #include "artifact/program_files.h"
 
-#include "base/crc32.h"
+#include "base/cyclic_checksum.h"
 #include "base/digest.h"
 
 #include <algorithm>

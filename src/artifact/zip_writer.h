@@ -1,7 +1,7 @@
 // ZipWriter: an uncompressed zip file, written entry by entry.
 #pragma once
 
-#include "base/crc32.h"
+#include "base/cyclic_checksum.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"

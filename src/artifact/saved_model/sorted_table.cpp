@@ -1,13 +1,17 @@
 // Blocks of entries, each with its checksum; a block that lists them by their last keys; a footer.
 #include "artifact/saved_model/sorted_table.h"
 
-#include "artifact/saved_model/checksum.h"
 #include "artifact/saved_model/wire_format.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace torchere::artifact::saved_model {
+
+uint32_t masked(const Crc32c &checksum) {
+  uint32_t value = checksum.value();
+  return ((value >> 15) | (value << 17)) + 0xA282EAD8;
+}
 
 static constexpr size_t blockSize = 32 << 10;
 static constexpr uint32_t magicLow = 0x8b80fb57, magicHigh = 0xdb477524;
@@ -47,7 +51,7 @@ std::string SortedTable::Block::take() {
 SortedTable::Place SortedTable::append(std::string contents) {
   Place place{file.size(), contents.size()};
   contents.push_back(uncompressed);
-  uint32_t checksum = Crc32c().add(contents).masked();
+  uint32_t checksum = masked(Crc32c().add(contents));
   file += contents;
   appendFixed32(file, checksum);
   return place;

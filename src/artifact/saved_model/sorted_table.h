@@ -1,6 +1,7 @@
 // SortedTable: LevelDB's file of sorted keys and values, which a checkpoint's index is.
 #pragma once
 
+#include "base/cyclic_checksum.h"
 #include "base/error.h"
 
 #include <cstdint>
@@ -9,6 +10,10 @@
 #include <vector>
 
 namespace torchere::artifact::saved_model {
+
+/// A checksum as files store it: rotated and offset, because a checksum of data that holds its own checksum
+/// is a constant.
+TORCHERE_EXPORT uint32_t masked(const Crc32c &checksum);
 
 /// Collects entries in memory and gives the file's bytes. Blocks are not compressed.
 class TORCHERE_EXPORT SortedTable {

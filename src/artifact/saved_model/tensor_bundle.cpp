@@ -1,7 +1,6 @@
 // The entries of a checkpoint: where a tensor lies in the data, and its checksum.
 #include "artifact/saved_model/tensor_bundle.h"
 
-#include "artifact/saved_model/checksum.h"
 #include "artifact/saved_model/sorted_table.h"
 #include "artifact/weight_file.h"
 
@@ -29,7 +28,7 @@ Status TensorBundle::add(const std::string &key, DataType dtype, const program::
     checksum.add(bytes);
     return data.write(bytes);
   }));
-  note(key, dtype, weight.shape, offset, checksum.masked());
+  note(key, dtype, weight.shape, offset, masked(checksum));
   return {};
 }
 
@@ -45,11 +44,11 @@ Status TensorBundle::addText(const std::string &key, std::string_view text) {
   Crc32c checksum;
   checksum.add(counted);
   std::string ofLengths;
-  appendFixed32(ofLengths, checksum.masked());
+  appendFixed32(ofLengths, masked(checksum));
   checksum.add(ofLengths).add(text);
   for (std::string_view part : {std::string_view(length), std::string_view(ofLengths), text})
     TORCHERE_TRY(data.write(part));
-  note(key, DataType::String, {}, offset, checksum.masked());
+  note(key, DataType::String, {}, offset, masked(checksum));
   return {};
 }
 

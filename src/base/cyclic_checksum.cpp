@@ -1,5 +1,5 @@
-// Crc32: eight bytes a step, each looked up in a table of its own.
-#include "base/crc32.h"
+// CyclicChecksum: eight bytes a step, each looked up in a table of its own.
+#include "base/cyclic_checksum.h"
 
 #include <array>
 
@@ -8,8 +8,7 @@ namespace torchere {
 using Table = std::array<uint32_t, 256>;
 
 /// Table k holds the remainders of a byte that k further bytes follow.
-static constexpr std::array<Table, 8> makeTables() {
-  constexpr uint32_t polynomial = 0xEDB88320;
+template <uint32_t polynomial> static constexpr std::array<Table, 8> makeTables() {
   std::array<Table, 8> tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
     uint32_t remainder = byte;
@@ -23,13 +22,13 @@ static constexpr std::array<Table, 8> makeTables() {
   return tables;
 }
 
-static constexpr std::array<Table, 8> tables = makeTables();
-
 static uint32_t byteAt(const std::byte *data, size_t index) {
   return std::to_integer<uint32_t>(data[index]);
 }
 
-Crc32 &Crc32::add(std::span<const std::byte> bytes) {
+template <uint32_t polynomial>
+CyclicChecksum<polynomial> &CyclicChecksum<polynomial>::add(std::span<const std::byte> bytes) {
+  static constexpr std::array<Table, 8> tables = makeTables<polynomial>();
   const std::byte *data = bytes.data();
   size_t size = bytes.size();
   for (; size >= 8; data += 8, size -= 8)
@@ -41,5 +40,8 @@ Crc32 &Crc32::add(std::span<const std::byte> bytes) {
     state = (state >> 8) ^ tables[0][(state ^ byteAt(data, 0)) & 0xFF];
   return *this;
 }
+
+template class CyclicChecksum<0xEDB88320>;
+template class CyclicChecksum<0x82F63B78>;
 
 } // namespace torchere
