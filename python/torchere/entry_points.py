@@ -91,7 +91,11 @@ def export_entry_points(target: Mapping[str, Any], **options: Any) -> StableHLOP
         if not isinstance(name, str):
             raise InvalidArgumentError(f"[export] an entry point's name: got {name!r}, expected a string")
         keywords = _keywords(name, target)
-        programs[name] = export(**(options | keywords), name=name)
+        try:
+            programs[name] = export(**(options | keywords), name=name)
+        except Exception as error:
+            error.add_note(f"in entry point '{name}'")
+            raise
     return StableHLOProgram._joined(programs, target_version)
 
 

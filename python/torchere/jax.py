@@ -42,8 +42,8 @@ class JaxFunction:
         if states:
             others = f", and {len(states) - 3} others" if len(states) > 3 else ""
             raise InvalidArgumentError(
-                f"[{self.name}] has state ({', '.join(states[:3])}{others}): expected step(params, state, ...), "
-                "which returns (results, new state)"
+                f"[{self.name}] has state ({', '.join(states[:3])}{others}): "
+                "expected step(params, state, ...), which returns (results, new state)"
             )
         return self._apply(params, {}, args, kwargs)[0]
 

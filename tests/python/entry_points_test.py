@@ -231,6 +231,12 @@ def test_refused_targets(targets, message):
         torchere.export(targets)
 
 
+def test_errors_name_the_entry_point():
+    with pytest.raises(InvalidArgumentError, match=r"\[export\] nothing to export: got a str") as raised:
+        torchere.export({"good": (nn.ReLU(), (IDS,)), "bad": "nothing"})
+    assert raised.value.__notes__ == ["in entry point 'bad'"]
+
+
 def test_refused_arguments_and_names(program):
     with pytest.raises(InvalidArgumentError, match="entry points have names and arguments of their own"):
         torchere.export({"a": (nn.ReLU(), (IDS,))}, (IDS,))
