@@ -143,14 +143,19 @@ def copied(value: Any) -> Any:
     return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().clone(), value)
 
 
+def weight_names(module: Any) -> set[str]:
+    """All names of parameters and buffers, those of tied ones too."""
+    named = (module.named_parameters, module.named_buffers)
+    return {name for list_ in named for name, _ in list_(remove_duplicate=False)}
+
+
 def run_module(module: Any, weights: Mapping[str, Any], args: Any, kwargs: Any, doubled: bool) -> Outcome:
     """Calls the module with weights, which take the place of its own for the time of the call, and may be
     written. Tied ones are one tensor under several names. Without gradients."""
     import torch
     import torch.utils._pytree as pytree
 
-    names = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
-    given = {name: weights[name] for name, _ in names if name in weights}
+    given = {name: weights[name] for name in weight_names(module) if name in weights}
     args, kwargs = copied((args, kwargs))
     if doubled:
         given = _mapped_once(given, double)

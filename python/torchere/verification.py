@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from torchere.comparison import HEADINGS, Comparison, compare, table
 from torchere.errors import Error, InvalidArgumentError
-from torchere.reference import Outcome, Source, copied, run_captured, run_module
+from torchere.functional_graph import held_tensor
+from torchere.reference import Outcome, Source, copied, run_captured, run_module, weight_names
 
 if TYPE_CHECKING:
     from torchere.program import StableHLOProgram
@@ -137,10 +140,32 @@ def _reference(program: StableHLOProgram, source: Source, args: Any, kwargs: Any
 def _run(program: StableHLOProgram, source: Source, args: Any, kwargs: Any, doubled: bool) -> Outcome:
     weights = weights_of(program)
     if source.module is not None and not (doubled and source.has_branches()):
-        outcome = run_module(source.module, weights, args, kwargs, doubled)
+        with _plain_states(program, source.module, weights) as states:
+            outcome = run_module(source.module, weights, args, kwargs, doubled)
+            outcome.weights |= copied(states)
         return dataclasses.replace(outcome, arguments=leaves_of(program, *outcome.arguments))
     leaves = leaves_of(program, args, kwargs)
     return run_captured(source.exported_program, weights, leaves, doubled)
+
+
+@contextlib.contextmanager
+def _plain_states(
+    program: StableHLOProgram, module: Any, weights: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """State that is no buffer of the module, but a tensor that its code holds: nothing can take its place, so
+    that its memory has the program's value for the time of a call."""
+    core = program.program
+    names = program._names.states - weight_names(module)
+    entries = {**core.constants, **core.state_dict} if core is not None else {}
+    held = {name: held_tensor(entries[name]) for name in names if name in entries}
+    before = copied(held)
+    try:
+        for name, tensor in held.items():
+            tensor.copy_(weights[name])
+        yield held
+    finally:
+        for name, tensor in held.items():
+            tensor.copy_(before[name])
 
 
 def _rows(ours: Outcome, reference: Reference, names: list[str], given: list[Any]) -> list[Comparison]:

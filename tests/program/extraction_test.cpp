@@ -89,7 +89,7 @@ TEST(Extraction, BeginsAtItsInputs) {
 TEST(Extraction, PartsAreKnownByTheirHash) {
   StructuralHash hash = extracted({3}, {0, 2}).value()->structuralHash();
   EXPECT_EQ(hash, extracted({3}, {0, 2}).value()->structuralHash());
-  EXPECT_NE(hash, extracted({3}, {2, 0}).value()->structuralHash()); // the second input twice the first
+  EXPECT_NE(hash, extracted({3}, {2, 0}).value()->structuralHash()); // alpha is the other one's
 }
 
 TEST(Extraction, RefusesNodesThatAreNotThere) {

@@ -88,6 +88,34 @@ def test_weights_of_the_program_are_those_that_are_compared():
     assert not torch.equal(other(x.clone())["masked"], program(x.clone())["masked"])
 
 
+class Tied(torch.nn.Module):
+    """Weights and state under two names, and state that is no buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = torch.nn.Linear(3, 3, bias=False), torch.nn.Linear(3, 3, bias=False)
+        self.two.weight = self.one.weight
+        self.register_buffer("first", torch.zeros(2))
+        self.register_buffer("second", self.first)
+        self.cache = torch.zeros(3)
+
+    def forward(self, x):
+        self.first.add_(1)
+        self.cache.add_(x[0])
+        return self.two(self.one(x)) * self.cache + self.second.sum()
+
+
+def test_tied_weights_and_tensors_that_the_code_holds():
+    module, x = Tied(), torch.randn(2, 3)
+    program = torchere.export(module, torch.randn(2, 3))
+    program(x)
+    report = program.verify(x)
+    assert report.ok, str(report)
+    assert {row.name for row in report.rows} == {"output", "first", "second", "cache"}
+    assert program.bisect(x).ok
+    assert not module.cache.any() and not module.first.any()
+
+
 def test_an_exported_program_a_function_and_control_flow():
     module = Counting()
     exported = torch.export.export(module, (torch.randn(3, 4),))
