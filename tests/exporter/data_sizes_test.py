@@ -54,6 +54,29 @@ def nested(x):
     return rows[rows[:, 1] > 0].sum(0), rows.shape[0]
 
 
+def written_at_mask_and_index(x):
+    y = x.clone()
+    y[x[:, 0] > 0, 1] = 7.0
+    return y
+
+
+def routed(x):
+    """Each row to one of three experts, as mixtures of experts do it."""
+    result = torch.zeros_like(x)
+    for expert in range(3):
+        chosen = (x[:, 0].abs().long() % 3 == expert).nonzero(as_tuple=True)[0]
+        result = result.index_add(0, chosen, x[chosen] * (expert + 1))
+    return result
+
+
+def derived(x):
+    """What is made of a selection: joined, repeated, summed up, spread, normalized."""
+    rows, row = x[x[:, 0] > 0], x[x > 0]
+    joined = torch.cat([rows, x[x[:, 0] <= 0]])
+    spread = row.view(-1, 1).expand(-1, 2), row.unsqueeze(0).repeat(2, 1)
+    return joined, spread, row.cumsum(0), torch.nn.functional.layer_norm(rows, (3,)), x[x > -100].topk(2)[0]
+
+
 FUNCTIONS = {
     "nonzero": torch.nonzero,
     "nonzero of a row": lambda x: x[0].nonzero(),
@@ -68,6 +91,9 @@ FUNCTIONS = {
     "sum of a mask": lambda x: x[x > 0].sum(),
     "write of a selection": written,
     "two masks": nested,
+    "write at a mask and an index": written_at_mask_and_index,
+    "experts": routed,
+    "derived": derived,
     "unique": torch.unique,
     "unique with counts": lambda x: torch.unique(x, return_inverse=True, return_counts=True),
     "unique rows": lambda x: torch.unique(x, dim=0, return_inverse=True, return_counts=True),
