@@ -16,6 +16,8 @@ _HOMES = {
     "StableHLOProgram": "torchere.program",
     "export": "torchere.exporting",
     "load": "torchere.program",
+    "load_lowerings": "torchere.lowerings",
+    "register_lowering": "torchere.lowerings",
 }
 _MODULES = ("errors", "interpreter", "plugins", "stablehlo")
 
@@ -28,7 +30,9 @@ __all__ = [
     "export",
     "interpreter",
     "load",
+    "load_lowerings",
     "plugins",
+    "register_lowering",
     "stablehlo",
 ]
 
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from torchere._core import DeviceArray
     from torchere.errors import CaptureError, Error
     from torchere.exporting import export
+    from torchere.lowerings import load_lowerings, register_lowering
     from torchere.program import StableHLOProgram, load
 
 

@@ -2,6 +2,8 @@
 #include "exporter/coverage.h"
 
 #include "exporter/custom_call.h"
+#include "exporter/exporter.h"
+#include "exporter/lowering_registry.h"
 #include "exporter/marks.h"
 
 #include <algorithm>
@@ -165,9 +167,10 @@ Status checkCoverage(const program::Program &program, const std::set<std::string
   };
   std::map<std::string, Missing> missing;
   std::optional<Error> problem;
+  std::set<std::string> own = ownOps();
   forEachLowered(program, program.graph, [&](const Node &node) {
-    if (table.find(node.op()) || isMark(node) || isStatedCall(node) ||
-        isCustomCall(node.op(), customOpNamespaces))
+    if (table.find(node.op()) || own.contains(node.op()) || isCustomCall(node.op(), customOpNamespaces) ||
+        LoweringRegistry::instance().find(node.op()))
       return;
     if (auto size = unbackedSize(program.expressions, node.type); size && !problem) {
       problem = sizeFromData(node, program.expressions.print(*size));
