@@ -3,6 +3,7 @@
 #include "bindings/bindings.h"
 #include "exporter/missing_ops.h"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -87,7 +88,16 @@ void bindExporter(nb::module_ &module) {
       nb::arg("program"), nb::arg("custom_op_namespaces") = std::set<std::string>(),
       "(name, places of its uses) of each op without a lowering.");
   module.def("operators", &operators, "(name, schema) of every op that has a lowering, sorted by name.");
-  module.def("own_ops", &ownOps, "Ops of the namespace xla that the exporter lowers without a row.");
+  module.def("own_ops", &ownOps, "Ops of Torchère's own that the exporter lowers without a row.");
+  module.def(
+      "load_lowerings",
+      [](const std::filesystem::path &library) {
+        nb::gil_scoped_release released;
+        return unwrap(loadLowerings(library));
+      },
+      nb::arg("library"), "Loads a library of lowerings; gives the names of its ops.");
+  module.def("loaded_lowerings", &loadedLowerings,
+             "The schemas of the ops that loaded libraries lower, by the ops' names.");
   module.def("operator_families", &operatorFamilies,
              "By the names of ops that have a lowering, its file in src/lowering/ops, without \".cpp\".");
 }

@@ -17,6 +17,8 @@ _HOMES = {
     "explain": "torchere.explanation",
     "export": "torchere.exporting",
     "load": "torchere.program",
+    "load_lowerings": "torchere.lowerings",
+    "register_lowering": "torchere.lowerings",
 }
 _MODULES = ("errors", "interpreter", "jax", "plugins", "stablehlo")
 
@@ -31,7 +33,9 @@ __all__ = [
     "interpreter",
     "jax",
     "load",
+    "load_lowerings",
     "plugins",
+    "register_lowering",
     "stablehlo",
 ]
 
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from torchere.errors import CaptureError, Error
     from torchere.explanation import explain
     from torchere.exporting import export
+    from torchere.lowerings import load_lowerings, register_lowering
     from torchere.program import StableHLOProgram, load
 
 

@@ -339,7 +339,13 @@ def operators() -> list[tuple[str, str]]:
     """(name, schema) of every op that has a lowering, sorted by name."""
 
 def own_ops() -> set[str]:
-    """Ops of the namespace xla that the exporter lowers without a row."""
+    """Ops of Torchère's own that the exporter lowers without a row."""
+
+def load_lowerings(library: str | os.PathLike) -> list[str]:
+    """Loads a library of lowerings; gives the names of its ops."""
+
+def loaded_lowerings() -> dict[str, str]:
+    """The schemas of the ops that loaded libraries lower, by the ops' names."""
 
 def operator_families() -> dict[str, str]:
     """

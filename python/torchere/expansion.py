@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from torchere import _core
 from torchere.errors import CaptureError
+from torchere.lowerings import lowering_of, text_op
 
 #: The torch.autocast regions around an op: types of devices, with the dtype for each.
 Autocast = tuple[tuple[str, Any], ...]
@@ -99,8 +100,11 @@ class Expander:
         """Whether there is a row for a call that gives tensors, or functionalization gives it one."""
         import torch
 
-        if describe_op(node.target)[0] in self.rows:
+        name = describe_op(node.target)[0]
+        if name in self.rows:
             return not _is_view_by_einsum(node)
+        if name in _core.loaded_lowerings():
+            return True
         if not isinstance(node.target, torch._ops.OpOverload):
             return False
         if node.target.namespace in self.custom_namespaces and not _is_composite(node.target):
@@ -156,7 +160,11 @@ class Expander:
         for candidate in self._candidates(node, context):
             try:
                 expansion = self._trace(node, *candidate)
-            except Exception:  # torch raises whatever the decomposition does
+            except Exception as error:  # torch raises whatever the decomposition does
+                if lowering_of(node.target) is not None:
+                    raise CaptureError(f"[{node.target}] its registered lowering failed: {error}") from error
+                if _has_xla_kernel(node.target):
+                    raise CaptureError(f"[{node.target}] its kernel for key XLA failed: {error}") from error
                 continue
             if all(self._is_lowered(inner, expansion.context) for inner in expansion.nodes):
                 return expansion
@@ -190,6 +198,12 @@ class Expander:
 
         op, autocast = node.target, context.autocast
         plain = context._replace(autocast=())
+        if (lowering := lowering_of(op)) is not None:
+            yield lowering, (), plain
+            return
+        if _has_xla_kernel(op):
+            yield _kernel(op, _xla_key()), (), plain
+            return
         if autocast:
             if (key := _autocast_key(node, autocast)) is not None:
                 yield _kernel(op, key), autocast, plain
@@ -229,6 +243,8 @@ class Expander:
             given = dict(zip(inputs, values, strict=True))
             args, kwargs = map_arg((node.args, node.kwargs), given.__getitem__)
             result = function(*args, **kwargs)
+            if isinstance(result, str):
+                raise _IsText(result)
             return tuple(result) if isinstance(result, tuple) else result  # named ones are calls to torch.fx
 
         values = [argument.meta["val"] for argument in inputs]
@@ -239,11 +255,46 @@ class Expander:
                 values = [value.detach() if isinstance(value, torch.Tensor) else value for value in values]
             for device, dtype in autocast:
                 context.enter_context(torch.autocast(device, dtype=dtype, cache_enabled=False))
-            module = make_fx(call, pre_dispatch=True, _allow_non_fake_inputs=True)(*values)
+            try:
+                module = make_fx(call, pre_dispatch=True, _allow_non_fake_inputs=True)(*values)
+            except _IsText as text:
+                return _text_expansion(node, text.args[0], within)
         nodes = list(module.graph.nodes)
         calls = [inner for inner in nodes if inner.op in ("call_function", "get_attr")]
         placeholders = [inner for inner in nodes if inner.op == "placeholder"]
         return Expansion(module, calls, placeholders, nodes[-1].args[0], within)
+
+
+class _IsText(Exception):
+    """A function gave StableHLO as text, not tensors."""
+
+
+def _text_expansion(node: Any, text: str, context: Context) -> Expansion:
+    """The call of a function in StableHLO, which the core parses and compares with the op's types."""
+    import torch
+
+    graph = torch.fx.Graph()
+    placeholders = {}
+    for argument in inputs_of(node):
+        placeholders[argument] = placeholder = graph.placeholder(argument.name)
+        placeholder.meta["val"] = argument.meta["val"]
+    tensors: list[Any] = []
+    torch.fx.node.map_arg((node.args, node.kwargs), tensors.append)
+    args = [placeholders[tensor] for tensor in tensors if isinstance(tensor.meta["val"], torch.Tensor)]
+    value = node.meta["val"]
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    call = graph.call_function(text_op(), (args, str(node.target), text))
+    call.meta["val"] = values
+    elements = []
+    for index, element in enumerate(values):
+        elements.append(graph.call_function(operator.getitem, (call, index)))
+        elements[-1].meta["val"] = element
+    output = elements if isinstance(value, (list, tuple)) else elements[0]
+    graph.output(output)
+    module = torch.fx.GraphModule(torch.nn.Module(), graph)
+    nodes = [inner for inner in module.graph.nodes if inner.op == "call_function"]
+    inputs = list(module.graph.find_nodes(op="placeholder"))
+    return Expansion(module, nodes, inputs, module.graph.output_node().args[0], context)
 
 
 @functools.cache
@@ -368,6 +419,22 @@ def _kernel(op: Any, key: Any) -> Callable[..., Any]:
             return op._op_dk(key, *args, **kwargs)
 
     return call
+
+
+def _xla_key() -> Any:
+    import torch
+
+    return torch._C.DispatchKey.XLA
+
+
+@functools.cache
+def _has_xla_kernel(op: Any) -> bool:
+    """Whether a library says what the op is to XLA."""
+    import torch
+
+    return _xla_key() in op.py_kernels or torch._C._dispatch_has_kernel_for_dispatch_key(
+        op.name(), _xla_key()
+    )
 
 
 def _autocast_name(device: str) -> str:

@@ -41,6 +41,8 @@ public:
                                  SymbolTable &symbols, std::vector<lowering::GivenArgument> arguments,
                                  const std::vector<lowering::TensorType> &results);
 
+  /// A name that no function of the module has: `base`, "base_1", ...
+  std::string nextName(const std::string &base);
   /// The name of the next function of a composite that the user has marked: "name.impl", "name.impl_0", ...
   std::string nextMarkedName(const std::string &composite);
   /// Where functions are created.
@@ -56,7 +58,6 @@ private:
   struct Call;
 
   Result<Function> build(const Call &call, lowering::Context &cx, SymbolTable &symbols);
-  std::string nextName(const std::string &base);
 
   mlir::ModuleOp module;
   const std::set<std::string> &names;

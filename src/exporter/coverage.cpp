@@ -2,6 +2,8 @@
 #include "exporter/coverage.h"
 
 #include "exporter/custom_call.h"
+#include "exporter/exporter.h"
+#include "exporter/lowering_registry.h"
 #include "exporter/marks.h"
 #include "exporter/missing_ops.h"
 
@@ -161,9 +163,10 @@ std::vector<MissingOp> missingOps(const program::Program &program,
                                   const std::set<std::string> &customOpNamespaces) {
   const lowering::OpTable &table = lowering::OpTable::instance();
   std::map<std::string, MissingOp> missing;
+  std::set<std::string> own = ownOps();
   forEachLowered(program, program.graph, [&](const Node &node) {
-    if (table.find(node.op()) || isMark(node) || isStatedCall(node) ||
-        isCustomCall(node.op(), customOpNamespaces))
+    if (table.find(node.op()) || own.contains(node.op()) || isCustomCall(node.op(), customOpNamespaces) ||
+        LoweringRegistry::instance().find(node.op()))
       return;
     MissingOp &entry = missing[nameOf(node)];
     entry.places.push_back(program.place(node));

@@ -112,25 +112,31 @@ Result<mlir::DictionaryAttr> typedConfiguration(mlir::OpBuilder &builder, const 
 
 } // namespace
 
+Result<SplitArguments> splitArguments(const std::string &op,
+                                      const std::vector<lowering::GivenArgument> &arguments) {
+  SplitArguments split;
+  Json constants = Json::object();
+  for (const lowering::GivenArgument &argument : arguments) {
+    size_t before = split.operands.size();
+    TORCHERE_ASSIGN(Json value, configuration(argument.value, op, split.operands));
+    if (split.operands.size() == before)
+      constants[std::string(argument.name)] = std::move(value);
+  }
+  // Strings may hold any bytes; invalid UTF-8 is replaced.
+  split.json = constants.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return split;
+}
+
 Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &node,
                                     const std::vector<lowering::GivenArgument> &arguments,
                                     const std::vector<lowering::TensorType> &types) {
-  lowering::Values operands;
-  Json constants = Json::object();
-  for (const lowering::GivenArgument &argument : arguments) {
-    size_t before = operands.size();
-    TORCHERE_ASSIGN(Json value, configuration(argument.value, node.op(), operands));
-    if (operands.size() == before)
-      constants[std::string(argument.name)] = std::move(value);
-  }
+  TORCHERE_ASSIGN(SplitArguments split, splitArguments(node.op(), arguments));
   mlir::OpBuilder &builder = cx.builder();
   llvm::SmallVector<mlir::NamedAttribute> attributes = {
       cx.attribute("call_target_name", builder.getStringAttr(node.op()))};
-  // Strings may hold any bytes; invalid UTF-8 is replaced.
-  std::string text = constants.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (!constants.empty())
-    attributes.push_back(cx.attribute("backend_config", builder.getStringAttr(text)));
-  return createCall(cx, operands, types, attributes);
+  if (split.json != "{}")
+    attributes.push_back(cx.attribute("backend_config", builder.getStringAttr(split.json)));
+  return createCall(cx, split.operands, types, attributes);
 }
 
 bool isStatedCall(const program::Node &node) {

@@ -8,6 +8,15 @@
 
 namespace torchere::exporter {
 
+/// A call's arguments: its tensors, and a JSON object of the others, by name.
+struct SplitArguments {
+  lowering::Values operands;
+  std::string json;
+};
+/// Fails for arguments that are not tensors and are known only at run time.
+Result<SplitArguments> splitArguments(const std::string &op,
+                                      const std::vector<lowering::GivenArgument> &arguments);
+
 /// `stablehlo.custom_call @<op>(tensors...)`: the target is the op's name; the non-tensor arguments are JSON
 /// in backend_config, by name. Fails for non-tensor arguments that are known only at run time.
 Result<lowering::Values> customCall(lowering::Context &cx, const program::Node &node,

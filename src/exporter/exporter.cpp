@@ -5,7 +5,9 @@
 #include "exporter/coverage.h"
 #include "exporter/custom_call.h"
 #include "exporter/function_builder.h"
+#include "exporter/lowering_registry.h"
 #include "exporter/marks.h"
+#include "exporter/text_functions.h"
 #include "lowering/op_families.h"
 #include "passes/chlo/legalization.h"
 #include "stablehlo/diagnostics.h"
@@ -83,8 +85,16 @@ std::vector<Operator> listOperators() {
   return operators;
 }
 
+Result<std::vector<std::string>> loadLowerings(const std::filesystem::path &library) {
+  return LoweringRegistry::instance().load(library);
+}
+
+std::map<std::string, std::string> loadedLowerings() {
+  return LoweringRegistry::instance().schemas();
+}
+
 std::set<std::string> ownOps() {
-  return {std::string(markOp), std::string(statedCallOp)};
+  return {std::string(markOp), std::string(statedCallOp), std::string(textOp)};
 }
 
 } // namespace torchere::exporter

@@ -6,6 +6,8 @@
 #include "program/program.h"
 #include "stablehlo/shared_module.h"
 
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -79,8 +81,14 @@ struct Operator {
 /// Every op that has a lowering, sorted by name.
 TORCHERE_EXPORT std::vector<Operator> listOperators();
 
-/// The ops that the exporter lowers without a row: the marks of composites, and calls that state all of
-/// their fields.
+/// Loads a library of lowerings (exporter/torchere_lowering.h), for ops without a row, by its path. Gives the
+/// names of the ops.
+TORCHERE_EXPORT Result<std::vector<std::string>> loadLowerings(const std::filesystem::path &library);
+/// The schemas of the ops that loaded libraries lower, by their names.
+TORCHERE_EXPORT std::map<std::string, std::string> loadedLowerings();
+
+/// The ops that the exporter lowers without a row: the marks of composites, calls that state all of their
+/// fields, and StableHLO as text.
 TORCHERE_EXPORT std::set<std::string> ownOps();
 
 } // namespace torchere::exporter

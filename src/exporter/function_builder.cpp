@@ -24,7 +24,8 @@ Status FunctionBuilder::build() {
   createFunction();
   Composites composites(module, options.composites);
   CalleeTable callees;
-  FunctionScope scope{program, options, builder, state, composites, callees, {}};
+  TextFunctions texts(composites);
+  FunctionScope scope{program, options, builder, state, composites, callees, texts, {}};
   GraphLowerer lowerer(scope, program.graph, *symbols);
   bindInputs(lowerer);
   scope.generator = generator;

@@ -4,7 +4,9 @@
 #include "exporter/coverage.h"
 #include "exporter/custom_call.h"
 #include "exporter/location.h"
+#include "exporter/lowering_registry.h"
 #include "exporter/uniform_quantization.h"
+#include "stablehlo/text_of.h"
 
 namespace torchere::exporter {
 
@@ -262,8 +264,6 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
     arguments.push_back({node.callee->argumentNames[i], row ? callee.positions[i] : i, std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
-  if (isStatedCall(node))
-    return statedCall(cx, arguments, types);
   if (scope.options.quantizedTypes && types.size() == 1)
     if (mlir::Value value = uniformQuantization(cx, node, arguments, types.front()))
       return lowering::Values{value};
@@ -271,7 +271,27 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
     return scope.composites.lower(*row, cx, symbols, std::move(arguments), types);
   if (row)
     return lowering::OpTable::instance().lower(*row, cx, std::move(arguments), std::move(types));
-  return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
+  return lowerWithoutRow(cx, node, arguments, types);
+}
+
+Result<lowering::Values> GraphLowerer::lowerWithoutRow(lowering::Context &cx, const Node &node,
+                                                       const std::vector<lowering::GivenArgument> &arguments,
+                                                       const std::vector<lowering::TensorType> &types) {
+  if (isStatedCall(node))
+    return statedCall(cx, arguments, types);
+  if (node.op() == textOp)
+    return scope.texts.call(cx, arguments, types);
+  TextLowering lowering = LoweringRegistry::instance().find(node.op());
+  if (!lowering)
+    return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
+  TORCHERE_ASSIGN(SplitArguments split, splitArguments(node.op(), arguments));
+  LoweringCall call{node.op(), {}, {}, split.json};
+  for (mlir::Value operand : split.operands)
+    call.operands.push_back(stablehlo::textOf(operand.getType()));
+  for (const lowering::TensorType &type : types)
+    call.results.push_back(stablehlo::textOf(cx.tensorType(type.shape, type.dtype)));
+  TORCHERE_ASSIGN(std::string text, lowering(call));
+  return scope.texts.call(cx, node.op(), text, split.operands, types);
 }
 
 /// A number that follows from symbols.

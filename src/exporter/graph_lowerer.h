@@ -7,6 +7,7 @@
 #include "exporter/exporter.h"
 #include "exporter/marked_regions.h"
 #include "exporter/symbol_table.h"
+#include "exporter/text_functions.h"
 #include "lowering/op_table.h"
 
 #include <memory>
@@ -25,6 +26,7 @@ struct FunctionScope {
   lowering::FunctionState &state;
   Composites &composites;
   CalleeTable &callees;
+  TextFunctions &texts;
   mlir::Value generator; ///< the function's argument that is the generator's state, if it has one
 };
 
@@ -72,6 +74,9 @@ private:
   Status defineSizes(const program::Node &node, const program::Type &type, mlir::Value result);
   void defineElement(const program::Node &node, lowering::Argument &result);
   Result<lowering::Values> lowerCall(const program::Node &node);
+  Result<lowering::Values> lowerWithoutRow(lowering::Context &cx, const program::Node &node,
+                                           const std::vector<lowering::GivenArgument> &arguments,
+                                           const std::vector<lowering::TensorType> &types);
   Result<lowering::Argument> getItem(const program::Node &node) const;
   Status defineSize(program::SymInt size, lowering::Argument &value);
   Result<lowering::TensorType> resultType(const program::Type &type, const program::Node &node) const;

@@ -85,13 +85,8 @@ Status GraphLowerer::lowerRegion(const MarkedRegion &region) {
 
 Status GraphLowerer::buildFunction(const MarkedRegion &region, PrivateFunction &function, RegionCall &call) {
   mlir::Location place = location(graph.nodes[region.marks.outputs.front()]);
-  FunctionScope inner{scope.program,
-                      scope.options,
-                      function.builder(),
-                      function.state(),
-                      scope.composites,
-                      scope.callees,
-                      {}};
+  FunctionScope inner{scope.program,    scope.options, function.builder(), function.state(),
+                      scope.composites, scope.callees, scope.texts,        {}};
   if (scope.generator && scope.state.generator) {
     inner.generator = function.body().addArgument(scope.generator.getType(), place);
     lowering::Context cx(function.builder(), place, function.state(), function.symbols());

@@ -1,4 +1,4 @@
-"""The op that marks the inputs and outputs of a composite; PyTorch/XLA's torch_xla.experimental.xla_marker."""
+"""The op that marks inputs and outputs of composites; PyTorch/XLA's torch_xla.experimental.xla_marker."""
 
 from __future__ import annotations
 

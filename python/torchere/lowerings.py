@@ -1,0 +1,76 @@
+"""Lowerings of the user's own ops: functions in Python, and libraries."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+from torchere import _core
+from torchere.errors import AlreadyExistsError, InvalidArgumentError
+
+# By the op's name; with the schema as torch prints it.
+_registered: dict[str, tuple[str, Callable[..., Any]]] = {}
+
+
+def register_lowering(schema: str, function: Callable[..., Any], *, replace: bool = False) -> None:
+    """Says what an op without a lowering becomes in every program that is exported from now on.
+
+    `schema` is the op's, as torch has it: "mylib::op(Tensor x, int n) -> Tensor". The function gets the op's
+    arguments, tensors without data, and gives either tensors, computed from them with torch's functions, or
+    StableHLO as text: a function or a module whose @main takes the op's tensors in order, and returns its
+    results. With `replace`, another lowering of the op may have been registered before.
+    """
+    parsed = _core.Schema(schema)
+    if not callable(function):
+        raise InvalidArgumentError(
+            f"[{parsed.name}] a lowering: got {type(function).__name__}, expected a function"
+        )
+    if parsed.name in _rows():
+        raise AlreadyExistsError(
+            f"[{parsed.name}] the op has a lowering already: expected an op that `torchere ops` does not "
+            "list (to do: torchere.export(..., decompositions={op: function}))"
+        )
+    if not replace and (parsed.name in _registered or parsed.name in _core.loaded_lowerings()):
+        raise AlreadyExistsError(
+            f"[{parsed.name}] a lowering of the op is registered already: expected replace=True, or another "
+            "op"
+        )
+    _registered[parsed.name] = (str(parsed), function)
+
+
+def load_lowerings(path: str | os.PathLike[str]) -> list[str]:
+    """Loads a library of lowerings in C or C++ (torchere_lowering.h) by its path; gives its ops' names."""
+    return _core.load_lowerings(os.fspath(path))
+
+
+def lowering_of(op: Any) -> Callable[..., Any] | None:
+    """The function registered for an op. Its schema must be the op's."""
+    entry = _registered.get(str(op))
+    if entry is None:
+        return None
+    schema, function = entry
+    own = str(_core.Schema(str(op._schema)))
+    if own != schema:
+        raise InvalidArgumentError(
+            f"[{op}] the schema that its lowering is registered with is not the op's: got {schema}, expected "
+            f"{own}"
+        )
+    return function
+
+
+@functools.cache
+def text_op() -> Any:
+    """The op that stands for a function in StableHLO; the core lowers it."""
+    import torch
+
+    library = torch.library.Library("torchere", "FRAGMENT")
+    library.define("stablehlo_text(Tensor[] args, str op, str text) -> Tensor[]")
+    text_op.library = library  # type: ignore[attr-defined]  # its ops live as long as it does
+    return torch.ops.torchere.stablehlo_text.default
+
+
+@functools.cache
+def _rows() -> frozenset[str]:
+    return frozenset(name for name, _ in _core.operators())
