@@ -37,6 +37,7 @@ class Case:
         self.folder = folder
         self.model = folder / "model"
         self.calls: list[dict] = []
+        self.state: dict[str, dict] = {}
         self.count = 0
         folder.mkdir(parents=True)
 
@@ -67,8 +68,12 @@ class Case:
         dtype = str(tensor.dtype).removeprefix("torch.")
         return {"file": name, "dtype": dtype, "shape": list(tensor.shape)}
 
+    def expect_state(self, module):
+        """The variables after the calls: the module's buffers."""
+        self.state = {name: self._write(value) for name, value in module.named_buffers()}
+
     def finish(self):
-        (self.folder / "case.json").write_text(json.dumps({"calls": self.calls}))
+        (self.folder / "case.json").write_text(json.dumps({"calls": self.calls, "state": self.state}))
 
 
 def number_tensor(value):
@@ -325,11 +330,12 @@ def resnet18(case, train):
     import torchvision
 
     module = torchvision.models.resnet18().train(train)
-    x = torch.randn(2, 3, 64, 64)
+    x = torch.randn(4, 3, 96, 96)
     save_torch_module_as_tf_saved_model(module, (x,), case.model)
     for step in range(2):
         with torch.no_grad():
             case.call((x + step,), (module(x + step),))
+    return module
 
 
 def resnet18_eval(case):
@@ -337,7 +343,7 @@ def resnet18_eval(case):
 
 
 def resnet18_train(case):
-    resnet18(case, train=True)
+    case.expect_state(resnet18(case, train=True))
 
 
 class Large(nn.Module):

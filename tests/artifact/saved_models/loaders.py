@@ -29,7 +29,7 @@ def read(folder, entry):
 
 
 def check(got, folder, outputs):
-    assert sorted(got) == sorted(outputs), f"outputs {sorted(got)}, expected {sorted(outputs)}"
+    assert sorted(got) == sorted(outputs), f"got {sorted(got)}, expected {sorted(outputs)}"
     for name, entry in outputs.items():
         value, expected = np.asarray(got[name]), read(folder, entry)
         assert value.dtype == expected.dtype, f"{name}: {value.dtype}, expected {expected.dtype}"
@@ -199,11 +199,14 @@ LOADERS = {
 
 
 def run(loader, folder):
-    calls = json.loads((folder / "case.json").read_text())["calls"]
+    case = json.loads((folder / "case.json").read_text())
     loaded = loader(folder / "model")
-    for call in calls:
+    for call in case["calls"]:
         inputs = {name: read(folder, entry) for name, entry in call["inputs"].items()}
         check(loaded.call(call, inputs), folder, call["outputs"])
+    if case["state"] and loader in (Functions, Signatures):
+        variables = {variable.name.removesuffix(":0"): variable for variable in loaded.loaded._variables}
+        check({name: variables[name].numpy() for name in case["state"]}, folder, case["state"])
     loaded.close()
 
 
