@@ -1,4 +1,4 @@
-"""Options of an export: numbers as arguments, metadata in locations, assertions of shapes. The module's form."""
+"""Options of an export: numbers as arguments, metadata, assertions of shapes. The form of the module."""
 
 from __future__ import annotations
 
