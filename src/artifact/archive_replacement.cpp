@@ -135,7 +135,7 @@ Status ArchiveReplacement::takePlace() {
       ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0)
     return {};
   if (!mayReplace && errno == EEXIST)
-    return checkTarget(target, overwrite);
+    TORCHERE_TRY(checkTarget(target, overwrite));
   if (std::rename(temporary.c_str(), target.c_str()) != 0)
     return systemError(target, "cannot be replaced", errno);
   return {};
