@@ -17,6 +17,7 @@ _HOMES = {
     "export": "torchere.exporting",
     "load": "torchere.program",
     "load_lowerings": "torchere.lowerings",
+    "register_kernel": "torchere.lowerings",
     "register_lowering": "torchere.lowerings",
 }
 _MODULES = ("errors", "interpreter", "plugins", "stablehlo")
@@ -32,6 +33,7 @@ __all__ = [
     "load",
     "load_lowerings",
     "plugins",
+    "register_kernel",
     "register_lowering",
     "stablehlo",
 ]
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from torchere._core import DeviceArray
     from torchere.errors import CaptureError, Error
     from torchere.exporting import export
-    from torchere.lowerings import load_lowerings, register_lowering
+    from torchere.lowerings import load_lowerings, register_kernel, register_lowering
     from torchere.program import StableHLOProgram, load
 
 
