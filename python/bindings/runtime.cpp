@@ -1,5 +1,6 @@
 // torchere._core's part for src/runtime: plugins and clients.
 #include "runtime/client.h"
+#include "runtime/kernel.h"
 
 #include "bindings/bindings.h"
 #include "runtime/discovery.h"
@@ -112,6 +113,15 @@ void bindRuntime(nb::module_ &module) {
           },
           "How many programs were compiled, reused because they were in use already, and loaded from the "
           "cache on disk.")
+      .def(
+          "register_kernel",
+          [](const Client &self, std::string target, std::filesystem::path library, std::string symbol,
+             std::string platform) {
+            unwrap(registerKernel(
+                self, {std::move(target), std::move(library), std::move(symbol), std::move(platform)}));
+          },
+          nb::arg("target"), nb::arg("library"), nb::arg("symbol"), nb::arg("platform") = "",
+          "Registers a function of a library as the kernel of custom calls.")
       .def("__repr__", [](const Client &self) {
         return fmt::format("Client({}, {} devices)", self.platformName(), self.devices().size());
       });

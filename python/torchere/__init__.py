@@ -18,6 +18,7 @@ _HOMES = {
     "export": "torchere.exporting",
     "load": "torchere.program",
     "load_lowerings": "torchere.lowerings",
+    "register_kernel": "torchere.lowerings",
     "register_lowering": "torchere.lowerings",
 }
 _MODULES = ("errors", "interpreter", "jax", "plugins", "stablehlo")
@@ -35,6 +36,7 @@ __all__ = [
     "load",
     "load_lowerings",
     "plugins",
+    "register_kernel",
     "register_lowering",
     "stablehlo",
 ]
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from torchere.errors import CaptureError, Error
     from torchere.explanation import explain
     from torchere.exporting import export
-    from torchere.lowerings import load_lowerings, register_lowering
+    from torchere.lowerings import load_lowerings, register_kernel, register_lowering
     from torchere.program import StableHLOProgram, load
 
 

@@ -577,6 +577,9 @@ class Client:
         How many programs were compiled, reused because they were in use already, and loaded from the cache on disk.
         """
 
+    def register_kernel(self, target: str, library: str | os.PathLike, symbol: str, platform: str = '') -> None:
+        """Registers a function of a library as the kernel of custom calls."""
+
     def __repr__(self) -> str: ...
 
 def shared_client(name_or_path: str = '', options: dict = {}, others: Sequence[PluginLocation] = []) -> Client:

@@ -45,6 +45,25 @@ def load_lowerings(path: str | os.PathLike[str]) -> list[str]:
     return _core.load_lowerings(os.fspath(path))
 
 
+def register_kernel(
+    target: str,
+    library: str | os.PathLike[str],
+    symbol: str,
+    *,
+    plugin: str = "",
+    platform: str = "",
+) -> None:
+    """Makes a function of a shared library the kernel of all custom calls to `target`, on one plugin.
+
+    The function is a handler of XLA's FFI, and the custom calls have an api_version of 4. The plugin is named
+    as elsewhere; one without PJRT's FFI extension raises an error. `platform` is XLA's name of the platform,
+    which follows from the plugin.
+    """
+    from torchere import plugins
+
+    plugins.client(plugin).register_kernel(target, os.fspath(library), symbol, platform)
+
+
 def lowering_of(op: Any) -> Callable[..., Any] | None:
     """The function registered for an op. Its schema must be the op's."""
     entry = _registered.get(str(op))

@@ -409,3 +409,51 @@ def test_libraries_that_are_none(tmp_path):
     ):
         with pytest.raises(Error, match=re.escape(message)):
             torchere.load_lowerings(path)
+
+
+KERNEL = r"""
+#include "xla/ffi/api/ffi.h"
+namespace ffi = xla::ffi;
+
+static ffi::Error scaled(float factor, int64_t offset, ffi::Buffer<ffi::F32> x,
+                         ffi::ResultBuffer<ffi::F32> y) {
+  for (size_t i = 0; i < x.element_count(); ++i)
+    y->typed_data()[i] = x.typed_data()[i] * factor + offset;
+  return ffi::Error::Success();
+}
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(Scaled, scaled, ffi::Ffi::Bind().Attr<float>("factor").Attr<int64_t>("offset")
+                              .Arg<ffi::Buffer<ffi::F32>>().Ret<ffi::Buffer<ffi::F32>>());
+"""
+
+
+def test_a_kernel_of_the_users_own(tmp_path):
+    jax_ffi = pytest.importorskip("jax.ffi")
+    (tmp_path / "kernel.cpp").write_text(KERNEL)
+    library = tmp_path / "kernel.so"
+    command = ["c++", "-std=c++17", "-shared", "-fPIC", "-I", jax_ffi.include_dir(), "-o", str(library)]
+    subprocess.run([*command, str(tmp_path / "kernel.cpp")], check=True)
+
+    def forward(x):
+        config = '{"factor": 2.5, "offset": 1}'
+        y = stablehlo_custom_call([x.sin()], "custom_ops_test.scaled", [x.shape], [x.dtype], False, config, 4)
+        return y * 2
+
+    x = torch.randn(3, 2)
+    program = torchere.export(as_module(forward), (x,))
+    with pytest.raises(Error, match=re.escape("custom_ops_test.scaled")):
+        program(x)
+    torchere.register_kernel("custom_ops_test.scaled", library, "Scaled")
+    torch.testing.assert_close(program(x), (x.sin() * 2.5 + 1) * 2)
+    program.save(tmp_path / "saved")
+    torch.testing.assert_close(torchere.load(tmp_path / "saved")(x), (x.sin() * 2.5 + 1) * 2)
+    for given, message in (
+        ((library, "Missing"), "no such function: got 'Missing'"),
+        ((tmp_path / "missing.so", "Scaled"), "no such library: expected the path of a file"),
+        (("libm.so.6", "sin"), "[libm.so.6] no such library: expected the path of a file"),
+    ):
+        with pytest.raises(Error, match=re.escape(message)):
+            torchere.register_kernel("custom_ops_test.other", *given)
+    message = "the plugin cannot run kernels of others: it lacks PJRT's FFI extension, which registers 'x'"
+    with pytest.raises(UnimplementedError, match=re.escape(message)):
+        torchere.register_kernel("x", library, "Scaled", plugin="interpreter")
