@@ -50,12 +50,26 @@ Result<Json> configuration(const lowering::Argument &argument, const std::string
   return std::visit(Convert{op, operands}, argument.value);
 }
 
-Result<lowering::Values> createCall(lowering::Context &cx, const lowering::Values &operands,
+/// Where a result's size is dynamic, the shapes of all results are further operands, which
+/// indices_of_shape_operands names: refinement reads the sizes from them, and drops them.
+Result<lowering::Values> createCall(lowering::Context &cx, lowering::Values operands,
                                     const std::vector<lowering::TensorType> &types,
-                                    llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+                                    llvm::SmallVector<mlir::NamedAttribute> attributes) {
   llvm::SmallVector<mlir::Type> results;
-  for (const lowering::TensorType &type : types)
-    results.push_back(cx.tensorType(type.shape, type.dtype));
+  bool isDynamic = false;
+  for (const lowering::TensorType &type : types) {
+    mlir::RankedTensorType result = cx.tensorType(type.shape, type.dtype);
+    isDynamic |= !result.hasStaticShape();
+    results.push_back(result);
+  }
+  llvm::SmallVector<int64_t> shapeOperands;
+  for (size_t i = 0; isDynamic && i < types.size(); ++i) {
+    shapeOperands.push_back(static_cast<int64_t>(operands.size()));
+    operands.push_back(cx.shapeTensor(types[i].shape));
+  }
+  if (isDynamic)
+    attributes.push_back(
+        cx.attribute("indices_of_shape_operands", cx.builder().getI64TensorAttr(shapeOperands)));
   auto call = stablehlo::CustomCallOp::create(cx.builder(), cx.loc(), results, operands, attributes);
   lowering::Values values;
   for (auto [result, type] : llvm::zip(call->getResults(), types))

@@ -177,6 +177,12 @@ static llvm::SmallVector<mlir::Value> flowsTo(mlir::OpOperand &use) {
   return user->getResults();
 }
 
+/// Whether a custom call takes a result's shape from this operand.
+static bool isShapeOperand(mlir::OpOperand &use) {
+  auto indices = use.getOwner()->getAttrOfType<mlir::DenseIntElementsAttr>("indices_of_shape_operands");
+  return indices && llvm::is_contained(indices.getValues<int64_t>(), int64_t{use.getOperandNumber()});
+}
+
 /// Whether a shape, or the position of a slice, is computed from the value by arithmetic of integers, or of
 /// 0-d floats.
 static bool isInShapes(mlir::Value value) {
@@ -188,7 +194,8 @@ static bool isInShapes(mlir::Value value) {
         continue;
       if (mlir::isa<stablehlo::RealDynamicSliceOp, stablehlo::DynamicBroadcastInDimOp,
                     stablehlo::DynamicConvOp, stablehlo::DynamicGatherOp, stablehlo::DynamicIotaOp,
-                    stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp>(use.getOwner()))
+                    stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp>(use.getOwner()) ||
+          isShapeOperand(use))
         return true;
       for (mlir::Value next : flowsTo(use)) {
         auto type = mlir::dyn_cast<mlir::RankedTensorType>(next.getType());

@@ -123,7 +123,8 @@ def test_dynamic_sizes_and_the_results_of_a_node():
         return stablehlo_custom_call([x], "dynamic", [(x.shape[0], 2)], [torch.int8])
 
     text = text_of(forward, torch.randn(3, 3), dynamic_shapes=(({0: Dim("n")},),))
-    assert ": (tensor<?x3xf32>) -> tensor<?x2xi8>" in text
+    assert "indices_of_shape_operands = dense<1> : tensor<1xi64>" in text
+    assert ": (tensor<?x3xf32>, tensor<2xi64>) -> tensor<?x2xi8>" in text
     exported = torch.export.export(as_module(forward), (torch.randn(3, 3),))
     (node,) = exported.graph.find_nodes(
         op="call_function", target=torch.ops.xla.stablehlo_custom_call.default
@@ -146,6 +147,14 @@ def test_places():
             rf'has_side_effect = true, mhlo.frontend_attributes = \{{_xla_buffer_placement = "{place}"\}}\}}',
             text,
         )
+
+
+def test_places_run_at_every_size():
+    module = as_module(lambda x: place_to_device(place_to_host(x.sin()) * 2))
+    program = torchere.export(module, (torch.randn(3),), dynamic_shapes=(({0: Dim("n")},),))
+    for count in (3, 5):
+        x = torch.randn(count)
+        torch.testing.assert_close(program(x), module(x))
 
 
 def test_a_namespace_whose_ops_are_kept():
