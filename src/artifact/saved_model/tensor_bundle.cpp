@@ -25,10 +25,11 @@ void TensorBundle::note(const std::string &key, DataType dtype, const std::vecto
 Status TensorBundle::add(const std::string &key, DataType dtype, const program::Weight &weight) {
   uint64_t offset = data.size();
   Crc32c checksum;
-  TORCHERE_TRY(writeElements(weight, [&](std::span<const std::byte> bytes) {
-    checksum.add(bytes);
-    return data.write(bytes);
-  }));
+  if (weight.elementCount() > 0)
+    TORCHERE_TRY(writeElements(weight, [&](std::span<const std::byte> bytes) {
+      checksum.add(bytes);
+      return data.write(bytes);
+    }));
   note(key, dtype, weight.shape, offset, checksum.masked());
   return {};
 }
