@@ -41,7 +41,7 @@ static std::string zipOf(const std::vector<std::string> &names) {
   artifact::ZipWriter zip(file, "zip");
   for (const std::string &name : names)
     require(zip.add(name, name.size(),
-                    [&](const artifact::WriteBytes &write) { return write(std::as_bytes(std::span(name))); })
+                    [&](const WriteBytes &write) { return write(std::as_bytes(std::span(name))); })
                 .has_value());
   require(zip.finish().has_value());
   auto size = static_cast<size_t>(::lseek(file.number(), 0, SEEK_END));

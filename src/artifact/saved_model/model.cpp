@@ -55,6 +55,8 @@ public:
   }
   size_t of(const EntryOutput &output) const { return ofWeights.at(output.target); }
 
+  const Weight &weight(const EntryOutput &output) const { return bundle.stateDict.at(output.target); }
+
   static bool isState(const EntryOutput &output) {
     return output.destination == OutputDestination::Buffer ||
            output.destination == OutputDestination::Parameter;
@@ -205,9 +207,10 @@ private:
       TORCHERE_ASSIGN(DataType dtype, dataTypeOf(output.type.dtype, output.name));
       TensorType type{dtype, knownSizes(output.type.shape)};
       made.results.push_back(type);
-      if (VariableTable::isState(output))
+      if (VariableTable::isState(output)) {
+        TORCHERE_TRY(checkState(output));
         made.assignments.push_back({use(table.of(output)), index});
-      else if (output.destination == OutputDestination::UserInput)
+      } else if (output.destination == OutputDestination::UserInput)
         written.push_back({nameOf(output.position) + "_after", type, ResultIndex{index}});
       else
         byPosition[output.position] = {fmt::format("output_{}", output.position), type, ResultIndex{index}};
@@ -219,6 +222,15 @@ private:
       made.outputs.push_back(std::move(output));
     std::ranges::move(written, std::back_inserter(made.outputs));
     return {};
+  }
+
+  /// TensorFlow would let the variable take another shape.
+  Status checkState(const EntryOutput &output) const {
+    if (isOfType(table.weight(output), output.type))
+      return {};
+    return invalidArgument("[{}] function \"{}\" writes another type than the weight has: got {} {}",
+                           output.target, entry.name, dtypeInfo(output.type.dtype).torchName,
+                           shapeText(output.type.shape, entry.expressions));
   }
 
   static std::string nameOf(int64_t position) { return fmt::format("args_{}", position); }
