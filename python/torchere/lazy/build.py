@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -19,6 +20,8 @@ def build(jobs: int | None = None) -> Path:
     """Builds what is not up to date, and returns the extension's path. Raises Error with the compiler's
     output."""
     target = library_path()
+    if importlib.util.find_spec("yaml") is None:
+        raise NotFoundError("[lazy] the build needs PyYAML, which torchgen reads tables with: install pyyaml")
     folder = target.parent
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "build.ninja").write_text(ninja_file(folder))

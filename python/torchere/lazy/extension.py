@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import os
@@ -72,10 +73,14 @@ def load() -> None:
         )
     import torch
 
-    from torchere import _core  # noqa: F401  loads libtorchere.so, which the extension uses
+    from torchere import plugins  # with _core, which loads the library that the extension uses
 
     try:
         torch.ops.load_library(str(path))
     except OSError as error:
         raise Error(f"[lazy] the extension cannot be loaded: {error}") from error
+    # The client that the device will take, made as Python makes it: without the plugin's notices on stderr.
+    # If there is no plugin, the first tensor on the device says so.
+    with contextlib.suppress(Error):
+        plugins.client()
     _loaded = True
