@@ -9,6 +9,7 @@ import torch
 from creation_samples import CREATION
 from gradient_samples import GRADIENTS
 from layer_samples import LAYERS
+from loss_samples import LOSSES
 from matrix_samples import MATRICES
 from order_samples import ORDER
 from product_samples import PRODUCTS
@@ -547,6 +548,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **ORDER,
     **PRODUCTS,
     **GRADIENTS,
+    **LOSSES,
     **CREATION,
     **{f"{op}.default": unary for op in UNARY},
     **{op if "." in op else f"{op}.default": binary for op in BINARY},
