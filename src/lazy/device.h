@@ -11,6 +11,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 namespace torchere::lazy {
@@ -21,6 +23,8 @@ public:
   explicit Device(c10::DeviceIndex index) : index(index), traces(index) {}
   /// The device of an index; lives until the process ends.
   static Device &get(c10::DeviceIndex index);
+  /// That of a kernel's argument `device`.
+  static Device &of(std::optional<c10::Device> device) { return get(device ? device->index() : 0); }
   /// How many the plugin has; 1 if it cannot be loaded, which the first use reports.
   static c10::DeviceIndex count() noexcept;
 

@@ -90,6 +90,102 @@ def test_training_equals_the_cpu_and_compiles_two_steps(optimizer):
     assert compiles() == before, "the same steps with other numbers compiled again"
 
 
+def test_a_classifier_trains_without_the_cpu():
+    def losses(device):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(
+            torch.nn.Linear(6, 8),
+            torch.nn.ReLU(),
+            torch.nn.Linear(8, 8),
+            torch.nn.GELU(),
+            torch.nn.Linear(8, 3),
+        ).to(device)
+        x, target = torch.linspace(-2, 2, 24).reshape(4, 6).to(device), torch.tensor([0, 2, 1, 2]).to(device)
+        optimizer, seen = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), []
+        lazy.reset_counters()
+        for _ in range(4):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(x), target)
+            loss.backward()
+            optimizer.step()
+            seen.append(loss.detach())
+            if device == "xla":
+                lazy.sync()
+        assert not fallbacks() and "DeviceToHost" not in lazy.counters()
+        return [loss.item() for loss in seen]
+
+    assert losses("xla") == pytest.approx(losses("cpu"), rel=1e-5)
+
+
+def test_batch_norm_updates_its_running_statistics():
+    torch.manual_seed(0)
+    ours, theirs = torch.nn.BatchNorm2d(3).to("xla"), torch.nn.BatchNorm2d(3)
+    for _ in range(2):
+        x = torch.randn(2, 3, 4, 4)
+        torch.testing.assert_close(ours(x.to("xla")).cpu(), theirs(x), rtol=1e-5, atol=1e-5)
+    for name, expected in theirs.state_dict().items():
+        torch.testing.assert_close(ours.state_dict()[name].cpu(), expected, rtol=1e-5, atol=1e-6)
+    assert theirs.running_mean.abs().sum() > 0
+    ours.eval(), theirs.eval()
+    torch.testing.assert_close(ours(x.to("xla")).cpu(), theirs(x), rtol=1e-5, atol=1e-5)
+    assert not fallbacks()
+
+
+def test_a_convolution_has_gradients():
+    torch.manual_seed(0)
+    model, x = torch.nn.Conv2d(3, 4, 3, stride=2), torch.randn(2, 3, 9, 9)
+    gradients = []
+    for device in ("xla", "cpu"):
+        copied = copy.deepcopy(model).to(device)
+        (copied(x.to(device)) ** 2).sum().backward()
+        gradients.append([p.grad.cpu() for p in copied.parameters()])
+    for got, expected in zip(*gradients, strict=True):
+        torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)
+    assert not fallbacks()
+
+
+def test_checkpointing():
+    from torch.utils.checkpoint import checkpoint
+
+    x = torch.randn(3)
+    w = x.to("xla").requires_grad_()
+    checkpoint(lambda value: torch.exp(value) * 2, w, use_reentrant=False).sum().backward()
+    torch.testing.assert_close(w.grad.cpu(), 2 * x.exp())
+
+
+def test_tensors_are_copied_and_saved(tmp_path):
+    x = torch.randn(2, 3)
+    y = copy.deepcopy(x.to("xla"))
+    torch.save(y, tmp_path / "y.pt")
+    loaded = torch.load(tmp_path / "y.pt")
+    assert loaded.device == torch.device("xla:0") and torch.equal(loaded.cpu(), x)
+
+
+def test_copies_between_host_and_device():
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.equal(torch.zeros(2, 3, device="xla").copy_(x).cpu(), x)
+    assert torch.equal(
+        torch.zeros(2, 3, dtype=torch.int64, device="xla").copy_(x[0]).cpu(), x[:1].long().expand(2, 3)
+    )
+    assert torch.equal(torch.zeros(2, 3).copy_(x.to("xla")), x)
+
+
+def test_tensors_are_made_on_the_device():
+    def made(device):
+        return [
+            torch.arange(2, 9, 3, device=device),
+            torch.eye(2, 3, device=device),
+            torch.full((2,), 2.5, device=device),
+            torch.linspace(0, 1, 5, device=device),
+            torch.ones(2, dtype=torch.int64, device=device),
+            torch.tensor([1, 2], device=device),
+        ]
+
+    for got, expected in zip(made("xla"), made("cpu"), strict=True):
+        assert got.device.type == "xla" and got.dtype == expected.dtype and torch.equal(got.cpu(), expected)
+    assert not fallbacks()
+
+
 def test_a_changed_number_does_not_compile_again():
     x = torch.ones(3).to("xla")
     for number in (0.25, 0.5, 7.0):

@@ -45,7 +45,12 @@ def on_device(sample: Sample) -> list[torch.Tensor]:
     args, kwargs = pytree.tree_map_only(
         torch.Tensor, lambda tensor: tensor.to("xla"), (sample.args, sample.kwargs)
     )
-    return tensors_of(sample.function(*args, **kwargs))
+    if not any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves((args, kwargs))):
+        kwargs = {**kwargs, "device": "xla"}
+    results = tensors_of(sample.function(*args, **kwargs))
+    if elsewhere := {str(result.device) for result in results} - {"xla:0"}:
+        raise RuntimeError(f"results on {elsewhere}, expected xla:0")
+    return results
 
 
 def problems_of(chosen: list[Sample]) -> list[list[str]]:

@@ -107,11 +107,18 @@ def _kernel(
     body += [f'  TORCH_LAZY_COUNTER("xla::{function.func.name.name}", 1);']
     body += [f'  static constexpr Op op = {{"aten.{callee.func.name.name}.{overload}",']
     body += [f'                            "aten::{schema}"}};']
-    body += ["  Recorder recorder(op);"]
+    is_factory = function.func.arguments.tensor_options is not None
+    body += ["  Recorder recorder(op, Device::of(device));" if is_factory else "  Recorder recorder(op);"]
     for argument in arguments:
         taken = "parameter" if argument.name in number_operands else "add"
         body += [f"  recorder.{taken}({argument.name});"]
-    body += [f"  return recorder.{_result(function)}([&] {{", *_shape(function, arguments), "  });", "}"]
+    first, last = ("wrapped(", ")") if is_factory else ("", "")
+    body += [
+        f"  return {first}recorder.{_result(function)}([&] {{",
+        *_shape(function, arguments),
+        f"  }}){last};",
+        "}",
+    ]
     return "\n".join(body)
 
 
@@ -130,7 +137,10 @@ def _shape(function: NativeFunction, arguments: list[Binding]) -> list[str]:
     """The call that gives results of the right shapes, on the meta device."""
     lines, bindings = [], []
     for argument in arguments:
-        if _holds_tensors(argument):
+        if argument.name == "device" and function.func.arguments.tensor_options:
+            lines.append("    std::optional<at::Device> deviceShape = at::Device(at::kMeta);")
+            argument = replace(argument, name="deviceShape")
+        elif _holds_tensors(argument):
             lines.append(f"    auto {argument.name}Shape = onMeta({argument.name});")
             argument = replace(argument, name=f"{argument.name}Shape")
         bindings.append(argument)

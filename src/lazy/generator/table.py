@@ -94,6 +94,9 @@ def unsupported(function: NativeFunction) -> str:
         return "gives a view"
     if any(str(argument.type).startswith("Generator") for argument in function.func.arguments.flat_all):
         return "draws random numbers"
+    arguments = function.func.arguments
+    if arguments.tensor_options and any(argument.type.is_tensor_like() for argument in arguments.flat_all):
+        return "may be asked for on another device than its operand's"
     if "dynamic_output_shape" in function.tags:
         return "has a result whose size depends on elements"
     if not function.func.returns or not all(result.type.is_tensor_like() for result in function.func.returns):

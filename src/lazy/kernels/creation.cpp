@@ -23,7 +23,7 @@ static at::Tensor zeros(c10::IntArrayRef sizes, at::ScalarType dtype, std::optio
       "Device? device=None, bool? pin_memory=None) -> Tensor"};
   for (int64_t size : sizes)
     TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
-  Recorder recorder(full, Device::get(device.value_or(at::Device(at::kXLA)).index()));
+  Recorder recorder(full, Device::of(device));
   recorder.add(sizes);
   recorder.add(int64_t{0});
   recorder.add(dtype);

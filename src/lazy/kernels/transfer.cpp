@@ -2,6 +2,7 @@
 #include "lazy/native_functions.h"
 #include "lazy/recorder.h"
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_local_scalar_dense.h>
 #include <ATen/ops/_to_copy.h>
@@ -52,6 +53,23 @@ at::Tensor _to_copy(const at::Tensor &self, std::optional<at::ScalarType> dtype,
   return converted(source, wanted);
 }
 
+/// The source's values, in the dtype and shape of self; the source may be on the host.
+at::Tensor copy(const at::Tensor &self, const at::Tensor &source, bool /*nonBlocking*/) {
+  static constexpr Op op = {"aten.copy.default",
+                            "aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"};
+  at::Tensor values = unwrapped(source);
+  if (!values.device().is_xla())
+    values = tensorOf(valueOf(self, op.name).node->device.upload(values.to(at::kCPU, self.scalar_type())));
+  Recorder recorder(op);
+  recorder.add(self);
+  recorder.add(values);
+  return recorder.tensor([&] {
+    TORCH_CHECK(at::is_expandable_to(values.sizes(), self.sizes()), "[", op.name,
+                "] the shape does not broadcast: got ", values.sizes(), ", expected ", self.sizes());
+    return onMeta(self);
+  });
+}
+
 at::Tensor _copy_from(const at::Tensor &self, const at::Tensor &destination, bool nonBlocking) {
   constexpr const char *name = "aten._copy_from.default";
   if (!destination.device().is_xla())
@@ -67,7 +85,7 @@ at::Tensor _copy_from(const at::Tensor &self, const at::Tensor &destination, boo
 }
 
 at::Tensor _copy_from_and_resize(const at::Tensor &self, const at::Tensor &destination) {
-  return _copy_from(self, destination, false);
+  return lazy::_copy_from(self, destination, false);
 }
 
 at::Scalar _local_scalar_dense(const at::Tensor &self) {
