@@ -14,13 +14,14 @@ LLVM := /usr/lib/llvm-22/bin
 # Debian's cmake and ninja first, so that a Python's shims of those names do not matter.
 export PATH := $(CURDIR)/$(VENV):/usr/bin:$(LLVM):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export TORCHERE_LAZY_FOLDER := $(CURDIR)/build/lazy
 CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
         test-models model-packages test-all-families test-all-ops test-all-mutations test-all-overwrites test-all-aliases \
         test-all-saved-models \
-        test-packages asan tsan bench format \
+        test-packages lazy test-lazy asan tsan bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -48,13 +49,13 @@ demo: build plugin ## export ResNet-18, run it, save it, load it in a new proces
 	$(say) 'ResNet-18: PyTorch to StableHLO and back'
 	@$(VENV)/python examples/resnet18.py
 
-test: build plugin test-packages test-cpp test-lit test-python ## every test but the sweeps, which are test-all-...
+test: build plugin test-packages test-cpp test-lit test-python test-lazy ## every test but the sweeps, which are test-all-...
 	$(say) 'all tests passed'
 
 quick: build plugin ## the tests that take under two minutes in all
 	@ctest --preset $(PRESET) -j $(JOBS) --quiet
 	@$(VENV)/lit -q $(BUILD)/tests/lit
-	@$(VENV)/python -m pytest -q -m 'not slow' -n $(JOBS)
+	@$(VENV)/python -m pytest -q -m 'not slow' -n $(JOBS) --ignore tests/lazy
 
 test-cpp: build plugin
 	$(say) 'C++ tests'
@@ -66,7 +67,16 @@ test-lit: build
 
 test-python: build plugin
 	$(say) 'Python tests'
-	@$(VENV)/python -m pytest -n $(JOBS)
+	@$(VENV)/python -m pytest -n $(JOBS) --ignore tests/lazy
+
+lazy: build ## build the lazy device against the PyTorch of .venv, the only part that links to it
+	$(say) 'the lazy device'
+	@$(VENV)/python -m torchere.lazy build -j $(JOBS)
+
+# In processes of their own: the device changes torch for all of a process.
+test-lazy: lazy plugin ## the tests of the lazy device
+	$(say) 'tests of the lazy device'
+	@$(VENV)/python -m pytest -n $(JOBS) tests/lazy
 
 # What only tests need, so that `make demo` does without the downloads.
 test-packages: setup

@@ -9,6 +9,7 @@ import torch
 from creation_samples import CREATION
 from gradient_samples import GRADIENTS
 from layer_samples import LAYERS
+from loss_samples import LOSSES
 from matrix_samples import MATRICES
 from order_samples import ORDER
 from product_samples import PRODUCTS
@@ -548,6 +549,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     **ORDER,
     **PRODUCTS,
     **GRADIENTS,
+    **LOSSES,
     **CREATION,
     **SELECTIONS,
     **{f"{op}.default": unary for op in UNARY},

@@ -41,7 +41,8 @@ ACCUMULATING = set(
         _upsample_bicubic2d_aa group_norm _trilinear bartlett_window hann_window hamming_window
         blackman_window linalg_inv linalg_solve cholesky linalg_cholesky cholesky_solve cholesky_inverse
         linalg_solve_triangular triangular_solve linalg_lu_solve linalg_pinv linalg_matrix_exp
-        linalg_householder_product ormqr linalg_tensorinv _fft_c2r unfold_backward"""
+        linalg_householder_product ormqr linalg_tensorinv _fft_c2r unfold_backward mse_loss
+        binary_cross_entropy _softmax_backward_data _log_softmax_backward_data"""
     )
 )
 

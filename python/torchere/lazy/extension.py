@@ -1,0 +1,89 @@
+"""Where the extension of the lazy device is, and its loading."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+
+from torchere.errors import Error, NotFoundError
+
+PACKAGE = Path(__file__).parent.parent
+LIBRARY = "libtorchere_lazy.so"
+
+
+def source_folder() -> Path:
+    """The C++ sources: the wheel's, or those of the source tree."""
+    carried = Path(__file__).parent / "sources"
+    return carried if carried.is_dir() else PACKAGE.parent.parent / "src"
+
+
+def torch_version() -> str:
+    """Of the torch that is installed; nothing is imported."""
+    try:
+        return importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        raise NotFoundError("[lazy] torch is not installed") from None
+
+
+def library_path() -> Path:
+    """Of the extension for this torch: in TORCHERE_LAZY_FOLDER, else in the user's cache. A new torch and new
+    sources have a folder of their own."""
+    if folder := os.environ.get("TORCHERE_LAZY_FOLDER"):
+        return Path(folder).resolve() / LIBRARY
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache) / "torchere" / "lazy" / f"torch-{torch_version()}-{_sources_digest()}" / LIBRARY
+
+
+def _sources_digest() -> str:
+    digest = hashlib.sha256(str(source_folder()).encode())
+    for path in sorted(
+        p for p in (source_folder() / "lazy").rglob("*") if p.suffix in (".h", ".cpp", ".py", ".yaml")
+    ):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+_loaded = False
+
+
+def is_loaded() -> bool:
+    return _loaded
+
+
+def load() -> None:
+    """Loads the extension; torch then has the device "xla". Raises NotFoundError if it was not built, and
+    Error beside torch_xla, which owns the same device."""
+    global _loaded
+    if _loaded:
+        return
+    foreign = sys.modules.get("torch_xla")
+    if foreign is not None and hasattr(foreign, "_XLAC"):
+        raise Error(
+            "[lazy] torch_xla is loaded, which has the device 'xla' too: got both, expected one in a process"
+        )
+    path = library_path()
+    if not path.exists():
+        raise NotFoundError(
+            f"[lazy] the extension is not built for torch {torch_version()}: expected {path}; "
+            "run: python -m torchere.lazy build"
+        )
+    import torch
+
+    from torchere import plugins  # with _core, which loads the library that the extension uses
+
+    try:
+        torch.ops.load_library(str(path))
+    except OSError as error:
+        raise Error(f"[lazy] the extension cannot be loaded: {error}") from error
+    from torchere.lazy import device_module
+
+    torch._register_device_module("xla", device_module)
+    # The client that the device will take, made as Python makes it: without the plugin's notices on stderr.
+    # If there is no plugin, the first tensor on the device says so.
+    with contextlib.suppress(Error):
+        plugins.client()
+    _loaded = True

@@ -1,0 +1,85 @@
+// Every op that the table does not have: computed on the CPU, and counted as "aten::<op>".
+#include "lazy/recorder.h"
+
+#include <ATen/FunctionalTensorWrapper.h>
+#include <ATen/native/CPUFallback.h>
+#include <c10/util/ScopeExit.h>
+#include <torch/csrc/lazy/core/metrics.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace torchere::lazy {
+
+/// Counters are made once for each op and live until the process ends.
+static void count(const std::string &name) {
+  static std::mutex mutex;
+  static auto *counters = new std::map<std::string, std::unique_ptr<torch::lazy::Counter>>;
+  std::lock_guard lock(mutex);
+  std::unique_ptr<torch::lazy::Counter> &counter = (*counters)[name];
+  if (!counter)
+    counter = std::make_unique<torch::lazy::Counter>(name);
+  counter->AddValue(1);
+}
+
+/// While an op runs through functionalization, although the caller is within it.
+class FunctionalizeAgain {
+public:
+  FunctionalizeAgain()
+      : guard(c10::impl::tls_local_dispatch_key_set().included_,
+              c10::impl::tls_local_dispatch_key_set().excluded_.remove(c10::DispatchKey::Functionalize)) {}
+
+private:
+  c10::impl::ForceDispatchKeyGuard guard;
+};
+
+/// An op that writes to tensors which functionalization does not see, because one of torch's own kernels made
+/// them: it is functionalized by itself, and they then show the new values.
+static void writeToValues(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
+  const c10::FunctionSchema &schema = op.schema();
+  size_t first = stack->size() - schema.arguments().size();
+  std::vector<std::pair<at::Tensor, at::Tensor>> written; // what the caller holds, and its wrapper
+  for (size_t i = 0; i < schema.arguments().size(); ++i) {
+    c10::IValue &argument = (*stack)[first + i];
+    if (!argument.isTensor() || !argument.toTensor().defined() || !implementationOf(argument.toTensor()))
+      continue;
+    at::Tensor given = argument.toTensor();
+    at::Tensor wrapper = at::functionalization::impl::to_functional_tensor(given);
+    if (const auto *alias = schema.arguments()[i].alias_info(); alias && alias->isWrite())
+      written.emplace_back(std::move(given), wrapper);
+    argument = wrapper;
+  }
+  {
+    FunctionalizeAgain again;
+    op.callBoxed(stack);
+  }
+  for (const auto &[given, wrapper] : written)
+    implementationOf(given)->show(implementationOf(unwrapped(wrapper))->value());
+  for (size_t i = stack->size() - schema.returns().size(); i < stack->size(); ++i)
+    for (const auto &[given, wrapper] : written)
+      if ((*stack)[i].isTensor() && (*stack)[i].toTensor().is_same(wrapper))
+        (*stack)[i] = given;
+}
+
+/// Ops that writeToValues() is running. torch may define the functional form of an op by the op itself.
+static thread_local c10::SmallVector<c10::OperatorName, 4> beingFunctionalized;
+
+/// With errors for views: one that the CPU computes would be a copy, and writes to it would be lost.
+static void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
+  const c10::OperatorName &name = op.schema().operator_name();
+  if (op.schema().is_mutable() && c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Functionalize) &&
+      std::find(beingFunctionalized.begin(), beingFunctionalized.end(), name) == beingFunctionalized.end()) {
+    beingFunctionalized.push_back(name);
+    auto done = c10::make_scope_exit([] { beingFunctionalized.pop_back(); });
+    return writeToValues(op, stack);
+  }
+  count(name.overload_name.empty() ? name.name : name.name + "." + name.overload_name);
+  at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
+}
+
+TORCH_LIBRARY_IMPL(_, XLA, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&computeOnHost>());
+}
+
+} // namespace torchere::lazy

@@ -1,0 +1,242 @@
+// From arguments to nodes.
+#include "lazy/recorder.h"
+
+#include "lazy/program_writer.h"
+
+#include <ATen/EmptyTensor.h>
+#include <c10/core/DefaultDtype.h>
+
+#include <bit>
+#include <cstring>
+
+namespace torchere::lazy {
+
+static uint64_t address(const void *object) {
+  return reinterpret_cast<uintptr_t>(object);
+}
+
+static bool isZeroOrOne(const at::Scalar &number) {
+  return number.equal(0) || number.equal(1);
+}
+
+static at::Scalar numberIn(const at::Tensor &tensor) {
+  switch (tensor.scalar_type()) {
+  case at::ScalarType::Double:
+    return *tensor.const_data_ptr<double>();
+  case at::ScalarType::Long:
+    return *tensor.const_data_ptr<int64_t>();
+  case at::ScalarType::Bool:
+    return *tensor.const_data_ptr<bool>();
+  default:
+    return *tensor.const_data_ptr<c10::complex<double>>();
+  }
+}
+
+void Recorder::addOperand(Value value) {
+  if (!target)
+    target = &value.node->device;
+  TORCH_CHECK(target == &value.node->device, "[", op.name, "] tensors on two devices: got ",
+              value.node->device.torchDevice(), ", expected ", target->torchDevice());
+  key.push_back(tagWord(ArgumentTag::Operand));
+  key.push_back(address(value.type()));
+  operands.push_back(std::move(value));
+}
+
+void Recorder::add(const at::Tensor &tensor) {
+  if (!tensor.defined())
+    return addNone();
+  if (const TensorImpl *ours = implementationOf(tensor))
+    return addOperand(ours->value());
+  TORCH_CHECK(tensor.device().is_cpu() && tensor.dim() == 0, "[", op.name, "] tensors on two devices: got ",
+              tensor.device(), ", expected xla");
+  addHostNumber(tensor);
+}
+
+void Recorder::add(const std::optional<at::Tensor> &tensor) {
+  tensor ? add(*tensor) : addNone();
+}
+
+void Recorder::add(const at::ITensorListRef &tensors) {
+  key.push_back(tagWord(ArgumentTag::List, tensors.size()));
+  for (const at::Tensor &tensor : tensors)
+    add(tensor);
+}
+
+void Recorder::add(const c10::List<std::optional<at::Tensor>> &tensors) {
+  key.push_back(tagWord(ArgumentTag::List, tensors.size()));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    add(tensors.get(i));
+}
+
+void Recorder::add(int64_t number) {
+  key.push_back(tagWord(ArgumentTag::Int));
+  key.push_back(static_cast<uint64_t>(number));
+}
+
+void Recorder::add(double number) {
+  key.push_back(tagWord(ArgumentTag::Float));
+  key.push_back(std::bit_cast<uint64_t>(number));
+}
+
+void Recorder::add(bool flag) {
+  key.push_back(tagWord(ArgumentTag::Bool));
+  key.push_back(flag);
+}
+
+void Recorder::add(const at::Scalar &number) {
+  if (number.isComplex()) {
+    auto value = number.toComplexDouble();
+    key.push_back(tagWord(ArgumentTag::Complex));
+    key.push_back(std::bit_cast<uint64_t>(value.real()));
+    key.push_back(std::bit_cast<uint64_t>(value.imag()));
+  } else if (number.isBoolean()) {
+    add(number.toBool());
+  } else if (number.isIntegral(false)) {
+    add(number.toLong());
+  } else {
+    add(number.toDouble());
+  }
+}
+
+void Recorder::add(at::ScalarType dtype) {
+  Result<DType> known = programDType(dtype);
+  TORCH_CHECK(known.has_value(), "[", op.name, "] ", known.error().text());
+  key.push_back(tagWord(ArgumentTag::DType));
+  key.push_back(static_cast<uint64_t>(*known));
+}
+
+void Recorder::add(at::MemoryFormat format) {
+  key.push_back(tagWord(ArgumentTag::MemoryFormat));
+  key.push_back(static_cast<uint64_t>(format));
+}
+
+void Recorder::add(c10::string_view text) {
+  key.push_back(tagWord(ArgumentTag::String, text.size()));
+  size_t first = key.size();
+  key.resize(first + (text.size() + 7) / 8, 0);
+  std::memcpy(key.data() + first, text.data(), text.size());
+}
+
+void Recorder::parameter(const at::Scalar &number) {
+  if (isZeroOrOne(number) || number.isBoolean())
+    return add(number);
+  numbers.push_back({operands.size(), key.size(), number, false});
+  key.push_back(tagWord(ArgumentTag::Operand));
+  key.push_back(0);
+  operands.emplace_back();
+}
+
+/// A number that Python gave for a tensor, or a 0-d tensor of the host.
+void Recorder::addHostNumber(const at::Tensor &tensor) {
+  if (!tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+    hostNumbers.push_back(tensor);
+    numbers.push_back({operands.size(), key.size(), tensor.item(), true});
+  } else {
+    at::Scalar number = numberIn(tensor);
+    if (isZeroOrOne(number) && !number.isBoolean())
+      return add(number);
+    hostNumbers.emplace_back();
+    numbers.push_back({operands.size(), key.size(), number, true});
+  }
+  key.push_back(tagWord(ArgumentTag::Operand));
+  key.push_back(0);
+  operands.emplace_back();
+}
+
+Device &Recorder::device() {
+  return target ? *target : Device::get(0);
+}
+
+static int category(at::ScalarType dtype) {
+  return at::isComplexType(dtype) ? 3 : at::isFloatingType(dtype) ? 2 : dtype == at::ScalarType::Bool ? 0 : 1;
+}
+
+/// The dtype of a 0-d tensor that promotes as the number does beside tensors of a dtype.
+static at::ScalarType dtypeBeside(std::optional<at::ScalarType> tensors, const at::Scalar &number) {
+  at::ScalarType own = number.type();
+  if (tensors && category(*tensors) >= category(own))
+    return *tensors;
+  if (number.isFloatingPoint())
+    return c10::get_default_dtype_as_scalartype();
+  if (!number.isComplex())
+    return own;
+  at::ScalarType complex = at::toComplexType(c10::get_default_dtype_as_scalartype());
+  return tensors ? at::promoteTypes(*tensors, complex) : complex;
+}
+
+/// The dtypes of the tensors promoted, in which 0-d ones count only where there is no other.
+static std::optional<at::ScalarType> promoted(c10::ArrayRef<Value> operands) {
+  std::optional<at::ScalarType> dtypes[2];
+  for (const Value &operand : operands)
+    if (operand.node) {
+      std::optional<at::ScalarType> &known = dtypes[operand.type()->sizes.empty()];
+      known = known ? at::promoteTypes(*known, operand.type()->dtype) : operand.type()->dtype;
+    }
+  return dtypes[0] ? dtypes[0] : dtypes[1];
+}
+
+void Recorder::placeNumbers() {
+  std::optional<at::ScalarType> beside = promoted(operands);
+  size_t tensors = 0;
+  for (const PendingNumber &number : numbers) {
+    const at::Tensor *given = number.isTensor ? &hostNumbers[tensors++] : nullptr;
+    at::ScalarType dtype =
+        given && given->defined() ? given->scalar_type() : dtypeBeside(beside, number.value);
+    Value value = device().number(number.value, dtype);
+    key[number.word + 1] = address(value.type());
+    operands[number.operand] = std::move(value);
+  }
+}
+
+Reference<Node> Recorder::record(bool returnsList, c10::function_ref<ResultTypes()> shape) {
+  if (!numbers.empty())
+    placeNumbers();
+  const Call *call = internCall(op, key, returnsList, [&] {
+    ShapeGuard guard;
+    return shape();
+  });
+  return device().record(call, std::move(operands));
+}
+
+const TensorType *Recorder::typeOf(const at::Tensor &tensor) {
+  return tensor.defined() ? TensorType::intern(tensor.scalar_type(), tensor.sizes()) : nullptr;
+}
+
+at::Tensor Recorder::resultOf(const Reference<Node> &node, uint32_t result) {
+  return node->resultType(result) ? tensorOf({node, result}) : at::Tensor();
+}
+
+at::Tensor onMeta(const at::Tensor &tensor) {
+  if (!tensor.defined())
+    return tensor;
+  at::Tensor meta =
+      at::detail::empty_symint_meta(c10::fromIntArrayRefSlow(tensor.sizes()), tensor.scalar_type(),
+                                    std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
+    meta.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return meta;
+}
+
+std::optional<at::Tensor> onMeta(const std::optional<at::Tensor> &tensor) {
+  return tensor ? std::optional(onMeta(*tensor)) : std::nullopt;
+}
+
+std::vector<at::Tensor> onMeta(const at::ITensorListRef &tensors) {
+  std::vector<at::Tensor> metas;
+  for (const at::Tensor &tensor : tensors)
+    metas.push_back(onMeta(tensor));
+  return metas;
+}
+
+c10::List<std::optional<at::Tensor>> onMeta(const c10::List<std::optional<at::Tensor>> &tensors) {
+  c10::List<std::optional<at::Tensor>> metas;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    metas.push_back(onMeta(tensors.get(i)));
+  return metas;
+}
+
+ShapeGuard::ShapeGuard()
+    : excluded(c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset |
+               c10::DispatchKeySet(c10::DispatchKey::Functionalize)) {}
+
+} // namespace torchere::lazy

@@ -1,0 +1,83 @@
+"""The generator: what its linter refuses, and that equal tables give equal bytes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+LAZY = Path(__file__).parent.parent.parent / "src/lazy"
+sys.path.insert(0, str(LAZY / "generator"))
+
+from kernels import kernel_sources  # noqa: E402
+from table import TableError, read_table  # noqa: E402
+
+NUMBERS = LAZY / "number_operands.yaml"
+
+
+def table_with(tmp_path: Path, **columns) -> Path:
+    content = {"backend": "XLA", "cpp_namespace": "torchere::lazy", "full_codegen": ["abs"], **columns}
+    path = tmp_path / "ops.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "complaint"),
+    [
+        ({"full_codegen": ["abs", "exp", "abs"]}, "full_codegen: 'abs' is listed twice"),
+        ({"supported": ["abs"]}, "'abs' is in full_codegen and in supported"),
+        ({"symint": ["exp"]}, "symint: 'exp' is neither in full_codegen nor in supported"),
+        ({"autograd": ["exp"]}, "autograd: 'exp' is neither in full_codegen nor in supported"),
+        ({"supported": ["no_such_op"]}, "supported: torch has no op 'no_such_op'"),
+        ({"full_codegen": ["add_.Tensor"]}, "'add_.Tensor' writes to an argument: list it in supported"),
+        ({"full_codegen": ["view"]}, "'view' gives a view: list it in supported"),
+        ({"full_codegen": ["nonzero"]}, "'nonzero' has a result whose size depends on elements"),
+        ({"full_codegen": ["bernoulli"]}, "'bernoulli' draws random numbers"),
+        ({"backend": "Lazy"}, "backend: got Lazy, expected XLA"),
+        ({"extra": []}, "unknown key 'extra': expected one of backend, cpp_namespace, full_codegen"),
+    ],
+)
+def test_the_linter_refuses(tmp_path, columns, complaint):
+    with pytest.raises(TableError, match=re.escape(complaint)):
+        read_table(table_with(tmp_path, **columns), NUMBERS)
+
+
+def test_the_linter_reports_all_at_once(tmp_path):
+    with pytest.raises(TableError) as raised:
+        read_table(table_with(tmp_path, full_codegen=["view", "nonzero"], symint=["exp"]), NUMBERS)
+    assert len(str(raised.value).splitlines()) == 3
+
+
+def test_a_number_operand_must_be_a_scalar(tmp_path):
+    numbers = tmp_path / "numbers.yaml"
+    numbers.write_text("add.Tensor: [other]")
+    with pytest.raises(TableError, match=re.escape("number operands: 'add.Tensor' has no Scalar 'other'")):
+        read_table(table_with(tmp_path), numbers)
+
+
+def test_equal_tables_give_equal_bytes(tmp_path):
+    """Each by a process of its own, in a folder of its own."""
+    texts = []
+    for folder in (tmp_path / "first", tmp_path / "second/deeper"):
+        command = [sys.executable, LAZY / "generator", "--table", LAZY / "ops.yaml", "--numbers", NUMBERS]
+        subprocess.run([*command, "--output", folder, "--shards", "2"], check=True)
+        texts.append({path.name: path.read_bytes() for path in (folder / "lazy").iterdir()})
+    assert texts[0] == texts[1] and len(texts[0]) == 4
+    assert not any(str(tmp_path).encode() in text for text in texts[0].values())
+
+
+def test_shapes_of_structured_ops_need_no_dispatch(tmp_path):
+    table = read_table(table_with(tmp_path, full_codegen=["exp", "native_layer_norm"]), NUMBERS)
+    text = "".join(kernel_sources(table, 2).values())
+    assert "return at::meta::exp(selfShape);" in text
+    assert "return at::_ops::native_layer_norm::call(" in text
+    assert 'TORCH_LAZY_COUNTER("xla::exp", 1);' in text
+
+
+def test_the_copy_of_a_view_becomes_the_view(tmp_path):
+    table = read_table(table_with(tmp_path, full_codegen=["t_copy"]), NUMBERS)
+    text = "".join(kernel_sources(table, 1).values())
+    assert '{"aten.t.default",' in text and "return at::_ops::t_copy::call(selfShape);" in text
