@@ -121,7 +121,7 @@ def bisect(
         )
     source = source_of(program)
     args, kwargs = as_tensors((args, kwargs))
-    leaves = copied(leaves_of(program, args, kwargs))
+    leaves = copied(leaves_of(program, program._default, args, kwargs))
     with torch.no_grad():
         search = Search(program, source, leaves)
         culprit, reproduction = search.run()
@@ -136,7 +136,7 @@ def _is_right(program: StableHLOProgram, args: Any, kwargs: Any) -> bool:
     random numbers that is not known."""
     if program._ready_session().draws_random_numbers():
         return False
-    return verify(program, args, kwargs, None).ok
+    return verify(program, program._default, args, kwargs, None).ok
 
 
 class Search:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ from torchere import _core
 from torchere.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    from torchere.bisection import Bisection
     from torchere.program import StableHLOProgram
     from torchere.signature import Signature, ValueInfo
+    from torchere.verification import VerificationReport
 
 
 class EntryPoint:
@@ -28,6 +31,14 @@ class EntryPoint:
     def call_on_device(self, *args: Any, **kwargs: Any) -> Any:
         """As StableHLOProgram.call_on_device()."""
         return self._program._call_on_device(self.name, args, kwargs)
+
+    def verify(self, *args: Any, against: Any = None, **kwargs: Any) -> VerificationReport:
+        """As StableHLOProgram.verify()."""
+        return self._program._verify(self.name, args, kwargs, against)
+
+    def bisect(self, *args: Any, repro: str | os.PathLike[str] | None = None, **kwargs: Any) -> Bisection:
+        """As StableHLOProgram.bisect()."""
+        return self._program._bisect(self.name, args, kwargs, repro)
 
     def signature(self) -> Signature:
         """What the function takes and gives; it prints as text."""

@@ -22,6 +22,8 @@ from torchere.reference import Source, training_modes
 from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
 
+# The options of the core's export_program that change what an op becomes.
+_LOWERING_OPTIONS = ("composites", "custom_op_namespaces", "quantized_types")
 # Seconds spent in each step, in order.
 Timings = dict[str, float]
 
@@ -158,7 +160,7 @@ def lower(
         () if module is None else training_modes(module),
         walked,
         dict(decompositions or {}),
-        {name: value for name, value in options.items() if name in ("composites", "custom_op_namespaces")},
+        {name: value for name, value in options.items() if name in _LOWERING_OPTIONS},
     )
     return made
 

@@ -59,8 +59,11 @@ class StableHLOProgram(ProgramState):
         self.timings: dict[str, float] = dict(timings or {})
         #: The ops that were expanded, with the seconds that it took to find what they are made of.
         self.expanded: dict[str, float] = {}
-        #: What it was exported from, for verify() and bisect(); None after loading.
+        #: What its only function was exported from, for verify() and bisect(); None after loading.
         self._source: Source | None = None
+        #: Of functions that were exported together: each as a program of its own, and what its weights are
+        #: called here.
+        self._parts: dict[str, tuple[StableHLOProgram, dict[str, str]]] = {}
 
     @classmethod
     def _from_exported(
@@ -88,6 +91,7 @@ class StableHLOProgram(ProgramState):
                 timings[step] = timings.get(step, 0.0) + seconds
         first = next(iter(programs.values()))
         made = cls(joined_bundle(programs), first.program, timings, target_version, output_specs=specs)
+        made._parts = {name: (program, made._names_here(program)) for name, program in programs.items()}
         for program in programs.values():
             for op, seconds in program.expanded.items():
                 made.expanded[op] = made.expanded.get(op, 0.0) + seconds
@@ -243,9 +247,7 @@ class StableHLOProgram(ProgramState):
         advance. Returns a report that prints as a table, with `.ok` and `.raise_if_wrong()`. Eager PyTorch is
         the module or ExportedProgram that the program was exported from; `against` is another one, which a
         loaded program needs. The module must not be called by other threads meanwhile."""
-        from torchere.verification import verify
-
-        return verify(self, args, kwargs, against)
+        return self._verify(self._default, args, kwargs, against)
 
     def bisect(self, *args: Any, repro: str | os.PathLike[str] | None = None, **kwargs: Any) -> Bisection:
         """Finds the first op of the default function that computes other values than eager PyTorch: runs the
@@ -253,9 +255,7 @@ class StableHLOProgram(ProgramState):
         it, with the same inputs. Returns a report that names the op, its source line, and its errors; a
         script that reproduces it alone is written to the folder `repro` (by default torchere_repro, with a
         number if there is one)."""
-        from torchere.bisection import bisect
-
-        return bisect(self, args, kwargs, repro)
+        return self._bisect(self._default, args, kwargs, repro)
 
     def memory_statistics(self, *args: Any, **kwargs: Any) -> dict[str, int]:
         """The bytes that a call of the default function with such arguments needs, as planned by the plugin's
@@ -299,6 +299,41 @@ class StableHLOProgram(ProgramState):
         place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
         results = self._with_session(lambda session: session.call_on_device(convention.index, leaves, place))
         return convention.unflatten(results)
+
+    def _verify(self, name: str, args: Any, kwargs: Any, against: Any) -> VerificationReport:
+        from torchere.verification import verify
+
+        program = self if against is not None else self._alone(name)
+        return verify(program, self._known(name), args, kwargs, against)
+
+    def _bisect(self, name: str, args: Any, kwargs: Any, repro: Any) -> Bisection:
+        from torchere.bisection import bisect
+
+        return bisect(self._alone(name), args, kwargs, repro)
+
+    def _names_here(self, part: StableHLOProgram) -> dict[str, str]:
+        """What the weights of a program that was joined to this one are called here."""
+        known: dict[Any, list[str]] = {}
+        for name in self._weight_names:
+            known.setdefault(self._identity(name), []).append(name)
+        found = {}
+        for name in part._weight_names:
+            qualified = (f"{function}.{name}" for function in self._conventions)
+            same = known.get(part._identity(name))
+            if same is None:  # without data, names alone tell weights apart
+                same = [here for here in (name, *qualified) if here in known]
+            found[name] = name if name in same else same[0]
+        return found
+
+    def _alone(self, name: str) -> StableHLOProgram:
+        """The program that the function was exported as, with the present weights and state."""
+        if name not in self._parts:
+            return self
+        from torchere.verification import weights_of
+
+        part, names = self._parts[name]
+        present = weights_of(self)
+        return part.with_weights({own: present[here] for own, here in names.items()})
 
     def _check_draws(self) -> None:
         if not self._ready_session().draws_random_numbers():

@@ -61,23 +61,23 @@ class Reference:
 
 
 def verify(
-    program: StableHLOProgram, args: tuple[Any, ...], kwargs: dict[str, Any], against: Any
+    program: StableHLOProgram, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], against: Any
 ) -> VerificationReport:
     source = source_of(program, against)
-    twin, name = twin_of(program), program._default
+    twin = twin_of(program)
     args, kwargs = as_tensors((args, kwargs))
-    given = leaves_of(program, args, kwargs)
-    reference = _reference(program, source, args, kwargs)
+    given = leaves_of(program, name, args, kwargs)
+    reference = _reference(program, name, source, args, kwargs)
     ours_args, ours_kwargs = copied((args, kwargs))
-    result = twin(*ours_args, **ours_kwargs)
-    ours = Outcome(result, twin.snapshot(), leaves_of(program, ours_args, ours_kwargs))
-    names = [info.name for info in program.inputs]
+    result = twin.evaluate(name, ours_args, ours_kwargs)
+    ours = Outcome(result, twin.snapshot(), leaves_of(program, name, ours_args, ours_kwargs))
+    names = [info.name for info in program.signature(name).inputs]
     return VerificationReport(name, tuple(_rows(ours, reference, names, given)), reference.note)
 
 
-def leaves_of(program: StableHLOProgram, args: Any, kwargs: Any) -> list[Any]:
-    """The leaves of a call's arguments, in the order of the program's inputs."""
-    return program._conventions[program._default].flatten(args, kwargs, program._core_bundle)
+def leaves_of(program: StableHLOProgram, name: str, args: Any, kwargs: Any) -> list[Any]:
+    """The leaves of a call's arguments, in the order of the function's inputs."""
+    return program._conventions[name].flatten(args, kwargs, program._core_bundle)
 
 
 def source_of(program: StableHLOProgram, against: Any = None) -> Source:
@@ -128,23 +128,25 @@ def weights_of(program: StableHLOProgram) -> dict[str, Any]:
     return found
 
 
-def _reference(program: StableHLOProgram, source: Source, args: Any, kwargs: Any) -> Reference:
-    eager = _run(program, source, args, kwargs, False)
+def _reference(program: StableHLOProgram, name: str, source: Source, args: Any, kwargs: Any) -> Reference:
+    eager = _run(program, name, source, args, kwargs, False)
     try:
-        return Reference(eager, _run(program, source, args, kwargs, True))
+        return Reference(eager, _run(program, name, source, args, kwargs, True))
     except Exception as error:  # whatever the model's code does with float64
         reason = f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
         return Reference(eager, None, f"no float64 to compare with, where the model fails: {reason[:160]}")
 
 
-def _run(program: StableHLOProgram, source: Source, args: Any, kwargs: Any, doubled: bool) -> Outcome:
+def _run(
+    program: StableHLOProgram, name: str, source: Source, args: Any, kwargs: Any, doubled: bool
+) -> Outcome:
     weights = weights_of(program)
     if source.module is not None and not (doubled and source.has_branches()):
         with _plain_states(program, source.module, weights) as states:
             outcome = run_module(source.module, weights, args, kwargs, doubled)
             outcome.weights |= copied(states)
-        return dataclasses.replace(outcome, arguments=leaves_of(program, *outcome.arguments))
-    leaves = leaves_of(program, args, kwargs)
+        return dataclasses.replace(outcome, arguments=leaves_of(program, name, *outcome.arguments))
+    leaves = leaves_of(program, name, args, kwargs)
     return run_captured(source.exported_program, weights, leaves, doubled)
 
 

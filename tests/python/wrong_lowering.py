@@ -22,7 +22,7 @@ def wrong(old: str, new: str, where: str = "") -> Iterator[None]:
             text = made.text(name)
             text = text.replace(old, new) if where in text else text
             module = _core.serialize_portable_artifact(_core.Module.parse(text), target_version)
-            functions.append((made.signature(name), module))
+            functions.append(_core.FunctionParts(made.signature(name), module))
         return _core.restore_bundle(functions, made.weight_parts(), made.constant_parts(), made.has_weights)
 
     _core.make_bundle = altered
