@@ -99,7 +99,7 @@ TEST_F(HandlesTest, PathsAndPluginsThatAreNot) {
   auto options = sized<torchere_load_options>();
   options.client = client;
   expectError(torchere_program_load("/none", &options, &program), TORCHERE_NOT_FOUND,
-              "[/none] does not exist: expected the directory of a saved program");
+              "[/none] does not exist: expected the directory or the file of a saved program");
   options.has_device = 1;
   options.device = 77;
   EXPECT_EQ(torchere_program_load(savedPrograms().path("identity").c_str(), &options, &program),

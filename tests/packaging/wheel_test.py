@@ -53,7 +53,16 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     }
     assert "torchere/py.typed" in sources
     metadata = {name for name in names if re.match(r"torchere-[0-9.]+\.dist-info/", name)}
-    assert set(names) == binaries | development | sources | metadata
+    # What `python -m torchere.lazy build` compiles, and the headers of the core that it includes.
+    lazy = {name for name in names if name.startswith("torchere/lazy/sources/")}
+    tree = {
+        path.relative_to(ROOT / "src").as_posix()
+        for path in (ROOT / "src/lazy").rglob("*.[chy]*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {f"torchere/lazy/sources/{name}" for name in tree} <= lazy
+    assert {Path(name).suffix for name in lazy} == {".cpp", ".h", ".hpp", ".yaml", ".py"}
+    assert set(names) == binaries | development | sources | metadata | lazy
     assert {name.rsplit("/", 1)[1] for name in metadata} >= {"LICENSE", "THIRD_PARTY_NOTICES", "METADATA"}
 
 
@@ -150,7 +159,7 @@ def test_the_examples_in_cpp_run_and_agree_with_eager(installed, built_examples,
     assert not re.search(r"libpython|libtorch(_\w+)?\.so|libc10|libMLIR|libLLVM|tensorflow", needed)
     again = subprocess.run([program, saved_examples / "none"], capture_output=True, text=True)
     assert again.returncode == 1
-    assert "does not exist: expected the directory of a saved program" in again.stderr
+    assert "does not exist: expected the directory or the file of a saved program" in again.stderr
 
 
 def test_pkg_config_builds_a_c_program(installed, tmp_path):

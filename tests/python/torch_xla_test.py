@@ -202,18 +202,43 @@ text = stablehlo.exported_program_to_stablehlo(exported).get_stablehlo_text()
 assert 'stablehlo.composite "test.sdpa"' in text and "@test.sdpa.impl" in text
 print("done")
 """,
+    "marks": """
+import json
+import torch
+from torch_xla import stablehlo
+from torch_xla.experimental import xla_marker
+attr = {"scale": 2, "kind": "twice"}
+xla_marker.assert_valid_composite_attr(attr)
+text = xla_marker.serialize_composite_attr(attr)
+assert xla_marker.deserialize_composite_attr(text) == attr
+class M(torch.nn.Module):
+    def forward(self, x):
+        x = torch.ops.xla.mark_tensor(x, "test.twice", 0, "id", True, text)
+        return xla_marker.mark_tensor(2 * x, "test.twice", 0, "id", False, text)
+exported = torch.export.export(M(), (torch.randn(3),))
+text = stablehlo.exported_program_to_stablehlo(exported).get_stablehlo_text()
+assert 'composite_attributes = {kind = "twice", scale = 2 : i64}' in text, text
+data = xla_marker.BoundaryMetadata(name="test.twice", pos=0, id="id", is_input=True, attr=attr)
+assert json.loads(json.dumps(data, cls=xla_marker.BoundaryMetadataSerializer))["attr"] == attr
+print("done")
+""",
     "custom calls": """
 import torch
 from torch_xla.experimental.stablehlo_custom_call import (
-    place_to_device, place_to_host, stablehlo_custom_call,
+    extract_custom_call_outputs_shape_dtype, place_to_device, place_to_host, stablehlo_custom_call,
 )
 from torch_xla.stablehlo import exported_program_to_stablehlo
 class M(torch.nn.Module):
     def forward(self, x):
-        return stablehlo_custom_call((x,), "my_target", [x.shape], [x.dtype], backend_config="config")
-text = exported_program_to_stablehlo(torch.export.export(M(), (torch.ones(3),))).get_stablehlo_text()
+        y = stablehlo_custom_call((x,), "my_target", [x.shape], [x.dtype], backend_config="config")
+        return place_to_device(place_to_host(y) + 1)
+exported = torch.export.export(M(), (torch.ones(3),))
+text = exported_program_to_stablehlo(exported).get_stablehlo_text()
 assert "stablehlo.custom_call @my_target(%arg0)" in text, text
-assert callable(place_to_device) and callable(place_to_host)
+assert text.count("@annotate_device_placement") == 2, text
+node = next(node for node in exported.graph.nodes if "custom_call" in str(node.target))
+shapes, dtypes = extract_custom_call_outputs_shape_dtype(node)
+assert [tuple(shape) for shape in shapes] == [(3,)] and list(dtypes) == [torch.float32], (shapes, dtypes)
 print("done")
 """,
     "SavedModels": """
