@@ -214,10 +214,11 @@ assert xla_marker.deserialize_composite_attr(text) == attr
 class M(torch.nn.Module):
     def forward(self, x):
         x = torch.ops.xla.mark_tensor(x, "test.twice", 0, "id", True, text)
-        return xla_marker.mark_tensor(2 * x, "test.twice", 0, "id", False, text)
+        return torch.ops.xla.mark_tensor(2 * x, "test.twice", 0, "id", False, text)
 exported = torch.export.export(M(), (torch.randn(3),))
 text = stablehlo.exported_program_to_stablehlo(exported).get_stablehlo_text()
 assert 'composite_attributes = {kind = "twice", scale = 2 : i64}' in text, text
+assert torch.equal(xla_marker.mark_tensor(torch.ones(3), "test.twice", 0, "id", True, text), torch.ones(3))
 data = xla_marker.BoundaryMetadata(name="test.twice", pos=0, id="id", is_input=True, attr=attr)
 assert json.loads(json.dumps(data, cls=xla_marker.BoundaryMetadataSerializer))["attr"] == attr
 print("done")
