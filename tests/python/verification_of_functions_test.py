@@ -26,7 +26,7 @@ class Decoder(torch.nn.Module):
         self.encoder = encoder
 
     def forward(self, y):
-        return torch.sigmoid(y @ self.weight @ self.encoder.weight) * self.encoder.calls
+        return torch.sigmoid(y @ self.weight @ self.encoder.weight) * (1 + self.encoder.calls)
 
 
 def make():
@@ -37,7 +37,7 @@ def make():
 
 
 def test_each_function_is_compared_with_its_module():
-    program, decoder, x = make()
+    program, _, x = make()
     program["encode"](x)
     report = program["decode"].verify(x)
     assert (report.function, report.ok) == ("decode", True)
@@ -46,30 +46,24 @@ def test_each_function_is_compared_with_its_module():
     assert program.verify(x).ok
     # The present state is used, and does not advance.
     assert float(program.snapshot()["encode.calls"]) == 1
-    with torch.no_grad():
-        decoder.weight += 1
-    assert program["decode"].verify(x).ok  # the module's own memory is the program's
-    other = Decoder(decoder.encoder)
-    assert not program["decode"].verify(x, against=other).ok or torch.equal(other.weight, decoder.weight)
 
 
-def test_the_wrong_function_is_found():
+def test_the_wrong_function_is_found(tmp_path):
     with wrong("stablehlo.logistic", "stablehlo.tanh"):
         program, _, x = make()
         program["encode"](x)
         assert program["encode"].verify(x).ok
         report = program["decode"].verify(x)
         assert not report.ok
-        found = program["decode"].bisect(x, repro=None)
+        found = program["decode"].bisect(x, repro=tmp_path / "decode")
     assert found.function == "decode"
     assert found.culprit.op == "aten.sigmoid.default"
     assert program["encode"].bisect(x).culprit is None
 
 
 def test_a_loaded_program_needs_a_module(tmp_path):
-    program, decoder, x = make()
+    program, _, x = make()
     program.save(tmp_path / "both")
     loaded = torchere.load(tmp_path / "both")
     with pytest.raises(InvalidArgumentError, match="it was loaded, or unpickled"):
         loaded["decode"].verify(x)
-    del decoder
