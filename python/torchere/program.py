@@ -303,8 +303,7 @@ class StableHLOProgram(ProgramState):
     def _verify(self, name: str, args: Any, kwargs: Any, against: Any) -> VerificationReport:
         from torchere.verification import verify
 
-        program = self if against is not None else self._alone(name)
-        return verify(program, self._known(name), args, kwargs, against)
+        return verify(self._alone(name), self._known(name), args, kwargs, against)
 
     def _bisect(self, name: str, args: Any, kwargs: Any, repro: Any) -> Bisection:
         from torchere.bisection import bisect
