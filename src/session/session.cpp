@@ -32,10 +32,18 @@ Session::Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const 
 
 Session::~Session() = default;
 
+static bool takesWeights(const artifact::Bundle &bundle) {
+  return std::ranges::any_of(bundle.functions, [](const artifact::Function &function) {
+    return std::ranges::any_of(function.entryPoint.inputs, [](const program::EntryInput &input) {
+      return input.source == program::InputSource::Parameter || input.source == program::InputSource::Buffer;
+    });
+  });
+}
+
 Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<runtime::Client> client,
                                                  std::shared_ptr<const artifact::Bundle> bundle,
                                                  std::optional<int> deviceId, Session *like) {
-  if (!bundle->hasWeights && !artifact::namesWithoutData(*bundle).empty())
+  if (!bundle->hasWeights && takesWeights(*bundle))
     return fail(ErrorCode::FailedPrecondition,
                 "[session] the program was saved without its weights: it cannot be called before "
                 "program.with_weights(...)");
