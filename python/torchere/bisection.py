@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 _UNINITIALIZED = ("aten.empty", "aten.new_empty")
 
 
+# The bounds of a composite, whose values pass through.
+_MARK = "xla.mark_tensor.default"
+
+
 @dataclasses.dataclass(frozen=True)
 class Value:
     """A tensor that an op reads."""
@@ -183,7 +187,7 @@ class Search:
         except Exception as error:  # whatever an op raises in eager mode
             return self.skip(index, node, captured, f"eager PyTorch cannot run it: {error}")
         self.values[index] = value if captured is None else captured.value
-        if self.graph.is_element(index) or not self.graph.results_of(index):
+        if self.graph.is_element(index) or not self.graph.results_of(index) or node.op == _MARK:
             return None
         if self.is_arbitrary(node):
             return self.take_ours(index, node)
