@@ -41,7 +41,7 @@ def register_lowering(schema: str, function: Callable[..., Any], *, replace: boo
 
 
 def load_lowerings(path: str | os.PathLike[str]) -> list[str]:
-    """Loads a library of lowerings in C or C++ (torchere_lowering.h) by its path; gives its ops' names."""
+    """Loads a library of lowerings in C or C++ (torchere/lowering.h) by its path; gives its ops' names."""
     return _core.load_lowerings(os.fspath(path))
 
 

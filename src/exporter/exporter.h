@@ -81,7 +81,7 @@ struct Operator {
 /// Every op that has a lowering, sorted by name.
 TORCHERE_EXPORT std::vector<Operator> listOperators();
 
-/// Loads a library of lowerings (exporter/torchere_lowering.h), for ops without a row, by its path. Gives the
+/// Loads a library of lowerings (include/torchere/lowering.h), for ops without a row, by its path. Gives the
 /// names of the ops.
 TORCHERE_EXPORT Result<std::vector<std::string>> loadLowerings(const std::filesystem::path &library);
 /// The schemas of the ops that loaded libraries lower, by their names.

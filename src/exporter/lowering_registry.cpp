@@ -1,8 +1,8 @@
 // LoweringRegistry: lowerings of ops from libraries that the program has loaded.
 #include "exporter/lowering_registry.h"
 
-#include "exporter/torchere_lowering.h"
 #include "lowering/op_table.h"
+#include "torchere/lowering.h"
 
 #include <dlfcn.h>
 

@@ -352,7 +352,7 @@ def test_a_registered_lowering_that_fails_is_named():
 
 
 SOURCE = r"""
-#include "torchere_lowering.h"
+#include "torchere/lowering.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -376,7 +376,7 @@ int torchere_register_lowerings(const torchere_lowering_registry *registry) {
 def compiled(folder: Path, name: str, source: str, schema: str) -> Path:
     (folder / f"{name}.c").write_text(source)
     library = folder / f"{name}.so"
-    command = ["cc", "-shared", "-fPIC", "-I", str(ROOT / "src/exporter"), f'-DSCHEMA="{schema}"']
+    command = ["cc", "-shared", "-fPIC", "-I", str(ROOT / "include"), f'-DSCHEMA="{schema}"']
     subprocess.run([*command, "-o", str(library), str(folder / f"{name}.c")], check=True)
     return library
 

@@ -38,7 +38,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     development = {
         *(
             f"torchere/include/torchere/{name}"
-            for name in ("call.hpp", "tensor.hpp", "torchere.h", "torchere.hpp")
+            for name in ("call.hpp", "lowering.h", "tensor.hpp", "torchere.h", "torchere.hpp")
         ),
         "torchere/lib/cmake/Torchere/TorchereConfig.cmake",
         "torchere/lib/cmake/Torchere/TorchereConfigVersion.cmake",
