@@ -14,18 +14,13 @@ namespace torchere::cli {
 
 /// What two compilers may differ by, over a whole program.
 static double defaultTolerance(DType part) {
-  switch (part) {
-  case DType::F64:
+  if (part == DType::F64)
     return 1e-10;
-  case DType::F32:
+  if (part == DType::F32)
     return 1e-4;
-  case DType::F16:
+  if (part == DType::F16)
     return 1e-2;
-  case DType::BF16:
-    return 6e-2;
-  default:
-    return 0.3; // of 8 bits
-  }
+  return part == DType::BF16 ? 6e-2 : 0.3; // of 8 bits
 }
 
 static constexpr double mask = 1e30;

@@ -9,16 +9,11 @@
 namespace torchere::cli {
 
 DType partOf(DType dtype) {
-  switch (dtype) {
-  case DType::C32:
+  if (dtype == DType::C32)
     return DType::F16;
-  case DType::C64:
+  if (dtype == DType::C64)
     return DType::F32;
-  case DType::C128:
-    return DType::F64;
-  default:
-    return dtype;
-  }
+  return dtype == DType::C128 ? DType::F64 : dtype;
 }
 
 template <class T> static double load(const void *element) {
@@ -59,7 +54,16 @@ double readElement(DType dtype, const void *element) {
     return load<float>(element);
   case DType::F64:
     return load<double>(element);
-  default:
+  case DType::F16:
+  case DType::BF16:
+  case DType::F8E4M3FN:
+  case DType::F8E4M3FNUZ:
+  case DType::F8E5M2:
+  case DType::F8E5M2FNUZ:
+  case DType::F8E8M0FNU:
+  case DType::C32: // partOf() gives no complex type
+  case DType::C64:
+  case DType::C128:
     break;
   }
   uint32_t bits = 0;
@@ -91,7 +95,16 @@ void writeElement(DType dtype, double value, void *element) {
     return store<float>(value, element);
   case DType::F64:
     return store<double>(value, element);
-  default:
+  case DType::F16:
+  case DType::BF16:
+  case DType::F8E4M3FN:
+  case DType::F8E4M3FNUZ:
+  case DType::F8E5M2:
+  case DType::F8E5M2FNUZ:
+  case DType::F8E8M0FNU:
+  case DType::C32: // partOf() gives no complex type
+  case DType::C64:
+  case DType::C128:
     break;
   }
   uint32_t bits = encodeFloat(value, formatOf(dtype));

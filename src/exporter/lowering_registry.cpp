@@ -2,7 +2,8 @@
 #include "exporter/lowering_registry.h"
 
 #include "lowering/op_table.h"
-#include "torchere/lowering.h"
+
+#include <torchere/lowering.h>
 
 #include <dlfcn.h>
 
