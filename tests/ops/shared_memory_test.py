@@ -62,7 +62,7 @@ def storage(tensor: torch.Tensor) -> int:
 
 
 def elements(tensor: torch.Tensor) -> set[int]:
-    """Their addresses. The columns of one tensor, which nonzero_numpy gives, share a storage and no element."""
+    """Their addresses. The columns of a tensor, which nonzero_numpy gives, share a storage and no element."""
     places = torch.as_strided(
         torch.arange(tensor.untyped_storage().nbytes() // tensor.element_size()),
         tensor.shape,
