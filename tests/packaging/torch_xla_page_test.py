@@ -20,6 +20,13 @@ SECTIONS = re.findall(r"## ([^\n]*)\n(?:(?!\n## ).)*?```python\n(.*?)```", PAGE,
 # What they print; of the first line of the text, its begin.
 PRINTED = {
     "Export, run, save and load": ["module @forward", "True", "True", "True"],
+    "SavedModels": ["False"],
+    "Composites": [
+        'stablehlo.composite "test.sdpa" %',
+        '{composite_attributes = {other_attr = "val", scale = 2.500000e-01 : f32}, '
+        "decomposition = @test.sdpa.impl}",
+        "func.func private @test.sdpa.impl(",
+    ],
     "Options": ["True False", "True"],
     "Names in the text": ["module", "MY_ADD", "MY_SUB"],
     "Quantized types": ["True", "True"],
