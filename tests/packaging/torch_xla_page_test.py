@@ -19,7 +19,7 @@ RUN = (
 SECTIONS = re.findall(r"## ([^\n]*)\n(?:(?!\n## ).)*?```python\n(.*?)```", PAGE, re.DOTALL)
 # What they print; of the first line of the text, its begin.
 PRINTED = {
-    "Export, run, save and load": ["module @forward", "True", "True", "True"],
+    "Export, run, save and load": ["module @forward", "\nb'ML\\xefR'\nTrue\nTrue\n"],
     "SavedModels": ["False"],
     "Composites": [
         'stablehlo.composite "test.sdpa" %',
@@ -27,9 +27,9 @@ PRINTED = {
         "decomposition = @test.sdpa.impl}",
         "func.func private @test.sdpa.impl(",
     ],
-    "Options": ["True False", "True"],
+    "Options": ["True False\nTrue\n"],
     "Names in the text": ["module", "MY_ADD", "MY_SUB"],
-    "Quantized types": ["True", "True"],
+    "Quantized types": ["True\nTrue\n"],
     "Bundles": ['{"name": "forward", ', "tensor([2., 3.])"],
 }
 
