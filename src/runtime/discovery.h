@@ -26,7 +26,8 @@ TORCHERE_EXPORT std::filesystem::path pluginDirectory();
 
 /// Parses the variable that tells JAX about plugins: "name:/path.so,name2:/path2.so". A malformed entry is an
 /// InvalidArgument that quotes it.
-TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text);
+TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text,
+                                                                     const char *variable);
 
 /// Every known plugin, the preferred one for a name first: those of PJRT_NAMES_AND_LIBRARY_PATHS, those in
 /// pluginDirectory() (the newest version of each), the interpreter that ships with libtorchere.so, then
