@@ -1,9 +1,11 @@
 // The pending nodes of a device, and their computation.
 #include "lazy/device.h"
 
+#include "lazy/current_device.h"
+#include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
+#include "lazy/region.h"
 #include "runtime/buffer.h"
-#include "runtime/discovery.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -34,20 +36,22 @@ DeviceTable &deviceTable() {
 } // namespace
 
 Device &Device::get(c10::DeviceIndex index) {
+  if (index < 0)
+    index = currentDevice();
   DeviceTable &table = deviceTable();
   std::lock_guard lock(table.mutex);
-  std::unique_ptr<Device> &device = table.devices[index < 0 ? 0 : index];
-  if (!device)
-    device = std::make_unique<Device>(index < 0 ? 0 : index);
-  return *device;
+  auto found = table.devices.find(index);
+  if (found == table.devices.end()) {
+    if (index > 0) // the first one is there, or an upload or a sync says why not
+      valueOf(pluginDevice(index));
+    found = table.devices.emplace(index, std::make_unique<Device>(index)).first;
+  }
+  return *found->second;
 }
 
 c10::DeviceIndex Device::count() noexcept {
-  static const c10::DeviceIndex known = [] {
-    auto client = runtime::sharedClient();
-    return static_cast<c10::DeviceIndex>(client ? (*client)->devices().size() : 1);
-  }();
-  return known;
+  auto client = pluginClient();
+  return static_cast<c10::DeviceIndex>(client ? (*client)->devices().size() : 1);
 }
 
 /// A long chain of nodes is freed in a loop: recursion would exhaust the stack.
@@ -93,13 +97,17 @@ Value Device::upload(const at::Tensor &tensor) {
   runtime::HostArray array{dense.const_data_ptr(), runtime::makeArrayType(dtype, dense.sizes().vec()),
                            nullptr};
   std::lock_guard lock(mutex);
-  auto plugin = valueOf(traces.client());
-  auto buffer = valueOf(runtime::Buffer::fromHost(
-      std::move(plugin), std::move(array), runtime::HostTransfer::Copy, valueOf(traces.runtimeDevice())));
-  Reference<Node> node(new Node(*this, nullptr));
-  node->type = TensorType::intern(dense.scalar_type(), dense.sizes());
-  node->arrays.push_back(std::make_shared<runtime::Buffer>(std::move(buffer)));
+  auto plugin = valueOf(pluginClient());
+  auto buffer = valueOf(runtime::Buffer::fromHost(std::move(plugin), std::move(array),
+                                                  runtime::HostTransfer::Copy, valueOf(pluginDevice(index))));
   TORCH_LAZY_COUNTER("HostToDevice", 1);
+  return adopt(std::make_shared<const runtime::Buffer>(std::move(buffer)));
+}
+
+Value Device::adopt(session::DeviceTensor array) {
+  Reference<Node> node(new Node(*this, nullptr));
+  node->type = TensorType::intern(torchDType(array->type().dtype), array->type().shape);
+  node->arrays.push_back(std::move(array));
   return {std::move(node), 0};
 }
 
@@ -164,6 +172,8 @@ Graph Device::collect(std::vector<Reference<Node>> &nodes) {
 
 /// Computes what is pending. Returns the error, which every reader of these nodes gets from then on.
 std::string Device::computePending() {
+  Status mayExecute = checkRegionMayExecute();
+  TORCH_CHECK(mayExecute.has_value(), mayExecute.error().text());
   std::vector<Reference<Node>> nodes;
   std::vector<c10::SmallVector<Value, 3>> dropped; // destroyed after the lock is given back
   std::string error;
@@ -210,20 +220,21 @@ std::string Device::pendingText() {
   return valueOf(std::move(text));
 }
 
+session::DeviceTensor Device::arrayOf(const Value &value) {
+  std::lock_guard lock(mutex);
+  TORCH_CHECK(!value.node->failure, *value.node->failure);
+  return value.node->isPending ? nullptr : value.node->arrays[value.result];
+}
+
+session::DeviceTensor Device::computed(const Value &value) {
+  if (auto array = arrayOf(value))
+    return array;
+  computePending(); // its error, if it concerns this value, is that of the value
+  return arrayOf(value);
+}
+
 at::Tensor Device::download(const Value &value) {
-  bool isPending;
-  {
-    std::lock_guard lock(mutex);
-    isPending = value.node->isPending;
-  }
-  if (isPending)
-    computePending(); // its error, if it concerns this value, is found below
-  session::DeviceTensor array;
-  {
-    std::lock_guard lock(mutex);
-    TORCH_CHECK(!value.node->failure, *value.node->failure);
-    array = value.node->arrays[value.result];
-  }
+  session::DeviceTensor array = computed(value);
   TORCH_LAZY_COUNTER("DeviceToHost", 1);
   runtime::HostArray host = valueOf(runtime::Buffer::toHost(array));
   const TensorType &type = *value.type();

@@ -21,10 +21,11 @@ namespace torchere::lazy {
 class Device {
 public:
   explicit Device(c10::DeviceIndex index) : index(index), traces(index) {}
-  /// The device of an index; lives until the process ends.
+  /// The device of an index; the current one for -1. Lives until the process ends. An index that the plugin
+  /// does not have is an error.
   static Device &get(c10::DeviceIndex index);
   /// That of a kernel's argument `device`.
-  static Device &of(std::optional<c10::Device> device) { return get(device ? device->index() : 0); }
+  static Device &of(std::optional<c10::Device> device) { return get(device ? device->index() : -1); }
   /// How many the plugin has; 1 if it cannot be loaded, which the first use reports.
   static c10::DeviceIndex count() noexcept;
 
@@ -36,6 +37,12 @@ public:
   Value number(const c10::Scalar &number, at::ScalarType dtype);
   /// The value as a CPU tensor; computes what is pending.
   at::Tensor download(const Value &value);
+  /// A value for an array of this device.
+  Value adopt(session::DeviceTensor array);
+  /// The array of a value; null while it is pending.
+  session::DeviceTensor arrayOf(const Value &value);
+  /// The same; computes what is pending.
+  session::DeviceTensor computed(const Value &value);
   /// Computes every pending node whose results a tensor shows. Returns before the results are there.
   void sync();
   /// The StableHLO of what sync() would compute.

@@ -3,30 +3,15 @@
 
 #include "artifact/bundle.h"
 #include "exporter/exporter.h"
+#include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
-#include "runtime/discovery.h"
+#include "lazy/region.h"
 
 #include <torch/csrc/lazy/core/metrics.h>
 
 #include <bit>
 
 namespace torchere::lazy {
-
-Result<std::shared_ptr<runtime::Client>> TraceCache::client() {
-  if (!pluginClient) {
-    TORCHERE_ASSIGN(pluginClient, runtime::sharedClient());
-  }
-  TORCHERE_TRY(pluginClient->checkProcess());
-  return pluginClient;
-}
-
-Result<const runtime::Device *> TraceCache::runtimeDevice() {
-  TORCHERE_ASSIGN(auto client, this->client());
-  if (static_cast<size_t>(device) >= client->devices().size())
-    return fail(ErrorCode::NotFound, "[xla:{}] no such device: got index {}, expected less than {}",
-                static_cast<int>(device), static_cast<int>(device), client->devices().size());
-  return &client->devices()[static_cast<size_t>(device)];
-}
 
 static uint64_t hashOf(const std::vector<uint64_t> &words) {
   uint64_t hash = words.size();
@@ -51,6 +36,7 @@ static Result<std::shared_ptr<artifact::Bundle>> exported(const Graph &graph) {
 
 Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
   uint64_t hash = hashOf(graph.words);
+  TORCHERE_TRY(countGraphOfRegion(hash));
   auto [first, last] = entries.equal_range(hash);
   for (; first != last; ++first)
     if (first->second.words == graph.words) {
@@ -59,8 +45,8 @@ Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
     }
   TORCH_LAZY_COUNTER("UncachedCompile", 1);
   TORCHERE_ASSIGN(auto bundle, exported(graph));
-  TORCHERE_ASSIGN(auto plugin, client());
-  TORCHERE_ASSIGN(const runtime::Device *target, runtimeDevice());
+  TORCHERE_ASSIGN(auto plugin, pluginClient());
+  TORCHERE_ASSIGN(const runtime::Device *target, pluginDevice(device));
   TORCHERE_ASSIGN(auto session, session::Session::create(std::move(plugin), std::move(bundle), target->id));
   entries.emplace(hash, Entry{graph.words, session});
   return session;

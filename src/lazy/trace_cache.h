@@ -39,9 +39,6 @@ public:
 
   /// Computes the graph's results; returns before they are there.
   Result<std::vector<session::DeviceTensor>> run(const Graph &graph);
-  /// The client of the plugin that is chosen by PJRT_DEVICE, else of the CPU's.
-  Result<std::shared_ptr<runtime::Client>> client();
-  Result<const runtime::Device *> runtimeDevice();
 
 private:
   struct Entry {
@@ -51,7 +48,6 @@ private:
   Result<std::shared_ptr<session::Session>> find(const Graph &graph);
 
   const c10::DeviceIndex device;
-  std::shared_ptr<runtime::Client> pluginClient;
   std::unordered_multimap<uint64_t, Entry> entries;
 };
 

@@ -77,6 +77,29 @@ TEST_F(Discovery, ReadsJaxsVariable) {
                             entry));
 }
 
+TEST_F(Discovery, ReadsThePluginsOptions) {
+  auto options = parsePluginOptions("cpu_device_count=4,,asynchronous=true,a=1.5,b=-2,c=x=y,");
+  ASSERT_TRUE(options) << options.error().text();
+  EXPECT_EQ(*options, (ClientOptions{{"cpu_device_count", int64_t{4}},
+                                     {"asynchronous", true},
+                                     {"a", 1.5f},
+                                     {"b", int64_t{-2}},
+                                     {"c", std::string("x=y")}}));
+  for (const char *entry : {"a", "=1", "a="})
+    expectError(
+        parsePluginOptions(entry), ErrorCode::InvalidArgument,
+        fmt::format("[TORCHERE_PLUGIN_OPTIONS] malformed entry: got '{}', expected 'name=value'", entry));
+}
+
+TEST_F(Discovery, OurOwnVariableComesBeforePjrtDevice) {
+  Variable plugin("TORCHERE_PLUGIN", std::nullopt);
+  device.set("/opt/a.so");
+  EXPECT_EQ(findPlugin("")->path, "/opt/a.so");
+  plugin.set("/opt/b.so");
+  EXPECT_EQ(findPlugin("")->path, "/opt/b.so");
+  EXPECT_EQ(findPlugin("/opt/c.so")->path, "/opt/c.so");
+}
+
 TEST_F(Discovery, TakesTheNewestInstalledVersion) {
   install("cpu", "0.9.2");
   std::string newest = install("cpu", "0.11.2");
@@ -136,6 +159,18 @@ TEST_F(Discovery, XlasCpuPluginHasOneDeviceAndExecutesInTheCallersThread) {
   EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"cpu_device_count", "2"}}));
   ASSERT_TRUE(sharedClient("other", {{"b", int64_t{2}}}));
   EXPECT_EQ(control->options, (Options{{"b", "2"}}));
+  Variable count("CPU_NUM_DEVICES", "3"), options("TORCHERE_PLUGIN_OPTIONS", "b=7,asynchronous=true");
+  ASSERT_TRUE(sharedClient("cpu", {{"b", int64_t{4}}})); // the options are for what the environment chooses
+  EXPECT_EQ(control->options, (Options{{"asynchronous", "false"}, {"b", "4"}, {"cpu_device_count", "3"}}));
+  ASSERT_TRUE(sharedClient());
+  EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"b", "7"}, {"cpu_device_count", "3"}}));
+  ASSERT_TRUE(sharedClient("", {{"b", int64_t{8}}, {"cpu_device_count", int64_t{2}}}));
+  EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"b", "8"}, {"cpu_device_count", "2"}}));
+  count.set("many");
+  expectError(sharedClient(), ErrorCode::InvalidArgument,
+              "[CPU_NUM_DEVICES] not a number: got 'many', expected how many devices the CPU has");
+  count.set(std::nullopt);
+  options.set(std::nullopt);
   dlclose(library);
   paths.set("cpu:" + fakePath()); // not XLA's
   ASSERT_TRUE(sharedClient("cpu", {{"b", int64_t{3}}}));
