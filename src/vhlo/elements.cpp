@@ -40,11 +40,12 @@ static std::optional<uint64_t> elementCount(ShapedType type) {
 /// Bools as bits, the first in the lowest, or as bytes. A splat is one byte: all bits where bools are bits,
 /// 1 where they are bytes. (Of up to eight bools one byte is their bits.)
 static Attribute readBooleans(RankedTensorType type, uint64_t count, std::string_view bytes) {
-  if (count == 0)
-    return bytes.empty() ? DenseElementsAttr::get(type, ArrayRef<bool>()) : Attribute();
+  if (count == 0 && bytes.empty())
+    return DenseElementsAttr::get(type, ArrayRef<bool>());
   uint64_t packedSize = llvm::divideCeil(count, 8);
+  bool canBeSplat = count == 0 || count > 8; // no elements have a value too, if they were made as a splat
   bool isSplat = bytes.size() == 1 &&
-                 (count == 1 || (count > 8 && (bytes[0] == 0 || bytes[0] == 1 || bytes[0] == char(0xff))));
+                 (count == 1 || (canBeSplat && (bytes[0] == 0 || bytes[0] == 1 || bytes[0] == char(0xff))));
   if (isSplat)
     return DenseElementsAttr::get(type, bytes[0] != 0);
   bool isPacked = bytes.size() == packedSize;

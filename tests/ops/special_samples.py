@@ -75,6 +75,8 @@ def polynomial(dtype: torch.dtype) -> Iterator[Call]:
     x = torch.tensor([[0.3], [-0.7], [1.5], [0.0], [1.0], [-1.0]], dtype=dtype)
     yield (x, degrees), {}, None
     yield (x, 4), {}, None
+    if dtype.is_floating_point:
+        yield (x, torch.tensor([2.75, -0.5, -1.5], dtype=dtype)), {}, None
     yield (drawn(dtype, 0), drawn(dtype, 2, 1)), {}, None
 
 

@@ -61,6 +61,14 @@ TEST_F(Elements, SplatsOfBoolsAreTheSameInEveryForm) {
   EXPECT_EQ(read(integer(1), {1}, "\x01"), read(integer(1), {1}, "\xff"));
 }
 
+TEST_F(Elements, NoBoolsAreEmptyOrASplat) {
+  for (std::string_view bytes : {std::string_view(), std::string_view("\0", 1), std::string_view("\xff")}) {
+    mlir::Attribute none = read(integer(1), {0, 3}, bytes);
+    ASSERT_TRUE(none);
+    EXPECT_EQ(booleans(none), std::vector<bool>());
+  }
+}
+
 TEST_F(Elements, WrongSizesAreRefused) {
   EXPECT_FALSE(read(integer(1), {9}, "\x02"));
   EXPECT_FALSE(read(integer(1), {20}, "abcd"));

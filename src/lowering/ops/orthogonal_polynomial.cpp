@@ -54,9 +54,10 @@ Elements nextLegendre(const Elements &x, const Elements &k, const Elements &curr
   return ((k + k + 1.0) * x * current - k * previous) / (k + 1.0);
 }
 
-/// The polynomials of the degrees `n`, which are cut to integers: 0 where they are negative.
+/// The polynomials of the degrees `n`, whose fractions are cut off: 0 where they are negative then.
 Elements polynomialsOf(Context &cx, const Elements &x, const Elements &n, const Family &family) {
-  Elements degree = (n < std::numeric_limits<double>::infinity()).select(floor(n), -1.0);
+  Elements whole = (n < 0.0).select(-floor(-n), floor(n));
+  Elements degree = (n < std::numeric_limits<double>::infinity()).select(whole, -1.0);
   Elements one = x.constant(1.0);
   Integers axes(Context::rank(x));
   std::iota(axes.begin(), axes.end(), 0);
