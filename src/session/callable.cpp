@@ -8,6 +8,7 @@
 #include "vhlo/portable_artifact.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 namespace torchere::session {
@@ -106,6 +107,42 @@ void Callable::findStateReads() {
       stateReads.push_back(i);
 }
 
+Status Callable::donateInputs(std::span<const InputDonation> donations) {
+  const std::vector<EntryOutput> &outputs = entryPoint().outputs;
+  std::set<int64_t> namedInputs, namedOutputs;
+  for (auto [input, output] : donations) {
+    if (input < 0 || input >= entryPoint().userInputCount)
+      return invalidArgument("[{}] no such input to donate: got position {}, expected less than {}",
+                             entryPoint().name, input, entryPoint().userInputCount);
+    auto isTarget = [&](const EntryOutput &candidate) {
+      return candidate.destination == OutputDestination::UserOutput && candidate.position == output;
+    };
+    auto target = std::ranges::find_if(outputs, isTarget);
+    if (target == outputs.end())
+      return invalidArgument("[{}] no such output to take the memory of input {}: got position {}",
+                             entryPoint().name, input, output);
+    if (!namedInputs.insert(input).second || !namedOutputs.insert(output).second)
+      return invalidArgument("[{}] donated twice: got input {} for output {}", entryPoint().name, input,
+                             output);
+    auto isSource = [&](const Source &candidate) {
+      return !candidate.slot && candidate.position == static_cast<size_t>(input);
+    };
+    auto source = std::ranges::find_if(argumentSources, isSource);
+    if (source == argumentSources.end())
+      continue;
+    auto argument = static_cast<size_t>(source - argumentSources.begin());
+    const program::TensorSignature &type = entryPoint().inputs[argument].type;
+    if (type.dtype != target->type.dtype || type.shape != target->type.shape)
+      return invalidArgument(
+          "[{}] a result of another type cannot take its memory: got {} {}, expected {} {}",
+          entryPoint().inputs[argument].name, dtypeInfo(target->type.dtype).torchName,
+          shapeText(target->type.shape, entryPoint().expressions), dtypeInfo(type.dtype).torchName,
+          shapeText(type.shape, entryPoint().expressions));
+    inputDonations.push_back({argument, static_cast<size_t>(target - outputs.begin())});
+  }
+  return {};
+}
+
 void Callable::continueFrom(Callable &other) {
   programDigest = other.programDigest;
   inherited = other.executables.all();
@@ -164,6 +201,7 @@ passes::Target Callable::targetFor(const runtime::Client &client,
   for (const Update &update : stateUpdates)
     if (update.donatedArgument)
       target.donations.push_back({*update.donatedArgument, update.result});
+  target.donations.insert(target.donations.end(), inputDonations.begin(), inputDonations.end());
   return target;
 }
 
@@ -271,6 +309,12 @@ Result<std::shared_ptr<const Specialization>> Callable::specialize(const Sizes &
   if (specialization)
     callCount.fetch_add(1, std::memory_order_relaxed); // only calls that passed the checks are counted
   return specialization;
+}
+
+Status Callable::prepareFor(const Sizes &sizes, std::span<const Input> inputs, runtime::Client &client,
+                            std::optional<int> device) {
+  TORCHERE_TRY(findOrPrepare(sizes, inputs, client, device));
+  return {};
 }
 
 Result<runtime::MemoryStatistics> Callable::memoryStatistics(const Sizes &sizes,

@@ -46,6 +46,7 @@ public:
   const std::vector<size_t> &stateArguments() const { return stateReads; }
   /// Fills stateArguments(), once all callables of the session exist.
   void findStateReads();
+  Status donateInputs(std::span<const InputDonation> donations);
   /// The same function with other weights: what is known of its program, and the executables, which stay in
   /// use for the client to find.
   void continueFrom(Callable &other);
@@ -56,6 +57,9 @@ public:
   Result<std::shared_ptr<const Specialization>> specialize(const Sizes &sizes, std::span<const Input> inputs,
                                                            runtime::Client &client,
                                                            std::optional<int> device);
+  /// The same without the count.
+  Status prepareFor(const Sizes &sizes, std::span<const Input> inputs, runtime::Client &client,
+                    std::optional<int> device);
   /// The memory that a call with such sizes needs. Prepares the executable if there is none.
   Result<runtime::MemoryStatistics> memoryStatistics(const Sizes &sizes, std::span<const Input> inputs,
                                                      runtime::Client &client, std::optional<int> device);
@@ -83,6 +87,7 @@ private:
   std::vector<Source> argumentSources;
   std::vector<Update> stateUpdates;
   std::vector<size_t> stateReads;
+  std::vector<passes::Donation> inputDonations; ///< of the user's inputs
 
   ExecutableTable executables;
   SingleFlight<Sizes, std::shared_ptr<const Specialization>> preparations; ///< its lock also guards put()

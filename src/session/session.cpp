@@ -90,6 +90,10 @@ Result<size_t> Session::findFunction(std::string_view name) const {
               fmt::join(names, ", "));
 }
 
+Status Session::donateInputs(size_t function, std::span<const InputDonation> donations) {
+  return callables[function]->donateInputs(donations);
+}
+
 Result<CallResult> Session::call(size_t function, std::span<const Input> inputs, const CallOptions &options) {
   TORCHERE_TRY(client->checkProcess());
   Callable &callable = *callables[function];
@@ -113,6 +117,14 @@ Result<CallResult> Session::call(size_t function, std::span<const Input> inputs,
   return deliver(callable, arguments, std::move(results));
 }
 
+Status Session::prepare(size_t function, std::span<const Input> inputs) {
+  TORCHERE_TRY(client->checkProcess());
+  Callable &callable = *callables[function];
+  Sizes sizes;
+  TORCHERE_TRY(callable.signature().check(inputs, sizes));
+  return callable.prepareFor(sizes, inputs, *client, deviceId);
+}
+
 Status Session::checkInputs(size_t function, std::span<const Input> inputs) const {
   const CallSignature &signature = callables[function]->signature();
   Sizes sizes;
@@ -130,7 +142,7 @@ Result<std::vector<Buffer>> Session::execute(const Callable &callable, const Spe
 }
 
 /// Plugins do not check the buffers they are given, so errors are found here.
-Status Session::addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value,
+Status Session::addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value, bool isDonated,
                                 Arguments &arguments) const {
   const runtime::Device &expected = device ? *device : client->devices().front();
   if (&value->client() != client.get())
@@ -139,15 +151,17 @@ Status Session::addDeviceTensor(const program::EntryInput &input, const DeviceTe
   if (&value->device() != &expected)
     return invalidArgument("[{}] wrong device: got {}, expected {}", input.name, value->device().id,
                            expected.id);
-  arguments.kept.push_back(static_cast<int64_t>(arguments.buffers.size()));
+  if (!isDonated)
+    arguments.kept.push_back(static_cast<int64_t>(arguments.buffers.size()));
   arguments.buffers.push_back(value.get());
   return {};
 }
 
 Status Session::addInput(const program::EntryInput &input, const Input &value,
-                         const std::shared_ptr<const runtime::ArrayType> &type, Arguments &arguments) const {
+                         const std::shared_ptr<const runtime::ArrayType> &type, bool isDonated,
+                         Arguments &arguments) const {
   if (const auto *onDevice = std::get_if<DeviceTensor>(&value))
-    return addDeviceTensor(input, *onDevice, arguments);
+    return addDeviceTensor(input, *onDevice, isDonated, arguments);
   runtime::HostArray array{nullptr, type, nullptr};
   // The caller may reuse its memory as soon as the call has returned.
   auto transfer = arguments.options.onDevice ? runtime::HostTransfer::Copy : runtime::HostTransfer::ZeroCopy;
@@ -172,6 +186,7 @@ Status Session::addInput(const program::EntryInput &input, const Input &value,
 Status Session::gather(const Callable &callable, const Specialization &specialization,
                        Arguments &arguments) const {
   const std::vector<Callable::Source> &sources = callable.sources();
+  std::span<const uint8_t> donated = arguments.options.donated;
   arguments.buffers.reserve(sources.size());
   arguments.inputs.reserve(sources.size()); // elements must not move: their addresses are taken
   arguments.integers.reserve(sources.size());
@@ -180,8 +195,9 @@ Status Session::gather(const Callable &callable, const Specialization &specializ
       arguments.buffers.push_back(slot->isState ? nullptr : &slot->value->buffer);
       continue;
     }
+    bool isDonated = sources[i].position < donated.size() && donated[sources[i].position] != 0;
     TORCHERE_TRY(addInput(callable.entryPoint().inputs[i], arguments.given[sources[i].position],
-                          specialization.argumentTypes[i], arguments));
+                          specialization.argumentTypes[i], isDonated, arguments));
   }
   return {};
 }

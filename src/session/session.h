@@ -47,6 +47,15 @@ struct CallOptions {
   bool onDevice = false;
   /// For errors of such a call: where the user made it ("train.py:31").
   std::string place = {};
+  /// By the position of the user's inputs, not 0 for an array that nobody will read after this call: it is
+  /// donated if Session::donateInputs() names it. Empty: none.
+  std::span<const uint8_t> donated = {};
+};
+
+/// A user input, by its position, whose memory a user output of the same type may take.
+struct InputDonation {
+  int64_t input;
+  int64_t output;
 };
 
 /// A weight's value, by name.
@@ -89,6 +98,12 @@ public:
   /// The index of an entry point; NotFound lists the names.
   Result<size_t> findFunction(std::string_view name) const;
 
+  /// From now on calls may donate these inputs (CallOptions::donated). To be called before the first call:
+  /// the plugin compiles it in. Inputs that the program does not read are passed over. Errors:
+  /// InvalidArgument for a position that does not exist, two types that differ, or an input or output that is
+  /// named twice.
+  Status donateInputs(size_t function, std::span<const InputDonation> donations);
+
   /// Calls an entry point with the leaves of the user's arguments, and waits for the end unless the options
   /// say otherwise. Errors: InvalidArgument for what CallSignature rejects, FailedPrecondition after a fork,
   /// and the plugin's errors.
@@ -101,6 +116,10 @@ public:
   /// If its execution fails, the state is lost, because its old value is gone by then. Calls made in the
   /// meantime fail with it; later calls and reads report the loss until the state is set.
   Result<CallResult> call(size_t function, std::span<const Input> inputs, const CallOptions &options = {});
+
+  /// Makes the executable that a call with inputs of these types uses, as that call would. Their elements are
+  /// not read.
+  Status prepare(size_t function, std::span<const Input> inputs);
 
   /// The checks of a call, which then fails for no reason of its inputs.
   Status checkInputs(size_t function, std::span<const Input> inputs) const;
@@ -142,8 +161,9 @@ private:
   void continueFrom(Session &other);
   Status gather(const Callable &callable, const Specialization &specialization, Arguments &arguments) const;
   Status addInput(const program::EntryInput &input, const Input &value,
-                  const std::shared_ptr<const runtime::ArrayType> &type, Arguments &arguments) const;
-  Status addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value,
+                  const std::shared_ptr<const runtime::ArrayType> &type, bool isDonated,
+                  Arguments &arguments) const;
+  Status addDeviceTensor(const program::EntryInput &input, const DeviceTensor &value, bool isDonated,
                          Arguments &arguments) const;
   Status addState(const Callable &callable, Arguments &arguments) const;
   void takeStates(Session &predecessor, std::span<const NamedView> except);

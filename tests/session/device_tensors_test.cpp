@@ -111,6 +111,28 @@ TEST_F(DeviceTensors, AreNotDonated) {
   EXPECT_EQ(elements(tensor), values);
 }
 
+TEST_F(DeviceTensors, AreDonatedWhereTheCallerGivesThemUp) {
+  ASSERT_TRUE(session->donateInputs(0, std::array{InputDonation{0, 0}}));
+  DeviceTensor kept = *session->toDevice(view(values)), givenUp = *session->toDevice(view(values));
+  control->donates = true;
+  std::array<uint8_t, 1> donated = {1};
+  ASSERT_TRUE(session->call(0, std::vector<Input>{givenUp}, {.onDevice = true, .donated = donated}));
+  EXPECT_TRUE(control->kept.empty() && givenUp->isDeleted());
+  start(*session, kept);
+  EXPECT_EQ(control->kept, std::vector<int64_t>{0});
+  EXPECT_FALSE(kept->isDeleted());
+}
+
+TEST_F(DeviceTensors, DonationsThatDoNotFitAreRefused) {
+  auto donate = [&](std::vector<InputDonation> donations) { return session->donateInputs(0, donations); };
+  expectError(donate({{1, 0}}), ErrorCode::InvalidArgument,
+              "[forward] no such input to donate: got position 1, expected less than 1");
+  expectError(donate({{0, 1}}), ErrorCode::InvalidArgument,
+              "[forward] no such output to take the memory of input 0: got position 1");
+  expectError(donate({{0, 0}, {0, 0}}), ErrorCode::InvalidArgument,
+              "[forward] donated twice: got input 0 for output 0");
+}
+
 TEST_F(DeviceTensors, ThoseThatDoNotFitAreRefused) {
   auto call = [&](Session &session, const DeviceTensor &tensor) {
     return session.call(0, std::vector<Input>{tensor});
@@ -240,6 +262,24 @@ std::shared_ptr<artifact::Bundle> makeDoubleInPlace() {
 }
 
 class DeviceTensorsOnCpu : public runtime::CpuPluginTest {};
+
+TEST_F(DeviceTensorsOnCpu, AResultTakesTheMemoryOfAnInputThatIsGivenUp) {
+  auto session = *Session::create(client, makeDouble());
+  ASSERT_TRUE(session->donateInputs(0, std::array{InputDonation{0, 0}}));
+  alignas(64) const std::array<float, 4> values = {1, 2, 3, 4};
+  DeviceTensor given = *session->toDevice(view(values));
+  const void *memory = Buffer::toHost(given)->data;
+  std::array<uint8_t, 1> donated = {1};
+  auto result = session->call(0, std::vector<Input>{given}, {.onDevice = true, .donated = donated});
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_TRUE(given->isDeleted());
+  DeviceTensor doubled = result->outputs[0].onDevice();
+  EXPECT_EQ(Buffer::toHost(doubled)->data, memory);
+  EXPECT_EQ(elements(doubled), (std::array<float, 4>{2, 4, 6, 8}));
+  DeviceTensor again = start(*session, doubled); // compiled for donation, but this one is kept
+  EXPECT_EQ(elements(again), (std::array<float, 4>{4, 8, 12, 16}));
+  EXPECT_EQ(elements(doubled), (std::array<float, 4>{2, 4, 6, 8}));
+}
 
 TEST_F(DeviceTensorsOnCpu, AChainOf100Calls) {
   auto session = *Session::create(client, makeDouble());
