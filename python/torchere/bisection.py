@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 import operator
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from torchere.captured_text import NoScript, is_user_op
 from torchere.comparison import HEADINGS, Comparison, compare, table
 from torchere.errors import Error, InvalidArgumentError
 from torchere.functional_graph import (
@@ -24,13 +25,22 @@ from torchere.functional_graph import (
     references,
 )
 from torchere.reference import Doubled, GraphRun, call, copied, double
-from torchere.reproduction import Reproduction, write_captured, write_lowered
+from torchere.reproduction import (
+    Reproduction,
+    expansion_of,
+    expansion_text,
+    write_captured,
+    write_history,
+    write_lowered,
+)
 from torchere.verification import as_tensors, leaves_of, source_of, verify, weights_of
 
 if TYPE_CHECKING:
     from torchere.program import StableHLOProgram
     from torchere.reference import Source
 
+#: A culprit, and its script or why there is none.
+Found = tuple["Culprit | None", Reproduction | NoScript | None]
 #: Their elements are whatever the memory held; ours are zeros.
 _UNINITIALIZED = ("aten.empty", "aten.new_empty")
 
@@ -92,6 +102,7 @@ class Bisection:
     culprit: Culprit | None
     skipped: tuple[str, ...] = ()  #: nodes that could not be compared, with reasons
     script: str = ""  #: the path of the script that reproduces the culprit alone
+    script_omitted: str = ""  #: why there is none
 
     @property
     def ok(self) -> bool:
@@ -105,6 +116,8 @@ class Bisection:
             lines += [f"  not compared: {text}" for text in self.skipped]
         if self.script:
             lines.append(f"  to reproduce it alone: python {self.script}")
+        if self.script_omitted:
+            lines.append(f"  no script reproduces it alone: {self.script_omitted}")
         return "\n".join(lines)
 
 
@@ -131,8 +144,10 @@ def bisect(
         culprit, reproduction = search.run()
         if culprit is None and not _is_right(program, args, kwargs):
             culprit, reproduction = find_combination(program, source, leaves)
-    script = reproduction.write(repro) if reproduction is not None else ""
-    return Bisection(program._default, search.checked, culprit, tuple(search.skipped), script)
+    found = Bisection(program._default, search.checked, culprit, tuple(search.skipped))
+    if isinstance(reproduction, NoScript):
+        return dataclasses.replace(found, script_omitted=str(reproduction))
+    return dataclasses.replace(found, script=reproduction.write(repro)) if reproduction else found
 
 
 def _is_right(program: StableHLOProgram, args: Any, kwargs: Any) -> bool:
@@ -143,17 +158,26 @@ def _is_right(program: StableHLOProgram, args: Any, kwargs: Any) -> bool:
     return verify(program, program._default, args, kwargs, None).ok
 
 
+def attempt(write: Callable[..., Reproduction], *args: Any) -> Reproduction | NoScript:
+    """A script, or why there is none."""
+    try:
+        return write(*args)
+    except NoScript as reason:
+        return reason
+
+
 class Search:
     def __init__(self, program: StableHLOProgram, source: Source, leaves: list[Any]):
         self.source = source
         self.graph = FunctionalGraph(program.program)
         self.parts = Parts(self.graph, source.options)
         self.values = dict(enumerate(_input_values(program, weights_of(program), copied(leaves))))
-        self.captured = CapturedValues(source.walked, weights_of(program), leaves, self.graph.indices)
+        self.begin = lambda: GraphRun(source.walked, weights_of(program), copied(leaves))
+        self.captured = CapturedValues(self.begin(), self.graph.indices)
         self.checked = 0
         self.skipped: list[str] = []
 
-    def run(self) -> tuple[Culprit | None, Reproduction | None]:
+    def run(self) -> Found:
         last = self.graph.last_uses()
         for index, node in self.graph.calls():
             found = self.step(index, node)
@@ -169,25 +193,29 @@ class Search:
             if self.graph.nodes[used].kind == "call" and used not in kept:
                 self.values.pop(used, None)
 
-    def step(self, index: int, node: Any) -> tuple[Culprit, Reproduction | None] | None:
+    def step(self, index: int, node: Any) -> Found | None:
         """Sets the node's value, and compares it."""
         settled = self.settle(index, node)
         if settled is None:
             return None
         self.checked += 1
         value, captured = settled
+        if self.graph.is_element(index):
+            return self.check_form(index, node, value, captured)
         return self.check_lowering(index, node, value) or self.check_form(index, node, value, captured)
 
     def settle(self, index: int, node: Any) -> tuple[Any, Captured | None] | None:
         """Sets the node's value. Gives eager PyTorch's, and what was captured, if they are to be compared; an
-        element of a list is compared with the list."""
+        element of a list is compared with the list, unless it stands for an op."""
         captured = self.captured.find(node.name)
         try:
             value = self.eager_value(index, node, captured)
         except Exception as error:  # whatever an op raises in eager mode
             return self.skip(index, node, captured, f"eager PyTorch cannot run it: {error}")
         self.values[index] = value if captured is None else captured.value
-        if self.graph.is_element(index) or not self.graph.results_of(index) or node.op == _MARK:
+        if self.graph.is_element(index):
+            return (value, captured) if captured is not None and captured.op != node.op else None
+        if not self.graph.results_of(index) or node.op == _MARK:
             return None
         if self.is_arbitrary(node):
             return self.take_ours(index, node)
@@ -257,7 +285,7 @@ class Search:
             return [value]
         return [value[self.element_of(place)] for place in self.graph.results_of(index)]
 
-    def check_lowering(self, index: int, node: Any, value: Any) -> tuple[Culprit, Reproduction | None] | None:
+    def check_lowering(self, index: int, node: Any, value: Any) -> Found | None:
         try:
             ours = self.lowered(index)
         except Error as error:
@@ -267,17 +295,36 @@ class Search:
         if all(row.ok for row in rows):
             return None
         captured = self.captured.find(node.name)
-        is_part = captured is None or captured.op != node.op
+        is_same = captured is not None and captured.op == node.op
+        if is_same and self.is_right_here(index, node, ours):
+            rows = self.compared(index, ours, value, captured.doubled())
+            return self.lost_write(index, node, captured, rows)
         detail = (
-            "it is part of what an op of this line was expanded to, or made functional" if is_part else ""
+            "" if is_same else "it is part of what an op of this line was expanded to, or made functional"
         )
         culprit = self.culprit(index, node, node.op, "lowering", rows, detail)
+        if is_same and (node.op.startswith("higher_order.") or is_user_op(captured.node.target)):
+            given = (captured, value, title_of(culprit), self.source)
+            return culprit, attempt(write_captured, *given)
         results, read = self.graph.results_of(index), self.graph.tensors_of(index)
-        return culprit, write_lowered(self.graph, results, read, self.values, title_of(culprit), self.source)
+        part = (self.graph, results, read, self.values, title_of(culprit), self.source)
+        return culprit, attempt(write_lowered, *part)
 
-    def check_form(
-        self, index: int, node: Any, value: Any, captured: Any
-    ) -> tuple[Culprit, Reproduction | None] | None:
+    def is_right_here(self, index: int, node: Any, ours: list[Any]) -> bool:
+        """Whether ours is right for what the functional node reads, which then is not what was captured."""
+        try:
+            value = evaluate(node, self.values)
+        except Exception:  # higher-order ops, and what eager PyTorch raises
+            return False
+        return all(row.ok for row in self.compared(index, ours, value, self.doubled(node)))
+
+    def lost_write(self, index: int, node: Any, captured: Captured, rows: tuple[Comparison, ...]) -> Found:
+        """The functional form is wrong, which only what led to it shows."""
+        culprit = self.culprit(index, node, captured.op, "functionalization", rows, "")
+        given = (self.begin(), self.begin(), captured.node.name, title_of(culprit), self.source)
+        return culprit, attempt(write_history, *given)
+
+    def check_form(self, index: int, node: Any, value: Any, captured: Any) -> Found | None:
         """Compares the functional node with what was captured under its name, both in eager PyTorch."""
         if captured is None or value is captured.value:
             return None
@@ -287,11 +334,12 @@ class Search:
         expanded = self.captured.expansion_behind(captured, self.graph, self.source)
         blamed = node if expanded is captured else self.made_before(node)
         if expanded is None:
-            return self.culprit(index, blamed, captured.op, "functionalization", rows, ""), None
-        read = tuple(describe(used.name, value) for used, value in expanded.inputs.items())
+            return self.lost_write(index, blamed, captured, rows)
+        read = tuple(describe(used.name, value) for used, value in expanded.tensors())
         culprit = self.culprit(index, blamed, expanded.op, "decomposition", rows, "", read)
-        made, text = write_captured(expanded.node, expanded.inputs, title_of(culprit), self.source)
-        detail = f"it was expanded to\n{text}" if text else ""
+        made = attempt(write_captured, expanded, expanded.value, title_of(culprit), self.source)
+        expansion = expansion_of(expanded.node, self.source)
+        detail = f"it was expanded to\n{expansion_text(expansion)}" if expansion else ""
         return dataclasses.replace(culprit, detail=detail), made
 
     def described(self, place: int) -> Value:
@@ -334,15 +382,16 @@ class Search:
         if inputs is None:
             read = self.graph.tensors_of(index)
             inputs = tuple(map(self.described, read))
+        called = self.graph.nodes[node.arguments[0][1].index] if self.graph.is_element(index) else node
         return Culprit(
             op,
             node.name,
             what,
-            node.file,
-            int(node.line or 0),
-            node.code,
-            node.place,
-            node.module_path,
+            called.file,
+            int(called.line or 0),
+            called.code,
+            called.place,
+            called.module_path,
             inputs,
             rows,
             detail,
@@ -388,6 +437,10 @@ class Captured:
     value: Any
     inputs: dict[Any, Any]
 
+    def tensors(self) -> Iterator[tuple[Any, Any]]:
+        """What it read, without the graphs of control flow."""
+        return ((used, value) for used, value in self.inputs.items() if used.op != "get_attr")
+
     @property
     def op(self) -> str:
         from torchere.expansion import describe_op
@@ -412,22 +465,26 @@ class CapturedValues:
 
     _KEPT = 4
 
-    def __init__(self, exported: Any, weights: dict[str, Any], leaves: list[Any], wanted: Iterable[str]):
-        self.run = GraphRun(exported, weights, leaves)
-        self.steps = self.run.steps()
-        self.all = {node.name for node in exported.graph.nodes if node.op == "call_function"}
+    def __init__(self, run: GraphRun, wanted: Iterable[str]):
+        self.run = run
+        self.steps = run.steps()
+        self.following = iter(run.module.graph.nodes)
+        self.all = {node.name for node in run.module.graph.nodes if node.op == "call_function"}
         self.names = self.all & set(wanted)
         self.found: dict[str, Captured] = {}
         self.others: list[Captured] = []
 
     def find(self, name: str) -> Captured | None:
         while name in self.names and name not in self.found:
-            node, value = next(self.steps)
+            node = next(self.following)
+            read = {used: self.run.values[used] for used in node.all_input_nodes}
+            if _writes(node.target):
+                read = {used: _as_produced(value) for used, value in read.items()}
+            _, value = next(self.steps)
             if node.op != "call_function":
                 continue
-            made = Captured(node, None, {used: self.run.values[used] for used in node.all_input_nodes})
+            made = Captured(node, _as_produced(value), read)
             if node.name in self.names:
-                made.value = _as_produced(value)
                 self.found[node.name] = made
             else:
                 self.others = [*self.others[1 - self._KEPT :], made]
@@ -450,10 +507,14 @@ class CapturedValues:
         """The captured op that others stand for: this one, or one that it reads, whose elements have no names
         in the functional graph."""
         if graph.nodes[graph.indices[captured.node.name]].op != captured.op:
-            return captured
+            return captured if source.expands(captured.node) else None
         read = [_producer(used) for used in captured.node.all_input_nodes]
         kept = [other for other in self.others if other.node in read and source.expands(other.node)]
         return kept[0] if kept else None
+
+
+def _writes(target: Any) -> bool:
+    return getattr(getattr(target, "_schema", None), "is_mutable", False)
 
 
 def _producer(node: Any) -> Any:

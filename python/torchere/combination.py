@@ -6,11 +6,12 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from torchere.bisection import CapturedValues, Culprit, Search, title_of
+from torchere.bisection import CapturedValues, Culprit, Found, Search, attempt, title_of
+from torchere.captured_text import NoScript
 from torchere.comparison import Comparison, compare
 from torchere.functional_graph import evaluate
-from torchere.reference import Doubled, double
-from torchere.reproduction import Reproduction, write_lowered
+from torchere.reference import Doubled, GraphRun, double
+from torchere.reproduction import write_lowered
 from torchere.verification import weights_of
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 _TOGETHER = 64
 #: How many ops deep the ops before a wrong value are tried together.
 _DEPTH = 8
-
-Found = tuple[Culprit | None, Reproduction | None]
 
 
 def find_combination(program: StableHLOProgram, source: Source, leaves: list[Any]) -> Found:
@@ -42,9 +41,8 @@ class _Walk(Search):
         super().__init__(program, source, leaves)
         weights = {name: double(value) for name, value in weights_of(program).items()}
         doubled = [double(leaf) for leaf in leaves]
-        self.exact: CapturedValues | None = CapturedValues(
-            source.walked, weights, doubled, self.graph.indices
-        )
+        run = GraphRun(source.walked, weights, doubled)
+        self.exact: CapturedValues | None = CapturedValues(run, self.graph.indices)
         self.given: list[int] = []  #: random numbers and the like, which the program takes as inputs
 
     def first_wrong(self) -> tuple[int, Comparison] | None:
@@ -111,11 +109,9 @@ class _Neighbourhood(Search):
             row = self.compare_from(front)
             if not row.ok:
                 culprit = self.found(front, row)
-                read = write_lowered(
-                    self.graph, [self.index], front, self.values, title_of(culprit), self.source
-                )
-                return culprit, read
-        return self.found([], self.row), None
+                part = (self.graph, [self.index], front, self.values, title_of(culprit), self.source)
+                return culprit, attempt(write_lowered, *part)
+        return self.found([], self.row), NoScript("the whole program does; call program.verify")
 
     def fronts(self) -> list[list[int]]:
         """What is read by the last two ops, the last three, and so on."""

@@ -160,12 +160,15 @@ def text_of(node: Any, names: Mapping[int, str]) -> str:
     """The call as Python writes it."""
     args, kwargs = arguments_of(node, lambda index: _Text(names[index]), _constant_text)
     given = [*map(_written, args), *(f"{name}={_written(value)}" for name, value in kwargs.items())]
-    home = node.op.rpartition(".")[0]
+    return f"{callee_text(node.op)}({', '.join(given)})"
+
+
+def callee_text(op: str) -> str:
+    """What callable_of() gives, as Python writes it."""
+    home, _, name = op.rpartition(".")
     if home == "_operator":
-        name = f"operator.{node.op.rpartition('.')[2]}"
-    else:
-        name = node.op if home == "math" or node.op.startswith("torch.") else f"torch.ops.{node.op}"
-    return f"{name}({', '.join(given)})"
+        return f"operator.{name}"
+    return op if home == "math" or op.startswith("torch.") else f"torch.ops.{op}"
 
 
 class _Text(str):

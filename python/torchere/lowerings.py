@@ -81,13 +81,34 @@ def lowering_of(op: Any) -> Callable[..., Any] | None:
 
 @functools.cache
 def text_op() -> Any:
-    """The op that stands for a function in StableHLO; the core lowers it."""
+    """The op that stands for a function in StableHLO; the core lowers it, and the interpreter runs it where
+    torch does."""
     import torch
 
     library = torch.library.Library("torchere", "FRAGMENT")
     library.define("stablehlo_text(Tensor[] args, str op, str text) -> Tensor[]")
+    library.impl("stablehlo_text", _run_text, "CPU")
     text_op.library = library  # type: ignore[attr-defined]  # its ops live as long as it does
     return torch.ops.torchere.stablehlo_text.default
+
+
+def _run_text(args: list[Any], op: str, text: str) -> list[Any]:
+    import torch
+
+    from torchere.interpreter import NAMES
+
+    given = []
+    for value in args:
+        dense = value.detach().resolve_conj().resolve_neg().reshape(-1)
+        elements = bytes(dense.view(torch.uint8).numpy())
+        given.append((NAMES[str(value.dtype).removeprefix("torch.")], tuple(value.shape), elements))
+    dtypes = {theirs: getattr(torch, ours, None) for ours, theirs in NAMES.items()}
+    made = []
+    for name, shape, elements in _core.interpret(text, given):
+        empty = torch.empty(shape, dtype=dtypes[name])
+        full = torch.frombuffer(bytearray(elements), dtype=empty.dtype) if elements else empty
+        made.append(full.reshape(shape))
+    return made
 
 
 @functools.cache

@@ -287,9 +287,27 @@ def call(target: Any, args: Any, kwargs: Any) -> Any:
         while bool(_graph(condition, (*carried, *others))[0]):
             carried = tuple(copied(_graph(body, (*carried, *others))))
         return carried
+    if target is higher.scan:
+        combine, carried, rows, others = args
+        return _scan(combine, tuple(carried), rows, others)
+    if target is higher.map_impl:
+        function, rows, others = args
+        return _scan(function, (), rows, others)
     if target is higher.wrap_with_set_grad_enabled:
         return _graph(args[1], args[2:])
     return target(*args, **kwargs)
+
+
+def _scan(step: Any, carried: Any, rows: Any, others: Any) -> Any:
+    """What is carried at the end, and the rows that the steps give."""
+    import torch
+
+    made = []
+    for place in range(len(rows[0])):
+        found = _graph(step, (*carried, *(row[place] for row in rows), *others))
+        made.append(found[len(carried) :])
+        carried = found[: len(carried)]
+    return (*carried, *map(torch.stack, zip(*made, strict=True)))
 
 
 def _graph(module: Any, operands: Any) -> tuple[Any, ...]:

@@ -209,7 +209,9 @@ def pseudoinverse(dtype: torch.dtype) -> Iterator[Call]:
     yield (values,), {"atol": torch.tensor([0.5, 0.0], dtype=real)}, None
     yield (values,), {"rtol": torch.tensor(0.3, dtype=real)}, None
     yield (values,), {"atol": torch.tensor(1.0, dtype=real), "rtol": torch.tensor(0.1, dtype=real)}, None
-    yield (positive(dtype, 2, 3, 3),), {"hermitian": True}, None
+    # Of a condition number of a few: at 130, eager PyTorch's own float32 is off by 1.2e-5, ours by 2e-6.
+    definite = positive(dtype, 2, 3, 3) + 100 * torch.eye(3, dtype=dtype)
+    yield (definite,), {"hermitian": True}, None
     yield (rank_one(dtype, 3, 3),), {"hermitian": True}, None
 
 
