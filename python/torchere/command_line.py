@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _name_installed_plugins(arguments: list[str]) -> None:
     """Tells the C++ program of the plugins of installed packages, which only Python finds: where all are
     listed, or where one is named that need not be one of the others."""
-    wanted = os.environ.get("PJRT_DEVICE", "")
+    wanted = os.environ.get("TORCHERE_PLUGIN") or os.environ.get("PJRT_DEVICE", "")
     for before, argument in zip(["", *arguments], arguments, strict=False):
         name, _, value = argument.partition("=")
         wanted = value if name == "--plugin" and value else argument if before == "--plugin" else wanted
