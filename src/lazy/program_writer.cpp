@@ -38,8 +38,8 @@ public:
     for (size_t i = 0; i < graph.calls.size(); ++i)
       TORCHERE_TRY(addNode(i));
     std::vector<Argument> outputs;
-    for (auto [node, result] : graph.results)
-      outputs.push_back({program::NodeReference{values[node][result]}});
+    for (uint64_t word : graph.outputs)
+      outputs.push_back(readOperand(word));
     builder.main().setOutputs(outputs);
     for (size_t i = 0; i < outputs.size(); ++i)
       TORCHERE_TRY(builder.addOutput(program::OutputKind::UserOutput, ""));
@@ -48,8 +48,8 @@ public:
 
 private:
   Status addLeaves() {
-    for (const TensorType *type : graph.leafTypes) {
-      TORCHERE_ASSIGN(program::Type known, typeOf(*type));
+    for (const Leaf &leaf : graph.leaves) {
+      TORCHERE_ASSIGN(program::Type known, typeOf(*leaf.type));
       std::string name = fmt::format("p{}", leaves.size());
       leaves.push_back(builder.main().placeholder(known, label(name)));
       program::InputSpec spec;
@@ -133,10 +133,9 @@ private:
   }
 
   Argument readOperand(uint64_t known) {
-    auto number = static_cast<uint32_t>(known);
-    if (known >> 63)
-      return {program::NodeReference{leaves[number]}};
-    return {program::NodeReference{values[number][known >> 32]}};
+    if (isLeafWord(known))
+      return {program::NodeReference{leaves[numberIn(known)]}};
+    return {program::NodeReference{values[numberIn(known)][resultIn(known)]}};
   }
 
   Result<program::Type> typeOf(const TensorType &type) {

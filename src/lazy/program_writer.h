@@ -1,7 +1,7 @@
 // From a graph of calls to a program::Program: each call adds one node.
 #pragma once
 
-#include "lazy/trace_cache.h"
+#include "lazy/graph.h"
 #include "program/program.h"
 
 namespace torchere::lazy {

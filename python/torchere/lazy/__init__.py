@@ -22,9 +22,15 @@ def device(index: int = 0):
 
 
 def sync(index: int = 0) -> None:
-    """Starts the computation of everything that tensors of the device show. Errors: RuntimeError with the
-    compiler's or the plugin's message."""
+    """Starts the computation of all that this thread recorded and what is connected with it, and returns when
+    its program is compiled. What other threads are tracing of their own is theirs to sync. Errors:
+    RuntimeError with the compiler's message; what fails in the execution fails those who read it."""
     _ops().sync(index)
+
+
+def wait(index: int = 0) -> None:
+    """Waits until all that was started is computed, or has failed."""
+    _ops().wait(index)
 
 
 def get_stablehlo(index: int = 0) -> str:
@@ -40,6 +46,28 @@ def counters() -> dict[str, int]:
 
 def reset_counters() -> None:
     _ops().reset_counters()
+
+
+def statistics(index: int = 0) -> dict[str, int]:
+    """What there is at this moment: "nodes" that tensors or pending ops own, "pending_ops", computations that
+    are "running" or wait for their turn, compiled "programs" in memory, interned "calls" and "types", and
+    "numbers" on the device. And of the plugin's client, since the process began: "plugin_compiles", and
+    "disk_cache_loads" in place of others."""
+    return dict(_ops().statistics(index))
+
+
+def limits() -> dict[str, int]:
+    """The limits that set_limits() sets."""
+    return dict(_ops().limits())
+
+
+def set_limits(**limits: int) -> None:
+    """pending_ops: how many ops are recorded without a sync before the device makes one, with a warning.
+    programs, calls, numbers: how many compiled programs, interned calls and numbers are kept; beyond that the
+    least recently used are evicted. The variables TORCHERE_LAZY_PENDING_OPS, TORCHERE_LAZY_PROGRAMS,
+    TORCHERE_LAZY_CALLS and TORCHERE_LAZY_NUMBERS set them for a process."""
+    for name, value in limits.items():
+        _ops().set_limit(name, value)
 
 
 def _ops():
