@@ -48,14 +48,20 @@ bool Computation::failDependents(const Graph &graph, const std::vector<uint32_t>
         isFailed[leaf] = true;
       }
   }
-  if (!failure)
+  return failure && failReaders(graph, members, isFailed, *failure);
+}
+
+/// The nodes that read some leaves fail, and the others are prepared. False if no leaf is given.
+bool Computation::failReaders(const Graph &graph, const std::vector<uint32_t> &members,
+                              const std::vector<bool> &leaves, const std::string &text) {
+  if (std::ranges::find(leaves, true) == leaves.end())
     return false;
-  std::vector<bool> depends = dependents(graph, isFailed);
+  std::vector<bool> depends = dependents(graph, leaves);
   std::vector<uint32_t> failed;
   for (size_t node = 0; node < members.size(); ++node)
     if (depends[node])
       failed.push_back(members[node]);
-  fail(failed, *failure);
+  fail(failed, text);
   depends.flip();
   prepareSome(graph, members, depends);
   return true;
@@ -92,23 +98,25 @@ void Computation::run() {
     parts.pop_front();
     if (failDependents(part.graph, part.members)) // what an earlier computation was to compute has failed
       continue;
-    bool isOverwritten = false;
+    std::vector<bool> isLost(part.graph.leaves.size());
     Result<std::vector<session::DeviceTensor>> arrays;
     try {
-      arrays = execute(part, isOverwritten);
+      arrays = execute(part, isLost);
     } catch (const std::exception &exception) {
       arrays = torchere::fail(ErrorCode::Internal, "{}", exception.what());
     }
     if (arrays)
       finish(part.members, part.graph, *std::move(arrays));
-    else if (isOverwritten || !split(part.graph, part.members))
+    else if (!failReaders(part.graph, part.members, isLost, arrays.error().text()) &&
+             !split(part.graph, part.members))
       fail(part.members, arrays.error().text());
   }
   nodes.clear();
   dropped.clear();
 }
 
-Result<std::vector<session::DeviceTensor>> Computation::execute(const Part &part, bool &isOverwritten) {
+/// `isLost` is set for the leaves whose memory was given to the execution.
+Result<std::vector<session::DeviceTensor>> Computation::execute(const Part &part, std::vector<bool> &isLost) {
   std::vector<session::Input> inputs;
   std::vector<uint8_t> isDonated;
   {
@@ -122,11 +130,9 @@ Result<std::vector<session::DeviceTensor>> Computation::execute(const Part &part
   // Whoever had the array before has read it before it is overwritten.
   std::atomic_thread_fence(std::memory_order_acquire);
   auto called = part.session->call(0, inputs, {.onDevice = true, .donated = isDonated});
-  int64_t overwritten = 0;
   for (size_t i = 0; i < inputs.size(); ++i)
-    overwritten += isDonated[i] && std::get<session::DeviceTensor>(inputs[i])->isDeleted();
-  isOverwritten = overwritten > 0;
-  TORCH_LAZY_COUNTER("DonatedArrays", overwritten);
+    isLost[i] = isDonated[i] && std::get<session::DeviceTensor>(inputs[i])->isDeleted();
+  TORCH_LAZY_COUNTER("DonatedArrays", std::ranges::count(isLost, true));
   TORCHERE_ASSIGN(session::CallResult result, std::move(called));
   std::vector<session::DeviceTensor> arrays(part.graph.outputs.size());
   for (const session::OutputTensor &output : result.outputs)

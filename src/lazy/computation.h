@@ -40,7 +40,9 @@ private:
   bool failDependents(const Graph &graph, const std::vector<uint32_t> &members);
   bool split(const Graph &graph, const std::vector<uint32_t> &members);
   void prepareSome(const Graph &graph, const std::vector<uint32_t> &members, const std::vector<bool> &isKept);
-  Result<std::vector<session::DeviceTensor>> execute(const Part &part, bool &isOverwritten);
+  bool failReaders(const Graph &graph, const std::vector<uint32_t> &members, const std::vector<bool> &leaves,
+                   const std::string &text);
+  Result<std::vector<session::DeviceTensor>> execute(const Part &part, std::vector<bool> &isLost);
   void fail(const std::vector<uint32_t> &members, const std::string &text);
   void finish(const std::vector<uint32_t> &members, const Graph &graph,
               std::vector<session::DeviceTensor> arrays);
