@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 static constexpr const char *pathsVariable = "PJRT_NAMES_AND_LIBRARY_PATHS";
 static constexpr const char *pluginVariable = "TORCHERE_PLUGIN";
 static constexpr const char *optionsVariable = "TORCHERE_PLUGIN_OPTIONS";
+static constexpr const char *packagesVariable = "TORCHERE_PACKAGE_PLUGINS"; // command_line.py sets it
 // As PyTorch/XLA reads them.
 static constexpr const char *deviceVariable = "PJRT_DEVICE";
 static constexpr const char *deviceCountVariable = "CPU_NUM_DEVICES";
@@ -44,7 +45,7 @@ fs::path pluginDirectory() {
   return {};
 }
 
-Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text) {
+Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text, const char *variable) {
   std::vector<PluginLocation> plugins;
   while (!text.empty()) {
     std::string_view entry = text.substr(0, text.find(','));
@@ -53,9 +54,9 @@ Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text) {
       continue;
     size_t colon = entry.find(':');
     if (colon == std::string_view::npos || colon == 0 || colon + 1 == entry.size())
-      return invalidArgument("[{}] malformed entry: got '{}', expected 'name:/path/to/plugin.so'",
-                             pathsVariable, entry);
-    plugins.push_back({lowered(entry.substr(0, colon)), std::string(entry.substr(colon + 1)), pathsVariable});
+      return invalidArgument("[{}] malformed entry: got '{}', expected 'name:/path/to/plugin.so'", variable,
+                             entry);
+    plugins.push_back({lowered(entry.substr(0, colon)), std::string(entry.substr(colon + 1)), variable});
   }
   return plugins;
 }
@@ -151,12 +152,19 @@ static std::vector<PluginLocation> builtInPlugins() {
 }
 
 Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others) {
-  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins, parsePluginPaths(environment(pathsVariable)));
+  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins,
+                  parsePluginPaths(environment(pathsVariable), pathsVariable));
   for (PluginLocation &plugin : installedPlugins())
     plugins.push_back(std::move(plugin));
   for (PluginLocation &plugin : builtInPlugins())
     plugins.push_back(std::move(plugin));
   plugins.insert(plugins.end(), others.begin(), others.end());
+  TORCHERE_ASSIGN(std::vector<PluginLocation> packages,
+                  parsePluginPaths(environment(packagesVariable), packagesVariable));
+  for (PluginLocation &plugin : packages) {
+    plugin.origin = "installed package";
+    plugins.push_back(std::move(plugin));
+  }
   return plugins;
 }
 
@@ -193,8 +201,10 @@ Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const P
   return missingPlugin(name, plugins);
 }
 
-/// We wait for the end of a program in any case, and a thread switch costs more than a small program.
 static Status addDefaults(const PluginTraits &traits, ClientOptions &options) {
+  // The device is shared: with PyTorch in this process, and with other processes that load programs.
+  if (traits.takesAllMemory)
+    options.emplace("preallocate", false);
   if (!traits.needsCpuClientOptions)
     return {};
   std::string count = environment(deviceCountVariable);
@@ -202,6 +212,7 @@ static Status addDefaults(const PluginTraits &traits, ClientOptions &options) {
   if (!devices)
     return invalidArgument("[{}] not a number: got '{}', expected how many devices the CPU has",
                            deviceCountVariable, count);
+  // We wait for the end of a program in any case, and a thread switch costs more than a small program.
   options.emplace("asynchronous", false);
   options.emplace("cpu_device_count", *devices);
   return {};

@@ -26,7 +26,8 @@ TORCHERE_EXPORT std::filesystem::path pluginDirectory();
 
 /// Parses the variable that tells JAX about plugins: "name:/path.so,name2:/path2.so". A malformed entry is an
 /// InvalidArgument that quotes it.
-TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text);
+TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text,
+                                                                     const char *variable);
 
 /// Parses the variable TORCHERE_PLUGIN_OPTIONS: "cpu_device_count=4,asynchronous=true". A value is a bool, an
 /// integer, a float, or else a string. A malformed entry is an InvalidArgument that quotes it.

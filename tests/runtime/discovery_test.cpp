@@ -64,14 +64,14 @@ TEST_F(Discovery, FolderFollowsTheDataHome) {
 }
 
 TEST_F(Discovery, ReadsJaxsVariable) {
-  auto plugins = parsePluginPaths("CUDA:/opt/cuda.so,,tpu:/opt/a:b.so,");
+  auto plugins = parsePluginPaths("CUDA:/opt/cuda.so,,tpu:/opt/a:b.so,", "PJRT_NAMES_AND_LIBRARY_PATHS");
   ASSERT_TRUE(plugins) << plugins.error().text();
   ASSERT_EQ(plugins->size(), 2u);
   EXPECT_EQ((*plugins)[0].name, "cuda");
   EXPECT_EQ((*plugins)[0].path, "/opt/cuda.so");
   EXPECT_EQ((*plugins)[1].path, "/opt/a:b.so");
   for (const char *entry : {"cuda", ":/opt/cuda.so", "cuda:"})
-    expectError(parsePluginPaths(entry), ErrorCode::InvalidArgument,
+    expectError(parsePluginPaths(entry, "PJRT_NAMES_AND_LIBRARY_PATHS"), ErrorCode::InvalidArgument,
                 fmt::format("[PJRT_NAMES_AND_LIBRARY_PATHS] malformed entry: got '{}', expected "
                             "'name:/path/to/plugin.so'",
                             entry));
