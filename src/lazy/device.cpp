@@ -4,6 +4,7 @@
 #include "lazy/current_device.h"
 #include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
+#include "lazy/range.h"
 #include "lazy/region.h"
 #include "runtime/buffer.h"
 
@@ -92,6 +93,7 @@ Reference<Node> Device::record(const Call *call, c10::SmallVector<Value, 3> oper
 }
 
 Value Device::upload(const at::Tensor &tensor) {
+  TORCHERE_LAZY_RANGE("lazy::transfer_to_device", "TransferToDeviceTime");
   at::Tensor dense = tensor.contiguous();
   DType dtype = valueOf(programDType(dense.scalar_type()));
   runtime::HostArray array{dense.const_data_ptr(), runtime::makeArrayType(dtype, dense.sizes().vec()),
@@ -101,6 +103,7 @@ Value Device::upload(const at::Tensor &tensor) {
   auto buffer = valueOf(runtime::Buffer::fromHost(std::move(plugin), std::move(array),
                                                   runtime::HostTransfer::Copy, valueOf(pluginDevice(index))));
   TORCH_LAZY_COUNTER("HostToDevice", 1);
+  TORCHERE_LAZY_BYTES("OutboundData", dense.nbytes());
   return adopt(std::make_shared<const runtime::Buffer>(std::move(buffer)));
 }
 
@@ -129,49 +132,86 @@ Value Device::number(const c10::Scalar &number, at::ScalarType dtype) {
   return found->second;
 }
 
-Graph Device::collect(std::vector<Reference<Node>> &nodes) {
+/// Marks the pending nodes that values need with a visit of their own, which it returns.
+uint64_t Device::markNeeded(c10::ArrayRef<Value> chosen) {
+  uint64_t visit = ++visits;
+  std::vector<Node *> reached;
+  auto reach = [&](const Value &value) {
+    Node &node = *value.node;
+    if (node.isPending && std::exchange(node.visit, visit) != visit)
+      reached.push_back(&node);
+  };
+  for (const Value &value : chosen)
+    reach(value);
+  while (!reached.empty()) {
+    Node *node = reached.back();
+    reached.pop_back();
+    for (const Value &operand : node->operands)
+      reach(operand);
+  }
+  return visit;
+}
+
+/// A result of a computed node is a leaf of its own: its number is that of the node's first result.
+static void addLeaves(Graph &graph, Node &source, uint64_t visit) {
+  if (source.isPending || source.visit == visit)
+    return;
+  TORCH_CHECK(!source.failure, *source.failure);
+  source.visit = visit;
+  source.position = static_cast<uint32_t>(graph.leaves.size());
+  for (size_t result = 0; result < source.arrays.size(); ++result) {
+    graph.leaves.push_back(source.arrays[result]);
+    graph.leafTypes.push_back(source.resultType(static_cast<uint32_t>(result)));
+  }
+}
+
+static uint64_t wordOf(const Value &value) {
+  const Node &source = *value.node;
+  return source.isPending ? operandWord(false, source.position, value.result)
+                          : operandWord(true, source.position + value.result, 0);
+}
+
+Graph Device::collect(std::vector<Reference<Node>> &nodes, c10::ArrayRef<Value> chosen) {
   Graph graph;
+  uint64_t needed = chosen.empty() ? 0 : markNeeded(chosen);
   uint64_t visit = ++visits;
   for (Node *node = first; node; node = node->next)
-    if (node->tryRetain())
+    if ((chosen.empty() || node->visit == needed) && node->tryRetain())
       nodes.push_back(Reference<Node>::adopt(node));
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     Node &node = *nodes[i];
     node.visit = visit;
     node.position = i;
-    bool isWanted = node.tensors.load(std::memory_order_relaxed) != 0;
+    bool isWanted = chosen.empty() && node.tensors.load(std::memory_order_relaxed) != 0;
     graph.calls.push_back(node.call);
+    graph.lines.push_back(node.line);
     graph.isWanted.push_back(isWanted);
     graph.firstOperand.push_back(static_cast<uint32_t>(graph.operands.size()));
     graph.words.push_back(reinterpret_cast<uintptr_t>(node.call));
     graph.words.push_back(isWanted);
     for (const Value &operand : node.operands) {
-      Node &source = *operand.node;
-      TORCH_CHECK(!source.failure, *source.failure);
-      // A result of a computed node is a leaf of its own: its number is that of its first result.
-      if (!source.isPending && source.visit != visit) {
-        source.visit = visit;
-        source.position = static_cast<uint32_t>(graph.leaves.size());
-        for (size_t result = 0; result < source.arrays.size(); ++result) {
-          graph.leaves.push_back(source.arrays[result]);
-          graph.leafTypes.push_back(source.resultType(static_cast<uint32_t>(result)));
-        }
-      }
-      uint64_t word = source.isPending ? operandWord(false, source.position, operand.result)
-                                       : operandWord(true, source.position + operand.result, 0);
+      addLeaves(graph, *operand.node, visit);
+      uint64_t word = wordOf(operand);
       graph.operands.push_back(word);
       graph.words.push_back(word);
     }
     if (isWanted)
       for (uint32_t result = 0; result < node.call->results.size(); ++result)
-        if (node.call->results[result])
+        if (node.call->results[result]) {
           graph.results.emplace_back(i, result);
+          graph.outputs.push_back(operandWord(false, i, result));
+        }
+  }
+  for (const Value &value : chosen) {
+    addLeaves(graph, *value.node, visit);
+    graph.outputs.push_back(wordOf(value));
   }
   return graph;
 }
 
 /// Computes what is pending. Returns the error, which every reader of these nodes gets from then on.
 std::string Device::computePending() {
+  TORCHERE_LAZY_RANGE("lazy::sync", "SyncTime");
   Status mayExecute = checkRegionMayExecute();
   TORCH_CHECK(mayExecute.has_value(), mayExecute.error().text());
   std::vector<Reference<Node>> nodes;
@@ -185,6 +225,7 @@ std::string Device::computePending() {
       graph = collect(nodes);
       if (graph.results.empty())
         return {};
+      TORCH_LAZY_VALUE_METRIC("TensorsGraphSize", static_cast<double>(graph.calls.size()));
       arrays = traces.run(graph);
     } catch (const std::exception &exception) {
       arrays = fail(ErrorCode::Internal, "{}", exception.what());
@@ -212,12 +253,10 @@ void Device::sync() {
   TORCH_CHECK(error.empty(), error);
 }
 
-std::string Device::pendingText() {
-  std::vector<Reference<Node>> nodes;
-  std::unique_lock lock(mutex);
-  Result<std::string> text = textOf(collect(nodes));
-  lock.unlock();
-  return valueOf(std::move(text));
+void Device::readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(const Graph &)> read) {
+  std::vector<Reference<Node>> nodes; // destroyed after the lock is given back
+  std::lock_guard lock(mutex);
+  read(collect(nodes, chosen));
 }
 
 session::DeviceTensor Device::arrayOf(const Value &value) {
@@ -235,10 +274,12 @@ session::DeviceTensor Device::computed(const Value &value) {
 
 at::Tensor Device::download(const Value &value) {
   session::DeviceTensor array = computed(value);
+  TORCHERE_LAZY_RANGE("lazy::transfer_from_device", "TransferFromDeviceTime");
   TORCH_LAZY_COUNTER("DeviceToHost", 1);
   runtime::HostArray host = valueOf(runtime::Buffer::toHost(array));
   const TensorType &type = *value.type();
   at::Tensor tensor = at::empty(type.sizes, at::TensorOptions().dtype(type.dtype));
+  TORCHERE_LAZY_BYTES("InboundData", tensor.nbytes());
   if (tensor.nbytes() > 0)
     std::memcpy(tensor.mutable_data_ptr(), host.data, tensor.nbytes());
   return tensor;

@@ -39,22 +39,25 @@ public:
   at::Tensor download(const Value &value);
   /// A value for an array of this device.
   Value adopt(session::DeviceTensor array);
-  /// The array of a value; null while it is pending.
-  session::DeviceTensor arrayOf(const Value &value);
-  /// The same; computes what is pending.
+  /// The array of a value; computes what is pending.
   session::DeviceTensor computed(const Value &value);
   /// Computes every pending node whose results a tensor shows. Returns before the results are there.
   void sync();
-  /// The StableHLO of what sync() would compute.
-  std::string pendingText();
+  /// Shows what computes some values or, where none are given, what sync() would compute. `read` is called with
+  /// the lock held.
+  void readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(const Graph &)> read);
+  /// The array of a value; null while it is pending.
+  session::DeviceTensor arrayOf(const Value &value);
 
   c10::Device torchDevice() const { return {c10::DeviceType::XLA, index}; }
 
 private:
   friend struct Node;
   void unlink(Node &node);
-  /// What is pending, as a graph, and the nodes in its order. Needs the lock.
-  Graph collect(std::vector<Reference<Node>> &nodes);
+  /// What is pending, as a graph, and the nodes in its order; only what `chosen` needs, unless it is empty.
+  /// Needs the lock.
+  Graph collect(std::vector<Reference<Node>> &nodes, c10::ArrayRef<Value> chosen = {});
+  uint64_t markNeeded(c10::ArrayRef<Value> chosen);
   std::string computePending();
 
   const c10::DeviceIndex index;

@@ -12,10 +12,6 @@ static void sync(int64_t device) {
   Device::get(static_cast<c10::DeviceIndex>(device)).sync();
 }
 
-static std::string pendingText(int64_t device) {
-  return Device::get(static_cast<c10::DeviceIndex>(device)).pendingText();
-}
-
 static c10::Dict<std::string, int64_t> counters() {
   c10::Dict<std::string, int64_t> values;
   for (const std::string &name : torch::lazy::GetCounterNames())
@@ -30,7 +26,6 @@ static void resetCounters() {
 
 TORCH_LIBRARY(torchere_lazy, library) {
   library.def("sync(int device) -> ()", &sync);
-  library.def("pending_text(int device) -> str", &pendingText);
   library.def("counters() -> Dict(str, int)", &counters);
   library.def("reset_counters() -> ()", &resetCounters);
 }

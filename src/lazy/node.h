@@ -3,6 +3,7 @@
 
 #include "lazy/call.h"
 #include "lazy/reference.h"
+#include "lazy/source_line.h"
 #include "session/tensor_view.h"
 
 #include <c10/util/SmallVector.h>
@@ -29,13 +30,15 @@ struct Value {
 /// an order in which the nodes can be computed. Only tensors and pending nodes own nodes, so that every node
 /// in the list is needed.
 struct Node : Counted {
-  Node(Device &device, const Call *call) : device(device), call(call) {}
+  Node(Device &device, const Call *call)
+      : device(device), call(call), line(call ? SourceLine::current() : nullptr) {}
   static void release(Node *node);
 
   const TensorType *resultType(uint32_t result) const { return call ? call->results[result] : type; }
 
   Device &device;
   const Call *const call;           ///< null for an array that came from the host
+  const SourceLine *const line;     ///< null if lines are not recorded
   const TensorType *type = nullptr; ///< of such an array
   /// How many tensors show the node's results: whether a sync has to keep them.
   std::atomic<uint32_t> tensors = 0;

@@ -1,10 +1,11 @@
 // Lowering, compilation and execution of traced graphs.
 #include "lazy/trace_cache.h"
 
-#include "artifact/bundle.h"
-#include "exporter/exporter.h"
+#include "lazy/compilation_log.h"
+#include "lazy/lowered_program.h"
 #include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
+#include "lazy/range.h"
 #include "lazy/region.h"
 
 #include <torch/csrc/lazy/core/metrics.h>
@@ -20,20 +21,6 @@ static uint64_t hashOf(const std::vector<uint64_t> &words) {
   return hash;
 }
 
-static Result<std::shared_ptr<artifact::Bundle>> exported(const Graph &graph) {
-  TORCHERE_ASSIGN(program::Program program, writeProgram(graph));
-  TORCHERE_TRY(program.verify());
-  exporter::Options options;
-  options.name = "lazy";
-  TORCHERE_ASSIGN(exporter::Exported lowered, exporter::exportProgram(program, options));
-  auto bundle = std::make_shared<artifact::Bundle>();
-  artifact::Function function;
-  function.entryPoint = std::move(lowered.entryPoint);
-  function.module = std::move(lowered.module);
-  TORCHERE_TRY(addFunction(*bundle, std::move(function), lowered.stateDict, lowered.constants));
-  return bundle;
-}
-
 Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
   uint64_t hash = hashOf(graph.words);
   TORCHERE_TRY(countGraphOfRegion(hash));
@@ -44,7 +31,9 @@ Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
       return first->second.session;
     }
   TORCH_LAZY_COUNTER("UncachedCompile", 1);
-  TORCHERE_ASSIGN(auto bundle, exported(graph));
+  TORCHERE_ASSIGN(program::Program program, writeProgram(graph));
+  TORCHERE_ASSIGN(auto bundle, lowered(program));
+  CompilationLog::get().add(std::move(program), *bundle);
   TORCHERE_ASSIGN(auto plugin, pluginClient());
   TORCHERE_ASSIGN(const runtime::Device *target, pluginDevice(device));
   TORCHERE_ASSIGN(auto session, session::Session::create(std::move(plugin), std::move(bundle), target->id));
@@ -52,20 +41,24 @@ Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
   return session;
 }
 
+/// The first call of a session compiles.
+static Result<session::CallResult> called(session::Session &session, std::span<const session::Input> inputs) {
+  if (session.counts(0).calls == 0) {
+    TORCHERE_LAZY_RANGE("lazy::compile", "CompileTime");
+    return session.call(0, inputs, {.onDevice = true});
+  }
+  TORCHERE_LAZY_RANGE("lazy::execute", "ExecuteTime");
+  return session.call(0, inputs, {.onDevice = true});
+}
+
 Result<std::vector<session::DeviceTensor>> TraceCache::run(const Graph &graph) {
   TORCHERE_ASSIGN(auto session, find(graph));
   std::vector<session::Input> inputs(graph.leaves.begin(), graph.leaves.end());
-  TORCHERE_ASSIGN(session::CallResult result, session->call(0, inputs, {.onDevice = true}));
+  TORCHERE_ASSIGN(session::CallResult result, called(*session, inputs));
   std::vector<session::DeviceTensor> arrays(graph.results.size());
   for (const session::OutputTensor &output : result.outputs)
     arrays.at(static_cast<size_t>(output.position)) = output.onDevice();
   return arrays;
-}
-
-Result<std::string> textOf(const Graph &graph) {
-  TORCHERE_ASSIGN(auto bundle, exported(graph));
-  return bundle->functions.front().module->read(
-      [](const stablehlo::Module &module) { return module.text(); });
 }
 
 } // namespace torchere::lazy

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lazy/call.h"
+#include "lazy/source_line.h"
 #include "runtime/client.h"
 #include "session/session.h"
 
@@ -23,9 +24,11 @@ struct Graph {
   std::vector<uint32_t> firstOperand; ///< by node: where its operands begin in `operands`
   std::vector<uint64_t> operands;     ///< the operands' words
   std::vector<bool> isWanted;         ///< by node
+  std::vector<const SourceLine *> lines; ///< by node; null where none is known
   std::vector<const TensorType *> leafTypes;
   std::vector<session::DeviceTensor> leaves;
-  std::vector<std::pair<uint32_t, uint32_t>> results; ///< node and result, in the order of the outputs
+  std::vector<std::pair<uint32_t, uint32_t>> results; ///< the wanted ones: node and result
+  std::vector<uint64_t> outputs; ///< of the program: the words of `results`, or of chosen values
 };
 
 /// A leaf, or a result of a node, by its number.
@@ -50,8 +53,5 @@ private:
   const c10::DeviceIndex device;
   std::unordered_multimap<uint64_t, Entry> entries;
 };
-
-/// The StableHLO of a graph.
-Result<std::string> textOf(const Graph &graph);
 
 } // namespace torchere::lazy
