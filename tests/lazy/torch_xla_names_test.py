@@ -405,6 +405,20 @@ def test_random_numbers_are_seeded_forked_and_set():
     assert drawn() != first
 
 
+def test_autocast():
+    from torchere.amp import autocast
+
+    x = torch.ones(2, 2).to("xla")
+    with autocast(torchere.device()):
+        assert (x @ x).dtype == torch.bfloat16
+    with autocast("xla", dtype=torch.float16):
+        assert (x @ x).dtype == torch.float16
+    with autocast("xla", enabled=False):
+        assert (x @ x).dtype == torch.float32
+    with autocast("cpu"):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+
+
 def test_one_process_is_its_own_group(tmp_path):
     x = torch.ones(2).to("xla")
     assert xm.is_xla_tensor(x) and not xm.is_xla_tensor(torch.ones(2))
