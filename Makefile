@@ -21,7 +21,7 @@ say = @printf '== %s\n'
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
         test-models model-packages test-all-families test-all-ops test-all-mutations test-all-overwrites test-all-aliases \
         test-all-saved-models \
-        test-packages lazy test-lazy asan tsan bench format \
+        test-packages lazy demo-lazy test-lazy asan tsan bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -72,6 +72,10 @@ test-python: build plugin
 lazy: build ## build the lazy device against the PyTorch of .venv, the only part that links to it
 	$(say) 'the lazy device'
 	@$(VENV)/python -m torchere.lazy build -j $(JOBS)
+
+demo-lazy: lazy plugin ## the lazy device at work on one op: what is generated, traced, computed and counted
+	$(say) 'abs on the lazy device'
+	@$(VENV)/python examples/lazy_abs.py
 
 # In processes of their own: the device changes torch for all of a process.
 test-lazy: lazy plugin ## the tests of the lazy device

@@ -64,6 +64,16 @@ static nb::object toArray(const DeviceArray &self, nb::object dtype, nb::object 
   return array.attr("astype")(dtype.is_none() ? array.attr("dtype") : dtype);
 }
 
+/// The lazy device is another extension, which shares libtorchere.so with this one and no Python types.
+static uintptr_t give(const DeviceArray &self) {
+  return reinterpret_cast<uintptr_t>(new session::DeviceTensor(self.tensor));
+}
+
+static DeviceArray take(uintptr_t given) {
+  std::unique_ptr<session::DeviceTensor> tensor(reinterpret_cast<session::DeviceTensor *>(given));
+  return {std::move(*tensor)};
+}
+
 static std::string describe(const DeviceArray &self) {
   const runtime::ArrayType &type = self.tensor->type();
   return fmt::format("DeviceArray({}, ({}), {}:{})", dtypeInfo(type.dtype).torchName,
@@ -105,6 +115,8 @@ void bindDeviceArray(nb::module_ &module) {
             return toPythonTensor(toHost(self)).attr("__dlpack__")(**options);
           },
           "The elements in host memory, shared with the array if they need not be copied.")
+      .def("_give", &give, "A reference to the array, which the lazy device takes over.")
+      .def_static("_take", &take, nb::arg("given"), "The array of a reference that the lazy device gives.")
       .def("__dlpack_device__", [](const DeviceArray &) { return nb::make_tuple(1, 0); })
       .def("__repr__", &describe);
   deviceArrayType = reinterpret_cast<PyTypeObject *>(type.ptr());

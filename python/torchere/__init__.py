@@ -14,41 +14,86 @@ _HOMES = {
     "DeviceArray": "torchere._core",
     "Error": "torchere.errors",
     "StableHLOProgram": "torchere.program",
+    "compile": "torchere.tracing",
+    "device": "torchere.tracing",
+    "device_count": "torchere.tracing",
+    "devices": "torchere.tracing",
     "explain": "torchere.explanation",
     "export": "torchere.exporting",
+    "launch": "torchere.tracing",
     "load": "torchere.program",
     "load_lowerings": "torchere.lowerings",
+    "manual_seed": "torchere.tracing",
+    "real_devices": "torchere.tracing",
     "register_kernel": "torchere.lowerings",
     "register_lowering": "torchere.lowerings",
+    "step": "torchere.tracing",
+    "sync": "torchere.tracing",
 }
-_MODULES = ("errors", "interpreter", "jax", "plugins", "stablehlo")
+_MODULES = (
+    "amp",
+    "core",
+    "debug",
+    "distributed",
+    "errors",
+    "interpreter",
+    "jax",
+    "plugins",
+    "runtime",
+    "stablehlo",
+)
 
 __all__ = [
     "CaptureError",
     "DeviceArray",
     "Error",
     "StableHLOProgram",
+    "amp",
+    "compile",
+    "core",
+    "debug",
+    "device",
+    "device_count",
+    "devices",
+    "distributed",
     "errors",
     "explain",
     "export",
     "interpreter",
     "jax",
+    "launch",
     "load",
     "load_lowerings",
+    "manual_seed",
     "plugins",
+    "real_devices",
     "register_kernel",
     "register_lowering",
+    "runtime",
     "stablehlo",
+    "step",
+    "sync",
 ]
 
 if TYPE_CHECKING:
-    from torchere import errors, interpreter, jax, plugins, stablehlo
+    from torchere import amp, core, debug, distributed, errors, interpreter, jax, plugins, runtime, stablehlo
     from torchere._core import DeviceArray
     from torchere.errors import CaptureError, Error
     from torchere.explanation import explain
     from torchere.exporting import export
     from torchere.lowerings import load_lowerings, register_kernel, register_lowering
     from torchere.program import StableHLOProgram, load
+    from torchere.tracing import (
+        compile,
+        device,
+        device_count,
+        devices,
+        launch,
+        manual_seed,
+        real_devices,
+        step,
+        sync,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 _NOT_GIVEN = object()
 
 
+def _positions(outputs: list[dict[str, Any]], destination: str) -> list[int]:
+    return [entry["position"] for entry in outputs if entry["destination"] == destination]
+
+
+def _is_number(entry: dict[str, Any]) -> bool:
+    return bool(entry.get("sym_int") or entry.get("number"))
+
+
 class CallConvention:
     """How one function is called: the structure of its arguments and results, from its signature's JSON.
 
@@ -35,6 +43,11 @@ class CallConvention:
         self.name: str = fields["name"]
         self.input_count: int = fields["user_input_count"]
         self.argument_names: list[str] = fields["argument_names"]
+        #: The positions of the user's inputs that the function writes, and of its results that are numbers.
+        self.written_inputs = _positions(fields["outputs"], "user_input")
+        self.number_outputs = frozenset(
+            _positions([entry for entry in fields["outputs"] if _is_number(entry)], "user_output")
+        )
         self.output_tree = fields["output_tree"]["tree"]
         self.output_spec = output_spec
         self.classes = classes

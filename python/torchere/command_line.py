@@ -21,9 +21,24 @@ def main(arguments: list[str] | None = None) -> int:
             f"torchere: the program is missing: expected {BINARY}; install the package again", file=sys.stderr
         )
         return 1
+    _name_installed_plugins(arguments)
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(BINARY, ["torchere", *arguments])
+
+
+def _name_installed_plugins(arguments: list[str]) -> None:
+    """Tells the C++ program of the plugins of installed packages, which only Python finds: where all are
+    listed, or where one is named that need not be one of the others."""
+    wanted = os.environ.get("TORCHERE_PLUGIN") or os.environ.get("PJRT_DEVICE", "")
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        name, _, value = argument.partition("=")
+        wanted = value if name == "--plugin" and value else argument if before == "--plugin" else wanted
+    if wanted.lower() not in ("", "cpu", "interpreter") or arguments[:1] == ["plugins"]:
+        from torchere import plugins
+
+        found = (f"{each.name}:{each.path}" for each in plugins.installed_packages())
+        os.environ["TORCHERE_PACKAGE_PLUGINS"] = ",".join(found)
 
 
 def to_saved_model() -> int:

@@ -179,7 +179,13 @@ class StableHLOProgram(ProgramState):
         return self._call_on_device(method_name, tuple(args), kwargs or {})
 
     def to_device(self, value: Any) -> _core.DeviceArray:
-        """A copy of a tensor or array on the device that the program runs on."""
+        """A copy of a tensor or array on the device that the program runs on; of a tensor of the lazy device
+        its own memory."""
+        if "torchere.lazy.buffers" in sys.modules:
+            from torchere.lazy import buffers
+
+            if buffers.is_lazy(value):
+                return buffers.array_of(value)
         return self._ready_session().to_device(value)
 
     def get_stablehlo_text(self, method_name: str | None = None, *, embed_weights: bool = False) -> str:
@@ -285,7 +291,10 @@ class StableHLOProgram(ProgramState):
 
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         convention = self._conventions[self._known(name)]
-        leaves, session = convention.flatten(args, kwargs, self._core_bundle), self._ready_session()
+        leaves = convention.flatten(args, kwargs, self._core_bundle)
+        if (device := self._lazy_device(convention, leaves)) is not None:
+            return convention.unflatten(self._call_lazily(convention, leaves, device, "call", _place(3)))
+        session = self._ready_session()
         try:
             results = session.call(convention.index, leaves)
         except Error as error:
@@ -295,10 +304,34 @@ class StableHLOProgram(ProgramState):
     def _call_on_device(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         convention = self._conventions[self._known(name)]
         leaves = convention.flatten(args, kwargs, self._core_bundle)
-        caller = sys._getframe(2)  # of call_on_device or evaluate_on_device
-        place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+        place = _place(3)  # of the call of call_on_device or evaluate_on_device
+        if (device := self._lazy_device(convention, leaves)) is not None:
+            return convention.unflatten(
+                self._call_lazily(convention, leaves, device, "call_on_device", place)
+            )
         results = self._with_session(lambda session: session.call_on_device(convention.index, leaves, place))
         return convention.unflatten(results)
+
+    def _lazy_device(self, convention: CallConvention, leaves: list[Any]) -> int | None:
+        """The index of the lazy device that a call's tensors are on, if they are."""
+        if "torchere.lazy.buffers" not in sys.modules:
+            return None
+        from torchere.lazy import buffers
+
+        device = buffers.common_device(convention.name, leaves)
+        return None if device is None else device.index
+
+    def _call_lazily(
+        self, convention: CallConvention, leaves: list[Any], device: int, form: str, place: str
+    ) -> list[Any]:
+        """A call with tensors of the lazy device, which `form` names: one of those in
+        torchere.lazy.buffers."""
+        from torchere.lazy import buffers
+
+        def work(session: _core.Session) -> list[Any]:
+            return getattr(buffers, form)(session, convention, leaves, place)
+
+        return self._with_session(work, device)
 
     def _verify(self, name: str, args: Any, kwargs: Any, against: Any) -> VerificationReport:
         from torchere.verification import verify
@@ -344,6 +377,12 @@ class StableHLOProgram(ProgramState):
     def __repr__(self) -> str:
         functions = ", ".join(self._conventions)
         return f"{type(self).__name__}({functions}; {len(self._weight_names)} weights)"
+
+
+def _place(depth: int) -> str:
+    """The line of a caller, `depth` frames up, for errors of calls that do not wait."""
+    caller = sys._getframe(depth)
+    return f"{caller.f_code.co_filename}:{caller.f_lineno}"
 
 
 def load(

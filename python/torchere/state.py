@@ -72,6 +72,7 @@ class ProgramState:
         self._lock = threading.RLock()
         self._core_bundle = bundle
         self._session: _core.Session | None = None
+        self._device = 0  # the session's, by its index
         self._like: _core.Session | None = None  # of another program with these functions
         self._waiting: dict[str, Any] = {}  # state that was set before there was a session, by name
 
@@ -233,21 +234,40 @@ class ProgramState:
             bundle, states = self._core_bundle, self._changed_states()
         return bundle, bundle.with_weights(states) if states else bundle, sorted(states)
 
-    def _ready_session(self) -> _core.Session:
-        """The session, made at the first call: a program that is only saved needs no plugin."""
-        if self._session is not None:  # without the lock
+    def _ready_session(self, device: int | None = None) -> _core.Session:
+        """The session, made at the first call: a program that is only saved needs no plugin. It is on that
+        call's device, by its index among the plugin's; if another is asked for later, an error."""
+        if self._session is not None and device is None:  # without the lock
             return self._session
         with self._lock:
             if self._session is None:
-                from torchere import plugins
-
-                session = _core.Session(plugins.client(), self._core_bundle, like=self._like)
-                session.write_states(self._waiting)
-                self._session, self._like, self._waiting = session, None, {}
+                self._make_session(device or 0)
+            if device not in (None, self._device):
+                raise InvalidArgumentError(
+                    f"[{self._core_bundle.functions[0]}] tensors on another device than the program: got "
+                    f"xla:{device}, expected xla:{self._device}, where its first call was; "
+                    "copy.deepcopy(program) gives one for another device"
+                )
+            assert self._session is not None
             return self._session
 
-    def _with_session(self, work: Callable[[_core.Session], Result]) -> Result:
-        session = self._ready_session()
+    def _make_session(self, device: int) -> None:
+        from torchere import plugins
+
+        client = plugins.client()
+        if device >= len(client.devices):
+            raise InvalidArgumentError(
+                f"[{self._core_bundle.functions[0]}] tensors on another plugin's device than the program: "
+                f"got xla:{device}, expected one of {client.platform_name}'s, which has {len(client.devices)}"
+            )
+        device_id = client.devices[device].id
+        session = _core.Session(client, self._core_bundle, device_id, like=self._like)
+        session.write_states(self._waiting)
+        self._session, self._like, self._waiting = session, None, {}
+        self._device = device
+
+    def _with_session(self, work: Callable[[_core.Session], Result], device: int | None = None) -> Result:
+        session = self._ready_session(device)
         try:
             return work(session)
         except Error as error:

@@ -1,6 +1,9 @@
 """Importing this module makes programs that import torch_xla work where it is not installed: `from
-torch_xla.stablehlo import ...`, `torch_xla.save_as_stablehlo`, `torch_xla.core.xla_model.xla_device()`. A
-program that is to stay as it is runs with `python -m torchere.torch_xla_compat program.py`."""
+torch_xla.stablehlo import ...`, `torch_xla.device()`, `torch_xla.core.xla_model.mark_step()`. A program that
+is to stay as it is runs with `python -m torchere.torch_xla_compat program.py`.
+
+`import torch_xla` itself gives torch the device "xla", where the extension of the lazy device is built.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import torchere
-from torchere import stablehlo
+from torchere import absent_names, stablehlo, tracing
 
 _MARK = "__torchere_compat__"
 
 #: torch_xla's modules that are torchere's of the same name. They are imported when they are asked for.
 MODULES = (
+    "amp",
+    "core",
+    "core.xla_model",
+    "debug",
+    "debug.metrics",
+    "distributed",
+    "distributed.parallel_loader",
     "experimental",
     "experimental.mark_pattern_utils",
     "experimental.quantized",
     "experimental.stablehlo_custom_call",
     "experimental.xla_marker",
     "experimental.xla_mlir_debuginfo",
+    "runtime",
     "stablehlo",
     "tf_saved_model_integration",
     "utils",
@@ -35,16 +46,20 @@ MODULES = (
 )
 
 
-def device(index: int | None = None) -> Any:
-    """The device on which tensors for a program live: until there is a lazy device, torch's CPU."""
-    import torch
-
-    del index  # every one is the CPU
-    return torch.device("cpu")
-
-
-def sync(wait: bool = False) -> None:
-    """Executes the pending ops of a lazy device: a no-op on the CPU."""
+#: torch_xla's functions that are torchere's of the same name.
+FUNCTIONS = (
+    "compile",
+    "device",
+    "device_count",
+    "devices",
+    "launch",
+    "manual_seed",
+    "real_devices",
+    "save_as_stablehlo",
+    "save_torch_model_as_stablehlo",
+    "step",
+    "sync",
+)
 
 
 class _Alias(importlib.abc.Loader):
@@ -62,26 +77,53 @@ class _Alias(importlib.abc.Loader):
         module.__spec__, module.__loader__ = self.spec, self.loader  # the import has put others there
 
 
+class _Package(importlib.abc.Loader):
+    """Makes the package torch_xla."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        setattr(module, _MARK, True)
+        module.__doc__ = "Torchère under PyTorch/XLA's names."
+        # The last release of PyTorch/XLA, whose names these are; scripts compare it with others.
+        module.__version__ = f"2.9.0+torchere.{torchere.__version__}"  # type: ignore[attr-defined]
+        module.__getattr__ = _attribute  # type: ignore[method-assign]
+        module.__dir__ = lambda: sorted([*vars(module), *FUNCTIONS, *_SUBMODULES])  # type: ignore[method-assign]
+        tracing.lazy_device()
+
+
+_SUBMODULES = [name for name in MODULES if "." not in name]
+
+
+def _attribute(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"torch_xla.{name}")
+    if name in FUNCTIONS:
+        return getattr(stablehlo if name.startswith("save_") else tracing, name)
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch_xla' has no attribute {name!r}", name=name)
+    return absent_names.lookup("", name)
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, name = fullname.partition(".")
-        if package != "torch_xla" or name not in MODULES:
+        if package != "torch_xla":
             return None
-        ours = f"torchere.{name}"
-        if importlib.util.find_spec(ours) is None:
-            return None
-        return importlib.machinery.ModuleSpec(fullname, _Alias(ours))
-
-
-def _module(name: str, doc: str, **attributes: Any) -> types.ModuleType:
-    module = types.ModuleType(name, doc)
-    module.__spec__ = importlib.machinery.ModuleSpec(name, loader=None, is_package=True)
-    module.__path__ = []
-    setattr(module, _MARK, True)
-    vars(module).update(attributes)
-    return module
+        if not name:
+            return importlib.machinery.ModuleSpec(fullname, _Package(), is_package=True)
+        if name in MODULES:
+            return importlib.machinery.ModuleSpec(fullname, _Alias(f"torchere.{name}"))
+        if reason := absent_names.module_reason(name):
+            raise ModuleNotFoundError(
+                f"[{fullname}] torchere has no such module of PyTorch/XLA's: {reason}; docs/torch_xla.md has "
+                "those that it has",
+                name=fullname,
+            )
+        return None
 
 
 def _refuse_beside_torch_xla() -> None:
@@ -99,23 +141,6 @@ def _refuse_beside_torch_xla() -> None:
 
 def _install() -> None:
     _refuse_beside_torch_xla()
-    xla_model = _module("torch_xla.core.xla_model", "Devices.", xla_device=device, mark_step=sync)
-    core = _module("torch_xla.core", "Devices.", xla_model=xla_model)
-    package = _module(
-        "torch_xla",
-        "Torchère under PyTorch/XLA's names.",
-        # The last release of PyTorch/XLA, whose names these are; scripts compare it with others.
-        __version__=f"2.9.0+torchere.{torchere.__version__}",
-        core=core,
-        stablehlo=stablehlo,
-        device=device,
-        sync=sync,
-        save_as_stablehlo=stablehlo.save_as_stablehlo,
-        save_torch_model_as_stablehlo=stablehlo.save_torch_model_as_stablehlo,
-    )
-    for module in (package, core, xla_model):
-        sys.modules[module.__name__] = module
-    sys.modules["torch_xla.stablehlo"] = stablehlo
     # First, or the files of torchere.experimental would be imported a second time, under another name.
     sys.meta_path.insert(0, _Finder())
 

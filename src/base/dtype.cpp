@@ -11,7 +11,8 @@ namespace torchere {
 static constexpr DTypeInfo complex32 = {DType::C32, "complex32", "c32", "", "|V4", 4, false, true, true};
 
 static constexpr bool isSigned(const ElementTypeInfo &info) {
-  bool isPower = info.format && info.format->specials == FloatSpecials::PowerOnly;
+  // By its kind: with UBSan, GCC takes a comparison of the format's address with null for no constant.
+  bool isPower = info.kind == ElementKind::Float && info.format->specials == FloatSpecials::PowerOnly;
   return info.kind != ElementKind::Bool && info.kind != ElementKind::Unsigned && !isPower;
 }
 

@@ -11,7 +11,7 @@ static Graph structureOf(const NodeList &nodes, uint64_t visit) {
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     nodes[i]->visit = visit;
     nodes[i]->position = i;
-    graph.addNode(*nodes[i]->call, false);
+    graph.addNode(*nodes[i]->call, false, nullptr);
     for (const Value &operand : nodes[i]->operands)
       if (operand.node->visit == visit)
         graph.addOperand(operandWord(false, operand.node->position, operand.result));
@@ -85,7 +85,7 @@ Graph graphOf(const NodeList &nodes, uint64_t visit, c10::ArrayRef<Value> chosen
     for (const Value &operand : node->operands)
       ++operand.node->readers;
   for (const Reference<Node> &node : nodes) {
-    graph.addNode(*node->call, chosen.empty() && isHeld(*node, true));
+    graph.addNode(*node->call, chosen.empty() && isHeld(*node, true), node->line);
     for (const Value &operand : node->operands)
       graph.addOperand(wordOf(graph, operand, visit));
   }

@@ -1,6 +1,8 @@
 // Compilation and execution of what a sync took, part by part where one fails.
 #include "lazy/computation.h"
 
+#include "lazy/range.h"
+
 #include <torch/csrc/lazy/core/metrics.h>
 
 #include <algorithm>
@@ -10,7 +12,10 @@
 namespace torchere::lazy {
 
 Computation::Computation(const ComputationContext &context, NodeList nodes, Graph graph)
-    : context(context), nodes(std::move(nodes)), whole(std::move(graph)) {}
+    : context(context), nodes(std::move(nodes)), whole(std::move(graph)) {
+  if (at::hasThreadLocalCallbacks())
+    profiled.emplace();
+}
 
 std::string Computation::prepare() {
   std::vector<uint32_t> members(nodes.size());
@@ -93,6 +98,9 @@ bool Computation::split(const Graph &graph, const std::vector<uint32_t> &members
 }
 
 void Computation::run() {
+  std::optional<at::ThreadLocalStateGuard> guard;
+  if (profiled)
+    guard.emplace(*profiled);
   while (!parts.empty()) {
     Part part = std::move(parts.front());
     parts.pop_front();
@@ -129,6 +137,7 @@ Result<std::vector<session::DeviceTensor>> Computation::execute(const Part &part
   }
   // Whoever had the array before has read it before it is overwritten.
   std::atomic_thread_fence(std::memory_order_acquire);
+  TORCHERE_LAZY_RANGE("lazy::execute", "ExecuteTime");
   auto called = part.session->call(0, inputs, {.onDevice = true, .donated = isDonated});
   for (size_t i = 0; i < inputs.size(); ++i)
     isLost[i] = isDonated[i] && std::get<session::DeviceTensor>(inputs[i])->isDeleted();

@@ -4,9 +4,12 @@
 #include "lazy/collection.h"
 #include "lazy/trace_cache.h"
 
+#include <ATen/ThreadLocalState.h>
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +55,7 @@ private:
   NodeList nodes;
   Graph whole;
   std::deque<Part> parts;
+  std::optional<at::ThreadLocalState> profiled; ///< of the thread that made it, for its profiler
   std::string firstError;
   std::vector<c10::SmallVector<Value, 3>> dropped; ///< destroyed without a lock
 };

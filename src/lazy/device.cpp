@@ -1,17 +1,17 @@
 // The pending nodes of a device, and their computation.
 #include "lazy/device.h"
 
+#include "lazy/current_device.h"
+#include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
+#include "lazy/range.h"
+#include "lazy/region.h"
 #include "lazy/settings.h"
-#include "program/stack_trace.h"
 #include "runtime/buffer.h"
-#include "runtime/discovery.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
-#include <torch/csrc/lazy/core/debug_util.h>
-#include <torch/csrc/lazy/core/ir_metadata.h>
 #include <torch/csrc/lazy/core/metrics.h>
 
 #include <cstring>
@@ -39,20 +39,22 @@ DeviceTable &deviceTable() {
 } // namespace
 
 Device &Device::get(c10::DeviceIndex index) {
+  if (index < 0)
+    index = currentDevice();
   DeviceTable &table = deviceTable();
   std::lock_guard lock(table.mutex);
-  std::unique_ptr<Device> &device = table.devices[index < 0 ? 0 : index];
-  if (!device)
-    device = std::make_unique<Device>(index < 0 ? 0 : index);
-  return *device;
+  auto found = table.devices.find(index);
+  if (found == table.devices.end()) {
+    if (index > 0) // the first one is there, or an upload or a sync says why not
+      valueOf(pluginDevice(index));
+    found = table.devices.emplace(index, std::make_unique<Device>(index)).first;
+  }
+  return *found->second;
 }
 
 c10::DeviceIndex Device::count() noexcept {
-  static const c10::DeviceIndex known = [] {
-    auto client = runtime::sharedClient();
-    return static_cast<c10::DeviceIndex>(client ? (*client)->devices().size() : 1);
-  }();
-  return known;
+  auto client = pluginClient();
+  return static_cast<c10::DeviceIndex>(client ? (*client)->devices().size() : 1);
 }
 
 /// A long chain of nodes is freed in a loop: recursion would exhaust the stack.
@@ -105,23 +107,14 @@ Reference<Node> Device::record(Reference<const Call> call, c10::SmallVector<Valu
   return made;
 }
 
-/// The user's line that is being traced, "train.py:31"; empty in a program without Python.
-static std::string userLine() {
-  const auto &frames = torch::lazy::GetPythonFramesFunction();
-  if (!frames)
-    return {};
-  for (const torch::lazy::SourceLocation &frame : frames()) // the innermost first
-    if (frame.file.find("/torchere/lazy/") == std::string::npos &&
-        program::userFrame(fmt::format("  File \"{}\", line {}, in f\n    c\n", frame.file, frame.line)))
-      return fmt::format("{}:{}", frame.file, frame.line);
-  return {};
-}
-
 /// A loop without a sync would trace for ever. What failed is the error of those who read it.
 void Device::cut() {
-  std::string line = userLine();
+  if (!checkRegionMayExecute()) // the region's end is a sync
+    return;
+  const SourceLine *line = SourceLine::find();
   TORCH_WARN("[", torchDevice(), "] ", setting(Setting::PendingOps),
-             " ops are pending without a sync, and are computed now", line.empty() ? "" : ", at ", line,
+             " ops are pending without a sync, and are computed now",
+             line ? fmt::format(", at {}:{}", line->file, line->number) : "",
              ". Call torchere.lazy.sync() once in each step, or change the limit: "
              "torchere.lazy.set_limits(pending_ops=...)");
   TORCH_LAZY_COUNTER("CutTrace", 1);
@@ -129,17 +122,23 @@ void Device::cut() {
 }
 
 Value Device::upload(const at::Tensor &tensor) {
+  TORCHERE_LAZY_RANGE("lazy::transfer_to_device", "TransferToDeviceTime");
   at::Tensor dense = tensor.contiguous();
   DType dtype = valueOf(programDType(dense.scalar_type()));
   runtime::HostArray array{dense.const_data_ptr(), runtime::makeArrayType(dtype, dense.sizes().vec()),
                            nullptr};
-  auto plugin = valueOf(traces.client());
-  auto buffer = valueOf(runtime::Buffer::fromHost(
-      std::move(plugin), std::move(array), runtime::HostTransfer::Copy, valueOf(traces.runtimeDevice())));
-  Reference<Node> node(new Node(*this, {}));
-  node->type = TensorType::intern(dense.scalar_type(), dense.sizes());
-  node->arrays.push_back(std::make_shared<runtime::Buffer>(std::move(buffer)));
+  auto plugin = valueOf(pluginClient());
+  auto buffer = valueOf(runtime::Buffer::fromHost(std::move(plugin), std::move(array),
+                                                  runtime::HostTransfer::Copy, valueOf(pluginDevice(index))));
   TORCH_LAZY_COUNTER("HostToDevice", 1);
+  TORCHERE_LAZY_BYTES("OutboundData", dense.nbytes());
+  return adopt(std::make_shared<const runtime::Buffer>(std::move(buffer)));
+}
+
+Value Device::adopt(session::DeviceTensor array) {
+  Reference<Node> node(new Node(*this, {}));
+  node->type = TensorType::intern(torchDType(array->type().dtype), array->type().shape);
+  node->arrays.push_back(std::move(array));
   std::lock_guard lock(mutex);
   ++liveCount;
   return {std::move(node), 0};
@@ -177,6 +176,7 @@ std::unique_ptr<Computation> Device::take(const Node *wanted, bool isEverything)
   if (taken.empty())
     return nullptr;
   Graph graph = graphOf(taken, ++visits);
+  TORCH_LAZY_VALUE_METRIC("TensorsGraphSize", static_cast<double>(graph.calls.size()));
   for (const Reference<Node> &node : taken) {
     removePending(*node);
     node->state = Node::State::Running;
@@ -188,7 +188,10 @@ std::unique_ptr<Computation> Device::take(const Node *wanted, bool isEverything)
 /// Computes what belongs to a node, or to this thread, or everything. Returns the first error of its
 /// preparation; those who read these nodes get it from then on.
 std::string Device::compute(const Node *wanted, bool isEverything) {
-  valueOf(traces.client()); // in a process that was forked no thread runs what is queued
+  TORCHERE_LAZY_RANGE("lazy::sync", "SyncTime");
+  Status mayExecute = checkRegionMayExecute();
+  TORCH_CHECK(mayExecute.has_value(), mayExecute.error().text());
+  valueOf(pluginClient()); // in a process that was forked no thread runs what is queued
   std::lock_guard order(syncMutex);
   std::unique_ptr<Computation> computation = take(wanted, isEverything);
   if (!computation)
@@ -206,14 +209,26 @@ void Device::sync() {
   TORCH_CHECK(error.empty(), error);
 }
 
-void Device::wait() {
-  valueOf(traces.client());
-  queue.wait();
+void Device::waitForAll() {
+  auto client = madeClient();
+  if (!client || client->isForked())
+    return;
+  std::vector<Device *> devices;
+  {
+    std::lock_guard lock(deviceTable().mutex);
+    for (const auto &[index, device] : deviceTable().devices)
+      devices.push_back(device.get());
+  }
+  for (Device *device : devices)
+    device->queue.wait();
+  for (int64_t count = client->running()->load(); count; count = client->running()->load())
+    client->running()->wait(count);
 }
 
-Graph Device::pendingGraph(NodeList &nodes, c10::ArrayRef<Value> chosen) {
-  NodeList all; // given up after the locks
+void Device::readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(const Graph &)> read) {
+  NodeList all, nodes; // given up after the locks
   std::lock_guard order(syncMutex);
+  queue.wait(); // so that all leaves have arrays
   std::lock_guard lock(mutex);
   all = pendingNodes();
   std::vector<bool> isTaken = chosen.empty() ? selectNodes(all, currentThread(), nullptr, ++visits)
@@ -221,22 +236,37 @@ Graph Device::pendingGraph(NodeList &nodes, c10::ArrayRef<Value> chosen) {
   for (size_t i = 0; i < all.size(); ++i)
     if (isTaken[i])
       nodes.push_back(std::move(all[i]));
-  return graphOf(nodes, ++visits, chosen);
+  Graph graph = graphOf(nodes, ++visits, chosen);
+  for (const Leaf &leaf : graph.leaves)
+    TORCH_CHECK(!leaf.node->failure, *leaf.node->failure);
+  read(graph);
 }
 
 session::DeviceTensor Device::arrayOf(const Value &value) {
-  compute(value.node.get(), false); // its error, if it concerns this value, is found below
   std::unique_lock lock(mutex);
+  if (value.node->state == Node::State::Pending)
+    return nullptr;
+  valueOf(pluginClient()); // a process that was forked would wait for ever
   computed.wait(lock, [&] { return value.node->state == Node::State::Computed; });
   TORCH_CHECK(!value.node->failure, *value.node->failure);
   return value.node->arrays[value.result];
 }
 
+session::DeviceTensor Device::computedArray(const Value &value) {
+  if (auto array = arrayOf(value))
+    return array;
+  compute(value.node.get(), false); // its error, if it concerns this value, is that of the value
+  return arrayOf(value);
+}
+
 at::Tensor Device::download(const Value &value) {
-  runtime::HostArray host = valueOf(runtime::Buffer::toHost(arrayOf(value)));
+  session::DeviceTensor array = computedArray(value);
+  TORCHERE_LAZY_RANGE("lazy::transfer_from_device", "TransferFromDeviceTime");
   TORCH_LAZY_COUNTER("DeviceToHost", 1);
+  runtime::HostArray host = valueOf(runtime::Buffer::toHost(array));
   const TensorType &type = *value.type();
   at::Tensor tensor = at::empty(type.sizes, at::TensorOptions().dtype(type.dtype));
+  TORCHERE_LAZY_BYTES("InboundData", tensor.nbytes());
   if (tensor.nbytes() > 0)
     std::memcpy(tensor.mutable_data_ptr(), host.data, tensor.nbytes());
   return tensor;
@@ -248,7 +278,7 @@ std::map<std::string, int64_t> Device::statistics() {
   auto [calls, types] = callCounts();
   known["calls"] = calls;
   known["types"] = types;
-  auto compiles = valueOf(traces.client())->compileCounts();
+  auto compiles = valueOf(pluginClient())->compileCounts();
   known["plugin_compiles"] = compiles.compiled;
   known["disk_cache_loads"] = compiles.loaded;
   std::lock_guard lock(mutex);

@@ -24,10 +24,11 @@ namespace torchere::lazy {
 class Device {
 public:
   explicit Device(c10::DeviceIndex index) : index(index), traces(index) {}
-  /// The device of an index; lives until the process ends.
+  /// The device of an index; the current one for -1. Lives until the process ends. An index that the plugin
+  /// does not have is an error.
   static Device &get(c10::DeviceIndex index);
   /// That of a kernel's argument `device`.
-  static Device &of(std::optional<c10::Device> device) { return get(device ? device->index() : 0); }
+  static Device &of(std::optional<c10::Device> device) { return get(device ? device->index() : -1); }
   /// How many the plugin has; 1 if it cannot be loaded, which the first use reports.
   static c10::DeviceIndex count() noexcept;
 
@@ -39,16 +40,20 @@ public:
   Value number(const c10::Scalar &number, at::ScalarType dtype);
   /// The value as a CPU tensor; computes what is pending.
   at::Tensor download(const Value &value);
+  /// A value for an array of this device.
+  Value adopt(session::DeviceTensor array);
   /// The array of a value; computes what is pending. Its elements may still be on their way.
+  session::DeviceTensor computedArray(const Value &value);
+  /// The same; null while the value is pending.
   session::DeviceTensor arrayOf(const Value &value);
   /// Computes the pending nodes that this thread has to do with (see selectNodes()). Returns when their
   /// programs are compiled; what fails later is the error of those who read it.
   void sync();
-  /// Waits for all that was started.
-  void wait();
-  /// What computes some values, or, where none are given, what sync() would compute. The graph refers to the
-  /// nodes, and to the values.
-  Graph pendingGraph(NodeList &nodes, c10::ArrayRef<Value> chosen = {});
+  /// Waits for all that was started, on all devices.
+  static void waitForAll();
+  /// Shows what computes some values or, where none are given, what sync() would compute. `read` is called
+  /// with the lock held; all leaves have their arrays.
+  void readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(const Graph &)> read);
 
   /// What is alive, by name; see lazy.statistics().
   std::map<std::string, int64_t> statistics();

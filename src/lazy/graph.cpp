@@ -6,9 +6,10 @@
 
 namespace torchere::lazy {
 
-void Graph::addNode(const Call &call, bool wanted) {
+void Graph::addNode(const Call &call, bool wanted, const SourceLine *line) {
   auto number = static_cast<uint32_t>(calls.size());
   calls.push_back(&call);
+  lines.push_back(line);
   isWanted.push_back(wanted);
   firstOperand.push_back(static_cast<uint32_t>(operands.size()));
   words.push_back(reinterpret_cast<uintptr_t>(&call));
@@ -77,7 +78,7 @@ Graph subgraph(const Graph &graph, const std::vector<bool> &isKept, std::vector<
       continue;
     nodes[node] = static_cast<uint32_t>(kept.size());
     kept.push_back(node);
-    part.addNode(*graph.calls[node], graph.isWanted[node]);
+    part.addNode(*graph.calls[node], graph.isWanted[node], graph.lines[node]);
     for (auto [word, end] = graph.operandsOf(node); word != end; ++word) {
       uint32_t number = numberIn(*word);
       if (isLeafWord(*word) && leaves[number] == absent) {

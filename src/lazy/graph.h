@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lazy/call.h"
+#include "lazy/source_line.h"
 
 #include <cstdint>
 #include <utility>
@@ -29,11 +30,12 @@ struct Graph {
   std::vector<uint32_t> firstOperand; ///< by node: where its operands begin in `operands`
   std::vector<uint64_t> operands;     ///< the operands' words
   std::vector<bool> isWanted;         ///< by node: whether anyone but the graph's nodes can read its results
+  std::vector<const SourceLine *> lines; ///< by node; null where none is known
   std::vector<Leaf> leaves;
   std::vector<std::pair<uint32_t, uint32_t>> results; ///< the wanted ones: node and result
   std::vector<uint64_t> outputs; ///< of the program: the words of `results`, or of chosen values
 
-  void addNode(const Call &call, bool wanted);
+  void addNode(const Call &call, bool wanted, const SourceLine *line);
   /// Of the node that was added last.
   void addOperand(uint64_t word);
   std::pair<const uint64_t *, const uint64_t *> operandsOf(uint32_t node) const;

@@ -1,7 +1,6 @@
 // The functions that Python and C++ programs call by name, as torch.ops.torchere_lazy.
 #include "lazy/settings.h"
 #include "lazy/tensor.h"
-#include "lazy/trace_cache.h"
 
 #include <torch/csrc/lazy/core/metrics.h>
 #include <torch/library.h>
@@ -12,18 +11,6 @@ namespace torchere::lazy {
 
 static void sync(int64_t device) {
   Device::get(static_cast<c10::DeviceIndex>(device)).sync();
-}
-
-static std::string pendingText(int64_t device) {
-  NodeList nodes;
-  auto bundle = exportGraph(Device::get(static_cast<c10::DeviceIndex>(device)).pendingGraph(nodes));
-  TORCH_CHECK(bundle.has_value(), bundle.error().text());
-  return (*bundle)->functions.front().module->read(
-      [](const stablehlo::Module &module) { return module.text(); });
-}
-
-static void wait(int64_t device) {
-  Device::get(static_cast<c10::DeviceIndex>(device)).wait();
 }
 
 static c10::Dict<std::string, int64_t> dictionaryOf(const std::map<std::string, int64_t> &values) {
@@ -55,8 +42,6 @@ static void resetCounters() {
 
 TORCH_LIBRARY(torchere_lazy, library) {
   library.def("sync(int device) -> ()", &sync);
-  library.def("pending_text(int device) -> str", &pendingText);
-  library.def("wait(int device) -> ()", &wait);
   library.def("statistics(int device) -> Dict(str, int)", &statistics);
   library.def("limits() -> Dict(str, int)", &limits);
   library.def("set_limit(str name, int value) -> ()", &changeSetting);

@@ -3,6 +3,7 @@
 
 #include "lazy/call.h"
 #include "lazy/reference.h"
+#include "lazy/source_line.h"
 #include "lazy/thread_mark.h"
 #include "session/tensor_view.h"
 
@@ -35,7 +36,8 @@ struct Node : Counted {
     Computed ///< has its arrays, or its failure
   };
 
-  Node(Device &device, Reference<const Call> call) : device(device), call(std::move(call)) {}
+  Node(Device &device, Reference<const Call> known)
+      : device(device), call(std::move(known)), line(call ? SourceLine::current() : nullptr) {}
   static void release(Node *node);
 
   const TensorType *resultType(uint32_t result) const { return call ? call->results[result] : type.get(); }
@@ -43,6 +45,7 @@ struct Node : Counted {
 
   Device &device;
   const Reference<const Call> call; ///< null for an array that came from the host
+  const SourceLine *const line;     ///< null if lines are not recorded
   Reference<const TensorType> type; ///< of such an array
   ThreadMark thread = sharedThread; ///< that recorded it
 

@@ -144,7 +144,7 @@ void Recorder::addHostNumber(const at::Tensor &tensor) {
 }
 
 Device &Recorder::device() {
-  return target ? *target : Device::get(0);
+  return target ? *target : Device::get(-1);
 }
 
 static int category(at::ScalarType dtype) {

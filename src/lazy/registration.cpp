@@ -1,4 +1,5 @@
 // What torch needs of a device besides its kernels: the guard, the hooks, autocast.
+#include "lazy/current_device.h"
 #include "lazy/device.h"
 
 #include <ATen/detail/XLAHooksInterface.h>
@@ -7,9 +8,17 @@
 
 namespace torchere::lazy {
 
-namespace {
+static thread_local c10::DeviceIndex currentIndex = 0;
 
-thread_local c10::DeviceIndex currentIndex = 0;
+c10::DeviceIndex currentDevice() {
+  return currentIndex;
+}
+
+void setCurrentDevice(c10::DeviceIndex index) {
+  currentIndex = index;
+}
+
+namespace {
 
 /// Work is ordered by the graph alone, so there is one stream, and events do nothing.
 struct Guard final : c10::impl::DeviceGuardImplInterface {

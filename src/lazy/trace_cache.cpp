@@ -1,11 +1,14 @@
 // Lowering and compilation of traced graphs.
 #include "lazy/trace_cache.h"
 
-#include "exporter/exporter.h"
+#include "lazy/compilation_log.h"
 #include "lazy/donation.h"
+#include "lazy/lowered_program.h"
+#include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
+#include "lazy/range.h"
+#include "lazy/region.h"
 #include "lazy/settings.h"
-#include "runtime/discovery.h"
 
 #include <torch/csrc/lazy/core/metrics.h>
 
@@ -13,23 +16,6 @@
 #include <bit>
 
 namespace torchere::lazy {
-
-Result<std::shared_ptr<runtime::Client>> TraceCache::client() {
-  std::lock_guard lock(clientMutex);
-  if (!pluginClient) {
-    TORCHERE_ASSIGN(pluginClient, runtime::sharedClient());
-  }
-  TORCHERE_TRY(pluginClient->checkProcess());
-  return pluginClient;
-}
-
-Result<const runtime::Device *> TraceCache::runtimeDevice() {
-  TORCHERE_ASSIGN(auto client, this->client());
-  if (static_cast<size_t>(device) >= client->devices().size())
-    return fail(ErrorCode::NotFound, "[xla:{}] no such device: got index {}, expected less than {}",
-                static_cast<int>(device), static_cast<int>(device), client->devices().size());
-  return &client->devices()[static_cast<size_t>(device)];
-}
 
 int64_t TraceCache::size() {
   std::lock_guard lock(mutex);
@@ -51,20 +37,6 @@ static int64_t deadBytesOf(const Graph &graph) {
   return bytes;
 }
 
-Result<std::shared_ptr<artifact::Bundle>> exportGraph(const Graph &graph) {
-  TORCHERE_ASSIGN(program::Program program, writeProgram(graph));
-  TORCHERE_TRY(program.verify());
-  exporter::Options options;
-  options.name = "lazy";
-  TORCHERE_ASSIGN(exporter::Exported lowered, exporter::exportProgram(program, options));
-  auto bundle = std::make_shared<artifact::Bundle>();
-  artifact::Function function;
-  function.entryPoint = std::move(lowered.entryPoint);
-  function.module = std::move(lowered.module);
-  TORCHERE_TRY(addFunction(*bundle, std::move(function), lowered.stateDict, lowered.constants));
-  return bundle;
-}
-
 /// Values of the leaves' types, for a compilation before the arrays are there.
 static Result<std::vector<session::Input>> inputTypes(const Graph &graph) {
   std::vector<session::Input> inputs;
@@ -77,10 +49,14 @@ static Result<std::vector<session::Input>> inputTypes(const Graph &graph) {
   return inputs;
 }
 
-Result<std::shared_ptr<session::Session>> TraceCache::compile(const Graph &graph) {
-  TORCHERE_ASSIGN(auto bundle, exportGraph(graph));
-  TORCHERE_ASSIGN(auto plugin, client());
-  TORCHERE_ASSIGN(const runtime::Device *target, runtimeDevice());
+Result<std::shared_ptr<session::Session>> TraceCache::compile(const Graph &graph, bool isNew) {
+  TORCHERE_ASSIGN(program::Program program, writeProgram(graph));
+  TORCHERE_ASSIGN(auto bundle, lowered(program));
+  if (isNew)
+    CompilationLog::get().add(std::move(program), *bundle);
+  TORCHERE_LAZY_RANGE("lazy::compile", "CompileTime");
+  TORCHERE_ASSIGN(auto plugin, pluginClient());
+  TORCHERE_ASSIGN(const runtime::Device *target, pluginDevice(device));
   TORCHERE_ASSIGN(auto session, session::Session::create(std::move(plugin), std::move(bundle), target->id));
   TORCHERE_TRY(session->donateInputs(0, findDonations(graph)));
   TORCHERE_ASSIGN(std::vector<session::Input> inputs, inputTypes(graph));
@@ -110,6 +86,7 @@ void TraceCache::evict() {
 Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
   constexpr int64_t worthACompilation = 1 << 20; // bytes that more donations save
   uint64_t hash = hashOf(graph.words);
+  TORCHERE_TRY(countGraphOfRegion(hash));
   int64_t deadBytes = deadBytesOf(graph);
   std::lock_guard lock(mutex);
   auto entry = findEntry(graph, hash);
@@ -120,12 +97,12 @@ Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
       return entry->session;
     }
     TORCH_LAZY_COUNTER("DonationCompile", 1);
-    TORCHERE_ASSIGN(entry->session, compile(graph));
+    TORCHERE_ASSIGN(entry->session, compile(graph, false));
     entry->deadBytes = deadBytes;
     return entry->session;
   }
   TORCH_LAZY_COUNTER("UncachedCompile", 1);
-  TORCHERE_ASSIGN(auto session, compile(graph));
+  TORCHERE_ASSIGN(auto session, compile(graph, true));
   std::vector<Reference<const Call>> calls;
   for (const Call *call : graph.calls)
     calls.emplace_back(call);

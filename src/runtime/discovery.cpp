@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <optional>
@@ -16,7 +17,12 @@ namespace torchere::runtime {
 namespace fs = std::filesystem;
 
 static constexpr const char *pathsVariable = "PJRT_NAMES_AND_LIBRARY_PATHS";
+static constexpr const char *pluginVariable = "TORCHERE_PLUGIN";
+static constexpr const char *optionsVariable = "TORCHERE_PLUGIN_OPTIONS";
+static constexpr const char *packagesVariable = "TORCHERE_PACKAGE_PLUGINS"; // command_line.py sets it
+// As PyTorch/XLA reads them.
 static constexpr const char *deviceVariable = "PJRT_DEVICE";
+static constexpr const char *deviceCountVariable = "CPU_NUM_DEVICES";
 static constexpr std::string_view defaultName = "cpu";
 
 static std::string environment(const char *name) {
@@ -39,7 +45,7 @@ fs::path pluginDirectory() {
   return {};
 }
 
-Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text) {
+Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text, const char *variable) {
   std::vector<PluginLocation> plugins;
   while (!text.empty()) {
     std::string_view entry = text.substr(0, text.find(','));
@@ -48,11 +54,43 @@ Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text) {
       continue;
     size_t colon = entry.find(':');
     if (colon == std::string_view::npos || colon == 0 || colon + 1 == entry.size())
-      return invalidArgument("[{}] malformed entry: got '{}', expected 'name:/path/to/plugin.so'",
-                             pathsVariable, entry);
-    plugins.push_back({lowered(entry.substr(0, colon)), std::string(entry.substr(colon + 1)), pathsVariable});
+      return invalidArgument("[{}] malformed entry: got '{}', expected 'name:/path/to/plugin.so'", variable,
+                             entry);
+    plugins.push_back({lowered(entry.substr(0, colon)), std::string(entry.substr(colon + 1)), variable});
   }
   return plugins;
+}
+
+/// The number that the whole text is; nothing if it is none.
+template <class Number> static std::optional<Number> numberIn(std::string_view text) {
+  Number number = {};
+  auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+static NamedValue optionValue(std::string_view text) {
+  if (text == "true" || text == "false")
+    return text == "true";
+  if (auto integer = numberIn<int64_t>(text))
+    return *integer;
+  if (auto real = numberIn<float>(text))
+    return *real;
+  return std::string(text);
+}
+
+Result<ClientOptions> parsePluginOptions(std::string_view text) {
+  ClientOptions options;
+  while (!text.empty()) {
+    std::string_view entry = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    if (entry.empty())
+      continue;
+    size_t sign = entry.find('=');
+    if (sign == std::string_view::npos || sign == 0 || sign + 1 == entry.size())
+      return invalidArgument("[{}] malformed entry: got '{}', expected 'name=value'", optionsVariable, entry);
+    options.insert_or_assign(std::string(entry.substr(0, sign)), optionValue(entry.substr(sign + 1)));
+  }
+  return options;
 }
 
 /// The numbers of a version: "0.11.2" -> {0, 11, 2}; anything that is not a number counts as 0.
@@ -114,12 +152,19 @@ static std::vector<PluginLocation> builtInPlugins() {
 }
 
 Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others) {
-  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins, parsePluginPaths(environment(pathsVariable)));
+  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins,
+                  parsePluginPaths(environment(pathsVariable), pathsVariable));
   for (PluginLocation &plugin : installedPlugins())
     plugins.push_back(std::move(plugin));
   for (PluginLocation &plugin : builtInPlugins())
     plugins.push_back(std::move(plugin));
   plugins.insert(plugins.end(), others.begin(), others.end());
+  TORCHERE_ASSIGN(std::vector<PluginLocation> packages,
+                  parsePluginPaths(environment(packagesVariable), packagesVariable));
+  for (PluginLocation &plugin : packages) {
+    plugin.origin = "installed package";
+    plugins.push_back(std::move(plugin));
+  }
   return plugins;
 }
 
@@ -141,8 +186,9 @@ static tl::unexpected<Error> missingPlugin(const std::string &name,
 
 Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const PluginLocation> others) {
   std::string wanted(nameOrPath);
-  if (wanted.empty())
-    wanted = environment(deviceVariable);
+  for (const char *variable : {pluginVariable, deviceVariable})
+    if (wanted.empty())
+      wanted = environment(variable);
   if (wanted.empty())
     wanted = defaultName;
   if (isPath(wanted))
@@ -155,12 +201,21 @@ Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const P
   return missingPlugin(name, plugins);
 }
 
-/// We wait for the end of a program in any case, and a thread switch costs more than a small program.
-static void addDefaults(const PluginTraits &traits, ClientOptions &options) {
+static Status addDefaults(const PluginTraits &traits, ClientOptions &options) {
+  // The device is shared: with PyTorch in this process, and with other processes that load programs.
+  if (traits.takesAllMemory)
+    options.emplace("preallocate", false);
   if (!traits.needsCpuClientOptions)
-    return;
+    return {};
+  std::string count = environment(deviceCountVariable);
+  std::optional<int64_t> devices = count.empty() ? 1 : numberIn<int64_t>(count);
+  if (!devices)
+    return invalidArgument("[{}] not a number: got '{}', expected how many devices the CPU has",
+                           deviceCountVariable, count);
+  // We wait for the end of a program in any case, and a thread switch costs more than a small program.
   options.emplace("asynchronous", false);
-  options.emplace("cpu_device_count", int64_t{1});
+  options.emplace("cpu_device_count", *devices);
+  return {};
 }
 
 Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, ClientOptions options,
@@ -172,8 +227,13 @@ Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, Client
   static auto &clients = *new std::map<Key, std::shared_ptr<Client>>;
 
   TORCHERE_ASSIGN(PluginLocation location, findPlugin(nameOrPath, others));
+  if (nameOrPath.empty()) {
+    TORCHERE_ASSIGN(ClientOptions chosen, parsePluginOptions(environment(optionsVariable)));
+    options.merge(std::move(chosen));
+  }
   TORCHERE_ASSIGN(std::shared_ptr<const Plugin> plugin, Plugin::load(location.path));
-  addDefaults(plugin->traitsFor(location.name), options); // there is no client yet to report its platform
+  // There is no client yet to report its platform.
+  TORCHERE_TRY(addDefaults(plugin->traitsFor(location.name), options));
   std::lock_guard lock(mutex);
   auto &client = clients[Key(plugin.get(), options, cache)];
   if (!client) {

@@ -26,23 +26,30 @@ TORCHERE_EXPORT std::filesystem::path pluginDirectory();
 
 /// Parses the variable that tells JAX about plugins: "name:/path.so,name2:/path2.so". A malformed entry is an
 /// InvalidArgument that quotes it.
-TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text);
+TORCHERE_EXPORT Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text,
+                                                                     const char *variable);
+
+/// Parses the variable TORCHERE_PLUGIN_OPTIONS: "cpu_device_count=4,asynchronous=true". A value is a bool, an
+/// integer, a float, or else a string. A malformed entry is an InvalidArgument that quotes it.
+TORCHERE_EXPORT Result<ClientOptions> parsePluginOptions(std::string_view text);
 
 /// Every known plugin, the preferred one for a name first: those of PJRT_NAMES_AND_LIBRARY_PATHS, those in
 /// pluginDirectory() (the newest version of each), the interpreter that ships with libtorchere.so, then
 /// `others` (those that Python finds among installed packages).
 TORCHERE_EXPORT Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others = {});
 
-/// The plugin for a name or path. An empty `nameOrPath` means the variable PJRT_DEVICE, or "cpu" if it is not
-/// set. Names are case-insensitive; anything that contains a '/' or ends in ".so" is a path. NotFound lists
-/// the known names, and the command that installs the plugin if there is one.
+/// The plugin for a name or path. An empty `nameOrPath` means the variable TORCHERE_PLUGIN, else PJRT_DEVICE,
+/// else "cpu". Names are case-insensitive; anything that contains a '/' or ends in ".so" is a path. NotFound
+/// lists the known names, and the command that installs the plugin if there is one.
 TORCHERE_EXPORT Result<PluginLocation> findPlugin(std::string_view nameOrPath,
                                                   std::span<const PluginLocation> others = {});
 
 /// The client of findPlugin()'s plugin. One client serves all callers with equal options until the process
-/// ends. XLA's plugin under the name "cpu" is told to make one device (`cpu_device_count`) and to execute in
-/// the caller's thread (`asynchronous`: false), unless the options say otherwise. Executables are cached on
-/// disk as chosen; another choice makes another client.
+/// ends. If the environment chooses the plugin (an empty `nameOrPath`), TORCHERE_PLUGIN_OPTIONS has options
+/// for it; those that are given here come first. XLA's plugin under the name "cpu" is told to make one device
+/// (`cpu_device_count`), or as many as CPU_NUM_DEVICES says, and to execute in the caller's thread
+/// (`asynchronous`: false), unless the options say otherwise. Executables are cached on disk as chosen;
+/// another choice makes another client.
 TORCHERE_EXPORT Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath = {},
                                                              ClientOptions options = {},
                                                              std::span<const PluginLocation> others = {},

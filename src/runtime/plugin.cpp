@@ -3,6 +3,7 @@
 
 #include "runtime/machine_identity.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
 #include <system_error>
@@ -174,7 +175,11 @@ std::optional<std::array<int64_t, 3>> Plugin::stablehloVersion() const {
 }
 
 PluginTraits Plugin::traitsFor(const std::string &platform) const {
-  return traitsOf({platform, attributeValues.contains("xla_version"), minorVersion()});
+  PluginTraits traits = traitsOf({platform, attributeValues.contains("xla_version"), minorVersion()});
+  if (const char *precision = std::getenv("TORCHERE_FLOAT32_PRODUCTS");
+      precision && precision == std::string_view("default"))
+    traits.roundsFloat32Products = false; // which the user wants
+  return traits;
 }
 
 Status Plugin::takeError(pjrt::Error *error, std::string_view subject, std::string_view action) const {

@@ -26,9 +26,14 @@ constexpr int open = std::numeric_limits<int>::max();
 // a row can be closed or deleted. losesNaNInMinMax is the exception, as no case is known in which 0.115 needs
 // the option: the forms tried either keep NaN without it or, as large reductions do, lose NaN even with it.
 static constexpr Row rows[] = {
-    {"", 0, 114, &PluginTraits::abortsOnDoubledCounters},   {"cpu", 0, open, &PluginTraits::miscomputesAtan2},
-    {"cpu", 0, open, &PluginTraits::repeatsFusedWrites},    {"cpu", 0, open, &PluginTraits::losesNaNInMinMax},
-    {"cpu", 0, open, &PluginTraits::needsCpuClientOptions}, {"", 0, open, &PluginTraits::lacksQuantizedTypes},
+    {"", 0, 114, &PluginTraits::abortsOnDoubledCounters},
+    {"cpu", 0, open, &PluginTraits::miscomputesAtan2},
+    {"cpu", 0, open, &PluginTraits::repeatsFusedWrites},
+    {"cpu", 0, open, &PluginTraits::losesNaNInMinMax},
+    {"cpu", 0, open, &PluginTraits::needsCpuClientOptions},
+    {"", 0, open, &PluginTraits::lacksQuantizedTypes},
+    {"cuda", 0, open, &PluginTraits::roundsFloat32Products},
+    {"cuda", 0, open, &PluginTraits::takesAllMemory},
 };
 
 PluginTraits traitsOf(const PluginIdentity &plugin) {
@@ -43,9 +48,10 @@ PluginTraits traitsOf(const PluginIdentity &plugin) {
 
 std::string PluginTraits::text() const {
   // Does not compile if a member is missing here.
-  const auto &[counters, atan2, writes, minMax, clientOptions, unknownSizes, quantized, known] = *this;
-  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax, clientOptions,
-                     unknownSizes, quantized, fmt::join(known, " "));
+  const auto &[counters, atan2, writes, minMax, clientOptions, products, memory, unknownSizes, quantized,
+               known] = *this;
+  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax,
+                     clientOptions, products, memory, unknownSizes, quantized, fmt::join(known, " "));
 }
 
 } // namespace torchere

@@ -34,6 +34,10 @@ struct PluginTraits {
   /// Without the client options `asynchronous` and `cpu_device_count`, it executes in threads of its own and
   /// reports several devices for one processor.
   bool needsCpuClientOptions = false;
+  /// It rounds the operands of float32 products to 10 bits (TF32) unless their precision is HIGHEST.
+  bool roundsFloat32Products = false;
+  /// A client takes most of the device's memory when it is created unless the option `preallocate` is off.
+  bool takesAllMemory = false;
   /// It runs programs in which a size is known only once it is computed.
   bool runsUnknownSizes = false;
   /// It refuses StableHLO's quantized types.

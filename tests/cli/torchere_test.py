@@ -125,6 +125,17 @@ def test_devices_of_the_interpreter(torchere):
     assert out.splitlines()[1].split() == ["0", "interpreter", "InterpreterDevice(id=0)"]
 
 
+def test_plugins_of_packages_come_last(torchere):
+    """As command_line.py passes them on."""
+    packages = "vendor:/opt/vendor.so,interpreter:/opt/other.so"
+    _, out, _ = torchere("plugins", "--json", TORCHERE_PACKAGE_PLUGINS=packages)
+    found = [(each["name"], each["path"]) for each in json.loads(out)["plugins"]]
+    assert found[-2:] == [("vendor", "/opt/vendor.so"), ("interpreter", "/opt/other.so")]
+    code, _, error = torchere("devices", "--plugin", "vendor", TORCHERE_PACKAGE_PLUGINS=packages)
+    assert code == 1
+    assert "/opt/vendor.so" in error
+
+
 def test_the_help_of_plugins_names_what_python_does(torchere):
     code, out, _ = torchere("plugins", "--help")
     assert code == 0

@@ -28,6 +28,7 @@ PRINTED = {
         "func.func private @test.sdpa.impl(",
     ],
     "Options": ["True False\nTrue\n"],
+    "The device": ["True\n0\n"],
     "Names in the text": ["module", "MY_ADD", "MY_SUB"],
     "Quantized types": ["True\nTrue\n"],
     "Bundles": ['{"name": "forward", ', "tensor([2., 3.])"],

@@ -41,7 +41,15 @@ QUANTIZED_TYPES = PluginPass(
     re.compile(r"stablehlo\.uniform_(de)?quantize "),
     re.compile(r"(?!)"),  # arithmetic as any other
 )
-ALL = (COUNTERS, ARC_TANGENTS, DONATED_WRITES, QUANTIZED_TYPES)
+FLOAT32_PRODUCTS = PluginPass(
+    "--torchere-prepare-xla-gpu-float32-products",
+    re.compile(
+        r"stablehlo\.(dot|dot_general|convolution|dynamic_conv)\b.*: "
+        r"\(tensor<([0-9?]+x)*f32>, tensor<([0-9?]+x)*f32>"
+    ),
+    re.compile(r"HIGHEST"),
+)
+ALL = (COUNTERS, ARC_TANGENTS, DONATED_WRITES, FLOAT32_PRODUCTS, QUANTIZED_TYPES)
 
 
 def marks(text: str) -> list[PluginPass]:

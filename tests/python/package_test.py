@@ -39,14 +39,14 @@ from torch_xla.stablehlo import (StableHLOExportOptions, StableHLOGraphModule, V
 import torchere.torch_xla_compat
 import importlib.util
 assert importlib.util.find_spec("torch_xla.core") is not None
-assert xm.xla_device() == torch_xla.device() == torch.device("cpu")
+assert xm.xla_device() == torch_xla.device() and torch_xla.device().type in ("xla", "cpu")
 xm.mark_step()
 torch_xla.sync()
 assert torch_xla.save_as_stablehlo is save_as_stablehlo
 assert torch_xla.stablehlo.save_torch_model_as_stablehlo is torch_xla.save_torch_model_as_stablehlo
 import torchere
 assert StableHLOGraphModule is torchere.StableHLOProgram
-exported = torch.export.export(torch.nn.Linear(2, 3), (torch.ones(1, 2).to(xm.xla_device()),))
+exported = torch.export.export(torch.nn.Linear(2, 3), (torch.ones(1, 2),))
 assert "stablehlo.dot_general" in exported_program_to_stablehlo(exported).get_stablehlo_text("forward")
 print("done")
 """
@@ -77,6 +77,29 @@ def test_the_command_hands_over_to_the_binary(tmp_path):
     )
     result = run(source)
     assert (result.stdout, result.returncode) == ("binary: run DIR -x\n", 3)
+
+
+def test_the_command_tells_the_binary_of_installed_packages(tmp_path):
+    """Of a package that JAX would find, where a plugin is named or all are listed."""
+    package = tmp_path / "jax_plugins/vendor"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    library = package / "vendor_pjrt.so"
+    library.write_bytes(b"")
+    binary = tmp_path / "torchere"
+    binary.write_text('#!/bin/sh\necho "$TORCHERE_PACKAGE_PLUGINS"\n')
+    binary.chmod(0o755)
+
+    def told(*arguments):
+        source = (
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from torchere import command_line as c; "
+        )
+        return run(source + f"c.BINARY = {str(binary)!r}; c.main({list(arguments)!r})").stdout
+
+    assert f"vendor:{library}" in told("plugins")
+    assert f"vendor:{library}" in told("run", "DIR", "--plugin", "vendor")
+    assert f"vendor:{library}" in told("verify", "DIR", "--plugin=vendor")
+    assert told("run", "DIR") == told("run", "DIR", "--plugin", "cpu") == "\n"
 
 
 def test_a_missing_binary_is_named(tmp_path, monkeypatch, capsys):

@@ -64,17 +64,40 @@ TEST_F(Discovery, FolderFollowsTheDataHome) {
 }
 
 TEST_F(Discovery, ReadsJaxsVariable) {
-  auto plugins = parsePluginPaths("CUDA:/opt/cuda.so,,tpu:/opt/a:b.so,");
+  auto plugins = parsePluginPaths("CUDA:/opt/cuda.so,,tpu:/opt/a:b.so,", "PJRT_NAMES_AND_LIBRARY_PATHS");
   ASSERT_TRUE(plugins) << plugins.error().text();
   ASSERT_EQ(plugins->size(), 2u);
   EXPECT_EQ((*plugins)[0].name, "cuda");
   EXPECT_EQ((*plugins)[0].path, "/opt/cuda.so");
   EXPECT_EQ((*plugins)[1].path, "/opt/a:b.so");
   for (const char *entry : {"cuda", ":/opt/cuda.so", "cuda:"})
-    expectError(parsePluginPaths(entry), ErrorCode::InvalidArgument,
+    expectError(parsePluginPaths(entry, "PJRT_NAMES_AND_LIBRARY_PATHS"), ErrorCode::InvalidArgument,
                 fmt::format("[PJRT_NAMES_AND_LIBRARY_PATHS] malformed entry: got '{}', expected "
                             "'name:/path/to/plugin.so'",
                             entry));
+}
+
+TEST_F(Discovery, ReadsThePluginsOptions) {
+  auto options = parsePluginOptions("cpu_device_count=4,,asynchronous=true,a=1.5,b=-2,c=x=y,");
+  ASSERT_TRUE(options) << options.error().text();
+  EXPECT_EQ(*options, (ClientOptions{{"cpu_device_count", int64_t{4}},
+                                     {"asynchronous", true},
+                                     {"a", 1.5f},
+                                     {"b", int64_t{-2}},
+                                     {"c", std::string("x=y")}}));
+  for (const char *entry : {"a", "=1", "a="})
+    expectError(
+        parsePluginOptions(entry), ErrorCode::InvalidArgument,
+        fmt::format("[TORCHERE_PLUGIN_OPTIONS] malformed entry: got '{}', expected 'name=value'", entry));
+}
+
+TEST_F(Discovery, OurOwnVariableComesBeforePjrtDevice) {
+  Variable plugin("TORCHERE_PLUGIN", std::nullopt);
+  device.set("/opt/a.so");
+  EXPECT_EQ(findPlugin("")->path, "/opt/a.so");
+  plugin.set("/opt/b.so");
+  EXPECT_EQ(findPlugin("")->path, "/opt/b.so");
+  EXPECT_EQ(findPlugin("/opt/c.so")->path, "/opt/c.so");
 }
 
 TEST_F(Discovery, TakesTheNewestInstalledVersion) {
@@ -136,6 +159,18 @@ TEST_F(Discovery, XlasCpuPluginHasOneDeviceAndExecutesInTheCallersThread) {
   EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"cpu_device_count", "2"}}));
   ASSERT_TRUE(sharedClient("other", {{"b", int64_t{2}}}));
   EXPECT_EQ(control->options, (Options{{"b", "2"}}));
+  Variable count("CPU_NUM_DEVICES", "3"), options("TORCHERE_PLUGIN_OPTIONS", "b=7,asynchronous=true");
+  ASSERT_TRUE(sharedClient("cpu", {{"b", int64_t{4}}})); // the options are for what the environment chooses
+  EXPECT_EQ(control->options, (Options{{"asynchronous", "false"}, {"b", "4"}, {"cpu_device_count", "3"}}));
+  ASSERT_TRUE(sharedClient());
+  EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"b", "7"}, {"cpu_device_count", "3"}}));
+  ASSERT_TRUE(sharedClient("", {{"b", int64_t{8}}, {"cpu_device_count", int64_t{2}}}));
+  EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"b", "8"}, {"cpu_device_count", "2"}}));
+  count.set("many");
+  expectError(sharedClient(), ErrorCode::InvalidArgument,
+              "[CPU_NUM_DEVICES] not a number: got 'many', expected how many devices the CPU has");
+  count.set(std::nullopt);
+  options.set(std::nullopt);
   dlclose(library);
   paths.set("cpu:" + fakePath()); // not XLA's
   ASSERT_TRUE(sharedClient("cpu", {{"b", int64_t{3}}}));

@@ -18,9 +18,15 @@ TEST(TraitsOf, XlasCpuPluginHasThoseThatWereMeasured) {
 }
 
 TEST(TraitsOf, WhatIsInXlaItselfIsInAllItsPlugins) {
-  EXPECT_EQ(traitsOf({"cuda", true, 114}),
+  EXPECT_EQ(traitsOf({"tpu", true, 114}),
             (PluginTraits{.abortsOnDoubledCounters = true, .lacksQuantizedTypes = true}));
-  EXPECT_EQ(traitsOf({"cuda", true, 115}), PluginTraits{.lacksQuantizedTypes = true});
+  EXPECT_EQ(traitsOf({"tpu", true, 115}), PluginTraits{.lacksQuantizedTypes = true});
+}
+
+TEST(TraitsOf, XlasCudaPluginRoundsProductsAndTakesAllMemory) {
+  EXPECT_EQ(
+      traitsOf({"cuda", true, 115}),
+      (PluginTraits{.roundsFloat32Products = true, .takesAllMemory = true, .lacksQuantizedTypes = true}));
 }
 
 TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
@@ -35,17 +41,18 @@ TEST(TraitsOf, TheInterpreterRunsUnknownSizes) {
 
 TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
   std::set<std::string> texts = {PluginTraits().text()};
-  for (bool PluginTraits::*trait : {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
-                                    &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
-                                    &PluginTraits::needsCpuClientOptions, &PluginTraits::runsUnknownSizes,
-                                    &PluginTraits::lacksQuantizedTypes}) {
+  for (bool PluginTraits::*trait :
+       {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
+        &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
+        &PluginTraits::needsCpuClientOptions, &PluginTraits::roundsFloat32Products,
+        &PluginTraits::takesAllMemory, &PluginTraits::runsUnknownSizes, &PluginTraits::lacksQuantizedTypes}) {
     PluginTraits traits;
     traits.*trait = true;
     texts.insert(traits.text());
   }
   texts.insert(PluginTraits{.composites = {"a.b"}}.text());
   texts.insert(PluginTraits{.composites = {"a", "b"}}.text());
-  EXPECT_EQ(texts.size(), 10u);
+  EXPECT_EQ(texts.size(), 12u);
 }
 
 } // namespace

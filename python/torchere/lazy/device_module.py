@@ -1,4 +1,4 @@
-"""torch.xla: what torch looks for in the module of a device."""
+"""torch.xla: what torch and its users look for in the module of a device."""
 
 from __future__ import annotations
 
@@ -10,34 +10,74 @@ import torch
 
 
 def is_available() -> bool:
-    return True
+    """Whether the plugin can be loaded and has a device."""
+    from torchere import plugins
+    from torchere.errors import Error
+
+    try:
+        plugins.find()
+    except Error:
+        return False
+    return device_count() > 0
 
 
 def is_initialized() -> bool:
-    return True
+    """Whether the device was used in this process, or in the one that it was forked from."""
+    return torch.ops.torchere_lazy.is_used()
 
 
 def device_count() -> int:
-    from torchere import plugins
-
-    return len(plugins.client().devices)
+    """How many devices the plugin has: xla:0, xla:1, ... RuntimeError if it cannot be loaded."""
+    return len(torch.ops.torchere_lazy.device_names())
 
 
 def current_device() -> int:
-    return 0
+    """The index of the device on which this thread makes the tensors of "xla"."""
+    return torch.ops.torchere_lazy.current_device()
+
+
+def set_device(device: Any) -> None:
+    """Makes a device (an index, a name, or a torch.device) this thread's current one."""
+    torch.ops.torchere_lazy.set_device(index_of(device))
+
+
+def get_device_name(device: Any = None) -> str:
+    """The plugin's name for a device: "CPU:0"."""
+    names, index = torch.ops.torchere_lazy.device_names(), index_of(device)
+    if index >= len(names):
+        raise IndexError(f"[xla:{index}] no such device: got index {index}, expected less than {len(names)}")
+    return names[index]
 
 
 @contextlib.contextmanager
-def device(_: Any) -> Iterator[None]:
-    """Tensors say their device themselves."""
-    yield
+def device(device: Any) -> Iterator[None]:
+    """Within it, the device is the current one; nothing changes for None and negative indices."""
+    if device is None or (isinstance(device, int) and device < 0):
+        yield
+        return
+    before = current_device()
+    set_device(device)
+    try:
+        yield
+    finally:
+        set_device(before)
 
 
 def synchronize(device: Any = None) -> None:
-    from torchere import lazy
+    """Computes what is pending on a device, the current one by default, and waits for it."""
+    torch.ops.torchere_lazy.sync(index_of(device))
+    torch.ops.torchere_lazy.wait()
 
-    index = torch.device(device).index if device is not None else None
-    lazy.sync(index or 0)
+
+def index_of(device: Any) -> int:
+    """The index of a device that is given as an index, a name, a torch.device, or None for the current
+    one."""
+    if isinstance(device, int):
+        return device
+    given = torch.device(device) if device is not None else torch.device("xla")
+    if given.type != "xla":
+        raise ValueError(f"[torch.xla] not one of its devices: got {given}, expected xla")
+    return current_device() if given.index is None else given.index
 
 
 # Random numbers are drawn by the CPU's generator.
@@ -49,9 +89,13 @@ def set_rng_state(state: torch.Tensor, device: Any = None) -> None:
     torch.set_rng_state(state)
 
 
+def manual_seed(seed: int) -> None:
+    torch.manual_seed(seed)
+
+
 def manual_seed_all(seed: int) -> None:
     """Called by torch.manual_seed, which seeds the CPU's generator itself."""
 
 
 def _is_in_bad_fork() -> bool:
-    return False
+    return torch.ops.torchere_lazy.is_forked()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.metadata
 import os
@@ -79,11 +78,14 @@ def load() -> None:
         torch.ops.load_library(str(path))
     except OSError as error:
         raise Error(f"[lazy] the extension cannot be loaded: {error}") from error
-    from torchere.lazy import device_module
+    # The device makes its client at its first use, which says so if there is no plugin.
+    found = plugins.installed_packages()
+    torch.ops.torchere_lazy.add_plugins(
+        [plugin.name for plugin in found],
+        [plugin.path for plugin in found],
+        [plugin.origin for plugin in found],
+    )
+    from torchere.lazy import buffers, device_module  # noqa: F401 - calls of programs look for buffers
 
     torch._register_device_module("xla", device_module)
-    # The client that the device will take, made as Python makes it: without the plugin's notices on stderr.
-    # If there is no plugin, the first tensor on the device says so.
-    with contextlib.suppress(Error):
-        plugins.client()
     _loaded = True

@@ -65,6 +65,32 @@ static void writeToValues(const c10::OperatorHandle &op, torch::jit::Stack *stac
 /// Ops that writeToValues() is running. torch may define the functional form of an op by the op itself.
 static thread_local c10::SmallVector<c10::OperatorName, 4> beingFunctionalized;
 
+/// As programs name it: "aten.sort.default".
+static std::string nameOf(const c10::OperatorName &name) {
+  std::string text = name.name;
+  if (size_t colons = text.find("::"); colons != std::string::npos)
+    text.replace(colons, 2, ".");
+  return text + "." + (name.overload_name.empty() ? "default" : name.overload_name);
+}
+
+/// The CPU would compute with tensors of any device.
+static void checkOneDevice(const c10::OperatorHandle &op, const torch::jit::Stack &stack) {
+  std::optional<at::Device> first;
+  auto check = [&](const at::Tensor &tensor) {
+    if (!tensor.defined() || !tensor.device().is_xla())
+      return;
+    TORCH_CHECK(first.value_or(tensor.device()) == tensor.device(), "[", nameOf(op.schema().operator_name()),
+                "] tensors on two devices: got ", tensor.device(), ", expected ", *first);
+    first = tensor.device();
+  };
+  for (const c10::IValue &argument : torch::jit::last(stack, op.schema().arguments().size()))
+    if (argument.isTensor())
+      check(argument.toTensor());
+    else if (argument.isTensorList())
+      for (const at::Tensor &tensor : argument.toTensorList())
+        check(tensor);
+}
+
 /// With errors for views: one that the CPU computes would be a copy, and writes to it would be lost.
 static void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
   const c10::OperatorName &name = op.schema().operator_name();
@@ -74,6 +100,7 @@ static void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stac
     auto done = c10::make_scope_exit([] { beingFunctionalized.pop_back(); });
     return writeToValues(op, stack);
   }
+  checkOneDevice(op, *stack);
   count(name.overload_name.empty() ? name.name : name.name + "." + name.overload_name);
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }

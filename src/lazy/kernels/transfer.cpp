@@ -33,6 +33,11 @@ static at::Tensor onHost(const at::Tensor &tensor, const char *op) {
   return value.node->device.download(value);
 }
 
+/// PJRT has no copies between the devices of two clients, and not every plugin has those of one.
+static Value moved(const at::Tensor &source, at::ScalarType dtype, Device &destination, const char *op) {
+  return destination.upload(onHost(source, op).to(dtype));
+}
+
 at::Tensor _to_copy(const at::Tensor &self, std::optional<at::ScalarType> dtype,
                     std::optional<at::Layout> layout, std::optional<at::Device> device,
                     std::optional<bool> /*pinMemory*/, bool nonBlocking,
@@ -49,7 +54,7 @@ at::Tensor _to_copy(const at::Tensor &self, std::optional<at::ScalarType> dtype,
     return onHost(source, name).to(target, wanted, nonBlocking, /*copy=*/false, format);
   Device &destination = Device::get(target.index());
   if (destination.torchDevice() != source.device())
-    return tensorOf(destination.upload(onHost(source, name).to(wanted)));
+    return tensorOf(moved(source, wanted, destination, name));
   return converted(source, wanted);
 }
 
@@ -58,8 +63,11 @@ at::Tensor copy(const at::Tensor &self, const at::Tensor &source, bool /*nonBloc
   static constexpr Op op = {"aten.copy.default",
                             "aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"};
   at::Tensor values = unwrapped(source);
+  Device &device = valueOf(self, op.name).node->device;
   if (!values.device().is_xla())
-    values = tensorOf(valueOf(self, op.name).node->device.upload(values.to(at::kCPU, self.scalar_type())));
+    values = tensorOf(device.upload(values.to(at::kCPU, self.scalar_type())));
+  else if (values.device() != device.torchDevice())
+    values = tensorOf(moved(values, self.scalar_type(), device, op.name));
   Recorder recorder(op);
   recorder.add(self);
   recorder.add(values);

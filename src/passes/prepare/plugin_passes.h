@@ -21,6 +21,10 @@ void expandArcTangents(mlir::ModuleOp module);
 /// once, in the argument's memory; fused into another reader, the write would be repeated into a copy.
 void keepDonatedWrites(mlir::ModuleOp module);
 
+/// Sets the precision of dots and convolutions of float32 to HIGHEST where the program asks for none. XLA's
+/// CUDA plugin then multiplies float32 numbers instead of their roundings to TF32, as PyTorch does.
+void keepFloat32Products(mlir::ModuleOp module);
+
 /// Replaces quantized tensors by the integers that they store, and conversions to and from them by
 /// arithmetic, as StableHLO's specification has it. A module that computes with quantized tensors otherwise
 /// stays as it is.

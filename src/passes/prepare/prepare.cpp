@@ -20,6 +20,9 @@ static constexpr PluginPass table[] = {
     {"torchere-prepare-xla-cpu-donated-writes",
      "Inserts optimization barriers after writes into donated arguments that have other readers",
      &PluginTraits::repeatsFusedWrites, keepDonatedWrites},
+    {"torchere-prepare-xla-gpu-float32-products",
+     "Sets the precision of float32 products that have none to HIGHEST", &PluginTraits::roundsFloat32Products,
+     keepFloat32Products},
     {"torchere-prepare-xla-quantized-types", "Replaces conversions to and from quantized types by arithmetic",
      &PluginTraits::lacksQuantizedTypes, expandQuantizedTypes},
 };
