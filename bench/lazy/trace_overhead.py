@@ -1,10 +1,12 @@
 """What tracing costs: the time of an op on the lazy device beside eager's, and of a sync of a known graph.
 
-Sixteen elements, so that eager's time is overhead too. The best of many rounds of both, in turns.
+Sixteen elements, so that eager's time is overhead too. Rounds of both, in turns: the median of their ratios,
+and the best time of each.
 """
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 
@@ -15,55 +17,74 @@ from torchere import lazy
 OPS = 200  # a round
 ROUNDS = 60
 
+Step = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
-def seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
+# One op each; what results has the first operand's type.
+KINDS: dict[str, Step] = {
+    "add": torch.add,
+    "mul": torch.mul,
+    "add a number": lambda x, _: x + 0.5,
+    "tanh": lambda x, _: torch.tanh(x),
+    "where": lambda x, y: torch.where(x > y, x, y),
+    "reshape": lambda x, _: x.reshape(4, 4).reshape(16),
+    "in place": lambda x, y: x.add_(y),
+}
+WITHOUT_AUTOGRAD = {"in place", "where"}
 
 
-def chain(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    for _ in range(OPS // 2):
-        x = torch.add(x, y)
-        x = torch.mul(x, y)
+def chain(step: Step, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    for _ in range(OPS):
+        x = step(x, y)
     return x
 
 
-def traced_beside_eager(requires_grad: bool) -> tuple[float, float]:
-    """Nanoseconds an op: eager's, and the lazy device's without what is computed."""
+def traced_beside_eager(step: Step, requires_grad: bool) -> tuple[float, float, float]:
+    """Nanoseconds a step: eager's, the lazy device's without what is computed; and the median ratio."""
     tensors = {}
     for device in ("cpu", "xla"):
         given = torch.full((2, 16), 1.0).to(device)
         tensors[device] = [row.clone().requires_grad_(requires_grad) for row in (given[0], given[1])]
     lazy.sync()
-    best = dict.fromkeys(tensors, float("inf"))
+    times: dict[str, list[float]] = {"cpu": [], "xla": []}
     for _ in range(ROUNDS):
         for device, (x, y) in tensors.items():
+            x = x if requires_grad else x.clone()
             start = time.perf_counter()
-            result = chain(x, y)
-            best[device] = min(best[device], (time.perf_counter() - start) / OPS * 1e9)
+            result = chain(step, x, y)
+            times[device].append((time.perf_counter() - start) / OPS * 1e9)
             del result
-    return best["cpu"], best["xla"]
+        lazy.sync()
+    pairs = list(zip(times["cpu"], times["xla"], strict=True))[5:]
+    ratio = statistics.median(traced / eager for eager, traced in pairs)
+    return min(times["cpu"]), min(times["xla"]), ratio
 
 
-def sync_overhead(ops: int = 1000) -> float:
-    """Milliseconds of a sync of a known graph, of sums of one element each."""
+def sync_overhead(ops: int = 1000) -> tuple[float, float]:
+    """Milliseconds of a sync of a known graph, of sums of one element each: until it returns, and until the
+    result is there."""
     x, y = torch.ones(1).to("xla"), torch.ones(1).to("xla")
-    best = float("inf")
-    for _ in range(20):
+    syncs, ends = [], []
+    for _ in range(40):
         z = x
         for _ in range(ops):
             z = torch.add(z, y)
-        best = min(best, seconds(lazy.sync))
-    return best * 1e3
+        start = time.perf_counter()
+        lazy.sync()
+        syncs.append(time.perf_counter() - start)
+        lazy.wait()
+        ends.append(time.perf_counter() - start)
+    return statistics.median(syncs) * 1e3, statistics.median(ends) * 1e3
 
 
 def main() -> None:
     for requires_grad in (False, True):
-        eager, traced = traced_beside_eager(requires_grad)
-        kind = "with autograd" if requires_grad else "without autograd"
-        print(f"an op {kind}: eager {eager:.0f} ns, traced {traced:.0f} ns, ratio {traced / eager:.2f}")
-    print(f"a sync of 1,000 known ops: {sync_overhead():.3f} ms")
+        print("with autograd" if requires_grad else "without autograd")
+        for name, step in KINDS.items():
+            if not (requires_grad and name in WITHOUT_AUTOGRAD):
+                eager, traced, ratio = traced_beside_eager(step, requires_grad)
+                print(f"  {name:14} eager {eager:6.0f} ns, traced {traced:6.0f} ns, ratio {ratio:.2f}")
+    returned, computed = sync_overhead()
+    print(f"a sync of 1,000 known ops: {returned:.3f} ms, with their execution {computed:.3f} ms")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ _HOMES = {
     "sync": "torchere.tracing",
 }
 _MODULES = (
+    "amp",
     "core",
     "debug",
     "distributed",
@@ -47,6 +48,7 @@ __all__ = [
     "DeviceArray",
     "Error",
     "StableHLOProgram",
+    "amp",
     "compile",
     "core",
     "debug",
@@ -74,7 +76,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from torchere import core, debug, distributed, errors, interpreter, jax, plugins, runtime, stablehlo
+    from torchere import amp, core, debug, distributed, errors, interpreter, jax, plugins, runtime, stablehlo
     from torchere._core import DeviceArray
     from torchere.errors import CaptureError, Error
     from torchere.explanation import explain

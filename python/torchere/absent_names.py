@@ -12,6 +12,10 @@ _INTERNAL = "it is about PyTorch/XLA's own runtime"
 #: module -> name -> why it is not here.
 NAMES: dict[str, dict[str, str]] = {
     "": {},
+    "amp": {
+        "GradScaler": "bfloat16 needs no scaling",
+        "syncfree": "torch.optim's optimizers read nothing back",
+    },
     "core.xla_model": {
         **dict.fromkeys(
             (
@@ -46,7 +50,7 @@ NAMES: dict[str, dict[str, str]] = {
 
 #: Modules of PyTorch/XLA, and with each those below it.
 MODULES: dict[str, str] = {
-    "amp": "torch.autocast('xla') is the same",
+    "amp": "torch.optim's optimizers read nothing back",
     "core.dynamo_bridge": "there is no backend for torch.compile",
     "core.functions": _SEVERAL_PROCESSES,
     "core.xla_builder": "programs are written in PyTorch, or as StableHLO text",

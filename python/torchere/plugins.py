@@ -113,7 +113,7 @@ def known() -> list[_core.PluginLocation]:
 
 
 def find(name_or_path: str = "") -> _core.PluginLocation:
-    """The plugin with a name or path; if that is empty, the variable PJRT_DEVICE or "cpu" is used."""
+    """The plugin with a name or path; if that is empty, TORCHERE_PLUGIN, PJRT_DEVICE, or "cpu" is used."""
     return _core.find_plugin(name_or_path, installed_packages())
 
 

@@ -25,6 +25,7 @@ _MARK = "__torchere_compat__"
 
 #: torch_xla's modules that are torchere's of the same name. They are imported when they are asked for.
 MODULES = (
+    "amp",
     "core",
     "core.xla_model",
     "debug",

@@ -135,7 +135,8 @@ void addRun(CLI::App &app, Action &action) {
       ->allow_extra_args(false);
   command->add_option("--output", options->outputs, "FILE.npy to write the next output to")
       ->allow_extra_args(false);
-  command->add_option("--plugin", options->plugin, "Name or path of a PJRT plugin [$PJRT_DEVICE, else cpu]");
+  command->add_option("--plugin", options->plugin,
+                      "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else cpu]");
   command->add_option("--device", options->device, "Id of a device of the plugin [its first]")
       ->check(checkDevice);
   command->add_option("--values", options->shownValues, "How many elements of each output are shown [8]");

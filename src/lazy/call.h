@@ -2,6 +2,8 @@
 // result.
 #pragma once
 
+#include "lazy/reference.h"
+
 #include <c10/core/ScalarType.h>
 #include <c10/util/ArrayRef.h>
 #include <c10/util/FunctionRef.h>
@@ -13,18 +15,22 @@
 
 namespace torchere::lazy {
 
-/// The type of a tensor. Equal types are the same object, which lives until the process ends.
-struct TensorType {
-  at::ScalarType dtype = at::ScalarType::Float;
-  std::vector<int64_t> sizes;
+/// The type of a tensor. Equal types are the same object while anyone owns it.
+struct TensorType : Counted {
+  const at::ScalarType dtype;
+  const std::vector<int64_t> sizes;
 
-  static const TensorType *intern(at::ScalarType dtype, c10::IntArrayRef sizes);
+  static Reference<const TensorType> intern(at::ScalarType dtype, c10::IntArrayRef sizes);
+  static void release(const TensorType *type);
+
+private:
+  TensorType(at::ScalarType dtype, c10::IntArrayRef sizes) : dtype(dtype), sizes(sizes.vec()) {}
 };
 
 /// An op of the table.
 struct Op {
   const char *name;   ///< as programs name it: "aten.add.Tensor"
-  const char *schema; ///< "aten::add.Tensor(Tensor self, ...) -> Tensor"
+  const char *schema; ///< "aten::add.Tensor(Tensor self, Tensor other, ...) -> Tensor"
 };
 
 /// What kind of argument a word begins; see CallKey.
@@ -49,22 +55,38 @@ inline uint64_t tagWord(ArgumentTag tag, uint64_t count = 0) {
   return static_cast<uint64_t>(tag) | count << 8;
 }
 
-/// Equal calls are the same object, which lives until the process ends. Whether shapes were computed before,
-/// and whether two graphs are equal, is decided by addresses.
-struct Call {
-  const Op *op = nullptr;
-  uint64_t hash = 0;
-  std::vector<uint64_t> key;
+using ResultTypes = c10::SmallVector<Reference<const TensorType>, 4>;
+
+/// Equal calls are the same object while anyone owns it, so that whether two graphs are equal is decided by
+/// addresses. One that nobody owns stays in the table, for the next call of its kind, until it is evicted.
+struct Call : Counted {
+  Call(const Op &op, c10::ArrayRef<uint64_t> key, uint64_t hash, bool returnsList,
+       const ResultTypes &results);
+  /// The table owns calls.
+  static void release(const Call *) {}
+
+  const Op *const op;
+  const uint64_t hash;
+  const std::vector<uint64_t> key;
   /// Of the results, in order; null for one that the op leaves undefined.
   std::vector<const TensorType *> results;
-  bool returnsList = false; ///< the results are the elements of a Tensor[]
-  const Call *next = nullptr;
+  const bool returnsList;                         ///< the results are the elements of a Tensor[]
+  std::vector<Reference<const TensorType>> types; ///< all that the key and the results mention
+
+  // Guarded by the table's lock.
+  mutable uint64_t lastUse = 0;
+  mutable const Call *next = nullptr; ///< another call of the same hash
 };
 
-using ResultTypes = c10::SmallVector<const TensorType *, 4>;
+/// The interned call; `resultTypes` computes what results, if the table does not have the call. It may run
+/// Python code.
+Reference<const Call> internCall(const Op &op, c10::ArrayRef<uint64_t> key, bool returnsList,
+                                 c10::function_ref<ResultTypes()> resultTypes);
 
-/// The interned call; `resultTypes` computes what results, once for each call. It may run Python code.
-const Call *internCall(const Op &op, c10::ArrayRef<uint64_t> key, bool returnsList,
-                       c10::function_ref<ResultTypes()> resultTypes);
+struct CallCounts {
+  int64_t calls = 0; ///< in the table
+  int64_t types = 0;
+};
+CallCounts callCounts();
 
 } // namespace torchere::lazy

@@ -4,15 +4,18 @@
 #include "lazy/current_device.h"
 #include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
+#include "lazy/range.h"
 #include "lazy/region.h"
+#include "lazy/settings.h"
 #include "runtime/buffer.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
 #include <torch/csrc/lazy/core/metrics.h>
 
-#include <bit>
 #include <cstring>
+#include <utility>
 
 namespace torchere::lazy {
 
@@ -72,176 +75,216 @@ void Node::release(Node *node) {
 
 void Device::unlink(Node &node) {
   std::lock_guard lock(mutex);
-  if (!node.isPending)
-    return;
-  node.isPending = false;
-  (node.previous ? node.previous->next : first) = node.next;
-  (node.next ? node.next->previous : last) = node.previous;
+  --liveCount;
+  if (node.state == Node::State::Pending)
+    removePending(node);
 }
 
-Reference<Node> Device::record(const Call *call, c10::SmallVector<Value, 3> operands) {
-  auto *node = new Node(*this, call);
+/// Needs the lock.
+void Device::removePending(Node &node) {
+  (node.previous ? node.previous->next : first) = node.next;
+  (node.next ? node.next->previous : last) = node.previous;
+  --pendingCount;
+}
+
+Reference<Node> Device::record(Reference<const Call> call, c10::SmallVector<Value, 3> operands) {
+  auto *node = new Node(*this, std::move(call));
   node->operands = std::move(operands);
+  node->thread = currentThread();
   Reference<Node> made(node);
-  std::lock_guard lock(mutex);
-  node->isPending = true;
-  node->previous = last;
-  (last ? last->next : first) = node;
-  last = node;
+  bool isFull;
+  {
+    std::lock_guard lock(mutex);
+    node->state = Node::State::Pending;
+    node->previous = last;
+    (last ? last->next : first) = node;
+    last = node;
+    ++liveCount;
+    isFull = ++pendingCount >= setting(Setting::PendingOps);
+  }
+  if (isFull)
+    cut();
   return made;
 }
 
+/// A loop without a sync would trace for ever. What failed is the error of those who read it.
+void Device::cut() {
+  if (!checkRegionMayExecute()) // the region's end is a sync
+    return;
+  const SourceLine *line = SourceLine::find();
+  TORCH_WARN("[", torchDevice(), "] ", setting(Setting::PendingOps),
+             " ops are pending without a sync, and are computed now",
+             line ? fmt::format(", at {}:{}", line->file, line->number) : "",
+             ". Call torchere.lazy.sync() once in each step, or change the limit: "
+             "torchere.lazy.set_limits(pending_ops=...)");
+  TORCH_LAZY_COUNTER("CutTrace", 1);
+  compute(nullptr, true);
+}
+
 Value Device::upload(const at::Tensor &tensor) {
+  TORCHERE_LAZY_RANGE("lazy::transfer_to_device", "TransferToDeviceTime");
   at::Tensor dense = tensor.contiguous();
   DType dtype = valueOf(programDType(dense.scalar_type()));
   runtime::HostArray array{dense.const_data_ptr(), runtime::makeArrayType(dtype, dense.sizes().vec()),
                            nullptr};
-  std::lock_guard lock(mutex);
   auto plugin = valueOf(pluginClient());
   auto buffer = valueOf(runtime::Buffer::fromHost(std::move(plugin), std::move(array),
                                                   runtime::HostTransfer::Copy, valueOf(pluginDevice(index))));
   TORCH_LAZY_COUNTER("HostToDevice", 1);
+  TORCHERE_LAZY_BYTES("OutboundData", dense.nbytes());
   return adopt(std::make_shared<const runtime::Buffer>(std::move(buffer)));
 }
 
 Value Device::adopt(session::DeviceTensor array) {
-  Reference<Node> node(new Node(*this, nullptr));
+  Reference<Node> node(new Node(*this, {}));
   node->type = TensorType::intern(torchDType(array->type().dtype), array->type().shape);
   node->arrays.push_back(std::move(array));
+  std::lock_guard lock(mutex);
+  ++liveCount;
   return {std::move(node), 0};
 }
 
 Value Device::number(const c10::Scalar &number, at::ScalarType dtype) {
-  auto complex = number.toComplexDouble();
-  auto bits = number.isIntegral(true) ? static_cast<uint64_t>(number.toLong())
-                                      : std::bit_cast<uint64_t>(complex.real());
-  std::tuple key{dtype, bits, std::bit_cast<uint64_t>(complex.imag())};
-  std::lock_guard lock(numbersMutex);
-  auto found = numbers.find(key);
-  if (found == numbers.end()) {
-    constexpr size_t limit = 4096; // a loop may use a new number in each step
-    if (numbers.size() >= limit)
-      numbers.clear();
+  return numbers.find(number, dtype, [&] {
     at::Tensor tensor = at::empty({}, at::TensorOptions().dtype(dtype));
     tensor.fill_(number);
-    found = numbers.emplace(key, upload(tensor)).first;
-  }
-  return found->second;
+    return upload(tensor);
+  });
 }
 
-Graph Device::collect(std::vector<Reference<Node>> &nodes) {
-  Graph graph;
-  uint64_t visit = ++visits;
+/// Needs the lock. Nodes that another thread is about to free are passed over.
+NodeList Device::pendingNodes() {
+  NodeList nodes;
+  nodes.reserve(static_cast<size_t>(pendingCount));
   for (Node *node = first; node; node = node->next)
     if (node->tryRetain())
       nodes.push_back(Reference<Node>::adopt(node));
-  for (uint32_t i = 0; i < nodes.size(); ++i) {
-    Node &node = *nodes[i];
-    node.visit = visit;
-    node.position = i;
-    bool isWanted = node.tensors.load(std::memory_order_relaxed) != 0;
-    graph.calls.push_back(node.call);
-    graph.isWanted.push_back(isWanted);
-    graph.firstOperand.push_back(static_cast<uint32_t>(graph.operands.size()));
-    graph.words.push_back(reinterpret_cast<uintptr_t>(node.call));
-    graph.words.push_back(isWanted);
-    for (const Value &operand : node.operands) {
-      Node &source = *operand.node;
-      TORCH_CHECK(!source.failure, *source.failure);
-      // A result of a computed node is a leaf of its own: its number is that of its first result.
-      if (!source.isPending && source.visit != visit) {
-        source.visit = visit;
-        source.position = static_cast<uint32_t>(graph.leaves.size());
-        for (size_t result = 0; result < source.arrays.size(); ++result) {
-          graph.leaves.push_back(source.arrays[result]);
-          graph.leafTypes.push_back(source.resultType(static_cast<uint32_t>(result)));
-        }
-      }
-      uint64_t word = source.isPending ? operandWord(false, source.position, operand.result)
-                                       : operandWord(true, source.position + operand.result, 0);
-      graph.operands.push_back(word);
-      graph.words.push_back(word);
-    }
-    if (isWanted)
-      for (uint32_t result = 0; result < node.call->results.size(); ++result)
-        if (node.call->results[result])
-          graph.results.emplace_back(i, result);
-  }
-  return graph;
+  return nodes;
 }
 
-/// Computes what is pending. Returns the error, which every reader of these nodes gets from then on.
-std::string Device::computePending() {
+/// Takes nodes out of the list, for a computation; null if there are none.
+std::unique_ptr<Computation> Device::take(const Node *wanted, bool isEverything) {
+  NodeList all, taken, left; // given up after the lock
+  std::lock_guard lock(mutex);
+  if (wanted && wanted->state != Node::State::Pending)
+    return nullptr;
+  all = pendingNodes();
+  std::vector<bool> isTaken = isEverything ? std::vector<bool>(all.size(), true)
+                                           : selectNodes(all, currentThread(), wanted, ++visits);
+  for (size_t i = 0; i < all.size(); ++i)
+    (isTaken[i] ? taken : left).push_back(std::move(all[i]));
+  if (taken.empty())
+    return nullptr;
+  Graph graph = graphOf(taken, ++visits);
+  TORCH_LAZY_VALUE_METRIC("TensorsGraphSize", static_cast<double>(graph.calls.size()));
+  for (const Reference<Node> &node : taken) {
+    removePending(*node);
+    node->state = Node::State::Running;
+  }
+  return std::make_unique<Computation>(ComputationContext{traces, mutex, computed}, std::move(taken),
+                                       std::move(graph));
+}
+
+/// Computes what belongs to a node, or to this thread, or everything. Returns the first error of its
+/// preparation; those who read these nodes get it from then on.
+std::string Device::compute(const Node *wanted, bool isEverything) {
+  TORCHERE_LAZY_RANGE("lazy::sync", "SyncTime");
   Status mayExecute = checkRegionMayExecute();
   TORCH_CHECK(mayExecute.has_value(), mayExecute.error().text());
-  std::vector<Reference<Node>> nodes;
-  std::vector<c10::SmallVector<Value, 3>> dropped; // destroyed after the lock is given back
-  std::string error;
-  {
-    std::lock_guard lock(mutex);
-    Result<std::vector<session::DeviceTensor>> arrays;
-    Graph graph;
-    try {
-      graph = collect(nodes);
-      if (graph.results.empty())
-        return {};
-      arrays = traces.run(graph);
-    } catch (const std::exception &exception) {
-      arrays = fail(ErrorCode::Internal, "{}", exception.what());
-    }
-    auto failure = arrays ? nullptr : std::make_shared<const std::string>(arrays.error().text());
-    for (const Reference<Node> &node : nodes) {
-      node->isPending = false;
-      dropped.push_back(std::move(node->operands));
-      node->operands.clear();
-      node->failure = failure;
-      node->arrays.resize(node->call->results.size());
-    }
-    first = last = nullptr;
-    if (failure)
-      error = *failure;
-    else
-      for (size_t i = 0; i < graph.results.size(); ++i)
-        nodes[graph.results[i].first]->arrays[graph.results[i].second] = std::move((*arrays)[i]);
-  }
+  valueOf(pluginClient()); // in a process that was forked no thread runs what is queued
+  std::lock_guard order(syncMutex);
+  std::unique_ptr<Computation> computation = take(wanted, isEverything);
+  if (!computation)
+    return {};
+  std::string error = computation->prepare();
+  if (wanted)
+    queue.runOrPush(std::move(computation));
+  else
+    queue.push(std::move(computation));
   return error;
 }
 
 void Device::sync() {
-  std::string error = computePending();
+  std::string error = compute(nullptr, false);
   TORCH_CHECK(error.empty(), error);
 }
 
-std::string Device::pendingText() {
-  std::vector<Reference<Node>> nodes;
-  std::unique_lock lock(mutex);
-  Result<std::string> text = textOf(collect(nodes));
-  lock.unlock();
-  return valueOf(std::move(text));
+void Device::waitForAll() {
+  auto client = madeClient();
+  if (!client || client->isForked())
+    return;
+  std::vector<Device *> devices;
+  {
+    std::lock_guard lock(deviceTable().mutex);
+    for (const auto &[index, device] : deviceTable().devices)
+      devices.push_back(device.get());
+  }
+  for (Device *device : devices)
+    device->queue.wait();
+  for (int64_t count = client->running()->load(); count; count = client->running()->load())
+    client->running()->wait(count);
+}
+
+void Device::readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(const Graph &)> read) {
+  NodeList all, nodes; // given up after the locks
+  std::lock_guard order(syncMutex);
+  queue.wait(); // so that all leaves have arrays
+  std::lock_guard lock(mutex);
+  all = pendingNodes();
+  std::vector<bool> isTaken = chosen.empty() ? selectNodes(all, currentThread(), nullptr, ++visits)
+                                             : neededNodes(all, chosen, ++visits);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (isTaken[i])
+      nodes.push_back(std::move(all[i]));
+  Graph graph = graphOf(nodes, ++visits, chosen);
+  for (const Leaf &leaf : graph.leaves)
+    TORCH_CHECK(!leaf.node->failure, *leaf.node->failure);
+  read(graph);
 }
 
 session::DeviceTensor Device::arrayOf(const Value &value) {
-  std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
+  if (value.node->state == Node::State::Pending)
+    return nullptr;
+  valueOf(pluginClient()); // a process that was forked would wait for ever
+  computed.wait(lock, [&] { return value.node->state == Node::State::Computed; });
   TORCH_CHECK(!value.node->failure, *value.node->failure);
-  return value.node->isPending ? nullptr : value.node->arrays[value.result];
+  return value.node->arrays[value.result];
 }
 
-session::DeviceTensor Device::computed(const Value &value) {
+session::DeviceTensor Device::computedArray(const Value &value) {
   if (auto array = arrayOf(value))
     return array;
-  computePending(); // its error, if it concerns this value, is that of the value
+  compute(value.node.get(), false); // its error, if it concerns this value, is that of the value
   return arrayOf(value);
 }
 
 at::Tensor Device::download(const Value &value) {
-  session::DeviceTensor array = computed(value);
+  session::DeviceTensor array = computedArray(value);
+  TORCHERE_LAZY_RANGE("lazy::transfer_from_device", "TransferFromDeviceTime");
   TORCH_LAZY_COUNTER("DeviceToHost", 1);
   runtime::HostArray host = valueOf(runtime::Buffer::toHost(array));
   const TensorType &type = *value.type();
   at::Tensor tensor = at::empty(type.sizes, at::TensorOptions().dtype(type.dtype));
+  TORCHERE_LAZY_BYTES("InboundData", tensor.nbytes());
   if (tensor.nbytes() > 0)
     std::memcpy(tensor.mutable_data_ptr(), host.data, tensor.nbytes());
   return tensor;
+}
+
+std::map<std::string, int64_t> Device::statistics() {
+  std::map<std::string, int64_t> known = {
+      {"programs", traces.size()}, {"numbers", numbers.size()}, {"running", queue.size()}};
+  auto [calls, types] = callCounts();
+  known["calls"] = calls;
+  known["types"] = types;
+  auto compiles = valueOf(pluginClient())->compileCounts();
+  known["plugin_compiles"] = compiles.compiled;
+  known["disk_cache_loads"] = compiles.loaded;
+  std::lock_guard lock(mutex);
+  known["nodes"] = liveCount;
+  known["pending_ops"] = pendingCount;
+  return known;
 }
 
 } // namespace torchere::lazy

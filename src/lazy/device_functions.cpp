@@ -50,21 +50,13 @@ static void setDevice(int64_t index) {
   setCurrentDevice(Device::get(static_cast<c10::DeviceIndex>(index)).torchDevice().index());
 }
 
-/// Waits for everything that was started, on all of the plugin's devices.
-static void waitForAll() {
-  auto client = madeClient();
-  if (!client || client->isForked())
-    return;
-  for (int64_t count = client->running()->load(); count; count = client->running()->load())
-    client->running()->wait(count);
-}
-
 /// A reference to the tensor's array, for DeviceArray._take(). Computes what is pending; nothing is copied.
 static int64_t give(const at::Tensor &tensor) {
   at::Tensor inner = unwrapped(tensor);
   const TensorImpl *ours = implementationOf(inner);
   TORCH_CHECK(ours, "[array] not a tensor of the device: got one on ", tensor.device(), ", expected xla");
-  auto array = std::make_unique<session::DeviceTensor>(ours->value().node->device.computed(ours->value()));
+  auto array =
+      std::make_unique<session::DeviceTensor>(ours->value().node->device.computedArray(ours->value()));
   return static_cast<int64_t>(reinterpret_cast<intptr_t>(array.release()));
 }
 
@@ -87,7 +79,7 @@ TORCH_LIBRARY_FRAGMENT(torchere_lazy, library) {
   library.def("is_forked() -> bool", &isForked);
   library.def("current_device() -> int", [] { return static_cast<int64_t>(currentDevice()); });
   library.def("set_device(int index) -> ()", &setDevice);
-  library.def("wait() -> ()", &waitForAll);
+  library.def("wait() -> ()", &Device::waitForAll);
   library.def("give(Tensor tensor) -> int", &give);
   library.def("take(int given) -> Tensor", &take);
 }

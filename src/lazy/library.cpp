@@ -1,4 +1,5 @@
 // The functions that Python and C++ programs call by name, as torch.ops.torchere_lazy.
+#include "lazy/settings.h"
 #include "lazy/tensor.h"
 
 #include <torch/csrc/lazy/core/metrics.h>
@@ -12,8 +13,19 @@ static void sync(int64_t device) {
   Device::get(static_cast<c10::DeviceIndex>(device)).sync();
 }
 
-static std::string pendingText(int64_t device) {
-  return Device::get(static_cast<c10::DeviceIndex>(device)).pendingText();
+static c10::Dict<std::string, int64_t> dictionaryOf(const std::map<std::string, int64_t> &values) {
+  c10::Dict<std::string, int64_t> made;
+  for (const auto &[name, value] : values)
+    made.insert(name, value);
+  return made;
+}
+
+static c10::Dict<std::string, int64_t> statistics(int64_t device) {
+  return dictionaryOf(Device::get(static_cast<c10::DeviceIndex>(device)).statistics());
+}
+
+static c10::Dict<std::string, int64_t> limits() {
+  return dictionaryOf(settings());
 }
 
 static c10::Dict<std::string, int64_t> counters() {
@@ -30,7 +42,9 @@ static void resetCounters() {
 
 TORCH_LIBRARY(torchere_lazy, library) {
   library.def("sync(int device) -> ()", &sync);
-  library.def("pending_text(int device) -> str", &pendingText);
+  library.def("statistics(int device) -> Dict(str, int)", &statistics);
+  library.def("limits() -> Dict(str, int)", &limits);
+  library.def("set_limit(str name, int value) -> ()", &changeSetting);
   library.def("counters() -> Dict(str, int)", &counters);
   library.def("reset_counters() -> ()", &resetCounters);
 }

@@ -3,11 +3,12 @@
 
 #include "lazy/call.h"
 #include "lazy/reference.h"
+#include "lazy/source_line.h"
+#include "lazy/thread_mark.h"
 #include "session/tensor_view.h"
 
 #include <c10/util/SmallVector.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,24 +30,33 @@ struct Value {
 /// an order in which the nodes can be computed. Only tensors and pending nodes own nodes, so that every node
 /// in the list is needed.
 struct Node : Counted {
-  Node(Device &device, const Call *call) : device(device), call(call) {}
+  enum class State : uint8_t {
+    Pending, ///< in the list
+    Running, ///< a sync has taken it
+    Computed ///< has its arrays, or its failure
+  };
+
+  Node(Device &device, Reference<const Call> known)
+      : device(device), call(std::move(known)), line(call ? SourceLine::current() : nullptr) {}
   static void release(Node *node);
 
-  const TensorType *resultType(uint32_t result) const { return call ? call->results[result] : type; }
+  const TensorType *resultType(uint32_t result) const { return call ? call->results[result] : type.get(); }
+  uint32_t resultCount() const { return call ? static_cast<uint32_t>(call->results.size()) : 1; }
 
   Device &device;
-  const Call *const call;           ///< null for an array that came from the host
-  const TensorType *type = nullptr; ///< of such an array
-  /// How many tensors show the node's results: whether a sync has to keep them.
-  std::atomic<uint32_t> tensors = 0;
+  const Reference<const Call> call; ///< null for an array that came from the host
+  const SourceLine *const line;     ///< null if lines are not recorded
+  Reference<const TensorType> type; ///< of such an array
+  ThreadMark thread = sharedThread; ///< that recorded it
 
-  // Guarded by the device's lock.
+  // Guarded by the device's lock; operands and what follows `visit` are the sync's own while it runs.
   Node *previous = nullptr, *next = nullptr;
-  bool isPending = false;
+  State state = State::Computed;
   uint64_t visit = 0; ///< the sync that gave the node its position
   uint32_t position = 0;
-  c10::SmallVector<Value, 3> operands;               ///< while it is pending
-  c10::SmallVector<session::DeviceTensor, 1> arrays; ///< by result, once it is not
+  uint32_t readers = 0;                              ///< operands of that sync which are this node
+  c10::SmallVector<Value, 3> operands;               ///< until it is computed
+  c10::SmallVector<session::DeviceTensor, 1> arrays; ///< by result, once it is
   std::shared_ptr<const std::string> failure;        ///< why there are none
 };
 

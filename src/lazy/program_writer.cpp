@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstring>
+#include <unordered_map>
 
 namespace torchere::lazy {
 
@@ -33,29 +34,31 @@ class ProgramWriter {
 public:
   explicit ProgramWriter(const Graph &graph) : graph(graph) {}
 
-  Result<program::Program> write() {
-    TORCHERE_TRY(addLeaves());
+  Result<program::Program> write(const std::vector<ProgramInput> &inputs,
+                                 const std::vector<program::OutputSpec> &specs) {
+    leaves.resize(graph.leaves.size());
+    for (const ProgramInput &input : inputs)
+      TORCHERE_TRY(addInput(input));
     for (size_t i = 0; i < graph.calls.size(); ++i)
       TORCHERE_TRY(addNode(i));
     std::vector<Argument> outputs;
-    for (auto [node, result] : graph.results)
-      outputs.push_back({program::NodeReference{values[node][result]}});
+    auto word = graph.outputs.begin();
+    for (const program::OutputSpec &spec : specs)
+      outputs.push_back(spec.value.isGiven() ? spec.value : readOperand(*word++));
     builder.main().setOutputs(outputs);
-    for (size_t i = 0; i < outputs.size(); ++i)
-      TORCHERE_TRY(builder.addOutput(program::OutputKind::UserOutput, ""));
+    for (const program::OutputSpec &spec : specs)
+      TORCHERE_TRY(builder.addOutput(spec.kind, spec.target));
     return builder.finish();
   }
 
 private:
-  Status addLeaves() {
-    for (const TensorType *type : graph.leafTypes) {
-      TORCHERE_ASSIGN(program::Type known, typeOf(*type));
-      std::string name = fmt::format("p{}", leaves.size());
-      leaves.push_back(builder.main().placeholder(known, label(name)));
-      program::InputSpec spec;
-      spec.name = name;
-      builder.program().inputs.push_back(std::move(spec));
-    }
+  Status addInput(const ProgramInput &input) {
+    const TensorType *type = input.leaf ? graph.leaves[*input.leaf].type : input.type;
+    TORCHERE_ASSIGN(program::Type known, type ? typeOf(*type) : Result<program::Type>(program::Type()));
+    program::NodeId node = builder.main().placeholder(known, label(input.spec.name));
+    if (input.leaf)
+      leaves[*input.leaf] = node;
+    builder.program().inputs.push_back(input.spec);
     return {};
   }
 
@@ -76,6 +79,7 @@ private:
     bool isSingle = types.size() == 1 && !call.returnsList;
     program::Type type = isSingle ? types.front() : builder.type(program::Type::List(types));
     std::string name = fmt::format("v{}", index);
+    line = graph.lines[index];
     program::NodeId node = builder.main().call(op, arguments, type, label(name));
     std::vector<program::NodeId> &results = values.emplace_back();
     for (size_t i = 0; i < types.size(); ++i)
@@ -133,10 +137,9 @@ private:
   }
 
   Argument readOperand(uint64_t known) {
-    auto number = static_cast<uint32_t>(known);
-    if (known >> 63)
-      return {program::NodeReference{leaves[number]}};
-    return {program::NodeReference{values[number][known >> 32]}};
+    if (isLeafWord(known))
+      return {program::NodeReference{leaves[numberIn(known)]}};
+    return {program::NodeReference{values[numberIn(known)][resultIn(known)]}};
   }
 
   Result<program::Type> typeOf(const TensorType &type) {
@@ -148,7 +151,15 @@ private:
   const program::Label *label(const std::string &name) {
     program::Label label;
     label.name = name;
+    label.stackTrace = line ? traceOf(*line) : 0;
     return builder.label(label);
+  }
+
+  uint32_t traceOf(const SourceLine &known) {
+    auto [entry, isNew] = traces.try_emplace(&known, 0);
+    if (isNew)
+      entry->second = builder.addStackTrace(known.trace());
+    return entry->second;
   }
 
   const Graph &graph;
@@ -157,6 +168,8 @@ private:
   std::vector<std::vector<program::NodeId>> values; ///< by node of the graph: its results
   const uint64_t *word = nullptr;                   ///< of the call's key, the next one
   const uint64_t *operand = nullptr;
+  const SourceLine *line = nullptr; ///< of the node that is being written
+  std::unordered_map<const SourceLine *, uint32_t> traces;
 };
 
 } // namespace
@@ -175,8 +188,20 @@ at::ScalarType torchDType(DType dtype) {
   return at::ScalarType::Undefined;
 }
 
+Result<program::Program> writeProgram(const Graph &graph, const std::vector<ProgramInput> &inputs,
+                                      const std::vector<program::OutputSpec> &outputs) {
+  return ProgramWriter(graph).write(inputs, outputs);
+}
+
 Result<program::Program> writeProgram(const Graph &graph) {
-  return ProgramWriter(graph).write();
+  std::vector<ProgramInput> inputs(graph.leaves.size());
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].spec.name = fmt::format("p{}", i);
+    inputs[i].leaf = i;
+  }
+  program::OutputSpec output;
+  output.value = {program::NotGiven{}};
+  return writeProgram(graph, inputs, std::vector<program::OutputSpec>(graph.outputs.size(), output));
 }
 
 } // namespace torchere::lazy

@@ -191,15 +191,16 @@ void Recorder::placeNumbers() {
 Reference<Node> Recorder::record(bool returnsList, c10::function_ref<ResultTypes()> shape) {
   if (!numbers.empty())
     placeNumbers();
-  const Call *call = internCall(op, key, returnsList, [&] {
+  Reference<const Call> call = internCall(op, key, returnsList, [&] {
     ShapeGuard guard;
     return shape();
   });
-  return device().record(call, std::move(operands));
+  return device().record(std::move(call), std::move(operands));
 }
 
-const TensorType *Recorder::typeOf(const at::Tensor &tensor) {
-  return tensor.defined() ? TensorType::intern(tensor.scalar_type(), tensor.sizes()) : nullptr;
+Reference<const TensorType> Recorder::typeOf(const at::Tensor &tensor) {
+  return tensor.defined() ? TensorType::intern(tensor.scalar_type(), tensor.sizes())
+                          : Reference<const TensorType>();
 }
 
 at::Tensor Recorder::resultOf(const Reference<Node> &node, uint32_t result) {

@@ -87,7 +87,7 @@ private:
   void placeNumbers();
   Device &device();
   Reference<Node> record(bool returnsList, c10::function_ref<ResultTypes()> shape);
-  static const TensorType *typeOf(const at::Tensor &tensor);
+  static Reference<const TensorType> typeOf(const at::Tensor &tensor);
   static at::Tensor resultOf(const Reference<Node> &node, uint32_t result);
 
   /// A number that becomes an operand once the device and the tensors' dtypes are known.

@@ -7,12 +7,13 @@
 
 namespace torchere::lazy {
 
-/// The count of a class T that Reference<T> owns. T has a static `release(T *)`, called when it is zero.
+/// The count of a class T that Reference<T> owns. T has a static `release(T *)`, called when nobody owns it
+/// any more. References to const objects count as well.
 class Counted {
 public:
-  void retain() { count.fetch_add(1, std::memory_order_relaxed); }
+  void retain() const { count.fetch_add(1, std::memory_order_relaxed); }
   /// False if nobody owns the object any more: it is being destroyed by another thread.
-  bool tryRetain() {
+  bool tryRetain() const {
     uint32_t seen = count.load(std::memory_order_relaxed);
     while (seen != 0)
       if (count.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire))
@@ -20,10 +21,12 @@ public:
     return false;
   }
   /// True if this was the last owner.
-  bool drop() { return count.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool drop() const { return count.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool isOwned() const { return count.load(std::memory_order_acquire) != 0; }
+  uint32_t owners() const { return count.load(std::memory_order_acquire); }
 
 private:
-  std::atomic<uint32_t> count = 0;
+  mutable std::atomic<uint32_t> count = 0;
 };
 
 template <class T> class Reference {

@@ -11,13 +11,8 @@ static constexpr c10::DispatchKeySet keys({c10::DispatchKey::XLA, c10::DispatchK
 TensorImpl::TensorImpl(Value value)
     : c10::TensorImpl(keys, c10::scalarTypeToTypeMeta(value.type()->dtype), value.node->device.torchDevice()),
       shown(std::move(value)) {
-  shown.node->tensors.fetch_add(1, std::memory_order_relaxed);
   set_sizes_contiguous(shown.type()->sizes);
   set_storage_access_should_throw();
-}
-
-TensorImpl::~TensorImpl() {
-  shown.node->tensors.fetch_sub(1, std::memory_order_relaxed);
 }
 
 template <class Version>
@@ -44,8 +39,6 @@ void TensorImpl::shallow_copy_from(const c10::intrusive_ptr<c10::TensorImpl> &ot
 }
 
 void TensorImpl::show(Value value) {
-  value.node->tensors.fetch_add(1, std::memory_order_relaxed);
-  shown.node->tensors.fetch_sub(1, std::memory_order_relaxed);
   shown = std::move(value);
   set_sizes_contiguous(shown.type()->sizes);
   data_type_ = c10::scalarTypeToTypeMeta(shown.type()->dtype);

@@ -15,7 +15,6 @@ namespace torchere::lazy {
 class TensorImpl final : public c10::TensorImpl {
 public:
   explicit TensorImpl(Value value);
-  ~TensorImpl() override;
 
   const Value &value() const { return shown; }
   /// Shows another value, which may be of another type.

@@ -1,17 +1,26 @@
-// Lowering, compilation and execution of traced graphs.
+// Lowering and compilation of traced graphs.
 #include "lazy/trace_cache.h"
 
-#include "artifact/bundle.h"
-#include "exporter/exporter.h"
+#include "lazy/compilation_log.h"
+#include "lazy/donation.h"
+#include "lazy/lowered_program.h"
 #include "lazy/plugin_client.h"
 #include "lazy/program_writer.h"
+#include "lazy/range.h"
 #include "lazy/region.h"
+#include "lazy/settings.h"
 
 #include <torch/csrc/lazy/core/metrics.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace torchere::lazy {
+
+int64_t TraceCache::size() {
+  std::lock_guard lock(mutex);
+  return static_cast<int64_t>(entries.size());
+}
 
 static uint64_t hashOf(const std::vector<uint64_t> &words) {
   uint64_t hash = words.size();
@@ -20,52 +29,87 @@ static uint64_t hashOf(const std::vector<uint64_t> &words) {
   return hash;
 }
 
-static Result<std::shared_ptr<artifact::Bundle>> exported(const Graph &graph) {
-  TORCHERE_ASSIGN(program::Program program, writeProgram(graph));
-  TORCHERE_TRY(program.verify());
-  exporter::Options options;
-  options.name = "lazy";
-  TORCHERE_ASSIGN(exporter::Exported lowered, exporter::exportProgram(program, options));
-  auto bundle = std::make_shared<artifact::Bundle>();
-  artifact::Function function;
-  function.entryPoint = std::move(lowered.entryPoint);
-  function.module = std::move(lowered.module);
-  TORCHERE_TRY(addFunction(*bundle, std::move(function), lowered.stateDict, lowered.constants));
-  return bundle;
+static int64_t deadBytesOf(const Graph &graph) {
+  int64_t bytes = 0;
+  for (const Leaf &leaf : graph.leaves)
+    if (leaf.isDead)
+      bytes += byteSizeOf(*leaf.type);
+  return bytes;
 }
 
-Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
-  uint64_t hash = hashOf(graph.words);
-  TORCHERE_TRY(countGraphOfRegion(hash));
-  auto [first, last] = entries.equal_range(hash);
-  for (; first != last; ++first)
-    if (first->second.words == graph.words) {
-      TORCH_LAZY_COUNTER("CachedCompile", 1);
-      return first->second.session;
-    }
-  TORCH_LAZY_COUNTER("UncachedCompile", 1);
-  TORCHERE_ASSIGN(auto bundle, exported(graph));
+/// Values of the leaves' types, for a compilation before the arrays are there.
+static Result<std::vector<session::Input>> inputTypes(const Graph &graph) {
+  std::vector<session::Input> inputs;
+  for (const Leaf &leaf : graph.leaves) {
+    session::TensorView view;
+    TORCHERE_ASSIGN(view.dtype, programDType(leaf.type->dtype));
+    view.shape = leaf.type->sizes;
+    inputs.emplace_back(view);
+  }
+  return inputs;
+}
+
+Result<std::shared_ptr<session::Session>> TraceCache::compile(const Graph &graph, bool isNew) {
+  TORCHERE_ASSIGN(program::Program program, writeProgram(graph));
+  TORCHERE_ASSIGN(auto bundle, lowered(program));
+  if (isNew)
+    CompilationLog::get().add(std::move(program), *bundle);
+  TORCHERE_LAZY_RANGE("lazy::compile", "CompileTime");
   TORCHERE_ASSIGN(auto plugin, pluginClient());
   TORCHERE_ASSIGN(const runtime::Device *target, pluginDevice(device));
   TORCHERE_ASSIGN(auto session, session::Session::create(std::move(plugin), std::move(bundle), target->id));
-  entries.emplace(hash, Entry{graph.words, session});
+  TORCHERE_TRY(session->donateInputs(0, findDonations(graph)));
+  TORCHERE_ASSIGN(std::vector<session::Input> inputs, inputTypes(graph));
+  TORCHERE_TRY(session->prepare(0, inputs));
   return session;
 }
 
-Result<std::vector<session::DeviceTensor>> TraceCache::run(const Graph &graph) {
-  TORCHERE_ASSIGN(auto session, find(graph));
-  std::vector<session::Input> inputs(graph.leaves.begin(), graph.leaves.end());
-  TORCHERE_ASSIGN(session::CallResult result, session->call(0, inputs, {.onDevice = true}));
-  std::vector<session::DeviceTensor> arrays(graph.results.size());
-  for (const session::OutputTensor &output : result.outputs)
-    arrays.at(static_cast<size_t>(output.position)) = output.onDevice();
-  return arrays;
+TraceCache::Entries::iterator TraceCache::findEntry(const Graph &graph, uint64_t hash) {
+  auto [first, last] = byHash.equal_range(hash);
+  for (; first != last; ++first)
+    if (first->second->words == graph.words)
+      return first->second;
+  return entries.end();
 }
 
-Result<std::string> textOf(const Graph &graph) {
-  TORCHERE_ASSIGN(auto bundle, exported(graph));
-  return bundle->functions.front().module->read(
-      [](const stablehlo::Module &module) { return module.text(); });
+void TraceCache::evict() {
+  auto limit = static_cast<size_t>(setting(Setting::Programs));
+  while (entries.size() > limit) {
+    auto [first, last] = byHash.equal_range(entries.back().hash);
+    auto oldest = std::prev(entries.end());
+    byHash.erase(std::find_if(first, last, [&](const auto &known) { return known.second == oldest; }));
+    entries.pop_back();
+    TORCH_LAZY_COUNTER("EvictedProgram", 1);
+  }
+}
+
+Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
+  constexpr int64_t worthACompilation = 1 << 20; // bytes that more donations save
+  uint64_t hash = hashOf(graph.words);
+  TORCHERE_TRY(countGraphOfRegion(hash));
+  int64_t deadBytes = deadBytesOf(graph);
+  std::lock_guard lock(mutex);
+  auto entry = findEntry(graph, hash);
+  if (entry != entries.end()) {
+    entries.splice(entries.begin(), entries, entry);
+    if (deadBytes < entry->deadBytes + worthACompilation) {
+      TORCH_LAZY_COUNTER("CachedCompile", 1);
+      return entry->session;
+    }
+    TORCH_LAZY_COUNTER("DonationCompile", 1);
+    TORCHERE_ASSIGN(entry->session, compile(graph, false));
+    entry->deadBytes = deadBytes;
+    return entry->session;
+  }
+  TORCH_LAZY_COUNTER("UncachedCompile", 1);
+  TORCHERE_ASSIGN(auto session, compile(graph, true));
+  std::vector<Reference<const Call>> calls;
+  for (const Call *call : graph.calls)
+    calls.emplace_back(call);
+  entries.push_front({graph.words, std::move(calls), session, deadBytes, hash});
+  byHash.emplace(hash, entries.begin());
+  evict();
+  return session;
 }
 
 } // namespace torchere::lazy

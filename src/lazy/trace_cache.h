@@ -1,57 +1,47 @@
 // TraceCache: from a graph of calls to the program that computes it; each graph is lowered and compiled once.
 #pragma once
 
-#include "lazy/call.h"
-#include "runtime/client.h"
+#include "lazy/graph.h"
 #include "session/session.h"
 
 #include <c10/core/Device.h>
 
+#include <list>
 #include <memory>
-#include <string>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 namespace torchere::lazy {
 
-/// Pending nodes in the order of their creation. An operand is the result of an earlier node or a leaf.
-struct Graph {
-  /// What identifies the graph: for each node the address of its call, whether its results are wanted, and
-  /// for each operand a word (see operandWord).
-  std::vector<uint64_t> words;
-  std::vector<const Call *> calls;
-  std::vector<uint32_t> firstOperand; ///< by node: where its operands begin in `operands`
-  std::vector<uint64_t> operands;     ///< the operands' words
-  std::vector<bool> isWanted;         ///< by node
-  std::vector<const TensorType *> leafTypes;
-  std::vector<session::DeviceTensor> leaves;
-  std::vector<std::pair<uint32_t, uint32_t>> results; ///< node and result, in the order of the outputs
-};
-
-/// A leaf, or a result of a node, by its number.
-inline uint64_t operandWord(bool isLeaf, uint32_t number, uint32_t result) {
-  return uint64_t{isLeaf} << 63 | uint64_t{result} << 32 | number;
-}
-
+/// Used from any thread.
 class TraceCache {
 public:
   explicit TraceCache(c10::DeviceIndex device) : device(device) {}
 
-  /// Computes the graph's results; returns before they are there.
-  Result<std::vector<session::DeviceTensor>> run(const Graph &graph);
+  /// The program of the graph, compiled. It is found again for an equal graph, until it is evicted as the
+  /// least recently used one. Compiled with the donations that the graph allows; again if an equal graph
+  /// allows many more.
+  Result<std::shared_ptr<session::Session>> find(const Graph &graph);
+  int64_t size();
 
 private:
   struct Entry {
     std::vector<uint64_t> words;
+    std::vector<Reference<const Call>> calls; ///< whose addresses are among the words
     std::shared_ptr<session::Session> session;
+    int64_t deadBytes; ///< of the arrays that could be overwritten when it was compiled
+    uint64_t hash;
   };
-  Result<std::shared_ptr<session::Session>> find(const Graph &graph);
+  using Entries = std::list<Entry>;
+  Entries::iterator findEntry(const Graph &graph, uint64_t hash);
+  Result<std::shared_ptr<session::Session>> compile(const Graph &graph, bool isNew);
+  void evict();
 
   const c10::DeviceIndex device;
-  std::unordered_multimap<uint64_t, Entry> entries;
+  std::mutex mutex; ///< held while a program is compiled
+  Entries entries;  ///< the most recently used first
+  std::unordered_multimap<uint64_t, Entries::iterator> byHash;
 };
-
-/// The StableHLO of a graph.
-Result<std::string> textOf(const Graph &graph);
 
 } // namespace torchere::lazy

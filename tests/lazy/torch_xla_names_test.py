@@ -405,10 +405,26 @@ def test_random_numbers_are_seeded_forked_and_set():
     assert drawn() != first
 
 
+def test_autocast():
+    from torchere.amp import autocast
+
+    x = torch.ones(2, 2).to("xla")
+    with autocast(torchere.device()):
+        assert (x @ x).dtype == torch.bfloat16
+    with autocast("xla", dtype=torch.float16):
+        assert (x @ x).dtype == torch.float16
+    with autocast("xla", enabled=False):
+        assert (x @ x).dtype == torch.float32
+    with autocast("cpu"):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+
+
 def test_one_process_is_its_own_group(tmp_path):
     x = torch.ones(2).to("xla")
     assert xm.is_xla_tensor(x) and not xm.is_xla_tensor(torch.ones(2))
-    assert xm.all_reduce(xm.REDUCE_SUM, x).tolist() == [1.0, 1.0]
+    for kind in (xm.REDUCE_SUM, xm.REDUCE_MUL, xm.REDUCE_AND, xm.REDUCE_OR, xm.REDUCE_MIN, xm.REDUCE_MAX):
+        assert xm.all_reduce(kind, x).tolist() == [1.0, 1.0]
+    xm.reduce_gradients(torch.optim.SGD([x], lr=0.1))
     tensors = [x]
     assert xm.all_reduce(xm.REDUCE_SUM, tensors) is tensors
     assert xm.mesh_reduce("loss", {"a": x}, lambda all: all[0]["a"].device) == torch.device("cpu")

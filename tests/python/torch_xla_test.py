@@ -27,7 +27,7 @@ assert stablehlo is torchere.stablehlo and torchere.stablehlo.__spec__.name == "
 import importlib
 assert importlib.import_module("torch_xla.experimental") is importlib.import_module("torchere.experimental")
 assert importlib.util.find_spec("torch_xla.experimental.none") is None
-for name in ("torch_xla.amp", "torch_xla.errors", "torch_xla.experimental.pjrt"):
+for name in ("torch_xla.amp.syncfree", "torch_xla.errors", "torch_xla.experimental.pjrt"):
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:

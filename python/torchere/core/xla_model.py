@@ -132,16 +132,18 @@ def unlazy(tensors: Iterable[Any]) -> None:
 
 def get_stablehlo(tensors: Sequence[Any] | None = None) -> str:
     """The StableHLO that computes the tensors; without them, what mark_step() would compute."""
-    return _built("get_stablehlo").get_stablehlo(*_tensors(tensors))
+    return _built("get_stablehlo").get_stablehlo(tensors, device=_device_of(tensors))
 
 
 def get_stablehlo_bytecode(tensors: Sequence[Any] | None = None) -> bytes:
     """The same as a portable artifact."""
-    return _built("get_stablehlo_bytecode").get_stablehlo_bytecode(*_tensors(tensors))
+    return _built("get_stablehlo_bytecode").get_stablehlo_bytecode(tensors, device=_device_of(tensors))
 
 
-def _tensors(tensors: Sequence[Any] | None) -> tuple[list[Any], ...]:
-    return (list(tensors),) if tensors else ()
+def _device_of(tensors: Sequence[Any] | None) -> int:
+    import torch
+
+    return tensors[0].device.index if tensors else torch.xla.current_device()
 
 
 def _built(name: str) -> Any:

@@ -6,9 +6,52 @@ Importing this package gives torch the device. The extension that does so is bui
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from torchere.lazy import extension
+from torchere.lazy.inspection import (
+    counters,
+    dump_graphs,
+    dump_ir,
+    executed_fallback_ops,
+    explain_recompilations,
+    get_stablehlo,
+    get_stablehlo_bytecode,
+    metric_data,
+    metric_names,
+    metrics_report,
+    reset_counters,
+    reset_metrics,
+    short_metrics_report,
+    source_lines,
+)
+
+__all__ = [
+    "counters",
+    "device",
+    "dump_graphs",
+    "dump_ir",
+    "executed_fallback_ops",
+    "explain_recompilations",
+    "get_stablehlo",
+    "get_stablehlo_bytecode",
+    "limits",
+    "metric_data",
+    "metric_names",
+    "metrics_report",
+    "reset_counters",
+    "reset_metrics",
+    "save",
+    "set_limits",
+    "short_metrics_report",
+    "source_lines",
+    "statistics",
+    "sync",
+    "wait",
+]
 
 if sys.argv[:1] != ["-m"]:  # python -m torchere.lazy: its command builds what would be loaded here
     extension.load()
@@ -22,24 +65,58 @@ def device(index: int = 0):
 
 
 def sync(index: int = 0) -> None:
-    """Starts the computation of everything that tensors of the device show. Errors: RuntimeError with the
-    compiler's or the plugin's message."""
+    """Starts the computation of all that this thread recorded and what is connected with it, and returns when
+    its program is compiled. What other threads are tracing of their own is theirs to sync. Errors:
+    RuntimeError with the compiler's message; what fails in the execution fails those who read it."""
     _ops().sync(index)
 
 
-def get_stablehlo(index: int = 0) -> str:
-    """The StableHLO of what sync() would compute."""
-    return _ops().pending_text(index)
+def wait() -> None:
+    """Waits until all that was started is computed, or has failed, on all devices."""
+    _ops().wait()
 
 
-def counters() -> dict[str, int]:
-    """What was counted since reset_counters(): "xla::add" for each traced op, "aten::sort" for each op that
-    was computed on the CPU, "CachedCompile", "UncachedCompile", "HostToDevice" and "DeviceToHost"."""
-    return {name: count for name, count in _ops().counters().items() if count}
+def save(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    dir: str | os.PathLike[str],
+    *,
+    kwargs: dict[str, Any] | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Traces fn(*args, **kwargs) on the device and saves it as an artifact, which `torchere run` and
+    torchere.load() run without the device: the tensors among the arguments are its inputs, all others that it
+    reads are weights, what it writes in place is state that calls carry on, and its results are returned as
+    fn returns them. Nothing is computed, and what fn writes is as before afterwards.
+
+    Weights are found in the modules, optimizers and containers that fn refers to, and have their names. A
+    step that cannot be saved is refused by name: one that reads a value on the host, that computes an op
+    there, or that leaves a tensor where none was before."""
+    from torchere.lazy.saving import save_step
+
+    save_step(fn, args, dir, kwargs, overwrite)
 
 
-def reset_counters() -> None:
-    _ops().reset_counters()
+def statistics(index: int = 0) -> dict[str, int]:
+    """What there is at this moment: "nodes" that tensors or pending ops own, "pending_ops", computations that
+    are "running" or wait for their turn, compiled "programs" in memory, interned "calls" and "types", and
+    "numbers" on the device. And of the plugin's client, since the process began: "plugin_compiles", and
+    "disk_cache_loads" in place of others."""
+    return dict(_ops().statistics(index))
+
+
+def limits() -> dict[str, int]:
+    """The limits that set_limits() sets."""
+    return dict(_ops().limits())
+
+
+def set_limits(**limits: int) -> None:
+    """pending_ops: how many ops are recorded without a sync before the device makes one, with a warning.
+    programs, calls, numbers: how many compiled programs, interned calls and numbers are kept; beyond that the
+    least recently used are evicted. The variables TORCHERE_LAZY_PENDING_OPS, TORCHERE_LAZY_PROGRAMS,
+    TORCHERE_LAZY_CALLS and TORCHERE_LAZY_NUMBERS set them for a process."""
+    for name, value in limits.items():
+        _ops().set_limit(name, value)
 
 
 def _ops():
