@@ -38,8 +38,8 @@ public:
   at::Tensor download(const Value &value);
   /// Computes every pending node whose results a tensor shows. Returns before the results are there.
   void sync();
-  /// Shows what computes some values or, where none are given, what sync() would compute. `read` is called with
-  /// the lock held.
+  /// Shows what computes some values or, where none are given, what sync() would compute. `read` is called
+  /// with the lock held.
   void readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(const Graph &)> read);
   /// The array of a value; null while it is pending.
   session::DeviceTensor arrayOf(const Value &value);

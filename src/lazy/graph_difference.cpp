@@ -265,7 +265,8 @@ private:
       return argumentText(side.program, argument);
     if (side.node(node->node).kind == NodeKind::Placeholder)
       return fmt::format("an array of {}", side.type(node->node));
-    return fmt::format("the result {} of {}", side.program.graph.nameOf(node->node), side.node(node->node).op());
+    return fmt::format("the result {} of {}", side.program.graph.nameOf(node->node),
+                       side.node(node->node).op());
   }
 
   std::string differingOperand(NodeId here, NodeId there) {
@@ -281,10 +282,10 @@ private:
       return now.type(here) == before.type(there)
                  ? ""
                  : fmt::format("{}, before {}", now.type(here), before.type(there));
-    return !isNew && known->second == here ? ""
-                                           : fmt::format("the array {}, which is shared in another way than {}",
-                                                         now.program.graph.nameOf(here),
-                                                         before.program.graph.nameOf(there));
+    return !isNew && known->second == here
+               ? ""
+               : fmt::format("the array {}, which is shared in another way than {}",
+                             now.program.graph.nameOf(here), before.program.graph.nameOf(there));
   }
 
   bool isReported(NodeId id) const { return reported.contains(id); }

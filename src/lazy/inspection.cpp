@@ -40,7 +40,8 @@ static std::string stablehloText(at::TensorList tensors, int64_t device) {
 
 /// Bytes, as a tensor: a str of TorchScript is text.
 static at::Tensor stablehloBytecode(at::TensorList tensors, int64_t device) {
-  std::string bytes = valueOf(artifact::moduleBytecode(functionOf(tensors, device), artifact::SaveOptions().target));
+  std::string bytes =
+      valueOf(artifact::moduleBytecode(functionOf(tensors, device), artifact::SaveOptions().target));
   at::Tensor made = at::empty({static_cast<int64_t>(bytes.size())}, at::TensorOptions().dtype(at::kByte));
   std::memcpy(made.mutable_data_ptr(), bytes.data(), bytes.size());
   return made;
@@ -66,7 +67,8 @@ static std::string chosenMetrics(std::vector<std::string> counters, std::vector<
 
 static std::string metricsReport() {
   std::vector<std::string> counters = torch::lazy::GetCounterNames();
-  std::erase_if(counters, [](const std::string &name) { return torch::lazy::GetCounter(name)->Value() == 0; });
+  std::erase_if(counters,
+                [](const std::string &name) { return torch::lazy::GetCounter(name)->Value() == 0; });
   return chosenMetrics(std::move(counters), torch::lazy::GetMetricNames());
 }
 

@@ -4,22 +4,21 @@
 #include "lazy/trace_cache.h"
 #include "program/program.h"
 
-#include <optional>
 #include <vector>
 
 namespace torchere::lazy {
 
-/// An input of a program, and the leaf of the graph that it is, if the graph has it.
+/// An input of a program, and the leaves of the graph that it is: none if the graph does not read it.
 struct ProgramInput {
   program::InputSpec spec;
-  std::optional<uint32_t> leaf = std::nullopt;
-  const TensorType *type = nullptr; ///< of one that is no leaf; null for None
+  std::vector<uint32_t> leaves = {};
+  const TensorType *type = nullptr; ///< of one without leaves; null for None
 };
 
 /// The program's user inputs are the graph's leaves, and its outputs the graph's, in order.
 Result<program::Program> writeProgram(const Graph &graph);
-/// With inputs and outputs as they are given: every leaf has to be among the inputs. Of the outputs, those that
-/// are not given take the graph's in order.
+/// With inputs and outputs as they are given: every leaf has to be among the inputs. Of the outputs, those
+/// that are not given take the graph's in order.
 Result<program::Program> writeProgram(const Graph &graph, const std::vector<ProgramInput> &inputs,
                                       const std::vector<program::OutputSpec> &outputs);
 

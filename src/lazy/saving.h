@@ -13,12 +13,14 @@ namespace torchere::lazy {
 struct SavedWeight {
   std::string name;
   bool isParameter = false; ///< else a buffer
-  session::DeviceTensor array;
+  /// Its value; then those of the tensor that it is a view of, where the view is the whole of it.
+  std::vector<session::DeviceTensor> arrays;
   const TensorType *type = nullptr;
 };
 
 /// A leaf of the step's arguments: an array, or a constant.
 struct SavedArgument {
+  std::string name; ///< an identifier; no other argument has it
   session::DeviceTensor array;
   const TensorType *type = nullptr;
   program::Constant constant;
@@ -40,8 +42,8 @@ struct SavedStep {
   std::vector<std::string> argumentNames;
 };
 
-/// The outputs of `graph` are the written values, in the order of the writes, then the results that are tensors.
-/// Arrays that the step reads and that it does not name become constants.
+/// The outputs of `graph` are the written values, in the order of the writes, then the results that are
+/// tensors. Arrays that the step reads and that it does not name become constants.
 Result<program::Program> writeStep(const SavedStep &step, const Graph &graph);
 
 } // namespace torchere::lazy

@@ -106,8 +106,9 @@ using Key = std::pair<uint64_t, uint64_t>;
 
 /// What was found before. Never destroyed: threads may still trace while the process ends.
 struct Tables {
-  std::unordered_map<void *, Code> codes;                                                  // with Python's lock
-  std::unordered_map<std::pair<void *, int>, const SourceLine *, c10::hash<std::pair<void *, int>>> lines; // too
+  std::unordered_map<void *, Code> codes; // with Python's lock
+  std::unordered_map<std::pair<void *, int>, const SourceLine *, c10::hash<std::pair<void *, int>>>
+      lines; // too
   std::mutex mutex;
   /// Of the ops that have gradients, by thread and sequence number.
   std::unordered_map<Key, const SourceLine *, c10::hash<Key>> forward;

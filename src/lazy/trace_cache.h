@@ -21,9 +21,9 @@ struct Graph {
   /// for each operand a word (see operandWord).
   std::vector<uint64_t> words;
   std::vector<const Call *> calls;
-  std::vector<uint32_t> firstOperand; ///< by node: where its operands begin in `operands`
-  std::vector<uint64_t> operands;     ///< the operands' words
-  std::vector<bool> isWanted;         ///< by node
+  std::vector<uint32_t> firstOperand;    ///< by node: where its operands begin in `operands`
+  std::vector<uint64_t> operands;        ///< the operands' words
+  std::vector<bool> isWanted;            ///< by node
   std::vector<const SourceLine *> lines; ///< by node; null where none is known
   std::vector<const TensorType *> leafTypes;
   std::vector<session::DeviceTensor> leaves;

@@ -11,8 +11,8 @@ std::vector<Value> valuesOf(at::TensorList tensors) {
     TORCH_CHECK(ours, "[lazy] not a tensor of the device: got one on ", tensor.device(), ", expected xla");
     values.push_back(ours->value());
     TORCH_CHECK(&values.back().node->device == &values.front().node->device,
-                "[lazy] tensors on two devices: got ", values.back().node->device.torchDevice(), ", expected ",
-                values.front().node->device.torchDevice());
+                "[lazy] tensors on two devices: got ", values.back().node->device.torchDevice(),
+                ", expected ", values.front().node->device.torchDevice());
   }
   return values;
 }
