@@ -53,11 +53,11 @@ public:
 
 private:
   Status addInput(const ProgramInput &input) {
-    const TensorType *type = input.leaf ? graph.leaves[*input.leaf].type : input.type;
+    const TensorType *type = input.leaves.empty() ? input.type : graph.leaves[input.leaves.front()].type;
     TORCHERE_ASSIGN(program::Type known, type ? typeOf(*type) : Result<program::Type>(program::Type()));
     program::NodeId node = builder.main().placeholder(known, label(input.spec.name));
-    if (input.leaf)
-      leaves[*input.leaf] = node;
+    for (uint32_t leaf : input.leaves)
+      leaves[leaf] = node;
     builder.program().inputs.push_back(input.spec);
     return {};
   }
@@ -197,7 +197,7 @@ Result<program::Program> writeProgram(const Graph &graph) {
   std::vector<ProgramInput> inputs(graph.leaves.size());
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     inputs[i].spec.name = fmt::format("p{}", i);
-    inputs[i].leaf = i;
+    inputs[i].leaves = {i};
   }
   program::OutputSpec output;
   output.value = {program::NotGiven{}};

@@ -4,16 +4,15 @@
 #include "lazy/graph.h"
 #include "program/program.h"
 
-#include <optional>
 #include <vector>
 
 namespace torchere::lazy {
 
-/// An input of a program, and the leaf of the graph that it is, if the graph has it.
+/// An input of a program, and the leaves of the graph that it is: none if the graph does not read it.
 struct ProgramInput {
   program::InputSpec spec;
-  std::optional<uint32_t> leaf = std::nullopt;
-  const TensorType *type = nullptr; ///< of one that is no leaf; null for None
+  std::vector<uint32_t> leaves = {};
+  const TensorType *type = nullptr; ///< of one without leaves; null for None
 };
 
 /// The program's user inputs are the graph's leaves, and its outputs the graph's, in order.

@@ -46,32 +46,34 @@ public:
 private:
   static const session::DeviceTensor &arrayOf(const Leaf &leaf) { return leaf.node->arrays[leaf.result]; }
 
-  std::optional<uint32_t> leafOf(const session::DeviceTensor &array) {
-    auto found = leaves.find(array.get());
-    if (found == leaves.end() || !taken.insert(found->second).second)
-      return std::nullopt;
-    return found->second;
+  std::vector<uint32_t> leavesOf(const std::vector<session::DeviceTensor> &arrays) {
+    std::vector<uint32_t> numbers;
+    for (const session::DeviceTensor &array : arrays)
+      if (auto found = leaves.find(array.get()); found != leaves.end())
+        if (taken.insert(found->second).second)
+          numbers.push_back(found->second);
+    return numbers;
   }
 
   Status addWeight(size_t index) {
     const SavedWeight &weight = step.weights[index];
     ProgramInput input;
     input.spec.kind = weight.isParameter ? program::InputKind::Parameter : program::InputKind::Buffer;
-    input.spec.name = fmt::format("w{}", index);
+    input.spec.name = fmt::format("weight.{}", index);
     input.spec.target = weight.name;
-    input.leaf = leafOf(weight.array);
+    input.leaves = leavesOf(weight.arrays);
     input.type = weight.type;
     inputs.push_back(std::move(input));
-    TORCHERE_ASSIGN(stateDict[weight.name], onHost(weight.name, weight.array, *weight.type));
+    TORCHERE_ASSIGN(stateDict[weight.name], onHost(weight.name, weight.arrays.front(), *weight.type));
     return {};
   }
 
   ProgramInput argument(size_t index) {
     const SavedArgument &given = step.arguments[index];
     ProgramInput input;
-    input.spec.name = fmt::format("argument_{}", index);
+    input.spec.name = given.name;
     if (given.array) {
-      input.leaf = leafOf(given.array);
+      input.leaves = leavesOf({given.array});
       input.type = given.type;
     } else {
       input.spec.constant = given.constant;
@@ -83,8 +85,8 @@ private:
   Status addConstant(uint32_t leaf) {
     ProgramInput input;
     input.spec.kind = program::InputKind::ConstantTensor;
-    input.spec.name = input.spec.target = fmt::format("constant_{}", constants.size());
-    input.leaf = leaf;
+    input.spec.name = input.spec.target = fmt::format("constant.{}", constants.size());
+    input.leaves = {leaf};
     TORCHERE_ASSIGN(constants[input.spec.target],
                     onHost(input.spec.target, arrayOf(graph.leaves[leaf]), *graph.leaves[leaf].type));
     inputs.push_back(std::move(input));
@@ -117,7 +119,7 @@ private:
       output.value = {program::NotGiven{}};
       if (write.isArgument) {
         output.kind = program::OutputKind::UserInputMutation;
-        output.target = fmt::format("argument_{}", write.index);
+        output.target = step.arguments[write.index].name;
       } else {
         const SavedWeight &weight = step.weights[write.index];
         output.kind =

@@ -14,12 +14,14 @@ namespace torchere::lazy {
 struct SavedWeight {
   std::string name;
   bool isParameter = false; ///< else a buffer
-  session::DeviceTensor array;
+  /// Its value; then those of the tensor that it is a view of, where the view is the whole of it.
+  std::vector<session::DeviceTensor> arrays;
   const TensorType *type = nullptr;
 };
 
 /// A leaf of the step's arguments: an array, or a constant.
 struct SavedArgument {
+  std::string name; ///< an identifier; no other argument has it
   session::DeviceTensor array;
   const TensorType *type = nullptr;
   program::Constant constant;

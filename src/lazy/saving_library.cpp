@@ -5,6 +5,7 @@
 #include "lazy/values.h"
 
 #include <ATen/FunctionalTensorWrapper.h>
+#include <ATen/ops/arange.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -57,11 +58,42 @@ static std::vector<int64_t> identities(at::TensorList tensors) {
   return numbers;
 }
 
-/// A view's values are computed from those of the tensor that it is a view of, which lives with it.
-static Value baseOf(const at::Tensor &tensor) {
+/// The tensor that another is a view of, which lives with it; the tensor itself if it is none.
+static at::Tensor baseOf(const at::Tensor &tensor) {
   const c10::Storage &storage = tensor.unsafeGetTensorImpl()->unsafe_storage();
-  auto *shared = static_cast<at::functionalization::FunctionalStorageImpl *>(storage.unsafeGetStorageImpl());
-  return implementationOf(shared->base())->value();
+  return static_cast<at::functionalization::FunctionalStorageImpl *>(storage.unsafeGetStorageImpl())->base();
+}
+
+/// Whether a view has all elements of its base, each in its place: what `detach` gives, and a parameter's
+/// data.
+template <class ViewMetas> static bool isWhole(const at::Tensor &base, const ViewMetas &metas) {
+  at::Tensor probe = at::arange(base.numel()).reshape(base.sizes());
+  // Not in every version of torch; the base is then saved beside the view.
+  if constexpr (requires { at::functionalization::impl::apply_view_meta_sequence(probe, metas); }) {
+    try {
+      at::Tensor seen = at::functionalization::impl::apply_view_meta_sequence(probe, metas);
+      return seen.sizes() == probe.sizes() && seen.equal(probe);
+    } catch (const c10::Error &) { // a view in another dtype
+      return false;
+    }
+  }
+  return false;
+}
+
+/// What the tensors are views of, each under a wrapper of its own.
+static std::vector<at::Tensor> bases(at::TensorList tensors) {
+  std::vector<at::Tensor> made;
+  for (const at::Tensor &tensor : tensors)
+    made.push_back(wrapped(baseOf(tensor)));
+  return made;
+}
+
+static std::vector<int64_t> areWhole(at::TensorList tensors) {
+  std::vector<int64_t> whole;
+  for (const at::Tensor &tensor : tensors)
+    whole.push_back(isWhole(baseOf(tensor),
+                            at::functionalization::impl::unsafeGetFunctionalWrapper(tensor)->view_metas()));
+  return whole;
 }
 
 /// What pending values are shown by other tensors than these, one text for each.
@@ -69,7 +101,7 @@ static std::vector<std::string> otherResults(at::TensorList known, int64_t devic
   std::vector<Value> values = valuesOf(known);
   for (const at::Tensor &tensor : known)
     if (at::functionalization::impl::isFunctionalTensor(tensor))
-      values.push_back(baseOf(tensor));
+      values.push_back(implementationOf(baseOf(tensor))->value());
   std::vector<std::string> others;
   Device::get(static_cast<c10::DeviceIndex>(device)).readPending({}, [&](const Graph &graph) {
     std::set<uint32_t> positions;
@@ -88,13 +120,13 @@ namespace {
 
 /// The parts of a step as the dispatcher passes them.
 struct StepParts {
-  at::TensorList weights;
   c10::List<std::string> weightNames;
   c10::List<bool> areParameters;
-  at::TensorList arguments;
+  c10::List<std::string> leafNames; ///< of the arguments' leaves
   c10::List<std::string> argumentLeaves;
   c10::List<std::string> resultLeaves;
-  c10::List<int64_t> written; ///< the index of a weight, or -1 - the index of an argument
+  c10::List<int64_t> baseOwners; ///< whose bases follow the weights
+  c10::List<int64_t> written;    ///< the index of a weight, or -1 - the index of an argument
 };
 
 } // namespace
@@ -131,15 +163,22 @@ static program::Argument resultOf(const std::string &leaf) {
 static SavedStep stepOf(const StepParts &parts, Device &device, const std::vector<Value> &weights,
                         std::vector<Value> &arguments) {
   SavedStep step;
+  size_t count = parts.weightNames.size();
   for (size_t i = 0; i < weights.size(); ++i) {
     session::DeviceTensor array = device.arrayOf(weights[i]);
     TORCH_CHECK(array, "[lazy.save] a weight is not computed: expected sync() before the step");
-    step.weights.push_back(
-        {parts.weightNames.get(i), parts.areParameters.get(i), std::move(array), weights[i].type()});
+    if (i < count)
+      step.weights.push_back(
+          {parts.weightNames.get(i), parts.areParameters.get(i), {std::move(array)}, weights[i].type()});
+    else
+      step.weights.at(static_cast<size_t>(parts.baseOwners.get(i - count)))
+          .arrays.push_back(std::move(array));
   }
   auto next = arguments.begin();
   for (const std::string &leaf : parts.argumentLeaves.vec())
     step.arguments.push_back(argumentOf(device, leaf, next));
+  for (size_t i = 0; i < step.arguments.size(); ++i)
+    step.arguments[i].name = parts.leafNames.get(i);
   for (int64_t index : parts.written.vec())
     step.writes.push_back(index < 0 ? SavedWrite{true, static_cast<size_t>(-1 - index)}
                                     : SavedWrite{false, static_cast<size_t>(index)});
@@ -148,16 +187,17 @@ static SavedStep stepOf(const StepParts &parts, Device &device, const std::vecto
   return step;
 }
 
-/// `outputs` are the written values, then the results that are tensors.
+/// `weights` are followed by the bases of those that are views of the whole of one. `outputs` are the written
+/// values, then the results that are tensors.
 static void save(std::string folder, at::TensorList weights, c10::List<std::string> weightNames,
-                 c10::List<bool> areParameters, at::TensorList arguments,
-                 c10::List<std::string> argumentLeaves, at::TensorList outputs, c10::List<int64_t> written,
-                 c10::List<std::string> resultLeaves, c10::List<std::string> trees,
-                 c10::List<std::string> argumentNames, bool overwrite) {
+                 c10::List<bool> areParameters, c10::List<int64_t> baseOwners, at::TensorList arguments,
+                 c10::List<std::string> leafNames, c10::List<std::string> argumentLeaves,
+                 at::TensorList outputs, c10::List<int64_t> written, c10::List<std::string> resultLeaves,
+                 c10::List<std::string> trees, c10::List<std::string> argumentNames, bool overwrite) {
   std::vector<Value> chosen = valuesOf(outputs), captured = valuesOf(weights), given = valuesOf(arguments);
   TORCH_CHECK(!chosen.empty(), "[lazy.save] the step returns no tensor and writes none: expected one");
   Device &device = chosen.front().node->device;
-  StepParts parts{weights, weightNames, areParameters, arguments, argumentLeaves, resultLeaves, written};
+  StepParts parts{weightNames, areParameters, leafNames, argumentLeaves, resultLeaves, baseOwners, written};
   SavedStep step = stepOf(parts, device, captured, given);
   step.inputTree = {trees.get(0), trees.get(1)};
   step.outputTree = {trees.get(2), trees.get(3)};
@@ -174,9 +214,12 @@ static void save(std::string folder, at::TensorList weights, c10::List<std::stri
 TORCH_LIBRARY_FRAGMENT(torchere_lazy, library) {
   library.def("snapshot(Tensor[] tensors) -> Tensor[]", &snapshot);
   library.def("identities(Tensor[] tensors) -> int[]", &identities);
+  library.def("bases(Tensor[] tensors) -> Tensor[]", &bases);
+  library.def("are_whole(Tensor[] tensors) -> int[]", &areWhole);
   library.def("other_results(Tensor[] known, int device) -> str[]", &otherResults);
   library.def("save(str folder, Tensor[] weights, str[] weight_names, bool[] are_parameters, "
-              "Tensor[] arguments, str[] argument_leaves, Tensor[] outputs, int[] written, "
+              "int[] base_owners, Tensor[] arguments, str[] leaf_names, str[] argument_leaves, Tensor[] "
+              "outputs, int[] written, "
               "str[] result_leaves, str[] trees, str[] argument_names, bool overwrite) -> ()",
               &save);
 }

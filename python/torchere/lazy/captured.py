@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import types
@@ -118,15 +119,16 @@ def _optimizer_parts(optimizer: torch.optim.Optimizer) -> Parts:
 
 
 def _function_parts(function: types.FunctionType) -> Parts:
+    """Modules first: what an optimizer holds as well has the module's names."""
+    parts: list[tuple[str, Any, Callable[[Any], None]]] = []
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents, functools.partial(_put_attribute, cell, "cell_contents")
-        except ValueError:  # an empty cell
-            continue
+        with contextlib.suppress(ValueError):  # an empty cell
+            parts.append((name, cell.cell_contents, functools.partial(_put_attribute, cell, "cell_contents")))
     for name in _global_names(function.__code__):
         value = function.__globals__.get(name)
         if not _is_library(value):
-            yield name, value, functools.partial(_put_item, function.__globals__, name)
+            parts.append((name, value, functools.partial(_put_item, function.__globals__, name)))
+    yield from sorted(parts, key=lambda part: not isinstance(part[1], torch.nn.Module))
     yield "", list(function.__defaults__ or ()), _refuse
     yield "", dict(function.__kwdefaults__ or {}), _refuse
 

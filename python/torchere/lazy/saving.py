@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -39,21 +40,25 @@ class _Step:
         self.fn = fn
         leaves, self.input_spec = pytree.tree_flatten((args, kwargs))
         self.given = [_copied(leaf) for leaf in leaves]
+        self.paths = [path for path, _ in pytree.tree_flatten_with_path((args, kwargs))[0]]
+        self.argument_names = _argument_names(fn, self.input_spec)
         self.tensors = [leaf for leaf in self.given if isinstance(leaf, torch.Tensor)]
 
     def save(self, folder: str, overwrite: bool) -> None:
         before = captured_tensors(self.fn)
         places = [place for place in before.values() if place.tensor.device.type == "xla"]
         host = {name: p.tensor._version for name, p in before.items() if p.tensor.device.type != "xla"}
+        tensors = [place.tensor for place in places]
+        _ops().identities(tensors)  # brings views up to date
         _ops().sync(0)
-        originals = _ops().snapshot([place.tensor for place in places])
+        weights = _Weights(places)
         arguments = _ops().snapshot(self.tensors)
         try:
             results = self._trace()
             self._check_host(before, host)
-            self._write(folder, overwrite, places, originals, arguments, results)
+            self._write(folder, overwrite, weights, arguments, results)
         finally:
-            _restore(self.fn, before, places, originals)
+            _restore(self.fn, before, places, weights.originals[: len(places)])
 
     def _trace(self) -> Any:
         """The results of the step, without gradients."""
@@ -93,14 +98,13 @@ class _Step:
         self,
         folder: str,
         overwrite: bool,
-        places: list[Place],
-        originals: list[torch.Tensor],
+        weights: _Weights,
         arguments: list[torch.Tensor],
         results: Any,
     ) -> None:
         present = captured_tensors(self.fn)
-        values = [present[place.name].tensor for place in places]
-        changed = _changed(originals, values)
+        values = weights.values_after([present[place.name].tensor for place in weights.places])
+        changed = _changed(weights.originals, values)
         changed_arguments = _changed(arguments, self.tensors)
         leaves, spec = pytree.tree_flatten(results)
         found = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
@@ -114,18 +118,35 @@ class _Step:
         positions = [index for index, leaf in enumerate(self.given) if isinstance(leaf, torch.Tensor)]
         _ops().save(
             folder,
-            originals,
-            [place.name for place in places],
-            [place.is_parameter for place in places],
+            [*weights.originals, *weights.bases],
+            weights.names,
+            weights.are_parameters,
+            weights.base_owners,
             arguments,
+            self._leaf_names(),
             [_leaf_text(leaf) for leaf in self.given],
             outputs,
             changed + [-1 - positions[index] for index in changed_arguments],
             [_leaf_text(leaf) for leaf in leaves],
             [*trees.dump_spec(self.input_spec), *trees.dump_spec(spec)],
-            _argument_names(self.fn, self.input_spec),
+            self.argument_names,
             overwrite,
         )
+
+    def _leaf_names(self) -> list[str]:
+        """Of the arguments' leaves, as torch.export has them: "x", "batch_0" for an element of `batch`."""
+        names: list[str] = []
+        for path in self.paths:
+            first, *rest = (str(getattr(key, "idx", getattr(key, "key", key))) for key in path[1:])
+            if path[0].idx == 0:  # a positional argument
+                position = int(first)
+                known = position < len(self.argument_names)
+                first = self.argument_names[position] if known else f"args_{position}"
+            name = re.sub(r"\W", "_", "_".join([first, *rest]))
+            while name in names:
+                name += "_"
+            names.append(name)
+        return names
 
     def _check_others(self, known: list[torch.Tensor]) -> None:
         """Tensors that the step leaves elsewhere: their next call would not find them."""
@@ -137,6 +158,44 @@ class _Step:
                 f"[lazy.save] the step keeps a tensor that it does not return: got {others[0]}, expected it "
                 "in a module, an optimizer or a container that the function refers to"
             )
+
+
+class _Weights:
+    """The tensors that a step finds, with the values that they have before it. A tensor that is a view of
+    another (as a module's parameters are) is read and written by way of its base. Where the view is the
+    whole of the base, both are one weight; else the base is a weight beside it, "NAME.base"."""
+
+    def __init__(self, places: list[Place]):
+        self.places = places
+        tensors = [place.tensor for place in places]
+        self.names = [place.name for place in places]
+        self.are_parameters = [place.is_parameter for place in places]
+        self.originals = list(_ops().snapshot(tensors))
+        self.bases: list[torch.Tensor] = []
+        self.base_owners: list[int] = []  # by base, the index of its weight
+        self.others: list[int] = []  # the places whose bases are weights of their own
+        bases = _ops().bases(tensors)
+        known = set(_ops().identities(self.originals))
+        whole = None
+        for index, number in enumerate(_ops().identities(bases)):
+            if number in known:
+                continue
+            known.add(number)
+            whole = _ops().are_whole(tensors) if whole is None else whole
+            if whole[index]:
+                self.bases.append(bases[index])
+                self.base_owners.append(index)
+            else:
+                self.others.append(index)
+                self.names.append(f"{places[index].name}.base")
+                self.are_parameters.append(False)
+                self.originals.append(bases[index])
+
+    def values_after(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The tensors after the step, and the bases that are weights."""
+        _ops().identities(tensors)  # brings views up to date
+        bases = _ops().bases([tensors[index] for index in self.others])
+        return [*tensors, *bases]
 
 
 def _copied(leaf: Any) -> Any:
