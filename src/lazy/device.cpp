@@ -98,6 +98,7 @@ Value Device::upload(const at::Tensor &tensor) {
       std::move(plugin), std::move(array), runtime::HostTransfer::Copy, valueOf(traces.runtimeDevice())));
   Reference<Node> node(new Node(*this, nullptr));
   node->type = TensorType::intern(dense.scalar_type(), dense.sizes());
+  node->range = indexRange(dense);
   node->arrays.push_back(std::make_shared<runtime::Buffer>(std::move(buffer)));
   TORCH_LAZY_COUNTER("HostToDevice", 1);
   return {std::move(node), 0};
@@ -140,17 +141,21 @@ Graph Device::collect(std::vector<Reference<Node>> &nodes) {
     for (const Value &operand : node.operands) {
       Node &source = *operand.node;
       TORCH_CHECK(!source.failure, *source.failure);
-      // A result of a computed node is a leaf of its own: its number is that of its first result.
+      // A result of a computed node is a leaf of its own, unless the op left it undefined.
       if (!source.isPending && source.visit != visit) {
         source.visit = visit;
         source.position = static_cast<uint32_t>(graph.leaves.size());
-        for (size_t result = 0; result < source.arrays.size(); ++result) {
-          graph.leaves.push_back(source.arrays[result]);
-          graph.leafTypes.push_back(source.resultType(static_cast<uint32_t>(result)));
-        }
+        for (uint32_t result = 0; result < source.arrays.size(); ++result)
+          if (const TensorType *type = source.resultType(result)) {
+            graph.leaves.push_back(source.arrays[result]);
+            graph.leafTypes.push_back(type);
+          }
       }
-      uint64_t word = source.isPending ? operandWord(false, source.position, operand.result)
-                                       : operandWord(true, source.position + operand.result, 0);
+      uint32_t leaf = source.position;
+      for (uint32_t result = 0; !source.isPending && result < operand.result; ++result)
+        leaf += source.resultType(result) != nullptr;
+      uint64_t word =
+          source.isPending ? operandWord(false, source.position, operand.result) : operandWord(true, leaf, 0);
       graph.operands.push_back(word);
       graph.words.push_back(word);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lazy/call.h"
+#include "lazy/index_range.h"
 #include "lazy/reference.h"
 #include "session/tensor_view.h"
 
@@ -37,6 +38,7 @@ struct Node : Counted {
   Device &device;
   const Call *const call;           ///< null for an array that came from the host
   const TensorType *type = nullptr; ///< of such an array
+  std::optional<IndexRange> range;  ///< of its elements, where it is known; set before anyone else sees it
   /// How many tensors show the node's results: whether a sync has to keep them.
   std::atomic<uint32_t> tensors = 0;
 

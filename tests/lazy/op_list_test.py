@@ -1,4 +1,4 @@
-"""The lists of the lazy device's ops: complete, without contradictions, and docs/lazy_ops.md tells what they hold.
+"""The lists of the lazy device's ops: complete, without contradictions, and as docs/lazy_ops.md tells.
 
 Run as a program, it writes docs/lazy_ops.md.
 """

@@ -1,5 +1,7 @@
-"""The lists of ops: each row of the op table is in ops.yaml, or in not_on_device.yaml with a reason; docs/lazy_ops.md
-is a table of them."""
+"""The lists of ops: each row of the op table is in ops.yaml, or in not_on_device.yaml with a reason.
+
+docs/lazy_ops.md is a table of them.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from torchgen.model import NativeFunction
 LAZY = Path(__file__).parent.parent
 HEADING = """# Ops of the lazy device
 
-Generated from `src/lazy/ops.yaml` and `src/lazy/not_on_device.yaml` by `.venv/bin/python tests/lazy/op_list_test.py`. The
-columns are explained in [lazy.md](lazy.md); ops that have a row in the export's op table and none here do not exist:
-a test fails.
+Each op of `src/lazy/ops.yaml` and each row of the export's op table, with its column in `ops.yaml`, which
+[lazy.md](lazy.md) explains, or the reason that it has none.
+`.venv/bin/python tests/lazy/op_list_test.py` writes this page.
 """
 
 

@@ -65,6 +65,46 @@ static void writeToValues(const c10::OperatorHandle &op, torch::jit::Stack *stac
 /// Ops that writeToValues() is running. torch may define the functional form of an op by the op itself.
 static thread_local c10::SmallVector<c10::OperatorName, 4> beingFunctionalized;
 
+/// As errors name it: "aten.add.Tensor".
+static std::string title(const c10::OperatorName &op) {
+  std::string name = op.name;
+  if (size_t colons = name.find("::"); colons != std::string::npos)
+    name.replace(colons, 2, ".");
+  return name + "." + (op.overload_name.empty() ? "default" : op.overload_name);
+}
+
+/// Ops that take tensors of the host beside one of the device: indices and lengths.
+static bool takesHostTensors(const std::string &name, const at::Tensor &first) {
+  constexpr std::string_view prefixes[] = {"aten::index",      "aten::_index_put",
+                                           "aten::_ctc_loss",  "aten::_pack_padded_sequence",
+                                           "aten::_copy_from", "aten::copy"};
+  return first.defined() && first.device().is_xla() &&
+         std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+/// The CPU could compute with tensors of both devices, which torch allows nowhere else.
+static void checkDevices(const c10::OperatorHandle &op, const torch::jit::Stack &stack) {
+  const std::vector<c10::Argument> &arguments = op.schema().arguments();
+  size_t first = stack.size() - arguments.size();
+  auto check = [&](const at::Tensor &tensor, bool isWritten) {
+    bool isNumber = tensor.defined() && tensor.device().is_cpu() && tensor.dim() == 0 && !isWritten;
+    TORCH_CHECK(!tensor.defined() || tensor.device().is_xla() || isNumber, "[", title(op.operator_name()),
+                "] tensors on two devices: got ", tensor.device(), ", expected xla");
+  };
+  if (!arguments.empty() && stack[first].isTensor() &&
+      takesHostTensors(op.operator_name().name, stack[first].toTensor()))
+    return;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const c10::IValue &given = stack[first + i];
+    const c10::AliasInfo *alias = arguments[i].alias_info();
+    if (given.isTensor())
+      check(given.toTensor(), alias && alias->isWrite());
+    else if (given.isTensorList())
+      for (const at::Tensor &tensor : given.toTensorVector())
+        check(tensor, alias && alias->isWrite());
+  }
+}
+
 /// With errors for views: one that the CPU computes would be a copy, and writes to it would be lost.
 static void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
   const c10::OperatorName &name = op.schema().operator_name();
@@ -74,6 +114,9 @@ static void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stac
     auto done = c10::make_scope_exit([] { beingFunctionalized.pop_back(); });
     return writeToValues(op, stack);
   }
+  checkDevices(op, *stack);
+  TORCH_CHECK_NOT_IMPLEMENTED(op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), "[", title(name),
+                              "] no kernel for xla, and none for the CPU, which would compute it");
   count(name.overload_name.empty() ? name.name : name.name + "." + name.overload_name);
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }
