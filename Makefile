@@ -21,7 +21,7 @@ say = @printf '== %s\n'
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
         test-models model-packages test-all-families test-all-ops test-all-mutations test-all-overwrites test-all-aliases \
         test-all-saved-models \
-        test-packages lazy demo-lazy test-lazy asan tsan bench format \
+        test-packages lazy demo-lazy test-lazy test-all-lazy asan tsan bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -81,6 +81,9 @@ demo-lazy: lazy plugin ## the lazy device at work on one op: what is generated, 
 test-lazy: lazy plugin ## the tests of the lazy device
 	$(say) 'tests of the lazy device'
 	@$(VENV)/python -m pytest -n $(JOBS) tests/lazy
+
+test-all-lazy: lazy plugin ## more of OpInfo's and ModuleInfo's samples on the lazy device, XLA too; ResNet-18; prints the counts
+	@$(VENV)/python -m pytest -s --sweeps -m sweep tests/lazy
 
 # What only tests need, so that `make demo` does without the downloads.
 test-packages: setup

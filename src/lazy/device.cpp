@@ -132,7 +132,9 @@ Value Device::upload(const at::Tensor &tensor) {
                                                   runtime::HostTransfer::Copy, valueOf(pluginDevice(index))));
   TORCH_LAZY_COUNTER("HostToDevice", 1);
   TORCHERE_LAZY_BYTES("OutboundData", dense.nbytes());
-  return adopt(std::make_shared<const runtime::Buffer>(std::move(buffer)));
+  Value value = adopt(std::make_shared<const runtime::Buffer>(std::move(buffer)));
+  value.node->range = indexRange(dense);
+  return value;
 }
 
 Value Device::adopt(session::DeviceTensor array) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lazy/call.h"
+#include "lazy/index_range.h"
 #include "lazy/reference.h"
 #include "lazy/source_line.h"
 #include "lazy/thread_mark.h"
@@ -47,6 +48,7 @@ struct Node : Counted {
   const Reference<const Call> call; ///< null for an array that came from the host
   const SourceLine *const line;     ///< null if lines are not recorded
   Reference<const TensorType> type; ///< of such an array
+  std::optional<IndexRange> range;  ///< of its elements, where it is known; set before anyone else sees it
   ThreadMark thread = sharedThread; ///< that recorded it
 
   // Guarded by the device's lock; operands and what follows `visit` are the sync's own while it runs.

@@ -16,6 +16,8 @@ from samples import Sample, samples, tensors_of
 from torchere import lazy
 
 TABLE = Path(__file__).parent.parent.parent / "src/lazy/ops.yaml"
+# By op, the arguments whose numbers are operands of the traced program.
+NUMBERS = yaml.safe_load((TABLE.parent / "number_operands.yaml").read_text())
 
 
 @functools.cache
@@ -26,7 +28,7 @@ def full_codegen() -> list[str]:
 def row_of(op: str) -> str:
     """The row of the op table that lowers an op of ops.yaml: "aten.add.Tensor"."""
     packet, _, name = op.partition(".")
-    if torch.Tag.view_copy in overload_of(op).tags:
+    if torch.Tag.view_copy in overload_of(op).tags and op != "narrow_copy":  # narrow is taken apart
         packet = packet.replace("_copy", "", 1)
     return f"aten.{packet}.{name or 'default'}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from indices import index_check, keeps_elements
 from table import Table
 from torchgen.api import cpp
 from torchgen.api.translate import translate
@@ -90,9 +91,11 @@ def _shape_header(function: NativeFunction) -> str:
 
 
 def lowered_as(function: NativeFunction, known: Mapping[str, NativeFunction]) -> NativeFunction:
-    """The op that a node of the program calls: for a view's copy the view, which computes the same."""
+    """The op that a node of the program calls: for a view's copy the view, which computes the same, unless
+    torch takes that one apart."""
     if "view_copy" in function.tags:
-        return known[str(function.func.name).replace("_copy", "", 1)]
+        view = known[str(function.func.name).replace("_copy", "", 1)]
+        return function if view.has_composite_implicit_autograd_kernel else view
     return function
 
 
@@ -107,12 +110,15 @@ def _kernel(
     body += [f'  TORCH_LAZY_COUNTER("xla::{function.func.name.name}", 1);']
     body += [f'  static constexpr Op op = {{"aten.{callee.func.name.name}.{overload}",']
     body += [f'                            "aten::{schema}"}};']
+    body += index_check(function, f"aten.{callee.func.name.name}.{overload}")
     is_factory = function.func.arguments.tensor_options is not None
     body += ["  Recorder recorder(op, Device::of(device));" if is_factory else "  Recorder recorder(op);"]
     for argument in arguments:
         taken = "parameter" if argument.name in number_operands else "add"
         body += [f"  recorder.{taken}({argument.name});"]
     first, last = ("wrapped(", ")") if is_factory else ("", "")
+    if keeps_elements(function):
+        first, last = "withRangeOf(self, ", ")"
     body += [
         f"  return {first}recorder.{_result(function)}([&] {{",
         *_shape(function, arguments),

@@ -65,30 +65,50 @@ static void writeToValues(const c10::OperatorHandle &op, torch::jit::Stack *stac
 /// Ops that writeToValues() is running. torch may define the functional form of an op by the op itself.
 static thread_local c10::SmallVector<c10::OperatorName, 4> beingFunctionalized;
 
-/// As programs name it: "aten.sort.default".
-static std::string nameOf(const c10::OperatorName &name) {
-  std::string text = name.name;
-  if (size_t colons = text.find("::"); colons != std::string::npos)
-    text.replace(colons, 2, ".");
-  return text + "." + (name.overload_name.empty() ? "default" : name.overload_name);
+/// As errors name it: "aten.add.Tensor".
+static std::string title(const c10::OperatorName &op) {
+  std::string name = op.name;
+  if (size_t colons = name.find("::"); colons != std::string::npos)
+    name.replace(colons, 2, ".");
+  return name + "." + (op.overload_name.empty() ? "default" : op.overload_name);
 }
 
-/// The CPU would compute with tensors of any device.
-static void checkOneDevice(const c10::OperatorHandle &op, const torch::jit::Stack &stack) {
-  std::optional<at::Device> first;
-  auto check = [&](const at::Tensor &tensor) {
-    if (!tensor.defined() || !tensor.device().is_xla())
+/// Ops that take tensors of the host beside one of the device: indices and lengths.
+static bool takesHostTensors(const std::string &name, const at::Tensor &first) {
+  constexpr std::string_view prefixes[] = {"aten::index",      "aten::_index_put",
+                                           "aten::_ctc_loss",  "aten::_pack_padded_sequence",
+                                           "aten::_copy_from", "aten::copy"};
+  return first.defined() && first.device().is_xla() &&
+         std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+/// The CPU could compute with tensors of any devices, which torch allows nowhere else.
+static void checkDevices(const c10::OperatorHandle &op, const torch::jit::Stack &stack) {
+  const std::vector<c10::Argument> &arguments = op.schema().arguments();
+  size_t first = stack.size() - arguments.size();
+  bool takesHost = !arguments.empty() && stack[first].isTensor() &&
+                   takesHostTensors(op.operator_name().name, stack[first].toTensor());
+  std::optional<at::Device> device;
+  auto check = [&](const at::Tensor &tensor, bool isWritten) {
+    if (!tensor.defined() || (!tensor.device().is_xla() && takesHost))
       return;
-    TORCH_CHECK(first.value_or(tensor.device()) == tensor.device(), "[", nameOf(op.schema().operator_name()),
-                "] tensors on two devices: got ", tensor.device(), ", expected ", *first);
-    first = tensor.device();
+    if (tensor.device().is_cpu() && tensor.dim() == 0 && !isWritten)
+      return; // a number
+    TORCH_CHECK(tensor.device().is_xla(), "[", title(op.operator_name()), "] tensors on two devices: got ",
+                tensor.device(), ", expected xla");
+    TORCH_CHECK(device.value_or(tensor.device()) == tensor.device(), "[", title(op.operator_name()),
+                "] tensors on two devices: got ", tensor.device(), ", expected ", *device);
+    device = tensor.device();
   };
-  for (const c10::IValue &argument : torch::jit::last(stack, op.schema().arguments().size()))
-    if (argument.isTensor())
-      check(argument.toTensor());
-    else if (argument.isTensorList())
-      for (const at::Tensor &tensor : argument.toTensorList())
-        check(tensor);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const c10::IValue &given = stack[first + i];
+    const c10::AliasInfo *alias = arguments[i].alias_info();
+    if (given.isTensor())
+      check(given.toTensor(), alias && alias->isWrite());
+    else if (given.isTensorList())
+      for (const at::Tensor &tensor : given.toTensorVector())
+        check(tensor, alias && alias->isWrite());
+  }
 }
 
 /// With errors for views: one that the CPU computes would be a copy, and writes to it would be lost.
@@ -100,7 +120,9 @@ static void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stac
     auto done = c10::make_scope_exit([] { beingFunctionalized.pop_back(); });
     return writeToValues(op, stack);
   }
-  checkOneDevice(op, *stack);
+  checkDevices(op, *stack);
+  TORCH_CHECK_NOT_IMPLEMENTED(op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), "[", title(name),
+                              "] no kernel for xla, and none for the CPU, which would compute it");
   count(name.overload_name.empty() ? name.name : name.name + "." + name.overload_name);
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }

@@ -1,0 +1,151 @@
+"""Where the lazy device may differ from the CPU on OpInfo's and ModuleInfo's samples, and why.
+
+An entry whose ops no longer differ fails the suite. Wrong values are not for this list.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from rows import words
+
+# Of listed ops this many samples are taken in every run, so that a stale entry is seen.
+SAMPLES_OF_LISTED = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Deviation:
+    """Calls of some ops whose problem has a text in it."""
+
+    ops: tuple[str, ...]
+    text: str
+    reason: str
+    forms: tuple[str, ...] = ()  # all, if empty
+    dtypes: tuple[str, ...] = ()
+
+    def covers(self, row: dict[str, Any]) -> bool:
+        return (
+            row["op"] in self.ops
+            and self.text in row["problem"]
+            and (not self.forms or row["form"] in self.forms)
+            and (not self.dtypes or row["dtype"] in self.dtypes)
+        )
+
+    def stale(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Its ops without such a problem."""
+        found = {row["op"] for row in rows if row["problem"] and self.covers(row)}
+        return [op for op in self.ops if op not in found]
+
+
+_STRIDED = "aten::as_strided appears to be a view operator"
+
+DEVIATIONS = [
+    Deviation(
+        tuple(words("kthvalue topk mode sort argsort")),
+        "differ",
+        "which of equal elements an index names is not determined",
+        dtypes=("int64", "bfloat16"),
+    ),
+    Deviation(
+        tuple(words("svd linalg.svd linalg.eigh")), "differ", "vectors are determined but for their sign"
+    ),
+    Deviation(
+        tuple(f"polygamma.polygamma_n_{n}" for n in range(5)) + ("special.polygamma.special_polygamma_n_0",),
+        "differ",
+        "eager's first derivative has ten digits, and loses them near a pole",
+    ),
+    Deviation(
+        ("special.hermite_polynomial_he", "special.chebyshev_polynomial_t"),
+        "differ",
+        "where terms cancel, the order of operations decides about the last digits",
+    ),
+    Deviation(("histc",), "differ", "eager computes the bins in bfloat16", dtypes=("bfloat16",)),
+    Deviation(
+        ("nn.functional.grid_sample", "grid_sampler_2d"),
+        "differ",
+        "eager computes the places of the samples in the half dtype, here float32 does",
+        dtypes=("bfloat16",),
+    ),
+    Deviation(("matrix_exp",), "expected nan", "eager overflows in bfloat16", dtypes=("bfloat16",)),
+    Deviation(
+        ("native_batch_norm", "_native_batch_norm_legit", "native_layer_norm"),
+        "got torch.",
+        "saved statistics have the types that torch's Meta kernels give them, which differ from the CPU's",
+    ),
+    Deviation(
+        ("index_reduce.mean", "scatter_reduce.mean"),
+        "the mean of integers is not supported",
+        "the lowering refuses it, with this error at the sync",
+        dtypes=("int64",),
+    ),
+    Deviation(
+        ("addbmm",),
+        "doesn't match the broadcast shape",
+        "eager lets this op resize self in place, unlike its other in-place ops",
+        forms=("in-place",),
+    ),
+    Deviation(("chalf",), "no such dtype on the device", "complex32 has no counterpart in StableHLO"),
+    Deviation(("tensor_split",), "to be on cpu", "torch wants these indices on the CPU, on every device"),
+    Deviation(
+        tuple(
+            words(
+                """block_diag unsafe_chunk unsafe_split _chunk_cat mvlgamma.mvlgamma_p_1
+                mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nn.functional.linear
+                nn.functional.linear_cross_entropy.chunked nn.functional.linear_cross_entropy.chunked_none
+                nn.LSTM nn.GRU nn.LSTMCell nn.GRUCell nn.CircularPad1d nn.CircularPad2d nn.CircularPad3d"""
+            )
+        ),
+        _STRIDED,
+        "a kernel of torch's own takes a view by strides, which tensors of the device do not have",
+    ),
+    Deviation(
+        tuple(f"nn.LazyConv{kind}{rank}d" for kind in ("", "Transpose") for rank in (1, 2, 3)),
+        "IndexError",
+        "Module.to makes ordinary parameters of uninitialized ones where the kind of device changes: such a "
+        "module is made on the device, by device='xla'",
+    ),
+    Deviation(
+        tuple(words("amax amin aminmax complex gather multinomial")),
+        "raises nothing",
+        "functionalization converts to the dtype of out=, where the CPU wants the result's; operands of "
+        "two dtypes are promoted",
+        forms=("error",),
+    ),
+    Deviation(
+        ("__rdiv__",),
+        "raises nothing",
+        "the call has no tensor: it divides two Python numbers",
+        forms=("error",),
+    ),
+    Deviation(
+        ("bucketize", "masked_scatter", "nn.functional.conv3d"),
+        "raises nothing",
+        "torch's Meta kernel, whose word the device takes, does not check it",
+        forms=("error",),
+    ),
+    Deviation(
+        ("_batch_norm_with_update",),
+        "isFunctionalTensor",
+        "torch's functionalization stops at this op, which only its own kernels call",
+    ),
+]
+
+# Calls that copy to the host before a result is read, although no op falls back, as they do on any device.
+EARLY_READS = {
+    "linspace.tensor_overload": "torch reads the ends",
+    "nn.functional.one_hot": "torch reads the greatest class",
+    "nn.functional.gaussian_nll_loss": "torch reads whether a variance is negative",
+    "nn.GaussianNLLLoss": "torch reads whether a variance is negative",
+    "linalg.cholesky": "torch reads whether it failed",
+    "linalg.inv": "torch reads whether it failed",
+    "linalg.lu_factor": "torch reads whether it failed",
+    "linalg.solve": "torch reads whether it failed",
+    "linalg.tensorinv": "torch reads whether it failed",
+    "linalg.tensorsolve": "torch reads whether it failed",
+    "signal.windows.kaiser": "torch reads the shape parameter",
+}
+
+
+def is_listed(op: str) -> bool:
+    return op in EARLY_READS or any(op in deviation.ops for deviation in DEVIATIONS)
