@@ -4,6 +4,7 @@
 #include "artifact/directory_contents.h"
 #include "artifact/directory_names.h"
 #include "artifact/program_files.h"
+#include "artifact/temporary_name.h"
 #include "base/file.h"
 #include "base/folder.h"
 
@@ -11,8 +12,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -20,9 +19,6 @@
 namespace torchere::artifact {
 
 namespace fs = std::filesystem;
-
-/// How many names to try.
-static constexpr int attempts = 100;
 
 static tl::unexpected<Error> notOverwritten(const fs::path &target, std::string_view why) {
   return fail(ErrorCode::FailedPrecondition, "[{}] is not overwritten: {}", target.string(), why);
@@ -67,13 +63,6 @@ static Status checkTarget(const fs::path &target, bool overwrite) {
   return checkIsProgram(target);
 }
 
-/// Whether the name still stands for the open file, which is locked.
-static bool isLocked(const Descriptor &file, const fs::path &path) {
-  struct stat held, named;
-  return ::flock(file.number(), LOCK_EX | LOCK_NB) == 0 && ::fstat(file.number(), &held) == 0 &&
-         ::lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
-
 /// Removes stale files of killed saves to `target`.
 static void removeAbandoned(const fs::path &target) {
   std::error_code error;
@@ -83,7 +72,7 @@ static void removeAbandoned(const fs::path &target) {
     if (!name || name->target != target.filename() || !it->is_regular_file(error))
       continue;
     Descriptor file(::open(it->path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    if (file.isOpen() && isLocked(file, it->path()))
+    if (file.isOpen() && lock(file, it->path()) == Lock::Held)
       ::unlink(it->path().c_str());
   }
 }
@@ -93,7 +82,12 @@ Result<ArchiveReplacement> ArchiveReplacement::create(const fs::path &target, bo
   ArchiveReplacement replacement(target, overwrite);
   TORCHERE_TRY(replacement.parents.make());
   removeAbandoned(target);
-  TORCHERE_TRY(replacement.makeTemporary());
+  auto make = [&](const fs::path &name) {
+    replacement.descriptor = Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    bool isMade = replacement.descriptor.isOpen();
+    return isMade ? std::optional(lock(replacement.descriptor, name)) : std::nullopt;
+  };
+  TORCHERE_ASSIGN(replacement.temporary, makeTemporary(target, make));
   return replacement;
 }
 
@@ -105,25 +99,6 @@ ArchiveReplacement::ArchiveReplacement(ArchiveReplacement &&other) noexcept
 ArchiveReplacement::~ArchiveReplacement() {
   if (!temporary.empty())
     ::unlink(temporary.c_str());
-}
-
-Status ArchiveReplacement::makeTemporary() {
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    fs::path name = temporarySibling(target);
-    descriptor = Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!descriptor.isOpen()) {
-      if (errno == EEXIST) // left by a process with the same PID
-        continue;
-      return systemError(target, "cannot be created", errno);
-    }
-    if (!isLocked(descriptor, name) && errno != ENOLCK &&
-        errno != ENOTSUP) // another save considered it stale
-      continue;
-    temporary = std::move(name);
-    return {};
-  }
-  return fail(ErrorCode::Unavailable, "[{}] cannot be created: {} temporary names beside it are taken",
-              target.string(), attempts);
 }
 
 /// What appeared in the meantime is replaced only if `overwrite` says so, where the file system can tell.

@@ -30,7 +30,6 @@ public:
 private:
   ArchiveReplacement(std::filesystem::path target, bool overwrite)
       : target(std::move(target)), overwrite(overwrite), parents(this->target) {}
-  Status makeTemporary();
   Status takePlace();
   std::filesystem::path target;
   bool overwrite;

@@ -3,6 +3,7 @@
 
 #include "artifact/directory_contents.h"
 #include "artifact/directory_names.h"
+#include "artifact/temporary_name.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
@@ -12,7 +13,6 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <optional>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <utility>
@@ -20,9 +20,6 @@
 namespace torchere::artifact {
 
 namespace fs = std::filesystem;
-
-/// How many names to try, and how often to retry if another process puts a directory in the way.
-static constexpr int attempts = 100;
 
 Result<fs::path> resolveTarget(const fs::path &path) {
   if (path.empty())
@@ -68,24 +65,12 @@ static Status checkTarget(const fs::path &target, bool overwrite) {
   return readUnreplaced(target, [&](const Folder &folder) { return checkContents(folder, overwrite); });
 }
 
-namespace {
-
-enum class Lock { Held, HeldByOther, Gone, NotOffered };
-
-} // namespace
-
-/// Locks a directory unless a live process holds the lock or permissions forbid it. Not every network
-/// file system supports locks.
+/// Permissions may forbid it as well.
 static Lock lockDirectory(const fs::path &path, Descriptor &descriptor) {
   descriptor = Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!descriptor.isOpen())
     return errno == ENOENT ? Lock::Gone : Lock::NotOffered;
-  if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0)
-    return errno == EWOULDBLOCK ? Lock::HeldByOther : Lock::NotOffered;
-  struct stat held, named; // it may have been removed or exchanged before the lock was taken
-  bool isSame = ::fstat(descriptor.number(), &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-                held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-  return isSame ? Lock::Held : Lock::Gone;
+  return lock(descriptor, path);
 }
 
 static tl::unexpected<Error> holdsForeign(const fs::path &path, const FolderEntry &entry) {
@@ -142,7 +127,11 @@ Result<DirectoryReplacement> DirectoryReplacement::create(const fs::path &target
   // copy.
   if (fs::exists(target, error))
     removeAbandoned(target);
-  TORCHERE_TRY(replacement.makeTemporary());
+  auto make = [&](const fs::path &name) {
+    bool isMade = ::mkdir(name.c_str(), 0777) == 0;
+    return isMade ? std::optional(lockDirectory(name, replacement.lock)) : std::nullopt;
+  };
+  TORCHERE_ASSIGN(replacement.temporary, makeTemporary(target, make));
   return replacement;
 }
 
@@ -155,24 +144,6 @@ DirectoryReplacement::~DirectoryReplacement() {
   std::error_code ignored;
   if (!temporary.empty() && !holdsOld)
     fs::remove_all(temporary, ignored);
-}
-
-Status DirectoryReplacement::makeTemporary() {
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    fs::path name = temporarySibling(place);
-    if (::mkdir(name.c_str(), 0777) != 0) {
-      if (errno == EEXIST) // left by a process with the same PID
-        continue;
-      return systemError(place, "cannot be created", errno);
-    }
-    Lock state = lockDirectory(name, lock);
-    if (state == Lock::HeldByOther || state == Lock::Gone) // another save considered it stale
-      continue;
-    temporary = std::move(name);
-    return {};
-  }
-  return fail(ErrorCode::Unavailable, "[{}] cannot be created: {} temporary names beside it are taken",
-              place.string(), attempts);
 }
 
 /// Exchanges two names atomically; where that is not supported, by three renames.
@@ -194,7 +165,7 @@ Status DirectoryReplacement::exchange() {
 }
 
 Status DirectoryReplacement::takePlace() {
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 0; attempt < replacementAttempts; ++attempt) {
     // A directory can be renamed over an empty one, but not over a non-empty one.
     if (std::rename(temporary.c_str(), place.c_str()) == 0) {
       temporary.clear();

@@ -38,7 +38,6 @@ public:
 private:
   DirectoryReplacement(std::filesystem::path place, bool overwrite)
       : place(std::move(place)), overwrite(overwrite), parents(this->place) {}
-  Status makeTemporary();
   Status takePlace();
   Status exchange();
   std::filesystem::path place;

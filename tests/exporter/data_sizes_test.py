@@ -6,6 +6,7 @@ import torch
 
 import torchere
 from torchere import plugins
+from torchere.stablehlo import StableHLOExportOptions, exported_program_to_stablehlo
 
 X = torch.tensor([[1.0, -2.0, 0.0], [0.0, 5.0, 1.0], [-1.0, 0.0, 3.0], [1.0, -2.0, 0.0]])
 #: Inputs of one shape of which none, some or all elements count.
@@ -245,3 +246,27 @@ def test_fixed_sizes_run_everywhere():
     program = program_of(fixed, X)
     assert "tensor<?" not in program.get_stablehlo_text()
     assert_equal(program(X), fixed(X))
+
+
+def test_a_loaded_program_names_the_users_line_if_its_metadata_was_kept(tmp_path):
+    if plugins.client().platform_name == "interpreter":
+        pytest.skip("it takes them")
+
+    class Chosen(torch.nn.Module):
+        def forward(self, x):
+            return torch.nonzero(x)
+
+    x = torch.ones(3)
+    exported = torch.export.export(torch.nn.Sequential(Chosen()), (x,))
+    for kept in (True, False):
+        options = StableHLOExportOptions(export_node_metadata=kept)
+        exported_program_to_stablehlo(exported, options).save(tmp_path / str(kept))
+        with pytest.raises(torchere.errors.UnimplementedError) as caught:
+            torchere.load(tmp_path / str(kept))(x)
+        text = str(caught.value)
+        if kept:
+            line = Chosen.forward.__code__.co_firstlineno + 1
+            assert text.startswith("[aten.nonzero.default] a size depends on the data")
+            assert text.endswith(f"; at data_sizes_test.py:{line} in 0")
+        else:
+            assert text.startswith("[stablehlo.real_dynamic_slice] a size depends") and "; at " not in text

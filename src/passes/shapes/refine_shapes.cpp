@@ -62,7 +62,8 @@ LogicalResult checkAndClean(ModuleOp module) {
 Error unknownSize(Operation *op) {
   std::string name = op->getName().getStringRef().str(), file, scope;
   op->getLoc()->walk([&](Location part) {
-    if (auto named = dyn_cast<NameLoc>(part))
+    auto named = dyn_cast<NameLoc>(part);
+    if (named && !named.getName().strref().starts_with("{")) // a node's metadata
       (named.getName().strref().starts_with("aten.") ? name : scope) = named.getName().str();
     if (auto line = dyn_cast<FileLineColLoc>(part))
       file =
