@@ -82,7 +82,8 @@ function(torchere_isa_libraries)
     target_compile_definitions(${target} PRIVATE TORCHERE_ISA=${isa})
     # Wide vectors are passed between inlined functions only, so their calling convention does not matter.
     target_compile_options(${target} PRIVATE ${flags_${isa}} $<$<CONFIG:Release>:-O3> -ffp-contract=fast -fno-math-errno
-                                             -fno-trapping-math -Wno-psabi)
+                                             -fno-trapping-math -Wno-psabi
+                                             -Wno-maybe-uninitialized) # gcc 12's own headers
     list(APPEND names ${arg_NAME}_${isa})
   endforeach()
   set(${arg_NAME}_isas ${names} PARENT_SCOPE)

@@ -42,8 +42,8 @@ Result<Isa> chosenIsa() {
     return supportedIsas().back();
   auto isa = isaFromName(name);
   if (!isa)
-    return invalidArgument("[TORCHERE_CPU_ISA] unknown instruction set: got {}, expected baseline, avx2 or avx512",
-                           name);
+    return invalidArgument(
+        "[TORCHERE_CPU_ISA] unknown instruction set: got {}, expected baseline, avx2 or avx512", name);
   if (!isSupported(*isa))
     return fail(ErrorCode::FailedPrecondition,
                 "[TORCHERE_CPU_ISA] this processor cannot run it: got {}, expected {} or less", name,

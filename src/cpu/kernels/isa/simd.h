@@ -1,8 +1,8 @@
 // Vectors of the instruction set that this file is compiled for, as the compiler's vector extension has them.
 //
-// Everything below isa/ is compiled once for each ISA, in a namespace of its own (TORCHERE_ISA). It includes nothing with
-// inline functions of other namespaces: the linker keeps one copy of those, and it might be one that the processor
-// cannot run.
+// Everything below isa/ is compiled once for each ISA, in a namespace of its own (TORCHERE_ISA). It includes
+// nothing with inline functions of other namespaces: the linker keeps one copy of those, and it might be one
+// that the processor cannot run.
 #pragma once
 
 #include <stdint.h>
@@ -51,17 +51,25 @@ template <class T> TORCHERE_INLINE Vec<T> load(const T *p) {
 template <class T> TORCHERE_INLINE void store(T *p, Vec<T> v) {
   *reinterpret_cast<typename VectorOf<T>::Unaligned *>(p) = v;
 }
-template <class T> TORCHERE_INLINE Vec<T> splat(T x) { return x - Vec<T>{}; }
+template <class T> TORCHERE_INLINE Vec<T> splat(T x) {
+  return x - Vec<T>{};
+}
 /// The first `n` elements, zeros after them.
 template <class T> TORCHERE_INLINE Vec<T> loadPart(const T *p, int64_t n) {
   Vec<T> v{};
   memcpy(&v, p, n * sizeof(T));
   return v;
 }
-template <class T> TORCHERE_INLINE void storePart(T *p, Vec<T> v, int64_t n) { memcpy(p, &v, n * sizeof(T)); }
+template <class T> TORCHERE_INLINE void storePart(T *p, Vec<T> v, int64_t n) {
+  memcpy(p, &v, n * sizeof(T));
+}
 
-TORCHERE_INLINE I asInt(F v) { return reinterpret_cast<I &>(v); }
-TORCHERE_INLINE F asFloat(I v) { return reinterpret_cast<F &>(v); }
+TORCHERE_INLINE I asInt(F v) {
+  return (I)v;
+}
+TORCHERE_INLINE F asFloat(I v) {
+  return (F)v;
+}
 
 TORCHERE_INLINE float bitsToFloat(uint32_t bits) {
   float x;
@@ -75,9 +83,15 @@ TORCHERE_INLINE uint32_t floatToBits(float x) {
 }
 
 // Conversions of one element: to nearest even, NaN quiet.
-TORCHERE_INLINE float toFloat(float x) { return x; }
-TORCHERE_INLINE double toFloat(double x) { return x; }
-TORCHERE_INLINE float toFloat(BF16 x) { return bitsToFloat(static_cast<uint32_t>(x.bits) << 16); }
+TORCHERE_INLINE float toFloat(float x) {
+  return x;
+}
+TORCHERE_INLINE double toFloat(double x) {
+  return x;
+}
+TORCHERE_INLINE float toFloat(BF16 x) {
+  return bitsToFloat(static_cast<uint32_t>(x.bits) << 16);
+}
 TORCHERE_INLINE float toFloat(F16 x) {
   uint32_t sign = (x.bits & 0x8000u) << 16, rest = x.bits & 0x7fffu;
   if (rest >= 0x7c00u)
@@ -87,7 +101,9 @@ TORCHERE_INLINE float toFloat(F16 x) {
   return bitsToFloat(sign | floatToBits(magnitude));
 }
 template <class T> TORCHERE_INLINE T fromFloat(float x);
-template <> TORCHERE_INLINE float fromFloat<float>(float x) { return x; }
+template <> TORCHERE_INLINE float fromFloat<float>(float x) {
+  return x;
+}
 template <> TORCHERE_INLINE BF16 fromFloat<BF16>(float x) {
   uint32_t bits = floatToBits(x);
   if ((bits & 0x7fffffffu) > 0x7f800000u)
@@ -109,11 +125,13 @@ template <> TORCHERE_INLINE F16 fromFloat<F16>(float x) {
 }
 
 // A vector of f32 from and to memory of either type.
-TORCHERE_INLINE F loadFloats(const float *p) { return load(p); }
+TORCHERE_INLINE F loadFloats(const float *p) {
+  return load(p);
+}
 TORCHERE_INLINE F loadFloats(const BF16 *p) {
   typedef uint16_t Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
   U bits = __builtin_convertvector(*reinterpret_cast<const Half *>(p), U) << 16;
-  return reinterpret_cast<F &>(bits);
+  return (F)bits;
 }
 TORCHERE_INLINE F loadFloats(const F16 *p) {
 #if defined(__AVX512F__)
@@ -127,10 +145,12 @@ TORCHERE_INLINE F loadFloats(const F16 *p) {
   return v;
 #endif
 }
-TORCHERE_INLINE void storeFloats(float *p, F v) { store(p, v); }
+TORCHERE_INLINE void storeFloats(float *p, F v) {
+  store(p, v);
+}
 TORCHERE_INLINE void storeFloats(BF16 *p, F v) {
   typedef uint16_t Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
-  U bits = reinterpret_cast<U &>(v);
+  U bits = (U)v;
   U rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   rounded = v != v ? (bits >> 16) | 0x40u : rounded;
   *reinterpret_cast<Half *>(p) = __builtin_convertvector(rounded, Half);
@@ -163,14 +183,30 @@ template <> struct ComputeOf<double> {
   using Type = double;
 };
 template <class T> using Compute = typename ComputeOf<T>::Type;
-template <class T> TORCHERE_INLINE Vec<Compute<T>> widen(const T *p) { return loadFloats(p); }
-template <> TORCHERE_INLINE Vec<double> widen<double>(const double *p) { return load(p); }
-template <class T> TORCHERE_INLINE Vec<Compute<T>> widenPart(const T *p, int64_t n) { return loadFloatsPart(p, n); }
-template <> TORCHERE_INLINE Vec<double> widenPart<double>(const double *p, int64_t n) { return loadPart(p, n); }
-template <class T> TORCHERE_INLINE void narrow(T *p, Vec<Compute<T>> v) { storeFloats(p, v); }
-template <> TORCHERE_INLINE void narrow<double>(double *p, Vec<double> v) { store(p, v); }
-template <class T> TORCHERE_INLINE void narrowPart(T *p, Vec<Compute<T>> v, int64_t n) { storeFloatsPart(p, v, n); }
-template <> TORCHERE_INLINE void narrowPart<double>(double *p, Vec<double> v, int64_t n) { storePart(p, v, n); }
+template <class T> TORCHERE_INLINE Vec<Compute<T>> widen(const T *p) {
+  return loadFloats(p);
+}
+template <> TORCHERE_INLINE Vec<double> widen<double>(const double *p) {
+  return load(p);
+}
+template <class T> TORCHERE_INLINE Vec<Compute<T>> widenPart(const T *p, int64_t n) {
+  return loadFloatsPart(p, n);
+}
+template <> TORCHERE_INLINE Vec<double> widenPart<double>(const double *p, int64_t n) {
+  return loadPart(p, n);
+}
+template <class T> TORCHERE_INLINE void narrow(T *p, Vec<Compute<T>> v) {
+  storeFloats(p, v);
+}
+template <> TORCHERE_INLINE void narrow<double>(double *p, Vec<double> v) {
+  store(p, v);
+}
+template <class T> TORCHERE_INLINE void narrowPart(T *p, Vec<Compute<T>> v, int64_t n) {
+  storeFloatsPart(p, v, n);
+}
+template <> TORCHERE_INLINE void narrowPart<double>(double *p, Vec<double> v, int64_t n) {
+  storePart(p, v, n);
+}
 
 /// Of StableHLO: NaN wins, and +0 is above -0.
 template <class V> TORCHERE_INLINE V maximum(V a, V b) {
