@@ -5,6 +5,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "cpu/kernels/thread_pool.h"
+#include "cpu/vector/op.h"
 
 #include <cstdint>
 #include <string>
@@ -12,78 +13,6 @@
 #include <vector>
 
 namespace torchere::cpu {
-
-/// Named after StableHLO's ops, whose meaning they have.
-enum class VectorOp : uint8_t {
-  // Sources: an operand in memory, a constant, the index along a dimension.
-  Input,
-  Constant,
-  Iota,
-  // One operand.
-  Abs,
-  Negate,
-  Sign,
-  Floor,
-  Ceil,
-  RoundNearestAfz,
-  RoundNearestEven,
-  Sqrt,
-  Rsqrt,
-  Cbrt,
-  Exponential,
-  ExponentialMinusOne,
-  Log,
-  LogPlusOne,
-  Logistic,
-  Sine,
-  Cosine,
-  Tan,
-  Tanh,
-  Erf,
-  Gelu,
-  GeluTanh,
-  Silu,
-  IsFinite,
-  Not,
-  PopulationCount,
-  CountLeadingZeros,
-  RoundToF16,
-  RoundToBF16, ///< of f32: to the nearest of that type, kept as f32
-  Convert,
-  Bitcast, ///< to the type that is given
-  // Two operands of one type.
-  Add,
-  Subtract,
-  Multiply,
-  Divide,
-  Remainder,
-  Maximum,
-  Minimum,
-  Power,
-  Atan2,
-  And,
-  Or,
-  Xor,
-  ShiftLeft,
-  ShiftRightArithmetic,
-  ShiftRightLogical,
-  Equal,
-  NotEqual,
-  Less,
-  LessEqual,
-  Greater,
-  GreaterEqual,
-  // Three: (predicate, on true, on false) and (min, operand, max).
-  Select,
-  Clamp,
-  // Of a row, that is along the last dimension; the result is one element a row.
-  ReduceSum,
-  ReduceProduct,
-  ReduceMaximum,
-  ReduceMinimum,
-  // To memory.
-  Store,
-};
 
 /// One step. Slots are tiles in the L1 cache; `type` is the type that is computed in, which is F32 for F16
 /// and BF16.
@@ -97,15 +26,16 @@ struct VectorInstruction {
   uint16_t index = 0; ///< of the input, constant, dimension or output
 };
 
-/// The instructions up to `end` that are run over a whole row before the next phase begins.
+/// What is run over a whole row before the next phase begins: a reduction ends one.
 struct VectorPhase {
-  uint32_t end = 0;    ///< over the row's tiles
-  uint32_t rowEnd = 0; ///< then once a row
+  uint32_t rowEnd = 0; ///< the instructions up to here once a row,
+  uint32_t end = 0;    ///< then those up to here for each tile of it
 };
 
 /// Plain data, so that it can be stored.
 struct VectorProgram {
   std::vector<VectorInstruction> instructions;
+  uint32_t setupEnd = 0; ///< the instructions up to here once: constants
   std::vector<VectorPhase> phases;
   std::vector<uint64_t> constants; ///< their bits, at the low end
   uint16_t inputs = 0;
@@ -128,7 +58,8 @@ public:
   Value rowInput(DType type);
   Value constant(DType type, double value);
   Value constantBits(DType type, uint64_t bits); ///< of the type as it is computed: f32 for F16
-  Value iota(DType type, int dimension);
+  /// The index along a dimension, counted from the last, which is 0.
+  Value iota(DType type, int fromLast);
   Value apply(VectorOp op, Value a, Value b = -1, Value c = -1);
   Value convert(Value a, DType type);
   Value bitcast(Value a, DType type);

@@ -129,7 +129,7 @@ TORCHERE_INLINE F hyperbolicTangent(F x) {
   F t = absolute(x), z = x * x;
   F near = x + x * z * polynomialOf(z, c);
   F far = 1.0f - 2.0f / (exponential(t * 2.0f) + 1.0f);
-  return t < 0.625f ? near : withSign(far, x);
+  return withSign(t < 0.625f ? near : far, x);
 }
 
 TORCHERE_INLINE F errorFunction(F x) {
