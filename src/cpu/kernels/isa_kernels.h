@@ -134,15 +134,15 @@ struct AttentionJob {
   float *scratch = nullptr; ///< attentionScratchFloats()
 };
 
-/// Reductions of contiguous runs: `rows` results of `columns` elements each; or, across, `columns` results of
-/// `rows`.
+/// Joined to what the output holds. Along: `rows` results of `columns` elements each. Across, with a column stride of 1:
+/// `columns` results of `rows` elements each.
 struct ReduceJob {
   const void *input = nullptr;
   int64_t rowStride = 0;
+  int64_t columnStride = 1;
   int64_t rows = 0;
   int64_t columns = 0;
   void *output = nullptr; ///< of the type that is computed in
-  bool begin = false;     ///< across: the first rows are copied, not joined to the output
 };
 using ReduceFunction = void (*)(const ReduceJob &job);
 
@@ -168,7 +168,7 @@ struct IsaKernels {
   void (*winogradInput[2])(const WinogradJob &job) = {}; ///< F(2,3), F(4,3)
   void (*winogradOutput[2])(const WinogradJob &job) = {};
   void (*attention[kFloatTypes])(const AttentionJob &job) = {};
-  /// [element type of reduction.cpp][Reduction]
+  /// [DType][Reduction]
   ReduceFunction reduceAlong[16][6] = {};
   ReduceFunction reduceAcross[16][6] = {};
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.

@@ -9,6 +9,9 @@ const IsaKernels &isaKernels() {
     IsaKernels made;
     made.lanes = kLanes;
     addGemm(made);
+    addRows(made);
+    addReductions(made);
+    addTransposes(made);
     return made;
   }();
   return table;
