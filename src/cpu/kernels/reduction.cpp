@@ -140,6 +140,10 @@ Reducer::Reducer(const Context &context, const ReductionArgs &args)
   outputParts_ = std::min(wanted, outputs_);
   if (outputParts_ < 8 && wanted > outputParts_)
     segments_ = std::max<int64_t>(1, std::min(wanted / std::max<int64_t>(outputParts_, 1), inner_.size / 64));
+  // Kernels join chunks one after another: of very many, the rounding would show.
+  int64_t longest = isAcross_ ? 4096 : 1 << 18;
+  if (outputs_ * (inner_.size / longest) <= 1 << 18)
+    segments_ = std::max(segments_, inner_.size / longest);
 }
 
 void Reducer::fill(char *sums, int64_t count) const {

@@ -45,7 +45,7 @@ protected:
 
 /// Every set of dimensions, contiguous and with the strides of a transpose.
 TEST_P(Reductions, AnyDimensions) {
-  for (std::vector<int64_t> dims : {std::vector<int64_t>{3, 5, 70, 33}, {1, 70, 1, 129}, {200, 2, 3, 1}}) {
+  for (std::vector<int64_t> dims : {std::vector<int64_t>{3, 4, 35, 33}, {1, 70, 1, 129}, {200, 2, 3, 1}}) {
     int64_t count = dims[0] * dims[1] * dims[2] * dims[3];
     auto input = randomFloats(count);
     for (int mask = 0; mask < 16; ++mask)
