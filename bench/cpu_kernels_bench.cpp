@@ -1,6 +1,8 @@
 // The engine's kernels: GFLOP/s beside the peak of fused multiply-adds that the same run measures, GB/s
 // beside that of a copy. Prints a table; arguments are the number of threads and the instruction set.
+#include "cpu/kernels/convolution.h"
 #include "cpu/kernels/gemm.h"
+#include "cpu/kernels/normalization.h"
 
 #include <algorithm>
 #include <chrono>
@@ -50,6 +52,8 @@ private:
   void measurePeaks();
   void report(const std::string &name, double flops, double bytes, const std::function<void()> &body);
   void gemms();
+  void convolutions();
+  void rows();
 
   ThreadPool pool_;
   Context context_;
@@ -68,7 +72,7 @@ void Bench::report(const std::string &name, double flops, double bytes, const st
 
 /// The peak is a tile whose operands stay in the L1 cache.
 void Bench::measurePeaks() {
-  const int64_t k = 256;
+  const int64_t k = 128;
   int threads = pool_.threads();
   PackedLayout layout = packedLayout(DType::F32, context_.isa, 14, k, 2 * floatLanes(context_.isa));
   int64_t rows = context_.isa == Isa::Avx512 ? 14 : 6;
@@ -131,9 +135,75 @@ void Bench::gemms() {
   }
 }
 
+void Bench::convolutions() {
+  struct Case {
+    int64_t in, out, size, kernel, stride, groups;
+    bool planar, winograd;
+  };
+  for (Case s : {Case{64, 64, 56, 3, 1, 1, false, false}, Case{128, 128, 28, 3, 1, 1, false, false},
+                 Case{256, 256, 14, 3, 1, 1, false, false}, Case{512, 512, 7, 3, 1, 1, false, false},
+                 Case{256, 64, 56, 1, 1, 1, false, false}, Case{512, 2048, 7, 1, 1, 1, false, false},
+                 Case{3, 64, 224, 7, 2, 1, true, false}, Case{128, 256, 56, 3, 2, 1, false, false},
+                 Case{96, 96, 112, 3, 2, 96, false, false}, Case{672, 672, 14, 5, 1, 672, false, false},
+                 Case{64, 64, 56, 3, 1, 1, false, true}, Case{128, 128, 28, 3, 1, 1, false, true},
+                 Case{256, 256, 14, 3, 1, 1, false, true}, Case{512, 512, 7, 3, 1, 1, false, true}}) {
+    ConvolutionShape shape;
+    shape.inputChannels = s.in;
+    shape.outputChannels = s.out;
+    shape.inputHeight = shape.inputWidth = s.size;
+    shape.groups = s.groups;
+    shape.kernel[0] = shape.kernel[1] = s.kernel;
+    shape.stride[0] = shape.stride[1] = s.stride;
+    shape.padding[0] = shape.padding[1] = s.kernel / 2;
+    shape.outputHeight = shape.outputWidth = (s.size + 2 * (s.kernel / 2) - s.kernel) / s.stride + 1;
+    ConvolutionPlan plan = planConvolution(shape, context_.isa, s.planar, s.winograd);
+    if (s.winograd && plan.kind != ConvolutionKind::Winograd2 && plan.kind != ConvolutionKind::Winograd4)
+      continue;
+    int lanes = floatLanes(context_.isa);
+    BlockedTensor input{nullptr, 1, s.in, s.size, s.size, plan.inputHalo(), lanes};
+    BlockedTensor output{nullptr, 1, s.out, shape.outputHeight, shape.outputWidth, 0, lanes};
+    int64_t perGroup = s.in / s.groups, taps = s.kernel * s.kernel;
+    Memory x(std::max(input.elements(), s.in * s.size * s.size)), y(output.elements());
+    Memory weights(s.out * perGroup * taps), packed(plan.weightElements()), bias(output.blocks() * lanes);
+    Memory workspace(plan.workspaceBytes(input.halo) / 4 + 16);
+    packConvolution(context_, plan, weights.data, {perGroup * taps, taps, s.kernel, 1}, packed.data);
+    input.data = x.data;
+    output.data = y.data;
+    ConvolutionArgs args;
+    args.plan = plan;
+    args.input = input;
+    args.planar = {x.data, {s.in * s.size * s.size, s.size * s.size, s.size, 1}};
+    args.weights = packed.data;
+    args.output = output;
+    args.epilogue.bias = bias.data;
+    args.epilogue.activation = Activation::Relu;
+    args.workspace = workspace.data;
+    char name[64];
+    std::snprintf(name, sizeof name, "%s %ld->%ld %ldx%ld k%ld s%ld",
+                  s.winograd     ? "winograd"
+                  : s.groups > 1 ? "depthwise"
+                                 : "conv",
+                  long(s.in), long(s.out), long(s.size), long(s.size), long(s.kernel), long(s.stride));
+    double flops = 2.0 * double(s.out * perGroup * taps) * double(shape.outputHeight * shape.outputWidth);
+    report(name, flops, 0, [&] { convolve(context_, args); });
+  }
+}
+
+void Bench::rows() {
+  Memory x(1536 * 768), y(1536 * 768), scale(768), bias(768);
+  report("softmax 1536x128", 0, 8.0 * 1536 * 128,
+         [&] { softmax(context_, {{DType::F32, 1536, 128, x.data, 128, y.data, 128}, false}); });
+  report("layer norm 128x768", 0, 8.0 * 128 * 768, [&] {
+    normalize(context_,
+              {{DType::F32, 128, 768, x.data, 768, y.data, 768}, true, 1e-5, scale.data, bias.data});
+  });
+}
+
 void Bench::run() {
   measurePeaks();
   gemms();
+  convolutions();
+  rows();
 }
 
 } // namespace

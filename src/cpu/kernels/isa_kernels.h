@@ -134,8 +134,8 @@ struct AttentionJob {
   float *scratch = nullptr; ///< attentionScratchFloats()
 };
 
-/// Joined to what the output holds. Along: `rows` results of `columns` elements each. Across, with a column stride of 1:
-/// `columns` results of `rows` elements each.
+/// Joined to what the output holds. Along: `rows` results of `columns` elements each. Across, with a column
+/// stride of 1: `columns` results of `rows` elements each.
 struct ReduceJob {
   const void *input = nullptr;
   int64_t rowStride = 0;
@@ -161,10 +161,6 @@ struct IsaKernels {
   void (*depthwise)(const TapsJob &job) = nullptr;
   void (*maxPool)(const TapsJob &job) = nullptr;
   void (*sumPool)(const TapsJob &job) = nullptr;
-  void (*blockFromPlanes)(const float *input, int64_t channelStride, int64_t pixelStride, int64_t channels,
-                          int64_t pixels, float *output) = nullptr;
-  void (*planesFromBlock)(const float *input, int64_t channels, int64_t pixels, float *output,
-                          int64_t channelStride, int64_t pixelStride) = nullptr;
   void (*winogradInput[2])(const WinogradJob &job) = {}; ///< F(2,3), F(4,3)
   void (*winogradOutput[2])(const WinogradJob &job) = {};
   void (*attention[kFloatTypes])(const AttentionJob &job) = {};
