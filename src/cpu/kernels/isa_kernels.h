@@ -109,29 +109,36 @@ struct WinogradJob {
   bool relu = false;
 };
 
-/// Queries of one head against a run of keys; see attention.cpp.
-struct AttentionJob {
-  const void *q = nullptr;
-  int64_t qRowStride = 0;
-  const void *k = nullptr;
-  int64_t kRowStride = 0;
-  const void *v = nullptr;
-  int64_t vRowStride = 0;
-  void *output = nullptr;
-  int64_t outputRowStride = 0;
-  int64_t queries = 0;
+/// Rows of scores against a run of keys, joined to what earlier runs left: `most`, `total` and `sums`. Scores
+/// become weights.
+struct ScoresJob {
+  float *scores = nullptr;
+  int64_t rowStride = 0;
+  int64_t rows = 0;
   int64_t keys = 0;
-  int64_t headSize = 0;
-  int64_t valueSize = 0;
-  float scale = 1;
-  bool causal = false;
-  int64_t causalOffset = 0; ///< of the first query
-  int maskKind = 0;         ///< MaskKind
-  const void *mask = nullptr;
+  int64_t firstLimit = 0; ///< keys that the first row sees,
+  int64_t limitStep = 0;  ///< and how many more each next one
+  const float *added = nullptr;
+  const uint8_t *seen = nullptr;
   int64_t maskRowStride = 0;
   int64_t maskKeyStride = 0;
-  bool zeroWhenMasked = false;
-  float *scratch = nullptr; ///< attentionScratchFloats()
+  float *most = nullptr;
+  float *total = nullptr;
+  float *sums = nullptr; ///< of weighted values
+  int64_t sumsStride = 0;
+};
+
+/// scores[row][key] = q[row] k[key], for rows so few that a transposed K would cost more.
+struct DotsJob {
+  const float *q = nullptr;
+  int64_t qStride = 0;
+  int64_t rows = 0;
+  const void *k = nullptr;
+  int64_t kStride = 0;
+  int64_t keys = 0;
+  int64_t size = 0;
+  float *scores = nullptr;
+  int64_t scoresStride = 0;
 };
 
 /// Joined to what the output holds. Along: `rows` results of `columns` elements each. Across, with a column
@@ -163,7 +170,9 @@ struct IsaKernels {
   void (*sumPool)(const TapsJob &job) = nullptr;
   void (*winogradInput[2])(const WinogradJob &job) = {}; ///< F(2,3), F(4,3)
   void (*winogradOutput[2])(const WinogradJob &job) = {};
-  void (*attention[kFloatTypes])(const AttentionJob &job) = {};
+  void (*scores)(const ScoresJob &job) = nullptr;
+  void (*dots[kFloatTypes])(const DotsJob &job) = {};
+  void (*scaleRow)(float *row, int64_t count, float factor) = nullptr;
   /// [DType][Reduction]
   ReduceFunction reduceAlong[16][6] = {};
   ReduceFunction reduceAcross[16][6] = {};

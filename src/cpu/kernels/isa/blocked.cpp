@@ -53,7 +53,9 @@ void depthwise(const TapsJob &job) {
 void maxPool(const TapsJob &job) {
   F lowest = splat(0.0f) - kInfinity;
   eachPixel(
-      job, lowest, [](F most, F v, int64_t) { return v != v ? v : v > most ? v : most; },
+      job, lowest, [](F most, F v, int64_t) { return v != v     ? v
+                                                     : v > most ? v
+                                                                : most; },
       [&](int64_t x, F most) { store(job.output + x * kLanes, most); });
 }
 
