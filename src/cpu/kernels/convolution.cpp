@@ -4,6 +4,7 @@
 #include "cpu/kernels/blocked_rows.h"
 #include "cpu/kernels/convolution_layout.h"
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/winograd.h"
 
 #include <algorithm>
 
@@ -287,7 +288,10 @@ void Convolver::runDepthwise() {
 } // namespace
 
 void convolve(const Context &context, const ConvolutionArgs &args) {
-  Convolver(context, args).run();
+  if (winogradPoints(args.plan.kind))
+    convolveWinograd(context, args);
+  else
+    Convolver(context, args).run();
 }
 
 } // namespace torchere::cpu

@@ -1,6 +1,7 @@
 // The choice of a convolution's kernel, and the packing of its weights.
 #include "cpu/kernels/convolution_layout.h"
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/winograd.h"
 
 #include <algorithm>
 #include <cstring>
@@ -53,12 +54,16 @@ int64_t ConvolutionPlan::weightElements() const {
     return outputs * taps;
   if (kind == ConvolutionKind::Planar)
     return outputs * shape.inputChannels * taps;
+  if (int64_t points = winogradPoints(kind))
+    return outputs * divideUp(shape.inputChannels, lanes) * lanes * points;
   return outputs * panelBlocks(*this).count * lanes * taps;
 }
 
 int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
   if (kind == ConvolutionKind::Planar)
     return shape.batch * shape.inputChannels * paddedExtent(shape, 0) * paddedExtent(shape, 1) * 4;
+  if (winogradPoints(kind))
+    return winogradWorkspaceBytes(*this);
   int64_t halo = inputHalo();
   if (actualInputHalo >= halo)
     return 0;
@@ -68,7 +73,6 @@ int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
 }
 
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd) {
-  (void)winograd;
   ConvolutionPlan plan{shape, ConvolutionKind::Direct, isa, 1};
   bool depthwise =
       shape.groups == shape.inputChannels && shape.groups == shape.outputChannels && shape.groups > 1;
@@ -76,10 +80,16 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.kind = ConvolutionKind::Planar;
   else if (depthwise)
     plan.kind = ConvolutionKind::Depthwise;
+  else if (winograd)
+    plan.kind = winogradKind(shape);
   // Tiles of two vectors have the most rows; of four where rows of pixels are short. An odd rest is a
   // narrower tile.
   int64_t blocks = divideUp(shape.outputChannels, floatLanes(isa));
   bool wide = isa == Isa::Avx512;
+  if (winogradPoints(plan.kind)) {
+    plan.vectors = blocks >= 2 ? 2 : 1;
+    return plan;
+  }
   if (blocks == 3)
     plan.vectors = 3;
   else if (blocks >= 4 && wide && shape.outputWidth <= 7 && shape.outputWidth * shape.outputHeight > 1)
@@ -106,6 +116,8 @@ void packConvolution(const Context &context, const ConvolutionPlan &plan, const 
             weights[c * strides[0] + tap / width * strides[2] + tap % width * strides[3]];
     return;
   }
+  if (winogradPoints(plan.kind))
+    return packWinograd(context, plan, weights, strides, packed);
   bool planar = plan.kind == ConvolutionKind::Planar;
   PanelBlocks blocks = panelBlocks(plan);
   int64_t total = divideUp(shape.outputChannels, lanes),

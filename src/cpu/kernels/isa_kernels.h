@@ -93,18 +93,17 @@ struct TapsJob {
   Activation activation = Activation::None;
 };
 
-/// Tiles of a Winograd convolution: from and to blocked tensors, one block of channels.
+/// A tile of a Winograd convolution, of one block of channels: pixels to points, or points to pixels.
 struct WinogradJob {
-  const float *input =
-      nullptr;          ///< of a transform of the input: the first element of the tile (it has a halo)
-  int64_t pixelRow = 0; ///< elements from a row of pixels to the next
-  float *transformed = nullptr;
-  int64_t pointStride = 0; ///< elements from a point's tiles to the next point's
+  const float *input = nullptr; ///< the tile's first pixel, or its first point
+  int64_t inputStride = 0;      ///< from a row of pixels to the next, or from a point to the next
   float *output = nullptr;
+  int64_t outputStride = 0; ///< likewise
+  // Of the way back.
   const float *bias = nullptr;
   const float *residual = nullptr;
-  int64_t residualRow = 0;
-  int64_t rows = 0; ///< pixels of the tile that are in the output
+  int64_t residualStride = 0;
+  int64_t rows = 0; ///< of the tile that lie in the output
   int64_t columns = 0;
   bool relu = false;
 };

@@ -10,6 +10,7 @@ const IsaKernels &isaKernels() {
     made.lanes = kLanes;
     addGemm(made);
     addRows(made);
+    addWinograd(made);
     addAttention(made);
     addBlocked(made);
     addReductions(made);
