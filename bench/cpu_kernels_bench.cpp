@@ -1,8 +1,11 @@
 // The engine's kernels: GFLOP/s beside the peak of fused multiply-adds that the same run measures, GB/s
 // beside that of a copy. Prints a table; arguments are the number of threads and the instruction set.
+#include "cpu/kernels/attention.h"
 #include "cpu/kernels/convolution.h"
 #include "cpu/kernels/gemm.h"
+#include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/normalization.h"
+#include "cpu/vector/program.h"
 
 #include <algorithm>
 #include <chrono>
@@ -54,6 +57,8 @@ private:
   void gemms();
   void convolutions();
   void rows();
+  void attentions();
+  void vectors();
 
   ThreadPool pool_;
   Context context_;
@@ -70,29 +75,29 @@ void Bench::report(const std::string &name, double flops, double bytes, const st
   std::printf("\n");
 }
 
-/// The peak is a tile whose operands stay in the L1 cache.
+/// The peak is that of the best tile on operands that stay in the L1 cache.
 void Bench::measurePeaks() {
-  const int64_t k = 128;
-  int threads = pool_.threads();
-  PackedLayout layout = packedLayout(DType::F32, context_.isa, 14, k, 2 * floatLanes(context_.isa));
-  int64_t rows = context_.isa == Isa::Avx512 ? 14 : 6;
-  Memory a(rows * k), b(layout.bytes() / 4), c(threads * rows * layout.n);
-  const int repeats = 200;
+  const int64_t k = 64, repeats = 4000;
+  int threads = pool_.threads(), lanes = floatLanes(context_.isa);
+  const IsaKernels &kernels = kernelsOf(context_.isa);
+  int64_t rows = kernels.maxRows[2], each = rows * k + 2 * lanes * (k + rows);
+  Memory memory(threads * (each + 64));
   double time = seconds([&] {
     pool_.parallelFor(threads, [&](int64_t part) {
-      GemmArgs args;
-      args.layout = layout;
-      args.m = rows;
-      args.a = a.data;
-      args.aRowStride = k;
-      args.packedB = b.data;
-      args.c = c.data + part * rows * layout.n;
-      args.cRowStride = layout.n;
-      for (int i = 0; i < repeats; ++i)
-        gemm(context_, args);
+      float *data = memory.data + part * (each / 16 * 16 + 16);
+      TileArgs tile;
+      tile.b = data;
+      tile.bRowStride = 2 * lanes;
+      tile.c = data + 2 * lanes * k;
+      tile.cRowStride = 2 * lanes;
+      tile.cVectorStride = lanes;
+      tile.a = data + 2 * lanes * (k + rows);
+      tile.aRowStride = tile.k = k;
+      for (int64_t i = 0; i < repeats; ++i)
+        kernels.tiles[kF32][2][rows](tile);
     });
   });
-  peak_ = 2.0 * rows * k * layout.n * repeats * threads / time;
+  peak_ = 2.0 * double(rows * k * 2 * lanes * repeats * threads) / time;
   const int64_t bytes = 64 << 20;
   Memory from(bytes / 4), to(bytes / 4);
   double copy = seconds([&] {
@@ -199,11 +204,66 @@ void Bench::rows() {
   });
 }
 
+void Bench::attentions() {
+  struct Case {
+    int64_t heads, keyHeads, queries, keys;
+    bool causal;
+  };
+  for (Case s : {Case{12, 12, 128, 128, false}, Case{12, 12, 197, 197, false}, Case{32, 8, 512, 512, true},
+                 Case{12, 12, 1, 512, true}, Case{32, 8, 1, 2048, true}}) {
+    const int64_t size = 64;
+    Memory q(s.heads * s.queries * size), k(s.keyHeads * s.keys * size), v(s.keyHeads * s.keys * size);
+    Memory output(s.heads * s.queries * size);
+    AttentionArgs args;
+    args.queryHeads = s.heads;
+    args.keyHeads = s.keyHeads;
+    args.queries = s.queries;
+    args.keys = s.keys;
+    args.headSize = args.valueSize = size;
+    args.q = {q.data, {0, s.queries * size, size}};
+    args.k = {k.data, {0, s.keys * size, size}};
+    args.v = {v.data, {0, s.keys * size, size}};
+    args.output = output.data;
+    args.outputStrides[1] = s.queries * size;
+    args.outputStrides[2] = size;
+    args.scale = 0.125f;
+    args.causal = s.causal;
+    args.causalOffset = s.keys - s.queries;
+    char name[64];
+    std::snprintf(name, sizeof name, "attention %ld/%ldx%ldx%ldx64%s", long(s.heads), long(s.keyHeads),
+                  long(s.queries), long(s.keys), s.causal ? " causal" : "");
+    double flops = 4.0 * double(s.heads * s.queries * s.keys * size) * (s.causal && s.queries > 1 ? 0.5 : 1);
+    report(name, flops, s.queries == 1 ? 8.0 * double(s.keyHeads * s.keys * size) : 0,
+           [&] { attention(context_, args); });
+  }
+}
+
+void Bench::vectors() {
+  const int64_t count = 128 * 3072;
+  Memory x(count), y(count);
+  for (VectorOp op : {VectorOp::Abs, VectorOp::Exponential, VectorOp::Tanh, VectorOp::Erf, VectorOp::Gelu,
+                      VectorOp::Log, VectorOp::Sine, VectorOp::Logistic}) {
+    VectorBuilder builder;
+    builder.output(builder.apply(op, builder.input(DType::F32)), DType::F32);
+    auto program = builder.finish();
+    VectorOperand in{x.data, {1}}, out{y.data, {1}};
+    VectorCall call;
+    call.rank = 1;
+    call.dims[0] = count;
+    call.inputs = &in;
+    call.outputs = &out;
+    report("vector op " + std::to_string(static_cast<int>(op)) + " of 393216", 0, 8.0 * count,
+           [&] { runVectorProgram(context_, *program, call); });
+  }
+}
+
 void Bench::run() {
   measurePeaks();
   gemms();
   convolutions();
   rows();
+  attentions();
+  vectors();
 }
 
 } // namespace

@@ -41,6 +41,7 @@ private:
   void makeOffsets();
   void flatten();
   void runBand(int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin, int64_t rowEnd);
+  void runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd);
   void finishRow(int64_t panel, int64_t vectors, float *pixel, int64_t pixels);
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
 
@@ -191,57 +192,53 @@ void Convolver::runTiles() {
 /// Rows [rowBegin, rowEnd) of the output; or these pixels, where there is one row.
 void Convolver::runBand(int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
                         int64_t rowEnd) {
-  bool flat = rows_ == 1;
   for (int64_t panel = panelBegin; panel < panelEnd; ++panel) {
-    int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
-    int64_t most = kernels_.maxRows[vectors], block = panel * args_.plan.vectors;
-    int64_t begin = flat ? rowBegin : 0, length = flat ? rowEnd - rowBegin : width_;
-    int64_t tiles = divideUp(length, most);
-    const float *input = source_.data + image * source_.imageStride +
-                         (args_.plan.kind == ConvolutionKind::Planar ? 0 : panels_.first(args_.plan, panel)) *
-                             source_.blockStride;
-    const float *weights = args_.weights + block * lanes_ * blocks_ * tapsPerBlock_ * depth_;
-    TileArgs tile;
-    tile.aRowStride = shape_.stride[1] * source_.pixelStride;
-    tile.k = depth_;
-    tile.bRowStride = vectors * lanes_;
-    tile.cRowStride = lanes_;
-    tile.cVectorStride = out_.plane();
-    for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
-      bool last = chunk + 1 == chunks_;
-      int64_t first = chunkBegin(chunk);
-      tile.aOffsets = offsets_ + first;
-      tile.blocks = chunkBegin(chunk + 1) - first;
-      tile.b = weights + first * depth_ * vectors * lanes_;
-      tile.accumulate = chunk > 0;
-      tile.relu = last && args_.epilogue.activation == Activation::Relu;
-      tile.bias = last && args_.epilogue.bias
-                      ? static_cast<const float *>(args_.epilogue.bias) + block * lanes_
-                      : nullptr;
-      for (int64_t y = flat ? 0 : rowBegin, end = flat ? 1 : rowEnd; y < end; ++y)
-        for (int64_t i = 0; i < tiles; ++i) {
-          int64_t x = begin + partBegin(length, tiles, i),
-                  count = begin + partBegin(length, tiles, i + 1) - x;
-          tile.a = input + y * shape_.stride[0] * source_.rowStride + x * tile.aRowStride;
-          float *pixel = out_.at(image, block) + (y * out_.paddedWidth() + x) * lanes_;
-          tile.c = pixel;
-          if (last && args_.residual.data) {
-            const BlockedTensor &residual = args_.residual;
-            tile.residual = residual.at(image, block) + (y * residual.paddedWidth() + x) * lanes_;
-            tile.residualRowStride = lanes_;
-            tile.residualVectorStride = residual.plane();
-          }
-          kernels_.tiles[kF32][vectors][count](tile);
-          if (last)
-            finishRow(panel, vectors, pixel, count);
-        }
-    }
-    for (int64_t v = 0; v < vectors; ++v)
-      flat ? (void)0 : clearHalo(out_, image, block + v, rowBegin, rowEnd);
-    if (flat && out_.halo > 0) // one row by its shape
-      for (int64_t v = 0; v < vectors; ++v)
-        clearHalo(out_, image, block + v, 0, 1);
+    for (int64_t chunk = 0; chunk < chunks_; ++chunk)
+      runChunk(image, panel, chunk, rowBegin, rowEnd);
+    int64_t block = panel * args_.plan.vectors, end = std::min(block + args_.plan.vectors, out_.blocks());
+    for (; block < end; ++block)
+      clearHalo(out_, image, block, rows_ == 1 ? 0 : rowBegin, rows_ == 1 ? 1 : rowEnd);
   }
+}
+
+/// A chunk of a panel's weights, over all tiles of the band.
+void Convolver::runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd) {
+  bool flat = rows_ == 1, last = chunk + 1 == chunks_, planar = args_.plan.kind == ConvolutionKind::Planar;
+  int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
+  int64_t block = panel * args_.plan.vectors, first = chunkBegin(chunk);
+  int64_t begin = flat ? rowBegin : 0, length = flat ? rowEnd - rowBegin : width_;
+  int64_t tiles = divideUp(length, kernels_.maxRows[vectors]);
+  const float *input = source_.data + image * source_.imageStride +
+                       (planar ? 0 : panels_.first(args_.plan, panel)) * source_.blockStride;
+  TileArgs tile;
+  tile.aRowStride = shape_.stride[1] * source_.pixelStride;
+  tile.aOffsets = offsets_ + first;
+  tile.blocks = chunkBegin(chunk + 1) - first;
+  tile.k = depth_;
+  tile.b =
+      args_.weights + block * lanes_ * blocks_ * tapsPerBlock_ * depth_ + first * depth_ * vectors * lanes_;
+  tile.bRowStride = vectors * lanes_;
+  tile.cRowStride = lanes_;
+  tile.cVectorStride = out_.plane();
+  tile.accumulate = chunk > 0;
+  tile.relu = last && args_.epilogue.activation == Activation::Relu;
+  if (last && args_.epilogue.bias)
+    tile.bias = static_cast<const float *>(args_.epilogue.bias) + block * lanes_;
+  for (int64_t y = flat ? 0 : rowBegin, end = flat ? 1 : rowEnd; y < end; ++y)
+    for (int64_t i = 0; i < tiles; ++i) {
+      int64_t x = begin + partBegin(length, tiles, i), count = begin + partBegin(length, tiles, i + 1) - x;
+      tile.a = input + y * shape_.stride[0] * source_.rowStride + x * tile.aRowStride;
+      float *pixel = out_.at(image, block) + (y * out_.paddedWidth() + x) * lanes_;
+      tile.c = pixel;
+      if (const BlockedTensor &residual = args_.residual; last && residual.data) {
+        tile.residual = residual.at(image, block) + (y * residual.paddedWidth() + x) * lanes_;
+        tile.residualRowStride = lanes_;
+        tile.residualVectorStride = residual.plane();
+      }
+      kernels_.tiles[kF32][vectors][count](tile);
+      if (last)
+        finishRow(panel, vectors, pixel, count);
+    }
 }
 
 void Convolver::finishRow(int64_t panel, int64_t vectors, float *pixel, int64_t pixels) {

@@ -126,8 +126,18 @@ public:
 
 private:
   using Node = VectorBuilder::Node;
+  /// The vectors of a phase, by value.
+  struct Phase {
+    std::vector<bool> needed;
+    std::vector<size_t> lastUse;
+    std::vector<int> slots;
+    std::vector<int> taken; ///< slots that are free after it
+    std::vector<size_t> reductions;
+  };
   void setUp();
-  void emitPhase(int phase, bool last);
+  Phase planPhase(int phase, bool last) const;
+  void prepareRow(Phase &plan);
+  void freeOperands(size_t user, Phase &plan);
   void emitRows(int phase, bool last);
   void emitVectors(int phase, bool last);
   void need(Value value, std::vector<bool> &needed) const;
@@ -157,8 +167,10 @@ VectorProgram VectorScheduler::schedule() {
   int last = 0;
   for (const auto &[value, type] : b_.outputs_)
     last = std::max(last, b_.nodes_[value].phase);
-  for (int phase = 0; phase <= last; ++phase)
-    emitPhase(phase, phase == last);
+  for (int phase = 0; phase <= last; ++phase) {
+    emitRows(phase, phase == last);
+    emitVectors(phase, phase == last);
+  }
   return std::move(program_);
 }
 
@@ -171,11 +183,6 @@ void VectorScheduler::setUp() {
     program_.constants.push_back(b_.nodes_[i].bits);
   }
   program_.setupEnd = static_cast<uint32_t>(program_.instructions.size());
-}
-
-void VectorScheduler::emitPhase(int phase, bool last) {
-  emitRows(phase, last);
-  emitVectors(phase, last);
 }
 
 void VectorScheduler::emitRows(int phase, bool last) {
@@ -205,49 +212,55 @@ void VectorScheduler::need(Value value, std::vector<bool> &needed) const {
       need(operand, needed);
 }
 
-void VectorScheduler::emitVectors(int phase, bool last) {
+/// What a phase computes: the reductions that end it, or the outputs, with all that they are made of.
+VectorScheduler::Phase VectorScheduler::planPhase(int phase, bool last) const {
   const auto &nodes = b_.nodes_;
-  size_t count = nodes.size();
-  std::vector<bool> needed(count);
-  std::vector<size_t> reductions;
-  for (size_t i = 0; i < count; ++i)
-    if (isReduction(nodes[i].op) && nodes[i].phase == phase + 1)
-      need(nodes[i].operands[0], needed), reductions.push_back(i);
-  if (last)
-    reductions.clear();
-  if (last)
-    std::fill(needed.begin(), needed.end(), false);
-  if (last)
+  Phase plan{std::vector<bool>(nodes.size()),
+             std::vector<size_t>(nodes.size()),
+             std::vector<int>(nodes.size(), -1),
+             {},
+             {}};
+  if (last) {
     for (const auto &[value, type] : b_.outputs_)
       if (!nodes[value].perRow)
-        need(value, needed);
-  // What is last used where; outputs and reductions come after all.
-  std::vector<size_t> lastUse(count, 0);
-  for (size_t i = 0; i < count; ++i)
-    if (needed[i] && !nodes[i].perRow)
+        need(value, plan.needed);
+  } else {
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (isReduction(nodes[i].op) && nodes[i].phase == phase + 1) {
+        need(nodes[i].operands[0], plan.needed);
+        plan.reductions.push_back(i);
+      }
+  }
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (plan.needed[i] && !nodes[i].perRow)
       for (Value operand : nodes[i].operands)
         if (operand >= 0)
-          lastUse[operand] = i;
-  for (size_t i : reductions)
-    lastUse[nodes[i].operands[0]] = count;
+          plan.lastUse[operand] = i;
+  // Outputs and reductions come after all.
+  for (size_t i : plan.reductions)
+    plan.lastUse[nodes[i].operands[0]] = nodes.size();
   if (last)
     for (const auto &[value, type] : b_.outputs_)
-      lastUse[value] = count;
-  std::vector<int> slots(count, -1), taken;
-  for (size_t i = 0; i < count; ++i) {
+      plan.lastUse[value] = nodes.size();
+  return plan;
+}
+
+/// Elements of rows as tiles, and what reductions begin with.
+void VectorScheduler::prepareRow(Phase &plan) {
+  const auto &nodes = b_.nodes_;
+  for (size_t i = 0; i < nodes.size(); ++i) {
     if (isConstant(static_cast<Value>(i)))
-      slots[i] = rowSlots_[i];
-    if (!needed[i] || !nodes[i].perRow)
+      plan.slots[i] = rowSlots_[i];
+    if (!plan.needed[i] || !nodes[i].perRow)
       continue;
-    slots[i] = takeSlot();
-    taken.push_back(slots[i]);
+    plan.slots[i] = takeSlot();
+    plan.taken.push_back(plan.slots[i]);
     VectorInstruction spread{VectorOp::Broadcast, nodes[i].type, nodes[i].type, true};
-    spread.result = static_cast<uint16_t>(slots[i]);
+    spread.result = static_cast<uint16_t>(plan.slots[i]);
     spread.operands[0] = static_cast<uint16_t>(rowSlots_[i]);
     program_.instructions.push_back(spread);
   }
-  // A reduction begins with its neutral element.
-  for (size_t i : reductions) {
+  for (size_t i : plan.reductions) {
     rowSlots_[i] = program_.slots++;
     VectorInstruction neutral{VectorOp::Constant, nodes[i].type, nodes[i].type, true};
     neutral.result = static_cast<uint16_t>(rowSlots_[i]);
@@ -255,31 +268,41 @@ void VectorScheduler::emitVectors(int phase, bool last) {
     program_.constants.push_back(neutralBits(nodes[i].op, nodes[i].type));
     program_.instructions.push_back(neutral);
   }
-  uint32_t rowEnd = static_cast<uint32_t>(program_.instructions.size());
-  for (size_t i = 0; i < count; ++i) {
-    if (!needed[i] || nodes[i].perRow || slots[i] >= 0)
+}
+
+/// Slots go back once a value was used for the last time.
+void VectorScheduler::freeOperands(size_t user, Phase &plan) {
+  for (Value operand : b_.nodes_[user].operands) {
+    if (operand < 0 || plan.lastUse[operand] != user || isConstant(operand) || b_.nodes_[operand].perRow ||
+        plan.slots[operand] < 0)
       continue;
-    slots[i] = takeSlot();
-    emit(static_cast<Value>(i), slots[i], slots);
-    for (int j = 0; j < 3; ++j) {
-      Value operand = nodes[i].operands[j];
-      bool seen = operand < 0;
-      for (int k = 0; k < j; ++k)
-        seen |= nodes[i].operands[k] == operand;
-      if (!seen && lastUse[operand] == i && !isConstant(operand) && !nodes[operand].perRow)
-        free_.push_back(slots[operand]), slots[operand] = -1;
-    }
+    free_.push_back(plan.slots[operand]);
+    plan.slots[operand] = -1;
   }
-  for (size_t i : reductions)
-    emit(static_cast<Value>(i), rowSlots_[i], slots);
+}
+
+void VectorScheduler::emitVectors(int phase, bool last) {
+  const auto &nodes = b_.nodes_;
+  Phase plan = planPhase(phase, last);
+  prepareRow(plan);
+  uint32_t rowEnd = static_cast<uint32_t>(program_.instructions.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!plan.needed[i] || nodes[i].perRow || plan.slots[i] >= 0)
+      continue;
+    plan.slots[i] = takeSlot();
+    emit(static_cast<Value>(i), plan.slots[i], plan.slots);
+    freeOperands(i, plan);
+  }
+  for (size_t i : plan.reductions)
+    emit(static_cast<Value>(i), rowSlots_[i], plan.slots);
   if (last)
     for (size_t i = 0; i < b_.outputs_.size(); ++i)
       if (Value value = b_.outputs_[i].first; !nodes[value].perRow)
-        store(i, slots[value]);
-  for (size_t i = 0; i < count; ++i)
-    if (slots[i] >= 0 && !isConstant(static_cast<Value>(i)) && !nodes[i].perRow)
-      taken.push_back(slots[i]);
-  free_.insert(free_.end(), taken.begin(), taken.end());
+        store(i, plan.slots[value]);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (plan.slots[i] >= 0 && !isConstant(static_cast<Value>(i)) && !nodes[i].perRow)
+      plan.taken.push_back(plan.slots[i]);
+  free_.insert(free_.end(), plan.taken.begin(), plan.taken.end());
   program_.phases.push_back({rowEnd, static_cast<uint32_t>(program_.instructions.size())});
 }
 

@@ -92,10 +92,10 @@ TORCHERE_INLINE F exponentialMinusOne(F x) {
 TORCHERE_INLINE F splitExponent(F x, F &e) {
   auto tiny = x < 1.17549435e-38f;
   x = tiny ? x * 8388608.0f : x;
-  I bits = asInt(x);
-  I n = (bits - 0x3f3504f3) >> 23;
+  U bits = (U)x; // wraps for negative x, whose result is not used
+  I n = (I)(bits - 0x3f3504f3u) >> 23;
   e = __builtin_convertvector(n, F) + (tiny ? splat(-23.0f) : F{});
-  return asFloat(bits - (n << 23));
+  return (F)(bits - ((U)n << 23));
 }
 
 TORCHERE_INLINE F logarithm(F x) {
