@@ -115,7 +115,10 @@ void Part::score(int64_t first, int64_t count) {
     return;
   }
   // The keys as columns, whole vectors of them.
-  kernels_.widen[type_]({k, 1, args_.k.strides[2], args_.headSize, count, keys_, kKeys});
+  if (type_ == kF32)
+    kernels_.transpose[2](k, args_.k.strides[2], keys_, kKeys, count, args_.headSize);
+  else
+    kernels_.widen[type_]({k, 1, args_.k.strides[2], args_.headSize, count, keys_, kKeys});
   TileArgs tile;
   tile.a = q_;
   tile.aRowStride = tile.k = args_.headSize;
@@ -190,8 +193,9 @@ void Part::write() {
 void attention(const Context &context, const AttentionArgs &args) {
   if (args.batch == 0 || args.queries == 0 || args.queryHeads == 0 || args.valueSize == 0)
     return;
-  // About two tiles of rows a part.
-  int64_t most = 2 * kernelsOf(context.isa).maxRows[2], blocks = divideUp(args.queries, most);
+  // Every part transposes all keys: long sequences have larger ones.
+  int64_t tiles = args.queries >= 112 ? 4 : 2;
+  int64_t most = tiles * kernelsOf(context.isa).maxRows[2], blocks = divideUp(args.queries, most);
   int64_t shared = args.queryHeads / args.keyHeads;
   bool rowsAreHeads = args.queries == 1 && shared > 1;
   int64_t heads = rowsAreHeads ? args.keyHeads : args.queryHeads;
