@@ -54,6 +54,7 @@ public:
 private:
   void measurePeaks();
   void report(const std::string &name, double flops, double bytes, const std::function<void()> &body);
+  void forks();
   void gemms();
   void convolutions();
   void rows();
@@ -257,8 +258,19 @@ void Bench::vectors() {
   }
 }
 
+/// An empty job: what each parallel step costs beyond its work.
+void Bench::forks() {
+  const int count = 1000;
+  double time = seconds([&] {
+    for (int i = 0; i < count; ++i)
+      pool_.parallelFor(pool_.threads(), [](int64_t) {});
+  });
+  std::printf("%-34s %9.2f us\n", "fork and join", time / count * 1e6);
+}
+
 void Bench::run() {
   measurePeaks();
+  forks();
   gemms();
   convolutions();
   rows();
