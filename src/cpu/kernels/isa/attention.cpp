@@ -1,0 +1,100 @@
+// What attention does to scores, a run of keys at a time.
+#include "cpu/kernels/isa/math.h"
+#include "cpu/kernels/isa/parts.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+namespace {
+
+constexpr auto kLargest = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
+constexpr auto kSum = [](auto a, auto b) { return a + b; };
+
+TORCHERE_INLINE F splatOf(float x) {
+  F v;
+  for (int i = 0; i < kLanes; ++i)
+    v[i] = x;
+  return v;
+}
+
+void scaleRow(float *row, int64_t count, float factor) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    store(row + i, load(row + i) * factor);
+  for (; i < count; ++i)
+    row[i] *= factor;
+}
+
+/// -inf where a row does not see, and in the lanes up to a whole vector.
+void applyMask(const ScoresJob &job, int64_t row, float *s, int64_t width) {
+  int64_t limit = job.firstLimit + row * job.limitStep;
+  limit = limit < 0 ? 0 : limit > job.keys ? job.keys : limit;
+  if (job.added) {
+    const float *mask = job.added + row * job.maskRowStride;
+    for (int64_t j = 0; j < limit; ++j)
+      s[j] += mask[j * job.maskKeyStride];
+  } else if (job.seen) {
+    const uint8_t *mask = job.seen + row * job.maskRowStride;
+    for (int64_t j = 0; j < limit; ++j)
+      s[j] = mask[j * job.maskKeyStride] ? s[j] : -kInfinity;
+  }
+  for (int64_t j = limit; j < width; ++j)
+    s[j] = -kInfinity;
+}
+
+void scores(const ScoresJob &job) {
+  int64_t width = (job.keys + kLanes - 1) / kLanes * kLanes;
+  for (int64_t row = 0; row < job.rows; ++row) {
+    float *s = job.scores + row * job.rowStride;
+    applyMask(job, row, s, width);
+    F largest = load(s);
+    for (int64_t j = kLanes; j < width; j += kLanes)
+      largest = kLargest(load(s + j), largest);
+    float before = job.most[row], most = kLargest(foldLanes<float>(largest, kLargest), before);
+    if (most == -kInfinity) { // nothing seen yet
+      memset(s, 0, width * sizeof(float));
+      continue;
+    }
+    F sum{};
+    for (int64_t j = 0; j < width; j += kLanes) {
+      F e = exponential(load(s + j) - most);
+      store(s + j, e);
+      sum += e;
+    }
+    float kept = before == -kInfinity ? 0.0f : exponential(splatOf(before - most))[0];
+    job.total[row] = job.total[row] * kept + foldLanes<float>(sum, kSum);
+    job.most[row] = most;
+    if (kept != 1)
+      scaleRow(job.sums + row * job.sumsStride, job.sumsStride, kept);
+  }
+}
+
+template <class T> void dots(const DotsJob &job) {
+  for (int64_t key = 0; key < job.keys; ++key) {
+    const T *k = static_cast<const T *>(job.k) + key * job.kStride;
+    for (int64_t row = 0; row < job.rows; ++row) {
+      const float *q = job.q + row * job.qStride;
+      F sum{}, other{};
+      int64_t i = 0;
+      for (; i + 2 * kLanes <= job.size; i += 2 * kLanes) {
+        sum += load(q + i) * widen(k + i);
+        other += load(q + i + kLanes) * widen(k + i + kLanes);
+      }
+      for (; i + kLanes <= job.size; i += kLanes)
+        sum += load(q + i) * widen(k + i);
+      if (i < job.size)
+        other += loadPart(q + i, job.size - i) * widenPart(k + i, job.size - i);
+      job.scores[row * job.scoresStride + key] = foldLanes<float>(sum + other, kSum);
+    }
+  }
+}
+
+} // namespace
+
+void addAttention(IsaKernels &table) {
+  table.scores = &scores;
+  table.scaleRow = &scaleRow;
+  table.dots[kF32] = &dots<float>;
+  table.dots[kBF16] = &dots<BF16>;
+  table.dots[kF16] = &dots<F16>;
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

@@ -1,0 +1,111 @@
+// The transforms of Winograd's F(2,3), with points 0, +-1 and infinity, and F(4,3), with 0, +-5/8, +-3/2 and
+// infinity: the latter's error is a third of that with the integer points.
+#include "cpu/kernels/isa/parts.h"
+#include "cpu/kernels/isa/simd.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+namespace {
+
+constexpr float kA = 0.625f, kB = 1.5f;
+constexpr float kA2 = kA * kA, kB2 = kB * kB, kA3 = kA2 * kA, kB3 = kB2 * kB;
+
+/// Pixels of a line to points.
+template <int kTile> TORCHERE_INLINE void toPoints(const F *d, F *p) {
+  if constexpr (kTile == 4) {
+    F even = d[4] - kB2 * d[2], odd = d[3] - kB2 * d[1];
+    p[1] = even + kA * odd;
+    p[2] = even - kA * odd;
+    even = d[4] - kA2 * d[2];
+    odd = d[3] - kA2 * d[1];
+    p[3] = even + kB * odd;
+    p[4] = even - kB * odd;
+    p[0] = (kA2 * kB2) * d[0] + (d[4] - (kA2 + kB2) * d[2]);
+    p[5] = (kA2 * kB2) * d[1] + (d[5] - (kA2 + kB2) * d[3]);
+  } else {
+    p[0] = d[0] - d[2];
+    p[1] = d[1] + d[2];
+    p[2] = d[2] - d[1];
+    p[3] = d[3] - d[1];
+  }
+}
+
+/// Points of a line to results.
+template <int kTile> TORCHERE_INLINE void fromPoints(const F *p, F *y) {
+  if constexpr (kTile == 4) {
+    F s1 = p[1] + p[2], d1 = p[1] - p[2], s2 = p[3] + p[4], d2 = p[3] - p[4];
+    y[0] = p[0] + s1 + s2;
+    y[1] = kA * d1 + kB * d2;
+    y[2] = kA2 * s1 + kB2 * s2;
+    y[3] = kA3 * d1 + (kB3 * d2 + p[5]);
+  } else {
+    y[0] = p[0] + p[1] + p[2];
+    y[1] = p[1] - p[2] + p[3];
+  }
+}
+
+template <int kTile> void transformInput(const WinogradJob &job) {
+  constexpr int kSide = kTile + 2;
+  F w[kSide][kSide];
+#pragma GCC unroll 6
+  for (int j = 0; j < kSide; ++j) {
+    F d[kSide], p[kSide];
+#pragma GCC unroll 6
+    for (int i = 0; i < kSide; ++i)
+      d[i] = load(job.input + i * job.inputStride + j * kLanes);
+    toPoints<kTile>(d, p);
+#pragma GCC unroll 6
+    for (int i = 0; i < kSide; ++i)
+      w[i][j] = p[i];
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < kSide; ++i) {
+    F p[kSide];
+    toPoints<kTile>(w[i], p);
+#pragma GCC unroll 6
+    for (int j = 0; j < kSide; ++j)
+      store(job.output + (i * kSide + j) * job.outputStride, p[j]);
+  }
+}
+
+template <int kTile> void transformOutput(const WinogradJob &job) {
+  constexpr int kSide = kTile + 2;
+  F w[kTile][kSide];
+#pragma GCC unroll 6
+  for (int j = 0; j < kSide; ++j) {
+    F p[kSide], y[kTile];
+#pragma GCC unroll 6
+    for (int i = 0; i < kSide; ++i)
+      p[i] = load(job.input + (i * kSide + j) * job.inputStride);
+    fromPoints<kTile>(p, y);
+#pragma GCC unroll 4
+    for (int i = 0; i < kTile; ++i)
+      w[i][j] = y[i];
+  }
+  F shift = job.bias ? load(job.bias) : F{};
+#pragma GCC unroll 4
+  for (int i = 0; i < kTile; ++i) {
+    if (i >= job.rows)
+      break;
+    F y[kTile];
+    fromPoints<kTile>(w[i], y);
+    for (int j = 0; j < job.columns; ++j) {
+      F v = y[j] + shift;
+      if (job.residual)
+        v += load(job.residual + i * job.residualStride + j * kLanes);
+      if (job.relu)
+        v = v < 0.0f ? F{} : v;
+      store(job.output + i * job.outputStride + j * kLanes, v);
+    }
+  }
+}
+
+} // namespace
+
+void addWinograd(IsaKernels &table) {
+  table.winogradInput[0] = &transformInput<2>;
+  table.winogradInput[1] = &transformInput<4>;
+  table.winogradOutput[0] = &transformOutput<2>;
+  table.winogradOutput[1] = &transformOutput<4>;
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

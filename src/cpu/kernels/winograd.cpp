@@ -1,0 +1,297 @@
+// Winograd's convolutions: tiles of the input become points, each point a product, and points tiles of the
+// output.
+#include "cpu/kernels/winograd.h"
+
+#include "cpu/kernels/blocked_rows.h"
+#include "cpu/kernels/isa_dispatch.h"
+
+#include <algorithm>
+
+namespace torchere::cpu {
+namespace {
+
+constexpr int kPoints = 0, kProducts = 1, kBorder = 2, kOffsets = 5; // scratch
+/// Transformed weights that stay in the L2 cache; larger ones should be read once.
+constexpr int64_t kSmallWeights = 700 << 10;
+constexpr int64_t kPartTiles = 28;
+constexpr int64_t kSharedBytes = 4 << 20; ///< of the points that all threads share
+
+/// The rows of the transform of the weights: kernel taps to points.
+void weightMatrix(ConvolutionKind kind, double (&g)[6][3]) {
+  if (kind == ConvolutionKind::Winograd2) {
+    const double rows[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+    std::copy(&rows[0][0], &rows[0][0] + 12, &g[0][0]);
+    return;
+  }
+  const double a = 0.625, b = 1.5;
+  auto row = [&](int at, double x, double other) { // of the point x
+    double scale = 1 / (2 * x * x * (x * x - other * other));
+    g[at][0] = scale;
+    g[at][1] = scale * x;
+    g[at][2] = scale * x * x;
+  };
+  g[0][0] = 1 / (a * a * b * b);
+  g[0][1] = g[0][2] = g[5][0] = g[5][1] = 0;
+  g[5][2] = 1;
+  row(1, a, b);
+  row(2, -a, b);
+  row(3, b, a);
+  row(4, -b, a);
+}
+
+struct Grid {
+  int64_t tile, side, points, down, across, perImage, total;
+  explicit Grid(const ConvolutionPlan &plan) {
+    tile = plan.kind == ConvolutionKind::Winograd4 ? 4 : 2;
+    side = tile + 2;
+    points = side * side;
+    down = divideUp(plan.shape.outputHeight, tile);
+    across = divideUp(plan.shape.outputWidth, tile);
+    perImage = down * across;
+    total = perImage * plan.shape.batch;
+  }
+};
+
+bool weightsAreShared(const ConvolutionPlan &plan) {
+  return plan.weightElements() * 4 > kSmallWeights;
+}
+
+int64_t sharedTiles(const ConvolutionPlan &plan) {
+  Grid grid(plan);
+  int64_t lanes = floatLanes(plan.isa), depth = divideUp(plan.shape.inputChannels, lanes) * lanes;
+  int64_t most = std::max<int64_t>(kPartTiles, kSharedBytes / (grid.points * depth * 4));
+  return divideUp(grid.total, divideUp(grid.total, most));
+}
+
+class Winograd {
+public:
+  Winograd(const Context &context, const ConvolutionArgs &args)
+      : context_(context), args_(args), grid_(args.plan), kernels_(kernelsOf(args.plan.isa)),
+        lanes_(floatLanes(args.plan.isa)), inputBlocks_(args.input.blocks()), out_(args.output),
+        panels_(divideUp(out_.blocks(), args.plan.vectors)) {}
+  void run();
+
+private:
+  void runByTiles();
+  void runByPanels();
+  void transform(int64_t block, int64_t first, int64_t count, float *points, int64_t stride) const;
+  const float *tilePixels(int64_t block, int64_t tile, int64_t &rowStride) const;
+  void multiply(int64_t panel, int64_t count, const float *points, int64_t stride, float *products) const;
+  void transformBack(int64_t panel, int64_t first, int64_t count, const float *products) const;
+  void makeOffsets(int64_t stride);
+
+  const Context &context_;
+  const ConvolutionArgs &args_;
+  Grid grid_;
+  const IsaKernels &kernels_;
+  int64_t lanes_, inputBlocks_;
+  const BlockedTensor &out_;
+  int64_t panels_;
+  int64_t *offsets_ = nullptr; ///< of the blocks of a point
+};
+
+/// The pixels of a tile, with what lies beyond the input as zeros.
+const float *Winograd::tilePixels(int64_t block, int64_t tile, int64_t &rowStride) const {
+  const BlockedTensor &input = args_.input;
+  int64_t image = tile / grid_.perImage, rest = tile % grid_.perImage;
+  int64_t y = rest / grid_.across * grid_.tile - args_.plan.shape.padding[0];
+  int64_t x = rest % grid_.across * grid_.tile - args_.plan.shape.padding[1];
+  const float *first = input.at(image, block);
+  rowStride = input.paddedWidth() * lanes_;
+  if (y >= -input.halo && x >= -input.halo && y + grid_.side <= input.height + input.halo &&
+      x + grid_.side <= input.width + input.halo)
+    return first + y * rowStride + x * lanes_;
+  auto *border = static_cast<float *>(ThreadPool::scratch(grid_.points * lanes_ * sizeof(float), kBorder));
+  std::memset(border, 0, grid_.points * lanes_ * sizeof(float));
+  int64_t left = std::max<int64_t>(0, -x), right = std::min(grid_.side, input.width - x);
+  for (int64_t i = std::max<int64_t>(0, -y); i < std::min(grid_.side, input.height - y) && left < right; ++i)
+    std::memcpy(border + (i * grid_.side + left) * lanes_, first + (y + i) * rowStride + (x + left) * lanes_,
+                (right - left) * lanes_ * sizeof(float));
+  rowStride = grid_.side * lanes_;
+  return border;
+}
+
+/// Tiles [first, first + count) of a block: points[point][block][tile], `stride` tiles a block.
+void Winograd::transform(int64_t block, int64_t first, int64_t count, float *points, int64_t stride) const {
+  WinogradJob job;
+  job.outputStride = inputBlocks_ * stride * lanes_;
+  for (int64_t i = 0; i < count; ++i) {
+    job.input = tilePixels(block, first + i, job.inputStride);
+    job.output = points + (block * stride + i) * lanes_;
+    kernels_.winogradInput[grid_.tile == 4](job);
+  }
+}
+
+void Winograd::makeOffsets(int64_t stride) {
+  offsets_ = static_cast<int64_t *>(ThreadPool::scratch(inputBlocks_ * sizeof(int64_t), kOffsets));
+  for (int64_t block = 0; block < inputBlocks_; ++block)
+    offsets_[block] = block * stride * lanes_;
+}
+
+/// products[point][vector][tile]
+void Winograd::multiply(int64_t panel, int64_t count, const float *points, int64_t stride,
+                        float *products) const {
+  int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
+  int64_t most = kernels_.maxRows[vectors], tiles = divideUp(count, most), depth = inputBlocks_ * lanes_;
+  TileArgs tile;
+  tile.aRowStride = lanes_;
+  tile.aOffsets = offsets_;
+  tile.blocks = inputBlocks_;
+  tile.k = lanes_;
+  tile.bRowStride = vectors * lanes_;
+  tile.cRowStride = lanes_;
+  tile.cVectorStride = count * lanes_;
+  for (int64_t point = 0; point < grid_.points; ++point) {
+    tile.b = args_.weights + panel * args_.plan.vectors * lanes_ * depth * grid_.points +
+             point * depth * vectors * lanes_;
+    for (int64_t i = 0; i < tiles; ++i) {
+      int64_t row = partBegin(count, tiles, i), rows = partBegin(count, tiles, i + 1) - row;
+      tile.a = points + (point * inputBlocks_ * stride + row) * lanes_;
+      tile.c = products + (point * vectors * count + row) * lanes_;
+      kernels_.tiles[kF32][vectors][rows](tile);
+    }
+  }
+}
+
+void Winograd::transformBack(int64_t panel, int64_t first, int64_t count, const float *products) const {
+  int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
+  const BlockedTensor &residual = args_.residual;
+  Activation activation = args_.epilogue.activation;
+  WinogradJob job;
+  job.inputStride = vectors * count * lanes_;
+  job.outputStride = out_.paddedWidth() * lanes_;
+  job.residualStride = residual.paddedWidth() * lanes_;
+  job.relu = activation == Activation::Relu;
+  for (int64_t v = 0; v < vectors; ++v) {
+    int64_t block = panel * args_.plan.vectors + v;
+    job.bias =
+        args_.epilogue.bias ? static_cast<const float *>(args_.epilogue.bias) + block * lanes_ : nullptr;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t image = (first + i) / grid_.perImage, rest = (first + i) % grid_.perImage;
+      int64_t y = rest / grid_.across * grid_.tile, x = rest % grid_.across * grid_.tile;
+      job.input = products + (v * count + i) * lanes_;
+      job.output = out_.at(image, block) + y * job.outputStride + x * lanes_;
+      job.rows = std::min(grid_.tile, out_.height - y);
+      job.columns = std::min(grid_.tile, out_.width - x);
+      if (residual.data)
+        job.residual = residual.at(image, block) + y * job.residualStride + x * lanes_;
+      kernels_.winogradOutput[grid_.tile == 4](job);
+      for (int64_t row = 0; row < job.rows; ++row) {
+        float *pixel = job.output + row * job.outputStride;
+        if (activation > Activation::Relu)
+          kernels_.activate(activation, pixel, 0, 1, job.columns * lanes_);
+        clearLanes(out_, block, pixel, job.columns);
+      }
+    }
+  }
+}
+
+/// Each part takes some tiles through all channels.
+void Winograd::runByTiles() {
+  int64_t parts = divideUp(grid_.total, kPartTiles), stride = divideUp(grid_.total, parts);
+  makeOffsets(stride);
+  context_.pool.parallelFor(parts, [&](int64_t part) {
+    int64_t first = partBegin(grid_.total, parts, part),
+            count = partBegin(grid_.total, parts, part + 1) - first;
+    auto *points = static_cast<float *>(
+        ThreadPool::scratch(grid_.points * inputBlocks_ * stride * lanes_ * sizeof(float), kPoints));
+    auto *products = static_cast<float *>(
+        ThreadPool::scratch(grid_.points * args_.plan.vectors * stride * lanes_ * sizeof(float), kProducts));
+    for (int64_t block = 0; block < inputBlocks_; ++block)
+      transform(block, first, count, points, stride);
+    for (int64_t panel = 0; panel < panels_; ++panel) {
+      multiply(panel, count, points, stride, products);
+      transformBack(panel, first, count, products);
+    }
+  });
+}
+
+/// All threads make the points of some tiles, then each takes its panels of weights through them.
+void Winograd::runByPanels() {
+  int64_t stride = sharedTiles(args_.plan);
+  float *points = static_cast<float *>(args_.workspace);
+  makeOffsets(stride);
+  for (int64_t begin = 0; begin < grid_.total; begin += stride) {
+    int64_t count = std::min(stride, grid_.total - begin);
+    context_.pool.parallelFor(inputBlocks_,
+                              [&](int64_t block) { transform(block, begin, count, points, stride); });
+    int64_t pieces = divideUp(count, kPartTiles);
+    context_.pool.parallelFor(panels_ * pieces, [&](int64_t part) {
+      int64_t piece = part % pieces, panel = part / pieces;
+      int64_t first = partBegin(count, pieces, piece), size = partBegin(count, pieces, piece + 1) - first;
+      auto *products = static_cast<float *>(
+          ThreadPool::scratch(grid_.points * args_.plan.vectors * size * lanes_ * sizeof(float), kProducts));
+      multiply(panel, size, points + first * lanes_, stride, products);
+      transformBack(panel, begin + first, size, products);
+    });
+  }
+}
+
+void Winograd::run() {
+  if (grid_.total == 0)
+    return;
+  if (weightsAreShared(args_.plan))
+    runByPanels();
+  else
+    runByTiles();
+  if (out_.halo > 0)
+    context_.pool.parallelFor(out_.batch * out_.blocks(), [&](int64_t index) {
+      clearHalo(out_, index / out_.blocks(), index % out_.blocks(), 0, out_.height);
+    });
+}
+
+} // namespace
+
+ConvolutionKind winogradKind(const ConvolutionShape &shape) {
+  bool fits = shape.kernel[0] == 3 && shape.kernel[1] == 3 && shape.stride[0] == 1 && shape.stride[1] == 1 &&
+              shape.dilation[0] == 1 && shape.dilation[1] == 1 && shape.groups == 1;
+  int64_t smaller = std::min(shape.outputHeight, shape.outputWidth);
+  int64_t pixels = shape.outputHeight * shape.outputWidth * shape.batch;
+  // Few pixels do not pay for weights of four times the size; few channels, for the transforms.
+  if (!fits || std::min(shape.inputChannels, shape.outputChannels) < 32 || pixels < 196 || smaller < 6)
+    return ConvolutionKind::Direct;
+  return smaller >= 12 ? ConvolutionKind::Winograd4 : ConvolutionKind::Winograd2;
+}
+
+int64_t winogradWorkspaceBytes(const ConvolutionPlan &plan) {
+  if (!weightsAreShared(plan))
+    return 0;
+  int64_t lanes = floatLanes(plan.isa), depth = divideUp(plan.shape.inputChannels, lanes) * lanes;
+  return winogradPoints(plan.kind) * depth * sharedTiles(plan) * 4;
+}
+
+void packWinograd(const Context &context, const ConvolutionPlan &plan, const float *weights,
+                  const int64_t (&strides)[4], float *packed) {
+  const ConvolutionShape &shape = plan.shape;
+  Grid grid(plan);
+  double g[6][3];
+  weightMatrix(plan.kind, g);
+  int64_t lanes = floatLanes(plan.isa), blocks = divideUp(shape.outputChannels, lanes);
+  int64_t depth = divideUp(shape.inputChannels, lanes) * lanes;
+  context.pool.parallelFor(divideUp(blocks, plan.vectors), [&](int64_t panel) {
+    int64_t columns = std::min<int64_t>(plan.vectors, blocks - panel * plan.vectors) * lanes;
+    float *to = packed + panel * plan.vectors * lanes * depth * grid.points;
+    std::memset(to, 0, columns * depth * grid.points * sizeof(float));
+    for (int64_t column = 0; column < columns; ++column) {
+      int64_t output = panel * plan.vectors * lanes + column;
+      for (int64_t input = 0; output < shape.outputChannels && input < shape.inputChannels; ++input) {
+        const float *w = weights + output * strides[0] + input * strides[1];
+        double half[6][3];
+        for (int64_t i = 0; i < grid.side; ++i)
+          for (int64_t j = 0; j < 3; ++j)
+            half[i][j] = g[i][0] * w[j * strides[3]] + g[i][1] * w[strides[2] + j * strides[3]] +
+                         g[i][2] * w[2 * strides[2] + j * strides[3]];
+        for (int64_t i = 0; i < grid.side; ++i)
+          for (int64_t j = 0; j < grid.side; ++j)
+            to[((i * grid.side + j) * depth + input) * columns + column] =
+                static_cast<float>(half[i][0] * g[j][0] + half[i][1] * g[j][1] + half[i][2] * g[j][2]);
+      }
+    }
+  });
+}
+
+void convolveWinograd(const Context &context, const ConvolutionArgs &args) {
+  Winograd(context, args).run();
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,203 @@
+// Attention against the whole matrix of scores in f64.
+#include "cpu/kernels/attention.h"
+#include "test_values.h"
+
+#include <algorithm>
+
+namespace torchere::cpu {
+namespace {
+
+struct Case {
+  int64_t batch, queryHeads, keyHeads, queries, keys, headSize, valueSize;
+  bool causal = false;
+  MaskKind mask = MaskKind::None;
+  DType type = DType::F32;
+};
+
+class Attention : public EveryIsa {
+protected:
+  void check(const Case &c);
+};
+
+/// One query's result; `visible(key)` and `added(key)` are the mask.
+template <class Visible, class Added>
+std::vector<double> attended(const Case &c, const float *q, const float *k, const float *v, double scale,
+                             Visible visible, Added added) {
+  std::vector<double> scores(c.keys, -INFINITY), result(c.valueSize);
+  double most = -INFINITY, total = 0;
+  for (int64_t key = 0; key < c.keys; ++key) {
+    if (!visible(key))
+      continue;
+    double dot = 0;
+    for (int64_t i = 0; i < c.headSize; ++i)
+      dot += double(q[i]) * k[key * c.headSize + i];
+    scores[key] = dot * scale + added(key);
+    most = std::max(most, scores[key]);
+  }
+  for (int64_t key = 0; key < c.keys; ++key)
+    total += scores[key] == -INFINITY ? 0 : std::exp(scores[key] - most);
+  for (int64_t key = 0; key < c.keys; ++key)
+    for (int64_t i = 0; i < c.valueSize; ++i)
+      if (scores[key] != -INFINITY)
+        result[i] += std::exp(scores[key] - most) / total * v[key * c.valueSize + i];
+  return result;
+}
+
+void Attention::check(const Case &c) {
+  auto q = randomFloats(c.batch * c.queryHeads * c.queries * c.headSize, 1, 2);
+  auto k = randomFloats(c.batch * c.keyHeads * c.keys * c.headSize, 2, 2);
+  auto v = randomFloats(c.batch * c.keyHeads * c.keys * c.valueSize, 3, 2);
+  auto added = randomFloats(c.queryHeads * c.queries * c.keys, 4, 3);
+  std::vector<uint8_t> seen(c.queryHeads * c.queries * c.keys);
+  for (size_t i = 0; i < seen.size(); ++i)
+    seen[i] = added[i] > 0 || i % c.keys == 0;
+  std::vector<uint16_t> q16, k16, v16, out16(c.batch * c.queryHeads * c.queries * c.valueSize);
+  bool half = c.type == DType::BF16;
+  auto narrowed = [](std::vector<float> &values) {
+    std::vector<uint16_t> bits(values.size());
+    std::transform(values.begin(), values.end(), bits.begin(), bf16OfFloat);
+    std::transform(bits.begin(), bits.end(), values.begin(), floatOfBF16);
+    return bits;
+  };
+  if (half)
+    q16 = narrowed(q), k16 = narrowed(k), v16 = narrowed(v);
+  // Queries and results are [batch][position][head][element], keys and values
+  // [batch][head][position][element].
+  std::vector<float> moved(q.size()), output(out16.size());
+  std::vector<uint16_t> moved16(q.size());
+  for (int64_t b = 0; b < c.batch; ++b)
+    for (int64_t h = 0; h < c.queryHeads; ++h)
+      for (int64_t s = 0; s < c.queries; ++s)
+        for (int64_t i = 0; i < c.headSize; ++i) {
+          int64_t from = ((b * c.queryHeads + h) * c.queries + s) * c.headSize + i;
+          int64_t to = ((b * c.queries + s) * c.queryHeads + h) * c.headSize + i;
+          moved[to] = q[from];
+          if (half)
+            moved16[to] = q16[from];
+        }
+  AttentionArgs args;
+  args.type = c.type;
+  args.batch = c.batch;
+  args.queryHeads = c.queryHeads;
+  args.keyHeads = c.keyHeads;
+  args.queries = c.queries;
+  args.keys = c.keys;
+  args.headSize = c.headSize;
+  args.valueSize = c.valueSize;
+  const void *qData = half ? static_cast<const void *>(moved16.data()) : moved.data();
+  args.q = {qData, {c.queries * c.queryHeads * c.headSize, c.headSize, c.queryHeads * c.headSize}};
+  args.k = {half ? static_cast<const void *>(k16.data()) : k.data(),
+            {c.keyHeads * c.keys * c.headSize, c.keys * c.headSize, c.headSize}};
+  args.v = {half ? static_cast<const void *>(v16.data()) : v.data(),
+            {c.keyHeads * c.keys * c.valueSize, c.keys * c.valueSize, c.valueSize}};
+  args.output = half ? static_cast<void *>(out16.data()) : output.data();
+  args.outputStrides[0] = c.queries * c.queryHeads * c.valueSize;
+  args.outputStrides[1] = c.valueSize;
+  args.outputStrides[2] = c.queryHeads * c.valueSize;
+  args.scale = 0.3f;
+  args.causal = c.causal;
+  args.causalOffset = c.keys - c.queries;
+  args.mask = c.mask;
+  args.maskData = c.mask == MaskKind::Additive ? static_cast<const void *>(added.data()) : seen.data();
+  const int64_t strides[] = {0, c.queries * c.keys, c.keys, 1};
+  std::copy(strides, strides + 4, args.maskStrides);
+  attention(context, args);
+  for (int64_t b = 0; b < c.batch; ++b)
+    for (int64_t h = 0; h < c.queryHeads; ++h)
+      for (int64_t s = 0; s < c.queries; ++s) {
+        int64_t keyHead = b * c.keyHeads + h / (c.queryHeads / c.keyHeads),
+                row = (h * c.queries + s) * c.keys;
+        auto expected = attended(
+            c, &q[((b * c.queryHeads + h) * c.queries + s) * c.headSize], &k[keyHead * c.keys * c.headSize],
+            &v[keyHead * c.keys * c.valueSize], args.scale,
+            [&](int64_t key) {
+              return (!c.causal || key <= s + c.keys - c.queries) &&
+                     (c.mask != MaskKind::Boolean || seen[row + key]);
+            },
+            [&](int64_t key) { return c.mask == MaskKind::Additive ? added[row + key] : 0; });
+        for (int64_t i = 0; i < c.valueSize; ++i) {
+          int64_t at = ((b * c.queries + s) * c.queryHeads + h) * c.valueSize + i;
+          float got = half ? floatOfBF16(out16[at]) : output[at];
+          ASSERT_NEAR(got, expected[i], half ? 0.008 : 3e-6)
+              << "head " << h << ", query " << s << ", element " << i;
+        }
+      }
+}
+
+TEST_P(Attention, SizesAndTails) {
+  for (int64_t queries : {1, 2, 5, 29, 70})
+    for (int64_t keys : {1, 7, 64, 65, 150})
+      check({1, 2, 2, queries, keys, 16, 16});
+  check({2, 3, 3, 9, 20, 5, 7});
+  check({1, 1, 1, 33, 40, 64, 24});
+  check({1, 1, 1, 4, 10, 1, 1});
+}
+
+TEST_P(Attention, CausalAndMasks) {
+  for (MaskKind mask : {MaskKind::None, MaskKind::Additive, MaskKind::Boolean})
+    for (bool causal : {false, true}) {
+      check({2, 2, 2, 40, 40, 8, 8, causal, mask});
+      check({1, 2, 2, 10, 90, 8, 8, causal, mask});
+    }
+}
+
+TEST_P(Attention, SharedKeyHeadsAndCaches) {
+  check({1, 8, 2, 1, 130, 32, 32, true});
+  check({2, 6, 1, 1, 17, 16, 16, true, MaskKind::Boolean});
+  check({1, 4, 2, 30, 70, 16, 16, true});
+}
+
+TEST_P(Attention, HalfPrecision) {
+  check({1, 2, 1, 20, 70, 16, 20, true, MaskKind::None, DType::BF16});
+  check({1, 4, 2, 1, 70, 32, 32, false, MaskKind::None, DType::BF16});
+}
+
+TEST_P(Attention, QueriesThatSeeNothing) {
+  std::vector<float> q(2 * 4, 1), k(3 * 4, 1), v = randomFloats(3 * 4), output(2 * 4);
+  std::vector<uint8_t> seen = {0, 0, 0, 1, 0, 0};
+  AttentionArgs args;
+  args.queries = 2;
+  args.keys = 3;
+  args.headSize = args.valueSize = 4;
+  args.q = {q.data(), {8, 8, 4}};
+  args.k = {k.data(), {12, 12, 4}};
+  args.v = {v.data(), {12, 12, 4}};
+  args.output = output.data();
+  args.outputStrides[2] = 4;
+  args.mask = MaskKind::Boolean;
+  args.maskData = seen.data();
+  args.maskStrides[2] = 3;
+  args.maskStrides[3] = 1;
+  attention(context, args);
+  EXPECT_TRUE(std::isnan(output[0]));
+  EXPECT_FLOAT_EQ(output[5], v[1]);
+  args.zeroWhenMasked = true;
+  attention(context, args);
+  EXPECT_EQ(output[0], 0);
+  args.keys = 0;
+  attention(context, args);
+  EXPECT_EQ(output[5], 0);
+}
+
+TEST_P(Attention, NotANumberStaysInItsRow) {
+  auto q = randomFloats(3 * 4), k = randomFloats(70 * 4), v = randomFloats(70 * 4);
+  std::vector<float> output(12);
+  q[5] = NAN;
+  AttentionArgs args;
+  args.queries = 3;
+  args.keys = 70;
+  args.headSize = args.valueSize = 4;
+  args.q = {q.data(), {12, 12, 4}};
+  args.k = {k.data(), {280, 280, 4}};
+  args.v = {v.data(), {280, 280, 4}};
+  args.output = output.data();
+  args.outputStrides[2] = 4;
+  attention(context, args);
+  EXPECT_FALSE(std::isnan(output[0]) || std::isnan(output[8]));
+  EXPECT_TRUE(std::isnan(output[4]) && std::isnan(output[7]));
+}
+
+TORCHERE_EVERY_ISA(Attention);
+
+} // namespace
+} // namespace torchere::cpu
