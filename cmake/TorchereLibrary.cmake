@@ -83,7 +83,8 @@ function(torchere_isa_libraries)
     # Wide vectors are passed between inlined functions only, so their calling convention does not matter.
     target_compile_options(${target} PRIVATE ${flags_${isa}} $<$<CONFIG:Release>:-O3> -ffp-contract=fast -fno-math-errno
                                              -fno-trapping-math -Wno-psabi
-                                             -Wno-maybe-uninitialized) # gcc 12's own headers
+                                             -Wno-maybe-uninitialized # gcc 12's own headers
+                                             $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
     list(APPEND names ${arg_NAME}_${isa})
   endforeach()
   set(${arg_NAME}_isas ${names} PARENT_SCOPE)

@@ -13,20 +13,49 @@ constexpr int kSlotScratch = 2;
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 64;
 
+struct Operand : VectorOperand {
+  int64_t size = 8;    ///< bytes of an element
+  bool copied = false; ///< an input that overlaps an output
+};
+
+/// A call's operands: without an allocation where they are few, as nearly always.
+class Operands {
+public:
+  Operands(const VectorOperand *from, int count) : count_(count) {
+    if (count > kFew)
+      many_.resize(count);
+    first_ = count > kFew ? many_.data() : few_;
+    for (int i = 0; i < count; ++i)
+      static_cast<VectorOperand &>(first_[i]) = from[i];
+  }
+  Operands(const Operands &) = delete;
+  Operands &operator=(const Operands &) = delete;
+  Operand &operator[](size_t i) { return first_[i]; }
+  const Operand &operator[](size_t i) const { return first_[i]; }
+  Operand *begin() { return first_; }
+  Operand *end() { return first_ + count_; }
+
+private:
+  static constexpr int kFew = 8;
+  int count_;
+  Operand few_[kFew];
+  std::vector<Operand> many_;
+  Operand *first_;
+};
+
 /// The call with dimensions merged where all operands allow it, and what follows from the program alone.
 struct Plan {
   const VectorProgram &program;
   const Primitives &primitives;
   int rank = 0;
   int64_t dims[kVectorRank] = {};
-  std::vector<VectorOperand> inputs, outputs; // thread_local copies would save nothing: a call has few
-  bool byRows = false;                        ///< rows mean something: reductions, elements of rows, indices
-  int64_t tile = 0;                           ///< elements of a slot
+  Operands inputs, outputs;
+  bool byRows = false; ///< rows mean something: reductions, elements of rows, indices
+  int64_t tile = 0;    ///< elements of a slot
   int64_t slotBytes = 0;
   int64_t rows = 1, columns = 1; ///< of the tiles' dimensions
   int64_t tileRows = 1, tileColumns = 1;
   int64_t outer = 1;
-  std::vector<bool> copied; ///< inputs that overlap an output
 
   Plan(const VectorProgram &program, Isa isa, const VectorCall &call);
   int64_t rowTiles() const { return (rows + tileRows - 1) / tileRows; }
@@ -41,8 +70,8 @@ private:
 };
 
 Plan::Plan(const VectorProgram &made, Isa isa, const VectorCall &call)
-    : program(made), primitives(primitivesOf(isa)), inputs(call.inputs, call.inputs + made.inputs),
-      outputs(call.outputs, call.outputs + made.outputs) {
+    : program(made), primitives(primitivesOf(isa)), inputs(call.inputs, made.inputs),
+      outputs(call.outputs, made.outputs) {
   int64_t largest = 1;
   bool indices = false;
   for (const VectorInstruction &instruction : program.instructions) {
@@ -80,7 +109,7 @@ void Plan::dropOnes(const VectorCall &call, bool keepLast) {
       continue;
     dims[rank] = call.dims[i];
     for (auto *operands : {&inputs, &outputs})
-      for (VectorOperand &operand : *operands)
+      for (Operand &operand : *operands)
         operand.strides[rank] = operand.strides[i];
     ++rank;
   }
@@ -90,7 +119,7 @@ void Plan::merge(bool keepLast) {
   for (int i = rank - 2 - keepLast; i >= 0; --i) {
     bool joined = true;
     for (auto *operands : {&inputs, &outputs})
-      for (const VectorOperand &operand : *operands)
+      for (const Operand &operand : *operands)
         joined &= operand.strides[i] == operand.strides[i + 1] * dims[i + 1];
     if (!joined)
       continue;
@@ -98,7 +127,7 @@ void Plan::merge(bool keepLast) {
     for (int j = i + 1; j < rank - 1; ++j)
       dims[j] = dims[j + 1];
     for (auto *operands : {&inputs, &outputs})
-      for (VectorOperand &operand : *operands)
+      for (Operand &operand : *operands)
         for (int j = i; j < rank - 1; ++j)
           operand.strides[j] = operand.strides[j + 1];
     --rank;
@@ -106,24 +135,22 @@ void Plan::merge(bool keepLast) {
 }
 
 void Plan::findOverlaps() {
-  std::vector<int64_t> inputSizes(inputs.size(), 8), outputSizes(outputs.size(), 8);
   for (const VectorInstruction &instruction : program.instructions) {
     if (instruction.op == VectorOp::Input)
-      inputSizes[instruction.index] = byteSize(instruction.to);
+      inputs[instruction.index].size = byteSize(instruction.to);
     if (instruction.op == VectorOp::Store)
-      outputSizes[instruction.index] = byteSize(instruction.to);
+      outputs[instruction.index].size = byteSize(instruction.to);
   }
-  auto range = [&](const VectorOperand &operand, int64_t size) {
-    auto low = reinterpret_cast<intptr_t>(operand.data), high = low + static_cast<intptr_t>(size);
+  auto range = [&](const Operand &operand) {
+    auto low = reinterpret_cast<intptr_t>(operand.data), high = low + static_cast<intptr_t>(operand.size);
     for (int i = 0; i < rank; ++i)
-      (operand.strides[i] < 0 ? low : high) += (dims[i] - 1) * operand.strides[i] * size;
+      (operand.strides[i] < 0 ? low : high) += (dims[i] - 1) * operand.strides[i] * operand.size;
     return std::pair(low, high);
   };
-  copied.resize(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    for (size_t j = 0; j < outputs.size(); ++j) {
-      auto in = range(inputs[i], inputSizes[i]), out = range(outputs[j], outputSizes[j]);
-      copied[i] = copied[i] || (in.first < out.second && out.first < in.second);
+  for (Operand &input : inputs)
+    for (const Operand &output : outputs) {
+      auto in = range(input), out = range(output);
+      input.copied |= in.first < out.second && out.first < in.second;
     }
 }
 
@@ -337,7 +364,7 @@ void Runner::read(const VectorInstruction &instruction) {
   }
   bool whole = instruction.perRow || contiguous(from, size);
   char *to = own(instruction.result);
-  if (whole && !half && !plan_.copied[instruction.index]) {
+  if (whole && !half && !plan_.inputs[instruction.index].copied) {
     slots_[instruction.result] = from.data;
     return;
   }
