@@ -39,7 +39,7 @@ def _found() -> tuple[ModuleType | None, str]:
 
 @functools.cache
 def _warn_of_the_cpu() -> None:
-    warnings.warn(f"[torch_xla] torch_xla.device() is the CPU: {_found()[1]}", stacklevel=4)
+    warnings.warn(f"[torch_xla] torch_xla.device() is the CPU: {_found()[1]}", stacklevel=3)
 
 
 def device(index: int | None = None) -> torch.device:

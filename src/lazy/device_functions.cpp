@@ -50,14 +50,23 @@ static void setDevice(int64_t index) {
   setCurrentDevice(Device::get(static_cast<c10::DeviceIndex>(index)).torchDevice().index());
 }
 
+/// An array that programs share with a tensor. While they do, its node has an owner more, and is not donated.
+struct SharedArray {
+  Reference<Node> node;
+  session::DeviceTensor array;
+};
+
 /// A reference to the tensor's array, for DeviceArray._take(). Computes what is pending; nothing is copied.
 static int64_t give(const at::Tensor &tensor) {
   at::Tensor inner = unwrapped(tensor);
   const TensorImpl *ours = implementationOf(inner);
   TORCH_CHECK(ours, "[array] not a tensor of the device: got one on ", tensor.device(), ", expected xla");
-  auto array =
-      std::make_unique<session::DeviceTensor>(ours->value().node->device.computedArray(ours->value()));
-  return static_cast<int64_t>(reinterpret_cast<intptr_t>(array.release()));
+  const Value &value = ours->value();
+  auto shared =
+      std::make_shared<SharedArray>(SharedArray{value.node, value.node->device.computedArray(value)});
+  const runtime::Buffer *array = shared->array.get();
+  auto given = std::make_unique<session::DeviceTensor>(std::move(shared), array);
+  return static_cast<int64_t>(reinterpret_cast<intptr_t>(given.release()));
 }
 
 /// A tensor that shows the array of a reference that DeviceArray._give() made.

@@ -230,3 +230,14 @@ def test_deepcopy_of_a_tensor_that_a_program_gave():
     program = torchere.export(torch.sin, (torch.ones(3),), name="sine")
     x = copy.deepcopy(program(torch.zeros(3).to("xla")))
     assert x.device.type == "xla" and x.tolist() == [0.0] * 3
+
+
+def test_an_array_that_a_program_shares_is_not_overwritten(program):
+    x = torch.ones(2, 4).to("xla")
+    array = program.to_device(x)
+    for _ in range(3):
+        x = x + 1  # no tensor shows the array any more: its memory may be taken, but for the program's share
+        lazy.sync()
+    torch.xla.synchronize()
+    assert array.torch().tolist() == [[1.0] * 4] * 2
+    assert x.tolist() == [[4.0] * 4] * 2
