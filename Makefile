@@ -21,7 +21,7 @@ say = @printf '== %s\n'
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
         test-models model-packages test-all-families test-all-ops test-all-mutations test-all-overwrites test-all-aliases \
         test-all-saved-models \
-        test-packages lazy demo-lazy test-lazy test-all-lazy asan tsan bench format \
+        test-packages lazy demo-lazy test-lazy test-lazy-cpp test-all-lazy asan tsan bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -84,6 +84,18 @@ test-lazy: lazy plugin ## the tests of the lazy device
 
 test-all-lazy: lazy plugin ## more of OpInfo's and ModuleInfo's samples on the lazy device, XLA too; ResNet-18; prints the counts
 	@$(VENV)/python -m pytest -s --sweeps -m sweep tests/lazy
+
+LAZY_CMAKE = $(CMAKE) -G Ninja -DCMAKE_PREFIX_PATH="$$($(VENV)/python -c 'import torch; print(torch.utils.cmake_prefix_path)')" \
+  -DTORCHERE_LAZY=$(TORCHERE_LAZY_FOLDER)/libtorchere_lazy.so -DPython3_EXECUTABLE=$(CURDIR)/$(VENV)/python
+
+test-lazy-cpp: lazy plugin ## the lazy device in C++: GoogleTests generated from its table, and the example
+	$(say) 'the lazy device in C++'
+	@$(LAZY_CMAKE) -S tests/lazy/cpp -B build/lazy_cpp > build/lazy_cpp.log 2>&1 || { cat build/lazy_cpp.log; exit 1; }
+	@$(CMAKE) --build build/lazy_cpp -j $(JOBS)
+	@build/lazy_cpp/lazy_ops_test --gtest_brief=1
+	@$(LAZY_CMAKE) -S examples/cpp_lazy -B build/cpp_lazy > build/cpp_lazy.log 2>&1 || { cat build/cpp_lazy.log; exit 1; }
+	@$(CMAKE) --build build/cpp_lazy -j $(JOBS)
+	@build/cpp_lazy/trace build/cpp_lazy/out
 
 # What only tests need, so that `make demo` does without the downloads.
 test-packages: setup

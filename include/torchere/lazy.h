@@ -1,5 +1,5 @@
-// The lazy device for C++ programs that use libtorch: link libtorchere_lazy.so, or open it with load(). Tensors on
-// torch::Device("xla") then record ops, and these functions look at what they record.
+// The lazy device for C++ programs that use libtorch: link libtorchere_lazy.so, or open it with load().
+// Tensors on torch::Device("xla") then record ops, and these functions look at what they record.
 #pragma once
 
 #include <ATen/core/Dict.h>
@@ -24,7 +24,9 @@ inline void load(const std::string &library) {
 
 /// The function of that name in torch.ops.torchere_lazy.
 template <class Signature> auto function(const std::string &name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(("torchere_lazy::" + name).c_str(), "").typed<Signature>();
+  return c10::Dispatcher::singleton()
+      .findSchemaOrThrow(("torchere_lazy::" + name).c_str(), "")
+      .typed<Signature>();
 }
 
 /// Starts the computation of everything that tensors of a device show.

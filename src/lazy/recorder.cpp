@@ -4,6 +4,7 @@
 #include "lazy/program_writer.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/DefaultDtype.h>
 
 #include <bit>
@@ -188,12 +189,30 @@ void Recorder::placeNumbers() {
   }
 }
 
+/// Whether onMeta() gives zeros of the CPU. Many Meta kernels are torch's Python; a C++ program lacks them,
+/// and computes the op once for its shape.
+static thread_local bool areShapesOnHost = false;
+
+namespace {
+
+struct HostShapes {
+  HostShapes() { areShapesOnHost = true; }
+  ~HostShapes() { areShapesOnHost = false; }
+};
+
+} // namespace
+
 Reference<Node> Recorder::record(bool returnsList, c10::function_ref<ResultTypes()> shape) {
   if (!numbers.empty())
     placeNumbers();
   Reference<const Call> call = internCall(op, key, returnsList, [&] {
     ShapeGuard guard;
-    return shape();
+    try {
+      return shape();
+    } catch (const c10::NotImplementedError &) {
+      HostShapes onHost;
+      return shape();
+    }
   });
   return device().record(std::move(call), std::move(operands));
 }
@@ -211,8 +230,10 @@ at::Tensor onMeta(const at::Tensor &tensor) {
   if (!tensor.defined())
     return tensor;
   at::Tensor meta =
-      at::detail::empty_symint_meta(c10::fromIntArrayRefSlow(tensor.sizes()), tensor.scalar_type(),
-                                    std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+      areShapesOnHost
+          ? at::zeros(tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()))
+          : at::detail::empty_symint_meta(c10::fromIntArrayRefSlow(tensor.sizes()), tensor.scalar_type(),
+                                          std::nullopt, std::nullopt, std::nullopt, std::nullopt);
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
     meta.unsafeGetTensorImpl()->set_wrapped_number(true);
   return meta;

@@ -1,5 +1,5 @@
-"""Writes the GoogleTests of the device's kernels in C++: for each elementwise op of src/lazy/ops.yaml a call with
-arguments that its declaration allows, for others the calls of calls.yaml."""
+"""Writes the GoogleTests of the device's kernels in C++: for each elementwise op of src/lazy/ops.yaml a call
+with arguments that its declaration allows, for others the calls of calls.yaml."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from torchgen.model import Argument, NativeFunction  # noqa: E402
 REQUIRED = {"Scalar": "2", "int": "1", "float": "0.5", "bool": "true", "ScalarType": "at::kFloat"}
 # Arguments whose value has to be one of a few, by name.
 NAMED = {"rounding_mode": '"floor"', "approximate": '"none"', "reduction": "at::Reduction::Mean"}
-# Elementwise ops of which there is another reason not to be called so.
+# Elementwise ops of which there is another reason not to be called so; polynomials take a degree, which is an
+# integer that is not negative.
 LEFT_OUT = {
     "polar": "takes real numbers and gives complex ones, which calls.yaml checks",
     "complex": "the same",
@@ -44,7 +45,8 @@ def value_of(argument: Argument) -> str | None:
 
 
 def elementwise_call(function: NativeFunction) -> str | None:
-    if "pointwise" not in function.tags or str(function.func.name) in LEFT_OUT:
+    name = str(function.func.name)
+    if "pointwise" not in function.tags or name in LEFT_OUT or "polynomial" in name:
         return None
     values = [value_of(binding.argument) for binding in signature(function).arguments()]
     if any(value is None for value in values):

@@ -1,4 +1,5 @@
-// Checks of an op: the CPU's values on the device, the counter of its kernel, and nothing computed on the CPU.
+// Checks of an op: the CPU's values on the device, the counter of its kernel, and nothing computed on the
+// CPU.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,7 +22,9 @@ public:
   at::Tensor any(at::IntArrayRef sizes = {2, 3}) {
     if (dtype == at::kBool)
       return (wave(sizes) > 0).to(device);
-    return (at::isIntegralType(dtype, false) ? (wave(sizes) * 3).round() + 3 : wave(sizes)).to(dtype).to(device);
+    return (at::isIntegralType(dtype, false) ? (wave(sizes) * 3).round() + 3 : wave(sizes))
+        .to(dtype)
+        .to(device);
   }
   at::Tensor real(at::IntArrayRef sizes = {2, 3}) { return wave(sizes).to(device); }
   /// Between 0.1 and 0.9.
@@ -95,6 +98,8 @@ inline void expectEqual(const std::string &op, const Call &call) {
     EXPECT_EQ(got[i].sizes(), expected[i].sizes()) << op << ", result " << i;
     at::Tensor values = got[i].cpu();
     EXPECT_TRUE(at::allclose(values, expected[i], 1e-5, 1e-6, /*equal_nan=*/true))
-        << op << ", result " << i << ":\n" << values << "\nexpected:\n" << expected[i];
+        << op << ", result " << i << ":\n"
+        << values << "\nexpected:\n"
+        << expected[i];
   }
 }
