@@ -49,8 +49,10 @@ def sample_of(op: str) -> Sample:
     kwargs = {name: 1 if name in NUMBERS.get(op, ()) else value for name, value in sample.kwargs.items()}
     args, kwargs = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.contiguous(), (args, kwargs))
     function = overload(row_of(op))
-    if len(function._schema.returns) == 1:
-        function = sample.function  # which may derive the op's operands
+    try:
+        function(*args, **kwargs)
+    except RuntimeError:
+        function = sample.function  # which derives the op's operands
     return Sample(sample.row, sample.dtype, function, args, kwargs)
 
 
