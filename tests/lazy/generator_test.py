@@ -11,6 +11,7 @@ import yaml
 LAZY = Path(__file__).parent.parent.parent / "src/lazy"
 sys.path.insert(0, str(LAZY / "generator"))
 
+from indices import INDICES  # noqa: E402
 from kernels import kernel_sources  # noqa: E402
 from table import TableError, read_table  # noqa: E402
 
@@ -81,3 +82,42 @@ def test_the_copy_of_a_view_becomes_the_view(tmp_path):
     table = read_table(table_with(tmp_path, full_codegen=["t_copy"]), NUMBERS)
     text = "".join(kernel_sources(table, 1).values())
     assert '{"aten.t.default",' in text and "return at::_ops::t_copy::call(selfShape);" in text
+
+
+@pytest.mark.parametrize(
+    ("op", "complaint"),
+    [
+        (
+            "zeros_like",
+            "'zeros_like' may be asked for on another device than its operand's: list it in supported",
+        ),
+        ("equal", "'equal' has a result that is no tensor: list it in supported, and write its kernel"),
+    ],
+)
+def test_the_linter_refuses_results_that_no_node_has(tmp_path, op, complaint):
+    with pytest.raises(TableError, match=re.escape(complaint)):
+        read_table(table_with(tmp_path, full_codegen=[op]), NUMBERS)
+
+
+def test_a_number_operand_belongs_to_an_op(tmp_path):
+    numbers = tmp_path / "numbers.yaml"
+    numbers.write_text("no_such_op: [alpha]")
+    with pytest.raises(TableError, match=re.escape("number operands: torch has no op 'no_such_op'")):
+        read_table(table_with(tmp_path), numbers)
+
+
+def test_indices_are_arguments_of_generated_ops():
+    table = read_table(LAZY / "ops.yaml", NUMBERS)
+    generated = {str(function.func.name): function for function in table.full_codegen}
+    for op, (index, tensor, dimension, ignored) in INDICES.items():
+        names = {argument.name for argument in generated[op].func.arguments.flat_all}
+        assert {index, tensor} <= names and ignored in {"", *names}, op
+        assert dimension in names or int(dimension) in (-1, 0, 1), op
+
+
+def test_the_indices_of_an_op_are_checked_before_it_is_recorded(tmp_path):
+    table = read_table(table_with(tmp_path, full_codegen=["gather", "exp", "t_copy"]), NUMBERS)
+    text = "".join(kernel_sources(table, 1).values())
+    assert text.count("checkIndices(") == 1
+    assert 'checkIndices("aten.gather.default", index, self, dim);' in text
+    assert text.count("return withRangeOf(self, recorder.tensor(") == 1

@@ -21,6 +21,7 @@ _SIZES = "torch.export's shapes of results that only serve gradients are others 
 DIFFERENT = {
     "_embedding_bag": _SIZES,
     "_embedding_bag_forward_only": _SIZES,
+    "_pdist_backward": "its sample derives operands by numbers, which are arguments when traced",
     "_native_batch_norm_legit_no_training": "torch.export gives empty saved statistics, as the CPU does; "
     "torch's Meta kernel, whose word the device takes, does not",
 }
@@ -49,8 +50,10 @@ def sample_of(op: str) -> Sample:
     kwargs = {name: 1 if name in NUMBERS.get(op, ()) else value for name, value in sample.kwargs.items()}
     args, kwargs = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.contiguous(), (args, kwargs))
     function = overload(row_of(op))
-    if len(function._schema.returns) == 1:
-        function = sample.function  # which may derive the op's operands
+    try:
+        function(*args, **kwargs)
+    except RuntimeError:
+        function = sample.function  # which derives the op's operands
     return Sample(sample.row, sample.dtype, function, args, kwargs)
 
 
