@@ -147,6 +147,7 @@ Graph Device::collect(std::vector<Reference<Node>> &nodes) {
         for (size_t result = 0; result < source.arrays.size(); ++result) {
           graph.leaves.push_back(source.arrays[result]);
           graph.leafTypes.push_back(source.resultType(static_cast<uint32_t>(result)));
+          graph.words.push_back(reinterpret_cast<uintptr_t>(graph.leafTypes.back()));
         }
       }
       uint64_t word = source.isPending ? operandWord(false, source.position, operand.result)
@@ -200,6 +201,16 @@ std::string Device::computePending() {
 void Device::sync() {
   std::string error = computePending();
   TORCH_CHECK(error.empty(), error);
+}
+
+bool Device::isComputed(const Value &value) {
+  std::lock_guard lock(value.node->device.mutex);
+  return !value.node->isPending && !value.node->failure;
+}
+
+bool Device::hasFailed(const Value &value) {
+  std::lock_guard lock(value.node->device.mutex);
+  return value.node->failure != nullptr;
 }
 
 std::string Device::pendingText() {

@@ -38,6 +38,9 @@ public:
   at::Tensor download(const Value &value);
   /// Computes every pending node whose results a tensor shows. Returns before the results are there.
   void sync();
+  static bool isComputed(const Value &value);
+  /// Whether the computation of the value has failed, so that every read of it does.
+  static bool hasFailed(const Value &value);
   /// The StableHLO of what sync() would compute.
   std::string pendingText();
 

@@ -1,6 +1,7 @@
 // From arguments to nodes.
 #include "lazy/recorder.h"
 
+#include "lazy/generator.h"
 #include "lazy/program_writer.h"
 
 #include <ATen/EmptyTensor.h>
@@ -13,6 +14,12 @@ namespace torchere::lazy {
 
 static uint64_t address(const void *object) {
   return reinterpret_cast<uintptr_t>(object);
+}
+
+/// Of a generator's state.
+static const TensorType *stateType() {
+  static const TensorType *type = TensorType::intern(at::kLong, {2});
+  return type;
 }
 
 static bool isZeroOrOne(const at::Scalar &number) {
@@ -143,6 +150,15 @@ void Recorder::addHostNumber(const at::Tensor &tensor) {
   operands.emplace_back();
 }
 
+void Recorder::add(const std::optional<at::Generator> &given) {
+  target = &device();
+  generator = &Generator::of(given, op.name, *target);
+  stateOperand = operands.size();
+  key.push_back(tagWord(ArgumentTag::Operand));
+  key.push_back(address(stateType()));
+  operands.emplace_back();
+}
+
 Device &Recorder::device() {
   return target ? *target : Device::get(0);
 }
@@ -193,9 +209,25 @@ Reference<Node> Recorder::record(bool returnsList, c10::function_ref<ResultTypes
     placeNumbers();
   const Call *call = internCall(op, key, returnsList, [&] {
     ShapeGuard guard;
-    return shape();
+    ResultTypes types = shape();
+    if (generator)
+      types.push_back(stateType());
+    return types;
   });
-  return device().record(call, std::move(operands));
+  return generator ? draw(call) : device().record(call, std::move(operands));
+}
+
+/// Without a lock on the generator, since recording may take others: if another thread has drawn the same
+/// numbers meanwhile, the node is dropped and the next ones are drawn.
+Reference<Node> Recorder::draw(const Call *call) {
+  for (;;) {
+    Value state = generator->state();
+    c10::SmallVector<Value, 3> given = operands;
+    given[stateOperand] = state;
+    Reference<Node> node = device().record(call, std::move(given));
+    if (generator->advance(state, {node, static_cast<uint32_t>(call->results.size() - 1)}))
+      return node;
+  }
 }
 
 const TensorType *Recorder::typeOf(const at::Tensor &tensor) {

@@ -42,6 +42,13 @@ def reset_counters() -> None:
     _ops().reset_counters()
 
 
+def manual_seed(seed: int) -> None:
+    """Seeds the random numbers of every device of the plugin; torch.manual_seed does so too."""
+    from torchere.lazy import random_state
+
+    random_state.manual_seed_all(seed)
+
+
 def _ops():
     import torch
 

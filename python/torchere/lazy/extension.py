@@ -79,9 +79,10 @@ def load() -> None:
         torch.ops.load_library(str(path))
     except OSError as error:
         raise Error(f"[lazy] the extension cannot be loaded: {error}") from error
-    from torchere.lazy import device_module
+    from torchere.lazy import device_module, random_state
 
     torch._register_device_module("xla", device_module)
+    random_state.follow_torch()
     # The client that the device will take, made as Python makes it: without the plugin's notices on stderr.
     # If there is no plugin, the first tensor on the device says so.
     with contextlib.suppress(Error):
