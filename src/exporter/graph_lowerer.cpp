@@ -6,7 +6,10 @@
 #include "exporter/location.h"
 #include "exporter/lowering_registry.h"
 #include "exporter/uniform_quantization.h"
+#include "lowering/random.h"
 #include "stablehlo/text_of.h"
+
+#include <utility>
 
 namespace torchere::exporter {
 
@@ -255,15 +258,53 @@ mlir::Location GraphLowerer::location(const Node &node) const {
 Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
   lowering::Context cx(scope.builder, location(node), scope.state, symbols);
   const Callee &callee = scope.callees.find(*node.callee);
-  const lowering::OpTable::Row *row = callee.row;
   std::vector<lowering::GivenArgument> arguments;
+  mlir::Value generator;
   for (size_t i = 0; i < node.arguments.size(); ++i) {
     if (!node.arguments[i].isGiven())
       continue;
     TORCHERE_ASSIGN(lowering::Argument value, toLowering(node.arguments[i], node.op()));
-    arguments.push_back({node.callee->argumentNames[i], row ? callee.positions[i] : i, std::move(value)});
+    const std::string &name = node.callee->argumentNames[i];
+    if (const mlir::Value *state = value.as<mlir::Value>(); state && name == "generator") {
+      generator = *state;
+      value = {};
+      if (callee.row && callee.positions[i] >= callee.row->schema.arguments.size())
+        continue; // the row draws without being asked to
+    }
+    arguments.push_back({name, callee.row ? callee.positions[i] : i, std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  if (!generator)
+    return lowerWith(cx, node, std::move(arguments), std::move(types));
+  return lowerDrawing(cx, node, generator, std::move(arguments), std::move(types));
+}
+
+/// A call whose argument `generator` is a tensor draws from a generator in that state, i64[2], and gives the
+/// state that it leaves as its last result.
+Result<lowering::Values> GraphLowerer::lowerDrawing(lowering::Context &cx, const Node &node,
+                                                    mlir::Value generator,
+                                                    std::vector<lowering::GivenArgument> arguments,
+                                                    std::vector<lowering::TensorType> types) {
+  if (generator.getType() != cx.tensorType({Dim(2)}, DType::I64))
+    return invalidArgument("[{}] no state of a generator: got {}, expected tensor<2xi64>", node.op(),
+                           stablehlo::textOf(generator.getType()));
+  if (types.size() < 2)
+    return invalidArgument("[{}] no result for the generator's state: got {} results, expected 2 or more",
+                           node.op(), types.size());
+  types.pop_back();
+  std::optional<lowering::Generator> own =
+      std::exchange(cx.generator(), lowering::openGenerator(cx, generator));
+  Result<lowering::Values> results = lowerWith(cx, node, std::move(arguments), std::move(types));
+  if (results)
+    results->push_back(lowering::stateAfter(cx, generator, *cx.generator()));
+  cx.generator() = std::move(own);
+  return results;
+}
+
+Result<lowering::Values> GraphLowerer::lowerWith(lowering::Context &cx, const Node &node,
+                                                 std::vector<lowering::GivenArgument> arguments,
+                                                 std::vector<lowering::TensorType> types) {
+  const lowering::OpTable::Row *row = scope.callees.find(*node.callee).row;
   if (scope.options.quantizedTypes && types.size() == 1)
     if (mlir::Value value = uniformQuantization(cx, node, arguments, types.front()))
       return lowering::Values{value};

@@ -74,6 +74,12 @@ private:
   Status defineSizes(const program::Node &node, const program::Type &type, mlir::Value result);
   void defineElement(const program::Node &node, lowering::Argument &result);
   Result<lowering::Values> lowerCall(const program::Node &node);
+  Result<lowering::Values> lowerDrawing(lowering::Context &cx, const program::Node &node,
+                                        mlir::Value generator, std::vector<lowering::GivenArgument> arguments,
+                                        std::vector<lowering::TensorType> types);
+  Result<lowering::Values> lowerWith(lowering::Context &cx, const program::Node &node,
+                                     std::vector<lowering::GivenArgument> arguments,
+                                     std::vector<lowering::TensorType> types);
   Result<lowering::Values> lowerWithoutRow(lowering::Context &cx, const program::Node &node,
                                            const std::vector<lowering::GivenArgument> &arguments,
                                            const std::vector<lowering::TensorType> &types);

@@ -56,7 +56,7 @@ static uint32_t leafOf(Graph &graph, const Value &value, uint64_t visit) {
     bool isDead = !isHeld(source, source.state == Node::State::Running);
     for (uint32_t result = 0; result < source.resultCount(); ++result)
       if (const TensorType *type = source.resultType(result))
-        graph.leaves.push_back({&source, result, type, isDead});
+        graph.addLeaf({&source, result, type, isDead});
   }
   uint32_t number = source.position;
   for (uint32_t result = 0; result < value.result; ++result)

@@ -244,6 +244,16 @@ void Device::readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(con
   read(graph);
 }
 
+bool Device::isComputed(const Value &value) {
+  std::lock_guard lock(value.node->device.mutex);
+  return value.node->state == Node::State::Computed && !value.node->failure;
+}
+
+bool Device::hasFailed(const Value &value) {
+  std::lock_guard lock(value.node->device.mutex);
+  return value.node->failure != nullptr;
+}
+
 session::DeviceTensor Device::arrayOf(const Value &value) {
   std::unique_lock lock(mutex);
   if (value.node->state == Node::State::Pending)

@@ -49,6 +49,9 @@ public:
   /// Computes the pending nodes that this thread has to do with (see selectNodes()). Returns when their
   /// programs are compiled; what fails later is the error of those who read it.
   void sync();
+  static bool isComputed(const Value &value);
+  /// Whether the computation of the value has failed, so that every read of it does.
+  static bool hasFailed(const Value &value);
   /// Waits for all that was started, on all devices.
   static void waitForAll();
   /// Shows what computes some values or, where none are given, what sync() would compute. `read` is called

@@ -23,6 +23,11 @@ void Graph::addNode(const Call &call, bool wanted, const SourceLine *line) {
     }
 }
 
+void Graph::addLeaf(const Leaf &leaf) {
+  leaves.push_back(leaf);
+  words.push_back(reinterpret_cast<uintptr_t>(leaf.type));
+}
+
 void Graph::addOperand(uint64_t word) {
   operands.push_back(word);
   words.push_back(word);
@@ -83,8 +88,9 @@ Graph subgraph(const Graph &graph, const std::vector<bool> &isKept, std::vector<
       uint32_t number = numberIn(*word);
       if (isLeafWord(*word) && leaves[number] == absent) {
         leaves[number] = static_cast<uint32_t>(part.leaves.size());
-        part.leaves.push_back(graph.leaves[number]);
-        part.leaves.back().isDead = false;
+        Leaf leaf = graph.leaves[number];
+        leaf.isDead = false;
+        part.addLeaf(leaf);
       }
       part.addOperand(isLeafWord(*word) ? operandWord(true, leaves[number], 0)
                                         : operandWord(false, nodes[number], resultIn(*word)));

@@ -24,7 +24,8 @@ struct Leaf {
 /// Pending nodes in the order of their creation. An operand is the result of an earlier node or a leaf.
 struct Graph {
   /// What identifies the graph: for each node the address of its call, whether its results are wanted, and
-  /// for each operand a word (see operandWord).
+  /// for each operand a word (see operandWord); for each leaf the address of its type, as no call mentions
+  /// the types of results that nobody reads.
   std::vector<uint64_t> words;
   std::vector<const Call *> calls;
   std::vector<uint32_t> firstOperand; ///< by node: where its operands begin in `operands`
@@ -36,6 +37,7 @@ struct Graph {
   std::vector<uint64_t> outputs; ///< of the program: the words of `results`, or of chosen values
 
   void addNode(const Call &call, bool wanted, const SourceLine *line);
+  void addLeaf(const Leaf &leaf);
   /// Of the node that was added last.
   void addOperand(uint64_t word);
   std::pair<const uint64_t *, const uint64_t *> operandsOf(uint32_t node) const;

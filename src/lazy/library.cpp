@@ -1,7 +1,9 @@
 // The functions that Python and C++ programs call by name, as torch.ops.torchere_lazy.
+#include "lazy/generator.h"
 #include "lazy/settings.h"
 #include "lazy/tensor.h"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/lazy/core/metrics.h>
 #include <torch/library.h>
 
@@ -36,6 +38,21 @@ static c10::Dict<std::string, int64_t> counters() {
   return values;
 }
 
+static at::Generator defaultGenerator(int64_t device) {
+  c10::impl::VirtualGuardImpl guard(c10::DeviceType::XLA);
+  return Generator::defaultOf(device < 0 ? guard.getDevice().index() : static_cast<c10::DeviceIndex>(device));
+}
+
+static at::Tensor generatorState(const std::optional<at::Generator> &generator) {
+  TORCH_CHECK(generator && generator->device().is_xla(), "[xla.get_rng_state] no generator of the device");
+  return generator->get<Generator>()->deviceState();
+}
+
+/// The seed of every device's generator, of those that no op has drawn from as well.
+static void seedAll(int64_t seed) {
+  Generator::seedAll(static_cast<uint64_t>(seed));
+}
+
 static void resetCounters() {
   torch::lazy::MetricsArena::Get()->ResetCounters();
 }
@@ -46,6 +63,9 @@ TORCH_LIBRARY(torchere_lazy, library) {
   library.def("limits() -> Dict(str, int)", &limits);
   library.def("set_limit(str name, int value) -> ()", &changeSetting);
   library.def("counters() -> Dict(str, int)", &counters);
+  library.def("default_generator(int device) -> Generator?", &defaultGenerator);
+  library.def("generator_state(Generator? generator) -> Tensor", &generatorState);
+  library.def("seed_all(int seed) -> ()", &seedAll);
   library.def("reset_counters() -> ()", &resetCounters);
 }
 

@@ -1,6 +1,7 @@
 // From arguments to nodes.
 #include "lazy/recorder.h"
 
+#include "lazy/generator.h"
 #include "lazy/program_writer.h"
 
 #include <ATen/EmptyTensor.h>
@@ -14,6 +15,12 @@ namespace torchere::lazy {
 
 static uint64_t address(const void *object) {
   return reinterpret_cast<uintptr_t>(object);
+}
+
+/// Of a generator's state.
+static const TensorType *stateType() {
+  static const auto *type = new Reference(TensorType::intern(at::kLong, {2})); // owned for ever
+  return type->get();
 }
 
 static bool isZeroOrOne(const at::Scalar &number) {
@@ -144,6 +151,15 @@ void Recorder::addHostNumber(const at::Tensor &tensor) {
   operands.emplace_back();
 }
 
+void Recorder::add(const std::optional<at::Generator> &given) {
+  target = &device();
+  generator = &Generator::of(given, op.name, *target);
+  stateOperand = operands.size();
+  key.push_back(tagWord(ArgumentTag::Operand));
+  key.push_back(address(stateType()));
+  operands.emplace_back();
+}
+
 Device &Recorder::device() {
   return target ? *target : Device::get(-1);
 }
@@ -207,14 +223,31 @@ Reference<Node> Recorder::record(bool returnsList, c10::function_ref<ResultTypes
     placeNumbers();
   Reference<const Call> call = internCall(op, key, returnsList, [&] {
     ShapeGuard guard;
+    ResultTypes types;
     try {
-      return shape();
+      types = shape();
     } catch (const c10::NotImplementedError &) {
       HostShapes onHost;
-      return shape();
+      types = shape();
     }
+    if (generator)
+      types.emplace_back(stateType());
+    return types;
   });
-  return device().record(std::move(call), std::move(operands));
+  return generator ? draw(call) : device().record(std::move(call), std::move(operands));
+}
+
+/// Without a lock on the generator, since recording may take others: if another thread has drawn the same
+/// numbers meanwhile, the node is dropped and the next ones are drawn.
+Reference<Node> Recorder::draw(const Reference<const Call> &call) {
+  for (;;) {
+    Value state = generator->state();
+    c10::SmallVector<Value, 3> given = operands;
+    given[stateOperand] = state;
+    Reference<Node> node = device().record(call, std::move(given));
+    if (generator->advance(state, {node, static_cast<uint32_t>(call->results.size() - 1)}))
+      return node;
+  }
 }
 
 Reference<const TensorType> Recorder::typeOf(const at::Tensor &tensor) {

@@ -3,6 +3,7 @@
 
 #include "lazy/tensor.h"
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/IListRef.h>
 #include <ATen/core/List.h>
 #include <c10/core/Layout.h>
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace torchere::lazy {
+
+class Generator;
 
 /// Takes the arguments of one call in the order of the op's schema, then makes the results. Of the numbers,
 /// those that only matter at run time become operands (parameter()), so that a change of theirs needs no
@@ -37,6 +40,9 @@ public:
   void add(at::ScalarType dtype);
   void add(at::MemoryFormat format);
   void add(c10::string_view text);
+  /// The op draws from this generator, or from the device's own; the generator goes on when the op is
+  /// recorded.
+  void add(const std::optional<at::Generator> &generator);
   void add(at::Layout) { addNone(); }
   void add(const at::Device &) { addNone(); }
   void add(const std::string &text) { add(c10::string_view(text)); }
@@ -86,6 +92,7 @@ private:
   void addHostNumber(const at::Tensor &tensor);
   void placeNumbers();
   Device &device();
+  Reference<Node> draw(const Reference<const Call> &call);
   Reference<Node> record(bool returnsList, c10::function_ref<ResultTypes()> shape);
   static Reference<const TensorType> typeOf(const at::Tensor &tensor);
   static at::Tensor resultOf(const Reference<Node> &node, uint32_t result);
@@ -99,6 +106,8 @@ private:
 
   const Op &op;
   Device *target = nullptr;
+  Generator *generator = nullptr; ///< that the op draws from
+  size_t stateOperand = 0;        ///< where its state is among the operands
   CallKey key;
   c10::SmallVector<Value, 3> operands;
   c10::SmallVector<PendingNumber, 2> numbers;

@@ -1,10 +1,9 @@
-// What torch needs of a device besides its kernels: the guard, the hooks, autocast.
+// What torch needs of a device besides its kernels: the guard and the hooks.
 #include "lazy/current_device.h"
-#include "lazy/device.h"
+#include "lazy/generator.h"
 
 #include <ATen/detail/XLAHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
-#include <torch/library.h>
 
 namespace torchere::lazy {
 
@@ -51,17 +50,19 @@ struct Hooks final : at::XLAHooksInterface {
   std::string showConfig() const override { return "torchere"; }
   c10::DeviceIndex deviceCount() const override { return Device::count(); }
   c10::DeviceIndex getCurrentDevice() const override { return currentIndex; }
+  const at::Generator &getDefaultGenerator(c10::DeviceIndex index) const override {
+    return Generator::defaultOf(index < 0 ? currentIndex : index);
+  }
+  at::Generator getNewGenerator(c10::DeviceIndex index) const override {
+    return at::make_generator<Generator>(index < 0 ? currentIndex : index);
+  }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
 };
 using at::RegistererXLAHooksRegistry;
 using at::XLAHooksRegistry;
-C10_REGISTER_CLASS(XLAHooksRegistry, XLAHooks, Hooks)
+// torch asks for the hooks under this name.
+C10_REGISTER_CLASS(XLAHooksRegistry, torch_xla::detail::XLAHooks, Hooks)
 
 } // namespace
-
-// Ops are traced in the dtypes that they are given.
-TORCH_LIBRARY_IMPL(_, AutocastXLA, library) {
-  library.fallback(torch::CppFunction::makeFallthrough());
-}
 
 } // namespace torchere::lazy

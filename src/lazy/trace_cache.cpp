@@ -106,7 +106,10 @@ Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
   std::vector<Reference<const Call>> calls;
   for (const Call *call : graph.calls)
     calls.emplace_back(call);
-  entries.push_front({graph.words, std::move(calls), session, deadBytes, hash});
+  std::vector<Reference<const TensorType>> types;
+  for (const Leaf &leaf : graph.leaves)
+    types.emplace_back(leaf.type);
+  entries.push_front({graph.words, std::move(calls), std::move(types), session, deadBytes, hash});
   byHash.emplace(hash, entries.begin());
   evict();
   return session;

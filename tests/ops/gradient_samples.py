@@ -211,6 +211,26 @@ def group_norm_backward(dtype: torch.dtype) -> Iterator[Call]:
         yield (drawn(dtype, 2, 6, 3, 4), value, mean, deviation, weight, 2, 6, 12, groups, mask), {}, None
 
 
+def batch_norm_backward(dtype: torch.dtype) -> Iterator[Call]:
+    """In training and in inference; without weight; of a batch without space; of some gradients only."""
+    if dtype not in (torch.float32, torch.float64):
+        return
+    for shape, affine, train, mask in (
+        ((2, 3, 3, 4), True, True, [True] * 3),
+        ((2, 3, 3, 4), True, False, [True] * 3),
+        ((5, 3), True, True, [True] * 3),
+        ((2, 3, 4), False, True, [True, False, False]),
+        ((2, 3, 4), False, False, [True, False, False]),
+    ):
+        value, weight = drawn(dtype, *shape), drawn(dtype, 3) if affine else None
+        mean, variance = drawn(dtype, 3), drawn(dtype, 3).square() + 0.5
+        saved = _ATEN.native_batch_norm.default(value, weight, None, None, None, True, 0.1, 1e-5)[1:]
+        if not train:
+            saved = (torch.empty(0), torch.empty(0))
+        rest = (weight, mean, variance, *saved, train, 1e-5, mask)
+        yield (drawn(dtype, *shape), value, *rest), {}, None
+
+
 _BAGS = {"indices": torch.tensor([2, 0, 2, 5, 1, 3]), "offsets": torch.tensor([0, 2, 2, 5])}
 
 
@@ -287,6 +307,7 @@ GRADIENTS: dict[str, Maker] = {
     "convolution_backward.default": convolution_backward,
     "native_layer_norm_backward.default": layer_norm_backward,
     "native_group_norm_backward.default": group_norm_backward,
+    "native_batch_norm_backward.default": batch_norm_backward,
     "embedding_dense_backward.default": embedding_backward,
     "_embedding_bag_backward.default": bag_backward,
     "_embedding_bag_dense_backward.default": dense_bag_backward,

@@ -119,6 +119,13 @@ def set_limits(**limits: int) -> None:
         _ops().set_limit(name, value)
 
 
+def manual_seed(seed: int) -> None:
+    """Seeds the random numbers of every device of the plugin; torch.manual_seed does so too."""
+    from torchere.lazy import random_state
+
+    random_state.manual_seed_all(seed)
+
+
 def _ops():
     import torch
 

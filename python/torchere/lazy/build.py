@@ -52,8 +52,18 @@ def ninja_file(folder: Path) -> str:
     lazy = source / "lazy"
     generator = sorted((lazy / "generator").glob("*.py"))
     written = [generated / "lazy" / f"kernels_{shard}.cpp" for shard in range(SHARDS)]
-    written += [generated / "lazy" / name for name in ("registration_supported.cpp", "native_functions.h")]
-    inputs = [lazy / "ops.yaml", lazy / "number_operands.yaml", *generator]
+    written += [
+        generated / "lazy" / name
+        for name in ("registration_supported.cpp", "shape_functions.h", "native_functions.h")
+    ]
+    shapes = sorted(lazy.glob("shapes/*.cpp"))
+    inputs = [
+        lazy / "ops.yaml",
+        lazy / "number_operands.yaml",
+        *generator,
+        *shapes,
+        *lazy.glob("kernels/*.cpp"),
+    ]
     includes = [f"-I{source}", f"-I{generated}"]
     includes += [f"-isystem {path}" for path in (torch / "include", source / "third_party") if path.is_dir()]
     flags = "-std=c++20 -O2 -fPIC -fvisibility=hidden -DNDEBUG -DFMT_HEADER_ONLY -Wall -Wextra -Werror"
@@ -86,9 +96,9 @@ def ninja_file(folder: Path) -> str:
         f"build precompiled.h.gch: header {lazy / 'precompiled.h'}",
     ]
     objects = []
-    sources = sorted([*lazy.glob("*.cpp"), *lazy.glob("kernels/*.cpp")])
+    sources = sorted([*lazy.glob("*.cpp"), *lazy.glob("kernels/*.cpp"), *shapes])
     for path in [*sources, *(file for file in written if file.suffix == ".cpp")]:
-        name = f"{path.stem}.o"
+        name = f"shape_{path.stem}.o" if path in shapes else f"{path.stem}.o"
         objects.append(name)
         lines.append(f"build {name}: compile {path} | precompiled.h.gch || {written[-1]}")
     lines += [f"build {LIBRARY}: link {' '.join(objects)} | {PACKAGE / 'lib' / 'libtorchere.so'}", ""]

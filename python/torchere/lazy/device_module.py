@@ -8,6 +8,22 @@ from typing import Any
 
 import torch
 
+from torchere.lazy import random_state
+
+get_rng_state = random_state.get_rng_state
+get_rng_state_all = random_state.get_rng_state_all
+initial_seed = random_state.initial_seed
+manual_seed = random_state.manual_seed
+manual_seed_all = random_state.manual_seed_all
+seed = random_state.seed
+seed_all = random_state.seed_all
+set_rng_state = random_state.set_rng_state
+set_rng_state_all = random_state.set_rng_state_all
+
+
+# torch.utils.checkpoint keeps the random state of devices that are in use.
+_initialized = True
+
 
 def is_available() -> bool:
     """Whether the plugin can be loaded and has a device."""
@@ -78,23 +94,6 @@ def index_of(device: Any) -> int:
     if given.type != "xla":
         raise ValueError(f"[torch.xla] not one of its devices: got {given}, expected xla")
     return current_device() if given.index is None else given.index
-
-
-# Random numbers are drawn by the CPU's generator.
-def get_rng_state(device: Any = None) -> torch.Tensor:
-    return torch.get_rng_state()
-
-
-def set_rng_state(state: torch.Tensor, device: Any = None) -> None:
-    torch.set_rng_state(state)
-
-
-def manual_seed(seed: int) -> None:
-    torch.manual_seed(seed)
-
-
-def manual_seed_all(seed: int) -> None:
-    """Called by torch.manual_seed, which seeds the CPU's generator itself."""
 
 
 def _is_in_bad_fork() -> bool:

@@ -85,7 +85,8 @@ def load() -> None:
         [plugin.path for plugin in found],
         [plugin.origin for plugin in found],
     )
-    from torchere.lazy import buffers, device_module  # noqa: F401 - calls of programs look for buffers
+    from torchere.lazy import buffers, device_module, random_state  # noqa: F401 - calls look for buffers
 
     torch._register_device_module("xla", device_module)
+    random_state.follow_torch()
     _loaded = True

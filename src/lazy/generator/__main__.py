@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from kernels import kernel_sources
+from pieces import missing_pieces
 from table import TableError, read_table
 
 
@@ -32,7 +33,10 @@ def main(arguments: list[str] | None = None) -> int:
         path = options.output / "lazy" / name
         if not path.exists() or path.read_text() != text:  # so that what did not change is not compiled again
             path.write_text(text)
-    return 0
+    complaints = missing_pieces(table, options.numbers.parent, options.output, options.shards)
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    return 1 if complaints else 0
 
 
 if __name__ == "__main__":

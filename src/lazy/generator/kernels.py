@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from indices import index_check, keeps_elements
-from table import Table
+from table import Table, draws, takes_generator
 from torchgen.api import cpp
 from torchgen.api.translate import translate
 from torchgen.api.types import Binding, CppSignature, DispatcherSignature
@@ -30,11 +30,35 @@ def kernel_sources(table: Table, shards: int) -> dict[str, str]:
     sources = {
         "native_functions.h": _declarations(table),
     }
-    generated = sorted(table.full_codegen, key=kernel_name)
     for shard in range(shards):
-        sources[f"kernels_{shard}.cpp"] = _kernels_file(table, generated[shard::shards])
+        sources[f"kernels_{shard}.cpp"] = _kernels_file(table, _generated(table)[shard::shards])
+    sources["shape_functions.h"] = _shape_declarations(table)
     sources["registration_supported.cpp"] = _registration_file(table)
     return sources
+
+
+def _generated(table: Table) -> list[NativeFunction]:
+    return sorted(table.full_codegen, key=kernel_name)
+
+
+def shard_of(table: Table, function: NativeFunction, shards: int) -> int:
+    """The number of the file that has an op's kernel."""
+    return _generated(table).index(function) % shards
+
+
+def declaration(function: NativeFunction) -> str:
+    with native_function_manager(function):
+        return f"{signature(function).decl(name=kernel_name(function))};"
+
+
+def _shape_declarations(table: Table) -> str:
+    """Shape functions take and give tensors on the meta device."""
+    lines = [HEADER, "#pragma once", "", "#include <ATen/core/Tensor.h>", "#include <ATen/core/List.h>"]
+    lines += ["#include <ATen/core/IListRef.h>", "", "#include <tuple>", "#include <vector>", ""]
+    lines += [f"namespace {table.namespace}::shapes {{", ""]
+    lines += [declaration(op) for op in _generated(table) if kernel_name(op) in table.own_shapes]
+    lines += ["", f"}} // namespace {table.namespace}::shapes", ""]
+    return "\n".join(lines)
 
 
 def _declarations(table: Table) -> str:
@@ -42,8 +66,7 @@ def _declarations(table: Table) -> str:
     lines += ["#include <ATen/core/IListRef.h>", "", "#include <tuple>", "#include <vector>", ""]
     lines += [f"namespace {table.namespace} {{", "", "// supported: written by hand, in src/lazy/kernels"]
     for op in sorted(table.supported, key=kernel_name):
-        with native_function_manager(op):
-            lines.append(f"{signature(op).decl(name=kernel_name(op))};")
+        lines.append(declaration(op))
     lines += ["", f"}} // namespace {table.namespace}", ""]
     return "\n".join(lines)
 
@@ -71,12 +94,11 @@ def _kernels_file(table: Table, ops: list[NativeFunction]) -> str:
     headers = {"torch/library.h", "torch/csrc/lazy/core/metrics.h"}
     for op in ops:
         headers.add(f"ATen/ops/{_shape_header(op)}")
-    lines = [HEADER, '#include "lazy/recorder.h"', ""]
+    lines = [HEADER, '#include "lazy/recorder.h"', '#include "lazy/shape_functions.h"', ""]
     lines += [f"#include <{header}>" for header in sorted(headers)]
     lines += ["", f"namespace {table.namespace} {{", "", "namespace {", ""]
     for op in ops:
-        with native_function_manager(op):
-            lines += [_kernel(op, table.number_operands.get(str(op.func.name), frozenset()), table.known), ""]
+        lines += [kernel(table, op), ""]
     lines += ["} // namespace", "", *_registration(table, ops), f"}} // namespace {table.namespace}", ""]
     return "\n".join(lines)
 
@@ -93,18 +115,23 @@ def _shape_header(function: NativeFunction) -> str:
 def lowered_as(function: NativeFunction, known: Mapping[str, NativeFunction]) -> NativeFunction:
     """The op that a node of the program calls: for a view's copy the view, which computes the same, unless
     torch takes that one apart."""
-    if "view_copy" in function.tags:
-        view = known[str(function.func.name).replace("_copy", "", 1)]
-        return function if view.has_composite_implicit_autograd_kernel else view
-    return function
+    if "view_copy" not in function.tags:
+        return function
+    view = known[str(function.func.name).replace("_copy", "", 1)]
+    return function if view.has_composite_implicit_autograd_kernel else view
 
 
-def _kernel(
-    function: NativeFunction, number_operands: frozenset[str], known: Mapping[str, NativeFunction]
-) -> str:
+def kernel(table: Table, function: NativeFunction) -> str:
+    """The C++ of a generated kernel."""
+    with native_function_manager(function):
+        return _kernel(table, function)
+
+
+def _kernel(table: Table, function: NativeFunction) -> str:
     arguments = signature(function).arguments()
-    callee = lowered_as(function, known)
-    schema = str(callee.func).replace("\\", "\\\\").replace('"', '\\"')
+    number_operands = table.number_operands.get(str(function.func.name), frozenset())
+    callee = lowered_as(function, table.known)
+    schema = _node_schema(callee).replace("\\", "\\\\").replace('"', '\\"')
     overload = callee.func.name.overload_name or "default"
     body = [f"{signature(function).defn(name=kernel_name(function))} {{"]
     body += [f'  TORCH_LAZY_COUNTER("xla::{function.func.name.name}", 1);']
@@ -116,16 +143,28 @@ def _kernel(
     for argument in arguments:
         taken = "parameter" if argument.name in number_operands else "add"
         body += [f"  recorder.{taken}({argument.name});"]
+    if draws(function) and not takes_generator(function):
+        body += ["  recorder.add(std::optional<at::Generator>());"]
     first, last = ("wrapped(", ")") if is_factory else ("", "")
     if keeps_elements(function):
         first, last = "withRangeOf(self, ", ")"
     body += [
         f"  return {first}recorder.{_result(function)}([&] {{",
-        *_shape(function, arguments),
+        *_shape(function, arguments, is_own=kernel_name(function) in table.own_shapes),
         f"  }}){last};",
         "}",
     ]
     return "\n".join(body)
+
+
+def _node_schema(function: NativeFunction) -> str:
+    """That of the program's node, which takes a generator where the op draws without one too."""
+    schema = str(function.func)
+    if not draws(function) or takes_generator(function):
+        return schema
+    arguments, returns = schema.rsplit(") -> ", 1)
+    has_keywords = function.func.arguments.flat_kwarg_only or function.func.arguments.tensor_options
+    return f"{arguments}, {'' if has_keywords else '*, '}Generator? generator=None) -> {returns}"
 
 
 def _result(function: NativeFunction) -> str:
@@ -139,18 +178,23 @@ def _holds_tensors(binding: Binding) -> bool:
     return binding.argument.type.is_tensor_like()
 
 
-def _shape(function: NativeFunction, arguments: list[Binding]) -> list[str]:
+def _shape(function: NativeFunction, arguments: list[Binding], *, is_own: bool) -> list[str]:
     """The call that gives results of the right shapes, on the meta device."""
     lines, bindings = [], []
     for argument in arguments:
         if argument.name == "device" and function.func.arguments.tensor_options:
             lines.append("    std::optional<at::Device> deviceShape = at::Device(at::kMeta);")
             argument = replace(argument, name="deviceShape")
+        elif str(argument.argument.type).startswith("Generator"):
+            lines.append(f"    std::optional<at::Generator> {argument.name}Shape;")
+            argument = replace(argument, name=f"{argument.name}Shape")
         elif _holds_tensors(argument):
             lines.append(f"    auto {argument.name}Shape = onMeta({argument.name});")
             argument = replace(argument, name=f"{argument.name}Shape")
         bindings.append(argument)
-    if has_direct_shape(function):
+    if is_own:
+        callee, target = f"shapes::{kernel_name(function)}", signature(function)
+    elif has_direct_shape(function):
         callee = f"at::meta::{cpp.name(function.func)}"
         target = CppSignature(
             func=function.func,

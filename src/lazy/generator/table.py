@@ -34,6 +34,7 @@ class Table:
     autograd: frozenset[str]
     number_operands: Mapping[str, frozenset[str]]  # by op, the Scalar arguments that are operands
     known: Mapping[str, NativeFunction]  # all that torch declares
+    own_shapes: frozenset[str]  # the kernels whose shape function is written by hand, in src/lazy/shapes
 
 
 def native_functions() -> dict[str, NativeFunction]:
@@ -62,6 +63,7 @@ def read_table(path: Path, numbers: Path) -> Table:
         frozenset(content.get("autograd") or []),
         operands,
         known,
+        frozenset(file.stem for file in (numbers.parent / "shapes").glob("*.cpp")),
     )
 
 
@@ -92,8 +94,6 @@ def unsupported(function: NativeFunction) -> str:
         return "writes to an argument"
     if function.is_view_op:
         return "gives a view"
-    if any(str(argument.type).startswith("Generator") for argument in function.func.arguments.flat_all):
-        return "draws random numbers"
     arguments = function.func.arguments
     if arguments.tensor_options and any(argument.type.is_tensor_like() for argument in arguments.flat_all):
         return "may be asked for on another device than its operand's"
@@ -102,6 +102,15 @@ def unsupported(function: NativeFunction) -> str:
     if not function.func.returns or not all(result.type.is_tensor_like() for result in function.func.returns):
         return "has a result that is no tensor"
     return ""
+
+
+def draws(function: NativeFunction) -> bool:
+    """Whether an op draws random numbers; some do so from a generator that they do not take."""
+    return "nondeterministic_seeded" in function.tags or takes_generator(function)
+
+
+def takes_generator(function: NativeFunction) -> bool:
+    return any(str(argument.type).startswith("Generator") for argument in function.func.arguments.flat_all)
 
 
 def _number_complaints(

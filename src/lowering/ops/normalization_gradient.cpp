@@ -1,4 +1,4 @@
-// The gradients of layer and group normalization.
+// The gradients of layer, group and batch normalization.
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
@@ -97,6 +97,39 @@ Values groupNormBackward(Context &cx, const Args &args) {
       [&] { return sumOver(cx, gradient, {0, 3}); });
 }
 
+/// In training by the batch's statistics, which depend on the input; in inference by the running ones.
+Result<Values> batchNormBackward(Context &cx, const Args &args) {
+  bool isTraining = args.boolean("train");
+  auto givenMean = args.optionalTensor(isTraining ? "save_mean" : "running_mean");
+  auto givenScale = args.optionalTensor(isTraining ? "save_invstd" : "running_var");
+  if (!givenMean || !givenScale)
+    return cx.invalid("no statistics: expected save_mean and save_invstd in training, else running_mean and "
+                      "running_var");
+  mlir::Value input = args.tensor("input");
+  DType compute = computeType(Context::dtype(input));
+  Elements value(cx, cx.convert(input, compute));
+  auto overChannels = [&](mlir::Value vector) {
+    return value.with(cx.broadcastInDim(cx.convert(vector, compute), cx.shape(value), {1}));
+  };
+  Integers axes = axesBetween(0, Context::rank(value));
+  axes.erase(axes.begin() + 1);
+  Elements gradient = value.with(cx.convert(args.tensor("grad_out"), compute));
+  Elements scale = overChannels(*givenScale);
+  if (!isTraining)
+    scale = (scale + args.floating("eps")).apply<stablehlo::RsqrtOp>();
+  Elements normalized = (value - overChannels(*givenMean)) * scale;
+  auto toInput = [&]() -> mlir::Value {
+    auto weight = args.optionalTensor("weight");
+    Elements weighted = weight ? gradient * overChannels(*weight) : gradient;
+    if (!isTraining)
+      return scale * weighted;
+    return throughNormalization(cx, weighted, normalized, scale, axes);
+  };
+  return wanted(
+      cx, args, toInput, [&] { return sumOver(cx, gradient * normalized, axes); },
+      [&] { return sumOver(cx, gradient, axes); });
+}
+
 } // namespace
 
 void addNormalizationGradient(OpTable &table) {
@@ -108,6 +141,11 @@ void addNormalizationGradient(OpTable &table) {
             "Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) "
             "-> (Tensor, Tensor, Tensor)",
             groupNormBackward);
+  table.add(
+      "aten::native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? "
+      "running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, "
+      "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+      batchNormBackward);
 }
 
 } // namespace torchere::lowering

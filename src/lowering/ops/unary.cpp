@@ -99,6 +99,15 @@ mlir::Value isNan(Context &cx, const Args &args) {
   return cx.compare(stablehlo::ComparisonDirection::NE, self, self);
 }
 
+/// Whether elements are one of the infinities, which integers are not.
+template <int sign> mlir::Value isInfinity(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  if (!dtypeInfo(Context::dtype(self)).isFloatingPoint)
+    return cx.full(false, DType::Bool, cx.shape(self));
+  return cx.compare(stablehlo::ComparisonDirection::EQ, self,
+                    cx.fullLike(sign * std::numeric_limits<double>::infinity(), self));
+}
+
 mlir::Value hasInfiniteMagnitude(Context &cx, mlir::Value value) {
   mlir::Value magnitude = cx.elementwise<stablehlo::AbsOp>(value);
   return cx.compare(stablehlo::ComparisonDirection::EQ, magnitude,
@@ -147,6 +156,8 @@ void addUnary(OpTable &table) {
   table.add("aten::bitwise_not(Tensor self) -> Tensor", unary<stablehlo::NotOp>);
   table.add("aten::isnan(Tensor self) -> Tensor", isNan);
   table.add("aten::isinf(Tensor self) -> Tensor", isInfinite);
+  table.add("aten::isposinf(Tensor self) -> Tensor", isInfinity<1>);
+  table.add("aten::isneginf(Tensor self) -> Tensor", isInfinity<-1>);
 }
 
 } // namespace torchere::lowering
