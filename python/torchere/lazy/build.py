@@ -59,7 +59,6 @@ def ninja_file(folder: Path) -> str:
     flags = "-std=c++20 -O2 -fPIC -fvisibility=hidden -DNDEBUG -DFMT_HEADER_ONLY -Wall -Wextra -Werror"
     # torch's own headers are not held to our warnings, nor is what they expand to.
     flags += " -Wno-unused-parameter -Wno-deprecated-declarations"
-    flags += f" {os.environ.get('TORCHERE_LAZY_CXXFLAGS', '')}"  # of a sanitizer, for one
     compiler = os.environ.get("CXX") or _program("c++")
     lines = [
         f"flags = {flags} {' '.join(includes)}",
@@ -82,8 +81,7 @@ def ninja_file(folder: Path) -> str:
         "  deps = gcc",
         "rule link",
         "  description = link $out",
-        f"  command = {compiler} -shared {'' if 'sanitize' in flags else '-Wl,-z,defs '}-o $out $in "
-        "$libraries $rpath",
+        f"  command = {compiler} -shared -Wl,-z,defs -o $out $in $libraries $rpath",
         f"build {' '.join(map(str, written))}: generate | {' '.join(map(str, inputs))}",
         f"build precompiled.h.gch: header {lazy / 'precompiled.h'}",
     ]
