@@ -1,7 +1,7 @@
 // Implements the worker's queue.
-#include "interpreter_plugin/worker.h"
+#include "pjrt_server/worker.h"
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 Worker::Worker() : queue(std::make_shared<Queue>()), thread([queue = queue] { run(queue); }) {}
 
@@ -38,4 +38,4 @@ void Worker::run(const std::shared_ptr<Queue> &queue) {
   }
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

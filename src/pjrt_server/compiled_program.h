@@ -1,32 +1,33 @@
-// CompiledProgram: a program as the interpreter runs it, and its description for callers.
+// CompiledProgram: an engine's program, and its description for callers.
 #pragma once
 
-#include "interpreter/entry_point.h"
-#include "pjrt/compile_options.h"
 #include "pjrt/types.h"
+#include "pjrt_server/program.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 class CompiledProgram {
 public:
   /// `code` is StableHLO, as text or as a portable artifact; `options` is a CompileOptionsProto. Errors are
-  /// those of the readers and of describeEntry(), and Unimplemented for a program that has yet to be
-  /// partitioned.
-  static Result<std::shared_ptr<const CompiledProgram>> compile(std::string_view code,
+  /// the engine's, and Unimplemented for a program that has yet to be partitioned.
+  static Result<std::shared_ptr<const CompiledProgram>> compile(const Engine &engine,
+                                                                const ClientOptions &clientOptions,
+                                                                std::string_view code,
                                                                 std::string_view options);
-  /// Parses the result of serialize(). InvalidArgument for anything else.
-  static Result<std::shared_ptr<const CompiledProgram>> deserialize(std::string_view bytes);
+  /// Reads the result of serialize(), and compiles again. InvalidArgument for anything else.
+  static Result<std::shared_ptr<const CompiledProgram>>
+  deserialize(const Engine &engine, const ClientOptions &clientOptions, std::string_view bytes);
   /// The program and its options, unchanged.
   std::string serialize() const;
 
   const std::string &code() const { return programCode; }
   const pjrt::CompileOptions &options() const { return compileOptions; }
-  const interpreter::EntryPoint &entry() const { return entryPoint; }
-  const stablehlo::Module &module() const { return parsed; }
+  const interpreter::EntryPoint &entry() const { return compiled->entry(); }
+  const Program &program() const { return *compiled; }
   /// Equal for equal programs and options.
   const std::string &fingerprint() const { return digest; }
   size_t processCount() const {
@@ -44,14 +45,14 @@ public:
   CompiledProgram(const CompiledProgram &) = delete;
 
 private:
-  CompiledProgram(std::string_view code, std::string_view options, stablehlo::Module module)
-      : programCode(code), serializedOptions(options), parsed(std::move(module)) {}
+  CompiledProgram(const Engine &engine, std::string_view code, std::string_view options)
+      : engine(engine), programCode(code), serializedOptions(options) {}
   Status describe();
 
+  const Engine &engine;
   std::string programCode, serializedOptions;
-  stablehlo::Module parsed; ///< run by one thread at a time
   pjrt::CompileOptions compileOptions;
-  interpreter::EntryPoint entryPoint;
+  std::unique_ptr<const Program> compiled;
   std::string digest;
   std::vector<pjrt::BufferType> types;
   std::vector<int64_t> dimensions;
@@ -60,4 +61,4 @@ private:
   std::vector<size_t> memoryKindSizes;
 };
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -1,23 +1,24 @@
 // Implements the functions for the plugin, clients, topologies, devices and memories.
-#include "interpreter_plugin/client.h"
+#include "pjrt_server/client.h"
 
 #include "evaluation/memory.h"
-#include "interpreter_plugin/handles.h"
+#include "pjrt_server/handles.h"
 #include "vhlo/version.h"
 
 #include <array>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 using pjrt::checkGiven;
 
-Client::Client(int64_t deviceCount) {
+Client::Client(const Engine &engine, const ClientOptions &options, int64_t deviceCount)
+    : engine(engine), options(options) {
   for (int id = 0; id < deviceCount; ++id) {
     auto device = std::make_unique<Device>();
     device->client = this;
     device->id = id;
-    device->text = fmt::format("InterpreterDevice(id={})", id);
-    device->memory = {device.get(), id, fmt::format("InterpreterMemory(id={})", id)};
+    device->text = fmt::format("{}Device(id={})", engine.deviceName, id);
+    device->memory = {device.get(), id, fmt::format("{}Memory(id={})", engine.deviceName, id)};
     device->handle = handleOf<pjrt::Device>(device.get());
     device->memoryHandle = handleOf<pjrt::Memory>(&device->memory);
     deviceHandles.push_back(device->handle);
@@ -27,23 +28,46 @@ Client::Client(int64_t deviceCount) {
   }
 }
 
-Result<std::shared_ptr<Client>> Client::create(const pjrt::ClientCreateArgs &args) {
+static Result<int64_t> integerOf(const pjrt::NamedValue &option, std::string_view name, int64_t most) {
+  if (option.type != pjrt::NamedValueType::Int64)
+    return invalidArgument("[{}] wrong type of option: expected an integer", name);
+  if (option.int64 < 1 || option.int64 > most)
+    return invalidArgument("[{}] out of range: got {}, expected 1 to {}", name, option.int64, most);
+  return option.int64;
+}
+
+Status Client::create(const Engine &engine, pjrt::ClientCreateArgs &args) {
   int64_t deviceCount = 1;
+  ClientOptions options = engine.defaults;
   if (args.optionCount)
     TORCHERE_TRY(checkGiven(args.options, "options"));
   for (size_t index = 0; index < args.optionCount; ++index) {
     const pjrt::NamedValue &option = args.options[index];
     std::string_view name(option.name, option.nameSize);
-    if (name != "device_count")
-      return invalidArgument("no such option of the interpreter: got '{}', expected device_count", name);
-    if (option.type != pjrt::NamedValueType::Int64)
-      return invalidArgument("[device_count] wrong type of option: expected an integer");
-    deviceCount = option.int64;
+    if (name == "device_count") {
+      TORCHERE_ASSIGN(deviceCount, integerOf(option, name, maxDeviceCount));
+    } else if (engine.takesOptions && name == "intra_op_threads") {
+      TORCHERE_ASSIGN(options.intraOpThreads, integerOf(option, name, maxThreadCount));
+    } else if (engine.takesOptions && name == "asynchronous") {
+      if (option.type != pjrt::NamedValueType::Bool)
+        return invalidArgument("[asynchronous] wrong type of option: expected a bool");
+      options.asynchronous = option.boolean;
+    } else {
+      return invalidArgument("no such option of the {}: got '{}', expected {}", engine.platform, name,
+                             engine.takesOptions ? "device_count, intra_op_threads or asynchronous"
+                                                 : "device_count");
+    }
   }
-  if (deviceCount < 1 || deviceCount > maxDeviceCount)
-    return invalidArgument("[device_count] out of range: got {}, expected 1 to {}", deviceCount,
-                           maxDeviceCount);
-  return std::make_shared<Client>(deviceCount);
+  args.client = handleOf<pjrt::Client>(
+      new std::shared_ptr<Client>(std::make_shared<Client>(engine, options, deviceCount)));
+  return {};
+}
+
+void Client::perform(std::function<void()> task) {
+  if (options.asynchronous)
+    worker.add(std::move(task));
+  else
+    task();
 }
 
 Result<Device *> Client::findDevice(int64_t id) {
@@ -101,18 +125,14 @@ Status attributesOfPlugin(PluginAttributesArgs &args) {
   return {};
 }
 
-Status createClient(ClientCreateArgs &args) {
-  TORCHERE_ASSIGN(std::shared_ptr<Client> client, Client::create(args));
-  args.client = handleOf<pjrt::Client>(new std::shared_ptr<Client>(std::move(client)));
-  return {};
-}
 Status destroyClient(ClientDestroyArgs &args) {
   if (args.client)
     delete &held(args.client);
   return {};
 }
 Status nameOfPlatform(ClientPlatformNameArgs &args) {
-  give(platformName, args.name, args.nameSize);
+  TORCHERE_TRY(checkGiven(args.client, "client"));
+  give(held(args.client)->engine.platform, args.name, args.nameSize);
   return {};
 }
 Status versionOfPlatform(ClientPlatformVersionArgs &args) {
@@ -169,7 +189,8 @@ Status topologyOfClient(ClientTopologyDescriptionArgs &args) {
   return {};
 }
 Status nameOfTopology(TopologyDescriptionPlatformNameArgs &args) {
-  give(platformName, args.name, args.nameSize);
+  TORCHERE_TRY(checkGiven(args.topology, "topology"));
+  give(held(args.topology).engine.platform, args.name, args.nameSize);
   return {};
 }
 Status versionOfTopology(TopologyDescriptionPlatformVersionArgs &args) {
@@ -203,7 +224,8 @@ Status attributesOfDevice(DeviceDescriptionAttributesArgs &args) {
   return {};
 }
 Status kindOfDevice(DeviceDescriptionKindArgs &args) {
-  give(platformName, args.kind, args.kindSize);
+  TORCHERE_TRY(checkGiven(args.description, "device description"));
+  give(held(args.description).client->engine.platform, args.kind, args.kindSize);
   return {};
 }
 template <class Args> Status textOfDevice(Args &args) {
@@ -274,7 +296,6 @@ Status devicesOfMemory(MemoryAddressableByDevicesArgs &args) {
 void fillClient(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, pluginInitialize, initializePlugin);
   TORCHERE_PJRT_FILL(api, pluginAttributes, attributesOfPlugin);
-  TORCHERE_PJRT_FILL(api, clientCreate, createClient);
   TORCHERE_PJRT_FILL(api, clientDestroy, destroyClient);
   TORCHERE_PJRT_FILL(api, clientPlatformName, nameOfPlatform);
   TORCHERE_PJRT_FILL(api, clientPlatformVersion, versionOfPlatform);
@@ -310,4 +331,4 @@ void fillClient(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, memoryAddressableByDevices, devicesOfMemory);
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -3,8 +3,8 @@
 
 #include "pjrt/plugin_table.h"
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 void fillExecute(pjrt::Api &api);
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -1,24 +1,26 @@
 // Implements the buffer functions.
-#include "interpreter_plugin/buffer.h"
+#include "pjrt_server/buffer.h"
 
-#include "interpreter_plugin/handles.h"
-#include "interpreter_plugin/host_layout.h"
 #include "pjrt/element_type.h"
+#include "pjrt_server/handles.h"
+#include "pjrt_server/host_layout.h"
 
 #include <cstring>
 #include <numeric>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
-using interpreter::Index;
-using interpreter::Tensor;
-using interpreter::TensorType;
 using pjrt::checkGiven;
 
 static Index rowMajor(size_t rank) {
   Index minorToMajor(rank);
   std::iota(minorToMajor.rbegin(), minorToMajor.rend(), 0);
   return minorToMajor;
+}
+
+uint64_t Array::nextId() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
 }
 
 Buffer::Buffer(std::shared_ptr<Client> client, Device *device, TensorType type, pjrt::BufferType elementType,
@@ -125,8 +127,8 @@ Status fromHost(ClientBufferFromHostBufferArgs &args) {
   TORCHERE_ASSIGN(Device * device, targetOf(*client, args.device, args.memory));
   TORCHERE_ASSIGN(TensorType type, typeOf(args));
   auto array = std::make_shared<Array>();
-  TORCHERE_ASSIGN(array->tensor, Tensor::create(type.elementType, type.shape));
   TORCHERE_ASSIGN(Index strides, stridesOf(args.byteStrides, args.byteStrideCount, type));
+  TORCHERE_ASSIGN(array->tensor, Tensor::create(type.elementType, type.shape));
   auto copy = [array, data = args.data, strides] {
     copyFromHost(data, strides, array->tensor);
     array->ready->set({});
@@ -134,7 +136,7 @@ Status fromHost(ClientBufferFromHostBufferArgs &args) {
   if (args.semantics == HostBufferSemantics::ImmutableOnlyDuringCall)
     copy();
   else // also a copy, but as late as the caller allows: callers must keep their memory
-    client->worker.add(copy);
+    client->perform(copy);
   args.doneWithHostBuffer = makeEvent(array->ready);
   args.buffer = handleOf<pjrt::Buffer>(new Buffer(client, device, std::move(type), args.type, array));
   return {};
@@ -216,7 +218,7 @@ Result<pjrt::Buffer *> copyTo(Buffer &source, Device *device) {
   TORCHERE_ASSIGN(std::shared_ptr<Array> array, source.existing());
   TORCHERE_ASSIGN(TensorType type, source.type());
   auto copy = std::make_shared<Array>();
-  source.client->worker.add([array, copy] {
+  source.client->perform([array, copy] {
     Status status = array->ready->wait();
     if (status) {
       Result<Tensor> cloned = array->tensor.clone();
@@ -257,7 +259,7 @@ Status toHost(BufferToHostBufferArgs &args) {
                            span);
   TORCHERE_ASSIGN(std::shared_ptr<Array> array, buffer.existing());
   auto done = std::make_shared<Completion>();
-  buffer.client->worker.add([array, done, strides, destination = args.destination] {
+  buffer.client->perform([array, done, strides, destination = args.destination] {
     Status status = array->ready->wait();
     if (status)
       copyToHost(array->tensor, destination, strides);
@@ -318,4 +320,4 @@ void fillBuffer(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, bufferOpaqueDeviceMemoryDataPointer, opaquePointer);
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

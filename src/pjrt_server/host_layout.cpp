@@ -1,14 +1,10 @@
 // Implements layouts of host memory.
-#include "interpreter_plugin/host_layout.h"
+#include "pjrt_server/host_layout.h"
 
 #include <cstring>
 #include <numeric>
 
-namespace torchere::interpreter_plugin {
-
-using interpreter::Index;
-using interpreter::Tensor;
-using interpreter::TensorType;
+namespace torchere::pjrt_server {
 
 /// Strides of dense memory; `minorToMajor` is a permutation of the dimensions.
 static Index denseStrides(const TensorType &type, const Index &minorToMajor) {
@@ -80,14 +76,13 @@ Result<int64_t> spanOf(const Index &strides, const TensorType &type) {
 /// Calls `copy(offset in host memory, offset in the tensor)` for each element.
 template <class Copy> static void forEachElement(const Tensor &tensor, const Index &strides, Copy copy) {
   int64_t width = elementTypeInfo(tensor.type()).bytes();
-  interpreter::forEachIndex(tensor.shape(), [&](interpreter::IndexView index, int64_t position) {
+  interpreter::forEachIndex(tensor.shape(), [&](IndexView index, int64_t position) {
     int64_t offset = std::inner_product(index.begin(), index.end(), strides.begin(), int64_t{0});
     copy(offset, position * width, static_cast<size_t>(width));
   });
 }
 
-static bool isDense(const Tensor &tensor, const Index &strides) {
-  TensorType type{tensor.type(), tensor.shape()};
+bool isDense(const Index &strides, const TensorType &type) {
   return strides == denseStrides(type, rowMajor(type));
 }
 
@@ -96,7 +91,7 @@ void copyFromHost(const void *host, const Index &strides, Tensor &tensor) {
   const auto *source = static_cast<const std::byte *>(host);
   if (tensor.count() == 0)
     return;
-  if (isDense(tensor, strides)) {
+  if (isDense(strides, {tensor.type(), tensor.shape()})) {
     std::memcpy(target, source, tensor.bytes().size());
     return;
   }
@@ -110,7 +105,7 @@ void copyToHost(const Tensor &tensor, void *host, const Index &strides) {
   auto *target = static_cast<std::byte *>(host);
   if (tensor.count() == 0)
     return;
-  if (isDense(tensor, strides)) {
+  if (isDense(strides, {tensor.type(), tensor.shape()})) {
     std::memcpy(target, source, tensor.bytes().size());
     return;
   }
@@ -119,4 +114,4 @@ void copyToHost(const Tensor &tensor, void *host, const Index &strides) {
   });
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

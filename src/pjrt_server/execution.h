@@ -1,10 +1,10 @@
 // Execution: one run of a program on arrays, on the client's worker.
 #pragma once
 
-#include "interpreter_plugin/buffer.h"
-#include "interpreter_plugin/compiled_program.h"
+#include "pjrt_server/buffer.h"
+#include "pjrt_server/compiled_program.h"
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 /// Lists are by process: a replica's partitions, then the next replica's.
 struct Execution {
@@ -21,7 +21,7 @@ struct Execution {
 
 private:
   Status compute();
-  Status deliver(std::vector<std::vector<interpreter::Tensor>> tensors);
+  Status deliver(const ArgumentLists &inputs, ResultLists tensors);
 };
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -2,9 +2,9 @@
 // other plugins in the process have types of their own behind them.
 #pragma once
 
-#include "interpreter_plugin/client.h"
+#include "pjrt_server/client.h"
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 struct Buffer;
 struct LoadedExecutable;
@@ -47,4 +47,4 @@ template <class Handle> Handle *handleOf(typename Held<Handle>::type *object) {
   return reinterpret_cast<Handle *>(object);
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

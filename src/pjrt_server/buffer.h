@@ -1,27 +1,31 @@
 // Buffer: an array on a device, which may still be in the making.
 #pragma once
 
-#include "interpreter/entry_point.h"
-#include "interpreter_plugin/client.h"
 #include "pjrt/completion.h"
+#include "pjrt_server/client.h"
 
 #include <atomic>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 /// The contents of a buffer. No other array shares the tensor's elements. The client's worker writes them
 /// before `ready` is set; from then on they are only read, until an execution that they are donated to
 /// overwrites them.
 struct Array {
   std::shared_ptr<pjrt::Completion> ready = std::make_shared<pjrt::Completion>();
-  interpreter::Tensor tensor;
+  Tensor tensor;
   /// Of readers that the plugin does not know about. While there are any, the array is never overwritten.
   std::atomic<int64_t> externalReferences = 0;
+  /// Never given twice in a process.
+  const uint64_t id = nextId();
+
+private:
+  static uint64_t nextId();
 };
 
 struct Buffer {
-  Buffer(std::shared_ptr<Client> client, Device *device, interpreter::TensorType type,
-         pjrt::BufferType elementType, std::shared_ptr<Array> array);
+  Buffer(std::shared_ptr<Client> client, Device *device, TensorType type, pjrt::BufferType elementType,
+         std::shared_ptr<Array> array);
 
   /// Null once the buffer was deleted or donated.
   std::shared_ptr<Array> contents() const;
@@ -34,25 +38,25 @@ struct Buffer {
   Status addReference();
   Status dropReference();
   /// The sizes, which stay in place. If one depends on data, waits for the array, and returns its failure.
-  Result<const interpreter::Index *> shape() const;
+  Result<const Index *> shape() const;
   /// The type with these sizes.
-  Result<interpreter::TensorType> type() const;
+  Result<TensorType> type() const;
 
   const std::shared_ptr<Client> client;
   Device *const device;
-  const interpreter::TensorType declaredType; ///< sizes that depend on data are unknown
+  const TensorType declaredType; ///< sizes that depend on data are unknown
   const pjrt::BufferType elementType;
-  const interpreter::Index minorToMajor;
+  const Index minorToMajor;
   std::vector<size_t> unknownDimensions; ///< of the declared type
 
 private:
   mutable std::mutex mutex;
   std::shared_ptr<Array> array;
   std::shared_ptr<Array> referenced; ///< set while there are external references
-  mutable std::optional<interpreter::Index> computedShape;
+  mutable std::optional<Index> computedShape;
 };
 
 /// The buffer functions.
 void fillBuffer(pjrt::Api &api);
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

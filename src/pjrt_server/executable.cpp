@@ -1,21 +1,21 @@
 // Implements the functions for compilation, executables and executions.
-#include "interpreter_plugin/executable.h"
+#include "pjrt_server/executable.h"
 
-#include "interpreter_plugin/execution.h"
-#include "interpreter_plugin/handles.h"
+#include "pjrt_server/execution.h"
+#include "pjrt_server/handles.h"
 
 #include <algorithm>
 #include <cstring>
 #include <set>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 namespace {
 
 // Names declared in this folder take precedence over PJRT's.
 using namespace pjrt;
 
-using Program = std::shared_ptr<const CompiledProgram>;
+using ProgramPointer = std::shared_ptr<const CompiledProgram>;
 
 Result<std::string_view> bytesOf(const char *data, size_t size, std::string_view what) {
   if (size)
@@ -23,7 +23,7 @@ Result<std::string_view> bytesOf(const char *data, size_t size, std::string_view
   return std::string_view(data, size);
 }
 
-Result<pjrt::LoadedExecutable *> load(const std::shared_ptr<Client> &client, Program program) {
+Result<pjrt::LoadedExecutable *> load(const std::shared_ptr<Client> &client, ProgramPointer program) {
   auto executable = std::make_unique<LoadedExecutable>();
   std::vector<int64_t> ids = program->options().deviceIds;
   for (size_t id = ids.size(); id < program->processCount(); ++id)
@@ -51,21 +51,26 @@ Status compile(ClientCompileArgs &args) {
                   bytesOf(args.compileOptions, args.compileOptionsSize, "compile options"));
   if (format != "mlir")
     return fail(ErrorCode::Unimplemented, "a program in the format '{}', expected 'mlir'", format);
-  TORCHERE_ASSIGN(Program program, CompiledProgram::compile(code, options));
-  TORCHERE_ASSIGN(args.executable, load(held(args.client), std::move(program)));
+  const std::shared_ptr<Client> &client = held(args.client);
+  TORCHERE_ASSIGN(ProgramPointer program,
+                  CompiledProgram::compile(client->engine, client->options, code, options));
+  TORCHERE_ASSIGN(args.executable, load(client, std::move(program)));
   return {};
 }
 
 Status deserialize(ExecutableDeserializeAndLoadArgs &args) {
   TORCHERE_TRY(checkGiven(args.client, "client"));
   TORCHERE_ASSIGN(std::string_view bytes, bytesOf(args.bytes, args.byteSize, "stored executable"));
-  TORCHERE_ASSIGN(Program program, CompiledProgram::deserialize(bytes));
+  const std::shared_ptr<Client> &client = held(args.client);
+  TORCHERE_ASSIGN(ProgramPointer program,
+                  CompiledProgram::deserialize(client->engine, client->options, bytes));
   bool isOverridden = args.structSize >= ExecutableDeserializeAndLoadArgs{}.structSize && args.compileOptions;
   if (isOverridden) {
     std::string_view options(args.compileOptions, args.compileOptionsSize);
-    TORCHERE_ASSIGN(program, CompiledProgram::compile(program->code(), options));
+    TORCHERE_ASSIGN(program,
+                    CompiledProgram::compile(client->engine, client->options, program->code(), options));
   }
-  TORCHERE_ASSIGN(args.executable, load(held(args.client), std::move(program)));
+  TORCHERE_ASSIGN(args.executable, load(client, std::move(program)));
   return {};
 }
 
@@ -114,7 +119,7 @@ Status outputTypes(ExecutableOutputElementTypesArgs &args) {
 }
 Status outputDimensions(ExecutableOutputDimensionsArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
-  for (const interpreter::TensorType &result : held(args.executable)->entry().results)
+  for (const TensorType &result : held(args.executable)->entry().results)
     if (!result.isStatic())
       return fail(ErrorCode::Unimplemented, "a result is a {}: its buffers alone know their sizes",
                   result.text());
@@ -130,8 +135,7 @@ Status outputMemoryKinds(ExecutableOutputMemoryKindsArgs &args) {
   args.kindSizes = held(args.executable)->resultMemoryKindSizes().data();
   return {};
 }
-/// The memory of the callers' arrays; what the interpreter allocates in between is not known in advance, nor
-/// results whose size depends on data.
+/// Results whose size depends on data are not counted.
 Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   const interpreter::EntryPoint &entry = held(args.executable)->entry();
@@ -141,7 +145,7 @@ Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
     arguments += size;
     aliases += argument.aliasingResult ? size : 0;
   }
-  for (const interpreter::TensorType &result : entry.results) {
+  for (const TensorType &result : entry.results) {
     if (!result.isStatic())
       continue;
     TORCHERE_ASSIGN(int64_t size, result.byteSize());
@@ -151,12 +155,12 @@ Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
   args.results = results;
   args.aliases = aliases;
   args.code = static_cast<int64_t>(held(args.executable)->code().size());
-  args.temporaries = args.hostCode = args.hostArguments = args.hostResults = args.hostAliases =
-      args.hostTemporaries = 0;
-  args.peak = args.total = arguments + results - aliases;
+  args.temporaries = held(args.executable)->program().temporaryBytes();
+  args.hostCode = args.hostArguments = args.hostResults = args.hostAliases = args.hostTemporaries = 0;
+  args.peak = args.total = arguments + results + args.temporaries - aliases;
   return {};
 }
-/// Nothing is optimized: returns the program as it was given.
+/// Returns the program as it was given.
 Status optimizedProgram(ExecutableOptimizedProgramArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   TORCHERE_TRY(checkGiven(args.program, "program"));
@@ -188,7 +192,7 @@ Status destroyLoadedExecutable(LoadedExecutableDestroyArgs &args) {
 }
 Status executableOf(LoadedExecutableGetExecutableArgs &args) {
   TORCHERE_TRY(checkGiven(args.loadedExecutable, "executable"));
-  args.executable = handleOf<pjrt::Executable>(new Program(held(args.loadedExecutable).program));
+  args.executable = handleOf<pjrt::Executable>(new ProgramPointer(held(args.loadedExecutable).program));
   return {};
 }
 Status devicesOfExecutable(LoadedExecutableAddressableDevicesArgs &args) {
@@ -258,4 +262,4 @@ void fillExecutable(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, loadedExecutableFingerprint, fingerprintOfLoaded);
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

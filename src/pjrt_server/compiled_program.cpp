@@ -1,27 +1,21 @@
 // Implements CompiledProgram: reading, checks, and the serialized form.
-#include "interpreter_plugin/compiled_program.h"
+#include "pjrt_server/compiled_program.h"
 
 #include "base/digest.h"
-#include "interpreter_plugin/client.h"
 #include "pjrt/element_type.h"
-#include "vhlo/portable_artifact.h"
+#include "pjrt_server/client.h"
 
 #include <cstring>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
-/// A serialized program is this line, the size of the options in eight bytes, the options, and the program.
-static constexpr std::string_view storedBeginning = "torchere interpreter executable 1\n";
-
-static Result<stablehlo::Module> readModule(std::string_view code) {
-  return vhlo::isArtifact(code) ? vhlo::deserialize(code, "program")
-                                : interpreter::parseModule(code, "program");
-}
-
-Result<std::shared_ptr<const CompiledProgram>> CompiledProgram::compile(std::string_view code,
+Result<std::shared_ptr<const CompiledProgram>> CompiledProgram::compile(const Engine &engine,
+                                                                        const ClientOptions &clientOptions,
+                                                                        std::string_view code,
                                                                         std::string_view options) {
-  TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
-  std::shared_ptr<CompiledProgram> program(new CompiledProgram(code, options, std::move(module)));
+  std::shared_ptr<CompiledProgram> program(new CompiledProgram(engine, code, options));
+  TORCHERE_ASSIGN(program->compileOptions, pjrt::CompileOptions::parse(options));
+  TORCHERE_ASSIGN(program->compiled, engine.compile(code, program->compileOptions, clientOptions));
   TORCHERE_TRY(program->describe());
   return std::shared_ptr<const CompiledProgram>(std::move(program));
 }
@@ -33,15 +27,14 @@ static Result<pjrt::BufferType> checkBufferType(ElementType type) {
 }
 
 Status CompiledProgram::describe() {
-  TORCHERE_ASSIGN(compileOptions, pjrt::CompileOptions::parse(serializedOptions));
-  TORCHERE_ASSIGN(entryPoint, interpreter::describeEntry(parsed));
+  const interpreter::EntryPoint &entryPoint = entry();
   if (compileOptions.partitionCount > 1 && entryPoint.isSharded)
     return fail(ErrorCode::Unimplemented,
                 "[{}] a program with shardings for {} partitions: expected one that is partitioned already",
                 entryPoint.name, compileOptions.partitionCount);
   for (const interpreter::EntryArgument &argument : entryPoint.arguments)
     TORCHERE_TRY(checkBufferType(argument.type.elementType));
-  for (const interpreter::TensorType &result : entryPoint.results) {
+  for (const TensorType &result : entryPoint.results) {
     TORCHERE_ASSIGN(pjrt::BufferType type, checkBufferType(result.elementType));
     types.push_back(type);
     dimensions.insert(dimensions.end(), result.shape.begin(), result.shape.end());
@@ -53,24 +46,28 @@ Status CompiledProgram::describe() {
   return {};
 }
 
+/// A stored program is the engine's line, the size of the options in eight bytes, the options, and the
+/// program.
 std::string CompiledProgram::serialize() const {
-  std::string bytes(storedBeginning);
+  std::string bytes(engine.stored);
   uint64_t size = serializedOptions.size();
   bytes.append(reinterpret_cast<const char *>(&size), sizeof size);
   return bytes + serializedOptions + programCode;
 }
 
-Result<std::shared_ptr<const CompiledProgram>> CompiledProgram::deserialize(std::string_view bytes) {
+Result<std::shared_ptr<const CompiledProgram>>
+CompiledProgram::deserialize(const Engine &engine, const ClientOptions &clientOptions,
+                             std::string_view bytes) {
   uint64_t size = 0;
-  if (!bytes.starts_with(storedBeginning) || bytes.size() < storedBeginning.size() + sizeof size)
-    return invalidArgument("no stored executable of this interpreter");
-  bytes.remove_prefix(storedBeginning.size());
+  if (!bytes.starts_with(engine.stored) || bytes.size() < engine.stored.size() + sizeof size)
+    return invalidArgument("no stored executable of this {}", engine.platform);
+  bytes.remove_prefix(engine.stored.size());
   std::memcpy(&size, bytes.data(), sizeof size);
   bytes.remove_prefix(sizeof size);
   if (size > bytes.size())
     return invalidArgument("a stored executable that was cut off: got {} bytes of options, expected {}",
                            bytes.size(), size);
-  return compile(bytes.substr(size), bytes.substr(0, size));
+  return compile(engine, clientOptions, bytes.substr(size), bytes.substr(0, size));
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 /// A task uses only the results of earlier tasks and never waits for later ones, so one thread is enough.
 class Worker {
@@ -34,4 +34,4 @@ private:
   std::thread thread;
 };
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -1,13 +1,13 @@
 // Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and donation.
-#include "interpreter_plugin/execute.h"
+#include "pjrt_server/execute.h"
 
-#include "interpreter_plugin/executable.h"
-#include "interpreter_plugin/execution.h"
-#include "interpreter_plugin/handles.h"
+#include "pjrt_server/executable.h"
+#include "pjrt_server/execution.h"
+#include "pjrt_server/handles.h"
 
 #include <algorithm>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 namespace {
 
@@ -84,12 +84,12 @@ Status Call::chooseDevices() {
 
 Status Call::checkArgument(size_t process, size_t index) const {
   const Buffer *buffer = argument(process, index);
-  const interpreter::TensorType &type = program.entry().arguments[index].type;
+  const TensorType &type = program.entry().arguments[index].type;
   if (!buffer)
     return invalidArgument("{}: no buffer: got null", subject(process, index));
   if (buffer->client != executable.client)
     return invalidArgument("{}: a buffer of another client", subject(process, index));
-  TORCHERE_ASSIGN(const interpreter::TensorType given, buffer->type());
+  TORCHERE_ASSIGN(const TensorType given, buffer->type());
   if (given != type)
     return invalidArgument("{}: got a {}, expected a {}", subject(process, index), given.text(), type.text());
   if (buffer->device != devices[process])
@@ -165,7 +165,7 @@ Status Call::start() {
   execution->program = executable.program;
   TORCHERE_TRY(takeArguments(*execution));
   giveResults(*execution);
-  executable.client->worker.add([execution] { execution->run(); });
+  executable.client->perform([execution] { execution->run(); });
   return {};
 }
 
@@ -180,4 +180,4 @@ void fillExecute(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, loadedExecutableExecute, execute);
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

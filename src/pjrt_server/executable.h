@@ -1,12 +1,12 @@
 // LoadedExecutable: a compiled program and its devices.
 #pragma once
 
-#include "interpreter_plugin/client.h"
-#include "interpreter_plugin/compiled_program.h"
+#include "pjrt_server/client.h"
+#include "pjrt_server/compiled_program.h"
 
 #include <atomic>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
 struct LoadedExecutable {
   std::shared_ptr<Client> client;
@@ -19,4 +19,4 @@ struct LoadedExecutable {
 /// The functions for compilation, executables and executions.
 void fillExecutable(pjrt::Api &api);
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server
