@@ -6,6 +6,10 @@
 # torchere_link_folders(TARGET x_test FOLDERS session ...): the objects of these folders and of all that they depend on, for
 # a program that does not go through libtorchere.so.
 #
+# torchere_isa_libraries(NAME cpu_kernels): the folder's isa/*.cpp, as an object library for each instruction set of the target,
+# in a namespace TORCHERE_ISA of its own. Sets NAME_isas, their names for DEPENDS, and NAME_definitions, by which code knows
+# which there are.
+#
 # torchere_families(TABLE OpTable TEMPLATE file.cpp.in SOURCES variable): for the files of ops/, each of which defines
 # add<File>(OpTable &), writes a source from the template that declares these (@declarations@) and calls each
 # (@calls@), or lists each with its file's name (@entries@). The variable gets all sources.
@@ -55,6 +59,35 @@ function(torchere_library)
   foreach(dependency IN LISTS arg_DEPENDS)
     add_dependencies(${target} torchere_${dependency})
   endforeach()
+endfunction()
+
+function(torchere_isa_libraries)
+  cmake_parse_arguments(arg "" "NAME" "" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/isa/*.cpp)
+  set(flags_baseline "")
+  set(isas baseline)
+  set(definitions "")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+    list(APPEND isas avx2 avx512)
+    list(APPEND definitions TORCHERE_CPU_X86)
+    set(flags_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt)
+    set(flags_avx512 ${flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  endif()
+  set(names "")
+  foreach(isa IN LISTS isas)
+    set(target torchere_${arg_NAME}_${isa})
+    add_library(${target} OBJECT ${sources})
+    set_property(GLOBAL APPEND PROPERTY TORCHERE_FOLDERS ${target})
+    target_link_libraries(${target} PUBLIC torchere_options)
+    target_compile_definitions(${target} PRIVATE TORCHERE_ISA=${isa})
+    # Wide vectors are passed between inlined functions only, so their calling convention does not matter.
+    target_compile_options(${target} PRIVATE ${flags_${isa}} $<$<CONFIG:Release>:-O3> -ffp-contract=fast -fno-math-errno
+                                             -fno-trapping-math -Wno-psabi
+                                             -Wno-maybe-uninitialized) # gcc 12's own headers
+    list(APPEND names ${arg_NAME}_${isa})
+  endforeach()
+  set(${arg_NAME}_isas ${names} PARENT_SCOPE)
+  set(${arg_NAME}_definitions ${definitions} PARENT_SCOPE)
 endfunction()
 
 function(torchere_link_folders)

@@ -11,6 +11,7 @@ add_custom_target(torchere_wheel)
 function(torchere_shared_library)
   get_property(folders GLOBAL PROPERTY TORCHERE_FOLDERS)
   list(REMOVE_ITEM folders torchere_cli)
+  list(FILTER folders EXCLUDE REGEX "^torchere_cpu") # the engine is a library of its own
   set(version_script ${PROJECT_SOURCE_DIR}/cmake/libtorchere.map)
   add_library(torchere SHARED)
   foreach(folder IN LISTS folders)

@@ -1,0 +1,221 @@
+// The engine's kernels: GFLOP/s beside the peak of fused multiply-adds that the same run measures, GB/s
+// beside that of a copy. Prints a table; arguments are the number of threads and the instruction set.
+#include "cpu/kernels/convolution.h"
+#include "cpu/kernels/gemm.h"
+#include "cpu/kernels/normalization.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace torchere::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The least seconds of a call, of as many as a tenth of a second holds.
+double seconds(const std::function<void()> &body) {
+  body();
+  double best = 1e9, total = 0;
+  for (int i = 0; i < 5 || total < 0.15; ++i) {
+    auto begin = Clock::now();
+    body();
+    double taken = std::chrono::duration<double>(Clock::now() - begin).count();
+    best = std::min(best, taken);
+    total += taken;
+  }
+  return best;
+}
+
+struct Memory {
+  explicit Memory(int64_t floats)
+      : data(static_cast<float *>(std::aligned_alloc(64, (floats * 4 + 127) / 64 * 64))) {
+    for (int64_t i = 0; i < floats; ++i)
+      data[i] = static_cast<float>(i * 2654435761u % 1000) / 1000 - 0.5f;
+  }
+  ~Memory() { std::free(data); }
+  Memory(const Memory &) = delete;
+  float *data;
+};
+
+class Bench {
+public:
+  Bench(int threads, Isa isa) : pool_(threads), context_{pool_, isa} {}
+  void run();
+
+private:
+  void measurePeaks();
+  void report(const std::string &name, double flops, double bytes, const std::function<void()> &body);
+  void gemms();
+  void convolutions();
+  void rows();
+
+  ThreadPool pool_;
+  Context context_;
+  double peak_ = 0, bandwidth_ = 0;
+};
+
+void Bench::report(const std::string &name, double flops, double bytes, const std::function<void()> &body) {
+  double time = seconds(body);
+  std::printf("%-34s %9.1f us", name.c_str(), time * 1e6);
+  if (flops > 0)
+    std::printf("  %7.1f GFLOP/s %5.1f%% of peak", flops / time * 1e-9, flops / time / peak_ * 100);
+  if (bytes > 0)
+    std::printf("  %6.1f GB/s %5.1f%% of copy", bytes / time * 1e-9, bytes / time / bandwidth_ * 100);
+  std::printf("\n");
+}
+
+/// The peak is a tile whose operands stay in the L1 cache.
+void Bench::measurePeaks() {
+  const int64_t k = 128;
+  int threads = pool_.threads();
+  PackedLayout layout = packedLayout(DType::F32, context_.isa, 14, k, 2 * floatLanes(context_.isa));
+  int64_t rows = context_.isa == Isa::Avx512 ? 14 : 6;
+  Memory a(rows * k), b(layout.bytes() / 4), c(threads * rows * layout.n);
+  const int repeats = 200;
+  double time = seconds([&] {
+    pool_.parallelFor(threads, [&](int64_t part) {
+      GemmArgs args;
+      args.layout = layout;
+      args.m = rows;
+      args.a = a.data;
+      args.aRowStride = k;
+      args.packedB = b.data;
+      args.c = c.data + part * rows * layout.n;
+      args.cRowStride = layout.n;
+      for (int i = 0; i < repeats; ++i)
+        gemm(context_, args);
+    });
+  });
+  peak_ = 2.0 * rows * k * layout.n * repeats * threads / time;
+  const int64_t bytes = 64 << 20;
+  Memory from(bytes / 4), to(bytes / 4);
+  double copy = seconds([&] {
+    pool_.parallelFor(16, [&](int64_t part) {
+      std::memcpy(reinterpret_cast<char *>(to.data) + part * bytes / 16,
+                  reinterpret_cast<char *>(from.data) + part * bytes / 16, bytes / 16);
+    });
+  });
+  bandwidth_ = 2.0 * bytes / copy;
+  std::printf("%s, %d threads: peak of a tile in the L1 cache %.1f GFLOP/s, copy %.1f GB/s\n",
+              std::string(isaName(context_.isa)).c_str(), threads, peak_ * 1e-9, bandwidth_ * 1e-9);
+}
+
+void Bench::gemms() {
+  struct Case {
+    int64_t m, n, k;
+    Activation activation;
+  };
+  for (Case s : {Case{128, 768, 768, Activation::None}, Case{128, 3072, 768, Activation::Gelu},
+                 Case{128, 768, 3072, Activation::None}, Case{197, 768, 768, Activation::None},
+                 Case{64, 1024, 1024, Activation::Relu}, Case{1, 768, 768, Activation::None},
+                 Case{1, 50257, 768, Activation::None}, Case{3136, 64, 64, Activation::Relu},
+                 Case{512, 512, 512, Activation::None}}) {
+    PackedLayout layout = packedLayout(DType::F32, context_.isa, s.m, s.k, s.n);
+    Memory a(s.m * s.k), b(s.k * s.n), packed(layout.bytes() / 4), c(s.m * s.n), bias(s.n);
+    packMatrix(context_, layout, b.data, 1, s.k, packed.data);
+    GemmArgs args;
+    args.layout = layout;
+    args.m = s.m;
+    args.a = a.data;
+    args.aRowStride = s.k;
+    args.packedB = packed.data;
+    args.c = c.data;
+    args.cRowStride = s.n;
+    args.epilogue.bias = bias.data;
+    args.epilogue.activation = s.activation;
+    char name[64];
+    std::snprintf(name, sizeof name, "gemm %ldx%ldx%ld", long(s.m), long(s.n), long(s.k));
+    report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? 4.0 * s.n * s.k : 0, [&] { gemm(context_, args); });
+  }
+}
+
+void Bench::convolutions() {
+  struct Case {
+    int64_t in, out, size, kernel, stride, groups;
+    bool planar, winograd;
+  };
+  for (Case s : {Case{64, 64, 56, 3, 1, 1, false, false}, Case{128, 128, 28, 3, 1, 1, false, false},
+                 Case{256, 256, 14, 3, 1, 1, false, false}, Case{512, 512, 7, 3, 1, 1, false, false},
+                 Case{256, 64, 56, 1, 1, 1, false, false}, Case{512, 2048, 7, 1, 1, 1, false, false},
+                 Case{3, 64, 224, 7, 2, 1, true, false}, Case{128, 256, 56, 3, 2, 1, false, false},
+                 Case{96, 96, 112, 3, 2, 96, false, false}, Case{672, 672, 14, 5, 1, 672, false, false},
+                 Case{64, 64, 56, 3, 1, 1, false, true}, Case{128, 128, 28, 3, 1, 1, false, true},
+                 Case{256, 256, 14, 3, 1, 1, false, true}, Case{512, 512, 7, 3, 1, 1, false, true}}) {
+    ConvolutionShape shape;
+    shape.inputChannels = s.in;
+    shape.outputChannels = s.out;
+    shape.inputHeight = shape.inputWidth = s.size;
+    shape.groups = s.groups;
+    shape.kernel[0] = shape.kernel[1] = s.kernel;
+    shape.stride[0] = shape.stride[1] = s.stride;
+    shape.padding[0] = shape.padding[1] = s.kernel / 2;
+    shape.outputHeight = shape.outputWidth = (s.size + 2 * (s.kernel / 2) - s.kernel) / s.stride + 1;
+    ConvolutionPlan plan = planConvolution(shape, context_.isa, s.planar, s.winograd);
+    if (s.winograd && plan.kind != ConvolutionKind::Winograd2 && plan.kind != ConvolutionKind::Winograd4)
+      continue;
+    int lanes = floatLanes(context_.isa);
+    BlockedTensor input{nullptr, 1, s.in, s.size, s.size, plan.inputHalo(), lanes};
+    BlockedTensor output{nullptr, 1, s.out, shape.outputHeight, shape.outputWidth, 0, lanes};
+    int64_t perGroup = s.in / s.groups, taps = s.kernel * s.kernel;
+    Memory x(std::max(input.elements(), s.in * s.size * s.size)), y(output.elements());
+    Memory weights(s.out * perGroup * taps), packed(plan.weightElements()), bias(output.blocks() * lanes);
+    Memory workspace(plan.workspaceBytes(input.halo) / 4 + 16);
+    packConvolution(context_, plan, weights.data, {perGroup * taps, taps, s.kernel, 1}, packed.data);
+    input.data = x.data;
+    output.data = y.data;
+    ConvolutionArgs args;
+    args.plan = plan;
+    args.input = input;
+    args.planar = {x.data, {s.in * s.size * s.size, s.size * s.size, s.size, 1}};
+    args.weights = packed.data;
+    args.output = output;
+    args.epilogue.bias = bias.data;
+    args.epilogue.activation = Activation::Relu;
+    args.workspace = workspace.data;
+    char name[64];
+    std::snprintf(name, sizeof name, "%s %ld->%ld %ldx%ld k%ld s%ld",
+                  s.winograd     ? "winograd"
+                  : s.groups > 1 ? "depthwise"
+                                 : "conv",
+                  long(s.in), long(s.out), long(s.size), long(s.size), long(s.kernel), long(s.stride));
+    double flops = 2.0 * double(s.out * perGroup * taps) * double(shape.outputHeight * shape.outputWidth);
+    report(name, flops, 0, [&] { convolve(context_, args); });
+  }
+}
+
+void Bench::rows() {
+  Memory x(1536 * 768), y(1536 * 768), scale(768), bias(768);
+  report("softmax 1536x128", 0, 8.0 * 1536 * 128,
+         [&] { softmax(context_, {{DType::F32, 1536, 128, x.data, 128, y.data, 128}, false}); });
+  report("layer norm 128x768", 0, 8.0 * 128 * 768, [&] {
+    normalize(context_,
+              {{DType::F32, 128, 768, x.data, 768, y.data, 768}, true, 1e-5, scale.data, bias.data});
+  });
+}
+
+void Bench::run() {
+  measurePeaks();
+  gemms();
+  convolutions();
+  rows();
+}
+
+} // namespace
+} // namespace torchere::cpu
+
+int main(int count, char **arguments) {
+  using namespace torchere::cpu;
+  int threads = count > 1 ? std::atoi(arguments[1]) : 2;
+  auto isa = count > 2 ? isaFromName(arguments[2]) : chosenIsa();
+  if (!isa || !isSupported(*isa)) {
+    std::fprintf(stderr, "%s\n", isa ? "not supported here" : isa.error().message.c_str());
+    return 1;
+  }
+  Bench(threads, *isa).run();
+}

@@ -1,0 +1,113 @@
+// Convolutions and pooling in two dimensions on f32 tensors whose channels lie in blocks of a vector.
+#pragma once
+
+#include "cpu/kernels/epilogue.h"
+#include "cpu/kernels/thread_pool.h"
+
+#include <cstdint>
+
+namespace torchere::cpu {
+
+/// A tensor [batch][blocks][height + 2 halo][width + 2 halo][lanes] of f32: NCHW16c for AVX-512, 8c for AVX2.
+/// The halo and the lanes beyond the last channel are zeros: whoever writes such a tensor writes them too.
+struct BlockedTensor {
+  float *data = nullptr;
+  int64_t batch = 0;
+  int64_t channels = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t halo = 0;
+  int lanes = 0;
+
+  int64_t blocks() const { return (channels + lanes - 1) / lanes; }
+  int64_t paddedWidth() const { return width + 2 * halo; }
+  int64_t plane() const { return (height + 2 * halo) * paddedWidth() * lanes; } ///< elements of a block
+  int64_t elements() const { return batch * blocks() * plane(); }
+  /// The first pixel inside the halo.
+  float *at(int64_t image, int64_t block) const {
+    return data + (image * blocks() + block) * plane() + halo * (paddedWidth() + 1) * lanes;
+  }
+};
+
+/// A planar tensor by its strides in elements: NCHW, NHWC or any other order.
+struct PlanarTensor {
+  float *data = nullptr;
+  int64_t strides[4] = {}; ///< of N, C, H, W
+};
+void blockedFromPlanar(const Context &context, const PlanarTensor &input, const BlockedTensor &output);
+void planarFromBlocked(const Context &context, const BlockedTensor &input, const PlanarTensor &output);
+
+struct ConvolutionShape {
+  int64_t batch = 1;
+  int64_t inputChannels = 0;
+  int64_t inputHeight = 0;
+  int64_t inputWidth = 0;
+  int64_t outputChannels = 0;
+  int64_t outputHeight = 0;
+  int64_t outputWidth = 0;
+  int64_t groups = 1;
+  int64_t kernel[2] = {1, 1};
+  int64_t stride[2] = {1, 1};
+  int64_t padding[2] = {
+      0, 0}; ///< before the first row and column; what follows the last is implied by the output
+  int64_t dilation[2] = {1, 1};
+};
+
+enum class ConvolutionKind : uint8_t {
+  Direct,    ///< blocked input; any kernel, any groups
+  Planar,    ///< planar input of few channels (the first layer), one group
+  Depthwise, ///< blocked input, one input and one output channel a group
+  Winograd2, ///< F(2,3): 3x3, stride 1, one group
+  Winograd4, ///< F(4,3)
+};
+
+/// A convolution as it is run: the choice for a shape, and the layout of its weights.
+struct ConvolutionPlan {
+  ConvolutionShape shape;
+  ConvolutionKind kind = ConvolutionKind::Direct;
+  Isa isa = Isa::Baseline;
+  int32_t vectors = 1; ///< vectors of output channels of a tile
+
+  /// The halo that a blocked input needs; a smaller one costs a copy into the workspace.
+  int64_t inputHalo() const;
+  int64_t weightElements() const;
+  int64_t workspaceBytes(int64_t actualInputHalo) const;
+};
+/// `planarInput`: the input lies in planes. `winograd`: it may be used (its error is about twice that of the
+/// sum).
+ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd);
+
+/// Packs weights given as [O][I / groups][H][W] by their strides (in elements). `packed` is aligned to 64.
+void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
+                     const int64_t (&strides)[4], float *packed);
+
+struct ConvolutionArgs {
+  ConvolutionPlan plan;
+  BlockedTensor input; ///< unless the plan is Planar
+  PlanarTensor planar; ///< if it is; contiguous in W
+  const float *weights = nullptr;
+  BlockedTensor output;
+  /// The bias has output.blocks() * lanes elements. `residual` of the epilogue is not read, but this,
+  /// blocked.
+  Epilogue epilogue;
+  BlockedTensor residual; ///< data null for none; any halo
+  void *workspace = nullptr;
+};
+void convolve(const Context &context, const ConvolutionArgs &args);
+
+struct PoolingArgs {
+  bool average = false;
+  bool countPadding = true; ///< of an average: divide by the whole window
+  int64_t kernel[2] = {1, 1};
+  int64_t stride[2] = {1, 1};
+  int64_t padding[2] = {0, 0};
+  int64_t dilation[2] = {1, 1};
+  BlockedTensor input;
+  BlockedTensor output;
+};
+void pool(const Context &context, const PoolingArgs &args);
+
+/// The mean over height and width: output[image][channel], contiguous.
+void globalAverage(const Context &context, const BlockedTensor &input, float *output);
+
+} // namespace torchere::cpu

@@ -1,0 +1,298 @@
+// How a product is cut into parts, chunks of K and tiles.
+#include "cpu/kernels/gemm.h"
+
+#include "cpu/kernels/isa_dispatch.h"
+
+#include <algorithm>
+
+namespace torchere::cpu {
+namespace {
+
+/// Rows of a part: its chunk of A stays in the L2 cache.
+constexpr int64_t kPartRows = 64;
+/// Depth of a chunk of K: a panel's chunk stays near the L1 cache while the tiles pass.
+constexpr int64_t kChunk = 384;
+/// Products with fewer rows read each weight once.
+constexpr int64_t kFewRows = 4;
+constexpr int64_t kPartWork = 200000;
+constexpr int64_t kWantedParts = 16;
+
+// Scratch slots.
+constexpr int kPackedRows = 0;
+constexpr int kStage = 1;
+
+const char *at(const void *p, int64_t elements, int64_t size) {
+  return static_cast<const char *>(p) + elements * size;
+}
+char *at(void *p, int64_t elements, int64_t size) {
+  return static_cast<char *>(p) + elements * size;
+}
+
+/// What all parts of one product share.
+struct Product {
+  const GemmArgs &args;
+  const IsaKernels &kernels;
+  FloatType type;
+  int64_t aSize;   ///< bytes of an element of A
+  int64_t cSize;   ///< of C
+  int64_t sumSize; ///< of the type that is computed in
+  bool packRows;   ///< A is converted or made contiguous first
+  bool stageAll;   ///< C is not of the type that is computed in
+  int64_t chunks;  ///< of K
+  int64_t rowParts;
+  int64_t columnParts;
+
+  explicit Product(const GemmArgs &product, const IsaKernels &table);
+  bool fused() const { return args.epilogue.activation <= Activation::Relu; }
+};
+
+Product::Product(const GemmArgs &product, const IsaKernels &table)
+    : args(product), kernels(table), type(floatType(product.layout.type)) {
+  aSize = byteSize(args.layout.type);
+  cSize = byteSize(args.cType);
+  sumSize = type == kF64 ? 8 : 4;
+  stageAll = cSize != sumSize;
+  bool few = args.m <= kFewRows;
+  // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache.
+  bool collides = args.aRowStride * aSize % 4096 == 0 && args.m > 8;
+  packRows = aSize != sumSize || args.aColumnStride != 1 || collides;
+  bool inPlace = args.epilogue.residual == args.c;
+  chunks = inPlace ? 1 : std::max<int64_t>(1, divideUp(args.layout.k, kChunk));
+  rowParts = divideUp(args.m, kPartRows);
+  if (rowParts > 1)
+    rowParts += rowParts % 2;
+  int64_t work = std::max<int64_t>(1, args.m * args.layout.k * args.layout.n / rowParts / kPartWork);
+  int64_t wanted = few ? 2 * kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
+  columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, args.layout.panels()));
+}
+
+/// The rows and panels of one part, and its memory.
+class Part {
+public:
+  Part(const Product &product, int64_t index);
+  void run();
+
+private:
+  void prepareRows(int64_t chunk);
+  void runPanel(int64_t panel, int64_t chunk);
+  void finishPanel(int64_t panel);
+  bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * panelColumns_ > p_.args.layout.n; }
+  int64_t chunkBegin(int64_t chunk) const { return partBegin(p_.args.layout.k, p_.chunks, chunk); }
+  char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * panelColumns_, p_.sumSize); }
+  int64_t stageStride() const { return (endPanel_ - firstPanel_) * panelColumns_; }
+
+  const Product &p_;
+  int64_t batch_, firstRow_, endRow_, firstPanel_, endPanel_, panelColumns_;
+  const void *a_ = nullptr; ///< of this chunk
+  int64_t aStride_ = 0;
+  void *stage_ = nullptr;
+};
+
+Part::Part(const Product &product, int64_t index) : p_(product) {
+  int64_t column = index % p_.columnParts, rest = index / p_.columnParts;
+  int64_t row = rest % p_.rowParts;
+  batch_ = rest / p_.rowParts;
+  firstRow_ = partBegin(p_.args.m, p_.rowParts, row);
+  endRow_ = partBegin(p_.args.m, p_.rowParts, row + 1);
+  firstPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column);
+  endPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column + 1);
+  panelColumns_ = p_.args.layout.panelColumns();
+}
+
+void Part::run() {
+  if (firstRow_ == endRow_ || firstPanel_ == endPanel_)
+    return;
+  if (staged(endPanel_ - 1))
+    stage_ = ThreadPool::scratch((endRow_ - firstRow_) * stageStride() * p_.sumSize, kStage);
+  // Few rows: the weights are one stream from memory.
+  if (!p_.packRows && p_.args.m <= kFewRows) {
+    for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
+      for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
+        prepareRows(chunk);
+        runPanel(panel, chunk);
+      }
+    return;
+  }
+  for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
+    prepareRows(chunk);
+    for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
+      runPanel(panel, chunk);
+  }
+}
+
+void Part::prepareRows(int64_t chunk) {
+  int64_t begin = chunkBegin(chunk), depth = chunkBegin(chunk + 1) - begin;
+  const GemmArgs &args = p_.args;
+  const void *first =
+      at(args.a, batch_ * args.aBatchStride + firstRow_ * args.aRowStride + begin * args.aColumnStride,
+         p_.aSize);
+  if (!p_.packRows) {
+    a_ = first;
+    aStride_ = args.aRowStride;
+    return;
+  }
+  int64_t rows = endRow_ - firstRow_;
+  aStride_ = divideUp(depth, 16) * 16 + 16; // no multiple of 4 KiB
+  if (aStride_ * p_.sumSize % 4096 == 0)
+    aStride_ += 16;
+  void *packed = ThreadPool::scratch(rows * aStride_ * p_.sumSize, kPackedRows);
+  p_.kernels.widen[p_.type]({first, args.aRowStride, args.aColumnStride, rows, depth, packed, aStride_});
+  a_ = packed;
+}
+
+void Part::runPanel(int64_t panel, int64_t chunk) {
+  const GemmArgs &args = p_.args;
+  const PackedLayout &layout = args.layout;
+  const Epilogue &epilogue = args.epilogue;
+  int64_t begin = chunkBegin(chunk), column = panel * panelColumns_;
+  bool last = chunk + 1 == p_.chunks, beside = staged(panel);
+  TileArgs tile;
+  tile.aRowStride = aStride_;
+  tile.k = chunkBegin(chunk + 1) - begin;
+  tile.b = at(at(args.packedB, batch_ * args.packedBBatchStride, 1),
+              (panel * layout.k + begin) * panelColumns_, p_.aSize);
+  tile.bRowStride = panelColumns_;
+  tile.cRowStride = beside ? stageStride() : args.cRowStride;
+  tile.cVectorStride = p_.kernels.lanes * 4 / p_.sumSize;
+  tile.accumulate = chunk > 0;
+  int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[layout.vectors], tiles = divideUp(rows, most);
+  for (int64_t i = 0; i < tiles; ++i) {
+    int64_t from = partBegin(rows, tiles, i), count = partBegin(rows, tiles, i + 1) - from,
+            row = firstRow_ + from;
+    int64_t place = batch_ * args.cBatchStride + row * args.cRowStride + column;
+    tile.a = at(a_, from * aStride_, p_.sumSize);
+    tile.c = beside ? at(static_cast<void *>(stage(panel)), from * tile.cRowStride, p_.sumSize)
+                    : at(args.c, place, p_.cSize);
+    if (last && !beside) {
+      tile.bias = epilogue.bias ? at(epilogue.bias, column, p_.sumSize) : nullptr;
+      tile.residual =
+          epilogue.residual
+              ? at(epilogue.residual,
+                   batch_ * epilogue.residualBatchStride + row * epilogue.residualRowStride + column,
+                   p_.cSize)
+              : nullptr;
+      tile.residualRowStride = epilogue.residualRowStride;
+      tile.residualVectorStride = tile.cVectorStride;
+      tile.relu = epilogue.activation == Activation::Relu;
+    }
+    p_.kernels.tiles[p_.type][layout.vectors][count](tile);
+    if (!last || beside)
+      continue;
+    if (!p_.fused() && p_.type == kF64)
+      p_.kernels.finish[kF64]({tile.c, tile.cRowStride, tile.c, tile.cRowStride, count, panelColumns_,
+                               nullptr, nullptr, 0, epilogue.activation});
+    else if (!p_.fused())
+      p_.kernels.activate(epilogue.activation, static_cast<float *>(tile.c), tile.cRowStride, count,
+                          panelColumns_);
+    if (epilogue.hook)
+      epilogue.hook(epilogue.hookContext, static_cast<float *>(tile.c), args.cRowStride, batch_, row, count,
+                    column, panelColumns_);
+  }
+  if (last && beside)
+    finishPanel(panel);
+}
+
+void Part::finishPanel(int64_t panel) {
+  const GemmArgs &args = p_.args;
+  const Epilogue &epilogue = args.epilogue;
+  int64_t column = panel * panelColumns_, columns = std::min(panelColumns_, args.layout.n - column);
+  int64_t rows = endRow_ - firstRow_;
+  FinishArgs finish;
+  finish.tile = stage(panel);
+  finish.tileRowStride = stageStride();
+  finish.c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
+  finish.cRowStride = args.cRowStride;
+  finish.rows = rows;
+  finish.columns = columns;
+  finish.bias = epilogue.bias ? at(epilogue.bias, column, p_.sumSize) : nullptr;
+  finish.residual =
+      epilogue.residual
+          ? at(epilogue.residual,
+               batch_ * epilogue.residualBatchStride + firstRow_ * epilogue.residualRowStride + column,
+               p_.cSize)
+          : nullptr;
+  finish.residualRowStride = epilogue.residualRowStride;
+  finish.activation = epilogue.activation;
+  p_.kernels.finish[floatType(args.cType)](finish);
+  if (epilogue.hook)
+    epilogue.hook(epilogue.hookContext, static_cast<float *>(finish.c), args.cRowStride, batch_, firstRow_,
+                  rows, column, columns);
+}
+
+} // namespace
+
+int64_t PackedLayout::panelColumns() const {
+  return vectors * floatLanes(isa) * 4 / (type == DType::F64 ? 8 : 4);
+}
+int64_t PackedLayout::panels() const {
+  return divideUp(n, panelColumns());
+}
+int64_t PackedLayout::bytes() const {
+  return panels() * k * panelColumns() * static_cast<int64_t>(byteSize(type));
+}
+
+PackedLayout packedLayout(DType type, Isa isa, int64_t m, int64_t k, int64_t n) {
+  PackedLayout layout{type, isa, 1, k, n};
+  int64_t lanes = layout.panelColumns();
+  int64_t most = type != DType::F32                    ? 2
+                 : isa == Isa::Avx512 && m <= kFewRows ? 4
+                 : isa == Isa::Avx512                  ? 3
+                                                       : 2;
+  // 14 x 2 is the best tile of many rows; 9 x 3 only where it wastes fewer columns.
+  int64_t best = 0;
+  for (int64_t vectors : {int64_t(2), int64_t(4), int64_t(3), int64_t(1)}) {
+    int64_t columns = divideUp(n, vectors * lanes) * vectors * lanes;
+    bool better =
+        best == 0 || columns < best || (m <= kFewRows && columns == best && vectors > layout.vectors);
+    if (vectors <= most && better) {
+      best = columns;
+      layout.vectors = static_cast<int32_t>(vectors);
+    }
+  }
+  return layout;
+}
+
+void packMatrix(const Context &context, const PackedLayout &layout, const void *b, int64_t rowStride,
+                int64_t columnStride, void *packed) {
+  const IsaKernels &kernels = kernelsOf(layout.isa);
+  int64_t size = byteSize(layout.type), columns = layout.panelColumns();
+  context.pool.parallelFor(layout.panels(), [&](int64_t panel) {
+    kernels.pack[floatType(layout.type)]({at(b, panel * columns * columnStride, size), rowStride,
+                                          columnStride, layout.k,
+                                          std::min(columns, layout.n - panel * columns),
+                                          at(packed, panel * layout.k * columns, size), columns});
+  });
+}
+
+void gemm(const Context &context, const GemmArgs &args) {
+  if (args.m == 0 || args.layout.n == 0 || args.batches == 0)
+    return;
+  Product product(args, kernelsOf(args.layout.isa));
+  context.pool.parallelFor(args.batches * product.rowParts * product.columnParts,
+                           [&](int64_t index) { Part(product, index).run(); });
+}
+
+int64_t matmulWorkspaceBytes(const MatmulArgs &args) {
+  return args.gemm.layout.bytes() * (args.bBatchStride == 0 ? 1 : args.gemm.batches);
+}
+
+void matmul(const Context &context, const MatmulArgs &args) {
+  const PackedLayout &layout = args.gemm.layout;
+  const IsaKernels &kernels = kernelsOf(layout.isa);
+  int64_t size = byteSize(layout.type), columns = layout.panelColumns(), panels = layout.panels();
+  int64_t packedBatches =
+      args.bBatchStride == 0 ? std::min<int64_t>(args.gemm.batches, 1) : args.gemm.batches;
+  context.pool.parallelFor(packedBatches * panels, [&](int64_t part) {
+    int64_t panel = part % panels, batch = part / panels;
+    kernels.pack[floatType(layout.type)](
+        {at(args.b, batch * args.bBatchStride + panel * columns * args.bColumnStride, size), args.bRowStride,
+         args.bColumnStride, layout.k, std::min(columns, layout.n - panel * columns),
+         at(args.workspace, part * layout.k * columns, size), columns});
+  });
+  GemmArgs packed = args.gemm;
+  packed.packedB = args.workspace;
+  packed.packedBBatchStride = args.bBatchStride == 0 ? 0 : layout.bytes();
+  gemm(context, packed);
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,54 @@
+// The choice among instruction sets.
+#include "cpu/kernels/isa.h"
+
+#include <cstdlib>
+
+namespace torchere::cpu {
+
+std::string_view isaName(Isa isa) {
+  return isa == Isa::Avx512 ? "avx512" : isa == Isa::Avx2 ? "avx2" : "baseline";
+}
+
+Result<Isa> isaFromName(std::string_view name) {
+  for (Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512})
+    if (name == isaName(isa))
+      return isa;
+  return invalidArgument("[cpu] unknown instruction set: got {}, expected baseline, avx2 or avx512", name);
+}
+
+bool isSupported(Isa isa) {
+#ifdef TORCHERE_CPU_X86
+  // GCC's checks include the system's: whether it keeps the wide registers.
+  if (isa == Isa::Avx2)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (isa == Isa::Avx512)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && isSupported(Isa::Avx2);
+#endif
+  return isa == Isa::Baseline;
+}
+
+std::vector<Isa> supportedIsas() {
+  std::vector<Isa> isas;
+  for (Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512})
+    if (isSupported(isa))
+      isas.push_back(isa);
+  return isas;
+}
+
+Result<Isa> chosenIsa() {
+  const char *name = std::getenv("TORCHERE_CPU_ISA");
+  if (!name || !*name)
+    return supportedIsas().back();
+  auto isa = isaFromName(name);
+  if (!isa)
+    return invalidArgument(
+        "[TORCHERE_CPU_ISA] unknown instruction set: got {}, expected baseline, avx2 or avx512", name);
+  if (!isSupported(*isa))
+    return fail(ErrorCode::FailedPrecondition,
+                "[TORCHERE_CPU_ISA] this processor cannot run it: got {}, expected {} or less", name,
+                isaName(supportedIsas().back()));
+  return *isa;
+}
+
+} // namespace torchere::cpu

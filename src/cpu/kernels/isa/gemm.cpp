@@ -1,0 +1,193 @@
+// The tiles of matrix products, and what prepares and finishes them.
+#include "cpu/kernels/isa/activation.h"
+#include "cpu/kernels/isa/parts.h"
+#include "cpu/kernels/isa/simd.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+namespace {
+
+// Accumulators, a row of B and one element of A fill the registers.
+#if defined(__AVX512F__)
+constexpr int kRows[kMaxTileVectors + 1] = {0, 14, 14, 9, 7};
+#else
+constexpr int kRows[kMaxTileVectors + 1] = {0, 12, 6, 4, 0};
+#endif
+
+/// `T` is B's type.
+template <class T, int kM, int kN> void tile(const TileArgs &args) {
+  using C = Compute<T>;
+  constexpr int lanes = kLanesOf<C>;
+  Vec<C> sums[kM][kN];
+  C *c = static_cast<C *>(args.c);
+#pragma GCC unroll 16
+  for (int m = 0; m < kM; ++m)
+#pragma GCC unroll 4
+    for (int n = 0; n < kN; ++n)
+      sums[m][n] = Vec<C>{};
+  const T *b = static_cast<const T *>(args.b);
+  const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
+  for (int64_t block = 0; block < args.blocks; ++block) {
+    const C *a = static_cast<const C *>(args.a) + (args.aOffsets ? args.aOffsets[block] : 0);
+#pragma GCC unroll 2
+    for (int64_t k = 0; k < depth; ++k, b += bRow) {
+      Vec<C> w[kN];
+#pragma GCC unroll 4
+      for (int n = 0; n < kN; ++n)
+        w[n] = widen(b + n * lanes);
+#pragma GCC unroll 16
+      for (int m = 0; m < kM; ++m) {
+        C x = a[m * aRow + k];
+#pragma GCC unroll 4
+        for (int n = 0; n < kN; ++n)
+          sums[m][n] += x * w[n];
+      }
+    }
+  }
+  const C *bias = static_cast<const C *>(args.bias), *residual = static_cast<const C *>(args.residual);
+#pragma GCC unroll 4
+  for (int n = 0; n < kN; ++n) {
+    Vec<C> shift = bias ? load(bias + n * lanes) : Vec<C>{};
+#pragma GCC unroll 16
+    for (int m = 0; m < kM; ++m) {
+      // Chunks are summed on their own first: the error grows with their number and length, not with the
+      // product.
+      Vec<C> v =
+          args.accumulate ? sums[m][n] + load(c + m * args.cRowStride + n * args.cVectorStride) : sums[m][n];
+      if (bias)
+        v += shift;
+      if (residual)
+        v += load(residual + m * args.residualRowStride + n * args.residualVectorStride);
+      if (args.relu)
+        v = v < C(0) ? Vec<C>{} : v;
+      store(c + m * args.cRowStride + n * args.cVectorStride, v);
+    }
+  }
+}
+
+template <class T, int kN, int kM> void addTiles(IsaKernels &table, int type) {
+  table.tiles[type][kN][kM] = &tile<T, kM, kN>;
+  if constexpr (kM > 1)
+    addTiles<T, kN, kM - 1>(table, type);
+}
+
+template <class T> void finish(const FinishArgs &args) {
+  using C = Compute<T>;
+  constexpr int lanes = kLanesOf<C>;
+  for (int64_t row = 0; row < args.rows; ++row) {
+    const C *from = static_cast<const C *>(args.tile) + row * args.tileRowStride;
+    T *to = static_cast<T *>(args.c) + row * args.cRowStride;
+    const T *residual =
+        args.residual ? static_cast<const T *>(args.residual) + row * args.residualRowStride : nullptr;
+    const C *bias = static_cast<const C *>(args.bias);
+    for (int64_t i = 0; i < args.columns; i += lanes) {
+      int64_t count = args.columns - i;
+      bool whole = count >= lanes;
+      Vec<C> v = whole ? load(from + i) : loadPart(from + i, count);
+      if (bias)
+        v += whole ? load(bias + i) : loadPart(bias + i, count);
+      if (residual)
+        v += whole ? widen(residual + i) : widenPart(residual + i, count);
+      if constexpr (sizeof(C) == 4)
+        v = activateBy(args.activation, v);
+      else
+        v = activateDoubles(args.activation, v);
+      whole ? narrow(to + i, v) : narrowPart(to + i, v, count);
+    }
+  }
+}
+
+void activateTile(Activation activation, float *tile, int64_t rowStride, int64_t rows, int64_t columns) {
+  withActivation(activation, [&](auto fn) {
+    for (int64_t row = 0; row < rows; ++row) {
+      float *p = tile + row * rowStride;
+      int64_t i = 0;
+      for (; i + kLanes <= columns; i += kLanes)
+        store(p + i, fn(load(p + i)));
+      if (i < columns)
+        storePart(p + i, fn(loadPart(p + i, columns - i)), columns - i);
+    }
+  });
+}
+
+TORCHERE_INLINE void convertElement(float x, float &to) {
+  to = x;
+}
+TORCHERE_INLINE void convertElement(double x, double &to) {
+  to = x;
+}
+TORCHERE_INLINE void convertElement(BF16 x, float &to) {
+  to = toFloat(x);
+}
+TORCHERE_INLINE void convertElement(F16 x, float &to) {
+  to = toFloat(x);
+}
+TORCHERE_INLINE void convertElement(BF16 x, BF16 &to) {
+  to = x;
+}
+TORCHERE_INLINE void convertElement(F16 x, F16 &to) {
+  to = x;
+}
+
+template <class T, class To> TORCHERE_INLINE void copyRow(const T *from, To *to, int64_t count) {
+  if constexpr (sizeof(T) == sizeof(To)) {
+    memcpy(to, from, count * sizeof(T));
+  } else {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+      store(to + i, widen(from + i));
+    for (; i < count; ++i)
+      convertElement(from[i], to[i]);
+  }
+}
+
+/// Reads along whichever stride is 1; the other way in blocks, so that lines are used while they are in the
+/// cache.
+template <class T, class To> void packAs(const PackArgs &args) {
+  const T *input = static_cast<const T *>(args.input);
+  To *output = static_cast<To *>(args.output);
+  if (args.columnStride == 1) {
+    for (int64_t row = 0; row < args.rows; ++row)
+      copyRow(input + row * args.rowStride, output + row * args.width, args.columns);
+  } else {
+    constexpr int64_t kBlock = 16;
+    for (int64_t first = 0; first < args.rows; first += kBlock) {
+      int64_t end = first + kBlock < args.rows ? first + kBlock : args.rows;
+      for (int64_t column = 0; column < args.columns; ++column) {
+        const T *from = input + column * args.columnStride;
+        for (int64_t row = first; row < end; ++row)
+          convertElement(from[row * args.rowStride], output[row * args.width + column]);
+      }
+    }
+  }
+  if (args.columns < args.width)
+    for (int64_t row = 0; row < args.rows; ++row)
+      memset(static_cast<void *>(output + row * args.width + args.columns), 0,
+             (args.width - args.columns) * sizeof(To));
+}
+
+template <class T> void addType(IsaKernels &table, int type) {
+  addTiles<T, 1, kRows[1]>(table, type);
+  addTiles<T, 2, kRows[2]>(table, type);
+  if constexpr (sizeof(T) == 4) {
+    addTiles<T, 3, kRows[3]>(table, type);
+    if constexpr (kRows[4] > 0)
+      addTiles<T, 4, kRows[4]>(table, type);
+  }
+  table.finish[type] = &finish<T>;
+  table.pack[type] = &packAs<T, T>;
+  table.widen[type] = &packAs<T, Compute<T>>;
+}
+
+} // namespace
+
+void addGemm(IsaKernels &table) {
+  for (int i = 0; i <= kMaxTileVectors; ++i)
+    table.maxRows[i] = kRows[i];
+  table.activate = &activateTile;
+  addType<float>(table, kF32);
+  addType<double>(table, kF64);
+  addType<BF16>(table, kBF16);
+  addType<F16>(table, kF16);
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

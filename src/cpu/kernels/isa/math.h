@@ -1,0 +1,221 @@
+// Elementary functions of vectors of f32: polynomials fitted for this file, within about 2 units in the last
+// place.
+#pragma once
+
+#include "cpu/kernels/epilogue.h"
+#include "cpu/kernels/isa/simd.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+
+constexpr float kInfinity = __builtin_inff();
+constexpr float kLn2High = 0.693145752f; // 16 bits, so that n * it is exact
+constexpr float kLn2Low = 1.42860677e-6f;
+/// Added and subtracted, it rounds to an integer; the sum's low bits are that integer.
+constexpr float kRounder = 12582912.0f;
+
+/// The coefficient of the highest power comes first.
+template <int kCount> TORCHERE_INLINE F polynomialOf(F x, const float (&c)[kCount]) {
+  F p = splat(c[0]);
+#pragma GCC unroll 16
+  for (int i = 1; i < kCount; ++i)
+    p = p * x + c[i];
+  return p;
+}
+TORCHERE_INLINE F absolute(F x) {
+  return asFloat(asInt(x) & 0x7fffffff);
+}
+TORCHERE_INLINE F withSign(F magnitude, F sign) {
+  return asFloat((asInt(magnitude) & 0x7fffffff) | (asInt(sign) & static_cast<int>(0x80000000)));
+}
+/// NaN stays.
+TORCHERE_INLINE F clampTo(F x, float low, float high) {
+  x = x > high ? splat(high) : x;
+  return x < low ? splat(low) : x;
+}
+TORCHERE_INLINE F powerOfTwo(I n) {
+  return asFloat((n + 127) << 23);
+}
+TORCHERE_INLINE F squareRoot(F x) {
+#if defined(__AVX512F__)
+  return (F)_mm512_sqrt_ps((__m512)x);
+#elif defined(__AVX2__)
+  return (F)_mm256_sqrt_ps((__m256)x);
+#else
+  for (int i = 0; i < kLanes; ++i)
+    x[i] = __builtin_sqrtf(x[i]);
+  return x;
+#endif
+}
+
+/// x = n ln2 + r with |r| at most half of ln2.
+TORCHERE_INLINE F reduceByLn2(F x, I &n) {
+  F shifted = x * 1.44269504f + kRounder;
+  F whole = shifted - kRounder;
+  n = asInt(shifted) - static_cast<int>(0x4b400000);
+  return x - whole * kLn2High - whole * kLn2Low;
+}
+
+TORCHERE_INLINE F exponential(F x) {
+  constexpr float c[] = {1.395060233e-03f, 8.368953642e-03f, 4.166620414e-02f, 1.666651830e-01f,
+                         5.000000096e-01f};
+  I n;
+  F r = reduceByLn2(clampTo(x, -104.0f, 89.0f), n);
+  F p = 1.0f + (r + r * r * polynomialOf(r, c));
+  I half = n >> 1; // two factors: 2^128 and 2^-149 have none
+  return p * powerOfTwo(half) * powerOfTwo(n - half);
+}
+
+/// Of arguments that are at most 0, or at least not above 88: one factor less.
+TORCHERE_INLINE F exponentialOfNegative(F x) {
+  constexpr float c[] = {1.395060233e-03f, 8.368953642e-03f, 4.166620414e-02f, 1.666651830e-01f,
+                         5.000000096e-01f};
+  I n;
+  F r = reduceByLn2(x < -87.0f ? splat(-87.0f) : x, n);
+  F p = 1.0f + (r + r * r * polynomialOf(r, c));
+  F y = asFloat(asInt(p) + (n << 23));
+  y = x < -87.0f ? F{} : y;
+  return x != x ? x : y;
+}
+
+TORCHERE_INLINE F exponentialMinusOne(F x) {
+  constexpr float c[] = {1.991430212e-04f, 1.394110243e-03f, 8.333272831e-03f,
+                         4.166635354e-02f, 1.666666682e-01f, 5.000000047e-01f};
+  I n;
+  F r = reduceByLn2(clampTo(x, -40.0f, 89.0f), n);
+  F p = r + r * r * polynomialOf(r, c);
+  F scale = powerOfTwo(n - 1);
+  F y = (p * scale + (scale - 0.5f)) * 2.0f;
+  return absolute(x) < 1e-8f ? x : y; // also keeps -0 and denormals
+}
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)).
+TORCHERE_INLINE F splitExponent(F x, F &e) {
+  auto tiny = x < 1.17549435e-38f;
+  x = tiny ? x * 8388608.0f : x;
+  I bits = asInt(x);
+  I n = (bits - 0x3f3504f3) >> 23;
+  e = __builtin_convertvector(n, F) + (tiny ? splat(-23.0f) : F{});
+  return asFloat(bits - (n << 23));
+}
+
+TORCHERE_INLINE F logarithm(F x) {
+  constexpr float c[] = {6.915427483e-02f,  -1.178984103e-01f, 1.187296725e-01f,
+                         -1.238434227e-01f, 1.421865856e-01f,  -1.666925119e-01f,
+                         2.000222660e-01f,  -2.499998659e-01f, 3.333331044e-01f};
+  F e;
+  F f = splitExponent(x, e) - 1.0f;
+  F z = f * f;
+  F tail = z * f * polynomialOf(f, c) + e * kLn2Low - 0.5f * z;
+  F y = f + tail + e * kLn2High;
+  y = x == kInfinity ? x : y;
+  y = x == 0.0f ? splat(-kInfinity) : y;
+  y = x < 0.0f ? splat(__builtin_nanf("")) : y;
+  return x != x ? x : y;
+}
+
+TORCHERE_INLINE F logarithmPlusOne(F x) {
+  F u = 1.0f + x;
+  // What the addition rounded away.
+  F lost = x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
+  F y = logarithm(u) + lost / u;
+  y = absolute(x) < 1e-8f ? x : y;
+  y = x == kInfinity ? x : y;
+  return x == -1.0f ? splat(-kInfinity) : y;
+}
+
+TORCHERE_INLINE F hyperbolicTangent(F x) {
+  constexpr float c[] = {2.147538927e-03f,  -8.182676399e-03f, 2.170296828e-02f,
+                         -5.394720452e-02f, 1.333320977e-01f,  -3.333333091e-01f};
+  F t = absolute(x), z = x * x;
+  F near = x + x * z * polynomialOf(z, c);
+  F far = 1.0f - 2.0f / (exponential(t * 2.0f) + 1.0f);
+  return withSign(t < 0.625f ? near : far, x);
+}
+
+TORCHERE_INLINE F errorFunction(F x) {
+  constexpr float small[] = {-5.886776228e-04f, 4.973117369e-03f,  -2.675333502e-02f,
+                             1.128146656e-01f,  -3.761246268e-01f, 1.283791454e-01f};
+  constexpr float large[] = {5.297070330e-06f,  -4.994129344e-05f, -2.743111305e-05f, 2.869110076e-03f,
+                             -2.257559862e-02f, 1.051694793e-01f,  6.356731577e-01f,  1.128541437e+00f};
+  F t = absolute(x), z = x * x;
+  F near = x + x * polynomialOf(z, small);
+  F bounded = t > 4.0f ? splat(4.0f) : t;
+  F far = 1.0f - exponentialOfNegative(-bounded * polynomialOf(bounded, large));
+  return t < 0.94f ? near : withSign(far, x);
+}
+
+TORCHERE_INLINE F logistic(F x) {
+  return 1.0f / (1.0f + exponential(-x));
+}
+
+/// Sine and cosine by a reduction to quarters of pi, for |x| below 8192; others are the C library's, one by
+/// one.
+template <bool kCosine> TORCHERE_INLINE F circular(F x) {
+  constexpr float s[] = {2.718274446e-06f, -1.983933099e-04f, 8.333329374e-03f, -1.666666664e-01f};
+  constexpr float c[] = {-2.720989272e-07f, 2.479951589e-05f, -1.388888374e-03f, 4.166666662e-02f};
+  F shifted = x * 0.636619772f + kRounder;
+  F q = shifted - kRounder;
+  I quarter = asInt(shifted) + (kCosine ? 1 : 0);
+  F r = x - q * 1.5703125f - q * 4.83751296997e-4f;
+  r = r - q * 7.54953362e-8f;
+  r = r - q * 2.5633441e-12f;
+  F z = r * r;
+  F sine = r + r * z * polynomialOf(z, s);
+  F cosine = 1.0f - 0.5f * z + z * z * polynomialOf(z, c);
+  F y = (quarter & 1) != 0 ? cosine : sine;
+  y = (quarter & 2) != 0 ? -y : y;
+  y = !kCosine && x == 0.0f ? x : y;
+  I large = !(absolute(x) < 8192.0f) ? I{} - 1 : I{};
+  bool any = false;
+  for (int i = 0; i < kLanes; ++i)
+    any |= large[i] != 0;
+  if (__builtin_expect(any, 0))
+    for (int i = 0; i < kLanes; ++i)
+      if (large[i])
+        y[i] = kCosine ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
+  return y;
+}
+TORCHERE_INLINE F sine(F x) {
+  return circular<false>(x);
+}
+TORCHERE_INLINE F cosine(F x) {
+  return circular<true>(x);
+}
+
+TORCHERE_INLINE F gelu(F x) {
+  return 0.5f * x * (1.0f + errorFunction(x * 0.707106781f));
+}
+TORCHERE_INLINE F geluTanh(F x) {
+  return 0.5f * x * (1.0f + hyperbolicTangent(0.797884561f * (x + 0.044715f * x * x * x)));
+}
+TORCHERE_INLINE F silu(F x) {
+  return x / (1.0f + exponential(-x));
+}
+TORCHERE_INLINE F hardSigmoid(F x) {
+  return clampTo(x + 3.0f, 0.0f, 6.0f) * (1.0f / 6.0f);
+}
+
+template <Activation kActivation> TORCHERE_INLINE F activate(F x) {
+  if constexpr (kActivation == Activation::Relu)
+    return x < 0.0f ? F{} : x;
+  else if constexpr (kActivation == Activation::Relu6)
+    return clampTo(x, 0.0f, 6.0f);
+  else if constexpr (kActivation == Activation::Gelu)
+    return gelu(x);
+  else if constexpr (kActivation == Activation::GeluTanh)
+    return geluTanh(x);
+  else if constexpr (kActivation == Activation::Silu)
+    return silu(x);
+  else if constexpr (kActivation == Activation::Sigmoid)
+    return logistic(x);
+  else if constexpr (kActivation == Activation::Tanh)
+    return hyperbolicTangent(x);
+  else if constexpr (kActivation == Activation::HardSwish)
+    return x * hardSigmoid(x);
+  else if constexpr (kActivation == Activation::HardSigmoid)
+    return hardSigmoid(x);
+  else
+    return x;
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

@@ -1,0 +1,16 @@
+// The files that fill an instruction set's table.
+#pragma once
+
+#include "cpu/kernels/isa_kernels.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+
+void addGemm(IsaKernels &table);
+void addRows(IsaKernels &table);
+void addBlocked(IsaKernels &table);
+void addWinograd(IsaKernels &table);
+void addAttention(IsaKernels &table);
+void addReductions(IsaKernels &table);
+void addTransposes(IsaKernels &table);
+
+} // namespace torchere::cpu::TORCHERE_ISA

@@ -1,0 +1,138 @@
+// Softmax and norms of rows.
+#include "cpu/kernels/isa/math.h"
+#include "cpu/kernels/isa/parts.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+namespace {
+
+template <class T> using V = Vec<Compute<T>>;
+
+/// body(first element, elements, vector) over a row, with `filler` in the lanes beyond its end.
+template <class T, class Body>
+TORCHERE_INLINE void eachVector(const T *row, int64_t n, Compute<T> filler, Body body) {
+  constexpr int lanes = kLanesOf<Compute<T>>;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    body(i, int64_t(lanes), widen(row + i));
+  if (i < n) {
+    V<T> v = widenPart(row + i, n - i);
+    for (int j = static_cast<int>(n - i); j < lanes; ++j)
+      v[j] = filler;
+    body(i, n - i, v);
+  }
+}
+template <class T> TORCHERE_INLINE void put(T *p, V<T> v, int64_t n) {
+  n == kLanesOf<Compute<T>> ? narrow(p, v) : narrowPart(p, v, n);
+}
+template <class T> TORCHERE_INLINE V<T> get(const T *p, int64_t n) {
+  return n == kLanesOf<Compute<T>> ? widen(p) : widenPart(p, n);
+}
+
+TORCHERE_INLINE F exponentialOf(F x) {
+  return exponential(x);
+}
+TORCHERE_INLINE Vec<double> exponentialOf(Vec<double> x) {
+  for (int i = 0; i < kLanesOf<double>; ++i)
+    x[i] = __builtin_exp(x[i]);
+  return x;
+}
+
+constexpr auto kSum = [](auto a, auto b) { return a + b; };
+constexpr auto kLargest = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
+
+/// Sums in chunks, so that the error does not grow with the row.
+template <class C> struct Sum {
+  static constexpr int kChunk = 64;
+  Vec<C> chunk{}, total{};
+  int count = 0;
+  TORCHERE_INLINE void add(Vec<C> v) {
+    chunk += v;
+    if (++count == kChunk) {
+      total += chunk;
+      chunk = Vec<C>{};
+      count = 0;
+    }
+  }
+  TORCHERE_INLINE C value() const { return foldLanes<C>(total + chunk, kSum); }
+};
+
+template <class T> void softmaxRow(const T *x, T *y, int64_t n, bool logarithm, Compute<T> *kept) {
+  using C = Compute<T>;
+  const C lowest = -C(kInfinity);
+  Vec<C> largest;
+  for (int i = 0; i < kLanesOf<C>; ++i)
+    largest[i] = lowest;
+  eachVector(x, n, lowest, [&](int64_t, int64_t, Vec<C> v) { largest = kLargest(v, largest); });
+  C most = foldLanes<C>(largest, kLargest);
+  Sum<C> sum;
+  eachVector(x, n, lowest, [&](int64_t i, int64_t count, Vec<C> v) {
+    Vec<C> e = exponentialOf(v - most);
+    sum.add(e);
+    if (!logarithm)
+      count == kLanesOf<C> ? store(kept + i, e) : storePart(kept + i, e, count);
+  });
+  C total = sum.value();
+  if (logarithm) {
+    C shift = sizeof(C) == 4 ? C(__builtin_logf(total)) : C(__builtin_log(total));
+    eachVector(x, n, C(0), [&](int64_t i, int64_t count, Vec<C> v) { put(y + i, v - most - shift, count); });
+    return;
+  }
+  C scale = C(1) / total;
+  eachVector<C>(kept, n, C(0), [&](int64_t i, int64_t count, Vec<C> v) { put(y + i, v * scale, count); });
+}
+
+/// `scale` of the job is scratch for one row here.
+template <class T> void softmax(const RowsJob &job) {
+  for (int64_t row = 0; row < job.rows; ++row)
+    softmaxRow(static_cast<const T *>(job.input) + row * job.inputRowStride,
+               static_cast<T *>(job.output) + row * job.outputRowStride, job.columns, job.flag,
+               static_cast<Compute<T> *>(const_cast<void *>(job.scale)));
+}
+
+template <class T> void normRow(const T *x, T *y, const RowsJob &job) {
+  using C = Compute<T>;
+  int64_t n = job.columns;
+  C mean = 0;
+  if (job.flag) {
+    Sum<C> sum;
+    eachVector(x, n, C(0), [&](int64_t, int64_t, Vec<C> v) { sum.add(v); });
+    mean = sum.value() / C(n);
+  }
+  Sum<C> squares;
+  eachVector(x, n, mean, [&](int64_t, int64_t, Vec<C> v) {
+    Vec<C> d = v - mean;
+    squares.add(d * d);
+  });
+  double variance = double(squares.value()) / double(n);
+  C factor = C(1 / __builtin_sqrt(variance + job.epsilon));
+  const T *scale = static_cast<const T *>(job.scale), *bias = static_cast<const T *>(job.bias);
+  eachVector(x, n, C(0), [&](int64_t i, int64_t count, Vec<C> v) {
+    v = (v - mean) * factor;
+    if (scale)
+      v *= get(scale + i, count);
+    if (bias)
+      v += get(bias + i, count);
+    put(y + i, v, count);
+  });
+}
+
+template <class T> void norm(const RowsJob &job) {
+  for (int64_t row = 0; row < job.rows; ++row)
+    normRow(static_cast<const T *>(job.input) + row * job.inputRowStride,
+            static_cast<T *>(job.output) + row * job.outputRowStride, job);
+}
+
+} // namespace
+
+void addRows(IsaKernels &table) {
+  table.softmax[kF32] = &softmax<float>;
+  table.softmax[kF64] = &softmax<double>;
+  table.softmax[kBF16] = &softmax<BF16>;
+  table.softmax[kF16] = &softmax<F16>;
+  table.norm[kF32] = &norm<float>;
+  table.norm[kF64] = &norm<double>;
+  table.norm[kBF16] = &norm<BF16>;
+  table.norm[kF16] = &norm<F16>;
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

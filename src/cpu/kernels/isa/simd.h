@@ -1,0 +1,231 @@
+// Vectors of the instruction set that this file is compiled for, as the compiler's vector extension has them.
+//
+// Everything below isa/ is compiled once for each ISA, in a namespace of its own (TORCHERE_ISA). It includes
+// nothing with inline functions of other namespaces: the linker keeps one copy of those, and it might be one
+// that the processor cannot run.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__) || defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#define TORCHERE_INLINE inline __attribute__((always_inline))
+
+namespace torchere::cpu::TORCHERE_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+constexpr int kLanes = kVectorBytes / 4; ///< of f32
+
+template <class T> constexpr int kLanesOf = kVectorBytes / static_cast<int>(sizeof(T));
+
+template <class T, int kBytes = kVectorBytes> struct VectorOf {
+  typedef T Type __attribute__((vector_size(kBytes)));
+  typedef T Unaligned __attribute__((vector_size(kBytes), aligned(1), may_alias));
+};
+template <class T> using Vec = typename VectorOf<T>::Type;
+
+using F = Vec<float>;
+using I = Vec<int32_t>;
+using U = Vec<uint32_t>;
+
+/// Types of 16 bits that only lie in memory.
+struct BF16 {
+  uint16_t bits;
+};
+struct F16 {
+  uint16_t bits;
+};
+
+template <class T> TORCHERE_INLINE Vec<T> load(const T *p) {
+  return *reinterpret_cast<const typename VectorOf<T>::Unaligned *>(p);
+}
+template <class T> TORCHERE_INLINE void store(T *p, Vec<T> v) {
+  *reinterpret_cast<typename VectorOf<T>::Unaligned *>(p) = v;
+}
+template <class T> TORCHERE_INLINE Vec<T> splat(T x) {
+  return x - Vec<T>{};
+}
+/// The first `n` elements, zeros after them.
+template <class T> TORCHERE_INLINE Vec<T> loadPart(const T *p, int64_t n) {
+  Vec<T> v{};
+  memcpy(&v, p, n * sizeof(T));
+  return v;
+}
+template <class T> TORCHERE_INLINE void storePart(T *p, Vec<T> v, int64_t n) {
+  memcpy(p, &v, n * sizeof(T));
+}
+
+TORCHERE_INLINE I asInt(F v) {
+  return (I)v;
+}
+TORCHERE_INLINE F asFloat(I v) {
+  return (F)v;
+}
+
+TORCHERE_INLINE float bitsToFloat(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+TORCHERE_INLINE uint32_t floatToBits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  return bits;
+}
+
+// Conversions of one element: to nearest even, NaN quiet.
+TORCHERE_INLINE float toFloat(float x) {
+  return x;
+}
+TORCHERE_INLINE double toFloat(double x) {
+  return x;
+}
+TORCHERE_INLINE float toFloat(BF16 x) {
+  return bitsToFloat(static_cast<uint32_t>(x.bits) << 16);
+}
+TORCHERE_INLINE float toFloat(F16 x) {
+  uint32_t sign = (x.bits & 0x8000u) << 16, rest = x.bits & 0x7fffu;
+  if (rest >= 0x7c00u)
+    return bitsToFloat(sign | 0x7f800000u | (rest << 13));
+  // Scaled by a power of two, which also makes denormals right.
+  float magnitude = bitsToFloat(rest << 13) * bitsToFloat(0x77800000u);
+  return bitsToFloat(sign | floatToBits(magnitude));
+}
+template <class T> TORCHERE_INLINE T fromFloat(float x);
+template <> TORCHERE_INLINE float fromFloat<float>(float x) {
+  return x;
+}
+template <> TORCHERE_INLINE BF16 fromFloat<BF16>(float x) {
+  uint32_t bits = floatToBits(x);
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return {static_cast<uint16_t>((bits >> 16) | 0x40u)};
+  return {static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16)};
+}
+template <> TORCHERE_INLINE F16 fromFloat<F16>(float x) {
+  uint32_t bits = floatToBits(x), sign = (bits >> 16) & 0x8000u, rest = bits & 0x7fffffffu;
+  if (rest > 0x7f800000u)
+    return {static_cast<uint16_t>(sign | 0x7e00u | ((rest >> 13) & 0x3ffu))};
+  if (rest >= 0x477ff000u) // rounds to 65536 or more
+    return {static_cast<uint16_t>(sign | 0x7c00u)};
+  if (rest < 0x38800000u) { // denormal: the addition rounds at the last bit of f16
+    uint32_t rounded = floatToBits(bitsToFloat(rest) + 0.5f) - 0x3f000000u;
+    return {static_cast<uint16_t>(sign | rounded)};
+  }
+  uint32_t rounded = rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1);
+  return {static_cast<uint16_t>(sign | (rounded >> 13))};
+}
+
+// A vector of f32 from and to memory of either type.
+TORCHERE_INLINE F loadFloats(const float *p) {
+  return load(p);
+}
+TORCHERE_INLINE F loadFloats(const BF16 *p) {
+  typedef uint16_t Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
+  U bits = __builtin_convertvector(*reinterpret_cast<const Half *>(p), U) << 16;
+  return (F)bits;
+}
+TORCHERE_INLINE F loadFloats(const F16 *p) {
+#if defined(__AVX512F__)
+  return (F)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
+#elif defined(__F16C__)
+  return (F)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p)));
+#else
+  F v;
+  for (int i = 0; i < kLanes; ++i)
+    v[i] = toFloat(p[i]);
+  return v;
+#endif
+}
+TORCHERE_INLINE void storeFloats(float *p, F v) {
+  store(p, v);
+}
+TORCHERE_INLINE void storeFloats(BF16 *p, F v) {
+  typedef uint16_t Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
+  U bits = (U)v;
+  U rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  rounded = v != v ? (bits >> 16) | 0x40u : rounded;
+  *reinterpret_cast<Half *>(p) = __builtin_convertvector(rounded, Half);
+}
+TORCHERE_INLINE void storeFloats(F16 *p, F v) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtps_ph((__m512)v, 0));
+#elif defined(__F16C__)
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm256_cvtps_ph((__m256)v, 0));
+#else
+  for (int i = 0; i < kLanes; ++i)
+    p[i] = fromFloat<F16>(v[i]);
+#endif
+}
+template <class T> TORCHERE_INLINE F loadFloatsPart(const T *p, int64_t n) {
+  T buffer[kLanes] = {};
+  memcpy(buffer, p, n * sizeof(T));
+  return loadFloats(buffer);
+}
+template <class T> TORCHERE_INLINE void storeFloatsPart(T *p, F v, int64_t n) {
+  T buffer[kLanes];
+  storeFloats(buffer, v);
+  memcpy(p, buffer, n * sizeof(T));
+}
+// The same by the name that f64 has too.
+template <class T> struct ComputeOf {
+  using Type = float;
+};
+template <> struct ComputeOf<double> {
+  using Type = double;
+};
+template <class T> using Compute = typename ComputeOf<T>::Type;
+template <class T> TORCHERE_INLINE Vec<Compute<T>> widen(const T *p) {
+  return loadFloats(p);
+}
+template <> TORCHERE_INLINE Vec<double> widen<double>(const double *p) {
+  return load(p);
+}
+template <class T> TORCHERE_INLINE Vec<Compute<T>> widenPart(const T *p, int64_t n) {
+  return loadFloatsPart(p, n);
+}
+template <> TORCHERE_INLINE Vec<double> widenPart<double>(const double *p, int64_t n) {
+  return loadPart(p, n);
+}
+template <class T> TORCHERE_INLINE void narrow(T *p, Vec<Compute<T>> v) {
+  storeFloats(p, v);
+}
+template <> TORCHERE_INLINE void narrow<double>(double *p, Vec<double> v) {
+  store(p, v);
+}
+template <class T> TORCHERE_INLINE void narrowPart(T *p, Vec<Compute<T>> v, int64_t n) {
+  storeFloatsPart(p, v, n);
+}
+template <> TORCHERE_INLINE void narrowPart<double>(double *p, Vec<double> v, int64_t n) {
+  storePart(p, v, n);
+}
+
+/// Of StableHLO: NaN wins, and +0 is above -0.
+template <class V> TORCHERE_INLINE V maximum(V a, V b) {
+  V larger = a > b ? a : b;
+  return a != a ? a : larger;
+}
+template <class V> TORCHERE_INLINE V minimum(V a, V b) {
+  V smaller = a < b ? a : b;
+  return a != a ? a : smaller;
+}
+
+// The lanes joined, pairwise.
+template <class T, class Fn> TORCHERE_INLINE T foldLanes(Vec<T> v, Fn join) {
+  T lanes[kLanesOf<T>];
+  memcpy(lanes, &v, sizeof(v));
+  for (int width = kLanesOf<T> / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i)
+      lanes[i] = join(lanes[i], lanes[i + width]);
+  return lanes[0];
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

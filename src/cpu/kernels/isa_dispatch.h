@@ -1,0 +1,33 @@
+// The kernels of an instruction set, and their names for dtypes.
+#pragma once
+
+#include "base/dtype.h"
+#include "cpu/kernels/isa.h"
+#include "cpu/kernels/isa_kernels.h"
+
+namespace torchere::cpu {
+
+inline const IsaKernels &kernelsOf(Isa isa) {
+#ifdef TORCHERE_CPU_X86
+  if (isa == Isa::Avx512)
+    return avx512::isaKernels();
+  if (isa == Isa::Avx2)
+    return avx2::isaKernels();
+#endif
+  (void)isa;
+  return baseline::isaKernels();
+}
+
+inline FloatType floatType(DType type) {
+  return type == DType::F64 ? kF64 : type == DType::BF16 ? kBF16 : type == DType::F16 ? kF16 : kF32;
+}
+
+/// Where part `index` of `count` even parts of `total` begins.
+inline int64_t partBegin(int64_t total, int64_t count, int64_t index) {
+  return total / count * index + (index < total % count ? index : total % count);
+}
+inline int64_t divideUp(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,185 @@
+// The table of functions that are compiled for each instruction set. Plain data and pointers only: code of
+// every ISA includes it.
+#pragma once
+
+#include "cpu/kernels/epilogue.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace torchere::cpu {
+
+/// Types that products, norms and attention take.
+enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes };
+
+/// One tile: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b] + k] * B[b * k + k][vector],
+/// then the bias, the residual and relu. Strides and offsets in elements; A and C are of the type that is
+/// computed in.
+struct TileArgs {
+  const void *a = nullptr;
+  const int64_t *aOffsets = nullptr;
+  int64_t aRowStride = 0;
+  int64_t blocks = 1;
+  int64_t k = 0;
+  const void *b = nullptr;
+  int64_t bRowStride = 0;
+  void *c = nullptr;
+  int64_t cRowStride = 0;
+  int64_t cVectorStride = 0;
+  bool accumulate = false; ///< onto C, not onto zeros
+  bool relu = false;
+  const void *bias = nullptr;
+  const void *residual = nullptr;
+  int64_t residualRowStride = 0;
+  int64_t residualVectorStride = 0;
+};
+using TileFunction = void (*)(const TileArgs &args);
+constexpr int kMaxTileVectors = 4;
+constexpr int kMaxTileRows = 14;
+constexpr int kMaxTileColumns = 64; ///< of f32
+
+/// A tile that was computed beside its place: to C, with all of the epilogue, rounded to C's type.
+struct FinishArgs {
+  const void *tile = nullptr;
+  int64_t tileRowStride = 0;
+  void *c = nullptr;
+  int64_t cRowStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  const void *bias = nullptr;
+  const void *residual = nullptr;
+  int64_t residualRowStride = 0;
+  Activation activation = Activation::None;
+};
+
+/// Elements (row, column) of a matrix, by strides, to rows of `width` contiguous ones; zeros beyond
+/// `columns`.
+struct PackArgs {
+  const void *input = nullptr;
+  int64_t rowStride = 0;
+  int64_t columnStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  void *output = nullptr;
+  int64_t width = 0;
+};
+
+struct RowsJob {
+  const void *input = nullptr;
+  int64_t inputRowStride = 0;
+  void *output = nullptr;
+  int64_t outputRowStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  bool flag = false; ///< softmax: of its logarithm; a norm: subtract the mean
+  double epsilon = 0;
+  const void *scale = nullptr;
+  const void *bias = nullptr;
+};
+
+/// A row of a depthwise convolution or of pooling, of one block of channels: output pixel x is made of the
+/// taps input + taps[t] + x * step.
+struct TapsJob {
+  const float *input = nullptr;
+  const int64_t *taps = nullptr;
+  int64_t tapCount = 0;
+  int64_t step = 0;
+  int64_t pixels = 0;
+  float *output = nullptr;
+  const float *weights = nullptr; ///< a vector a tap
+  const float *bias = nullptr;
+  const float *residual = nullptr;
+  float scale = 1; ///< of an average
+  Activation activation = Activation::None;
+};
+
+/// Tiles of a Winograd convolution: from and to blocked tensors, one block of channels.
+struct WinogradJob {
+  const float *input =
+      nullptr;          ///< of a transform of the input: the first element of the tile (it has a halo)
+  int64_t pixelRow = 0; ///< elements from a row of pixels to the next
+  float *transformed = nullptr;
+  int64_t pointStride = 0; ///< elements from a point's tiles to the next point's
+  float *output = nullptr;
+  const float *bias = nullptr;
+  const float *residual = nullptr;
+  int64_t residualRow = 0;
+  int64_t rows = 0; ///< pixels of the tile that are in the output
+  int64_t columns = 0;
+  bool relu = false;
+};
+
+/// Queries of one head against a run of keys; see attention.cpp.
+struct AttentionJob {
+  const void *q = nullptr;
+  int64_t qRowStride = 0;
+  const void *k = nullptr;
+  int64_t kRowStride = 0;
+  const void *v = nullptr;
+  int64_t vRowStride = 0;
+  void *output = nullptr;
+  int64_t outputRowStride = 0;
+  int64_t queries = 0;
+  int64_t keys = 0;
+  int64_t headSize = 0;
+  int64_t valueSize = 0;
+  float scale = 1;
+  bool causal = false;
+  int64_t causalOffset = 0; ///< of the first query
+  int maskKind = 0;         ///< MaskKind
+  const void *mask = nullptr;
+  int64_t maskRowStride = 0;
+  int64_t maskKeyStride = 0;
+  bool zeroWhenMasked = false;
+  float *scratch = nullptr; ///< attentionScratchFloats()
+};
+
+/// Joined to what the output holds. Along: `rows` results of `columns` elements each. Across, with a column
+/// stride of 1: `columns` results of `rows` elements each.
+struct ReduceJob {
+  const void *input = nullptr;
+  int64_t rowStride = 0;
+  int64_t columnStride = 1;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  void *output = nullptr; ///< of the type that is computed in
+};
+using ReduceFunction = void (*)(const ReduceJob &job);
+
+struct IsaKernels {
+  int lanes = 0;
+  /// [type of B][vectors][rows]; C is double for kF64, else float.
+  TileFunction tiles[kFloatTypes][kMaxTileVectors + 1][kMaxTileRows + 1] = {};
+  int maxRows[kMaxTileVectors + 1] = {};
+  void (*activate)(Activation activation, float *tile, int64_t rowStride, int64_t rows,
+                   int64_t columns) = nullptr;
+  void (*finish[kFloatTypes])(const FinishArgs &args) = {};
+  void (*pack[kFloatTypes])(const PackArgs &args) = {};  ///< the type stays
+  void (*widen[kFloatTypes])(const PackArgs &args) = {}; ///< to the type that is computed in
+  void (*softmax[kFloatTypes])(const RowsJob &job) = {};
+  void (*norm[kFloatTypes])(const RowsJob &job) = {};
+  void (*depthwise)(const TapsJob &job) = nullptr;
+  void (*maxPool)(const TapsJob &job) = nullptr;
+  void (*sumPool)(const TapsJob &job) = nullptr;
+  void (*winogradInput[2])(const WinogradJob &job) = {}; ///< F(2,3), F(4,3)
+  void (*winogradOutput[2])(const WinogradJob &job) = {};
+  void (*attention[kFloatTypes])(const AttentionJob &job) = {};
+  /// [DType][Reduction]
+  ReduceFunction reduceAlong[16][6] = {};
+  ReduceFunction reduceAcross[16][6] = {};
+  /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.
+  void (*transpose[4])(const void *input, int64_t inputRowStride, void *output, int64_t outputRowStride,
+                       int64_t rows, int64_t columns) = {};
+};
+
+namespace baseline {
+const IsaKernels &isaKernels();
+}
+namespace avx2 {
+const IsaKernels &isaKernels();
+}
+namespace avx512 {
+const IsaKernels &isaKernels();
+}
+
+} // namespace torchere::cpu

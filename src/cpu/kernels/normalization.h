@@ -1,0 +1,41 @@
+// Softmax and the norms over the last dimension.
+#pragma once
+
+#include "base/dtype.h"
+#include "cpu/kernels/thread_pool.h"
+
+#include <cstdint>
+
+namespace torchere::cpu {
+
+/// `rows` rows of `columns` contiguous elements each, at row strides in elements. Types: F32, BF16, F16
+/// (computed in f32, rounded once) and F64. Input and output may be the same.
+struct RowsArgs {
+  DType type = DType::F32;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  const void *input = nullptr;
+  int64_t inputRowStride = 0;
+  void *output = nullptr;
+  int64_t outputRowStride = 0;
+};
+
+/// exp(x - max) / sum; `logarithm` for log_softmax. A row that is all -inf gives NaN.
+struct SoftmaxArgs {
+  RowsArgs rows;
+  bool logarithm = false;
+};
+void softmax(const Context &context, const SoftmaxArgs &args);
+
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias; without the mean for RMS norm. `scale` and `bias`
+/// have `columns` elements of the rows' type, or are null.
+struct NormArgs {
+  RowsArgs rows;
+  bool subtractMean = true;
+  double epsilon = 1e-5;
+  const void *scale = nullptr;
+  const void *bias = nullptr;
+};
+void normalize(const Context &context, const NormArgs &args);
+
+} // namespace torchere::cpu

@@ -1,0 +1,142 @@
+// The pool's protocol: how a job is published, joined and closed.
+#include "cpu/kernels/thread_pool.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace torchere::cpu {
+namespace {
+
+constexpr int kOpen = 1 << 30;
+
+thread_local bool insideJob = false;
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+struct Scratch {
+  void *data = nullptr;
+  size_t size = 0;
+  ~Scratch() { std::free(data); }
+};
+
+} // namespace
+
+ThreadPool::ThreadPool(int threads) {
+  int others = std::max(threads, 1) - 1;
+  ranges_ = std::make_unique<Range[]>(others + 1);
+  // A thread that spins on a core which another needs only delays it.
+  spins_ = others < static_cast<int>(std::thread::hardware_concurrency()) ? 4000 : 0;
+  workers_.reserve(others);
+  for (int i = 0; i < others; ++i)
+    workers_.emplace_back([this, i] { workerLoop(i + 1); });
+}
+
+ThreadPool::~ThreadPool() {
+  stop_.store(true, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  for (std::thread &worker : workers_)
+    worker.join();
+}
+
+void *ThreadPool::scratch(size_t bytes, int slot) {
+  thread_local Scratch slots[kScratchSlots];
+  Scratch &scratch = slots[slot];
+  if (scratch.size < bytes) {
+    std::free(scratch.data);
+    scratch.size = (bytes + 4095) / 4096 * 4096;
+    scratch.data = std::aligned_alloc(64, scratch.size);
+    if (!scratch.data)
+      throw std::bad_alloc();
+  }
+  return scratch.data;
+}
+
+void ThreadPool::run(int64_t parts, PartFunction function, const void *body) {
+  if (parts <= 1 || workers_.empty() || insideJob)
+    return runAlone(parts, function, body);
+  int others = callers_.fetch_add(1, std::memory_order_relaxed);
+  if (others > 0 || !busy_.try_lock()) {
+    runAlone(parts, function, body);
+  } else {
+    insideJob = true;
+    publish(parts, function, body);
+    takeParts(0);
+    // Closed: who has not joined by now finds nothing to do, so a sleeper never holds the job up.
+    members_.fetch_sub(kOpen, std::memory_order_relaxed);
+    for (int i = 0; members_.load(std::memory_order_acquire) != 0; ++i)
+      i < spins_ ? pause() : std::this_thread::yield();
+    insideJob = false;
+    busy_.unlock();
+  }
+  callers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ThreadPool::runAlone(int64_t parts, PartFunction function, const void *body) {
+  for (int64_t part = 0; part < parts; ++part)
+    function(body, part);
+}
+
+void ThreadPool::publish(int64_t parts, PartFunction function, const void *body) {
+  function_ = function;
+  body_ = body;
+  for (int i = 0, count = threads(); i < count; ++i) {
+    ranges_[i].next.store(parts * i / count, std::memory_order_relaxed);
+    ranges_[i].end = parts * (i + 1) / count;
+  }
+  members_.store(kOpen, std::memory_order_release);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+}
+
+void ThreadPool::takeParts(int home) {
+  for (int i = 0, count = threads(); i < count; ++i) {
+    Range &range = ranges_[(home + i) % count];
+    while (range.next.load(std::memory_order_relaxed) < range.end) {
+      int64_t part = range.next.fetch_add(1, std::memory_order_relaxed);
+      if (part < range.end)
+        function_(body_, part);
+    }
+  }
+}
+
+bool ThreadPool::join() {
+  int members = members_.load(std::memory_order_relaxed);
+  while (members & kOpen)
+    if (members_.compare_exchange_weak(members, members + 1, std::memory_order_acquire))
+      return true;
+  return false;
+}
+
+int ThreadPool::waitForJob(int seen) {
+  for (int i = 0; i < spins_; ++i) {
+    int now = generation_.load(std::memory_order_acquire);
+    if (now != seen)
+      return now;
+    pause();
+  }
+  generation_.wait(seen, std::memory_order_acquire);
+  return generation_.load(std::memory_order_acquire);
+}
+
+void ThreadPool::workerLoop(int home) {
+  insideJob = true;
+  for (int seen = 0;;) {
+    seen = waitForJob(seen);
+    if (stop_.load(std::memory_order_relaxed))
+      return;
+    if (join()) {
+      takeParts(home);
+      members_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+}
+
+} // namespace torchere::cpu

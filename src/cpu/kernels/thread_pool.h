@@ -1,0 +1,82 @@
+// Threads that wait for work by spinning, then by sleeping; and what a kernel needs to run: a pool and an
+// ISA.
+#pragma once
+
+#include "cpu/kernels/isa.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace torchere::cpu {
+
+/// Runs the parts of one job at a time. A job's parts are numbered, and each has its home thread, the same in
+/// every job of as many parts, so that data stay in that thread's cache; a thread without parts left takes
+/// those of others. What a part computes must not depend on the thread: results are then the same for any
+/// number of threads.
+class ThreadPool {
+public:
+  /// `threads` counts the caller: one that is 1 or less has no threads of its own.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Calls body(part) for each part in [0, parts) and returns when all are done. Any thread may call. A call
+  /// that finds another's job under way, or that is made by a part, does its parts alone, so threads never
+  /// outnumber the callers by more than the pool's own. The body must not throw.
+  template <class Body> void parallelFor(int64_t parts, const Body &body) {
+    run(parts, &callBody<Body>, &body);
+  }
+
+  /// At least `bytes` of memory of the calling thread, aligned to 64; valid until its next call with the same
+  /// `slot`, kept between calls. The slots are a kernel's own: a kernel that calls another names different
+  /// ones.
+  static void *scratch(size_t bytes, int slot);
+  static constexpr int kScratchSlots = 8;
+
+private:
+  using PartFunction = void (*)(const void *body, int64_t part);
+  template <class Body> static void callBody(const void *body, int64_t part) {
+    (*static_cast<const Body *>(body))(part);
+  }
+  struct alignas(64) Range {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
+  void run(int64_t parts, PartFunction function, const void *body);
+  void runAlone(int64_t parts, PartFunction function, const void *body);
+  void publish(int64_t parts, PartFunction function, const void *body);
+  void takeParts(int home);
+  bool join();
+  void workerLoop(int home);
+  int waitForJob(int seen);
+
+  std::vector<std::thread> workers_;
+  std::unique_ptr<Range[]> ranges_; ///< one a thread; the caller's is the first
+  PartFunction function_ = nullptr;
+  const void *body_ = nullptr;
+  int spins_ = 0;
+  std::mutex busy_;
+  std::atomic<int> callers_{0};
+  /// Counts the jobs; workers sleep on it.
+  alignas(64) std::atomic<int> generation_{0};
+  /// The workers in the current job; kOpen while others may join. The job's fields change only while it is 0.
+  alignas(64) std::atomic<int> members_{0};
+  std::atomic<bool> stop_{false};
+};
+
+/// What every kernel is given.
+struct Context {
+  ThreadPool &pool;
+  Isa isa;
+};
+
+} // namespace torchere::cpu

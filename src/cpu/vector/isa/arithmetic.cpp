@@ -1,0 +1,200 @@
+// Primitives of arithmetic, comparison, bits, selection and reduction, for every type.
+#include "cpu/vector/isa/loops.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+namespace {
+
+template <class T> constexpr bool kIsFloat = false;
+template <> constexpr bool kIsFloat<float> = true;
+template <> constexpr bool kIsFloat<double> = true;
+template <class T> constexpr bool kIsSigned = T(-1) < T(0);
+template <class T> constexpr int kBits = sizeof(T) * 8;
+
+// Arithmetic that wraps.
+template <class T> struct UnsignedOf {
+  using Type = T;
+};
+template <> struct UnsignedOf<int8_t> {
+  using Type = uint8_t;
+};
+template <> struct UnsignedOf<int16_t> {
+  using Type = uint16_t;
+};
+template <> struct UnsignedOf<int32_t> {
+  using Type = uint32_t;
+};
+template <> struct UnsignedOf<int64_t> {
+  using Type = uint64_t;
+};
+template <class T> using Wrapping = typename UnsignedOf<T>::Type;
+
+/// Of elements and vectors: NaN wins.
+constexpr auto kMaximum = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
+constexpr auto kMinimum = [](auto a, auto b) { return a != a ? a : a < b ? a : b; };
+constexpr auto kAdd = [](auto a, auto b) { return a + b; };
+constexpr auto kMultiply = [](auto a, auto b) { return a * b; };
+
+template <class T> TORCHERE_INLINE T divide(T a, T b) {
+  if constexpr (kIsSigned<T>) {
+    if (b == -1)
+      return static_cast<T>(-static_cast<Wrapping<T>>(a));
+  }
+  return b == 0 ? static_cast<T>(-1) : static_cast<T>(a / b);
+}
+template <class T> TORCHERE_INLINE T remainder(T a, T b) {
+  if constexpr (kIsSigned<T>) {
+    if (b == -1)
+      return 0;
+  }
+  return b == 0 ? a : static_cast<T>(a % b);
+}
+template <class T> TORCHERE_INLINE T power(T base, T exponent) {
+  if constexpr (kIsSigned<T>) {
+    if (exponent < 0)
+      return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+  }
+  // At least 32 bits wide: narrower types would be promoted to int, which overflows.
+  uint64_t result = 1, factor = static_cast<uint64_t>(base);
+  for (auto rest = static_cast<Wrapping<T>>(exponent); rest; rest = static_cast<Wrapping<T>>(rest >> 1)) {
+    if (rest & 1)
+      result *= factor;
+    factor *= factor;
+  }
+  return static_cast<T>(result);
+}
+
+template <class T> void addOrder(Primitives &table) {
+  using enum VectorOp;
+  setCompare<T>(table, Equal, [](T a, T b) { return a == b; });
+  setCompare<T>(table, NotEqual, [](T a, T b) { return a != b; });
+  setCompare<T>(table, Less, [](T a, T b) { return a < b; });
+  setCompare<T>(table, LessEqual, [](T a, T b) { return a <= b; });
+  setCompare<T>(table, Greater, [](T a, T b) { return a > b; });
+  setCompare<T>(table, GreaterEqual, [](T a, T b) { return a >= b; });
+}
+
+/// Of the predicate's type and the values': a table by the values' type.
+template <class T> void select(void *result, const void *predicate, const void *a, const void *b, int64_t n) {
+  const uint8_t *p = static_cast<const uint8_t *>(predicate);
+  const T *x = static_cast<const T *>(a), *y = static_cast<const T *>(b);
+  T *r = static_cast<T *>(result);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    r[i] = p[i] ? x[i] : y[i];
+}
+
+template <class T> void addInteger(Primitives &table) {
+  using enum VectorOp;
+  using W = Wrapping<T>;
+  addOrder<T>(table);
+  set2<T>(table, Add, [](T a, T b) { return W(W(a) + W(b)); });
+  set2<T>(table, Subtract, [](T a, T b) { return W(W(a) - W(b)); });
+  set2<T>(table, Multiply, [](T a, T b) { return W(1u * W(a) * W(b)); });
+  set2<T>(table, Divide, [](T a, T b) { return divide<T>(a, b); });
+  set2<T>(table, Remainder, [](T a, T b) { return remainder<T>(a, b); });
+  set2<T>(table, Power, [](T a, T b) { return power<T>(a, b); });
+  set2<T>(table, Maximum, [](T a, T b) { return a > b ? a : b; });
+  set2<T>(table, Minimum, [](T a, T b) { return a < b ? a : b; });
+  set2<T>(table, And, [](T a, T b) { return a & b; });
+  set2<T>(table, Or, [](T a, T b) { return a | b; });
+  set2<T>(table, Xor, [](T a, T b) { return a ^ b; });
+  set2<T>(table, ShiftLeft, [](T a, T b) { return W(b) < kBits<T> ? W(W(a) << W(b)) : W(0); });
+  set2<T>(table, ShiftRightLogical, [](T a, T b) { return W(b) < kBits<T> ? W(W(a) >> W(b)) : W(0); });
+  set2<T>(table, ShiftRightArithmetic,
+          [](T a, T b) { return T(a >> (W(b) < kBits<T> ? int(b) : kBits<T> - 1)); });
+  if constexpr (!kIsSigned<T>)
+    set2<T>(table, ShiftRightArithmetic, [](T a, T b) { // the top bit is a sign all the same
+      int count = b < T(kBits<T>) ? int(b) : kBits<T> - 1;
+      T top = T(a >> (kBits<T> - 1)) & 1;
+      return T(T(a >> count) | (top && count ? T(T(~T(0)) << (kBits<T> - count)) : T(0)));
+    });
+  set1<T>(table, Negate, [](T a) { return W(W(0) - W(a)); });
+  set1<T>(table, Abs, [](T a) { return kIsSigned<T> && a < T(0) ? W(W(0) - W(a)) : W(a); });
+  set1<T>(table, Sign, [](T a) { return kIsSigned<T> && a < T(0) ? T(-1) : T(a != T(0)); });
+  set1<T>(table, Not, [](T a) { return ~a; });
+  set1<T>(table, PopulationCount, [](T a) { return __builtin_popcountll(W(a)); });
+  set1<T>(table, CountLeadingZeros,
+          [](T a) { return a == T(0) ? kBits<T> : __builtin_clzll(W(a)) - (64 - kBits<T>); });
+  table.ops[static_cast<int>(Clamp)][kPrimitiveOf<T>] = &map3<T, decltype([](T low, T x, T high) {
+                                                                T above = x < low ? low : x;
+                                                                return above > high ? high : above;
+                                                              })>;
+  table.ops[static_cast<int>(Select)][kPrimitiveOf<T>] = &select<T>;
+  // Sums of unsigned elements wrap to the same bits.
+  table.ops[static_cast<int>(ReduceSum)][kPrimitiveOf<T>] = &fold<W, decltype(kAdd)>;
+  table.ops[static_cast<int>(ReduceProduct)][kPrimitiveOf<T>] = &fold<W, decltype(kMultiply)>;
+  setFold<T>(table, ReduceMaximum, [](auto a, auto b) { return a > b ? a : b; });
+  setFold<T>(table, ReduceMinimum, [](auto a, auto b) { return a < b ? a : b; });
+}
+
+template <class T> void addFloat(Primitives &table) {
+  using enum VectorOp;
+  addOrder<T>(table);
+  set2<T>(table, Add, [](T a, T b) { return a + b; });
+  set2<T>(table, Subtract, [](T a, T b) { return a - b; });
+  set2<T>(table, Multiply, [](T a, T b) { return a * b; });
+  set2<T>(table, Divide, [](T a, T b) { return a / b; });
+  // Of zeros of both signs, the positive one is the maximum.
+  set2<T>(table, Maximum, [](T a, T b) { return a == b ? (a == T(0) ? a + b : a) : kMaximum(a, b); });
+  set2<T>(table, Minimum, [](T a, T b) { return a == b ? (a == T(0) ? -(-a - b) : a) : kMinimum(a, b); });
+  set1<T>(table, Negate, [](T a) { return -a; });
+  set1<T>(table, Abs, [](T a) { return sizeof(T) == 4 ? __builtin_fabsf(a) : __builtin_fabs(a); });
+  set1<T>(table, Sign, [](T a) { return a > T(0) ? T(1) : a < T(0) ? T(-1) : a; });
+  table.ops[static_cast<int>(IsFinite)][kPrimitiveOf<T>] =
+      &map1<T, uint8_t, decltype([](T a) { return a - a == T(0); })>;
+  table.ops[static_cast<int>(Clamp)][kPrimitiveOf<T>] =
+      &map3<T, decltype([](T low, T x, T high) { return kMinimum(kMaximum(x, low), high); })>;
+  table.ops[static_cast<int>(Select)][kPrimitiveOf<T>] = &select<T>;
+  setFold<T>(table, ReduceSum, kAdd);
+  setFold<T>(table, ReduceProduct, kMultiply);
+  setFold<T>(table, ReduceMaximum, kMaximum);
+  setFold<T>(table, ReduceMinimum, kMinimum);
+}
+
+/// Bytes of 0 and 1.
+void addBool(Primitives &table) {
+  using enum VectorOp;
+  auto put2 = [&](VectorOp op, auto fn) {
+    table.ops[static_cast<int>(op)][kBool] = &map2<uint8_t, uint8_t, decltype(fn)>;
+  };
+  using B = uint8_t;
+  put2(Add, [](B a, B b) { return a | b; });
+  put2(Multiply, [](B a, B b) { return a & b; });
+  put2(Maximum, [](B a, B b) { return a | b; });
+  put2(Minimum, [](B a, B b) { return a & b; });
+  put2(And, [](B a, B b) { return a & b; });
+  put2(Or, [](B a, B b) { return a | b; });
+  put2(Xor, [](B a, B b) { return a ^ b; });
+  put2(Equal, [](B a, B b) { return a == b; });
+  put2(NotEqual, [](B a, B b) { return a != b; });
+  put2(Less, [](B a, B b) { return a < b; });
+  put2(LessEqual, [](B a, B b) { return a <= b; });
+  put2(Greater, [](B a, B b) { return a > b; });
+  put2(GreaterEqual, [](B a, B b) { return a >= b; });
+  table.ops[static_cast<int>(Not)][kBool] = &map1<B, B, decltype([](B a) { return a ^ 1; })>;
+  table.ops[static_cast<int>(Select)][kBool] = &select<B>;
+  constexpr auto any = [](auto a, auto b) { return a | b; };
+  constexpr auto all = [](auto a, auto b) { return a & b; };
+  table.ops[static_cast<int>(ReduceSum)][kBool] = &fold<B, decltype(any)>;
+  table.ops[static_cast<int>(ReduceMaximum)][kBool] = &fold<B, decltype(any)>;
+  table.ops[static_cast<int>(ReduceProduct)][kBool] = &fold<B, decltype(all)>;
+  table.ops[static_cast<int>(ReduceMinimum)][kBool] = &fold<B, decltype(all)>;
+}
+
+} // namespace
+
+void addArithmetic(Primitives &table) {
+  addBool(table);
+  addInteger<int8_t>(table);
+  addInteger<int16_t>(table);
+  addInteger<int32_t>(table);
+  addInteger<int64_t>(table);
+  addInteger<uint8_t>(table);
+  addInteger<uint16_t>(table);
+  addInteger<uint32_t>(table);
+  addInteger<uint64_t>(table);
+  addFloat<float>(table);
+  addFloat<double>(table);
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

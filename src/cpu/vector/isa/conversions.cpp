@@ -1,0 +1,109 @@
+// Primitives between types, and the table.
+#include "cpu/vector/isa/loops.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+namespace {
+
+/// As C does where the value fits. A float beyond the type goes to its nearest bound, and NaN to 0.
+template <class From, class To> TORCHERE_INLINE To convertValue(From x) {
+  constexpr bool fromFloat = From(0.5f) != From(0), toFloat = To(0.5f) != To(0);
+  if constexpr (fromFloat && !toFloat) {
+    constexpr bool isSigned = To(-1) < To(0);
+    constexpr int bits = sizeof(To) * 8 - isSigned;
+    // Powers of two, which both types have.
+    constexpr From above = From(2) * From(uint64_t(1) << (bits - 1)), below = isSigned ? -above : From(0);
+    constexpr To highest = static_cast<To>(~uint64_t(0) >> (64 - bits)),
+                 lowest = isSigned ? To(-highest - 1) : To(0);
+    if (!(x == x))
+      return 0;
+    return x >= above ? highest : x <= below ? lowest : static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class From, class To> void addPair(Primitives &table) {
+  table.converts[kPrimitiveOf<From>][kPrimitiveOf<To>] =
+      &map1<From, To, decltype([](From x) { return convertValue<From, To>(x); })>;
+}
+template <class From> void addFrom(Primitives &table) {
+  addPair<From, int8_t>(table);
+  addPair<From, int16_t>(table);
+  addPair<From, int32_t>(table);
+  addPair<From, int64_t>(table);
+  addPair<From, uint8_t>(table);
+  addPair<From, uint16_t>(table);
+  addPair<From, uint32_t>(table);
+  addPair<From, uint64_t>(table);
+  addPair<From, float>(table);
+  addPair<From, double>(table);
+  table.converts[kPrimitiveOf<From>][kBool] =
+      &map1<From, uint8_t, decltype([](From x) { return x != From(0); })>;
+}
+void addFromBool(Primitives &table) {
+  addFrom<uint8_t>(table);
+  for (int to = 0; to < kPrimitiveTypes; ++to)
+    table.converts[kBool][to] = table.converts[kU8][to];
+}
+
+template <class T> void broadcast(void *result, const void *a, const void *, const void *, int64_t n) {
+  T x = *static_cast<const T *>(a);
+  T *r = static_cast<T *>(result);
+  for (int64_t i = 0; i < n; ++i)
+    r[i] = x;
+}
+
+template <class T> void toFloats(void *result, const void *a, const void *, const void *, int64_t n) {
+  float *r = static_cast<float *>(result);
+  const T *x = static_cast<const T *>(a);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store(r + i, loadFloats(x + i));
+  for (; i < n; ++i)
+    r[i] = toFloat(x[i]);
+}
+template <class T> void fromFloats(void *result, const void *a, const void *, const void *, int64_t n) {
+  T *r = static_cast<T *>(result);
+  const float *x = static_cast<const float *>(a);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    storeFloats(r + i, load(x + i));
+  for (; i < n; ++i)
+    r[i] = fromFloat<T>(x[i]);
+}
+
+} // namespace
+
+void addConversions(Primitives &table) {
+  addFromBool(table);
+  addFrom<int8_t>(table);
+  addFrom<int16_t>(table);
+  addFrom<int32_t>(table);
+  addFrom<int64_t>(table);
+  addFrom<uint16_t>(table);
+  addFrom<uint32_t>(table);
+  addFrom<uint64_t>(table);
+  addFrom<float>(table);
+  addFrom<double>(table);
+  table.broadcasts[0] = &broadcast<uint8_t>;
+  table.broadcasts[1] = &broadcast<uint16_t>;
+  table.broadcasts[2] = &broadcast<uint32_t>;
+  table.broadcasts[3] = &broadcast<uint64_t>;
+  table.halfToFloat[0] = &toFloats<F16>;
+  table.halfToFloat[1] = &toFloats<BF16>;
+  table.floatToHalf[0] = &fromFloats<F16>;
+  table.floatToHalf[1] = &fromFloats<BF16>;
+}
+
+const Primitives &primitives() {
+  static const Primitives table = [] {
+    Primitives made;
+    addArithmetic(made);
+    addElementary(made);
+    addConversions(made);
+    return made;
+  }();
+  return table;
+}
+
+} // namespace torchere::cpu::TORCHERE_ISA

@@ -1,0 +1,115 @@
+// The loops of primitives over functions of an element or of a vector.
+#pragma once
+
+#include "cpu/kernels/isa/math.h"
+#include "cpu/vector/isa_primitives.h"
+#include "cpu/vector/op.h"
+
+namespace torchere::cpu::TORCHERE_ISA {
+
+// Functions of elements: the compiler makes them loops of vectors. An element's result never depends on
+// another's.
+template <class T, class R, class Fn>
+void map1(void *result, const void *a, const void *, const void *, int64_t n) {
+  Fn fn{};
+  R *r = static_cast<R *>(result);
+  const T *x = static_cast<const T *>(a);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    r[i] = static_cast<R>(fn(x[i]));
+}
+template <class T, class R, class Fn>
+void map2(void *result, const void *a, const void *b, const void *, int64_t n) {
+  Fn fn{};
+  R *r = static_cast<R *>(result);
+  const T *x = static_cast<const T *>(a), *y = static_cast<const T *>(b);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    r[i] = static_cast<R>(fn(x[i], y[i]));
+}
+template <class T, class Fn> void map3(void *result, const void *a, const void *b, const void *c, int64_t n) {
+  Fn fn{};
+  T *r = static_cast<T *>(result);
+  const T *x = static_cast<const T *>(a), *y = static_cast<const T *>(b), *z = static_cast<const T *>(c);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    r[i] = fn(x[i], y[i], z[i]);
+}
+
+// Functions of vectors of f32.
+template <class Fn> void mapFloats(void *result, const void *a, const void *, const void *, int64_t n) {
+  Fn fn{};
+  float *r = static_cast<float *>(result);
+  const float *x = static_cast<const float *>(a);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store(r + i, fn(load(x + i)));
+  if (i < n)
+    storePart(r + i, fn(loadPart(x + i, n - i)), n - i);
+}
+template <class Fn> void mapFloats2(void *result, const void *a, const void *b, const void *, int64_t n) {
+  Fn fn{};
+  float *r = static_cast<float *>(result);
+  const float *x = static_cast<const float *>(a), *y = static_cast<const float *>(b);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store(r + i, fn(load(x + i), load(y + i)));
+  if (i < n)
+    storePart(r + i, fn(loadPart(x + i, n - i), loadPart(y + i, n - i)), n - i);
+}
+
+/// Joins x to the one element of the result: in four vectors, then pairwise. Chunks keep a sum's error small.
+template <class T, class Fn> void fold(void *result, const void *a, const void *, const void *, int64_t n) {
+  Fn fn{};
+  T &total = *static_cast<T *>(result);
+  const T *x = static_cast<const T *>(a);
+  constexpr int64_t lanes = kLanesOf<T>;
+  int64_t i = 0;
+  if (n >= 4 * lanes) {
+    Vec<T> sums[4];
+    for (int j = 0; j < 4; ++j)
+      sums[j] = load(x + j * lanes);
+    for (i = 4 * lanes; i + 4 * lanes <= n; i += 4 * lanes)
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j)
+        sums[j] = fn(sums[j], load(x + i + j * lanes));
+    total = fn(total, foldLanes<T>(fn(fn(sums[0], sums[1]), fn(sums[2], sums[3])), fn));
+  }
+  for (; i < n; ++i)
+    total = fn(total, x[i]);
+}
+
+template <class T> constexpr int kPrimitiveOf = -1;
+template <> constexpr int kPrimitiveOf<bool> = kBool;
+template <> constexpr int kPrimitiveOf<int8_t> = kI8;
+template <> constexpr int kPrimitiveOf<int16_t> = kI16;
+template <> constexpr int kPrimitiveOf<int32_t> = kI32;
+template <> constexpr int kPrimitiveOf<int64_t> = kI64;
+template <> constexpr int kPrimitiveOf<uint8_t> = kU8;
+template <> constexpr int kPrimitiveOf<uint16_t> = kU16;
+template <> constexpr int kPrimitiveOf<uint32_t> = kU32;
+template <> constexpr int kPrimitiveOf<uint64_t> = kU64;
+template <> constexpr int kPrimitiveOf<float> = kFloat;
+template <> constexpr int kPrimitiveOf<double> = kDouble;
+
+template <class T, class Fn> void set1(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map1<T, T, Fn>;
+}
+template <class T, class Fn> void set2(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map2<T, T, Fn>;
+}
+template <class T, class Fn> void setCompare(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map2<T, uint8_t, Fn>;
+}
+template <class Fn> void setFloats(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kFloat] = &mapFloats<Fn>;
+}
+template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &fold<T, Fn>;
+}
+
+void addArithmetic(Primitives &table);
+void addElementary(Primitives &table);
+void addConversions(Primitives &table);
+
+} // namespace torchere::cpu::TORCHERE_ISA

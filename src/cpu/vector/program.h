@@ -1,0 +1,114 @@
+// Vector programs: chains of elementwise ops and reductions of rows, run over tiles that stay in the L1
+// cache.
+#pragma once
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "cpu/kernels/thread_pool.h"
+#include "cpu/vector/op.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace torchere::cpu {
+
+/// One step. Slots are tiles in the L1 cache; `type` is the type that is computed in, which is F32 for F16
+/// and BF16.
+struct VectorInstruction {
+  VectorOp op = VectorOp::Input;
+  DType type = DType::F32; ///< of the operands; for Input, Constant and Iota of the result
+  DType to = DType::F32;   ///< of the result, where it differs; for Input and Store the type in memory
+  bool perRow = false;     ///< computed once a row
+  uint16_t result = 0;
+  uint16_t operands[3] = {0, 0, 0};
+  uint16_t index = 0; ///< of the input, constant, dimension or output
+};
+
+/// What is run over a whole row before the next phase begins: a reduction ends one.
+struct VectorPhase {
+  uint32_t rowEnd = 0; ///< the instructions up to here once a row,
+  uint32_t end = 0;    ///< then those up to here for each tile of it
+};
+
+/// Plain data, so that it can be stored.
+struct VectorProgram {
+  std::vector<VectorInstruction> instructions;
+  uint32_t setupEnd = 0; ///< the instructions up to here once: constants
+  std::vector<VectorPhase> phases;
+  std::vector<uint64_t> constants; ///< their bits, at the low end
+  uint16_t inputs = 0;
+  uint16_t outputs = 0;
+  uint16_t slots = 0;
+
+  /// Whether every index is in bounds and every op exists for its type. Programs that were read from a file
+  /// must be checked; what the builder makes is right.
+  Status verify() const;
+};
+
+/// Builds a program from values, each of which is made from earlier ones.
+class VectorBuilder {
+public:
+  using Value = int32_t;
+
+  /// The next operand, of `type` in memory.
+  Value input(DType type);
+  /// An operand that has one element a row: its stride in the last dimension is not read.
+  Value rowInput(DType type);
+  Value constant(DType type, double value);
+  Value constantBits(DType type, uint64_t bits); ///< of the type as it is computed: f32 for F16
+  /// The index along a dimension, counted from the last, which is 0.
+  Value iota(DType type, int fromLast);
+  Value apply(VectorOp op, Value a, Value b = -1, Value c = -1);
+  Value convert(Value a, DType type);
+  Value bitcast(Value a, DType type);
+  /// The next result, of `type` in memory.
+  void output(Value value, DType type);
+
+  /// The type of a value as it is computed.
+  DType typeOf(Value value) const { return nodes_[value].type; }
+  /// An error names the first apply() with operands that the op does not take.
+  Result<VectorProgram> finish() const;
+
+private:
+  struct Node {
+    VectorOp op;
+    DType type;   ///< of the result
+    DType memory; ///< of an input
+    bool perRow;
+    int phase; ///< the first in which it can be computed
+    Value operands[3];
+    uint64_t bits; ///< the index of an input or dimension, or a constant's bits
+  };
+  friend class VectorScheduler;
+  Value add(const Node &node);
+
+  std::vector<Node> nodes_;
+  std::vector<std::pair<Value, DType>> outputs_;
+  uint16_t inputs_ = 0;
+  std::string error_;
+};
+
+constexpr int kVectorRank = 8;
+
+/// An operand in memory; strides in elements, of the call's dimensions; 0 broadcasts.
+struct VectorOperand {
+  void *data = nullptr;
+  int64_t strides[kVectorRank] = {};
+};
+
+/// Rows are along the last dimension. An output may be an input's memory where both have the same strides and
+/// type.
+struct VectorCall {
+  int rank = 0;
+  int64_t dims[kVectorRank] = {};
+  const VectorOperand *inputs = nullptr;
+  const VectorOperand *outputs = nullptr;
+};
+void runVectorProgram(const Context &context, const VectorProgram &program, const VectorCall &call);
+
+/// The same in the calling thread alone, for tiles of other kernels.
+void runVectorTile(Isa isa, const VectorProgram &program, const VectorCall &call);
+
+} // namespace torchere::cpu

@@ -1,0 +1,293 @@
+// Convolutions and pooling against sums in f64. Halos and the lanes beyond the last channel are checked to be
+// zero.
+#include "cpu/kernels/convolution.h"
+#include "test_values.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace torchere::cpu {
+namespace {
+
+/// A blocked tensor with memory that begins as NaN, so that whatever is not written shows.
+struct Blocked {
+  Blocked(Isa isa, int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t halo)
+      : tensor{nullptr, batch, channels, height, width, halo, floatLanes(isa)},
+        memory(tensor.elements(), NAN) {
+    tensor.data = memory.data;
+  }
+  BlockedTensor tensor;
+  AlignedBuffer<float> memory;
+};
+
+PlanarTensor planar(std::vector<float> &data, int64_t channels, int64_t height, int64_t width) {
+  return {data.data(), {channels * height * width, height * width, width, 1}};
+}
+
+void expectZerosAround(const BlockedTensor &t) {
+  for (int64_t image = 0; image < t.batch; ++image)
+    for (int64_t block = 0; block < t.blocks(); ++block)
+      for (int64_t y = -t.halo; y < t.height + t.halo; ++y)
+        for (int64_t x = -t.halo; x < t.width + t.halo; ++x)
+          for (int64_t lane = 0; lane < t.lanes; ++lane) {
+            bool inside =
+                y >= 0 && y < t.height && x >= 0 && x < t.width && block * t.lanes + lane < t.channels;
+            float value = t.at(image, block)[(y * t.paddedWidth() + x) * t.lanes + lane];
+            if (!inside) {
+              ASSERT_EQ(value, 0) << "at " << block << ", " << y << ", " << x << ", " << lane;
+            }
+          }
+}
+
+class Convolution : public EveryIsa {
+protected:
+  struct Options {
+    int64_t inputHalo = 0, outputHalo = 0;
+    bool planarInput = false, residual = false;
+    Activation activation = Activation::None;
+    bool winograd = false;
+    double bound = 1e-5;
+  };
+  void check(ConvolutionShape shape, Options options);
+};
+
+ConvolutionShape makeShape(int64_t batch, int64_t in, int64_t out, int64_t height, int64_t width,
+                           int64_t kernel, int64_t stride = 1, int64_t padding = 0, int64_t groups = 1,
+                           int64_t dilation = 1) {
+  ConvolutionShape shape;
+  shape.batch = batch;
+  shape.inputChannels = in;
+  shape.outputChannels = out;
+  shape.inputHeight = height;
+  shape.inputWidth = width;
+  shape.kernel[0] = shape.kernel[1] = kernel;
+  shape.stride[0] = shape.stride[1] = stride;
+  shape.padding[0] = shape.padding[1] = padding;
+  shape.dilation[0] = shape.dilation[1] = dilation;
+  shape.groups = groups;
+  int64_t reach = (kernel - 1) * dilation + 1;
+  shape.outputHeight = (height + 2 * padding - reach) / stride + 1;
+  shape.outputWidth = (width + 2 * padding - reach) / stride + 1;
+  return shape;
+}
+
+double convolvedAt(const ConvolutionShape &s, const std::vector<float> &x, const std::vector<float> &w,
+                   int64_t image, int64_t o, int64_t y, int64_t column) {
+  double sum = 0;
+  int64_t inputs = s.inputChannels / s.groups, group = o / (s.outputChannels / s.groups);
+  for (int64_t c = 0; c < inputs; ++c)
+    for (int64_t i = 0; i < s.kernel[0]; ++i)
+      for (int64_t j = 0; j < s.kernel[1]; ++j) {
+        int64_t iy = y * s.stride[0] + i * s.dilation[0] - s.padding[0];
+        int64_t ix = column * s.stride[1] + j * s.dilation[1] - s.padding[1];
+        if (iy < 0 || ix < 0 || iy >= s.inputHeight || ix >= s.inputWidth)
+          continue;
+        sum += double(x[((image * s.inputChannels + group * inputs + c) * s.inputHeight + iy) * s.inputWidth +
+                        ix]) *
+               w[((o * inputs + c) * s.kernel[0] + i) * s.kernel[1] + j];
+      }
+  return sum;
+}
+
+void Convolution::check(ConvolutionShape s, Options options) {
+  int64_t inputs = s.inputChannels / s.groups;
+  auto x = randomFloats(s.batch * s.inputChannels * s.inputHeight * s.inputWidth, 1);
+  auto w = randomFloats(s.outputChannels * inputs * s.kernel[0] * s.kernel[1], 2);
+  int64_t outputs = s.batch * s.outputChannels * s.outputHeight * s.outputWidth;
+  auto add = randomFloats(outputs, 4);
+  Isa isa = context.isa;
+  ConvolutionPlan plan = planConvolution(s, isa, options.planarInput, options.winograd);
+  AlignedBuffer<float> packed(plan.weightElements());
+  packConvolution(context, plan, w.data(),
+                  {inputs * s.kernel[0] * s.kernel[1], s.kernel[0] * s.kernel[1], s.kernel[1], 1},
+                  packed.data);
+  Blocked input(isa, s.batch, s.inputChannels, s.inputHeight, s.inputWidth, options.inputHalo);
+  Blocked output(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, options.outputHalo);
+  Blocked residual(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, 1);
+  blockedFromPlanar(context, planar(x, s.inputChannels, s.inputHeight, s.inputWidth), input.tensor);
+  blockedFromPlanar(context, planar(add, s.outputChannels, s.outputHeight, s.outputWidth), residual.tensor);
+  expectZerosAround(input.tensor);
+  auto bias = randomFloats(output.tensor.blocks() * output.tensor.lanes, 3);
+  std::fill(bias.begin() + s.outputChannels, bias.end(), 0.0f);
+  AlignedBuffer<char> workspace(plan.workspaceBytes(options.inputHalo));
+  ConvolutionArgs args;
+  args.plan = plan;
+  if (plan.kind == ConvolutionKind::Planar)
+    args.planar = planar(x, s.inputChannels, s.inputHeight, s.inputWidth);
+  else
+    args.input = input.tensor;
+  args.weights = packed.data;
+  args.output = output.tensor;
+  args.epilogue.bias = bias.data();
+  args.epilogue.activation = options.activation;
+  if (options.residual)
+    args.residual = residual.tensor;
+  args.workspace = workspace.data;
+  convolve(context, args);
+  expectZerosAround(output.tensor);
+  std::vector<float> result(outputs);
+  planarFromBlocked(context, output.tensor, planar(result, s.outputChannels, s.outputHeight, s.outputWidth));
+  for (int64_t i = 0; i < outputs; ++i) {
+    int64_t column = i % s.outputWidth, y = i / s.outputWidth % s.outputHeight;
+    int64_t plane = i / s.outputWidth / s.outputHeight, o = plane % s.outputChannels;
+    double expected = convolvedAt(s, x, w, plane / s.outputChannels, o, y, column) + bias[o];
+    expected += options.residual ? add[i] : 0;
+    if (options.activation == Activation::Relu)
+      expected = std::max(expected, 0.0);
+    else if (options.activation == Activation::Sigmoid)
+      expected = 1 / (1 + std::exp(-expected));
+    ASSERT_NEAR(result[i], expected, options.bound + 1e-6 * std::fabs(expected))
+        << s.inputChannels << " to " << s.outputChannels << ", kernel " << s.kernel[0] << ", at " << i;
+  }
+}
+
+TEST_P(Convolution, PointwiseWithAllTails) {
+  for (int64_t in : {1, 3, 16, 20})
+    for (int64_t out : {1, 8, 16, 40, 50, 70})
+      check(makeShape(2, in, out, 3, 5, 1), {0, 0, false, true, Activation::Relu});
+  check(makeShape(1, 32, 64, 9, 8, 1), {1, 1, false, true, Activation::Sigmoid});
+  check(makeShape(1, 24, 20, 9, 8, 1, 2), {0, 1, false, false, Activation::Sigmoid});
+}
+
+TEST_P(Convolution, KernelsStridesPaddingDilation) {
+  for (int64_t halo : {0, 1, 3}) {
+    check(makeShape(1, 16, 32, 8, 17, 3, 1, 1), {halo, 1, false, true, Activation::Relu});
+    check(makeShape(2, 20, 17, 7, 7, 3, 2, 1), {halo, 0});
+    check(makeShape(1, 8, 64, 7, 7, 3, 1, 1), {halo, 1});
+    check(makeShape(1, 17, 9, 11, 10, 5, 3, 2), {halo, 0});
+    check(makeShape(1, 16, 16, 12, 12, 3, 1, 2, 1, 2), {halo, 0});
+    check(makeShape(1, 16, 16, 5, 40, 2, 2, 0), {halo, 0});
+  }
+  check(makeShape(1, 16, 16, 1, 1, 1), {0, 1});
+  check(makeShape(1, 16, 48, 1, 9, 1), {0, 1});
+}
+
+TEST_P(Convolution, DeepInputsAreChunked) {
+  check(makeShape(1, 300, 40, 4, 4, 3, 1, 1), {1, 1, false, true, Activation::Relu, false, 5e-5});
+}
+
+TEST_P(Convolution, FirstLayersReadPlanes) {
+  check(makeShape(2, 3, 64, 20, 23, 7, 2, 3), {0, 1, true, false, Activation::Relu});
+  check(makeShape(1, 3, 20, 9, 9, 3, 2, 1), {0, 0, true});
+  check(makeShape(1, 1, 16, 8, 8, 3, 1, 2, 1, 2), {0, 0, true});
+  check(makeShape(1, 4, 8, 8, 8, 4, 4, 0), {0, 0, true});
+}
+
+TEST_P(Convolution, Groups) {
+  check(makeShape(1, 32, 32, 5, 6, 3, 1, 1, 2), {1, 0});
+  check(makeShape(1, 32, 64, 5, 6, 3, 1, 1, 4), {1, 0});
+  check(makeShape(1, 24, 24, 5, 6, 3, 2, 1, 3), {1, 0});
+  check(makeShape(1, 12, 36, 5, 6, 3, 1, 1, 12), {1, 0});
+  check(makeShape(1, 40, 20, 5, 6, 1, 1, 0, 5), {0, 0});
+}
+
+TEST_P(Convolution, Depthwise) {
+  for (int64_t channels : {2, 16, 20, 33})
+    for (int64_t halo : {0, 2}) {
+      check(makeShape(2, channels, channels, 7, 13, 3, 1, 1, channels),
+            {halo, 1, false, true, Activation::Sigmoid});
+      check(makeShape(1, channels, channels, 9, 9, 5, 2, 2, channels),
+            {halo, 0, false, false, Activation::Relu});
+    }
+}
+
+TEST_P(Convolution, LayoutsOfAnyOrder) {
+  std::vector<float> x = randomFloats(2 * 20 * 3 * 5), back(x.size());
+  Blocked blocked(context.isa, 2, 20, 3, 5, 2);
+  PlanarTensor nhwc{x.data(), {300, 1, 100, 20}};
+  blockedFromPlanar(context, nhwc, blocked.tensor);
+  expectZerosAround(blocked.tensor);
+  planarFromBlocked(context, blocked.tensor, {back.data(), {300, 1, 100, 20}});
+  EXPECT_EQ(back, x);
+  planarFromBlocked(context, blocked.tensor, planar(back, 20, 3, 5));
+  EXPECT_EQ(back[(1 * 20 + 7) * 15 + 2 * 5 + 3], x[1 * 300 + 2 * 100 + 3 * 20 + 7]);
+}
+
+TEST_P(Convolution, TheSameForAnyNumberOfThreads) {
+  ConvolutionShape s = makeShape(1, 32, 64, 20, 20, 3, 1, 1);
+  auto x = randomFloats(32 * 400, 1), w = randomFloats(64 * 32 * 9, 2);
+  std::vector<float> first;
+  for (int threads : {1, 2, 5}) {
+    ThreadPool other(threads);
+    Context with{other, context.isa};
+    ConvolutionPlan plan = planConvolution(s, context.isa, false, false);
+    AlignedBuffer<float> packed(plan.weightElements());
+    packConvolution(with, plan, w.data(), {288, 9, 3, 1}, packed.data);
+    Blocked input(context.isa, 1, 32, 20, 20, 1), output(context.isa, 1, 64, 20, 20, 0);
+    blockedFromPlanar(with, planar(x, 32, 20, 20), input.tensor);
+    ConvolutionArgs args;
+    args.plan = plan;
+    args.input = input.tensor;
+    args.weights = packed.data;
+    args.output = output.tensor;
+    convolve(with, args);
+    std::vector<float> result(output.memory.data, output.memory.data + output.memory.size);
+    if (first.empty())
+      first = result;
+    EXPECT_EQ(first, result);
+  }
+}
+
+TEST_P(Convolution, Pooling) {
+  for (bool average : {false, true})
+    for (bool countPadding : {false, true})
+      for (int64_t stride : {1, 2, 3}) {
+        const int64_t channels = 20, height = 9, width = 11, kernel = 3, padding = 1;
+        auto x = randomFloats(2 * channels * height * width);
+        for (float &value : x)
+          value -= 2;
+        ConvolutionShape s = makeShape(2, channels, channels, height, width, kernel, stride, padding);
+        Blocked input(context.isa, 2, channels, height, width, 1);
+        Blocked output(context.isa, 2, channels, s.outputHeight, s.outputWidth, 2);
+        blockedFromPlanar(context, planar(x, channels, height, width), input.tensor);
+        PoolingArgs args{average, countPadding, {3, 3},       {stride, stride},
+                         {1, 1},  {1, 1},       input.tensor, output.tensor};
+        ::torchere::cpu::pool(context, args);
+        expectZerosAround(output.tensor);
+        std::vector<float> result(2 * channels * s.outputHeight * s.outputWidth);
+        planarFromBlocked(context, output.tensor, planar(result, channels, s.outputHeight, s.outputWidth));
+        for (size_t at = 0; at < result.size(); ++at) {
+          int64_t column = int64_t(at) % s.outputWidth, row = int64_t(at) / s.outputWidth % s.outputHeight;
+          int64_t plane = int64_t(at) / s.outputWidth / s.outputHeight;
+          double sum = 0, most = -std::numeric_limits<double>::infinity(), count = 0;
+          for (int64_t i = 0; i < kernel; ++i)
+            for (int64_t j = 0; j < kernel; ++j) {
+              int64_t iy = row * stride + i - padding, ix = column * stride + j - padding;
+              if (iy < 0 || ix < 0 || iy >= height || ix >= width)
+                continue;
+              float value = x[(plane * height + iy) * width + ix];
+              sum += value;
+              most = std::max<double>(most, value);
+              ++count;
+            }
+          double expected = average ? sum / (countPadding ? 9 : count) : most;
+          ASSERT_NEAR(result[at], expected, 1e-6);
+        }
+      }
+}
+
+TEST_P(Convolution, GlobalAverageAndNotANumber) {
+  auto x = randomFloats(2 * 20 * 35);
+  Blocked input(context.isa, 2, 20, 5, 7, 1);
+  blockedFromPlanar(context, planar(x, 20, 5, 7), input.tensor);
+  std::vector<float> mean(40);
+  globalAverage(context, input.tensor, mean.data());
+  for (int64_t plane = 0; plane < 40; ++plane) {
+    double sum = 0;
+    for (int64_t i = 0; i < 35; ++i)
+      sum += x[plane * 35 + i];
+    ASSERT_NEAR(mean[plane], sum / 35, 1e-6);
+  }
+  x[3] = NAN;
+  blockedFromPlanar(context, planar(x, 20, 5, 7), input.tensor);
+  Blocked output(context.isa, 2, 20, 1, 1, 0);
+  PoolingArgs args{false, true, {5, 7}, {1, 1}, {0, 0}, {1, 1}, input.tensor, output.tensor};
+  ::torchere::cpu::pool(context, args);
+  EXPECT_TRUE(std::isnan(output.tensor.data[0]));
+  EXPECT_FALSE(std::isnan(output.tensor.data[1]));
+}
+
+TORCHERE_EVERY_ISA(Convolution);
+
+} // namespace
+} // namespace torchere::cpu

@@ -1,0 +1,297 @@
+// Products against sums in f64.
+#include "cpu/kernels/gemm.h"
+#include "test_values.h"
+
+#include <algorithm>
+#include <array>
+
+namespace torchere::cpu {
+namespace {
+
+class Gemm : public EveryIsa {};
+
+struct Case {
+  int64_t m, n, k;
+  Activation activation = Activation::None;
+  bool bias = false, residual = false;
+};
+
+double activated(Activation activation, double x) {
+  double sixth = std::clamp(x + 3, 0.0, 6.0);
+  switch (activation) {
+  case Activation::None:
+    return x;
+  case Activation::Relu:
+    return std::max(x, 0.0);
+  case Activation::Relu6:
+    return std::clamp(x, 0.0, 6.0);
+  case Activation::Gelu:
+    return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+  case Activation::GeluTanh:
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  case Activation::Silu:
+    return x / (1 + std::exp(-x));
+  case Activation::Sigmoid:
+    return 1 / (1 + std::exp(-x));
+  case Activation::Tanh:
+    return std::tanh(x);
+  case Activation::HardSwish:
+    return x * sixth / 6;
+  case Activation::HardSigmoid:
+    return sixth / 6;
+  }
+  return x;
+}
+
+/// Rows of A and C lie 3 elements apart, B is `transposed` or not.
+void check(const Context &context, const Case &c, bool transposed) {
+  auto a = randomFloats(c.m * (c.k + 3), 1), b = randomFloats(c.k * c.n, 2), bias = randomFloats(c.n, 3);
+  auto residual = randomFloats(c.m * c.n, 4);
+  PackedLayout layout = packedLayout(DType::F32, context.isa, c.m, c.k, c.n);
+  AlignedBuffer<char> packed(layout.bytes());
+  packMatrix(context, layout, b.data(), transposed ? 1 : c.n, transposed ? c.k : 1, packed.data);
+  std::vector<float> result(c.m * (c.n + 3), 77);
+  GemmArgs args;
+  args.layout = layout;
+  args.m = c.m;
+  args.a = a.data();
+  args.aRowStride = c.k + 3;
+  args.packedB = packed.data;
+  args.c = result.data();
+  args.cRowStride = c.n + 3;
+  args.epilogue.activation = c.activation;
+  args.epilogue.bias = c.bias ? bias.data() : nullptr;
+  args.epilogue.residual = c.residual ? residual.data() : nullptr;
+  args.epilogue.residualRowStride = c.n;
+  gemm(context, args);
+  double bound = 4e-7 * std::sqrt(double(c.k) + 1) * 2 + 1e-6;
+  for (int64_t i = 0; i < c.m; ++i) {
+    for (int64_t j = 0; j < c.n; ++j) {
+      double sum = 0;
+      for (int64_t k = 0; k < c.k; ++k)
+        sum += double(a[i * (c.k + 3) + k]) * b[transposed ? j * c.k + k : k * c.n + j];
+      sum += (c.bias ? bias[j] : 0) + (c.residual ? residual[i * c.n + j] : 0);
+      ASSERT_NEAR(result[i * (c.n + 3) + j], activated(c.activation, sum), bound)
+          << c.m << "x" << c.n << "x" << c.k << " at " << i << ", " << j;
+    }
+    for (int64_t j = c.n; j < c.n + 3; ++j)
+      ASSERT_EQ(result[i * (c.n + 3) + j], 77) << "beyond the row";
+  }
+}
+
+TEST_P(Gemm, MatchesSumsForAllTails) {
+  for (int64_t m : {1, 2, 5, 14, 15, 29})
+    for (int64_t n : {1, 3, 8, 16, 17, 33, 48, 64, 100})
+      for (int64_t k : {1, 2, 7, 32})
+        check(context, {m, n, k, Activation::None, n % 2 == 0, m % 2 == 0}, (m + n + k) % 2);
+}
+
+TEST_P(Gemm, CutsDeepAndTallProducts) {
+  check(context, {70, 40, 800, Activation::Relu, true, true}, true);
+  check(context, {133, 70, 50, Activation::None, true, false}, false);
+  check(context, {2, 300, 900, Activation::None, true, false}, true);
+}
+
+TEST_P(Gemm, AppliesEveryActivation) {
+  for (int i = 0; i < kActivations; ++i)
+    for (int64_t n : {20, 64})
+      check(context, {9, n, 40, static_cast<Activation>(i), true, true}, false);
+}
+
+TEST_P(Gemm, AnEmptyDepthLeavesTheEpilogue) {
+  check(context, {5, 40, 0, Activation::Relu, true, true}, false);
+}
+
+TEST_P(Gemm, EmptyResultsAreLeftAlone) {
+  GemmArgs args;
+  args.layout = packedLayout(DType::F32, context.isa, 0, 5, 4);
+  gemm(context, args);
+  args.layout = packedLayout(DType::F32, context.isa, 3, 5, 0);
+  EXPECT_EQ(args.layout.bytes(), 0);
+  args.m = 3;
+  gemm(context, args);
+}
+
+TEST_P(Gemm, RowsThatShareSetsOfTheCache) {
+  const int64_t m = 20, k = 1024, n = 24;
+  auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
+  PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
+  AlignedBuffer<char> packed(layout.bytes());
+  packMatrix(context, layout, b.data(), n, 1, packed.data);
+  std::vector<float> c(m * n);
+  GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
+  gemm(context, args);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t x = 0; x < k; ++x)
+        sum += double(a[i * k + x]) * b[x * n + j];
+      ASSERT_NEAR(c[i * n + j], sum, 5e-5);
+    }
+}
+
+TEST_P(Gemm, TransposedAAndBatches) {
+  const int64_t batches = 3, m = 7, n = 21, k = 33;
+  auto a = randomFloats(batches * m * k, 1), b = randomFloats(batches * k * n, 2);
+  MatmulArgs args;
+  args.gemm.layout = packedLayout(DType::F32, context.isa, m, k, n);
+  args.gemm.m = m;
+  args.gemm.a = a.data(); // [batch][k][m]
+  args.gemm.aRowStride = 1;
+  args.gemm.aColumnStride = m;
+  args.gemm.batches = batches;
+  args.gemm.aBatchStride = m * k;
+  args.gemm.cBatchStride = m * n;
+  args.gemm.cRowStride = n;
+  args.b = b.data();
+  args.bRowStride = n;
+  for (int64_t stride : {int64_t(0), k * n}) {
+    std::vector<float> c(batches * m * n);
+    args.bBatchStride = stride;
+    args.gemm.c = c.data();
+    AlignedBuffer<char> workspace(matmulWorkspaceBytes(args));
+    args.workspace = workspace.data;
+    matmul(context, args);
+    for (int64_t batch = 0; batch < batches; ++batch)
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int64_t x = 0; x < k; ++x)
+            sum += double(a[(batch * k + x) * m + i]) * b[batch * stride + x * n + j];
+          ASSERT_NEAR(c[(batch * m + i) * n + j], sum, 1e-5);
+        }
+  }
+}
+
+TEST_P(Gemm, ResidualInPlace) {
+  const int64_t m = 20, n = 32, k = 900;
+  auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2), c = randomFloats(m * n, 3), before = c;
+  PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
+  AlignedBuffer<char> packed(layout.bytes());
+  packMatrix(context, layout, b.data(), n, 1, packed.data);
+  GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
+  args.epilogue.residual = c.data();
+  args.epilogue.residualRowStride = n;
+  gemm(context, args);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = before[i * n + j];
+      for (int64_t x = 0; x < k; ++x)
+        sum += double(a[i * k + x]) * b[x * n + j];
+      ASSERT_NEAR(c[i * n + j], sum, 5e-5);
+    }
+}
+
+/// 16-bit inputs: exact products, one rounding at the end.
+void checkHalf(const Context &context, DType type, DType cType, uint16_t (*round)(float),
+               float (*widen)(uint16_t)) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 40, 64}, {18, 33, 50}, {70, 64, 420}}) {
+    auto af = randomFloats(m * k, 1), bf = randomFloats(k * n, 2), bias = randomFloats(n, 3);
+    std::vector<uint16_t> a(m * k), b(k * n);
+    std::transform(af.begin(), af.end(), a.begin(), round);
+    std::transform(bf.begin(), bf.end(), b.begin(), round);
+    PackedLayout layout = packedLayout(type, context.isa, m, k, n);
+    AlignedBuffer<char> packed(layout.bytes());
+    packMatrix(context, layout, b.data(), n, 1, packed.data);
+    std::vector<float> wide(m * n);
+    std::vector<uint16_t> narrow(m * n);
+    void *c = cType == DType::F32 ? static_cast<void *>(wide.data()) : narrow.data();
+    GemmArgs args{layout, m, a.data(), k, 1, packed.data, c, cType, n, 1, 0, 0, 0, {}};
+    args.epilogue.bias = bias.data();
+    gemm(context, args);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = bias[j];
+        for (int64_t x = 0; x < k; ++x)
+          sum += double(widen(a[i * k + x])) * widen(b[x * n + j]);
+        float got = cType == DType::F32 ? wide[i * n + j] : widen(narrow[i * n + j]);
+        double bound = cType == DType::F32 ? 2e-5 : std::abs(sum) / (type == DType::BF16 ? 255 : 2040) + 2e-5;
+        ASSERT_NEAR(got, sum, bound) << m << "x" << n << "x" << k;
+      }
+  }
+}
+
+TEST_P(Gemm, HalfPrecision) {
+  checkHalf(context, DType::BF16, DType::BF16, bf16OfFloat, floatOfBF16);
+  checkHalf(context, DType::BF16, DType::F32, bf16OfFloat, floatOfBF16);
+  checkHalf(context, DType::F16, DType::F16, f16OfFloat, floatOfF16);
+}
+
+TEST_P(Gemm, DoublePrecision) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 9, 20}, {20, 16, 30}, {70, 19, 410}}) {
+    auto af = randomFloats(m * k, 1), bf = randomFloats(k * n, 2);
+    std::vector<double> a(af.begin(), af.end()), b(bf.begin(), bf.end()), c(m * n);
+    PackedLayout layout = packedLayout(DType::F64, context.isa, m, k, n);
+    AlignedBuffer<char> packed(layout.bytes());
+    packMatrix(context, layout, b.data(), n, 1, packed.data);
+    GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F64, n, 1, 0, 0, 0, {}};
+    args.epilogue.activation = Activation::Tanh;
+    gemm(context, args);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t x = 0; x < k; ++x)
+          sum += a[i * k + x] * b[x * n + j];
+        ASSERT_NEAR(c[i * n + j], std::tanh(sum), 1e-13);
+      }
+  }
+}
+
+TEST_P(Gemm, TheHookSeesEveryElementOnce) {
+  const int64_t m = 70, n = 50, k = 20;
+  auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
+  PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
+  AlignedBuffer<char> packed(layout.bytes());
+  packMatrix(context, layout, b.data(), n, 1, packed.data);
+  std::vector<float> c(m * n), plain(m * n);
+  GemmArgs args{layout, m, a.data(), k, 1, packed.data, plain.data(), DType::F32, n, 1, 0, 0, 0, {}};
+  gemm(context, args);
+  args.c = c.data();
+  args.epilogue.hook = [](const void *, float *tile, int64_t stride, int64_t, int64_t row, int64_t rows,
+                          int64_t column, int64_t columns) {
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        tile[i * stride + j] += 1000 * (row + i) + column + j;
+  };
+  gemm(context, args);
+  for (int64_t i = 0; i < m * n; ++i)
+    ASSERT_EQ(c[i], plain[i] + (1000 * (i / n) + i % n));
+}
+
+TEST_P(Gemm, TheSameForAnyNumberOfThreads) {
+  const int64_t m = 130, n = 100, k = 500;
+  auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
+  PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
+  AlignedBuffer<char> packed(layout.bytes());
+  packMatrix(context, layout, b.data(), n, 1, packed.data);
+  std::vector<float> first;
+  for (int threads : {1, 2, 5}) {
+    ThreadPool other(threads);
+    std::vector<float> c(m * n);
+    GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
+    gemm({other, context.isa}, args);
+    if (first.empty())
+      first = c;
+    EXPECT_EQ(first, c);
+  }
+}
+
+TEST_P(Gemm, NotANumberStays) {
+  std::vector<float> a(3 * 4, 1), b(4 * 5, 1), c(15);
+  a[5] = NAN;
+  b[2] = INFINITY;
+  PackedLayout layout = packedLayout(DType::F32, context.isa, 3, 4, 5);
+  AlignedBuffer<char> packed(layout.bytes());
+  packMatrix(context, layout, b.data(), 5, 1, packed.data);
+  GemmArgs args{layout, 3, a.data(), 4, 1, packed.data, c.data(), DType::F32, 5, 1, 0, 0, 0, {}};
+  args.epilogue.activation = Activation::Relu;
+  gemm(context, args);
+  EXPECT_EQ(c[0], 4);
+  EXPECT_EQ(c[2], INFINITY);
+  EXPECT_TRUE(std::isnan(c[5]) && std::isnan(c[9]));
+}
+
+TORCHERE_EVERY_ISA(Gemm);
+
+} // namespace
+} // namespace torchere::cpu

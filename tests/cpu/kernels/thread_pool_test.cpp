@@ -1,0 +1,109 @@
+// The pool: every part once, from any number of callers.
+#include "cpu/kernels/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+namespace torchere::cpu {
+namespace {
+
+TEST(ThreadPool, RunsEveryPartOnce) {
+  for (int threads : {0, 1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), std::max(threads, 1));
+    for (int64_t parts : {0, 1, 2, 7, 100}) {
+      std::vector<int> counts(parts);
+      pool.parallelFor(parts, [&](int64_t part) { ++counts[part]; });
+      EXPECT_EQ(counts, std::vector<int>(parts, 1));
+    }
+  }
+}
+
+TEST(ThreadPool, ManyShortJobs) {
+  ThreadPool pool(3);
+  std::vector<int64_t> sums(5);
+  for (int64_t i = 0; i < 5000; ++i)
+    pool.parallelFor(5, [&](int64_t part) { sums[part] += i; });
+  EXPECT_EQ(sums, std::vector<int64_t>(5, 5000 * 4999 / 2));
+}
+
+TEST(ThreadPool, WakesAfterItsThreadsSlept) {
+  ThreadPool pool(2);
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::vector<int> counts(64);
+    pool.parallelFor(64, [&](int64_t part) { ++counts[part]; });
+    EXPECT_EQ(counts, std::vector<int>(64, 1));
+  }
+}
+
+TEST(ThreadPool, CallersDoNotWaitForEachOther) {
+  ThreadPool pool(2);
+  std::atomic<int64_t> total{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i)
+    callers.emplace_back([&] {
+      for (int j = 0; j < 300; ++j)
+        pool.parallelFor(7, [&](int64_t part) { total += part; });
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(total, 4 * 300 * 21);
+}
+
+TEST(ThreadPool, APartMayCall) {
+  ThreadPool pool(2);
+  std::atomic<int> total{0};
+  pool.parallelFor(4, [&](int64_t) { pool.parallelFor(5, [&](int64_t) { ++total; }); });
+  EXPECT_EQ(total, 20);
+}
+
+TEST(ThreadPool, NoMoreThreadsThanCallersAndItsOwn) {
+  ThreadPool pool(2);
+  std::atomic<int> running{0}, most{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i)
+    callers.emplace_back([&] {
+      for (int j = 0; j < 50; ++j)
+        pool.parallelFor(8, [&](int64_t) {
+          int now = ++running, seen = most;
+          while (now > seen && !most.compare_exchange_weak(seen, now)) {
+          }
+          --running;
+        });
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_LE(most, 4);
+}
+
+TEST(ThreadPool, ScratchIsKeptAndGrows) {
+  auto *small = static_cast<char *>(ThreadPool::scratch(100, 3));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(small) % 64, 0u);
+  EXPECT_EQ(ThreadPool::scratch(50, 3), small);
+  EXPECT_NE(ThreadPool::scratch(50, 4), small);
+  auto *large = static_cast<char *>(ThreadPool::scratch(1 << 20, 3));
+  large[(1 << 20) - 1] = 1;
+}
+
+TEST(Isa, NamesAndChoice) {
+  for (Isa isa : supportedIsas())
+    EXPECT_EQ(*isaFromName(isaName(isa)), isa);
+  EXPECT_EQ(supportedIsas().front(), Isa::Baseline);
+  EXPECT_EQ(isaFromName("sse9").error().message,
+            "[cpu] unknown instruction set: got sse9, expected baseline, avx2 or avx512");
+  unsetenv("TORCHERE_CPU_ISA");
+  EXPECT_EQ(*chosenIsa(), supportedIsas().back());
+  setenv("TORCHERE_CPU_ISA", "baseline", 1);
+  EXPECT_EQ(*chosenIsa(), Isa::Baseline);
+  setenv("TORCHERE_CPU_ISA", "x", 1);
+  EXPECT_EQ(chosenIsa().error().message,
+            "[TORCHERE_CPU_ISA] unknown instruction set: got x, expected baseline, avx2 or avx512");
+  unsetenv("TORCHERE_CPU_ISA");
+}
+
+} // namespace
+} // namespace torchere::cpu

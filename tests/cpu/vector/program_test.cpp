@@ -1,0 +1,407 @@
+// Vector programs against plain loops in f64, over shapes, strides, types and special values.
+#include "../kernels/test_values.h"
+#include "cpu/vector/program.h"
+
+#include <functional>
+#include <limits>
+
+namespace torchere::cpu {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+class Vector : public EveryIsa {
+protected:
+  template <class T, class R>
+  std::vector<R> apply1(VectorOp op, DType type, DType result, const std::vector<T> &x) {
+    VectorBuilder builder;
+    builder.output(builder.apply(op, builder.input(type)), result);
+    std::vector<R> y(x.size());
+    run(builder, {int64_t(x.size())}, {{const_cast<T *>(x.data()), {1}}}, {{y.data(), {1}}});
+    return y;
+  }
+  template <class T, class R>
+  std::vector<R> apply2(VectorOp op, DType type, DType result, const std::vector<T> &x,
+                        const std::vector<T> &y) {
+    VectorBuilder builder;
+    auto a = builder.input(type), b = builder.input(type);
+    builder.output(builder.apply(op, a, b), result);
+    std::vector<R> z(x.size());
+    run(builder, {int64_t(x.size())}, {{const_cast<T *>(x.data()), {1}}, {const_cast<T *>(y.data()), {1}}},
+        {{z.data(), {1}}});
+    return z;
+  }
+  void run(const VectorBuilder &builder, std::vector<int64_t> dims, std::vector<VectorOperand> inputs,
+           std::vector<VectorOperand> outputs) {
+    auto program = builder.finish();
+    ASSERT_TRUE(program.has_value()) << program.error().message;
+    ASSERT_TRUE(program->verify().has_value()) << program->verify().error().message;
+    VectorCall call;
+    call.rank = static_cast<int>(dims.size());
+    std::copy(dims.begin(), dims.end(), call.dims);
+    call.inputs = inputs.data();
+    call.outputs = outputs.data();
+    runVectorProgram(context, *program, call);
+  }
+};
+
+struct Elementary {
+  VectorOp op;
+  double (*function)(double);
+  float low, high;
+};
+
+/// Within 3 units in the last place, and equal where f32 has no digits: infinities, NaN, zeros with their
+/// sign.
+TEST_P(Vector, ElementaryFunctions) {
+  using enum VectorOp;
+  const Elementary functions[] = {
+      {Exponential, std::exp, -103, 88.7f},
+      {ExponentialMinusOne, std::expm1, -20, 88},
+      {ExponentialMinusOne, std::expm1, -0.01f, 0.01f},
+      {Log, std::log, 1e-6f, 10},
+      {LogPlusOne, std::log1p, -0.99f, 3},
+      {Logistic, [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 30},
+      {Sine, std::sin, -100, 100},
+      {Cosine, std::cos, -100, 100},
+      {Tan, std::tan, -1.5f, 1.5f},
+      {Tanh, std::tanh, -10, 10},
+      {Tanh, std::tanh, -1e-3f, 1e-3f},
+      {Erf, std::erf, -5, 5},
+      {Sqrt, std::sqrt, 0, 1e6f},
+      {Rsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e-3f, 1e6f},
+      {Cbrt, std::cbrt, -100, 100},
+      {Floor, std::floor, -20, 20},
+      {Ceil, std::ceil, -20, 20},
+      {RoundNearestEven, std::nearbyint, -20, 20},
+      {RoundNearestAfz, std::round, -20, 20},
+      {Abs, std::fabs, -2, 2},
+  };
+  for (const Elementary &f : functions) {
+    std::vector<float> x;
+    for (int i = 0; i <= 2000; ++i)
+      x.push_back(f.low + (f.high - f.low) * float(i) / 2000);
+    for (float special :
+         {0.0f, -0.0f, kInf, -kInf, NAN, 1e-40f, -1e-40f, 0.5f, -0.5f, 2.5f, 1e30f, -1e30f, 9000.0f})
+      x.push_back(special);
+    auto y = apply1<float, float>(f.op, DType::F32, DType::F32, x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      double exact = f.function(x[i]);
+      float expected = float(exact);
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(y[i])) << int(f.op) << " of " << x[i] << " gives " << y[i];
+      } else if (std::isinf(expected) || expected == 0) {
+        ASSERT_EQ(y[i], expected) << int(f.op) << " of " << x[i];
+        ASSERT_EQ(std::signbit(y[i]), std::signbit(expected)) << int(f.op) << " of " << x[i];
+      } else {
+        double unit = std::nextafter(std::fabs(expected), kInf) - std::fabs(expected);
+        ASSERT_LE(std::fabs(y[i] - exact), 3 * unit) << int(f.op) << " of " << x[i];
+      }
+    }
+  }
+}
+
+TEST_P(Vector, Powers) {
+  std::vector<float> bases = {0.0f,  -0.0f, 1.0f, -1.0f,  2.0f, -2.0f, kInf,
+                              -kInf, NAN,   0.3f, 1e-40f, 7.5f, 1e20f},
+                     x, y;
+  for (float base : bases)
+    for (float exponent : {0.0f, 1.0f, -1.0f, 2.0f, 3.0f, 0.5f, -0.5f, kInf, -kInf, NAN, 30.25f, -41.5f})
+      x.push_back(base), y.push_back(exponent);
+  for (int i = 0; i < 500; ++i)
+    x.push_back(0.01f * float(i + 1)), y.push_back(float(i % 37) - 18.3f);
+  auto z = apply2<float, float>(VectorOp::Power, DType::F32, DType::F32, x, y);
+  for (size_t i = 0; i < x.size(); ++i) {
+    float expected = float(std::pow(double(x[i]), double(y[i])));
+    if (std::isnan(expected))
+      ASSERT_TRUE(std::isnan(z[i])) << x[i] << " ^ " << y[i];
+    else if (std::isinf(expected))
+      ASSERT_EQ(z[i], expected) << x[i] << " ^ " << y[i];
+    else if (std::fabs(expected) < 1e-37f)
+      ASSERT_NEAR(z[i], expected, 1e-44) << x[i] << " ^ " << y[i];
+    else
+      ASSERT_NEAR(z[i], expected, 1.5e-7 * std::fabs(expected)) << x[i] << " ^ " << y[i];
+  }
+}
+
+TEST_P(Vector, ExtremesAndSigns) {
+  using enum VectorOp;
+  std::vector<float> a = {1, NAN, 1, 0.0f, -0.0f, kInf, -3}, b = {2, 1, NAN, -0.0f, 0.0f, -kInf, -3};
+  auto high = apply2<float, float>(Maximum, DType::F32, DType::F32, a, b);
+  auto low = apply2<float, float>(Minimum, DType::F32, DType::F32, a, b);
+  EXPECT_TRUE(std::isnan(high[1]) && std::isnan(high[2]) && std::isnan(low[1]) && std::isnan(low[2]));
+  EXPECT_FALSE(std::signbit(high[3]) || std::signbit(high[4]));
+  EXPECT_TRUE(std::signbit(low[3]) && std::signbit(low[4]));
+  EXPECT_EQ(high[5], kInf);
+  EXPECT_EQ(low[6], -3);
+  auto sign = apply1<float, float>(Sign, DType::F32, DType::F32, {-2.0f, 0.0f, -0.0f, 5.0f, NAN});
+  EXPECT_EQ(sign[0], -1);
+  EXPECT_TRUE(std::signbit(sign[2]) && !std::signbit(sign[1]) && std::isnan(sign[4]));
+  auto finite = apply1<float, uint8_t>(IsFinite, DType::F32, DType::Bool, {1.0f, kInf, -kInf, NAN});
+  EXPECT_EQ(finite, (std::vector<uint8_t>{1, 0, 0, 0}));
+}
+
+TEST_P(Vector, IntegersWrapAndDivide) {
+  using enum VectorOp;
+  std::vector<int32_t> a = {7, -7, INT32_MIN, 5, INT32_MAX}, b = {2, 2, -1, 0, 2};
+  EXPECT_EQ((apply2<int32_t, int32_t>(Divide, DType::I32, DType::I32, a, b)),
+            (std::vector<int32_t>{3, -3, INT32_MIN, -1, INT32_MAX / 2}));
+  EXPECT_EQ((apply2<int32_t, int32_t>(Remainder, DType::I32, DType::I32, a, b)),
+            (std::vector<int32_t>{1, -1, 0, 5, 1}));
+  EXPECT_EQ((apply2<int32_t, int32_t>(Add, DType::I32, DType::I32, a, b))[4], INT32_MIN + 1);
+  std::vector<int8_t> c = {-128, 127, 3, -2}, d = {1, 9, 3, 63};
+  EXPECT_EQ((apply2<int8_t, int8_t>(ShiftRightArithmetic, DType::I8, DType::I8, c, d)),
+            (std::vector<int8_t>{-64, 0, 0, -1}));
+  EXPECT_EQ((apply2<int8_t, int8_t>(ShiftLeft, DType::I8, DType::I8, c, d)),
+            (std::vector<int8_t>{0, 0, 24, 0}));
+  EXPECT_EQ((apply2<int8_t, int8_t>(Power, DType::I8, DType::I8, {3, -2, -1, 5}, {3, 3, -3, -1})),
+            (std::vector<int8_t>{27, -8, -1, 0}));
+  EXPECT_EQ((apply1<uint16_t, uint16_t>(CountLeadingZeros, DType::U16, DType::U16, {0, 1, 0x8000})),
+            (std::vector<uint16_t>{16, 15, 0}));
+  EXPECT_EQ((apply1<int64_t, int64_t>(PopulationCount, DType::I64, DType::I64, {-1, 5})),
+            (std::vector<int64_t>{64, 2}));
+}
+
+template <class From, class To> To converted(const Context &context, From x, DType from, DType to) {
+  VectorBuilder builder;
+  builder.output(builder.convert(builder.input(from), to), to);
+  To y{};
+  VectorOperand in{&x, {1}}, out{&y, {1}};
+  VectorCall call;
+  call.rank = 1;
+  call.dims[0] = 1;
+  call.inputs = &in;
+  call.outputs = &out;
+  runVectorProgram(context, *builder.finish(), call);
+  return y;
+}
+
+TEST_P(Vector, Conversions) {
+  EXPECT_EQ((converted<float, int32_t>(context, -2.9f, DType::F32, DType::I32)), -2);
+  EXPECT_EQ((converted<float, int32_t>(context, 1e20f, DType::F32, DType::I32)), INT32_MAX);
+  EXPECT_EQ((converted<double, int64_t>(context, -1e30, DType::F64, DType::I64)), INT64_MIN);
+  EXPECT_EQ((converted<float, uint8_t>(context, NAN, DType::F32, DType::U8)), 0);
+  EXPECT_EQ((converted<float, uint8_t>(context, 0.5f, DType::F32, DType::Bool)), 1);
+  EXPECT_EQ((converted<int64_t, int8_t>(context, 300, DType::I64, DType::I8)), 44);
+  EXPECT_EQ((converted<uint64_t, double>(context, UINT64_MAX, DType::U64, DType::F64)),
+            18446744073709551616.0);
+  EXPECT_EQ((converted<float, uint16_t>(context, 1.00390625f, DType::F32, DType::BF16)), bf16OfFloat(1.0f));
+  EXPECT_EQ((converted<float, uint16_t>(context, 65520.0f, DType::F32, DType::F16)), 0x7c00);
+  for (float x : {1e-7f, 6e-8f, 3e-8f, 65519.0f, 1.0009766f, -0.0f, 2049.0f, 6.1e-5f, 6.05e-5f})
+    EXPECT_EQ((converted<float, uint16_t>(context, x, DType::F32, DType::F16)), f16OfFloat(x)) << x;
+}
+
+TEST_P(Vector, HalvesOfEveryLength) {
+  for (int64_t n : {1, 3, 16, 17, 100, 1500}) {
+    std::vector<uint16_t> x(n), y(n);
+    for (int64_t i = 0; i < n; ++i)
+      x[i] = f16OfFloat(float(i) * 0.37f - 20);
+    VectorBuilder builder;
+    auto v = builder.input(DType::F16);
+    builder.output(builder.apply(VectorOp::Multiply, v, v), DType::F16);
+    run(builder, {n}, {{x.data(), {1}}}, {{y.data(), {1}}});
+    for (int64_t i = 0; i < n; ++i)
+      ASSERT_EQ(y[i], f16OfFloat(floatOfF16(x[i]) * floatOfF16(x[i])));
+  }
+}
+
+/// y = (x + bias) * scale with x transposed, bias broadcast along rows, scale along columns.
+TEST_P(Vector, StridesAndBroadcasts) {
+  for (auto [rows, columns] :
+       {std::pair<int64_t, int64_t>{1, 1}, {3, 5}, {70, 33}, {2, 2000}, {0, 4}, {4, 0}}) {
+    auto x = randomFloats(rows * columns, 1), bias = randomFloats(columns, 2), scale = randomFloats(rows, 3);
+    std::vector<float> y(rows * columns * 2, 9);
+    VectorBuilder builder;
+    auto a = builder.input(DType::F32), b = builder.input(DType::F32), c = builder.input(DType::F32);
+    auto sum = builder.apply(VectorOp::Add, a, b);
+    builder.output(builder.apply(VectorOp::Multiply, sum, c), DType::F32);
+    run(builder, {rows, columns}, {{x.data(), {1, rows}}, {bias.data(), {0, 1}}, {scale.data(), {1, 0}}},
+        {{y.data(), {columns * 2, 2}}});
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        ASSERT_EQ(y[(i * columns + j) * 2], (x[j * rows + i] + bias[j]) * scale[i]);
+        ASSERT_EQ(y[(i * columns + j) * 2 + 1], 9);
+      }
+  }
+}
+
+TEST_P(Vector, InPlaceWithSeveralOutputs) {
+  auto x = randomFloats(3000, 1), before = x;
+  std::vector<float> y(3000);
+  VectorBuilder builder;
+  auto a = builder.input(DType::F32);
+  auto doubled = builder.apply(VectorOp::Add, a, a);
+  auto squared = builder.apply(VectorOp::Multiply, a, a);
+  builder.output(doubled, DType::F32);
+  builder.output(squared, DType::F32);
+  builder.output(a, DType::F32);
+  std::vector<float> same(3000);
+  run(builder, {3000}, {{x.data(), {1}}}, {{x.data(), {1}}, {y.data(), {1}}, {same.data(), {1}}});
+  for (size_t i = 0; i < x.size(); ++i) {
+    ASSERT_EQ(x[i], before[i] * 2);
+    ASSERT_EQ(y[i], before[i] * before[i]);
+    ASSERT_EQ(same[i], before[i]);
+  }
+}
+
+/// RMS norm, from its elementwise ops: x * rsqrt(mean(x^2) + eps) * weight, and the mean itself as a second
+/// result.
+TEST_P(Vector, ReductionsOfRows) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1}, {5, 7}, {3, 513}, {4, 3000}}) {
+    auto x = randomFloats(rows * columns, 1), weight = randomFloats(columns, 2);
+    std::vector<float> y(rows * columns), mean(rows);
+    VectorBuilder builder;
+    auto v = builder.input(DType::F32), w = builder.input(DType::F32);
+    auto sum = builder.apply(VectorOp::ReduceSum, builder.apply(VectorOp::Multiply, v, v));
+    auto average =
+        builder.apply(VectorOp::Multiply, sum, builder.constant(DType::F32, 1.0 / double(columns)));
+    auto shifted = builder.apply(VectorOp::Add, average, builder.constant(DType::F32, 1e-6));
+    auto normal = builder.apply(VectorOp::Multiply, v, builder.apply(VectorOp::Rsqrt, shifted));
+    builder.output(builder.apply(VectorOp::Multiply, normal, w), DType::F32);
+    builder.output(average, DType::F32);
+    run(builder, {rows, columns}, {{x.data(), {columns, 1}}, {weight.data(), {0, 1}}},
+        {{y.data(), {columns, 1}}, {mean.data(), {1, 0}}});
+    for (int64_t i = 0; i < rows; ++i) {
+      double total = 0;
+      for (int64_t j = 0; j < columns; ++j)
+        total += double(x[i * columns + j]) * x[i * columns + j];
+      total /= double(columns);
+      ASSERT_NEAR(mean[i], total, 1e-6);
+      for (int64_t j = 0; j < columns; ++j)
+        ASSERT_NEAR(y[i * columns + j], x[i * columns + j] / std::sqrt(total + 1e-6) * weight[j], 1e-5);
+    }
+  }
+}
+
+/// softmax in three phases, over a row that is longer than a tile.
+TEST_P(Vector, PhasesFollowEachOther) {
+  const int64_t rows = 3, columns = 1300;
+  auto x = randomFloats(rows * columns, 1, 5);
+  std::vector<float> y(rows * columns);
+  VectorBuilder builder;
+  auto v = builder.input(DType::F32);
+  auto shifted = builder.apply(VectorOp::Subtract, v, builder.apply(VectorOp::ReduceMaximum, v));
+  auto exponential = builder.apply(VectorOp::Exponential, shifted);
+  auto total = builder.apply(VectorOp::ReduceSum, exponential);
+  builder.output(builder.apply(VectorOp::Divide, exponential, total), DType::F32);
+  run(builder, {rows, columns}, {{x.data(), {columns, 1}}}, {{y.data(), {columns, 1}}});
+  for (int64_t i = 0; i < rows; ++i) {
+    double sum = 0;
+    for (int64_t j = 0; j < columns; ++j)
+      sum += std::exp(double(x[i * columns + j]));
+    for (int64_t j = 0; j < columns; ++j)
+      ASSERT_NEAR(y[i * columns + j], std::exp(double(x[i * columns + j])) / sum, 1e-8);
+  }
+}
+
+TEST_P(Vector, ReductionsOfEveryTypeAndOfNothing) {
+  using enum VectorOp;
+  std::vector<int16_t> x = {3, -5, 7, 2}, y(4);
+  VectorBuilder builder;
+  auto v = builder.input(DType::I16);
+  for (VectorOp op : {ReduceSum, ReduceProduct, ReduceMaximum, ReduceMinimum})
+    builder.output(builder.apply(op, v), DType::I16);
+  for (int64_t columns : {4, 0}) {
+    run(builder, {1, columns}, {{x.data(), {4, 1}}},
+        {{&y[0], {1, 0}}, {&y[1], {1, 0}}, {&y[2], {1, 0}}, {&y[3], {1, 0}}});
+    EXPECT_EQ(y, columns ? (std::vector<int16_t>{7, -210, 7, -5})
+                         : (std::vector<int16_t>{0, 1, INT16_MIN, INT16_MAX}));
+  }
+  std::vector<float> floats = {1, NAN, 3};
+  float highest = 0;
+  VectorBuilder maximum;
+  maximum.output(maximum.apply(ReduceMaximum, maximum.input(DType::F32)), DType::F32);
+  run(maximum, {1, 3}, {{floats.data(), {3, 1}}}, {{&highest, {1, 0}}});
+  EXPECT_TRUE(std::isnan(highest));
+}
+
+TEST_P(Vector, IndicesAndSelection) {
+  const int64_t rows = 4, columns = 700;
+  auto x = randomFloats(rows * columns, 1);
+  std::vector<float> y(rows * columns);
+  VectorBuilder builder; // a causal mask
+  auto v = builder.input(DType::F32);
+  auto seen = builder.apply(VectorOp::LessEqual, builder.iota(DType::I32, 0), builder.iota(DType::I32, 1));
+  builder.output(builder.apply(VectorOp::Select, seen, v, builder.constant(DType::F32, -1e9)), DType::F32);
+  run(builder, {rows, columns}, {{x.data(), {columns, 1}}}, {{y.data(), {columns, 1}}});
+  for (int64_t i = 0; i < rows * columns; ++i)
+    ASSERT_EQ(y[i], i % columns <= i / columns ? x[i] : -1e9f);
+}
+
+TEST_P(Vector, ElementsOfRows) {
+  const int64_t rows = 3, columns = 600;
+  auto x = randomFloats(rows * columns, 1), shift = randomFloats(rows, 2);
+  std::vector<float> y(rows * columns);
+  VectorBuilder builder;
+  auto v = builder.input(DType::F32), s = builder.rowInput(DType::F32);
+  builder.output(builder.apply(VectorOp::Add, v, builder.apply(VectorOp::Negate, s)), DType::F32);
+  run(builder, {rows, columns}, {{x.data(), {columns, 1}}, {shift.data(), {1, 0}}},
+      {{y.data(), {columns, 1}}});
+  for (int64_t i = 0; i < rows * columns; ++i)
+    ASSERT_EQ(y[i], x[i] - shift[i / columns]);
+}
+
+TEST_P(Vector, TheSameForAnyNumberOfThreads) {
+  auto x = randomFloats(50 * 3000, 1);
+  VectorBuilder builder;
+  auto v = builder.input(DType::F32);
+  auto total = builder.apply(VectorOp::ReduceSum, builder.apply(VectorOp::Exponential, v));
+  builder.output(builder.apply(VectorOp::Divide, v, total), DType::F32);
+  auto program = builder.finish();
+  std::vector<float> first;
+  for (int threads : {1, 2, 5}) {
+    ThreadPool other(threads);
+    std::vector<float> y(x.size());
+    VectorOperand in{x.data(), {3000, 1}}, out{y.data(), {3000, 1}};
+    VectorCall call;
+    call.rank = 2;
+    call.dims[0] = 50;
+    call.dims[1] = 3000;
+    call.inputs = &in;
+    call.outputs = &out;
+    runVectorProgram({other, context.isa}, *program, call);
+    if (first.empty())
+      first = y;
+    EXPECT_EQ(first, y);
+  }
+}
+
+TEST(VectorBuilder, ErrorsNameTheOp) {
+  VectorBuilder builder;
+  auto a = builder.input(DType::F32), b = builder.input(DType::I32);
+  builder.output(builder.apply(VectorOp::Add, a, b), DType::F32);
+  EXPECT_EQ(builder.finish().error().message, "[Add] operands of different types: got f32 and i32");
+  VectorBuilder bits;
+  bits.output(bits.apply(VectorOp::PopulationCount, bits.input(DType::F32)), DType::F32);
+  EXPECT_EQ(bits.finish().error().message, "[PopulationCount] no such op of this type: got f32");
+}
+
+TEST(VectorProgram, VerifyFindsWhatIsOutOfBounds) {
+  VectorBuilder builder;
+  auto a = builder.input(DType::F32);
+  builder.output(builder.apply(VectorOp::Add, a, a), DType::F32);
+  VectorProgram good = *builder.finish();
+  ASSERT_TRUE(good.verify().has_value());
+  for (int what = 0; what < 6; ++what) {
+    VectorProgram bad = good;
+    VectorInstruction &last = bad.instructions.back();
+    if (what == 0)
+      bad.instructions[1].operands[1] = 99;
+    else if (what == 1)
+      last.index = 5;
+    else if (what == 2)
+      bad.phases.back().end += 1;
+    else if (what == 3)
+      bad.instructions[1].op = static_cast<VectorOp>(200);
+    else if (what == 4)
+      bad.instructions[1].type = DType::C64;
+    else
+      bad.instructions[0].result = 77;
+    EXPECT_FALSE(bad.verify().has_value()) << what;
+  }
+}
+
+TORCHERE_EVERY_ISA(Vector);
+
+} // namespace
+} // namespace torchere::cpu
