@@ -9,25 +9,25 @@
 
 namespace torchere::cpu {
 
-template <class T> static T load(const std::byte *memory) {
+template <class T> static int64_t load(const std::byte *memory) {
   T value;
   std::memcpy(&value, memory, sizeof value);
-  return value;
+  return static_cast<int64_t>(value);
 }
 
 int64_t integerAt(const Frame &frame, const View &scalar) {
   const std::byte *memory = frame.at(scalar);
-  bool isUnsignedType = isUnsigned(scalar.type) || isBool(scalar.type);
+  bool hasNoSign = isUnsigned(scalar.type) || isBool(scalar.type);
   switch (scalar.elementSize()) {
   case 1:
-    return isUnsignedType ? load<uint8_t>(memory) : load<int8_t>(memory);
+    return hasNoSign ? load<uint8_t>(memory) : load<int8_t>(memory);
   case 2:
-    return isUnsignedType ? load<uint16_t>(memory) : load<int16_t>(memory);
+    return hasNoSign ? load<uint16_t>(memory) : load<int16_t>(memory);
   case 4:
-    return isUnsignedType ? load<uint32_t>(memory) : load<int32_t>(memory);
+    return hasNoSign ? load<uint32_t>(memory) : load<int32_t>(memory);
   }
-  auto value = load<int64_t>(memory);
-  return isUnsignedType && value < 0 ? std::numeric_limits<int64_t>::max() : value;
+  int64_t value = load<int64_t>(memory);
+  return hasNoSign && value < 0 ? std::numeric_limits<int64_t>::max() : value;
 }
 
 Status SliceStep::run(const Frame &frame) const {
