@@ -1,6 +1,7 @@
 """Torchère's CPU engine as a platform of JAX: JAX_PLATFORMS=torchere_cpu."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 
@@ -11,6 +12,9 @@ def initialize():
     from jax._src import xla_bridge
 
     if "torchere_cpu" not in (jax.config.jax_platforms or "").split(","):
+        return
+    given = os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS", "").split(",")
+    if any(entry.startswith("torchere_cpu:") for entry in given):  # JAX registers it by that
         return
     package = Path(importlib.util.find_spec("torchere").origin).parent
     xla_bridge.register_plugin(
