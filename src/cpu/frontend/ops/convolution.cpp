@@ -65,6 +65,16 @@ ConvolutionShape shapeOfConvolution(stablehlo::ConvolutionOp op, const Convoluti
   return shape;
 }
 
+/// Whether the kernel multiplies within groups alone. Otherwise it multiplies the numbers of other groups by
+/// zeros, which makes NaN of infinities.
+bool keepsGroupsApart(const ConvolutionPlan &plan) {
+  const ConvolutionShape &shape = plan.shape;
+  int64_t lanes = floatLanes(plan.isa);
+  return shape.groups == 1 || plan.kind == ConvolutionKind::Depthwise ||
+         (shape.inputChannels / shape.groups % lanes == 0 &&
+          shape.outputChannels / shape.groups % (plan.vectors * lanes) == 0);
+}
+
 Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
   auto convolution = cast<stablehlo::ConvolutionOp>(op);
   if (!hasKernel(convolution))
@@ -79,12 +89,16 @@ Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
                         numbers.getInputSpatialDimensions());
   views.weights = inOrder(weights, numbers.getKernelOutputFeatureDimension(),
                           numbers.getKernelInputFeatureDimension(), numbers.getKernelSpatialDimensions());
-  views.result = inOrder(planner.allocate(op->getResult(0)), numbers.getOutputBatchDimension(),
-                         numbers.getOutputFeatureDimension(), numbers.getOutputSpatialDimensions());
+  View result = denseView(0, ElementType::F32, shapeOf(op->getResult(0)));
+  views.result = inOrder(result, numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
+                         numbers.getOutputSpatialDimensions());
   ConvolutionShape shape = shapeOfConvolution(convolution, views);
   bool isPlanar =
       shape.inputChannels <= mostPlanarChannels && shape.groups == 1 && views.input.strides[3] == 1;
   ConvolutionPlan plan = planConvolution(shape, planner.isa(), isPlanar, /*winograd=*/false);
+  if (!keepsGroupsApart(plan))
+    return false;
+  views.result.buffer = planner.allocate(op->getResult(0)).buffer;
   BlockedTensor blockedInput = ConvolutionStep::inputOf(plan),
                 blockedResult = ConvolutionStep::resultOf(plan);
   int64_t inputElements = plan.kind == ConvolutionKind::Planar ? 0 : blockedInput.elements();
