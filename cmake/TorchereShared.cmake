@@ -1,5 +1,6 @@
 # torchere_shared_library(): libtorchere.so, made of the object library of every folder but cli; and beside it
 # libtorchere_interpreter.so, by which PJRT's clients find the interpreter in it.
+# torchere_cpu_library(): libtorchere_cpu.so, the CPU engine as a PJRT plugin.
 # torchere_tool(NAME torchere_program OUTPUT_NAME torchere SOURCES main.cpp): a program of the wheel's torchere/bin, linked
 # to it. The target torchere_wheel builds all that the wheel holds.
 #
@@ -43,6 +44,23 @@ function(torchere_shared_library)
     INSTALL_RPATH "$ORIGIN")
   add_dependencies(torchere_wheel torchere_interpreter_library)
   torchere_install(TARGETS torchere_interpreter_library DESTINATION lib)
+endfunction()
+
+# Self-contained: it holds the folders that it is made of, and MLIR, so that any client of PJRT can load it alone.
+function(torchere_cpu_library)
+  set(version_script ${PROJECT_SOURCE_DIR}/cmake/libtorchere_cpu.map)
+  add_library(torchere_cpu_library SHARED ${PROJECT_SOURCE_DIR}/src/cpu/plugin/library/get_pjrt_api.cpp)
+  torchere_link_folders(TARGET torchere_cpu_library FOLDERS cpu_plugin)
+  target_link_options(torchere_cpu_library PRIVATE
+    -Wl,--version-script=${version_script} -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--build-id=sha1)
+  if(NOT TORCHERE_SANITIZE)
+    target_link_options(torchere_cpu_library PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(torchere_cpu_library PROPERTIES
+    OUTPUT_NAME torchere_cpu
+    LINK_DEPENDS ${version_script})
+  add_dependencies(torchere_wheel torchere_cpu_library)
+  torchere_install(TARGETS torchere_cpu_library DESTINATION lib)
 endfunction()
 
 function(torchere_tool)

@@ -34,7 +34,7 @@ def _name_installed_plugins(arguments: list[str]) -> None:
     for before, argument in zip(["", *arguments], arguments, strict=False):
         name, _, value = argument.partition("=")
         wanted = value if name == "--plugin" and value else argument if before == "--plugin" else wanted
-    if wanted.lower() not in ("", "cpu", "interpreter") or arguments[:1] == ["plugins"]:
+    if wanted.lower() not in ("", "cpu", "interpreter", "torchere_cpu") or arguments[:1] == ["plugins"]:
         from torchere import plugins
 
         found = (f"{each.name}:{each.path}" for each in plugins.installed_packages())

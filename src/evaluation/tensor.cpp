@@ -16,14 +16,21 @@ static std::string shapeText(IndexView shape, ElementType type) {
   return fmt::format("{}{}>", text, elementTypeInfo(type).name);
 }
 
-/// Zeroed memory; null if there is none. Not by `new`, whose handler may end the process, as LLVM's does.
+/// What clients of PJRT ask of memory that they share.
+static constexpr size_t alignment = 64;
+
+/// Zeroed memory; null if there is none. Not by `new`, whose handler may end the process, as LLVM's does; by
+/// calloc, which leaves the pages that it gets from the system untouched.
 static std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
   Result<MemoryShare> share = MemoryShare::take(bytes);
-  void *memory = share ? std::calloc(static_cast<size_t>(std::max<int64_t>(bytes, 1)), 1) : nullptr;
+  size_t space = static_cast<size_t>(std::max<int64_t>(bytes, 1)) + alignment;
+  void *memory = share ? std::calloc(space, 1) : nullptr;
   if (!memory)
     return nullptr;
-  auto release = [share = *std::move(share)](std::byte *held) { std::free(held); };
-  return std::shared_ptr<std::byte[]>(static_cast<std::byte *>(memory), std::move(release));
+  void *aligned = memory;
+  std::align(alignment, space - alignment, aligned, space);
+  auto release = [share = *std::move(share), memory](std::byte *) { std::free(memory); };
+  return std::shared_ptr<std::byte[]>(static_cast<std::byte *>(aligned), std::move(release));
 }
 
 Result<Tensor> Tensor::create(ElementType type, Index shape) {

@@ -139,16 +139,20 @@ static std::vector<PluginLocation> installedPlugins() {
   return plugins;
 }
 
-/// The interpreter's library, if it lies next to the library that contains this code.
+/// The libraries of ours that lie next to the library that contains this code.
 static std::vector<PluginLocation> builtInPlugins() {
   Dl_info library = {};
   if (!dladdr(reinterpret_cast<const void *>(&pluginDirectory), &library) || !library.dli_fname)
     return {};
-  fs::path path = fs::path(library.dli_fname).parent_path() / "libtorchere_interpreter.so";
-  std::error_code code;
-  if (!fs::is_regular_file(path, code))
-    return {};
-  return {{"interpreter", path.string(), "built in"}};
+  std::vector<PluginLocation> plugins;
+  for (auto [name, file] : {std::pair("interpreter", "libtorchere_interpreter.so"),
+                            std::pair("torchere_cpu", "libtorchere_cpu.so")}) {
+    fs::path path = fs::path(library.dli_fname).parent_path() / file;
+    std::error_code code;
+    if (fs::is_regular_file(path, code))
+      plugins.push_back({name, path.string(), "built in"});
+  }
+  return plugins;
 }
 
 Result<std::vector<PluginLocation>> knownPlugins(std::span<const PluginLocation> others) {

@@ -42,7 +42,8 @@ PluginTraits traitsOf(const PluginIdentity &plugin) {
     if (plugin.isXla && (row.platform.empty() || row.platform == plugin.platform) &&
         row.first <= plugin.apiMinorVersion && plugin.apiMinorVersion <= row.last)
       traits.*row.trait = true;
-  traits.runsUnknownSizes = !plugin.isXla && plugin.platform == "interpreter"; // this package's own
+  bool isOurs = plugin.platform == "interpreter" || plugin.platform == "torchere_cpu";
+  traits.runsUnknownSizes = !plugin.isXla && isOurs;
   return traits;
 }
 

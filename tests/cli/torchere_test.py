@@ -106,14 +106,16 @@ def test_plugins(torchere, tmp_path):
     environment = {"XDG_DATA_HOME": str(tmp_path), "PJRT_NAMES_AND_LIBRARY_PATHS": "mine:/opt/mine.so"}
     code, out, _ = torchere("plugins", "--json", **environment)
     assert code == 0
-    mine, interpreter = json.loads(out)["plugins"]
+    mine, interpreter, engine = json.loads(out)["plugins"]
     assert (mine["name"], mine["path"]) == ("mine", "/opt/mine.so")
     assert (interpreter["name"], interpreter["origin"]) == ("interpreter", "built in")
     assert Path(interpreter["path"]).name == "libtorchere_interpreter.so"
+    assert (engine["name"], Path(engine["path"]).name) == ("torchere_cpu", "libtorchere_cpu.so")
     lines = torchere("plugins", **environment)[1].splitlines()
     assert lines[0].split()[:2] == ["mine", "/opt/mine.so"]
     assert lines[1].split() == ["interpreter", interpreter["path"], "built", "in"]
-    assert lines[2] == "XLA's CPU plugin is not installed: `torchere plugins install cpu` fetches it"
+    assert lines[2].split() == ["torchere_cpu", engine["path"], "built", "in"]
+    assert lines[3] == "XLA's CPU plugin is not installed: `torchere plugins install cpu` fetches it"
     environment["PJRT_NAMES_AND_LIBRARY_PATHS"] = "cpu:/opt/cpu.so"
     assert "not installed" not in torchere("plugins", **environment)[1]
 

@@ -8,7 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,9 @@ def _program(module: ir.Module, name: str) -> str | None:
     module.operation.verify()
     return module.operation.get_asm()
 
+
+# The variable that tells the plugin's process which platform it is.
+PLATFORM = "TORCHERE_JUDGE_PLATFORM"
 
 # What XLA for the CPU needs of a program, as far as its results are concerned.
 PREPARATION = ("--torchere-prepare-xla-loop-counters", "--torchere-prepare-xla-cpu-arc-tangents")
@@ -181,11 +184,13 @@ def argument_types(text: str) -> list[tuple[tuple[int, ...], numpy.dtype]]:
 
 
 class Plugin:
-    """XLA's plugin in a process of its own: some programs crash it."""
+    """XLA's plugin in a process of its own: some programs crash it. Or another plugin, which JAX knows by
+    the platform's name and the variables of the environment."""
 
-    def __init__(self, devices: int = 1) -> None:
+    def __init__(self, devices: int = 1, platform: str = "cpu", environment: Mapping[str, str] = {}) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._devices = devices
+        self._environment = {PLATFORM: platform, **environment}
 
     def run(
         self, text: str, calls: Sequence[Sequence[numpy.ndarray]], quick: bool = False
@@ -208,7 +213,7 @@ class Plugin:
                 [sys.executable, __file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "XLA_FLAGS": flags},
+                env={**os.environ, "XLA_FLAGS": flags, **self._environment},
             )
         try:
             pickle.dump((execute.__name__, *question), self._process.stdin)
@@ -236,7 +241,7 @@ def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]], quick: bool) -
     from jax._src import xla_bridge
     from jaxlib import xla_client
 
-    backend = xla_bridge.get_backend("cpu")
+    backend = xla_bridge.get_backend(os.environ[PLATFORM])
     device = backend.devices()[0]
     with context():
         bytecode = jax_mlir.module_to_bytecode(ir.Module.parse(text))

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "interpreter_plugin/api.h"
-#include "interpreter_plugin/handles.h"
+#include "pjrt_server/handles.h"
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace torchere::interpreter_plugin {
+
+// The types behind the handles are the server's.
+using namespace pjrt_server;
 
 /// Code and message of an error; {0, ""} for none.
 using Answer = std::pair<int, std::string>;

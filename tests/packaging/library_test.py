@@ -12,6 +12,7 @@ import torchere
 PACKAGE = Path(torchere.__file__).parent
 LIBRARY = PACKAGE / "lib" / "libtorchere.so"
 INTERPRETER = PACKAGE / "lib" / "libtorchere_interpreter.so"
+ENGINE = PACKAGE / "lib" / "libtorchere_cpu.so"
 EXTENSIONS = sorted(PACKAGE.glob("_core.*.so"))
 PROGRAMS = sorted(path for path in (PACKAGE / "bin").glob("torchere") if path.is_file())
 
@@ -66,8 +67,17 @@ def test_the_extension_exports_only_its_entry():
         assert exported(extension) == ["PyInit__core"]
 
 
-def test_the_interpreter_exports_only_its_table():
-    assert exported(INTERPRETER) == ["GetPjrtApi"]
+@pytest.mark.parametrize("plugin", [INTERPRETER, ENGINE], ids=["interpreter", "engine"])
+def test_a_plugin_exports_only_its_table(plugin):
+    assert exported(plugin) == ["GetPjrtApi"]
+
+
+def test_the_engine_stands_alone():
+    needed = set(dynamic(ENGINE, "NEEDED"))
+    assert needed <= {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"} | {
+        name for name in needed if name.startswith("ld-linux")
+    }
+    assert ENGINE.stat().st_size < 25e6
 
 
 @pytest.mark.parametrize(

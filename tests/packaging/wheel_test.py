@@ -34,7 +34,9 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    libraries = {"torchere/lib/libtorchere.so", "torchere/lib/libtorchere_interpreter.so"}
+    libraries = {
+        f"torchere/lib/{name}.so" for name in ("libtorchere", "libtorchere_interpreter", "libtorchere_cpu")
+    }
     development = {
         *(
             f"torchere/include/torchere/{name}"
@@ -49,7 +51,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     sources = {
         path.relative_to(ROOT / "python").as_posix()
         for pattern in ("*.py", "*.pyi", "py.typed")
-        for path in (ROOT / "python/torchere").rglob(pattern)
+        for package in ("torchere", "jax_plugins")
+        for path in (ROOT / "python" / package).rglob(pattern)
     }
     assert "torchere/py.typed" in sources
     metadata = {name for name in names if re.match(r"torchere-[0-9.]+\.dist-info/", name)}

@@ -1,0 +1,27 @@
+// Implements control flow.
+#include "cpu/execute/control_steps.h"
+
+#include "cpu/execute/slice_step.h"
+
+namespace torchere::cpu {
+
+Status LoopStep::run(const Frame &frame) const {
+  while (true) {
+    TORCHERE_TRY(runSteps(condition, frame));
+    if (integerAt(frame, predicate) == 0)
+      return {};
+    TORCHERE_TRY(runSteps(body, frame));
+  }
+}
+
+Status BranchStep::run(const Frame &frame) const {
+  int64_t chosen = integerAt(frame, index);
+  auto last = static_cast<int64_t>(branches.size()) - 1;
+  if (isBool(index.type))
+    chosen = chosen != 0 ? 0 : 1;
+  if (chosen < 0 || chosen > last)
+    chosen = last;
+  return runSteps(branches[static_cast<size_t>(chosen)], frame);
+}
+
+} // namespace torchere::cpu

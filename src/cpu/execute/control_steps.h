@@ -1,0 +1,33 @@
+// Control flow: steps that run lists of steps, in the same memory.
+#pragma once
+
+#include "cpu/plan/plan.h"
+
+namespace torchere::cpu {
+
+class LoopStep final : public Step {
+public:
+  LoopStep(Steps condition, View predicate, Steps body)
+      : condition(std::move(condition)), predicate(std::move(predicate)), body(std::move(body)) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  Steps condition;
+  View predicate; ///< one bool
+  Steps body;
+};
+
+/// Of an `if` or a `case`.
+class BranchStep final : public Step {
+public:
+  /// An index outside selects the last branch; a bool selects the first if it is true.
+  BranchStep(View index, std::vector<Steps> branches)
+      : index(std::move(index)), branches(std::move(branches)) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  View index;
+  std::vector<Steps> branches;
+};
+
+} // namespace torchere::cpu

@@ -1,0 +1,69 @@
+// Implements MatmulStep.
+#include "cpu/execute/matmul_step.h"
+
+namespace torchere::cpu {
+
+/// The slot of the pool's scratch memory that no kernel below gemm() uses.
+static constexpr int scratchSlot = ThreadPool::kScratchSlots - 1;
+
+MatmulStep::MatmulStep(const Matmul &matmul, Isa isa)
+    : matmul(matmul), layout(packedLayout(matmul.type, isa, matmul.m, matmul.k, matmul.n)),
+      isShared(matmul.batches == 1 || matmul.b.batchStride == 0) {}
+
+GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
+  GemmArgs args;
+  args.layout = layout;
+  args.m = matmul.m;
+  args.a = frame.at(matmul.a.view);
+  args.aRowStride = matmul.a.rowStride;
+  args.aColumnStride = matmul.a.columnStride;
+  args.c = frame.at(matmul.result);
+  args.cType = matmul.resultType;
+  args.cRowStride = matmul.n;
+  args.batches = matmul.batches;
+  args.aBatchStride = matmul.a.batchStride;
+  args.packedBBatchStride = isShared ? 0 : layout.bytes();
+  args.cBatchStride = matmul.m * matmul.n;
+  return args;
+}
+
+Result<std::shared_ptr<const Memory>> MatmulStep::pack(const Frame &frame) const {
+  PackedCache::Pack pack = [&]() -> Result<Memory> {
+    int64_t count = isShared ? 1 : matmul.batches;
+    TORCHERE_ASSIGN(Memory memory, allocateMemory(layout.bytes() * count));
+    for (int64_t batch = 0; batch < count; ++batch) {
+      const std::byte *b =
+          frame.at(matmul.b.view) + batch * matmul.b.batchStride * matmul.b.view.elementSize();
+      packMatrix(frame.context, layout, b, matmul.b.rowStride, matmul.b.columnStride,
+                 memory.get() + batch * layout.bytes());
+    }
+    return memory;
+  };
+  if (matmul.isConstant)
+    return cache.findConstant(pack);
+  if (matmul.weight)
+    return cache.find(frame.origins[*matmul.weight], pack);
+  return nullptr;
+}
+
+Status MatmulStep::run(const Frame &frame) const {
+  TORCHERE_ASSIGN(std::shared_ptr<const Memory> packed, pack(frame));
+  if (packed) {
+    GemmArgs args = gemmOn(frame);
+    args.packedB = packed->get();
+    gemm(frame.context, args);
+    return {};
+  }
+  MatmulArgs args;
+  args.gemm = gemmOn(frame);
+  args.b = frame.at(matmul.b.view);
+  args.bRowStride = matmul.b.rowStride;
+  args.bColumnStride = matmul.b.columnStride;
+  args.bBatchStride = isShared ? 0 : matmul.b.batchStride;
+  int64_t workspace = matmulWorkspaceBytes(args);
+  args.workspace = ThreadPool::scratch(static_cast<size_t>(workspace), scratchSlot);
+  cpu::matmul(frame.context, args);
+  return {};
+}
+
+} // namespace torchere::cpu

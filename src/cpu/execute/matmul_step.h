@@ -1,0 +1,42 @@
+// MatmulStep: a batch of matrix products, whose right factors are packed once where they stay the same.
+#pragma once
+
+#include "cpu/execute/packed_cache.h"
+#include "cpu/kernels/gemm.h"
+#include "cpu/plan/plan.h"
+
+namespace torchere::cpu {
+
+/// A tensor as a batch of matrices.
+struct MatrixView {
+  View view; ///< of the first element
+  int64_t batchStride = 0, rowStride = 0, columnStride = 0;
+};
+
+struct Matmul {
+  DType type = DType::F32; ///< of the factors
+  DType resultType = DType::F32;
+  int64_t batches = 1, m = 1, k = 1, n = 1;
+  MatrixView a, b; ///< [batch][m][k], [batch][k][n]
+  View result;     ///< dense [batch][m][n]
+  /// The argument, or the lack of one, that all of b comes from: a program's weight, or a constant.
+  std::optional<size_t> weight;
+  bool isConstant = false;
+};
+
+class MatmulStep final : public Step {
+public:
+  explicit MatmulStep(const Matmul &matmul, Isa isa);
+  Status run(const Frame &frame) const final;
+
+private:
+  Result<std::shared_ptr<const Memory>> pack(const Frame &frame) const;
+  GemmArgs gemmOn(const Frame &frame) const;
+
+  Matmul matmul;
+  PackedLayout layout;
+  bool isShared; ///< one b serves all batches
+  mutable PackedCache cache;
+};
+
+} // namespace torchere::cpu

@@ -1,0 +1,22 @@
+// ReduceStep: a reduction of one tensor over some of its dimensions.
+#pragma once
+
+#include "cpu/kernels/reduction.h"
+#include "cpu/plan/plan.h"
+
+namespace torchere::cpu {
+
+class ReduceStep final : public Step {
+public:
+  /// The result is dense. Unimplemented if there are too many dimensions.
+  static Result<std::unique_ptr<const Step>> create(Reduction reduction, DType type, const View &input,
+                                                    const View &initial, const View &result,
+                                                    std::span<const int64_t> dimensions);
+  Status run(const Frame &frame) const final;
+
+private:
+  ReductionArgs args;
+  View input, initial, result;
+};
+
+} // namespace torchere::cpu

@@ -1,0 +1,143 @@
+// Implements compilation: the module is read, brought into a simple form, and planned.
+#include "cpu/frontend/compile.h"
+
+#include "cpu/frontend/evaluated_module.h"
+#include "cpu/frontend/planner.h"
+#include "passes/chlo/legalization.h"
+#include "passes/compatibility/composite_calls.h"
+#include "passes/simplify/simplify.h"
+#include "stablehlo/diagnostics.h"
+#include "stablehlo/element_type_conversion.h"
+#include "stablehlo/module_implementation.h"
+#include "vhlo/portable_artifact.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+/// More calls than this are not a program's but a recursion's.
+constexpr int maxInlinedCalls = 100000;
+
+Result<stablehlo::Module> readModule(std::string_view code) {
+  return vhlo::isArtifact(code) ? vhlo::deserialize(code, "program")
+                                : interpreter::parseModule(code, "program");
+}
+
+Status replaceCall(func::CallOp call, SymbolTable &symbols) {
+  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+  if (!callee || !llvm::hasSingleElement(callee.getBody()))
+    return fail(ErrorCode::Unimplemented, "a call of {}, which has no body", call.getCallee().str());
+  IRMapping mapping;
+  mapping.map(callee.getArguments(), call.getOperands());
+  OpBuilder builder(call);
+  for (Operation &op : callee.front().without_terminator())
+    builder.clone(op, mapping);
+  for (auto [value, given] :
+       llvm::zip_equal(call.getResults(), callee.front().getTerminator()->getOperands()))
+    value.replaceAllUsesWith(mapping.lookupOrDefault(given));
+  call.erase();
+  return {};
+}
+
+/// The entry function becomes one without calls.
+Status inlineCalls(ModuleOp module, func::FuncOp entry) {
+  SymbolTable symbols(module);
+  for (int count = 0;; ++count) {
+    func::CallOp next;
+    entry.walk([&](func::CallOp call) {
+      next = call;
+      return WalkResult::interrupt();
+    });
+    if (!next)
+      return {};
+    if (count == maxInlinedCalls)
+      return fail(ErrorCode::Unimplemented, "calls that do not end");
+    TORCHERE_TRY(replaceCall(next, symbols));
+  }
+}
+
+bool isPlain(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && !tensor.getEncoding() &&
+         (tensor.getElementType().isIntOrFloat() || isa<ComplexType>(tensor.getElementType())) &&
+         stablehlo::storedTypeOf(tensor.getElementType());
+}
+
+/// All values are static tensors of numbers, and regions have one block.
+Status checkPlain(func::FuncOp function) {
+  std::string found;
+  function.walk([&](Operation *op) {
+    for (Region &region : op->getRegions()) {
+      if (!llvm::hasSingleElement(region))
+        found = "regions of several blocks";
+      else if (!llvm::all_of(region.getArgumentTypes(), isPlain))
+        found = "values that are no static tensors of numbers";
+    }
+    if (op != function.getOperation() && !llvm::all_of(op->getResultTypes(), isPlain))
+      found = fmt::format("results of {} that are no static tensors of numbers",
+                          op->getName().getStringRef().str());
+    return found.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return found.empty() ? Status() : fail(ErrorCode::Unimplemented, "{}", found);
+}
+
+/// Brings the entry function into the form that the planner takes. Whatever the outcome, the module means the
+/// same as before.
+Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
+  ModuleOp op = *module.implementation().module;
+  stablehlo::DiagnosticText diagnostics(*op.getContext());
+  if (failed(passes::legalizeChlo(op)))
+    return fail(ErrorCode::Unimplemented, "{}", diagnostics.take());
+  for (auto function : op.getOps<func::FuncOp>())
+    if (failed(passes::replaceComposites(function, {})))
+      return fail(ErrorCode::Unimplemented, "{}", diagnostics.take());
+  auto entry = op.lookupSymbol<func::FuncOp>(name);
+  if (!entry || entry.isExternal())
+    return fail(ErrorCode::Unimplemented, "an entry without a body");
+  TORCHERE_TRY(inlineCalls(op, entry));
+  for (auto function : llvm::make_early_inc_range(op.getOps<func::FuncOp>()))
+    if (function != entry)
+      function.erase();
+  TORCHERE_TRY(passes::simplify(module));
+  TORCHERE_TRY(checkPlain(entry));
+  return entry;
+}
+
+} // namespace
+
+Result<CompiledModule> compileModule(std::string_view code, interpreter::ProcessCounts processes, Isa isa) {
+  TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
+  CompiledModule compiled;
+  TORCHERE_ASSIGN(compiled.entry, interpreter::describeEntry(module));
+  bool isAlone = processes.replicas * processes.partitions == 1;
+  Result<func::FuncOp> entry = fail(ErrorCode::Unimplemented, "several processes");
+  if (isAlone)
+    entry = simplifyEntry(module, compiled.entry.name);
+  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
+  if (!entry) {
+    compiled.reason = entry.error().text();
+    return compiled;
+  }
+  std::vector<bool> isDonated;
+  for (const interpreter::EntryArgument &argument : compiled.entry.arguments)
+    isDonated.push_back(argument.isDonated);
+  Result<Plan> plan = Planner(compiled.module, isa, std::move(isDonated)).plan(*entry);
+  if (plan)
+    compiled.plan = *std::move(plan);
+  else
+    compiled.reason = plan.error().text();
+  return compiled;
+}
+
+Result<std::vector<std::vector<interpreter::Tensor>>>
+interpretWhole(const CompiledModule &compiled, interpreter::ProcessCounts processes,
+               std::vector<std::vector<interpreter::Tensor>> inputs) {
+  std::unique_lock guard = compiled.module->lock();
+  return interpreter::interpretProcesses(compiled.module->module(), processes, std::move(inputs));
+}
+
+} // namespace torchere::cpu

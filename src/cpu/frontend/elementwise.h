@@ -1,0 +1,24 @@
+// Elementwise ops as instructions of vector programs.
+#pragma once
+
+#include "cpu/vector/program.h"
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <optional>
+#include <vector>
+
+namespace torchere::cpu {
+
+/// The names of ops that may be.
+std::vector<llvm::StringRef> elementwiseNames();
+/// Whether the op computes each element of its results from the same elements of its operands, of types that
+/// vector programs have.
+bool isElementwise(mlir::Operation *op);
+/// The op's result. Its operands are values of the builder; none if the op has a form that has no
+/// instruction.
+std::optional<VectorBuilder::Value> applyElementwise(VectorBuilder &builder, mlir::Operation *op,
+                                                     llvm::ArrayRef<VectorBuilder::Value> operands);
+
+} // namespace torchere::cpu

@@ -1,0 +1,135 @@
+// Implements the planning of elementwise ops that have waited: one vector program for all that a result is
+// computed from.
+#include "cpu/execute/vector_step.h"
+#include "cpu/frontend/elementwise.h"
+#include "cpu/frontend/planner.h"
+#include "stablehlo/dialect.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+/// More tiles would not stay in the L1 cache together.
+constexpr size_t maxGroupOps = 48;
+
+/// A group in the making.
+class Group {
+public:
+  Group(Planner &planner, Operation *root) : planner(planner), shape(shapeOf(root->getResult(0))) {
+    collect(root);
+    llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    // Of too many the last: between them lies no other, so that those before can be planned first.
+    if (ops.size() > maxGroupOps)
+      ops.erase(ops.begin(), ops.end() - maxGroupOps);
+    set = llvm::SmallPtrSet<Operation *, 32>(ops.begin(), ops.end());
+  }
+
+  ArrayRef<Operation *> members() const { return ops; }
+  bool contains(Operation *op) const { return set.contains(op); }
+  bool isNeededOutside(Operation *op) const {
+    return llvm::any_of(op->getUsers(), [&](Operation *user) { return !contains(user); });
+  }
+  /// The program's inputs are read from views, which the planner plans first.
+  Status readInputs();
+  /// None if an op has no instruction.
+  std::optional<VectorProgram> build(ArrayRef<Operation *> results);
+  bool walksFreely() const {
+    return llvm::none_of(ops, [](Operation *op) { return isa<stablehlo::IotaOp>(op); });
+  }
+
+  std::vector<View> inputs;
+
+private:
+  void collect(Operation *root);
+  bool joins(mlir::Value operand) const {
+    Operation *op = operand.getDefiningOp();
+    return planner.isPending(op) && shapeOf(operand) == shape && !set.contains(op);
+  }
+
+  Planner &planner;
+  Sizes shape;
+  SmallVector<Operation *> ops; ///< in the order of the block
+  llvm::SmallPtrSet<Operation *, 32> set;
+  llvm::MapVector<mlir::Value, View> read;
+};
+
+void Group::collect(Operation *root) {
+  set.insert(root);
+  ops.push_back(root);
+  for (size_t next = 0; next < ops.size(); ++next)
+    for (mlir::Value operand : ops[next]->getOperands())
+      if (joins(operand)) {
+        set.insert(operand.getDefiningOp());
+        ops.push_back(operand.getDefiningOp());
+      }
+}
+
+Status Group::readInputs() {
+  for (Operation *op : ops)
+    for (mlir::Value operand : op->getOperands()) {
+      if (contains(operand.getDefiningOp()) || read.contains(operand))
+        continue;
+      TORCHERE_ASSIGN(View view, planner.view(operand));
+      if (view.shape.size() != shape.size()) // a scalar that serves all elements
+        view = broadcast(view, shape, {});
+      read[operand] = view;
+    }
+  return {};
+}
+
+std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
+  VectorBuilder builder;
+  llvm::DenseMap<mlir::Value, VectorBuilder::Value> values;
+  inputs.clear();
+  for (auto &[value, view] : read) {
+    values[value] = builder.input(*dtypeOf(value));
+    inputs.push_back(view);
+  }
+  for (Operation *op : ops) {
+    SmallVector<VectorBuilder::Value> operands;
+    for (mlir::Value operand : op->getOperands())
+      operands.push_back(values.lookup(operand));
+    std::optional<VectorBuilder::Value> made = applyElementwise(builder, op, operands);
+    if (!made)
+      return std::nullopt;
+    values[op->getResult(0)] = *made;
+  }
+  for (Operation *op : results)
+    builder.output(values.lookup(op->getResult(0)), *dtypeOf(op->getResult(0)));
+  Result<VectorProgram> program = builder.finish();
+  return program ? std::optional(*std::move(program)) : std::nullopt;
+}
+
+} // namespace
+
+Status Planner::planGroup(Operation *root) {
+  Group group(*this, root);
+  for (Operation *op : group.members())
+    pending.remove(op);
+  TORCHERE_TRY(group.readInputs());
+  SmallVector<Operation *> results;
+  for (Operation *op : group.members())
+    if (op == root || group.isNeededOutside(op))
+      results.push_back(op);
+  std::optional<VectorProgram> program = group.build(results);
+  bool isEmpty = elementCount(shapeOf(root->getResult(0))) == 0;
+  if (!program || isEmpty) {
+    for (Operation *op : group.members())
+      TORCHERE_TRY(planEvaluation(op));
+    return {};
+  }
+  std::vector<View> reads = group.inputs, writes;
+  for (Operation *op : results)
+    writes.push_back(allocate(op->getResult(0)));
+  TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
+                  VectorStep::create(*std::move(program), group.inputs, writes, group.walksFreely()));
+  emit(std::move(step), reads, writes);
+  return {};
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,133 @@
+// Plans matrix products.
+#include "cpu/execute/matmul_step.h"
+#include "cpu/frontend/planner.h"
+#include "stablehlo/dialect.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+/// Dimensions of a view as one.
+struct Run {
+  int64_t size = 1;
+  int64_t stride = 0;
+};
+
+/// None if no single stride walks them.
+std::optional<Run> joined(const View &view, ArrayRef<int64_t> dimensions) {
+  Sizes shape, strides;
+  for (int64_t dimension : dimensions) {
+    shape.push_back(view.shape[static_cast<size_t>(dimension)]);
+    strides.push_back(view.strides[static_cast<size_t>(dimension)]);
+  }
+  const Sizes *all[] = {&strides};
+  Walk walk = walkOver(shape, all);
+  if (walk.shape.size() > 1)
+    return std::nullopt;
+  if (walk.shape.empty())
+    return Run{1, 0};
+  return Run{walk.shape[0], walk.strides[0][0]};
+}
+
+/// An operand of a product: which dimensions are of the batch, of its own, and summed over.
+struct Factor {
+  mlir::Value value;
+  SmallVector<int64_t> batch, own, summed;
+};
+
+/// A factor as a batch of matrices.
+struct Matrices {
+  View view;
+  Run batch, own, summed;
+};
+
+std::optional<Matrices> matricesOf(const View &view, const Factor &factor) {
+  std::optional<Run> batch = joined(view, factor.batch), own = joined(view, factor.own),
+                     summed = joined(view, factor.summed);
+  if (!batch || !own || !summed)
+    return std::nullopt;
+  return Matrices{view, *batch, *own, *summed};
+}
+
+/// By strides where it lies, or else in a copy in the order of batch, own, summed.
+Result<Matrices> layOut(Planner &planner, const Factor &factor) {
+  TORCHERE_ASSIGN(View view, planner.view(factor.value));
+  if (std::optional<Matrices> found = matricesOf(view, factor))
+    return *found;
+  SmallVector<int64_t> order(factor.batch);
+  order.append(factor.own);
+  order.append(factor.summed);
+  View ordered = transposed(view, order);
+  View copy = planner.allocate(ordered.type, ordered.shape);
+  TORCHERE_TRY(planner.emitCopy(ordered, copy));
+  Factor inOrder = factor;
+  int64_t next = 0;
+  for (SmallVector<int64_t> *dimensions : {&inOrder.batch, &inOrder.own, &inOrder.summed})
+    for (int64_t &dimension : *dimensions)
+      dimension = next++;
+  return *matricesOf(copy, inOrder);
+}
+
+Factor factorOf(mlir::Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> summed) {
+  Factor factor{value, SmallVector<int64_t>(batch), {}, SmallVector<int64_t>(summed)};
+  auto rank = static_cast<int64_t>(shapeOf(value).size());
+  for (int64_t dimension = 0; dimension < rank; ++dimension)
+    if (!llvm::is_contained(batch, dimension) && !llvm::is_contained(summed, dimension))
+      factor.own.push_back(dimension);
+  return factor;
+}
+
+/// The types of factors and result that the kernels have.
+std::optional<std::pair<DType, DType>> typesOfProduct(stablehlo::DotGeneralOp op) {
+  std::optional<DType> left = dtypeOf(op.getLhs()), right = dtypeOf(op.getRhs()),
+                       result = dtypeOf(op->getResult(0));
+  if (!left || !result || left != right)
+    return std::nullopt;
+  bool isHalf = left == DType::F16 || left == DType::BF16;
+  if (!isHalf && left != DType::F32 && left != DType::F64)
+    return std::nullopt;
+  if (result != left && !(isHalf && result == DType::F32))
+    return std::nullopt;
+  return std::pair(*left, *result);
+}
+
+Result<bool> planDot(Planner &planner, Operation *op) {
+  auto dot = cast<stablehlo::DotGeneralOp>(op);
+  auto types = typesOfProduct(dot);
+  if (!types || elementCount(shapeOf(op->getResult(0))) == 0)
+    return false;
+  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
+  Factor left =
+      factorOf(dot.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
+  Factor right =
+      factorOf(dot.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
+  TORCHERE_ASSIGN(Matrices a, layOut(planner, left));
+  TORCHERE_ASSIGN(Matrices b, layOut(planner, right));
+  if (a.summed.size == 0)
+    return false;
+  Matmul matmul;
+  matmul.type = types->first;
+  matmul.resultType = types->second;
+  matmul.batches = a.batch.size;
+  matmul.m = a.own.size;
+  matmul.k = a.summed.size;
+  matmul.n = b.own.size;
+  matmul.a = {a.view, a.batch.stride, a.own.stride, a.summed.stride};
+  matmul.b = {b.view, b.batch.stride, b.summed.stride, b.own.stride};
+  matmul.weight = planner.argumentOf(b.view);
+  matmul.isConstant = planner.isConstant(b.view);
+  matmul.result = planner.allocate(op->getResult(0));
+  std::vector<View> reads{a.view, b.view};
+  planner.emit(std::make_unique<MatmulStep>(matmul, planner.isa()), reads, {&matmul.result, 1});
+  return true;
+}
+
+} // namespace
+
+void addContraction(PlannerTable &table) {
+  table.add("stablehlo.dot_general", planDot);
+}
+
+} // namespace torchere::cpu

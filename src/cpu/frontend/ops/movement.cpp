@@ -1,0 +1,206 @@
+// Plans constants and what moves elements: most of it as views.
+#include "cpu/execute/gather_step.h"
+#include "cpu/execute/slice_step.h"
+#include "cpu/frontend/planner.h"
+#include "evaluation/constants.h"
+#include "stablehlo/dialect.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+/// A splat is one element, repeated.
+Result<bool> planConstant(Planner &planner, Operation *op) {
+  auto elements = cast<ElementsAttr>(op->getAttr("value"));
+  Result<evaluation::Tensor> tensor = evaluation::tensorOf(elements);
+  if (!tensor)
+    return false;
+  if (elements.isSplat() && tensor->count() > 1) {
+    View one =
+        planner.constant(tensor->type(), {},
+                         tensor->bytes().first(static_cast<size_t>(elementTypeInfo(tensor->type()).bytes())));
+    planner.bind(op->getResult(0), broadcast(one, tensor->shape(), {}));
+  } else {
+    planner.bind(op->getResult(0), planner.constant(tensor->type(), tensor->shape(), tensor->bytes()));
+  }
+  return true;
+}
+
+Result<bool> planBroadcast(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
+  planner.bind(op->getResult(0),
+               broadcast(view, shapeOf(op->getResult(0)), integersOf(op, "broadcast_dimensions")));
+  return true;
+}
+
+Result<bool> planReshape(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
+  Sizes shape = shapeOf(op->getResult(0));
+  std::optional<View> same = reshaped(view, shape);
+  if (!same) {
+    TORCHERE_ASSIGN(View dense, planner.viewDense(op->getOperand(0)));
+    same = reshaped(dense, shape);
+  }
+  planner.bind(op->getResult(0), *same);
+  return true;
+}
+
+Result<bool> planTranspose(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
+  planner.bind(op->getResult(0), transposed(view, integersOf(op, "permutation")));
+  return true;
+}
+
+Result<bool> planSlice(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
+  planner.bind(op->getResult(0), sliced(view, integersOf(op, "start_indices"), shapeOf(op->getResult(0)),
+                                        integersOf(op, "strides")));
+  return true;
+}
+
+Result<bool> planReverse(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
+  planner.bind(op->getResult(0), reversed(view, integersOf(op, "dimensions")));
+  return true;
+}
+
+/// The same value under another name.
+Result<bool> planBarrier(Planner &planner, Operation *op) {
+  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), op->getResults())) {
+    TORCHERE_ASSIGN(View view, planner.view(operand));
+    planner.bind(value, view);
+  }
+  return true;
+}
+
+Result<bool> planConcatenate(Planner &planner, Operation *op) {
+  auto dimension = static_cast<size_t>(cast<IntegerAttr>(op->getAttr("dimension")).getInt());
+  std::vector<View> parts;
+  for (mlir::Value operand : op->getOperands()) {
+    TORCHERE_ASSIGN(View part, planner.view(operand));
+    parts.push_back(part);
+  }
+  View whole = planner.allocate(op->getResult(0));
+  Sizes starts(whole.shape.size()), steps(whole.shape.size(), 1);
+  for (const View &part : parts) {
+    TORCHERE_TRY(planner.emitCopy(part, sliced(whole, starts, part.shape, steps)));
+    starts[dimension] += part.shape[dimension];
+  }
+  return true;
+}
+
+/// Padding that cuts is for the evaluation.
+Result<bool> planPad(Planner &planner, Operation *op) {
+  Sizes low = integersOf(op, "edge_padding_low"), high = integersOf(op, "edge_padding_high");
+  Sizes interior = integersOf(op, "interior_padding");
+  for (size_t i = 0; i < low.size(); ++i)
+    if (low[i] < 0 || high[i] < 0)
+      return false;
+  TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
+  TORCHERE_ASSIGN(View value, planner.view(op->getOperand(1)));
+  View whole = planner.allocate(op->getResult(0));
+  for (int64_t &between : interior)
+    ++between;
+  TORCHERE_TRY(planner.emitCopy(broadcast(value, whole.shape, {}), whole));
+  TORCHERE_TRY(planner.emitCopy(input, sliced(whole, low, input.shape, interior)));
+  return true;
+}
+
+Result<std::vector<View>> startsOf(Planner &planner, Operation *op, unsigned first) {
+  std::vector<View> starts;
+  for (mlir::Value operand : op->getOperands().drop_front(first)) {
+    TORCHERE_ASSIGN(View start, planner.view(operand));
+    starts.push_back(start);
+  }
+  return starts;
+}
+
+Result<bool> planDynamicSlice(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View whole, planner.view(op->getOperand(0)));
+  TORCHERE_ASSIGN(std::vector<View> starts, startsOf(planner, op, 1));
+  View part = planner.allocate(op->getResult(0));
+  auto step = std::make_unique<SliceStep>(SliceStep::Direction::Read, whole, part, starts);
+  starts.push_back(whole);
+  planner.emit(std::move(step), starts, {&part, 1});
+  return true;
+}
+
+/// Writes where the operand lies if nobody needs that any more.
+Result<bool> planDynamicUpdateSlice(Planner &planner, Operation *op) {
+  TORCHERE_TRY(planner.flush());
+  TORCHERE_ASSIGN(View whole, planner.view(op->getOperand(0)));
+  TORCHERE_ASSIGN(View part, planner.view(op->getOperand(1)));
+  TORCHERE_ASSIGN(std::vector<View> starts, startsOf(planner, op, 2));
+  if (part.buffer != whole.buffer && planner.mayOverwrite(whole, op)) {
+    planner.bind(op->getResult(0), whole);
+  } else {
+    View copy = planner.allocate(op->getResult(0));
+    TORCHERE_TRY(planner.emitCopy(whole, copy));
+    whole = copy;
+  }
+  auto step = std::make_unique<SliceStep>(SliceStep::Direction::Write, whole, part, starts);
+  starts.push_back(part);
+  planner.emit(std::move(step), starts, {&whole, 1});
+  return true;
+}
+
+/// Whether it takes whole rows of the first dimension, in the order of the indices: an embedding.
+bool takesRows(stablehlo::GatherOp op) {
+  stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
+  Sizes operand = shapeOf(op.getOperand()), indices = shapeOf(op.getStartIndices());
+  Sizes sizes = integersOf(op, "slice_sizes"), result = shapeOf(op->getResult(0));
+  int64_t vector = numbers.getIndexVectorDim();
+  size_t batch = indices.size();
+  if (vector < static_cast<int64_t>(indices.size())) {
+    if (vector != static_cast<int64_t>(indices.size()) - 1 || indices.back() != 1)
+      return false;
+    --batch;
+  }
+  bool isFirst = numbers.getStartIndexMap() == ArrayRef<int64_t>{0} &&
+                 numbers.getCollapsedSliceDims() == ArrayRef<int64_t>{0} &&
+                 numbers.getOperandBatchingDims().empty();
+  if (!isFirst || operand.empty() || operand[0] == 0 || sizes[0] != 1)
+    return false;
+  for (size_t i = 1; i < operand.size(); ++i)
+    if (sizes[i] != operand[i])
+      return false;
+  ArrayRef<int64_t> offsets = numbers.getOffsetDims();
+  for (size_t i = 0; i < offsets.size(); ++i)
+    if (offsets[i] != static_cast<int64_t>(batch + i))
+      return false;
+  return result.size() == batch + offsets.size();
+}
+
+Result<bool> planGather(Planner &planner, Operation *op) {
+  auto gather = cast<stablehlo::GatherOp>(op);
+  ElementType indexType = elementTypeOf(gather.getStartIndices());
+  if (!takesRows(gather) || (indexType != ElementType::I32 && indexType != ElementType::I64))
+    return false;
+  TORCHERE_ASSIGN(View rows, planner.viewDense(gather.getOperand()));
+  TORCHERE_ASSIGN(View indices, planner.viewDense(gather.getStartIndices()));
+  View result = planner.allocate(op->getResult(0));
+  std::vector<View> reads{rows, indices};
+  planner.emit(std::make_unique<GatherStep>(rows, indices, result), reads, {&result, 1});
+  return true;
+}
+
+} // namespace
+
+void addMovement(PlannerTable &table) {
+  table.add("stablehlo.broadcast_in_dim", planBroadcast);
+  table.add("stablehlo.concatenate", planConcatenate);
+  table.add("stablehlo.constant", planConstant);
+  table.add("stablehlo.dynamic_slice", planDynamicSlice);
+  table.add("stablehlo.dynamic_update_slice", planDynamicUpdateSlice);
+  table.add("stablehlo.gather", planGather);
+  table.add("stablehlo.optimization_barrier", planBarrier);
+  table.add("stablehlo.pad", planPad);
+  table.add("stablehlo.reshape", planReshape);
+  table.add("stablehlo.reverse", planReverse);
+  table.add("stablehlo.slice", planSlice);
+  table.add("stablehlo.transpose", planTranspose);
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,285 @@
+// Implements the planner's walk over ops, and what becomes of buffers.
+#include "cpu/frontend/planner.h"
+
+#include "cpu/execute/copy_step.h"
+#include "stablehlo/element_type_conversion.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+Sizes shapeOf(mlir::Value value) {
+  return Sizes(cast<RankedTensorType>(value.getType()).getShape());
+}
+
+ElementType elementTypeOf(mlir::Value value) {
+  return *stablehlo::storedTypeOf(cast<RankedTensorType>(value.getType()).getElementType());
+}
+
+std::optional<DType> dtypeOf(mlir::Value value) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  if (!element.isIntOrFloat() && !isa<ComplexType>(element))
+    return std::nullopt;
+  return elementTypeInfo(elementTypeOf(value)).dtype;
+}
+
+Sizes integersOf(Operation *op, StringRef name, size_t count, int64_t value) {
+  Attribute list = op->getAttr(name);
+  if (!list)
+    return Sizes(count, value);
+  Sizes values;
+  if (auto array = dyn_cast<DenseI64ArrayAttr>(list))
+    llvm::append_range(values, array.asArrayRef());
+  else if (auto bools = dyn_cast<DenseBoolArrayAttr>(list))
+    llvm::append_range(values, bools.asArrayRef());
+  else if (auto tensor = dyn_cast<DenseIntElementsAttr>(list))
+    for (const APInt &element : tensor.getValues<APInt>())
+      values.push_back(element.getSExtValue());
+  return values;
+}
+
+BufferId Planner::addBuffer(Home home, size_t index, int64_t bytes) {
+  result.buffers.push_back({home, index, bytes, 0, now, now});
+  return static_cast<BufferId>(result.buffers.size() - 1);
+}
+
+Result<Plan> Planner::plan(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    View view = denseView(0, elementTypeOf(argument), shapeOf(argument));
+    view.buffer =
+        addBuffer(Home::Argument, argument.getArgNumber(), elementCount(view.shape) * view.elementSize());
+    bind(argument, view);
+  }
+  result.writtenArguments.resize(function.getNumArguments());
+  steps = &result.steps;
+  for (Operation &op : function.front().without_terminator())
+    TORCHERE_TRY(planOp(&op));
+  TORCHERE_TRY(planResults(function));
+  layArena(result);
+  return std::move(result);
+}
+
+Result<View> Planner::view(mlir::Value value) {
+  if (Operation *op = value.getDefiningOp(); isPending(op))
+    TORCHERE_TRY(planGroup(op));
+  return views.lookup(value);
+}
+
+Result<View> Planner::viewDense(mlir::Value value) {
+  TORCHERE_ASSIGN(View found, view(value));
+  if (isDense(found))
+    return found;
+  View dense = allocate(found.type, found.shape);
+  TORCHERE_TRY(emitCopy(found, dense));
+  return dense;
+}
+
+void Planner::bind(mlir::Value value, const View &view) {
+  views[value] = view;
+  valuesIn[view.buffer].push_back(value);
+}
+
+View Planner::allocate(ElementType type, const Sizes &shape) {
+  View view = denseView(0, type, shape);
+  view.buffer = addBuffer(Home::Arena, 0, elementCount(shape) * view.elementSize());
+  return view;
+}
+
+View Planner::allocate(mlir::Value value) {
+  View view = allocate(elementTypeOf(value), shapeOf(value));
+  bind(value, view);
+  return view;
+}
+
+View Planner::constant(ElementType type, const Sizes &shape, std::span<const std::byte> bytes) {
+  View view = denseView(0, type, shape);
+  view.buffer = addBuffer(Home::Constant, result.constants.size(), static_cast<int64_t>(bytes.size()));
+  Result<Memory> memory = allocateMemory(static_cast<int64_t>(bytes.size()));
+  if (!memory)
+    llvm::report_bad_alloc_error("constants of a program");
+  if (!bytes.empty())
+    std::memcpy(memory->get(), bytes.data(), bytes.size());
+  result.constants.push_back(*std::move(memory));
+  return view;
+}
+
+void Planner::use(const View &view) {
+  Buffer &buffer = result.buffers[view.buffer];
+  buffer.last = std::max(buffer.last, now);
+}
+
+void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads,
+                   std::span<const View> writes) {
+  for (const View &view : reads)
+    use(view);
+  for (const View &view : writes) {
+    use(view);
+    if (const Buffer &buffer = result.buffers[view.buffer]; buffer.home == Home::Argument)
+      result.writtenArguments[buffer.index] = true;
+  }
+  steps->push_back(std::move(step));
+  ++now;
+}
+
+Status Planner::emitCopy(const View &from, const View &to) {
+  if (elementCount(to.shape) == 0)
+    return {};
+  emit(std::make_unique<CopyStep>(from, to), {&from, 1}, {&to, 1});
+  return {};
+}
+
+std::optional<size_t> Planner::argumentOf(const View &view) const {
+  const Buffer &buffer = result.buffers[view.buffer];
+  return buffer.home == Home::Argument ? std::optional(buffer.index) : std::nullopt;
+}
+
+Status Planner::planOp(Operation *op) {
+  if (op->getNumRegions() != 0)
+    TORCHERE_TRY(flush()); // what regions use is computed outside
+  if (OpPlanner planner = table.find(op->getName().getStringRef())) {
+    TORCHERE_ASSIGN(bool isPlanned, planner(*this, op));
+    if (isPlanned)
+      return {};
+  }
+  return planEvaluation(op);
+}
+
+Status Planner::planEvaluation(Operation *op) {
+  std::vector<EvaluationStep::Input> inputs;
+  std::vector<View> reads, writes;
+  SmallVector<mlir::Value> values(op->getOperands());
+  values.append(capturesOf(op));
+  for (mlir::Value value : values) {
+    TORCHERE_ASSIGN(View dense, viewDense(value));
+    inputs.push_back({value, dense});
+    reads.push_back(dense);
+  }
+  for (mlir::Value value : op->getResults())
+    writes.push_back(allocate(value));
+  emit(std::make_unique<EvaluationStep>(module, op, std::move(inputs), writes), reads, writes);
+  ++result.evaluated[op->getName().getStringRef().str()];
+  return {};
+}
+
+Status Planner::flush() {
+  while (!pending.empty())
+    TORCHERE_TRY(planGroup(pending.back()));
+  return {};
+}
+
+/// Whether the value is read, if at all, only while the op does not run: it stands for the same memory in
+/// another region of a loop, or behind the loop, where it is what the body left there.
+static bool isElsewhere(mlir::Value value, Operation *op) {
+  if (isa<BlockArgument>(value))
+    return !value.getParentRegion()->isAncestor(op->getParentRegion());
+  return value.getDefiningOp()->isProperAncestor(op);
+}
+
+bool Planner::mayOverwrite(const View &view, Operation *op) {
+  const Buffer &buffer = result.buffers[view.buffer];
+  bool isOurs = buffer.home == Home::Arena || (buffer.home == Home::Argument && isDonated[buffer.index]);
+  if (!isOurs || !isDense(view) || elementCount(view.shape) * view.elementSize() != buffer.bytes)
+    return false;
+  return llvm::all_of(valuesIn[view.buffer], [&](mlir::Value value) {
+    if (isElsewhere(value, op))
+      return true;
+    return value.getParentBlock() == op->getBlock() && llvm::none_of(value.getUsers(), [&](Operation *user) {
+             return op->isBeforeInBlock(op->getBlock()->findAncestorOpInBlock(*user));
+           });
+  });
+}
+
+void Planner::endLoop(int64_t begin) {
+  for (Buffer &buffer : result.buffers)
+    if (buffer.first < begin && buffer.last >= begin)
+      buffer.last = now;
+}
+
+Result<Planner::PlannedRegion> Planner::planRegion(Region &region, std::span<const View> arguments) {
+  PlannedRegion planned;
+  Steps *outer = std::exchange(steps, &planned.steps);
+  for (auto [value, view] : llvm::zip_equal(region.getArguments(), arguments))
+    bind(value, view);
+  auto fill = [&]() -> Status {
+    for (Operation &op : region.front().without_terminator())
+      TORCHERE_TRY(planOp(&op));
+    for (mlir::Value value : region.front().getTerminator()->getOperands()) {
+      TORCHERE_ASSIGN(View found, view(value));
+      planned.results.push_back(found);
+    }
+    for (Operation &op : region.front()) // dead ones
+      pending.remove(&op);
+    return {};
+  };
+  Status status = fill();
+  steps = outer;
+  TORCHERE_TRY(status);
+  return planned;
+}
+
+Result<Steps> Planner::planCopies(std::span<const View> values, std::span<const View> targets) {
+  Steps copies;
+  Steps *outer = std::exchange(steps, &copies);
+  auto fill = [&]() -> Status {
+    std::vector<View> sources(values.begin(), values.end());
+    for (size_t i = 0; i < sources.size(); ++i) // what a copy before it would overwrite
+      for (size_t other = 0; other < targets.size(); ++other)
+        if (other != i && targets[other].buffer == values[i].buffer) {
+          sources[i] = allocate(values[i].type, values[i].shape);
+          TORCHERE_TRY(emitCopy(values[i], sources[i]));
+          break;
+        }
+    for (size_t i = 0; i < sources.size(); ++i) {
+      bool isThere = sources[i].buffer == targets[i].buffer;
+      if (isThere && isDense(sources[i]) && sources[i].offset == targets[i].offset)
+        continue;
+      if (isThere) { // the same elements in another order
+        View moved = allocate(sources[i].type, sources[i].shape);
+        TORCHERE_TRY(emitCopy(sources[i], moved));
+        sources[i] = moved;
+      }
+      TORCHERE_TRY(emitCopy(sources[i], targets[i]));
+    }
+    return {};
+  };
+  Status status = fill();
+  steps = outer;
+  TORCHERE_TRY(status);
+  return copies;
+}
+
+/// The result that takes the argument's memory; -1 for none.
+static int64_t aliasOf(func::FuncOp function, size_t argument) {
+  auto alias = function.getArgAttrOfType<IntegerAttr>(static_cast<unsigned>(argument), "tf.aliasing_output");
+  return alias ? alias.getInt() : -1;
+}
+
+/// A result is computed in its own memory where nothing else needs it elsewhere.
+Status Planner::planResults(func::FuncOp function) {
+  for (auto [index, value] : llvm::enumerate(function.front().getTerminator()->getOperands())) {
+    TORCHERE_ASSIGN(View found, view(value));
+    Buffer &buffer = result.buffers[found.buffer];
+    int64_t bytes = elementCount(found.shape) * found.elementSize();
+    bool isWhole = isDense(found) && found.offset == 0 && bytes == buffer.bytes &&
+                   !llvm::is_contained(result.results, found.buffer);
+    if (isWhole && buffer.home == Home::Argument && result.writtenArguments[buffer.index] &&
+        aliasOf(function, buffer.index) == static_cast<int64_t>(index)) {
+      result.results.push_back(found.buffer);
+      continue;
+    }
+    if (isWhole && buffer.home == Home::Arena) {
+      buffer.home = Home::Result;
+      buffer.index = index;
+      result.results.push_back(found.buffer);
+      continue;
+    }
+    View own = denseView(addBuffer(Home::Result, index, bytes), found.type, found.shape);
+    TORCHERE_TRY(emitCopy(found, own));
+    result.results.push_back(own.buffer);
+  }
+  return {};
+}
+
+} // namespace torchere::cpu

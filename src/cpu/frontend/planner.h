@@ -1,0 +1,112 @@
+// Planner: makes a plan of a function, op by op.
+//
+// Ops that only say where elements lie become views. Elementwise ops wait until another op needs one of them:
+// then all that it is computed from becomes one vector program. Every other op becomes a step, by the
+// function that the table has for it or else by the interpreter's evaluation.
+#pragma once
+
+#include "cpu/frontend/evaluated_module.h"
+#include "cpu/plan/plan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
+
+namespace torchere::cpu {
+
+class Planner;
+/// Plans an op. False if there is no kernel for it, in which case nothing must have been planned.
+using OpPlanner = Result<bool> (*)(Planner &planner, mlir::Operation *op);
+
+class PlannerTable {
+public:
+  /// ops/<family>.cpp defines add<Family>(PlannerTable &).
+  PlannerTable();
+  /// `name` is the op's, such as "stablehlo.slice".
+  void add(llvm::StringRef name, OpPlanner planner) { rows[name] = planner; }
+  OpPlanner find(llvm::StringRef name) const { return rows.lookup(name); }
+
+private:
+  llvm::StringMap<OpPlanner> rows;
+};
+
+class Planner {
+public:
+  /// `isDonated`: by argument, whether steps may write into it.
+  Planner(std::shared_ptr<EvaluatedModule> module, Isa isa, std::vector<bool> isDonated)
+      : module(std::move(module)), targetIsa(isa), isDonated(std::move(isDonated)) {}
+  /// The function has one block, and all types in it are static tensors. The results of a donated argument
+  /// are laid into it where that costs no copy.
+  Result<Plan> plan(mlir::func::FuncOp function);
+
+  // The rest is for the functions that plan ops.
+
+  Isa isa() const { return targetIsa; }
+  /// Where a value lies; plans its computation if that is pending.
+  Result<View> view(mlir::Value value);
+  /// The same, copied if it is not dense.
+  Result<View> viewDense(mlir::Value value);
+  /// Where a value that is computed by the next steps lies from now on.
+  void bind(mlir::Value value, const View &view);
+  /// A new dense buffer of the value's type, bound to it.
+  View allocate(mlir::Value value);
+  View allocate(ElementType type, const Sizes &shape);
+  /// Adds a step that reads and writes these views.
+  void emit(std::unique_ptr<const Step> step, std::span<const View> reads, std::span<const View> writes);
+  Status emitCopy(const View &from, const View &to);
+  /// Lets an elementwise op wait.
+  void defer(mlir::Operation *op) { pending.insert(op); }
+  bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
+  /// Plans all that waits, before what it reads is overwritten or in front of regions.
+  Status flush();
+  /// Whether the op may write into the view's memory: nothing after it in the program reads that.
+  bool mayOverwrite(const View &view, mlir::Operation *op);
+  /// The argument, if the view is of one.
+  std::optional<size_t> argumentOf(const View &view) const;
+  bool isConstant(const View &view) const { return result.buffers[view.buffer].home == Home::Constant; }
+  View constant(ElementType type, const Sizes &shape, std::span<const std::byte> bytes);
+
+  /// Plans a region of one block into a list of steps of its own; its terminator's operands are views.
+  struct PlannedRegion {
+    Steps steps;
+    std::vector<View> results;
+  };
+  Result<PlannedRegion> planRegion(mlir::Region &region, std::span<const View> arguments);
+  /// Copies into `targets`, none of which is read before all are written.
+  Result<Steps> planCopies(std::span<const View> values, std::span<const View> targets);
+  /// Between these, steps are run repeatedly: what is defined before and used inside stays.
+  int64_t beginLoop() { return now; }
+  void endLoop(int64_t begin);
+
+private:
+  Status planOp(mlir::Operation *op);
+  Status planEvaluation(mlir::Operation *op);
+  Status planGroup(mlir::Operation *root);
+  Status planResults(mlir::func::FuncOp function);
+  void use(const View &view);
+  BufferId addBuffer(Home home, size_t index, int64_t bytes);
+
+  std::shared_ptr<EvaluatedModule> module;
+  Isa targetIsa;
+  std::vector<bool> isDonated;
+  PlannerTable table;
+  Plan result;
+  Steps *steps = nullptr; ///< the list that is being written
+  int64_t now = 0;        ///< the number of the next step
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
+  llvm::SetVector<mlir::Operation *> pending;
+};
+
+/// The sizes of a static tensor; its element type in memory; the type that kernels know it by, if any, which
+/// quantized types have not.
+Sizes shapeOf(mlir::Value value);
+ElementType elementTypeOf(mlir::Value value);
+std::optional<DType> dtypeOf(mlir::Value value);
+/// The integers of an attribute that is a list or a dense tensor; `count` times `value` if there is none.
+Sizes integersOf(mlir::Operation *op, llvm::StringRef name, size_t count = 0, int64_t value = 0);
+
+} // namespace torchere::cpu

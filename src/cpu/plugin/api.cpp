@@ -1,0 +1,81 @@
+// Implements the engine behind the plugin's table.
+#include "cpu/plugin/api.h"
+
+#include "base/log.h"
+#include "cpu/plugin/program.h"
+#include "pjrt_server/api.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <sched.h>
+
+namespace torchere::cpu {
+
+namespace {
+
+/// The processors that this process may use.
+int processorCount() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+/// One pool for all programs with as many threads: programs that run at once share it.
+ThreadPool &poolOf(int64_t threads) {
+  // Leaked on purpose: its threads may outlive static destructors.
+  static auto &mutex = *new std::mutex;
+  static auto &pools = *new std::map<int, std::unique_ptr<ThreadPool>>;
+  int count = threads > 0 ? static_cast<int>(threads) : processorCount();
+  std::lock_guard lock(mutex);
+  std::unique_ptr<ThreadPool> &pool = pools[count];
+  if (!pool)
+    pool = std::make_unique<ThreadPool>(count);
+  return *pool;
+}
+
+void logPlan(const CompiledModule &compiled) {
+  if (!compiled.plan) {
+    TORCHERE_LOG_LINE(Info, "cpu", "[{}] is interpreted as a whole: {}", compiled.entry.name,
+                      compiled.reason);
+    return;
+  }
+  std::string evaluated;
+  for (const auto &[name, count] : compiled.plan->evaluated)
+    evaluated += fmt::format(" {}={}", name, count);
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps, {} bytes of memory of their own; evaluated:{}",
+                    compiled.entry.name, compiled.plan->steps.size(), compiled.plan->arenaBytes,
+                    evaluated.empty() ? " none" : evaluated);
+}
+
+Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view code,
+                                                            const pjrt::CompileOptions &options,
+                                                            const pjrt_server::ClientOptions &clientOptions) {
+  TORCHERE_ASSIGN(Isa isa, chosenIsa());
+  interpreter::ProcessCounts processes{options.replicaCount, options.partitionCount};
+  TORCHERE_ASSIGN(CompiledModule compiled, compileModule(code, processes, isa));
+  logPlan(compiled);
+  Context context{poolOf(clientOptions.intraOpThreads), isa};
+  return std::make_unique<const CpuProgram>(std::move(compiled), processes, context);
+}
+
+constexpr pjrt_server::Engine engine = [] {
+  pjrt_server::Engine made;
+  made.platform = "torchere_cpu";
+  made.deviceName = "TorchereCpu";
+  made.stored = "torchere cpu executable 1\n";
+  made.defaults.asynchronous = false; // a switch of threads costs more than a small program
+  made.takesOptions = true;
+  made.compile = compile;
+  return made;
+}();
+
+} // namespace
+
+const pjrt::Api *api() {
+  return pjrt_server::apiOf<engine>();
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,38 @@
+// CpuProgram: a compiled program with the memory that its runs use.
+#pragma once
+
+#include "cpu/frontend/compile.h"
+#include "pjrt_server/program.h"
+
+#include <mutex>
+
+namespace torchere::cpu {
+
+class CpuProgram final : public pjrt_server::Program {
+public:
+  CpuProgram(CompiledModule compiled, interpreter::ProcessCounts processes, const Context &context);
+
+  const interpreter::EntryPoint &entry() const final { return compiled.entry; }
+  Result<pjrt_server::ResultLists> run(const pjrt_server::ArgumentLists &arguments) const final;
+  int64_t temporaryBytes() const final { return compiled.plan ? compiled.plan->arenaBytes : 0; }
+
+private:
+  /// What one run has for itself; kept for the next.
+  struct Workspace {
+    Memory arena;
+    std::vector<std::byte *> memory; ///< by buffer; those of arguments and results are the run's
+  };
+
+  Result<Workspace> takeWorkspace() const;
+  Result<std::vector<interpreter::Tensor>> runPlan(const std::vector<pjrt_server::Argument> &arguments) const;
+  Result<std::vector<interpreter::Tensor>> prepare(const std::vector<pjrt_server::Argument> &arguments,
+                                                   Workspace &workspace) const;
+
+  CompiledModule compiled;
+  interpreter::ProcessCounts processes;
+  Context context;
+  mutable std::mutex mutex;
+  mutable std::vector<Workspace> workspaces;
+};
+
+} // namespace torchere::cpu

@@ -1,0 +1,62 @@
+// Buffer: an array on a device, which may still be in the making.
+#pragma once
+
+#include "pjrt/completion.h"
+#include "pjrt_server/client.h"
+
+#include <atomic>
+
+namespace torchere::pjrt_server {
+
+/// The contents of a buffer. No other array shares the tensor's elements. The client's worker writes them
+/// before `ready` is set; from then on they are only read, until an execution that they are donated to
+/// overwrites them.
+struct Array {
+  std::shared_ptr<pjrt::Completion> ready = std::make_shared<pjrt::Completion>();
+  Tensor tensor;
+  /// Of readers that the plugin does not know about. While there are any, the array is never overwritten.
+  std::atomic<int64_t> externalReferences = 0;
+  /// Never given twice in a process.
+  const uint64_t id = nextId();
+
+private:
+  static uint64_t nextId();
+};
+
+struct Buffer {
+  Buffer(std::shared_ptr<Client> client, Device *device, TensorType type, pjrt::BufferType elementType,
+         std::shared_ptr<Array> array);
+
+  /// Null once the buffer was deleted or donated.
+  std::shared_ptr<Array> contents() const;
+  /// Returns the contents and deletes the buffer.
+  std::shared_ptr<Array> take();
+  /// InvalidArgument once the buffer was deleted or donated.
+  Result<std::shared_ptr<Array>> existing() const;
+  /// For readers that the plugin does not know about: they may read the array even after the buffer is
+  /// deleted.
+  Status addReference();
+  Status dropReference();
+  /// The sizes, which stay in place. If one depends on data, waits for the array, and returns its failure.
+  Result<const Index *> shape() const;
+  /// The type with these sizes.
+  Result<TensorType> type() const;
+
+  const std::shared_ptr<Client> client;
+  Device *const device;
+  const TensorType declaredType; ///< sizes that depend on data are unknown
+  const pjrt::BufferType elementType;
+  const Index minorToMajor;
+  std::vector<size_t> unknownDimensions; ///< of the declared type
+
+private:
+  mutable std::mutex mutex;
+  std::shared_ptr<Array> array;
+  std::shared_ptr<Array> referenced; ///< set while there are external references
+  mutable std::optional<Index> computedShape;
+};
+
+/// The buffer functions.
+void fillBuffer(pjrt::Api &api);
+
+} // namespace torchere::pjrt_server

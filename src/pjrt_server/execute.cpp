@@ -1,0 +1,183 @@
+// Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and donation.
+#include "pjrt_server/execute.h"
+
+#include "pjrt_server/executable.h"
+#include "pjrt_server/execution.h"
+#include "pjrt_server/handles.h"
+
+#include <algorithm>
+
+namespace torchere::pjrt_server {
+
+namespace {
+
+// Names declared in this folder take precedence over PJRT's.
+using namespace pjrt;
+
+/// One call: its arguments, checked against the program.
+class Call {
+public:
+  explicit Call(LoadedExecutableExecuteArgs &args)
+      : args(args), executable(held(args.executable)), program(*executable.program) {}
+
+  Status start();
+
+private:
+  Status checkCounts() const;
+  Status chooseDevices();
+  Status checkArgument(size_t process, size_t index) const;
+  Status checkDonations(size_t process) const;
+  bool isDonated(size_t index) const;
+  Status takeArguments(Execution &execution) const;
+  void giveResults(Execution &execution) const;
+
+  Buffer *argument(size_t process, size_t index) const {
+    pjrt::Buffer *handle = args.argumentLists[process][index];
+    return handle ? &held(handle) : nullptr;
+  }
+  std::string subject(size_t process, size_t index) const {
+    std::string place = program.processCount() > 1 ? fmt::format(" of process {}", process) : "";
+    return fmt::format("[{}] argument {}{}", program.entry().name, index, place);
+  }
+
+  LoadedExecutableExecuteArgs &args;
+  LoadedExecutable &executable;
+  const CompiledProgram &program;
+  std::vector<Device *> devices; ///< by process
+};
+
+Status Call::checkCounts() const {
+  const interpreter::EntryPoint &entry = program.entry();
+  if (executable.isDeleted)
+    return invalidArgument("[{}] the executable was deleted", entry.name);
+  if (args.deviceCount != program.processCount())
+    return invalidArgument("[{}] wrong number of devices: got {}, expected {}", entry.name, args.deviceCount,
+                           program.processCount());
+  if (args.argumentCount != entry.arguments.size())
+    return invalidArgument("[{}] wrong number of arguments: got {}, expected {}", entry.name,
+                           args.argumentCount, entry.arguments.size());
+  if (args.options)
+    TORCHERE_TRY(checkStructure(args.options));
+  if (args.options && (args.options->sendCount || args.options->recvCount))
+    return fail(ErrorCode::Unimplemented, "[{}] callbacks that send and receive", entry.name);
+  for (size_t process = 0; process < args.deviceCount; ++process) {
+    if (args.argumentCount && (!args.argumentLists || !args.argumentLists[process]))
+      return invalidArgument("[{}] no list of arguments: got null", entry.name);
+    if (!entry.results.empty() && (!args.outputLists || !args.outputLists[process]))
+      return invalidArgument("[{}] no list for results: got null", entry.name);
+  }
+  return {};
+}
+
+Status Call::chooseDevices() {
+  devices = executable.devices;
+  if (!args.executeDevice)
+    return {};
+  if (devices.size() != 1)
+    return invalidArgument("[{}] one device for {} processes", program.entry().name, devices.size());
+  Device *device = &held(args.executeDevice);
+  if (device->client != executable.client.get())
+    return invalidArgument("[{}] the device is another client's", program.entry().name);
+  devices.front() = device;
+  return {};
+}
+
+Status Call::checkArgument(size_t process, size_t index) const {
+  const Buffer *buffer = argument(process, index);
+  const TensorType &type = program.entry().arguments[index].type;
+  if (!buffer)
+    return invalidArgument("{}: no buffer: got null", subject(process, index));
+  if (buffer->client != executable.client)
+    return invalidArgument("{}: a buffer of another client", subject(process, index));
+  TORCHERE_ASSIGN(const TensorType given, buffer->type());
+  if (given != type)
+    return invalidArgument("{}: got a {}, expected a {}", subject(process, index), given.text(), type.text());
+  if (buffer->device != devices[process])
+    return invalidArgument("{}: got a buffer on device {}, expected one on device {}",
+                           subject(process, index), buffer->device->id, devices[process]->id);
+  if (!buffer->contents())
+    return invalidArgument("{}: the buffer was deleted or donated", subject(process, index));
+  return {};
+}
+
+bool Call::isDonated(size_t index) const {
+  if (!program.entry().arguments[index].isDonated)
+    return false;
+  if (!args.options)
+    return true;
+  const int64_t *kept = args.options->nonDonatableInputs;
+  const int64_t *end = kept + args.options->nonDonatableInputCount;
+  return std::find(kept, end, static_cast<int64_t>(index)) == end;
+}
+
+Status Call::checkDonations(size_t process) const {
+  for (size_t index = 0; index < args.argumentCount; ++index)
+    for (size_t other = 0; isDonated(index) && other < args.argumentCount; ++other)
+      if (other != index && argument(process, other) == argument(process, index))
+        return invalidArgument("{}: the buffer is donated and argument {} as well", subject(process, index),
+                               other);
+  return {};
+}
+
+/// Deletes donated buffers, whatever happens to the execution afterwards.
+Status Call::takeArguments(Execution &execution) const {
+  for (size_t process = 0; process < args.deviceCount; ++process) {
+    execution.arguments.emplace_back();
+    execution.isDonated.emplace_back();
+    for (size_t index = 0; index < args.argumentCount; ++index) {
+      Buffer *buffer = argument(process, index);
+      bool donated = isDonated(index);
+      std::shared_ptr<Array> array = donated ? buffer->take() : buffer->contents();
+      if (!array) // another thread took it first
+        return invalidArgument("{}: the buffer was deleted or donated", subject(process, index));
+      execution.arguments[process].push_back(std::move(array));
+      execution.isDonated[process].push_back(donated);
+    }
+  }
+  return {};
+}
+
+void Call::giveResults(Execution &execution) const {
+  const interpreter::EntryPoint &entry = program.entry();
+  for (size_t process = 0; process < args.deviceCount; ++process) {
+    execution.results.emplace_back();
+    for (size_t index = 0; index < entry.results.size(); ++index) {
+      auto array = std::make_shared<Array>();
+      execution.results[process].push_back(array);
+      args.outputLists[process][index] =
+          handleOf<pjrt::Buffer>(new Buffer(executable.client, devices[process], entry.results[index],
+                                            program.resultTypes()[index], std::move(array)));
+    }
+    if (args.deviceCompleteEvents)
+      args.deviceCompleteEvents[process] = makeEvent(execution.complete);
+  }
+}
+
+Status Call::start() {
+  TORCHERE_TRY(checkCounts());
+  TORCHERE_TRY(chooseDevices());
+  for (size_t process = 0; process < args.deviceCount; ++process) {
+    for (size_t index = 0; index < args.argumentCount; ++index)
+      TORCHERE_TRY(checkArgument(process, index));
+    TORCHERE_TRY(checkDonations(process));
+  }
+  auto execution = std::make_shared<Execution>();
+  execution->program = executable.program;
+  TORCHERE_TRY(takeArguments(*execution));
+  giveResults(*execution);
+  executable.client->perform([execution] { execution->run(); });
+  return {};
+}
+
+Status execute(LoadedExecutableExecuteArgs &args) {
+  TORCHERE_TRY(checkGiven(args.executable, "executable"));
+  return Call(args).start();
+}
+
+} // namespace
+
+void fillExecute(pjrt::Api &api) {
+  TORCHERE_PJRT_FILL(api, loadedExecutableExecute, execute);
+}
+
+} // namespace torchere::pjrt_server

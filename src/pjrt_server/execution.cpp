@@ -1,0 +1,87 @@
+// Implements the run of a program, and the donation of its arguments.
+#include "pjrt_server/execution.h"
+
+#include <cstring>
+#include <set>
+
+namespace torchere::pjrt_server {
+
+void Execution::run() {
+  Status status = pjrt::guarded([this] { return compute(); });
+  arguments.clear(); // donated memory is released before anyone learns of the end
+  for (const auto &ofProcess : results)
+    for (const std::shared_ptr<Array> &result : ofProcess)
+      result->ready->set(status);
+  complete->set(std::move(status));
+}
+
+Status Execution::compute() {
+  ArgumentLists inputs;
+  for (size_t process = 0; process < arguments.size(); ++process) {
+    inputs.emplace_back();
+    for (size_t index = 0; index < arguments[process].size(); ++index) {
+      const Array &argument = *arguments[process][index];
+      TORCHERE_TRY(argument.ready->wait());
+      bool mayBeOverwritten = isDonated[process][index] && argument.externalReferences == 0;
+      inputs.back().push_back({argument.tensor, mayBeOverwritten, argument.id, arguments[process][index]});
+    }
+  }
+  TORCHERE_ASSIGN(ResultLists tensors, program->program().run(inputs));
+  return deliver(inputs, std::move(tensors));
+}
+
+/// By result of a process: the argument donated to it, if its memory may be overwritten.
+static std::vector<const Argument *> donorsOf(const interpreter::EntryPoint &entry,
+                                              const std::vector<Argument> &inputs) {
+  std::vector<const Argument *> donors(entry.results.size());
+  for (size_t index = 0; index < inputs.size(); ++index)
+    if (entry.arguments[index].aliasingResult && inputs[index].mayBeOverwritten)
+      donors[*entry.arguments[index].aliasingResult] = &inputs[index];
+  return donors;
+}
+
+static bool isIn(const Tensor &result, const Argument *donor) {
+  return donor && donor->tensor.bytes().data() == result.bytes().data();
+}
+
+/// Gives each result its own elements. The program may return the same ones several times, for an argument
+/// that is returned or a reshaped result.
+static Status separate(const interpreter::EntryPoint &entry, const ArgumentLists &inputs,
+                       ResultLists &tensors) {
+  std::set<const void *> owned;
+  for (const std::vector<Argument> &ofProcess : inputs)
+    for (const Argument &argument : ofProcess)
+      owned.insert(argument.tensor.bytes().data());
+  for (size_t process = 0; process < tensors.size(); ++process) {
+    std::vector<const Argument *> donors = donorsOf(entry, inputs[process]);
+    for (size_t index = 0; index < donors.size(); ++index) {
+      Tensor &tensor = tensors[process][index];
+      if (!isIn(tensor, donors[index]) && !owned.insert(tensor.bytes().data()).second) {
+        TORCHERE_ASSIGN(tensor, tensor.clone());
+      }
+    }
+  }
+  return {};
+}
+
+/// Hands out the results, each in the memory of the argument donated to it if there is one.
+Status Execution::deliver(const ArgumentLists &inputs, ResultLists tensors) {
+  const interpreter::EntryPoint &entry = program->entry();
+  TORCHERE_TRY(separate(entry, inputs, tensors));
+  for (size_t process = 0; process < tensors.size(); ++process) {
+    std::vector<const Argument *> donors = donorsOf(entry, inputs[process]);
+    for (size_t index = 0; index < donors.size(); ++index) {
+      Tensor &result = tensors[process][index];
+      if (donors[index] && !isIn(result, donors[index])) {
+        Tensor memory = donors[index]->tensor;
+        if (!memory.bytes().empty())
+          std::memcpy(memory.writableBytes().data(), result.bytes().data(), memory.bytes().size());
+        result = std::move(memory);
+      }
+      results[process][index]->tensor = std::move(result);
+    }
+  }
+  return {};
+}
+
+} // namespace torchere::pjrt_server

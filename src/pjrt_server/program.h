@@ -1,0 +1,67 @@
+// Program and Engine: what a plugin of ours brings to the server of PJRT's functions.
+#pragma once
+
+#include "interpreter/entry_point.h"
+#include "pjrt/compile_options.h"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace torchere::pjrt_server {
+
+// Arrays are tensors of elements in host memory.
+using interpreter::Index;
+using interpreter::IndexView;
+using interpreter::Tensor;
+using interpreter::TensorType;
+
+/// An argument of a run.
+struct Argument {
+  Tensor tensor;
+  /// Whether nobody else has the tensor's memory, so that the run may write results into it.
+  bool mayBeOverwritten = false;
+  /// Names the buffer's contents. No other contents in the process ever have it, also not in the same memory.
+  uint64_t id = 0;
+  /// Expires when nobody has the contents any more.
+  std::weak_ptr<const void> contents = {};
+};
+
+/// By process: a replica's partitions, then the next replica's.
+using ArgumentLists = std::vector<std::vector<Argument>>;
+using ResultLists = std::vector<std::vector<Tensor>>;
+
+/// A compiled program. Any number of threads run it at once.
+class Program {
+public:
+  virtual ~Program() = default;
+
+  virtual const interpreter::EntryPoint &entry() const = 0;
+  /// A result may share its elements with arguments and with other results.
+  virtual Result<ResultLists> run(const ArgumentLists &arguments) const = 0;
+  /// Bytes that a run needs beside arguments and results, as far as they are known.
+  virtual int64_t temporaryBytes() const { return 0; }
+};
+
+/// The options of a client beyond the number of its devices.
+struct ClientOptions {
+  /// Runs start in a thread of the client's, and the call returns; otherwise the call computes.
+  bool asynchronous = true;
+  /// How many threads a run computes with; 0 leaves it to the engine.
+  int64_t intraOpThreads = 0;
+};
+
+/// How programs are compiled, and what the plugin says of itself.
+struct Engine {
+  std::string_view platform;   ///< "interpreter"
+  std::string_view deviceName; ///< "Interpreter": its devices are InterpreterDevice(id=0)
+  std::string_view stored;     ///< the line that a stored executable begins with: its format and version
+  ClientOptions defaults;
+  /// Which of the client's options a caller may set.
+  bool takesOptions = false;
+  Result<std::unique_ptr<const Program>> (*compile)(std::string_view code,
+                                                    const pjrt::CompileOptions &options,
+                                                    const ClientOptions &clientOptions) = nullptr;
+};
+
+} // namespace torchere::pjrt_server

@@ -1,0 +1,76 @@
+"""The CPU engine on the interpreter's corpus: each module gives what the interpreter gives, on random and on
+extreme numbers, by the rules of tests/interpreter/corpus_test.py."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jaxlib")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interpreter"))
+import corpus_test
+import xla
+
+import torchere
+
+LIBRARY = Path(torchere.__file__).parent / "lib" / "libtorchere_cpu.so"
+pytestmark = pytest.mark.slow
+
+# Where the engine and the interpreter differ on purpose, by source, as in corpus_test.DEVIATIONS.
+# What is not run is refused by the interpreter too, in the same words.
+DEVIATIONS: dict[str, dict[str, str]] = {
+    "lit": {
+        r"stablehlo.all_gather/[12]#0: not run: the plugin crashed": "jaxlib aborts before it calls a plugin",
+        r"stablehlo.collective_broadcast/0#0: not run: .* no process 2": "one process runs",
+        r"stablehlo.collective_permute/0#0: not run: .* no process 1": "one process runs",
+        r"stablehlo.composite/0#0: not run: the plugin crashed": "jaxlib aborts before it calls a plugin",
+        r"stablehlo.constant/0#0: not run: .* builtin attribute of code 16": "a resource",
+        r"stablehlo.cross-replica-sum/0#0: not run: .* no process 1": "one process runs",
+        r"stablehlo.reduce_scatter/[01]#0: not run: .* no process 1": "one process runs",
+        r"stablehlo.rng_bit_generator/1#0: not run: .* initial_state: got 1": "a state of another size",
+        r"stablehlo.set_dimension_size/0#0: not run: .* got -4, expected it in": "a size beyond the bound",
+        r"stablehlo.torch_index_select/0#0: not run: .* index -3 is outside": "an index outside",
+    },
+}
+
+# Sources whose modules are as many as the ops times the dtypes: `make test` takes some.
+STEP = {"jax_elementwise": 4, "jax_arrays": 3}
+
+
+@pytest.fixture(scope="module")
+def engine():
+    environment = {
+        "JAX_PLATFORMS": "torchere_cpu",
+        "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{LIBRARY}",
+    }
+    plugin = xla.Plugin(platform="torchere_cpu", environment=environment)
+    yield plugin
+    plugin.close()
+
+
+def check(engine, programs, source):
+    verdicts = [corpus_test.judge(engine, program, source) for program in programs]
+    found = [line for lines, _ in verdicts for line in lines]
+    unexpected = corpus_test.unlisted(found, DEVIATIONS.get(source, {}))
+    assert not unexpected, "\n".join(unexpected)
+    # Nothing that is listed has come to agree.
+    listed = DEVIATIONS.get(source, {})
+    assert [each for each in listed if not any(re.match(each, line) for line in found)] == []
+
+
+@pytest.mark.parametrize(
+    "source", ["lit", "jax_control", "jax_contractions", "jax_elementwise", "jax_arrays"]
+)
+def test_agrees_with_the_interpreter(engine, source):
+    programs = corpus_test.runnable(source)[:: STEP.get(source, 1)]
+    assert len(programs) > 20
+    check(engine, programs, source)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("source", ["torch_models", "torch_rows", *STEP])
+def test_agrees_on_all(engine, source):
+    check(engine, corpus_test.runnable(source), source)

@@ -1,0 +1,207 @@
+"""The CPU engine as torchere and JAX load it by name, each in a process of its own: results against eager
+PyTorch, weights that change, and what is left to evaluation."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import torchere
+
+LIBRARY = Path(torchere.__file__).parent / "lib" / "libtorchere_cpu.so"
+
+
+def run(source, **environment):
+    """Runs Python source; what it printed, and what was logged."""
+    result = subprocess.run(
+        [sys.executable, "-c", source],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PJRT_DEVICE": "torchere_cpu", "TORCHERE_CACHE": "0", **environment},
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines(), result.stderr
+
+
+BEGINNING = """
+import torch, torchere
+torch.manual_seed(0)
+
+def check(model, *args, tolerance=2e-5):
+    model = model.eval()
+    with torch.no_grad():
+        expected = model(*args)
+    program = torchere.export(model, args)
+    for _ in range(3):  # weights are packed by the second call
+        torch.testing.assert_close(program(*args), expected, rtol=tolerance, atol=tolerance)
+    print("right")
+    return program
+"""
+
+MODELS = {
+    "mlp": """
+check(torch.nn.Sequential(torch.nn.Linear(24, 50), torch.nn.GELU(), torch.nn.LayerNorm(50),
+                          torch.nn.Linear(50, 7), torch.nn.Softmax(-1)), torch.randn(5, 24))
+""",
+    "attention": """
+check(torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), torch.randn(2, 9, 32))
+""",
+    "embedding": """
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(11, 6)
+    def forward(self, ids):
+        return torch.cat([self.table(ids), self.table(ids.flip(-1))], -1)[:, ::2].cumsum(1)
+check(Model(), torch.randint(0, 11, (3, 5)))
+""",
+    "convolution": """
+check(torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+                          torch.nn.MaxPool2d(2), torch.nn.Conv2d(8, 8, 3, groups=8),
+                          torch.nn.AdaptiveAvgPool2d(1)),
+      torch.randn(2, 3, 10, 12))
+""",
+    "double": """
+check(torch.nn.Linear(5, 3).double(), torch.randn(4, 5, dtype=torch.float64))
+""",
+    "lstm": """
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(6, 8, batch_first=True)
+    def forward(self, x):
+        return self.lstm(x)[0]
+check(Model(), torch.randn(2, 5, 6))
+""",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_give_what_torch_gives(name):
+    lines, _ = run(BEGINNING + MODELS[name])
+    assert lines == ["right"]
+
+
+def test_what_is_evaluated_is_counted():
+    _, log = run(BEGINNING + MODELS["mlp"], TORCHERE_LOG="debug")
+    (line,) = set(re.findall(r"\[main\] \d+ steps, \d+ bytes of memory of their own; evaluated:.*", log))
+    assert "dot_general" not in line
+    assert "stablehlo.add" not in line
+
+
+STATE = """
+import torch, torchere
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 3)
+        self.register_buffer("cache", torch.zeros(6, 3))
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+    def forward(self, x):
+        row = self.linear(x)
+        self.cache.index_copy_(0, self.calls.reshape(1), row[None])
+        self.calls.add_(1)
+        return self.cache.sum(0)
+
+torch.manual_seed(0)
+model, x = Model(), torch.randn(4)
+program = torchere.export(model, (x,))
+total = torch.zeros(3)
+for call in range(4):
+    x = torch.randn(4)
+    total = total + model.linear(x).detach()
+    torch.testing.assert_close(program(x), total)
+print("right")
+"""
+
+
+def test_state_is_kept():
+    lines, _ = run(STATE)
+    assert lines == ["right"]
+
+
+JAX = """
+import numpy
+import jax, jax.numpy as jnp
+
+assert jax.default_backend() == "torchere_cpu"
+print(jax.devices())
+
+@jax.jit
+def layer(x, w):
+    return jnp.tanh(x @ w).sum(axis=1)
+
+# Weights that change, in memory that is used again, give new results.
+generator = numpy.random.default_rng(0)
+for _ in range(20):
+    w = generator.normal(size=(40, 33)).astype(numpy.float32)
+    x = generator.normal(size=(5, 40)).astype(numpy.float32)
+    w_there = jax.device_put(w)
+    for _ in range(3):
+        numpy.testing.assert_allclose(layer(x, w_there), numpy.tanh(x @ w).sum(axis=1), rtol=1e-4, atol=1e-4)
+    del w_there
+
+@jax.jit
+def running(x):
+    def body(i, state):
+        out, total = state
+        total = total + x[i]
+        return out.at[i].set(total), total
+    return jax.lax.fori_loop(0, x.shape[0], body, (jnp.zeros_like(x), jnp.zeros_like(x[0])))[0]
+
+x = generator.normal(size=(7, 3)).astype(numpy.float32)
+numpy.testing.assert_allclose(running(x), numpy.cumsum(x, 0), rtol=1e-5, atol=1e-6)
+gradient = jax.jit(jax.grad(lambda x: layer(x, w[:3]).sum()))(x[:, :3])
+numpy.testing.assert_allclose(gradient, (1 - numpy.tanh(x @ w[:3]) ** 2) @ w[:3].T, rtol=1e-4, atol=1e-4)
+print("done")
+"""
+
+
+def test_jax_runs_jitted_functions():
+    lines, _ = run(JAX, JAX_PLATFORMS="torchere_cpu", PJRT_NAMES_AND_LIBRARY_PATHS=f"torchere_cpu:{LIBRARY}")
+    assert lines == ["[TorchereCpuDevice(id=0)]", "done"]
+
+
+THREADS = """
+import threading, torch, torchere
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64)).eval()
+program = torchere.export(model, (torch.randn(3, 64),))
+wrong = []
+def work(seed):
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(20):
+        x = torch.randn(3, 64, generator=generator)
+        if not torch.allclose(program(x), model(x), rtol=1e-4, atol=1e-5):
+            wrong.append(seed)
+threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(wrong))
+"""
+
+
+def test_eight_threads_call_one_program():
+    assert run(THREADS)[0] == ["0"]
+
+
+OPTIONS = """
+import torchere
+try:
+    torchere.plugins.client("torchere_cpu", {"threads": 2})
+except torchere.errors.Error as error:
+    print(error)
+"""
+
+
+def test_an_unknown_option_is_refused():
+    (line,), _ = run(OPTIONS)
+    assert (
+        "no such option of the torchere_cpu: got 'threads', expected device_count, intra_op_threads" in line
+    )
