@@ -50,4 +50,14 @@ void checkIndices(const char *op, const at::Tensor &indices, const at::Tensor &t
                       " for dimension ", dimension);
 }
 
+void checkPositions(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension) {
+  const auto *range = knownRange(indices);
+  if (!range)
+    return;
+  int64_t size = tensor.size(dimension);
+  for (int64_t index : {(*range)->least, (*range)->most})
+    TORCH_CHECK_INDEX(index >= -size && index < size, "[", op, "] index ", index,
+                      " is out of bounds for dimension ", dimension, " with size ", size);
+}
+
 } // namespace torchere::lazy

@@ -26,4 +26,7 @@ at::Tensor withRangeOf(const at::Tensor &operand, at::Tensor result);
 void checkIndices(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension,
                   std::optional<int64_t> ignored = std::nullopt);
 
+/// The same for indices that count from the back if they are negative.
+void checkPositions(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension);
+
 } // namespace torchere::lazy

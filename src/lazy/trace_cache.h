@@ -28,7 +28,7 @@ public:
 private:
   struct Entry {
     std::vector<uint64_t> words;
-    std::vector<Reference<const Call>> calls; ///< whose addresses are among the words
+    std::vector<Reference<const Call>> calls;       ///< whose addresses are among the words
     std::vector<Reference<const TensorType>> types; ///< of the leaves, likewise
     std::shared_ptr<session::Session> session;
     int64_t deadBytes; ///< of the arrays that could be overwritten when it was compiled

@@ -143,6 +143,6 @@ print("parent", (x + 1).tolist())
 """
     lines = output_of(code).splitlines()
     errors = [line for line in lines if " RuntimeError " in line]
-    assert [line.split()[0] for line in errors] == ["upload", "read", "known"], lines
+    assert [line.split()[0] for line in errors] == ["upload", "read", "known", "sync"], lines
     assert all("fork" in line for line in errors), lines
     assert lines[-1] == "parent [2.0, 2.0, 2.0]"

@@ -120,6 +120,8 @@ def test_the_indices_of_an_op_are_checked_before_it_is_recorded(tmp_path):
     assert text.count("checkIndices(") == 1
     assert 'checkIndices("aten.gather.default", index, self, dim);' in text
     assert text.count("return withRangeOf(self, recorder.tensor(") == 1
+
+
 def test_a_random_op_takes_a_generator(tmp_path):
     table = read_table(table_with(tmp_path, full_codegen=["bernoulli", "native_dropout"]), NUMBERS)
     text = "".join(kernel_sources(table, 1).values())

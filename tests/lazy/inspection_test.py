@@ -206,21 +206,21 @@ def test_variables_set_the_folder_and_the_lines(tmp_path):
 
 
 def test_metrics_report_has_times_percentiles_and_counters():
-    torch.unique(torch.sin(fresh()))
+    torch.unique(torch.sin(fresh()), dim=0)
     report = lazy.metrics_report()
     for metric in ("CompileTime", "LowerTime", "SyncTime", "TransferToDeviceTime", "TransferFromDeviceTime"):
         section = report.split(f"Metric: {metric}\n")[1].split("Metric: ")[0]
         assert re.search(r"TotalSamples: \d+\n +Accumulator: .*s\n", section)
         assert "Percentiles: 1%=" in section and "99%=" in section
     assert re.search(r"Counter: xla::sin\n +Value: 1\n", report)
-    assert re.search(r"Counter: aten::_unique2\n +Value: 1\n", report)
-    assert lazy.executed_fallback_ops() == ["aten::_unique2"]
+    assert re.search(r"Counter: aten::unique_dim\n +Value: 1\n", report)
+    assert lazy.executed_fallback_ops() == ["aten::unique_dim"]
 
 
 def test_short_report_has_what_is_asked_for_and_the_fallbacks():
-    torch.unique(torch.sin(fresh()))
+    torch.unique(torch.sin(fresh()), dim=0)
     report = lazy.short_metrics_report()
-    assert "Metric: CompileTime" in report and "Counter: aten::_unique2" in report
+    assert "Metric: CompileTime" in report and "Counter: aten::unique_dim" in report
     assert "Counter: xla::sin" not in report and "SyncTime" not in report
     chosen = lazy.short_metrics_report(counter_names=["xla::sin"], metric_names=["SyncTime"])
     assert "Counter: xla::sin" in chosen and "Metric: SyncTime" in chosen and "CompileTime" not in chosen

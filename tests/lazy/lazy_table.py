@@ -31,6 +31,12 @@ def compared_ops() -> list[str]:
     return [op for op in full_codegen() if torch.Tag.nondeterministic_seeded not in overload_of(op).tags]
 
 
+@functools.cache
+def drawing_ops() -> list[str]:
+    """The names of those that draw random numbers."""
+    return sorted({op.partition(".")[0] for op in set(full_codegen()) - set(compared_ops())})
+
+
 def row_of(op: str) -> str:
     """The row of the op table that lowers an op of ops.yaml: "aten.add.Tensor"."""
     packet, _, name = op.partition(".")

@@ -206,6 +206,8 @@ def _traced(outcome: Outcome) -> Outcome:
     counters = lazy.counters()
     outcome.fallbacks = tuple(sorted(name for name in counters if name.startswith("aten::")))
     outcome.early_reads = counters.get("DeviceToHost", 0)
+    # The device has a stream of its own; random_test.py has its numbers.
+    outcome.is_random |= any(f"xla::{name}" in counters for name in drawing_ops())
     return outcome
 
 

@@ -90,14 +90,21 @@ DEVIATIONS = [
     Deviation(
         tuple(
             words(
-                """block_diag unsafe_chunk unsafe_split _chunk_cat mvlgamma.mvlgamma_p_1
+                """block_diag _chunk_cat mvlgamma.mvlgamma_p_1
                 mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nn.functional.linear
                 nn.functional.linear_cross_entropy.chunked nn.functional.linear_cross_entropy.chunked_none
-                nn.LSTM nn.GRU nn.LSTMCell nn.GRUCell nn.CircularPad1d nn.CircularPad2d nn.CircularPad3d"""
+                nn.CircularPad1d nn.CircularPad2d nn.CircularPad3d"""
             )
         ),
         _STRIDED,
         "a kernel of torch's own takes a view by strides, which tensors of the device do not have",
+    ),
+    Deviation(
+        ("unsafe_chunk", "unsafe_split"),
+        "differ",
+        "torch's functionalization takes their results for copies, as autograd does: a write to one is not "
+        "seen in the tensor",
+        forms=("view",),
     ),
     Deviation(
         tuple(f"nn.LazyConv{kind}{rank}d" for kind in ("", "Transpose") for rank in (1, 2, 3)),
@@ -133,6 +140,10 @@ DEVIATIONS = [
 
 # Calls that copy to the host before a result is read, although no op falls back, as they do on any device.
 EARLY_READS = {
+    **dict.fromkeys(
+        words("argwhere bincount combinations masked_select nonzero unique unique_consecutive"),
+        "the size of the result is read, which depends on elements",
+    ),
     "linspace.tensor_overload": "torch reads the ends",
     "nn.functional.one_hot": "torch reads the greatest class",
     "nn.functional.gaussian_nll_loss": "torch reads whether a variance is negative",

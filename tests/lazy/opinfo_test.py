@@ -19,12 +19,16 @@ PROGRAM = Path(__file__).parent / "opinfo_sweep.py"
 WITHOUT_FALLBACK = 350  # at least so many ops
 
 
-def rows_of(folder: Path, samples: int, processes: int, **variables: str) -> list[dict[str, Any]]:
-    """What became of each call."""
+def rows_of(
+    folder: Path, samples: int, processes: int, shards: int | None = None, **variables: str
+) -> list[dict[str, Any]]:
+    """What became of each call. Each process takes one of the shards, which are as many as processes
+    unless they are given."""
     running = []
     for shard in range(processes):
         output = folder / f"{shard}.jsonl"
-        command = [sys.executable, PROGRAM, output, f"--samples={samples}", f"--shard={shard}/{processes}"]
+        number = f"{shard}/{shards or processes}"
+        command = [sys.executable, PROGRAM, output, f"--samples={samples}", f"--shard={number}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", **variables}
         process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         running.append((process, output))
@@ -43,11 +47,12 @@ def complaints(rows: list[dict[str, Any]]) -> list[str]:
         for row in rows
         if row["problem"] and not any(deviation.covers(row) for deviation in DEVIATIONS)
     ]
+    taken = {row["op"] for row in rows}
     for deviation in DEVIATIONS:
-        found += [f"stale: {op}: {deviation.reason}" for op in deviation.stale(rows)]
+        found += [f"stale: {op}: {deviation.reason}" for op in deviation.stale(rows) if op in taken]
     early = {row["op"] for row in rows if row["reads"] and not row["fallbacks"] and row["form"] != "error"}
     found += [f"{op} copies to the host before its result is read" for op in sorted(early - set(EARLY_READS))]
-    found += [f"stale: {op} copies nothing to the host" for op in sorted(set(EARLY_READS) - early)]
+    found += [f"stale: {op} copies nothing to the host" for op in sorted(taken & set(EARLY_READS) - early)]
     return found
 
 
@@ -76,14 +81,15 @@ def ops_without_fallback(rows: list[dict[str, Any]]) -> set[str]:
 
 
 def test_values_errors_and_gradients_are_those_of_the_cpu(tmp_path):
-    rows = rows_of(tmp_path, samples=1, processes=2, PJRT_DEVICE="interpreter")
+    """Of a part of the ops; the sweep takes them all."""
+    rows = rows_of(tmp_path, samples=1, processes=2, shards=16, PJRT_DEVICE="interpreter")
     found = complaints(rows)
     assert not found, "\n".join(found)
-    assert len(ops_without_fallback(rows)) >= WITHOUT_FALLBACK
+    assert len(ops_without_fallback(rows)) >= len({row["op"] for row in rows}) // 2
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(("plugin", "samples"), [("interpreter", 12), ("cpu", 2)])
+@pytest.mark.parametrize(("plugin", "samples"), [("interpreter", 1), ("interpreter", 12), ("cpu", 2)])
 def test_all_samples(tmp_path, plugin, samples):
     rows = rows_of(tmp_path, samples, os.cpu_count() or 1, PJRT_DEVICE=plugin)
     print(

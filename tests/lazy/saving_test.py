@@ -192,7 +192,7 @@ def fresh_gradients():
     ("make", "message"),
     [
         (lambda: lambda x: x * 2 if x.sum().item() > 0 else x, "the step reads a value on the host"),
-        (lambda: lambda x: torch.unique(x), r"an op on the CPU: got aten::_unique2, expected"),
+        (lambda: lambda x: torch.unique(x, dim=0), r"an op on the CPU: got aten::unique_dim, expected"),
         (counted_step, r"writes 'optimizer.state.0.step', which is not on the device: got a tensor on cpu"),
         (fresh_gradients, r"makes 'model.bias.grad', which was not there before: run it once before"),
         (

@@ -40,7 +40,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     development = {
         *(
             f"torchere/include/torchere/{name}"
-            for name in ("call.hpp", "lowering.h", "tensor.hpp", "torchere.h", "torchere.hpp")
+            for name in ("call.hpp", "lazy.h", "lowering.h", "tensor.hpp", "torchere.h", "torchere.hpp")
         ),
         "torchere/lib/cmake/Torchere/TorchereConfig.cmake",
         "torchere/lib/cmake/Torchere/TorchereConfigVersion.cmake",

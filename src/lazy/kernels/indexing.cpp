@@ -1,5 +1,6 @@
 // Indexing by tensors. Integers are operands of one op; a mask stands for the places where it holds, whose
 // number is read first.
+#include "lazy/index_range.h"
 #include "lazy/kernels/data_size.h"
 #include "lazy/native_functions.h"
 #include "lazy/recorder.h"
@@ -50,6 +51,8 @@ static Indices integersOf(const char *op, const at::Tensor &self, const Indices 
     if (!isMask(index)) {
       TORCH_CHECK_INDEX(index.scalar_type() == at::kLong || index.scalar_type() == at::kInt,
                         "tensors used as indices must be long, int, byte or bool tensors");
+      if (dimensions < self.dim())
+        checkPositions(op, index, self, dimensions);
       integers.push_back(index);
       ++dimensions;
       continue;
