@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from lazy_table import drawing_ops
 from sample_programs import difference, type_difference
 from samples import evenly, tensors_of
 from torch.testing._internal.common_methods_invocations import op_db

@@ -152,7 +152,10 @@ def test_packages_are_found_where_jax_finds_them(data_home, tmp_path, monkeypatc
 
 def test_a_missing_plugin_names_the_command(data_home, monkeypatch):
     monkeypatch.setattr(plugins, "installed_packages", list)
-    message = r"\[cpu\] no such PJRT plugin: known are interpreter, torchere_cpu; install it with `torchere plugins install cpu`"
+    message = (
+        r"\[cpu\] no such PJRT plugin: known are interpreter, torchere_cpu; "
+        "install it with `torchere plugins install cpu`"
+    )
     with pytest.raises(errors.NotFoundError, match=message):
         plugins.client()
 
