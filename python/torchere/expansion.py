@@ -429,11 +429,12 @@ def _xla_key() -> Any:
 
 @functools.cache
 def _has_xla_kernel(op: Any) -> bool:
-    """Whether a library says what the op is to XLA."""
+    """Whether a library says what the op is to XLA. The lazy device's kernels of torch's own ops say nothing
+    of the kind."""
     import torch
 
-    return _xla_key() in op.py_kernels or torch._C._dispatch_has_kernel_for_dispatch_key(
-        op.name(), _xla_key()
+    return op.namespace != "aten" and (
+        _xla_key() in op.py_kernels or torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), _xla_key())
     )
 
 

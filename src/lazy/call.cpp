@@ -124,17 +124,12 @@ void TensorType::release(const TensorType *type) {
 
 /// The words of an argument that follow its tag, its elements' apart.
 static uint64_t wordsAfter(uint64_t tag) {
-  switch (static_cast<ArgumentTag>(tag & 0xff)) {
-  case ArgumentTag::None:
-  case ArgumentTag::List:
+  auto kind = static_cast<ArgumentTag>(tag & 0xff);
+  if (kind == ArgumentTag::None || kind == ArgumentTag::List)
     return 0;
-  case ArgumentTag::Complex:
-    return 2;
-  case ArgumentTag::String:
+  if (kind == ArgumentTag::String)
     return ((tag >> 8) + 7) / 8;
-  default:
-    return 1;
-  }
+  return kind == ArgumentTag::Complex ? 2 : 1;
 }
 
 Call::Call(const Op &op, c10::ArrayRef<uint64_t> key, uint64_t hash, bool returnsList,

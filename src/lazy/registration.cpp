@@ -45,6 +45,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 C10_REGISTER_GUARD_IMPL(XLA, Guard)
 
 struct Hooks final : at::XLAHooksInterface {
+  /// Older releases of torch give an argument that says nothing.
+  template <class... Ignored> explicit Hooks(Ignored...) {}
   void init() const override {}
   bool hasXLA() const override { return true; }
   std::string showConfig() const override { return "torchere"; }

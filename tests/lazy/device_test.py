@@ -244,3 +244,11 @@ def test_a_bad_shape_is_an_error_at_its_line():
 def test_a_dtype_without_programs_is_an_error():
     with pytest.raises(RuntimeError, match="no such dtype on the device: got Float8_e4m3fn"):
         torch.ones(2).to(torch.float8_e4m3fn).to("xla")
+
+
+def test_kernels_of_the_device_say_nothing_to_an_export():
+    """Of ops that are expanded because they have no row."""
+    from torchere.expansion import _has_xla_kernel
+
+    assert torch._C._dispatch_has_kernel_for_dispatch_key("aten::cat", "XLA")
+    assert not _has_xla_kernel(torch.ops.aten.cat.default)

@@ -298,26 +298,21 @@ void Runner::run(uint32_t at) {
   storedInPlace(at, result);
   slots_[instruction.result] = result;
   int64_t size = byteSize(instruction.type);
-  switch (op) {
-  case VectorOp::Constant:
-    return fill(instruction);
-  case VectorOp::Iota:
-    return countUp(instruction);
-  case VectorOp::Broadcast:
+  int type = primitiveType(instruction.type);
+  if (op == VectorOp::Constant)
+    fill(instruction);
+  else if (op == VectorOp::Iota)
+    countUp(instruction);
+  else if (op == VectorOp::Broadcast)
     primitives_.broadcasts[std::countr_zero(static_cast<uint64_t>(size))](result, a, nullptr, nullptr,
                                                                           columnCount_);
-    return;
-  case VectorOp::Convert:
-    primitives_.converts[primitiveType(instruction.type)][primitiveType(instruction.to)](result, a, nullptr,
-                                                                                         nullptr, n);
-    return;
-  case VectorOp::Bitcast:
+  else if (op == VectorOp::Convert)
+    primitives_.converts[type][primitiveType(instruction.to)](result, a, nullptr, nullptr, n);
+  else if (op == VectorOp::Bitcast)
     std::memmove(result, a, n * size);
-    return;
-  default:
-    primitives_.ops[static_cast<int>(op)][primitiveType(instruction.type)](
-        result, a, slots_[instruction.operands[1]], slots_[instruction.operands[2]], n);
-  }
+  else
+    primitives_.ops[static_cast<int>(op)][type](result, a, slots_[instruction.operands[1]],
+                                                slots_[instruction.operands[2]], n);
 }
 
 /// Whether a value can be computed into its output's memory: the tile is contiguous there, and nothing is

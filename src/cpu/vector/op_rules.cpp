@@ -18,16 +18,11 @@ const Primitives &primitivesOf(Isa isa) {
 }
 
 int primitiveType(DType type) {
-  switch (type) {
-  case DType::F16:
-  case DType::BF16:
-  case DType::F32:
+  if (computeType(type) == DType::F32)
     return kFloat;
-  case DType::F64:
+  if (type == DType::F64)
     return kDouble;
-  default:
-    return type <= DType::U64 ? static_cast<int>(type) : -1;
-  }
+  return type <= DType::U64 ? static_cast<int>(type) : -1;
 }
 
 DType computeType(DType type) {

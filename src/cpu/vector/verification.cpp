@@ -11,23 +11,19 @@ bool opExists(const VectorInstruction &instruction) {
       computeType(instruction.type) != instruction.type)
     return false;
   const Primitives &table = primitivesOf(Isa::Baseline);
-  switch (instruction.op) {
-  case VectorOp::Input:
-  case VectorOp::Store:
+  VectorOp op = instruction.op;
+  if (op == VectorOp::Input || op == VectorOp::Store)
     return computeType(instruction.to) == instruction.type;
-  case VectorOp::Constant:
-  case VectorOp::Broadcast:
+  if (op == VectorOp::Constant || op == VectorOp::Broadcast)
     return true;
-  case VectorOp::Iota:
+  if (op == VectorOp::Iota)
     return instruction.type != DType::Bool;
-  case VectorOp::Convert:
-    return computeType(instruction.to) == instruction.to && table.converts[from][to];
-  case VectorOp::Bitcast:
-    return computeType(instruction.to) == instruction.to &&
-           byteSize(instruction.type) == byteSize(instruction.to);
-  default:
-    return table.ops[static_cast<int>(instruction.op)][from] != nullptr;
-  }
+  bool keepsResult = computeType(instruction.to) == instruction.to; // nothing is rounded afterwards
+  if (op == VectorOp::Convert)
+    return keepsResult && table.converts[from][to];
+  if (op == VectorOp::Bitcast)
+    return keepsResult && byteSize(instruction.type) == byteSize(instruction.to);
+  return table.ops[static_cast<int>(op)][from] != nullptr;
 }
 
 } // namespace
