@@ -78,7 +78,8 @@ def test_calls_of_changing_shapes_are_evicted():
     for size in range(3000, 4500):
         torch.ones(size, 2, device="xla") * 2 + 1
     after = live()
-    assert after["calls"] <= max(200, before["calls"])
+    # The table evicts whenever it has grown by a quarter.
+    assert after["calls"] <= max(200, before["calls"]) * 5 // 4
     assert after["types"] <= 3 * after["calls"] + 64
     assert lazy.counters()["EvictedCall"] >= 1500
     x = torch.ones(3000, 2, device="xla") * 2 + 1  # evicted: interned once more
