@@ -6,6 +6,7 @@
 #include "lazy/program_writer.h"
 #include "lazy/range.h"
 #include "lazy/region.h"
+#include "lazy/result.h"
 #include "lazy/settings.h"
 #include "runtime/buffer.h"
 
@@ -18,11 +19,6 @@
 #include <utility>
 
 namespace torchere::lazy {
-
-template <class T> static T valueOf(Result<T> result) {
-  TORCH_CHECK(result.has_value(), result.error().text());
-  return *std::move(result);
-}
 
 namespace {
 

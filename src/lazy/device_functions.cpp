@@ -2,6 +2,7 @@
 // programs share with tensors.
 #include "lazy/current_device.h"
 #include "lazy/plugin_client.h"
+#include "lazy/result.h"
 #include "lazy/tensor.h"
 #include "runtime/buffer.h"
 
@@ -12,11 +13,6 @@
 #include <cctype>
 
 namespace torchere::lazy {
-
-template <class T> static T valueOf(Result<T> result) {
-  TORCH_CHECK(result.has_value(), result.error().text());
-  return *std::move(result);
-}
 
 static void addPluginsByName(const std::vector<std::string> &names, const std::vector<std::string> &paths,
                              const std::vector<std::string> &origins) {

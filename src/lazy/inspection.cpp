@@ -3,6 +3,7 @@
 #include "lazy/compilation_log.h"
 #include "lazy/lowered_program.h"
 #include "lazy/program_writer.h"
+#include "lazy/result.h"
 #include "lazy/values.h"
 
 #include <ATen/ops/empty.h>

@@ -1,5 +1,6 @@
 // What torchere.lazy.save() calls: torch.ops.torchere_lazy.save and the functions that tell values apart.
 #include "lazy/lowered_program.h"
+#include "lazy/result.h"
 #include "lazy/saving.h"
 #include "lazy/tensor.h"
 #include "lazy/values.h"

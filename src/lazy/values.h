@@ -10,9 +10,4 @@ namespace torchere::lazy {
 /// Of tensors on one device, with all writes to them.
 std::vector<Value> valuesOf(at::TensorList tensors);
 
-template <class T> T valueOf(Result<T> result) {
-  TORCH_CHECK(result.has_value(), result.error().text());
-  return *std::move(result);
-}
-
 } // namespace torchere::lazy

@@ -45,19 +45,31 @@ fs::path pluginDirectory() {
   return {};
 }
 
-Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text, const char *variable) {
-  std::vector<PluginLocation> plugins;
+using Entry = std::pair<std::string_view, std::string_view>;
+
+/// The comma-separated entries of a variable, each as what is before and after its first `separator`. `form`
+/// is what an error expects.
+static Result<std::vector<Entry>> parseEntries(std::string_view text, const char *variable, char separator,
+                                               std::string_view form) {
+  std::vector<Entry> entries;
   while (!text.empty()) {
     std::string_view entry = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), entry.size() + 1));
     if (entry.empty())
       continue;
-    size_t colon = entry.find(':');
-    if (colon == std::string_view::npos || colon == 0 || colon + 1 == entry.size())
-      return invalidArgument("[{}] malformed entry: got '{}', expected 'name:/path/to/plugin.so'", variable,
-                             entry);
-    plugins.push_back({lowered(entry.substr(0, colon)), std::string(entry.substr(colon + 1)), variable});
+    size_t place = entry.find(separator);
+    if (place == std::string_view::npos || place == 0 || place + 1 == entry.size())
+      return invalidArgument("[{}] malformed entry: got '{}', expected '{}'", variable, entry, form);
+    entries.emplace_back(entry.substr(0, place), entry.substr(place + 1));
   }
+  return entries;
+}
+
+Result<std::vector<PluginLocation>> parsePluginPaths(std::string_view text, const char *variable) {
+  TORCHERE_ASSIGN(std::vector<Entry> entries, parseEntries(text, variable, ':', "name:/path/to/plugin.so"));
+  std::vector<PluginLocation> plugins;
+  for (auto [name, path] : entries)
+    plugins.push_back({lowered(name), std::string(path), variable});
   return plugins;
 }
 
@@ -79,17 +91,10 @@ static NamedValue optionValue(std::string_view text) {
 }
 
 Result<ClientOptions> parsePluginOptions(std::string_view text) {
+  TORCHERE_ASSIGN(std::vector<Entry> entries, parseEntries(text, optionsVariable, '=', "name=value"));
   ClientOptions options;
-  while (!text.empty()) {
-    std::string_view entry = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), entry.size() + 1));
-    if (entry.empty())
-      continue;
-    size_t sign = entry.find('=');
-    if (sign == std::string_view::npos || sign == 0 || sign + 1 == entry.size())
-      return invalidArgument("[{}] malformed entry: got '{}', expected 'name=value'", optionsVariable, entry);
-    options.insert_or_assign(std::string(entry.substr(0, sign)), optionValue(entry.substr(sign + 1)));
-  }
+  for (auto [name, value] : entries)
+    options.insert_or_assign(std::string(name), optionValue(value));
   return options;
 }
 

@@ -170,9 +170,10 @@ def set_rng_state(seed: int, device: Any = None) -> None:
     if tracing.lazy_device() is None:
         torch.manual_seed(seed)
         return
-    words = [seed & (2**64 - 1), seed >> 64 if seed >= 0 else 0]
-    signed = [word - 2**64 if word >= 2**63 else word for word in words]
-    torch.xla.set_rng_state(torch.tensor(signed, dtype=torch.int64), torch.xla.index_of(device))
+    from torchere.lazy.random_state import signed
+
+    words = [signed(seed & (2**64 - 1)), signed(seed >> 64 if seed >= 0 else 0)]
+    torch.xla.set_rng_state(torch.tensor(words, dtype=torch.int64), torch.xla.index_of(device))
 
 
 def get_rng_state(device: Any = None) -> int:

@@ -49,10 +49,6 @@ def _sources_digest() -> str:
 _loaded = False
 
 
-def is_loaded() -> bool:
-    return _loaded
-
-
 def load() -> None:
     """Loads the extension; torch then has the device "xla". Raises NotFoundError if it was not built, and
     Error beside torch_xla, which owns the same device."""

@@ -31,7 +31,7 @@ def manual_seed(seed: int) -> None:
 
 def manual_seed_all(seed: int) -> None:
     """Seeds every device's generator."""
-    torch.ops.torchere_lazy.seed_all(_signed(int(seed)))
+    torch.ops.torchere_lazy.seed_all(signed(int(seed)))
 
 
 def seed() -> None:
@@ -55,7 +55,7 @@ def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
 
 
 def get_rng_state_all() -> list[torch.Tensor]:
-    return [get_rng_state(index) for index in range(_count())]
+    return [get_rng_state(index) for index in range(len(torch.ops.torchere_lazy.device_names()))]
 
 
 def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
@@ -76,13 +76,7 @@ def follow_torch() -> None:
     torch.random._seed_custom_device = seed_others_and_this
 
 
-def _count() -> int:
-    from torchere import plugins
-
-    return len(plugins.client().devices)
-
-
-def _signed(seed: int) -> int:
+def signed(seed: int) -> int:
     """The same 64 bits as an int64."""
     if not -(2**63) <= seed < 2**64:
         raise RuntimeError(f"[lazy] seed out of range: got {seed}, expected 64 bits, with or without a sign")

@@ -80,6 +80,8 @@ private:
   int64_t chunkBegin(int64_t chunk) const { return partBegin(p_.args.layout.k, p_.chunks, chunk); }
   char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * panelColumns_, p_.sumSize); }
   int64_t stageStride() const { return (endPanel_ - firstPanel_) * panelColumns_; }
+  const void *biasAt(int64_t column) const;
+  const void *residualAt(int64_t row, int64_t column) const;
 
   const Product &p_;
   int64_t batch_, firstRow_, endRow_, firstPanel_, endPanel_, panelColumns_;
@@ -97,6 +99,17 @@ Part::Part(const Product &product, int64_t index) : p_(product) {
   firstPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column);
   endPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column + 1);
   panelColumns_ = p_.args.layout.panelColumns();
+}
+
+const void *Part::biasAt(int64_t column) const {
+  const void *bias = p_.args.epilogue.bias;
+  return bias ? at(bias, column, p_.sumSize) : nullptr;
+}
+
+const void *Part::residualAt(int64_t row, int64_t column) const {
+  const Epilogue &epilogue = p_.args.epilogue;
+  int64_t place = batch_ * epilogue.residualBatchStride + row * epilogue.residualRowStride + column;
+  return epilogue.residual ? at(epilogue.residual, place, p_.cSize) : nullptr;
 }
 
 void Part::run() {
@@ -164,13 +177,8 @@ void Part::runPanel(int64_t panel, int64_t chunk) {
     tile.c = beside ? at(static_cast<void *>(stage(panel)), from * tile.cRowStride, p_.sumSize)
                     : at(args.c, place, p_.cSize);
     if (last && !beside) {
-      tile.bias = epilogue.bias ? at(epilogue.bias, column, p_.sumSize) : nullptr;
-      tile.residual =
-          epilogue.residual
-              ? at(epilogue.residual,
-                   batch_ * epilogue.residualBatchStride + row * epilogue.residualRowStride + column,
-                   p_.cSize)
-              : nullptr;
+      tile.bias = biasAt(column);
+      tile.residual = residualAt(row, column);
       tile.residualRowStride = epilogue.residualRowStride;
       tile.residualVectorStride = tile.cVectorStride;
       tile.relu = epilogue.activation == Activation::Relu;
@@ -204,13 +212,8 @@ void Part::finishPanel(int64_t panel) {
   finish.cRowStride = args.cRowStride;
   finish.rows = rows;
   finish.columns = columns;
-  finish.bias = epilogue.bias ? at(epilogue.bias, column, p_.sumSize) : nullptr;
-  finish.residual =
-      epilogue.residual
-          ? at(epilogue.residual,
-               batch_ * epilogue.residualBatchStride + firstRow_ * epilogue.residualRowStride + column,
-               p_.cSize)
-          : nullptr;
+  finish.bias = biasAt(column);
+  finish.residual = residualAt(firstRow_, column);
   finish.residualRowStride = epilogue.residualRowStride;
   finish.activation = epilogue.activation;
   p_.kernels.finish[floatType(args.cType)](finish);
