@@ -1,0 +1,18 @@
+// Fusion: subgraphs that one kernel computes become calls of it, before planning.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace torchere::cpu {
+
+/// Rewrites every place in the function and its regions that it matches. Returns how many.
+using Fusion = int64_t (*)(mlir::func::FuncOp function);
+
+/// Applies all fusions, one after the other, and logs how often each matched. Results stay the same up to
+/// rounding.
+void fuse(mlir::func::FuncOp function);
+
+// One file each.
+int64_t fuseSilu(mlir::func::FuncOp function);
+
+} // namespace torchere::cpu
