@@ -104,7 +104,7 @@ Status checkPlain(func::FuncOp function) {
 }
 
 /// Brings the entry function into the form that the planner takes.
-Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
+Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, Isa isa) {
   ModuleOp op = *module.implementation().module;
   stablehlo::DiagnosticText diagnostics(*op.getContext());
   if (failed(passes::legalizeChlo(op)))
@@ -121,7 +121,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
       function.erase();
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
-  fuse(entry);
+  fuse(entry, isa);
   return entry;
 }
 
@@ -129,7 +129,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
 
 /// The plan of the module, which keeps the ops that steps evaluate.
 static Result<Plan> planModule(CompiledModule &compiled, stablehlo::Module module, Isa isa) {
-  TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name));
+  TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, isa));
   compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
   std::vector<bool> isDonated;
   for (const interpreter::EntryArgument &argument : compiled.entry.arguments)

@@ -21,12 +21,13 @@ struct NamedFusion {
 
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
+    {"batch_norm", fuseBatchNorms},
     {"silu", fuseSilu},
 };
 
 } // namespace
 
-void fuse(func::FuncOp function) {
+void fuse(func::FuncOp function, Isa isa) {
   // Programs compute the same value several times; fusions ask whether two values are one.
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);
@@ -37,6 +38,8 @@ void fuse(func::FuncOp function) {
       passes::eraseDeadOps(function);
       matched += fmt::format(" {}={}", fusion.name.str(), count);
     }
+  if (int64_t count = fuseConvolutions(function, isa))
+    matched += fmt::format(" convolution={}", count);
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] fused:{}", function.getSymName().str(),
                     matched.empty() ? " none" : matched);
 }
