@@ -1,27 +1,22 @@
 // Implements ConvolutionStep.
 #include "cpu/execute/convolution_step.h"
 
+#include "cpu/execute/blocked_steps.h"
+
 #include <algorithm>
 
 namespace torchere::cpu {
 
-static PlanarTensor planarAt(const Frame &frame, const View &view) {
-  PlanarTensor tensor;
-  tensor.data = reinterpret_cast<float *>(frame.at(view));
-  std::copy(view.strides.begin(), view.strides.end(), tensor.strides);
-  return tensor;
-}
-
-BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan) {
+BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan, int64_t halo) {
   const ConvolutionShape &shape = plan.shape;
-  return {nullptr,          shape.batch,      shape.inputChannels, shape.inputHeight,
-          shape.inputWidth, plan.inputHalo(), floatLanes(plan.isa)};
+  return {nullptr,          shape.batch, shape.inputChannels, shape.inputHeight,
+          shape.inputWidth, halo,        floatLanes(plan.isa)};
 }
 
-BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan) {
+BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, int64_t halo) {
   const ConvolutionShape &shape = plan.shape;
   return {nullptr,           shape.batch, shape.outputChannels, shape.outputHeight,
-          shape.outputWidth, 0,           floatLanes(plan.isa)};
+          shape.outputWidth, halo,        floatLanes(plan.isa)};
 }
 
 Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame &frame) const {
@@ -46,21 +41,27 @@ Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame
 
 Status ConvolutionStep::run(const Frame &frame) const {
   TORCHERE_ASSIGN(std::shared_ptr<const Memory> weights, packedWeights(frame));
+  auto at = [&](const View &view) { return reinterpret_cast<float *>(frame.at(view)); };
   ConvolutionArgs args;
   args.plan = plan;
   args.weights = reinterpret_cast<const float *>(weights->get());
   if (plan.kind == ConvolutionKind::Planar) {
     args.planar = planarAt(frame, views.input);
   } else {
-    args.input = inputOf(plan);
-    args.input.data = reinterpret_cast<float *>(frame.at(views.blockedInput));
-    blockedFromPlanar(frame.context, planarAt(frame, views.input), args.input);
+    args.input = inputOf(plan, views.inputHalo);
+    args.input.data = at(views.input);
   }
-  args.output = resultOf(plan);
-  args.output.data = reinterpret_cast<float *>(frame.at(views.blockedResult));
+  args.output = resultOf(plan, views.resultHalo);
+  args.output.data = at(views.result);
+  if (views.bias)
+    args.epilogue.bias = at(*views.bias);
+  if (views.residual) {
+    args.residual = resultOf(plan, views.residualHalo);
+    args.residual.data = at(*views.residual);
+  }
+  args.epilogue.activation = views.activation;
   args.workspace = frame.at(views.workspace);
   convolve(frame.context, args);
-  planarFromBlocked(frame.context, args.output, planarAt(frame, views.result));
   return {};
 }
 

@@ -1,4 +1,4 @@
-// ConvolutionStep: a convolution of f32 planes, in blocks of channels.
+// ConvolutionStep: a convolution whose result, and mostly whose input, lies in blocks of channels.
 #pragma once
 
 #include "cpu/execute/packed_cache.h"
@@ -7,11 +7,17 @@
 
 namespace torchere::cpu {
 
-/// The views' dimensions are N, C, H, W and O, I, H, W, in any strides.
 struct ConvolutionViews {
-  View input, weights, result;
-  // Dense, of f32: the input and the result in blocks, and what the kernel needs beside them.
-  View blockedInput, blockedResult, workspace;
+  View input;   ///< dense blocks; for a plan that reads planes: N, C, H, W, with a stride of 1 in W
+  View weights; ///< O, I, H, W, in any strides
+  View result;  ///< dense blocks
+  View workspace;
+  std::optional<View> bias;     ///< a whole number of blocks
+  std::optional<View> residual; ///< dense blocks
+  int64_t inputHalo = 0;
+  int64_t residualHalo = 0;
+  int64_t resultHalo = 0;
+  Activation activation = Activation::None;
   /// As in Matmul.
   std::optional<size_t> argument;
   bool isConstant = false;
@@ -23,9 +29,9 @@ public:
       : plan(plan), views(std::move(views)) {}
   Status run(const Frame &frame) const final;
 
-  /// How many elements the views of blocks have.
-  static BlockedTensor inputOf(const ConvolutionPlan &plan);
-  static BlockedTensor resultOf(const ConvolutionPlan &plan);
+  /// Without memory.
+  static BlockedTensor inputOf(const ConvolutionPlan &plan, int64_t halo);
+  static BlockedTensor resultOf(const ConvolutionPlan &plan, int64_t halo);
 
 private:
   Result<std::shared_ptr<const Memory>> packedWeights(const Frame &frame) const;

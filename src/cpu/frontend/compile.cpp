@@ -2,6 +2,8 @@
 #include "cpu/frontend/compile.h"
 
 #include "cpu/frontend/evaluated_module.h"
+#include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
 #include "passes/chlo/legalization.h"
 #include "passes/compatibility/composite_calls.h"
@@ -22,9 +24,25 @@ namespace {
 /// More calls than this are not a program's but a recursion's.
 constexpr int maxInlinedCalls = 100000;
 
+/// Calls of the engine's kernels are its own: their operands are not checked.
+Status refuseKernelCalls(ModuleOp module) {
+  std::string found;
+  module.walk([&](stablehlo::CustomCallOp call) {
+    if (isKernelCall(call))
+      found = call.getCallTargetName();
+  });
+  return found.empty() ? Status()
+                       : invalidArgument("[stablehlo.custom_call] a target of the engine's own: got '{}', "
+                                         "expected no name that begins with '{}'",
+                                         found, kernelPrefix.str());
+}
+
 Result<stablehlo::Module> readModule(std::string_view code) {
-  return vhlo::isArtifact(code) ? vhlo::deserialize(code, "program")
-                                : interpreter::parseModule(code, "program");
+  Result<stablehlo::Module> module =
+      vhlo::isArtifact(code) ? vhlo::deserialize(code, "program") : interpreter::parseModule(code, "program");
+  if (module)
+    TORCHERE_TRY(refuseKernelCalls(*module->implementation().module));
+  return module;
 }
 
 Status replaceCall(func::CallOp call, SymbolTable &symbols) {
@@ -85,9 +103,8 @@ Status checkPlain(func::FuncOp function) {
   return found.empty() ? Status() : fail(ErrorCode::Unimplemented, "{}", found);
 }
 
-/// Brings the entry function into the form that the planner takes. Whatever the outcome, the module means the
-/// same as before.
-Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
+/// Brings the entry function into the form that the planner takes.
+Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, Isa isa) {
   ModuleOp op = *module.implementation().module;
   stablehlo::DiagnosticText diagnostics(*op.getContext());
   if (failed(passes::legalizeChlo(op)))
@@ -104,32 +121,37 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
       function.erase();
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
+  fuse(entry, isa);
   return entry;
 }
 
 } // namespace
 
+/// The plan of the module, which keeps the ops that steps evaluate.
+static Result<Plan> planModule(CompiledModule &compiled, stablehlo::Module module, Isa isa) {
+  TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, isa));
+  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
+  std::vector<bool> isDonated;
+  for (const interpreter::EntryArgument &argument : compiled.entry.arguments)
+    isDonated.push_back(argument.isDonated);
+  return Planner(compiled.module, isa, std::move(isDonated)).plan(entry);
+}
+
 Result<CompiledModule> compileModule(std::string_view code, interpreter::ProcessCounts processes, Isa isa) {
   TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
   CompiledModule compiled;
   TORCHERE_ASSIGN(compiled.entry, interpreter::describeEntry(module));
-  bool isAlone = processes.replicas * processes.partitions == 1;
-  Result<func::FuncOp> entry = fail(ErrorCode::Unimplemented, "several processes");
-  if (isAlone)
-    entry = simplifyEntry(module, compiled.entry.name);
-  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
-  if (!entry) {
-    compiled.reason = entry.error().text();
-    return compiled;
+  Result<Plan> plan = fail(ErrorCode::Unimplemented, "several processes");
+  if (processes.replicas * processes.partitions == 1) {
+    plan = planModule(compiled, std::move(module), isa);
+    if (plan) {
+      compiled.plan = *std::move(plan);
+      return compiled;
+    }
+    TORCHERE_ASSIGN(module, readModule(code)); // the interpreter has none of the engine's kernels
   }
-  std::vector<bool> isDonated;
-  for (const interpreter::EntryArgument &argument : compiled.entry.arguments)
-    isDonated.push_back(argument.isDonated);
-  Result<Plan> plan = Planner(compiled.module, isa, std::move(isDonated)).plan(*entry);
-  if (plan)
-    compiled.plan = *std::move(plan);
-  else
-    compiled.reason = plan.error().text();
+  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
+  compiled.reason = plan.error().text();
   return compiled;
 }
 

@@ -1,6 +1,7 @@
 // Implements the mapping from elementwise ops to instructions.
 #include "cpu/frontend/elementwise.h"
 
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -60,7 +61,14 @@ const Row rows[] = {
     {"stablehlo.tan", VectorOp::Tan, VectorOp::Tan},
     {"stablehlo.tanh", VectorOp::Tanh, VectorOp::Tanh},
     {"stablehlo.xor", VectorOp::Xor, VectorOp::Xor},
+    // Calls of kernels, by their targets.
+    {"torchere_cpu.silu", VectorOp::Silu, VectorOp::Silu},
 };
+
+StringRef rowNameOf(Operation *op) {
+  auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+  return call ? call.getCallTargetName() : op->getName().getStringRef();
+}
 
 const Row *findRow(StringRef name) {
   static const llvm::StringMap<const Row *> table = [] {
@@ -112,7 +120,7 @@ std::vector<llvm::StringRef> elementwiseNames() {
 }
 
 bool isElementwise(Operation *op) {
-  if (!findRow(op->getName().getStringRef()) &&
+  if (!findRow(rowNameOf(op)) &&
       !isa<stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::IotaOp, stablehlo::BitcastConvertOp>(op))
     return false;
   if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && !comparisonOf(compare))
@@ -139,7 +147,7 @@ std::optional<VectorBuilder::Value> applyElementwise(VectorBuilder &builder, Ope
   if (auto compare = dyn_cast<stablehlo::CompareOp>(op)) {
     instruction = *comparisonOf(compare);
   } else {
-    const Row &row = *findRow(op->getName().getStringRef());
+    const Row &row = *findRow(rowNameOf(op));
     bool onBools = elementTypeOf(op->getOperand(0)) == ElementType::Bool;
     instruction = onBools ? row.onBools : row.op;
   }

@@ -116,9 +116,13 @@ Status Planner::planGroup(Operation *root) {
   for (Operation *op : group.members())
     if (op == root || group.isNeededOutside(op))
       results.push_back(op);
+  if (elementCount(shapeOf(root->getResult(0))) == 0) {
+    for (Operation *op : results)
+      allocate(op->getResult(0));
+    return {};
+  }
   std::optional<VectorProgram> program = group.build(results);
-  bool isEmpty = elementCount(shapeOf(root->getResult(0))) == 0;
-  if (!program || isEmpty) {
+  if (!program) {
     for (Operation *op : group.members())
       TORCHERE_TRY(planEvaluation(op));
     return {};

@@ -2,6 +2,7 @@
 #include "cpu/frontend/planner.h"
 
 #include "cpu/execute/copy_step.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "stablehlo/element_type_conversion.h"
 
 #include <cstring>
@@ -38,6 +39,12 @@ Sizes integersOf(Operation *op, StringRef name, size_t count, int64_t value) {
     for (const APInt &element : tensor.getValues<APInt>())
       values.push_back(element.getSExtValue());
   return values;
+}
+
+OpPlanner PlannerTable::find(Operation *op) const {
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return calls.lookup(call.getCallTargetName());
+  return rows.lookup(op->getName().getStringRef());
 }
 
 BufferId Planner::addBuffer(Home home, size_t index, int64_t bytes) {
@@ -138,7 +145,7 @@ std::optional<size_t> Planner::argumentOf(const View &view) const {
 Status Planner::planOp(Operation *op) {
   if (op->getNumRegions() != 0)
     TORCHERE_TRY(flush()); // what regions use is computed outside
-  if (OpPlanner planner = table.find(op->getName().getStringRef())) {
+  if (OpPlanner planner = table.find(op)) {
     TORCHERE_ASSIGN(bool isPlanned, planner(*this, op));
     if (isPlanned)
       return {};
@@ -147,6 +154,9 @@ Status Planner::planOp(Operation *op) {
 }
 
 Status Planner::planEvaluation(Operation *op) {
+  if (isKernelCall(op))
+    return fail(ErrorCode::Internal, "[{}] no kernel for these operands",
+                cast<stablehlo::CustomCallOp>(op).getCallTargetName().str());
   std::vector<EvaluationStep::Input> inputs;
   std::vector<View> reads, writes;
   SmallVector<mlir::Value> values(op->getOperands());

@@ -27,10 +27,12 @@ public:
   PlannerTable();
   /// `name` is the op's, such as "stablehlo.slice".
   void add(llvm::StringRef name, OpPlanner planner) { rows[name] = planner; }
-  OpPlanner find(llvm::StringRef name) const { return rows.lookup(name); }
+  /// For custom calls of the target. Those of the engine's kernels must be planned: nothing evaluates them.
+  void addCall(llvm::StringRef target, OpPlanner planner) { calls[target] = planner; }
+  OpPlanner find(mlir::Operation *op) const;
 
 private:
-  llvm::StringMap<OpPlanner> rows;
+  llvm::StringMap<OpPlanner> rows, calls;
 };
 
 class Planner {

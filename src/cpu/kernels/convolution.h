@@ -107,7 +107,7 @@ struct PoolingArgs {
 };
 void pool(const Context &context, const PoolingArgs &args);
 
-/// The mean over height and width: output[image][channel], contiguous.
-void globalAverage(const Context &context, const BlockedTensor &input, float *output);
+/// The mean over height and width: the output is of one pixel.
+void globalAverage(const Context &context, const BlockedTensor &input, const BlockedTensor &output);
 
 } // namespace torchere::cpu

@@ -74,18 +74,24 @@ void pool(const Context &context, const PoolingArgs &args) {
   });
 }
 
-void globalAverage(const Context &context, const BlockedTensor &input, float *output) {
+void globalAverage(const Context &context, const BlockedTensor &input, const BlockedTensor &output) {
   const IsaKernels &kernels = kernelsOf(context.isa);
   auto sum = kernels.reduceAcross[static_cast<int>(DType::F32)][0];
   context.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
     int64_t image = index / input.blocks(), block = index % input.blocks(), lanes = input.lanes;
-    float sums[64] = {};
-    for (int64_t y = 0; y < input.height; ++y)
-      sum({input.at(image, block) + y * input.paddedWidth() * lanes, lanes, 1, input.width, lanes, sums});
-    int64_t channels = std::min<int64_t>(lanes, input.channels - block * lanes);
-    float scale = 1.0f / static_cast<float>(input.height * input.width);
-    for (int64_t c = 0; c < channels; ++c)
-      output[image * input.channels + block * lanes + c] = sums[c] * scale;
+    float total[64] = {};
+    for (int64_t y = 0; y < input.height; ++y) {
+      float row[64] = {}; // on its own: the error grows with the number of terms
+      sum({input.at(image, block) + y * input.paddedWidth() * lanes, lanes, 1, input.width, lanes, row});
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        total[lane] += row[lane];
+    }
+    auto count = static_cast<float>(input.height * input.width);
+    float *mean = output.at(image, block);
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      mean[lane] = total[lane] / count;
+    clearLanes(output, block, mean, 1);
+    clearHalo(output, image, block, 0, 1);
   });
 }
 

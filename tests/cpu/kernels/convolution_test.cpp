@@ -284,13 +284,15 @@ TEST_P(Convolution, GlobalAverageAndNotANumber) {
   auto x = randomFloats(2 * 20 * 35);
   Blocked input(context.isa, 2, 20, 5, 7, 1);
   blockedFromPlanar(context, planar(x, 20, 5, 7), input.tensor);
-  std::vector<float> mean(40);
-  globalAverage(context, input.tensor, mean.data());
+  Blocked mean(context.isa, 2, 20, 1, 1, 0);
+  globalAverage(context, input.tensor, mean.tensor);
+  expectZerosAround(mean.tensor);
   for (int64_t plane = 0; plane < 40; ++plane) {
     double sum = 0;
     for (int64_t i = 0; i < 35; ++i)
       sum += x[plane * 35 + i];
-    ASSERT_NEAR(mean[plane], sum / 35, 1e-6);
+    int64_t lanes = mean.tensor.lanes, channel = plane % 20;
+    ASSERT_NEAR(mean.tensor.at(plane / 20, channel / lanes)[channel % lanes], sum / 35, 1e-6);
   }
   x[3] = NAN;
   blockedFromPlanar(context, planar(x, 20, 5, 7), input.tensor);

@@ -1,5 +1,7 @@
 // Plans convolutions in one and two dimensions.
+#include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/convolution_step.h"
+#include "cpu/frontend/fusion/convolution_call.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -8,9 +10,6 @@ using namespace mlir;
 namespace torchere::cpu {
 
 namespace {
-
-/// Few enough channels that the kernel reads planes.
-constexpr int64_t mostPlanarChannels = 4;
 
 /// A view with its dimensions as first, second, spatial; one dimension in space becomes the second of two.
 View inOrder(const View &view, int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
@@ -41,15 +40,16 @@ bool hasKernel(stablehlo::ConvolutionOp op) {
   return llvm::all_of(integersOf(op, "padding", 2 * rank, 0), [](int64_t padding) { return padding >= 0; });
 }
 
-ConvolutionShape shapeOfConvolution(stablehlo::ConvolutionOp op, const ConvolutionViews &views) {
+ConvolutionShape shapeOfConvolution(stablehlo::ConvolutionOp op, const ConvolutionViews &views,
+                                    const View &result) {
   ConvolutionShape shape;
   shape.batch = views.input.shape[0];
   shape.inputChannels = views.input.shape[1];
   shape.inputHeight = views.input.shape[2];
   shape.inputWidth = views.input.shape[3];
-  shape.outputChannels = views.result.shape[1];
-  shape.outputHeight = views.result.shape[2];
-  shape.outputWidth = views.result.shape[3];
+  shape.outputChannels = result.shape[1];
+  shape.outputHeight = result.shape[2];
+  shape.outputWidth = result.shape[3];
   shape.groups = op->getAttrOfType<IntegerAttr>("feature_group_count").getInt();
   size_t rank = op.getDimensionNumbers().getInputSpatialDimensions().size();
   Sizes strides = integersOf(op, "window_strides", rank, 1),
@@ -65,14 +65,27 @@ ConvolutionShape shapeOfConvolution(stablehlo::ConvolutionOp op, const Convoluti
   return shape;
 }
 
-/// Whether the kernel multiplies within groups alone. Otherwise it multiplies the numbers of other groups by
-/// zeros, which makes NaN of infinities.
-bool keepsGroupsApart(const ConvolutionPlan &plan) {
-  const ConvolutionShape &shape = plan.shape;
-  int64_t lanes = floatLanes(plan.isa);
-  return shape.groups == 1 || plan.kind == ConvolutionKind::Depthwise ||
-         (shape.inputChannels / shape.groups % lanes == 0 &&
-          shape.outputChannels / shape.groups % (plan.vectors * lanes) == 0);
+/// The convolution of planes, through blocks.
+void emitBlocked(Planner &planner, const ConvolutionPlan &plan, ConvolutionViews views,
+                 const View &planarResult) {
+  if (plan.kind != ConvolutionKind::Planar) {
+    views.inputHalo = plan.inputHalo();
+    BlockedTensor input = ConvolutionStep::inputOf(plan, views.inputHalo);
+    View blocks = planner.allocate(ElementType::F32, {input.elements()});
+    planner.emit(std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::ToBlocks, views.input,
+                                                     input, blocks),
+                 {&views.input, 1}, {&blocks, 1});
+    views.input = blocks;
+  }
+  BlockedTensor tensor = ConvolutionStep::resultOf(plan, 0);
+  View blocks = planner.allocate(ElementType::F32, {tensor.elements()});
+  views.result = blocks;
+  views.workspace = planner.allocate(ElementType::U8, {plan.workspaceBytes(plan.inputHalo())});
+  std::vector<View> reads{views.input, views.weights}, writes{views.result, views.workspace};
+  planner.emit(std::make_unique<ConvolutionStep>(plan, std::move(views)), reads, writes);
+  planner.emit(std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::FromBlocks, planarResult,
+                                                   tensor, blocks),
+               {&blocks, 1}, {&planarResult, 1});
 }
 
 Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
@@ -90,24 +103,17 @@ Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
   views.weights = inOrder(weights, numbers.getKernelOutputFeatureDimension(),
                           numbers.getKernelInputFeatureDimension(), numbers.getKernelSpatialDimensions());
   View result = denseView(0, ElementType::F32, shapeOf(op->getResult(0)));
-  views.result = inOrder(result, numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
-                         numbers.getOutputSpatialDimensions());
-  ConvolutionShape shape = shapeOfConvolution(convolution, views);
+  View planarResult = inOrder(result, numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
+                              numbers.getOutputSpatialDimensions());
+  ConvolutionShape shape = shapeOfConvolution(convolution, views, planarResult);
   bool isPlanar =
       shape.inputChannels <= mostPlanarChannels && shape.groups == 1 && views.input.strides[3] == 1;
   ConvolutionPlan plan = planConvolution(shape, planner.isa(), isPlanar, /*winograd=*/false);
   if (!keepsGroupsApart(plan))
     return false;
-  views.result.buffer = planner.allocate(op->getResult(0)).buffer;
-  BlockedTensor blockedInput = ConvolutionStep::inputOf(plan),
-                blockedResult = ConvolutionStep::resultOf(plan);
-  int64_t inputElements = plan.kind == ConvolutionKind::Planar ? 0 : blockedInput.elements();
-  views.blockedInput = planner.allocate(ElementType::F32, {inputElements});
-  views.blockedResult = planner.allocate(ElementType::F32, {blockedResult.elements()});
-  views.workspace = planner.allocate(ElementType::U8, {plan.workspaceBytes(plan.inputHalo())});
-  std::vector<View> reads{views.input, views.weights};
-  std::vector<View> writes{views.result, views.blockedInput, views.blockedResult, views.workspace};
-  planner.emit(std::make_unique<ConvolutionStep>(plan, std::move(views)), reads, writes);
+  result.buffer = planner.allocate(op->getResult(0)).buffer;
+  planarResult.buffer = result.buffer;
+  emitBlocked(planner, plan, std::move(views), planarResult);
   return true;
 }
 

@@ -1,5 +1,6 @@
 // Lets elementwise ops wait for the vector program that they become a part of.
 #include "cpu/frontend/elementwise.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
 
 namespace torchere::cpu {
@@ -13,7 +14,7 @@ static Result<bool> planElementwise(Planner &planner, mlir::Operation *op) {
 
 void addElementwise(PlannerTable &table) {
   for (llvm::StringRef name : elementwiseNames())
-    table.add(name, planElementwise);
+    name.starts_with(kernelPrefix) ? table.addCall(name, planElementwise) : table.add(name, planElementwise);
 }
 
 } // namespace torchere::cpu

@@ -1,0 +1,72 @@
+// BlockedValue: a tensor in blocks of channels, beside the planar one that it stands for.
+#pragma once
+
+#include "cpu/kernels/isa.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <array>
+
+namespace torchere::cpu {
+
+/// Which dimensions of a planar tensor are N, C, H and W; -1 for one that it has not, which is of size 1.
+using PlanarOrder = std::array<int64_t, 4>;
+
+struct BlockedValue {
+  mlir::Value value; ///< N x blocks x (H + 2 halo) x (W + 2 halo) x lanes
+  int64_t channels = 0;
+  int64_t halo = 0;
+  PlanarOrder order{};
+  bool hasZeroLanes = true; ///< beyond the last channel; kernels rely on it
+  bool isRepeated = false;  ///< a smaller tensor, repeated
+
+  explicit operator bool() const { return static_cast<bool>(value); }
+  mlir::RankedTensorType type() const { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
+  int64_t batch() const { return type().getDimSize(0); }
+  int64_t height() const { return type().getDimSize(2) - 2 * halo; }
+  int64_t width() const { return type().getDimSize(3) - 2 * halo; }
+  bool isPixel() const { return height() == 1 && width() == 1; }
+};
+
+/// Builds blocked values and conversions, all of one number of lanes.
+class BlockedBuilder {
+public:
+  BlockedBuilder(mlir::OpBuilder &builder, Isa isa) : builder(builder), targetIsa(isa) {}
+
+  Isa isa() const { return targetIsa; }
+  int64_t lanes() const { return floatLanes(targetIsa); }
+  mlir::RankedTensorType typeOf(llvm::ArrayRef<int64_t> sizes, int64_t halo, mlir::Type element) const;
+  /// Of a planar tensor of f32; `halo` zeros around it.
+  BlockedValue toBlocked(mlir::Value planar, const PlanarOrder &order, int64_t halo);
+  /// The planar tensor of the type, whose dimensions are in the value's order.
+  mlir::Value toPlanar(const BlockedValue &blocked, mlir::RankedTensorType type);
+  /// Without the halo.
+  mlir::Value interior(const BlockedValue &blocked);
+  /// A planar tensor repeated to the sizes N, C, H, W, in blocks. Its dimension i is dimension to[i] of these;
+  /// what is repeated along C must not vary along H and W. Null for other forms.
+  BlockedValue spread(mlir::Value source, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<int64_t> sizes,
+                      const PlanarOrder &order);
+  /// Of one pixel, repeated over all of H and W.
+  BlockedValue spreadPixel(const BlockedValue &pixel, int64_t height, int64_t width,
+                           const PlanarOrder &order);
+  /// A vector of the channels, with zeros up to a whole number of blocks.
+  mlir::Value paddedVector(mlir::Value vector);
+  /// Zeros in the lanes beyond the last channel.
+  mlir::Value withZeroLanes(mlir::Value value, int64_t channels);
+
+private:
+  int64_t blocksOf(int64_t channels) const { return (channels + lanes() - 1) / lanes(); }
+  mlir::Value padded(mlir::Value value, unsigned dimension, int64_t size);
+  mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> dimensions, mlir::RankedTensorType type);
+
+  mlir::OpBuilder &builder;
+  Isa targetIsa;
+};
+
+/// The sizes N, C, H, W of a planar tensor.
+llvm::SmallVector<int64_t, 4> sizesOf(mlir::RankedTensorType planar, const PlanarOrder &order);
+
+} // namespace torchere::cpu

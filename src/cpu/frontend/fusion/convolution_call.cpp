@@ -1,0 +1,160 @@
+// Implements ConvolutionCall.
+#include "cpu/frontend/fusion/convolution_call.h"
+
+#include "cpu/frontend/fusion/kernel_call.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+PlanarOrder orderOf(int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
+  return {first, second, spatial[0], spatial[1]};
+}
+
+bool isPlainF32(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getElementType().isF32() && type.getRank() == 4 &&
+         type.getNumElements() > 0;
+}
+
+bool isAll(std::optional<ArrayRef<int64_t>> list, int64_t value) {
+  return !list || llvm::all_of(*list, [&](int64_t element) { return element == value; });
+}
+
+/// At low and high, by axis.
+SmallVector<int64_t> paddingOf(stablehlo::ConvolutionOp op) {
+  SmallVector<int64_t> padding(4);
+  if (auto given = op->getAttrOfType<DenseIntElementsAttr>("padding"))
+    for (auto [to, from] : llvm::zip_equal(padding, given.getValues<APInt>()))
+      to = from.getSExtValue();
+  return padding;
+}
+
+bool hasDefaultPrecision(stablehlo::ConvolutionOp op) {
+  auto precisions = op->getAttrOfType<ArrayAttr>("precision_config");
+  return !precisions || llvm::all_of(precisions, [](Attribute precision) {
+    return cast<stablehlo::PrecisionAttr>(precision).getValue() == stablehlo::Precision::DEFAULT;
+  });
+}
+
+ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionCall &call) {
+  auto sizes = [](Value value, const PlanarOrder &order) {
+    return sizesOf(cast<RankedTensorType>(value.getType()), order);
+  };
+  auto input = sizes(op.getLhs(), call.inputOrder), weights = sizes(op.getRhs(), call.weightsOrder),
+       output = sizes(op->getResult(0), call.outputOrder);
+  ConvolutionShape shape;
+  shape.batch = input[0];
+  shape.inputChannels = input[1];
+  shape.inputHeight = input[2];
+  shape.inputWidth = input[3];
+  shape.outputChannels = output[1];
+  shape.outputHeight = output[2];
+  shape.outputWidth = output[3];
+  shape.groups = static_cast<int64_t>(op.getFeatureGroupCount());
+  SmallVector<int64_t> padding = paddingOf(op);
+  for (size_t axis = 0; axis < 2; ++axis) {
+    shape.kernel[axis] = weights[axis + 2];
+    shape.padding[axis] = padding[2 * axis];
+    if (auto strides = op.getWindowStrides())
+      shape.stride[axis] = (*strides)[axis];
+    if (auto dilations = op.getRhsDilation())
+      shape.dilation[axis] = (*dilations)[axis];
+  }
+  return shape;
+}
+
+} // namespace
+
+bool keepsGroupsApart(const ConvolutionPlan &plan) {
+  const ConvolutionShape &shape = plan.shape;
+  int64_t lanes = floatLanes(plan.isa);
+  return shape.groups == 1 || plan.kind == ConvolutionKind::Depthwise ||
+         (shape.inputChannels / shape.groups % lanes == 0 &&
+          shape.outputChannels / shape.groups % (plan.vectors * lanes) == 0);
+}
+
+std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op, Isa isa) {
+  stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+  auto reversal = op->getAttrOfType<DenseBoolArrayAttr>("window_reversal");
+  bool isPlain = isPlainF32(op.getLhs()) && isPlainF32(op.getRhs()) && isPlainF32(op->getResult(0)) &&
+                 numbers.getInputSpatialDimensions().size() == 2 && op.getBatchGroupCount() == 1 &&
+                 isAll(op.getLhsDilation(), 1) &&
+                 (!reversal || llvm::none_of(reversal.asArrayRef(), [](bool is) { return is; })) &&
+                 llvm::all_of(paddingOf(op), [](int64_t padding) { return padding >= 0; });
+  if (!isPlain)
+    return std::nullopt;
+  ConvolutionCall call;
+  call.inputOrder = orderOf(numbers.getInputBatchDimension(), numbers.getInputFeatureDimension(),
+                            numbers.getInputSpatialDimensions());
+  call.weightsOrder =
+      orderOf(numbers.getKernelOutputFeatureDimension(), numbers.getKernelInputFeatureDimension(),
+              numbers.getKernelSpatialDimensions());
+  call.outputOrder = orderOf(numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
+                             numbers.getOutputSpatialDimensions());
+  call.shape = windowedShapeOf(op, call);
+  call.mayUseWinograd = hasDefaultPrecision(op);
+  call.isPlanar = call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 &&
+                  call.inputOrder[3] == 3;
+  return keepsGroupsApart(call.plan(isa)) ? std::optional(call) : std::nullopt;
+}
+
+ArrayRef<int64_t> integersIn(Operation *op, StringRef name) {
+  return cast<DenseI64ArrayAttr>(kernelAttribute(op, name)).asArrayRef();
+}
+
+SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCall &call) {
+  const ConvolutionShape &s = call.shape;
+  auto list = [&](StringRef name, ArrayRef<int64_t> values) {
+    return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+  };
+  auto flag = [&](StringRef name, bool value) {
+    return builder.getNamedAttr(name, builder.getBoolAttr(value));
+  };
+  return {list("input", {s.batch, s.inputChannels, s.inputHeight, s.inputWidth}),
+          list("output", {s.outputChannels, s.outputHeight, s.outputWidth}),
+          list("window", {s.groups, s.kernel[0], s.kernel[1], s.stride[0], s.stride[1], s.padding[0],
+                          s.padding[1], s.dilation[0], s.dilation[1]}),
+          list("input_order", call.inputOrder),
+          list("weights_order", call.weightsOrder),
+          list("halos", {call.inputHalo, call.residualHalo, call.outputHalo}),
+          builder.getNamedAttr("activation",
+                               builder.getI64IntegerAttr(static_cast<int64_t>(call.activation))),
+          flag("planar", call.isPlanar),
+          flag("winograd", call.mayUseWinograd),
+          flag("bias", call.hasBias),
+          flag("residual", call.hasResidual)};
+}
+
+ConvolutionCall convolutionCallIn(Operation *op) {
+  ConvolutionCall call;
+  ConvolutionShape &s = call.shape;
+  ArrayRef<int64_t> input = integersIn(op, "input"), output = integersIn(op, "output");
+  ArrayRef<int64_t> window = integersIn(op, "window"), halos = integersIn(op, "halos");
+  s = {input[0], input[1], input[2], input[3], output[0], output[1], output[2], window[0]};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    s.kernel[axis] = window[1 + axis];
+    s.stride[axis] = window[3 + axis];
+    s.padding[axis] = window[5 + axis];
+    s.dilation[axis] = window[7 + axis];
+  }
+  llvm::copy(integersIn(op, "input_order"), call.inputOrder.begin());
+  llvm::copy(integersIn(op, "weights_order"), call.weightsOrder.begin());
+  call.inputHalo = halos[0];
+  call.residualHalo = halos[1];
+  call.outputHalo = halos[2];
+  call.activation =
+      static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
+  auto flag = [&](StringRef name) { return cast<BoolAttr>(kernelAttribute(op, name)).getValue(); };
+  call.isPlanar = flag("planar");
+  call.mayUseWinograd = flag("winograd");
+  call.hasBias = flag("bias");
+  call.hasResidual = flag("residual");
+  return call;
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,47 @@
+// ConvolutionCall: a call of the kernel of blocked convolutions, as attributes.
+//
+// Its operands are the input (blocked, or planar in the first layer), the weights, then the bias (a whole number
+// of blocks) and the residual (blocked) if there are such. Its result is blocked.
+#pragma once
+
+#include "cpu/frontend/fusion/blocked_value.h"
+#include "cpu/kernels/convolution.h"
+
+#include "stablehlo/dialect.h"
+
+namespace torchere::cpu {
+
+struct ConvolutionCall {
+  ConvolutionShape shape;
+  PlanarOrder inputOrder{};
+  PlanarOrder outputOrder{};
+  PlanarOrder weightsOrder{}; ///< O, I, H, W
+  bool isPlanar = false;      ///< the input
+  bool mayUseWinograd = false;
+  bool hasBias = false;
+  bool hasResidual = false;
+  int64_t inputHalo = 0;
+  int64_t residualHalo = 0;
+  int64_t outputHalo = 0;
+  Activation activation = Activation::None;
+
+  ConvolutionPlan plan(Isa isa) const { return planConvolution(shape, isa, isPlanar, mayUseWinograd); }
+};
+
+/// Few enough channels that the kernel reads planes.
+inline constexpr int64_t mostPlanarChannels = 4;
+/// Whether the kernel multiplies within groups alone. Otherwise it multiplies the numbers of other groups by
+/// zeros, which makes NaN of infinities.
+bool keepsGroupsApart(const ConvolutionPlan &plan);
+
+/// The call, without what may be fused into it, that computes a convolution; none if no kernel does.
+std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op, Isa isa);
+
+llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
+/// From the attributes of a kernel call.
+ConvolutionCall convolutionCallIn(mlir::Operation *op);
+
+/// An attribute of a kernel call that is a list of integers.
+llvm::ArrayRef<int64_t> integersIn(mlir::Operation *op, llvm::StringRef name);
+
+} // namespace torchere::cpu

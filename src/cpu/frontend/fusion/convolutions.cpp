@@ -1,0 +1,555 @@
+// Lays convolutions, and what lies between them, out in blocks of channels. One walk over the function: each
+// op whose operands are there in blocks becomes an op on blocks, beside a planar result for those who want
+// that. What nobody wants is erased at the end, so that conversions are left at the borders of such islands.
+#include "base/log.h"
+#include "cpu/frontend/fusion/blocked_value.h"
+#include "cpu/frontend/fusion/convolution_call.h"
+#include "cpu/frontend/fusion/convolution_chain.h"
+#include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/splats.h"
+#include "passes/simplify/dead_code.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <map>
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+RankedTensorType tensorTypeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+class Islands {
+public:
+  Islands(func::FuncOp function, Isa isa)
+      : function(function), builder(function.getContext()), blocked(builder, isa) {}
+  /// How many convolutions it has laid out.
+  int64_t run();
+
+private:
+  void findWanted(Block &block);
+  void visit(Block &block);
+  void rewrite(Operation *op);
+  void rewriteConvolution(const ConvolutionChain &chain);
+  void rewriteTranspose(stablehlo::TransposeOp op);
+  void rewriteReshape(stablehlo::ReshapeOp op);
+  void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
+  void rewriteConcatenation(stablehlo::ConcatenateOp op);
+  void rewritePooling(stablehlo::ReduceWindowOp op);
+  void rewriteMean(stablehlo::ReduceOp op);
+  void rewriteElementwise(Operation *op);
+
+  /// The value in blocks, if it is there, for ops in the block of `user`.
+  BlockedValue find(Value planar, Operation *user) const;
+  BlockedValue operandFor(Value planar, const PlanarOrder &order, Operation *user);
+  BlockedValue elementwiseOperand(Value operand, const BlockedValue &like, Operation *user);
+  int64_t wantedHalo(Value planar) const;
+  /// The value replaces the op's result.
+  void replace(Operation *op, const BlockedValue &value);
+
+  func::FuncOp function;
+  OpBuilder builder;
+  BlockedBuilder blocked;
+  llvm::DenseMap<Operation *, ConvolutionCall> calls;
+  llvm::DenseMap<Operation *, ConvolutionChain> chains; ///< by their last op
+  llvm::DenseMap<Value, BlockedValue> twins;
+  /// Values that kernels on blocks take, directly or through ops that may be computed on blocks. Others are
+  /// better computed on planes, with one conversion before them.
+  llvm::DenseSet<Value> wanted;
+};
+
+/// What computes elements of f32 (or bools of them) from the same elements of its operands.
+bool isElementwiseOnBlocks(Operation *op) {
+  bool isKnown =
+      isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ClampOp, stablehlo::CompareOp, stablehlo::DivOp,
+          stablehlo::ExpOp, stablehlo::Expm1Op, stablehlo::FloorOp, stablehlo::LogOp, stablehlo::Log1pOp,
+          stablehlo::LogisticOp, stablehlo::MaxOp, stablehlo::MinOp, stablehlo::MulOp, stablehlo::NegOp,
+          stablehlo::PowOp, stablehlo::RsqrtOp, stablehlo::SelectOp, stablehlo::SqrtOp, stablehlo::SubtractOp,
+          stablehlo::TanhOp>(op) ||
+      isKernelCall(op, "silu") || isKernelCall(op, "gelu") || isKernelCall(op, "gelu_tanh");
+  return isKnown && llvm::all_of(op->getOperandTypes(), [](Type type) {
+           Type element = getElementTypeOrSelf(type);
+           return element.isF32() || element.isInteger(1);
+         });
+}
+
+int64_t Islands::run() {
+  llvm::DenseSet<Operation *> taken;
+  FixedValues fixed;
+  function.walk([&](stablehlo::ConvolutionOp op) {
+    if (std::optional<ConvolutionCall> call = convolutionCallOf(op, blocked.isa())) {
+      calls[op] = *call;
+      taken.insert(op);
+    }
+  });
+  function.walk([&](stablehlo::ConvolutionOp op) {
+    if (calls.contains(op)) {
+      ConvolutionChain chain = findChain(op, taken, fixed);
+      chains[chain.end] = chain;
+    }
+  });
+  if (!chains.empty()) {
+    for (auto &[end, chain] : chains)
+      if (chain.residual)
+        wanted.insert(chain.residual->get());
+    findWanted(function.getBody().front());
+    visit(function.getBody().front());
+  }
+  return static_cast<int64_t>(chains.size());
+}
+
+void Islands::findWanted(Block &block) {
+  for (Operation &op : llvm::reverse(block)) {
+    if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
+      for (Region &region : op.getRegions())
+        findWanted(region.front());
+    bool isKernel = calls.contains(&op) || isa<stablehlo::ReduceWindowOp>(op);
+    if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
+      isKernel = reduction.getDimensions().size() == 2;
+    bool isWanted = llvm::any_of(op.getResults(), [&](Value result) { return wanted.contains(result); });
+    bool passesOn = isElementwiseOnBlocks(&op) || isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp,
+                                                      stablehlo::ReshapeOp, stablehlo::TransposeOp>(op);
+    if (isKernel)
+      wanted.insert(op.getOperand(0));
+    else if (isWanted && passesOn)
+      wanted.insert(op.operand_begin(), op.operand_end());
+  }
+}
+
+void Islands::visit(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto chain = chains.find(&op); chain != chains.end())
+      rewriteConvolution(chain->second);
+    else if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
+      for (Region &region : op.getRegions())
+        visit(region.front());
+    else
+      rewrite(&op);
+  }
+}
+
+void Islands::rewrite(Operation *op) {
+  builder.setInsertionPoint(op);
+  if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op))
+    rewriteTranspose(transpose);
+  else if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
+    rewriteReshape(reshape);
+  else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op))
+    rewriteBroadcast(broadcast);
+  else if (auto concatenation = dyn_cast<stablehlo::ConcatenateOp>(op))
+    rewriteConcatenation(concatenation);
+  else if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op))
+    rewritePooling(window);
+  else if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
+    rewriteMean(reduction);
+  else
+    rewriteElementwise(op);
+}
+
+BlockedValue Islands::find(Value planar, Operation *user) const {
+  BlockedValue found = twins.lookup(planar);
+  return found && found.value.getParentRegion()->isAncestor(user->getParentRegion()) ? found : BlockedValue();
+}
+
+/// For a kernel; made if it is not there.
+BlockedValue Islands::operandFor(Value planar, const PlanarOrder &order, Operation *user) {
+  BlockedValue found = find(planar, user);
+  if (!found || found.order != order || !found.type().getElementType().isF32()) {
+    found = blocked.toBlocked(planar, order, wantedHalo(planar));
+    twins[planar] = found;
+  }
+  if (!found.hasZeroLanes) {
+    found.value = blocked.withZeroLanes(blocked.interior(found), found.channels);
+    found.halo = 0;
+    found.hasZeroLanes = true;
+    twins[planar] = found;
+  }
+  return found;
+}
+
+/// The widest halo that a convolution wants of the value.
+int64_t Islands::wantedHalo(Value planar) const {
+  int64_t halo = 0;
+  for (OpOperand &use : planar.getUses())
+    if (auto call = calls.find(use.getOwner()); call != calls.end() && use.getOperandNumber() == 0)
+      halo = std::max(halo, call->second.plan(blocked.isa()).inputHalo());
+  return halo;
+}
+
+void Islands::replace(Operation *op, const BlockedValue &value) {
+  Value result = op->getResult(0);
+  Value planar = blocked.toPlanar(value, tensorTypeOf(result));
+  result.replaceAllUsesWith(planar);
+  twins[planar] = value;
+}
+
+void Islands::rewriteConvolution(const ConvolutionChain &chain) {
+  builder.setInsertionPoint(chain.end);
+  stablehlo::ConvolutionOp op = chain.convolution;
+  ConvolutionCall call = calls.lookup(op);
+  call.isPlanar = call.isPlanar && !find(op.getLhs(), chain.end);
+  SmallVector<Value> operands{op.getLhs()};
+  if (!call.isPlanar) {
+    BlockedValue input = operandFor(op.getLhs(), call.inputOrder, chain.end);
+    operands[0] = input.value;
+    call.inputHalo = input.halo;
+  }
+  FoldedChannels folded = foldChannels(builder, chain);
+  operands.push_back(folded.weights);
+  call.hasBias = static_cast<bool>(folded.bias);
+  if (call.hasBias)
+    operands.push_back(blocked.paddedVector(folded.bias));
+  call.hasResidual = chain.residual != nullptr;
+  if (call.hasResidual) {
+    BlockedValue residual = operandFor(chain.residual->get(), call.outputOrder, chain.end);
+    operands.push_back(residual.value);
+    call.residualHalo = residual.halo;
+  }
+  call.activation = chain.activation;
+  call.outputHalo = wantedHalo(chain.end->getResult(0));
+  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  RankedTensorType type =
+      blocked.typeOf(sizesOf(planar, call.outputOrder), call.outputHalo, planar.getElementType());
+  Operation *made =
+      createKernelCall(builder, op.getLoc(), "convolution", type, operands, attributesOf(builder, call));
+  replace(chain.end, {made->getResult(0), call.shape.outputChannels, call.outputHalo, call.outputOrder});
+}
+
+/// The same blocks, of other dimensions.
+void Islands::rewriteTranspose(stablehlo::TransposeOp op) {
+  BlockedValue value = find(op.getOperand(), op);
+  if (!value)
+    return;
+  ArrayRef<int64_t> permutation = op.getPermutation();
+  for (int64_t &dimension : value.order)
+    if (dimension >= 0)
+      dimension = llvm::find(permutation, dimension) - permutation.begin();
+  if (value.type().getElementType().isF32())
+    replace(op, value);
+  else
+    twins[op->getResult(0)] = value;
+}
+
+/// Of one pixel: N x C, with dimensions of size 1 or without.
+void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
+  BlockedValue value = find(op.getOperand(), op);
+  if (!value || !value.isPixel() || value.order[0] > value.order[1])
+    return;
+  ArrayRef<int64_t> shape = tensorTypeOf(op->getResult(0)).getShape();
+  SmallVector<int64_t> ones(shape.size(), 1);
+  auto is = [&](size_t channelDimension) {
+    if (channelDimension >= shape.size())
+      return false;
+    SmallVector<int64_t> expected(ones);
+    expected[0] = value.batch();
+    expected[channelDimension] = value.channels;
+    return shape == ArrayRef(expected);
+  };
+  if (shape.size() == 2 && is(1))
+    value.order = {0, 1, -1, -1};
+  else if (shape.size() == 4 && is(1))
+    value.order = {0, 1, 2, 3};
+  else if (shape.size() == 4 && is(3))
+    value.order = {0, 3, 1, 2};
+  else
+    return;
+  twins[op->getResult(0)] = value;
+}
+
+/// Of one pixel to all: a gate of channels.
+void Islands::rewriteBroadcast(stablehlo::BroadcastInDimOp op) {
+  BlockedValue value = find(op.getOperand(), op);
+  RankedTensorType type = tensorTypeOf(op->getResult(0));
+  if (!value || !value.isPixel() || type.getRank() != 4)
+    return;
+  ArrayRef<int64_t> to = op.getBroadcastDimensions();
+  PlanarOrder order{-1, -1, -1, -1};
+  for (size_t i = 0; i < 4; ++i)
+    if (value.order[i] >= 0)
+      order[i] = to[static_cast<size_t>(value.order[i])];
+  for (int64_t dimension = 0; dimension < 4; ++dimension)
+    if (!llvm::is_contained(order, dimension))
+      *llvm::find(order, -1) = dimension;
+  SmallVector<int64_t, 4> sizes = sizesOf(type, order);
+  if (sizes[0] == value.batch() && sizes[1] == value.channels)
+    twins[op->getResult(0)] = blocked.spreadPixel(value, sizes[2], sizes[3], order);
+}
+
+/// Of channels, all but the last a whole number of blocks.
+void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
+  if (!wanted.contains(op->getResult(0)))
+    return;
+  SmallVector<Value> parts;
+  BlockedValue last;
+  int64_t channels = 0;
+  for (Value operand : op.getOperands()) {
+    BlockedValue part = find(operand, op);
+    if (!part || !part.type().getElementType().isF32() || channels % blocked.lanes() != 0 ||
+        part.order[1] != static_cast<int64_t>(op.getDimension()) || (last && part.order != last.order))
+      return;
+    parts.push_back(blocked.interior(part));
+    channels += part.channels;
+    last = part;
+  }
+  SmallVector<int64_t> shape(tensorTypeOf(parts.front()).getShape());
+  shape[1] = 0;
+  for (Value part : parts)
+    shape[1] += tensorTypeOf(part).getDimSize(1);
+  Value whole =
+      stablehlo::ConcatenateOp::create(builder, op.getLoc(), tensorTypeOf(parts.front()).clone(shape), parts,
+                                       builder.getI64IntegerAttr(1))
+          ->getResult(0);
+  replace(op, {whole, channels, 0, last.order, last.hasZeroLanes});
+}
+
+/// Whether the region combines its two arguments by this op.
+template <class Op> bool bodyIs(Region &body) {
+  Block &block = body.front();
+  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
+    return false;
+  auto op = dyn_cast<Op>(block.front());
+  Value first = block.getArgument(0), second = block.getArgument(1);
+  return op && block.getTerminator()->getOperands() == op->getResults() &&
+         ((op->getOperand(0) == first && op->getOperand(1) == second) ||
+          (op->getOperand(0) == second && op->getOperand(1) == first));
+}
+
+/// The op that alone uses a sum and divides it by this number; null if there is none.
+Operation *meanOf(Value sum, int64_t count) {
+  if (!sum.hasOneUse())
+    return nullptr;
+  Operation *user = *sum.getUsers().begin();
+  auto number = static_cast<double>(count);
+  if (auto quotient = dyn_cast<stablehlo::DivOp>(user))
+    return quotient.getLhs() == sum && splatNumber(quotient.getRhs()) == number ? user : nullptr;
+  if (auto product = dyn_cast<stablehlo::MulOp>(user)) {
+    std::optional<double> factor = splatNumber(product.getLhs() == sum ? product.getRhs() : product.getLhs());
+    return factor && std::abs(*factor * number - 1) < 1e-7 ? user : nullptr;
+  }
+  return nullptr;
+}
+
+/// What a window does in N, C, H and W; an absent list is all `value`.
+SmallVector<int64_t, 4> windowInOrder(std::optional<ArrayRef<int64_t>> list, const PlanarOrder &order,
+                                      int64_t value) {
+  SmallVector<int64_t, 4> ordered;
+  for (int64_t dimension : order)
+    ordered.push_back(list ? (*list)[static_cast<size_t>(dimension)] : value);
+  return ordered;
+}
+
+/// A maximum, or a sum that is divided by the size of the window.
+void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
+  if (op.getInputs().size() != 1)
+    return;
+  BlockedValue input = find(op.getInputs()[0], op);
+  if (!input || !input.type().getElementType().isF32() || tensorTypeOf(op->getResult(0)).getRank() != 4)
+    return;
+  auto kernel = windowInOrder(op.getWindowDimensions(), input.order, 1);
+  auto strides = windowInOrder(op.getWindowStrides(), input.order, 1);
+  auto dilations = windowInOrder(op.getWindowDilations(), input.order, 1);
+  SmallVector<int64_t> low(4), high(4);
+  if (auto padding = op->getAttrOfType<DenseIntElementsAttr>("padding"))
+    for (auto [i, value] : llvm::enumerate(padding.getValues<APInt>()))
+      (i % 2 == 0 ? low : high)[i / 2] = value.getSExtValue();
+  auto lows = windowInOrder(low, input.order, 0), highs = windowInOrder(high, input.order, 0);
+  auto bases = windowInOrder(op.getBaseDilations(), input.order, 1);
+  bool isInPlanes = kernel[0] == 1 && kernel[1] == 1 && strides[0] == 1 && strides[1] == 1 && lows[0] == 0 &&
+                    lows[1] == 0 && highs[0] == 0 && highs[1] == 0 &&
+                    llvm::all_of(bases, [](int64_t base) { return base == 1; }) &&
+                    llvm::all_of(low, [](int64_t size) { return size >= 0; });
+  std::optional<double> initial = splatNumber(op.getInitValues()[0]);
+  if (!isInPlanes || !initial)
+    return;
+  Operation *end = op;
+  bool isMean = bodyIs<stablehlo::AddOp>(op.getBody()) && *initial == 0;
+  if (isMean)
+    end = meanOf(op->getResult(0), kernel[2] * kernel[3]);
+  else if (!bodyIs<stablehlo::MaxOp>(op.getBody()) || *initial != -HUGE_VAL)
+    end = nullptr;
+  if (!end)
+    return;
+  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  int64_t halo = wantedHalo(end->getResult(0));
+  SmallVector<int64_t> window{kernel[2], kernel[3], strides[2],   strides[3],
+                              lows[2],   lows[3],   dilations[2], dilations[3]};
+  builder.setInsertionPoint(end);
+  Operation *call = createKernelCall(
+      builder, op.getLoc(), "pool",
+      blocked.typeOf(sizesOf(planar, input.order), halo, planar.getElementType()), input.value,
+      {builder.getNamedAttr("window", builder.getDenseI64ArrayAttr(window)),
+       builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo})),
+       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels)),
+       builder.getNamedAttr("mean", builder.getBoolAttr(isMean))});
+  replace(end, {call->getResult(0), input.channels, halo, input.order});
+}
+
+/// Over all pixels.
+void Islands::rewriteMean(stablehlo::ReduceOp op) {
+  if (op.getInputs().size() != 1 || op.getDimensions().size() != 2)
+    return;
+  BlockedValue input = find(op.getInputs()[0], op);
+  if (!input || !input.type().getElementType().isF32() ||
+      !llvm::is_contained(op.getDimensions(), input.order[2]) ||
+      !llvm::is_contained(op.getDimensions(), input.order[3]) || input.order[0] > input.order[1])
+    return;
+  Operation *end = meanOf(op->getResult(0), input.height() * input.width());
+  if (!bodyIs<stablehlo::AddOp>(op.getBody()) || splatNumber(op.getInitValues()[0]) != 0.0 || !end)
+    return;
+  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  builder.setInsertionPoint(end);
+  Operation *call = createKernelCall(
+      builder, op.getLoc(), "global_average",
+      blocked.typeOf({input.batch(), input.channels, 1, 1}, 0, planar.getElementType()), input.value,
+      {builder.getNamedAttr("halo", builder.getI64IntegerAttr(input.halo)),
+       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
+  replace(end, {call->getResult(0), input.channels, 0, {0, 1, -1, -1}});
+}
+
+/// Whether the op makes zeros of lanes that are zeros in the operands of which `isZero`.
+bool keepsZeros(Operation *op, ArrayRef<bool> isZero) {
+  auto all = [&] { return llvm::all_of(isZero, [](bool is) { return is; }); };
+  auto isFinite = [&](unsigned i) {
+    std::optional<double> number = splatNumber(op->getOperand(i));
+    return number && std::isfinite(*number);
+  };
+  if (isa<stablehlo::SelectOp>(op))
+    return isZero[1] && isZero[2];
+  if (isa<stablehlo::MulOp>(op))
+    return all() || (isZero[0] && isFinite(1)) || (isZero[1] && isFinite(0));
+  if (isa<stablehlo::DivOp>(op))
+    return isZero[0] && isFinite(1) && *splatNumber(op->getOperand(1)) != 0;
+  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ClampOp, stablehlo::Expm1Op, stablehlo::FloorOp,
+          stablehlo::MaxOp, stablehlo::MinOp, stablehlo::NegOp, stablehlo::SqrtOp, stablehlo::SubtractOp,
+          stablehlo::TanhOp>(op) ||
+      isKernelCall(op))
+    return all();
+  return false;
+}
+
+/// The operand in blocks without a halo, in the order of `like`; null if it is not to be had.
+BlockedValue Islands::elementwiseOperand(Value operand, const BlockedValue &like, Operation *user) {
+  RankedTensorType type = tensorTypeOf(operand);
+  SmallVector<int64_t, 4> sizes{like.batch(), like.channels, like.height(), like.width()};
+  if (BlockedValue found = find(operand, user)) {
+    if (found.order != like.order)
+      return {};
+    found.value = blocked.interior(found);
+    found.halo = 0;
+    return found;
+  }
+  BlockedValue spread{{}, like.channels, 0, like.order, false, true};
+  if (std::optional<double> number = splatNumber(operand)) {
+    spread.value = splatOf(builder, user->getLoc(), blocked.typeOf(sizes, 0, type.getElementType()), *number);
+    spread.hasZeroLanes = *number == 0;
+    return spread;
+  }
+  auto broadcast = operand.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!broadcast || !type.getElementType().isF32())
+    return {};
+  SmallVector<int64_t> to;
+  for (int64_t dimension : broadcast.getBroadcastDimensions())
+    to.push_back(llvm::find(like.order, dimension) - like.order.begin());
+  return blocked.spread(broadcast.getOperand(), to, sizes, like.order);
+}
+
+void Islands::rewriteElementwise(Operation *op) {
+  BlockedValue like;
+  if (isElementwiseOnBlocks(op) && wanted.contains(op->getResult(0)))
+    for (Value operand : op->getOperands())
+      if (BlockedValue found = find(operand, op); found && !found.isRepeated)
+        like = found;
+  if (!like)
+    return;
+  SmallVector<Value> operands;
+  SmallVector<bool> isZero;
+  for (Value operand : op->getOperands()) {
+    if (tensorTypeOf(operand).getRank() == 0) {
+      operands.push_back(operand);
+      isZero.push_back(splatNumber(operand) == 0.0);
+      continue;
+    }
+    BlockedValue value = elementwiseOperand(operand, like, op);
+    if (!value)
+      return;
+    operands.push_back(value.value);
+    isZero.push_back(value.hasZeroLanes);
+  }
+  Type element = tensorTypeOf(op->getResult(0)).getElementType();
+  Operation *made = builder.clone(*op);
+  made->setOperands(operands);
+  made->getResult(0).setType(
+      blocked.typeOf({like.batch(), like.channels, like.height(), like.width()}, 0, element));
+  bool hasZeroLanes = like.channels % blocked.lanes() == 0 || keepsZeros(op, isZero);
+  BlockedValue result{made->getResult(0), like.channels, 0, like.order, hasZeroLanes};
+  if (element.isF32())
+    replace(op, result);
+  else
+    twins[op->getResult(0)] = result;
+}
+
+StringRef nameOf(ConvolutionKind kind) {
+  switch (kind) {
+  case ConvolutionKind::Direct:
+    return "direct";
+  case ConvolutionKind::Planar:
+    return "planar";
+  case ConvolutionKind::Depthwise:
+    return "depthwise";
+  case ConvolutionKind::Winograd2:
+  case ConvolutionKind::Winograd4:
+    return "winograd";
+  }
+  return "";
+}
+
+StringRef nameOf(Activation activation) {
+  constexpr StringLiteral names[] = {"",      "+relu",    "+relu6", "+gelu",       "+gelu_tanh",
+                                     "+silu", "+sigmoid", "+tanh",  "+hard_swish", "+hard_sigmoid"};
+  static_assert(std::size(names) == kActivations);
+  return names[static_cast<size_t>(activation)];
+}
+
+/// What is fused into it.
+std::string describe(Operation *op, Isa isa) {
+  ConvolutionCall call = convolutionCallIn(op);
+  bool isScaled = op->getOperand(1).getDefiningOp<stablehlo::MulOp>() != nullptr;
+  return (nameOf(call.plan(isa).kind) + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") +
+          (call.hasResidual ? "+residual" : "") + nameOf(call.activation))
+      .str();
+}
+
+/// Tells of each kernel on blocks how often it is called.
+void logKernels(func::FuncOp function, Isa isa) {
+  std::map<std::string, int64_t> counts;
+  function.walk([&](stablehlo::CustomCallOp op) {
+    StringRef name = op.getCallTargetName();
+    if (isKernelCall(op, "convolution"))
+      ++counts[describe(op, isa)];
+    else if (name.consume_front(kernelPrefix))
+      ++counts[name.str()];
+  });
+  std::string text;
+  for (const auto &[name, count] : counts)
+    text += fmt::format(" {}={}", name, count);
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] in blocks:{}", function.getSymName().str(), text);
+}
+
+} // namespace
+
+int64_t fuseConvolutions(func::FuncOp function, Isa isa) {
+  int64_t count = Islands(function, isa).run();
+  if (count > 0) {
+    passes::eraseDeadOps(function);
+    logKernels(function, isa);
+  }
+  return count;
+}
+
+} // namespace torchere::cpu

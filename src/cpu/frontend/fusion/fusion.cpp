@@ -1,0 +1,47 @@
+// Implements the order of the fusions.
+#include "cpu/frontend/fusion/fusion.h"
+
+#include "base/log.h"
+#include "passes/simplify/dead_code.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+struct NamedFusion {
+  StringRef name;
+  Fusion apply;
+};
+
+/// In their order: a fusion may match what an earlier one has made.
+const NamedFusion fusions[] = {
+    {"batch_norm", fuseBatchNorms},
+    {"silu", fuseSilu},
+};
+
+} // namespace
+
+void fuse(func::FuncOp function, Isa isa) {
+  // Programs compute the same value several times; fusions ask whether two values are one.
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  std::string matched;
+  for (const NamedFusion &fusion : fusions)
+    if (int64_t count = fusion.apply(function)) {
+      passes::eraseDeadOps(function);
+      matched += fmt::format(" {}={}", fusion.name.str(), count);
+    }
+  if (int64_t count = fuseConvolutions(function, isa))
+    matched += fmt::format(" convolution={}", count);
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] fused:{}", function.getSymName().str(),
+                    matched.empty() ? " none" : matched);
+}
+
+} // namespace torchere::cpu

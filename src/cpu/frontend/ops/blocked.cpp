@@ -1,0 +1,134 @@
+// Plans kernel calls on tensors in blocks of channels.
+#include "cpu/execute/blocked_steps.h"
+#include "cpu/execute/convolution_step.h"
+#include "cpu/frontend/fusion/convolution_call.h"
+#include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/planner.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+int64_t integerIn(Operation *op, StringRef name) {
+  return cast<IntegerAttr>(kernelAttribute(op, name)).getInt();
+}
+
+/// The dimensions in this order; one that there is not has the size 1.
+View dimensionsInOrder(const View &view, ArrayRef<int64_t> order) {
+  View ordered = view;
+  ordered.shape.assign(order.size(), 1);
+  ordered.strides.assign(order.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i] >= 0) {
+      ordered.shape[i] = view.shape[static_cast<size_t>(order[i])];
+      ordered.strides[i] = view.strides[static_cast<size_t>(order[i])];
+    }
+  return ordered;
+}
+
+/// Of the shape N x blocks x H + 2 halo x W + 2 halo x lanes.
+BlockedTensor tensorOf(const Sizes &shape, int64_t channels, int64_t halo) {
+  return {nullptr, shape[0],           channels, shape[2] - 2 * halo, shape[3] - 2 * halo,
+          halo,    static_cast<int>(shape[4])};
+}
+
+Result<bool> planToBlocked(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
+  View planar = dimensionsInOrder(input, integersIn(op, "order"));
+  View result = planner.allocate(op->getResult(0));
+  int64_t halo = (result.shape[2] - planar.shape[2]) / 2;
+  planner.emit(std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::ToBlocks, planar,
+                                                   tensorOf(result.shape, planar.shape[1], halo), result),
+               {&planar, 1}, {&result, 1});
+  return true;
+}
+
+Result<bool> planFromBlocked(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View blocked, planner.viewDense(op->getOperand(0)));
+  View planar = dimensionsInOrder(planner.allocate(op->getResult(0)), integersIn(op, "order"));
+  BlockedTensor tensor = tensorOf(blocked.shape, planar.shape[1], integerIn(op, "halo"));
+  planner.emit(std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::FromBlocks, planar, tensor,
+                                                   blocked),
+               {&blocked, 1}, {&planar, 1});
+  return true;
+}
+
+/// The first layer's input: rows must be contiguous.
+Result<View> planarInput(Planner &planner, mlir::Value value, const PlanarOrder &order) {
+  TORCHERE_ASSIGN(View view, planner.view(value));
+  if (View planar = dimensionsInOrder(view, order); planar.strides[3] == 1)
+    return planar;
+  TORCHERE_ASSIGN(View dense, planner.viewDense(value));
+  return dimensionsInOrder(dense, order);
+}
+
+Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
+  ConvolutionCall call = convolutionCallIn(op);
+  ConvolutionPlan plan = call.plan(planner.isa());
+  ConvolutionViews views;
+  if (call.isPlanar) {
+    TORCHERE_ASSIGN(views.input, planarInput(planner, op->getOperand(0), call.inputOrder));
+  } else {
+    TORCHERE_ASSIGN(views.input, planner.viewDense(op->getOperand(0)));
+  }
+  TORCHERE_ASSIGN(View weights, planner.view(op->getOperand(1)));
+  views.argument = planner.argumentOf(weights);
+  views.isConstant = planner.isConstant(weights);
+  views.weights = dimensionsInOrder(weights, call.weightsOrder);
+  std::vector<View> reads{views.input, views.weights};
+  unsigned next = 2;
+  for (auto [has, view] : {std::pair(call.hasBias, &views.bias), {call.hasResidual, &views.residual}})
+    if (has) {
+      TORCHERE_ASSIGN(*view, planner.viewDense(op->getOperand(next++)));
+      reads.push_back(**view);
+    }
+  views.inputHalo = call.inputHalo;
+  views.residualHalo = call.residualHalo;
+  views.resultHalo = call.outputHalo;
+  views.activation = call.activation;
+  views.result = planner.allocate(op->getResult(0));
+  views.workspace = planner.allocate(ElementType::U8, {plan.workspaceBytes(call.inputHalo)});
+  std::vector<View> writes{views.result, views.workspace};
+  planner.emit(std::make_unique<ConvolutionStep>(plan, std::move(views)), reads, writes);
+  return true;
+}
+
+Result<bool> planPool(Planner &planner, Operation *op) {
+  ArrayRef<int64_t> window = integersIn(op, "window"), halos = integersIn(op, "halos");
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  View result = planner.allocate(op->getResult(0));
+  PoolingArgs args;
+  args.average = cast<BoolAttr>(kernelAttribute(op, "mean")).getValue();
+  for (size_t axis = 0; axis < 2; ++axis) {
+    args.kernel[axis] = window[axis];
+    args.stride[axis] = window[2 + axis];
+    args.padding[axis] = window[4 + axis];
+    args.dilation[axis] = window[6 + axis];
+  }
+  args.input = tensorOf(input.shape, integerIn(op, "channels"), halos[0]);
+  args.output = tensorOf(result.shape, integerIn(op, "channels"), halos[1]);
+  planner.emit(std::make_unique<PoolingStep>(args, input, result), {&input, 1}, {&result, 1});
+  return true;
+}
+
+Result<bool> planGlobalAverage(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  View result = planner.allocate(op->getResult(0));
+  BlockedTensor tensor = tensorOf(input.shape, integerIn(op, "channels"), integerIn(op, "halo"));
+  planner.emit(std::make_unique<GlobalAverageStep>(tensor, input, result), {&input, 1}, {&result, 1});
+  return true;
+}
+
+} // namespace
+
+void addBlocked(PlannerTable &table) {
+  table.addCall("torchere_cpu.convolution", planConvolutionCall);
+  table.addCall("torchere_cpu.from_blocked", planFromBlocked);
+  table.addCall("torchere_cpu.global_average", planGlobalAverage);
+  table.addCall("torchere_cpu.pool", planPool);
+  table.addCall("torchere_cpu.to_blocked", planToBlocked);
+}
+
+} // namespace torchere::cpu

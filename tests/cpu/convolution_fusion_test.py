@@ -1,0 +1,204 @@
+"""Convolutions on the CPU engine: what is fused into them and laid out in blocks, by the names in the log,
+beside eager's results, and the forms that must not be fused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from engine_test import run
+
+BEGINNING = """
+import sys
+import torch, torchere
+from torch import nn
+from torch.nn import functional as F
+
+class Model(nn.Module):
+    def __init__(self, function, **parts):
+        super().__init__()
+        self.function = function
+        for name, part in parts.items():
+            setattr(self, name, part)
+    def forward(self, *args):
+        return self.function(self, *args)
+
+def norm(channels):
+    made = nn.BatchNorm2d(channels)
+    with torch.no_grad():
+        for values, low, high in ((made.running_mean, -1, 1), (made.running_var, 0.5, 2),
+                                  (made.weight, 0.5, 1.5), (made.bias, -1, 1)):
+            values.uniform_(low, high)
+    return made
+
+def conv(*args, **kwargs):
+    return nn.Conv2d(*args, bias=kwargs.pop("bias", False), **kwargs)
+
+def check(name, model, *shapes):
+    torch.manual_seed(0)
+    args = [torch.randn(shape) if isinstance(shape, tuple) else shape for shape in shapes]
+    model = model.eval()
+    with torch.no_grad():
+        expected = model(*args)
+        exact = model.double()(*[arg.double() for arg in args])
+    model = model.float()
+    print("case", name, file=sys.stderr, flush=True)
+    program = torchere.export(model, tuple(args))
+    for _ in range(3):  # weights are packed by the second call
+        result = program(*args)
+        scale = exact.abs().max()
+        assert result.shape == expected.shape
+        error = (result.double() - exact).abs().max() / scale
+        assert error <= 5e-6, (name, error)
+
+class Block(nn.Module):
+    def __init__(self, before, after, stride):
+        super().__init__()
+        self.first = nn.Sequential(conv(before, after, 3, stride, 1), norm(after), nn.ReLU())
+        self.second = nn.Sequential(conv(after, after, 3, 1, 1), norm(after))
+        self.shortcut = nn.Identity()
+        if stride != 1:
+            self.shortcut = nn.Sequential(conv(before, after, 1, stride), norm(after))
+    def forward(self, x):
+        return F.relu(self.second(self.first(x)) + self.shortcut(x))
+
+class Gate(nn.Module):
+    def __init__(self, channels, middle, last):
+        super().__init__()
+        self.layers = nn.Sequential(nn.AdaptiveAvgPool2d(1), conv(channels, middle, 1, bias=True), nn.ReLU(),
+                                    conv(middle, channels, 1, bias=True), last)
+    def forward(self, x):
+        return x * self.layers(x)
+
+def inverted(before, middle, after, kernel, activation, gate):
+    return nn.Sequential(
+        conv(before, middle, 1), norm(middle), activation(),
+        conv(middle, middle, kernel, 1, kernel // 2, groups=middle), norm(middle), activation(),
+        Gate(middle, 8, gate), conv(middle, after, 1), norm(after))
+
+def dense(x, layers):
+    for layer in layers:
+        x = torch.cat([x, layer(x)], 1)
+    return x
+torch.manual_seed(0)
+"""
+
+#: By name: the arguments of check() without it, and what the log says of kernels on blocks.
+CASES = {
+    "alone": ("conv(32, 16, 3), (2, 32, 8, 9)", "direct=1 from_blocked=1 to_blocked=1"),
+    "bias": ("conv(32, 24, 1, bias=True), (1, 32, 5, 5)", "direct+bias=1 from_blocked=1 to_blocked=1"),
+    "first layer": (
+        "nn.Sequential(conv(3, 20, 7, 2, 3), norm(20), nn.ReLU()), (2, 3, 20, 22)",
+        "from_blocked=1 planar+scale+bias+relu=1",
+    ),
+    "norm without factors": (
+        "nn.Sequential(conv(8, 16, 3), nn.BatchNorm2d(16, affine=False)), (1, 8, 6, 6)",
+        "direct+scale+bias=1 from_blocked=1 to_blocked=1",
+    ),
+    "bias and norm": (
+        "nn.Sequential(conv(8, 16, 3, bias=True), norm(16)), (1, 8, 6, 6)",
+        "direct+scale+bias=1 from_blocked=1 to_blocked=1",
+    ),
+    "activations": (
+        "nn.Sequential(*[layer for activation in (nn.ReLU, nn.ReLU6, nn.SiLU, nn.Sigmoid, nn.Tanh,"
+        " nn.Hardswish, nn.Hardsigmoid) for layer in (conv(16, 16, 1), activation())]), (1, 16, 6, 6)",
+        "direct+hard_sigmoid=1 direct+hard_swish=1 direct+relu6=1 direct+relu=1 direct+sigmoid=1 "
+        "direct+silu=1 direct+tanh=1 from_blocked=1 to_blocked=1",
+    ),
+    "clamps": (
+        "nn.Sequential(conv(16, 16, 1), nn.Hardtanh(0, 6), conv(16, 16, 1), nn.Hardtanh(0, 5),"
+        " conv(16, 16, 1), nn.Hardtanh(-1, 6)), (1, 16, 6, 6)",
+        "direct+relu6=1 direct=1 from_blocked=1 to_blocked=1 direct+relu=1",
+    ),
+    "residual blocks": (
+        "nn.Sequential(conv(3, 16, 3, 2, 1), norm(16), nn.ReLU(), nn.MaxPool2d(3, 2, 1), Block(16, 16, 1),"
+        " Block(16, 40, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(40, 10)), (2, 3, 40, 44)",
+        "direct+scale+bias+relu=2 direct+scale+bias+residual+relu=2 direct+scale+bias=1 global_average=1 "
+        "planar+scale+bias+relu=1 pool=1",
+    ),
+    "gates": (
+        "nn.Sequential(conv(3, 16, 3, 2, 1), norm(16), nn.Hardswish(),"
+        " inverted(16, 40, 24, 5, nn.Hardswish, nn.Hardsigmoid()),"
+        " inverted(24, 72, 24, 3, nn.SiLU, nn.Sigmoid()),"
+        " nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(24, 10)), (2, 3, 32, 32)",
+        "depthwise+scale+bias+hard_swish=1 depthwise+scale+bias+silu=1 direct+bias+hard_sigmoid=1 "
+        "direct+bias+relu=2 direct+bias+sigmoid=1 direct+scale+bias+hard_swish=1 direct+scale+bias+silu=1 "
+        "direct+scale+bias=2 global_average=3 planar+scale+bias+hard_swish=1",
+    ),
+    "dense blocks": (
+        "Model(lambda self, x: self.tail(dense(self.stem(x), self.layers)), stem=conv(3, 16, 3, 1, 1),"
+        " layers=nn.ModuleList([nn.Sequential(norm(16 + 16 * i), nn.ReLU(), conv(16 + 16 * i, 16, 3, 1, 1))"
+        " for i in range(3)]), tail=nn.Sequential(norm(64), nn.ReLU(), conv(64, 16, 1), nn.AvgPool2d(2, 2))),"
+        " (1, 3, 12, 12)",
+        "direct=4 from_blocked=1 planar=1 pool=1",
+    ),
+    "concatenation of odd channels": (
+        "Model(lambda self, x: self.last(torch.cat([self.first(x), self.second(x)], 1)), "
+        " first=conv(8, 20, 1), second=conv(8, 12, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",
+        "direct=3 from_blocked=3 to_blocked=2",
+    ),
+    "elementwise between": (
+        "Model(lambda self, x: self.last((self.first(x) + 0.5).exp() * 0.01 + self.second(x).abs()),"
+        " first=conv(8, 20, 1), second=conv(8, 20, 1), last=conv(20, 8, 3, padding=1)), (1, 8, 6, 6)",
+        "direct+bias=1 direct=2 from_blocked=1 to_blocked=1",
+    ),
+    "leaky": (
+        "nn.Sequential(conv(8, 20, 3, padding=1), nn.LeakyReLU(0.1), conv(20, 8, 3)), (1, 8, 6, 6)",
+        "direct=2 from_blocked=1 to_blocked=1",
+    ),
+    "a value that is used twice": (
+        "Model(lambda self, x: (lambda y: y.relu() + y)(self.first(x)), first=conv(8, 16, 1)), (1, 8, 6, 6)",
+        "direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "a factor of the data": (
+        "Model(lambda self, x, y: self.first(x) * y.exp()[None, :, None, None], first=conv(8, 16, 1)),"
+        " (1, 8, 6, 6), (16,)",
+        "direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "winograd": (
+        "nn.Sequential(conv(32, 32, 3, 1, 1), norm(32), nn.ReLU(), conv(32, 48, 3, 1, 1)), (1, 32, 20, 18)",
+        "from_blocked=1 to_blocked=1 winograd+scale+bias+relu=1 winograd=1",
+    ),
+    "strides, dilation, padding": (
+        "nn.Sequential(conv(8, 16, (3, 5), (2, 1), (0, 3), (1, 2)), nn.ReLU(),"
+        " conv(16, 8, 3, padding=4, dilation=4)), (1, 8, 13, 14)",
+        "direct+relu=1 direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "wide groups": (
+        "nn.Sequential(conv(64, 64, 3, 1, 1, groups=2), norm(64), nn.ReLU()), (1, 64, 6, 6)",
+        "direct+scale+bias+relu=1 from_blocked=1 to_blocked=1",
+    ),
+    "channels last": (
+        "Model(lambda self, x: self.first(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).softmax(-1),"
+        " first=conv(16, 16, 3, 1, 1)), (1, 7, 8, 16)",
+        "direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "in a loop": (
+        "Model(lambda self, x: torch._higher_order_ops.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1,"
+        " self.first(y).relu() + y), (torch.zeros((), dtype=torch.int64), x))[1],"
+        " first=conv(16, 16, 3, 1, 1)), (1, 16, 6, 6)",
+        "direct+relu=1 from_blocked=1 to_blocked=1",
+    ),
+}
+
+
+def kernels_by_case(log):
+    """What is logged of kernels on blocks, by case."""
+    parts = re.split(r"^case (.*)$", log, flags=re.MULTILINE)[1:]
+    found = {}
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        lines = set(re.findall(r"\[main\] in blocks: (.*)", text)) or {"none"}
+        found[name] = sorted(lines.pop().split()) if len(lines) == 1 else lines
+    return found
+
+
+@pytest.fixture(scope="module")
+def log():
+    """All cases in one process."""
+    calls = [f"check({name!r}, {arguments})" for name, (arguments, _) in CASES.items()]
+    return kernels_by_case(run("\n".join([BEGINNING, *calls]), TORCHERE_LOG="debug")[1])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_fused(log, name):
+    assert log[name] == sorted(CASES[name][1].split())
