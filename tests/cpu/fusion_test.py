@@ -52,6 +52,91 @@ TORCH_CASES = {
     "silu in bf16": ("F.silu, torch.linspace(-9, 9, 50).bfloat16()", "silu=1"),
     "a gate of another value": ("lambda x, y: x * y.sigmoid(), (4, 6), (4, 6)", "none"),
     "a gate that is used twice": ("lambda x: x * x.sigmoid() + x.sigmoid(), (4, 6)", "none"),
+    "softmax": ("lambda x: x.softmax(-1), (3, 4, 37)", "softmax=1"),
+    "softmax in bf16": ("lambda x: x.softmax(-1), torch.linspace(-9, 9, 50).bfloat16()", "softmax=1"),
+    "softmax of extremes": (
+        "lambda x: x.softmax(-1).nan_to_num(7), torch.tensor([[1., 3e38, -3e38], [0., -torch.inf, 1], "
+        "[torch.nan, 1, 2], [-torch.inf] * 3, [torch.inf, 1, 2]])",
+        "softmax=1",
+    ),
+    "softmax across rows": ("lambda x: x.softmax(0), (4, 6)", "none"),
+    "log_softmax": ("lambda x: x.log_softmax(-1), (5, 100)", "softmax=1"),
+    "exponentials that are used elsewhere": (
+        "lambda x: (x - x.amax(-1, True)).exp() / (x - x.amax(-1, True)).exp().sum(-1, True) "
+        "+ (x - x.amax(-1, True)).exp(), (4, 6)",
+        "none",
+    ),
+    "a sum of other rows": ("lambda x: (x - x.amax(-1, True)).exp() / x.exp().sum(-1, True), (4, 6)", "none"),
+    "layer norm": ("lambda x, w, b: F.layer_norm(x, (70,), w, b), (3, 5, 70), (70,), (70,)", "norm=1"),
+    "layer norm of one row": (
+        "lambda x, w, b: F.layer_norm(x, (70,), w, b), (1, 70), (70,), (70,)",
+        "norm=1",
+    ),
+    "layer norm over two dimensions": (
+        "lambda x, w, b: F.layer_norm(x, (4, 6), w, b), (3, 5, 4, 6), (4, 6), (4, 6)",
+        "norm=1",
+    ),
+    "layer norm without a shift": ("lambda x, w: F.layer_norm(x, (6,), w), (4, 6), (6,)", "norm=1"),
+    "layer norm by a root": (
+        "lambda x: (x - x.mean(-1, True)) / (x.var(-1, keepdim=True, correction=0) + 1e-3).sqrt(), (4, 6)",
+        "norm=1",
+    ),
+    "a root before the addition": (
+        "lambda x: (x - x.mean(-1, True)) / (x.var(-1, keepdim=True, correction=0).sqrt() + 1e-3), (4, 6)",
+        "none",
+    ),
+    "a variance of one less": (
+        "lambda x: (x - x.mean(-1, True)) / (x.var(-1, keepdim=True) + 1e-3).sqrt(), (4, 6)",
+        "none",
+    ),
+    "RMS norm": ("lambda x, w: F.rms_norm(x, (60,), w, 1e-6), (4, 3, 60), (60,)", "norm=1"),
+    "RMS norm as Llama's": (
+        "lambda x, w: w * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)), (4, 3, 60), (60,)",
+        "norm=1",
+    ),
+    "group norm": ("lambda x, w, b: F.group_norm(x, 2, w, b), (2, 6, 5, 7), (6,), (6,)", "norm=1"),
+}
+
+JAX = """
+import sys
+import jax, numpy
+from jax import lax, nn, numpy as jnp
+from jax.scipy.special import erf
+
+def flax_norm(x, w, b):
+    mean, squares = x.mean(-1), (x * x).mean(-1)
+    factor = lax.rsqrt(jnp.expand_dims(jnp.maximum(0., squares - mean * mean), -1) + 1e-6) * w
+    return (x - jnp.expand_dims(mean, -1)) * factor + b
+
+def layer_norm(x):
+    return (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
+
+def check(name, function, *args):
+    generator = numpy.random.default_rng(0)
+    args = [generator.normal(size=arg).astype(numpy.float32) for arg in args]
+    with jax.disable_jit():
+        expected = numpy.asarray(function(*args), numpy.float64)
+    print("case", name, file=sys.stderr, flush=True)
+    jitted = jax.jit(function)
+    for _ in range(2):
+        result = numpy.asarray(jitted(*args), numpy.float64)
+        scale = numpy.abs(expected).max()
+        assert numpy.abs(result - expected).max() <= 5e-6 * scale, (name, numpy.abs(result - expected).max())
+"""
+
+JAX_CASES = {
+    "softmax": ("lambda x: nn.softmax(x, -1), (3, 4, 37)", "softmax=1"),
+    "log_softmax": ("lambda x: nn.log_softmax(x, -1), (5, 100)", "softmax=1"),
+    "layer norm": ("layer_norm, (3, 5, 70)", "norm=1"),
+    "layer norm as in flax": ("flax_norm, (3, 5, 70), (70,), (70,)", "norm=1"),
+    "RMS norm": (
+        "lambda x, w: w * x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",
+        "none",
+    ),
+    "RMS norm, then its scale": (
+        "lambda x, w: w * (x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6)), (4, 60), (60,)",
+        "norm=1",
+    ),
 }
 
 
@@ -60,22 +145,36 @@ def fused_by_case(log):
     parts = re.split(r"^case (.*)$", log, flags=re.MULTILINE)[1:]
     found = {}
     for name, text in zip(parts[::2], parts[1::2], strict=True):
-        (line,) = set(re.findall(r"\[main\] fused: (.*)", text)) or {"no module"}
-        found[name] = line
+        found[name] = re.search(r"\[main\] fused: (.*)", text)[1]
     return found
+
+
+def log_of(run, beginning, cases):
+    """Of all cases in one process."""
+    calls = [f"check({name!r}, {call})" for name, (call, _) in cases.items()]
+    _, log = run("\n".join([beginning, *calls]), TORCHERE_LOG="debug")
+    return fused_by_case(log)
 
 
 @pytest.fixture(scope="module")
 def torch_log():
-    """All cases in one process."""
-    calls = [f"check({name!r}, {call})" for name, (call, _) in TORCH_CASES.items()]
-    _, log = run("\n".join([TORCH, *calls]), TORCHERE_LOG="debug")
-    return fused_by_case(log)
+    return log_of(run, TORCH, TORCH_CASES)
+
+
+@pytest.fixture(scope="module")
+def jax_log():
+    pytest.importorskip("jax")
+    return log_of(run_jax, JAX, JAX_CASES)
 
 
 @pytest.mark.parametrize("name", TORCH_CASES)
 def test_forms_of_the_exporter(torch_log, name):
     assert torch_log[name] == TORCH_CASES[name][1]
+
+
+@pytest.mark.parametrize("name", JAX_CASES)
+def test_forms_of_jax(jax_log, name):
+    assert jax_log[name] == JAX_CASES[name][1]
 
 
 REFUSED = """

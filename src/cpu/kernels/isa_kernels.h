@@ -72,6 +72,7 @@ struct RowsJob {
   int64_t rows = 0;
   int64_t columns = 0;
   bool flag = false; ///< softmax: of its logarithm; a norm: subtract the mean
+  bool zeroWhenMasked = false; ///< softmax
   double epsilon = 0;
   const void *scale = nullptr;
   const void *bias = nullptr;

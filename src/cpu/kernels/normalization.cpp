@@ -37,6 +37,7 @@ void softmax(const Context &context, const SoftmaxArgs &args) {
   const IsaKernels &kernels = kernelsOf(context.isa);
   eachPart(context, args.rows, [&](RowsJob job) {
     job.flag = args.logarithm;
+    job.zeroWhenMasked = args.zeroWhenMasked;
     job.scale = ThreadPool::scratch(job.columns * 8, kRowScratch);
     kernels.softmax[floatType(args.rows.type)](job);
   });

@@ -20,10 +20,12 @@ struct RowsArgs {
   int64_t outputRowStride = 0;
 };
 
-/// exp(x - max) / sum; `logarithm` for log_softmax. A row that is all -inf gives NaN.
+/// exp(x - max) / sum; `logarithm` for log_softmax. A row that is all -inf gives NaN, or 0 with
+/// `zeroWhenMasked`.
 struct SoftmaxArgs {
   RowsArgs rows;
   bool logarithm = false;
+  bool zeroWhenMasked = false;
 };
 void softmax(const Context &context, const SoftmaxArgs &args);
 

@@ -22,6 +22,8 @@ struct NamedFusion {
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
     {"batch_norm", fuseBatchNorms},
+    {"softmax", fuseSoftmax},
+    {"norm", fuseNorms},
     {"silu", fuseSilu},
 };
 

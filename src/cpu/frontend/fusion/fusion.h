@@ -16,6 +16,8 @@ void fuse(mlir::func::FuncOp function, Isa isa);
 
 // One file each.
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
+int64_t fuseNorms(mlir::func::FuncOp function);
+int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);
 
 /// Lays convolutions and what lies between them out in blocks of channels, for kernels of the instruction set.

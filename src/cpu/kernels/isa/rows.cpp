@@ -56,14 +56,21 @@ template <class C> struct Sum {
   TORCHERE_INLINE C value() const { return foldLanes<C>(total + chunk, kSum); }
 };
 
-template <class T> void softmaxRow(const T *x, T *y, int64_t n, bool logarithm, Compute<T> *kept) {
+template <class T> void softmaxRow(const T *x, T *y, const RowsJob &job) {
   using C = Compute<T>;
+  int64_t n = job.columns;
+  bool logarithm = job.flag;
+  C *kept = static_cast<C *>(const_cast<void *>(job.scale)); // scratch for one row
   const C lowest = -C(kInfinity);
   Vec<C> largest;
   for (int i = 0; i < kLanesOf<C>; ++i)
     largest[i] = lowest;
   eachVector(x, n, lowest, [&](int64_t, int64_t, Vec<C> v) { largest = kLargest(v, largest); });
   C most = foldLanes<C>(largest, kLargest);
+  if (job.zeroWhenMasked && most == lowest) {
+    memset(static_cast<void *>(y), 0, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
   Sum<C> sum;
   eachVector(x, n, lowest, [&](int64_t i, int64_t count, Vec<C> v) {
     Vec<C> e = exponentialOf(v - most);
@@ -81,12 +88,10 @@ template <class T> void softmaxRow(const T *x, T *y, int64_t n, bool logarithm, 
   eachVector<C>(kept, n, C(0), [&](int64_t i, int64_t count, Vec<C> v) { put(y + i, v * scale, count); });
 }
 
-/// `scale` of the job is scratch for one row here.
 template <class T> void softmax(const RowsJob &job) {
   for (int64_t row = 0; row < job.rows; ++row)
     softmaxRow(static_cast<const T *>(job.input) + row * job.inputRowStride,
-               static_cast<T *>(job.output) + row * job.outputRowStride, job.columns, job.flag,
-               static_cast<Compute<T> *>(const_cast<void *>(job.scale)));
+               static_cast<T *>(job.output) + row * job.outputRowStride, job);
 }
 
 template <class T> void normRow(const T *x, T *y, const RowsJob &job) {

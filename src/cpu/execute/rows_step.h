@@ -1,0 +1,35 @@
+// Steps of rows: softmax and norms.
+#pragma once
+
+#include "cpu/kernels/normalization.h"
+#include "cpu/plan/plan.h"
+
+namespace torchere::cpu {
+
+class SoftmaxStep final : public Step {
+public:
+  /// Dense views of as many elements; `args` without their memory.
+  SoftmaxStep(const SoftmaxArgs &args, const View &input, const View &result)
+      : args(args), input(input), result(result) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  SoftmaxArgs args;
+  View input, result;
+};
+
+class NormStep final : public Step {
+public:
+  /// Dense views; scale and bias have an element a column, if there are any.
+  NormStep(const NormArgs &args, const View &input, std::optional<View> scale, std::optional<View> bias,
+           const View &result)
+      : args(args), input(input), result(result), scale(std::move(scale)), bias(std::move(bias)) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  NormArgs args;
+  View input, result;
+  std::optional<View> scale, bias;
+};
+
+} // namespace torchere::cpu

@@ -1,0 +1,161 @@
+// Implements the parts of patterns.
+#include "cpu/frontend/fusion/pattern.h"
+
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+std::optional<double> splatOf(mlir::Value value) {
+  if (auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
+    return splatOf(spread.getOperand());
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  if (isa<FloatType>(elements.getElementType()))
+    return elements.getSplatValue<APFloat>().convertToDouble();
+  if (elements.getElementType().isSignlessInteger())
+    return static_cast<double>(elements.getSplatValue<APInt>().getSExtValue());
+  return std::nullopt;
+}
+
+bool isNear(double number, double expected, Type type) {
+  if (number == expected)
+    return true;
+  double tolerance = getElementTypeOrSelf(type).isF64() ? 1e-14 : 3e-7;
+  return std::abs(number - expected) <= tolerance * std::abs(expected);
+}
+
+bool isSplat(mlir::Value value, double number) {
+  std::optional<double> found = splatOf(value);
+  return found && isNear(*found, number, value.getType());
+}
+
+bool Subgraph::isClosed(Operation *root) const {
+  return llvm::all_of(ops, [&](Operation *op) {
+    return op == root ||
+           llvm::all_of(op->getUsers(), [&](Operation *user) { return user == root || ops.contains(user); });
+  });
+}
+
+static ArrayRef<int64_t> shapeOfTensor(mlir::Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static int64_t countOf(mlir::Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+/// The operand of a broadcast that repeats only dimensions in front of `begin`, or only those from it on.
+static mlir::Value repeated(mlir::Value value, int64_t begin, bool inFront, Subgraph &subgraph) {
+  auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!spread)
+    return {};
+  ArrayRef<int64_t> to = shapeOfTensor(value), from = shapeOfTensor(spread.getOperand());
+  SmallVector<int64_t> sizes(to.size(), 1);
+  ArrayRef<int64_t> dimensions = spread.getBroadcastDimensions();
+  if (!llvm::is_sorted(dimensions))
+    return {};
+  for (auto [dimension, size] : llvm::zip_equal(dimensions, from))
+    sizes[static_cast<size_t>(dimension)] = size;
+  for (auto [dimension, size] : llvm::enumerate(sizes)) {
+    bool repeats = (static_cast<int64_t>(dimension) < begin) == inFront;
+    if (size != (repeats ? 1 : to[dimension]))
+      return {};
+  }
+  subgraph.add(spread);
+  return spread.getOperand();
+}
+
+mlir::Value withoutReshapes(mlir::Value value, Subgraph &subgraph) {
+  while (auto reshape = subgraph.take<stablehlo::ReshapeOp>(value))
+    value = reshape.getOperand();
+  return value;
+}
+
+mlir::Value rowsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
+  int64_t rank = static_cast<int64_t>(shapeOfTensor(value).size());
+  mlir::Value rows = repeated(value, rank - shape.trailing, false, subgraph);
+  return rows ? withoutReshapes(rows, subgraph) : rows;
+}
+
+mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
+  if (countOf(value) == shape.columns) // one row
+    return value;
+  int64_t rank = static_cast<int64_t>(shapeOfTensor(value).size());
+  return repeated(value, rank - shape.trailing, true, subgraph);
+}
+
+/// Whether the body is the op on its two arguments.
+static bool appliesOnly(Region &body, StringRef name) {
+  Block &block = body.front();
+  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
+    return false;
+  Operation &op = block.front();
+  Operation *end = block.getTerminator();
+  mlir::Value first = block.getArgument(0), second = block.getArgument(1);
+  bool takesBoth = op.getNumOperands() == 2 && ((op.getOperand(0) == first && op.getOperand(1) == second) ||
+                                                (op.getOperand(0) == second && op.getOperand(1) == first));
+  return op.getName().getStringRef() == name && takesBoth && end->getNumOperands() == 1 &&
+         end->getOperand(0) == op.getResult(0);
+}
+
+mlir::Value reducedRows(mlir::Value value, RowReduction reduction, RowShape &shape, Subgraph &subgraph) {
+  auto reduce = withoutReshapes(value, subgraph).getDefiningOp<stablehlo::ReduceOp>();
+  if (!reduce || reduce->getNumOperands() != 2)
+    return {};
+  bool isSum = reduction == RowReduction::Sum;
+  std::optional<double> initial = splatOf(reduce->getOperand(1));
+  mlir::Value operand = reduce->getOperand(0);
+  Type element = getElementTypeOrSelf(operand.getType());
+  if (initial != (isSum ? 0 : -INFINITY) || element != getElementTypeOrSelf(reduce->getResult(0).getType()) ||
+      !appliesOnly(reduce->getRegion(0), isSum ? "stablehlo.add" : "stablehlo.maximum"))
+    return {};
+  ArrayRef<int64_t> sizes = shapeOfTensor(operand), dimensions = reduce.getDimensions();
+  shape = {static_cast<int64_t>(dimensions.size()), 1};
+  SmallVector<int64_t> sorted(dimensions);
+  llvm::sort(sorted);
+  for (auto [i, dimension] : llvm::enumerate(sorted)) {
+    if (dimension != static_cast<int64_t>(sizes.size() - sorted.size() + i))
+      return {};
+    shape.columns *= sizes[static_cast<size_t>(dimension)];
+  }
+  if (sorted.empty())
+    return {};
+  subgraph.add(reduce);
+  return operand;
+}
+
+mlir::Value averagedRows(mlir::Value value, RowShape &shape, Subgraph &subgraph) {
+  value = withoutReshapes(value, subgraph);
+  if (auto quotient = subgraph.take<stablehlo::DivOp>(value)) {
+    mlir::Value operand = reducedRows(quotient.getLhs(), RowReduction::Sum, shape, subgraph);
+    return operand && isSplat(quotient.getRhs(), static_cast<double>(shape.columns)) ? operand
+                                                                                     : mlir::Value();
+  }
+  auto product = subgraph.take<stablehlo::MulOp>(value);
+  if (!product)
+    return {};
+  for (auto [sum, factor] :
+       {std::pair(product.getLhs(), product.getRhs()), {product.getRhs(), product.getLhs()}})
+    if (mlir::Value operand = reducedRows(sum, RowReduction::Sum, shape, subgraph))
+      return isSplat(factor, 1.0 / static_cast<double>(shape.columns)) ? operand : mlir::Value();
+  return {};
+}
+
+mlir::Value squared(mlir::Value value, Subgraph &subgraph) {
+  if (auto product = subgraph.take<stablehlo::MulOp>(value))
+    return product.getLhs() == product.getRhs() ? product.getLhs() : mlir::Value();
+  auto power = subgraph.take<stablehlo::PowOp>(value);
+  return power && isSplat(power.getRhs(), 2) ? power.getLhs() : mlir::Value();
+}
+
+bool isFloatTensor(mlir::Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return element.isF32() || element.isF64() || element.isF16() || element.isBF16();
+}
+
+} // namespace torchere::cpu
