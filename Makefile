@@ -19,7 +19,7 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-models model-packages test-all-families test-all-ops test-all-mutations test-all-overwrites test-all-aliases \
+        test-models model-packages test-all-families test-all-ops test-all-engine test-all-mutations test-all-overwrites test-all-aliases \
         test-all-saved-models \
         test-packages lazy demo-lazy test-lazy test-lazy-cpp test-all-lazy asan tsan bench format \
         lint wheel clean
@@ -121,6 +121,13 @@ test-all-families: build plugin test-packages ## every model family: `make test`
 test-all-ops: build plugin ## the op table's samples on XLA too: `make test` interprets them, and compiles some
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops tests/interpreter/corpus_test.py
 	@sed -n 's/^| \(samples.*\) | \(.*\) |$$/\1: \2/p' docs/op_coverage.md
+
+# The suites that judge on XLA's plugin, on the engine: what is wrong there is the engine's.
+test-all-engine: lazy plugin ## ops x dtypes, models, the lazy device and the corpus on the CPU engine; prints the lazy counts
+	@PJRT_DEVICE=torchere_cpu $(VENV)/python -m pytest -n $(JOBS) --sweeps tests/ops/samples_test.py -k 'compiled or rows_in'
+	@PJRT_DEVICE=torchere_cpu $(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/cpu
+	@$(VENV)/python -m pytest -s --sweeps -m sweep tests/lazy/opinfo_test.py -k torchere_cpu
 
 test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all

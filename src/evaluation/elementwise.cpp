@@ -31,6 +31,13 @@ bool holdsTotally(ComparisonDirection direction, double lhs, double rhs) {
   return holds(direction, order, 0);
 }
 
+/// The position of a scalar's only element, or this position for any other tensor.
+int64_t placeIn(const Tensor &tensor, int64_t position) {
+  return tensor.rank() == 0 ? 0 : position;
+}
+
+} // namespace
+
 bool holds(ComparisonDirection direction, bool isTotal, const Element &lhs, const Element &rhs) {
   switch (elementTypeInfo(lhs.type()).kind) {
   case ElementKind::Signed:
@@ -46,13 +53,6 @@ bool holds(ComparisonDirection direction, bool isTotal, const Element &lhs, cons
   }
   return false;
 }
-
-/// The position of a scalar's only element, or this position for any other tensor.
-int64_t placeIn(const Tensor &tensor, int64_t position) {
-  return tensor.rank() == 0 ? 0 : position;
-}
-
-} // namespace
 
 Result<Tensor> compare(stablehlo::CompareOp op, const Tensor &lhs, const Tensor &rhs) {
   ComparisonDirection direction = op.getComparisonDirection();

@@ -23,8 +23,10 @@ Result<Tensor> mapElements(const Tensor &lhs, const Tensor &rhs, ElementType typ
   return result;
 }
 
-/// A comparison's bools. Floats compare as in IEEE 754, or in its total order; complex numbers only as equal
-/// or not.
+/// Whether the elements compare as the direction requires. Floats compare as in IEEE 754, or in its total
+/// order; complex numbers only as equal or not.
+bool holds(stablehlo::ComparisonDirection direction, bool isTotal, const Element &lhs, const Element &rhs);
+/// A comparison's bools.
 Result<Tensor> compare(stablehlo::CompareOp op, const Tensor &lhs, const Tensor &rhs);
 /// `onTrue` where `pred` (which may be a scalar) holds, otherwise `onFalse`.
 Result<Tensor> select(const Tensor &pred, const Tensor &onTrue, const Tensor &onFalse);

@@ -3,15 +3,7 @@
 
 #include "interpreter/value.h"
 
-#include <array>
-
 namespace torchere::interpreter {
-
-/// Threefry with 20 rounds; counter and key have two words each (Salmon et al., "Parallel random numbers: as
-/// easy as 1, 2, 3", 2011).
-std::array<uint32_t, 2> threeFry(std::array<uint32_t, 2> counter, std::array<uint32_t, 2> key);
-/// Philox with 10 rounds; the counter has four words, the key two.
-std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 struct RandomBits {
   std::vector<uint64_t> state;   ///< the next state, as long as the one before

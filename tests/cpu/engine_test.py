@@ -191,6 +191,47 @@ def test_eight_threads_call_one_program():
     assert run(THREADS)[0] == ["0"]
 
 
+POOLS = """
+import copy, torch, torchere
+from torchere import _core
+torch.manual_seed(0)
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 24, 3), torch.nn.GELU(), torch.nn.Conv2d(24, 17, 3, stride=2),
+            torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.LayerNorm(17 * 49),
+            torch.nn.Linear(17 * 49, 300),
+        )
+    def forward(self, x):
+        y = self.body(x).softmax(-1)
+        spectrum = torch.fft.rfft(y)
+        factor = torch.linalg.cholesky(y.T @ y + torch.eye(300))
+        half = y.bfloat16()
+        filtered = torch.fft.irfft(spectrum * spectrum.conj(), 300)
+        return y.cumsum(-1), filtered, factor, half @ half.T, y.sort(-1)[0], y.double().sum()
+
+model, x = Model().eval(), torch.randn(5, 3, 32, 32)
+program = torchere.export(model, (x,))
+results = []
+for threads in (1, 2, 3):
+    other = copy.copy(program)
+    client = torchere.plugins.client("torchere_cpu", {"intra_op_threads": threads})
+    other._session = _core.Session(client, program._core_bundle)
+    results.append([other(x) for _ in range(3)][-1])
+for other in results[1:]:
+    assert all(torch.equal(one, two) for one, two in zip(results[0], other, strict=True))
+for got, expected in zip(results[0], model(x), strict=True):
+    torch.testing.assert_close(got, expected, rtol=1e-2, atol=1e-4)
+print("same")
+"""
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    assert run(POOLS)[0] == ["same"]
+
+
 OPTIONS = """
 import torchere
 try:

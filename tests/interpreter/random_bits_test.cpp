@@ -1,6 +1,8 @@
 // The counter-based generators: published test vectors, and the layout that XLA's plugins give.
 #include "interpreter/random_bits.h"
 
+#include "base/random_blocks.h"
+
 #include <gtest/gtest.h>
 
 namespace torchere::interpreter {

@@ -2,6 +2,7 @@
 #include "cpu/frontend/compile.h"
 
 #include "cpu/frontend/evaluated_module.h"
+#include "cpu/frontend/expansion/expansion.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
@@ -119,6 +120,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, Is
   for (auto function : llvm::make_early_inc_range(op.getOps<func::FuncOp>()))
     if (function != entry)
       function.erase();
+  expand(entry);
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
   fuse(entry, isa);

@@ -1,6 +1,7 @@
 // Implements the mapping from elementwise ops to instructions.
 #include "cpu/frontend/elementwise.h"
 
+#include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
@@ -89,9 +90,7 @@ bool hasKernelType(mlir::Value value) {
   return !isComplex(element) && !isSmallFloat;
 }
 
-std::optional<VectorOp> comparisonOf(stablehlo::CompareOp op) {
-  if (op.getCompareType() == stablehlo::ComparisonType::TOTALORDER)
-    return std::nullopt;
+VectorOp comparisonOf(stablehlo::CompareOp op) {
   switch (op.getComparisonDirection()) {
   case stablehlo::ComparisonDirection::EQ:
     return VectorOp::Equal;
@@ -106,24 +105,64 @@ std::optional<VectorOp> comparisonOf(stablehlo::CompareOp op) {
   case stablehlo::ComparisonDirection::LT:
     return VectorOp::Less;
   }
-  return std::nullopt;
+  return VectorOp::Equal;
+}
+
+/// An integer in the order of IEEE 754's total order: the bits, inverted but for the sign where that is set.
+VectorBuilder::Value totalOrderKey(VectorBuilder &builder, VectorBuilder::Value value) {
+  bool isDouble = builder.typeOf(value) == DType::F64;
+  DType type = isDouble ? DType::I64 : DType::I32;
+  VectorBuilder::Value bits = builder.bitcast(value, type);
+  VectorBuilder::Value signs =
+      builder.apply(VectorOp::ShiftRightArithmetic, bits, builder.constantBits(type, isDouble ? 63 : 31));
+  uint64_t magnitude = isDouble ? ~uint64_t(0) >> 1 : ~uint32_t(0) >> 1;
+  VectorBuilder::Value flips = builder.apply(VectorOp::And, signs, builder.constantBits(type, magnitude));
+  return builder.apply(VectorOp::Xor, bits, flips);
+}
+
+VectorBuilder::Value compareElements(VectorBuilder &builder, stablehlo::CompareOp op,
+                                     VectorBuilder::Value left, VectorBuilder::Value right) {
+  bool isTotal = op.getCompareType() == stablehlo::ComparisonType::TOTALORDER;
+  if (isTotal && isFloat(elementTypeOf(op->getOperand(0)))) {
+    left = totalOrderKey(builder, left);
+    right = totalOrderKey(builder, right);
+  }
+  return builder.apply(comparisonOf(op), left, right);
+}
+
+bool isByte(mlir::Value value) {
+  return elementTypeInfo(elementTypeOf(value)).bytes() == 1;
 }
 
 } // namespace
 
 std::vector<llvm::StringRef> elementwiseNames() {
-  std::vector<llvm::StringRef> names{"stablehlo.bitcast_convert", "stablehlo.compare", "stablehlo.convert",
-                                     "stablehlo.iota"};
+  std::vector<llvm::StringRef> names{"stablehlo.bitcast_convert",
+                                     "stablehlo.compare",
+                                     "stablehlo.complex",
+                                     "stablehlo.convert",
+                                     "stablehlo.imag",
+                                     "stablehlo.iota",
+                                     "stablehlo.real",
+                                     "stablehlo.reduce_precision"};
   for (const Row &row : rows)
     names.push_back(row.name);
   return names;
 }
 
+DType laneTypeOf(mlir::Value value) {
+  return isByte(value) && !hasKernelType(value) ? DType::U8 : *dtypeOf(value);
+}
+
+bool joinsGroups(Operation *op) {
+  if (hasComplex(op))
+    return isComplexArithmetic(op);
+  return (isa<stablehlo::SelectOp>(op) && isByte(op->getResult(0))) || isElementwise(op);
+}
+
 bool isElementwise(Operation *op) {
   if (!findRow(rowNameOf(op)) &&
       !isa<stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::IotaOp, stablehlo::BitcastConvertOp>(op))
-    return false;
-  if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && !comparisonOf(compare))
     return false;
   if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
       cast && elementTypeInfo(elementTypeOf(op->getOperand(0))).bits !=
@@ -134,7 +173,7 @@ bool isElementwise(Operation *op) {
 
 std::optional<VectorBuilder::Value> applyElementwise(VectorBuilder &builder, Operation *op,
                                                      ArrayRef<VectorBuilder::Value> operands) {
-  DType type = *dtypeOf(op->getResult(0));
+  DType type = laneTypeOf(op->getResult(0));
   if (isa<stablehlo::ConvertOp>(op))
     return builder.convert(operands[0], type);
   if (isa<stablehlo::BitcastConvertOp>(op))
@@ -143,14 +182,11 @@ std::optional<VectorBuilder::Value> applyElementwise(VectorBuilder &builder, Ope
     auto rank = static_cast<int>(shapeOf(op->getResult(0)).size());
     return builder.iota(type, rank - 1 - static_cast<int>(iota.getIotaDimension()));
   }
-  VectorOp instruction;
-  if (auto compare = dyn_cast<stablehlo::CompareOp>(op)) {
-    instruction = *comparisonOf(compare);
-  } else {
-    const Row &row = *findRow(rowNameOf(op));
-    bool onBools = elementTypeOf(op->getOperand(0)) == ElementType::Bool;
-    instruction = onBools ? row.onBools : row.op;
-  }
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op))
+    return compareElements(builder, compare, operands[0], operands[1]);
+  const Row &row = *findRow(rowNameOf(op));
+  bool onBools = elementTypeOf(op->getOperand(0)) == ElementType::Bool;
+  VectorOp instruction = onBools ? row.onBools : row.op;
   auto at = [&](size_t i) { return i < operands.size() ? operands[i] : VectorBuilder::Value(-1); };
   VectorBuilder::Value value = builder.apply(instruction, at(0), at(1), at(2));
   bool isHalf = type == DType::F16 || type == DType::BF16; // which is computed in f32, and rounded by each op

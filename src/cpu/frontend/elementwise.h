@@ -16,8 +16,12 @@ std::vector<llvm::StringRef> elementwiseNames();
 /// Whether the op computes each element of its results from the same elements of its operands, of types that
 /// vector programs have.
 bool isElementwise(mlir::Operation *op);
-/// The op's result. Its operands are values of the builder; none if the op has a form that has no
-/// instruction.
+/// The same, or with complex numbers as pairs, or a choice among elements of one byte.
+bool joinsGroups(mlir::Operation *op);
+/// The type in vectors of a value that a program reads or gives: bytes for small types, which are only moved.
+DType laneTypeOf(mlir::Value value);
+/// The op's result, where it has no complex numbers. Its operands are values of the builder; none if the op
+/// has a form that has no instruction.
 std::optional<VectorBuilder::Value> applyElementwise(VectorBuilder &builder, mlir::Operation *op,
                                                      llvm::ArrayRef<VectorBuilder::Value> operands);
 

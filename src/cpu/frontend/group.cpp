@@ -1,6 +1,7 @@
 // Implements the planning of elementwise ops that have waited: one vector program for all that a result is
 // computed from.
 #include "cpu/execute/vector_step.h"
+#include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
@@ -45,6 +46,7 @@ public:
   std::vector<View> inputs;
 
 private:
+  ElementParts readInput(VectorBuilder &builder, mlir::Value value, const View &view);
   void collect(Operation *root);
   bool joins(mlir::Value operand) const {
     Operation *op = operand.getDefiningOp();
@@ -82,25 +84,50 @@ Status Group::readInputs() {
   return {};
 }
 
+ElementParts Group::readInput(VectorBuilder &builder, mlir::Value value, const View &view) {
+  if (!isComplex(view.type)) {
+    inputs.push_back(view);
+    return {builder.input(laneTypeOf(value)), -1};
+  }
+  DType part = *elementTypeInfo(partType(view.type)).dtype;
+  inputs.push_back(partsView(view, false));
+  inputs.push_back(partsView(view, true));
+  VectorBuilder::Value real = builder.input(part);
+  return {real, builder.input(part)};
+}
+
 std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
   VectorBuilder builder;
-  llvm::DenseMap<mlir::Value, VectorBuilder::Value> values;
+  llvm::DenseMap<mlir::Value, ElementParts> values;
   inputs.clear();
-  for (auto &[value, view] : read) {
-    values[value] = builder.input(*dtypeOf(value));
-    inputs.push_back(view);
-  }
+  for (auto &[value, view] : read)
+    values[value] = readInput(builder, value, view);
   for (Operation *op : ops) {
-    SmallVector<VectorBuilder::Value> operands;
-    for (mlir::Value operand : op->getOperands())
+    SmallVector<ElementParts> operands;
+    SmallVector<VectorBuilder::Value> numbers;
+    for (mlir::Value operand : op->getOperands()) {
       operands.push_back(values.lookup(operand));
-    std::optional<VectorBuilder::Value> made = applyElementwise(builder, op, operands);
+      numbers.push_back(operands.back().real);
+    }
+    if (hasComplex(op)) {
+      values[op->getResult(0)] = applyComplex(builder, op, operands);
+      continue;
+    }
+    std::optional<VectorBuilder::Value> made = applyElementwise(builder, op, numbers);
     if (!made)
       return std::nullopt;
-    values[op->getResult(0)] = *made;
+    values[op->getResult(0)] = {*made, -1};
   }
-  for (Operation *op : results)
-    builder.output(values.lookup(op->getResult(0)), *dtypeOf(op->getResult(0)));
+  for (Operation *op : results) {
+    ElementType type = elementTypeOf(op->getResult(0));
+    ElementParts parts = values.lookup(op->getResult(0));
+    if (!isComplex(type)) {
+      builder.output(parts.real, laneTypeOf(op->getResult(0)));
+      continue;
+    }
+    builder.output(parts.real, *elementTypeInfo(partType(type)).dtype);
+    builder.output(parts.imaginary, *elementTypeInfo(partType(type)).dtype);
+  }
   Result<VectorProgram> program = builder.finish();
   return program ? std::optional(*std::move(program)) : std::nullopt;
 }
@@ -128,8 +155,15 @@ Status Planner::planGroup(Operation *root) {
     return {};
   }
   std::vector<View> reads = group.inputs, writes;
-  for (Operation *op : results)
-    writes.push_back(allocate(op->getResult(0)));
+  for (Operation *op : results) {
+    View whole = allocate(op->getResult(0));
+    if (isComplex(whole.type)) {
+      writes.push_back(partsView(whole, false));
+      writes.push_back(partsView(whole, true));
+    } else {
+      writes.push_back(whole);
+    }
+  }
   TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
                   VectorStep::create(*std::move(program), group.inputs, writes, group.walksFreely()));
   emit(std::move(step), reads, writes);

@@ -12,7 +12,7 @@ namespace torchere::cpu {
 /// How a packed B of K x N lies in memory: panels of `vectors` vectors of columns, K rows each; columns
 /// beyond N are zeros.
 struct PackedLayout {
-  DType type = DType::F32; ///< F32, F64, BF16 or F16
+  DType type = DType::F32; ///< F32, F64, BF16, F16, or an integer of 32 or 64 bits
   Isa isa = Isa::Baseline;
   int32_t vectors = 1;
   int64_t k = 0;
@@ -32,7 +32,8 @@ void packMatrix(const Context &context, const PackedLayout &layout, const void *
                 int64_t columnStride, void *packed);
 
 /// Strides are in elements. A has B's type; C has it too, or is F32 for BF16 and F16. Products are of f32
-/// elements (f64 for F64), summed in the order of k, and rounded once.
+/// elements (f64 for F64), summed in the order of k, and rounded once. Integers are exact modulo their size
+/// and take no epilogue.
 struct GemmArgs {
   PackedLayout layout;
   int64_t m = 0;

@@ -19,6 +19,8 @@ inline const IsaKernels &kernelsOf(Isa isa) {
 }
 
 inline FloatType floatType(DType type) {
+  if (!dtypeInfo(type).isFloatingPoint)
+    return byteSize(type) == 8 ? kI64 : kI32;
   return type == DType::F64 ? kF64 : type == DType::BF16 ? kBF16 : type == DType::F16 ? kF16 : kF32;
 }
 

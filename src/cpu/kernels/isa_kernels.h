@@ -9,8 +9,8 @@
 
 namespace torchere::cpu {
 
-/// Types that products, norms and attention take.
-enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes };
+/// Types that norms and attention take; products take the integers too, modulo their size.
+enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes, kI32 = kFloatTypes, kI64, kNumberTypes };
 
 /// One tile: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b] + k] * B[b * k + k][vector],
 /// then the bias, the residual and relu. Strides and offsets in elements; A and C are of the type that is
@@ -153,16 +153,43 @@ struct ReduceJob {
 };
 using ReduceFunction = void (*)(const ReduceJob &job);
 
+/// The Fourier transform of `size` complex numbers, or of as many vectors of them, at `data`. `roots` has for
+/// each radix its roots of unity, then for each group of the stage the roots that turn its results.
+struct FftJob {
+  int64_t size = 0;
+  const int32_t *radices = nullptr; ///< their product is the size
+  int radixCount = 0;
+  const void *roots = nullptr;
+  bool isVector = false;
+  void *data = nullptr;    ///< pairs of parts; overwritten
+  void *scratch = nullptr; ///< as much
+};
+constexpr int kMaxFftRadix = 31;
+
+/// C -= A B: a matrix with rows at `cStride`, of products over `depth`. Strides in elements.
+struct RankUpdateJob {
+  void *c = nullptr;
+  int64_t cStride = 0;
+  const void *a = nullptr;
+  int64_t aRowStride = 0;
+  int64_t aStride = 0; ///< along the depth
+  const void *b = nullptr;
+  int64_t bStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+};
+
 struct IsaKernels {
   int lanes = 0;
-  /// [type of B][vectors][rows]; C is double for kF64, else float.
-  TileFunction tiles[kFloatTypes][kMaxTileVectors + 1][kMaxTileRows + 1] = {};
+  /// [type of B][vectors][rows]; C is of the type that is computed in.
+  TileFunction tiles[kNumberTypes][kMaxTileVectors + 1][kMaxTileRows + 1] = {};
   int maxRows[kMaxTileVectors + 1] = {};
   void (*activate)(Activation activation, float *tile, int64_t rowStride, int64_t rows,
                    int64_t columns) = nullptr;
-  void (*finish[kFloatTypes])(const FinishArgs &args) = {};
-  void (*pack[kFloatTypes])(const PackArgs &args) = {};  ///< the type stays
-  void (*widen[kFloatTypes])(const PackArgs &args) = {}; ///< to the type that is computed in
+  void (*finish[kNumberTypes])(const FinishArgs &args) = {};
+  void (*pack[kNumberTypes])(const PackArgs &args) = {};  ///< the type stays
+  void (*widen[kNumberTypes])(const PackArgs &args) = {}; ///< to the type that is computed in
   void (*softmax[kFloatTypes])(const RowsJob &job) = {};
   void (*norm[kFloatTypes])(const RowsJob &job) = {};
   void (*depthwise)(const TapsJob &job) = nullptr;
@@ -176,6 +203,8 @@ struct IsaKernels {
   /// [DType][Reduction]
   ReduceFunction reduceAlong[16][6] = {};
   ReduceFunction reduceAcross[16][6] = {};
+  void *(*fft[2])(const FftJob &job) = {};              ///< of f32, of f64; gives where the result is
+  void (*rankUpdate[2])(const RankUpdateJob &job) = {}; ///< likewise
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.
   void (*transpose[4])(const void *input, int64_t inputRowStride, void *output, int64_t outputRowStride,
                        int64_t rows, int64_t columns) = {};

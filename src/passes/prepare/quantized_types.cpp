@@ -1,5 +1,5 @@
 // expandQuantizedTypes: quantized tensors as the integers that they store.
-#include "passes/chlo/formula.h"
+#include "passes/chlo/quantized_numbers.h"
 #include "passes/prepare/plugin_passes.h"
 #include "stablehlo/element_type_conversion.h"
 
@@ -53,70 +53,6 @@ bool hasConversionsOnly(ModuleOp module) {
               .wasInterrupted();
 }
 
-/// The formulas of one quantized type, on tensors of one shape.
-class Quantization {
-public:
-  Quantization(OpBuilder &builder, Location location, quant::QuantizedType type, Value tensor)
-      : builder(builder), location(location), type(type), formula(builder, location, tensor) {}
-
-  Value quantized(Value numbers) {
-    Elements x(formula, numbers);
-    Elements scaled = x / scales(x); // each number by a statement: their order is that of the text
-    Elements shifted = scaled + zeroPoints(x);
-    Elements bounded = minimum(maximum(shifted, static_cast<double>(type.getStorageTypeMin())),
-                               static_cast<double>(type.getStorageTypeMax()));
-    Value rounded = bounded.apply<stablehlo::RoundNearestEvenOp>();
-    return formula.convert(rounded,
-                           stablehlo::mlirTypeOf(*stablehlo::storedTypeOf(type), builder.getContext()));
-  }
-
-  Value dequantized(Value stored) {
-    Elements x(formula, formula.convert(stored, type.getExpressedType()));
-    Elements shifted = x - zeroPoints(x);
-    return shifted * scales(x);
-  }
-
-private:
-  Elements scales(const Elements &like) {
-    if (auto single = dyn_cast<quant::UniformQuantizedType>(type))
-      return like.constant(single.getScale());
-    return alongAxis(like, cast<quant::UniformQuantizedPerAxisType>(type).getScales());
-  }
-
-  Elements zeroPoints(const Elements &like) {
-    if (auto single = dyn_cast<quant::UniformQuantizedType>(type))
-      return like.constant(static_cast<double>(single.getZeroPoint()));
-    ArrayRef<int64_t> points = cast<quant::UniformQuantizedPerAxisType>(type).getZeroPoints();
-    return alongAxis(like, SmallVector<double>(points));
-  }
-
-  /// One number for each index of the quantized dimension.
-  Elements alongAxis(const Elements &like, ArrayRef<double> numbers) {
-    auto shape = cast<RankedTensorType>(Value(like).getType());
-    auto expressed = cast<FloatType>(shape.getElementType());
-    SmallVector<APFloat> values;
-    for (double number : numbers) {
-      bool isInexact = false;
-      values.emplace_back(number).convert(expressed.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                                          &isInexact);
-    }
-    auto vector = RankedTensorType::get({static_cast<int64_t>(values.size())}, expressed);
-    Value constant = stablehlo::ConstantOp::create(builder, location, DenseElementsAttr::get(vector, values))
-                         ->getResult(0);
-    int64_t axis = cast<quant::UniformQuantizedPerAxisType>(type).getQuantizedDimension();
-    NamedAttribute mapping =
-        builder.getNamedAttr("broadcast_dimensions", builder.getDenseI64ArrayAttr({axis}));
-    return like.with(stablehlo::BroadcastInDimOp::create(builder, location, TypeRange{shape},
-                                                         ValueRange{constant}, {mapping})
-                         ->getResult(0));
-  }
-
-  OpBuilder &builder;
-  Location location;
-  quant::QuantizedType type;
-  FormulaBuilder formula;
-};
-
 } // namespace
 
 void expandQuantizedTypes(ModuleOp module) {
@@ -133,15 +69,12 @@ void expandQuantizedTypes(ModuleOp module) {
     OpBuilder builder(op);
     if (quantizedTypeOf(to)) {
       bool isBits = isa<stablehlo::BitcastConvertOp>(op);
-      stored[to] =
-          isBits ? from : Quantization(builder, op->getLoc(), quantizedTypeOf(to), from).quantized(from);
+      stored[to] = isBits ? from : quantizedNumbers(builder, op->getLoc(), quantizedTypeOf(to), from);
     } else {
       bool isBits = isa<stablehlo::BitcastConvertOp>(op);
       Value integers = stored[from];
       to.replaceAllUsesWith(
-          isBits
-              ? integers
-              : Quantization(builder, op->getLoc(), quantizedTypeOf(from), integers).dequantized(integers));
+          isBits ? integers : dequantizedNumbers(builder, op->getLoc(), quantizedTypeOf(from), integers));
     }
     replaced.push_back(op);
   });

@@ -291,6 +291,37 @@ TEST_P(Gemm, NotANumberStays) {
   EXPECT_TRUE(std::isnan(c[5]) && std::isnan(c[9]));
 }
 
+template <class T> void checkIntegers(const Context &context, DType type, int64_t m, int64_t n, int64_t k) {
+  std::mt19937_64 generator(1);
+  std::vector<T> a(m * k), b(k * n), c(m * n), expected(m * n);
+  for (auto *values : {&a, &b})
+    for (T &value : *values)
+      value = static_cast<T>(generator());
+  for (int64_t i = 0; i < m * n * k; ++i)
+    expected[i / k] += a[i / (k * n) * k + i % k] * b[i % k * n + i / k % n];
+  MatmulArgs args;
+  args.gemm.layout = packedLayout(type, context.isa, m, k, n);
+  args.gemm.m = m;
+  args.gemm.a = a.data();
+  args.gemm.aRowStride = k;
+  args.gemm.c = c.data();
+  args.gemm.cType = type;
+  args.gemm.cRowStride = n;
+  args.b = b.data();
+  args.bRowStride = n;
+  AlignedBuffer<char> workspace(matmulWorkspaceBytes(args));
+  args.workspace = workspace.data;
+  matmul(context, args);
+  EXPECT_EQ(c, expected) << m << 'x' << n << 'x' << k;
+}
+
+TEST_P(Gemm, IntegersWrap) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1}, {3, 70, 9}, {20, 33, 500}, {7, 5, 0}}) {
+    checkIntegers<uint32_t>(context, DType::I32, m, n, k);
+    checkIntegers<uint64_t>(context, DType::U64, m, n, k);
+  }
+}
+
 TORCHERE_EVERY_ISA(Gemm);
 
 } // namespace

@@ -85,6 +85,9 @@ std::optional<std::pair<DType, DType>> typesOfProduct(stablehlo::DotGeneralOp op
                        result = dtypeOf(op->getResult(0));
   if (!left || !result || left != right)
     return std::nullopt;
+  ElementType element = elementTypeOf(op.getLhs());
+  if (isInteger(element) && elementTypeInfo(element).bits >= 32 && result == left)
+    return std::pair(*left, *result);
   bool isHalf = left == DType::F16 || left == DType::BF16;
   if (!isHalf && left != DType::F32 && left != DType::F64)
     return std::nullopt;
@@ -93,10 +96,21 @@ std::optional<std::pair<DType, DType>> typesOfProduct(stablehlo::DotGeneralOp op
   return std::pair(*left, *result);
 }
 
+/// Sums of nothing.
+Status planZeros(Planner &planner, mlir::Value value) {
+  View result = planner.allocate(value);
+  std::vector<std::byte> zero(static_cast<size_t>(result.elementSize()));
+  return planner.emitCopy(broadcast(planner.constant(result.type, {}, zero), result.shape, {}), result);
+}
+
 Result<bool> planDot(Planner &planner, Operation *op) {
   auto dot = cast<stablehlo::DotGeneralOp>(op);
+  if (elementCount(shapeOf(dot.getLhs())) == 0 || elementCount(shapeOf(dot.getRhs())) == 0) {
+    TORCHERE_TRY(planZeros(planner, op->getResult(0)));
+    return true;
+  }
   auto types = typesOfProduct(dot);
-  if (!types || elementCount(shapeOf(op->getResult(0))) == 0)
+  if (!types)
     return false;
   stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
   Factor left =
@@ -105,8 +119,6 @@ Result<bool> planDot(Planner &planner, Operation *op) {
       factorOf(dot.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
   TORCHERE_ASSIGN(Matrices a, layOut(planner, left));
   TORCHERE_ASSIGN(Matrices b, layOut(planner, right));
-  if (a.summed.size == 0)
-    return false;
   Matmul matmul;
   matmul.type = types->first;
   matmul.resultType = types->second;

@@ -1,7 +1,8 @@
-// Plans convolutions in one and two dimensions.
+// Plans convolutions.
 #include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/convolution_step.h"
 #include "cpu/frontend/fusion/convolution_call.h"
+#include "cpu/frontend/patch_convolution.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -91,7 +92,7 @@ void emitBlocked(Planner &planner, const ConvolutionPlan &plan, ConvolutionViews
 Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
   auto convolution = cast<stablehlo::ConvolutionOp>(op);
   if (!hasKernel(convolution))
-    return false;
+    return planPatchConvolution(planner, op);
   stablehlo::ConvDimensionNumbersAttr numbers = convolution.getDimensionNumbers();
   TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
   TORCHERE_ASSIGN(View weights, planner.view(op->getOperand(1)));
@@ -110,7 +111,7 @@ Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
       shape.inputChannels <= mostPlanarChannels && shape.groups == 1 && views.input.strides[3] == 1;
   ConvolutionPlan plan = planConvolution(shape, planner.isa(), isPlanar, /*winograd=*/false);
   if (!keepsGroupsApart(plan))
-    return false;
+    return planPatchConvolution(planner, op);
   result.buffer = planner.allocate(op->getResult(0)).buffer;
   planarResult.buffer = result.buffer;
   emitBlocked(planner, plan, std::move(views), planarResult);

@@ -13,6 +13,8 @@ constexpr int kRows[kMaxTileVectors + 1] = {0, 14, 14, 9, 7};
 constexpr int kRows[kMaxTileVectors + 1] = {0, 12, 6, 4, 0};
 #endif
 
+template <class C> constexpr bool kIsFloat = C(1) / C(2) != C(0);
+
 /// `T` is B's type.
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
   using C = Compute<T>;
@@ -57,8 +59,9 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
         v += shift;
       if (residual)
         v += load(residual + m * args.residualRowStride + n * args.residualVectorStride);
-      if (args.relu)
-        v = v < C(0) ? Vec<C>{} : v;
+      if constexpr (kIsFloat<C>)
+        if (args.relu)
+          v = v < C(0) ? Vec<C>{} : v;
       store(c + m * args.cRowStride + n * args.cVectorStride, v);
     }
   }
@@ -87,9 +90,9 @@ template <class T> void finish(const FinishArgs &args) {
         v += whole ? load(bias + i) : loadPart(bias + i, count);
       if (residual)
         v += whole ? widen(residual + i) : widenPart(residual + i, count);
-      if constexpr (sizeof(C) == 4)
+      if constexpr (kIsFloat<C> && sizeof(C) == 4)
         v = activateBy(args.activation, v);
-      else
+      else if constexpr (kIsFloat<C>)
         v = activateDoubles(args.activation, v);
       whole ? narrow(to + i, v) : narrowPart(to + i, v, count);
     }
@@ -113,6 +116,12 @@ TORCHERE_INLINE void convertElement(float x, float &to) {
   to = x;
 }
 TORCHERE_INLINE void convertElement(double x, double &to) {
+  to = x;
+}
+TORCHERE_INLINE void convertElement(uint32_t x, uint32_t &to) {
+  to = x;
+}
+TORCHERE_INLINE void convertElement(uint64_t x, uint64_t &to) {
   to = x;
 }
 TORCHERE_INLINE void convertElement(BF16 x, float &to) {
@@ -168,7 +177,7 @@ template <class T, class To> void packAs(const PackArgs &args) {
 template <class T> void addType(IsaKernels &table, int type) {
   addTiles<T, 1, kRows[1]>(table, type);
   addTiles<T, 2, kRows[2]>(table, type);
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 4 && kIsFloat<Compute<T>>) {
     addTiles<T, 3, kRows[3]>(table, type);
     if constexpr (kRows[4] > 0)
       addTiles<T, 4, kRows[4]>(table, type);
@@ -188,6 +197,8 @@ void addGemm(IsaKernels &table) {
   addType<double>(table, kF64);
   addType<BF16>(table, kBF16);
   addType<F16>(table, kF16);
+  addType<uint32_t>(table, kI32);
+  addType<uint64_t>(table, kI64);
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA

@@ -12,5 +12,7 @@ void addWinograd(IsaKernels &table);
 void addAttention(IsaKernels &table);
 void addReductions(IsaKernels &table);
 void addTransposes(IsaKernels &table);
+void addFft(IsaKernels &table);
+void addRankUpdate(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA

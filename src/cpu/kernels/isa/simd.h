@@ -182,6 +182,13 @@ template <class T> struct ComputeOf {
 template <> struct ComputeOf<double> {
   using Type = double;
 };
+// Integers, signed or not: products and sums are modulo their size.
+template <> struct ComputeOf<uint32_t> {
+  using Type = uint32_t;
+};
+template <> struct ComputeOf<uint64_t> {
+  using Type = uint64_t;
+};
 template <class T> using Compute = typename ComputeOf<T>::Type;
 template <class T> TORCHERE_INLINE Vec<Compute<T>> widen(const T *p) {
   return loadFloats(p);
@@ -205,6 +212,30 @@ template <class T> TORCHERE_INLINE void narrowPart(T *p, Vec<Compute<T>> v, int6
   storeFloatsPart(p, v, n);
 }
 template <> TORCHERE_INLINE void narrowPart<double>(double *p, Vec<double> v, int64_t n) {
+  storePart(p, v, n);
+}
+template <> TORCHERE_INLINE Vec<uint32_t> widen<uint32_t>(const uint32_t *p) {
+  return load(p);
+}
+template <> TORCHERE_INLINE Vec<uint32_t> widenPart<uint32_t>(const uint32_t *p, int64_t n) {
+  return loadPart(p, n);
+}
+template <> TORCHERE_INLINE void narrow<uint32_t>(uint32_t *p, Vec<uint32_t> v) {
+  store(p, v);
+}
+template <> TORCHERE_INLINE void narrowPart<uint32_t>(uint32_t *p, Vec<uint32_t> v, int64_t n) {
+  storePart(p, v, n);
+}
+template <> TORCHERE_INLINE Vec<uint64_t> widen<uint64_t>(const uint64_t *p) {
+  return load(p);
+}
+template <> TORCHERE_INLINE Vec<uint64_t> widenPart<uint64_t>(const uint64_t *p, int64_t n) {
+  return loadPart(p, n);
+}
+template <> TORCHERE_INLINE void narrow<uint64_t>(uint64_t *p, Vec<uint64_t> v) {
+  store(p, v);
+}
+template <> TORCHERE_INLINE void narrowPart<uint64_t>(uint64_t *p, Vec<uint64_t> v, int64_t n) {
   storePart(p, v, n);
 }
 

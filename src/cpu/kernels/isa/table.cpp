@@ -15,6 +15,8 @@ const IsaKernels &isaKernels() {
     addBlocked(made);
     addReductions(made);
     addTransposes(made);
+    addFft(made);
+    addRankUpdate(made);
     return made;
   }();
   return table;

@@ -1,0 +1,54 @@
+// Implements FftStep: a pass over each dimension, the first from the input, the others where the result lies.
+#include "cpu/execute/fft_step.h"
+
+namespace torchere::cpu {
+
+FftStep::FftStep(FftKind kind, const Sizes &lengths, const View &input, const View &result,
+                 const View &between)
+    : kind(kind) {
+  size_t last = result.shape.size() - 1, first = result.shape.size() - lengths.size();
+  bool isRealInverse = kind == FftKind::RealInverse;
+  const View &place = isRealInverse ? between : result;
+  const View *from = &input;
+  if (!isRealInverse) {
+    addPass(last, *from, place);
+    from = &place;
+  }
+  for (size_t dimension = first; dimension < last; ++dimension) {
+    addPass(dimension, *from, place);
+    from = &place;
+  }
+  if (isRealInverse)
+    addPass(last, *from, result);
+}
+
+void FftStep::addPass(size_t dimension, const View &from, const View &to) {
+  bool isLast = dimension + 1 == to.shape.size();
+  bool isReal = isLast && kind == FftKind::RealForward, isHalf = isLast && kind == FftKind::RealInverse;
+  int64_t size = isReal ? from.shape[dimension] : to.shape[dimension];
+  DType part = partType(from.type) == ElementType::F64 ? DType::F64 : DType::F32;
+  auto pass = std::make_unique<Pass>(Pass{FftPlan(part, size), {}, from, to});
+  FftArgs &args = pass->args;
+  args.plan = &pass->plan;
+  args.isInverse = kind == FftKind::Inverse || kind == FftKind::RealInverse;
+  std::span<const int64_t> shape(to.shape);
+  args.outer = elementCount(shape.first(dimension));
+  args.inner = elementCount(shape.subspan(dimension + 1));
+  args.isInputReal = isReal;
+  args.isInputHalf = isHalf;
+  args.isOutputReal = isHalf;
+  args.outputSize = to.shape[dimension];
+  passes.push_back(std::move(pass));
+}
+
+Status FftStep::run(const Frame &frame) const {
+  for (const std::unique_ptr<Pass> &pass : passes) {
+    FftArgs args = pass->args;
+    args.input = frame.at(pass->from);
+    args.output = frame.at(pass->to);
+    fft(frame.context, args);
+  }
+  return {};
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,12 @@
+// Implements the order of the expansions.
+#include "cpu/frontend/expansion/expansion.h"
+
+namespace torchere::cpu {
+
+void expand(mlir::func::FuncOp function) {
+  expandQuantizedTypes(function);
+  expandOps(function);
+  expandTypes(function);
+}
+
+} // namespace torchere::cpu

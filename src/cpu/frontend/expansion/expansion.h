@@ -1,0 +1,22 @@
+// Expansion: what no kernel takes, in terms of what kernels take, before fusion and planning.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace torchere::cpu {
+
+/// Applies all expansions to the function and its regions. Types of arguments and results may change to
+/// others with the same bytes.
+void expand(mlir::func::FuncOp function);
+
+// One file each.
+
+/// Quantized tensors become the integers that they store.
+void expandQuantizedTypes(mlir::func::FuncOp function);
+/// Ops that are made of others: batch norms, `dot`, `map`.
+void expandOps(mlir::func::FuncOp function);
+/// Contractions, convolutions, reductions and `iota` of types that they have no kernels for: by conversions,
+/// and complex ones by their parts.
+void expandTypes(mlir::func::FuncOp function);
+
+} // namespace torchere::cpu
