@@ -31,6 +31,8 @@ def floor_ms(row: Figures, machine: Figures) -> float | None:
 CALLS = """The median of all rounds, with the middle half of them. "floor" is what the multiply-adds take at
 the measured peak, or reading all weights once at the measured bandwidth, whichever is longer. (Where the
 processor's cache holds the weights, a call can be quicker.)"""
+RATIOS = """How many times as quick as the quickest other engine: the median of the rounds' ratios, in each of
+which both ran one after the other, and the middle half of them. 1 and more: ours is the quicker."""
 EXPORTING = """Seconds, and by how many MiB the process grew at its peak. Each contains torch.export, which is
 shown alone too. The memory of the model itself does not count."""
 LOADING = """From the file (for torch, from the module) to the first result: in a first process / in a second
@@ -42,6 +44,7 @@ def as_markdown(figures: Figures) -> str:
     sections = [
         *("# The nine models", _introduction(figures)),
         *("## A call, ms", CALLS, _calls(figures)),
+        *("## Beside the quickest other engine", RATIOS, _ratios(figures)),
         *("## Exporting", EXPORTING, _exports(figures)),
         *("## Loading, s", LOADING, _loads(figures)),
         *("## Distance from eager", ERRORS, _errors(figures)),
@@ -89,6 +92,31 @@ def _call_row(row: Figures, figures: Figures) -> list[str]:
         *[_call_cell(row["engines"].get(name)) for name in figures["engines"]],
         f"{min(peers) / ours:.2f}" if ours and peers else "-",
     ]
+
+
+def paired_ratios(row: Figures) -> list[float]:
+    """The quickest other engine's time by ours, round by round."""
+    ours = row["engines"].get(OURS, {}).get("rounds_ms") or []
+    peers = [engine for name, engine in row["engines"].items() if name != OURS and milliseconds(engine)]
+    if not ours or not peers:
+        return []
+    best = min(peers, key=lambda engine: milliseconds(engine) or math.inf)
+    return [peer / own for peer, own in zip(best["rounds_ms"], ours, strict=False)]
+
+
+def _ratios(figures: Figures) -> str:
+    rows, medians = [], []
+    for row in figures["models"]:
+        ratios = paired_ratios(row)
+        if not ratios:
+            rows.append([row["model"], "-", "-"])
+            continue
+        quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
+        medians.append(statistics.median(ratios))
+        rows.append([row["model"], f"{medians[-1]:.2f}", f"{quartiles[0]:.2f} - {quartiles[2]:.2f}"])
+    if medians:
+        rows.append(["geometric mean", f"{statistics.geometric_mean(medians):.2f}", ""])
+    return _table(["model", "ratio", "middle half"], rows)
 
 
 def _call_cell(engine: Figures | None) -> str:

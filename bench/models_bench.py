@@ -26,6 +26,7 @@ import memory_bench
 import numpy as np
 import torch
 from engines import ENGINES, Engine
+from further_models import FURTHER
 from machine import describe_machine
 from model_figures import as_markdown, as_svg
 from model_files import EXPORTS, describe, read_calls
@@ -243,7 +244,7 @@ class Bench:
 
 
 def choose(options: argparse.Namespace) -> list[Model]:
-    models = SMALL if options.quick else NINE
+    models = FURTHER if options.further else SMALL if options.quick else NINE
     if options.models:
         unknown = set(options.models) - {model.name for model in models}
         if unknown:
@@ -259,6 +260,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--quick", action="store_true", help="small models and few rounds: shows that all works"
     )
+    parser.add_argument("--further", action="store_true", help="the models of further_models.py instead")
     parser.add_argument("--rounds", type=int, help="how often the engines take turns (default 15)")
     parser.add_argument("--seconds", type=float, help="how long a turn is (default 1)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -291,7 +293,7 @@ def write(figures: dict[str, Any], output: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
-    output = options.output or (None if options.quick else RESULTS)
+    output = options.output or (None if options.quick or options.further else RESULTS)
     figures = {
         "machine": describe_machine(options.threads),
         "rounds": options.rounds,

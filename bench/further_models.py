@@ -1,0 +1,181 @@
+"""Models beyond the nine, of other kinds, with random weights: a second list to measure the CPU engine by."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import torch
+from nine_models import Cache, Model, Step, images, load, torchvision_model, vision
+from torch import nn
+
+
+class DoubleConvolution(nn.Sequential):
+    def __init__(self, given: int, made: int):
+        def layer(channels: int) -> list[nn.Module]:
+            return [
+                nn.Conv2d(channels, made, 3, padding=1, bias=False),
+                nn.BatchNorm2d(made),
+                nn.ReLU(),
+            ]
+
+        super().__init__(*layer(given), *layer(made))
+
+
+class UNet(nn.Module):
+    """Down by pooling, up by transposed convolutions, with the maps of the way down joined on the way up."""
+
+    def __init__(self, width: int, depth: int):
+        super().__init__()
+        widths = [width * 2**level for level in range(depth + 1)]
+        self.first = DoubleConvolution(3, width)
+        self.down = nn.ModuleList(DoubleConvolution(a, b) for a, b in itertools.pairwise(widths))
+        pairs = list(itertools.pairwise(widths[::-1]))
+        self.raised = nn.ModuleList(nn.ConvTranspose2d(a, b, 2, stride=2) for a, b in pairs)
+        self.up = nn.ModuleList(DoubleConvolution(2 * b, b) for _, b in pairs)
+        self.last = nn.Conv2d(width, 2, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        maps = [self.first(x)]
+        for block in self.down:
+            maps.append(block(nn.functional.max_pool2d(maps[-1], 2)))
+        x = maps.pop()
+        for raised, block in zip(self.raised, self.up, strict=True):
+            x = block(torch.cat([maps.pop(), raised(x)], 1))
+        return self.last(x)
+
+
+class Lstm(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.lstm = nn.LSTM(width, width, batch_first=True)
+        self.head = nn.Linear(width, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.lstm(x)[0][:, -1])
+
+
+class T5(nn.Module):
+    """Encoder and decoder in one pass."""
+
+    def __init__(self, **config: Any):
+        super().__init__()
+        transformers = load("transformers")
+        self.model = transformers.T5ForConditionalGeneration(transformers.T5Config(**config))
+
+    def forward(self, ids: torch.Tensor, decoded: torch.Tensor) -> torch.Tensor:
+        return self.model(input_ids=ids, decoder_input_ids=decoded, use_cache=False).logits
+
+
+class Whisper(nn.Module):
+    """Thirty seconds of a spectrogram, and the text so far."""
+
+    def __init__(self, **config: Any):
+        super().__init__()
+        transformers = load("transformers")
+        self.model = transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(**config))
+
+    def forward(self, spectrum: torch.Tensor, decoded: torch.Tensor) -> torch.Tensor:
+        return self.model(input_features=spectrum, decoder_input_ids=decoded, use_cache=False).logits
+
+
+class Llama(nn.Module):
+    """A Llama of 110 million parameters: RMS norms, rotary places, gated units, shared keys and values."""
+
+    def __init__(self, **config: Any):
+        super().__init__()
+        transformers = load("transformers")
+        self.model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**config))
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.model(input_ids=ids, use_cache=False).logits
+
+
+class LlamaStep(Step):
+    """One token of it, with a cache of keys and values that is written in place."""
+
+    def __init__(self, capacity: int, **config: Any):
+        nn.Module.__init__(self)
+        transformers = load("transformers")
+        self.config = transformers.LlamaConfig(**config)
+        self.model = transformers.LlamaForCausalLM(self.config)
+        self.capacity = capacity
+        heads, width = self.config.num_key_value_heads, self.config.head_dim
+        for name in self.cache_names():
+            self.register_buffer(name, torch.randn(1, heads, capacity, width))
+
+    def cache_names(self) -> list[str]:
+        layers = range(self.config.num_hidden_layers)
+        return [f"{kind}_{layer}" for layer in layers for kind in ("keys", "values")]
+
+    def scores(self, ids: torch.Tensor, place: torch.Tensor, cache: Cache) -> torch.Tensor:
+        seen = (torch.arange(self.capacity) <= place)[None, None, None, :]
+        hidden = self.model.model(
+            ids,
+            past_key_values=cache,
+            attention_mask=seen,
+            position_ids=place[None],
+            cache_position=place,
+            use_cache=True,
+        ).last_hidden_state
+        return self.model.lm_head(hidden)
+
+
+LLAMA = {
+    "hidden_size": 768,
+    "intermediate_size": 2048,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "num_key_value_heads": 4,
+    "vocab_size": 32000,
+    "max_position_embeddings": 512,
+}
+WHISPER = {
+    "d_model": 384,
+    "encoder_layers": 4,
+    "decoder_layers": 4,
+    "encoder_attention_heads": 6,
+    "decoder_attention_heads": 6,
+    "encoder_ffn_dim": 1536,
+    "decoder_ffn_dim": 1536,
+}
+
+
+def ids(vocabulary: int, length: int) -> torch.Tensor:
+    return torch.randint(vocabulary, (1, length))
+
+
+FURTHER = [
+    vision("regnet_y_400mf"),
+    vision("densenet121"),
+    vision("shufflenet_v2_x1_0"),
+    vision("swin_t"),
+    Model("U-Net", lambda: UNet(16, 4), images(1, 256)),
+    Model(
+        "T5-small",
+        lambda: T5(num_layers=6, d_model=512, d_ff=2048, num_heads=8),
+        lambda: [(ids(32128, 64), ids(32128, 16))],
+        ("transformers",),
+    ),
+    Model(
+        "Whisper-tiny",
+        lambda: Whisper(**WHISPER),
+        lambda: [(torch.randn(1, 80, 3000), ids(51865, 8))],
+        ("transformers",),
+    ),
+    Model(
+        "Llama-shaped, 128 tokens",
+        lambda: Llama(**LLAMA),
+        lambda: [(ids(32000, 128),)],
+        ("transformers",),
+    ),
+    Model(
+        "Llama-shaped, one token, 256 cached",
+        lambda: LlamaStep(256, **LLAMA),
+        lambda: [(ids(32000, 1), torch.tensor([place])) for place in range(100, 108)],
+        ("transformers",),
+    ),
+    Model("resnet50 b8", torchvision_model("resnet50"), images(8), ("torchvision",)),
+    Model("resnet50 b32", torchvision_model("resnet50"), images(32), ("torchvision",)),
+    Model("LSTM, 100 steps", lambda: Lstm(256), lambda: [(torch.randn(1, 100, 256),)]),
+]
