@@ -8,14 +8,22 @@ from collections.abc import Callable
 from typing import Any
 
 
-def read_guards(texts: list[str], placeholders: dict[str, Any]) -> list[Any] | None:
-    """The relations as sympy's, over the symbols of the placeholders' values; None where one is not
+def read_guards(texts: list[str], placeholders: dict[str, Any]) -> tuple[list[Any], list[str]]:
+    """The relations as sympy's, over the symbols of the placeholders' values, and the texts that are not
     understood."""
-    try:
-        reader = _Reader(placeholders)
-        return [reader.read(ast.parse(text, mode="eval").body) for text in texts]
-    except (KeyError, AttributeError, TypeError, ValueError, IndexError, SyntaxError):
-        return None
+    reader = _Reader(placeholders)
+    relations, unread = [], []
+    for text in texts:
+        try:
+            relations.append(reader.read(ast.parse(text, mode="eval").body))
+        except (KeyError, AttributeError, TypeError, ValueError, IndexError, SyntaxError):
+            unread.append(text)
+    return relations, unread
+
+
+def _by_kind(of_ints: Callable[..., Any], of_floats: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator of two numbers, which is another one where one of them is a float."""
+    return lambda a, b: (of_ints if a.is_integer and b.is_integer else of_floats)(a, b)
 
 
 class _Reader:
@@ -30,10 +38,12 @@ class _Reader:
             ast.Add: sympy.Add,
             ast.Sub: lambda a, b: a - b,
             ast.Mult: sympy.Mul,
-            ast.Pow: functions.PowByNatural,
+            ast.Pow: _by_kind(functions.PowByNatural, functions.FloatPow),
             ast.FloorDiv: functions.FloorDiv,
-            ast.Div: functions.IntTrueDiv,
+            ast.Div: _by_kind(functions.IntTrueDiv, functions.FloatTrueDiv),
             ast.Mod: functions.Mod,
+            ast.BitAnd: functions.BitwiseFn_bitwise_and,
+            ast.BitOr: functions.BitwiseFn_bitwise_or,
             ast.USub: lambda a: -a,
             ast.Not: sympy.Not,
             ast.And: sympy.And,
@@ -51,8 +61,12 @@ class _Reader:
             "math.trunc": functions.TruncToInt,
             "math.floor": functions.FloorToInt,
             "math.ceil": functions.CeilToInt,
+            "round": lambda *args: (functions.RoundToInt, functions.RoundDecimal)[len(args) - 1](*args),
+            "abs": sympy.Abs,
             "torch.sym_float": functions.ToFloat,
+            "torch._sym_sqrt": functions.OpaqueUnaryFn_sqrt,
         }
+        self.choose = functions.Where
 
     def read(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
@@ -66,6 +80,8 @@ class _Reader:
         if isinstance(node, ast.Compare):
             (operator,), (right,) = node.ops, node.comparators
             return self.operators[type(operator)](self.read(node.left), self.read(right))
+        if isinstance(node, ast.IfExp):
+            return self.choose(self.read(node.test), self.read(node.body), self.read(node.orelse))
         if isinstance(node, ast.Call):
             return self.functions[ast.unparse(node.func)](*map(self.read, node.args))
         return self.source(node)

@@ -7,6 +7,7 @@ that the example's sizes took.
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -41,19 +42,14 @@ def captured_ranges(exported_program: Any) -> list[Guard]:
 def assumptions(exported_program: Any, minimums: Mapping[str, int | None]) -> list[Guard]:
     """What a call is to be checked for. `minimums` has the symbols whose least value is the user's own; None
     is that of torch's range."""
-    relations_of_torch = _relations(exported_program)
+    relations_of_torch, are_all = _relations(exported_program)
     kept = _squeezed(exported_program)
-    guards = [part for relation in [*(relations_of_torch or ()), *kept] for part in _parts(relation)]
+    guards = [part for relation in [*relations_of_torch, *kept] for part in _parts(relation)]
     ints = _int_symbols(exported_program)
     ranges: dict[str, _Range] = {}
     for symbol, least, most in captured_ranges(exported_program):
         declared = minimums.get(symbol, 0)
-        if (
-            relations_of_torch is not None
-            and declared is not None
-            and least is not None
-            and least <= _ASSUMED
-        ):
+        if are_all and declared is not None and least is not None and least <= _ASSUMED:
             least = minimums.get(symbol) if symbol in ints else declared or None  # no size is negative
         ranges[symbol] = _Range(least, most)
     relations = []
@@ -86,15 +82,15 @@ def _bound(value: Any) -> int | None:
     return None if str(value) in _INFINITIES else int(value)
 
 
-def _relations(exported_program: Any) -> list[Any] | None:
-    """The guards as sympy's relations; None where they are not all understood."""
+def _relations(exported_program: Any) -> tuple[list[Any], bool]:
+    """The guards as sympy's relations, and whether these are all of them."""
     environment = _shape_environment(exported_program)
     if environment is None:
-        return []
+        return [], True
     relations = [environment.replace(guard.expr) for guard in environment.guards]
     texts = getattr(exported_program, "_guards_code", None) or []
     if len(relations) >= len(texts):
-        return relations
+        return relations, True
     # The program was loaded from a file: the environment has only guards of the loading and of expansions.
     inputs = [
         spec.arg.name
@@ -102,8 +98,10 @@ def _relations(exported_program: Any) -> list[Any] | None:
         if spec.kind.name == "USER_INPUT"
     ]
     nodes = {node.name: node for node in exported_program.graph.find_nodes(op="placeholder")}
-    read = read_guards(texts, {name: nodes[name].meta.get("val") for name in inputs})
-    return None if read is None else relations + read
+    read, unread = read_guards(texts, {name: nodes[name].meta.get("val") for name in inputs})
+    for text in unread:
+        warnings.warn(f"[export] calls do not check what torch assumed of sizes: got {text!r}", stacklevel=2)
+    return relations + read, not unread
 
 
 def _squeezed(exported_program: Any) -> Iterator[Any]:

@@ -78,3 +78,50 @@ def test_a_dimension_alone_is_a_range():
         torchere.errors.InvalidArgumentError, match=r"dimension 0 .* got 12, expected at most 9"
     ):
         program(*sizes(12, 3))
+
+
+BRANCHES = {
+    "bits": (lambda n: (n & 3) == 1 or (n | 8) == 9, 9, 10),
+    "root": (lambda n: torch.sym_sqrt(n) > 3.5, 13, 12),
+    "power": (lambda n: n**1.5 > 26.5, 9, 8),
+    "round": (lambda n: round(n / 4) > 2, 11, 10),
+    "floor": (lambda n: (n * 0.5) // 1.5 > 2, 9, 7),
+    "quotient": (lambda n: (n / 2) / 1.5 > 3, 10, 9),
+    "abs": (lambda n: abs(n - 12) < 4, 9, 20),
+}
+
+
+class Branch(torch.nn.Module):
+    def __init__(self, condition):
+        super().__init__()
+        self.condition = condition
+
+    def forward(self, x):
+        return x * 2 if self.condition(x.shape[0]) else x * 3
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_functions_in_guards_of_a_program_from_a_file(name, tmp_path):
+    """torch writes them as text: "round(L['x'].size()[0] / 4) > 2"."""
+    condition, good, bad = BRANCHES[name]
+    captured = torch.export.export(Branch(condition), sizes(good), dynamic_shapes=({0: Dim.AUTO},))
+    torch.export.save(captured, tmp_path / "captured.pt2")
+    for program in (captured, torch.export.load(tmp_path / "captured.pt2")):
+        (x,) = sizes(good)
+        exported = torchere.export(program)
+        torch.testing.assert_close(exported(x), x * 2)
+        with pytest.raises(
+            torchere.errors.InvalidArgumentError, match="the capture assumed another relation"
+        ):
+            exported(*sizes(bad))
+
+
+def test_a_guard_that_is_not_understood_is_told(tmp_path):
+    captured = torch.export.export(Quarters(), sizes(8, 3), dynamic_shapes=DYNAMIC)
+    torch.export.save(captured, tmp_path / "captured.pt2")
+    loaded = torch.export.load(tmp_path / "captured.pt2")
+    loaded._guards_code = [*loaded._guards_code, "math.tau(L['x'].size()[0]) == 0"]
+    with pytest.warns(UserWarning, match=r"do not check what torch assumed of sizes: got .math.tau"):
+        program = torchere.export(loaded)
+    with pytest.raises(torchere.errors.InvalidArgumentError, match=r"Mod\(x.shape\[0\], 4\) == 0"):
+        program(*sizes(10, 3))
