@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t mostDimensions = 8;
 
-Sizes orderOf(int64_t first, int64_t second, ArrayRef<int64_t> space) {
+Sizes dimensionOrder(int64_t first, int64_t second, ArrayRef<int64_t> space) {
   Sizes order{first, second};
   order.insert(order.end(), space.begin(), space.end());
   return order;
@@ -58,11 +58,12 @@ Result<bool> planPatchConvolution(Planner &planner, Operation *op) {
     return false;
   TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
   TORCHERE_ASSIGN(View weights, planner.view(op->getOperand(1)));
-  input = transposed(input, orderOf(numbers.getInputBatchDimension(), numbers.getInputFeatureDimension(),
-                                    numbers.getInputSpatialDimensions()));
-  weights = transposed(weights, orderOf(numbers.getKernelOutputFeatureDimension(),
-                                        numbers.getKernelInputFeatureDimension(),
-                                        numbers.getKernelSpatialDimensions()));
+  input =
+      transposed(input, dimensionOrder(numbers.getInputBatchDimension(), numbers.getInputFeatureDimension(),
+                                       numbers.getInputSpatialDimensions()));
+  weights = transposed(weights, dimensionOrder(numbers.getKernelOutputFeatureDimension(),
+                                               numbers.getKernelInputFeatureDimension(),
+                                               numbers.getKernelSpatialDimensions()));
   Sizes reversal = integersOf(op, "window_reversal", rank, 0), turned;
   for (size_t i = 0; i < rank; ++i)
     if (reversal[i] != 0)
@@ -73,8 +74,8 @@ Result<bool> planPatchConvolution(Planner &planner, Operation *op) {
     TORCHERE_TRY(planner.emitCopy(weights, dense));
     weights = dense;
   }
-  Sizes order = orderOf(numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
-                        numbers.getOutputSpatialDimensions());
+  Sizes order = dimensionOrder(numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
+                               numbers.getOutputSpatialDimensions());
   Sizes shape = shapeOf(value), inOrder, back(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     inOrder.push_back(shape[static_cast<size_t>(order[i])]);

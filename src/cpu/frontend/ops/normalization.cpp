@@ -9,7 +9,7 @@ namespace torchere::cpu {
 
 namespace {
 
-bool flagOf(Operation *op, StringRef name) {
+bool kernelFlag(Operation *op, StringRef name) {
   return cast<BoolAttr>(kernelAttribute(op, name)).getValue();
 }
 
@@ -26,8 +26,8 @@ Result<bool> planSoftmax(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   SoftmaxArgs args;
   args.rows = rowsOfCall(op, input);
-  args.logarithm = flagOf(op, "logarithm");
-  args.zeroWhenMasked = flagOf(op, "zero_when_masked");
+  args.logarithm = kernelFlag(op, "logarithm");
+  args.zeroWhenMasked = kernelFlag(op, "zero_when_masked");
   View result = planner.allocate(op->getResult(0));
   planner.emit(std::make_unique<SoftmaxStep>(args, input, result), {&input, 1}, {&result, 1});
   return true;
@@ -41,10 +41,10 @@ Result<bool> planNorm(Planner &planner, Operation *op) {
   }
   NormArgs args;
   args.rows = rowsOfCall(op, reads.front());
-  args.subtractMean = flagOf(op, "subtract_mean");
+  args.subtractMean = kernelFlag(op, "subtract_mean");
   args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
   std::optional<View> scale, bias;
-  if (flagOf(op, "has_scale"))
+  if (kernelFlag(op, "has_scale"))
     scale = reads[1];
   if (size_t next = scale ? 2 : 1; next < reads.size())
     bias = reads[next];
