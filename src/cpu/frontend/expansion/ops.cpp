@@ -14,7 +14,7 @@ namespace {
 using passes::Elements;
 using passes::FormulaBuilder;
 
-RankedTensorType tensorTypeOf(Value value) {
+RankedTensorType rankedTypeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
@@ -29,7 +29,7 @@ Value broadcasted(OpBuilder &builder, Location location, Value value, Type type,
 /// The op with its result in another place: `dot` is a dot_general that sums over the last and the first.
 void replaceDot(Operation *op) {
   OpBuilder builder(op);
-  int64_t leftRank = tensorTypeOf(op->getOperand(0)).getRank();
+  int64_t leftRank = rankedTypeOf(op->getOperand(0)).getRank();
   auto numbers = stablehlo::DotDimensionNumbersAttr::get(op->getContext(), {}, {}, {leftRank - 1}, {0});
   OperationState state(op->getLoc(), stablehlo::DotGeneralOp::getOperationName(), op->getOperands(),
                        op->getResultTypes());
@@ -52,7 +52,7 @@ void replaceMap(Operation *op) {
   if (!llvm::all_of(body.without_terminator(), isScalarOp))
     return;
   OpBuilder builder(op);
-  ArrayRef<int64_t> shape = tensorTypeOf(op->getResult(0)).getShape();
+  ArrayRef<int64_t> shape = rankedTypeOf(op->getResult(0)).getShape();
   auto spread = [&](Type type) {
     return RankedTensorType::get(shape, cast<RankedTensorType>(type).getElementType());
   };
@@ -84,14 +84,14 @@ class BatchNorm {
 public:
   explicit BatchNorm(Operation *op)
       : op(op), builder(op), location(op->getLoc()), formula(builder, location, op->getOperand(0)) {
-    Type given = tensorTypeOf(op->getOperand(0)).getElementType();
+    Type given = rankedTypeOf(op->getOperand(0)).getElementType();
     element = given.isF64() ? given : Type(builder.getF32Type());
     for (Value operand : op->getOperands())
       operands.push_back(formula.convert(operand, element));
     axis = cast<IntegerAttr>(op->getAttr("feature_index")).getInt();
     epsilon = cast<FloatAttr>(op->getAttr("epsilon")).getValueAsDouble();
-    count = static_cast<double>(tensorTypeOf(operands[0]).getNumElements());
-    count /= static_cast<double>(tensorTypeOf(operands[0]).getDimSize(static_cast<unsigned>(axis)));
+    count = static_cast<double>(rankedTypeOf(operands[0]).getNumElements());
+    count /= static_cast<double>(rankedTypeOf(operands[0]).getDimSize(static_cast<unsigned>(axis)));
   }
 
   void replace() {
@@ -113,7 +113,7 @@ private:
   /// The sum over all but the features.
   Value sum(Value values) {
     SmallVector<int64_t> dimensions;
-    for (int64_t i = 0; i < tensorTypeOf(values).getRank(); ++i)
+    for (int64_t i = 0; i < rankedTypeOf(values).getRank(); ++i)
       if (i != axis)
         dimensions.push_back(i);
     auto scalar = RankedTensorType::get({}, element);
@@ -158,7 +158,7 @@ private:
 
   void finish(ArrayRef<Value> results) {
     for (auto [from, to] : llvm::zip_equal(op->getResults(), results))
-      from.replaceAllUsesWith(formula.convert(to, tensorTypeOf(from).getElementType()));
+      from.replaceAllUsesWith(formula.convert(to, rankedTypeOf(from).getElementType()));
     op->erase();
   }
 
