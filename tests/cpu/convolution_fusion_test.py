@@ -171,7 +171,7 @@ CASES = {
     "channels last": (
         "Model(lambda self, x: self.first(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).softmax(-1),"
         " first=conv(16, 16, 3, 1, 1)), (1, 7, 8, 16)",
-        "direct=1 from_blocked=1 to_blocked=1",
+        "direct=1 from_blocked=1 softmax=1 to_blocked=1",
     ),
     "in a loop": (
         "Model(lambda self, x: torch._higher_order_ops.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1,"
