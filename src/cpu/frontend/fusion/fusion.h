@@ -13,6 +13,9 @@ using Fusion = int64_t (*)(mlir::func::FuncOp function);
 void fuse(mlir::func::FuncOp function);
 
 // One file each.
+int64_t fuseDots(mlir::func::FuncOp function);
+int64_t fuseErrorFunctions(mlir::func::FuncOp function);
+int64_t fuseGelu(mlir::func::FuncOp function);
 int64_t fuseNorms(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);
