@@ -94,6 +94,59 @@ TORCH_CASES = {
         "lambda x, w: w * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)), (4, 3, 60), (60,)",
         "norm=1",
     ),
+    "gelu": ("F.gelu, torch.linspace(-9, 9, 50)", "gelu=1"),
+    "gelu in f64": ("F.gelu, torch.linspace(-9, 9, 50).double()", "gelu=1"),
+    "gelu in bf16": ("F.gelu, torch.linspace(-9, 9, 50).bfloat16()", "gelu=1"),
+    "gelu by tanh": ("lambda x: F.gelu(x, approximate='tanh'), torch.linspace(-9, 9, 50)", "gelu=1"),
+    "gelu by tanh with a power": (
+        "lambda x: 0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x ** 3))), (4, 60)",
+        "gelu=1",
+    ),
+    "gelu by erf of a product": (
+        "lambda x, y: x * y * 0.5 * (1 + torch.erf(x * y / 2 ** 0.5)), (4, 60), (4, 60)",
+        "gelu=1",
+    ),
+    "another factor of erf": ("lambda x: x * 0.5 * (1 + torch.erf(x * 0.7)), (4, 60)", "erf=1"),
+    "another factor of tanh": (
+        "lambda x: 0.5 * x * (1 + torch.tanh(0.8 * (x + 0.044715 * x * x * x))), (4, 60)",
+        "none",
+    ),
+    "the gate of another value": (
+        "lambda x, y: y * 0.5 * (1 + torch.erf(x * 0.7071067811865476)), (4, 60), (4, 60)",
+        "erf=1",
+    ),
+    "erf": ("torch.erf, torch.linspace(-5, 5, 60)", "erf=1"),
+    "linear": ("F.linear, (5, 40), (30, 40), (30,)", "dot=1"),
+    "linear in f64": (
+        "lambda *a: F.linear(*[each.double() for each in a]), (5, 40), (30, 40), (30,)",
+        "dot=1",
+    ),
+    "linear of one row": (
+        "lambda x, w, b, y: F.linear(x, w, b) + y, (1, 40), (30, 40), (30,), (1, 30)",
+        "dot=1",
+    ),
+    "linear of rows of three dimensions": ("F.linear, (2, 5, 40), (33, 40), (33,)", "dot=1"),
+    "linear and gelu": ("lambda *a: F.gelu(F.linear(*a)), (5, 40), (64, 40), (64,)", "gelu=1 dot=1"),
+    "linear and silu": ("lambda *a: F.silu(F.linear(*a)), (5, 40), (30, 40), (30,)", "silu=1 dot=1"),
+    "linear and relu": ("lambda *a: F.relu(F.linear(*a)), (5, 40), (30, 40), (30,)", "dot=1"),
+    "linear and a residual": (
+        "lambda x, w, b, y: F.relu(y + F.linear(x, w, b)), (5, 40), (30, 40), (30,), (5, 30)",
+        "dot=1",
+    ),
+    "addmm": ("lambda b, x, w: torch.addmm(b, x, w).reshape(1, 5, 30), (30,), (5, 40), (40, 30)", "dot=1"),
+    "a residual behind an activation": (
+        "lambda x, w, y: F.relu(x @ w) + y, (5, 40), (40, 30), (5, 30)",
+        "dot=1",
+    ),
+    "batches of products": ("lambda x, w, y: x @ w + y, (3, 5, 40), (3, 40, 30), (3, 5, 30)", "dot=1"),
+    "a result that is used twice": (
+        "lambda x, w, b: torch.tanh(F.linear(x, w)) * F.linear(x, w), (5, 40), (30, 40), (30,)",
+        "none",
+    ),
+    "a product that is added to itself": ("lambda x, w: x @ w + x @ w, (5, 40), (40, 30)", "none"),
+    "a bias of rows": ("lambda x, w, b: x @ w + b, (5, 40), (40, 30), (5, 1)", "dot=1"),
+    "a vector's product": ("lambda x, w, b: x @ w + b, (5, 40), (40,), (5,)", "none"),
+    "a product of nothing": ("lambda x, w, b: x @ w + b, (5, 0), (0, 30), (30,)", "none"),
     "group norm": ("lambda x, w, b: F.group_norm(x, 2, w, b), (2, 6, 5, 7), (6,), (6,)", "norm=1"),
 }
 
@@ -129,6 +182,12 @@ JAX_CASES = {
     "log_softmax": ("lambda x: nn.log_softmax(x, -1), (5, 100)", "softmax=1"),
     "layer norm": ("layer_norm, (3, 5, 70)", "norm=1"),
     "layer norm as in flax": ("flax_norm, (3, 5, 70), (70,), (70,)", "norm=1"),
+    "gelu": ("lambda x: nn.gelu(x, approximate=False), (40, 60)", "gelu=1"),
+    "gelu by tanh": ("nn.gelu, (40, 60)", "gelu=1"),
+    "erf": ("erf, (40, 60)", "erf=1"),
+    "silu": ("nn.silu, (40, 60)", "silu=1"),
+    "x over 1 + exp(-x)": ("lambda x: x / (1 + jnp.exp(-x)), (40, 60)", "silu=1"),
+    "linear": ("lambda x, w, b: nn.relu(x @ w + b), (4, 60), (60, 33), (33,)", "dot=1"),
     "RMS norm": (
         "lambda x, w: w * x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",
         "none",

@@ -24,6 +24,14 @@ GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
   args.aBatchStride = matmul.a.batchStride;
   args.packedBBatchStride = isShared ? 0 : layout.bytes();
   args.cBatchStride = matmul.m * matmul.n;
+  if (matmul.bias)
+    args.epilogue.bias = frame.at(*matmul.bias);
+  if (matmul.residual) {
+    args.epilogue.residual = frame.at(*matmul.residual);
+    args.epilogue.residualRowStride = matmul.n;
+    args.epilogue.residualBatchStride = matmul.m * matmul.n;
+  }
+  args.epilogue.activation = matmul.activation;
   return args;
 }
 

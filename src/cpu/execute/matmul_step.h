@@ -17,8 +17,11 @@ struct Matmul {
   DType type = DType::F32; ///< of the factors
   DType resultType = DType::F32;
   int64_t batches = 1, m = 1, k = 1, n = 1;
-  MatrixView a, b; ///< [batch][m][k], [batch][k][n]
-  View result;     ///< dense [batch][m][n]
+  MatrixView a, b;              ///< [batch][m][k], [batch][k][n]
+  View result;                  ///< dense [batch][m][n]
+  std::optional<View> bias;     ///< dense, one element a column
+  std::optional<View> residual; ///< dense, as the result
+  Activation activation = Activation::None;
   /// The argument, or the lack of one, that all of b comes from: a program's weight, or a constant.
   std::optional<size_t> weight;
   bool isConstant = false;

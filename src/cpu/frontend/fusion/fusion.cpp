@@ -25,6 +25,9 @@ const NamedFusion fusions[] = {
     {"softmax", fuseSoftmax},
     {"norm", fuseNorms},
     {"silu", fuseSilu},
+    {"gelu", fuseGelu},
+    {"erf", fuseErrorFunctions},
+    {"dot", fuseDots},
 };
 
 } // namespace

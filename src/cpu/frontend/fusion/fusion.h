@@ -16,6 +16,9 @@ void fuse(mlir::func::FuncOp function, Isa isa);
 
 // One file each.
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
+int64_t fuseDots(mlir::func::FuncOp function);
+int64_t fuseErrorFunctions(mlir::func::FuncOp function);
+int64_t fuseGelu(mlir::func::FuncOp function);
 int64_t fuseNorms(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);

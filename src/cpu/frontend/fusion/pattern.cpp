@@ -12,6 +12,10 @@ namespace torchere::cpu {
 std::optional<double> splatOf(mlir::Value value) {
   if (auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
     return splatOf(spread.getOperand());
+  if (auto root = value.getDefiningOp<stablehlo::SqrtOp>()) { // of a head's size
+    std::optional<double> square = splatOf(root.getOperand());
+    return square ? std::optional(std::sqrt(*square)) : std::nullopt;
+  }
   DenseElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
     return std::nullopt;

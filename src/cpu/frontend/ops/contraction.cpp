@@ -1,5 +1,6 @@
 // Plans matrix products.
 #include "cpu/execute/matmul_step.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -80,12 +81,12 @@ Factor factorOf(mlir::Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> su
 }
 
 /// The types of factors and result that the kernels have.
-std::optional<std::pair<DType, DType>> typesOfProduct(stablehlo::DotGeneralOp op) {
-  std::optional<DType> left = dtypeOf(op.getLhs()), right = dtypeOf(op.getRhs()),
+std::optional<std::pair<DType, DType>> typesOfProduct(Operation *op) {
+  std::optional<DType> left = dtypeOf(op->getOperand(0)), right = dtypeOf(op->getOperand(1)),
                        result = dtypeOf(op->getResult(0));
   if (!left || !result || left != right)
     return std::nullopt;
-  ElementType element = elementTypeOf(op.getLhs());
+  ElementType element = elementTypeOf(op->getOperand(0));
   if (isInteger(element) && elementTypeInfo(element).bits >= 32 && result == left)
     return std::pair(*left, *result);
   bool isHalf = left == DType::F16 || left == DType::BF16;
@@ -103,23 +104,19 @@ Status planZeros(Planner &planner, mlir::Value value) {
   return planner.emitCopy(broadcast(planner.constant(result.type, {}, zero), result.shape, {}), result);
 }
 
-Result<bool> planDot(Planner &planner, Operation *op) {
-  auto dot = cast<stablehlo::DotGeneralOp>(op);
-  if (elementCount(shapeOf(dot.getLhs())) == 0 || elementCount(shapeOf(dot.getRhs())) == 0) {
-    TORCHERE_TRY(planZeros(planner, op->getResult(0)));
-    return true;
-  }
-  auto types = typesOfProduct(dot);
+/// The product of the first two operands, which have elements. `matmul` has the epilogue, whose views are
+/// `reads`.
+Result<bool> planProduct(Planner &planner, Operation *op, stablehlo::DotDimensionNumbersAttr numbers,
+                         Matmul matmul, std::vector<View> reads) {
+  auto types = typesOfProduct(op);
   if (!types)
     return false;
-  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
   Factor left =
-      factorOf(dot.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
+      factorOf(op->getOperand(0), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
   Factor right =
-      factorOf(dot.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
+      factorOf(op->getOperand(1), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
   TORCHERE_ASSIGN(Matrices a, layOut(planner, left));
   TORCHERE_ASSIGN(Matrices b, layOut(planner, right));
-  Matmul matmul;
   matmul.type = types->first;
   matmul.resultType = types->second;
   matmul.batches = a.batch.size;
@@ -131,14 +128,42 @@ Result<bool> planDot(Planner &planner, Operation *op) {
   matmul.weight = planner.argumentOf(b.view);
   matmul.isConstant = planner.isConstant(b.view);
   matmul.result = planner.allocate(op->getResult(0));
-  std::vector<View> reads{a.view, b.view};
+  reads.push_back(a.view);
+  reads.push_back(b.view);
   planner.emit(std::make_unique<MatmulStep>(matmul, planner.isa()), reads, {&matmul.result, 1});
   return true;
+}
+
+Result<bool> planDot(Planner &planner, Operation *op) {
+  if (elementCount(shapeOf(op->getOperand(0))) == 0 || elementCount(shapeOf(op->getOperand(1))) == 0) {
+    TORCHERE_TRY(planZeros(planner, op->getResult(0)));
+    return true;
+  }
+  return planProduct(planner, op, cast<stablehlo::DotGeneralOp>(op).getDotDimensionNumbers(), {}, {});
+}
+
+/// With what a fusion has found behind it.
+Result<bool> planFusedDot(Planner &planner, Operation *op) {
+  Matmul matmul;
+  std::vector<View> reads;
+  for (mlir::Value operand : op->getOperands().drop_front(2)) {
+    TORCHERE_ASSIGN(View view, planner.viewDense(operand));
+    reads.push_back(view);
+  }
+  bool hasBias = cast<BoolAttr>(kernelAttribute(op, "has_bias")).getValue();
+  if (hasBias)
+    matmul.bias = reads.front();
+  if (reads.size() > (hasBias ? 1 : 0))
+    matmul.residual = reads.back();
+  matmul.activation = static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
+  auto numbers = cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(op, "dot_dimension_numbers"));
+  return planProduct(planner, op, numbers, std::move(matmul), std::move(reads));
 }
 
 } // namespace
 
 void addContraction(PlannerTable &table) {
+  table.addCall("torchere_cpu.dot", planFusedDot);
   table.add("stablehlo.dot_general", planDot);
 }
 

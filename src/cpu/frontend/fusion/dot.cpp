@@ -1,0 +1,157 @@
+// Finds what is done to a product's result before anything else needs it: the bias, a residual, an
+// activation.
+#include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
+#include "cpu/kernels/epilogue.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+/// A product's epilogue as it is found, op by op.
+struct DotMatch {
+  stablehlo::DotGeneralOp dot;
+  RowShape rows; ///< the columns are those of the right factor
+  mlir::Value bias, residual;
+  Activation activation = Activation::None;
+  mlir::Value last; ///< what the call computes, maybe in another shape
+};
+
+std::optional<RowShape> columnsOfDot(stablehlo::DotGeneralOp dot) {
+  auto left = cast<RankedTensorType>(dot.getLhs().getType()),
+       right = cast<RankedTensorType>(dot.getRhs().getType());
+  auto result = cast<RankedTensorType>(dot->getResult(0).getType());
+  Type element = result.getElementType();
+  bool hasKernel = (element.isF32() || element.isF64()) && left.getElementType() == element &&
+                   right.getElementType() == element;
+  auto numbers = dot.getDotDimensionNumbers();
+  RowShape shape;
+  shape.trailing = right.getRank() - static_cast<int64_t>(numbers.getRhsContractingDimensions().size() +
+                                                          numbers.getRhsBatchingDimensions().size());
+  for (int64_t size : result.getShape().take_back(static_cast<size_t>(shape.trailing)))
+    shape.columns *= size;
+  if (!hasKernel || shape.trailing == 0 || shape.columns < 2 || left.getNumElements() == 0 ||
+      right.getNumElements() == 0)
+    return std::nullopt;
+  return shape;
+}
+
+std::optional<Activation> activationOf(Operation *op, mlir::Value value) {
+  if (isKernelCall(op, "gelu"))
+    return Activation::Gelu;
+  if (isKernelCall(op, "gelu_tanh"))
+    return Activation::GeluTanh;
+  if (isKernelCall(op, "silu"))
+    return Activation::Silu;
+  if (isa<stablehlo::TanhOp>(op))
+    return Activation::Tanh;
+  if (isa<stablehlo::LogisticOp>(op))
+    return Activation::Sigmoid;
+  if (auto most = dyn_cast<stablehlo::MaxOp>(op);
+      most && isSplat(most.getLhs() == value ? most.getRhs() : most.getLhs(), 0))
+    return Activation::Relu;
+  if (auto clamp = dyn_cast<stablehlo::ClampOp>(op);
+      clamp && clamp.getOperand() == value && isSplat(clamp.getMin(), 0) && isSplat(clamp.getMax(), 6))
+    return Activation::Relu6;
+  return std::nullopt;
+}
+
+bool takeSum(stablehlo::AddOp sum, mlir::Value value, DotMatch &match) {
+  if (match.activation != Activation::None)
+    return false;
+  mlir::Value other = sum.getLhs() == value ? sum.getRhs() : sum.getLhs();
+  Subgraph broadcasts;
+  mlir::Value columns =
+      match.bias || match.residual ? mlir::Value() : columnsOf(other, match.rows, broadcasts);
+  if (columns)
+    match.bias = columns;
+  else if (!match.residual)
+    match.residual = other;
+  else
+    return false;
+  return true;
+}
+
+/// The columns stay the last dimension.
+bool passReshape(stablehlo::ReshapeOp reshape, DotMatch &match) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(reshape->getResult(0).getType()).getShape();
+  if (shape.empty() || shape.back() != match.rows.columns)
+    return false;
+  match.rows.trailing = 1;
+  return true;
+}
+
+void follow(DotMatch &match) {
+  RowShape rows = match.rows;
+  for (mlir::Value value = match.last; value.hasOneUse();) {
+    Operation *user = *value.user_begin();
+    if (user->getBlock() != match.dot->getBlock() || user->getNumResults() != 1)
+      break;
+    bool isReshape = isa<stablehlo::ReshapeOp>(user);
+    if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(user); reshape && !passReshape(reshape, match))
+      break;
+    if (auto sum = dyn_cast<stablehlo::AddOp>(user)) {
+      if (!takeSum(sum, value, match))
+        break;
+    } else if (!isReshape) {
+      std::optional<Activation> activation = activationOf(user, value);
+      if (!activation || match.activation != Activation::None)
+        break;
+      match.activation = *activation;
+    }
+    value = user->getResult(0);
+    if (!isReshape) { // a reshape at the end stays as it is
+      match.last = value;
+      rows = match.rows;
+    }
+  }
+  match.rows = rows;
+}
+
+mlir::Value inShape(OpBuilder &builder, mlir::Value value, Type type) {
+  return value.getType() == type
+             ? value
+             : mlir::Value(stablehlo::ReshapeOp::create(builder, value.getLoc(), type, value));
+}
+
+bool fuseDot(stablehlo::DotGeneralOp dot) {
+  std::optional<RowShape> rows = columnsOfDot(dot);
+  if (!rows)
+    return false;
+  DotMatch match;
+  match.dot = dot;
+  match.rows = *rows;
+  match.last = dot->getResult(0);
+  follow(match);
+  if (match.last == dot->getResult(0))
+    return false;
+  Operation *root = match.last.getDefiningOp();
+  OpBuilder builder(root);
+  SmallVector<mlir::Value> operands{dot.getLhs(), dot.getRhs()};
+  if (match.bias)
+    operands.push_back(match.bias);
+  if (match.residual)
+    operands.push_back(inShape(builder, match.residual, dot.getType()));
+  NamedAttribute attributes[] = {
+      builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(match.activation))),
+      builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers()),
+      builder.getNamedAttr("has_bias", builder.getBoolAttr(bool(match.bias)))};
+  mlir::Value call =
+      createKernelCall(builder, root->getLoc(), "dot", dot->getResultTypes(), operands, attributes)
+          ->getResult(0);
+  match.last.replaceAllUsesWith(inShape(builder, call, match.last.getType()));
+  return true;
+}
+
+} // namespace
+
+int64_t fuseDots(func::FuncOp function) {
+  int64_t count = 0;
+  function.walk([&](stablehlo::DotGeneralOp dot) { count += fuseDot(dot); });
+  return count;
+}
+
+} // namespace torchere::cpu
