@@ -122,9 +122,8 @@ test-all-ops: build plugin ## the op table's samples on XLA too: `make test` int
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops tests/interpreter/corpus_test.py
 	@sed -n 's/^| \(samples.*\) | \(.*\) |$$/\1: \2/p' docs/op_coverage.md
 
-# The suites that judge on XLA's plugin, on the engine: what is wrong there is the engine's.
 test-all-engine: lazy plugin ## ops x dtypes, models, the lazy device and the corpus on the CPU engine; prints the lazy counts
-	@PJRT_DEVICE=torchere_cpu $(VENV)/python -m pytest -n $(JOBS) --sweeps tests/ops/samples_test.py -k 'compiled or rows_in'
+	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops -k engine
 	@PJRT_DEVICE=torchere_cpu $(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/cpu
 	@$(VENV)/python -m pytest -s --sweeps -m sweep tests/lazy/opinfo_test.py -k torchere_cpu

@@ -279,6 +279,13 @@ for kind in ("f32", "f64", "bf16"):
         f"4x{kind}",
         f"4x{kind}",
     )
+MODULES["indices along each dimension"] = function(
+    "3x4x200xi32 3x4x200xf32 3x4x200xi32",
+    """  %r0 = stablehlo.iota dim = 0 : tensor<3x4x200xi32>
+  %i = stablehlo.iota dim = 1 : tensor<3x4x200xf32>
+  %r1 = stablehlo.add %i, %i : tensor<3x4x200xf32>
+  %r2 = stablehlo.iota dim = 2 : tensor<3x4x200xi32>""",
+)
 MODULES["map"] = function(
     "4x5xf32",
     """  %k = stablehlo.constant dense<3.0> : tensor<f32>

@@ -8,7 +8,7 @@ import torch
 from deviations import deviation
 from own_samples import drawn
 from rows import overload
-from sample_programs import BOTH_RUNNERS, Runner, check
+from sample_programs import RUNNERS, Runner, check
 from samples import DTYPES, Sample, accepted
 
 ROWS = ["add.Tensor", "mul.Tensor", "div.Tensor", "eq.Tensor", "lt.Tensor", "maximum.default", "where.self"]
@@ -49,14 +49,14 @@ def expected_equal(samples: Iterator[Sample], run: Runner) -> None:
 
 
 @pytest.mark.slow
-@BOTH_RUNNERS
+@RUNNERS
 @pytest.mark.parametrize("row", ROWS)
 def test_every_pair_of_dtypes(row, run):
     expected_equal(pairs(row), run)
 
 
 @pytest.mark.slow
-@BOTH_RUNNERS
+@RUNNERS
 @pytest.mark.parametrize("row", NUMBER_ROWS)
 def test_python_numbers(row, run):
     expected_equal(with_numbers(row), run)

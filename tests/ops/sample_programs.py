@@ -1,6 +1,6 @@
 """Programs of many samples: exported, run and compared with eager torch, and taken apart when one fails.
 
-What runs them is XLA's CPU compiler or, a hundred times as fast, the interpreter.
+What runs them is XLA's CPU compiler, the package's CPU engine or the interpreter, both a hundred times as fast.
 """
 
 from __future__ import annotations
@@ -130,16 +130,27 @@ def is_sized_by_data(sample: Sample) -> bool:
     return is_masked or sample.row == "aten.where.default" or sample.row.split(".")[1] in _SIZED_BY_DATA
 
 
-def on_interpreter(program: torchere.StableHLOProgram) -> torchere.StableHLOProgram:
-    """The same program, on the interpreter's plugin."""
+def on_plugin(program: torchere.StableHLOProgram, name: str) -> torchere.StableHLOProgram:
+    """The same program, on another plugin."""
     other = copy.copy(program)
-    other._session = _core.Session(plugins.client("interpreter"), program._core_bundle)
+    other._session = _core.Session(plugins.client(name), program._core_bundle)
     return other
 
 
-# For tests: by the interpreter, which tells as much of our lowering, and in a sweep by the compiler as well.
-BOTH_RUNNERS = pytest.mark.parametrize(
-    "run", [interpreted, pytest.param(compiled, marks=pytest.mark.sweep)], ids=lambda run: run.__name__
+def on_interpreter(program: torchere.StableHLOProgram) -> torchere.StableHLOProgram:
+    return on_plugin(program, "interpreter")
+
+
+def engine(program: torchere.StableHLOProgram, inputs: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+    """By the package's own engine."""
+    return tensors_of(on_plugin(program, "torchere_cpu")(*inputs))
+
+
+# For tests: by the interpreter, which tells as much of our lowering, and in a sweep by the compilers as well.
+RUNNERS = pytest.mark.parametrize(
+    "run",
+    [interpreted, *(pytest.param(each, marks=pytest.mark.sweep) for each in (compiled, engine))],
+    ids=lambda run: run.__name__,
 )
 
 

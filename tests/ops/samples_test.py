@@ -1,7 +1,7 @@
 """Every row of the op table on every sample and dtype, against eager torch.
 
-The interpreter runs them all; XLA's CPU compiler a few in a row's first dtype and one in each other, and in a
-sweep all.
+The interpreter runs them all; XLA's CPU compiler a few in a row's first dtype and one in each other, the CPU
+engine a part of these, and in a sweep both run all.
 """
 
 from typing import Any
@@ -11,12 +11,13 @@ import torch
 from deviations import DEVIATIONS, compared_rows, deviation
 from own_samples import OWN
 from sample_choice import all_samples, first_dtype
-from sample_programs import BOTH_RUNNERS, check, difference, problems_of
+from sample_programs import RUNNERS, check, difference, engine, problems_of
 from samples import DTYPES, evenly, samples
 
 ROWS = compared_rows()
 QUICK_SAMPLES = 3
 BATCH = 20  # rows a program
+ENGINE_EVERY = 5  # batches that run on the engine
 QUICK_EVERY = 4  # of these batches every fourth is quick enough in all
 
 
@@ -32,9 +33,7 @@ def batches() -> list[Any]:
     return [start if start in quick else pytest.param(start, marks=pytest.mark.slow) for start in starts]
 
 
-@pytest.mark.parametrize("start", batches())
-def test_rows_in_one_dtype(start):
-    """A few samples of each row in its first dtype, float32 where it takes it."""
+def first_samples(start: int) -> list[Any]:
     chosen = []
     for row in ROWS[start : start + BATCH]:
         dtype = first_dtype(row)
@@ -42,7 +41,20 @@ def test_rows_in_one_dtype(start):
             chosen += [
                 s for s in evenly(samples(row, dtype, QUICK_SAMPLES), QUICK_SAMPLES) if not deviation(s)
             ]
-    check(chosen)
+    return chosen
+
+
+@pytest.mark.parametrize("start", batches())
+def test_rows_in_one_dtype(start):
+    """A few samples of each row in its first dtype, float32 where it takes it."""
+    check(first_samples(start))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, len(ROWS), BATCH)[1::ENGINE_EVERY])
+def test_rows_on_the_engine(start):
+    """The same of some batches; the sweep takes them all, in all dtypes."""
+    check(first_samples(start), engine)
 
 
 @pytest.mark.slow
@@ -58,7 +70,7 @@ def test_rows_in_other_dtypes(start):
 
 
 @pytest.mark.slow
-@BOTH_RUNNERS
+@RUNNERS
 @pytest.mark.parametrize("row", ROWS)
 def test_row(row, run):
     check([sample for sample in all_samples(row) if not deviation(sample)], run)

@@ -121,12 +121,14 @@ std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
   for (Operation *op : results) {
     ElementType type = elementTypeOf(op->getResult(0));
     ElementParts parts = values.lookup(op->getResult(0));
+    // An index along another dimension than the last is computed once a row.
+    parts.real = builder.spread(parts.real);
     if (!isComplex(type)) {
       builder.output(parts.real, laneTypeOf(op->getResult(0)));
       continue;
     }
     builder.output(parts.real, *elementTypeInfo(partType(type)).dtype);
-    builder.output(parts.imaginary, *elementTypeInfo(partType(type)).dtype);
+    builder.output(builder.spread(parts.imaginary), *elementTypeInfo(partType(type)).dtype);
   }
   Result<VectorProgram> program = builder.finish();
   return program ? std::optional(*std::move(program)) : std::nullopt;

@@ -110,6 +110,11 @@ Value VectorBuilder::bitcast(Value a, DType type) {
   return add({VectorOp::Bitcast, type, type, node.perRow, node.phase, {a, -1, -1}, 0});
 }
 
+Value VectorBuilder::spread(Value a) {
+  const Node node = nodes_[a];
+  return node.perRow ? add({VectorOp::Bitcast, node.type, node.type, false, node.phase, {a, -1, -1}, 0}) : a;
+}
+
 void VectorBuilder::output(Value value, DType type) {
   if (nodes_[value].type != computeType(type) && error_.empty())
     error_ = fmt::format("[Store] of another type: got {}, expected {}",

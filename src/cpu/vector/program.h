@@ -63,7 +63,9 @@ public:
   Value apply(VectorOp op, Value a, Value b = -1, Value c = -1);
   Value convert(Value a, DType type);
   Value bitcast(Value a, DType type);
-  /// The next result, of `type` in memory.
+  /// A row's element as a value of all of the row's elements; any other value itself.
+  Value spread(Value a);
+  /// The next result, of `type` in memory. Of what is computed once a row, it is one element a row.
   void output(Value value, DType type);
 
   /// The type of a value as it is computed.

@@ -147,6 +147,8 @@ TEST_P(LinearAlgebra, SolutionsSolve) {
       args.batches = 2;
       args.size = size;
       args.columns = columns;
+      if ((form & 16) && !(form & 8))
+        continue; // conjugates are of transposes alone
       args.isLeft = form & 1;
       args.isLower = form & 2;
       args.isUnit = form & 4;

@@ -341,6 +341,18 @@ TEST_P(Vector, ElementsOfRows) {
     ASSERT_EQ(y[i], x[i] - shift[i / columns]);
 }
 
+TEST_P(Vector, ElementsOfRowsAreSpread) {
+  VectorBuilder builder;
+  auto row = builder.iota(DType::I32, 1);
+  builder.output(builder.spread(builder.apply(VectorOp::Add, row, row)), DType::I32);
+  builder.output(row, DType::I32); // one element a row
+  std::vector<int32_t> wide(3 * 700), narrow(3);
+  run(builder, {3, 700}, {}, {{wide.data(), {700, 1}}, {narrow.data(), {1, 0}}});
+  for (int32_t i = 0; i < 3 * 700; ++i)
+    ASSERT_EQ(wide[i], i / 700 * 2) << i;
+  EXPECT_EQ(narrow, (std::vector<int32_t>{0, 1, 2}));
+}
+
 TEST_P(Vector, TheSameForAnyNumberOfThreads) {
   auto x = randomFloats(50 * 3000, 1);
   VectorBuilder builder;
