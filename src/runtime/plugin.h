@@ -42,6 +42,8 @@ public:
   const std::map<std::string, NamedValue> &attributes() const { return attributeValues; }
   /// The newest StableHLO that the plugin reads, as {major, minor, patch}; none if it does not report one.
   std::optional<std::array<int64_t, 3>> stablehloVersion() const;
+  /// Whether it has uses for arguments that are marked as weights.
+  bool knowsWeights() const;
   /// What is known about the plugin. `platform` is its client's name, or the name under which the plugin was
   /// found.
   PluginTraits traitsFor(const std::string &platform) const;

@@ -202,6 +202,10 @@ passes::Target Callable::targetFor(const runtime::Client &client,
     if (update.donatedArgument)
       target.donations.push_back({*update.donatedArgument, update.result});
   target.donations.insert(target.donations.end(), inputDonations.begin(), inputDonations.end());
+  if (client.plugin().knowsWeights())
+    for (size_t i = 0; i < argumentSources.size(); ++i)
+      if (argumentSources[i].slot && !argumentSources[i].slot->isState)
+        target.weights.push_back(i);
   return target;
 }
 
@@ -231,6 +235,9 @@ std::string Callable::identity(const passes::Target &target) {
   digest.addField(uint64_t{target.donations.size()});
   for (const passes::Donation &donation : target.donations)
     digest.addField(uint64_t{donation.argument}).addField(uint64_t{donation.result});
+  digest.addField(uint64_t{target.weights.size()});
+  for (size_t argument : target.weights)
+    digest.addField(uint64_t{argument});
   if (target.shapes)
     for (const passes::ArgumentShape &shape : *target.shapes)
       addTo(digest, shape);

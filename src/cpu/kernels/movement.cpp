@@ -42,8 +42,9 @@ Copy::Copy(const CopyArgs &args)
   for (int i = 0; i < args.rank; ++i)
     if (args.dims[i] != 1)
       order[count++] = i;
-  std::stable_sort(order, order + count, [&](int a, int b) {
-    return std::abs(args.outputStrides[a]) > std::abs(args.outputStrides[b]);
+  std::sort(order, order + count, [&](int a, int b) { // std::stable_sort would allocate
+    int64_t x = std::abs(args.outputStrides[a]), y = std::abs(args.outputStrides[b]);
+    return x != y ? x > y : a < b;
   });
   for (int i = 0; i < count; ++i) {
     int64_t dim = args.dims[order[i]], x = args.inputStrides[order[i]] * size,
