@@ -170,17 +170,9 @@ Executable::profile(std::span<const Buffer *const> arguments, std::span<const in
   return std::pair(std::move(buffers), std::move(report));
 }
 
-/// Null where the plugin has none.
-static const pjrt::ProfileExtension *profileExtensionOf(const pjrt::Api &api) {
-  for (const pjrt::Extension *link = api.extensions; link; link = link->next)
-    if (link->type == pjrt::profileExtensionType && link->structSize >= sizeof(pjrt::ProfileExtension))
-      return reinterpret_cast<const pjrt::ProfileExtension *>(link);
-  return nullptr;
-}
-
 Status Executable::measure(pjrt::LoadedExecutableExecuteArgs &args, std::string &report) const {
   const Plugin &plugin = owningClient->plugin();
-  const pjrt::ProfileExtension *extension = profileExtensionOf(plugin.api());
+  const pjrt::ProfileExtension *extension = plugin.profiles();
   if (!extension)
     return fail(ErrorCode::Unimplemented,
                 "[{}] the plugin measures no kernels: got '{}', expected torchere_cpu",

@@ -181,6 +181,13 @@ bool Plugin::knowsWeights() const {
   return value && *value;
 }
 
+const pjrt::ProfileExtension *Plugin::profiles() const {
+  for (const pjrt::Extension *link = api().extensions; link; link = link->next)
+    if (link->type == pjrt::profileExtensionType && link->structSize >= sizeof(pjrt::ProfileExtension))
+      return reinterpret_cast<const pjrt::ProfileExtension *>(link);
+  return nullptr;
+}
+
 PluginTraits Plugin::traitsFor(const std::string &platform) const {
   PluginTraits traits = traitsOf({platform, attributeValues.contains("xla_version"), minorVersion()});
   if (const char *precision = std::getenv("TORCHERE_FLOAT32_PRODUCTS");

@@ -247,7 +247,8 @@ std::string Callable::identity(const passes::Target &target) {
 /// The program that the plugin compiles. `shapes` are those of the arguments: a module may have sizes that
 /// depend on data where those of the arguments are constants.
 Result<std::string> Callable::programFor(passes::Target target,
-                                         const std::vector<passes::ArgumentShape> &shapes) {
+                                         const std::vector<passes::ArgumentShape> &shapes,
+                                         bool withLocations) {
   TORCHERE_ASSIGN(auto shared, findModule());
   return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
     stablehlo::Module prepared = read.clone();
@@ -255,7 +256,7 @@ Result<std::string> Callable::programFor(passes::Target target,
       target.shapes = shapes;
     TORCHERE_TRY(passes::prepareFor(prepared, target));
     refinementCount += target.shapes.has_value();
-    return encode(prepared, target.version, artifact::hasLocations(function));
+    return encode(prepared, target.version, withLocations || artifact::hasLocations(function));
   });
 }
 
@@ -286,7 +287,8 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
       shapes.back().value = *std::get<program::Constant>(inputs[argumentSources[i].position]).as<int64_t>();
   }
   passes::Target target = targetFor(client, shapes);
-  runtime::ProgramSource source{identity(target), [&] { return programFor(target, shapes); }};
+  runtime::ProgramSource source{
+      identity(target), [&] { return programFor(target, shapes, client.plugin().profiles() != nullptr); }};
   TORCHERE_ASSIGN(specialization->executable, client.compile(source, {.device = device}));
   if (specialization->executable->outputCount() != entryPoint().outputs.size())
     return fail(ErrorCode::Internal,

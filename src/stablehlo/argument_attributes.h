@@ -3,7 +3,7 @@
 
 namespace torchere::stablehlo {
 
-/// The argument is the same in most calls, and no call writes it.
+/// A bool: the argument is the same in most calls, and no call writes it.
 inline constexpr const char *weightAttribute = "torchere.weight";
 
 } // namespace torchere::stablehlo

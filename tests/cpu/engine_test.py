@@ -244,7 +244,7 @@ def test_weights_that_change_give_new_results():
 
 
 PROFILE = """
-import json, os, sys, torch, torchere
+import json, os, torch, torchere
 torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.GELU(), torch.nn.Linear(512, 16)).eval()
 x = torch.randn(64, 256)
@@ -254,13 +254,13 @@ torch.testing.assert_close(profile.result, model(x).detach(), rtol=1e-4, atol=1e
 products = [row for row in profile.rows if row.op == "stablehlo.dot_general"]
 assert len(products) == 2, profile.rows
 assert products[0].flops == 2 * 64 * 256 * 512
-assert all(0 < row.share_of_peak < 3 and row.rate.endswith("GFLOP/s") for row in products), products
+assert products[0].rate.endswith("/s") and products[0].share_of_peak > 0, products
 assert all(row.runs == 1 and row.seconds > 0 for row in profile.rows)
-assert any(row.source for row in profile.rows), profile.rows
+assert all("nn/modules" in row.source or "<string>" in row.source for row in products), products
 assert 0 < sum(row.seconds for row in profile.rows) <= profile.seconds * 1.001
 assert profile.peak_flops > 1e8 and profile.peak_bandwidth > 1e7
 print(profile)
-profile.save(sys.argv[1] if len(sys.argv) > 1 else os.environ["TRACE"])
+profile.save(os.environ["TRACE"])
 events = json.load(open(os.environ["TRACE"]))["traceEvents"]
 assert len(events) == len(profile.rows)
 assert [event["ts"] for event in events] == sorted(event["ts"] for event in events)
@@ -275,11 +275,11 @@ def test_a_profile_has_a_row_for_each_kernel(tmp_path):
     lines, _ = run(PROFILE, TRACE=str(trace), SAVED=str(saved))
     assert re.match(r"main: [\d.]+ ms in \d+ kernels, \w+ with \d+ threads; peak [\d.]+ GFLOP/s", lines[0])
     assert lines[1].split() == ["us", "share", "runs", "kernel", "op", "rate", "of", "peak", "source"]
-    assert any("stablehlo.dot_general" in line and "GFLOP/s" in line for line in lines[2:])
+    assert any("stablehlo.dot_general" in line and "/s" in line for line in lines[2:])
     command = [Path(torchere.__file__).parent / "bin" / "torchere", "run", saved, "--input", f"{saved}.npy"]
     options = ["--plugin", "torchere_cpu", "--profile", "--trace", tmp_path / "cli.json"]
     shown = subprocess.run([*command, *options], capture_output=True, text=True, check=True).stdout
-    assert re.search(r"matmul +stablehlo.dot_general +[\d.]+ GFLOP/s +[\d.]+%", shown)
+    assert re.search(r"matmul +stablehlo.dot_general +[\d.]+ G\w+/s +[\d.]+%", shown)
     assert '"traceEvents"' in (tmp_path / "cli.json").read_text()
     options = ["--plugin", "interpreter", "--profile"]
     refused = subprocess.run([*command, *options], capture_output=True, text=True)
@@ -295,8 +295,8 @@ class Model(torch.nn.Module):
                                 (torch.tensor(0), x))[1]
 x = torch.randn(8, 8)
 profile = torchere.export(Model(), (x,)).profile(x)
-runs = {row.op: row.runs for row in profile.rows}
-print(runs["stablehlo.while"], runs["stablehlo.dot_general"])
+runs = {row.kernel: row.runs for row in profile.rows}
+print(runs["loop"], runs["matmul"])
 """
 
 
@@ -332,3 +332,9 @@ for shape, dimension in [((2, 3, 8, 4), 2), ((2, 8, 3, 4), 1), ((8, 2, 3, 4), 0)
         profile = program.profile(x)
         print(shape, dtype, max([row.bytes for row in profile.rows if row.kernel == "copy"], default=0))
 """
+
+
+def test_caches_are_written_in_place():
+    lines = run(CACHES)[0]
+    assert len(lines) == 16
+    assert [line for line in lines if not line.endswith(" 0")] == []

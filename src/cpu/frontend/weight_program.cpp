@@ -172,8 +172,10 @@ func::FuncOp splitWeights(func::FuncOp entry, const std::vector<bool> &isWeight)
 
 std::vector<bool> weightsOf(func::FuncOp entry, const std::vector<bool> &isDonated) {
   std::vector<bool> isWeight;
-  for (unsigned index = 0; index < entry.getNumArguments(); ++index)
-    isWeight.push_back(!isDonated[index] && entry.getArgAttr(index, stablehlo::weightAttribute));
+  for (unsigned index = 0; index < entry.getNumArguments(); ++index) {
+    auto mark = entry.getArgAttrOfType<BoolAttr>(index, stablehlo::weightAttribute);
+    isWeight.push_back(!isDonated[index] && mark && mark.getValue());
+  }
   return isWeight;
 }
 

@@ -20,7 +20,7 @@ Status markWeights(stablehlo::Module &module, std::span<const size_t> arguments)
       return invalidArgument("[main] no such argument to mark as a weight: got {}, expected less than {}",
                              argument, function.getNumArguments());
     function.setArgAttr(static_cast<unsigned>(argument), stablehlo::weightAttribute,
-                        mlir::UnitAttr::get(op.getContext()));
+                        mlir::BoolAttr::get(op.getContext(), true));
   }
   return {};
 }

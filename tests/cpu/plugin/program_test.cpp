@@ -91,7 +91,7 @@ public:
 
 /// Batch norm's way with a weight: a product of two weights, then a matrix product.
 constexpr const char *scaled = R"(
-func.func @main(%x: tensor<1x2xf32>, %w: tensor<2x2xf32> {torchere.weight}, %s: tensor<2xf32> {torchere.weight})
+func.func @main(%x: tensor<1x2xf32>, %w: tensor<2x2xf32> {torchere.weight = true}, %s: tensor<2xf32> {torchere.weight = true})
     -> tensor<1x2xf32> {
   %two = stablehlo.constant dense<2.0> : tensor<2xf32>
   %0 = stablehlo.multiply %s, %two : tensor<2xf32>
@@ -166,7 +166,7 @@ TEST(Weights, AreComputedByOneOfManyThreads) {
 /// What is left in the entry because it costs nothing there, and what must be run in every call.
 TEST(Weights, ViewsAndRepeatedElementsStay) {
   Engine engine(R"(
-func.func @main(%x: tensor<4x2xf32>, %b: tensor<2xf32> {torchere.weight}, %c: tensor<2xf32> {torchere.weight}) -> tensor<4x2xf32> {
+func.func @main(%x: tensor<4x2xf32>, %b: tensor<2xf32> {torchere.weight = true}, %c: tensor<2xf32> {torchere.weight = true}) -> tensor<4x2xf32> {
   %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<2xf32>) -> tensor<4x2xf32>
   %1 = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<2xf32>) -> tensor<4x2xf32>
   %2 = stablehlo.add %0, %1 : tensor<4x2xf32>
@@ -181,8 +181,8 @@ func.func @main(%x: tensor<4x2xf32>, %b: tensor<2xf32> {torchere.weight}, %c: te
 
 TEST(Weights, WithoutTheMarkAreArguments) {
   std::string code = scaled;
-  for (size_t at; (at = code.find(" {torchere.weight}")) != std::string::npos;)
-    code.erase(at, std::string_view(" {torchere.weight}").size());
+  for (size_t at; (at = code.find(" {torchere.weight = true}")) != std::string::npos;)
+    code.erase(at, std::string_view(" {torchere.weight = true}").size());
   Engine engine(code);
   EXPECT_EQ(engine.weightSteps, std::vector<std::string>());
   Array x = array({1, 2}, {1, 1}), w = array({2, 2}, {1, 2, 3, 4}), s = array({2}, {1, 10});
@@ -192,7 +192,7 @@ TEST(Weights, WithoutTheMarkAreArguments) {
 
 TEST(Weights, ThatAreDonatedAreNone) {
   Engine engine(R"(
-func.func @main(%w: tensor<2xf32> {torchere.weight, tf.aliasing_output = 0 : i32}) -> tensor<2xf32> {
+func.func @main(%w: tensor<2xf32> {torchere.weight = true, tf.aliasing_output = 0 : i32}) -> tensor<2xf32> {
   %0 = stablehlo.add %w, %w : tensor<2xf32>
   return %0 : tensor<2xf32>
 })");
@@ -204,7 +204,7 @@ func.func @main(%w: tensor<2xf32> {torchere.weight, tf.aliasing_output = 0 : i32
 /// A loop and a branch that multiply by a weight's value, which is packed and not kept.
 TEST(Weights, ArePackedForStepsInSteps) {
   Engine engine(R"(
-func.func @main(%x: tensor<1x2xf32>, %w: tensor<2x2xf32> {torchere.weight}) -> tensor<1x2xf32> {
+func.func @main(%x: tensor<1x2xf32>, %w: tensor<2x2xf32> {torchere.weight = true}) -> tensor<1x2xf32> {
   %0 = stablehlo.add %w, %w : tensor<2x2xf32>
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
@@ -228,8 +228,8 @@ func.func @main(%x: tensor<1x2xf32>, %w: tensor<2x2xf32> {torchere.weight}) -> t
 
 /// `layers` of a product, an addition, a slice update, a reduction and a tanh.
 std::string deep(int layers) {
-  std::string code = "func.func @main(%x0: tensor<4x8xf32>, %w: tensor<8x8xf32> {torchere.weight}, "
-                     "%b: tensor<8xf32> {torchere.weight}) -> tensor<4x8xf32> {\n"
+  std::string code = "func.func @main(%x0: tensor<4x8xf32>, %w: tensor<8x8xf32> {torchere.weight = true}, "
+                     "%b: tensor<8xf32> {torchere.weight = true}) -> tensor<4x8xf32> {\n"
                      "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
                      "  %begin = stablehlo.constant dense<1> : tensor<i32>\n";
   for (int i = 0; i < layers; ++i) {
