@@ -3,7 +3,7 @@
 #include "cpu/kernels/attention.h"
 #include "cpu/kernels/convolution.h"
 #include "cpu/kernels/gemm.h"
-#include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/machine_peak.h"
 #include "cpu/kernels/normalization.h"
 #include "cpu/vector/program.h"
 
@@ -76,40 +76,12 @@ void Bench::report(const std::string &name, double flops, double bytes, const st
   std::printf("\n");
 }
 
-/// The peak is that of the best tile on operands that stay in the L1 cache.
 void Bench::measurePeaks() {
-  const int64_t k = 64, repeats = 4000;
-  int threads = pool_.threads(), lanes = floatLanes(context_.isa);
-  const IsaKernels &kernels = kernelsOf(context_.isa);
-  int64_t rows = kernels.maxRows[2], each = rows * k + 2 * lanes * (k + rows);
-  Memory memory(threads * (each + 64));
-  double time = seconds([&] {
-    pool_.parallelFor(threads, [&](int64_t part) {
-      float *data = memory.data + part * (each / 16 * 16 + 16);
-      TileArgs tile;
-      tile.b = data;
-      tile.bRowStride = 2 * lanes;
-      tile.c = data + 2 * lanes * k;
-      tile.cRowStride = 2 * lanes;
-      tile.cVectorStride = lanes;
-      tile.a = data + 2 * lanes * (k + rows);
-      tile.aRowStride = tile.k = k;
-      for (int64_t i = 0; i < repeats; ++i)
-        kernels.tiles[kF32][2][rows](tile);
-    });
-  });
-  peak_ = 2.0 * double(rows * k * 2 * lanes * repeats * threads) / time;
-  const int64_t bytes = 64 << 20;
-  Memory from(bytes / 4), to(bytes / 4);
-  double copy = seconds([&] {
-    pool_.parallelFor(16, [&](int64_t part) {
-      std::memcpy(reinterpret_cast<char *>(to.data) + part * bytes / 16,
-                  reinterpret_cast<char *>(from.data) + part * bytes / 16, bytes / 16);
-    });
-  });
-  bandwidth_ = 2.0 * bytes / copy;
+  MachinePeak peak = measurePeak(context_);
+  peak_ = peak.flops;
+  bandwidth_ = peak.bandwidth;
   std::printf("%s, %d threads: peak of a tile in the L1 cache %.1f GFLOP/s, copy %.1f GB/s\n",
-              std::string(isaName(context_.isa)).c_str(), threads, peak_ * 1e-9, bandwidth_ * 1e-9);
+              std::string(isaName(context_.isa)).c_str(), pool_.threads(), peak_ * 1e-9, bandwidth_ * 1e-9);
 }
 
 void Bench::gemms() {

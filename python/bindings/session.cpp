@@ -119,8 +119,9 @@ static void mutate(nb::handle leaf, const session::OutputTensor &mutation, const
   copyInto(leaf, unwrap(std::move(array)), subject);
 }
 
-static nb::list callWith(PythonSession &self, size_t function, const nb::sequence &sequence,
-                         const session::CallOptions &options) {
+/// `make` calls the session with the inputs.
+template <class Make>
+static nb::list callBy(PythonSession &self, size_t function, const nb::sequence &sequence, Make make) {
   nb::list results(self.templates[checkIndex(self, function)]); // a copy
   const program::EntryPoint &entryPoint = self.session->entryPoint(function);
   nb::tuple leaves(sequence);
@@ -128,7 +129,7 @@ static nb::list callWith(PythonSession &self, size_t function, const nb::sequenc
   std::vector<Input> inputs = readInputs(reader, entryPoint, leaves);
   Result<session::CallResult> result = [&] {
     nb::gil_scoped_release release;
-    auto called = self.session->call(function, inputs, options);
+    Result<session::CallResult> called = make(inputs);
     return called;
   }();
   inputs.clear();
@@ -140,6 +141,12 @@ static nb::list callWith(PythonSession &self, size_t function, const nb::sequenc
     mutate(leaves[position], mutation, [&] { return inputName(entryPoint, position); });
   }
   return results;
+}
+
+static nb::list callWith(PythonSession &self, size_t function, const nb::sequence &sequence,
+                         const session::CallOptions &options) {
+  return callBy(self, function, sequence,
+                [&](std::span<const Input> inputs) { return self.session->call(function, inputs, options); });
 }
 
 static nb::list call(PythonSession &self, size_t function, nb::sequence sequence) {
@@ -247,6 +254,18 @@ static nb::dict memoryStatistics(PythonSession &self, size_t function, nb::seque
   return result;
 }
 
+/// (results, rows as JSON, the table, the trace).
+static nb::tuple profile(PythonSession &self, size_t function, nb::sequence sequence) {
+  std::optional<session::CallProfile> profile;
+  nb::list results = callBy(self, function, sequence, [&](std::span<const Input> inputs) {
+    return self.session->profile(function, inputs).map([&](auto profiled) {
+      profile = std::move(profiled.second);
+      return std::move(profiled.first);
+    });
+  });
+  return nb::make_tuple(results, printJson(profile->json(), 0), profile->table(), profile->chromeTrace());
+}
+
 /// The leaves of a call of which only types are known: (dtype, shape) for each tensor, else a constant.
 static std::vector<Input> readTypes(const program::EntryPoint &entryPoint, const nb::tuple &leaves,
                                     std::deque<std::vector<int64_t>> &shapes) {
@@ -310,6 +329,9 @@ void bindSession(nb::module_ &module) {
            "results. Tensors that the program mutates are updated in place.")
       .def("call_on_device", &callOnDevice, nb::arg("function"), nb::arg("leaves"), nb::arg("place") = "",
            "The same without waiting: results are DeviceArrays. Errors name the place.")
+      .def("profile", &profile, nb::arg("function"), nb::arg("leaves"),
+           "The same as call(), measured: the leaves of the results, the profile as JSON, its table, and its "
+           "trace.")
       .def("to_device", &toDevice, nb::arg("value"), "A copy of the tensor on the session's device.")
       .def(
           "state_names", [](const PythonSession &self) { return self.session->stateNames(); },

@@ -655,6 +655,11 @@ class Session:
         The same without waiting: results are DeviceArrays. Errors name the place.
         """
 
+    def profile(self, function: int, leaves: Sequence) -> tuple:
+        """
+        The same as call(), measured: the leaves of the results, the profile as JSON, its table, and its trace.
+        """
+
     def to_device(self, value: object) -> DeviceArray:
         """A copy of the tensor on the session's device."""
 

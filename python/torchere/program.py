@@ -13,6 +13,7 @@ from torchere.calls import CallConvention
 from torchere.entry_points import EntryPoint, EntryPoints, joined_bundle
 from torchere.errors import Error, InvalidArgumentError, NotFoundError
 from torchere.pickling import parts_of, program_of
+from torchere.profile import Profile, read_profile
 from torchere.signature import Signature, ValueInfo, read_signature
 from torchere.state import ProgramState
 from torchere.trees import name_classes
@@ -271,6 +272,18 @@ class StableHLOProgram(ProgramState):
         convention = self._conventions[self._default]
         leaves = convention.flatten(args, kwargs, self._core_bundle)
         return self._ready_session().memory_statistics(convention.index, leaves)
+
+    def profile(self, *args: Any, **kwargs: Any) -> Profile:
+        """Calls the default function and measures each kernel: its op and source line, its time, GFLOP/s or
+        GB/s, and the share of the machine's peak. The result prints as a table, and `.save(path)` writes a
+        trace for chrome://tracing. A program without state is called twice, and the second call is measured.
+        Only the plugin torchere_cpu can do this."""
+        convention = self._conventions[self._default]
+        leaves = convention.flatten(args, kwargs, self._core_bundle)
+        results, fields, table, trace = self._with_session(
+            lambda session: session.profile(convention.index, leaves)
+        )
+        return read_profile(convention.unflatten(results), fields, table, trace)
 
     @property
     def _default(self) -> str:

@@ -27,6 +27,8 @@ struct RunOptions {
   std::string plugin;
   int device = -1; ///< -1: the plugin's first
   size_t shownValues = 8;
+  bool isProfiled = false;
+  std::string trace; ///< where the profile's trace goes; empty: nowhere
 };
 
 } // namespace
@@ -92,6 +94,20 @@ static Status deliver(const session::CallResult &result, const program::EntryPoi
   return {};
 }
 
+static Status profile(session::Session &session, size_t function, std::span<const session::Input> inputs,
+                      const RunOptions &options, Report &report) {
+  TORCHERE_ASSIGN(auto profiled, session.profile(function, inputs));
+  const session::CallProfile &profile = profiled.second;
+  if (!options.trace.empty())
+    TORCHERE_TRY(
+        writeOutput(options.trace, [&](FileWriter &file) { return file.write(profile.chromeTrace()); }));
+  report.json["function"] = session.entryPoint(function).name;
+  report.json["profile"] = profile.json();
+  TORCHERE_TRY(deliver(profiled.first, session.entryPoint(function), options, report));
+  report.line("{}", profile.table());
+  return {};
+}
+
 static Status run(const RunOptions &options, Report &report) {
   TORCHERE_ASSIGN(artifact::Bundle loaded, artifact::load(options.directory));
   auto bundle = std::make_shared<const artifact::Bundle>(std::move(loaded));
@@ -105,6 +121,8 @@ static Status run(const RunOptions &options, Report &report) {
   TORCHERE_ASSIGN(std::shared_ptr<runtime::Client> client, runtime::sharedClient(options.plugin));
   std::optional<int> device = options.device < 0 ? std::nullopt : std::optional(options.device);
   TORCHERE_ASSIGN(auto session, session::Session::create(client, bundle, device));
+  if (options.isProfiled || !options.trace.empty())
+    return profile(*session, function, inputs.inputs(), options, report);
   auto start = std::chrono::steady_clock::now();
   TORCHERE_ASSIGN(session::CallResult result, session->call(function, inputs.inputs()));
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -139,6 +157,8 @@ void addRun(CLI::App &app, Action &action) {
                       "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else cpu]");
   command->add_option("--device", options->device, "Id of a device of the plugin [its first]")
       ->check(checkDevice);
+  command->add_flag("--profile", options->isProfiled, "Show what each kernel took (torchere_cpu only)");
+  command->add_option("--trace", options->trace, "FILE.json for the profile, which chrome://tracing shows");
   command->add_option("--values", options->shownValues, "How many elements of each output are shown [8]");
   command->callback(
       [&action, options] { action = [options](Report &report) { return run(*options, report); }; });

@@ -66,6 +66,16 @@ Tensor Tensor::scalar(const Element &element) {
   return tensor;
 }
 
+Tensor Tensor::over(ElementType type, Index shape, std::shared_ptr<std::byte[]> memory) {
+  Tensor tensor;
+  tensor.elementType = type;
+  tensor.width = elementTypeInfo(type).bytes();
+  tensor.elements = elementCount(shape);
+  tensor.sizes = std::move(shape);
+  tensor.data = std::move(memory);
+  return tensor;
+}
+
 Index Tensor::integers() const {
   Index values;
   for (int64_t position = 0; position < elements; ++position)

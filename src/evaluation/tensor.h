@@ -18,6 +18,8 @@ public:
   /// InvalidArgument for a negative size.
   TORCHERE_EXPORT static Result<Tensor> create(ElementType type, Index shape);
   static Tensor scalar(const Element &element);
+  /// The elements that lie in memory of others, which holds as many. For a shape that create() takes.
+  TORCHERE_EXPORT static Tensor over(ElementType type, Index shape, std::shared_ptr<std::byte[]> memory);
 
   ElementType type() const { return elementType; }
   const Index &shape() const { return sizes; }

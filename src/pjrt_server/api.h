@@ -2,14 +2,19 @@
 #pragma once
 
 #include "pjrt_server/client.h"
+#include "pjrt_server/execute.h"
 
 namespace torchere::pjrt_server {
 
-/// All functions of the table but the one that creates a client.
+/// All functions of the table but those that depend on the engine.
 pjrt::Api makeServer();
 
 template <const Engine &engine> Status createClient(pjrt::ClientCreateArgs &args) {
   return Client::create(engine, args);
+}
+
+template <const Engine &engine> Status pluginAttributes(pjrt::PluginAttributesArgs &args) {
+  return attributesOf(engine, args);
 }
 
 /// The engine's function table. The client option `device_count` (default 1) sets the number of devices.
@@ -17,6 +22,9 @@ template <const Engine &engine> const pjrt::Api *apiOf() {
   static const pjrt::Api table = [] {
     pjrt::Api api = makeServer();
     TORCHERE_PJRT_FILL(api, clientCreate, createClient<engine>);
+    TORCHERE_PJRT_FILL(api, pluginAttributes, pluginAttributes<engine>);
+    if constexpr (engine.hasProfiles)
+      api.extensions = profileExtension();
     return api;
   }();
   return &table;

@@ -5,6 +5,7 @@
 #include "pjrt_server/handles.h"
 #include "pjrt_server/host_layout.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -16,11 +17,6 @@ static Index rowMajor(size_t rank) {
   Index minorToMajor(rank);
   std::iota(minorToMajor.rbegin(), minorToMajor.rend(), 0);
   return minorToMajor;
-}
-
-uint64_t Array::nextId() {
-  static std::atomic<uint64_t> last = 0;
-  return ++last;
 }
 
 Buffer::Buffer(std::shared_ptr<Client> client, Device *device, TensorType type, pjrt::BufferType elementType,
@@ -120,6 +116,31 @@ Result<TensorType> typeOf(const ClientBufferFromHostBufferArgs &args) {
   return type;
 }
 
+/// What other plugins align to, and kernels expect.
+constexpr uintptr_t borrowedAlignment = 64;
+
+/// Whether the buffer can be the host's memory itself: the caller leaves it for as long as the buffer needs
+/// it, and it is laid out as a tensor.
+bool mayBorrow(const ClientBufferFromHostBufferArgs &args, const Index &strides, const TensorType &type) {
+  bool hasElements = std::all_of(type.shape.begin(), type.shape.end(), [](int64_t size) { return size > 0; });
+  bool isLent = args.semantics == HostBufferSemantics::ImmutableZeroCopy ||
+                args.semantics == HostBufferSemantics::MutableZeroCopy;
+  return isLent && hasElements && type.byteSize() &&
+         reinterpret_cast<uintptr_t>(args.data) % borrowedAlignment == 0 && isDense(strides, type);
+}
+
+/// Returns the event that comes when nobody reads the memory any more.
+std::shared_ptr<Completion> borrow(const ClientBufferFromHostBufferArgs &args, const TensorType &type,
+                                   Array &array) {
+  auto done = std::make_shared<Completion>();
+  auto *elements = static_cast<std::byte *>(const_cast<void *>(args.data));
+  std::shared_ptr<std::byte[]> memory(elements, [done](std::byte *) { done->set({}); });
+  array.tensor = Tensor::over(type.elementType, type.shape, std::move(memory));
+  array.isImmutable = args.semantics == HostBufferSemantics::ImmutableZeroCopy;
+  array.ready->set({});
+  return done;
+}
+
 Status fromHost(ClientBufferFromHostBufferArgs &args) {
   TORCHERE_TRY(checkGiven(args.client, "client"));
   TORCHERE_TRY(checkGiven(args.data, "data"));
@@ -127,7 +148,15 @@ Status fromHost(ClientBufferFromHostBufferArgs &args) {
   TORCHERE_ASSIGN(Device * device, targetOf(*client, args.device, args.memory));
   TORCHERE_ASSIGN(TensorType type, typeOf(args));
   auto array = std::make_shared<Array>();
+  auto give = [&](const std::shared_ptr<Completion> &done) {
+    args.doneWithHostBuffer = makeEvent(done);
+    args.buffer = handleOf<pjrt::Buffer>(new Buffer(client, device, type, args.type, array));
+  };
   TORCHERE_ASSIGN(Index strides, stridesOf(args.byteStrides, args.byteStrideCount, type));
+  if (mayBorrow(args, strides, type)) {
+    give(borrow(args, type, *array));
+    return {};
+  }
   TORCHERE_ASSIGN(array->tensor, Tensor::create(type.elementType, type.shape));
   auto copy = [array, data = args.data, strides] {
     copyFromHost(data, strides, array->tensor);
@@ -137,8 +166,7 @@ Status fromHost(ClientBufferFromHostBufferArgs &args) {
     copy();
   else // also a copy, but as late as the caller allows: callers must keep their memory
     client->perform(copy);
-  args.doneWithHostBuffer = makeEvent(array->ready);
-  args.buffer = handleOf<pjrt::Buffer>(new Buffer(client, device, std::move(type), args.type, array));
+  give(array->ready);
   return {};
 }
 

@@ -8,19 +8,18 @@
 
 namespace torchere::pjrt_server {
 
-/// The contents of a buffer. No other array shares the tensor's elements. The client's worker writes them
-/// before `ready` is set; from then on they are only read, until an execution that they are donated to
-/// overwrites them.
+/// The contents of a buffer. No other array shares the tensor's elements. They lie in memory of
+/// its own, or where the host has them. The client's worker writes them before `ready` is set; from then on
+/// they are only read, until an execution that they are donated to overwrites them.
 struct Array {
   std::shared_ptr<pjrt::Completion> ready = std::make_shared<pjrt::Completion>();
   Tensor tensor;
+  /// Whether the elements lie in memory of the host, which is never overwritten.
+  bool isImmutable = false;
   /// Of readers that the plugin does not know about. While there are any, the array is never overwritten.
   std::atomic<int64_t> externalReferences = 0;
-  /// Never given twice in a process.
-  const uint64_t id = nextId();
-
-private:
-  static uint64_t nextId();
+  /// Of these contents. Last, so that the memory is not free before everyone knows.
+  const Lifetime lifetime;
 };
 
 struct Buffer {

@@ -2,6 +2,7 @@
 #include "pjrt_server/client.h"
 
 #include "evaluation/memory.h"
+#include "pjrt/own_extensions.h"
 #include "pjrt_server/handles.h"
 #include "vhlo/version.h"
 
@@ -109,19 +110,20 @@ NamedValue listAttribute(std::string_view name, const std::array<int64_t, 3> &va
   return attribute;
 }
 
+NamedValue switchAttribute(std::string_view name) {
+  NamedValue attribute;
+  give(name, attribute.name, attribute.nameSize);
+  attribute.type = NamedValueType::Bool;
+  attribute.boolean = true;
+  attribute.valueSize = 1;
+  return attribute;
+}
+
 constexpr std::array<int64_t, 3> numbersOf(const vhlo::Version &version) {
   return {version.major, version.minor, version.patch};
 }
 
 Status initializePlugin(PluginInitializeArgs &) {
-  return {};
-}
-Status attributesOfPlugin(PluginAttributesArgs &args) {
-  static constexpr auto current = numbersOf(vhlo::currentVersion), minimum = numbersOf(vhlo::minimumVersion);
-  static const NamedValue attributes[] = {listAttribute("stablehlo_current_version", current),
-                                          listAttribute("stablehlo_minimum_version", minimum)};
-  args.attributes = attributes;
-  args.count = std::size(attributes);
   return {};
 }
 
@@ -293,9 +295,18 @@ Status devicesOfMemory(MemoryAddressableByDevicesArgs &args) {
 
 } // namespace
 
+Status attributesOf(const Engine &engine, PluginAttributesArgs &args) {
+  static constexpr auto current = numbersOf(vhlo::currentVersion), minimum = numbersOf(vhlo::minimumVersion);
+  static const NamedValue attributes[] = {listAttribute("stablehlo_current_version", current),
+                                          listAttribute("stablehlo_minimum_version", minimum),
+                                          switchAttribute(weightsAttribute)};
+  args.attributes = attributes;
+  args.count = std::size(attributes) - (engine.knowsWeights ? 0 : 1);
+  return {};
+}
+
 void fillClient(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, pluginInitialize, initializePlugin);
-  TORCHERE_PJRT_FILL(api, pluginAttributes, attributesOfPlugin);
   TORCHERE_PJRT_FILL(api, clientDestroy, destroyClient);
   TORCHERE_PJRT_FILL(api, clientPlatformName, nameOfPlatform);
   TORCHERE_PJRT_FILL(api, clientPlatformVersion, versionOfPlatform);

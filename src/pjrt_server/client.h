@@ -55,7 +55,11 @@ inline constexpr int64_t maxDeviceCount = 1024;
 inline constexpr int64_t maxThreadCount = 1024;
 inline constexpr std::string_view memoryKind = "device";
 
-/// The functions for the plugin, clients, topologies, devices and memories, without the client's creation.
+/// What the plugin says of itself.
+Status attributesOf(const Engine &engine, pjrt::PluginAttributesArgs &args);
+
+/// The functions for the plugin, clients, topologies, devices and memories, without the client's creation and
+/// the plugin's attributes.
 void fillClient(pjrt::Api &api);
 
 } // namespace torchere::pjrt_server

@@ -1,6 +1,7 @@
 // Implements PJRT_LoadedExecutable_Execute: checks of the arguments, and donation.
 #include "pjrt_server/execute.h"
 
+#include "pjrt/own_extensions.h"
 #include "pjrt_server/executable.h"
 #include "pjrt_server/execution.h"
 #include "pjrt_server/handles.h"
@@ -20,7 +21,8 @@ public:
   explicit Call(LoadedExecutableExecuteArgs &args)
       : args(args), executable(held(args.executable)), program(*executable.program) {}
 
-  Status start();
+  /// `report`: where the run's profile goes; null for none.
+  Result<std::shared_ptr<Execution>> start(std::string *report = nullptr);
 
 private:
   Status checkCounts() const;
@@ -153,7 +155,7 @@ void Call::giveResults(Execution &execution) const {
   }
 }
 
-Status Call::start() {
+Result<std::shared_ptr<Execution>> Call::start(std::string *report) {
   TORCHERE_TRY(checkCounts());
   TORCHERE_TRY(chooseDevices());
   for (size_t process = 0; process < args.deviceCount; ++process) {
@@ -163,18 +165,48 @@ Status Call::start() {
   }
   auto execution = std::make_shared<Execution>();
   execution->program = executable.program;
+  execution->report = report;
   TORCHERE_TRY(takeArguments(*execution));
   giveResults(*execution);
   executable.client->perform([execution] { execution->run(); });
-  return {};
+  return execution;
 }
 
 Status execute(LoadedExecutableExecuteArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
-  return Call(args).start();
+  TORCHERE_TRY(Call(args).start());
+  return {};
+}
+
+Status profile(ProfileExecuteArgs &args) {
+  TORCHERE_TRY(checkGiven(args.execute, "arguments"));
+  TORCHERE_TRY(checkStructure(args.execute));
+  TORCHERE_TRY(checkGiven(args.execute->executable, "executable"));
+  auto report = std::make_unique<std::string>();
+  TORCHERE_ASSIGN(std::shared_ptr<Execution> execution, Call(*args.execute).start(report.get()));
+  (void)execution->complete->wait(); // its error is that of the events as well
+  args.report = report->data();
+  args.reportSize = report->size();
+  args.held = report.release();
+  args.destroy = [](void *held) { delete static_cast<std::string *>(held); };
+  return {};
+}
+
+pjrt::Error *profileEntry(ProfileExecuteArgs *args) noexcept {
+  Status status = guarded([args]() -> Status {
+    TORCHERE_TRY(checkStructure(args));
+    return profile(*args);
+  });
+  return status ? nullptr : makeError(status.error(), "profile");
 }
 
 } // namespace
+
+pjrt::Extension *profileExtension() {
+  static pjrt::ProfileExtension extension = {
+      {sizeof(pjrt::ProfileExtension), pjrt::profileExtensionType, nullptr}, profileEntry};
+  return &extension.base;
+}
 
 void fillExecute(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, loadedExecutableExecute, execute);

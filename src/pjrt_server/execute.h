@@ -1,4 +1,4 @@
-// The table entry that executes a program.
+// The table entry that executes a program, and the extension that measures it.
 #pragma once
 
 #include "pjrt/plugin_table.h"
@@ -6,5 +6,7 @@
 namespace torchere::pjrt_server {
 
 void fillExecute(pjrt::Api &api);
+/// The extension of a plugin whose programs can be profiled.
+pjrt::Extension *profileExtension();
 
 } // namespace torchere::pjrt_server

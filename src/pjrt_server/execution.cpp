@@ -22,11 +22,13 @@ Status Execution::compute() {
     for (size_t index = 0; index < arguments[process].size(); ++index) {
       const Array &argument = *arguments[process][index];
       TORCHERE_TRY(argument.ready->wait());
-      bool mayBeOverwritten = isDonated[process][index] && argument.externalReferences == 0;
-      inputs.back().push_back({argument.tensor, mayBeOverwritten, argument.id, arguments[process][index]});
+      bool mayBeOverwritten =
+          isDonated[process][index] && !argument.isImmutable && argument.externalReferences == 0;
+      inputs.back().push_back({argument.tensor, mayBeOverwritten, &argument.lifetime});
     }
   }
-  TORCHERE_ASSIGN(ResultLists tensors, program->program().run(inputs));
+  const Program &compiled = program->program();
+  TORCHERE_ASSIGN(ResultLists tensors, report ? compiled.profile(inputs, *report) : compiled.run(inputs));
   return deliver(inputs, std::move(tensors));
 }
 

@@ -13,6 +13,8 @@ struct Execution {
   /// Which arguments the program may overwrite, because nobody else has them.
   std::vector<std::vector<bool>> isDonated;
   std::vector<std::vector<std::shared_ptr<Array>>> results;
+  /// Where the run's profile goes; null for none.
+  std::string *report = nullptr;
   /// Set last, when all results are ready or have failed.
   std::shared_ptr<pjrt::Completion> complete = std::make_shared<pjrt::Completion>();
 

@@ -1,10 +1,12 @@
 // Program and Engine: what a plugin of ours brings to the server of PJRT's functions.
 #pragma once
 
+#include "base/lifetime.h"
 #include "interpreter/entry_point.h"
 #include "pjrt/compile_options.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +23,9 @@ struct Argument {
   Tensor tensor;
   /// Whether nobody else has the tensor's memory, so that the run may write results into it.
   bool mayBeOverwritten = false;
-  /// Names the buffer's contents. No other contents in the process ever have it, also not in the same memory.
-  uint64_t id = 0;
-  /// Expires when nobody has the contents any more.
-  std::weak_ptr<const void> contents = {};
+  /// That of the buffer's contents, whose id no other contents ever have, also not in the same memory. Lasts
+  /// longer than the run.
+  const Lifetime *contents = nullptr;
 };
 
 /// By process: a replica's partitions, then the next replica's.
@@ -39,6 +40,11 @@ public:
   virtual const interpreter::EntryPoint &entry() const = 0;
   /// A result may share its elements with arguments and with other results.
   virtual Result<ResultLists> run(const ArgumentLists &arguments) const = 0;
+  /// The same, and what each part of the run took, as JSON; docs/engine.md describes it. Unimplemented where
+  /// runs are not measured.
+  virtual Result<ResultLists> profile(const ArgumentLists &, std::string & /*report*/) const {
+    return fail(ErrorCode::Unimplemented, "[{}] runs of this program are not measured", entry().name);
+  }
   /// Bytes that a run needs beside arguments and results, as far as they are known.
   virtual int64_t temporaryBytes() const { return 0; }
 };
@@ -59,6 +65,10 @@ struct Engine {
   ClientOptions defaults;
   /// Which of the client's options a caller may set.
   bool takesOptions = false;
+  /// Whether it knows marked weights: arguments with the attribute `torchere.weight`.
+  bool knowsWeights = false;
+  /// Whether its programs can be profiled.
+  bool hasProfiles = false;
   Result<std::unique_ptr<const Program>> (*compile)(std::string_view code,
                                                     const pjrt::CompileOptions &options,
                                                     const ClientOptions &clientOptions) = nullptr;

@@ -1,6 +1,8 @@
 // Executable: compilation, serialization and loading, execution.
 #include "runtime/executable.h"
 
+#include "pjrt/own_extensions.h"
+
 namespace torchere::runtime {
 
 Result<std::shared_ptr<const Executable>> Executable::compile(std::shared_ptr<Client> client,
@@ -121,7 +123,7 @@ Executable::~Executable() {
 }
 
 Status Executable::launch(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
-                          std::span<pjrt::Buffer *> results, pjrt::Event *&end) const {
+                          std::span<pjrt::Buffer *> results, pjrt::Event *&end, std::string *report) const {
   TORCHERE_TRY(owningClient->checkProcess());
   const Plugin &plugin = owningClient->plugin();
   std::vector<pjrt::Buffer *> handles;
@@ -144,6 +146,8 @@ Status Executable::launch(std::span<const Buffer *const> arguments, std::span<co
   args.argumentCount = handles.size();
   args.outputLists = &resultList;
   args.deviceCompleteEvents = &end;
+  if (report)
+    return measure(args, *report);
   return plugin.call(plugin.api().loadedExecutableExecute, args, owningClient->platformName(),
                      "cannot execute the program");
 }
@@ -153,6 +157,39 @@ Result<std::vector<Buffer>> Executable::execute(std::span<const Buffer *const> a
   std::vector<pjrt::Buffer *> results(outputs);
   pjrt::Event *end = nullptr;
   TORCHERE_TRY(launch(arguments, kept, results, end));
+  return finish(arguments, results, end);
+}
+
+Result<std::pair<std::vector<Buffer>, std::string>>
+Executable::profile(std::span<const Buffer *const> arguments, std::span<const int64_t> kept) const {
+  std::vector<pjrt::Buffer *> results(outputs);
+  pjrt::Event *end = nullptr;
+  std::string report;
+  TORCHERE_TRY(launch(arguments, kept, results, end, &report));
+  TORCHERE_ASSIGN(std::vector<Buffer> buffers, finish(arguments, results, end));
+  return std::pair(std::move(buffers), std::move(report));
+}
+
+Status Executable::measure(pjrt::LoadedExecutableExecuteArgs &args, std::string &report) const {
+  const Plugin &plugin = owningClient->plugin();
+  const pjrt::ProfileExtension *extension = plugin.profiles();
+  if (!extension)
+    return fail(ErrorCode::Unimplemented,
+                "[{}] the plugin measures no kernels: got '{}', expected torchere_cpu",
+                owningClient->platformName(), plugin.path());
+  pjrt::ProfileExecuteArgs profile;
+  profile.execute = &args;
+  TORCHERE_TRY(
+      plugin.call(extension->execute, profile, owningClient->platformName(), "cannot execute the program"));
+  report.assign(profile.report, profile.reportSize);
+  profile.destroy(profile.held);
+  return {};
+}
+
+/// Waits for the end of the execution.
+Result<std::vector<Buffer>> Executable::finish(std::span<const Buffer *const> arguments,
+                                               std::span<pjrt::Buffer *const> results,
+                                               pjrt::Event *end) const {
   Status status =
       owningClient->plugin().await(end, owningClient->platformName(), "executing the program failed");
   if (!status) {

@@ -35,6 +35,10 @@ public:
   /// with its error.
   Result<std::vector<Buffer>> execute(std::span<const Buffer *const> arguments,
                                       std::span<const int64_t> kept = {}) const;
+  /// The same as execute(), and what the plugin measured, as JSON. Unimplemented if the plugin is not one of
+  /// this package's that measures.
+  Result<std::pair<std::vector<Buffer>, std::string>> profile(std::span<const Buffer *const> arguments,
+                                                              std::span<const int64_t> kept = {}) const;
   /// The same without waiting, unless the plugin itself waits. Reading a result waits for it, and returns the
   /// error of a failed execution: `[origin's name] executing the program failed: ...; at its place`. The
   /// arguments may be destroyed in the meantime: the plugin keeps what it needs.
@@ -65,9 +69,13 @@ private:
       : owningClient(std::move(client)), executable(handle), device(&device) {}
   static Result<std::shared_ptr<const Executable>> load(std::shared_ptr<Client> client,
                                                         pjrt::LoadedExecutable *handle, const Device &device);
-  /// Sets the results, and the event of the end, which may be null.
+  /// Sets the results, and the event of the end, which may be null. `report`: where the plugin's profile
+  /// goes; null for none.
   Status launch(std::span<const Buffer *const> arguments, std::span<const int64_t> kept,
-                std::span<pjrt::Buffer *> results, pjrt::Event *&end) const;
+                std::span<pjrt::Buffer *> results, pjrt::Event *&end, std::string *report = nullptr) const;
+  Status measure(pjrt::LoadedExecutableExecuteArgs &args, std::string &report) const;
+  Result<std::vector<Buffer>> finish(std::span<const Buffer *const> arguments,
+                                     std::span<pjrt::Buffer *const> results, pjrt::Event *end) const;
   Status readOutputCount();
   /// Calls `use` with the part of the executable that can be queried.
   template <class Use> Status inspect(Use use) const;

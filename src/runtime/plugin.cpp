@@ -1,6 +1,7 @@
 // Plugin: loading, the checks before the first call, attributes and errors.
 #include "runtime/plugin.h"
 
+#include "pjrt/own_extensions.h"
 #include "runtime/machine_identity.h"
 
 #include <cstdlib>
@@ -172,6 +173,19 @@ std::optional<std::array<int64_t, 3>> Plugin::stablehloVersion() const {
   if (!list || list->size() != 3)
     return std::nullopt;
   return std::array<int64_t, 3>{(*list)[0], (*list)[1], (*list)[2]};
+}
+
+bool Plugin::knowsWeights() const {
+  auto found = attributeValues.find(std::string(pjrt::weightsAttribute));
+  const bool *value = found == attributeValues.end() ? nullptr : std::get_if<bool>(&found->second);
+  return value && *value;
+}
+
+const pjrt::ProfileExtension *Plugin::profiles() const {
+  for (const pjrt::Extension *link = api().extensions; link; link = link->next)
+    if (link->type == pjrt::profileExtensionType && link->structSize >= sizeof(pjrt::ProfileExtension))
+      return reinterpret_cast<const pjrt::ProfileExtension *>(link);
+  return nullptr;
 }
 
 PluginTraits Plugin::traitsFor(const std::string &platform) const {

@@ -15,6 +15,10 @@
 #include <variant>
 #include <vector>
 
+namespace torchere::pjrt {
+struct ProfileExtension;
+}
+
 namespace torchere::runtime {
 
 /// The value of a plugin's attribute or of a client option.
@@ -42,6 +46,10 @@ public:
   const std::map<std::string, NamedValue> &attributes() const { return attributeValues; }
   /// The newest StableHLO that the plugin reads, as {major, minor, patch}; none if it does not report one.
   std::optional<std::array<int64_t, 3>> stablehloVersion() const;
+  /// Whether it has uses for arguments that are marked as weights.
+  bool knowsWeights() const;
+  /// How it measures an execution; null if it does not.
+  const pjrt::ProfileExtension *profiles() const;
   /// What is known about the plugin. `platform` is its client's name, or the name under which the plugin was
   /// found.
   PluginTraits traitsFor(const std::string &platform) const;

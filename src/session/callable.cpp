@@ -202,6 +202,10 @@ passes::Target Callable::targetFor(const runtime::Client &client,
     if (update.donatedArgument)
       target.donations.push_back({*update.donatedArgument, update.result});
   target.donations.insert(target.donations.end(), inputDonations.begin(), inputDonations.end());
+  if (client.plugin().knowsWeights())
+    for (size_t i = 0; i < argumentSources.size(); ++i)
+      if (argumentSources[i].slot && !argumentSources[i].slot->isState)
+        target.weights.push_back(i);
   return target;
 }
 
@@ -231,6 +235,9 @@ std::string Callable::identity(const passes::Target &target) {
   digest.addField(uint64_t{target.donations.size()});
   for (const passes::Donation &donation : target.donations)
     digest.addField(uint64_t{donation.argument}).addField(uint64_t{donation.result});
+  digest.addField(uint64_t{target.weights.size()});
+  for (size_t argument : target.weights)
+    digest.addField(uint64_t{argument});
   if (target.shapes)
     for (const passes::ArgumentShape &shape : *target.shapes)
       addTo(digest, shape);
@@ -240,7 +247,8 @@ std::string Callable::identity(const passes::Target &target) {
 /// The program that the plugin compiles. `shapes` are those of the arguments: a module may have sizes that
 /// depend on data where those of the arguments are constants.
 Result<std::string> Callable::programFor(passes::Target target,
-                                         const std::vector<passes::ArgumentShape> &shapes) {
+                                         const std::vector<passes::ArgumentShape> &shapes,
+                                         bool withLocations) {
   TORCHERE_ASSIGN(auto shared, findModule());
   return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
     stablehlo::Module prepared = read.clone();
@@ -248,7 +256,7 @@ Result<std::string> Callable::programFor(passes::Target target,
       target.shapes = shapes;
     TORCHERE_TRY(passes::prepareFor(prepared, target));
     refinementCount += target.shapes.has_value();
-    return encode(prepared, target.version, artifact::hasLocations(function));
+    return encode(prepared, target.version, withLocations || artifact::hasLocations(function));
   });
 }
 
@@ -279,7 +287,8 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
       shapes.back().value = *std::get<program::Constant>(inputs[argumentSources[i].position]).as<int64_t>();
   }
   passes::Target target = targetFor(client, shapes);
-  runtime::ProgramSource source{identity(target), [&] { return programFor(target, shapes); }};
+  runtime::ProgramSource source{
+      identity(target), [&] { return programFor(target, shapes, client.plugin().profiles() != nullptr); }};
   TORCHERE_ASSIGN(specialization->executable, client.compile(source, {.device = device}));
   if (specialization->executable->outputCount() != entryPoint().outputs.size())
     return fail(ErrorCode::Internal,

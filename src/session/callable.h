@@ -71,7 +71,8 @@ private:
   Status findUpdates();
   passes::Target targetFor(const runtime::Client &client, std::vector<passes::ArgumentShape> shapes) const;
   std::string identity(const passes::Target &target);
-  Result<std::string> programFor(passes::Target target, const std::vector<passes::ArgumentShape> &shapes);
+  Result<std::string> programFor(passes::Target target, const std::vector<passes::ArgumentShape> &shapes,
+                                 bool withLocations);
   Result<std::shared_ptr<const stablehlo::SharedModule>> findModule();
   Result<std::shared_ptr<const Specialization>> prepare(const Sizes &sizes, std::span<const Input> inputs,
                                                         runtime::Client &client, std::optional<int> device);

@@ -25,6 +25,7 @@ struct Session::Arguments {
   std::vector<int64_t> kept = {};           ///< arguments with other owners, which must not be donated
   std::vector<Lease> leases = {};           ///< on state that the call only reads
   std::vector<int64_t> integers = {};       ///< storage for the inputs that are ints
+  std::string *report = nullptr;            ///< where the plugin's profile goes; null for none
 };
 
 Session::Session(std::shared_ptr<runtime::Client> client, std::shared_ptr<const artifact::Bundle> bundle)
@@ -95,12 +96,28 @@ Status Session::donateInputs(size_t function, std::span<const InputDonation> don
 }
 
 Result<CallResult> Session::call(size_t function, std::span<const Input> inputs, const CallOptions &options) {
+  Arguments arguments{inputs, options};
+  return callWith(function, arguments);
+}
+
+Result<std::pair<CallResult, CallProfile>> Session::profile(size_t function, std::span<const Input> inputs) {
+  if (callables[function]->updates().empty())
+    TORCHERE_TRY(call(function, inputs));
+  std::string report;
+  CallOptions options;
+  Arguments arguments{inputs, options};
+  arguments.report = &report;
+  TORCHERE_ASSIGN(CallResult result, callWith(function, arguments));
+  TORCHERE_ASSIGN(CallProfile profile, CallProfile::parse(report, client->platformName()));
+  return std::pair(std::move(result), std::move(profile));
+}
+
+Result<CallResult> Session::callWith(size_t function, Arguments &arguments) {
   TORCHERE_TRY(client->checkProcess());
   Callable &callable = *callables[function];
   Sizes sizes;
-  TORCHERE_TRY(callable.signature().check(inputs, sizes));
-  TORCHERE_ASSIGN(auto specialization, callable.specialize(sizes, inputs, *client, deviceId));
-  Arguments arguments{inputs, options};
+  TORCHERE_TRY(callable.signature().check(arguments.given, sizes));
+  TORCHERE_ASSIGN(auto specialization, callable.specialize(sizes, arguments.given, *client, deviceId));
   TORCHERE_TRY(gather(callable, *specialization, arguments));
   if (!callable.updates().empty()) {
     auto lock = weights->lock(); // calls that write state run one at a time
@@ -133,8 +150,13 @@ Status Session::checkInputs(size_t function, std::span<const Input> inputs) cons
 }
 
 Result<std::vector<Buffer>> Session::execute(const Callable &callable, const Specialization &specialization,
-                                             const Arguments &arguments) const {
+                                             Arguments &arguments) const {
   const runtime::Executable &executable = *specialization.executable;
+  if (arguments.report) {
+    TORCHERE_ASSIGN(auto profiled, executable.profile(arguments.buffers, arguments.kept));
+    *arguments.report = std::move(profiled.second);
+    return std::move(profiled.first);
+  }
   if (!arguments.options.onDevice)
     return executable.execute(arguments.buffers, arguments.kept);
   return executable.start(arguments.buffers, arguments.kept,

@@ -5,6 +5,7 @@
 #include "runtime/buffer.h"
 #include "runtime/client.h"
 #include "runtime/executable.h"
+#include "session/profile.h"
 #include "session/tensor_view.h"
 
 #include <memory>
@@ -117,6 +118,10 @@ public:
   /// meantime fail with it; later calls and reads report the loss until the state is set.
   Result<CallResult> call(size_t function, std::span<const Input> inputs, const CallOptions &options = {});
 
+  /// The same, and what each kernel took. A program that writes no state is called twice, so that what is
+  /// made once is not measured. Errors: Unimplemented if the plugin measures nothing.
+  Result<std::pair<CallResult, CallProfile>> profile(size_t function, std::span<const Input> inputs);
+
   /// Makes the executable that a call with inputs of these types uses, as that call would. Their elements are
   /// not read.
   Status prepare(size_t function, std::span<const Input> inputs);
@@ -169,10 +174,11 @@ private:
   void takeStates(Session &predecessor, std::span<const NamedView> except);
   Result<runtime::HostArray> readInitial(std::string_view name) const;
   Result<WeightSlot *> findState(const NamedView &named) const;
+  Result<CallResult> callWith(size_t function, Arguments &arguments);
   Result<CallResult> callWithState(const Callable &callable, const Specialization &specialization,
                                    Arguments &arguments);
   Result<std::vector<runtime::Buffer>> execute(const Callable &callable, const Specialization &specialization,
-                                               const Arguments &arguments) const;
+                                               Arguments &arguments) const;
   Result<CallResult> deliver(const Callable &callable, const Arguments &arguments,
                              std::vector<runtime::Buffer> results) const;
 

@@ -246,3 +246,136 @@ def test_an_unknown_option_is_refused():
     assert (
         "no such option of the torchere_cpu: got 'threads', expected device_count, intra_op_threads" in line
     )
+
+
+WEIGHTS = """
+import gc, torch, torchere
+torch.manual_seed(0)
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.linear = torch.nn.Linear(8, 5)
+    def forward(self, x):
+        return self.linear(torch.relu(self.norm(self.conv(x))).mean((2, 3)))
+
+model, x = Model().eval(), torch.randn(2, 3, 6, 6)
+model.norm.running_mean.normal_()
+program = torchere.export(model, (x,))
+for step in range(6):  # a training loop's: other weights, in memory that was used before
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.1)
+    updated = program.with_weights({k: v.clone() for k, v in model.state_dict().items()})
+    for _ in range(3):
+        torch.testing.assert_close(updated(x), model(x).detach(), rtol=1e-4, atol=1e-5)
+    del updated
+    gc.collect()
+print("right")
+"""
+
+
+def test_weights_that_change_give_new_results():
+    lines, log = run(WEIGHTS, TORCHERE_LOG="debug")
+    assert lines == ["right"]
+    # Batch norm's factors, at least, are computed from weights alone.
+    assert re.search(r"\[main\] \d+ steps on weights alone, for \d+ values", log)
+
+
+PROFILE = """
+import json, os, torch, torchere
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.GELU(), torch.nn.Linear(512, 16)).eval()
+x = torch.randn(64, 256)
+program = torchere.export(model, (x,))
+profile = program.profile(x)
+torch.testing.assert_close(profile.result, model(x).detach(), rtol=1e-4, atol=1e-5)
+products = [row for row in profile.rows if row.op == "stablehlo.dot_general"]
+assert len(products) == 2, profile.rows
+assert products[0].flops == 2 * 64 * 256 * 512
+assert products[0].rate.endswith("/s") and products[0].share_of_peak > 0, products
+assert all(row.runs == 1 and row.seconds > 0 for row in profile.rows)
+assert all("nn/modules" in row.source or "<string>" in row.source for row in products), products
+assert 0 < sum(row.seconds for row in profile.rows) <= profile.seconds * 1.001
+assert profile.peak_flops > 1e8 and profile.peak_bandwidth > 1e7
+print(profile)
+profile.save(os.environ["TRACE"])
+events = json.load(open(os.environ["TRACE"]))["traceEvents"]
+assert len(events) == len(profile.rows)
+assert [event["ts"] for event in events] == sorted(event["ts"] for event in events)
+program.save(os.environ["SAVED"])
+import numpy
+numpy.save(os.environ["SAVED"] + ".npy", x.numpy())
+"""
+
+
+def test_a_profile_has_a_row_for_each_kernel(tmp_path):
+    trace, saved = tmp_path / "trace.json", tmp_path / "saved"
+    lines, _ = run(PROFILE, TRACE=str(trace), SAVED=str(saved))
+    assert re.match(r"main: [\d.]+ ms in \d+ kernels, \w+ with \d+ threads; peak [\d.]+ GFLOP/s", lines[0])
+    assert lines[1].split() == ["us", "share", "runs", "kernel", "op", "rate", "of", "peak", "source"]
+    assert any("stablehlo.dot_general" in line and "/s" in line for line in lines[2:])
+    command = [Path(torchere.__file__).parent / "bin" / "torchere", "run", saved, "--input", f"{saved}.npy"]
+    options = ["--plugin", "torchere_cpu", "--profile", "--trace", tmp_path / "cli.json"]
+    shown = subprocess.run([*command, *options], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"matmul +stablehlo.dot_general +[\d.]+ G\w+/s +[\d.]+%", shown)
+    assert '"traceEvents"' in (tmp_path / "cli.json").read_text()
+    options = ["--plugin", "interpreter", "--profile"]
+    refused = subprocess.run([*command, *options], capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "the plugin measures no kernels" in refused.stderr
+
+
+LOOP = """
+import torch, torchere
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.while_loop(lambda i, v: i < 5, lambda i, v: (i + 1, torch.tanh(v @ v)),
+                                (torch.tensor(0), x))[1]
+x = torch.randn(8, 8)
+profile = torchere.export(Model(), (x,)).profile(x)
+runs = {row.kernel: row.runs for row in profile.rows}
+print(runs["loop"], runs["matmul"])
+"""
+
+
+def test_a_profile_counts_the_steps_of_loops():
+    assert run(LOOP)[0] == ["1 5"]
+
+
+CACHES = """
+import torch, torchere
+
+class Model(torch.nn.Module):
+    def __init__(self, shape, dimension, dtype):
+        super().__init__()
+        self.dimension = dimension
+        self.register_buffer("cache", torch.zeros(shape, dtype=dtype))
+        self.register_buffer("position", torch.zeros(1, dtype=torch.int64))
+    def forward(self, x):
+        self.cache.index_copy_(self.dimension, self.position, x)
+        self.position.add_(1)
+        return self.cache.to(torch.float32).sum()
+
+for shape, dimension in [((2, 3, 8, 4), 2), ((2, 8, 3, 4), 1), ((8, 2, 3, 4), 0), ((2, 3, 4, 8), 3)]:
+    for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.int8):
+        model = Model(shape, dimension, dtype)
+        part = list(shape)
+        part[dimension] = 1
+        x = torch.ones(part, dtype=dtype)
+        program = torchere.export(model, (x,))
+        total = 0
+        for call in range(4):
+            total += x.numel()
+            assert float(program(x)) == total, (shape, dtype, call)
+        profile = program.profile(x)
+        print(shape, dtype, max([row.bytes for row in profile.rows if row.kernel == "copy"], default=0))
+"""
+
+
+def test_caches_are_written_in_place():
+    lines = run(CACHES)[0]
+    assert len(lines) == 16
+    assert [line for line in lines if not line.endswith(" 0")] == []

@@ -116,11 +116,11 @@ class HostMemory : public testing::TestWithParam<pjrt::HostBufferSemantics> {};
 
 TEST_P(HostMemory, IsTheCallersAgainWhenTheEventSaysSo) {
   RawClient client;
-  std::vector<float> values = {1, 2};
+  alignas(64) float values[] = {0, 1, 2};
   const int64_t shape[] = {2};
   pjrt::ClientBufferFromHostBufferArgs args;
   args.client = client.handle();
-  args.data = values.data();
+  args.data = values + 1; // which no buffer borrows
   args.type = pjrt::BufferType::F32;
   args.dimensions = shape;
   args.dimensionCount = 1;
@@ -132,9 +132,53 @@ TEST_P(HostMemory, IsTheCallersAgainWhenTheEventSaysSo) {
   EXPECT_EQ(isReady(done), GetParam() == pjrt::HostBufferSemantics::ImmutableOnlyDuringCall);
   worker.release();
   EXPECT_EQ(await(done), ok);
-  values = {3, 4};
+  values[1] = 3;
   EXPECT_EQ(floatsOf(buffer), (std::vector<float>{1, 2}));
 }
+
+class LentMemory : public testing::TestWithParam<pjrt::HostBufferSemantics> {};
+
+TEST_P(LentMemory, IsReadWhereItLies) {
+  RawClient client;
+  alignas(64) float values[] = {1, 2};
+  const int64_t shape[] = {2};
+  pjrt::ClientBufferFromHostBufferArgs args;
+  args.client = client.handle();
+  args.data = values;
+  args.type = pjrt::BufferType::F32;
+  args.dimensions = shape;
+  args.dimensionCount = 1;
+  args.semantics = GetParam();
+  ASSERT_EQ(call(&pjrt::Api::clientBufferFromHostBuffer, args), ok);
+  EventPointer done = own(args.doneWithHostBuffer);
+  BufferPointer buffer = own(args.buffer);
+  EXPECT_TRUE(isReady(readyEvent(buffer)));
+  EXPECT_EQ(addressOf(buffer), values);
+  Launched copy = execute(client.compile(doubling), {{buffer}});
+  EXPECT_EQ(floatsOf(copy.results[0][0]), (std::vector<float>{2, 4}));
+  EXPECT_FALSE(isReady(done));
+  // A donated buffer's memory is written only if the caller allows it.
+  ExecutablePointer executable = client.compile(R"(
+func.func @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  return %0 : tensor<2xf32>
+})");
+  Launched donated = execute(executable, {{buffer}});
+  ASSERT_EQ(donated.answer, ok);
+  EXPECT_TRUE(isDeleted(buffer));
+  EXPECT_EQ(floatsOf(donated.results[0][0]), (std::vector<float>{2, 4}));
+  bool mayWrite = GetParam() == pjrt::HostBufferSemantics::MutableZeroCopy;
+  EXPECT_EQ(addressOf(donated.results[0][0]) == values, mayWrite);
+  EXPECT_EQ(values[1], mayWrite ? 4 : 2);
+  EXPECT_EQ(await(donated.complete[0]), ok);
+  EXPECT_EQ(isReady(done), !mayWrite); // the result has the memory
+  donated.results.clear();
+  EXPECT_EQ(await(done), ok);
+}
+
+INSTANTIATE_TEST_SUITE_P(Semantics, LentMemory,
+                         testing::Values(pjrt::HostBufferSemantics::ImmutableZeroCopy,
+                                         pjrt::HostBufferSemantics::MutableZeroCopy));
 
 INSTANTIATE_TEST_SUITE_P(Semantics, HostMemory,
                          testing::Values(pjrt::HostBufferSemantics::ImmutableOnlyDuringCall,

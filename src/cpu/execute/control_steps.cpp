@@ -14,6 +14,17 @@ Status LoopStep::run(const Frame &frame) const {
   }
 }
 
+Status LoopStep::prepare(const Frame &frame) const {
+  TORCHERE_TRY(prepareSteps(condition, frame));
+  return prepareSteps(body, frame);
+}
+
+Status BranchStep::prepare(const Frame &frame) const {
+  for (const Steps &branch : branches)
+    TORCHERE_TRY(prepareSteps(branch, frame));
+  return {};
+}
+
 Status BranchStep::run(const Frame &frame) const {
   int64_t chosen = integerAt(frame, index);
   auto last = static_cast<int64_t>(branches.size()) - 1;

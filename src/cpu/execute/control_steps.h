@@ -10,6 +10,8 @@ public:
   LoopStep(Steps condition, View predicate, Steps body)
       : condition(std::move(condition)), predicate(std::move(predicate)), body(std::move(body)) {}
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "loop"; }
+  Status prepare(const Frame &frame) const final;
 
 private:
   Steps condition;
@@ -24,6 +26,8 @@ public:
   BranchStep(View index, std::vector<Steps> branches)
       : index(std::move(index)), branches(std::move(branches)) {}
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "branch"; }
+  Status prepare(const Frame &frame) const final;
 
 private:
   View index;

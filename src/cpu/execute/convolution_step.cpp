@@ -39,6 +39,23 @@ Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame
   return std::make_shared<const Memory>(std::move(memory));
 }
 
+double ConvolutionStep::flops() const {
+  const ConvolutionShape &shape = plan.shape;
+  return 2.0 * double(shape.batch) * double(shape.outputChannels) * double(shape.outputHeight) *
+         double(shape.outputWidth) * double(shape.inputChannels / shape.groups) *
+         double(shape.kernel[0] * shape.kernel[1]);
+}
+
+bool ConvolutionStep::packs(BufferId buffer) const {
+  return views.argument && buffer == views.weights.buffer && buffer != views.input.buffer;
+}
+
+Status ConvolutionStep::prepare(const Frame &frame) const {
+  if (views.argument && frame.origins[*views.argument].isWeight)
+    TORCHERE_TRY(packedWeights(frame));
+  return {};
+}
+
 Status ConvolutionStep::run(const Frame &frame) const {
   TORCHERE_ASSIGN(std::shared_ptr<const Memory> weights, packedWeights(frame));
   auto at = [&](const View &view) { return reinterpret_cast<float *>(frame.at(view)); };

@@ -28,6 +28,10 @@ public:
   ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
       : plan(plan), views(std::move(views)) {}
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "convolution"; }
+  double flops() const final;
+  bool packs(BufferId buffer) const final;
+  Status prepare(const Frame &frame) const final;
 
   /// Without memory.
   static BlockedTensor inputOf(const ConvolutionPlan &plan, int64_t halo);

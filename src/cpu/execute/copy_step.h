@@ -1,17 +1,21 @@
 // CopyStep: elements copied between any two views of one shape.
 #pragma once
 
+#include "cpu/execute/strided_copy.h"
 #include "cpu/plan/plan.h"
 
 namespace torchere::cpu {
 
 class CopyStep final : public Step {
 public:
-  CopyStep(const View &from, const View &to) : from(from), to(to) {}
+  CopyStep(const View &from, const View &to)
+      : from(from), to(to), copy(to.shape, to.elementSize(), from.strides, to.strides) {}
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "copy"; }
 
 private:
   View from, to;
+  StridedCopy copy;
 };
 
 } // namespace torchere::cpu

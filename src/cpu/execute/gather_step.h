@@ -11,6 +11,7 @@ public:
   GatherStep(const View &rows, const View &indices, const View &result)
       : rows(rows), indices(indices), result(result) {}
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "gather"; }
 
 private:
   View rows, indices, result;

@@ -54,6 +54,20 @@ Result<std::shared_ptr<const Memory>> MatmulStep::pack(const Frame &frame) const
   return nullptr;
 }
 
+double MatmulStep::flops() const {
+  return 2.0 * double(matmul.batches) * double(matmul.m) * double(matmul.k) * double(matmul.n);
+}
+
+bool MatmulStep::packs(BufferId buffer) const {
+  return matmul.weight && buffer == matmul.b.view.buffer && buffer != matmul.a.view.buffer;
+}
+
+Status MatmulStep::prepare(const Frame &frame) const {
+  if (matmul.weight && frame.origins[*matmul.weight].isWeight)
+    TORCHERE_TRY(pack(frame));
+  return {};
+}
+
 Status MatmulStep::run(const Frame &frame) const {
   TORCHERE_ASSIGN(std::shared_ptr<const Memory> packed, pack(frame));
   if (packed) {

@@ -31,6 +31,10 @@ class MatmulStep final : public Step {
 public:
   explicit MatmulStep(const Matmul &matmul, Isa isa);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "matmul"; }
+  double flops() const final;
+  bool packs(BufferId buffer) const final;
+  Status prepare(const Frame &frame) const final;
 
 private:
   Result<std::shared_ptr<const Memory>> pack(const Frame &frame) const;

@@ -10,31 +10,46 @@ static Result<std::shared_ptr<const Memory>> packedBy(const PackedCache::Pack &p
   return std::make_shared<const Memory>(std::move(memory));
 }
 
-Result<std::shared_ptr<const Memory>> PackedCache::find(const Origin &origin, const Pack &pack) {
+void PackedCache::Entries::onEnd(uint64_t id) noexcept {
   std::lock_guard lock(mutex);
-  auto found = std::find_if(entries.begin(), entries.end(),
-                            [&](const Entry &entry) { return entry.origin.id == origin.id; });
-  if (found == entries.end()) {
-    std::erase_if(entries, [](const Entry &entry) { return entry.origin.contents.expired(); });
-    if (entries.size() == maxEntries)
-      entries.erase(entries.begin());
-    entries.push_back({origin, nullptr});
+  std::erase_if(list, [&](const Entry &entry) { return entry.id == id; });
+}
+
+PackedCache::Entry &PackedCache::Entries::entryOf(const Origin &origin, bool &isNew) {
+  uint64_t id = origin.contents->id();
+  auto found = std::find_if(list.begin(), list.end(), [&](const Entry &entry) { return entry.id == id; });
+  isNew = found == list.end();
+  if (!isNew) {
+    std::rotate(found, found + 1, list.end());
+    return list.back();
+  }
+  auto isOther = [](const Entry &entry) { return !entry.isWeight; };
+  if (!origin.isWeight && std::count_if(list.begin(), list.end(), isOther) == maxEntries)
+    list.erase(std::find_if(list.begin(), list.end(), isOther));
+  return list.emplace_back(Entry{id, origin.isWeight, nullptr});
+}
+
+Result<std::shared_ptr<const Memory>> PackedCache::find(const Origin &origin, const Pack &pack) {
+  if (!origin.contents)
     return nullptr;
+  std::lock_guard lock(entries->mutex);
+  bool isNew;
+  Entry &entry = entries->entryOf(origin, isNew);
+  if (isNew)
+    origin.contents->tell(entries);
+  if (!entry.packed && (!isNew || origin.isWeight)) {
+    TORCHERE_ASSIGN(entry.packed, packedBy(pack));
   }
-  std::rotate(found, found + 1, entries.end());
-  if (!entries.back().packed) {
-    TORCHERE_ASSIGN(entries.back().packed, packedBy(pack));
-  }
-  return entries.back().packed;
+  return entry.packed;
 }
 
 Result<std::shared_ptr<const Memory>> PackedCache::findConstant(const Pack &pack) {
-  std::lock_guard lock(mutex);
-  if (entries.empty()) {
+  std::lock_guard lock(entries->mutex);
+  if (entries->list.empty()) {
     TORCHERE_ASSIGN(std::shared_ptr<const Memory> packed, packedBy(pack));
-    entries.push_back({{}, std::move(packed)});
+    entries->list.push_back({0, true, std::move(packed)});
   }
-  return entries.front().packed;
+  return entries->list.front().packed;
 }
 
 } // namespace torchere::cpu

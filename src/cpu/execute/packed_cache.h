@@ -8,28 +8,36 @@
 
 namespace torchere::cpu {
 
-/// Keyed by the ids of buffers' contents, which are never used again; an entry dies with the contents. An
-/// argument is packed when it is used for the second time: one that is new in every call never is.
+/// Keyed by the ids of buffers' contents, which are never used again; an entry ends with the contents. A
+/// weight is packed when it is first used, another argument when it is used for the second time: one that is
+/// new in every call never is.
 class PackedCache {
 public:
   using Pack = std::function<Result<Memory>()>;
 
-  /// What was packed of the origin; null if it is seen for the first time. Packing blocks only callers of the
-  /// same step.
+  /// What was packed of the origin; null if it is not worth it. Packing blocks only callers of the same step.
   Result<std::shared_ptr<const Memory>> find(const Origin &origin, const Pack &pack);
   /// The same for what never changes.
   Result<std::shared_ptr<const Memory>> findConstant(const Pack &pack);
 
 private:
   struct Entry {
-    Origin origin;
-    std::shared_ptr<const Memory> packed; ///< null until the second use
+    uint64_t id = 0;
+    bool isWeight = false;
+    std::shared_ptr<const Memory> packed; ///< null until it is worth it
   };
-  /// Models that share an executable, at most.
+  /// Outlives the step while contents end.
+  struct Entries final : Lifetime::Listener {
+    void onEnd(uint64_t id) noexcept final;
+    Entry &entryOf(const Origin &origin, bool &isNew);
+
+    std::mutex mutex;
+    std::vector<Entry> list; ///< the latest used last
+  };
+  /// How many arguments are kept that are no weights, at most: they may live as long as the program.
   static constexpr size_t maxEntries = 8;
 
-  std::mutex mutex;
-  std::vector<Entry> entries; ///< the latest used last
+  std::shared_ptr<Entries> entries = std::make_shared<Entries>();
 };
 
 } // namespace torchere::cpu

@@ -13,6 +13,7 @@ public:
                                                     const View &initial, const View &result,
                                                     std::span<const int64_t> dimensions);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "reduce"; }
 
 private:
   ReductionArgs args;

@@ -1,8 +1,6 @@
 // Implements SliceStep.
 #include "cpu/execute/slice_step.h"
 
-#include "cpu/execute/strided_copy.h"
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -31,15 +29,16 @@ int64_t integerAt(const Frame &frame, const View &scalar) {
 }
 
 Status SliceStep::run(const Frame &frame) const {
-  View place = whole;
+  int64_t offset = whole.offset;
   for (size_t i = 0; i < starts.size(); ++i) {
     int64_t start = std::clamp<int64_t>(integerAt(frame, starts[i]), 0, whole.shape[i] - part.shape[i]);
-    place.offset += start * whole.strides[i];
+    offset += start * whole.strides[i];
   }
-  const View &from = direction == Direction::Read ? place : part;
-  const View &to = direction == Direction::Read ? part : place;
-  copyElements(frame.context, part.shape, part.elementSize(), frame.at(from), from.strides, frame.at(to),
-               to.strides);
+  std::byte *place = frame.memory[whole.buffer] + offset * whole.elementSize();
+  if (direction == Direction::Read)
+    copy.run(frame.context, place, frame.at(part));
+  else
+    copy.run(frame.context, frame.at(part), place);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SliceStep: a part of a tensor at a place that is computed.
 #pragma once
 
+#include "cpu/execute/strided_copy.h"
 #include "cpu/plan/plan.h"
 
 namespace torchere::cpu {
@@ -12,13 +13,17 @@ public:
   enum class Direction : uint8_t { Read, Write };
   /// `starts` are integer scalars, one a dimension.
   SliceStep(Direction direction, const View &whole, const View &part, std::vector<View> starts)
-      : direction(direction), whole(whole), part(part), starts(std::move(starts)) {}
+      : direction(direction), whole(whole), part(part), starts(std::move(starts)),
+        copy(part.shape, part.elementSize(), direction == Direction::Read ? whole.strides : part.strides,
+             direction == Direction::Read ? part.strides : whole.strides) {}
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "slice"; }
 
 private:
   Direction direction;
   View whole, part;
   std::vector<View> starts;
+  StridedCopy copy;
 };
 
 /// The integer at a view of one element.

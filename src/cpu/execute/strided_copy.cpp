@@ -5,13 +5,22 @@
 
 namespace torchere::cpu {
 
+static Walk walkOf(const Sizes &shape, const Sizes &fromStrides, const Sizes &toStrides) {
+  const Sizes *strides[] = {&fromStrides, &toStrides};
+  return walkOver(shape, strides);
+}
+
+StridedCopy::StridedCopy(const Sizes &shape, int elementSize, const Sizes &fromStrides,
+                         const Sizes &toStrides)
+    : walk(walkOf(shape, fromStrides, toStrides)), elementSize(elementSize),
+      isEmpty(elementCount(shape) == 0) {}
+
 /// Copies the dimensions from `first` on.
-static void copyInner(const Context &context, const Walk &walk, size_t first, int elementSize,
-                      const std::byte *from, std::byte *to) {
+void StridedCopy::runInner(const Context &context, size_t first, const std::byte *from, std::byte *to) const {
   if (walk.shape.size() - first > kMaxRank) {
     for (int64_t i = 0; i < walk.shape[first]; ++i)
-      copyInner(context, walk, first + 1, elementSize, from + i * walk.strides[0][first] * elementSize,
-                to + i * walk.strides[1][first] * elementSize);
+      runInner(context, first + 1, from + i * walk.strides[0][first] * elementSize,
+               to + i * walk.strides[1][first] * elementSize);
     return;
   }
   CopyArgs args;
@@ -27,12 +36,9 @@ static void copyInner(const Context &context, const Walk &walk, size_t first, in
   copyStrided(context, args);
 }
 
-void copyElements(const Context &context, const Sizes &shape, int elementSize, const std::byte *from,
-                  const Sizes &fromStrides, std::byte *to, const Sizes &toStrides) {
-  if (elementCount(shape) == 0)
-    return;
-  const Sizes *strides[] = {&fromStrides, &toStrides};
-  copyInner(context, walkOver(shape, strides), 0, elementSize, from, to);
+void StridedCopy::run(const Context &context, const std::byte *from, std::byte *to) const {
+  if (!isEmpty)
+    runInner(context, 0, from, to);
 }
 
 } // namespace torchere::cpu

@@ -8,8 +8,20 @@
 
 namespace torchere::cpu {
 
-/// Copies `shape` elements of `elementSize` bytes; strides are in elements. The memories do not overlap.
-void copyElements(const Context &context, const Sizes &shape, int elementSize, const std::byte *from,
-                  const Sizes &fromStrides, std::byte *to, const Sizes &toStrides);
+/// A copy that is planned once. Running it allocates nothing.
+class StridedCopy {
+public:
+  /// Of `shape` elements of `elementSize` bytes; strides are in elements.
+  StridedCopy(const Sizes &shape, int elementSize, const Sizes &fromStrides, const Sizes &toStrides);
+  /// The memories do not overlap.
+  void run(const Context &context, const std::byte *from, std::byte *to) const;
+
+private:
+  void runInner(const Context &context, size_t first, const std::byte *from, std::byte *to) const;
+
+  Walk walk;
+  int elementSize;
+  bool isEmpty;
+};
 
 } // namespace torchere::cpu

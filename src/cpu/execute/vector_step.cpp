@@ -41,7 +41,9 @@ Result<std::unique_ptr<const Step>> VectorStep::create(VectorProgram program, st
 }
 
 Status VectorStep::run(const Frame &frame) const {
-  std::vector<VectorOperand> from = inputOperands, to = outputOperands;
+  static thread_local std::vector<VectorOperand> from, to; // their memory is kept
+  from = inputOperands;
+  to = outputOperands;
   for (size_t i = 0; i < from.size(); ++i)
     from[i].data = frame.at(inputs[i]);
   for (size_t i = 0; i < to.size(); ++i)

@@ -13,6 +13,7 @@ public:
   static Result<std::unique_ptr<const Step>> create(VectorProgram program, std::vector<View> inputs,
                                                     std::vector<View> outputs, bool walked);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "vector program"; }
 
 private:
   VectorProgram program;

@@ -6,6 +6,7 @@
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
+#include "cpu/frontend/weight_program.h"
 #include "passes/chlo/legalization.h"
 #include "passes/compatibility/composite_calls.h"
 #include "passes/simplify/simplify.h"
@@ -129,31 +130,37 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, Is
 
 } // namespace
 
-/// The plan of the module, which keeps the ops that steps evaluate.
-static Result<Plan> planModule(CompiledModule &compiled, stablehlo::Module module, Isa isa) {
+/// Makes the plans of the module, which keeps the ops that steps evaluate.
+static Status planModule(CompiledModule &compiled, stablehlo::Module module, Isa isa) {
   TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, isa));
   compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
   std::vector<bool> isDonated;
   for (const interpreter::EntryArgument &argument : compiled.entry.arguments)
     isDonated.push_back(argument.isDonated);
-  return Planner(compiled.module, isa, std::move(isDonated)).plan(entry);
+  compiled.isWeight = weightsOf(entry, isDonated);
+  func::FuncOp weights = splitWeights(entry, compiled.isWeight);
+  Planner planner(compiled.module, isa, std::move(isDonated));
+  std::vector<bool> isWeight = compiled.isWeight;
+  isWeight.resize(entry.getNumArguments(), true); // values of the weight program
+  planner.setWeights(std::move(isWeight));
+  TORCHERE_ASSIGN(compiled.plan, planner.plan(entry));
+  return planWeights(compiled, weights, planner.weightCopies(), isa);
 }
 
 Result<CompiledModule> compileModule(std::string_view code, interpreter::ProcessCounts processes, Isa isa) {
   TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
   CompiledModule compiled;
   TORCHERE_ASSIGN(compiled.entry, interpreter::describeEntry(module));
-  Result<Plan> plan = fail(ErrorCode::Unimplemented, "several processes");
+  Status planned = fail(ErrorCode::Unimplemented, "several processes");
   if (processes.replicas * processes.partitions == 1) {
-    plan = planModule(compiled, std::move(module), isa);
-    if (plan) {
-      compiled.plan = *std::move(plan);
+    planned = planModule(compiled, std::move(module), isa);
+    if (planned)
       return compiled;
-    }
     TORCHERE_ASSIGN(module, readModule(code)); // the interpreter has none of the engine's kernels
   }
+  compiled.plan.reset();
   compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
-  compiled.reason = plan.error().text();
+  compiled.reason = planned.error().text();
   return compiled;
 }
 

@@ -13,13 +13,21 @@ namespace torchere::cpu {
 
 class EvaluatedModule;
 
+/// What is computed from weights and constants alone: the further arguments of the plan.
+struct WeightProgram {
+  Plan plan;                     ///< its arguments are the entry's
+  std::vector<size_t> arguments; ///< that it reads
+};
+
 /// A program as the engine runs it. Without a plan the interpreter runs it as a whole: it has sizes that
 /// depend on data, tokens or tuples, or several processes.
 struct CompiledModule {
   interpreter::EntryPoint entry;
   std::shared_ptr<EvaluatedModule> module; ///< which evaluating steps refer to
   std::optional<Plan> plan;
-  std::string reason; ///< why there is no plan
+  std::optional<WeightProgram> weights;
+  std::vector<bool> isWeight; ///< by argument: marked, and never written
+  std::string reason;         ///< why there is no plan
 };
 
 /// `code` is StableHLO, as text or as a portable artifact. Errors are the readers' and those of

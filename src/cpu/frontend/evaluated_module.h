@@ -36,6 +36,7 @@ public:
                  std::vector<View> outputs)
       : module(std::move(module)), op(op), inputs(std::move(inputs)), outputs(std::move(outputs)) {}
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "evaluation"; }
 
 private:
   std::shared_ptr<EvaluatedModule> module;

@@ -7,6 +7,7 @@
 #include "stablehlo/dialect.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -137,6 +138,8 @@ std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
 } // namespace
 
 Status Planner::planGroup(Operation *root) {
+  Operation *outer = std::exchange(current, root);
+  llvm::scope_exit restore([&] { current = outer; });
   Group group(*this, root);
   for (Operation *op : group.members())
     pending.remove(op);

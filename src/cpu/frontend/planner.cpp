@@ -3,7 +3,10 @@
 
 #include "cpu/execute/copy_step.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "interpreter/mlir_values.h"
 #include "stablehlo/element_type_conversion.h"
+
+#include "llvm/ADT/ScopeExit.h"
 
 #include <cstring>
 
@@ -59,7 +62,11 @@ Result<Plan> Planner::plan(func::FuncOp function) {
         addBuffer(Home::Argument, argument.getArgNumber(), elementCount(view.shape) * view.elementSize());
     bind(argument, view);
   }
-  result.writtenArguments.resize(function.getNumArguments());
+  argumentCount = function.getNumArguments();
+  isDonated.resize(argumentCount);
+  isWeight.resize(argumentCount);
+  result.writtenArguments.resize(argumentCount);
+  result.readArguments.resize(argumentCount);
   steps = &result.steps;
   for (Operation &op : function.front().without_terminator())
     TORCHERE_TRY(planOp(&op));
@@ -78,8 +85,27 @@ Result<View> Planner::viewDense(mlir::Value value) {
   TORCHERE_ASSIGN(View found, view(value));
   if (isDense(found))
     return found;
-  View dense = allocate(found.type, found.shape);
-  TORCHERE_TRY(emitCopy(found, dense));
+  return copyOf(found);
+}
+
+Result<View> Planner::copyOf(const View &view) {
+  std::optional<size_t> argument = argumentOf(view);
+  if (!argument || !isWeight[*argument]) {
+    View dense = allocate(view.type, view.shape);
+    TORCHERE_TRY(emitCopy(view, dense));
+    return dense;
+  }
+  View dense = denseView(0, view.type, view.shape);
+  auto found = llvm::find(copiedWeights, view);
+  size_t index = argumentCount + static_cast<size_t>(found - copiedWeights.begin());
+  if (found == copiedWeights.end()) {
+    copiedWeights.push_back(view);
+    isDonated.push_back(false);
+    isWeight.push_back(true);
+    result.writtenArguments.push_back(false);
+    result.readArguments.push_back(false);
+  }
+  dense.buffer = addBuffer(Home::Argument, index, elementCount(view.shape) * view.elementSize());
   return dense;
 }
 
@@ -119,15 +145,41 @@ void Planner::use(const View &view) {
 
 void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads,
                    std::span<const View> writes) {
-  for (const View &view : reads)
+  for (const View &view : reads) {
     use(view);
+    if (std::optional<size_t> argument = argumentOf(view); argument && !step->packs(view.buffer))
+      result.readArguments[*argument] = true;
+  }
   for (const View &view : writes) {
     use(view);
-    if (const Buffer &buffer = result.buffers[view.buffer]; buffer.home == Home::Argument)
-      result.writtenArguments[buffer.index] = true;
+    if (std::optional<size_t> argument = argumentOf(view))
+      result.writtenArguments[*argument] = true;
   }
+  note(*step, reads, writes);
   steps->push_back(std::move(step));
   ++now;
+}
+
+/// The memory that the elements of views lie in; what is repeated counts once.
+static int64_t bytesOf(std::span<const View> views) {
+  int64_t bytes = 0;
+  for (const View &view : views) {
+    int64_t count = view.elementSize();
+    for (size_t i = 0; i < view.shape.size(); ++i)
+      count *= view.strides[i] == 0 ? std::min<int64_t>(view.shape[i], 1) : view.shape[i];
+    bytes += count;
+  }
+  return bytes;
+}
+
+void Planner::note(const Step &step, std::span<const View> reads, std::span<const View> writes) {
+  StepOrigin &origin = result.origins[&step];
+  origin.bytes = bytesOf(reads) + bytesOf(writes);
+  if (!current)
+    return;
+  auto call = dyn_cast<stablehlo::CustomCallOp>(current);
+  origin.op = (call ? call.getCallTargetName() : current->getName().getStringRef()).str();
+  origin.source = interpreter::placeText(current->getLoc());
 }
 
 Status Planner::emitCopy(const View &from, const View &to) {
@@ -143,6 +195,8 @@ std::optional<size_t> Planner::argumentOf(const View &view) const {
 }
 
 Status Planner::planOp(Operation *op) {
+  Operation *outer = std::exchange(current, op);
+  llvm::scope_exit restore([&] { current = outer; });
   if (op->getNumRegions() != 0)
     TORCHERE_TRY(flush()); // what regions use is computed outside
   if (OpPlanner planner = table.find(op)) {
@@ -187,10 +241,26 @@ static bool isElsewhere(mlir::Value value, Operation *op) {
   return value.getDefiningOp()->isProperAncestor(op);
 }
 
+/// Whether the view's elements are those of the whole buffer, in any order.
+static bool isWhole(const View &view, const Buffer &buffer) {
+  SmallVector<std::pair<int64_t, int64_t>> dimensions; // stride, size
+  for (size_t i = 0; i < view.shape.size(); ++i)
+    if (view.shape[i] != 1)
+      dimensions.push_back({std::abs(view.strides[i]), view.shape[i]});
+  llvm::sort(dimensions);
+  int64_t count = 1;
+  for (auto [stride, size] : dimensions) {
+    if (stride != count)
+      return false;
+    count *= size;
+  }
+  return count * view.elementSize() == buffer.bytes;
+}
+
 bool Planner::mayOverwrite(const View &view, Operation *op) {
   const Buffer &buffer = result.buffers[view.buffer];
   bool isOurs = buffer.home == Home::Arena || (buffer.home == Home::Argument && isDonated[buffer.index]);
-  if (!isOurs || !isDense(view) || elementCount(view.shape) * view.elementSize() != buffer.bytes)
+  if (!isOurs || !isWhole(view, buffer))
     return false;
   return llvm::all_of(valuesIn[view.buffer], [&](mlir::Value value) {
     if (isElsewhere(value, op))

@@ -43,6 +43,10 @@ public:
   /// The function has one block, and all types in it are static tensors. The results of a donated argument
   /// are laid into it where that costs no copy.
   Result<Plan> plan(mlir::func::FuncOp function);
+  /// To be told before planning, by argument: which are weights.
+  void setWeights(std::vector<bool> weights) { isWeight = std::move(weights); }
+  /// The views of weights that the plan needs dense copies of, as its further arguments.
+  const std::vector<View> &weightCopies() const { return copiedWeights; }
 
   // The rest is for the functions that plan ops.
 
@@ -59,6 +63,8 @@ public:
   /// Adds a step that reads and writes these views.
   void emit(std::unique_ptr<const Step> step, std::span<const View> reads, std::span<const View> writes);
   Status emitCopy(const View &from, const View &to);
+  /// The same elements, dense. A weight is copied only once for all runs.
+  Result<View> copyOf(const View &view);
   /// Lets an elementwise op wait.
   void defer(mlir::Operation *op) { pending.insert(op); }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
@@ -89,15 +95,20 @@ private:
   Status planGroup(mlir::Operation *root);
   Status planResults(mlir::func::FuncOp function);
   void use(const View &view);
+  void note(const Step &step, std::span<const View> reads, std::span<const View> writes);
   BufferId addBuffer(Home home, size_t index, int64_t bytes);
 
   std::shared_ptr<EvaluatedModule> module;
   Isa targetIsa;
   std::vector<bool> isDonated;
+  std::vector<bool> isWeight;
+  std::vector<View> copiedWeights;
+  size_t argumentCount = 0; ///< of the function
   PlannerTable table;
   Plan result;
-  Steps *steps = nullptr; ///< the list that is being written
-  int64_t now = 0;        ///< the number of the next step
+  Steps *steps = nullptr;             ///< the list that is being written
+  mlir::Operation *current = nullptr; ///< which is being planned
+  int64_t now = 0;                    ///< the number of the next step
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
   llvm::SetVector<mlir::Operation *> pending;

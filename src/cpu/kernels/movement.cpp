@@ -40,11 +40,13 @@ Copy::Copy(const CopyArgs &args)
       size(args.elementSize) {
   int order[kMaxRank], count = 0;
   for (int i = 0; i < args.rank; ++i)
-    if (args.dims[i] != 1)
-      order[count++] = i;
-  std::stable_sort(order, order + count, [&](int a, int b) {
-    return std::abs(args.outputStrides[a]) > std::abs(args.outputStrides[b]);
-  });
+    if (args.dims[i] != 1) { // inserted in order: std::stable_sort would allocate
+      int place = count++;
+      int64_t stride = std::abs(args.outputStrides[i]);
+      for (; place > 0 && std::abs(args.outputStrides[order[place - 1]]) < stride; --place)
+        order[place] = order[place - 1];
+      order[place] = i;
+    }
   for (int i = 0; i < count; ++i) {
     int64_t dim = args.dims[order[i]], x = args.inputStrides[order[i]] * size,
             y = args.outputStrides[order[i]] * size;

@@ -6,11 +6,15 @@
 
 namespace torchere::cpu {
 
-static constexpr int64_t alignment = 64;
-
 Status runSteps(const Steps &steps, const Frame &frame) {
   for (const std::unique_ptr<const Step> &step : steps)
-    TORCHERE_TRY(step->run(frame));
+    TORCHERE_TRY(frame.recorder ? frame.recorder->run(*step, frame) : step->run(frame));
+  return {};
+}
+
+Status prepareSteps(const Steps &steps, const Frame &frame) {
+  for (const std::unique_ptr<const Step> &step : steps)
+    TORCHERE_TRY(step->prepare(frame));
   return {};
 }
 
@@ -18,13 +22,9 @@ void MemoryRelease::operator()(std::byte *memory) const {
   std::free(memory);
 }
 
-static int64_t rounded(int64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
 Result<Memory> allocateMemory(int64_t bytes) {
-  auto space = static_cast<size_t>(rounded(std::max<int64_t>(bytes, 1)));
-  auto *memory = static_cast<std::byte *>(std::aligned_alloc(alignment, space));
+  auto space = static_cast<size_t>(roundedToAlignment(std::max<int64_t>(bytes, 1)));
+  auto *memory = static_cast<std::byte *>(std::aligned_alloc(memoryAlignment, space));
   if (!memory)
     return fail(ErrorCode::ResourceExhausted, "no memory for {} bytes", bytes);
   return Memory(memory);
@@ -40,14 +40,15 @@ void layArena(Plan &plan) {
                    [](const Buffer *a, const Buffer *b) { return a->bytes > b->bytes; });
   plan.arenaBytes = 0;
   for (Buffer *buffer : buffers) {
-    int64_t size = rounded(std::max<int64_t>(buffer->bytes, 1));
+    int64_t size = roundedToAlignment(std::max<int64_t>(buffer->bytes, 1));
     buffer->offset = 0;
     for (const Buffer *other : laid) { // in the order of their offsets
       if (other->last < buffer->first || buffer->last < other->first)
         continue;
       if (buffer->offset + size <= other->offset)
         break;
-      buffer->offset = std::max(buffer->offset, other->offset + rounded(std::max<int64_t>(other->bytes, 1)));
+      buffer->offset =
+          std::max(buffer->offset, other->offset + roundedToAlignment(std::max<int64_t>(other->bytes, 1)));
     }
     laid.insert(std::upper_bound(laid.begin(), laid.end(), buffer,
                                  [](const Buffer *a, const Buffer *b) { return a->offset < b->offset; }),

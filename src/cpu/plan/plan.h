@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/lifetime.h"
 #include "cpu/kernels/thread_pool.h"
 #include "cpu/plan/view.h"
 
@@ -9,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace torchere::cpu {
@@ -33,15 +36,20 @@ struct Buffer {
 
 /// An argument of the run that a step may keep something made of it for.
 struct Origin {
-  uint64_t id = 0;                    ///< see pjrt_server::Argument
-  std::weak_ptr<const void> contents; ///< expires when nobody has the argument any more
+  /// Of what the argument holds, longer than the run. Null: nothing is to be kept.
+  const Lifetime *contents = nullptr;
+  /// The same in most calls, and never written: what is made of it is worth keeping at its first use.
+  bool isWeight = false;
 };
+
+class Recorder;
 
 /// A run's memory.
 struct Frame {
   const Context &context;
   std::vector<std::byte *> memory; ///< by buffer
   std::span<const Origin> origins; ///< by argument
+  Recorder *recorder = nullptr;    ///< of a run that is measured
   std::byte *at(const View &view) const { return memory[view.buffer] + view.offset * view.elementSize(); }
 };
 
@@ -51,10 +59,27 @@ class Step {
 public:
   virtual ~Step() = default;
   virtual Status run(const Frame &frame) const = 0;
+
+  /// Of the kernel, for people.
+  virtual std::string_view name() const { return "step"; }
+  /// How many floating-point operations a run takes, or 0.
+  virtual double flops() const { return 0; }
+  /// Whether it needs the buffer, a weight's, for prepare() alone.
+  virtual bool packs(BufferId) const { return false; }
+  /// Before the first run: packs its weights. Of the frame's memory only arguments and constants are there.
+  virtual Status prepare(const Frame &) const { return {}; }
+};
+
+/// Runs steps in place of runSteps(), to measure them.
+class Recorder {
+public:
+  virtual ~Recorder() = default;
+  virtual Status run(const Step &step, const Frame &frame) = 0;
 };
 
 using Steps = std::vector<std::unique_ptr<const Step>>;
 Status runSteps(const Steps &steps, const Frame &frame);
+Status prepareSteps(const Steps &steps, const Frame &frame);
 
 /// Memory aligned to 64 bytes, as kernels want it.
 struct MemoryRelease {
@@ -63,6 +88,17 @@ struct MemoryRelease {
 using Memory = std::unique_ptr<std::byte[], MemoryRelease>;
 /// ResourceExhausted if there is not enough. Not zeroed.
 Result<Memory> allocateMemory(int64_t bytes);
+inline constexpr int64_t memoryAlignment = 64;
+inline int64_t roundedToAlignment(int64_t bytes) {
+  return (bytes + memoryAlignment - 1) / memoryAlignment * memoryAlignment;
+}
+
+/// Where a step comes from, for people.
+struct StepOrigin {
+  std::string op;     ///< "stablehlo.dot_general"
+  std::string source; ///< "model.py:31", or empty
+  int64_t bytes = 0;  ///< that it reads and writes, each once
+};
 
 struct Plan {
   std::vector<Buffer> buffers;
@@ -71,7 +107,9 @@ struct Plan {
   int64_t arenaBytes = 0;
   std::vector<BufferId> results;            ///< by result, each a buffer of its own
   std::vector<bool> writtenArguments;       ///< by argument: whether steps write into it
+  std::vector<bool> readArguments;          ///< by argument: whether steps read it, beyond Step::prepare()
   std::map<std::string, int64_t> evaluated; ///< how many steps evaluate an op, by its name
+  std::unordered_map<const Step *, StepOrigin> origins; ///< also of the steps in steps
 };
 
 /// Lays the arena's buffers so that none overlaps another that is in use at the same time.

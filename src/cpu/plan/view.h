@@ -23,6 +23,7 @@ struct View {
   Sizes strides;
 
   int elementSize() const { return elementTypeInfo(type).bytes(); }
+  bool operator==(const View &) const = default;
 };
 
 int64_t elementCount(std::span<const int64_t> shape);

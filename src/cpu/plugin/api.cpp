@@ -48,6 +48,9 @@ void logPlan(const CompiledModule &compiled) {
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps, {} bytes of memory of their own; evaluated:{}",
                     compiled.entry.name, compiled.plan->steps.size(), compiled.plan->arenaBytes,
                     evaluated.empty() ? " none" : evaluated);
+  if (compiled.weights)
+    TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps on weights alone, for {} values", compiled.entry.name,
+                      compiled.weights->plan.steps.size(), compiled.weights->plan.results.size());
 }
 
 Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view code,
@@ -68,6 +71,8 @@ constexpr pjrt_server::Engine engine = [] {
   made.stored = "torchere cpu executable 1\n";
   made.defaults.asynchronous = false; // a switch of threads costs more than a small program
   made.takesOptions = true;
+  made.knowsWeights = true;
+  made.hasProfiles = true;
   made.compile = compile;
   return made;
 }();

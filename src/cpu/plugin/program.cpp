@@ -1,6 +1,8 @@
 // Implements the run of a program.
 #include "cpu/plugin/program.h"
 
+#include "cpu/plugin/profile.h"
+
 namespace torchere::cpu {
 
 using interpreter::Tensor;
@@ -8,8 +10,11 @@ using pjrt_server::Argument;
 using pjrt_server::ArgumentLists;
 using pjrt_server::ResultLists;
 
-CpuProgram::CpuProgram(CompiledModule compiled, interpreter::ProcessCounts processes, const Context &context)
-    : compiled(std::move(compiled)), processes(processes), context(context) {}
+CpuProgram::CpuProgram(CompiledModule module, interpreter::ProcessCounts processes, const Context &context)
+    : compiled(std::move(module)), processes(processes), context(context) {
+  if (compiled.weights)
+    weightSets = std::make_unique<WeightSets>(compiled, context);
+}
 
 Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
   {
@@ -34,60 +39,75 @@ Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
   return made;
 }
 
-/// Sets the memory of arguments and results. Returns the tensors of both, arguments first, which own it.
-Result<std::vector<Tensor>> CpuProgram::prepare(const std::vector<Argument> &arguments,
+void CpuProgram::putBack(Workspace workspace) const {
+  workspace.arguments.clear();
+  std::lock_guard lock(mutex);
+  workspaces.push_back(std::move(workspace));
+}
+
+Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, const WeightSet *set,
                                                 Workspace &workspace) const {
   const Plan &plan = *compiled.plan;
-  std::vector<Tensor> tensors;
   for (size_t index = 0; index < arguments.size(); ++index) {
-    Tensor tensor = arguments[index].tensor;
+    Tensor &tensor = workspace.arguments.emplace_back(arguments[index].tensor);
     if (plan.writtenArguments[index] && !arguments[index].mayBeOverwritten) {
       TORCHERE_ASSIGN(tensor, tensor.clone());
     }
-    tensors.push_back(std::move(tensor));
   }
-  for (const pjrt_server::TensorType &type : compiled.entry.results) {
-    TORCHERE_ASSIGN(Tensor tensor, Tensor::create(type.elementType, type.shape));
-    tensors.push_back(std::move(tensor));
-  }
+  Tensors results(plan.results.size());
   for (size_t id = 0; id < plan.buffers.size(); ++id) {
     const Buffer &buffer = plan.buffers[id];
-    if (buffer.home == Home::Argument)
-      workspace.memory[id] = tensors[buffer.index].writableBytes().data();
-    else if (buffer.home == Home::Result)
-      workspace.memory[id] = tensors[arguments.size() + buffer.index].writableBytes().data();
+    if (buffer.home == Home::Argument && buffer.index >= arguments.size()) {
+      workspace.memory[id] = set->values[buffer.index - arguments.size()];
+    } else if (buffer.home == Home::Argument) {
+      workspace.memory[id] = workspace.arguments[buffer.index].writableBytes().data();
+    } else if (buffer.home == Home::Result) {
+      TORCHERE_ASSIGN(std::shared_ptr<std::byte[]> memory, pool->take(buffer.bytes));
+      workspace.memory[id] = memory.get();
+      const pjrt_server::TensorType &type = compiled.entry.results[buffer.index];
+      results[buffer.index] = Tensor::over(type.elementType, type.shape, std::move(memory));
+    }
   }
-  return tensors;
+  for (size_t index = 0; index < results.size(); ++index)
+    if (const Buffer &buffer = plan.buffers[plan.results[index]]; buffer.home == Home::Argument)
+      results[index] = workspace.arguments[buffer.index];
+  return results;
 }
 
-Result<std::vector<Tensor>> CpuProgram::runPlan(const std::vector<Argument> &arguments) const {
-  const Plan &plan = *compiled.plan;
+Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Recorder *recorder) const {
+  std::shared_ptr<const WeightSet> set;
+  if (weightSets) {
+    TORCHERE_ASSIGN(set, weightSets->find(arguments));
+  }
   TORCHERE_ASSIGN(Workspace workspace, takeWorkspace());
-  TORCHERE_ASSIGN(std::vector<Tensor> tensors, prepare(arguments, workspace));
-  std::vector<Origin> origins;
-  for (const Argument &argument : arguments)
-    origins.push_back({argument.id, argument.contents});
-  Frame frame{context, std::move(workspace.memory), origins};
-  Status status = runSteps(plan.steps, frame);
-  workspace.memory = std::move(frame.memory);
-  {
-    std::lock_guard lock(mutex);
-    workspaces.push_back(std::move(workspace));
+  Result<Tensors> results = prepare(arguments, set.get(), workspace);
+  if (results) {
+    setOrigins(compiled, arguments, set.get(), workspace.origins);
+    Frame frame{context, std::move(workspace.memory), workspace.origins, recorder};
+    if (Status status = runSteps(compiled.plan->steps, frame); !status)
+      results = tl::unexpected(std::move(status).error());
+    workspace.memory = std::move(frame.memory);
   }
-  TORCHERE_TRY(status);
-  std::vector<Tensor> results;
-  for (BufferId id : plan.results) {
-    const Buffer &buffer = plan.buffers[id];
-    results.push_back(
-        tensors[buffer.home == Home::Argument ? buffer.index : arguments.size() + buffer.index]);
-  }
+  putBack(std::move(workspace));
+  return results;
+}
+
+Result<ResultLists> CpuProgram::profile(const ArgumentLists &arguments, std::string &report) const {
+  if (!compiled.plan)
+    return fail(ErrorCode::Unimplemented, "[{}] no profile of a program that is interpreted as a whole: {}",
+                compiled.entry.name, compiled.reason);
+  Profile profile(compiled, context);
+  ResultLists results;
+  TORCHERE_ASSIGN(Tensors ofProcess, runPlan(arguments.front(), &profile));
+  results.push_back(std::move(ofProcess));
+  report = profile.report();
   return results;
 }
 
 Result<ResultLists> CpuProgram::run(const ArgumentLists &arguments) const {
   ResultLists results;
   if (compiled.plan) {
-    TORCHERE_ASSIGN(std::vector<Tensor> ofProcess, runPlan(arguments.front()));
+    TORCHERE_ASSIGN(Tensors ofProcess, runPlan(arguments.front(), nullptr));
     results.push_back(std::move(ofProcess));
     return results;
   }

@@ -1,8 +1,8 @@
 // CpuProgram: a compiled program with the memory that its runs use.
 #pragma once
 
-#include "cpu/frontend/compile.h"
-#include "pjrt_server/program.h"
+#include "cpu/plugin/result_pool.h"
+#include "cpu/plugin/weight_sets.h"
 
 #include <mutex>
 
@@ -14,23 +14,35 @@ public:
 
   const interpreter::EntryPoint &entry() const final { return compiled.entry; }
   Result<pjrt_server::ResultLists> run(const pjrt_server::ArgumentLists &arguments) const final;
+  Result<pjrt_server::ResultLists> profile(const pjrt_server::ArgumentLists &arguments,
+                                           std::string &report) const final;
+  /// For how many sets of weights it has computed what depends on them alone.
+  int64_t weightSetCount() const { return weightSets ? weightSets->count() : 0; }
   int64_t temporaryBytes() const final { return compiled.plan ? compiled.plan->arenaBytes : 0; }
 
 private:
+  using Tensors = std::vector<interpreter::Tensor>;
+  using Arguments = std::vector<pjrt_server::Argument>;
+
   /// What one run has for itself; kept for the next.
   struct Workspace {
     Memory arena;
     std::vector<std::byte *> memory; ///< by buffer; those of arguments and results are the run's
+    std::vector<Origin> origins;     ///< by argument
+    Tensors arguments;               ///< which own the memory
   };
 
   Result<Workspace> takeWorkspace() const;
-  Result<std::vector<interpreter::Tensor>> runPlan(const std::vector<pjrt_server::Argument> &arguments) const;
-  Result<std::vector<interpreter::Tensor>> prepare(const std::vector<pjrt_server::Argument> &arguments,
-                                                   Workspace &workspace) const;
+  void putBack(Workspace workspace) const;
+  /// Sets the memory of arguments, weights' values and results. Returns the results.
+  Result<Tensors> prepare(const Arguments &arguments, const WeightSet *set, Workspace &workspace) const;
+  Result<Tensors> runPlan(const Arguments &arguments, Recorder *recorder) const;
 
   CompiledModule compiled;
   interpreter::ProcessCounts processes;
   Context context;
+  std::shared_ptr<ResultPool> pool = std::make_shared<ResultPool>();
+  std::unique_ptr<WeightSets> weightSets; ///< null without a weight program
   mutable std::mutex mutex;
   mutable std::vector<Workspace> workspaces;
 };

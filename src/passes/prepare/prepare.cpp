@@ -4,6 +4,7 @@
 #include "passes/compatibility/composite_calls.h"
 #include "passes/compatibility/expansion.h"
 #include "passes/prepare/plugin_passes.h"
+#include "passes/prepare/weight_marks.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
 
@@ -52,6 +53,7 @@ Status prepareFor(stablehlo::Module &module, const Target &target) {
   if (target.version)
     expandForVersion(op, *target.version);
   TORCHERE_TRY(markDonations(module, target.donations));
+  TORCHERE_TRY(markWeights(module, target.weights));
   for (const PluginPass &pass : pluginPasses())
     if (target.traits.*pass.trait)
       pass.run(op);

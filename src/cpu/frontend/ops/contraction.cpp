@@ -61,8 +61,7 @@ Result<Matrices> layOut(Planner &planner, const Factor &factor) {
   order.append(factor.own);
   order.append(factor.summed);
   View ordered = transposed(view, order);
-  View copy = planner.allocate(ordered.type, ordered.shape);
-  TORCHERE_TRY(planner.emitCopy(ordered, copy));
+  TORCHERE_ASSIGN(View copy, planner.copyOf(ordered));
   Factor inOrder = factor;
   int64_t next = 0;
   for (SmallVector<int64_t> *dimensions : {&inOrder.batch, &inOrder.own, &inOrder.summed})

@@ -1,0 +1,217 @@
+// Implements weight programs.
+#include "cpu/frontend/weight_program.h"
+
+#include "cpu/execute/copy_step.h"
+#include "cpu/frontend/elementwise.h"
+#include "cpu/frontend/evaluated_module.h"
+#include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/planner.h"
+#include "passes/simplify/dead_code.h"
+#include "stablehlo/argument_attributes.h"
+#include "stablehlo/dialect.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+bool isLeaf(Operation *op) {
+  return isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op);
+}
+
+/// Whether another run gives the same, and nobody sees how often it runs.
+bool isRepeatable(Operation *op) {
+  bool calls = op->walk([](stablehlo::CustomCallOp call) {
+                   return isKernelCall(call) ? WalkResult::advance() : WalkResult::interrupt();
+                 }).wasInterrupted();
+  return !calls && (isa<stablehlo::CustomCallOp>(op) || isMemoryEffectFree(op));
+}
+
+/// Whether several elements of the value are one in memory.
+bool isRepeated(mlir::Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
+    return cast<ElementsAttr>(constant->getAttr("value")).isSplat();
+  auto countOf = [](mlir::Value of) { return cast<ShapedType>(of.getType()).getNumElements(); };
+  return isa<stablehlo::IotaOp>(op) ||
+         (isa<stablehlo::BroadcastInDimOp>(op) && countOf(op->getOperand(0)) < countOf(value));
+}
+
+class WeightSplit {
+public:
+  WeightSplit(func::FuncOp entry, const std::vector<bool> &isWeight) : entry(entry) {
+    for (BlockArgument argument : entry.getArguments())
+      if (isWeight[argument.getArgNumber()])
+        fixed.insert(argument);
+  }
+  func::FuncOp run();
+
+private:
+  bool isFixed(Operation *op) const;
+  bool isKept(Operation *op) const;
+  void findRoots();
+  void need(mlir::Value value);
+  llvm::SetVector<Operation *> closure() const;
+  func::FuncOp moveRoots();
+
+  func::FuncOp entry;
+  llvm::DenseSet<mlir::Value> fixed; ///< computed from weights and constants alone
+  llvm::SetVector<mlir::Value> roots;
+  llvm::DenseSet<mlir::Value> needed; ///< by what is computed in every call
+};
+
+bool WeightSplit::isFixed(Operation *op) const {
+  auto isIn = [&](mlir::Value value) { return fixed.contains(value); };
+  return op->getNumResults() != 0 && isRepeatable(op) && llvm::all_of(op->getOperands(), isIn) &&
+         llvm::all_of(capturesOf(op), isIn);
+}
+
+bool WeightSplit::isKept(Operation *op) const {
+  if (isLeaf(op) || isa<stablehlo::BroadcastInDimOp, stablehlo::TransposeOp, stablehlo::SliceOp,
+                        stablehlo::ReverseOp, stablehlo::OptimizationBarrierOp>(op))
+    return true;
+  auto isInOrder = [](mlir::Value value) { // a reshape of it copies nothing
+    Operation *source = value.getDefiningOp();
+    while (source && isa<stablehlo::ReshapeOp>(source))
+      source = source->getOperand(0).getDefiningOp();
+    return !source || isLeaf(source) ||
+           !isa<stablehlo::BroadcastInDimOp, stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::ReverseOp,
+                stablehlo::OptimizationBarrierOp>(source);
+  };
+  if (isa<stablehlo::ReshapeOp>(op))
+    return isInOrder(op->getOperand(0));
+  return isElementwise(op) && llvm::all_of(op->getOperands(), isRepeated);
+}
+
+/// The value stays in the entry, or is a root.
+void WeightSplit::need(mlir::Value value) {
+  SmallVector<mlir::Value> open{value};
+  while (!open.empty()) {
+    mlir::Value next = open.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !fixed.contains(next) || !needed.insert(next).second)
+      continue;
+    if (isKept(op))
+      open.append(op->operand_begin(), op->operand_end());
+    else
+      roots.insert(next);
+  }
+}
+
+void WeightSplit::findRoots() {
+  for (Operation &op : entry.front()) {
+    if (isFixed(&op)) {
+      fixed.insert(op.result_begin(), op.result_end());
+      continue;
+    }
+    for (mlir::Value operand : op.getOperands())
+      need(operand);
+    for (mlir::Value captured : capturesOf(&op))
+      need(captured);
+  }
+}
+
+/// The ops that the roots are computed by.
+llvm::SetVector<Operation *> WeightSplit::closure() const {
+  llvm::SetVector<Operation *> ops;
+  for (mlir::Value root : roots)
+    ops.insert(root.getDefiningOp());
+  for (size_t next = 0; next < ops.size(); ++next) {
+    SmallVector<mlir::Value> reads(ops[next]->getOperands());
+    reads.append(capturesOf(ops[next]));
+    for (mlir::Value read : reads)
+      if (Operation *op = read.getDefiningOp())
+        ops.insert(op);
+  }
+  return ops;
+}
+
+func::FuncOp WeightSplit::moveRoots() {
+  OpBuilder builder(entry);
+  SmallVector<Type> results(ValueRange(roots.getArrayRef()).getTypes());
+  auto moved = func::FuncOp::create(builder, entry.getLoc(), (entry.getName() + ".weights").str(),
+                                    builder.getFunctionType(entry.getArgumentTypes(), results));
+  Block *block = moved.addEntryBlock();
+  IRMapping mapping;
+  mapping.map(entry.getArguments(), block->getArguments());
+  builder.setInsertionPointToEnd(block);
+  llvm::SetVector<Operation *> ops = closure();
+  for (Operation &op : entry.front())
+    if (ops.contains(&op))
+      builder.clone(op, mapping);
+  SmallVector<mlir::Value> values;
+  for (mlir::Value root : roots)
+    values.push_back(mapping.lookup(root));
+  func::ReturnOp::create(builder, entry.getLoc(), values);
+  for (mlir::Value root : roots) {
+    unsigned index = entry.getNumArguments();
+    (void)entry.insertArgument(index, root.getType(), {}, root.getLoc());
+    root.replaceAllUsesWith(entry.getArgument(index));
+  }
+  passes::eraseDeadOps(entry);
+  return moved;
+}
+
+func::FuncOp WeightSplit::run() {
+  findRoots();
+  return roots.empty() ? func::FuncOp() : moveRoots();
+}
+
+} // namespace
+
+func::FuncOp splitWeights(func::FuncOp entry, const std::vector<bool> &isWeight) {
+  return WeightSplit(entry, isWeight).run();
+}
+
+std::vector<bool> weightsOf(func::FuncOp entry, const std::vector<bool> &isDonated) {
+  std::vector<bool> isWeight;
+  for (unsigned index = 0; index < entry.getNumArguments(); ++index) {
+    auto mark = entry.getArgAttrOfType<BoolAttr>(index, stablehlo::weightAttribute);
+    isWeight.push_back(!isDonated[index] && mark && mark.getValue());
+  }
+  return isWeight;
+}
+
+/// Adds a copy of a view of the main plan's arguments, which is a further one from then on.
+static void addCopy(WeightProgram &program, const Plan &main, const View &view, size_t argumentCount) {
+  View from = view;
+  size_t argument = main.buffers[view.buffer].index;
+  bool isValue = argument >= argumentCount;
+  from.buffer = isValue ? program.plan.results[argument - argumentCount] : static_cast<BufferId>(argument);
+  if (!isValue && !llvm::is_contained(program.arguments, argument))
+    program.arguments.push_back(argument);
+  Buffer buffer{Home::Result, program.plan.results.size(), elementCount(view.shape) * view.elementSize()};
+  View to = denseView(static_cast<BufferId>(program.plan.buffers.size()), view.type, view.shape);
+  program.plan.buffers.push_back(buffer);
+  program.plan.results.push_back(to.buffer);
+  program.plan.steps.push_back(std::make_unique<const CopyStep>(from, to));
+}
+
+Status planWeights(CompiledModule &compiled, func::FuncOp weights, const std::vector<View> &copies, Isa isa) {
+  if (!weights && copies.empty())
+    return {};
+  WeightProgram program;
+  size_t argumentCount = compiled.entry.arguments.size();
+  if (weights) {
+    TORCHERE_ASSIGN(program.plan, Planner(compiled.module, isa, {}).plan(weights));
+    for (BlockArgument argument : weights.getArguments())
+      if (!argument.use_empty())
+        program.arguments.push_back(argument.getArgNumber());
+  } else {
+    for (size_t index = 0; index < argumentCount; ++index)
+      program.plan.buffers.push_back({Home::Argument, index});
+  }
+  for (const View &view : copies)
+    addCopy(program, *compiled.plan, view, argumentCount);
+  compiled.weights = std::move(program);
+  return {};
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,9 @@
+// Attributes of an entry function's arguments that are this project's own. Others ignore them.
+#pragma once
+
+namespace torchere::stablehlo {
+
+/// A bool: the argument is the same in most calls, and no call writes it.
+inline constexpr const char *weightAttribute = "torchere.weight";
+
+} // namespace torchere::stablehlo
