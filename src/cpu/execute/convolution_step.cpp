@@ -2,6 +2,7 @@
 #include "cpu/execute/convolution_step.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 
 namespace torchere::cpu {
 
@@ -11,6 +12,17 @@ static PlanarTensor planarAt(const Frame &frame, const View &view) {
   std::copy(view.strides.begin(), view.strides.end(), tensor.strides);
   return tensor;
 }
+
+/// All that packConvolution() reads of a plan.
+static std::string layoutOf(const ConvolutionPlan &plan, const View &weights) {
+  const ConvolutionShape &shape = plan.shape;
+  return fmt::format("convolution {} {} {}: {} {} {} {} {} of {} {}", int(plan.kind), int(plan.isa),
+                     plan.vectors, shape.inputChannels, shape.outputChannels, shape.groups, shape.kernel[0],
+                     shape.kernel[1], weights.offset, fmt::join(weights.strides, " "));
+}
+
+ConvolutionStep::ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
+    : plan(plan), views(std::move(views)), cache(layoutOf(this->plan, this->views.weights)) {}
 
 BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;

@@ -19,8 +19,7 @@ struct ConvolutionViews {
 
 class ConvolutionStep final : public Step {
 public:
-  ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
-      : plan(plan), views(std::move(views)) {}
+  ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views);
   Status run(const Frame &frame) const final;
 
   /// How many elements the views of blocks have.

@@ -1,6 +1,8 @@
 // Implements PackedCache.
 #include "cpu/execute/packed_cache.h"
 
+#include "cpu/execute/shared_packings.h"
+
 #include <algorithm>
 
 namespace torchere::cpu {
@@ -23,7 +25,7 @@ Result<std::shared_ptr<const Memory>> PackedCache::find(const Origin &origin, co
   }
   std::rotate(found, found + 1, entries.end());
   if (!entries.back().packed) {
-    TORCHERE_ASSIGN(entries.back().packed, packedBy(pack));
+    TORCHERE_ASSIGN(entries.back().packed, sharedPacking(origin.id, layout, pack));
   }
   return entries.back().packed;
 }

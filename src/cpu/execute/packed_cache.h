@@ -14,6 +14,10 @@ class PackedCache {
 public:
   using Pack = std::function<Result<Memory>()>;
 
+  PackedCache() = default;
+  /// Copies of arguments are shared with others of the layout: see sharedPacking().
+  explicit PackedCache(std::string layout) : layout(std::move(layout)) {}
+
   /// What was packed of the origin; null if it is seen for the first time. Packing blocks only callers of the
   /// same step.
   Result<std::shared_ptr<const Memory>> find(const Origin &origin, const Pack &pack);
@@ -28,6 +32,7 @@ private:
   /// Models that share an executable, at most.
   static constexpr size_t maxEntries = 8;
 
+  std::string layout;
   std::mutex mutex;
   std::vector<Entry> entries; ///< the latest used last
 };

@@ -1,7 +1,9 @@
 // Implements compilation: the module is read, brought into a simple form, and planned.
 #include "cpu/frontend/compile.h"
 
+#include "cpu/frontend/collectives.h"
 #include "cpu/frontend/evaluated_module.h"
+#include "cpu/frontend/flattening.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
@@ -35,14 +37,6 @@ Status refuseKernelCalls(ModuleOp module) {
                        : invalidArgument("[stablehlo.custom_call] a target of the engine's own: got '{}', "
                                          "expected no name that begins with '{}'",
                                          found, kernelPrefix.str());
-}
-
-Result<stablehlo::Module> readModule(std::string_view code) {
-  Result<stablehlo::Module> module =
-      vhlo::isArtifact(code) ? vhlo::deserialize(code, "program") : interpreter::parseModule(code, "program");
-  if (module)
-    TORCHERE_TRY(refuseKernelCalls(*module->implementation().module));
-  return module;
 }
 
 Status replaceCall(func::CallOp call, SymbolTable &symbols) {
@@ -103,8 +97,8 @@ Status checkPlain(func::FuncOp function) {
   return found.empty() ? Status() : fail(ErrorCode::Unimplemented, "{}", found);
 }
 
-/// Brings the entry function into the form that the planner takes.
-Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
+/// The entry function becomes the module's only one, without calls, tokens and tuples.
+Result<func::FuncOp> flattenEntry(stablehlo::Module &module, StringRef name) {
   ModuleOp op = *module.implementation().module;
   stablehlo::DiagnosticText diagnostics(*op.getContext());
   if (failed(passes::legalizeChlo(op)))
@@ -119,6 +113,17 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
   for (auto function : llvm::make_early_inc_range(op.getOps<func::FuncOp>()))
     if (function != entry)
       function.erase();
+  TORCHERE_TRY(flattenValues(entry));
+  return entry;
+}
+
+/// Brings the entry function into the form that the planner takes.
+Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, const Target &target) {
+  TORCHERE_ASSIGN(func::FuncOp entry, flattenEntry(module, name));
+  if (target.processes.replicas * target.processes.partitions > 1) {
+    TORCHERE_TRY(checkPlain(entry));
+    TORCHERE_TRY(lowerCollectives(entry, target.processes, target.process));
+  }
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
   fuse(entry);
@@ -127,30 +132,40 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name) {
 
 } // namespace
 
+Result<stablehlo::Module> readModule(std::string_view code) {
+  Result<stablehlo::Module> module =
+      vhlo::isArtifact(code) ? vhlo::deserialize(code, "program") : interpreter::parseModule(code, "program");
+  if (module)
+    TORCHERE_TRY(refuseKernelCalls(*module->implementation().module));
+  return module;
+}
+
+void simplifyOpen(stablehlo::Module &module, std::string_view entry) {
+  if (flattenEntry(module, entry)) // what is left to do is done once sizes are bound
+    std::ignore = passes::simplify(module);
+}
+
 /// The plan of the module, which keeps the ops that steps evaluate.
-static Result<Plan> planModule(CompiledModule &compiled, stablehlo::Module module, Isa isa) {
-  TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name));
-  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
+static Result<Plan> planModule(CompiledModule &compiled, stablehlo::Module module, const Target &target) {
+  TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, target));
+  compiled.module = std::make_shared<EvaluatedModule>(std::move(module), target.mutex);
   std::vector<bool> isDonated;
   for (const interpreter::EntryArgument &argument : compiled.entry.arguments)
     isDonated.push_back(argument.isDonated);
-  return Planner(compiled.module, isa, std::move(isDonated)).plan(entry);
+  return Planner(compiled.module, target.isa, std::move(isDonated)).plan(entry);
 }
 
-Result<CompiledModule> compileModule(std::string_view code, interpreter::ProcessCounts processes, Isa isa) {
-  TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
+Result<CompiledModule> compileModule(const ModuleSource &read, const Target &target) {
+  TORCHERE_ASSIGN(stablehlo::Module module, read());
   CompiledModule compiled;
   TORCHERE_ASSIGN(compiled.entry, interpreter::describeEntry(module));
-  Result<Plan> plan = fail(ErrorCode::Unimplemented, "several processes");
-  if (processes.replicas * processes.partitions == 1) {
-    plan = planModule(compiled, std::move(module), isa);
-    if (plan) {
-      compiled.plan = *std::move(plan);
-      return compiled;
-    }
-    TORCHERE_ASSIGN(module, readModule(code)); // the interpreter has none of the engine's kernels
+  Result<Plan> plan = planModule(compiled, std::move(module), target);
+  if (plan) {
+    compiled.plan = *std::move(plan);
+    return compiled;
   }
-  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
+  TORCHERE_ASSIGN(module, read()); // the interpreter has none of the engine's kernels
+  compiled.module = std::make_shared<EvaluatedModule>(std::move(module), target.mutex);
   compiled.reason = plan.error().text();
   return compiled;
 }

@@ -37,11 +37,14 @@ struct Origin {
   std::weak_ptr<const void> contents; ///< expires when nobody has the argument any more
 };
 
+class Rendezvous;
+
 /// A run's memory.
 struct Frame {
   const Context &context;
-  std::vector<std::byte *> memory; ///< by buffer
-  std::span<const Origin> origins; ///< by argument
+  std::vector<std::byte *> memory;  ///< by buffer
+  std::span<const Origin> origins;  ///< by argument
+  Rendezvous *rendezvous = nullptr; ///< with the other processes of the program, if there are any
   std::byte *at(const View &view) const { return memory[view.buffer] + view.offset * view.elementSize(); }
 };
 

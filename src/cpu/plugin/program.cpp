@@ -1,6 +1,8 @@
 // Implements the run of a program.
 #include "cpu/plugin/program.h"
 
+#include "cpu/plan/poison.h"
+
 namespace torchere::cpu {
 
 using interpreter::Tensor;
@@ -22,10 +24,14 @@ Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
   }
   const Plan &plan = *compiled.plan;
   Workspace made;
-  TORCHERE_ASSIGN(made.arena, allocateMemory(plan.arenaBytes));
+  bool isSplit = poisonMode() == Poison::Buffers;
+  TORCHERE_ASSIGN(made.arena, allocateMemory(isSplit ? 0 : plan.arenaBytes));
   for (const Buffer &buffer : plan.buffers) {
     std::byte *memory = nullptr;
-    if (buffer.home == Home::Arena)
+    if (buffer.home == Home::Arena && isSplit) {
+      TORCHERE_ASSIGN(Memory own, allocateMemory(buffer.bytes));
+      memory = made.buffers.emplace_back(std::move(own)).get();
+    } else if (buffer.home == Home::Arena)
       memory = made.arena.get() + buffer.offset;
     else if (buffer.home == Home::Constant)
       memory = plan.constants[buffer.index].get();
@@ -56,18 +62,21 @@ Result<std::vector<Tensor>> CpuProgram::prepare(const std::vector<Argument> &arg
       workspace.memory[id] = tensors[buffer.index].writableBytes().data();
     else if (buffer.home == Home::Result)
       workspace.memory[id] = tensors[arguments.size() + buffer.index].writableBytes().data();
+    if (buffer.home == Home::Result || buffer.home == Home::Arena)
+      poison(workspace.memory[id], buffer.bytes);
   }
   return tensors;
 }
 
-Result<std::vector<Tensor>> CpuProgram::runPlan(const std::vector<Argument> &arguments) const {
+Result<std::vector<Tensor>> CpuProgram::runPlan(const std::vector<Argument> &arguments,
+                                                Rendezvous *rendezvous) const {
   const Plan &plan = *compiled.plan;
   TORCHERE_ASSIGN(Workspace workspace, takeWorkspace());
   TORCHERE_ASSIGN(std::vector<Tensor> tensors, prepare(arguments, workspace));
   std::vector<Origin> origins;
   for (const Argument &argument : arguments)
     origins.push_back({argument.id, argument.contents});
-  Frame frame{context, std::move(workspace.memory), origins};
+  Frame frame{context, std::move(workspace.memory), origins, rendezvous};
   Status status = runSteps(plan.steps, frame);
   workspace.memory = std::move(frame.memory);
   {
