@@ -22,6 +22,12 @@ std::string TensorType::text() const {
   return fmt::format("{}{}>", text, elementTypeInfo(elementType).name);
 }
 
+bool EntryPoint::isOpen() const {
+  return llvm::any_of(arguments, [](const EntryArgument &argument) {
+    return argument.isInShapes || !argument.type.isStatic();
+  });
+}
+
 Result<int64_t> TensorType::byteSize() const {
   int64_t size = elementTypeInfo(elementType).bytes();
   for (int64_t extent : shape)
@@ -44,14 +50,18 @@ static Result<TensorType> describe(Type type, StringRef what, size_t index) {
 }
 
 static Result<EntryArgument> describeArgument(func::FuncOp function, unsigned index,
-                                              const std::vector<TensorType> &results) {
+                                              const std::vector<TensorType> &results, OpenSizes openSizes) {
   EntryArgument argument;
   TORCHERE_ASSIGN(argument.type, describe(function.getArgumentTypes()[index], "argument", index));
-  if (!argument.type.isStatic())
+  if (!argument.type.isStatic() && openSizes == OpenSizes::Refused)
     return fail(ErrorCode::Unimplemented,
                 "argument {} is a {}, expected sizes that are known: refine its shapes first", index,
                 argument.type.text());
   argument.isDonated = function.getArgAttr(index, "jax.buffer_donor") != nullptr;
+  argument.isInShapes = function.getArgAttr(index, "torchere.in_shapes") != nullptr;
+  if (argument.isInShapes && !(argument.type.shape.empty() && isInteger(argument.type.elementType)))
+    return invalidArgument("argument {} is a {} that sizes depend on, expected a 0-d integer", index,
+                           argument.type.text());
   if (auto alias = function.getArgAttrOfType<IntegerAttr>(index, "tf.aliasing_output")) {
     uint64_t result = alias.getValue().getLimitedValue();
     if (result >= results.size())
@@ -65,7 +75,7 @@ static Result<EntryArgument> describeArgument(func::FuncOp function, unsigned in
   return argument;
 }
 
-static Result<EntryPoint> describeFunction(func::FuncOp function) {
+static Result<EntryPoint> describeFunction(func::FuncOp function, OpenSizes openSizes) {
   EntryPoint entry;
   entry.name = function.getName().str();
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
@@ -73,7 +83,7 @@ static Result<EntryPoint> describeFunction(func::FuncOp function) {
     entry.results.push_back(std::move(result));
   }
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
-    TORCHERE_ASSIGN(EntryArgument argument, describeArgument(function, index, entry.results));
+    TORCHERE_ASSIGN(EntryArgument argument, describeArgument(function, index, entry.results, openSizes));
     entry.arguments.push_back(std::move(argument));
   }
   return entry;
@@ -96,10 +106,10 @@ static bool isSharded(ModuleOp module) {
       .wasInterrupted();
 }
 
-Result<EntryPoint> describeEntry(const stablehlo::Module &module) {
+Result<EntryPoint> describeEntry(const stablehlo::Module &module, OpenSizes openSizes) {
   Evaluator evaluator(*module.implementation().module, {});
   TORCHERE_ASSIGN(func::FuncOp function, evaluator.findEntry());
-  Result<EntryPoint> entry = describeFunction(function);
+  Result<EntryPoint> entry = describeFunction(function, openSizes);
   if (!entry)
     return fail(entry.error().code, "[{}] {}", function.getName().str(), entry.error().message);
   entry->isSharded = isSharded(*module.implementation().module);

@@ -8,7 +8,7 @@
 
 namespace torchere::interpreter {
 
-/// A size of a result that is known only once it is computed.
+/// A size that each call binds, of an argument, or that is known only once a result is computed.
 inline constexpr int64_t unknownSize = -1;
 
 struct TensorType {
@@ -27,19 +27,27 @@ struct EntryArgument {
   TensorType type;
   bool isDonated = false; ///< the program may reuse its memory (jax.buffer_donor, tf.aliasing_output)
   std::optional<size_t> aliasingResult; ///< the result that reuses its memory (tf.aliasing_output)
+  bool isInShapes = false;              ///< an integer that sizes depend on (torchere.in_shapes)
 };
+
+/// Whether arguments may have sizes that each call binds.
+enum class OpenSizes : bool { Refused, Allowed };
 
 struct EntryPoint {
   std::string name;
   std::vector<EntryArgument> arguments;
   std::vector<TensorType> results; ///< sizes that depend on data are unknownSize
   bool isSharded = false;          ///< whether the module contains shardings for partitions
+
+  /// Whether types depend on a call's arguments.
+  TORCHERE_EXPORT bool isOpen() const;
 };
 
 /// Describes `main`, or the module's only function. Unimplemented if an argument is not a tensor of static
-/// shape or a result is no tensor; InvalidArgument if an alias names a result that does not exist or has
-/// another type.
-TORCHERE_EXPORT Result<EntryPoint> describeEntry(const stablehlo::Module &module);
+/// shape, unless open sizes are allowed, or a result is no tensor; InvalidArgument if an alias names a result
+/// that does not exist or has another type.
+TORCHERE_EXPORT Result<EntryPoint> describeEntry(const stablehlo::Module &module,
+                                                 OpenSizes openSizes = OpenSizes::Refused);
 
 /// How many processes run the program, each on its own device.
 struct ProcessCounts {

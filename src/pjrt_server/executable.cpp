@@ -135,12 +135,14 @@ Status outputMemoryKinds(ExecutableOutputMemoryKindsArgs &args) {
   args.kindSizes = held(args.executable)->resultMemoryKindSizes().data();
   return {};
 }
-/// Results whose size depends on data are not counted.
+/// Arguments and results of open sizes are not counted.
 Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   const interpreter::EntryPoint &entry = held(args.executable)->entry();
   int64_t arguments = 0, results = 0, aliases = 0;
   for (const interpreter::EntryArgument &argument : entry.arguments) {
+    if (!argument.type.isStatic())
+      continue;
     TORCHERE_ASSIGN(int64_t size, argument.type.byteSize());
     arguments += size;
     aliases += argument.aliasingResult ? size : 0;

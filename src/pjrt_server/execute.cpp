@@ -15,6 +15,12 @@ namespace {
 // Names declared in this folder take precedence over PJRT's.
 using namespace pjrt;
 
+/// Whether the sizes that the expected type knows, and the element types, are equal.
+bool isOfType(const TensorType &given, const TensorType &expected) {
+  auto fits = [](int64_t size, int64_t known) { return known == interpreter::unknownSize || size == known; };
+  return given.elementType == expected.elementType && std::ranges::equal(given.shape, expected.shape, fits);
+}
+
 /// One call: its arguments, checked against the program.
 class Call {
 public:
@@ -92,7 +98,7 @@ Status Call::checkArgument(size_t process, size_t index) const {
   if (buffer->client != executable.client)
     return invalidArgument("{}: a buffer of another client", subject(process, index));
   TORCHERE_ASSIGN(const TensorType given, buffer->type());
-  if (given != type)
+  if (!isOfType(given, type))
     return invalidArgument("{}: got a {}, expected a {}", subject(process, index), given.text(), type.text());
   if (buffer->device != devices[process])
     return invalidArgument("{}: got a buffer on device {}, expected one on device {}",

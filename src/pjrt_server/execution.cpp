@@ -32,13 +32,16 @@ Status Execution::compute() {
   return deliver(inputs, std::move(tensors));
 }
 
-/// By result of a process: the argument donated to it, if its memory may be overwritten.
+/// By result of a process: the argument donated to it, if its memory may be overwritten. Of open sizes, those
+/// of a result may turn out to be others than its argument's.
 static std::vector<const Argument *> donorsOf(const interpreter::EntryPoint &entry,
-                                              const std::vector<Argument> &inputs) {
+                                              const std::vector<Argument> &inputs,
+                                              const std::vector<Tensor> &results) {
   std::vector<const Argument *> donors(entry.results.size());
   for (size_t index = 0; index < inputs.size(); ++index)
-    if (entry.arguments[index].aliasingResult && inputs[index].mayBeOverwritten)
-      donors[*entry.arguments[index].aliasingResult] = &inputs[index];
+    if (std::optional<size_t> result = entry.arguments[index].aliasingResult;
+        result && inputs[index].mayBeOverwritten && inputs[index].tensor.shape() == results[*result].shape())
+      donors[*result] = &inputs[index];
   return donors;
 }
 
@@ -55,7 +58,7 @@ static Status separate(const interpreter::EntryPoint &entry, const ArgumentLists
     for (const Argument &argument : ofProcess)
       owned.insert(argument.tensor.bytes().data());
   for (size_t process = 0; process < tensors.size(); ++process) {
-    std::vector<const Argument *> donors = donorsOf(entry, inputs[process]);
+    std::vector<const Argument *> donors = donorsOf(entry, inputs[process], tensors[process]);
     for (size_t index = 0; index < donors.size(); ++index) {
       Tensor &tensor = tensors[process][index];
       if (!isIn(tensor, donors[index]) && !owned.insert(tensor.bytes().data()).second) {
@@ -71,7 +74,7 @@ Status Execution::deliver(const ArgumentLists &inputs, ResultLists tensors) {
   const interpreter::EntryPoint &entry = program->entry();
   TORCHERE_TRY(separate(entry, inputs, tensors));
   for (size_t process = 0; process < tensors.size(); ++process) {
-    std::vector<const Argument *> donors = donorsOf(entry, inputs[process]);
+    std::vector<const Argument *> donors = donorsOf(entry, inputs[process], tensors[process]);
     for (size_t index = 0; index < donors.size(); ++index) {
       Tensor &result = tensors[process][index];
       if (donors[index] && !isIn(result, donors[index])) {

@@ -4,8 +4,20 @@
 #include "cpu/execute/blocked_steps.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 
 namespace torchere::cpu {
+
+/// All that packConvolution() reads of a plan.
+static std::string layoutOf(const ConvolutionPlan &plan, const View &weights) {
+  const ConvolutionShape &shape = plan.shape;
+  return fmt::format("convolution {} {} {}: {} {} {} {} {} of {} {}", int(plan.kind), int(plan.isa),
+                     plan.vectors, shape.inputChannels, shape.outputChannels, shape.groups, shape.kernel[0],
+                     shape.kernel[1], weights.offset, fmt::join(weights.strides, " "));
+}
+
+ConvolutionStep::ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
+    : plan(plan), views(std::move(views)), cache(layoutOf(this->plan, this->views.weights)) {}
 
 BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan, int64_t halo) {
   const ConvolutionShape &shape = plan.shape;

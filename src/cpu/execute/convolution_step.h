@@ -25,8 +25,7 @@ struct ConvolutionViews {
 
 class ConvolutionStep final : public Step {
 public:
-  ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
-      : plan(plan), views(std::move(views)) {}
+  ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "convolution"; }
   double flops() const final;

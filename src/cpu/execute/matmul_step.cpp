@@ -8,7 +8,11 @@ static constexpr int scratchSlot = ThreadPool::kScratchSlots - 1;
 
 MatmulStep::MatmulStep(const Matmul &matmul, Isa isa)
     : matmul(matmul), layout(packedLayout(matmul.type, isa, matmul.m, matmul.k, matmul.n)),
-      isShared(matmul.batches == 1 || matmul.b.batchStride == 0) {}
+      isShared(matmul.batches == 1 || matmul.b.batchStride == 0),
+      cache(fmt::format("matrix {} {} {} {} {}: {} of {} {} {} {} {}", int(layout.type), int(layout.isa),
+                        layout.vectors, layout.k, layout.n, isShared ? 1 : matmul.batches,
+                        matmul.b.view.offset, matmul.b.batchStride, matmul.b.rowStride, matmul.b.columnStride,
+                        int(matmul.b.view.type))) {}
 
 GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
   GemmArgs args;

@@ -1,6 +1,8 @@
 // Implements PackedCache.
 #include "cpu/execute/packed_cache.h"
 
+#include "cpu/execute/shared_packings.h"
+
 #include <algorithm>
 
 namespace torchere::cpu {
@@ -38,7 +40,7 @@ Result<std::shared_ptr<const Memory>> PackedCache::find(const Origin &origin, co
   if (isNew)
     origin.contents->tell(entries);
   if (!entry.packed && (!isNew || origin.isWeight)) {
-    TORCHERE_ASSIGN(entry.packed, packedBy(pack));
+    TORCHERE_ASSIGN(entry.packed, sharedPacking(entry.id, layout, pack));
   }
   return entry.packed;
 }

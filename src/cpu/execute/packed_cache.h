@@ -15,6 +15,10 @@ class PackedCache {
 public:
   using Pack = std::function<Result<Memory>()>;
 
+  PackedCache() = default;
+  /// Copies of arguments are shared with others of the layout: see sharedPacking().
+  explicit PackedCache(std::string layout) : layout(std::move(layout)) {}
+
   /// What was packed of the origin; null if it is not worth it. Packing blocks only callers of the same step.
   Result<std::shared_ptr<const Memory>> find(const Origin &origin, const Pack &pack);
   /// The same for what never changes.
@@ -37,6 +41,7 @@ private:
   /// How many arguments are kept that are no weights, at most: they may live as long as the program.
   static constexpr size_t maxEntries = 8;
 
+  std::string layout;
   std::shared_ptr<Entries> entries = std::make_shared<Entries>();
 };
 

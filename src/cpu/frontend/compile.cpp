@@ -1,8 +1,10 @@
 // Implements compilation: the module is read, brought into a simple form, and planned.
 #include "cpu/frontend/compile.h"
 
+#include "cpu/frontend/collectives.h"
 #include "cpu/frontend/evaluated_module.h"
 #include "cpu/frontend/expansion/expansion.h"
+#include "cpu/frontend/flattening.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
@@ -37,14 +39,6 @@ Status refuseKernelCalls(ModuleOp module) {
                        : invalidArgument("[stablehlo.custom_call] a target of the engine's own: got '{}', "
                                          "expected no name that begins with '{}'",
                                          found, kernelPrefix.str());
-}
-
-Result<stablehlo::Module> readModule(std::string_view code) {
-  Result<stablehlo::Module> module =
-      vhlo::isArtifact(code) ? vhlo::deserialize(code, "program") : interpreter::parseModule(code, "program");
-  if (module)
-    TORCHERE_TRY(refuseKernelCalls(*module->implementation().module));
-  return module;
 }
 
 Status replaceCall(func::CallOp call, SymbolTable &symbols) {
@@ -105,8 +99,8 @@ Status checkPlain(func::FuncOp function) {
   return found.empty() ? Status() : fail(ErrorCode::Unimplemented, "{}", found);
 }
 
-/// Brings the entry function into the form that the planner takes.
-Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, Isa isa) {
+/// The entry function becomes the module's only one, without calls, tokens and tuples.
+Result<func::FuncOp> flattenEntry(stablehlo::Module &module, StringRef name) {
   ModuleOp op = *module.implementation().module;
   stablehlo::DiagnosticText diagnostics(*op.getContext());
   if (failed(passes::legalizeChlo(op)))
@@ -121,45 +115,66 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, Is
   for (auto function : llvm::make_early_inc_range(op.getOps<func::FuncOp>()))
     if (function != entry)
       function.erase();
+  TORCHERE_TRY(flattenValues(entry));
+  return entry;
+}
+
+/// Brings the entry function into the form that the planner takes.
+Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, const Target &target) {
+  TORCHERE_ASSIGN(func::FuncOp entry, flattenEntry(module, name));
   expand(entry);
+  if (target.processes.replicas * target.processes.partitions > 1) {
+    TORCHERE_TRY(checkPlain(entry));
+    TORCHERE_TRY(lowerCollectives(entry, target.processes, target.process));
+  }
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
-  fuse(entry, isa);
+  fuse(entry, target.isa);
   return entry;
 }
 
 } // namespace
 
+Result<stablehlo::Module> readModule(std::string_view code) {
+  Result<stablehlo::Module> module =
+      vhlo::isArtifact(code) ? vhlo::deserialize(code, "program") : interpreter::parseModule(code, "program");
+  if (module)
+    TORCHERE_TRY(refuseKernelCalls(*module->implementation().module));
+  return module;
+}
+
+void simplifyOpen(stablehlo::Module &module, std::string_view entry) {
+  if (flattenEntry(module, entry)) // what is left to do is done once sizes are bound
+    std::ignore = passes::simplify(module);
+}
+
 /// Makes the plans of the module, which keeps the ops that steps evaluate.
-static Status planModule(CompiledModule &compiled, stablehlo::Module module, Isa isa) {
-  TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, isa));
-  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
+static Status planModule(CompiledModule &compiled, stablehlo::Module module, const Target &target) {
+  TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, target));
+  compiled.module = std::make_shared<EvaluatedModule>(std::move(module), target.mutex);
   std::vector<bool> isDonated;
   for (const interpreter::EntryArgument &argument : compiled.entry.arguments)
     isDonated.push_back(argument.isDonated);
   compiled.isWeight = weightsOf(entry, isDonated);
   func::FuncOp weights = splitWeights(entry, compiled.isWeight);
-  Planner planner(compiled.module, isa, std::move(isDonated));
+  Planner planner(compiled.module, target.isa, std::move(isDonated));
   std::vector<bool> isWeight = compiled.isWeight;
   isWeight.resize(entry.getNumArguments(), true); // values of the weight program
   planner.setWeights(std::move(isWeight));
   TORCHERE_ASSIGN(compiled.plan, planner.plan(entry));
-  return planWeights(compiled, weights, planner.weightCopies(), isa);
+  return planWeights(compiled, weights, planner.weightCopies(), target.isa);
 }
 
-Result<CompiledModule> compileModule(std::string_view code, interpreter::ProcessCounts processes, Isa isa) {
-  TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
+Result<CompiledModule> compileModule(const ModuleSource &read, const Target &target) {
+  TORCHERE_ASSIGN(stablehlo::Module module, read());
   CompiledModule compiled;
   TORCHERE_ASSIGN(compiled.entry, interpreter::describeEntry(module));
-  Status planned = fail(ErrorCode::Unimplemented, "several processes");
-  if (processes.replicas * processes.partitions == 1) {
-    planned = planModule(compiled, std::move(module), isa);
-    if (planned)
-      return compiled;
-    TORCHERE_ASSIGN(module, readModule(code)); // the interpreter has none of the engine's kernels
-  }
+  Status planned = planModule(compiled, std::move(module), target);
+  if (planned)
+    return compiled;
+  TORCHERE_ASSIGN(module, read()); // the interpreter has none of the engine's kernels
   compiled.plan.reset();
-  compiled.module = std::make_shared<EvaluatedModule>(std::move(module));
+  compiled.module = std::make_shared<EvaluatedModule>(std::move(module), target.mutex);
   compiled.reason = planned.error().text();
   return compiled;
 }

@@ -6,6 +6,7 @@
 #include "interpreter/entry_point.h"
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -20,7 +21,7 @@ struct WeightProgram {
 };
 
 /// A program as the engine runs it. Without a plan the interpreter runs it as a whole: it has sizes that
-/// depend on data, tokens or tuples, or several processes.
+/// depend on data, or communicates with what is outside of it.
 struct CompiledModule {
   interpreter::EntryPoint entry;
   std::shared_ptr<EvaluatedModule> module; ///< which evaluating steps refer to
@@ -30,9 +31,24 @@ struct CompiledModule {
   std::string reason;         ///< why there is no plan
 };
 
-/// `code` is StableHLO, as text or as a portable artifact. Errors are the readers' and those of
-/// interpreter::describeEntry().
-Result<CompiledModule> compileModule(std::string_view code, interpreter::ProcessCounts processes, Isa isa);
+/// What a program is compiled for.
+struct Target {
+  interpreter::ProcessCounts processes;
+  int64_t process = 0; ///< the one that runs the plan: replica * partitions + partition
+  Isa isa = Isa::Baseline;
+  /// Held by who uses the context of the program's modules.
+  std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
+};
+
+/// `code` is StableHLO, as text or as a portable artifact.
+Result<stablehlo::Module> readModule(std::string_view code);
+/// Inlines the calls of the entry function and simplifies it, whatever its types, as far as that goes.
+void simplifyOpen(stablehlo::Module &module, std::string_view entry);
+
+/// Makes the same module again whenever it is called. The types of its entry function are static.
+using ModuleSource = std::function<Result<stablehlo::Module>()>;
+/// Errors are the source's and those of interpreter::describeEntry().
+Result<CompiledModule> compileModule(const ModuleSource &read, const Target &target);
 
 /// Runs the program without a plan, one thread at a time.
 Result<std::vector<std::vector<interpreter::Tensor>>>

@@ -12,8 +12,8 @@ namespace torchere::cpu {
 
 using interpreter::Tensor;
 
-EvaluatedModule::EvaluatedModule(stablehlo::Module module)
-    : held(std::move(module)), evaluator(op(), interpreter::Options()) {}
+EvaluatedModule::EvaluatedModule(stablehlo::Module module, std::shared_ptr<std::mutex> mutex)
+    : held(std::move(module)), mutex(std::move(mutex)), evaluator(op(), interpreter::Options()) {}
 
 mlir::ModuleOp EvaluatedModule::op() const {
   return *held.implementation().module;
@@ -27,7 +27,7 @@ Result<interpreter::Values> EvaluatedModule::evaluate(mlir::Operation &op, const
   interpreter::Values operands;
   for (mlir::Value operand : op.getOperands())
     operands.push_back(scope.find(operand));
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(*mutex);
   Result<interpreter::Values> results = evaluation(interpreter::Call(&op, operands, scope, evaluator));
   if (!results && !results.error().message.starts_with('['))
     results.error().message = fmt::format("[{}] {}", name.str(), results.error().message);

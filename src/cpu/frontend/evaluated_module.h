@@ -12,16 +12,17 @@ namespace torchere::cpu {
 /// MLIR's context is for one thread at a time, so threads take turns.
 class EvaluatedModule {
 public:
-  explicit EvaluatedModule(stablehlo::Module module);
+  /// Modules of one context share a mutex.
+  explicit EvaluatedModule(stablehlo::Module module, std::shared_ptr<std::mutex> mutex);
 
   mlir::ModuleOp op() const;
   const stablehlo::Module &module() const { return held; }
   Result<interpreter::Values> evaluate(mlir::Operation &op, const interpreter::Scope &scope);
-  std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex); }
+  std::unique_lock<std::mutex> lock() { return std::unique_lock(*mutex); }
 
 private:
   stablehlo::Module held;
-  std::mutex mutex;
+  std::shared_ptr<std::mutex> mutex;
   interpreter::Evaluator evaluator;
 };
 

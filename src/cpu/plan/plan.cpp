@@ -1,6 +1,8 @@
 // Implements the run of steps and the layout of the arena.
 #include "cpu/plan/plan.h"
 
+#include "cpu/plan/poison.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,10 +21,17 @@ Status prepareSteps(const Steps &steps, const Frame &frame) {
 }
 
 void MemoryRelease::operator()(std::byte *memory) const {
-  std::free(memory);
+  if (poisonMode() == Poison::Off)
+    std::free(memory);
+  else
+    releaseGuarded(memory);
 }
 
 Result<Memory> allocateMemory(int64_t bytes) {
+  if (poisonMode() != Poison::Off) {
+    TORCHERE_ASSIGN(std::byte * guarded, allocateGuarded(bytes));
+    return Memory(guarded);
+  }
   auto space = static_cast<size_t>(roundedToAlignment(std::max<int64_t>(bytes, 1)));
   auto *memory = static_cast<std::byte *>(std::aligned_alloc(memoryAlignment, space));
   if (!memory)

@@ -43,13 +43,15 @@ struct Origin {
 };
 
 class Recorder;
+class Rendezvous;
 
 /// A run's memory.
 struct Frame {
   const Context &context;
-  std::vector<std::byte *> memory; ///< by buffer
-  std::span<const Origin> origins; ///< by argument
-  Recorder *recorder = nullptr;    ///< of a run that is measured
+  std::vector<std::byte *> memory;  ///< by buffer
+  std::span<const Origin> origins;  ///< by argument
+  Rendezvous *rendezvous = nullptr; ///< with the other processes of the program, if there are any
+  Recorder *recorder = nullptr;     ///< of a run that is measured
   std::byte *at(const View &view) const { return memory[view.buffer] + view.offset * view.elementSize(); }
 };
 

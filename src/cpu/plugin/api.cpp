@@ -2,7 +2,7 @@
 #include "cpu/plugin/api.h"
 
 #include "base/log.h"
-#include "cpu/plugin/program.h"
+#include "cpu/plugin/open_program.h"
 #include "pjrt_server/api.h"
 
 #include <algorithm>
@@ -36,6 +36,8 @@ ThreadPool &poolOf(int64_t threads) {
   return *pool;
 }
 
+} // namespace
+
 void logPlan(const CompiledModule &compiled) {
   if (!compiled.plan) {
     TORCHERE_LOG_LINE(Info, "cpu", "[{}] is interpreted as a whole: {}", compiled.entry.name,
@@ -53,15 +55,29 @@ void logPlan(const CompiledModule &compiled) {
                       compiled.weights->plan.steps.size(), compiled.weights->plan.results.size());
 }
 
+namespace {
+
 Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view code,
                                                             const pjrt::CompileOptions &options,
                                                             const pjrt_server::ClientOptions &clientOptions) {
-  TORCHERE_ASSIGN(Isa isa, chosenIsa());
-  interpreter::ProcessCounts processes{options.replicaCount, options.partitionCount};
-  TORCHERE_ASSIGN(CompiledModule compiled, compileModule(code, processes, isa));
-  logPlan(compiled);
-  Context context{poolOf(clientOptions.intraOpThreads), isa};
-  return std::make_unique<const CpuProgram>(std::move(compiled), processes, context);
+  Target target;
+  TORCHERE_ASSIGN(target.isa, chosenIsa());
+  target.processes = {options.replicaCount, options.partitionCount};
+  Context context{poolOf(clientOptions.intraOpThreads), target.isa};
+  TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
+  TORCHERE_ASSIGN(interpreter::EntryPoint entry,
+                  interpreter::describeEntry(module, interpreter::OpenSizes::Allowed));
+  if (entry.isOpen())
+    return std::make_unique<const OpenProgram>(OpenModule(std::move(module), std::move(entry), target),
+                                               context);
+  std::optional<stablehlo::Module> first(std::move(module));
+  auto read = [&]() -> Result<stablehlo::Module> {
+    if (!first)
+      return readModule(code);
+    stablehlo::Module given = *std::exchange(first, std::nullopt);
+    return given;
+  };
+  return compileProgram(read, target, context);
 }
 
 constexpr pjrt_server::Engine engine = [] {

@@ -1,6 +1,7 @@
 // Implements the run of a program.
 #include "cpu/plugin/program.h"
 
+#include "cpu/plan/poison.h"
 #include "cpu/plugin/profile.h"
 
 namespace torchere::cpu {
@@ -27,10 +28,14 @@ Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
   }
   const Plan &plan = *compiled.plan;
   Workspace made;
-  TORCHERE_ASSIGN(made.arena, allocateMemory(plan.arenaBytes));
+  bool isSplit = poisonMode() == Poison::Buffers;
+  TORCHERE_ASSIGN(made.arena, allocateMemory(isSplit ? 0 : plan.arenaBytes));
   for (const Buffer &buffer : plan.buffers) {
     std::byte *memory = nullptr;
-    if (buffer.home == Home::Arena)
+    if (buffer.home == Home::Arena && isSplit) {
+      TORCHERE_ASSIGN(Memory own, allocateMemory(buffer.bytes));
+      memory = made.buffers.emplace_back(std::move(own)).get();
+    } else if (buffer.home == Home::Arena)
       memory = made.arena.get() + buffer.offset;
     else if (buffer.home == Home::Constant)
       memory = plan.constants[buffer.index].get();
@@ -67,6 +72,8 @@ Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, cons
       const pjrt_server::TensorType &type = compiled.entry.results[buffer.index];
       results[buffer.index] = Tensor::over(type.elementType, type.shape, std::move(memory));
     }
+    if (buffer.home == Home::Result || buffer.home == Home::Arena)
+      poison(workspace.memory[id], buffer.bytes);
   }
   for (size_t index = 0; index < results.size(); ++index)
     if (const Buffer &buffer = plan.buffers[plan.results[index]]; buffer.home == Home::Argument)
@@ -74,7 +81,8 @@ Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, cons
   return results;
 }
 
-Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Recorder *recorder) const {
+Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Rendezvous *rendezvous,
+                                                Recorder *recorder) const {
   std::shared_ptr<const WeightSet> set;
   if (weightSets) {
     TORCHERE_ASSIGN(set, weightSets->find(arguments));
@@ -83,7 +91,7 @@ Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Reco
   Result<Tensors> results = prepare(arguments, set.get(), workspace);
   if (results) {
     setOrigins(compiled, arguments, set.get(), workspace.origins);
-    Frame frame{context, std::move(workspace.memory), workspace.origins, recorder};
+    Frame frame{context, std::move(workspace.memory), workspace.origins, rendezvous, recorder};
     if (Status status = runSteps(compiled.plan->steps, frame); !status)
       results = tl::unexpected(std::move(status).error());
     workspace.memory = std::move(frame.memory);
@@ -98,7 +106,7 @@ Result<ResultLists> CpuProgram::profile(const ArgumentLists &arguments, std::str
                 compiled.entry.name, compiled.reason);
   Profile profile(compiled, context);
   ResultLists results;
-  TORCHERE_ASSIGN(Tensors ofProcess, runPlan(arguments.front(), &profile));
+  TORCHERE_ASSIGN(Tensors ofProcess, runPlan(arguments.front(), nullptr, &profile));
   results.push_back(std::move(ofProcess));
   report = profile.report();
   return results;

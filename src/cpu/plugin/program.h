@@ -18,15 +18,19 @@ public:
                                            std::string &report) const final;
   /// For how many sets of weights it has computed what depends on them alone.
   int64_t weightSetCount() const { return weightSets ? weightSets->count() : 0; }
+  bool hasPlan() const { return compiled.plan.has_value(); }
   int64_t temporaryBytes() const final { return compiled.plan ? compiled.plan->arenaBytes : 0; }
-
-private:
   using Tensors = std::vector<interpreter::Tensor>;
   using Arguments = std::vector<pjrt_server::Argument>;
+  /// Runs the plan: of one of several processes if these meet there, measured if there is a recorder.
+  Result<Tensors> runPlan(const Arguments &arguments, Rendezvous *rendezvous = nullptr,
+                          Recorder *recorder = nullptr) const;
 
+private:
   /// What one run has for itself; kept for the next.
   struct Workspace {
     Memory arena;
+    std::vector<Memory> buffers;     ///< instead of the arena: see Poison
     std::vector<std::byte *> memory; ///< by buffer; those of arguments and results are the run's
     std::vector<Origin> origins;     ///< by argument
     Tensors arguments;               ///< which own the memory
@@ -36,7 +40,6 @@ private:
   void putBack(Workspace workspace) const;
   /// Sets the memory of arguments, weights' values and results. Returns the results.
   Result<Tensors> prepare(const Arguments &arguments, const WeightSet *set, Workspace &workspace) const;
-  Result<Tensors> runPlan(const Arguments &arguments, Recorder *recorder) const;
 
   CompiledModule compiled;
   interpreter::ProcessCounts processes;
@@ -46,5 +49,8 @@ private:
   mutable std::mutex mutex;
   mutable std::vector<Workspace> workspaces;
 };
+
+/// Tells the log of the steps, or why there are none.
+void logPlan(const CompiledModule &compiled);
 
 } // namespace torchere::cpu

@@ -1,0 +1,30 @@
+// OpenModule: a program whose arguments have sizes, or values that sizes depend on, which each call binds.
+#pragma once
+
+#include "cpu/frontend/compile.h"
+
+namespace torchere::cpu {
+
+/// What a call binds: the open sizes of the arguments, in order, each argument's value after its sizes.
+using BoundSizes = std::vector<int64_t>;
+
+class OpenModule {
+public:
+  OpenModule(stablehlo::Module module, interpreter::EntryPoint entry, const Target &target);
+
+  const interpreter::EntryPoint &entry() const { return entryPoint; }
+  const Target &compiledFor() const { return target; }
+  /// The arguments have the element types and known sizes of the entry point.
+  BoundSizes sizesOf(std::span<const interpreter::Tensor *const> arguments) const;
+  /// The module with these sizes. InvalidArgument if they contradict each other or the program's assertions.
+  Result<stablehlo::Module> bind(const BoundSizes &sizes) const;
+  /// Held while the result of bind() is used, and to call it.
+  std::unique_lock<std::mutex> lock() const { return std::unique_lock(*target.mutex); }
+
+private:
+  stablehlo::Module module; ///< simplified as far as that goes without the sizes
+  interpreter::EntryPoint entryPoint;
+  Target target;
+};
+
+} // namespace torchere::cpu

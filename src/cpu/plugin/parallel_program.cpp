@@ -1,0 +1,59 @@
+// Implements the run of processes, which meet where they exchange values.
+#include "cpu/plugin/parallel_program.h"
+
+#include "base/log.h"
+#include "cpu/execute/rendezvous.h"
+#include "cpu/plugin/thread_clock.h"
+#include "pjrt/plugin_table.h"
+
+#include <thread>
+
+namespace torchere::cpu {
+
+using interpreter::Tensor;
+using pjrt_server::ResultLists;
+
+Result<ResultLists> ParallelProgram::run(const pjrt_server::ArgumentLists &arguments) const {
+  Rendezvous rendezvous(processes.size());
+  ResultLists results(processes.size());
+  std::vector<Status> statuses(processes.size());
+  auto work = [&](size_t process) {
+    statuses[process] = pjrt::guarded([&]() -> Status {
+      TORCHERE_ASSIGN(results[process], processes[process]->runPlan(arguments[process], &rendezvous));
+      return {};
+    });
+    rendezvous.leave();
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (size_t process = 1; process < processes.size(); ++process)
+      threads.emplace_back(work, process);
+    work(0);
+  }
+  const Status *failure = nullptr;
+  for (const Status &status : statuses) // that others then wait in vain is no cause
+    if (!status && (!failure || failure->error().code == ErrorCode::FailedPrecondition))
+      failure = &status;
+  if (failure)
+    return tl::unexpected(failure->error());
+  return results;
+}
+
+Result<std::unique_ptr<const pjrt_server::Program>> compileProgram(const ModuleSource &read, Target target,
+                                                                   const Context &context) {
+  ThreadClock clock;
+  std::vector<std::unique_ptr<const CpuProgram>> programs;
+  int64_t count = target.processes.replicas * target.processes.partitions;
+  for (target.process = 0; target.process < count; ++target.process) {
+    TORCHERE_ASSIGN(CompiledModule compiled, compileModule(read, target));
+    logPlan(compiled);
+    TORCHERE_LOG_LINE(Debug, "cpu", "[{}] planned in {:.2f} ms", compiled.entry.name, clock.milliseconds());
+    auto program = std::make_unique<const CpuProgram>(std::move(compiled), target.processes, context);
+    if (count == 1 || !program->hasPlan()) // the interpreter runs all processes
+      return program;
+    programs.push_back(std::move(program));
+  }
+  return std::make_unique<const ParallelProgram>(std::move(programs));
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,27 @@
+// ParallelProgram: a program of several processes, each with a plan and a thread of its own.
+#pragma once
+
+#include "cpu/plugin/program.h"
+
+namespace torchere::cpu {
+
+class ParallelProgram final : public pjrt_server::Program {
+public:
+  /// By process, of which there are several; each has a plan.
+  explicit ParallelProgram(std::vector<std::unique_ptr<const CpuProgram>> processes)
+      : processes(std::move(processes)) {}
+
+  const interpreter::EntryPoint &entry() const final { return processes.front()->entry(); }
+  Result<pjrt_server::ResultLists> run(const pjrt_server::ArgumentLists &arguments) const final;
+  int64_t temporaryBytes() const final { return processes.front()->temporaryBytes(); }
+
+private:
+  std::vector<std::unique_ptr<const CpuProgram>> processes;
+};
+
+/// The program for all processes of the target, each with a plan of its own if there are several and all can
+/// be planned. Logs the plans.
+Result<std::unique_ptr<const pjrt_server::Program>> compileProgram(const ModuleSource &read, Target target,
+                                                                   const Context &context);
+
+} // namespace torchere::cpu
