@@ -1,6 +1,7 @@
 // ExchangeStep: the processes of a group read parts of each other's tensors.
 #pragma once
 
+#include "cpu/execute/strided_copy.h"
 #include "cpu/plan/plan.h"
 
 namespace torchere::cpu {
@@ -17,11 +18,13 @@ struct Exchange {
 
 class ExchangeStep final : public Step {
 public:
-  explicit ExchangeStep(Exchange exchange) : exchange(std::move(exchange)) {}
+  explicit ExchangeStep(Exchange given);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "exchange"; }
 
 private:
   Exchange exchange;
+  StridedCopy copy;
 };
 
 } // namespace torchere::cpu
