@@ -119,7 +119,7 @@ Operation *onlyUser(Value value) {
   return value.hasOneUse() ? *value.getUsers().begin() : nullptr;
 }
 
-bool isNear(std::optional<double> number, double expected) {
+bool isAbout(std::optional<double> number, double expected) {
   return number && std::abs(*number - expected) <= 1e-6 * std::abs(expected);
 }
 
@@ -135,7 +135,7 @@ Value otherOperand(Operation *op, Value value) {
 /// The op of the type that alone uses the value, with a constant beside it.
 template <class Op> Operation *userWith(Value value, double number) {
   auto op = dyn_cast_or_null<Op>(onlyUser(value));
-  return op && isNear(splatNumber(otherOperand(op, value)), number) ? op.getOperation() : nullptr;
+  return op && isAbout(splatNumber(otherOperand(op, value)), number) ? op.getOperation() : nullptr;
 }
 
 /// The ops that bound a value to [0, 6], the last one last; none if what uses it does something else.
@@ -166,7 +166,7 @@ Operation *sixthOf(Value value) {
 
 /// relu6(value + 3) from its sum on.
 SmallVector<Operation *> boundedSum(Operation *sum, Value value) {
-  if (!isa<stablehlo::AddOp>(sum) || !isNear(splatNumber(otherOperand(sum, value)), 3))
+  if (!isa<stablehlo::AddOp>(sum) || !isAbout(splatNumber(otherOperand(sum, value)), 3))
     return {};
   SmallVector<Operation *> bounded = boundedToSix(sum->getResult(0));
   if (!bounded.empty())
