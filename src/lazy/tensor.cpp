@@ -4,6 +4,8 @@
 #include <ATen/FunctionalTensorWrapper.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <typeinfo>
+
 namespace torchere::lazy {
 
 static constexpr c10::DispatchKeySet keys({c10::DispatchKey::XLA, c10::DispatchKey::AutogradXLA});
@@ -49,7 +51,8 @@ at::Tensor tensorOf(Value value) {
 }
 
 TensorImpl *implementationOf(const at::Tensor &tensor) {
-  return dynamic_cast<TensorImpl *>(tensor.unsafeGetTensorImpl());
+  c10::TensorImpl *found = tensor.unsafeGetTensorImpl();
+  return typeid(*found) == typeid(TensorImpl) ? static_cast<TensorImpl *>(found) : nullptr;
 }
 
 at::Tensor wrapped(at::Tensor tensor) {
