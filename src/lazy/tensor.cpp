@@ -2,6 +2,7 @@
 #include "lazy/tensor.h"
 
 #include <ATen/FunctionalTensorWrapper.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <typeinfo>
@@ -47,6 +48,10 @@ void TensorImpl::show(Value value) {
 }
 
 at::Tensor tensorOf(Value value) {
+  if (!c10::InferenceMode::is_enabled())
+    return at::Tensor(c10::make_intrusive<TensorImpl>(std::move(value)));
+  // Views made in inference mode may be of tensors that were not; torch wants both to be of one kind.
+  c10::InferenceMode off(false);
   return at::Tensor(c10::make_intrusive<TensorImpl>(std::move(value)));
 }
 

@@ -219,6 +219,16 @@ def test_what_in_place_ops_convert():
         assert got.dtype == expected.dtype and torch.equal(got, expected)
 
 
+def test_values_that_do_not_depend_on_what_was_there():
+    base = matrix("xla")
+    base[1:3].zero_()
+    base[4].fill_(7)
+    base.view(-1)[-1:].copy_(torch.tensor(9))
+    expected = matrix("cpu")
+    expected[1:3], expected[4], expected[5, 3] = 0, 7, 9
+    assert torch.equal(base.cpu(), expected)
+
+
 def test_versions_and_gradients():
     def program(device):
         x = torch.arange(1.0, 7.0).to(device).requires_grad_()

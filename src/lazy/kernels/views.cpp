@@ -31,12 +31,12 @@ at::Tensor reshaped(const at::Tensor &tensor, at::IntArrayRef sizes) {
   return ops::view_copy::redispatch(device, tensor, c10::fromIntArrayRefSlow(sizes));
 }
 
-class Alias final : public View {
+template <class CopyOp> class Alias final : public View {
 public:
   at::Tensor reverse(const at::Tensor &, const at::Tensor &mutated) final { return mutated; }
 
 private:
-  at::Tensor copy(const at::Tensor &base) const final { return tensorOf(implementationOf(base)->value()); }
+  at::Tensor copy(const at::Tensor &base) const final { return CopyOp::redispatch(device, base); }
   std::optional<Layout> layout(const at::Tensor &base, const at::Tensor &) const final {
     return layoutOf(base);
   }
@@ -401,8 +401,8 @@ public:
 
 /// Calls add<Op, Maker>(name) for each view op.
 template <class Add> void addViews(const Add &add) {
-  add.template operator()<ops::alias, One<Alias>>("alias");
-  add.template operator()<ops::detach, One<Alias>>("detach");
+  add.template operator()<ops::alias, One<Alias<ops::alias_copy>>>("alias");
+  add.template operator()<ops::detach, One<Alias<ops::detach_copy>>>("detach");
   add.template operator()<ops::diagonal, One<Diagonal>>("diagonal");
   add.template operator()<ops::expand, One<Expanded>>("expand");
   add.template operator()<ops::permute, One<Permuted>>("permute");
