@@ -4,9 +4,9 @@
 #include "lazy/saving.h"
 #include "lazy/tensor.h"
 #include "lazy/values.h"
+#include "lazy/view.h"
 
 #include <ATen/FunctionalTensorWrapper.h>
-#include <ATen/ops/arange.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -67,18 +67,13 @@ static at::Tensor baseOf(const at::Tensor &tensor) {
 
 /// Whether a view has all elements of its base, each in its place: what `detach` gives, and a parameter's
 /// data.
-template <class ViewMetas> static bool isWhole(const at::Tensor &base, const ViewMetas &metas) {
-  at::Tensor probe = at::arange(base.numel()).reshape(base.sizes());
-  // Not in every version of torch; the base is then saved beside the view.
-  if constexpr (requires { at::functionalization::impl::apply_view_meta_sequence(probe, metas); }) {
-    try {
-      at::Tensor seen = at::functionalization::impl::apply_view_meta_sequence(probe, metas);
-      return seen.sizes() == probe.sizes() && seen.equal(probe);
-    } catch (const c10::Error &) { // a view in another dtype
-      return false;
-    }
-  }
-  return false;
+static bool isWhole(const at::Tensor &tensor) {
+  const at::FunctionalTensorWrapper *wrapper =
+      at::functionalization::impl::unsafeGetFunctionalWrapper(tensor);
+  const at::Tensor &value = wrapper->value(), base = baseOf(tensor);
+  return haveLayouts(wrapper->view_metas()) && value.scalar_type() == base.scalar_type() &&
+         value.sizes() == base.sizes() && value.strides() == base.strides() &&
+         value.storage_offset() == base.storage_offset();
 }
 
 /// What the tensors are views of, each under a wrapper of its own.
@@ -92,8 +87,7 @@ static std::vector<at::Tensor> bases(at::TensorList tensors) {
 static std::vector<int64_t> areWhole(at::TensorList tensors) {
   std::vector<int64_t> whole;
   for (const at::Tensor &tensor : tensors)
-    whole.push_back(isWhole(baseOf(tensor),
-                            at::functionalization::impl::unsafeGetFunctionalWrapper(tensor)->view_metas()));
+    whole.push_back(isWhole(tensor));
   return whole;
 }
 

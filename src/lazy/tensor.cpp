@@ -2,7 +2,10 @@
 #include "lazy/tensor.h"
 
 #include <ATen/FunctionalTensorWrapper.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <typeinfo>
 
 namespace torchere::lazy {
 
@@ -45,11 +48,16 @@ void TensorImpl::show(Value value) {
 }
 
 at::Tensor tensorOf(Value value) {
+  if (!c10::InferenceMode::is_enabled())
+    return at::Tensor(c10::make_intrusive<TensorImpl>(std::move(value)));
+  // Views made in inference mode may be of tensors that were not; torch wants both to be of one kind.
+  c10::InferenceMode off(false);
   return at::Tensor(c10::make_intrusive<TensorImpl>(std::move(value)));
 }
 
 TensorImpl *implementationOf(const at::Tensor &tensor) {
-  return dynamic_cast<TensorImpl *>(tensor.unsafeGetTensorImpl());
+  c10::TensorImpl *found = tensor.unsafeGetTensorImpl();
+  return typeid(*found) == typeid(TensorImpl) ? static_cast<TensorImpl *>(found) : nullptr;
 }
 
 at::Tensor wrapped(at::Tensor tensor) {

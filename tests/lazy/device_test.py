@@ -252,3 +252,15 @@ def test_kernels_of_the_device_say_nothing_to_an_export():
 
     assert torch._C._dispatch_has_kernel_for_dispatch_key("aten::cat", "XLA")
     assert not _has_xla_kernel(torch.ops.aten.cat.default)
+
+
+def test_inference_mode():
+    base, weight = torch.zeros(2, 3).to("xla"), torch.ones(3).to("xla").requires_grad_()
+    with torch.inference_mode():
+        base.t()[1].add_(2)
+        made = torch.ones(3, device="xla").mul_(2)[1:]
+        shown = weight.view(3, 1) + 1
+    assert base.tolist() == [[0, 2, 0], [0, 2, 0]]
+    assert made.tolist() == [2, 2] and shown.tolist() == [[2], [2], [2]]
+    (weight * base).sum().backward()
+    assert weight.grad.tolist() == [0, 4, 0]

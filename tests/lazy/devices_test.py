@@ -49,6 +49,10 @@ assert w.grad.device.index == 1 and w.grad.tolist() == [0.0, 1.0, 2.0]
 torch.xla.set_device(1)
 assert torch.xla.current_device() == 1 and torch.ones(2, device="xla").device.index == 1
 assert torch.ones(2).to("xla").device.index == 1 and torch.arange(3, device="xla").device.index == 1
+pending = b.to("xla:1") + 1
+assert lazy.device().index == 1 and lazy.statistics()["pending_ops"] == lazy.statistics(1)["pending_ops"] > 0
+lazy.sync()
+assert lazy.statistics()["pending_ops"] == 0 and pending.tolist() == [1.0, 2.0, 3.0]
 with torch.xla.device(2):
     assert torch.ones(2, device="xla").device.index == 2
 assert torch.xla.current_device() == 1

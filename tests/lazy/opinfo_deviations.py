@@ -100,13 +100,6 @@ DEVIATIONS = [
         "a kernel of torch's own takes a view by strides, which tensors of the device do not have",
     ),
     Deviation(
-        ("unsafe_chunk", "unsafe_split"),
-        "differ",
-        "torch's functionalization takes their results for copies, as autograd does: a write to one is not "
-        "seen in the tensor",
-        forms=("view",),
-    ),
-    Deviation(
         tuple(f"nn.LazyConv{kind}{rank}d" for kind in ("", "Transpose") for rank in (1, 2, 3)),
         "IndexError",
         "Module.to makes ordinary parameters of uninitialized ones where the kind of device changes: such a "

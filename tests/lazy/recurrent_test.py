@@ -22,6 +22,25 @@ class Last(NN.Module):
         return self.layer(x, *(tensor.to(x.device) for tensor in self.inputs))[0]
 
 
+class Packed(NN.Module):
+    """A recurrent layer of sequences of several lengths."""
+
+    def __init__(self, layer, *, is_sorted):
+        super().__init__()
+        self.layer, self.is_sorted = layer, is_sorted
+
+    def forward(self, x):
+        lengths = torch.tensor([5, 3, 3, 1] if self.is_sorted else [2, 5, 1, 4])
+        packed = NN.utils.rnn.pack_padded_sequence(
+            x, lengths, batch_first=True, enforce_sorted=self.is_sorted
+        )
+        result, state = self.layer(packed)
+        padded, found = NN.utils.rnn.pad_packed_sequence(result, batch_first=True)
+        assert found.tolist() == lengths.tolist()
+        state = state[0] if isinstance(state, tuple) else state
+        return padded.mean(1) + state.mean(0)[:, :1]
+
+
 class Own(NN.Module):
     """Attention of a sequence to itself."""
 
@@ -52,6 +71,10 @@ LAYERS = {
     "lstm with a projection": lambda: Last(NN.LSTM(8, 6, proj_size=3, batch_first=True)),
     "gru": lambda: Last(NN.GRU(8, 6, batch_first=True), torch.ones(1, 4, 6)),
     "gru of two layers, without bias": lambda: Last(NN.GRU(8, 6, num_layers=2, bias=False)),
+    "lstm of several lengths": lambda: Packed(NN.LSTM(8, 6, batch_first=True), is_sorted=True),
+    "gru of several lengths, both directions": lambda: Packed(
+        NN.GRU(8, 6, bidirectional=True), is_sorted=False
+    ),
     "rnn": lambda: Last(NN.RNN(8, 6, nonlinearity="relu", bidirectional=True)),
     "cells": Cells,
     "attention": Own,
@@ -102,3 +125,21 @@ def test_batch_norm_in_inference_has_a_gradient():
     for ours, expected in zip(gradients("xla"), gradients("cpu"), strict=True):
         torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-4)
     assert not [name for name in lazy.counters() if name.startswith("aten::")]
+
+
+def test_packing_refuses_what_the_cpu_refuses():
+    x = torch.randn(2, 3, 4)
+    for given, lengths in (
+        (x, torch.tensor([1, 3])),
+        (x, torch.tensor([3, 0])),
+        (x, torch.tensor([3])),
+        (x[:, :, :0], torch.tensor([3, 1])),
+    ):
+        messages = []
+        for device in ("cpu", "xla"):
+            with pytest.raises(RuntimeError) as raised:
+                torch._VF._pack_padded_sequence(given.to(device), lengths, True)
+            messages.append(str(raised.value).splitlines()[0])
+        assert messages[1] == messages[0]
+    with pytest.raises(RuntimeError, match="Expected sequence length to be larger than 4, but got 3"):
+        torch._VF._pack_padded_sequence(x.to("xla"), torch.tensor([4, 1]), True)

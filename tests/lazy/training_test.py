@@ -54,15 +54,22 @@ def trained(
     return [loss.item() for loss in losses], state, compiled
 
 
-def check(model: torch.nn.Module, optimizer: Callable, inputs: torch.Tensor, target: torch.Tensor) -> None:
+def check(
+    model: torch.nn.Module,
+    optimizer: Callable,
+    inputs: torch.Tensor,
+    target: torch.Tensor,
+    rtol: float = 1e-5,
+    atol: float = 1e-5,
+) -> None:
     expected = trained(model, "cpu", optimizer, inputs, target)
     lazy.reset_counters()
     losses, state, compiled = trained(model, "xla", optimizer, inputs, target)
-    assert losses == pytest.approx(expected[0], rel=1e-4)
+    assert losses == pytest.approx(expected[0], rel=min(rtol, 1e-4))
     assert losses[-1] < losses[0]
     for name, wanted in expected[1].items():
         torch.testing.assert_close(
-            state[name], wanted, rtol=1e-3, atol=1e-4, msg=lambda text, n=name: f"{n}: {text}"
+            state[name], wanted, rtol=rtol, atol=atol, msg=lambda text, n=name: f"{n}: {text}"
         )
     assert compiled[1] == compiled[-1], f"compiled after the second step: {compiled}"
 
@@ -83,4 +90,5 @@ def test_resnet18_with_sgd():
     torch.manual_seed(0)
     model = torchvision.models.resnet18(num_classes=10)
     images, target = torch.randn(4, 3, 64, 64), torch.tensor([1, 3, 5, 7])
-    check(model, lambda p: torch.optim.SGD(p, lr=0.001, momentum=0.9), images, target)
+    # The statistics of four images differ in their last digits, which 20 steps carry on.
+    check(model, lambda p: torch.optim.SGD(p, lr=0.001, momentum=0.9), images, target, 1e-3, 1e-4)

@@ -42,7 +42,7 @@ OPINFO_NAMES: dict[str, list[str]] = {
 UNARY = set(
     words(
         """abs neg exp expm1 log log1p log2 log10 sqrt rsqrt sin cos tanh sigmoid reciprocal square floor ceil
-        round trunc sign logical_not bitwise_not isnan isinf relu silu hardtanh leaky_relu hardsigmoid
+        round trunc sign sgn logical_not bitwise_not isnan isinf relu silu hardtanh leaky_relu hardsigmoid
         hardswish mish log_sigmoid softplus elu celu erf erfc gelu tan asin acos atan sinh cosh asinh acosh
         atanh exp2 signbit angle lgamma digamma erfinv special_erfcx i0 special_i0e special_i1 special_i1e"""
     )

@@ -57,18 +57,19 @@ if sys.argv[:1] != ["-m"]:  # python -m torchere.lazy: its command builds what w
     extension.load()
 
 
-def device(index: int = 0):
-    """The torch.device "xla:0", or another of the plugin's."""
+def device(index: int | None = None):
+    """The current torch.device, "xla:0" unless torch.xla.set_device() chose another; or that of an index."""
     import torch
 
-    return torch.device("xla", index)
+    return torch.device("xla", torch.xla.current_device() if index is None else index)
 
 
-def sync(index: int = 0) -> None:
+def sync(index: int | None = None) -> None:
     """Starts the computation of all that this thread recorded and what is connected with it, and returns when
     its program is compiled. What other threads are tracing of their own is theirs to sync. Errors:
-    RuntimeError with the compiler's message; what fails in the execution fails those who read it."""
-    _ops().sync(index)
+    RuntimeError with the compiler's message; what fails in the execution fails those who read it. Without an
+    index it is the current device, as torch.xla.set_device() chose it."""
+    _ops().sync(-1 if index is None else index)
 
 
 def wait() -> None:
@@ -97,12 +98,12 @@ def save(
     save_step(fn, args, dir, kwargs, overwrite)
 
 
-def statistics(index: int = 0) -> dict[str, int]:
+def statistics(index: int | None = None) -> dict[str, int]:
     """What there is at this moment: "nodes" that tensors or pending ops own, "pending_ops", computations that
     are "running" or wait for their turn, compiled "programs" in memory, interned "calls" and "types", and
     "numbers" on the device. And of the plugin's client, since the process began: "plugin_compiles", and
-    "disk_cache_loads" in place of others."""
-    return dict(_ops().statistics(index))
+    "disk_cache_loads" in place of others. Of the current device without an index."""
+    return dict(_ops().statistics(-1 if index is None else index))
 
 
 def limits() -> dict[str, int]:

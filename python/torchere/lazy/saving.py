@@ -50,7 +50,8 @@ class _Step:
         host = {name: p.tensor._version for name, p in before.items() if p.tensor.device.type != "xla"}
         tensors = [place.tensor for place in places]
         _ops().identities(tensors)  # brings views up to date
-        _ops().sync(0)
+        for index in sorted({tensor.device.index for tensor in tensors}):
+            _ops().sync(index)
         weights = _Weights(places)
         arguments = _ops().snapshot(self.tensors)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from in_place import in_place_forms, write_check
 from indices import index_check, keeps_elements
 from table import Table, draws, takes_generator
 from torchgen.api import cpp
@@ -82,10 +83,38 @@ def _registration(table: Table, ops: list[NativeFunction]) -> list[str]:
     return lines
 
 
+def _in_place_registration(table: Table, ops: list[NativeFunction]) -> list[str]:
+    """Of the in-place forms of ops whose kernels the file has or declares."""
+    forms = _forms_of(table, ops)
+    if not forms:
+        return []
+    lines = []
+    for key in ("XLA", "AutogradXLA"):
+        lines += [f"TORCH_LIBRARY_IMPL(aten, {key}, library) {{"]
+        for form, function in forms:
+            kernel = f"AutogradKernel<at::_ops::{kernel_name(form)}>"
+            if key == "XLA":
+                check = write_check(form, function)
+                kernel = f"InPlaceKernel<at::_ops::{kernel_name(form)}, {kernel_name(function)}, {check}>"
+            lines.append(f'  library.impl("{form.func.name}", TORCH_FN(({kernel}::call)));')
+        lines += ["}", ""]
+    return lines
+
+
+def _forms_of(table: Table, ops: list[NativeFunction]) -> list[tuple[NativeFunction, NativeFunction]]:
+    return [(form, function) for form, function in in_place_forms(table) if function in ops]
+
+
+def _form_headers(table: Table, ops: list[NativeFunction]) -> set[str]:
+    return {f"ATen/ops/{form.root_name}_ops.h" for form, _ in _forms_of(table, ops)}
+
+
 def _registration_file(table: Table) -> str:
     ops = sorted(table.supported, key=kernel_name)
-    lines = [HEADER, '#include "lazy/native_functions.h"', "", "#include <torch/library.h>", ""]
-    lines += [f"namespace {table.namespace} {{", "", *_registration(table, ops)]
+    lines = [HEADER, '#include "lazy/in_place.h"', '#include "lazy/native_functions.h"', ""]
+    lines += [f"#include <{header}>" for header in sorted(_form_headers(table, ops))]
+    lines += ["", f"namespace {table.namespace} {{", "", *_registration(table, ops)]
+    lines += _in_place_registration(table, ops)
     lines += [f"}} // namespace {table.namespace}", ""]
     return "\n".join(lines)
 
@@ -94,12 +123,13 @@ def _kernels_file(table: Table, ops: list[NativeFunction]) -> str:
     headers = {"torch/library.h", "torch/csrc/lazy/core/metrics.h"}
     for op in ops:
         headers.add(f"ATen/ops/{_shape_header(op)}")
-    lines = [HEADER, '#include "lazy/recorder.h"', '#include "lazy/shape_functions.h"', ""]
-    lines += [f"#include <{header}>" for header in sorted(headers)]
+    lines = [HEADER, '#include "lazy/in_place.h"', '#include "lazy/shape_functions.h"', ""]
+    lines += [f"#include <{header}>" for header in sorted(headers | _form_headers(table, ops))]
     lines += ["", f"namespace {table.namespace} {{", "", "namespace {", ""]
     for op in ops:
         lines += [kernel(table, op), ""]
-    lines += ["} // namespace", "", *_registration(table, ops), f"}} // namespace {table.namespace}", ""]
+    lines += ["} // namespace", "", *_registration(table, ops), *_in_place_registration(table, ops)]
+    lines += [f"}} // namespace {table.namespace}", ""]
     return "\n".join(lines)
 
 

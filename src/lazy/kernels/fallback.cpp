@@ -1,5 +1,5 @@
 // Every op that the table does not have: computed on the CPU, and counted as "aten::<op>".
-#include "lazy/recorder.h"
+#include "lazy/in_front.h"
 
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/native/CPUFallback.h>
@@ -75,8 +75,7 @@ static std::string title(const c10::OperatorName &op) {
 
 /// Ops that take tensors of the host beside one of the device: indices and lengths.
 static bool takesHostTensors(const std::string &name, const at::Tensor &first) {
-  constexpr std::string_view prefixes[] = {"aten::index",      "aten::_index_put",
-                                           "aten::_ctc_loss",  "aten::_pack_padded_sequence",
+  constexpr std::string_view prefixes[] = {"aten::index", "aten::_index_put", "aten::_ctc_loss",
                                            "aten::_copy_from", "aten::copy"};
   return first.defined() && first.device().is_xla() &&
          std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -112,7 +111,7 @@ static void checkDevices(const c10::OperatorHandle &op, const torch::jit::Stack 
 }
 
 /// With errors for views: one that the CPU computes would be a copy, and writes to it would be lost.
-static void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
+void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
   const c10::OperatorName &name = op.schema().operator_name();
   if (op.schema().is_mutable() && c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Functionalize) &&
       std::find(beingFunctionalized.begin(), beingFunctionalized.end(), name) == beingFunctionalized.end()) {

@@ -5,9 +5,13 @@
 #include "lazy/native_functions.h"
 #include "lazy/recorder.h"
 
+#include <ATen/WrapDimUtils.h>
+#include <ATen/ops/index_add_meta_dispatch.h>
+#include <ATen/ops/index_copy_meta_dispatch.h>
 #include <ATen/ops/index_ops.h>
 #include <ATen/ops/index_put_ops.h>
 #include <ATen/ops/masked_fill.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/select_copy.h>
 #include <ATen/ops/view_copy.h>
 #include <torch/csrc/lazy/core/metrics.h>
@@ -122,6 +126,38 @@ at::Tensor index_put(const at::Tensor &self, const Indices &indices, const at::T
   recorder.add(accumulate);
   return recorder.tensor(
       [&] { return at::_ops::index_put::call(onMeta(self), onMeta(integers), onMeta(given), accumulate); });
+}
+
+/// self with the source's slices put, or added, where the index says.
+static at::Tensor withSlices(const at::Tensor &self, int64_t dim, const at::Tensor &index,
+                             const at::Tensor &source, bool accumulate) {
+  if (self.dim() == 0) {
+    at::Tensor row = withSlices(at::view_copy(self, {1}), 0, index, at::view_copy(source, {1}), accumulate);
+    return at::view_copy(row, at::IntArrayRef());
+  }
+  Indices indices;
+  for (int64_t axis = at::maybe_wrap_dim(dim, self.dim()); axis > 0; --axis)
+    indices.push_back(std::nullopt);
+  indices.push_back(index.dim() == 1 ? index : at::view_copy(index, {1}));
+  return lazy::index_put(self, indices, source, accumulate);
+}
+
+at::Tensor index_add(const at::Tensor &self, int64_t dim, const at::Tensor &index, const at::Tensor &source,
+                     const at::Scalar &alpha) {
+  {
+    ShapeGuard guard; // torch checks the shapes
+    at::meta::index_add(onMeta(self), dim, onMeta(index), onMeta(source), alpha);
+  }
+  return withSlices(self, dim, index, alpha.equal(1) ? source : at::mul(source, alpha), true);
+}
+
+at::Tensor index_copy(const at::Tensor &self, int64_t dim, const at::Tensor &index,
+                      const at::Tensor &source) {
+  {
+    ShapeGuard guard;
+    at::meta::index_copy(onMeta(self), dim, onMeta(index), onMeta(source));
+  }
+  return withSlices(self, dim, index, source, false);
 }
 
 /// `unsafe` leaves out the check of indices.

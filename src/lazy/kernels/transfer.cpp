@@ -1,12 +1,14 @@
 // Kernels that move tensors between the host and the device.
+#include "lazy/in_place.h"
 #include "lazy/native_functions.h"
-#include "lazy/recorder.h"
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_local_scalar_dense.h>
 #include <ATen/ops/_to_copy.h>
+#include <ATen/ops/copy_ops.h>
 #include <ATen/ops/empty.h>
+#include <torch/library.h>
 
 namespace torchere::lazy {
 
@@ -90,6 +92,22 @@ at::Tensor _copy_from(const at::Tensor &self, const at::Tensor &destination, boo
   else
     target->show(target->value().node->device.upload(self.to(at::kCPU, dtype)));
   return destination;
+}
+
+/// The target may be a tensor of the host.
+static at::Tensor &copyTo(c10::DispatchKeySet keys, at::Tensor &self, const at::Tensor &source,
+                          bool nonBlocking) {
+  if (self.is_xla())
+    return InPlaceKernel<at::_ops::copy_, copy, WriteCheck::Memory>::call(keys, self, source, nonBlocking);
+  lazy::_copy_from(source, self, nonBlocking);
+  return self;
+}
+
+TORCH_LIBRARY_IMPL(aten, XLA, library) {
+  library.impl("copy_", TORCH_FN(copyTo));
+}
+TORCH_LIBRARY_IMPL(aten, AutogradXLA, library) {
+  library.impl("copy_", TORCH_FN((AutogradKernel<at::_ops::copy_>::call)));
 }
 
 at::Tensor _copy_from_and_resize(const at::Tensor &self, const at::Tensor &destination) {

@@ -81,6 +81,22 @@ mlir::Value sign(Context &cx, const Args &args) {
   return cx.select(isNan, cx.fullLike(0.0, self), value);
 }
 
+/// Of a complex number its direction: the number of absolute value 1, or 0. An infinite part gives NaN, as in
+/// torch.
+mlir::Value signOrDirection(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self");
+  if (!dtypeInfo(Context::dtype(self)).isComplex)
+    return sign(cx, args);
+  mlir::Type type = cx.tensorType(cx.shape(self), partType(Context::dtype(self)));
+  mlir::Value length = cx.withShape(cx.create<stablehlo::AbsOp>(type, self), cx.shape(self));
+  mlir::Value zero = cx.fullLike(0.0, length);
+  mlir::Value isZero = cx.compare(stablehlo::ComparisonDirection::EQ, length, zero);
+  auto part = [&](mlir::Value value) {
+    return cx.select(isZero, zero, cx.elementwise<stablehlo::DivOp>({value, length}));
+  };
+  return complexOf(cx, part(realPart(cx, self)), part(imaginaryPart(cx, self)));
+}
+
 mlir::Value absolute(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   const DTypeInfo &info = dtypeInfo(Context::dtype(self));
@@ -152,6 +168,7 @@ void addUnary(OpTable &table) {
   table.add("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", roundToDecimals);
   table.add("aten::trunc(Tensor self) -> Tensor", trunc);
   table.add("aten::sign(Tensor self) -> Tensor", sign);
+  table.add("aten::sgn(Tensor self) -> Tensor", signOrDirection);
   table.add("aten::logical_not(Tensor self) -> Tensor", logicalNot);
   table.add("aten::bitwise_not(Tensor self) -> Tensor", unary<stablehlo::NotOp>);
   table.add("aten::isnan(Tensor self) -> Tensor", isNan);

@@ -1,0 +1,27 @@
+// Which calls pass torch's functionalization by.
+#include "lazy/in_front.h"
+
+#include <ATen/FunctionalTensorWrapper.h>
+
+namespace torchere::lazy {
+
+static constexpr c10::DispatchKeySet wrapperKeys({c10::DispatchKey::Functionalize, c10::DispatchKey::XLA});
+
+c10::DispatchKeySet pastFunctionalization(c10::DispatchKeySet keys, const at::Tensor &self) {
+  // AutogradOther has the same kernel as all keys of autograd but this one.
+  keys = keys.remove(c10::DispatchKey::AutogradXLA).add(c10::DispatchKey::AutogradOther);
+  if (!self.key_set().has_all(wrapperKeys))
+    return keys;
+  c10::DispatchKeySet past = keys.remove(c10::DispatchKey::Functionalize);
+  auto next = (past & c10::after_ADInplaceOrView_keyset).highestPriorityTypeId();
+  return next == c10::DispatchKey::XLA ? past : keys;
+}
+
+const at::Tensor *shownValue(const at::Tensor &tensor) {
+  if (!tensor.key_set().has(c10::DispatchKey::Functionalize))
+    return nullptr;
+  const at::Tensor &value = at::functionalization::impl::unsafeGetFunctionalWrapper(tensor)->value();
+  return implementationOf(value) ? &value : nullptr;
+}
+
+} // namespace torchere::lazy
