@@ -173,6 +173,7 @@ private:
                                    Arguments &arguments);
   Result<std::vector<runtime::Buffer>> execute(const Callable &callable, const Specialization &specialization,
                                                const Arguments &arguments) const;
+  static Status readStatus(const Callable &callable, std::vector<runtime::Buffer> &results);
   Result<CallResult> deliver(const Callable &callable, const Arguments &arguments,
                              std::vector<runtime::Buffer> results) const;
 
