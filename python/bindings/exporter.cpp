@@ -22,11 +22,12 @@ using namespace exporter;
 static Exported exportReleased(const program::Program &program, std::string name, int64_t inlineConstantBytes,
                                std::set<std::string> customOpNamespaces, std::set<std::string> composites,
                                std::optional<std::unordered_map<std::string, std::string>> nodeMetadata,
-                               bool inlineNumbers, bool shapeAssertions, bool quantizedTypes) {
+                               bool inlineNumbers, bool shapeAssertions, bool quantizedTypes, bool checks) {
   Options options{.name = std::move(name),
                   .inlineConstantBytes = inlineConstantBytes,
                   .inlineNumbers = inlineNumbers,
                   .shapeAssertions = shapeAssertions,
+                  .checks = checks,
                   .customOpNamespaces = std::move(customOpNamespaces),
                   .composites = std::move(composites),
                   .quantizedTypes = quantizedTypes,
@@ -66,13 +67,16 @@ void bindExporter(nb::module_ &module) {
             return std::map<std::string, double>{{"lower", self.timings.lower},
                                                  {"verify", self.timings.verify}};
           },
-          "Seconds spent in each step.");
+          "Seconds spent in each step.")
+      .def_prop_ro(
+          "left_out", [](const Exported &self) { return self.leftOut; },
+          "The checks that the function does not make: what, why not, and where.");
   module.def("export_program", &exportReleased, nb::arg("program"), nb::arg("name") = "forward",
              nb::arg("inline_constant_bytes") = Options().inlineConstantBytes,
              nb::arg("custom_op_namespaces") = std::set<std::string>(),
              nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = nb::none(),
              nb::arg("inline_numbers") = true, nb::arg("shape_assertions") = false,
-             nb::arg("quantized_types") = false,
+             nb::arg("quantized_types") = false, nb::arg("checks") = false,
              "Lowers a captured program. Raises one error that lists every op without a lowering. With "
              "node_metadata, locations are JSON: it is what torch says of nodes, by metadata_key().");
   module.def("metadata_key", &metadataKey, nb::arg("node"), nb::arg("stack_trace"),

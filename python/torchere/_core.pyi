@@ -322,7 +322,11 @@ class Exported:
     def timings(self) -> dict[str, float]:
         """Seconds spent in each step."""
 
-def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: Mapping[str, str] | None = None, inline_numbers: bool = True, shape_assertions: bool = False, quantized_types: bool = False) -> Exported:
+    @property
+    def left_out(self) -> list[str]:
+        """The checks that the function does not make: what, why not, and where."""
+
+def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: Mapping[str, str] | None = None, inline_numbers: bool = True, shape_assertions: bool = False, quantized_types: bool = False, checks: bool = False) -> Exported:
     """
     Lowers a captured program. Raises one error that lists every op without a lowering. With node_metadata, locations are JSON: it is what torch says of nodes, by metadata_key().
     """

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 
 class Error(RuntimeError):
     """What went wrong. `code` is a gRPC name such as "INVALID_ARGUMENT"; `where` is the place in the user's
@@ -47,6 +50,16 @@ class CaptureError(Error):
     code = "FAILED_PRECONDITION"
 
 
+def __getattr__(name: str) -> Any:
+    """`LinAlgError` is torch's as well, and so there as soon as torch is imported."""
+    if name != "LinAlgError" or "torch" not in sys.modules:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    torch_error: Any = sys.modules["torch"].linalg.LinAlgError
+    documented = {"__doc__": "A matrix has no such factors, or no inverse.", "__module__": __name__}
+    globals()[name] = type(name, (Error, torch_error), {**documented, "code": "ABORTED"})
+    return globals()[name]
+
+
 _CLASSES: dict[str, type[Error]] = {
     "INVALID_ARGUMENT": InvalidArgumentError,
     "OUT_OF_RANGE": InvalidArgumentError,
@@ -58,4 +71,6 @@ _CLASSES: dict[str, type[Error]] = {
 
 def from_core(code: str, message: str, where: str) -> Error:
     """The exception for an error of the core."""
+    if code == "ABORTED" and message.startswith("[aten.") and "torch" in sys.modules:
+        return sys.modules[__name__].LinAlgError(message, code, where)
     return _CLASSES.get(code, Error)(message, code, where)

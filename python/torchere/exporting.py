@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -46,6 +47,7 @@ def export(
     composites: Iterable[str] = (),
     decompositions: Mapping[Any, Callable[..., Any]] | None = None,
     shape_assertions: bool = False,
+    checks: bool = True,
 ) -> StableHLOProgram:
     """Exports a program to StableHLO, ready to be called and saved.
 
@@ -62,6 +64,8 @@ def export(
     own, {torch.ops.aten.gelu.default: fn}, for ops that are to be taken apart: fn gets the op's arguments.
     With `shape_assertions`, the module itself says what it assumes of dynamic dimensions (least and most,
     multiples, equality), in calls of @shape_assertion, for others who refine and run it.
+    With `checks`, a call raises what eager mode raises for a matrix without an inverse or a factor, and for
+    assertions about data: the function of such a program has one result more, a status.
 
     Weights are taken by reference and not copied: train the module further only after the program was saved,
     or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
@@ -85,6 +89,7 @@ def export(
             target_version=target_version,
             composites=set(composites),
             shape_assertions=shape_assertions,
+            checks=checks,
         )
     with _Stopwatch(timings, "export"):
         module = as_module(target)
@@ -100,6 +105,7 @@ def export(
         target_version=target_version,
         composites=set(composites),
         shape_assertions=shape_assertions,
+        checks=checks,
     )
 
 
@@ -149,6 +155,8 @@ def lower(
         program = _functional(decomposed, dims, timings, expander, options.get("node_metadata"))
         exported = _core.export_program(program, name, **options)
     timings.update(exported.timings)
+    for text in exported.left_out:
+        warnings.warn(f"[export] {text}", stacklevel=2)
     output_spec = exported_program.call_spec.out_spec
     made = StableHLOProgram._from_exported(
         exported, program, timings, has_weights, target_version, output_spec

@@ -75,6 +75,8 @@ class JaxFunction:
             outputs[position] = value
         state = dict(state)
         for entry, result in zip(self._fields["outputs"], results, strict=True):
+            if entry["destination"] == "check":
+                continue  # a traced function cannot raise
             if entry["destination"] == "user_output":
                 outputs[entry["position"]] = _converted(result, _present(result.dtype))
             else:

@@ -48,8 +48,9 @@ class StableHLOExportOptions:
     tensor constants become part of the module; otherwise they are arguments, but for the numbers 0 and 1.
     `custom_ops_allowed_in_graph`: namespaces of ops that become stablehlo.custom_call.
     `export_node_metadata`: locations hold each node's metadata as JSON. Additions of ours: `target_version`,
-    the oldest StableHLO that must be able to read the program, and `shape_assertions`: the module asserts
-    what it assumes of dynamic dimensions, for others who run it.
+    the oldest StableHLO that must be able to read the program, `shape_assertions`: the module asserts
+    what it assumes of dynamic dimensions, for others who run it, and `checks`: torchere.export's, which are
+    off here, as the results are those of PyTorch/XLA.
     """
 
     include_human_readable_text: bool = True
@@ -62,6 +63,7 @@ class StableHLOExportOptions:
     export_node_metadata: bool = False
     target_version: str | None = None
     shape_assertions: bool = False
+    checks: bool = False
 
 
 def exported_program_to_stablehlo(
@@ -75,6 +77,7 @@ def exported_program_to_stablehlo(
         "custom_op_namespaces": options.custom_ops_allowed_in_graph,
         "node_metadata": options.export_node_metadata,
         "shape_assertions": options.shape_assertions,
+        "checks": options.checks,
         "inline_numbers": options.inline_all_constant,
         "quantized_types": "torchere.experimental.quantized" in sys.modules,
     }

@@ -27,6 +27,7 @@ public:
     entryPoint.unusedInputs = readInputs("unused_inputs");
     readOutputs();
     readConstants();
+    readChecks();
     entryPoint.userInputCount = root.integer("user_input_count");
     entryPoint.userOutputCount = root.integer("user_output_count");
     readRanges();
@@ -58,7 +59,7 @@ private:
   /// The value of a key, which is one of an enum's names.
   template <class Enum>
   static Enum readName(const JsonCursor &json, std::string_view key,
-                       const std::array<std::string_view, 4> &names) {
+                       std::span<const std::string_view> names) {
     std::string name = json.text(key);
     std::optional<Enum> known = valueOf<Enum>(names, name);
     if (!known)
@@ -106,6 +107,18 @@ private:
       ConstantOutput &output = entryPoint.constantOutputs.emplace_back();
       output.position = json.integer("position");
       output.value = argumentFromJson(json.member("value"));
+    }
+  }
+
+  void readChecks() {
+    if (!root.optional("checks"))
+      return;
+    for (JsonCursor json : root.array("checks")) {
+      program::RunTimeCheck &check = entryPoint.checks.emplace_back();
+      check.op = json.text("op");
+      check.message = json.text("message");
+      check.where = json.text("where", "");
+      check.isFactorization = json.boolean("factorization", false);
     }
   }
 

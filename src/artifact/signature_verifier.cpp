@@ -71,8 +71,17 @@ static Status checkInputs(const EntryPoint &entryPoint, std::string_view subject
   return {};
 }
 
+static Status checkStatusType(const EntryOutput &output, std::string_view subject) {
+  if (output.type.dtype == DType::I32 && output.type.shape == std::vector<SymInt>{SymInt(statusSize)})
+    return {};
+  return fail(ErrorCode::DataLoss,
+              "[{}] wrong type of the status \"{}\": got {} of rank {}, expected int32 ({},)", subject,
+              output.name, dtypeInfo(output.type.dtype).torchName, output.type.shape.size(), statusSize);
+}
+
 static Status checkOutputs(const EntryPoint &entryPoint, std::string_view subject) {
   Positions positions(entryPoint.userOutputCount, "output", subject);
+  size_t statuses = 0;
   for (const EntryOutput &output : entryPoint.outputs) {
     DType dtype = output.type.dtype;
     bool isInt = output.isNumber && dtype != DType::F64 && dtype != DType::Bool;
@@ -80,7 +89,10 @@ static Status checkOutputs(const EntryPoint &entryPoint, std::string_view subjec
     if (output.isNumber && !output.type.shape.empty())
       return fail(ErrorCode::DataLoss, "[{}] wrong rank of the number \"{}\": got {}, expected 0", subject,
                   output.name, output.type.shape.size());
-    if (output.destination == OutputDestination::UserOutput) {
+    if (output.destination == OutputDestination::Check) {
+      TORCHERE_TRY(checkStatusType(output, subject));
+      ++statuses;
+    } else if (output.destination == OutputDestination::UserOutput) {
       TORCHERE_TRY(positions.take(output.position));
     } else if (output.destination == OutputDestination::UserInput) {
       if (output.position < 0 || output.position >= entryPoint.userInputCount)
@@ -93,6 +105,9 @@ static Status checkOutputs(const EntryPoint &entryPoint, std::string_view subjec
   }
   for (const ConstantOutput &output : entryPoint.constantOutputs)
     TORCHERE_TRY(positions.take(output.position));
+  if (statuses != (entryPoint.checks.empty() ? 0 : 1))
+    return fail(ErrorCode::DataLoss, "[{}] wrong number of statuses: got {} for {} checks, expected {}",
+                subject, statuses, entryPoint.checks.size(), entryPoint.checks.empty() ? 0 : 1);
   if (positions.size() != static_cast<size_t>(entryPoint.userOutputCount))
     return fail(ErrorCode::DataLoss, "[{}] wrong number of user outputs: got {}, expected {}", subject,
                 positions.size(), entryPoint.userOutputCount);

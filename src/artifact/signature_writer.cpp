@@ -57,6 +57,19 @@ static OrderedJson outputsToJson(const std::vector<EntryOutput> &outputs, const 
   return list;
 }
 
+static OrderedJson checksToJson(const std::vector<RunTimeCheck> &checks) {
+  OrderedJson list = OrderedJson::array();
+  for (const RunTimeCheck &check : checks) {
+    OrderedJson json = {{"op", check.op}, {"message", check.message}};
+    if (!check.where.empty())
+      json["where"] = check.where;
+    if (check.isFactorization)
+      json["factorization"] = true;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 static OrderedJson rangesToJson(const EntryPoint &entryPoint) {
   constexpr Range unbounded;
   OrderedJson list = OrderedJson::array();
@@ -106,6 +119,8 @@ Result<std::string> signatureText(const EntryPoint &entryPoint) {
                           {"argument_names", entryPoint.argumentNames},
                           {"input_tree", inputTree},
                           {"output_tree", outputTree}};
+  if (!entryPoint.checks.empty())
+    document["checks"] = checksToJson(entryPoint.checks);
   return printJson(document, 2) + "\n";
 }
 

@@ -80,6 +80,7 @@ static void describeOutputs(const EntryPoint &entry, OrderedJson &json, Report &
     bool isUsers = output.destination == OutputDestination::UserOutput;
     std::string kind = isUsers ? (output.isNumber ? kindOfNumber(output.type.dtype) : "tensor")
                        : output.destination == OutputDestination::UserInput ? "new value of an input"
+                       : output.destination == OutputDestination::Check     ? "status of checks"
                                                                             : "state";
     std::string name = isUsers || output.target.empty() ? output.name : output.target;
     addRow(json["outputs"], rows, kind, name, output.type, entry.expressions);

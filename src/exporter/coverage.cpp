@@ -46,7 +46,8 @@ marksByOutput(const program::Program &program, const program::Graph &graph) {
   return together;
 }
 
-std::vector<bool> liveNodes(const program::Program &program, const program::Graph &graph) {
+std::vector<bool> liveNodes(const program::Program &program, const program::Graph &graph,
+                            const std::vector<program::NodeId> &further) {
   const auto &nodes = graph.nodes;
   auto together = marksByOutput(program, graph);
   std::vector<bool> live(nodes.size(), false);
@@ -65,6 +66,7 @@ std::vector<bool> liveNodes(const program::Program &program, const program::Grap
   for (program::NodeId i = 0; i < nodes.size(); ++i)
     if (hasEffect(nodes[i]))
       mark(i);
+  std::ranges::for_each(further, mark);
   while (!pending.empty()) {
     program::NodeId i = pending.back();
     pending.pop_back();

@@ -19,9 +19,10 @@ void forEachReference(const program::Argument &argument, llvm::function_ref<void
 /// no op computes it. Elements of tensors (`item`) and of a loop's results do not.
 bool isExpression(const program::Node &node);
 
-/// For each node, whether an output of the graph, or a custom call with an effect, depends on it. Assertions
-/// are not counted. Of a composite's marks, all are live if one of its outputs is.
-std::vector<bool> liveNodes(const program::Program &program, const program::Graph &graph);
+/// For each node, whether an output of the graph, a custom call with an effect, or one of `further` depends
+/// on it. Assertions are not counted. Of a composite's marks, all are live if one of its outputs is.
+std::vector<bool> liveNodes(const program::Program &program, const program::Graph &graph,
+                            const std::vector<program::NodeId> &further = {});
 
 /// Whether an op without a row becomes a custom call, because its namespace is listed.
 bool isCustomCall(std::string_view op, const std::set<std::string> &namespaces);

@@ -74,6 +74,7 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
                   std::move(plan.stateDict),
                   std::move(plan.constants),
                   timings,
+                  std::move(plan.leftOut),
                   options.nodeMetadata || writesLocations(program)};
 }
 

@@ -26,6 +26,9 @@ struct Options {
   /// What the program assumes of its inputs' sizes is asserted in the module, for those who run it with
   /// nothing else: stablehlo.custom_call @shape_assertion.
   bool shapeAssertions = false;
+  /// What eager PyTorch raises an error for while it computes (a matrix without an inverse, assertions about
+  /// data) is found out by the function too: its last result is then the status (program::statusSize).
+  bool checks = false;
   /// Ops in these namespaces without a row become stablehlo.custom_call with the op's name as the target, the
   /// tensor arguments as operands and the others as JSON in backend_config.
   std::set<std::string> customOpNamespaces;
@@ -60,6 +63,8 @@ struct Exported {
   /// The constants passed as arguments, in the order of EntryInput::position.
   std::vector<program::Weight> constants;
   Timings timings;
+  /// Of the checks that the function does not make: what, where, and why not.
+  std::vector<std::string> leftOut;
   /// Whether the module's text includes locations: with Options::nodeMetadata, or where the program writes
   /// some.
   bool printsLocations = false;

@@ -25,7 +25,8 @@ Status FunctionBuilder::build() {
   Composites composites(module, options.composites);
   CalleeTable callees;
   TextFunctions texts(composites);
-  FunctionScope scope{program, options, builder, state, composites, callees, texts, {}};
+  RunTimeChecks checks(program, options.checks);
+  FunctionScope scope{program, options, builder, state, composites, callees, texts, checks};
   GraphLowerer lowerer(scope, program.graph, *symbols);
   bindInputs(lowerer);
   scope.generator = generator;
@@ -34,7 +35,8 @@ Status FunctionBuilder::build() {
   if (options.shapeAssertions)
     assertShapes();
   TORCHERE_TRY(lowerer.lower(live));
-  TORCHERE_TRY(createReturn(lowerer));
+  TORCHERE_TRY(createReturn(lowerer, checks));
+  plan.leftOut = checks.leftOut();
   eraseDeadOps();
   markIntegersInShapes();
   dropUnusedArguments();
@@ -127,7 +129,20 @@ void FunctionBuilder::returnGenerator(lowering::Context &cx, lowering::Values &r
   plan.entryPoint.outputs.push_back(std::move(output));
 }
 
-Status FunctionBuilder::createReturn(const GraphLowerer &lowerer) {
+void FunctionBuilder::returnStatus(lowering::Context &cx, const RunTimeChecks &checks,
+                                   lowering::Values &results) {
+  if (checks.made().empty())
+    return;
+  results.push_back(checks.status(cx));
+  program::EntryOutput output;
+  output.destination = program::OutputDestination::Check;
+  output.name = "status";
+  output.type = {DType::I32, {program::statusSize}};
+  plan.entryPoint.outputs.push_back(std::move(output));
+  plan.entryPoint.checks = checks.made();
+}
+
+Status FunctionBuilder::createReturn(const GraphLowerer &lowerer, const RunTimeChecks &checks) {
   lowering::Context cx(builder, function.getLoc(), state, *symbols);
   lowering::Values results;
   returnGenerator(cx, results);
@@ -141,6 +156,7 @@ Status FunctionBuilder::createReturn(const GraphLowerer &lowerer) {
       return fail(ErrorCode::Unimplemented, "[export] output '{}' is not a tensor", output.entry.name);
     plan.entryPoint.outputs.push_back(output.entry);
   }
+  returnStatus(cx, checks, results);
   mlir::func::ReturnOp::create(builder, function.getLoc(), results);
   llvm::SmallVector<mlir::Type> types(mlir::ValueRange(results).getTypes());
   function.setType(builder.getFunctionType(function.getBody().front().getArgumentTypes(), types));

@@ -24,9 +24,11 @@ private:
   void bindInputs(GraphLowerer &lowerer);
   Status checkInputs(const std::vector<bool> &live) const;
   void assertShapes();
-  Status createReturn(const GraphLowerer &lowerer);
+  Status createReturn(const GraphLowerer &lowerer, const RunTimeChecks &checks);
   /// The generator's next state, as the function's first result; nothing when no random numbers are drawn.
   void returnGenerator(lowering::Context &cx, lowering::Values &results);
+  /// What the checks found, as the function's last result; nothing where there are none.
+  void returnStatus(lowering::Context &cx, const RunTimeChecks &checks, lowering::Values &results);
   /// Says of each int input whether shapes depend on it.
   void markIntegersInShapes();
   void dropUnusedArguments();

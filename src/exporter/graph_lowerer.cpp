@@ -113,10 +113,29 @@ Status GraphLowerer::defineSize(program::SymInt size, lowering::Argument &value)
 
 Status GraphLowerer::lower(const std::vector<bool> &live) {
   TORCHERE_ASSIGN(ownRegions, MarkedRegions::find(scope.program, graph, live));
-  for (program::NodeId i = 0; i < graph.nodes.size(); ++i)
-    if (live[i] && graph.nodes[i].kind != program::NodeKind::Placeholder && !regions.isMember(i))
+  std::vector<program::NodeId> checking = scope.checks.nodesIn(graph);
+  std::vector<bool> checked;
+  if (!checking.empty())
+    checked = liveNodes(scope.program, graph, checking);
+  for (program::NodeId i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].kind == program::NodeKind::Placeholder || regions.isMember(i))
+      continue;
+    if (live[i])
       TORCHERE_TRY(lowerStep(i));
+    else if (!checked.empty() && checked[i])
+      lowerForChecks(i, checking);
+  }
   return {};
+}
+
+/// A node that nothing but checks needs.
+void GraphLowerer::lowerForChecks(program::NodeId id, const std::vector<program::NodeId> &checking) {
+  const Node &node = graph.nodes[id];
+  Status status = scope.checks.isAssertion(graph, node) ? lowerAssertion(node) : lowerStep(id);
+  if (!status && llvm::is_contained(checking, id))
+    scope.checks.leaveOut(node, status.error().message);
+  if (!status)
+    values[id] = {};
 }
 
 Status GraphLowerer::lowerSteps(const std::vector<program::NodeId> &steps) {
@@ -274,6 +293,10 @@ Result<lowering::Values> GraphLowerer::lowerCall(const Node &node) {
     arguments.push_back({name, callee.row ? callee.positions[i] : i, std::move(value)});
   }
   TORCHERE_ASSIGN(std::vector<lowering::TensorType> types, resultTypes(node));
+  if (const ImpliedCheck *implied = scope.checks.impliedBy(node))
+    return lowerChecked(cx, node, *implied, std::move(arguments), std::move(types));
+  if (scope.checks.canAdd() && scope.checks.areRunBy(graph, node))
+    return lowerWithStatus(cx, node, std::move(arguments), std::move(types));
   if (!generator)
     return lowerWith(cx, node, std::move(arguments), std::move(types));
   return lowerDrawing(cx, node, generator, std::move(arguments), std::move(types));
@@ -323,8 +346,10 @@ Result<lowering::Values> GraphLowerer::lowerWithoutRow(lowering::Context &cx, co
   if (node.op() == textOp)
     return scope.texts.call(cx, arguments, types);
   TextLowering lowering = LoweringRegistry::instance().find(node.op());
-  if (!lowering)
-    return customCall(cx, node, arguments, types); // checkCoverage() has let nothing else pass
+  if (!lowering && isCustomCall(node.op(), scope.options.customOpNamespaces))
+    return customCall(cx, node, arguments, types);
+  if (!lowering) // only what checks alone need has not passed checkCoverage()
+    return fail(ErrorCode::Unimplemented, "[{}] has no lowering", node.op());
   TORCHERE_ASSIGN(SplitArguments split, splitArguments(node.op(), arguments));
   LoweringCall call{node.op(), {}, {}, split.json};
   for (mlir::Value operand : split.operands)

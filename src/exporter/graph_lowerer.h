@@ -6,6 +6,7 @@
 #include "exporter/composite.h"
 #include "exporter/exporter.h"
 #include "exporter/marked_regions.h"
+#include "exporter/run_time_checks.h"
 #include "exporter/symbol_table.h"
 #include "exporter/text_functions.h"
 #include "lowering/op_table.h"
@@ -27,7 +28,8 @@ struct FunctionScope {
   Composites &composites;
   CalleeTable &callees;
   TextFunctions &texts;
-  mlir::Value generator; ///< the function's argument that is the generator's state, if it has one
+  RunTimeChecks &checks;
+  mlir::Value generator = {}; ///< the function's argument that is the generator's state, if it has one
 };
 
 /// Sizes in the form that lowerings use.
@@ -44,7 +46,8 @@ public:
   /// Sets the values of all placeholders, and defines the symbols that appear in their sizes. `op` is the op
   /// that uses the graph.
   Status bindAll(std::vector<lowering::Argument> inputs, const std::string &op);
-  /// Lowers the nodes marked in `live`. An error names the op and the user's place.
+  /// Lowers the nodes marked in `live`, and what only checks need. An error names the op and the user's
+  /// place; of a check it is a note that the check is left out.
   Status lower(const std::vector<bool> &live);
   const lowering::Argument &valueOf(program::NodeId node) const;
   /// The graph's outputs, after lower().
@@ -55,6 +58,7 @@ private:
   GraphLowerer(const FunctionScope &scope, const GraphLowerer &around, SymbolTable &symbols);
 
   Status lowerStep(program::NodeId id);
+  void lowerForChecks(program::NodeId id, const std::vector<program::NodeId> &checking);
   Status lowerSteps(const std::vector<program::NodeId> &steps);
   // A region that marks bound (region_lowering.cpp).
   struct RegionCall;
@@ -67,6 +71,16 @@ private:
   void bindComputed(program::NodeId id, lowering::Context &cx, mlir::ValueRange results, size_t &next,
                     const lowering::Argument &inside);
   mlir::Location location(const program::Node &node) const;
+
+  // What the program checks while it runs (check_lowering.cpp).
+  Status lowerAssertion(const program::Node &node);
+  Result<lowering::Values> lowerChecked(lowering::Context &cx, const program::Node &node,
+                                        const ImpliedCheck &implied,
+                                        std::vector<lowering::GivenArgument> arguments,
+                                        std::vector<lowering::TensorType> types);
+  Result<lowering::Values> lowerWithStatus(lowering::Context &cx, const program::Node &node,
+                                           std::vector<lowering::GivenArgument> arguments,
+                                           std::vector<lowering::TensorType> types);
 
   Status bindSizes(const program::Node &placeholder, lowering::Argument &value);
   Status lowerNode(const program::Node &node, lowering::Argument &result);

@@ -86,14 +86,17 @@ Status GraphLowerer::lowerRegion(const MarkedRegion &region) {
 Status GraphLowerer::buildFunction(const MarkedRegion &region, PrivateFunction &function, RegionCall &call) {
   mlir::Location place = location(graph.nodes[region.marks.outputs.front()]);
   FunctionScope inner{scope.program,    scope.options, function.builder(), function.state(),
-                      scope.composites, scope.callees, scope.texts,        {}};
+                      scope.composites, scope.callees, scope.texts,        scope.checks};
   if (scope.generator && scope.state.generator) {
     inner.generator = function.body().addArgument(scope.generator.getType(), place);
     lowering::Context cx(function.builder(), place, function.state(), function.symbols());
     function.state().generator = lowering::openGenerator(cx, inner.generator);
   }
   GraphLowerer lowerer(inner, *this, function.symbols());
-  TORCHERE_TRY(lowerer.lowerSteps(region.members));
+  std::string_view barrier = scope.checks.exchangeBarrier("it is in a composite's function");
+  Status lowered = lowerer.lowerSteps(region.members);
+  scope.checks.exchangeBarrier(barrier);
+  TORCHERE_TRY(lowered);
   TORCHERE_TRY(returnFrom(region, lowerer, inner, function, call));
   if (!inner.generator || call.drawsNumbers)
     return {};

@@ -31,7 +31,8 @@ struct SignaturePlan {
       entryPoint; ///< except `inputs`, `unusedInputs` and `outputs`, which lowering determines
   std::unordered_map<std::string, program::Weight> stateDict;
   std::vector<program::Weight>
-      constants; ///< those that are arguments; filled together with `entryPoint.inputs`
+      constants;                    ///< those that are arguments; filled together with `entryPoint.inputs`
+  std::vector<std::string> leftOut; ///< Exported::leftOut
 };
 
 /// Fails on inputs and outputs that a function of tensors cannot express (tokens, custom objects, values of

@@ -5,6 +5,7 @@
 #include "program/program.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,25 @@ struct ConstantInput {
   Constant value;
 };
 
-enum class OutputDestination : uint8_t { UserOutput, Buffer, Parameter, UserInput };
+enum class OutputDestination : uint8_t { UserOutput, Buffer, Parameter, UserInput, Check };
+
+/// What a program finds out about its values while it runs, and eager PyTorch raises an error for.
+struct RunTimeCheck {
+  std::string op;      ///< "aten.linalg_inv.default"
+  std::string message; ///< eager's; of a factorization, with `batchMark` and `codeMark` in it
+  std::string where;   ///< the user's place: "model.py:31 in encoder.layer.0"
+  /// Whether a matrix has no such factors or no solution; otherwise the program asserts something.
+  bool isFactorization = false;
+};
+
+/// In RunTimeCheck::message, the place of ": (Batch element 2)", or of nothing where there is no batch.
+inline constexpr std::string_view batchMark = "{batch}";
+/// In RunTimeCheck::message, the place of LAPACK's code: the number of a pivot or of a minor.
+inline constexpr std::string_view codeMark = "{code}";
+
+/// The result of a function that has checks: i32[statusSize]. It is zeros, or says of the first check that
+/// has failed its number from 1, the element of the batch from 1 (0 without a batch), and the code.
+inline constexpr int64_t statusSize = 3;
 
 struct EntryOutput {
   OutputDestination destination = OutputDestination::UserOutput;
@@ -68,9 +87,10 @@ struct EntryPoint {
   std::vector<ConstantInput> constantInputs;
   std::vector<EntryOutput> outputs; ///< the function's results, in order
   std::vector<ConstantOutput> constantOutputs;
-  int64_t userInputCount = 0;  ///< leaves of the input tree
-  int64_t userOutputCount = 0; ///< leaves of the output tree
-  ExpressionPool expressions;  ///< of the shapes above and the ranges below
+  std::vector<RunTimeCheck> checks; ///< in the order of their numbers in the status
+  int64_t userInputCount = 0;       ///< leaves of the input tree
+  int64_t userOutputCount = 0;      ///< leaves of the output tree
+  ExpressionPool expressions;       ///< of the shapes above and the ranges below
   std::vector<RangeConstraint> rangeConstraints;
   TreeSpec inputTree;
   TreeSpec outputTree;
@@ -81,6 +101,9 @@ struct EntryPoint {
 TORCHERE_EXPORT bool isOfType(const Weight &weight, const TensorSignature &type);
 /// Fails for a weight that is not of the type of the input that it is there for.
 TORCHERE_EXPORT Status checkWeight(const Weight &weight, const EntryInput &input, const EntryPoint &function);
+
+/// The error for a status: none if it is zeros, DataLoss for one that names no check.
+TORCHERE_EXPORT Status checkStatus(std::span<const int32_t> status, const EntryPoint &function);
 
 /// "(2, s0)", as Python prints a tuple of sizes.
 TORCHERE_EXPORT std::string shapeText(const std::vector<SymInt> &shape, const ExpressionPool &expressions);

@@ -65,6 +65,8 @@ Status Callable::findSources(const artifact::Bundle &bundle, WeightStore &weight
   }
   // State that the function writes without reading has a slot as well.
   for (const EntryOutput &output : entryPoint().outputs) {
+    if (output.destination == OutputDestination::Check)
+      status = static_cast<size_t>(&output - entryPoint().outputs.data());
     if (output.destination != OutputDestination::Buffer && output.destination != OutputDestination::Parameter)
       continue;
     TORCHERE_ASSIGN(const program::Weight *weight, findState(output.target, bundle));

@@ -46,6 +46,8 @@ public:
   const std::vector<size_t> &stateArguments() const { return stateReads; }
   /// Fills stateArguments(), once all callables of the session exist.
   void findStateReads();
+  /// The result that is the status of the function's checks.
+  std::optional<size_t> statusResult() const { return status; }
   Status donateInputs(std::span<const InputDonation> donations);
   /// The same function with other weights: what is known of its program, and the executables, which stay in
   /// use for the client to find.
@@ -88,6 +90,7 @@ private:
   std::vector<Source> argumentSources;
   std::vector<Update> stateUpdates;
   std::vector<size_t> stateReads;
+  std::optional<size_t> status;
   std::vector<passes::Donation> inputDonations; ///< of the user's inputs
 
   ExecutableTable executables;

@@ -152,6 +152,14 @@ Status Session::checkInputs(size_t function, std::span<const Input> inputs) cons
 Result<std::vector<Buffer>> Session::execute(const Callable &callable, const Specialization &specialization,
                                              Arguments &arguments) const {
   const runtime::Executable &executable = *specialization.executable;
+  Result<std::vector<Buffer>> results = start(callable, executable, arguments);
+  if (results && callable.statusResult())
+    TORCHERE_TRY(readStatus(callable, *results));
+  return results;
+}
+
+Result<std::vector<Buffer>> Session::start(const Callable &callable, const runtime::Executable &executable,
+                                           Arguments &arguments) const {
   if (arguments.report) {
     TORCHERE_ASSIGN(auto profiled, executable.profile(arguments.buffers, arguments.kept));
     *arguments.report = std::move(profiled.second);
@@ -161,6 +169,15 @@ Result<std::vector<Buffer>> Session::execute(const Callable &callable, const Spe
     return executable.execute(arguments.buffers, arguments.kept);
   return executable.start(arguments.buffers, arguments.kept,
                           {callable.entryPoint().name, arguments.options.place});
+}
+
+/// Waits for the execution. The buffer of the status stays among the results, but is empty.
+Status Session::readStatus(const Callable &callable, std::vector<Buffer> &results) {
+  auto status = std::make_shared<const Buffer>(std::move(results[*callable.statusResult()]));
+  TORCHERE_ASSIGN(runtime::HostArray array, Buffer::toHost(std::move(status)));
+  TORCHERE_ASSIGN(size_t size, array.type->byteSize());
+  return program::checkStatus({static_cast<const int32_t *>(array.data), size / sizeof(int32_t)},
+                              callable.entryPoint());
 }
 
 /// Plugins do not check the buffers they are given, so errors are found here.
@@ -272,8 +289,9 @@ private:
 /// Called with the lock of the weights held.
 Result<CallResult> Session::callWithState(const Callable &callable, const Specialization &specialization,
                                           Arguments &arguments) {
+  // Leased state must not be overwritten, nor what stays if a check fails.
   for (const Callable::Update &update : callable.updates())
-    if (update.donatedArgument && update.slot->isLeased()) // leased state must not be overwritten
+    if (update.donatedArgument && (update.slot->isLeased() || callable.statusResult()))
       arguments.kept.push_back(static_cast<int64_t>(*update.donatedArgument));
   StateChange change(callable.updates());
   TORCHERE_ASSIGN(std::vector<Buffer> results, execute(callable, specialization, arguments));
@@ -290,7 +308,8 @@ Result<CallResult> Session::deliver(const Callable &callable, const Arguments &a
   result.outputs.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     OutputDestination destination = outputs[i].destination;
-    if (destination == OutputDestination::Buffer || destination == OutputDestination::Parameter)
+    if (destination == OutputDestination::Buffer || destination == OutputDestination::Parameter ||
+        destination == OutputDestination::Check)
       continue;
     bool isMutation = destination == OutputDestination::UserInput;
     auto &list = isMutation ? result.mutations : result.outputs;

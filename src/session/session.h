@@ -179,6 +179,10 @@ private:
                                    Arguments &arguments);
   Result<std::vector<runtime::Buffer>> execute(const Callable &callable, const Specialization &specialization,
                                                Arguments &arguments) const;
+  /// Executes, and waits for the results unless they stay on the device.
+  Result<std::vector<runtime::Buffer>> start(const Callable &callable, const runtime::Executable &executable,
+                                             Arguments &arguments) const;
+  static Status readStatus(const Callable &callable, std::vector<runtime::Buffer> &results);
   Result<CallResult> deliver(const Callable &callable, const Arguments &arguments,
                              std::vector<runtime::Buffer> results) const;
 

@@ -300,5 +300,49 @@ TEST(Signature, OnlyIntsOfTheUsersAreInShapes) {
             "[f.json] shapes cannot depend on \"w\": expected an int of the user's inputs");
 }
 
+/// A function with checks, and its status.
+EntryPoint checkedFunction() {
+  EntryPoint entry;
+  entry.checks = {{"aten.a", "a: \"{code}\"", "model.py:3 in layer", false},
+                  {"aten.b", "b{batch}", "", true}};
+  entry.outputs = {{OutputDestination::Check, "status", "", -1, {DType::I32, {3}}, false}};
+  return entry;
+}
+
+TEST(Signature, KeepsChecks) {
+  Result<EntryPoint> read = readSignature(*signatureText(checkedFunction()), "f.json");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  ASSERT_EQ(read->checks.size(), 2u);
+  EXPECT_EQ(read->checks[0].message, "a: \"{code}\"");
+  EXPECT_EQ(read->checks[0].where, "model.py:3 in layer");
+  EXPECT_FALSE(read->checks[0].isFactorization);
+  EXPECT_EQ(read->checks[1].op, "aten.b");
+  EXPECT_TRUE(read->checks[1].isFactorization);
+}
+
+TEST(Signature, ChecksAndTheStatusBelongTogether) {
+  auto message = [](const std::function<void(EntryPoint &)> &change) {
+    EntryPoint entry = checkedFunction();
+    change(entry);
+    Result<EntryPoint> read = readSignature(*signatureText(entry), "f.json");
+    return read ? "accepted" : read.error().message;
+  };
+  EXPECT_EQ(message([](EntryPoint &entry) { entry.checks.clear(); }),
+            "[f.json] wrong number of statuses: got 1 for 0 checks, expected 0");
+  EXPECT_EQ(message([](EntryPoint &entry) { entry.outputs.clear(); }),
+            "[f.json] wrong number of statuses: got 0 for 2 checks, expected 1");
+  EXPECT_EQ(message([](EntryPoint &entry) { entry.outputs.push_back(entry.outputs.front()); }),
+            "[f.json] wrong number of statuses: got 2 for 2 checks, expected 1");
+  EXPECT_EQ(message([](EntryPoint &entry) { entry.outputs[0].type = {DType::F32, {3}}; }),
+            "[f.json] wrong type of the status \"status\": got float32 of rank 1, expected int32 (3,)");
+  EXPECT_EQ(message([](EntryPoint &entry) { entry.outputs[0].type.shape = {2}; }),
+            "[f.json] wrong type of the status \"status\": got int32 of rank 1, expected int32 (3,)");
+  std::string text = *signatureText(checkedFunction());
+  size_t place = text.find("\"aten.b\"");
+  Result<EntryPoint> read = readSignature(text.replace(place, 8, "7"), "f.json");
+  EXPECT_EQ(read ? "accepted" : read.error().message,
+            "[f.json] checks[1].op: got an integer, expected a string");
+}
+
 } // namespace
 } // namespace torchere::artifact

@@ -59,6 +59,22 @@ TEST_F(CallTest, DescribesFunctionsInputsAndOutputs) {
   EXPECT_EQ(torchere_program_destroy(program), TORCHERE_OK);
 }
 
+TEST_F(CallTest, AFailedCheckFailsTheCall) {
+  torchere_program program = load("checked");
+  auto function = sized<torchere_function_info>();
+  ASSERT_EQ(torchere_program_get_function(program, 0, &function), TORCHERE_OK);
+  EXPECT_EQ(function.output_count, 1u); // the status is none of the user's
+  torchere_result result = call(program, 0, {input({0, 2}, {2})});
+  EXPECT_EQ(floats(result), (std::vector<float>{0, 2}));
+  EXPECT_EQ(torchere_result_destroy(result), TORCHERE_OK);
+  torchere_input bad = input({1, 2}, {2});
+  torchere_result none = nullptr;
+  expectError(torchere_call(program, 0, &bad, 1, &none), TORCHERE_ABORTED,
+              "[aten.linalg_inv.default] singular; at model.py:3");
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(torchere_program_destroy(program), TORCHERE_OK);
+}
+
 TEST_F(CallTest, TakesInputsByPlaceAndByName) {
   torchere_program program = load("dynamic");
   torchere_result first = call(program, 0, {input({1, 2}, {1, 2}), input(7)});

@@ -97,6 +97,28 @@ module {
   return bundle;
 }
 
+static artifact::Bundle makeChecked() {
+  artifact::Bundle bundle;
+  bundle.functions.push_back(FunctionBuilder("forward")
+                                 .input(InputSource::UserInput, "x", {"2"})
+                                 .output(OutputDestination::UserOutput, "", {"2"})
+                                 .output(OutputDestination::Check, "", {"3"})
+                                 .build(R"(
+module {
+  func.func public @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<3xi32>) {
+    %0 = stablehlo.slice %x [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+    %1 = stablehlo.convert %0 : (tensor<1xf32>) -> tensor<1xi32>
+    %2 = stablehlo.constant dense<0> : tensor<2xi32>
+    %3 = stablehlo.concatenate %1, %2, dim = 0 : (tensor<1xi32>, tensor<2xi32>) -> tensor<3xi32>
+    return %x, %3 : tensor<2xf32>, tensor<3xi32>
+  }
+})"));
+  program::EntryPoint &entryPoint = bundle.functions.back().entryPoint;
+  entryPoint.outputs.back().type.dtype = DType::I32;
+  entryPoint.checks = {{"aten.linalg_inv.default", "singular", "model.py:3", true}};
+  return bundle;
+}
+
 static artifact::Bundle makeMutating() {
   artifact::Bundle bundle;
   bundle.functions.push_back(FunctionBuilder("forward")
@@ -137,6 +159,7 @@ SavedPrograms::SavedPrograms() : folder(makeFolder()) {
   write(makeCounter(), path("counter"));
   write(makeDynamic(), path("dynamic"));
   write(makeIdentity(), path("identity"));
+  write(makeChecked(), path("checked"));
   write(makeMutating(), path("mutating"));
 }
 

@@ -22,6 +22,7 @@ public:
   /// "dynamic": forward(x: f32[batch, 2], n: int, mode = "mean") -> (y = x * w, doubled: f32[2*batch, 2],
   /// "mean"), batch from 1 to 8, w = [3, 5]; n is not read.
   /// "identity": forward(x: f32[2]) -> x.
+  /// "checked": forward(x: f32[2]) -> x, which fails for x[0] = 1: "[aten.linalg_inv.default] singular".
   /// "mutating": forward(x: f32[2]) -> x + 1, and x becomes 2 * x.
   std::string path(const std::string &name) const { return (folder / name).string(); }
 

@@ -136,6 +136,31 @@ def svd(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
     yield is_orthonormal("V", vh.mH)
 
 
+def nearest(values: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """The values in the order that they are expected in: each is the nearest one that is left."""
+    if expected.numel() == 0:
+        return values
+    count, rows = expected.shape[-1], []
+    for mine, theirs in zip(values.reshape(-1, count), expected.reshape(-1, count), strict=True):
+        left = mine.clone()
+        for value in theirs:
+            place = (left - value).abs().nan_to_num(torch.inf, torch.inf).argmin()
+            rows.append(left[place].clone())
+            left[place] = torch.nan
+    return torch.stack(rows).reshape(expected.shape)
+
+
+def eigenvalues(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
+    yield "the eigenvalues", nearest(got[0], sample.expected()[0]), sample.expected()[0]
+
+
+def eig(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
+    yield from eigenvalues(sample, got)
+    values, vectors = got
+    yield "A V", sample.args[0].to(vectors.dtype) @ vectors, vectors * values.unsqueeze(-2)
+    yield "the lengths of V", torch.linalg.vector_norm(vectors, dim=-2), torch.ones_like(values.real)
+
+
 def mode(sample: Sample, got: list[torch.Tensor]) -> Iterator[Equation]:
     """Of several places where the value stands any may be given."""
     a, (values, indices) = sample.args[0], got
@@ -162,5 +187,8 @@ RULES: dict[str, Callable[[Sample, list[torch.Tensor]], Iterator[Equation]]] = {
     "linalg_cholesky_ex.default": with_info,
     "_linalg_eigh.default": eigh,
     "_linalg_svd.default": svd,
+    "linalg_eig.default": eig,
+    "linalg_eigvals.default": eigenvalues,
+    "_linalg_eigvals.default": eigenvalues,
     "mode.default": mode,
 }

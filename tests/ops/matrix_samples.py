@@ -215,6 +215,20 @@ def pseudoinverse(dtype: torch.dtype) -> Iterator[Call]:
     yield (rank_one(dtype, 3, 3),), {"hermitian": True}, None
 
 
+def general(dtype: torch.dtype) -> Iterator[Call]:
+    """With eigenvalues that are equal, of one magnitude, zero, and far apart within a batch."""
+    yield from square(dtype)
+    if dtype not in _COMPUTED:
+        return
+    cycle = torch.eye(6, dtype=dtype).roll(1, 0)
+    for values in (cycle, torch.zeros(3, 3, dtype=dtype), drawn(dtype, 5, 5).triu(), rank_one(dtype, 4, 4)):
+        yield (values,), {}, None
+    batch = drawn(dtype, 3, 7, 7)
+    batch[1] *= 1e-6
+    batch[2] = torch.eye(7, dtype=dtype)
+    yield (batch,), {}, None
+
+
 def exponents(dtype: torch.dtype) -> Iterator[Call]:
     """Of norms that differ within a batch."""
     for (values,), _, _ in square(dtype):
@@ -252,4 +266,7 @@ MATRICES: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "_linalg_svd.default": svd,
     "linalg_pinv.atol_rtol_tensor": pseudoinverse,
     "linalg_matrix_exp.default": exponents,
+    "linalg_eig.default": general,
+    "linalg_eigvals.default": general,
+    "_linalg_eigvals.default": general,
 }

@@ -193,7 +193,7 @@ def _run(samples: list[Sample], run: Runner) -> tuple[list[list[torch.Tensor]], 
     """Each sample's results, and the names of the ops that the program held when it was captured, or holds
     as it is lowered."""
     captured = exported(samples)
-    program = torchere.export(captured)
+    program = torchere.export(captured, checks=False)  # whoever runs the module gets every result
     ops = set(program.program.count_ops()) | {str(node.target) for node in captured.graph.nodes}
     results = run(program, inputs_of(samples))
     counts = [len(sample.expected()) for sample in samples]

@@ -293,6 +293,53 @@ TEST_F(SessionTest, StatesAreSetTogetherOrNotAtAll) {
   EXPECT_EQ(call(*session, 0, {tensor({2}, {1, 2})}), (std::vector<float>{11, 22}));
 }
 
+/// count += x, which checks that x is at least 0: one check, and a second one of a factorization.
+artifact::Bundle makeChecked() {
+  artifact::Bundle bundle;
+  artifact::Function function = FunctionBuilder("add")
+                                    .input(InputSource::Buffer, "count", {"2"})
+                                    .input(InputSource::UserInput, "x", {"2"})
+                                    .output(OutputDestination::Buffer, "count", {"2"})
+                                    .output(OutputDestination::UserOutput, "", {"2"})
+                                    .output(OutputDestination::Check, "", {"3"})
+                                    .build(R"(
+module {
+  func.func public @main(%count: tensor<2xf32>, %x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<3xi32>) {
+    %0 = stablehlo.add %count, %x : tensor<2xf32>
+    %1 = stablehlo.slice %x [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+    %2 = stablehlo.reshape %1 : (tensor<1xf32>) -> tensor<f32>
+    %3 = stablehlo.convert %2 : (tensor<f32>) -> tensor<i32>
+    %4 = stablehlo.broadcast_in_dim %3, dims = [] : (tensor<i32>) -> tensor<3xi32>
+    %5 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>
+    %6 = stablehlo.multiply %4, %5 : tensor<3xi32>
+    return %0, %0, %6 : tensor<2xf32>, tensor<2xf32>, tensor<3xi32>
+  }
+})");
+  function.entryPoint.outputs.back().type.dtype = DType::I32;
+  function.entryPoint.checks = {{"aten.a", "a{code}", "model.py:3", false},
+                                {"aten.b", "b{batch}: {code} and {code}", "", true}};
+  bundle.functions.push_back(std::move(function));
+  bundle.stateDict["count"] = makeWeight("count", {2}, {1}, makeStorage({10, 20}));
+  return bundle;
+}
+
+TEST_F(SessionTest, AFailedCheckIsAnErrorAndNothingIsWritten) {
+  auto session = open(makeChecked());
+  EXPECT_EQ(call(*session, 0, {tensor({2}, {0, 5})}), (std::vector<float>{10, 25}));
+  auto error = [&](float status) {
+    auto result = session->call(0, std::vector<Input>{tensor({2}, {status, 5})});
+    return result ? Error{} : result.error();
+  };
+  EXPECT_EQ(error(1).text(), "[aten.a] a{code}; at model.py:3");
+  EXPECT_EQ(error(1).code, ErrorCode::FailedPrecondition);
+  EXPECT_EQ(error(2).text(), "[aten.b] b: (Batch element 3): 6 and 6");
+  EXPECT_EQ(error(2).code, ErrorCode::Aborted);
+  EXPECT_EQ(error(3).text(), "[add] wrong status of the program's checks: got 3, expected 0 to 2");
+  EXPECT_EQ(error(-1).text(), "[add] wrong status of the program's checks: got -1, expected 0 to 2");
+  EXPECT_EQ(read(*session->readWeight("count")), (std::vector<float>{10, 25}));
+  EXPECT_EQ(call(*session, 0, {tensor({2}, {0, 1})}), (std::vector<float>{10, 26}));
+}
+
 TEST_F(SessionTest, ASuccessorHasOtherWeightsAndTheState) {
   auto session = open(makeTwoCounters());
   TensorView x = tensor({2}, {1, 2});

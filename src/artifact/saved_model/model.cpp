@@ -210,7 +210,9 @@ private:
       if (VariableTable::isState(output)) {
         TORCHERE_TRY(checkState(output));
         made.assignments.push_back({use(table.of(output)), index});
-      } else if (output.destination == OutputDestination::UserInput)
+      } else if (output.destination == OutputDestination::Check)
+        continue; // TensorFlow's function leaves the status out
+      else if (output.destination == OutputDestination::UserInput)
         written.push_back({nameOf(output.position) + "_after", type, ResultIndex{index}});
       else
         byPosition[output.position] = {fmt::format("output_{}", output.position), type, ResultIndex{index}};

@@ -109,10 +109,30 @@ mlir::Value choleskySolve(Context &cx, const Args &args) {
   return fromMatrices(cx, solveCholesky(factors, right, args.boolean("upper")), batch);
 }
 
-mlir::Value choleskyInverse(Context &cx, const Args &args) {
+/// [batch], i32: the first zero on the diagonal, from 1, or 0.
+Elements firstZero(const Elements &matrices) {
+  Context &cx = matrices.maker();
+  Elements diagonal = diagonalOf(matrices);
+  Elements numbers(cx, cx.iota(cx.shape(diagonal), DType::I32, 1));
+  Elements none = numbers.constant(int64_t{std::numeric_limits<int32_t>::max()});
+  Elements isZero = equal(diagonal, diagonal.constant(0.0));
+  mlir::Value first = cx.reduceWith<stablehlo::MinOp>(
+      isZero.select(numbers, none), cx.constant(int64_t{std::numeric_limits<int32_t>::max()}, DType::I32),
+      {1});
+  Elements place(cx, first), zero = place.constant(int64_t{0});
+  Elements isThere = place < place.constant(int64_t{std::numeric_limits<int32_t>::max()});
+  return isThere.select(place + place.constant(int64_t{1}), zero);
+}
+
+/// With codes where two results are asked for.
+Result<Values> choleskyInverse(Context &cx, const Args &args) {
   Elements factors = toMatrices(cx, args.tensor("self"));
   Elements ones = identity(cx, cx.shape(factors), Context::dtype(factors));
-  return fromMatrices(cx, solveCholesky(factors, ones, args.boolean("upper")), resultBatch(cx, 2));
+  Dims batch = resultBatch(cx, 2);
+  Values results = {fromMatrices(cx, solveCholesky(factors, ones, args.boolean("upper")), batch)};
+  if (cx.resultCount() > 1)
+    results.push_back(fromMatrices(cx, firstZero(factors), batch));
+  return results;
 }
 
 } // namespace

@@ -185,8 +185,9 @@ Result<Values> inverse(Context &cx, const Args &args) {
   return results;
 }
 
-/// The first `ind` dimensions as rows of one matrix, the others as its columns.
-Result<mlir::Value> tensorInverse(Context &cx, const Args &args) {
+/// The first `ind` dimensions as rows of one matrix, the others as its columns. With its code, 0-d, where two
+/// results are asked for.
+Result<Values> tensorInverse(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   Dims shape = cx.shape(self);
   int64_t count = args.integer("ind");
@@ -194,7 +195,10 @@ Result<mlir::Value> tensorInverse(Context &cx, const Args &args) {
     return cx.invalid("ind is out of range: got {}, expected 1 to {}", count, Context::rank(self));
   Dim rows = cx.product(llvm::ArrayRef(shape).take_front(count));
   Elements matrix(cx, cx.reshape(self, {Dim(1), rows, rows}));
-  return cx.reshape(invert(matrix).matrices, cx.resultType().shape);
+  Inverses inverse = invert(matrix);
+  Values results = {cx.reshape(inverse.matrices, cx.resultType().shape), cx.reshape(inverse.info, {})};
+  results.resize(cx.resultCount());
+  return results;
 }
 
 /// The sign of the permutation that the exchanges make: [batch].
