@@ -168,6 +168,11 @@ CASES = {
         "nn.Sequential(conv(64, 64, 3, 1, 1, groups=2), norm(64), nn.ReLU()), (1, 64, 6, 6)",
         "direct+scale+bias+relu=1 from_blocked=1 to_blocked=1",
     ),
+    "narrow groups": (
+        "nn.Sequential(conv(16, 48, 1), nn.ReLU(), conv(48, 48, 3, 2, 1, groups=6), norm(48), nn.ReLU(),"
+        " conv(48, 96, 3, 1, 1, groups=48)), (1, 16, 9, 9)",
+        "direct+relu=1 from_blocked=1 grouped+scale+bias+relu=1 grouped=1 to_blocked=1",
+    ),
     "channels last": (
         "Model(lambda self, x: self.first(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).softmax(-1),"
         " first=conv(16, 16, 3, 1, 1)), (1, 7, 8, 16)",
