@@ -134,7 +134,7 @@ CASES = {
     ),
     "concatenation of odd channels": (
         "Model(lambda self, x: self.last(torch.cat([self.first(x), self.second(x)], 1)), "
-        " first=conv(8, 20, 1), second=conv(8, 12, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",
+        " first=conv(8, 18, 1), second=conv(8, 14, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",
         "direct=3 from_blocked=3 to_blocked=2",
     ),
     "elementwise between": (
@@ -169,8 +169,8 @@ CASES = {
         "direct+scale+bias+relu=1 from_blocked=1 to_blocked=1",
     ),
     "narrow groups": (
-        "nn.Sequential(conv(16, 48, 1), nn.ReLU(), conv(48, 48, 3, 2, 1, groups=6), norm(48), nn.ReLU(),"
-        " conv(48, 96, 3, 1, 1, groups=48)), (1, 16, 9, 9)",
+        "nn.Sequential(conv(16, 42, 1), nn.ReLU(), conv(42, 42, 3, 2, 1, groups=7), norm(42), nn.ReLU(),"
+        " conv(42, 84, 3, 1, 1, groups=42)), (1, 16, 9, 9)",
         "direct+relu=1 from_blocked=1 grouped+scale+bias+relu=1 grouped=1 to_blocked=1",
     ),
     "channels last": (
