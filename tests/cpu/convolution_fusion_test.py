@@ -7,6 +7,7 @@ import re
 
 import pytest
 from engine_test import run
+from fusion_test import run_jax
 
 BEGINNING = """
 import sys
@@ -134,7 +135,7 @@ CASES = {
     ),
     "concatenation of odd channels": (
         "Model(lambda self, x: self.last(torch.cat([self.first(x), self.second(x)], 1)), "
-        " first=conv(8, 20, 1), second=conv(8, 12, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",
+        " first=conv(8, 18, 1), second=conv(8, 14, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",
         "direct=3 from_blocked=3 to_blocked=2",
     ),
     "elementwise between": (
@@ -167,6 +168,11 @@ CASES = {
     "wide groups": (
         "nn.Sequential(conv(64, 64, 3, 1, 1, groups=2), norm(64), nn.ReLU()), (1, 64, 6, 6)",
         "direct+scale+bias+relu=1 from_blocked=1 to_blocked=1",
+    ),
+    "narrow groups": (
+        "nn.Sequential(conv(16, 42, 1), nn.ReLU(), conv(42, 42, 3, 2, 1, groups=7), norm(42), nn.ReLU(),"
+        " conv(42, 84, 3, 1, 1, groups=42)), (1, 16, 9, 9)",
+        "direct+relu=1 from_blocked=1 grouped+scale+bias+relu=1 grouped=1 to_blocked=1",
     ),
     "channels last": (
         "Model(lambda self, x: self.first(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).softmax(-1),"
@@ -202,3 +208,40 @@ def log():
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_fused(log, name):
     assert log[name] == sorted(CASES[name][1].split())
+
+
+JAX = """
+import sys
+import numpy
+import jax, jax.numpy as jnp
+
+generator = numpy.random.default_rng(0)
+x = generator.normal(size=(1, 16, 18, 32)).astype(numpy.float32)
+w = generator.normal(size=(3, 3, 32, 32)).astype(numpy.float32)
+b = generator.normal(size=(32,)).astype(numpy.float32)
+
+def of(precision):
+    def main(x, w, b):
+        y = jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                                         precision=precision)
+        return jax.nn.relu6(y + b)
+    return main
+
+padded = numpy.pad(x.astype(numpy.float64), ((0, 0), (1, 1), (1, 1), (0, 0)))
+expected = sum(padded[:, i:i + 16, j:j + 18] @ w[i, j] for i in range(3) for j in range(3))
+expected = numpy.clip(expected + b, 0, 6)
+for precision in ("default", "highest"):
+    print("case", precision, file=sys.stderr, flush=True)
+    for _ in range(3):
+        result = jax.jit(of(precision))(x, w, b)
+        numpy.testing.assert_allclose(result, expected, rtol=0, atol=1e-4)
+"""
+
+
+def test_jax_forms_and_precision():
+    found = kernels_by_case(run_jax(JAX, TORCHERE_LOG="debug")[1])
+    borders = ["from_blocked=1", "to_blocked=1"]
+    assert found == {
+        "default": [*borders, "winograd+bias+relu6=1"],
+        "highest": ["direct+bias+relu6=1", *borders],
+    }

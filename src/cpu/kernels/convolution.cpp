@@ -3,6 +3,7 @@
 
 #include "cpu/kernels/blocked_rows.h"
 #include "cpu/kernels/convolution_layout.h"
+#include "cpu/kernels/grouped_convolution.h"
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/winograd.h"
 
@@ -38,6 +39,10 @@ private:
   Source copyWithHalo();
   void runTiles();
   void runDepthwise();
+  void runGrouped();
+  const int64_t *makeTaps(int64_t taps);
+  template <class Body> void eachRow(const Body &body);
+  template <class Job> Job rowJob(int64_t image, int64_t block, int64_t y) const;
   void makeOffsets();
   void flatten();
   void runBand(int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin, int64_t rowEnd);
@@ -121,6 +126,8 @@ void Convolver::run() {
   width_ = shape_.outputWidth;
   if (args_.plan.kind == ConvolutionKind::Depthwise)
     runDepthwise();
+  else if (args_.plan.kind == ConvolutionKind::Grouped)
+    runGrouped();
   else
     runTiles();
 }
@@ -249,36 +256,69 @@ void Convolver::finishRow(int64_t panel, int64_t vectors, float *pixel, int64_t 
   }
 }
 
-void Convolver::runDepthwise() {
-  int64_t taps = shape_.kernel[0] * shape_.kernel[1];
+/// Where the taps of a kernel lie in a block of the input.
+const int64_t *Convolver::makeTaps(int64_t taps) {
   auto *offsets = static_cast<int64_t *>(ThreadPool::scratch(taps * sizeof(int64_t), kOffsets));
   for (int64_t tap = 0; tap < taps; ++tap)
     offsets[tap] = tap / shape_.kernel[1] * shape_.dilation[0] * source_.rowStride +
                    tap % shape_.kernel[1] * shape_.dilation[1] * lanes_;
+  return offsets;
+}
+
+/// body(image, block, row) for each row of each block of the output, in parts.
+template <class Body> void Convolver::eachRow(const Body &body) {
   int64_t blocks = out_.blocks(), planes = shape_.batch * blocks;
   int64_t bands = std::clamp<int64_t>(divideUp(kWantedParts, planes), 1, rows_);
   context_.pool.parallelFor(planes * bands, [&](int64_t part) {
     int64_t band = part % bands, block = part / bands % blocks, image = part / bands / blocks;
-    TapsJob job;
-    job.taps = offsets;
-    job.tapCount = taps;
-    job.step = shape_.stride[1] * lanes_;
-    job.pixels = width_;
-    job.weights = args_.weights + block * taps * lanes_;
-    job.bias =
-        args_.epilogue.bias ? static_cast<const float *>(args_.epilogue.bias) + block * lanes_ : nullptr;
-    job.activation = args_.epilogue.activation;
     int64_t begin = partBegin(rows_, bands, band), end = partBegin(rows_, bands, band + 1);
     for (int64_t y = begin; y < end; ++y) {
-      job.input = source_.data + image * source_.imageStride + block * source_.blockStride +
-                  y * shape_.stride[0] * source_.rowStride;
-      job.output = out_.at(image, block) + y * out_.paddedWidth() * lanes_;
-      if (args_.residual.data)
-        job.residual = args_.residual.at(image, block) + y * args_.residual.paddedWidth() * lanes_;
-      kernels_.depthwise(job);
-      clearLanes(out_, block, job.output, width_);
+      body(image, block, y);
+      clearLanes(out_, block, out_.at(image, block) + y * out_.paddedWidth() * lanes_, width_);
     }
     clearHalo(out_, image, block, begin, end);
+  });
+}
+
+/// The parts that the jobs of rows have in common.
+template <class Job> Job Convolver::rowJob(int64_t image, int64_t block, int64_t y) const {
+  Job job;
+  job.step = shape_.stride[1] * lanes_;
+  job.pixels = width_;
+  job.input = source_.data + image * source_.imageStride + y * shape_.stride[0] * source_.rowStride;
+  job.output = out_.at(image, block) + y * out_.paddedWidth() * lanes_;
+  job.activation = args_.epilogue.activation;
+  if (args_.epilogue.bias)
+    job.bias = static_cast<const float *>(args_.epilogue.bias) + block * lanes_;
+  if (args_.residual.data)
+    job.residual = args_.residual.at(image, block) + y * args_.residual.paddedWidth() * lanes_;
+  return job;
+}
+
+void Convolver::runDepthwise() {
+  int64_t taps = shape_.kernel[0] * shape_.kernel[1];
+  const int64_t *offsets = makeTaps(taps);
+  eachRow([&](int64_t image, int64_t block, int64_t y) {
+    auto job = rowJob<TapsJob>(image, block, y);
+    job.input += block * source_.blockStride;
+    job.taps = offsets;
+    job.tapCount = taps;
+    job.weights = args_.weights + block * taps * lanes_;
+    kernels_.depthwise(job);
+  });
+}
+
+void Convolver::runGrouped() {
+  int64_t taps = shape_.kernel[0] * shape_.kernel[1], elements = groupedBlockElements(args_.plan);
+  const int64_t *offsets = makeTaps(taps);
+  eachRow([&](int64_t image, int64_t block, int64_t y) {
+    auto job = rowJob<GroupedJob>(image, block, y);
+    job.blockStride = source_.blockStride;
+    job.taps = offsets;
+    job.tapCount = taps;
+    job.steps = args_.weights + block * elements;
+    job.stepCount = args_.plan.groupSteps;
+    groupedRow(args_.plan.isa, job);
   });
 }
 

@@ -54,9 +54,10 @@ struct ConvolutionShape {
 };
 
 enum class ConvolutionKind : uint8_t {
-  Direct,    ///< blocked input; any kernel, any groups
+  Direct,    ///< blocked input; any kernel, one group or groups of whole tiles
   Planar,    ///< planar input of few channels (the first layer), one group
   Depthwise, ///< blocked input, one input and one output channel a group
+  Grouped,   ///< blocked input, groups that are no whole number of vectors
   Winograd2, ///< F(2,3): 3x3, stride 1, one group
   Winograd4, ///< F(4,3)
 };
@@ -66,7 +67,8 @@ struct ConvolutionPlan {
   ConvolutionShape shape;
   ConvolutionKind kind = ConvolutionKind::Direct;
   Isa isa = Isa::Baseline;
-  int32_t vectors = 1; ///< vectors of output channels of a tile
+  int32_t vectors = 1;    ///< vectors of output channels of a tile
+  int64_t groupSteps = 0; ///< of a Grouped one: steps of a block of outputs
 
   /// The halo that a blocked input needs; a smaller one costs a copy into the workspace.
   int64_t inputHalo() const;

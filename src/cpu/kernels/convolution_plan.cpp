@@ -1,5 +1,6 @@
 // The choice of a convolution's kernel, and the packing of its weights.
 #include "cpu/kernels/convolution_layout.h"
+#include "cpu/kernels/grouped_convolution.h"
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/winograd.h"
 
@@ -52,6 +53,8 @@ int64_t ConvolutionPlan::weightElements() const {
   int64_t outputs = divideUp(shape.outputChannels, lanes) * lanes;
   if (kind == ConvolutionKind::Depthwise)
     return outputs * taps;
+  if (kind == ConvolutionKind::Grouped)
+    return outputs / lanes * groupedBlockElements(*this);
   if (kind == ConvolutionKind::Planar)
     return outputs * shape.inputChannels * taps;
   if (int64_t points = winogradPoints(kind))
@@ -96,9 +99,16 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.vectors = 4;
   else if (blocks >= 2)
     plan.vectors = 2;
-  // Groups narrower than a tile would multiply zeros.
-  if (shape.groups > 1 && shape.outputChannels / shape.groups < plan.vectors * floatLanes(isa))
-    plan.vectors = 1;
+  if (shape.groups > 1 && plan.kind == ConvolutionKind::Direct) {
+    // A tile must not multiply the numbers of other groups, be it by zeros.
+    int64_t lanes = floatLanes(isa), outputs = shape.outputChannels / shape.groups;
+    if (outputs % (plan.vectors * lanes) != 0)
+      plan.vectors = 1;
+    if (outputs % lanes != 0 || shape.inputChannels / shape.groups % lanes != 0)
+      plan.kind = ConvolutionKind::Grouped;
+    if (plan.kind == ConvolutionKind::Grouped)
+      plan.groupSteps = groupedStepCount(plan);
+  }
   return plan;
 }
 
@@ -116,6 +126,8 @@ void packConvolution(const Context &context, const ConvolutionPlan &plan, const 
             weights[c * strides[0] + tap / width * strides[2] + tap % width * strides[3]];
     return;
   }
+  if (plan.kind == ConvolutionKind::Grouped)
+    return packGrouped(plan, weights, strides, packed);
   if (winogradPoints(plan.kind))
     return packWinograd(context, plan, weights, strides, packed);
   bool planar = plan.kind == ConvolutionKind::Planar;

@@ -179,6 +179,33 @@ TEST_P(Convolution, Groups) {
   check(makeShape(1, 24, 24, 5, 6, 3, 2, 1, 3), {1, 0});
   check(makeShape(1, 12, 36, 5, 6, 3, 1, 1, 12), {1, 0});
   check(makeShape(1, 40, 20, 5, 6, 1, 1, 0, 5), {0, 0});
+  for (int64_t width : {1, 2, 3, 8, 24})
+    check(makeShape(2, 6 * width, 6 * width, 5, 13, 3, 2, 1, 6), {1, 1, false, true, Activation::Sigmoid});
+  check(makeShape(1, 7, 14, 5, 6, 3, 1, 2, 7, 2), {0, 1, false, true, Activation::Relu});
+  check(makeShape(1, 64, 4, 5, 6, 1, 1, 0, 4), {0, 0});
+}
+
+TEST_P(Convolution, GroupsDoNotTouchEachOther) {
+  for (int64_t width : {2, 8, 12, 32}) {
+    ConvolutionShape shape = makeShape(1, 3 * width, 3 * width, 4, 4, 1, 1, 0, 3);
+    ConvolutionPlan plan = planConvolution(shape, context.isa, false, true);
+    auto x = randomFloats(3 * width * 16), w = randomFloats(3 * width * width);
+    std::fill(x.begin() + width * 16, x.begin() + 2 * width * 16, NAN); // the second group
+    AlignedBuffer<float> packed(plan.weightElements());
+    packConvolution(context, plan, w.data(), {width, 1, 1, 1}, packed.data);
+    Blocked input(context.isa, 1, 3 * width, 4, 4, 0), output(context.isa, 1, 3 * width, 4, 4, 0);
+    blockedFromPlanar(context, planar(x, 3 * width, 4, 4), input.tensor);
+    ConvolutionArgs args;
+    args.plan = plan;
+    args.input = input.tensor;
+    args.weights = packed.data;
+    args.output = output.tensor;
+    convolve(context, args);
+    std::vector<float> result(3 * width * 16);
+    planarFromBlocked(context, output.tensor, planar(result, 3 * width, 4, 4));
+    for (int64_t i = 0; i < 3 * width * 16; ++i)
+      EXPECT_EQ(std::isnan(result[i]), i / 16 / width == 1) << width << " at " << i;
+  }
 }
 
 TEST_P(Convolution, Depthwise) {

@@ -70,15 +70,7 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
 
 } // namespace
 
-bool keepsGroupsApart(const ConvolutionPlan &plan) {
-  const ConvolutionShape &shape = plan.shape;
-  int64_t lanes = floatLanes(plan.isa);
-  return shape.groups == 1 || plan.kind == ConvolutionKind::Depthwise ||
-         (shape.inputChannels / shape.groups % lanes == 0 &&
-          shape.outputChannels / shape.groups % (plan.vectors * lanes) == 0);
-}
-
-std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op, Isa isa) {
+std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
   auto reversal = op->getAttrOfType<DenseBoolArrayAttr>("window_reversal");
   bool isPlain = isPlainF32(op.getLhs()) && isPlainF32(op.getRhs()) && isPlainF32(op->getResult(0)) &&
@@ -91,16 +83,15 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op, Is
   ConvolutionCall call;
   call.inputOrder = orderOf(numbers.getInputBatchDimension(), numbers.getInputFeatureDimension(),
                             numbers.getInputSpatialDimensions());
-  call.weightsOrder =
-      orderOf(numbers.getKernelOutputFeatureDimension(), numbers.getKernelInputFeatureDimension(),
-              numbers.getKernelSpatialDimensions());
+  call.weightsOrder = orderOf(numbers.getKernelOutputFeatureDimension(),
+                              numbers.getKernelInputFeatureDimension(), numbers.getKernelSpatialDimensions());
   call.outputOrder = orderOf(numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
                              numbers.getOutputSpatialDimensions());
   call.shape = windowedShapeOf(op, call);
   call.mayUseWinograd = hasDefaultPrecision(op);
-  call.isPlanar = call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 &&
-                  call.inputOrder[3] == 3;
-  return keepsGroupsApart(call.plan(isa)) ? std::optional(call) : std::nullopt;
+  call.isPlanar =
+      call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 && call.inputOrder[3] == 3;
+  return call;
 }
 
 ArrayRef<int64_t> integersIn(Operation *op, StringRef name) {
@@ -115,19 +106,19 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
   auto flag = [&](StringRef name, bool value) {
     return builder.getNamedAttr(name, builder.getBoolAttr(value));
   };
-  return {list("input", {s.batch, s.inputChannels, s.inputHeight, s.inputWidth}),
-          list("output", {s.outputChannels, s.outputHeight, s.outputWidth}),
-          list("window", {s.groups, s.kernel[0], s.kernel[1], s.stride[0], s.stride[1], s.padding[0],
-                          s.padding[1], s.dilation[0], s.dilation[1]}),
-          list("input_order", call.inputOrder),
-          list("weights_order", call.weightsOrder),
-          list("halos", {call.inputHalo, call.residualHalo, call.outputHalo}),
-          builder.getNamedAttr("activation",
-                               builder.getI64IntegerAttr(static_cast<int64_t>(call.activation))),
-          flag("planar", call.isPlanar),
-          flag("winograd", call.mayUseWinograd),
-          flag("bias", call.hasBias),
-          flag("residual", call.hasResidual)};
+  return {
+      list("input", {s.batch, s.inputChannels, s.inputHeight, s.inputWidth}),
+      list("output", {s.outputChannels, s.outputHeight, s.outputWidth}),
+      list("window", {s.groups, s.kernel[0], s.kernel[1], s.stride[0], s.stride[1], s.padding[0],
+                      s.padding[1], s.dilation[0], s.dilation[1]}),
+      list("input_order", call.inputOrder),
+      list("weights_order", call.weightsOrder),
+      list("halos", {call.inputHalo, call.residualHalo, call.outputHalo}),
+      builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(call.activation))),
+      flag("planar", call.isPlanar),
+      flag("winograd", call.mayUseWinograd),
+      flag("bias", call.hasBias),
+      flag("residual", call.hasResidual)};
 }
 
 ConvolutionCall convolutionCallIn(Operation *op) {
@@ -147,8 +138,7 @@ ConvolutionCall convolutionCallIn(Operation *op) {
   call.inputHalo = halos[0];
   call.residualHalo = halos[1];
   call.outputHalo = halos[2];
-  call.activation =
-      static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
+  call.activation = static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
   auto flag = [&](StringRef name) { return cast<BoolAttr>(kernelAttribute(op, name)).getValue(); };
   call.isPlanar = flag("planar");
   call.mayUseWinograd = flag("winograd");

@@ -1,7 +1,7 @@
 // ConvolutionCall: a call of the kernel of blocked convolutions, as attributes.
 //
-// Its operands are the input (blocked, or planar in the first layer), the weights, then the bias (a whole number
-// of blocks) and the residual (blocked) if there are such. Its result is blocked.
+// Its operands are the input (blocked, or planar in the first layer), the weights, then the bias (a whole
+// number of blocks) and the residual (blocked) if there are such. Its result is blocked.
 #pragma once
 
 #include "cpu/frontend/fusion/blocked_value.h"
@@ -30,12 +30,9 @@ struct ConvolutionCall {
 
 /// Few enough channels that the kernel reads planes.
 inline constexpr int64_t mostPlanarChannels = 4;
-/// Whether the kernel multiplies within groups alone. Otherwise it multiplies the numbers of other groups by
-/// zeros, which makes NaN of infinities.
-bool keepsGroupsApart(const ConvolutionPlan &plan);
 
 /// The call, without what may be fused into it, that computes a convolution; none if no kernel does.
-std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op, Isa isa);
+std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op);
 
 llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
 /// From the attributes of a kernel call.

@@ -83,7 +83,7 @@ int64_t Islands::run() {
   llvm::DenseSet<Operation *> taken;
   FixedValues fixed;
   function.walk([&](stablehlo::ConvolutionOp op) {
-    if (std::optional<ConvolutionCall> call = convolutionCallOf(op, blocked.isa())) {
+    if (std::optional<ConvolutionCall> call = convolutionCallOf(op)) {
       calls[op] = *call;
       taken.insert(op);
     }
@@ -502,6 +502,8 @@ StringRef nameOf(ConvolutionKind kind) {
     return "planar";
   case ConvolutionKind::Depthwise:
     return "depthwise";
+  case ConvolutionKind::Grouped:
+    return "grouped";
   case ConvolutionKind::Winograd2:
   case ConvolutionKind::Winograd4:
     return "winograd";

@@ -110,8 +110,6 @@ Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
   bool isPlanar =
       shape.inputChannels <= mostPlanarChannels && shape.groups == 1 && views.input.strides[3] == 1;
   ConvolutionPlan plan = planConvolution(shape, planner.isa(), isPlanar, /*winograd=*/false);
-  if (!keepsGroupsApart(plan))
-    return planPatchConvolution(planner, op);
   result.buffer = planner.allocate(op->getResult(0)).buffer;
   planarResult.buffer = result.buffer;
   emitBlocked(planner, plan, std::move(views), planarResult);

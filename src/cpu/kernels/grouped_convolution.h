@@ -1,0 +1,28 @@
+// Convolutions whose groups are narrower than a vector: which lanes of the input each lane of the output
+// reads.
+#pragma once
+
+#include "cpu/kernels/convolution.h"
+#include "cpu/kernels/grouped_rows.h"
+
+namespace torchere::cpu {
+
+/// How many steps a block of outputs takes, at most; shorter ones are filled up.
+int64_t groupedStepCount(const ConvolutionPlan &plan);
+/// The elements of a block of outputs among the packed weights.
+int64_t groupedBlockElements(const ConvolutionPlan &plan);
+void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[4],
+                 float *packed);
+
+inline void groupedRow(Isa isa, const GroupedJob &job) {
+#ifdef TORCHERE_CPU_X86
+  if (isa == Isa::Avx512)
+    return avx512::groupedRow(job);
+  if (isa == Isa::Avx2)
+    return avx2::groupedRow(job);
+#endif
+  (void)isa;
+  baseline::groupedRow(job);
+}
+
+} // namespace torchere::cpu

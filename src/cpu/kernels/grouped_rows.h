@@ -1,0 +1,43 @@
+// Rows of convolutions whose groups are narrower than a vector. Plain data only: code of every ISA includes
+// it.
+#pragma once
+
+#include "cpu/kernels/epilogue.h"
+#include "cpu/kernels/isa.h"
+
+#include <stdint.h>
+
+namespace torchere::cpu {
+
+/// The words in front of the weights of a step, in vectors: the lane of the input that each lane of the
+/// output takes (-1 for none: a zero), then the block of the input that it is in.
+constexpr int64_t kGroupedHeader = 2;
+
+/// A row of one block of outputs. A step takes one channel of each lane's group from one block of the input:
+/// `kGroupedHeader` vectors, then a vector of weights a tap.
+struct GroupedJob {
+  const float *input = nullptr; ///< of block 0
+  int64_t blockStride = 0;
+  const int64_t *taps = nullptr;
+  int64_t tapCount = 0;
+  int64_t step = 0; ///< from a pixel to the next
+  int64_t pixels = 0;
+  const float *steps = nullptr;
+  int64_t stepCount = 0;
+  float *output = nullptr;
+  const float *bias = nullptr;
+  const float *residual = nullptr;
+  Activation activation = Activation::None;
+};
+
+namespace baseline {
+void groupedRow(const GroupedJob &job);
+}
+namespace avx2 {
+void groupedRow(const GroupedJob &job);
+}
+namespace avx512 {
+void groupedRow(const GroupedJob &job);
+}
+
+} // namespace torchere::cpu
