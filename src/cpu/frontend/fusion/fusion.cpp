@@ -21,8 +21,8 @@ struct NamedFusion {
 
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
-    {"softmax", fuseSoftmax}, {"norm", fuseNorms},         {"silu", fuseSilu},
-    {"gelu", fuseGelu},       {"erf", fuseErrorFunctions}, {"dot", fuseDots},
+    {"softmax", fuseSoftmax}, {"attention", fuseAttentions}, {"norm", fuseNorms}, {"silu", fuseSilu},
+    {"gelu", fuseGelu},       {"erf", fuseErrorFunctions},   {"dot", fuseDots},
 };
 
 } // namespace

@@ -13,6 +13,7 @@ using Fusion = int64_t (*)(mlir::func::FuncOp function);
 void fuse(mlir::func::FuncOp function);
 
 // One file each.
+int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
 int64_t fuseGelu(mlir::func::FuncOp function);
