@@ -26,6 +26,14 @@ class Model(torch.nn.Module):
     def forward(self, *args):
         return self.function(*args)
 
+def block(x, inner, b_inner, outer, b_outer, up, b_up, down, b_down):
+    batch, length, width = x.shape
+    heads = F.linear(F.layer_norm(x, (width,)), inner, b_inner).view(batch, length, 3, 4, width // 4)
+    q, k, v = heads.permute(2, 0, 3, 1, 4)
+    seen = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, length, width)
+    x = x + F.linear(seen, outer, b_outer)
+    return x + F.linear(F.gelu(F.linear(F.layer_norm(x, (width,)), up, b_up)), down, b_down)
+
 def check(name, function, *args):
     torch.manual_seed(0)
     args = [torch.randn(arg) if isinstance(arg, tuple) else arg for arg in args]
@@ -216,6 +224,11 @@ TORCH_CASES = {
     "a sum over the queries": (
         "lambda q, k, v: (q @ k.transpose(1, 2)).softmax(-1).transpose(1, 2) @ v, *[(3, 9, 16)] * 3",
         "softmax=1",
+    ),
+    "a transformer's block": (
+        "lambda x, *w: block(x, *[each / 5 for each in w]), (2, 19, 32), (96, 32), (96,), (32, 32), (32,), "
+        "(64, 32), (64,), (32, 64), (32,)",
+        "softmax=1 attention=1 norm=2 gelu=1 dot=4",
     ),
     "group norm": ("lambda x, w, b: F.group_norm(x, 2, w, b), (2, 6, 5, 7), (6,), (6,)", "norm=1"),
 }
