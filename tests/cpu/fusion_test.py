@@ -11,7 +11,7 @@ from engine_test import LIBRARY, run
 
 def run_jax(source, **environment):
     library = f"torchere_cpu:{LIBRARY}"
-    return run(source, JAX_PLATFORMS="torchere_cpu", PJRT_NAMES_AND_LIBRARY_PATHS=library, **environment)
+    return run(source, JAX_PLATFORMS="torchere_cpu,cpu", PJRT_NAMES_AND_LIBRARY_PATHS=library, **environment)
 
 
 TORCH = """
@@ -25,6 +25,14 @@ class Model(torch.nn.Module):
         self.function = function
     def forward(self, *args):
         return self.function(*args)
+
+def block(x, inner, b_inner, outer, b_outer, up, b_up, down, b_down):
+    batch, length, width = x.shape
+    heads = F.linear(F.layer_norm(x, (width,)), inner, b_inner).view(batch, length, 3, 4, width // 4)
+    q, k, v = heads.permute(2, 0, 3, 1, 4)
+    seen = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, length, width)
+    x = x + F.linear(seen, outer, b_outer)
+    return x + F.linear(F.gelu(F.linear(F.layer_norm(x, (width,)), up, b_up)), down, b_down)
 
 def check(name, function, *args):
     torch.manual_seed(0)
@@ -43,6 +51,8 @@ def check(name, function, *args):
         eager = (expected.double() - exact).abs().max() / scale
         assert error <= max(5e-6, 3 * eager), (name, error, eager)
 """
+
+ATTENTION = "softmax=1 attention=1"
 
 #: By name: the call of check() without it, and what is fused.
 TORCH_CASES = {
@@ -147,6 +157,79 @@ TORCH_CASES = {
     "a bias of rows": ("lambda x, w, b: x @ w + b, (5, 40), (40, 30), (5, 1)", "dot=1"),
     "a vector's product": ("lambda x, w, b: x @ w + b, (5, 40), (40,), (5,)", "none"),
     "a product of nothing": ("lambda x, w, b: x @ w + b, (5, 0), (0, 30), (30,)", "none"),
+    "attention": ("F.scaled_dot_product_attention, (2, 4, 9, 16), (2, 4, 9, 16), (2, 4, 9, 16)", ATTENTION),
+    "attention of long rows": (
+        "F.scaled_dot_product_attention, (1, 2, 130, 64), (1, 2, 150, 64), (1, 2, 150, 64)",
+        ATTENTION,
+    ),
+    "values of another size": (
+        "F.scaled_dot_product_attention, (2, 4, 9, 16), (2, 4, 11, 16), (2, 4, 11, 5)",
+        ATTENTION,
+    ),
+    "self-attention": ("lambda x: F.scaled_dot_product_attention(x, x, x), (2, 3, 9, 16)", ATTENTION),
+    "self-attention of heads by strides": (
+        "lambda x: F.scaled_dot_product_attention(*[each.view(2, 9, 3, 8).transpose(1, 2) "
+        "for each in x.chunk(3, -1)]).transpose(1, 2).reshape(2, 9, 24), (2, 9, 72)",
+        ATTENTION,
+    ),
+    "causal attention": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), *[(2, 4, 40, 16)] * 3",
+        ATTENTION,
+    ),
+    "a mask that is added": (
+        "F.scaled_dot_product_attention, *[(2, 4, 9, 16)] * 3, (2, 1, 9, 9)",
+        ATTENTION,
+    ),
+    "a boolean mask with rows that see nothing": (
+        "F.scaled_dot_product_attention, *[(2, 4, 9, 16)] * 3, torch.arange(81).reshape(9, 9) % 7 > "
+        "torch.arange(9)[:, None]",
+        ATTENTION,
+    ),
+    "one query and a cache": (
+        "lambda q, k, v, n: F.scaled_dot_product_attention(q, k, v, (torch.arange(33) <= n)[None, None]), "
+        "(1, 4, 1, 16), (1, 4, 33, 16), (1, 4, 33, 16), torch.tensor([20])",
+        ATTENTION,
+    ),
+    "attention in batches alone": (
+        "lambda q, k, v: (q @ k.transpose(1, 2) / 4).softmax(-1) @ v, *[(3, 9, 16)] * 3",
+        ATTENTION,
+    ),
+    "attention without batches": (
+        "lambda q, k, v: (q @ k.T * 0.25).softmax(-1) @ v, *[(9, 16)] * 3",
+        ATTENTION,
+    ),
+    "masked_fill with a finite score": (
+        "lambda q, k, v, m: (q @ k.transpose(1, 2) / 4).masked_fill(m, torch.finfo(torch.float32).min)"
+        ".softmax(-1) @ v, *[(3, 9, 16)] * 3, torch.arange(81).reshape(9, 9) % 7 < torch.arange(9)[:, None]",
+        ATTENTION,
+    ),
+    "a score that is not low enough": (
+        "lambda q, k, v, m: (q @ k.transpose(1, 2) / 4).masked_fill(m, -1e4).softmax(-1) @ v, "
+        "*[(3, 9, 16)] * 3, torch.arange(81).reshape(9, 9) % 7 < torch.arange(9)[:, None]",
+        "softmax=1",
+    ),
+    "weights that are used elsewhere": (
+        "lambda q, k, v: ((q @ k.mT).softmax(-1) @ v).sum() + (q @ k.mT).softmax(-1), *[(3, 9, 16)] * 3",
+        "softmax=1",
+    ),
+    "a scale behind the mask": (
+        "lambda q, k, v, m: ((q @ k.transpose(1, 2) + m) / 4).softmax(-1) @ v, *[(3, 9, 16)] * 3, (9, 9)",
+        "softmax=1 dot=1",
+    ),
+    "attention in f64": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q.double(), k.double(), v.double()), "
+        "*[(2, 4, 9, 16)] * 3",
+        "softmax=1",
+    ),
+    "a sum over the queries": (
+        "lambda q, k, v: (q @ k.transpose(1, 2)).softmax(-1).transpose(1, 2) @ v, *[(3, 9, 16)] * 3",
+        "softmax=1",
+    ),
+    "a transformer's block": (
+        "lambda x, *w: block(x, *[each / 5 for each in w]), (2, 19, 32), (96, 32), (96,), (32, 32), (32,), "
+        "(64, 32), (64,), (32, 64), (32,)",
+        "softmax=1 attention=1 norm=2 gelu=1 dot=4",
+    ),
     "group norm": ("lambda x, w, b: F.group_norm(x, 2, w, b), (2, 6, 5, 7), (6,), (6,)", "norm=1"),
 }
 
@@ -167,10 +250,10 @@ def layer_norm(x):
 def check(name, function, *args):
     generator = numpy.random.default_rng(0)
     args = [generator.normal(size=arg).astype(numpy.float32) for arg in args]
-    with jax.disable_jit():
-        expected = numpy.asarray(function(*args), numpy.float64)
-    print("case", name, file=sys.stderr, flush=True)
     jitted = jax.jit(function)
+    with jax.default_device(jax.devices("cpu")[0]):
+        expected = numpy.asarray(jitted(*args), numpy.float64)
+    print("case", name, file=sys.stderr, flush=True)
     for _ in range(2):
         result = numpy.asarray(jitted(*args), numpy.float64)
         scale = numpy.abs(expected).max()
@@ -187,6 +270,29 @@ JAX_CASES = {
     "erf": ("erf, (40, 60)", "erf=1"),
     "silu": ("nn.silu, (40, 60)", "silu=1"),
     "x over 1 + exp(-x)": ("lambda x: x / (1 + jnp.exp(-x)), (40, 60)", "silu=1"),
+    "causal attention": (
+        "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), *[(2, 40, 4, 16)] * 3",
+        ATTENTION,
+    ),
+    "keys that serve several heads": (
+        "lambda q, *kv: (lambda k, v: jnp.einsum('bhqk,bhkd->bhqd', nn.softmax("
+        "jnp.einsum('bhqd,bhkd->bhqk', q, k) / 4, -1), v))(*[jnp.broadcast_to(each[:, :, None], "
+        "(2, 2, 3, 9, 16)).reshape(2, 6, 9, 16) for each in kv]), "
+        "(2, 6, 9, 16), (2, 2, 9, 16), (2, 2, 9, 16)",
+        ATTENTION,
+    ),
+    "attention by einsum": (
+        "lambda q, k, v, m: jnp.einsum('bhqk,bkhd->bqhd', nn.softmax("
+        "jnp.einsum('bqhd,bkhd->bhqk', q, k) / jnp.sqrt(16.) + m, -1), v), "
+        "*[(2, 40, 4, 16)] * 3, (2, 1, 40, 40)",
+        ATTENTION,
+    ),
+    "attention with a mask of where": (
+        "lambda q, k, v, m: jnp.einsum('bhqk,bkhd->bqhd', nn.softmax(jnp.where(m > 0, "
+        "jnp.einsum('bqhd,bkhd->bhqk', q / 4, k), jnp.finfo(jnp.float32).min), -1), v), "
+        "*[(2, 40, 4, 16)] * 3, (2, 1, 40, 40)",
+        ATTENTION,
+    ),
     "linear": ("lambda x, w, b: nn.relu(x @ w + b), (4, 60), (60, 33), (33,)", "dot=1"),
     "RMS norm": (
         "lambda x, w: w * x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",

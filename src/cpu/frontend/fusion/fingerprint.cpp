@@ -157,7 +157,6 @@ std::optional<ErrorFunctionMatch> matchErrorFunction(mlir::Value value, Subgraph
   const Expansions &own = expansionsOf(element);
   bool isErf = *hash == own.erf || (element.isF32() && *hash == publishedErf);
   bool isErfc = *hash == own.erfc || (element.isF32() && *hash == publishedErfc);
-  fprintf(stderr, "HASH %lx own %lx %lx\n", *hash, own.erf, own.erfc); // W4
   if (!isErf && !isErfc)
     return std::nullopt;
   subgraph = tried;

@@ -23,6 +23,7 @@ struct NamedFusion {
 const NamedFusion fusions[] = {
     {"batch_norm", fuseBatchNorms},
     {"softmax", fuseSoftmax},
+    {"attention", fuseAttentions},
     {"norm", fuseNorms},
     {"silu", fuseSilu},
     {"gelu", fuseGelu},

@@ -15,6 +15,7 @@ using Fusion = int64_t (*)(mlir::func::FuncOp function);
 void fuse(mlir::func::FuncOp function, Isa isa);
 
 // One file each.
+int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);

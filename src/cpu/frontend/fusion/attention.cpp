@@ -1,0 +1,484 @@
+// Finds attention: a product, scaled and masked, softmax, and a second product.
+//
+// Dimensions are followed by labels through the ops between the products: dimension i of the first product's
+// result is label i. Sizes of 1 have none: they come and go.
+#include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+using Labels = SmallVector<int64_t>; ///< by dimension; -1 for a size of 1
+
+ArrayRef<int64_t> sizesOf(mlir::Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+struct AttentionMatch {
+  stablehlo::DotGeneralOp first, second;
+  Operation *softmax = nullptr;
+  double scale = 1;
+  mlir::Value mask;  ///< what is added, or what chooses
+  double masked = 0; ///< the score of what a boolean mask leaves out
+  bool isInverted = false, isBoolean = false;
+  Labels maskLabels;
+  bool keysAreRight = true; ///< of the first product
+  Labels weightLabels;      ///< of the second product's operand
+  bool weightsAreLeft = true;
+};
+
+/// Through a transpose, or a reshape that adds and drops sizes of 1. None through others.
+std::optional<Labels> follow(const Labels &labels, Operation *op) {
+  if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
+    Labels moved;
+    for (int64_t dimension : transpose.getPermutation())
+      moved.push_back(labels[static_cast<size_t>(dimension)]);
+    return moved;
+  }
+  if (!isa<stablehlo::ReshapeOp>(op))
+    return labels;
+  Labels named, result;
+  SmallVector<int64_t> before;
+  for (auto [label, size] : llvm::zip_equal(labels, sizesOf(op->getOperand(0))))
+    if (size != 1) {
+      named.push_back(label);
+      before.push_back(size);
+    }
+  size_t next = 0;
+  for (int64_t size : sizesOf(op->getResult(0))) {
+    if (size != 1 && (next == before.size() || before[next] != size))
+      return std::nullopt;
+    result.push_back(size == 1 ? -1 : named[next++]);
+  }
+  return result;
+}
+
+/// The ops from the first product to softmax, from the last one back.
+bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, AttentionMatch &match) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!op->hasOneUse() || chain.size() > 12)
+      return false;
+    if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
+      match.first = dot;
+      return true;
+    }
+    chain.push_back(op);
+    if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op)) {
+      value = op->getOperand(0);
+    } else if (auto quotient = dyn_cast<stablehlo::DivOp>(op); quotient && splatOf(quotient.getRhs())) {
+      match.scale /= *splatOf(quotient.getRhs());
+      value = quotient.getLhs();
+    } else if (auto product = dyn_cast<stablehlo::MulOp>(op)) {
+      bool isRight = splatOf(product.getRhs()).has_value();
+      std::optional<double> factor = splatOf(isRight ? product.getRhs() : product.getLhs());
+      if (!factor)
+        return false;
+      match.scale *= *factor;
+      value = isRight ? product.getLhs() : product.getRhs();
+    } else if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
+      match.isInverted = splatOf(select.getOnTrue()).has_value();
+      std::optional<double> masked = splatOf(match.isInverted ? select.getOnTrue() : select.getOnFalse());
+      if (match.mask || match.scale != 1 || !masked || sizesOf(select.getPred()).empty() || *masked > -1e30)
+        return false;
+      match.mask = select.getPred();
+      match.masked = *masked;
+      match.isBoolean = true;
+      value = match.isInverted ? select.getOnFalse() : select.getOnTrue();
+    } else if (auto sum = dyn_cast<stablehlo::AddOp>(op)) {
+      if (match.mask || match.scale != 1)
+        return false;
+      // The scores are what comes from a product.
+      auto leadsToDot = [](mlir::Value operand) {
+        for (int i = 0; i < 4 && operand.getDefiningOp(); ++i) {
+          if (operand.getDefiningOp<stablehlo::DotGeneralOp>())
+            return true;
+          if (!isa<stablehlo::DivOp, stablehlo::MulOp, stablehlo::ReshapeOp, stablehlo::TransposeOp>(
+                  operand.getDefiningOp()))
+            return false;
+          operand = operand.getDefiningOp()->getOperand(0);
+        }
+        return false;
+      };
+      bool isLeft = leadsToDot(sum.getLhs());
+      value = isLeft ? sum.getLhs() : sum.getRhs();
+      match.mask = isLeft ? sum.getRhs() : sum.getLhs();
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// The labels of the softmax's dimensions; those of the mask on the way.
+std::optional<Labels> labelScores(ArrayRef<Operation *> chain, AttentionMatch &match) {
+  Labels labels;
+  for (auto [i, size] : llvm::enumerate(sizesOf(match.first->getResult(0))))
+    labels.push_back(size == 1 ? -1 : static_cast<int64_t>(i));
+  for (Operation *op : llvm::reverse(chain)) {
+    std::optional<Labels> next = follow(labels, op);
+    if (!next)
+      return std::nullopt;
+    labels = *next;
+    if (match.mask && isa<stablehlo::AddOp, stablehlo::SelectOp>(op))
+      match.maskLabels = labels;
+  }
+  return labels;
+}
+
+/// From softmax to the second product.
+bool findSecond(Labels labels, AttentionMatch &match) {
+  mlir::Value value = match.softmax->getResult(0);
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(user)) {
+      match.second = dot;
+      match.weightsAreLeft = dot.getLhs() == value;
+      match.weightLabels = labels;
+      return dot->getBlock() == match.first->getBlock();
+    }
+    if (!isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(user))
+      return false;
+    std::optional<Labels> next = follow(labels, user);
+    if (!next)
+      return false;
+    labels = *next;
+    value = user->getResult(0);
+  }
+  return false;
+}
+
+/// A factor's dimensions by what they are.
+struct Parts {
+  mlir::Value value;
+  SmallVector<int64_t> batch, own, summed;
+};
+Parts partsOf(stablehlo::DotGeneralOp dot, bool isLeft) {
+  auto numbers = dot.getDotDimensionNumbers();
+  Parts parts{isLeft ? dot.getLhs() : dot.getRhs(), {}, {}, {}};
+  llvm::append_range(parts.batch,
+                     isLeft ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions());
+  llvm::append_range(parts.summed,
+                     isLeft ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions());
+  for (int64_t i = 0; i < static_cast<int64_t>(sizesOf(parts.value).size()); ++i)
+    if (!llvm::is_contained(parts.batch, i) && !llvm::is_contained(parts.summed, i))
+      parts.own.push_back(i);
+  return parts;
+}
+
+int64_t productOfSizes(mlir::Value value, ArrayRef<int64_t> dimensions) {
+  int64_t product = 1;
+  for (int64_t dimension : dimensions)
+    product *= sizesOf(value)[static_cast<size_t>(dimension)];
+  return product;
+}
+
+/// The sizes of the kernel's call.
+struct Heads {
+  int64_t batch = 1, heads = 1, queries = 1, keys = 1, size = 1, valueSize = 1;
+};
+
+class Rewrite {
+public:
+  Rewrite(const AttentionMatch &match)
+      : match(match), builder(match.second), location(match.second->getLoc()),
+        query(partsOf(match.first, match.keysAreRight)), key(partsOf(match.first, !match.keysAreRight)),
+        value(partsOf(match.second, !match.weightsAreLeft)),
+        weights(partsOf(match.second, match.weightsAreLeft)) {}
+
+  bool apply() {
+    if (!checkLabels())
+      return false;
+    measure();
+    stripScale(query);
+    stripScale(key);
+    int64_t keyHeads = stripRepetition();
+    SmallVector<mlir::Value> operands{
+        factor(query.value, query.batch, query.own, query.summed,
+               {sizes.batch, sizes.heads, sizes.queries, sizes.size}),
+        factor(key.value, key.batch, key.own, key.summed, {sizes.batch, keyHeads, sizes.keys, sizes.size}),
+        factor(value.value, valueBatch(), value.summed, value.own,
+               {sizes.batch, keyHeads, sizes.keys, sizes.valueSize})};
+    bool isBoolean = match.isBoolean && match.masked == -INFINITY;
+    if (match.mask)
+      operands.push_back(mask(isBoolean));
+    NamedAttribute attributes[] = {
+        builder.getNamedAttr("scale", builder.getF64FloatAttr(scale)),
+        builder.getNamedAttr("zero_when_masked", kernelAttribute(match.softmax, "zero_when_masked"))};
+    auto type =
+        RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueSize}, elementType());
+    mlir::Value result =
+        createKernelCall(builder, location, "attention", type, operands, attributes)->getResult(0);
+    match.second->getResult(0).replaceAllUsesWith(resultOf(result));
+    return true;
+  }
+
+private:
+  Type elementType() { return getElementTypeOrSelf(query.value.getType()); }
+
+  /// The label of a dimension of the first product's result.
+  int64_t labelOf(size_t dimension) const {
+    return sizesOf(match.first->getResult(0))[dimension] == 1 ? -1 : static_cast<int64_t>(dimension);
+  }
+  /// The labels of its batch, without sizes of 1.
+  Labels batchLabels() const {
+    Labels labels;
+    for (size_t i = 0; i < query.batch.size(); ++i)
+      if (labelOf(i) >= 0)
+        labels.push_back(labelOf(i));
+    return labels;
+  }
+  Labels labelsOfOwn(const Parts &parts, bool isLeft) const {
+    Labels labels;
+    size_t begin = query.batch.size() + (isLeft ? 0 : (match.keysAreRight ? query : key).own.size());
+    for (size_t i = 0; i < parts.own.size(); ++i)
+      if (labelOf(begin + i) >= 0)
+        labels.push_back(labelOf(begin + i));
+    return labels;
+  }
+
+  /// The second product sums over the keys, and its batch is the first one's.
+  bool checkLabels() {
+    queryLabels = labelsOfOwn(query, match.keysAreRight);
+    keyLabels = labelsOfOwn(key, !match.keysAreRight);
+    auto labelsOf = [&](ArrayRef<int64_t> dimensions) {
+      Labels labels;
+      for (int64_t dimension : dimensions)
+        if (int64_t label = match.weightLabels[static_cast<size_t>(dimension)]; label >= 0)
+          labels.push_back(label);
+      return labels;
+    };
+    Labels batch = labelsOf(weights.batch), expected = batchLabels();
+    llvm::sort(batch);
+    if (queryLabels.size() > 1 || keyLabels.size() != 1 || labelsOf(weights.summed) != keyLabels ||
+        labelsOf(weights.own) != queryLabels || batch != expected)
+      return false;
+    // Dimensions of one label have one size, so that only what the value repeats could differ.
+    return elementType().isF32() && getElementTypeOrSelf(value.value.getType()).isF32();
+  }
+
+  void measure() {
+    for (auto [i, dimension] : llvm::enumerate(query.batch)) {
+      int64_t size = sizesOf(query.value)[static_cast<size_t>(dimension)];
+      (i + 1 == query.batch.size() ? sizes.heads : sizes.batch) *= size;
+    }
+    sizes.queries = productOfSizes(query.value, query.own);
+    sizes.keys = productOfSizes(key.value, key.own);
+    sizes.size = productOfSizes(key.value, key.summed);
+    sizes.valueSize = productOfSizes(value.value, value.own);
+    scale = match.scale;
+  }
+
+  /// Scales of a factor alone.
+  void stripScale(Parts &parts) {
+    Operation *op = parts.value.getDefiningOp();
+    bool isScale = isa_and_present<stablehlo::MulOp, stablehlo::DivOp>(op) && op->hasOneUse();
+    std::optional<double> number = isScale ? splatOf(op->getOperand(1)) : std::nullopt;
+    if (!number)
+      return;
+    scale *= isa<stablehlo::MulOp>(op) ? *number : 1 / *number;
+    parts.value = op->getOperand(0);
+  }
+
+  /// [batch][head][position][element], each head of which is repeated for as many query heads in a row:
+  /// without the repetition.
+  mlir::Value unrepeated(const Parts &parts) const {
+    auto joined = parts.value.getDefiningOp<stablehlo::ReshapeOp>();
+    auto spread = joined ? joined.getOperand().getDefiningOp<stablehlo::BroadcastInDimOp>()
+                         : stablehlo::BroadcastInDimOp();
+    if (!spread || parts.batch != SmallVector<int64_t>{0, 1} ||
+        spread.getBroadcastDimensions() != ArrayRef<int64_t>{0, 1, 3, 4})
+      return {};
+    ArrayRef<int64_t> whole = sizesOf(parts.value), from = sizesOf(spread.getOperand()),
+                      middle = sizesOf(spread->getResult(0));
+    bool isHeads = whole.size() == 4 && middle.size() == 5 && from[0] == whole[0] && from[1] == middle[1] &&
+                   from[1] * middle[2] == whole[1] && from.drop_front(2) == whole.drop_front(2);
+    return isHeads ? spread.getOperand() : mlir::Value();
+  }
+
+  /// How many heads the keys have.
+  int64_t stripRepetition() {
+    mlir::Value fewKeys = unrepeated(key), fewValues = unrepeated(value);
+    if (!fewKeys || !fewValues || sizesOf(fewKeys)[1] != sizesOf(fewValues)[1] || query.batch.size() != 2 ||
+        valueBatch() != SmallVector<int64_t>{0, 1})
+      return sizes.heads;
+    key.value = fewKeys;
+    value.value = fewValues;
+    return sizesOf(fewKeys)[1];
+  }
+
+  mlir::Value transposed(mlir::Value from, ArrayRef<int64_t> order) {
+    SmallVector<int64_t> shape;
+    for (int64_t dimension : order)
+      shape.push_back(sizesOf(from)[static_cast<size_t>(dimension)]);
+    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(from.getType()));
+    return stablehlo::TransposeOp::create(builder, location, type, from, builder.getDenseI64ArrayAttr(order));
+  }
+  mlir::Value reshaped(mlir::Value from, ArrayRef<int64_t> shape) {
+    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(from.getType()));
+    return stablehlo::ReshapeOp::create(builder, location, type, from);
+  }
+
+  /// The value's batch, in the order of the first product's.
+  SmallVector<int64_t> valueBatch() const {
+    SmallVector<int64_t> order;
+    auto take = [&](int64_t label) {
+      for (auto [dimension, of] : llvm::zip_equal(value.batch, weights.batch))
+        if (match.weightLabels[static_cast<size_t>(of)] == label)
+          order.push_back(dimension);
+    };
+    take(-1);
+    for (int64_t label : batchLabels())
+      take(label);
+    return order;
+  }
+
+  /// [batch][head][position][element]
+  mlir::Value factor(mlir::Value from, ArrayRef<int64_t> batch, ArrayRef<int64_t> positions,
+                     ArrayRef<int64_t> elements, ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> order(batch);
+    llvm::append_range(order, positions);
+    llvm::append_range(order, elements);
+    return reshaped(transposed(from, order), shape);
+  }
+
+  /// Of the labels, in the order of batch, query, key; sizes of 1 left out.
+  SmallVector<int64_t> kernelOrder(const Labels &labels) const {
+    Labels wanted = batchLabels();
+    llvm::append_range(wanted, queryLabels);
+    llvm::append_range(wanted, keyLabels);
+    SmallVector<int64_t> order;
+    for (int64_t label : wanted)
+      for (auto [i, each] : llvm::enumerate(labels))
+        if (each == label)
+          order.push_back(static_cast<int64_t>(i));
+    return order;
+  }
+
+  /// Elementwise ops on what a broadcast repeats come in front of it.
+  mlir::Value beneathBroadcast(mlir::Value from, llvm::function_ref<mlir::Value(mlir::Value)> change) {
+    auto spread = from.getDefiningOp<stablehlo::BroadcastInDimOp>();
+    if (!spread)
+      return change(from);
+    mlir::Value changed = change(spread.getOperand());
+    auto type = RankedTensorType::get(sizesOf(from), getElementTypeOrSelf(changed.getType()));
+    return stablehlo::BroadcastInDimOp::create(builder, location, type, changed,
+                                               spread.getBroadcastDimensionsAttr());
+  }
+
+  /// [batch][head][query][key], repeated by strides where it can be. What a finite score stands for is added:
+  /// the sum is that score, as it is so large.
+  mlir::Value mask(bool isBoolean) {
+    mlir::Value from = match.mask;
+    if (match.isBoolean && isBoolean && match.isInverted)
+      from = beneathBroadcast(from, [&](mlir::Value each) {
+        return mlir::Value(stablehlo::NotOp::create(builder, location, each));
+      });
+    if (match.isBoolean && !isBoolean)
+      from = beneathBroadcast(from, [&](mlir::Value each) {
+        auto type = RankedTensorType::get(sizesOf(each), builder.getF32Type());
+        auto constant = [&](double number) {
+          auto elements =
+              DenseElementsAttr::get(type, builder.getF32FloatAttr(static_cast<float>(number)).getValue());
+          return stablehlo::ConstantOp::create(builder, location, elements);
+        };
+        mlir::Value seen = constant(0), hidden = constant(match.masked);
+        return mlir::Value(stablehlo::SelectOp::create(builder, location, type, each,
+                                                       match.isInverted ? hidden : seen,
+                                                       match.isInverted ? seen : hidden));
+      });
+    SmallVector<int64_t> shape;
+    Labels named;
+    for (auto [label, size] : llvm::zip_equal(match.maskLabels, sizesOf(from)))
+      if (size != 1) {
+        shape.push_back(size);
+        named.push_back(label);
+      }
+    from = transposed(reshaped(from, shape), kernelOrder(named));
+    return reshaped(from, {sizes.batch, sizes.heads, sizes.queries, sizes.keys});
+  }
+
+  /// From [batch][query][head][element] to the second product's result.
+  mlir::Value resultOf(mlir::Value result) {
+    result = transposed(result, {0, 2, 1, 3});
+    // Dimensions by label, those of the value's elements as one.
+    constexpr int64_t elementLabel = 1000;
+    SmallVector<int64_t> shape;
+    Labels labels = batchLabels();
+    llvm::append_range(labels, queryLabels);
+    for (int64_t label : labels)
+      shape.push_back(sizesOf(match.first->getResult(0))[static_cast<size_t>(label)]);
+    labels.push_back(elementLabel);
+    shape.push_back(sizes.valueSize);
+    result = reshaped(result, shape);
+    Labels wanted;
+    for (int64_t dimension : weights.batch)
+      wanted.push_back(match.weightLabels[static_cast<size_t>(dimension)]);
+    if (!match.weightsAreLeft)
+      wanted.push_back(elementLabel);
+    for (int64_t dimension : weights.own)
+      wanted.push_back(match.weightLabels[static_cast<size_t>(dimension)]);
+    if (match.weightsAreLeft)
+      wanted.push_back(elementLabel);
+    SmallVector<int64_t> order;
+    for (int64_t label : wanted)
+      if (label >= 0)
+        order.push_back(llvm::find(labels, label) - labels.begin());
+    return reshaped(transposed(result, order), sizesOf(match.second->getResult(0)));
+  }
+
+  const AttentionMatch &match;
+  OpBuilder builder;
+  Location location;
+  Parts query, key, value, weights;
+  Labels queryLabels, keyLabels;
+  Heads sizes;
+  double scale = 1;
+};
+
+bool fuseAttention(Operation *softmax) {
+  AttentionMatch match;
+  match.softmax = softmax;
+  bool isLogarithm = cast<BoolAttr>(kernelAttribute(softmax, "logarithm")).getValue();
+  int64_t columns = cast<IntegerAttr>(kernelAttribute(softmax, "columns")).getInt();
+  ArrayRef<int64_t> shape = sizesOf(softmax->getResult(0));
+  auto type = cast<RankedTensorType>(softmax->getResult(0).getType());
+  if (isLogarithm || columns < 2 || shape.back() != columns || type.getNumElements() == 0)
+    return false;
+  SmallVector<Operation *> chain;
+  if (!collectScores(softmax->getOperand(0), chain, match))
+    return false;
+  std::optional<Labels> labels = labelScores(chain, match);
+  if (!labels || !findSecond(*labels, match))
+    return false;
+  // Softmax is over the keys.
+  size_t batch = match.first.getDotDimensionNumbers().getLhsBatchingDimensions().size();
+  size_t left = sizesOf(match.first.getLhs()).size() -
+                match.first.getDotDimensionNumbers().getLhsContractingDimensions().size();
+  auto keyLabel = static_cast<size_t>(labels->back());
+  if (keyLabel < batch || match.second->getResult(0).use_empty())
+    return false;
+  match.keysAreRight = keyLabel >= left;
+  if (cast<RankedTensorType>(match.second->getResult(0).getType()).getNumElements() == 0 ||
+      cast<RankedTensorType>(match.first.getLhs().getType()).getNumElements() == 0)
+    return false;
+  return Rewrite(match).apply();
+}
+
+} // namespace
+
+int64_t fuseAttentions(func::FuncOp function) {
+  SmallVector<Operation *> found;
+  function.walk([&](Operation *op) {
+    if (isKernelCall(op, "softmax"))
+      found.push_back(op);
+  });
+  return llvm::count_if(found, fuseAttention);
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,43 @@
+// Plans calls of the attention kernel.
+#include "cpu/execute/attention_step.h"
+#include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/planner.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+/// By strides, if the elements of a head are one after the other.
+static Result<View> viewHeads(Planner &planner, mlir::Value value) {
+  TORCHERE_ASSIGN(View view, planner.view(value));
+  if (view.shape[3] == 1 || view.strides[3] == 1)
+    return view;
+  return planner.viewDense(value);
+}
+
+/// q, k and v are [batch][head][position][element], the mask [batch][head][query][key], the result
+/// [batch][query][head][element].
+static Result<bool> planAttention(Planner &planner, Operation *op) {
+  std::vector<View> reads;
+  for (mlir::Value operand : op->getOperands().take_front(3)) {
+    TORCHERE_ASSIGN(View view, viewHeads(planner, operand));
+    reads.push_back(view);
+  }
+  AttentionArgs args;
+  args.scale = static_cast<float>(cast<FloatAttr>(kernelAttribute(op, "scale")).getValueAsDouble());
+  args.zeroWhenMasked = cast<BoolAttr>(kernelAttribute(op, "zero_when_masked")).getValue();
+  if (op->getNumOperands() == 4) {
+    TORCHERE_ASSIGN(View mask, planner.view(op->getOperand(3)));
+    args.mask = mask.type == ElementType::Bool ? MaskKind::Boolean : MaskKind::Additive;
+    reads.push_back(mask);
+  }
+  View result = planner.allocate(op->getResult(0));
+  planner.emit(std::make_unique<AttentionStep>(args, reads, result), reads, {&result, 1});
+  return true;
+}
+
+void addAttention(PlannerTable &table) {
+  table.addCall("torchere_cpu.attention", planAttention);
+}
+
+} // namespace torchere::cpu
