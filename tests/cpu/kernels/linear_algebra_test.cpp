@@ -51,7 +51,7 @@ template <class T> std::vector<T> positiveMatrix(int64_t size, uint32_t seed) {
 }
 
 template <class T> void checkCholesky(const Context &context, int64_t size, bool isLower, double tolerance) {
-  const int64_t batches = 3, count = size * size;
+  const int64_t batches = 2, count = size * size;
   std::vector<T> input, output(batches * count);
   for (uint32_t batch = 0; batch < batches; ++batch) {
     auto matrix = positiveMatrix<T>(size, batch + 1);
@@ -80,11 +80,11 @@ template <class T> void checkCholesky(const Context &context, int64_t size, bool
 }
 
 TEST_P(LinearAlgebra, FactorsMultiplyToTheMatrix) {
-  for (int64_t size : {1, 2, 7, 48, 49, 130})
+  for (int64_t size : {1, 2, 7, 49, 100})
     for (bool isLower : {true, false}) {
       checkCholesky<float>(context, size, isLower, 3e-6);
       checkCholesky<double>(context, size, isLower, 1e-14);
-      if (size < 100) {
+      if (size < 50) {
         checkCholesky<std::complex<float>>(context, size, isLower, 3e-6);
         checkCholesky<std::complex<double>>(context, size, isLower, 1e-14);
       }
@@ -142,7 +142,7 @@ template <class T> void checkSolve(const Context &context, TriangularSolveArgs a
 
 TEST_P(LinearAlgebra, SolutionsSolve) {
   for (int form = 0; form < 32; ++form)
-    for (auto [size, columns] : {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {48, 17}, {101, 70}}) {
+    for (auto [size, columns] : {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {50, 4}, {55, 66}}) {
       TriangularSolveArgs args;
       args.batches = 2;
       args.size = size;
@@ -156,7 +156,7 @@ TEST_P(LinearAlgebra, SolutionsSolve) {
       args.isConjugate = args.isTransposed && (form & 16);
       checkSolve<float>(context, args, 2e-5);
       checkSolve<double>(context, args, 1e-13);
-      if (size < 100)
+      if (columns < 10)
         checkSolve<std::complex<double>>(context, args, 1e-13);
     }
 }

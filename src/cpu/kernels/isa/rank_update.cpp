@@ -12,21 +12,21 @@ TORCHERE_INLINE void tile(const RankUpdateJob &job, int64_t row, int64_t column)
   T *c = static_cast<T *>(job.c) + row * job.cStride + column;
   const T *a = static_cast<const T *>(job.a) + row * job.aRowStride;
   const T *b = static_cast<const T *>(job.b) + column;
-  Vec<T> sums[kRows][2];
-  for (int i = 0; i < kRows; ++i)
-    for (int j = 0; j < 2; ++j)
-      sums[i][j] = load(c + i * job.cStride + j * lanes);
+  // Summed on their own first, so that the error does not grow with the updates of an element.
+  Vec<T> sums[kRows][2] = {};
   for (int64_t k = 0; k < job.depth; ++k) {
     Vec<T> left = load(b + k * job.bStride), right = load(b + k * job.bStride + lanes);
     for (int i = 0; i < kRows; ++i) {
       T x = a[i * job.aRowStride + k * job.aStride];
-      sums[i][0] -= x * left;
-      sums[i][1] -= x * right;
+      sums[i][0] += x * left;
+      sums[i][1] += x * right;
     }
   }
   for (int i = 0; i < kRows; ++i)
-    for (int j = 0; j < 2; ++j)
-      store(c + i * job.cStride + j * lanes, sums[i][j]);
+    for (int j = 0; j < 2; ++j) {
+      T *to = c + i * job.cStride + j * lanes;
+      store(to, load(to) - sums[i][j]);
+    }
 }
 
 template <class T> void rankUpdate(const RankUpdateJob &job) {
@@ -41,11 +41,12 @@ template <class T> void rankUpdate(const RankUpdateJob &job) {
   }
   for (int64_t row = 0; row < job.rows; ++row) {
     T *c = static_cast<T *>(job.c) + row * job.cStride;
-    for (int64_t k = 0; k < job.depth; ++k) {
-      T x = static_cast<const T *>(job.a)[row * job.aRowStride + k * job.aStride];
-      const T *b = static_cast<const T *>(job.b) + k * job.bStride;
-      for (int64_t column = whole; column < job.columns; ++column)
-        c[column] -= x * b[column];
+    const T *a = static_cast<const T *>(job.a) + row * job.aRowStride, *b = static_cast<const T *>(job.b);
+    for (int64_t column = whole; column < job.columns; ++column) {
+      T sum = 0;
+      for (int64_t k = 0; k < job.depth; ++k)
+        sum += a[k * job.aStride] * b[k * job.bStride + column];
+      c[column] -= sum;
     }
   }
 }
