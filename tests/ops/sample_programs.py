@@ -1,6 +1,6 @@
 """Programs of many samples: exported, run and compared with eager torch, and taken apart when one fails.
 
-What runs them is XLA's CPU compiler, the package's CPU engine or the interpreter, both a hundred times as fast.
+What runs them is XLA's CPU compiler or, a hundred times as fast, the package's CPU engine or the interpreter.
 """
 
 from __future__ import annotations
