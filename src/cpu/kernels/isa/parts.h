@@ -12,5 +12,6 @@ void addWinograd(IsaKernels &table);
 void addAttention(IsaKernels &table);
 void addReductions(IsaKernels &table);
 void addTransposes(IsaKernels &table);
+void addWindows(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA

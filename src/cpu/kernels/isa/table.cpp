@@ -15,6 +15,7 @@ const IsaKernels &isaKernels() {
     addBlocked(made);
     addReductions(made);
     addTransposes(made);
+    addWindows(made);
     return made;
   }();
   return table;
