@@ -111,6 +111,10 @@ std::vector<llvm::StringRef> elementwiseNames() {
   return names;
 }
 
+bool hasVectorType(mlir::Value value) {
+  return hasKernelType(value);
+}
+
 bool isElementwise(Operation *op) {
   if (!findRow(op->getName().getStringRef()) &&
       !isa<stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::IotaOp, stablehlo::BitcastConvertOp>(op))

@@ -1,6 +1,7 @@
 // Plans convolutions in one and two dimensions.
 #include "cpu/execute/convolution_step.h"
 #include "cpu/frontend/planner.h"
+#include "cpu/frontend/unfolded_convolution.h"
 #include "stablehlo/dialect.h"
 
 using namespace mlir;
@@ -78,7 +79,7 @@ bool keepsGroupsApart(const ConvolutionPlan &plan) {
 Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
   auto convolution = cast<stablehlo::ConvolutionOp>(op);
   if (!hasKernel(convolution))
-    return false;
+    return planUnfoldedConvolution(planner, op);
   stablehlo::ConvDimensionNumbersAttr numbers = convolution.getDimensionNumbers();
   TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
   TORCHERE_ASSIGN(View weights, planner.view(op->getOperand(1)));
@@ -97,7 +98,7 @@ Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
       shape.inputChannels <= mostPlanarChannels && shape.groups == 1 && views.input.strides[3] == 1;
   ConvolutionPlan plan = planConvolution(shape, planner.isa(), isPlanar, /*winograd=*/false);
   if (!keepsGroupsApart(plan))
-    return false;
+    return planUnfoldedConvolution(planner, op);
   views.result.buffer = planner.allocate(op->getResult(0)).buffer;
   BlockedTensor blockedInput = ConvolutionStep::inputOf(plan),
                 blockedResult = ConvolutionStep::resultOf(plan);
