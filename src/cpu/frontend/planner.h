@@ -57,6 +57,8 @@ public:
   /// Adds a step that reads and writes these views.
   void emit(std::unique_ptr<const Step> step, std::span<const View> reads, std::span<const View> writes);
   Status emitCopy(const View &from, const View &to);
+  /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
+  Status emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior);
   /// Lets an elementwise op wait.
   void defer(mlir::Operation *op) { pending.insert(op); }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
