@@ -89,8 +89,7 @@ Result<bool> planGather(Planner &planner, Operation *op) {
   auto numbers = cast<stablehlo::GatherDimensionNumbersAttr>(op->getAttr("dimension_numbers"));
   mlir::Value operand = op->getOperand(0), starts = op->getOperand(1);
   bool isOfNothing = elementCount(shapeOf(operand)) == 0 && elementCount(shapeOf(op->getResult(0))) != 0;
-  if (isOfNothing || !dtypeOf(operand) || !hasIndexType(starts) ||
-      !fitsRank({operand, starts, op->getResult(0)}))
+  if (isOfNothing || !hasIndexType(starts) || !fitsRank({operand, starts, op->getResult(0)}))
     return false;
   TORCHERE_ASSIGN(View tensor, planner.view(operand));
   TORCHERE_ASSIGN(View indices, planner.view(starts));
