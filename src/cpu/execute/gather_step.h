@@ -1,20 +1,22 @@
-// GatherStep: rows of a tensor by their numbers.
+// GatherStep: slices of a tensor at computed places.
 #pragma once
 
+#include "cpu/kernels/indexed_slices.h"
 #include "cpu/plan/plan.h"
 
 namespace torchere::cpu {
 
 class GatherStep final : public Step {
 public:
-  /// All dense; a row is what one index of the first dimension selects.
-  GatherStep(const View &rows, const View &indices, const View &result)
-      : rows(rows), indices(indices), result(result) {}
+  /// `slices` describes the views, without their memory.
+  GatherStep(const IndexedSlices &slices, const View &tensor, const View &indices, const View &result)
+      : slices(slices), tensor(tensor), indices(indices), result(result) {}
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "gather"; }
 
 private:
-  View rows, indices, result;
+  IndexedSlices slices;
+  View tensor, indices, result;
 };
 
 } // namespace torchere::cpu

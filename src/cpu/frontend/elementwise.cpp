@@ -84,15 +84,6 @@ const Row *findRow(StringRef name) {
   return table.lookup(name);
 }
 
-bool hasKernelType(mlir::Value value) {
-  std::optional<DType> type = dtypeOf(value);
-  if (!type)
-    return false;
-  ElementType element = elementTypeOf(value);
-  bool isSmallFloat = isFloat(element) && elementTypeInfo(element).bits < 16;
-  return !isComplex(element) && !isSmallFloat;
-}
-
 VectorOp comparisonOf(stablehlo::CompareOp op) {
   switch (op.getComparisonDirection()) {
   case stablehlo::ComparisonDirection::EQ:
@@ -153,8 +144,17 @@ std::vector<llvm::StringRef> elementwiseNames() {
   return names;
 }
 
+bool hasVectorType(mlir::Value value) {
+  std::optional<DType> type = dtypeOf(value);
+  if (!type)
+    return false;
+  ElementType element = elementTypeOf(value);
+  bool isSmallFloat = isFloat(element) && elementTypeInfo(element).bits < 16;
+  return !isComplex(element) && !isSmallFloat;
+}
+
 DType laneTypeOf(mlir::Value value) {
-  return isByte(value) && !hasKernelType(value) ? DType::U8 : *dtypeOf(value);
+  return isByte(value) && !hasVectorType(value) ? DType::U8 : *dtypeOf(value);
 }
 
 bool joinsGroups(Operation *op) {
@@ -171,7 +171,7 @@ bool isElementwise(Operation *op) {
       cast && elementTypeInfo(elementTypeOf(op->getOperand(0))).bits !=
                   elementTypeInfo(elementTypeOf(op->getResult(0))).bits)
     return false; // another shape
-  return llvm::all_of(op->getOperands(), hasKernelType) && hasKernelType(op->getResult(0));
+  return llvm::all_of(op->getOperands(), hasVectorType) && hasVectorType(op->getResult(0));
 }
 
 std::optional<VectorBuilder::Value> applyElementwise(VectorBuilder &builder, Operation *op,

@@ -11,6 +11,8 @@
 
 namespace torchere::cpu {
 
+/// Whether vector programs have the value's type.
+bool hasVectorType(mlir::Value value);
 /// The names of ops that may be.
 std::vector<llvm::StringRef> elementwiseNames();
 /// Whether the op computes each element of its results from the same elements of its operands, of types that

@@ -189,6 +189,21 @@ Status Planner::emitCopy(const View &from, const View &to) {
   return {};
 }
 
+Status Planner::emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior) {
+  size_t rank = from.shape.size();
+  Sizes first(rank), start(rank), count(rank), steps(rank), ones(rank, 1);
+  for (size_t i = 0; i < rank; ++i) {
+    steps[i] = interior[i] + 1;
+    first[i] = std::min(low[i] < 0 ? (-low[i] + steps[i] - 1) / steps[i] : 0, from.shape[i]);
+    start[i] = low[i] + first[i] * steps[i];
+    count[i] =
+        std::clamp<int64_t>((to.shape[i] - start[i] + steps[i] - 1) / steps[i], 0, from.shape[i] - first[i]);
+  }
+  if (elementCount(count) == 0)
+    return {};
+  return emitCopy(sliced(from, first, count, ones), sliced(to, start, count, steps));
+}
+
 std::optional<size_t> Planner::argumentOf(const View &view) const {
   const Buffer &buffer = result.buffers[view.buffer];
   return buffer.home == Home::Argument ? std::optional(buffer.index) : std::nullopt;

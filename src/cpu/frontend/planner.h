@@ -65,6 +65,8 @@ public:
   Status emitCopy(const View &from, const View &to);
   /// The same elements, dense. A weight is copied only once for all runs.
   Result<View> copyOf(const View &view);
+  /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
+  Status emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior);
   /// Lets an elementwise op wait.
   void defer(mlir::Operation *op) { pending.insert(op); }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }

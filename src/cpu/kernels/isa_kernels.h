@@ -179,6 +179,30 @@ struct RankUpdateJob {
   int64_t columns = 0;
   int64_t depth = 0;
 };
+/// A run of `count` outputs: output i joins `initial` and input[taps[t] + i * step] for all t, of which there
+/// is at least one.
+struct WindowJob {
+  const void *input = nullptr;
+  const int64_t *taps = nullptr;
+  int64_t tapCount = 0;
+  int64_t step = 1;
+  int64_t count = 0;
+  const void *initial = nullptr;
+  void *output = nullptr;
+};
+using WindowFunction = void (*)(const WindowJob &job);
+
+/// Rows of at most kRunningColumns contiguous elements, each joined to all before it.
+struct RunningJob {
+  const void *input = nullptr;
+  int64_t stride = 0; ///< from a row to the next, of input and output
+  int64_t length = 0; ///< rows
+  int64_t columns = 0;
+  const void *initial = nullptr;
+  void *output = nullptr;
+};
+using RunningFunction = void (*)(const RunningJob &job);
+constexpr int64_t kRunningColumns = 64;
 
 struct IsaKernels {
   int lanes = 0;
@@ -205,6 +229,8 @@ struct IsaKernels {
   ReduceFunction reduceAcross[16][6] = {};
   void *(*fft[2])(const FftJob &job) = {};              ///< of f32, of f64; gives where the result is
   void (*rankUpdate[2])(const RankUpdateJob &job) = {}; ///< likewise
+  WindowFunction windows[16][6] = {};
+  RunningFunction running[16][6] = {};
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.
   void (*transpose[4])(const void *input, int64_t inputRowStride, void *output, int64_t outputRowStride,
                        int64_t rows, int64_t columns) = {};

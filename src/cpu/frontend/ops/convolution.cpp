@@ -2,8 +2,8 @@
 #include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/convolution_step.h"
 #include "cpu/frontend/fusion/convolution_call.h"
-#include "cpu/frontend/patch_convolution.h"
 #include "cpu/frontend/planner.h"
+#include "cpu/frontend/unfolded_convolution.h"
 #include "stablehlo/dialect.h"
 
 using namespace mlir;
@@ -92,7 +92,7 @@ void emitBlocked(Planner &planner, const ConvolutionPlan &plan, ConvolutionViews
 Result<bool> planConvolutionOp(Planner &planner, Operation *op) {
   auto convolution = cast<stablehlo::ConvolutionOp>(op);
   if (!hasKernel(convolution))
-    return planPatchConvolution(planner, op);
+    return planUnfoldedConvolution(planner, op);
   stablehlo::ConvDimensionNumbersAttr numbers = convolution.getDimensionNumbers();
   TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
   TORCHERE_ASSIGN(View weights, planner.view(op->getOperand(1)));

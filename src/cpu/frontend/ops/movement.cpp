@@ -1,5 +1,4 @@
 // Plans constants and what moves elements: most of it as views.
-#include "cpu/execute/gather_step.h"
 #include "cpu/execute/slice_step.h"
 #include "cpu/frontend/planner.h"
 #include "evaluation/constants.h"
@@ -91,20 +90,13 @@ Result<bool> planConcatenate(Planner &planner, Operation *op) {
   return true;
 }
 
-/// Padding that cuts is for the evaluation.
 Result<bool> planPad(Planner &planner, Operation *op) {
-  Sizes low = integersOf(op, "edge_padding_low"), high = integersOf(op, "edge_padding_high");
-  Sizes interior = integersOf(op, "interior_padding");
-  for (size_t i = 0; i < low.size(); ++i)
-    if (low[i] < 0 || high[i] < 0)
-      return false;
   TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
   TORCHERE_ASSIGN(View value, planner.view(op->getOperand(1)));
   View whole = planner.allocate(op->getResult(0));
-  for (int64_t &between : interior)
-    ++between;
   TORCHERE_TRY(planner.emitCopy(broadcast(value, whole.shape, {}), whole));
-  TORCHERE_TRY(planner.emitCopy(input, sliced(whole, low, input.shape, interior)));
+  TORCHERE_TRY(planner.emitPadded(input, whole, integersOf(op, "edge_padding_low"),
+                                  integersOf(op, "interior_padding")));
   return true;
 }
 
@@ -146,55 +138,16 @@ Result<bool> planDynamicUpdateSlice(Planner &planner, Operation *op) {
   return true;
 }
 
-/// Whether it takes whole rows of the first dimension, in the order of the indices: an embedding.
-bool takesRows(stablehlo::GatherOp op) {
-  stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
-  Sizes operand = shapeOf(op.getOperand()), indices = shapeOf(op.getStartIndices());
-  Sizes sizes = integersOf(op, "slice_sizes"), result = shapeOf(op->getResult(0));
-  int64_t vector = numbers.getIndexVectorDim();
-  size_t batch = indices.size();
-  if (vector < static_cast<int64_t>(indices.size())) {
-    if (vector != static_cast<int64_t>(indices.size()) - 1 || indices.back() != 1)
-      return false;
-    --batch;
-  }
-  bool isFirst = numbers.getStartIndexMap() == ArrayRef<int64_t>{0} &&
-                 numbers.getCollapsedSliceDims() == ArrayRef<int64_t>{0} &&
-                 numbers.getOperandBatchingDims().empty();
-  if (!isFirst || operand.empty() || operand[0] == 0 || sizes[0] != 1)
-    return false;
-  for (size_t i = 1; i < operand.size(); ++i)
-    if (sizes[i] != operand[i])
-      return false;
-  ArrayRef<int64_t> offsets = numbers.getOffsetDims();
-  for (size_t i = 0; i < offsets.size(); ++i)
-    if (offsets[i] != static_cast<int64_t>(batch + i))
-      return false;
-  return result.size() == batch + offsets.size();
-}
-
-Result<bool> planGather(Planner &planner, Operation *op) {
-  auto gather = cast<stablehlo::GatherOp>(op);
-  ElementType indexType = elementTypeOf(gather.getStartIndices());
-  if (!takesRows(gather) || (indexType != ElementType::I32 && indexType != ElementType::I64))
-    return false;
-  TORCHERE_ASSIGN(View rows, planner.viewDense(gather.getOperand()));
-  TORCHERE_ASSIGN(View indices, planner.viewDense(gather.getStartIndices()));
-  View result = planner.allocate(op->getResult(0));
-  std::vector<View> reads{rows, indices};
-  planner.emit(std::make_unique<GatherStep>(rows, indices, result), reads, {&result, 1});
-  return true;
-}
-
 } // namespace
 
 void addMovement(PlannerTable &table) {
   table.add("stablehlo.broadcast_in_dim", planBroadcast);
   table.add("stablehlo.concatenate", planConcatenate);
   table.add("stablehlo.constant", planConstant);
+  table.add("stablehlo.dynamic_broadcast_in_dim", planBroadcast); // the types tell the sizes
+  table.add("stablehlo.dynamic_reshape", planReshape);
   table.add("stablehlo.dynamic_slice", planDynamicSlice);
   table.add("stablehlo.dynamic_update_slice", planDynamicUpdateSlice);
-  table.add("stablehlo.gather", planGather);
   table.add("stablehlo.optimization_barrier", planBarrier);
   table.add("stablehlo.pad", planPad);
   table.add("stablehlo.reshape", planReshape);

@@ -14,5 +14,6 @@ void addReductions(IsaKernels &table);
 void addTransposes(IsaKernels &table);
 void addFft(IsaKernels &table);
 void addRankUpdate(IsaKernels &table);
+void addWindows(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA

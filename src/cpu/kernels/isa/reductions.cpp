@@ -1,44 +1,16 @@
 // Reductions along contiguous elements and across rows.
+#include "cpu/kernels/isa/joins.h"
 #include "cpu/kernels/isa/parts.h"
-#include "cpu/kernels/isa/simd.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
-/// What is computed in: f32 for halves; unsigned integers, whose sums wrap, for the sums of signed ones.
-template <class T> struct SumOf {
-  using Type = T;
-};
-template <> struct SumOf<BF16> {
-  using Type = float;
-};
-template <> struct SumOf<F16> {
-  using Type = float;
-};
-template <class T> using Sum = typename SumOf<T>::Type;
-template <class T> constexpr bool kIsHalf = false;
-template <> constexpr bool kIsHalf<BF16> = true;
-template <> constexpr bool kIsHalf<F16> = true;
-
-template <class T> TORCHERE_INLINE Sum<T> element(T x) {
-  if constexpr (kIsHalf<T>)
-    return toFloat(x);
-  else
-    return x;
-}
 template <class T> TORCHERE_INLINE Vec<Sum<T>> elements(const T *p) {
   if constexpr (kIsHalf<T>)
     return loadFloats(p);
   else
     return load(p);
 }
-
-constexpr auto kSum = [](auto a, auto b) { return a + b; };
-constexpr auto kProduct = [](auto a, auto b) { return a * b; };
-constexpr auto kMax = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
-constexpr auto kMin = [](auto a, auto b) { return a != a ? a : a < b ? a : b; };
-constexpr auto kAnd = [](auto a, auto b) { return a & b; };
-constexpr auto kOr = [](auto a, auto b) { return a | b; };
 
 constexpr int64_t kChunk = 64;
 
@@ -102,49 +74,18 @@ template <class T, class Fn> void across(const ReduceJob &job) {
   }
 }
 
-template <class T, class Fn> void put(IsaKernels &table, int type, int reduction, Fn) {
-  table.reduceAlong[type][reduction] = &along<T, Fn>;
-  table.reduceAcross[type][reduction] = &across<T, Fn>;
-}
-
-/// `W` is T unsigned.
-template <class T, class W> void addInteger(IsaKernels &table, int type) {
-  put<W>(table, type, 0, kSum);
-  put<W>(table, type, 1, kProduct);
-  put<T>(table, type, 2, kMax);
-  put<T>(table, type, 3, kMin);
-  put<W>(table, type, 4, kAnd);
-  put<W>(table, type, 5, kOr);
-}
-template <class T> void addFloat(IsaKernels &table, int type) {
-  put<T>(table, type, 0, kSum);
-  put<T>(table, type, 1, kProduct);
-  put<T>(table, type, 2, kMax);
-  put<T>(table, type, 3, kMin);
-}
+struct PutReductions {
+  IsaKernels &table;
+  template <class T, class Fn> void operator()(int type, int reduction, Fn) {
+    table.reduceAlong[type][reduction] = &along<T, Fn>;
+    table.reduceAcross[type][reduction] = &across<T, Fn>;
+  }
+};
 
 } // namespace
 
-/// In the order of DType.
 void addReductions(IsaKernels &table) {
-  put<uint8_t>(table, 0, 0, kOr);
-  put<uint8_t>(table, 0, 1, kAnd);
-  put<uint8_t>(table, 0, 2, kOr);
-  put<uint8_t>(table, 0, 3, kAnd);
-  put<uint8_t>(table, 0, 4, kAnd);
-  put<uint8_t>(table, 0, 5, kOr);
-  addInteger<int8_t, uint8_t>(table, 1);
-  addInteger<int16_t, uint16_t>(table, 2);
-  addInteger<int32_t, uint32_t>(table, 3);
-  addInteger<int64_t, uint64_t>(table, 4);
-  addInteger<uint8_t, uint8_t>(table, 5);
-  addInteger<uint16_t, uint16_t>(table, 6);
-  addInteger<uint32_t, uint32_t>(table, 7);
-  addInteger<uint64_t, uint64_t>(table, 8);
-  addFloat<F16>(table, 9);
-  addFloat<BF16>(table, 10);
-  addFloat<float>(table, 11);
-  addFloat<double>(table, 12);
+  JoinTable(PutReductions{table}).fill();
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA

@@ -17,6 +17,7 @@ const IsaKernels &isaKernels() {
     addTransposes(made);
     addFft(made);
     addRankUpdate(made);
+    addWindows(made);
     return made;
   }();
   return table;

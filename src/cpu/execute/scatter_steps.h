@@ -1,0 +1,42 @@
+// Scatters, as steps. They write into the tensor.
+#pragma once
+
+#include "cpu/kernels/indexed_slices.h"
+#include "cpu/plan/plan.h"
+#include "cpu/vector/scatter_fold.h"
+
+namespace torchere::cpu {
+
+class ScatterStep final : public Step {
+public:
+  /// `args` describes the views, without their memory.
+  ScatterStep(const ScatterArgs &args, const View &tensor, const View &indices, const View &updates)
+      : args(args), tensor(tensor), indices(indices), updates(updates) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  ScatterArgs args;
+  View tensor, indices, updates;
+};
+
+/// Of several tensors, or by a vector program.
+class ScatterFoldStep final : public Step {
+public:
+  struct Operand {
+    View tensor, updates;
+  };
+  ScatterFoldStep(VectorProgram program, ScatterFoldArgs args, const View &indices,
+                  std::vector<Operand> operands, std::vector<View> captures)
+      : program(std::move(program)), args(std::move(args)), indices(indices), operands(std::move(operands)),
+        captures(std::move(captures)) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  VectorProgram program;
+  ScatterFoldArgs args;
+  View indices;
+  std::vector<Operand> operands;
+  std::vector<View> captures;
+};
+
+} // namespace torchere::cpu

@@ -1,0 +1,22 @@
+// UnfoldedConvolutionStep: a convolution of any form.
+#pragma once
+
+#include "cpu/kernels/unfolded_convolution.h"
+#include "cpu/plan/plan.h"
+
+namespace torchere::cpu {
+
+class UnfoldedConvolutionStep final : public Step {
+public:
+  /// `args` describes the views, without their memory.
+  UnfoldedConvolutionStep(const UnfoldedConvolution &args, const View &input, const View &weights,
+                          const View &result, const View &workspace)
+      : args(args), input(input), weights(weights), result(result), workspace(workspace) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  UnfoldedConvolution args;
+  View input, weights, result, workspace;
+};
+
+} // namespace torchere::cpu

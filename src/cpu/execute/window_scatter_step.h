@@ -1,0 +1,25 @@
+// WindowScatterStep: select_and_scatter.
+#pragma once
+
+#include "cpu/plan/plan.h"
+#include "cpu/vector/window_scatter.h"
+
+namespace torchere::cpu {
+
+class WindowScatterStep final : public Step {
+public:
+  struct Views {
+    View operand, source, initial, result; ///< dense
+  };
+  /// `args` describes the views, without their memory and the programs.
+  WindowScatterStep(const WindowScatterArgs &args, VectorProgram select, VectorProgram scatter, Views views)
+      : args(args), select(std::move(select)), scatter(std::move(scatter)), views(std::move(views)) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  WindowScatterArgs args;
+  VectorProgram select, scatter;
+  Views views;
+};
+
+} // namespace torchere::cpu

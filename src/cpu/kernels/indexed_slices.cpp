@@ -1,0 +1,385 @@
+// Walks over slices at computed places.
+#include "cpu/kernels/indexed_slices.h"
+
+#include "cpu/kernels/isa_dispatch.h"
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace torchere::cpu {
+namespace {
+
+constexpr int64_t kPartBytes = 32768;
+constexpr int64_t kPartUpdates = 16384;
+constexpr int64_t kMaxParts = 64;
+
+template <class T> int64_t loadIndex(const void *indices, int64_t at) {
+  T value = static_cast<const T *>(indices)[at];
+  if constexpr (std::is_same_v<T, uint64_t>)
+    return value > uint64_t(std::numeric_limits<int64_t>::max()) ? std::numeric_limits<int64_t>::max()
+                                                                 : static_cast<int64_t>(value);
+  return static_cast<int64_t>(value);
+}
+
+int64_t indexAt(DType type, const void *indices, int64_t at) {
+  switch (type) {
+  case DType::I8:
+    return loadIndex<int8_t>(indices, at);
+  case DType::I16:
+    return loadIndex<int16_t>(indices, at);
+  case DType::I32:
+    return loadIndex<int32_t>(indices, at);
+  case DType::U16:
+    return loadIndex<uint16_t>(indices, at);
+  case DType::U32:
+    return loadIndex<uint32_t>(indices, at);
+  case DType::U64:
+    return loadIndex<uint64_t>(indices, at);
+  case DType::I64:
+    return loadIndex<int64_t>(indices, at);
+  default:
+    return loadIndex<uint8_t>(indices, at);
+  }
+}
+
+} // namespace
+
+int64_t IndexedSlices::count() const {
+  int64_t product = 1;
+  for (int i = 0; i < batchRank; ++i)
+    product *= batchDims[i];
+  return product;
+}
+
+int64_t IndexedSlices::elements() const {
+  int64_t product = 1;
+  for (int i = 0; i < rank; ++i)
+    product *= sizes[i];
+  return product;
+}
+
+SliceWalk::SliceWalk(const IndexedSlices &slices, int64_t first) : slices_(slices) {
+  for (int i = slices.batchRank - 1; i >= 0; --i) {
+    position_[i] = first % slices.batchDims[i];
+    first /= slices.batchDims[i];
+    offset_ += position_[i] * slices.batchStrides[i];
+    indexOffset_ += position_[i] * slices.indexStrides[i];
+  }
+}
+
+const int64_t *SliceWalk::starts() {
+  for (int i = 0; i < slices_.rank; ++i)
+    starts_[i] = 0;
+  for (int i = 0; i < slices_.components; ++i)
+    starts_[slices_.target[i]] =
+        indexAt(slices_.indexType, slices_.indices, indexOffset_ + i * slices_.componentStride);
+  for (int i = 0; i < slices_.batchRank; ++i)
+    if (slices_.batchTarget[i] >= 0)
+      starts_[slices_.batchTarget[i]] += position_[i];
+  return starts_;
+}
+
+void SliceWalk::next() {
+  for (int i = slices_.batchRank - 1; i >= 0; --i) {
+    offset_ += slices_.batchStrides[i];
+    indexOffset_ += slices_.indexStrides[i];
+    if (++position_[i] < slices_.batchDims[i])
+      return;
+    position_[i] = 0;
+    offset_ -= slices_.batchDims[i] * slices_.batchStrides[i];
+    indexOffset_ -= slices_.batchDims[i] * slices_.indexStrides[i];
+  }
+}
+
+namespace {
+
+template <class T> void copyRun(const char *from, int64_t fromStride, char *to, int64_t toStride, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(to + i * toStride * int64_t(sizeof(T)), from + i * fromStride * int64_t(sizeof(T)),
+                sizeof(T));
+}
+
+using CopyRun = void (*)(const char *from, int64_t fromStride, char *to, int64_t toStride, int64_t n);
+
+CopyRun copyRunOf(int size) {
+  return size == 1   ? copyRun<uint8_t>
+         : size == 2 ? copyRun<uint16_t>
+         : size == 4 ? copyRun<uint32_t>
+         : size == 8 ? copyRun<uint64_t>
+                     : copyRun<unsigned __int128>;
+}
+
+/// The same slices with dimensions merged that both tensors walk as one: a dimension that no index moves, and
+/// that slices take whole, joins the one before it.
+IndexedSlices merged(const IndexedSlices &slices) {
+  IndexedSlices made = slices;
+  bool moved[kMaxRank] = {};
+  for (int i = 0; i < slices.components; ++i)
+    moved[slices.target[i]] = true;
+  for (int i = 0; i < slices.batchRank; ++i)
+    if (slices.batchTarget[i] >= 0)
+      moved[slices.batchTarget[i]] = true;
+  int place[kMaxRank] = {};
+  made.rank = 0;
+  for (int i = 0; i < slices.rank; ++i) {
+    bool isWhole = !moved[i] && slices.sizes[i] == slices.dims[i];
+    int last = made.rank - 1;
+    bool joins = isWhole && last >= 0 && !moved[i - 1] && made.sizes[last] == made.dims[last] &&
+                 made.strides[last] == slices.strides[i] * slices.dims[i] &&
+                 made.sliceStrides[last] == slices.sliceStrides[i] * slices.sizes[i];
+    if (joins) {
+      made.dims[last] *= slices.dims[i];
+      made.sizes[last] *= slices.sizes[i];
+    } else {
+      made.dims[++last] = slices.dims[i];
+      made.sizes[last] = slices.sizes[i];
+      made.rank = last + 1;
+    }
+    made.strides[last] = slices.strides[i];
+    made.sliceStrides[last] = slices.sliceStrides[i];
+    place[i] = last;
+  }
+  for (int i = 0; i < slices.components; ++i)
+    made.target[i] = place[slices.target[i]];
+  for (int i = 0; i < slices.batchRank; ++i)
+    if (slices.batchTarget[i] >= 0)
+      made.batchTarget[i] = place[slices.batchTarget[i]];
+  return made;
+}
+
+} // namespace
+
+void gatherSlices(const Context &context, const IndexedSlices &given, int elementSize, const void *tensor,
+                  void *output) {
+  IndexedSlices slices = merged(given);
+  int64_t count = slices.count(), bytes = count * slices.elements() * elementSize;
+  if (bytes == 0)
+    return;
+  int64_t parts = std::clamp<int64_t>(bytes / kPartBytes, 1, std::min(kMaxParts, count));
+  CopyRun copy = copyRunOf(elementSize);
+  int64_t low[kMaxRank] = {};
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    int64_t begin = partBegin(count, parts, part), end = partBegin(count, parts, part + 1);
+    SliceWalk walk(slices, begin);
+    for (int64_t i = begin; i < end; ++i, walk.next()) {
+      const int64_t *starts = walk.starts();
+      int64_t clamped[kMaxRank];
+      for (int d = 0; d < slices.rank; ++d)
+        clamped[d] = std::clamp<int64_t>(starts[d], 0, slices.dims[d] - slices.sizes[d]);
+      SliceRuns::visit(slices, clamped, walk.offset(), low, slices.dims,
+                       [&](int64_t from, int64_t to, int64_t n, int64_t fromStride, int64_t toStride) {
+                         const char *x = static_cast<const char *>(tensor) + from * elementSize;
+                         char *y = static_cast<char *>(output) + to * elementSize;
+                         if (fromStride == 1 && toStride == 1)
+                           std::memcpy(y, x, static_cast<size_t>(n * elementSize));
+                         else
+                           copy(x, fromStride, y, toStride, n);
+                       });
+    }
+  });
+}
+
+ScatterCut::ScatterCut(const IndexedSlices &slices) {
+  int64_t updates = slices.count() * slices.elements();
+  for (int i = 0; i < slices.rank; ++i)
+    if (slices.dims[i] > slices.dims[dimension])
+      dimension = i;
+  // Of slices of few elements most of the time goes to their places, which each part looks at.
+  int64_t most = slices.elements() < 8 ? 4 : 16;
+  if (slices.rank > 0)
+    parts = std::clamp<int64_t>(updates / kPartUpdates, 1,
+                                std::min(most, std::max<int64_t>(slices.dims[dimension], 1)));
+}
+
+void ScatterCut::bounds(const IndexedSlices &slices, int64_t part, int64_t *low, int64_t *high) const {
+  for (int i = 0; i < slices.rank; ++i) {
+    low[i] = 0;
+    high[i] = slices.dims[i];
+  }
+  if (slices.rank > 0) {
+    low[dimension] = partBegin(slices.dims[dimension], parts, part);
+    high[dimension] = partBegin(slices.dims[dimension], parts, part + 1);
+  }
+}
+
+namespace {
+
+struct Half {
+  uint16_t bits;
+};
+struct Brain {
+  uint16_t bits;
+};
+
+float widened(Brain x) {
+  uint32_t bits = static_cast<uint32_t>(x.bits) << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+float widened(Half x) {
+  uint32_t sign = (x.bits & 0x8000u) << 16, rest = x.bits & 0x7fffu, bits = 0;
+  if (rest >= 0x7c00u) {
+    bits = sign | 0x7f800000u | (rest << 13);
+  } else {
+    uint32_t raised = rest << 13;
+    float magnitude;
+    std::memcpy(&magnitude, &raised, sizeof magnitude);
+    magnitude *= 0x1p112f;
+    std::memcpy(&bits, &magnitude, sizeof bits);
+    bits |= sign;
+  }
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+void narrow(const Context &context, float value, Half *to) {
+  kernelsOf(context.isa).finish[kF16]({&value, 0, to, 0, 1, 1, nullptr, nullptr, 0, Activation::None});
+}
+void narrow(const Context &context, float value, Brain *to) {
+  kernelsOf(context.isa).finish[kBF16]({&value, 0, to, 0, 1, 1, nullptr, nullptr, 0, Activation::None});
+}
+
+constexpr auto kSum = [](auto a, auto b) { return a + b; };
+constexpr auto kProduct = [](auto a, auto b) { return a * b; };
+constexpr auto kMax = [](auto a, auto b) { return a != a ? a : b != b ? b : a > b ? a : b; };
+constexpr auto kMin = [](auto a, auto b) { return a != a ? a : b != b ? b : a < b ? a : b; };
+constexpr auto kAnd = [](auto a, auto b) { return a & b; };
+constexpr auto kOr = [](auto a, auto b) { return a | b; };
+
+struct UpdateRun {
+  const Context &context;
+  char *tensor;
+  int64_t tensorStride;
+  const char *updates;
+  int64_t updateStride;
+  int64_t n;
+};
+using JoinRun = void (*)(const UpdateRun &run);
+
+template <class T, class Fn> void joinRun(const UpdateRun &run) {
+  Fn fn{};
+  T *x = reinterpret_cast<T *>(run.tensor);
+  const T *u = reinterpret_cast<const T *>(run.updates);
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
+    for (int64_t i = 0; i < run.n; ++i) {
+      T &to = x[i * run.tensorStride];
+      narrow(run.context, fn(widened(to), widened(u[i * run.updateStride])), &to);
+    }
+  } else if (run.tensorStride == 1 && run.updateStride == 1) {
+    for (int64_t i = 0; i < run.n; ++i)
+      x[i] = static_cast<T>(fn(x[i], u[i]));
+  } else {
+    for (int64_t i = 0; i < run.n; ++i)
+      x[i * run.tensorStride] = static_cast<T>(fn(x[i * run.tensorStride], u[i * run.updateStride]));
+  }
+}
+
+/// `W` is T unsigned, whose sums wrap.
+template <class T, class W> JoinRun integerJoin(ScatterJoin join) {
+  switch (join) {
+  case ScatterJoin::Replace:
+    return nullptr;
+  case ScatterJoin::Sum:
+    return joinRun<W, decltype(kSum)>;
+  case ScatterJoin::Product:
+    return joinRun<W, decltype(kProduct)>;
+  case ScatterJoin::Max:
+    return joinRun<T, decltype(kMax)>;
+  case ScatterJoin::Min:
+    return joinRun<T, decltype(kMin)>;
+  case ScatterJoin::And:
+    return joinRun<W, decltype(kAnd)>;
+  case ScatterJoin::Or:
+    return joinRun<W, decltype(kOr)>;
+  }
+  return nullptr;
+}
+
+template <class T> JoinRun floatJoin(ScatterJoin join) {
+  return join == ScatterJoin::Sum       ? joinRun<T, decltype(kSum)>
+         : join == ScatterJoin::Product ? joinRun<T, decltype(kProduct)>
+         : join == ScatterJoin::Max     ? joinRun<T, decltype(kMax)>
+         : join == ScatterJoin::Min     ? joinRun<T, decltype(kMin)>
+                                        : nullptr;
+}
+
+JoinRun joinRunOf(DType type, ScatterJoin join) {
+  switch (type) {
+  case DType::Bool:
+    return join == ScatterJoin::Sum || join == ScatterJoin::Max       ? joinRun<uint8_t, decltype(kOr)>
+           : join == ScatterJoin::Product || join == ScatterJoin::Min ? joinRun<uint8_t, decltype(kAnd)>
+                                                                      : integerJoin<uint8_t, uint8_t>(join);
+  case DType::I8:
+    return integerJoin<int8_t, uint8_t>(join);
+  case DType::I16:
+    return integerJoin<int16_t, uint16_t>(join);
+  case DType::I32:
+    return integerJoin<int32_t, uint32_t>(join);
+  case DType::I64:
+    return integerJoin<int64_t, uint64_t>(join);
+  case DType::U8:
+    return integerJoin<uint8_t, uint8_t>(join);
+  case DType::U16:
+    return integerJoin<uint16_t, uint16_t>(join);
+  case DType::U32:
+    return integerJoin<uint32_t, uint32_t>(join);
+  case DType::U64:
+    return integerJoin<uint64_t, uint64_t>(join);
+  case DType::F16:
+    return floatJoin<Half>(join);
+  case DType::BF16:
+    return floatJoin<Brain>(join);
+  case DType::F32:
+    return floatJoin<float>(join);
+  case DType::F64:
+    return floatJoin<double>(join);
+  default:
+    return nullptr;
+  }
+}
+
+template <class Write> void forEachUpdate(const Context &context, const IndexedSlices &slices, Write write) {
+  int64_t count = slices.count();
+  ScatterCut cut(slices);
+  context.pool.parallelFor(cut.parts, [&](int64_t part) {
+    int64_t low[kMaxRank], high[kMaxRank];
+    cut.bounds(slices, part, low, high);
+    SliceWalk walk(slices, 0);
+    for (int64_t i = 0; i < count; ++i, walk.next())
+      SliceRuns::visit(slices, walk.starts(), walk.offset(), low, high, write);
+  });
+}
+
+} // namespace
+
+bool hasScatter(DType type, ScatterJoin join) {
+  return join == ScatterJoin::Replace || joinRunOf(type, join);
+}
+
+void scatterSlices(const Context &context, const ScatterArgs &args) {
+  IndexedSlices slices = merged(args.slices);
+  if (slices.count() * slices.elements() == 0)
+    return;
+  int64_t size = byteSize(args.type);
+  char *tensor = static_cast<char *>(args.tensor);
+  const char *updates = static_cast<const char *>(args.updates);
+  if (args.join == ScatterJoin::Replace) {
+    CopyRun copy = copyRunOf(static_cast<int>(size));
+    return forEachUpdate(
+        context, slices, [&](int64_t to, int64_t from, int64_t n, int64_t toStride, int64_t step) {
+          if (toStride == 1 && step == 1)
+            std::memcpy(tensor + to * size, updates + from * size, static_cast<size_t>(n * size));
+          else
+            copy(updates + from * size, step, tensor + to * size, toStride, n);
+        });
+  }
+  JoinRun join = joinRunOf(args.type, args.join);
+  forEachUpdate(context, slices, [&](int64_t to, int64_t from, int64_t n, int64_t toStride, int64_t step) {
+    join({context, tensor + to * size, toStride, updates + from * size, step, n});
+  });
+}
+
+} // namespace torchere::cpu

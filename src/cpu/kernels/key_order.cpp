@@ -1,0 +1,123 @@
+// Elements to keys whose order is that of unsigned integers, and their sort by digits.
+#include "cpu/kernels/key_order.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace torchere::cpu {
+namespace {
+
+/// Below so many elements comparisons are faster than digits.
+constexpr int64_t kFewElements = 256;
+constexpr int kDigitBits = 8;
+constexpr int kDigits = 1 << kDigitBits;
+
+struct Item {
+  uint64_t key;
+  uint32_t place; ///< in the order before
+};
+
+template <class Bits> struct FloatLayout;
+template <> struct FloatLayout<uint64_t> {
+  static constexpr uint64_t infinity = 0x7ff0000000000000u;
+};
+template <> struct FloatLayout<uint32_t> {
+  static constexpr uint32_t infinity = 0x7f800000u;
+};
+
+template <class Bits> Bits integerKey(Bits bits, bool isSigned) {
+  return static_cast<Bits>(isSigned ? bits ^ (Bits(1) << (8 * sizeof(Bits) - 1)) : bits);
+}
+
+/// False for a NaN that has no order.
+template <class Bits> bool floatKey(Bits &bits, Bits infinity, FloatOrder order) {
+  constexpr auto sign = static_cast<Bits>(Bits(1) << (8 * sizeof(Bits) - 1));
+  auto magnitude = static_cast<Bits>(bits & ~sign);
+  if (order != FloatOrder::Total) {
+    if (magnitude > infinity) {
+      if (order == FloatOrder::Partial)
+        return false;
+      bits = static_cast<Bits>(~sign);
+    }
+    if (magnitude == 0)
+      bits = 0;
+  }
+  bits = static_cast<Bits>(bits & sign ? ~bits : bits | sign);
+  return true;
+}
+
+template <class Bits>
+bool fillKeys(const SortKey &key, const void *line, int64_t n, const uint32_t *order, Item *items) {
+  bool isFloat = dtypeInfo(key.type).isFloatingPoint, isSigned = dtypeInfo(key.type).isSigned;
+  Bits infinity = 0;
+  if constexpr (sizeof(Bits) >= 4)
+    infinity = FloatLayout<Bits>::infinity;
+  else
+    infinity = static_cast<Bits>(key.type == DType::BF16 ? 0x7f80 : 0x7c00);
+  for (int64_t i = 0; i < n; ++i) {
+    Bits bits;
+    std::memcpy(&bits, static_cast<const char *>(line) + order[i] * sizeof(Bits), sizeof(Bits));
+    if (!isFloat)
+      bits = integerKey(bits, isSigned);
+    else if (!floatKey(bits, infinity, key.order))
+      return false;
+    if (key.descending)
+      bits = static_cast<Bits>(~bits);
+    items[i] = {bits, static_cast<uint32_t>(i)};
+  }
+  return true;
+}
+
+/// By one digit after another, the lowest first. The result is in `items`.
+void sortByDigits(Item *items, Item *other, int64_t n, int bytes) {
+  Item *home = items;
+  for (int digit = 0; digit < bytes; ++digit) {
+    int shift = digit * kDigitBits;
+    uint32_t counts[kDigits] = {};
+    for (int64_t i = 0; i < n; ++i)
+      ++counts[items[i].key >> shift & (kDigits - 1)];
+    if (counts[items[0].key >> shift & (kDigits - 1)] == n)
+      continue; // all have the same
+    uint32_t sum = 0;
+    for (uint32_t &count : counts)
+      sum += std::exchange(count, sum);
+    for (int64_t i = 0; i < n; ++i)
+      other[counts[items[i].key >> shift & (kDigits - 1)]++] = items[i];
+    std::swap(items, other);
+  }
+  if (items != home)
+    std::memcpy(static_cast<void *>(home), items, static_cast<size_t>(n) * sizeof(Item));
+}
+
+} // namespace
+
+int64_t keyOrderScratch(int64_t n) {
+  return n * static_cast<int64_t>(2 * sizeof(Item) + sizeof(uint32_t));
+}
+
+bool orderByKey(const SortKey &key, const void *line, int64_t n, uint32_t *order, void *scratch) {
+  if (n < 2)
+    return true;
+  Item *items = static_cast<Item *>(scratch), *other = items + n;
+  auto bytes = static_cast<int>(byteSize(key.type));
+  bool hasOrder = bytes == 1   ? fillKeys<uint8_t>(key, line, n, order, items)
+                  : bytes == 2 ? fillKeys<uint16_t>(key, line, n, order, items)
+                  : bytes == 4 ? fillKeys<uint32_t>(key, line, n, order, items)
+                               : fillKeys<uint64_t>(key, line, n, order, items);
+  if (!hasOrder)
+    return false;
+  if (n < kFewElements)
+    std::sort(items, items + n, [](const Item &a, const Item &b) {
+      return a.key != b.key ? a.key < b.key : a.place < b.place;
+    });
+  else
+    sortByDigits(items, other, n, bytes);
+  auto *before = reinterpret_cast<uint32_t *>(other + n);
+  std::memcpy(before, order, static_cast<size_t>(n) * sizeof(uint32_t));
+  for (int64_t i = 0; i < n; ++i)
+    order[i] = before[items[i].place];
+  return true;
+}
+
+} // namespace torchere::cpu

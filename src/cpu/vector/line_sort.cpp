@@ -1,0 +1,190 @@
+// Implements sorts of lines: a line's elements are collected, its order found, and the results written in it.
+#include "cpu/vector/line_sort.h"
+
+#include "cpu/vector/lane_program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace torchere::cpu {
+namespace {
+
+constexpr int64_t kPartElements = 4096;
+constexpr int64_t kMaxParts = 64;
+constexpr int64_t kKeyLanes = 512;
+
+template <class Fn> void withSortElement(int size, const Fn &fn) {
+  if (size == 1)
+    fn(uint8_t());
+  else if (size == 2)
+    fn(uint16_t());
+  else if (size == 4)
+    fn(uint32_t());
+  else if (size == 8)
+    fn(uint64_t());
+  else
+    fn(static_cast<unsigned __int128>(0));
+}
+
+class LineSorter {
+public:
+  LineSorter(const Context &context, const LineSortArgs &args);
+  void run(int64_t line);
+
+private:
+  void collect();
+  void locate(int64_t line);
+  bool orderByColumns();
+  const void *keysOf(size_t column);
+  void merge(std::span<uint32_t> positions);
+  bool comesBefore(uint32_t left, uint32_t right);
+  void write();
+
+  const LineSortArgs &args_;
+  int64_t length_;
+  std::optional<LaneProgram> comparator_;
+  std::vector<std::optional<LaneProgram>> keyPrograms_;
+  std::vector<std::vector<char>> lines_; ///< by operand, the elements one after another
+  std::vector<int64_t> from_, to_;       ///< offsets of the line, by operand
+  std::vector<char> keys_, scratch_;
+  std::vector<uint32_t> order_, merged_;
+  std::vector<const void *> inputs_;
+};
+
+LineSorter::LineSorter(const Context &context, const LineSortArgs &args)
+    : args_(args), length_(args.dims[args.dimension]), from_(args.operands.size()), to_(args.operands.size()),
+      keys_(static_cast<size_t>(length_ * 8)), order_(static_cast<size_t>(length_)),
+      merged_(static_cast<size_t>(length_)), inputs_(2 * args.operands.size()) {
+  for (const SortOperand &operand : args.operands)
+    lines_.emplace_back(static_cast<size_t>(length_ * operand.elementSize));
+  if (args.plan->comparator)
+    comparator_.emplace(*args.plan->comparator, context.isa, 1);
+  for (const SortColumn &column : args.plan->columns) {
+    keyPrograms_.emplace_back();
+    if (column.program)
+      keyPrograms_.back().emplace(*column.program, context.isa, kKeyLanes);
+  }
+  if (!keyPrograms_.empty())
+    scratch_.resize(static_cast<size_t>(keyOrderScratch(length_)));
+}
+
+void LineSorter::locate(int64_t line) {
+  std::fill(from_.begin(), from_.end(), 0);
+  std::fill(to_.begin(), to_.end(), 0);
+  for (int i = args_.rank - 1; i >= 0; --i) {
+    if (i == args_.dimension)
+      continue;
+    int64_t at = line % args_.dims[i];
+    line /= args_.dims[i];
+    for (size_t operand = 0; operand < from_.size(); ++operand) {
+      from_[operand] += at * args_.operands[operand].inputStrides[i];
+      to_[operand] += at * args_.operands[operand].outputStrides[i];
+    }
+  }
+}
+
+void LineSorter::collect() {
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    const SortOperand &operand = args_.operands[i];
+    withSortElement(operand.elementSize, [&](auto element) {
+      using T = decltype(element);
+      const T *from = static_cast<const T *>(operand.input) + from_[i];
+      int64_t stride = operand.inputStrides[args_.dimension];
+      for (int64_t at = 0; at < length_; ++at)
+        std::memcpy(lines_[i].data() + at * int64_t(sizeof(T)), from + at * stride, sizeof(T));
+    });
+  }
+}
+
+const void *LineSorter::keysOf(size_t index) {
+  const SortColumn &column = args_.plan->columns[index];
+  if (!keyPrograms_[index])
+    return lines_[column.operand].data();
+  auto size = static_cast<int64_t>(byteSize(column.key.type));
+  for (int64_t first = 0; first < length_; first += kKeyLanes) {
+    for (size_t i = 0; i < lines_.size(); ++i)
+      inputs_[2 * i] = inputs_[2 * i + 1] = lines_[i].data() + first * args_.operands[i].elementSize;
+    void *output = keys_.data() + first * size;
+    keyPrograms_[index]->run(inputs_.data(), &output, std::min(kKeyLanes, length_ - first));
+  }
+  return keys_.data();
+}
+
+bool LineSorter::orderByColumns() {
+  for (size_t i = args_.plan->columns.size(); i-- > 0;)
+    if (!orderByKey(args_.plan->columns[i].key, keysOf(i), length_, order_.data(), scratch_.data()))
+      return false;
+  return !args_.plan->columns.empty();
+}
+
+bool LineSorter::comesBefore(uint32_t left, uint32_t right) {
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    inputs_[2 * i] = lines_[i].data() + static_cast<int64_t>(left) * args_.operands[i].elementSize;
+    inputs_[2 * i + 1] = lines_[i].data() + static_cast<int64_t>(right) * args_.operands[i].elementSize;
+  }
+  uint8_t result = 0;
+  void *output = &result;
+  comparator_->run(inputs_.data(), &output, 1);
+  return result != 0;
+}
+
+/// The right one of two equal elements never comes first.
+void LineSorter::merge(std::span<uint32_t> positions) {
+  if (positions.size() < 2)
+    return;
+  size_t half = positions.size() / 2;
+  merge(positions.first(half));
+  merge(positions.subspan(half));
+  std::copy(positions.begin(), positions.end(), merged_.begin());
+  size_t left = 0, right = half;
+  for (uint32_t &position : positions) {
+    bool takesRight = left == half;
+    if (!takesRight && right < positions.size())
+      takesRight = comesBefore(merged_[right], merged_[left]);
+    position = takesRight ? merged_[right++] : merged_[left++];
+  }
+}
+
+void LineSorter::write() {
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    const SortOperand &operand = args_.operands[i];
+    withSortElement(operand.elementSize, [&](auto element) {
+      using T = decltype(element);
+      T *to = static_cast<T *>(operand.output) + to_[i];
+      int64_t stride = operand.outputStrides[args_.dimension];
+      for (size_t at = 0; at < order_.size(); ++at)
+        std::memcpy(to + static_cast<int64_t>(at) * stride, lines_[i].data() + order_[at] * sizeof(T),
+                    sizeof(T));
+    });
+  }
+}
+
+void LineSorter::run(int64_t line) {
+  locate(line);
+  collect();
+  std::iota(order_.begin(), order_.end(), 0);
+  if (!orderByColumns() && comparator_) {
+    std::iota(order_.begin(), order_.end(), 0);
+    merge(order_);
+  }
+  write();
+}
+
+} // namespace
+
+void sortLines(const Context &context, const LineSortArgs &args) {
+  int64_t lines = 1, length = args.dims[args.dimension];
+  for (int i = 0; i < args.rank; ++i)
+    lines *= i == args.dimension ? 1 : args.dims[i];
+  if (lines * length == 0)
+    return;
+  int64_t parts = std::clamp<int64_t>(lines * length / kPartElements, 1, std::min(lines, kMaxParts));
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    LineSorter sorter(context, args);
+    for (int64_t line = lines * part / parts; line < lines * (part + 1) / parts; ++line)
+      sorter.run(line);
+  });
+}
+
+} // namespace torchere::cpu

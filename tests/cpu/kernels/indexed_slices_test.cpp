@@ -1,0 +1,150 @@
+// Gathers and scatters of slices at computed places.
+#include "cpu/kernels/indexed_slices.h"
+#include "test_values.h"
+
+#include <limits>
+
+namespace torchere::cpu {
+namespace {
+
+class Slices : public EveryIsa {
+protected:
+  /// Slices of `rows` x `columns` of a plane, at places (row, column).
+  static IndexedSlices at(const std::vector<int64_t> &places, int64_t height, int64_t width, int64_t rows,
+                          int64_t columns) {
+    IndexedSlices slices;
+    slices.rank = 2;
+    slices.dims[0] = height;
+    slices.dims[1] = width;
+    slices.strides[0] = width;
+    slices.strides[1] = 1;
+    slices.sizes[0] = rows;
+    slices.sizes[1] = columns;
+    slices.sliceStrides[0] = columns;
+    slices.sliceStrides[1] = 1;
+    slices.batchRank = 1;
+    slices.batchDims[0] = static_cast<int64_t>(places.size() / 2);
+    slices.batchStrides[0] = rows * columns;
+    slices.indexStrides[0] = 2;
+    slices.batchTarget[0] = -1;
+    slices.components = 2;
+    slices.target[0] = 0;
+    slices.target[1] = 1;
+    slices.componentStride = 1;
+    slices.indices = places.data();
+    return slices;
+  }
+};
+
+TEST_P(Slices, GatherClampsPlaces) {
+  std::vector<float> plane(20), output(12);
+  for (size_t i = 0; i < plane.size(); ++i)
+    plane[i] = static_cast<float>(i);
+  std::vector<int64_t> places = {
+      1, 2, -7, std::numeric_limits<int64_t>::min(), 99, std::numeric_limits<int64_t>::max()};
+  gatherSlices(context, at(places, 4, 5, 2, 2), 4, plane.data(), output.data());
+  EXPECT_EQ(output, (std::vector<float>{7, 8, 12, 13, 0, 1, 5, 6, 13, 14, 18, 19}));
+}
+
+TEST_P(Slices, GatherOfWholeRows) {
+  std::vector<double> plane(15), output(10);
+  for (size_t i = 0; i < plane.size(); ++i)
+    plane[i] = static_cast<double>(i);
+  std::vector<uint8_t> rows = {2, 0};
+  IndexedSlices slices = at({}, 3, 5, 1, 5);
+  slices.components = 1;
+  slices.indexStrides[0] = 1;
+  slices.batchDims[0] = 2;
+  slices.indexType = DType::U8;
+  slices.indices = rows.data();
+  gatherSlices(context, slices, 8, plane.data(), output.data());
+  EXPECT_EQ(output, (std::vector<double>{10, 11, 12, 13, 14, 0, 1, 2, 3, 4}));
+}
+
+TEST_P(Slices, ScatterSkipsWhatIsOutside) {
+  std::vector<float> plane(20, 0.0f), updates = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  std::vector<int64_t> places = {
+      1, 1, 3, 4, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  ScatterArgs args;
+  args.slices = at(places, 4, 5, 2, 2);
+  args.join = ScatterJoin::Sum;
+  args.updates = updates.data();
+  args.tensor = plane.data();
+  scatterSlices(context, args);
+  std::vector<float> expected(20, 0.0f);
+  expected[6] = 1;
+  expected[7] = 2;
+  expected[11] = 3;
+  expected[12] = 4;
+  expected[19] = 5;
+  EXPECT_EQ(plane, expected);
+}
+
+TEST_P(Slices, TheLastOfSeveralReplaces) {
+  std::vector<int32_t> plane(4, 9), updates = {1, 2, 3};
+  std::vector<int64_t> places = {0, 1, 1, 1, 0, 1};
+  ScatterArgs args;
+  args.slices = at(places, 2, 2, 1, 1);
+  args.type = DType::I32;
+  args.updates = updates.data();
+  args.tensor = plane.data();
+  scatterSlices(context, args);
+  EXPECT_EQ(plane, (std::vector<int32_t>{9, 3, 9, 2}));
+}
+
+TEST_P(Slices, JoinsOfEveryKind) {
+  std::vector<int64_t> places = {0, 0, 0, 0};
+  auto join = [&]<class T>(DType type, ScatterJoin kind, T first, std::vector<T> updates) {
+    std::vector<T> plane = {first};
+    ScatterArgs args;
+    args.slices = at(places, 1, 1, 1, 1);
+    args.type = type;
+    args.join = kind;
+    args.updates = updates.data();
+    args.tensor = plane.data();
+    EXPECT_TRUE(hasScatter(type, kind));
+    scatterSlices(context, args);
+    return plane[0];
+  };
+  EXPECT_EQ(join(DType::I8, ScatterJoin::Sum, int8_t(100), {int8_t(100), int8_t(1)}), int8_t(-55));
+  EXPECT_EQ(join(DType::U16, ScatterJoin::Product, uint16_t(3), {uint16_t(5), uint16_t(7)}), 105);
+  EXPECT_EQ(join(DType::I64, ScatterJoin::Max, int64_t(-3), {int64_t(-5), int64_t(-1)}), -1);
+  EXPECT_EQ(join(DType::F64, ScatterJoin::Min, 3.0, {2.5, 7.0}), 2.5);
+  EXPECT_TRUE(std::isnan(join(DType::F32, ScatterJoin::Max, 1.0f, {NAN, 2.0f})));
+  EXPECT_EQ(join(DType::U32, ScatterJoin::And, 7u, {6u, 3u}), 2u);
+  EXPECT_EQ(join(DType::Bool, ScatterJoin::Sum, uint8_t(1), {uint8_t(1), uint8_t(0)}), 1);
+  EXPECT_EQ(join(DType::F16, ScatterJoin::Sum, f16OfFloat(1), {f16OfFloat(0.5f), f16OfFloat(-4)}),
+            f16OfFloat(-2.5f));
+  EXPECT_EQ(join(DType::BF16, ScatterJoin::Product, bf16OfFloat(3), {bf16OfFloat(0.5f), bf16OfFloat(2)}),
+            bf16OfFloat(3));
+  EXPECT_FALSE(hasScatter(DType::C64, ScatterJoin::Sum));
+}
+
+/// Sums of f32 are in the order of the slices, however many parts write.
+TEST_P(Slices, TheSameForAnyNumberOfThreads) {
+  int64_t count = 60000, rows = 50;
+  auto updates = randomFloats(count * 8);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < count; ++i)
+    places.insert(places.end(), {i * 7919 % rows, 0});
+  std::vector<float> expected(rows * 8, 0.0f);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < 8; ++j)
+      expected[places[2 * i] * 8 + j] += updates[i * 8 + j];
+  for (int threads : {1, 2, 5}) {
+    ThreadPool other(threads);
+    std::vector<float> plane(rows * 8, 0.0f);
+    ScatterArgs args;
+    args.slices = at(places, rows, 8, 1, 8);
+    args.join = ScatterJoin::Sum;
+    args.updates = updates.data();
+    args.tensor = plane.data();
+    scatterSlices({other, context.isa}, args);
+    EXPECT_EQ(plane, expected);
+  }
+}
+
+TORCHERE_EVERY_ISA(Slices);
+
+} // namespace
+} // namespace torchere::cpu
