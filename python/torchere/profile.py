@@ -15,7 +15,7 @@ class KernelTime:
 
     kernel: str  #: "matmul"
     op: str  #: "stablehlo.dot_general"; empty for a step that the plan added
-    source: str  #: "model.py:31", or empty
+    source: str  #: "model.py:31 in encoder.layer.0", or a part of it
     runs: int
     seconds: float  #: of all runs
     flops: float

@@ -14,7 +14,7 @@ namespace torchere::session {
 struct ProfileRow {
   std::string kernel;                       ///< "matmul"
   std::string op;                           ///< "stablehlo.dot_general"; empty if the plan added the step
-  std::string source;                       ///< "model.py:31", or empty
+  std::string source;                       ///< "model.py:31 in encoder.layer.0", or a part of it
   int64_t runs = 0;                         ///< loops run their steps several times
   double seconds = 0, flops = 0, bytes = 0; ///< of all runs
 };

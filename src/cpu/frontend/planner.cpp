@@ -3,7 +3,6 @@
 
 #include "cpu/execute/copy_step.h"
 #include "cpu/frontend/fusion/kernel_call.h"
-#include "interpreter/mlir_values.h"
 #include "stablehlo/element_type_conversion.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -172,6 +171,19 @@ static int64_t bytesOf(std::span<const View> views) {
   return bytes;
 }
 
+/// "model.py:31 in encoder.layer.0", as far as it is known.
+static std::string sourceOf(Location location) {
+  std::string line, scope;
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part); name && scope.empty())
+      scope = name.getName().str();
+    if (auto place = dyn_cast<FileLineColLoc>(part); place && line.empty())
+      line = fmt::format("{}:{}", place.getFilename().str(), place.getLine());
+    return WalkResult::advance();
+  });
+  return line.empty() || scope.empty() ? line + scope : fmt::format("{} in {}", line, scope);
+}
+
 void Planner::note(const Step &step, std::span<const View> reads, std::span<const View> writes) {
   StepOrigin &origin = result.origins[&step];
   origin.bytes = bytesOf(reads) + bytesOf(writes);
@@ -179,7 +191,7 @@ void Planner::note(const Step &step, std::span<const View> reads, std::span<cons
     return;
   auto call = dyn_cast<stablehlo::CustomCallOp>(current);
   origin.op = (call ? call.getCallTargetName() : current->getName().getStringRef()).str();
-  origin.source = interpreter::placeText(current->getLoc());
+  origin.source = sourceOf(current->getLoc());
 }
 
 Status Planner::emitCopy(const View &from, const View &to) {

@@ -24,12 +24,22 @@ bool isLeaf(Operation *op) {
   return isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op);
 }
 
+/// Whether the op concerns others than the process that runs it.
+bool isShared(Operation *op) {
+  return isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::AllToAllOp,
+             stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp, stablehlo::CrossReplicaSumOp,
+             stablehlo::ReduceScatterOp, stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op) ||
+         (isa<stablehlo::CustomCallOp>(op) && !isKernelCall(op));
+}
+
 /// Whether another run gives the same, and nobody sees how often it runs.
 bool isRepeatable(Operation *op) {
-  bool calls = op->walk([](stablehlo::CustomCallOp call) {
-                   return isKernelCall(call) ? WalkResult::advance() : WalkResult::interrupt();
-                 }).wasInterrupted();
-  return !calls && (isa<stablehlo::CustomCallOp>(op) || isMemoryEffectFree(op));
+  bool isSeen = op->walk([](Operation *each) {
+                    return isShared(each) ? WalkResult::interrupt() : WalkResult::advance();
+                  }).wasInterrupted();
+  bool givesTensors =
+      llvm::all_of(op->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+  return !isSeen && givesTensors && (isa<stablehlo::CustomCallOp>(op) || isMemoryEffectFree(op));
 }
 
 /// Whether several elements of the value are one in memory.

@@ -98,7 +98,7 @@ inline int64_t roundedToAlignment(int64_t bytes) {
 /// Where a step comes from, for people.
 struct StepOrigin {
   std::string op;     ///< "stablehlo.dot_general"
-  std::string source; ///< "model.py:31", or empty
+  std::string source; ///< "model.py:31 in encoder.layer.0", or a part of it
   int64_t bytes = 0;  ///< that it reads and writes, each once
 };
 
