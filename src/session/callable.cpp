@@ -251,7 +251,8 @@ Result<std::string> Callable::programFor(passes::Target target,
   TORCHERE_ASSIGN(auto shared, findModule());
   return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
     stablehlo::Module prepared = read.clone();
-    if (!target.shapes && !target.traits.bindsOpenSizes && !passes::isStatic(prepared))
+    bool isOpen = callSignature.isDynamic() && target.traits.bindsOpenSizes;
+    if (!target.shapes && !isOpen && !passes::isStatic(prepared))
       target.shapes = shapes;
     TORCHERE_TRY(passes::prepareFor(prepared, target));
     refinementCount += target.shapes.has_value();
