@@ -96,9 +96,11 @@ static bool isSharded(ModuleOp module) {
         auto speaksOfSharding = [](NamedAttribute attribute) {
           return attribute.getName() == "mhlo.sharding" || attribute.getName() == "sdy.sharding";
         };
-        bool found = llvm::any_of(op->getAttrs(), speaksOfSharding);
+        // Not getAttrs(), which makes a dictionary of all properties.
+        bool found = llvm::any_of(op->getDiscardableAttrs(), speaksOfSharding);
         for (StringRef name : {"arg_attrs", "res_attrs"})
-          if (auto lists = op->getAttrOfType<ArrayAttr>(name))
+          if (auto lists =
+                  isa<func::FuncOp, func::CallOp>(op) ? op->getAttrOfType<ArrayAttr>(name) : ArrayAttr())
             for (auto list : lists.getAsRange<DictionaryAttr>())
               found |= llvm::any_of(list, speaksOfSharding);
         return found ? WalkResult::interrupt() : WalkResult::advance();

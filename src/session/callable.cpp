@@ -195,11 +195,16 @@ static std::string encode(const stablehlo::Module &module, const std::optional<v
   return module.text(withLocations);
 }
 
-passes::Target Callable::targetFor(const runtime::Client &client,
-                                   std::vector<passes::ArgumentShape> shapes) const {
+passes::Target Callable::targetFor(const runtime::Client &client, std::vector<passes::ArgumentShape> shapes,
+                                   Sizing sizing) const {
   passes::Target target = {.version = readerVersion(client), .traits = client.traits()};
-  if (callSignature.isDynamic())
+  bool isOpen =
+      callSignature.isDynamic() && sizing == Sizing::AsThePluginTakes && client.traits().bindsOpenSizes;
+  if (callSignature.isDynamic() && !isOpen)
     target.shapes = std::move(shapes);
+  for (size_t i = 0; isOpen && i < argumentSources.size(); ++i)
+    if (entryPoint().inputs[i].isInShapes)
+      target.argumentsInShapes.push_back(i);
   for (const Update &update : stateUpdates)
     if (update.donatedArgument)
       target.donations.push_back({*update.donatedArgument, update.result});
@@ -243,6 +248,9 @@ std::string Callable::identity(const passes::Target &target) {
   if (target.shapes)
     for (const passes::ArgumentShape &shape : *target.shapes)
       addTo(digest, shape);
+  digest.addField(uint64_t{target.argumentsInShapes.size()});
+  for (size_t argument : target.argumentsInShapes)
+    digest.addField(uint64_t{argument});
   return "specialization " + hexText(digest.finish());
 }
 
@@ -254,7 +262,8 @@ Result<std::string> Callable::programFor(passes::Target target,
   TORCHERE_ASSIGN(auto shared, findModule());
   return shared->read([&](const stablehlo::Module &read) -> Result<std::string> {
     stablehlo::Module prepared = read.clone();
-    if (!target.shapes && !passes::isStatic(prepared))
+    bool isOpen = callSignature.isDynamic() && target.traits.bindsOpenSizes;
+    if (!target.shapes && !isOpen && !passes::isStatic(prepared))
       target.shapes = shapes;
     TORCHERE_TRY(passes::prepareFor(prepared, target));
     refinementCount += target.shapes.has_value();
@@ -271,6 +280,33 @@ Result<std::shared_ptr<const stablehlo::SharedModule>> Callable::findModule() {
   return module;
 }
 
+/// By argument.
+std::vector<passes::ArgumentShape>
+Callable::shapesOf(std::span<const Input> inputs,
+                   std::span<const std::shared_ptr<const runtime::ArrayType>> types) const {
+  std::vector<passes::ArgumentShape> shapes;
+  for (size_t i = 0; i < argumentSources.size(); ++i) {
+    shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape : types[i]->shape});
+    if (entryPoint().inputs[i].isInShapes)
+      shapes.back().value = *std::get<program::Constant>(inputs[argumentSources[i].position]).as<int64_t>();
+  }
+  return shapes;
+}
+
+Result<std::shared_ptr<const runtime::Executable>>
+Callable::compile(std::vector<passes::ArgumentShape> shapes, Sizing sizing, runtime::Client &client,
+                  std::optional<int> device) {
+  passes::Target target = targetFor(client, shapes, sizing);
+  runtime::ProgramSource source{
+      identity(target), [&] { return programFor(target, shapes, client.plugin().profiles() != nullptr); }};
+  TORCHERE_ASSIGN(auto executable, client.compile(source, {.device = device}));
+  if (executable->outputCount() != entryPoint().outputs.size())
+    return fail(ErrorCode::Internal,
+                "[{}] wrong number of results of the compiled program: got {}, expected {}",
+                entryPoint().name, executable->outputCount(), entryPoint().outputs.size());
+  return executable;
+}
+
 Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &sizes,
                                                                 std::span<const Input> inputs,
                                                                 runtime::Client &client,
@@ -281,21 +317,8 @@ Result<std::shared_ptr<const Specialization>> Callable::prepare(const Sizes &siz
       TORCHERE_TRY(weightStore->makeResident(*source.slot));
   auto specialization = std::make_shared<Specialization>();
   specialization->argumentTypes = argumentTypes(inputs);
-  std::vector<passes::ArgumentShape> shapes;
-  for (size_t i = 0; i < argumentSources.size(); ++i) {
-    shapes.push_back({argumentSources[i].slot ? argumentSources[i].slot->weight->shape
-                                              : specialization->argumentTypes[i]->shape});
-    if (entryPoint().inputs[i].isInShapes)
-      shapes.back().value = *std::get<program::Constant>(inputs[argumentSources[i].position]).as<int64_t>();
-  }
-  passes::Target target = targetFor(client, shapes);
-  runtime::ProgramSource source{
-      identity(target), [&] { return programFor(target, shapes, client.plugin().profiles() != nullptr); }};
-  TORCHERE_ASSIGN(specialization->executable, client.compile(source, {.device = device}));
-  if (specialization->executable->outputCount() != entryPoint().outputs.size())
-    return fail(ErrorCode::Internal,
-                "[{}] wrong number of results of the compiled program: got {}, expected {}",
-                entryPoint().name, specialization->executable->outputCount(), entryPoint().outputs.size());
+  TORCHERE_ASSIGN(specialization->executable, compile(shapesOf(inputs, specialization->argumentTypes),
+                                                      Sizing::AsThePluginTakes, client, device));
   ++preparationCount;
   return std::shared_ptr<const Specialization>(std::move(specialization));
 }
@@ -332,6 +355,12 @@ Result<runtime::MemoryStatistics> Callable::memoryStatistics(const Sizes &sizes,
                                                              std::span<const Input> inputs,
                                                              runtime::Client &client,
                                                              std::optional<int> device) {
+  if (callSignature.isDynamic() && client.traits().bindsOpenSizes) {
+    TORCHERE_TRY(callSignature.checkSizes(sizes));
+    TORCHERE_ASSIGN(auto executable,
+                    compile(shapesOf(inputs, argumentTypes(inputs)), Sizing::Fixed, client, device));
+    return executable->memoryStatistics();
+  }
   TORCHERE_ASSIGN(auto specialization, findOrPrepare(sizes, inputs, client, device));
   return specialization->executable->memoryStatistics();
 }

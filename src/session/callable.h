@@ -55,14 +55,16 @@ public:
   /// The executable for sizes that the signature returned; an existing one is found without a lock. Otherwise
   /// the sizes are checked, weights made resident, and, unless the client finds an executable for this
   /// combination, the module is refined and compiled. One thread does this; callers with the same sizes wait
-  /// for it, callers with other sizes do not. Counts as a call.
+  /// for it, callers with other sizes do not. A plugin that binds open sizes itself compiles one executable
+  /// for all sizes. Counts as a call.
   Result<std::shared_ptr<const Specialization>> specialize(const Sizes &sizes, std::span<const Input> inputs,
                                                            runtime::Client &client,
                                                            std::optional<int> device);
   /// The same without the count.
   Status prepareFor(const Sizes &sizes, std::span<const Input> inputs, runtime::Client &client,
                     std::optional<int> device);
-  /// The memory that a call with such sizes needs. Prepares the executable if there is none.
+  /// The memory that a call with such sizes needs, of an executable for these sizes alone, which is prepared
+  /// if there is none.
   Result<runtime::MemoryStatistics> memoryStatistics(const Sizes &sizes, std::span<const Input> inputs,
                                                      runtime::Client &client, std::optional<int> device);
   CallCounts counts() const;
@@ -71,7 +73,16 @@ private:
   Callable(const artifact::Function &function) : function(function), callSignature(function.entryPoint) {}
   Status findSources(const artifact::Bundle &bundle, WeightStore &weights);
   Status findUpdates();
-  passes::Target targetFor(const runtime::Client &client, std::vector<passes::ArgumentShape> shapes) const;
+  /// What becomes of the dynamic sizes of a program.
+  enum class Sizing : bool { Fixed, AsThePluginTakes };
+  passes::Target targetFor(const runtime::Client &client, std::vector<passes::ArgumentShape> shapes,
+                           Sizing sizing) const;
+  std::vector<passes::ArgumentShape>
+  shapesOf(std::span<const Input> inputs,
+           std::span<const std::shared_ptr<const runtime::ArrayType>> types) const;
+  Result<std::shared_ptr<const runtime::Executable>> compile(std::vector<passes::ArgumentShape> shapes,
+                                                             Sizing sizing, runtime::Client &client,
+                                                             std::optional<int> device);
   std::string identity(const passes::Target &target);
   Result<std::string> programFor(passes::Target target, const std::vector<passes::ArgumentShape> &shapes,
                                  bool withLocations);

@@ -44,15 +44,17 @@ PluginTraits traitsOf(const PluginIdentity &plugin) {
       traits.*row.trait = true;
   bool isOurs = plugin.platform == "interpreter" || plugin.platform == "torchere_cpu";
   traits.runsUnknownSizes = !plugin.isXla && isOurs;
+  traits.bindsOpenSizes = !plugin.isXla && plugin.platform == "torchere_cpu";
   return traits;
 }
 
 std::string PluginTraits::text() const {
   // Does not compile if a member is missing here.
-  const auto &[counters, atan2, writes, minMax, clientOptions, products, memory, unknownSizes, quantized,
-               known] = *this;
-  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax,
-                     clientOptions, products, memory, unknownSizes, quantized, fmt::join(known, " "));
+  const auto &[counters, atan2, writes, minMax, clientOptions, products, memory, unknownSizes, openSizes,
+               quantized, known] = *this;
+  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax,
+                     clientOptions, products, memory, unknownSizes, openSizes, quantized,
+                     fmt::join(known, " "));
 }
 
 } // namespace torchere

@@ -40,6 +40,8 @@ struct PluginTraits {
   bool takesAllMemory = false;
   /// It runs programs in which a size is known only once it is computed.
   bool runsUnknownSizes = false;
+  /// It compiles programs whose arguments have open sizes; each call binds them.
+  bool bindsOpenSizes = false;
   /// It refuses StableHLO's quantized types.
   bool lacksQuantizedTypes = false;
   /// The names of the composites that it implements.

@@ -36,6 +36,8 @@ TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
 
 TEST(TraitsOf, TheInterpreterRunsUnknownSizes) {
   EXPECT_EQ(traitsOf({"interpreter", false, 115}), PluginTraits{.runsUnknownSizes = true});
+  EXPECT_EQ(traitsOf({"torchere_cpu", false, 115}),
+            (PluginTraits{.runsUnknownSizes = true, .bindsOpenSizes = true}));
   EXPECT_EQ(traitsOf({"interpreter", true, 115}), PluginTraits{.lacksQuantizedTypes = true});
 }
 
@@ -45,7 +47,8 @@ TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
        {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
         &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
         &PluginTraits::needsCpuClientOptions, &PluginTraits::roundsFloat32Products,
-        &PluginTraits::takesAllMemory, &PluginTraits::runsUnknownSizes, &PluginTraits::lacksQuantizedTypes}) {
+        &PluginTraits::takesAllMemory, &PluginTraits::runsUnknownSizes, &PluginTraits::bindsOpenSizes,
+        &PluginTraits::lacksQuantizedTypes}) {
     PluginTraits traits;
     traits.*trait = true;
     texts.insert(traits.text());

@@ -121,7 +121,12 @@ Result<func::FuncOp> flattenEntry(stablehlo::Module &module, StringRef name) {
 
 /// Brings the entry function into the form that the planner takes.
 Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, const Target &target) {
-  TORCHERE_ASSIGN(func::FuncOp entry, flattenEntry(module, name));
+  func::FuncOp entry;
+  if (target.isFlat) {
+    entry = module.implementation().module->lookupSymbol<func::FuncOp>(name);
+  } else {
+    TORCHERE_ASSIGN(entry, flattenEntry(module, name));
+  }
   expand(entry);
   if (target.processes.replicas * target.processes.partitions > 1) {
     TORCHERE_TRY(checkPlain(entry));
@@ -143,9 +148,8 @@ Result<stablehlo::Module> readModule(std::string_view code) {
   return module;
 }
 
-void simplifyOpen(stablehlo::Module &module, std::string_view entry) {
-  if (flattenEntry(module, entry)) // what is left to do is done once sizes are bound
-    std::ignore = passes::simplify(module);
+bool flattenOpen(stablehlo::Module &module, std::string_view entry) {
+  return flattenEntry(module, entry) && passes::simplify(module);
 }
 
 /// Makes the plans of the module, which keeps the ops that steps evaluate.

@@ -36,14 +36,16 @@ struct Target {
   interpreter::ProcessCounts processes;
   int64_t process = 0; ///< the one that runs the plan: replica * partitions + partition
   Isa isa = Isa::Baseline;
+  bool isFlat = false; ///< the module has been through flattenOpen()
   /// Held by who uses the context of the program's modules.
   std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
 };
 
 /// `code` is StableHLO, as text or as a portable artifact.
 Result<stablehlo::Module> readModule(std::string_view code);
-/// Inlines the calls of the entry function and simplifies it, whatever its types, as far as that goes.
-void simplifyOpen(stablehlo::Module &module, std::string_view entry);
+/// Makes the entry function the module's only one, without calls, and simple, whatever its types. Whether
+/// that could be done: if not, the module means the same as before.
+bool flattenOpen(stablehlo::Module &module, std::string_view entry);
 
 /// Makes the same module again whenever it is called. The types of its entry function are static.
 using ModuleSource = std::function<Result<stablehlo::Module>()>;

@@ -13,7 +13,7 @@ using interpreter::unknownSize;
 
 OpenModule::OpenModule(stablehlo::Module given, interpreter::EntryPoint entry, const Target &target)
     : module(std::move(given)), entryPoint(std::move(entry)), target(target) {
-  simplifyOpen(module, entryPoint.name);
+  this->target.isFlat = flattenOpen(module, entryPoint.name);
   mlir::ModuleOp op = *module.implementation().module;
   if (auto function = op.lookupSymbol<mlir::func::FuncOp>(entryPoint.name))
     function.setName("main"); // as refineShapes() has it: a module without a main has one function

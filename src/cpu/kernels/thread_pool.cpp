@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <pthread.h>
 
 namespace torchere::cpu {
 namespace {
@@ -11,6 +13,23 @@ namespace {
 constexpr int kOpen = 1 << 30;
 
 thread_local bool insideJob = false;
+
+/// Whose job the threads do, of all pools'.
+struct Turn {
+  std::mutex busy;
+  std::atomic<int> callers{0};
+};
+Turn *turn = new Turn;
+
+/// How often this process and those that it descends from have forked since the first pool.
+std::atomic<int> forks{0};
+
+/// The threads that held the turn are not in the child.
+void afterFork() {
+  turn = new Turn;
+  insideJob = false;
+  forks.fetch_add(1, std::memory_order_relaxed);
+}
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -29,16 +48,43 @@ struct Scratch {
 } // namespace
 
 ThreadPool::ThreadPool(int threads) {
+  static const int registered = pthread_atfork(nullptr, nullptr, afterFork);
+  static_cast<void>(registered);
   int others = std::max(threads, 1) - 1;
   ranges_ = std::make_unique<Range[]>(others + 1);
   // A thread that spins on a core which another needs only delays it.
   spins_ = others < static_cast<int>(std::thread::hardware_concurrency()) ? 4000 : 0;
-  workers_.reserve(others);
-  for (int i = 0; i < others; ++i)
+  forks_ = forks.load(std::memory_order_relaxed);
+  startThreads(others);
+}
+
+void ThreadPool::startThreads(int count) {
+  workers_.reserve(count);
+  for (int i = 0; i < count; ++i)
     workers_.emplace_back([this, i] { workerLoop(i + 1); });
 }
 
+/// Whether the threads are there. Starts them in a process that was forked; who calls meanwhile does without.
+bool ThreadPool::isOfThisProcess() {
+  int now = forks.load(std::memory_order_relaxed), seen = forks_.load(std::memory_order_acquire);
+  if (seen == now)
+    return true;
+  if (seen == -1 || !forks_.compare_exchange_strong(seen, -1))
+    return false;
+  auto count = static_cast<int>(workers_.size());
+  new std::vector<std::thread>(std::move(workers_)); // leaked: there are no such threads to join
+  workers_.clear();
+  members_.store(0, std::memory_order_relaxed);
+  startThreads(count);
+  forks_.store(now, std::memory_order_release);
+  return true;
+}
+
 ThreadPool::~ThreadPool() {
+  if (forks_.load() != forks.load()) { // forked, and not called since
+    new std::vector<std::thread>(std::move(workers_));
+    return;
+  }
   stop_.store(true, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
@@ -60,10 +106,11 @@ void *ThreadPool::scratch(size_t bytes, int slot) {
 }
 
 void ThreadPool::run(int64_t parts, PartFunction function, const void *body) {
-  if (parts <= 1 || workers_.empty() || insideJob)
+  if (parts <= 1 || workers_.empty() || insideJob || !isOfThisProcess())
     return runAlone(parts, function, body);
-  int others = callers_.fetch_add(1, std::memory_order_relaxed);
-  if (others > 0 || !busy_.try_lock()) {
+  Turn &own = *turn;
+  int others = own.callers.fetch_add(1, std::memory_order_relaxed);
+  if (others > 0 || !own.busy.try_lock()) {
     runAlone(parts, function, body);
   } else {
     insideJob = true;
@@ -74,9 +121,9 @@ void ThreadPool::run(int64_t parts, PartFunction function, const void *body) {
     for (int i = 0; members_.load(std::memory_order_acquire) != 0; ++i)
       i < spins_ ? pause() : std::this_thread::yield();
     insideJob = false;
-    busy_.unlock();
+    own.busy.unlock();
   }
-  callers_.fetch_sub(1, std::memory_order_relaxed);
+  own.callers.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ThreadPool::runAlone(int64_t parts, PartFunction function, const void *body) {

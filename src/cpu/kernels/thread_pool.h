@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -29,8 +28,9 @@ public:
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Calls body(part) for each part in [0, parts) and returns when all are done. Any thread may call. A call
-  /// that finds another's job under way, or that is made by a part, does its parts alone, so threads never
-  /// outnumber the callers by more than the pool's own. The body must not throw.
+  /// that finds another's job under way, of this pool or another one, or that is made by a part, does its
+  /// parts alone, so the threads that run never outnumber the callers by more than one pool's own. In a
+  /// forked process the first call starts the threads again. The body must not throw.
   template <class Body> void parallelFor(int64_t parts, const Body &body) {
     run(parts, &callBody<Body>, &body);
   }
@@ -51,6 +51,8 @@ private:
     int64_t end = 0;
   };
 
+  void startThreads(int count);
+  bool isOfThisProcess();
   void run(int64_t parts, PartFunction function, const void *body);
   void runAlone(int64_t parts, PartFunction function, const void *body);
   void publish(int64_t parts, PartFunction function, const void *body);
@@ -64,8 +66,7 @@ private:
   PartFunction function_ = nullptr;
   const void *body_ = nullptr;
   int spins_ = 0;
-  std::mutex busy_;
-  std::atomic<int> callers_{0};
+  std::atomic<int> forks_{0}; ///< of the process's line when the threads were started; restarting: -1
   /// Counts the jobs; workers sleep on it.
   alignas(64) std::atomic<int> generation_{0};
   /// The workers in the current job; kOpen while others may join. The job's fields change only while it is 0.

@@ -44,6 +44,18 @@ static Status replaceUnknownComposites(ModuleOp module, const PluginTraits &trai
   return {};
 }
 
+/// By an attribute of the argument.
+static Status markArgumentsInShapes(ModuleOp module, ArrayRef<size_t> arguments) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  for (size_t argument : arguments) {
+    if (!main || argument >= main.getNumArguments())
+      return invalidArgument("[main] no such argument that sizes depend on: got {}", argument);
+    main.setArgAttr(static_cast<unsigned>(argument), "torchere.in_shapes",
+                    UnitAttr::get(module.getContext()));
+  }
+  return {};
+}
+
 Status prepareFor(stablehlo::Module &module, const Target &target) {
   if (target.shapes)
     TORCHERE_TRY(refineShapes(module, *target.shapes,
@@ -54,6 +66,7 @@ Status prepareFor(stablehlo::Module &module, const Target &target) {
     expandForVersion(op, *target.version);
   TORCHERE_TRY(markDonations(module, target.donations));
   TORCHERE_TRY(markWeights(module, target.weights));
+  TORCHERE_TRY(markArgumentsInShapes(op, target.argumentsInShapes));
   for (const PluginPass &pass : pluginPasses())
     if (target.traits.*pass.trait)
       pass.run(op);

@@ -20,12 +20,14 @@ struct Target {
   std::vector<Donation> donations = {};
   /// The arguments to mark as weights.
   std::vector<size_t> weights = {};
+  /// The 0-d integers of @main's arguments whose values sizes depend on, if these stay open.
+  std::vector<size_t> argumentsInShapes = {};
   PluginTraits traits = {};
 };
 
 /// In this order: refines the module to the shapes, replaces composites that the plugin does not know by
-/// calls to their decompositions, expands ops that are newer than the version, marks donations and weights,
-/// and runs the passes of plugin_passes.h that the traits require.
+/// calls to their decompositions, expands ops that are newer than the version, marks donations, weights and
+/// arguments in shapes, and runs the passes of plugin_passes.h that the traits require.
 ///
 /// Errors are those of refineShapes and markDonations, and InvalidArgument for a composite with regions. The
 /// module is then in an unspecified state: prepare a clone to keep the original.

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 namespace torchere::cpu {
@@ -59,6 +62,46 @@ TEST(ThreadPool, APartMayCall) {
   std::atomic<int> total{0};
   pool.parallelFor(4, [&](int64_t) { pool.parallelFor(5, [&](int64_t) { ++total; }); });
   EXPECT_EQ(total, 20);
+}
+
+/// Whether two parts run at once: each waits until the other has come, for a while.
+static bool runsTwoAtOnce(ThreadPool &pool) {
+  std::atomic<int> come{0};
+  std::atomic<bool> met{false};
+  pool.parallelFor(2, [&](int64_t) {
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    ++come;
+    while (come < 2 && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+    if (come == 2)
+      met = true;
+  });
+  return met;
+}
+
+TEST(ThreadPool, AForkedProcessStartsThreadsOfItsOwn) {
+  ThreadPool pool(2);
+  ASSERT_TRUE(runsTwoAtOnce(pool));
+  pid_t child = fork();
+  if (child == 0)
+    _exit(runsTwoAtOnce(pool) && runsTwoAtOnce(pool) ? 0 : 1);
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(runsTwoAtOnce(pool));
+}
+
+TEST(ThreadPool, ACallOfAnotherPoolDuringAJobIsDoneAlone) {
+  ThreadPool first(2), second(2);
+  std::atomic<int> done{0};
+  first.parallelFor(2, [&](int64_t) {
+    std::thread([&] { // not a thread of a pool
+      std::thread::id caller = std::this_thread::get_id();
+      second.parallelFor(8, [&](int64_t) { done += std::this_thread::get_id() == caller; });
+    })
+        .join();
+  });
+  EXPECT_EQ(done, 16);
 }
 
 TEST(ThreadPool, NoMoreThreadsThanCallersAndItsOwn) {

@@ -1,0 +1,171 @@
+"""The CPU engine beyond the time of a call (bench/models_bench.py): of each saved model the time to plan it,
+a second process's start, the memory that it takes, and programs with open sizes.
+
+    python bench/engine_bench.py [--further] [--models NAME ...] [--dynamic-only] [--json]
+
+Each process has the engine alone. "plan" is what the plugin takes from the module to its plan, on the own
+clock of its thread, as its log has it. "first result" is the time from the load of the program to its first
+result in a process that finds the executable in the cache, "warm" a later call in it. "anonymous" is what the
+process's memory beyond files grew by, from before the client to after the calls. Of open sizes: the time of
+planning a new one, and a second call of each of fifty beside a program that was exported for that size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+SAVE = """
+import sys
+import torch, torchere
+from nine_models import find
+model = find(sys.argv[1])
+torchere.export(model.build(), model.arguments()[0]).save(sys.argv[2])
+torch.save(model.arguments()[0], sys.argv[2] + "/arguments.pt")
+"""
+
+START = """
+import json, sys, time
+import torch, torchere
+from memory_bench import status
+clock = time.perf_counter
+arguments = torch.load(sys.argv[1] + "/arguments.pt")
+torchere.plugins.find("torchere_cpu")
+before, start = status("RssAnon"), clock()
+program = torchere.load(sys.argv[1])
+program(*arguments)
+first = clock() - start
+calls = []
+for _ in range(5):
+    last = clock()
+    program(*arguments)
+    calls.append(clock() - last)
+counts = torchere.plugins.client().compile_counts
+print(json.dumps({"first": first, "warm": min(calls), "anonymous": status("RssAnon") - before, **counts}))
+"""
+
+# An encoder with an open length, as BERT is one: each length's first call plans.
+DYNAMIC = """
+import json, sys, time
+import torch, torchere
+from torch.export import Dim
+from nine_models import Encoder
+
+torch.manual_seed(0)
+config = dict(vocab_size=1000, hidden_size=int(sys.argv[1]), num_hidden_layers=int(sys.argv[2]),
+              num_attention_heads=4, intermediate_size=4 * int(sys.argv[1]))
+model = Encoder(**config).eval()
+lengths = list(range(8, 108, 2))
+ids = {length: torch.randint(1000, (1, length)) for length in lengths}
+sizes = ({1: Dim("length", min=2, max=512)},)
+program = torchere.export(model, (ids[lengths[0]],), dynamic_shapes=sizes)
+
+def call(program, ids):
+    start = time.thread_time()
+    program(ids)
+    return time.thread_time() - start
+
+program(torch.randint(1000, (1, 7)))  # compiles
+for length in lengths:
+    program(ids[length])
+second = {length: call(program, ids[length]) for length in lengths}  # packs what is packed at the second use
+later = {length: min(call(program, ids[length]) for _ in range(5)) for length in lengths}
+fixed = {}
+for length in lengths[::10]:
+    static = torchere.export(model, (ids[length],))
+    static(ids[length]), static(ids[length])
+    fixed[length] = min(call(static, ids[length]) for _ in range(5))
+print(json.dumps({
+    "compiled": torchere.plugins.client().compile_counts["compiled"] - len(fixed),
+    "sizes": len(lengths),
+    "second": [second[length] / later[length] for length in lengths],
+    "static": [later[length] / fixed[length] for length in fixed],
+}))
+"""
+
+
+def ask(source: str, *arguments: Any, cache: str = "0") -> tuple[str, list[float]]:
+    """What a process prints that has the engine alone, and the milliseconds that each plan took."""
+    environment = {
+        **os.environ,
+        "PJRT_DEVICE": "torchere_cpu",
+        "TORCHERE_CACHE": cache,
+        "TORCHERE_LOG": "debug",
+        "PYTHONPATH": str(Path(__file__).resolve().parent),
+    }
+    command = [sys.executable, "-c", source, *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if result.returncode:
+        raise RuntimeError(result.stderr[-2000:])
+    return result.stdout, [float(each) for each in re.findall(r"planned in ([\d.]+) ms", result.stderr)]
+
+
+def measure(name: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        saved, cache = f"{folder}/saved", f"{folder}/cache"
+        ask(SAVE, name, saved)
+        _, plans = ask(START, saved, cache=cache)
+        second = json.loads(ask(START, saved, cache=cache)[0])
+        if second["loaded"] != 1:
+            raise RuntimeError(f"{name}: the executable was not found in the cache: {second}")
+        return {"plan_ms": plans[0], **second}
+
+
+def measure_dynamic(width: int = 64, layers: int = 12) -> dict[str, Any]:
+    figures, plans = ask(DYNAMIC, width, layers)
+    answer = json.loads(figures)
+    return answer | {"plan_ms": plans[1 : 1 + answer["sizes"]]}
+
+
+def choose(options: argparse.Namespace) -> list[str]:
+    from further_models import FURTHER
+    from nine_models import NINE
+
+    names = [model.name for model in (FURTHER if options.further else NINE)]
+    unknown = set(options.models or ()) - set(names)
+    if unknown:
+        sys.exit(f"no such model: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    return options.models or names
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--further", action="store_true", help="the models of further_models.py")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="only these")
+    parser.add_argument("--dynamic-only", action="store_true", help="only the program with open sizes")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    figures: dict[str, Any] = {}
+    for name in [] if options.dynamic_only else choose(options):
+        figures[name] = measure(name)
+        if not options.json:
+            row = figures[name]
+            print(
+                f"{name:36} plan {row['plan_ms']:6.1f} ms, first result {row['first'] * 1e3:7.1f} ms, "
+                f"warm {row['warm'] * 1e3:7.2f} ms, anonymous {row['anonymous'] / 2**20:7.1f} MiB"
+            )
+    figures["dynamic"] = dynamic = measure_dynamic()
+    if options.json:
+        print(json.dumps(figures))
+        return 0
+    print(
+        f"open length, {dynamic['sizes']} sizes: {dynamic['compiled']} compiled; the plan of a new one takes "
+        f"{median(dynamic['plan_ms']):.1f} ms (at most {max(dynamic['plan_ms']):.1f}); the second call takes "
+        f"{median(dynamic['second']):.2f} of a later one, which takes {median(dynamic['static']):.2f} of a "
+        "static program's"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
