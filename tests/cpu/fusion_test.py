@@ -270,6 +270,7 @@ JAX_CASES = {
     "erf": ("erf, (40, 60)", "erf=1"),
     "silu": ("nn.silu, (40, 60)", "silu=1"),
     "x over 1 + exp(-x)": ("lambda x: x / (1 + jnp.exp(-x)), (40, 60)", "silu=1"),
+    "attention": ("nn.dot_product_attention, *[(2, 40, 4, 16)] * 3", ATTENTION),
     "causal attention": (
         "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), *[(2, 40, 4, 16)] * 3",
         ATTENTION,

@@ -17,6 +17,14 @@ struct SoftmaxMatch {
   mlir::Value isMasked; ///< true in rows of -inf alone, where 0 stands for the largest element
 };
 
+/// Whether two tensors have the same rows: they are one, but for reshapes that keep its rows.
+bool hasSameRows(mlir::Value a, RowShape shapeOfA, mlir::Value b, RowShape shapeOfB) {
+  Subgraph others; // may use the reshapes too
+  return a == b ? shapeOfA.trailing == shapeOfB.trailing
+                : shapeOfA.columns == shapeOfB.columns &&
+                      withoutReshapes(a, others) == withoutReshapes(b, others);
+}
+
 /// x - max(x), where the maximum may be replaced by 0 where it is -inf.
 bool matchShifted(mlir::Value value, SoftmaxMatch &match, Subgraph &subgraph) {
   auto shifted = subgraph.take<stablehlo::SubtractOp>(value);
@@ -44,7 +52,7 @@ bool matchShifted(mlir::Value value, SoftmaxMatch &match, Subgraph &subgraph) {
   skipMasked();
   RowShape shape;
   mlir::Value operand = reducedRows(most, RowReduction::Maximum, shape, subgraph);
-  return operand == match.x && shape.trailing == match.rows.trailing;
+  return operand && hasSameRows(operand, shape, match.x, match.rows);
 }
 
 /// The exponentials and their sum by rows.
