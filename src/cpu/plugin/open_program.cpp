@@ -59,13 +59,22 @@ Result<std::shared_ptr<const pjrt_server::Program>> OpenProgram::plan(const Boun
   return program;
 }
 
-Result<ResultLists> OpenProgram::run(const ArgumentLists &arguments) const {
+Result<std::shared_ptr<const pjrt_server::Program>>
+OpenProgram::planFor(const ArgumentLists &arguments) const {
   TORCHERE_ASSIGN(BoundSizes sizes, sizesOf(arguments));
-  std::shared_ptr<const pjrt_server::Program> program = find(sizes);
-  if (!program) {
-    TORCHERE_ASSIGN(program, plan(sizes));
-  }
+  if (std::shared_ptr<const pjrt_server::Program> found = find(sizes))
+    return found;
+  return plan(sizes);
+}
+
+Result<ResultLists> OpenProgram::run(const ArgumentLists &arguments) const {
+  TORCHERE_ASSIGN(std::shared_ptr<const pjrt_server::Program> program, planFor(arguments));
   return program->run(arguments);
+}
+
+Result<ResultLists> OpenProgram::profile(const ArgumentLists &arguments, std::string &report) const {
+  TORCHERE_ASSIGN(std::shared_ptr<const pjrt_server::Program> program, planFor(arguments));
+  return program->profile(arguments, report);
 }
 
 } // namespace torchere::cpu

@@ -14,6 +14,8 @@ public:
 
   const interpreter::EntryPoint &entry() const final { return module.entry(); }
   Result<pjrt_server::ResultLists> run(const pjrt_server::ArgumentLists &arguments) const final;
+  Result<pjrt_server::ResultLists> profile(const pjrt_server::ArgumentLists &arguments,
+                                           std::string &report) const final;
 
   /// How many plans are kept.
   static constexpr size_t maxPlans = 64;
@@ -24,6 +26,8 @@ private:
     uint64_t usedAt = 0; ///< a running number
   };
   Result<BoundSizes> sizesOf(const pjrt_server::ArgumentLists &arguments) const;
+  Result<std::shared_ptr<const pjrt_server::Program>>
+  planFor(const pjrt_server::ArgumentLists &arguments) const;
   std::shared_ptr<const pjrt_server::Program> find(const BoundSizes &sizes) const;
   Result<std::shared_ptr<const pjrt_server::Program>> plan(const BoundSizes &sizes) const;
 

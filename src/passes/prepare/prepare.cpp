@@ -51,7 +51,7 @@ static Status markArgumentsInShapes(ModuleOp module, ArrayRef<size_t> arguments)
     if (!main || argument >= main.getNumArguments())
       return invalidArgument("[main] no such argument that sizes depend on: got {}", argument);
     main.setArgAttr(static_cast<unsigned>(argument), "torchere.in_shapes",
-                    UnitAttr::get(module.getContext()));
+                    BoolAttr::get(module.getContext(), true));
   }
   return {};
 }
