@@ -169,9 +169,9 @@ TEST(Signature, NamesWhatIsWrongInAFile) {
             "[f.json] got the format 2, expected 1: another version wrote it");
   EXPECT_EQ(messageAfter("\"source\":\"buffer\"", "\"source\":\"bufer\""),
             "[f.json] inputs[2]: got the source \"bufer\", expected user_input, parameter, buffer, constant");
-  EXPECT_EQ(
-      messageAfter("\"destination\":\"buffer\"", "\"destination\":\"\""),
-      "[f.json] outputs[0]: got the destination \"\", expected user_output, buffer, parameter, user_input");
+  EXPECT_EQ(messageAfter("\"destination\":\"buffer\"", "\"destination\":\"\""),
+            "[f.json] outputs[0]: got the destination \"\", expected user_output, buffer, parameter, "
+            "user_input, check");
   EXPECT_EQ(messageAfter("\"bfloat16\"", "\"bf16\""),
             "[f.json] inputs[2]: got the dtype \"bf16\", expected one of torch's");
   EXPECT_EQ(messageAfter("[\"s0\",3]", "[true,3]"),

@@ -183,5 +183,5 @@ def test_results_need_no_gradient():
 
 
 def test_what_is_refused():
-    with pytest.raises(Error, match=r"aten\.linalg_eigvals\.default"):
-        torchere.export(lambda x: torch.linalg.eigvals(x[:2, :2]), X)
+    with pytest.raises(Error, match=r"aten\.special_airy_ai\.default"):
+        torchere.export(lambda x: torch.special.airy_ai(x[:2, :2]), X)

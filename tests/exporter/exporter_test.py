@@ -147,15 +147,15 @@ def test_locations_hold_the_module_path_and_the_source_line():
 def test_one_error_lists_every_op_without_a_row():
     class Missing(torch.nn.Module):
         def forward(self, x):
-            a = torch.linalg.eigvals(x).abs()
-            b = torch.linalg.eigvals(x + 1).abs()
+            a = torch.special.airy_ai(x).abs()
+            b = torch.special.airy_ai(x + 1).abs()
             return a + b + torch.linalg.ldl_factor(x)[0]
 
     with pytest.raises(Error) as caught:
         lower(Missing(), (torch.eye(3),))
     text = str(caught.value)
     assert text.startswith("[export] 2 ops of this program cannot be lowered yet:")
-    assert re.search(r"\n  aten\.linalg_eigvals\.default: 2 uses, first at .*exporter_test\.py:\d+", text)
+    assert re.search(r"\n  aten\.special_airy_ai\.default: 2 uses, first at .*exporter_test\.py:\d+", text)
     assert re.search(r"\n  aten\.linalg_ldl_factor\.default: 1 use, first at .*exporter_test\.py:\d+", text)
 
 
@@ -179,7 +179,7 @@ def test_native_dropout_without_a_word_on_training_is_training():
 def test_an_op_that_nothing_reads_may_lack_a_row():
     class Dead(torch.nn.Module):
         def forward(self, x):
-            torch.linalg.eigvals(x)
+            torch.special.airy_ai(x)
             return x + 1
 
     assert "stablehlo.add" in lower(Dead(), (torch.eye(3),)).text()
