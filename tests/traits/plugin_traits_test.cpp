@@ -55,7 +55,7 @@ TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
   }
   texts.insert(PluginTraits{.composites = {"a.b"}}.text());
   texts.insert(PluginTraits{.composites = {"a", "b"}}.text());
-  EXPECT_EQ(texts.size(), 12u);
+  EXPECT_EQ(texts.size(), 13u);
 }
 
 } // namespace
