@@ -50,7 +50,7 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
     : args(product), kernels(table), type(floatType(product.layout.type)) {
   aSize = byteSize(args.layout.type);
   cSize = byteSize(args.cType);
-  sumSize = type == kF64 || type == kI64 ? 8 : 4;
+  sumSize = type == kF64 || type == kInt64 ? 8 : 4;
   stageAll = cSize != sumSize;
   bool few = args.m <= kFewRows;
   // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache.

@@ -20,7 +20,7 @@ inline const IsaKernels &kernelsOf(Isa isa) {
 
 inline FloatType floatType(DType type) {
   if (!dtypeInfo(type).isFloatingPoint)
-    return byteSize(type) == 8 ? kI64 : kI32;
+    return byteSize(type) == 8 ? kInt64 : kInt32;
   return type == DType::F64 ? kF64 : type == DType::BF16 ? kBF16 : type == DType::F16 ? kF16 : kF32;
 }
 

@@ -10,7 +10,7 @@
 namespace torchere::cpu {
 
 /// Types that norms and attention take; products take the integers too, modulo their size.
-enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes, kI32 = kFloatTypes, kI64, kNumberTypes };
+enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes, kInt32 = kFloatTypes, kInt64, kNumberTypes };
 
 /// One tile: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b] + k] * B[b * k + k][vector],
 /// then the bias, the residual and relu. Strides and offsets in elements; A and C are of the type that is
@@ -71,7 +71,7 @@ struct RowsJob {
   int64_t outputRowStride = 0;
   int64_t rows = 0;
   int64_t columns = 0;
-  bool flag = false; ///< softmax: of its logarithm; a norm: subtract the mean
+  bool flag = false;           ///< softmax: of its logarithm; a norm: subtract the mean
   bool zeroWhenMasked = false; ///< softmax
   double epsilon = 0;
   const void *scale = nullptr;

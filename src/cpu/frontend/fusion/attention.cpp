@@ -16,7 +16,7 @@ namespace {
 
 using Labels = SmallVector<int64_t>; ///< by dimension; -1 for a size of 1
 
-ArrayRef<int64_t> sizesOf(mlir::Value value) {
+ArrayRef<int64_t> dimensionsOf(mlir::Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
@@ -45,13 +45,13 @@ std::optional<Labels> follow(const Labels &labels, Operation *op) {
     return labels;
   Labels named, result;
   SmallVector<int64_t> before;
-  for (auto [label, size] : llvm::zip_equal(labels, sizesOf(op->getOperand(0))))
+  for (auto [label, size] : llvm::zip_equal(labels, dimensionsOf(op->getOperand(0))))
     if (size != 1) {
       named.push_back(label);
       before.push_back(size);
     }
   size_t next = 0;
-  for (int64_t size : sizesOf(op->getResult(0))) {
+  for (int64_t size : dimensionsOf(op->getResult(0))) {
     if (size != 1 && (next == before.size() || before[next] != size))
       return std::nullopt;
     result.push_back(size == 1 ? -1 : named[next++]);
@@ -84,7 +84,8 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
     } else if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
       match.isInverted = splatOf(select.getOnTrue()).has_value();
       std::optional<double> masked = splatOf(match.isInverted ? select.getOnTrue() : select.getOnFalse());
-      if (match.mask || match.scale != 1 || !masked || sizesOf(select.getPred()).empty() || *masked > -1e30)
+      if (match.mask || match.scale != 1 || !masked || dimensionsOf(select.getPred()).empty() ||
+          *masked > -1e30)
         return false;
       match.mask = select.getPred();
       match.masked = *masked;
@@ -118,7 +119,7 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
 /// The labels of the softmax's dimensions; those of the mask on the way.
 std::optional<Labels> labelScores(ArrayRef<Operation *> chain, AttentionMatch &match) {
   Labels labels;
-  for (auto [i, size] : llvm::enumerate(sizesOf(match.first->getResult(0))))
+  for (auto [i, size] : llvm::enumerate(dimensionsOf(match.first->getResult(0))))
     labels.push_back(size == 1 ? -1 : static_cast<int64_t>(i));
   for (Operation *op : llvm::reverse(chain)) {
     std::optional<Labels> next = follow(labels, op);
@@ -165,7 +166,7 @@ Parts partsOf(stablehlo::DotGeneralOp dot, bool isLeft) {
                      isLeft ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions());
   llvm::append_range(parts.summed,
                      isLeft ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions());
-  for (int64_t i = 0; i < static_cast<int64_t>(sizesOf(parts.value).size()); ++i)
+  for (int64_t i = 0; i < static_cast<int64_t>(dimensionsOf(parts.value).size()); ++i)
     if (!llvm::is_contained(parts.batch, i) && !llvm::is_contained(parts.summed, i))
       parts.own.push_back(i);
   return parts;
@@ -174,7 +175,7 @@ Parts partsOf(stablehlo::DotGeneralOp dot, bool isLeft) {
 int64_t productOfSizes(mlir::Value value, ArrayRef<int64_t> dimensions) {
   int64_t product = 1;
   for (int64_t dimension : dimensions)
-    product *= sizesOf(value)[static_cast<size_t>(dimension)];
+    product *= dimensionsOf(value)[static_cast<size_t>(dimension)];
   return product;
 }
 
@@ -223,7 +224,7 @@ private:
 
   /// The label of a dimension of the first product's result.
   int64_t labelOf(size_t dimension) const {
-    return sizesOf(match.first->getResult(0))[dimension] == 1 ? -1 : static_cast<int64_t>(dimension);
+    return dimensionsOf(match.first->getResult(0))[dimension] == 1 ? -1 : static_cast<int64_t>(dimension);
   }
   /// The labels of its batch, without sizes of 1.
   Labels batchLabels() const {
@@ -264,7 +265,7 @@ private:
 
   void measure() {
     for (auto [i, dimension] : llvm::enumerate(query.batch)) {
-      int64_t size = sizesOf(query.value)[static_cast<size_t>(dimension)];
+      int64_t size = dimensionsOf(query.value)[static_cast<size_t>(dimension)];
       (i + 1 == query.batch.size() ? sizes.heads : sizes.batch) *= size;
     }
     sizes.queries = productOfSizes(query.value, query.own);
@@ -294,8 +295,8 @@ private:
     if (!spread || parts.batch != SmallVector<int64_t>{0, 1} ||
         spread.getBroadcastDimensions() != ArrayRef<int64_t>{0, 1, 3, 4})
       return {};
-    ArrayRef<int64_t> whole = sizesOf(parts.value), from = sizesOf(spread.getOperand()),
-                      middle = sizesOf(spread->getResult(0));
+    ArrayRef<int64_t> whole = dimensionsOf(parts.value), from = dimensionsOf(spread.getOperand()),
+                      middle = dimensionsOf(spread->getResult(0));
     bool isHeads = whole.size() == 4 && middle.size() == 5 && from[0] == whole[0] && from[1] == middle[1] &&
                    from[1] * middle[2] == whole[1] && from.drop_front(2) == whole.drop_front(2);
     return isHeads ? spread.getOperand() : mlir::Value();
@@ -304,18 +305,18 @@ private:
   /// How many heads the keys have.
   int64_t stripRepetition() {
     mlir::Value fewKeys = unrepeated(key), fewValues = unrepeated(value);
-    if (!fewKeys || !fewValues || sizesOf(fewKeys)[1] != sizesOf(fewValues)[1] || query.batch.size() != 2 ||
-        valueBatch() != SmallVector<int64_t>{0, 1})
+    if (!fewKeys || !fewValues || dimensionsOf(fewKeys)[1] != dimensionsOf(fewValues)[1] ||
+        query.batch.size() != 2 || valueBatch() != SmallVector<int64_t>{0, 1})
       return sizes.heads;
     key.value = fewKeys;
     value.value = fewValues;
-    return sizesOf(fewKeys)[1];
+    return dimensionsOf(fewKeys)[1];
   }
 
   mlir::Value transposed(mlir::Value from, ArrayRef<int64_t> order) {
     SmallVector<int64_t> shape;
     for (int64_t dimension : order)
-      shape.push_back(sizesOf(from)[static_cast<size_t>(dimension)]);
+      shape.push_back(dimensionsOf(from)[static_cast<size_t>(dimension)]);
     auto type = RankedTensorType::get(shape, getElementTypeOrSelf(from.getType()));
     return stablehlo::TransposeOp::create(builder, location, type, from, builder.getDenseI64ArrayAttr(order));
   }
@@ -366,7 +367,7 @@ private:
     if (!spread)
       return change(from);
     mlir::Value changed = change(spread.getOperand());
-    auto type = RankedTensorType::get(sizesOf(from), getElementTypeOrSelf(changed.getType()));
+    auto type = RankedTensorType::get(dimensionsOf(from), getElementTypeOrSelf(changed.getType()));
     return stablehlo::BroadcastInDimOp::create(builder, location, type, changed,
                                                spread.getBroadcastDimensionsAttr());
   }
@@ -381,7 +382,7 @@ private:
       });
     if (match.isBoolean && !isBoolean)
       from = beneathBroadcast(from, [&](mlir::Value each) {
-        auto type = RankedTensorType::get(sizesOf(each), builder.getF32Type());
+        auto type = RankedTensorType::get(dimensionsOf(each), builder.getF32Type());
         auto constant = [&](double number) {
           auto elements =
               DenseElementsAttr::get(type, builder.getF32FloatAttr(static_cast<float>(number)).getValue());
@@ -394,7 +395,7 @@ private:
       });
     SmallVector<int64_t> shape;
     Labels named;
-    for (auto [label, size] : llvm::zip_equal(match.maskLabels, sizesOf(from)))
+    for (auto [label, size] : llvm::zip_equal(match.maskLabels, dimensionsOf(from)))
       if (size != 1) {
         shape.push_back(size);
         named.push_back(label);
@@ -412,7 +413,7 @@ private:
     Labels labels = batchLabels();
     llvm::append_range(labels, queryLabels);
     for (int64_t label : labels)
-      shape.push_back(sizesOf(match.first->getResult(0))[static_cast<size_t>(label)]);
+      shape.push_back(dimensionsOf(match.first->getResult(0))[static_cast<size_t>(label)]);
     labels.push_back(elementLabel);
     shape.push_back(sizes.valueSize);
     result = reshaped(result, shape);
@@ -429,7 +430,7 @@ private:
     for (int64_t label : wanted)
       if (label >= 0)
         order.push_back(llvm::find(labels, label) - labels.begin());
-    return reshaped(transposed(result, order), sizesOf(match.second->getResult(0)));
+    return reshaped(transposed(result, order), dimensionsOf(match.second->getResult(0)));
   }
 
   const AttentionMatch &match;
@@ -446,7 +447,7 @@ bool fuseAttention(Operation *softmax) {
   match.softmax = softmax;
   bool isLogarithm = cast<BoolAttr>(kernelAttribute(softmax, "logarithm")).getValue();
   int64_t columns = cast<IntegerAttr>(kernelAttribute(softmax, "columns")).getInt();
-  ArrayRef<int64_t> shape = sizesOf(softmax->getResult(0));
+  ArrayRef<int64_t> shape = dimensionsOf(softmax->getResult(0));
   auto type = cast<RankedTensorType>(softmax->getResult(0).getType());
   if (isLogarithm || columns < 2 || shape.back() != columns || type.getNumElements() == 0)
     return false;
@@ -458,7 +459,7 @@ bool fuseAttention(Operation *softmax) {
     return false;
   // Softmax is over the keys.
   size_t batch = match.first.getDotDimensionNumbers().getLhsBatchingDimensions().size();
-  size_t left = sizesOf(match.first.getLhs()).size() -
+  size_t left = dimensionsOf(match.first.getLhs()).size() -
                 match.first.getDotDimensionNumbers().getLhsContractingDimensions().size();
   auto keyLabel = static_cast<size_t>(labels->back());
   if (keyLabel < batch || match.second->getResult(0).use_empty())

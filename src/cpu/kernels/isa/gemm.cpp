@@ -197,8 +197,8 @@ void addGemm(IsaKernels &table) {
   addType<double>(table, kF64);
   addType<BF16>(table, kBF16);
   addType<F16>(table, kF16);
-  addType<uint32_t>(table, kI32);
-  addType<uint64_t>(table, kI64);
+  addType<uint32_t>(table, kInt32);
+  addType<uint64_t>(table, kInt64);
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA
