@@ -16,10 +16,6 @@ namespace {
 
 using Labels = SmallVector<int64_t>; ///< by dimension; -1 for a size of 1
 
-ArrayRef<int64_t> dimensionsOf(mlir::Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 struct AttentionMatch {
   stablehlo::DotGeneralOp first, second;
   Operation *softmax = nullptr;

@@ -2,6 +2,7 @@
 #include "cpu/frontend/fusion/convolution_chain.h"
 
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/fusion/splats.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -31,15 +32,11 @@ bool isFixed(Value value, FixedValues &fixed, int depth = 0) {
       isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp, stablehlo::RsqrtOp,
           stablehlo::SqrtOp, stablehlo::NegOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
           stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::ConvertOp>(op);
-  bool result = isCheap && depth < maxFixedDepth && llvm::all_of(op->getOperands(), [&](Value operand) {
-                  return isFixed(operand, fixed, depth + 1);
-                });
+  bool result =
+      isCheap && depth < maxFixedDepth &&
+      llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand, fixed, depth + 1); });
   fixed[value] = result;
   return result;
-}
-
-ArrayRef<int64_t> dimensionsOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
 /// Whether all sizes but that of the dimension are 1.
@@ -84,8 +81,7 @@ Value vectorOf(OpBuilder &builder, Value value, int64_t dimension) {
   Value source = broadcast.getOperand();
   if (cast<RankedTensorType>(source.getType()).getNumElements() == channels)
     return reshapedTo(builder, source, {channels});
-  return stablehlo::BroadcastInDimOp::create(builder, value.getLoc(), vector,
-                                             reshapedTo(builder, source, {}),
+  return stablehlo::BroadcastInDimOp::create(builder, value.getLoc(), vector, reshapedTo(builder, source, {}),
                                              builder.getDenseI64ArrayAttr({}))
       ->getResult(0);
 }

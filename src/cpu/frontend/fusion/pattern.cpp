@@ -45,7 +45,7 @@ bool Subgraph::isClosed(Operation *root) const {
   });
 }
 
-static ArrayRef<int64_t> shapeOfTensor(mlir::Value value) {
+ArrayRef<int64_t> dimensionsOf(mlir::Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
@@ -58,7 +58,7 @@ static mlir::Value repeated(mlir::Value value, int64_t begin, bool inFront, Subg
   auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
   if (!spread)
     return {};
-  ArrayRef<int64_t> to = shapeOfTensor(value), from = shapeOfTensor(spread.getOperand());
+  ArrayRef<int64_t> to = dimensionsOf(value), from = dimensionsOf(spread.getOperand());
   SmallVector<int64_t> sizes(to.size(), 1);
   ArrayRef<int64_t> dimensions = spread.getBroadcastDimensions();
   if (!llvm::is_sorted(dimensions))
@@ -81,7 +81,7 @@ mlir::Value withoutReshapes(mlir::Value value, Subgraph &subgraph) {
 }
 
 mlir::Value rowsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
-  int64_t rank = static_cast<int64_t>(shapeOfTensor(value).size());
+  int64_t rank = static_cast<int64_t>(dimensionsOf(value).size());
   mlir::Value rows = repeated(value, rank - shape.trailing, false, subgraph);
   return rows ? withoutReshapes(rows, subgraph) : rows;
 }
@@ -89,7 +89,7 @@ mlir::Value rowsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
 mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
   if (countOf(value) == shape.columns) // one row
     return value;
-  int64_t rank = static_cast<int64_t>(shapeOfTensor(value).size());
+  int64_t rank = static_cast<int64_t>(dimensionsOf(value).size());
   return repeated(value, rank - shape.trailing, true, subgraph);
 }
 
@@ -118,7 +118,7 @@ mlir::Value reducedRows(mlir::Value value, RowReduction reduction, RowShape &sha
   if (initial != (isSum ? 0 : -INFINITY) || element != getElementTypeOrSelf(reduce->getResult(0).getType()) ||
       !appliesOnly(reduce->getRegion(0), isSum ? "stablehlo.add" : "stablehlo.maximum"))
     return {};
-  ArrayRef<int64_t> sizes = shapeOfTensor(operand), dimensions = reduce.getDimensions();
+  ArrayRef<int64_t> sizes = dimensionsOf(operand), dimensions = reduce.getDimensions();
   shape = {static_cast<int64_t>(dimensions.size()), 1};
   SmallVector<int64_t> sorted(dimensions);
   llvm::sort(sorted);

@@ -9,6 +9,8 @@
 
 namespace torchere::cpu {
 
+/// The sizes of a tensor.
+llvm::ArrayRef<int64_t> dimensionsOf(mlir::Value value);
 /// The number that all elements of a constant are.
 std::optional<double> splatOf(mlir::Value value);
 /// Whether they are `number`, as far as the type can tell, with some roundings in between.
