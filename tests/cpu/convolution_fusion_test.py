@@ -114,7 +114,7 @@ CASES = {
     "residual blocks": (
         "nn.Sequential(conv(3, 16, 3, 2, 1), norm(16), nn.ReLU(), nn.MaxPool2d(3, 2, 1), Block(16, 16, 1),"
         " Block(16, 40, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(40, 10)), (2, 3, 40, 44)",
-        "direct+scale+bias+relu=2 direct+scale+bias+residual+relu=2 direct+scale+bias=1 global_average=1 "
+        "direct+scale+bias+relu=2 direct+scale+bias+residual+relu=2 direct+scale+bias=1 dot=1 global_average=1 "
         "planar+scale+bias+relu=1 pool=1",
     ),
     "gates": (
@@ -124,7 +124,7 @@ CASES = {
         " nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(24, 10)), (2, 3, 32, 32)",
         "depthwise+scale+bias+hard_swish=1 depthwise+scale+bias+silu=1 direct+bias+hard_sigmoid=1 "
         "direct+bias+relu=2 direct+bias+sigmoid=1 direct+scale+bias+hard_swish=1 direct+scale+bias+silu=1 "
-        "direct+scale+bias=2 global_average=3 planar+scale+bias+hard_swish=1",
+        "direct+scale+bias=2 dot=1 global_average=3 planar+scale+bias+hard_swish=1",
     ),
     "dense blocks": (
         "Model(lambda self, x: self.tail(dense(self.stem(x), self.layers)), stem=conv(3, 16, 3, 1, 1),"

@@ -300,7 +300,7 @@ def test_a_profile_names_the_source_lines(tmp_path):
     script = tmp_path / "model.py"
     script.write_text(SOURCE)
     lines, _ = run(f"import runpy; runpy.run_path({str(script)!r})")
-    assert f"'stablehlo.dot_general': '{script}:5'" in lines[0]
+    assert f"'torchere_cpu.dot': '{script}:5'" in lines[0]
 
 
 PROFILE = """
@@ -311,7 +311,7 @@ x = torch.randn(64, 256)
 program = torchere.export(model, (x,))
 profile = program.profile(x)
 torch.testing.assert_close(profile.result, model(x).detach(), rtol=1e-4, atol=1e-5)
-products = [row for row in profile.rows if row.op == "stablehlo.dot_general"]
+products = [row for row in profile.rows if row.op == "torchere_cpu.dot"]
 assert len(products) == 2, profile.rows
 assert products[0].flops == 2 * 64 * 256 * 512
 assert products[0].rate.endswith("/s") and products[0].share_of_peak > 0, products
@@ -335,11 +335,11 @@ def test_a_profile_has_a_row_for_each_kernel(tmp_path):
     lines, _ = run(PROFILE, TRACE=str(trace), SAVED=str(saved))
     assert re.match(r"main: [\d.]+ ms in \d+ kernels, \w+ with \d+ threads; peak [\d.]+ GFLOP/s", lines[0])
     assert lines[1].split() == ["us", "share", "runs", "kernel", "op", "rate", "of", "peak", "source"]
-    assert any("stablehlo.dot_general" in line and "/s" in line for line in lines[2:])
+    assert any("torchere_cpu.dot" in line and "/s" in line for line in lines[2:])
     command = [Path(torchere.__file__).parent / "bin" / "torchere", "run", saved, "--input", f"{saved}.npy"]
     options = ["--plugin", "torchere_cpu", "--profile", "--trace", tmp_path / "cli.json"]
     shown = subprocess.run([*command, *options], capture_output=True, text=True, check=True).stdout
-    assert re.search(r"matmul +stablehlo.dot_general +[\d.]+ G\w+/s +[\d.]+%", shown)
+    assert re.search(r"matmul +torchere_cpu.dot +[\d.]+ G\w+/s +[\d.]+%", shown)
     assert '"traceEvents"' in (tmp_path / "cli.json").read_text()
     options = ["--plugin", "interpreter", "--profile"]
     refused = subprocess.run([*command, *options], capture_output=True, text=True)

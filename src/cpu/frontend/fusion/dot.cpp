@@ -140,7 +140,7 @@ bool fuseDot(stablehlo::DotGeneralOp dot) {
       builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers()),
       builder.getNamedAttr("has_bias", builder.getBoolAttr(bool(match.bias)))};
   mlir::Value call =
-      createKernelCall(builder, root->getLoc(), "dot", dot->getResultTypes(), operands, attributes)
+      createKernelCall(builder, dot.getLoc(), "dot", dot->getResultTypes(), operands, attributes)
           ->getResult(0);
   match.last.replaceAllUsesWith(inShape(builder, call, match.last.getType()));
   return true;
