@@ -114,8 +114,8 @@ CASES = {
     "residual blocks": (
         "nn.Sequential(conv(3, 16, 3, 2, 1), norm(16), nn.ReLU(), nn.MaxPool2d(3, 2, 1), Block(16, 16, 1),"
         " Block(16, 40, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(40, 10)), (2, 3, 40, 44)",
-        "direct+scale+bias+relu=2 direct+scale+bias+residual+relu=2 direct+scale+bias=1 dot=1 global_average=1 "
-        "planar+scale+bias+relu=1 pool=1",
+        "direct+scale+bias+relu=2 direct+scale+bias+residual+relu=2 direct+scale+bias=1 dot=1 "
+        "global_average=1 planar+scale+bias+relu=1 pool=1",
     ),
     "gates": (
         "nn.Sequential(conv(3, 16, 3, 2, 1), norm(16), nn.Hardswish(),"

@@ -77,9 +77,11 @@ int64_t Lowering::idCount(Grouping grouping) const {
     return counts.partitions;
   case Grouping::Flattened:
     return counts.replicas * counts.partitions;
-  default:
-    return counts.replicas;
+  case Grouping::Replicas:
+  case Grouping::ReplicasOfAllPartitions:
+    break;
   }
+  return counts.replicas;
 }
 
 /// The processes of one row of ids, from the point of view of this one.

@@ -23,24 +23,14 @@ template <class T> int64_t loadIndex(const void *indices, int64_t at) {
 }
 
 int64_t indexAt(DType type, const void *indices, int64_t at) {
-  switch (type) {
-  case DType::I8:
-    return loadIndex<int8_t>(indices, at);
-  case DType::I16:
-    return loadIndex<int16_t>(indices, at);
-  case DType::I32:
-    return loadIndex<int32_t>(indices, at);
-  case DType::U16:
-    return loadIndex<uint16_t>(indices, at);
-  case DType::U32:
-    return loadIndex<uint32_t>(indices, at);
-  case DType::U64:
-    return loadIndex<uint64_t>(indices, at);
-  case DType::I64:
-    return loadIndex<int64_t>(indices, at);
-  default:
-    return loadIndex<uint8_t>(indices, at);
-  }
+  bool isSigned = type == DType::I8 || type == DType::I16 || type == DType::I32 || type == DType::I64;
+  if (byteSize(type) == 1)
+    return isSigned ? loadIndex<int8_t>(indices, at) : loadIndex<uint8_t>(indices, at);
+  if (byteSize(type) == 2)
+    return isSigned ? loadIndex<int16_t>(indices, at) : loadIndex<uint16_t>(indices, at);
+  if (byteSize(type) == 4)
+    return isSigned ? loadIndex<int32_t>(indices, at) : loadIndex<uint32_t>(indices, at);
+  return isSigned ? loadIndex<int64_t>(indices, at) : loadIndex<uint64_t>(indices, at);
 }
 
 } // namespace
@@ -336,9 +326,17 @@ JoinRun joinRunOf(DType type, ScatterJoin join) {
     return floatJoin<float>(join);
   case DType::F64:
     return floatJoin<double>(join);
-  default:
-    return nullptr;
+  case DType::C32:
+  case DType::C64:
+  case DType::C128:
+  case DType::F8E4M3FN:
+  case DType::F8E4M3FNUZ:
+  case DType::F8E5M2:
+  case DType::F8E5M2FNUZ:
+  case DType::F8E8M0FNU:
+    break;
   }
+  return nullptr;
 }
 
 template <class Write> void forEachUpdate(const Context &context, const IndexedSlices &slices, Write write) {

@@ -267,16 +267,13 @@ template <class T> void choleskyOfAll(const Context &context, const CholeskyArgs
 
 /// function(a number of the type).
 template <class Function> void withType(DType type, Function function) {
-  switch (type) {
-  case DType::F64:
+  if (type == DType::F64)
     return function(double());
-  case DType::C64:
+  if (type == DType::C64)
     return function(std::complex<float>());
-  case DType::C128:
+  if (type == DType::C128)
     return function(std::complex<double>());
-  default:
-    return function(float());
-  }
+  function(float());
 }
 
 } // namespace

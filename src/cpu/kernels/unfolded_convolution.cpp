@@ -93,25 +93,16 @@ template <class T, class W> void copyAs(const void *from, int64_t fromStride, vo
 }
 using CopyAs = void (*)(const void *from, int64_t fromStride, void *to, int64_t n);
 
+/// Of bools as well.
 template <class W> CopyAs integerCopy(DType type) {
-  switch (type) {
-  case DType::I8:
-    return copyAs<int8_t, W>;
-  case DType::I16:
-    return copyAs<int16_t, W>;
-  case DType::I32:
-    return copyAs<int32_t, W>;
-  case DType::I64:
-    return copyAs<int64_t, W>;
-  case DType::U16:
-    return copyAs<uint16_t, W>;
-  case DType::U32:
-    return copyAs<uint32_t, W>;
-  case DType::U64:
-    return copyAs<uint64_t, W>;
-  default:
-    return copyAs<uint8_t, W>;
-  }
+  bool isSigned = type == DType::I8 || type == DType::I16 || type == DType::I32 || type == DType::I64;
+  if (byteSize(type) == 1)
+    return isSigned ? copyAs<int8_t, W> : copyAs<uint8_t, W>;
+  if (byteSize(type) == 2)
+    return isSigned ? copyAs<int16_t, W> : copyAs<uint16_t, W>;
+  if (byteSize(type) == 4)
+    return isSigned ? copyAs<int32_t, W> : copyAs<uint32_t, W>;
+  return isSigned ? copyAs<int64_t, W> : copyAs<uint64_t, W>;
 }
 
 CopyAs sameCopy(int64_t size) {

@@ -34,31 +34,29 @@ void LaneProgram::runOne(const VectorInstruction &instruction, const void *const
   bool isHalf = instruction.to == DType::F16 || instruction.to == DType::BF16;
   const std::byte *a = slots_[instruction.operands[0]];
   std::byte *result = own(instruction.result);
-  switch (instruction.op) {
-  case VectorOp::Input:
+  if (instruction.op == VectorOp::Input) {
     if (isHalf)
       primitives_.halfToFloat[instruction.to == DType::BF16](result, inputs[instruction.index], nullptr,
                                                              nullptr, count);
     slots_[instruction.result] = isHalf ? result : static_cast<const std::byte *>(inputs[instruction.index]);
     return;
-  case VectorOp::Store:
+  }
+  if (instruction.op == VectorOp::Store) {
     if (isHalf)
       primitives_.floatToHalf[instruction.to == DType::BF16](outputs[instruction.index], a, nullptr, nullptr,
                                                              count);
     else
       std::memcpy(outputs[instruction.index], a, static_cast<size_t>(count * byteSize(instruction.to)));
     return;
-  case VectorOp::Convert:
+  }
+  if (instruction.op == VectorOp::Convert)
     primitives_.converts[primitiveType(instruction.type)][primitiveType(instruction.to)](result, a, nullptr,
                                                                                          nullptr, count);
-    break;
-  case VectorOp::Bitcast:
+  else if (instruction.op == VectorOp::Bitcast)
     std::memmove(result, a, static_cast<size_t>(count * byteSize(instruction.type)));
-    break;
-  default:
+  else
     primitives_.ops[static_cast<int>(instruction.op)][primitiveType(instruction.type)](
         result, a, slots_[instruction.operands[1]], slots_[instruction.operands[2]], count);
-  }
   slots_[instruction.result] = result;
 }
 

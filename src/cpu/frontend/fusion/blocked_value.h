@@ -44,8 +44,8 @@ public:
   mlir::Value toPlanar(const BlockedValue &blocked, mlir::RankedTensorType type);
   /// Without the halo.
   mlir::Value interior(const BlockedValue &blocked);
-  /// A planar tensor repeated to the sizes N, C, H, W, in blocks. Its dimension i is dimension to[i] of these;
-  /// what is repeated along C must not vary along H and W. Null for other forms.
+  /// A planar tensor repeated to the sizes N, C, H, W, in blocks. Its dimension i is dimension to[i] of
+  /// these; what is repeated along C must not vary along H and W. Null for other forms.
   BlockedValue spread(mlir::Value source, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<int64_t> sizes,
                       const PlanarOrder &order);
   /// Of one pixel, repeated over all of H and W.

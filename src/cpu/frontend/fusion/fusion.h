@@ -24,7 +24,8 @@ int64_t fuseNorms(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);
 
-/// Lays convolutions and what lies between them out in blocks of channels, for kernels of the instruction set.
+/// Lays convolutions and what lies between them out in blocks of channels, for kernels of the instruction
+/// set.
 int64_t fuseConvolutions(mlir::func::FuncOp function, Isa isa);
 
 } // namespace torchere::cpu

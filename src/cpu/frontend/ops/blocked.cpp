@@ -30,8 +30,13 @@ View dimensionsInOrder(const View &view, ArrayRef<int64_t> order) {
 
 /// Of the shape N x blocks x H + 2 halo x W + 2 halo x lanes.
 BlockedTensor tensorOf(const Sizes &shape, int64_t channels, int64_t halo) {
-  return {nullptr, shape[0],           channels, shape[2] - 2 * halo, shape[3] - 2 * halo,
-          halo,    static_cast<int>(shape[4])};
+  return {nullptr,
+          shape[0],
+          channels,
+          shape[2] - 2 * halo,
+          shape[3] - 2 * halo,
+          halo,
+          static_cast<int>(shape[4])};
 }
 
 Result<bool> planToBlocked(Planner &planner, Operation *op) {
@@ -49,9 +54,9 @@ Result<bool> planFromBlocked(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View blocked, planner.viewDense(op->getOperand(0)));
   View planar = dimensionsInOrder(planner.allocate(op->getResult(0)), integersIn(op, "order"));
   BlockedTensor tensor = tensorOf(blocked.shape, planar.shape[1], integerIn(op, "halo"));
-  planner.emit(std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::FromBlocks, planar, tensor,
-                                                   blocked),
-               {&blocked, 1}, {&planar, 1});
+  planner.emit(
+      std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::FromBlocks, planar, tensor, blocked),
+      {&blocked, 1}, {&planar, 1});
   return true;
 }
 
