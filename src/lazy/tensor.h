@@ -19,6 +19,9 @@ public:
   const Value &value() const { return shown; }
   /// Shows another value, which may be of another type.
   void show(Value value);
+  /// Of what a kernel of torch's takes for a view: a write to it would be lost.
+  void markViewCopy() { viewCopy = true; }
+  bool isViewCopy() const { return viewCopy; }
 
   c10::intrusive_ptr<c10::TensorImpl> shallow_copy_and_detach(const c10::VariableVersion &version,
                                                               bool allowChange) const override;
@@ -33,6 +36,7 @@ private:
   template <class Version>
   c10::intrusive_ptr<c10::TensorImpl> copyWith(Version &&version, bool allowChange) const;
   Value shown;
+  bool viewCopy = false;
 };
 
 at::Tensor tensorOf(Value value);

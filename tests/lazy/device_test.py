@@ -264,3 +264,28 @@ def test_inference_mode():
     assert made.tolist() == [2, 2] and shown.tolist() == [[2], [2], [2]]
     (weight * base).sum().backward()
     assert weight.grad.tolist() == [0, 4, 0]
+
+
+COMPOSITES = {
+    "linear": (torch.nn.functional.linear, [(2, 3, 4), (5, 4), (5,)]),
+    "matmul": (torch.matmul, [(2, 3, 4), (4, 5)]),
+    "attention": (torch.nn.functional.scaled_dot_product_attention, [(1, 2, 5, 8)] * 3),
+    "chunk": (lambda x: torch.cat(x.chunk(2, 1)), [(2, 4)]),
+    "einsum": (lambda a, b: torch.einsum("bij,bjk->bik", a, b), [(2, 3, 4), (2, 4, 5)]),
+    "block_diag": (torch.block_diag, [(2, 2), (3, 3)]),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_composite_ops_in_inference_mode(name):
+    function, shapes = COMPOSITES[name]
+    arguments = [torch.randn(shape) for shape in shapes]
+    with torch.inference_mode():
+        result = function(*(argument.to("xla") for argument in arguments))
+    torch.testing.assert_close(result.cpu(), function(*arguments))
+    assert not lazy.executed_fallback_ops()
+
+
+def test_lost_writes_in_inference_mode_are_refused():
+    with torch.inference_mode(), pytest.raises(RuntimeError, match=r"writes to a view .* use no_grad\(\)"):
+        torch.vander(torch.ones(3).to("xla"))

@@ -62,6 +62,43 @@ static void writeToValues(const c10::OperatorHandle &op, torch::jit::Stack *stac
         (*stack)[i] = given;
 }
 
+/// The value of a view, without the view.
+static at::Tensor viewCopyOf(const at::Tensor &view) {
+  at::Tensor copy = unwrapped(view);
+  implementationOf(copy)->markViewCopy();
+  return copy;
+}
+
+/// A view of a tensor that functionalization does not see, for a kernel of torch's that makes an op of others
+/// where autograd does not (in inference_mode()): a copy, to which nothing can be written.
+static void copyViews(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
+  c10::IValue &viewed = (*stack)[stack->size() - op.schema().arguments().size()];
+  viewed = at::functionalization::impl::to_functional_tensor(viewed.toTensor());
+  {
+    FunctionalizeAgain again;
+    op.callBoxed(stack);
+  }
+  c10::IValue &result = stack->back();
+  if (result.isTensor()) {
+    result = viewCopyOf(result.toTensor());
+    return;
+  }
+  std::vector<at::Tensor> copies;
+  for (const at::Tensor &view : result.toTensorVector())
+    copies.push_back(viewCopyOf(view));
+  result = copies;
+}
+
+/// Whether the op gives views of its first argument, which is a tensor of ours that nobody holds.
+static bool viewsValue(const c10::OperatorHandle &op, const torch::jit::Stack &stack) {
+  const c10::FunctionSchema &schema = op.schema();
+  if (schema.is_mutable() || schema.arguments().empty() || schema.returns().size() != 1)
+    return false;
+  const c10::IValue &viewed = stack[stack.size() - schema.arguments().size()];
+  return schema.arguments()[0].alias_info() && viewed.isTensor() && viewed.toTensor().defined() &&
+         implementationOf(viewed.toTensor());
+}
+
 /// Ops that writeToValues() is running. torch may define the functional form of an op by the op itself.
 static thread_local c10::SmallVector<c10::OperatorName, 4> beingFunctionalized;
 
@@ -119,6 +156,8 @@ void computeOnHost(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
     auto done = c10::make_scope_exit([] { beingFunctionalized.pop_back(); });
     return writeToValues(op, stack);
   }
+  if (c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Functionalize) && viewsValue(op, *stack))
+    return copyViews(op, stack);
   checkDevices(op, *stack);
   TORCH_CHECK_NOT_IMPLEMENTED(op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), "[", title(name),
                               "] no kernel for xla, and none for the CPU, which would compute it");
