@@ -1,7 +1,7 @@
 #!/bin/bash
 # ThreadSanitizer over the C++ of the lazy device, on the interpreter's plugin: scripts/lazy_tsan.sh [SECONDS]
-# Compiles the sources of src/lazy and tests/lazy/threads with -fsanitize=thread, and takes the generated kernels
-# from the extension (TORCHERE_LAZY_FOLDER). libtorch and libtorchere.so are not instrumented: what only they do
+# Compiles the sources of src/lazy and tests/lazy/threads with -fsanitize=thread, and takes the kernels and shapes
+# of ops from the extension (TORCHERE_LAZY_FOLDER). libtorch and libtorchere.so are not instrumented: what only they do
 # is suppressed (lazy_tsan.supp).
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +22,7 @@ export -f compile
 printf '%s\n' "$root"/src/lazy/*.cpp "$root"/src/lazy/kernels/*.cpp "$root"/tests/lazy/threads/threads.cpp |
   xargs -P "${JOBS:-2}" -I{} bash -c 'compile {}'
 "$CXX" -fsanitize=thread -o "$folder/threads_test" "$folder"/*.o "$built"/kernels_*.o \
-  "$built"/registration_supported.o -L"$torch/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 -L"$package/lib" -ltorchere \
+  "$built"/shape_*.o "$built"/registration_supported.o -L"$torch/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 -L"$package/lib" -ltorchere \
   -Wl,-rpath,"$torch/lib" -Wl,-rpath,"$package/lib"
 export PJRT_DEVICE=interpreter OMP_NUM_THREADS=1
 export TSAN_OPTIONS="suppressions=$root/scripts/lazy_tsan.supp ignore_noninstrumented_modules=1 history_size=4"
