@@ -1,6 +1,7 @@
 // Implements sorts of lines: a line's elements are collected, its order found, and the results written in it.
 #include "cpu/vector/line_sort.h"
 
+#include "cpu/vector/lane_buffers.h"
 #include "cpu/vector/lane_program.h"
 
 #include <algorithm>
@@ -14,15 +15,10 @@ constexpr int64_t kPartElements = 4096;
 constexpr int64_t kMaxParts = 64;
 constexpr int64_t kKeyLanes = 512;
 
+/// Elements of complex numbers as well.
 template <class Fn> void withSortElement(int size, const Fn &fn) {
-  if (size == 1)
-    fn(uint8_t());
-  else if (size == 2)
-    fn(uint16_t());
-  else if (size == 4)
-    fn(uint32_t());
-  else if (size == 8)
-    fn(uint64_t());
+  if (size <= 8)
+    withElement(size, fn);
   else
     fn(static_cast<unsigned __int128>(0));
 }
