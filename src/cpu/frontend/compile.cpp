@@ -60,17 +60,16 @@ Status replaceCall(func::CallOp call, SymbolTable &symbols) {
 /// The entry function becomes one without calls.
 Status inlineCalls(ModuleOp module, func::FuncOp entry) {
   SymbolTable symbols(module);
-  for (int count = 0;; ++count) {
-    func::CallOp next;
-    entry.walk([&](func::CallOp call) {
-      next = call;
-      return WalkResult::interrupt();
-    });
-    if (!next)
+  for (int count = 0;;) { // as often as calls are nested
+    SmallVector<func::CallOp> calls;
+    entry.walk([&](func::CallOp call) { calls.push_back(call); });
+    if (calls.empty())
       return {};
-    if (count == maxInlinedCalls)
-      return fail(ErrorCode::Unimplemented, "calls that do not end");
-    TORCHERE_TRY(replaceCall(next, symbols));
+    for (func::CallOp call : calls) {
+      if (count++ == maxInlinedCalls)
+        return fail(ErrorCode::Unimplemented, "calls that do not end");
+      TORCHERE_TRY(replaceCall(call, symbols));
+    }
   }
 }
 
