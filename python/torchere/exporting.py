@@ -162,6 +162,7 @@ def lower(
         exported, program, timings, has_weights, target_version, output_spec
     )
     made.expanded = expander.seconds
+    made._tensors = {**exported_program.constants, **exported_program.state_dict}
     made._source = Source(
         exported_program,
         module,

@@ -93,7 +93,8 @@ class StableHLOProgram(ProgramState):
         first = next(iter(programs.values()))
         made = cls(joined_bundle(programs), first.program, timings, target_version, output_specs=specs)
         made._parts = {name: (program, made._names_here(program)) for name, program in programs.items()}
-        for program in programs.values():
+        for program, names in made._parts.values():
+            made._tensors |= {names.get(own, own): tensor for own, tensor in program._tensors.items()}
             for op, seconds in program.expanded.items():
                 made.expanded[op] = made.expanded.get(op, 0.0) + seconds
         return made

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 from torchere import _core
 from torchere.arrays import as_array, has_torch, weight_tensor
 from torchere.errors import Error, InvalidArgumentError
+from torchere.lent_weights import LentWeights
 from torchere.state_dicts import check_state_dict, has_equal_elements
 from torchere.weights import Weights, with_weights
 
@@ -75,6 +76,8 @@ class ProgramState:
         self._device = 0  # the session's, by its index
         self._like: _core.Session | None = None  # of another program with these functions
         self._waiting: dict[str, Any] = {}  # state that was set before there was a session, by name
+        self._tensors: dict[str, Any] = {}  # whose memory the weights are, by name
+        self._lent: LentWeights | None = None  # of these; None before the first session
 
     def state_dict(self) -> dict[str, Any]:
         """name -> tensor, for all parameters and buffers; state has its current value. The
@@ -124,8 +127,13 @@ class ProgramState:
         made = copy.copy(self)
         made._lock = threading.RLock()
         with self._lock:
+            self._follow_lent_weights()
             made._core_bundle = with_weights(self._core_bundle, weights)
             made._session, made._like, made._waiting = None, self._session or self._like, {}
+            given = dict(weights) if isinstance(weights, Mapping) else {}
+            made._tensors = self._tensors | given
+            if self._lent is not None:
+                made._lent = self._lent.within(made._core_bundle, given)
         vars(made).pop("_tied_states", None)
         return made
 
@@ -152,6 +160,7 @@ class ProgramState:
 
     def _exchange(self, weights: dict[str, Any], states: dict[str, Any]) -> None:
         """With the lock held. A session's weights are fixed: others need another session."""
+        self._follow_lent_weights()
         bundle = self._core_bundle
         weights = {
             name: value
@@ -170,6 +179,17 @@ class ProgramState:
         else:
             self._session.write_states(states)
         self._core_bundle = bundle
+        if self._lent is not None:
+            self._lent = self._lent.within(bundle)
+
+    def _follow_lent_weights(self) -> None:
+        """With the lock held. Tensors that were written since have new contents for the session."""
+        if self._lent is None or not (changed := self._lent.changed()):
+            return
+        bundle = self._core_bundle.with_weights(changed)
+        if self._session is not None:
+            self._session = self._session.succeed(bundle, {})
+        self._core_bundle, self._lent = bundle, self._lent.within(bundle)
 
     @property
     def _weight_names(self) -> list[str]:
@@ -237,9 +257,11 @@ class ProgramState:
     def _ready_session(self, device: int | None = None) -> _core.Session:
         """The session, made at the first call: a program that is only saved needs no plugin. It is on that
         call's device, by its index among the plugin's; if another is asked for later, an error."""
-        if self._session is not None and device is None:  # without the lock
-            return self._session
+        session, lent = self._session, self._lent  # without the lock
+        if session is not None and device is None and lent is not None and not lent.have_changed():
+            return session
         with self._lock:
+            self._follow_lent_weights()
             if self._session is None:
                 self._make_session(device or 0)
             if device not in (None, self._device):
@@ -261,6 +283,8 @@ class ProgramState:
                 f"got xla:{device}, expected one of {client.platform_name}'s, which has {len(client.devices)}"
             )
         device_id = client.devices[device].id
+        if self._lent is None:
+            self._lent = LentWeights(self._tensors, self._core_bundle, self._names.states)
         session = _core.Session(client, self._core_bundle, device_id, like=self._like)
         session.write_states(self._waiting)
         self._session, self._like, self._waiting = session, None, {}
