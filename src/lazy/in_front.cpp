@@ -7,14 +7,17 @@ namespace torchere::lazy {
 
 static constexpr c10::DispatchKeySet wrapperKeys({c10::DispatchKey::Functionalize, c10::DispatchKey::XLA});
 
-c10::DispatchKeySet pastFunctionalization(c10::DispatchKeySet keys, const at::Tensor &self) {
+bool goesPastFunctionalization(c10::DispatchKeySet keys, const at::Tensor &self) {
+  if (!self.key_set().has_all(wrapperKeys))
+    return false;
+  keys = keys.remove(c10::DispatchKey::Functionalize) & c10::after_ADInplaceOrView_keyset;
+  return keys.highestPriorityTypeId() == c10::DispatchKey::XLA;
+}
+
+c10::DispatchKeySet keysOfAutograd(c10::DispatchKeySet keys, bool isPastFunctionalization) {
   // AutogradOther has the same kernel as all keys of autograd but this one.
   keys = keys.remove(c10::DispatchKey::AutogradXLA).add(c10::DispatchKey::AutogradOther);
-  if (!self.key_set().has_all(wrapperKeys))
-    return keys;
-  c10::DispatchKeySet past = keys.remove(c10::DispatchKey::Functionalize);
-  auto next = (past & c10::after_ADInplaceOrView_keyset).highestPriorityTypeId();
-  return next == c10::DispatchKey::XLA ? past : keys;
+  return isPastFunctionalization ? keys.remove(c10::DispatchKey::Functionalize) : keys;
 }
 
 const at::Tensor *shownValue(const at::Tensor &tensor) {

@@ -11,10 +11,11 @@
 
 namespace torchere::lazy {
 
-/// The keys for autograd's kernel of a call that came to AutogradXLA: those by which it comes to the device's
-/// kernel next if `self` is a tensor of ours and nobody else wants to see the call; else to
-/// functionalization.
-c10::DispatchKeySet pastFunctionalization(c10::DispatchKeySet keys, const at::Tensor &self);
+/// Whether a call that came to AutogradXLA may come to the device's kernel without torch's functionalization:
+/// `self` is a tensor of ours, and nobody else wants to see the call.
+bool goesPastFunctionalization(c10::DispatchKeySet keys, const at::Tensor &self);
+/// The keys for autograd's kernel of such a call, and of any other.
+c10::DispatchKeySet keysOfAutograd(c10::DispatchKeySet keys, bool isPastFunctionalization);
 
 /// The value that a user's tensor of ours shows, without the writes to its other views; null for all others.
 const at::Tensor *shownValue(const at::Tensor &tensor);
@@ -28,7 +29,8 @@ template <class Op, class Return, class Self, class... Arguments>
 class AutogradKernel<Op, Return(Self, Arguments...)> {
 public:
   static Return call(c10::DispatchKeySet keys, Self self, Arguments... arguments) {
-    return Op::redispatch(pastFunctionalization(keys, self), self, arguments...);
+    bool isPast = goesPastFunctionalization(keys, self);
+    return Op::redispatch(keysOfAutograd(keys, isPast), self, arguments...);
   }
 };
 

@@ -1,9 +1,11 @@
 // What is known of indices.
 #include "lazy/index_range.h"
 
+#include "lazy/settings.h"
 #include "lazy/tensor.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace torchere::lazy {
 
@@ -35,27 +37,44 @@ at::Tensor withRangeOf(const at::Tensor &operand, at::Tensor result) {
   return result;
 }
 
+static std::atomic<bool> areIndicesRead = isSet("TORCHERE_LAZY_CHECK_INDICES");
+
+bool readIndices(bool isOn) {
+  return areIndicesRead.exchange(isOn);
+}
+
+/// Of the elements of indices as an op takes them.
+static std::optional<IndexRange> rangeOfIndices(const at::Tensor &indices) {
+  if (const auto *range = knownRange(indices))
+    return *range;
+  const TensorImpl *ours =
+      areIndicesRead.load(std::memory_order_relaxed) ? implementationOf(indices) : nullptr;
+  return ours ? indexRange(ours->value().node->device.download(ours->value())) : std::nullopt;
+}
+
 void checkIndices(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension,
                   std::optional<int64_t> ignored) {
-  const auto *range = knownRange(indices);
-  if (!range || tensor.dim() == 0)
+  if (tensor.dim() == 0)
+    return;
+  std::optional<IndexRange> range = rangeOfIndices(indices);
+  if (!range)
     return;
   dimension += dimension < 0 ? tensor.dim() : 0;
   if (dimension < 0 || dimension >= tensor.dim())
     return; // the op's own error
   int64_t size = tensor.size(dimension);
-  for (int64_t index : {(*range)->least, (*range)->most})
+  for (int64_t index : {range->least, range->most})
     TORCH_CHECK_INDEX((index >= 0 && index < size) || index == ignored, "[", op,
                       "] an index is out of range: got ", index, ", expected 0 to ", size - 1,
                       " for dimension ", dimension);
 }
 
 void checkPositions(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension) {
-  const auto *range = knownRange(indices);
+  std::optional<IndexRange> range = rangeOfIndices(indices);
   if (!range)
     return;
   int64_t size = tensor.size(dimension);
-  for (int64_t index : {(*range)->least, (*range)->most})
+  for (int64_t index : {range->least, range->most})
     TORCH_CHECK_INDEX(index >= -size && index < size, "[", op, "] index ", index,
                       " is out of bounds for dimension ", dimension, " with size ", size);
 }

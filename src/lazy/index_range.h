@@ -21,12 +21,16 @@ std::optional<IndexRange> indexRange(const at::Tensor &tensor);
 at::Tensor withRangeOf(const at::Tensor &operand, at::Tensor result);
 
 /// Throws if an index is known to be outside of the dimension of a tensor, which counts from the back if
-/// negative. Indices that were computed on the device are not known. `ignored` is an index that stands for
-/// none.
+/// negative. Indices that were computed on the device are not known, unless they are to be read. `ignored` is
+/// an index that stands for none.
 void checkIndices(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension,
                   std::optional<int64_t> ignored = std::nullopt);
 
 /// The same for indices that count from the back if they are negative.
 void checkPositions(const char *op, const at::Tensor &indices, const at::Tensor &tensor, int64_t dimension);
+
+/// Whether indices that were computed on the device are read where an op takes them, which computes what is
+/// pending. Off, unless TORCHERE_LAZY_CHECK_INDICES is set. Returns what it was.
+bool readIndices(bool isOn);
 
 } // namespace torchere::lazy

@@ -1,6 +1,7 @@
 // What has been traced and measured, as text: the functions of torch.ops.torchere_lazy that only look.
 #include "artifact/function_module.h"
 #include "lazy/compilation_log.h"
+#include "lazy/index_range.h"
 #include "lazy/lowered_program.h"
 #include "lazy/program_writer.h"
 #include "lazy/result.h"
@@ -99,6 +100,7 @@ TORCH_LIBRARY_FRAGMENT(torchere_lazy, library) {
   library.def("stablehlo_text(Tensor[] tensors, int device) -> str", &stablehloText);
   library.def("stablehlo_bytecode(Tensor[] tensors, int device) -> Tensor", &stablehloBytecode);
   library.def("record_lines(bool is_on) -> bool", &recordLines);
+  library.def("read_indices(bool is_on) -> bool", &readIndices);
   library.def("explain_recompilations(int limit) -> str", &explainRecompilations);
   library.def("dump_graphs(str folder) -> ()", &dumpGraphs);
   library.def("metrics_report() -> str", &metricsReport);

@@ -74,4 +74,9 @@ void changeSetting(const std::string &name, int64_t value) {
   values()[static_cast<size_t>(found - known.begin())] = value;
 }
 
+bool isSet(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && *value && std::string_view(value) != "0";
+}
+
 } // namespace torchere::lazy

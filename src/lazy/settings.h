@@ -1,4 +1,4 @@
-// The limits of the lazy device, which the user may change.
+// The limits of the lazy device, which the user may change, and variables that are on or off.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +20,8 @@ int64_t setting(Setting which);
 std::map<std::string, int64_t> settings();
 /// An exception of torch's for an unknown name, and for a value below 1.
 void changeSetting(const std::string &name, int64_t value);
+
+/// Whether an environment variable is given and not "0".
+bool isSet(const char *variable);
 
 } // namespace torchere::lazy

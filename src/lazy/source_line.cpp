@@ -2,6 +2,7 @@
 // Python uses the device too.
 #include "lazy/source_line.h"
 
+#include "lazy/settings.h"
 #include "program/stack_trace.h"
 
 #include <ATen/SequenceNumber.h>
@@ -13,18 +14,11 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
 namespace torchere::lazy {
-
-static bool isSet(const char *variable) {
-  const char *value = std::getenv(variable);
-  return value && *value && std::strcmp(value, "0") != 0;
-}
 
 std::atomic<bool> SourceLine::recorded = isSet("TORCHERE_LAZY_SOURCE_LINES") || isSet("XLA_IR_DEBUG");
 

@@ -15,6 +15,13 @@ View::Layout View::layoutOf(const at::Tensor &tensor) {
   return {c10::DimVector(tensor.strides().begin(), tensor.strides().end()), tensor.storage_offset()};
 }
 
+/// In a loop: recursion would exhaust the stack where the chain is long.
+View::~View() {
+  std::shared_ptr<const View> dying = std::move(before);
+  while (dying && dying.use_count() == 1)
+    dying = std::move(const_cast<View &>(*dying).before);
+}
+
 at::Tensor View::forward(const at::Tensor &base) {
   TORCH_CHECK(implementationOf(base), "[xla] a view of another device's tensor: got ", base.device(),
               ", expected xla");

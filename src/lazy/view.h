@@ -12,14 +12,21 @@
 
 namespace torchere::lazy {
 
-/// One view op with its arguments, as torch's functionalization replays it after a write.
+/// One view op with its arguments, as torch's functionalization replays it after a write, and autograd where
+/// a gradient goes through what was written.
 class View : public at::functionalization::ViewMeta {
 public:
   View() : ViewMeta(/*has_symbolic_inputs=*/false) {}
+  ~View() override;
 
   /// What the view shows of a value, with the strides and the offset that a view of memory would have.
   at::Tensor forward(const at::Tensor &base) final;
   at::Tensor placed(const at::Tensor &base, at::Tensor shown) const;
+  /// The op on a tensor as users hold it.
+  virtual at::Tensor call(const at::Tensor &base) const = 0;
+
+  /// The view that autograd's base is seen through before this one.
+  std::shared_ptr<const View> before;
 
 protected:
   struct Layout {

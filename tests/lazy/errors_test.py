@@ -83,6 +83,35 @@ def test_a_bad_index_is_an_error_at_its_line(call, text):
     assert text in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: x()[on_device(0, 4) * 2 + 1],
+            "[aten.index.Tensor] index 9 is out of bounds for dimension 0",
+        ),
+        (
+            lambda: torch.gather(x(), 0, on_device(1, 2) + 3),
+            "[aten.gather.default] an index is out of range: got 5, expected 0 to 4 for dimension 0",
+        ),
+    ],
+)
+def test_a_bad_index_that_was_computed_is_an_error_where_indices_are_checked(call, text):
+    call().cpu()  # clamped, or dropped
+    with lazy.checked_indices(), pytest.raises(IndexError) as raised:
+        call()
+    assert text in str(raised.value)
+
+
+def test_computed_indices_that_are_right_pass_the_check():
+    with lazy.checked_indices():
+        got = x()[on_device(0, 2) * 2]
+        ignored = torch.nn.functional.cross_entropy(torch.eye(3).to("xla"), on_device(0, -50, 1) * 2)
+    assert got.tolist() == [X[0], X[4]]
+    expected = torch.nn.functional.cross_entropy(torch.eye(3), torch.tensor([0, -100, 2]))
+    torch.testing.assert_close(ignored.cpu(), expected)
+
+
 def test_an_index_that_stands_for_none_is_no_error():
     target = on_device(0, -100, 2)
     logits = torch.arange(9.0).reshape(3, 3)

@@ -182,6 +182,48 @@ def test_a_long_chain_of_views():
     assert torch.equal(got.cpu(), expected)
 
 
+PARTS = {"split", "split with sizes", "unbind", "chunk", "unsafe_chunk", "unsafe_split_with_sizes"}
+
+
+@pytest.mark.parametrize("view", [view for name, view in VIEWS.items() if name not in PARTS])
+def test_autograd_knows_the_view(view):
+    def known(device):
+        root = matrix(device).requires_grad_()
+        base = root * 2
+        made = view(base)
+        facts = made._is_view(), made._is_view() and made._base is base, made.requires_grad
+        if made.requires_grad:
+            base.t().mul_(matrix(device).t())  # the view is made again to know its gradient
+            facts += type(made.grad_fn).__name__, made._version
+            made.sum().backward()
+        with torch.no_grad():
+            hidden = view(base.detach().requires_grad_())
+        try:
+            hidden.mul_(2)
+        except RuntimeError as error:
+            facts += (str(error),)
+        return *facts, root.grad.cpu() if root.grad is not None else None
+
+    *got, gradient = known("xla")
+    *wanted, expected = known("cpu")
+    if "AsStrided" in str(wanted):  # the name of what makes it again
+        got[3] = wanted[3]
+    assert got == wanted
+    assert gradient is expected or torch.equal(gradient, expected)
+
+
+def test_a_very_long_chain_of_views_is_freed():
+    x = matrix("xla").requires_grad_()
+    with torch.no_grad():
+        view = x
+        for _ in range(5000):
+            view = view.t()
+    assert view._base is x and torch.equal(view.cpu(), matrix("cpu"))
+    del view
+    (x * 1).t().sum().backward()
+    assert torch.equal(x.grad.cpu(), torch.ones(6, 4))
+
+
 ERRORS = {
     "shape": lambda make: make(3, 4).add_(make(2, 3, 4)),
     "no common shape": lambda make: make(3).mul_(make(4)),

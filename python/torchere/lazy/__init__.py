@@ -13,6 +13,7 @@ from typing import Any
 
 from torchere.lazy import extension
 from torchere.lazy.inspection import (
+    checked_indices,
     counters,
     dump_graphs,
     dump_ir,
@@ -30,6 +31,7 @@ from torchere.lazy.inspection import (
 )
 
 __all__ = [
+    "checked_indices",
     "counters",
     "device",
     "dump_graphs",

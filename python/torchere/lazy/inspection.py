@@ -47,6 +47,18 @@ def source_lines(is_on: bool = True) -> Iterator[None]:
         _ops().record_lines(before)
 
 
+@contextlib.contextmanager
+def checked_indices(is_on: bool = True) -> Iterator[None]:
+    """Within it, indices that were computed on the device are read where an op takes them, so that one which
+    is out of range is an error at its line. Each read computes what is pending: this is for finding a fault.
+    The environment variable TORCHERE_LAZY_CHECK_INDICES=1 does the same from the start."""
+    before = _ops().read_indices(is_on)
+    try:
+        yield
+    finally:
+        _ops().read_indices(before)
+
+
 def explain_recompilations(limit: int = 10) -> str:
     """For the last graphs that were compiled although one like them had been: the first differences of the
     two (op, argument, shape, users), with the source lines of both where they are recorded. Empty if there is

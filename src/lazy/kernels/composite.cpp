@@ -71,6 +71,11 @@ at::Tensor set(const at::Tensor &self) {
   return at::zeros({0}, self.options());
 }
 
+/// Forward derivatives ask whether a tangent can stand beside a value. Neither has memory.
+bool _has_same_storage_numel(const at::Tensor &self, const at::Tensor &other) {
+  return self.numel() == other.numel();
+}
+
 // torch's own kernels of these take views and write to them, which functionalization is to see.
 TORCH_LIBRARY_IMPL(aten, XLA, library) {
   for (const char *name : {"_chunk_cat", "block_diag", "mvlgamma"})

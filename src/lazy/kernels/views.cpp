@@ -2,8 +2,8 @@
 // torch's functionalization, which makes views without strides and calls each op's Meta kernel besides.
 #include "lazy/view.h"
 
-#include "lazy/in_front.h"
 #include "lazy/native_functions.h"
+#include "lazy/view_autograd.h"
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/FunctionalTensorWrapper.h>
@@ -31,9 +31,10 @@ at::Tensor reshaped(const at::Tensor &tensor, at::IntArrayRef sizes) {
   return ops::view_copy::redispatch(device, tensor, c10::fromIntArrayRefSlow(sizes));
 }
 
-template <class CopyOp> class Alias final : public View {
+template <class Op, class CopyOp> class Alias final : public View {
 public:
   at::Tensor reverse(const at::Tensor &, const at::Tensor &mutated) final { return mutated; }
+  at::Tensor call(const at::Tensor &base) const final { return Op::call(base); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final { return CopyOp::redispatch(device, base); }
@@ -44,10 +45,11 @@ private:
 
 class Reshaped final : public View {
 public:
-  explicit Reshaped(c10::SymIntArrayRef sizes) : sizes(sizes.vec()) {}
+  explicit Reshaped(c10::SymIntArrayRef sizes) : sizes(sizes.begin(), sizes.end()) {}
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
     return reshaped(mutated, base.sizes());
   }
+  at::Tensor call(const at::Tensor &base) const final { return ops::view::call(base, sizes); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final {
@@ -63,18 +65,19 @@ private:
     return Layout{*strides, base.storage_offset()};
   }
 
-  const std::vector<c10::SymInt> sizes;
+  const c10::SymDimVector sizes;
 };
 
 class Permuted final : public View {
 public:
-  explicit Permuted(at::IntArrayRef dims) : dims(dims.vec()) {}
+  explicit Permuted(at::IntArrayRef dims) : dims(dims.begin(), dims.end()) {}
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
     std::vector<int64_t> inverse(dims.size());
     for (size_t i = 0; i < dims.size(); ++i)
       inverse[static_cast<size_t>(at::maybe_wrap_dim(dims[i], base.dim()))] = static_cast<int64_t>(i);
     return ops::permute_copy::redispatch(device, mutated, inverse);
   }
+  at::Tensor call(const at::Tensor &base) const final { return ops::permute::call(base, dims); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final {
@@ -87,13 +90,16 @@ private:
     return made;
   }
 
-  const std::vector<int64_t> dims;
+  const c10::DimVector dims;
 };
 
 class Transposed final : public View {
 public:
   Transposed(int64_t first, int64_t second) : first(first), second(second) {}
   at::Tensor reverse(const at::Tensor &, const at::Tensor &mutated) final { return copy(mutated); }
+  at::Tensor call(const at::Tensor &base) const final {
+    return ops::transpose_int::call(base, first, second);
+  }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final {
@@ -113,6 +119,7 @@ private:
 class MatrixTransposed final : public View {
 public:
   at::Tensor reverse(const at::Tensor &, const at::Tensor &mutated) final { return copy(mutated); }
+  at::Tensor call(const at::Tensor &base) const final { return ops::t::call(base); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final { return ops::t_copy::redispatch(device, base); }
@@ -129,6 +136,7 @@ public:
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
     return ops::select_scatter::redispatch(device, base, mutated, dim, index);
   }
+  at::Tensor call(const at::Tensor &base) const final { return ops::select_int::call(base, dim, index); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final {
@@ -151,6 +159,9 @@ public:
       : dim(dim), start(std::move(start)), end(std::move(end)), step(std::move(step)) {}
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
     return ops::slice_scatter::redispatch(device, base, mutated, dim, start, end, step);
+  }
+  at::Tensor call(const at::Tensor &base) const final {
+    return ops::slice_Tensor::call(base, dim, start, end, step);
   }
 
 private:
@@ -178,6 +189,7 @@ public:
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
     return reshaped(mutated, base.sizes());
   }
+  at::Tensor call(const at::Tensor &base) const final { return ops::unsqueeze::call(base, dim); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final {
@@ -199,9 +211,15 @@ class Squeezed final : public View {
 public:
   Squeezed() : form(Form::All) {}
   explicit Squeezed(int64_t dim) : form(Form::One), dims{dim} {}
-  explicit Squeezed(at::IntArrayRef dims) : form(Form::List), dims(dims.vec()) {}
+  explicit Squeezed(at::IntArrayRef dims) : form(Form::List), dims(dims.begin(), dims.end()) {}
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
     return reshaped(mutated, base.sizes());
+  }
+  at::Tensor call(const at::Tensor &base) const final {
+    if (form == Form::All)
+      return ops::squeeze::call(base);
+    return form == Form::One ? ops::squeeze_dim::call(base, dims.front())
+                             : ops::squeeze_dims::call(base, dims);
   }
 
 private:
@@ -226,12 +244,13 @@ private:
   }
 
   const Form form;
-  const std::vector<int64_t> dims;
+  const c10::DimVector dims;
 };
 
 class Expanded final : public View {
 public:
-  Expanded(c10::SymIntArrayRef sizes, bool isImplicit) : sizes(sizes.vec()), isImplicit(isImplicit) {}
+  Expanded(c10::SymIntArrayRef sizes, bool isImplicit)
+      : sizes(sizes.begin(), sizes.end()), isImplicit(isImplicit) {}
   /// Only a write of one value to all elements is allowed, so that any of those that are one in the base will
   /// do.
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
@@ -242,6 +261,7 @@ public:
         first = ops::slice_copy_Tensor::redispatch(device, first, axis, c10::SymInt(0), c10::SymInt(1), 1);
     return first.numel() == base.numel() ? reshaped(first, base.sizes()) : base;
   }
+  at::Tensor call(const at::Tensor &base) const final { return ops::expand::call(base, sizes, isImplicit); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final {
@@ -252,7 +272,7 @@ private:
     return Layout{geometry.strides, base.storage_offset()};
   }
 
-  const std::vector<c10::SymInt> sizes;
+  const c10::SymDimVector sizes;
   const bool isImplicit;
 };
 
@@ -261,6 +281,9 @@ public:
   Diagonal(int64_t offset, int64_t first, int64_t second) : offset(offset), first(first), second(second) {}
   at::Tensor reverse(const at::Tensor &base, const at::Tensor &mutated) final {
     return ops::diagonal_scatter::redispatch(device, base, mutated, offset, first, second);
+  }
+  at::Tensor call(const at::Tensor &base) const final {
+    return ops::diagonal::call(base, offset, first, second);
   }
 
 private:
@@ -297,6 +320,7 @@ public:
                 step, ", expected at least ", size);
     return lazy::index_put(base, places(axis, count), inPlaceOfElements(mutated, axis), false);
   }
+  at::Tensor call(const at::Tensor &base) const final { return ops::unfold::call(base, dim, size, step); }
 
 private:
   at::Tensor copy(const at::Tensor &base) const final {
@@ -356,13 +380,20 @@ std::vector<at::Tensor> partsOf(const at::Tensor &self, const at::Tensor &base,
 
 namespace {
 
-/// What a view op returns for a user's tensor and its value: one view.
+/// What a view op returns for a user's tensor and its value: one view. With autograd's record of it, unless
+/// torch adds that.
 template <class Made> struct One {
   template <class... Arguments>
   static at::Tensor make(const at::Tensor &self, const at::Tensor &base, const Arguments &...arguments) {
     auto view = std::make_shared<Made>(arguments...);
-    at::Tensor shown = view->forward(base);
-    return viewOf(self, shown, std::move(view));
+    return viewOf(self, view->forward(base), view);
+  }
+  template <class... Arguments>
+  static at::Tensor makeRecorded(const at::Tensor &self, const at::Tensor &base,
+                                 const Arguments &...arguments) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    auto view = std::make_shared<Made>(arguments...);
+    return recordedView(self, viewOf(self, view->forward(base), view), view);
   }
 };
 
@@ -393,16 +424,37 @@ template <class Op, class Maker, class Return, class... Arguments>
 class ViewKernel<Op, Maker, Return(const at::Tensor &, Arguments...)> {
 public:
   static Return call(c10::DispatchKeySet keys, const at::Tensor &self, Arguments... arguments) {
-    if (const at::Tensor *base = shownValue(self))
-      return Maker::make(self, *base, arguments...);
-    return OtherKernel<Op>::call(keys, self, arguments...);
+    const at::Tensor *base = shownValue(self);
+    if (!base)
+      return OtherKernel<Op>::call(keys, self, arguments...);
+    if constexpr (std::is_same_v<Return, at::Tensor>)
+      if (isToRecordedView(keys))
+        return Maker::makeRecorded(self, *base, arguments...);
+    return Maker::make(self, *base, arguments...);
   }
+  /// The kernel of AutogradXLA. One that has nothing to differentiate passes autograd's own by.
+  static Return callOfAutograd(c10::DispatchKeySet keys, const at::Tensor &self, Arguments... arguments) {
+    bool isPast = goesPastFunctionalization(keys, self);
+    c10::DispatchKeySet next = keysOfAutograd(keys, isPast);
+    if constexpr (isRecorded)
+      if (const at::Tensor *base = isPast ? shownValue(self) : nullptr;
+          base && keys.has(c10::DispatchKey::ADInplaceOrView)) {
+        if (!isDifferentiated(self))
+          return Maker::makeRecorded(self, *base, arguments...);
+        next = toRecordedView(next);
+      }
+    return Op::redispatch(next, self, arguments...);
+  }
+
+private:
+  /// torch's kernels record the parts of a tensor as one, and detach() as no view at all.
+  static constexpr bool isRecorded = std::is_same_v<Return, at::Tensor> && !std::is_same_v<Op, ops::detach>;
 };
 
 /// Calls add<Op, Maker>(name) for each view op.
 template <class Add> void addViews(const Add &add) {
-  add.template operator()<ops::alias, One<Alias<ops::alias_copy>>>("alias");
-  add.template operator()<ops::detach, One<Alias<ops::detach_copy>>>("detach");
+  add.template operator()<ops::alias, One<Alias<ops::alias, ops::alias_copy>>>("alias");
+  add.template operator()<ops::detach, One<Alias<ops::detach, ops::detach_copy>>>("detach");
   add.template operator()<ops::diagonal, One<Diagonal>>("diagonal");
   add.template operator()<ops::expand, One<Expanded>>("expand");
   add.template operator()<ops::permute, One<Permuted>>("permute");
@@ -428,8 +480,9 @@ TORCH_LIBRARY_IMPL(aten, XLA, library) {
 }
 
 TORCH_LIBRARY_IMPL(aten, AutogradXLA, library) {
-  addViews(
-      [&]<class Op, class>(const char *name) { library.impl(name, TORCH_FN((AutogradKernel<Op>::call))); });
+  addViews([&]<class Op, class Maker>(const char *name) {
+    library.impl(name, TORCH_FN((ViewKernel<Op, Maker>::callOfAutograd)));
+  });
   library.impl("unsafe_split.Tensor", TORCH_FN((AutogradKernel<ops::unsafe_split_Tensor>::call)));
   library.impl("unsafe_split_with_sizes", TORCH_FN((AutogradKernel<ops::unsafe_split_with_sizes>::call)));
 }
