@@ -18,4 +18,19 @@ struct PanelBlocks {
 };
 PanelBlocks panelBlocks(const ConvolutionPlan &plan);
 
+/// The output channels whose weights lie together: whole vectors, of which the last may be wider than what is
+/// left.
+struct WeightPanel {
+  WeightPanel(const ConvolutionPlan &plan, int64_t index);
+  int64_t firstOutput;
+  int64_t columns; ///< in memory
+  int64_t outputs; ///< that there are
+};
+int64_t panelCount(const ConvolutionPlan &plan);
+
+/// The weights of a panel as [input][tap][column], of `count` input channels: zeros where there is no such
+/// channel. Of convolutions without groups.
+void gatherTaps(const ConvolutionPlan &plan, const WeightPanel &panel, const float *weights,
+                const int64_t (&strides)[4], int64_t firstInput, int64_t count, float *to);
+
 } // namespace torchere::cpu

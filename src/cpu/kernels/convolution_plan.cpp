@@ -2,6 +2,7 @@
 #include "cpu/kernels/convolution_layout.h"
 #include "cpu/kernels/grouped_convolution.h"
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/panel_packing.h"
 #include "cpu/kernels/winograd.h"
 
 #include <algorithm>
@@ -112,46 +113,136 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
   return plan;
 }
 
-void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                     const int64_t (&strides)[4], float *packed) {
-  const ConvolutionShape &shape = plan.shape;
-  int64_t lanes = floatLanes(plan.isa), height = shape.kernel[0], width = shape.kernel[1],
-          taps = height * width;
-  int64_t outputs = shape.outputChannels / shape.groups, inputs = shape.inputChannels / shape.groups;
-  if (plan.kind == ConvolutionKind::Depthwise) {
-    std::memset(packed, 0, plan.weightElements() * sizeof(float));
-    for (int64_t c = 0; c < shape.outputChannels; ++c)
-      for (int64_t tap = 0; tap < taps; ++tap)
-        packed[(c / lanes * taps + tap) * lanes + c % lanes] =
-            weights[c * strides[0] + tap / width * strides[2] + tap % width * strides[3]];
-    return;
+WeightPanel::WeightPanel(const ConvolutionPlan &plan, int64_t index) {
+  int64_t lanes = floatLanes(plan.isa), vectors = divideUp(plan.shape.outputChannels, lanes);
+  firstOutput = index * plan.vectors * lanes;
+  columns = std::min<int64_t>(plan.vectors, vectors - index * plan.vectors) * lanes;
+  outputs = std::min(columns, plan.shape.outputChannels - firstOutput);
+}
+
+int64_t panelCount(const ConvolutionPlan &plan) {
+  return divideUp(plan.shape.outputChannels, plan.vectors * floatLanes(plan.isa));
+}
+
+void gatherTaps(const ConvolutionPlan &plan, const WeightPanel &panel, const float *weights,
+                const int64_t (&strides)[4], int64_t firstInput, int64_t count, float *to) {
+  const IsaKernels &kernels = kernelsOf(plan.isa);
+  int64_t width = plan.shape.kernel[1], taps = plan.shape.kernel[0] * width;
+  int64_t present = std::clamp<int64_t>(plan.shape.inputChannels - firstInput, 0, count);
+  PackArgs args{weights + panel.firstOutput * strides[0] + firstInput * strides[1],
+                1,
+                strides[0],
+                present * taps,
+                panel.outputs,
+                to,
+                panel.columns};
+  bool isTogether = strides[1] == taps && strides[2] == width && strides[3] == 1;
+  if (isTogether) {
+    packPanel(kernels, kF32, sizeof(float), args);
+  } else {
+    const float *first = static_cast<const float *>(args.input);
+    args.rows = 1;
+    for (int64_t row = 0; row < present * taps; ++row) {
+      int64_t tap = row % taps;
+      args.input = first + row / taps * strides[1] + tap / width * strides[2] + tap % width * strides[3];
+      args.output = to + row * panel.columns;
+      packPanel(kernels, kF32, sizeof(float), args);
+    }
   }
-  if (plan.kind == ConvolutionKind::Grouped)
-    return packGrouped(plan, weights, strides, packed);
-  if (winogradPoints(plan.kind))
-    return packWinograd(context, plan, weights, strides, packed);
-  bool planar = plan.kind == ConvolutionKind::Planar;
+  std::fill(to + present * taps * panel.columns, to + count * taps * panel.columns, 0.0f);
+}
+
+namespace {
+
+constexpr int kTaps = 0; ///< scratch
+
+void packDepthwise(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[4],
+                   float *packed) {
+  const ConvolutionShape &shape = plan.shape;
+  int64_t lanes = floatLanes(plan.isa), width = shape.kernel[1], taps = shape.kernel[0] * width;
+  std::memset(packed, 0, plan.weightElements() * sizeof(float));
+  for (int64_t c = 0; c < shape.outputChannels; ++c)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      packed[(c / lanes * taps + tap) * lanes + c % lanes] =
+          weights[c * strides[0] + tap / width * strides[2] + tap % width * strides[3]];
+}
+
+/// [input channel][tap][column]
+void packPlanar(const Context &context, const ConvolutionPlan &plan, const float *weights,
+                const int64_t (&strides)[4], float *packed) {
+  int64_t inputs = plan.shape.inputChannels, taps = plan.shape.kernel[0] * plan.shape.kernel[1];
+  context.pool.parallelFor(panelCount(plan), [&](int64_t index) {
+    WeightPanel panel(plan, index);
+    gatherTaps(plan, panel, weights, strides, 0, inputs, packed + panel.firstOutput * inputs * taps);
+  });
+}
+
+/// [input block][tap][lane][column]
+void packBlocks(const Context &context, const ConvolutionPlan &plan, const float *weights,
+                const int64_t (&strides)[4], float *packed) {
+  int64_t lanes = floatLanes(plan.isa), taps = plan.shape.kernel[0] * plan.shape.kernel[1];
+  int64_t blocks = divideUp(plan.shape.inputChannels, lanes);
+  context.pool.parallelFor(panelCount(plan), [&](int64_t index) {
+    WeightPanel panel(plan, index);
+    int64_t blockElements = lanes * taps * panel.columns;
+    float *to = packed + panel.firstOutput * blocks * lanes * taps;
+    if (taps == 1)
+      return gatherTaps(plan, panel, weights, strides, 0, blocks * lanes, to);
+    auto *rows = static_cast<float *>(ThreadPool::scratch(blockElements * sizeof(float), kTaps));
+    for (int64_t block = 0; block < blocks; ++block, to += blockElements) {
+      gatherTaps(plan, panel, weights, strides, block * lanes, lanes, rows);
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        for (int64_t tap = 0; tap < taps; ++tap)
+          std::memcpy(to + (tap * lanes + lane) * panel.columns, rows + (lane * taps + tap) * panel.columns,
+                      panel.columns * sizeof(float));
+    }
+  });
+}
+
+/// The same, of the blocks that a panel's groups read.
+void packGroupedBlocks(const Context &context, const ConvolutionPlan &plan, const float *weights,
+                       const int64_t (&strides)[4], float *packed) {
+  const ConvolutionShape &shape = plan.shape;
+  int64_t lanes = floatLanes(plan.isa), width = shape.kernel[1], taps = shape.kernel[0] * width;
+  int64_t outputs = shape.outputChannels / shape.groups, inputs = shape.inputChannels / shape.groups;
   PanelBlocks blocks = panelBlocks(plan);
-  int64_t total = divideUp(shape.outputChannels, lanes),
-          depth = planar ? shape.inputChannels : blocks.count * lanes;
-  context.pool.parallelFor(blocks.panels, [&](int64_t panel) {
-    int64_t columns = std::min<int64_t>(plan.vectors, total - panel * plan.vectors) * lanes;
-    float *to = packed + panel * plan.vectors * lanes * depth * taps;
-    // [input block][tap][lane][column], or [input channel][tap][column].
+  int64_t depth = blocks.count * lanes;
+  context.pool.parallelFor(blocks.panels, [&](int64_t index) {
+    WeightPanel panel(plan, index);
+    float *to = packed + panel.firstOutput * depth * taps;
     for (int64_t i = 0; i < depth * taps; ++i) {
-      int64_t input = planar ? i / taps : i / (taps * lanes) * lanes + i % lanes;
-      int64_t tap = planar ? i % taps : i / lanes % taps;
-      input += planar ? 0 : blocks.first(plan, panel) * lanes;
-      for (int64_t column = 0; column < columns; ++column) {
-        int64_t output = panel * plan.vectors * lanes + column, inside = input - output / outputs * inputs;
+      int64_t input = blocks.first(plan, index) * lanes + i / (taps * lanes) * lanes + i % lanes;
+      int64_t tap = i / lanes % taps;
+      for (int64_t column = 0; column < panel.columns; ++column) {
+        int64_t output = panel.firstOutput + column, inside = input - output / outputs * inputs;
         bool joined =
             output < shape.outputChannels && input < shape.inputChannels && inside >= 0 && inside < inputs;
-        to[i * columns + column] = joined ? weights[output * strides[0] + inside * strides[1] +
-                                                    tap / width * strides[2] + tap % width * strides[3]]
-                                          : 0;
+        to[i * panel.columns + column] = joined ? weights[output * strides[0] + inside * strides[1] +
+                                                          tap / width * strides[2] + tap % width * strides[3]]
+                                                : 0;
       }
     }
   });
+}
+
+} // namespace
+
+void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
+                     const int64_t (&strides)[4], float *packed) {
+  switch (plan.kind) {
+  case ConvolutionKind::Depthwise:
+    return packDepthwise(plan, weights, strides, packed);
+  case ConvolutionKind::Grouped:
+    return packGrouped(plan, weights, strides, packed);
+  case ConvolutionKind::Winograd2:
+  case ConvolutionKind::Winograd4:
+    return packWinograd(context, plan, weights, strides, packed);
+  case ConvolutionKind::Planar:
+    return packPlanar(context, plan, weights, strides, packed);
+  case ConvolutionKind::Direct:
+    return plan.shape.groups == 1 ? packBlocks(context, plan, weights, strides, packed)
+                                  : packGroupedBlocks(context, plan, weights, strides, packed);
+  }
 }
 
 } // namespace torchere::cpu

@@ -2,6 +2,7 @@
 #include "cpu/kernels/gemm.h"
 
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/panel_packing.h"
 
 #include <algorithm>
 
@@ -260,10 +261,10 @@ void packMatrix(const Context &context, const PackedLayout &layout, const void *
   const IsaKernels &kernels = kernelsOf(layout.isa);
   int64_t size = byteSize(layout.type), columns = layout.panelColumns();
   context.pool.parallelFor(layout.panels(), [&](int64_t panel) {
-    kernels.pack[floatType(layout.type)]({at(b, panel * columns * columnStride, size), rowStride,
-                                          columnStride, layout.k,
-                                          std::min(columns, layout.n - panel * columns),
-                                          at(packed, panel * layout.k * columns, size), columns});
+    packPanel(kernels, floatType(layout.type), size,
+              {at(b, panel * columns * columnStride, size), rowStride, columnStride, layout.k,
+               std::min(columns, layout.n - panel * columns), at(packed, panel * layout.k * columns, size),
+               columns});
   });
 }
 
@@ -287,10 +288,10 @@ void matmul(const Context &context, const MatmulArgs &args) {
       args.bBatchStride == 0 ? std::min<int64_t>(args.gemm.batches, 1) : args.gemm.batches;
   context.pool.parallelFor(packedBatches * panels, [&](int64_t part) {
     int64_t panel = part % panels, batch = part / panels;
-    kernels.pack[floatType(layout.type)](
-        {at(args.b, batch * args.bBatchStride + panel * columns * args.bColumnStride, size), args.bRowStride,
-         args.bColumnStride, layout.k, std::min(columns, layout.n - panel * columns),
-         at(args.workspace, part * layout.k * columns, size), columns});
+    packPanel(kernels, floatType(layout.type), size,
+              {at(args.b, batch * args.bBatchStride + panel * columns * args.bColumnStride, size),
+               args.bRowStride, args.bColumnStride, layout.k, std::min(columns, layout.n - panel * columns),
+               at(args.workspace, part * layout.k * columns, size), columns});
   });
   GemmArgs packed = args.gemm;
   packed.packedB = args.workspace;

@@ -3,6 +3,7 @@
 #include "cpu/kernels/winograd.h"
 
 #include "cpu/kernels/blocked_rows.h"
+#include "cpu/kernels/convolution_layout.h"
 #include "cpu/kernels/isa_dispatch.h"
 
 #include <algorithm>
@@ -37,6 +38,26 @@ void weightMatrix(ConvolutionKind kind, double (&g)[6][3]) {
   row(2, -a, b);
   row(3, b, a);
   row(4, -b, a);
+}
+
+/// Of as many outputs at once.
+constexpr int64_t kWeightColumns = 4;
+
+/// The nine taps of some outputs to points: strides from tap to tap, and from point to point. In f64, and
+/// rounded once.
+void transformWeights(const double (&g)[6][3], int64_t side, const float *taps, int64_t tapStride,
+                      float *points, int64_t pointStride) {
+  double half[6][3][kWeightColumns];
+  for (int64_t i = 0; i < side; ++i)
+    for (int64_t j = 0; j < 3; ++j)
+      for (int64_t x = 0; x < kWeightColumns; ++x)
+        half[i][j][x] = g[i][0] * taps[j * tapStride + x] + g[i][1] * taps[(3 + j) * tapStride + x] +
+                        g[i][2] * taps[(6 + j) * tapStride + x];
+  for (int64_t i = 0; i < side; ++i)
+    for (int64_t j = 0; j < side; ++j)
+      for (int64_t x = 0; x < kWeightColumns; ++x)
+        points[(i * side + j) * pointStride + x] =
+            static_cast<float>(half[i][0][x] * g[j][0] + half[i][1][x] * g[j][1] + half[i][2][x] * g[j][2]);
 }
 
 struct Grid {
@@ -266,26 +287,18 @@ void packWinograd(const Context &context, const ConvolutionPlan &plan, const flo
   Grid grid(plan);
   double g[6][3];
   weightMatrix(plan.kind, g);
-  int64_t lanes = floatLanes(plan.isa), blocks = divideUp(shape.outputChannels, lanes);
-  int64_t depth = divideUp(shape.inputChannels, lanes) * lanes;
-  context.pool.parallelFor(divideUp(blocks, plan.vectors), [&](int64_t panel) {
-    int64_t columns = std::min<int64_t>(plan.vectors, blocks - panel * plan.vectors) * lanes;
-    float *to = packed + panel * plan.vectors * lanes * depth * grid.points;
-    std::memset(to, 0, columns * depth * grid.points * sizeof(float));
-    for (int64_t column = 0; column < columns; ++column) {
-      int64_t output = panel * plan.vectors * lanes + column;
-      for (int64_t input = 0; output < shape.outputChannels && input < shape.inputChannels; ++input) {
-        const float *w = weights + output * strides[0] + input * strides[1];
-        double half[6][3];
-        for (int64_t i = 0; i < grid.side; ++i)
-          for (int64_t j = 0; j < 3; ++j)
-            half[i][j] = g[i][0] * w[j * strides[3]] + g[i][1] * w[strides[2] + j * strides[3]] +
-                         g[i][2] * w[2 * strides[2] + j * strides[3]];
-        for (int64_t i = 0; i < grid.side; ++i)
-          for (int64_t j = 0; j < grid.side; ++j)
-            to[((i * grid.side + j) * depth + input) * columns + column] =
-                static_cast<float>(half[i][0] * g[j][0] + half[i][1] * g[j][1] + half[i][2] * g[j][2]);
-      }
+  int64_t lanes = floatLanes(plan.isa), depth = divideUp(shape.inputChannels, lanes) * lanes;
+  context.pool.parallelFor(panelCount(plan), [&](int64_t index) {
+    WeightPanel panel(plan, index);
+    float *to = packed + panel.firstOutput * depth * grid.points;
+    auto *taps =
+        static_cast<float *>(ThreadPool::scratch(lanes * 9 * panel.columns * sizeof(float), kPoints));
+    for (int64_t first = 0; first < depth; first += lanes) {
+      gatherTaps(plan, panel, weights, strides, first, lanes, taps);
+      for (int64_t input = 0; input < lanes; ++input)
+        for (int64_t column = 0; column < panel.columns; column += kWeightColumns)
+          transformWeights(g, grid.side, taps + input * 9 * panel.columns + column, panel.columns,
+                           to + (first + input) * panel.columns + column, depth * panel.columns);
     }
   });
 }
