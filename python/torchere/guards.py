@@ -7,6 +7,7 @@ that the example's sizes took.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -68,14 +69,21 @@ def number_text(number: Any) -> str:
     return _expression_text(number.node.expr)
 
 
+@functools.lru_cache(maxsize=4096, typed=True)
 def _expression_text(expression: Any) -> str:
+    """Sizes come again in node after node, and sympy orders the terms of a sum by value to print it."""
+    return _printer()().doprint(expression)
+
+
+@functools.cache
+def _printer() -> Any:
     from sympy.printing.str import StrPrinter
 
     class Printer(StrPrinter):
         def _print_Float(self, number: Any) -> str:
             return repr(float(number))
 
-    return Printer().doprint(expression)
+    return Printer
 
 
 def _bound(value: Any) -> int | None:
