@@ -150,6 +150,7 @@ def check_random_programs(seeds: range) -> None:
 
 def test_random_programs_of_views_and_writes():
     check_random_programs(range(15))
+    check_random_programs(range(213, 214))  # a view of one element, whose stride is not 1
 
 
 @pytest.mark.sweep

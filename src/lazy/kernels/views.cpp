@@ -56,9 +56,7 @@ private:
     return ops::view_copy::redispatch(device, base, sizes);
   }
   std::optional<Layout> layout(const at::Tensor &base, const at::Tensor &shown) const final {
-    if (base.is_contiguous())
-      return base.storage_offset() ? std::optional(Layout{layoutOf(shown).strides, base.storage_offset()})
-                                   : std::nullopt;
+    // Also of what is contiguous: a dimension of size 1 may have any stride.
     auto strides = at::detail::computeStride(base.sizes(), base.strides(), c10::DimVector(shown.sizes()));
     TORCH_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one "
                          "dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
