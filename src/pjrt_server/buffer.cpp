@@ -116,8 +116,8 @@ Result<TensorType> typeOf(const ClientBufferFromHostBufferArgs &args) {
   return type;
 }
 
-/// What other plugins align to, and kernels expect.
-constexpr uintptr_t borrowedAlignment = 64;
+/// Of the largest element, and of what malloc() gives: numpy's arrays are lent as well.
+constexpr uintptr_t borrowedAlignment = 16;
 
 /// Whether the buffer can be the host's memory itself: the caller leaves it for as long as the buffer needs
 /// it, and it is laid out as a tensor.

@@ -53,6 +53,7 @@ def check(name, function, *args):
 """
 
 ATTENTION = "softmax=1 attention=1"
+CAUSAL = "softmax=1 attention=1 causal_mask=1"
 
 #: By name: the call of check() without it, and what is fused.
 TORCH_CASES = {
@@ -174,6 +175,47 @@ TORCH_CASES = {
     ),
     "causal attention": (
         "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), *[(2, 4, 40, 16)] * 3",
+        CAUSAL,
+    ),
+    "causal attention of fewer queries than keys": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), "
+        "(2, 4, 9, 16), (2, 4, 150, 16), (2, 4, 150, 16)",
+        CAUSAL,
+    ),
+    "a causal mask of places": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, (torch.arange(140)[None] <= "
+        "torch.arange(70)[:, None] + 70)[None, None]), (2, 4, 70, 16), (2, 4, 140, 16), (2, 4, 140, 16)",
+        ATTENTION,  # the comparison of aranges is read as a mask
+    ),
+    "a causal mask that is added": (
+        "lambda q, k, v: (q @ k.mT / 4 + torch.full((70, 70), -torch.inf).triu(1)).softmax(-1) @ v, "
+        "*[(3, 70, 16)] * 3",
+        CAUSAL,
+    ),
+    "keys that are left out by a finite score": (
+        "lambda q, k, v: (q @ k.mT / 4).masked_fill(torch.arange(70)[None] > torch.arange(70)[:, None], "
+        "torch.finfo(torch.float32).min).softmax(-1) @ v, *[(3, 70, 16)] * 3",
+        ATTENTION,  # the comparison of aranges is read as a mask
+    ),
+    "a finite score in rows that see nothing": (
+        "lambda q, k, v: (q @ k.mT / 4).masked_fill(torch.arange(70)[None] >= torch.arange(70)[:, None], "
+        "torch.finfo(torch.float32).min).softmax(-1) @ v, *[(3, 70, 16)] * 3",
+        ATTENTION,
+    ),
+    "a mask of earlier keys": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, torch.arange(70)[None] >= "
+        "torch.arange(70)[:, None]), *[(2, 4, 70, 16)] * 3",
+        ATTENTION,
+    ),
+    "a mask of every second place": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, torch.arange(70)[None] * 2 <= "
+        "torch.arange(70)[:, None]), *[(2, 4, 70, 16)] * 3",
+        ATTENTION,
+    ),
+    "a mask of a window": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, (torch.arange(170)[None] <= "
+        "torch.arange(170)[:, None]) & (torch.arange(170)[None] > torch.arange(170)[:, None] - 5)), "
+        "*[(2, 4, 170, 16)] * 3",
         ATTENTION,
     ),
     "a mask that is added": (
@@ -273,7 +315,7 @@ JAX_CASES = {
     "attention": ("nn.dot_product_attention, *[(2, 40, 4, 16)] * 3", ATTENTION),
     "causal attention": (
         "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), *[(2, 40, 4, 16)] * 3",
-        ATTENTION,
+        CAUSAL,
     ),
     "keys that serve several heads": (
         "lambda q, *kv: (lambda k, v: jnp.einsum('bhqk,bhkd->bhqd', nn.softmax("

@@ -7,6 +7,7 @@
 #include "cpu/frontend/flattening.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/loop_invariants.h"
 #include "cpu/frontend/planner.h"
 #include "cpu/frontend/weight_program.h"
 #include "passes/chlo/legalization.h"
@@ -133,6 +134,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, co
   }
   TORCHERE_TRY(passes::simplify(module));
   TORCHERE_TRY(checkPlain(entry));
+  freeLoopInvariants(entry);
   fuse(entry, target.isa);
   return entry;
 }

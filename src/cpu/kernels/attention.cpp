@@ -11,7 +11,12 @@ namespace torchere::cpu {
 namespace {
 
 constexpr int64_t kKeys = 64; ///< of a run
+/// Of a part: every part turns all keys into columns, which its rows share.
+constexpr int64_t kMostRows = 72;
+constexpr int64_t kWantedParts = 16;
 constexpr int64_t kFewRows = 2;
+/// An added mask of less than this leaves a key out: its weight is 0 beside any key without a mask.
+constexpr float kLeftOut = -1e30f;
 constexpr int kBuffers = 6; // scratch
 
 /// The queries of a part are rows: positions of one head or, of a single position, the heads that share a
@@ -25,6 +30,7 @@ public:
 private:
   void makeBuffers();
   void readQueries();
+  bool seesNone(const ScoresJob &job) const;
   void runKeys(int64_t first, int64_t count);
   void score(int64_t first, int64_t count);
   void weigh(int64_t first, int64_t count);
@@ -147,8 +153,38 @@ void Part::weigh(int64_t first, int64_t count) {
   multiply(tile, valueWidth_);
 }
 
+/// Whether the run changes nothing because its keys are masked for all rows.
+bool Part::seesNone(const ScoresJob &job) const {
+  if (job.maskKeyStride != 1)
+    return false;
+  int64_t rows = job.maskRowStride == 0 ? 1 : job.rows;
+  if (job.seen) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const uint8_t *mask = job.seen + row * job.maskRowStride;
+      uint8_t any = 0;
+      for (int64_t key = 0; key < job.keys; ++key)
+        any |= mask[key];
+      if (any)
+        return false;
+    }
+    return true;
+  }
+  // What is left out by a finite number counts in rows that see nothing else.
+  float least = *std::min_element(most_, most_ + rows_) > kLeftOut / 2
+                    ? kLeftOut
+                    : -std::numeric_limits<float>::infinity();
+  for (int64_t row = 0; row < rows; ++row) {
+    const float *mask = job.added + row * job.maskRowStride;
+    bool any = false;
+    for (int64_t key = 0; key < job.keys; ++key)
+      any |= !(mask[key] <= least);
+    if (any)
+      return false;
+  }
+  return true;
+}
+
 void Part::runKeys(int64_t first, int64_t count) {
-  score(first, count);
   ScoresJob job;
   job.scores = scores_;
   job.rowStride = kKeys;
@@ -165,7 +201,10 @@ void Part::runKeys(int64_t first, int64_t count) {
       job.seen = static_cast<const uint8_t *>(args_.maskData) + at;
     job.maskRowStride = s[rowsAreHeads_ ? 1 : 2];
     job.maskKeyStride = s[3];
+    if (seesNone(job))
+      return;
   }
+  score(first, count);
   job.most = most_;
   job.total = total_;
   job.sums = sums_;
@@ -193,9 +232,10 @@ void Part::write() {
 void attention(const Context &context, const AttentionArgs &args) {
   if (args.batch == 0 || args.queries == 0 || args.queryHeads == 0 || args.valueSize == 0)
     return;
-  // Every part transposes all keys: long sequences have larger ones.
-  int64_t tiles = args.queries >= 112 ? 4 : 2;
-  int64_t most = tiles * kernelsOf(context.isa).maxRows[2], blocks = divideUp(args.queries, most);
+  int64_t most = kMostRows;
+  while (most > kMostRows / 4 && args.batch * args.queryHeads * divideUp(args.queries, most) < kWantedParts)
+    most /= 2;
+  int64_t blocks = divideUp(args.queries, most);
   int64_t shared = args.queryHeads / args.keyHeads;
   bool rowsAreHeads = args.queries == 1 && shared > 1;
   int64_t heads = rowsAreHeads ? args.keyHeads : args.queryHeads;

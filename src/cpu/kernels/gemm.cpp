@@ -62,7 +62,9 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   rowParts = divideUp(args.m, kPartRows);
   if (rowParts > 1)
     rowParts += rowParts % 2;
-  int64_t work = std::max<int64_t>(1, args.m * args.layout.k * args.layout.n / rowParts / kPartWork);
+  // Reading a weight takes about as long as computing with it for eight rows.
+  int64_t rows = std::max<int64_t>(divideUp(args.m, rowParts), 8);
+  int64_t work = std::max<int64_t>(1, rows * args.layout.k * args.layout.n / kPartWork);
   int64_t wanted = few ? 2 * kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
   columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, args.layout.panels()));
 }
@@ -77,10 +79,15 @@ private:
   void prepareRows(int64_t chunk);
   void runPanel(int64_t panel, int64_t chunk);
   void finishPanel(int64_t panel);
+  const char *packedAt(int64_t panel, int64_t chunk) const {
+    return at(at(p_.args.packedB, batch_ * p_.args.packedBBatchStride, 1),
+              (panel * p_.args.layout.k + chunkBegin(chunk)) * panelColumns_, p_.aSize);
+  }
   bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * panelColumns_ > p_.args.layout.n; }
   int64_t chunkBegin(int64_t chunk) const { return partBegin(p_.args.layout.k, p_.chunks, chunk); }
   char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * panelColumns_, p_.sumSize); }
   int64_t stageStride() const { return (endPanel_ - firstPanel_) * panelColumns_; }
+  void fetchAhead(int64_t panel, int64_t chunk, int64_t tiles, TileArgs &tile) const;
   const void *biasAt(int64_t column) const;
   const void *residualAt(int64_t row, int64_t column) const;
 
@@ -154,6 +161,18 @@ void Part::prepareRows(int64_t chunk) {
   a_ = packed;
 }
 
+/// While the tiles of a panel are computed, the next one comes into the L2 cache: weights lie in memory.
+void Part::fetchAhead(int64_t panel, int64_t chunk, int64_t tiles, TileArgs &tile) const {
+  int64_t panels = p_.args.layout.panels();
+  bool isLast = panel + 1 == endPanel_, hasChunk = chunk + 1 < p_.chunks;
+  if (isLast && !hasChunk && endPanel_ == panels)
+    return;
+  // Behind the last panel come the first one's next chunk, and then the next part's first chunk.
+  int64_t next = !isLast ? panel + 1 : hasChunk ? firstPanel_ : endPanel_;
+  tile.ahead = packedAt(next, !isLast ? chunk : hasChunk ? chunk + 1 : 0);
+  tile.aheadStep = divideUp(panelColumns_ * p_.aSize, tiles);
+}
+
 void Part::runPanel(int64_t panel, int64_t chunk) {
   const GemmArgs &args = p_.args;
   const PackedLayout &layout = args.layout;
@@ -163,13 +182,13 @@ void Part::runPanel(int64_t panel, int64_t chunk) {
   TileArgs tile;
   tile.aRowStride = aStride_;
   tile.k = chunkBegin(chunk + 1) - begin;
-  tile.b = at(at(args.packedB, batch_ * args.packedBBatchStride, 1),
-              (panel * layout.k + begin) * panelColumns_, p_.aSize);
+  tile.b = packedAt(panel, chunk);
   tile.bRowStride = panelColumns_;
   tile.cRowStride = beside ? stageStride() : args.cRowStride;
   tile.cVectorStride = p_.kernels.lanes * 4 / p_.sumSize;
   tile.accumulate = chunk > 0;
   int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[layout.vectors], tiles = divideUp(rows, most);
+  fetchAhead(panel, chunk, tiles, tile);
   for (int64_t i = 0; i < tiles; ++i) {
     int64_t from = partBegin(rows, tiles, i), count = partBegin(rows, tiles, i + 1) - from,
             row = firstRow_ + from;
@@ -185,6 +204,8 @@ void Part::runPanel(int64_t panel, int64_t chunk) {
       tile.relu = epilogue.activation == Activation::Relu;
     }
     p_.kernels.tiles[p_.type][layout.vectors][count](tile);
+    if (tile.ahead)
+      tile.ahead = at(tile.ahead, tile.aheadStep * tile.k, 1);
     if (!last || beside)
       continue;
     if (!p_.fused() && p_.type == kF64)

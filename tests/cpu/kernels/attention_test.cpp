@@ -179,6 +179,50 @@ TEST_P(Attention, QueriesThatSeeNothing) {
   EXPECT_EQ(output[5], 0);
 }
 
+TEST_P(Attention, RunsOfKeysThatNoQuerySees) {
+  Case c{1, 1, 1, 150, 200, 16, 16};
+  auto q = randomFloats(c.queries * 16, 1, 2), k = randomFloats(c.keys * 16, 2, 2),
+       v = randomFloats(c.keys * 16, 3, 2);
+  std::vector<float> output(c.queries * 16), added(c.queries * c.keys);
+  std::vector<uint8_t> seen(c.queries * c.keys);
+  AttentionArgs args;
+  args.queries = c.queries;
+  args.keys = c.keys;
+  args.headSize = args.valueSize = 16;
+  args.q = {q.data(), {0, 0, 16}};
+  args.k = {k.data(), {0, 0, 16}};
+  args.v = {v.data(), {0, 0, 16}};
+  args.output = output.data();
+  args.outputStrides[2] = 16;
+  args.maskStrides[2] = c.keys;
+  args.maskStrides[3] = 1;
+  auto isCausal = [](int64_t query, int64_t key) { return key <= query && (key < 64 || key >= 128); };
+  auto isPadded = [](int64_t query, int64_t key) { return key >= 130 && key - 130 <= query; };
+  auto checkWith = [&](auto sees, MaskKind kind, float hidden) {
+    for (int64_t i = 0; i < c.queries; ++i)
+      for (int64_t key = 0; key < c.keys; ++key) {
+        seen[i * c.keys + key] = sees(i, key);
+        added[i * c.keys + key] = sees(i, key) ? 0.25f : hidden;
+      }
+    args.mask = kind;
+    args.maskData = kind == MaskKind::Boolean ? static_cast<const void *>(seen.data())
+                                              : static_cast<const void *>(added.data());
+    attention(context, args);
+    for (int64_t i = 0; i < c.queries; ++i) {
+      auto expected = attended(
+          c, &q[i * 16], k.data(), v.data(), 1, [&](int64_t key) { return sees(i, key); },
+          [](int64_t) { return 0.0; });
+      for (int64_t e = 0; e < 16; ++e)
+        ASSERT_NEAR(output[i * 16 + e], expected[e], 3e-6) << "query " << i << ", element " << e;
+    }
+  };
+  for (auto [kind, hidden] : {std::pair(MaskKind::Boolean, 0.0f), std::pair(MaskKind::Additive, -INFINITY),
+                              std::pair(MaskKind::Additive, -3e38f)}) {
+    checkWith(isCausal, kind, hidden);
+    checkWith(isPadded, kind, hidden);
+  }
+}
+
 TEST_P(Attention, NotANumberStaysInItsRow) {
   auto q = randomFloats(3 * 4), k = randomFloats(70 * 4), v = randomFloats(70 * 4);
   std::vector<float> output(12);

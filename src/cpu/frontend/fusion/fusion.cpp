@@ -24,6 +24,7 @@ const NamedFusion fusions[] = {
     {"batch_norm", fuseBatchNorms},
     {"softmax", fuseSoftmax},
     {"attention", fuseAttentions},
+    {"causal_mask", fuseCausalMasks},
     {"norm", fuseNorms},
     {"silu", fuseSilu},
     {"gelu", fuseGelu},

@@ -17,6 +17,7 @@ void fuse(mlir::func::FuncOp function, Isa isa);
 // One file each.
 int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
+int64_t fuseCausalMasks(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
 int64_t fuseGelu(mlir::func::FuncOp function);

@@ -26,6 +26,10 @@ static Result<bool> planAttention(Planner &planner, Operation *op) {
   AttentionArgs args;
   args.scale = static_cast<float>(cast<FloatAttr>(kernelAttribute(op, "scale")).getValueAsDouble());
   args.zeroWhenMasked = cast<BoolAttr>(kernelAttribute(op, "zero_when_masked")).getValue();
+  if (auto offset = dyn_cast_or_null<IntegerAttr>(kernelAttribute(op, "causal_offset"))) {
+    args.causal = true;
+    args.causalOffset = offset.getInt();
+  }
   if (op->getNumOperands() == 4) {
     TORCHERE_ASSIGN(View mask, planner.view(op->getOperand(3)));
     args.mask = mask.type == ElementType::Bool ? MaskKind::Boolean : MaskKind::Additive;

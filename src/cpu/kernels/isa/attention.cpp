@@ -23,19 +23,30 @@ void scaleRow(float *row, int64_t count, float factor) {
     row[i] *= factor;
 }
 
+/// 1, known to the compiler.
+struct One {
+  constexpr operator int64_t() const { return 1; }
+};
+
 /// -inf where a row does not see, and in the lanes up to a whole vector.
 void applyMask(const ScoresJob &job, int64_t row, float *s, int64_t width) {
   int64_t limit = job.firstLimit + row * job.limitStep;
   limit = limit < 0 ? 0 : limit > job.keys ? job.keys : limit;
-  if (job.added) {
-    const float *mask = job.added + row * job.maskRowStride;
-    for (int64_t j = 0; j < limit; ++j)
-      s[j] += mask[j * job.maskKeyStride];
-  } else if (job.seen) {
-    const uint8_t *mask = job.seen + row * job.maskRowStride;
-    for (int64_t j = 0; j < limit; ++j)
-      s[j] = mask[j * job.maskKeyStride] ? s[j] : -kInfinity;
-  }
+  auto join = [&](auto stride) { // known to be 1 where it is: then these are vectors
+    if (job.added) {
+      const float *mask = job.added + row * job.maskRowStride;
+      for (int64_t j = 0; j < limit; ++j)
+        s[j] += mask[j * stride];
+    } else if (job.seen) {
+      const uint8_t *mask = job.seen + row * job.maskRowStride;
+      for (int64_t j = 0; j < limit; ++j)
+        s[j] = mask[j * stride] ? s[j] : -kInfinity;
+    }
+  };
+  if (job.maskKeyStride == 1)
+    join(One());
+  else
+    join(job.maskKeyStride);
   for (int64_t j = limit; j < width; ++j)
     s[j] = -kInfinity;
 }

@@ -15,6 +15,46 @@ constexpr int kRows[kMaxTileVectors + 1] = {0, 12, 6, 4, 0};
 
 template <class C> constexpr bool kIsFloat = C(1) / C(2) != C(0);
 
+/// One step of k.
+template <class T, int kM, int kN>
+TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const Compute<T> *a, int64_t aRowStride,
+                                 const T *b) {
+  using C = Compute<T>;
+  Vec<C> w[kN];
+#pragma GCC unroll 4
+  for (int n = 0; n < kN; ++n)
+    w[n] = widen(b + n * kLanesOf<C>);
+#pragma GCC unroll 16
+  for (int m = 0; m < kM; ++m) {
+    C x = a[m * aRowStride];
+#pragma GCC unroll 4
+    for (int n = 0; n < kN; ++n)
+      sums[m][n] += x * w[n];
+  }
+}
+
+/// Small tiles take several steps of k at once: a sum alone waits for the one before it.
+template <class T, int kM, int kN, int kWays>
+TORCHERE_INLINE void addProductsByWays(Vec<Compute<T>> (&sums)[kM][kN], const Compute<T> *a,
+                                       int64_t aRowStride, const T *b, int64_t bRowStride, int64_t depth) {
+  using C = Compute<T>;
+  Vec<C> parts[kWays][kM][kN] = {};
+  int64_t k = 0;
+  for (; k + kWays <= depth; k += kWays, b += kWays * bRowStride)
+#pragma GCC unroll 4
+    for (int way = 0; way < kWays; ++way)
+      addProducts<T, kM, kN>(parts[way], a + k + way, aRowStride, b + way * bRowStride);
+  for (; k < depth; ++k, b += bRowStride)
+    addProducts<T, kM, kN>(parts[0], a + k, aRowStride, b);
+#pragma GCC unroll 4
+  for (int way = 0; way < kWays; ++way)
+#pragma GCC unroll 16
+    for (int m = 0; m < kM; ++m)
+#pragma GCC unroll 4
+      for (int n = 0; n < kN; ++n)
+        sums[m][n] += parts[way][m][n];
+}
+
 /// `T` is B's type.
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
   using C = Compute<T>;
@@ -28,20 +68,19 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
       sums[m][n] = Vec<C>{};
   const T *b = static_cast<const T *>(args.b);
   const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
+  [[maybe_unused]] const int64_t aheadStep = args.aheadStep;
+  [[maybe_unused]] const char *ahead = static_cast<const char *>(args.ahead ? args.ahead : args.b);
   for (int64_t block = 0; block < args.blocks; ++block) {
     const C *a = static_cast<const C *>(args.a) + (args.aOffsets ? args.aOffsets[block] : 0);
+    if constexpr (kM * kN < 8) {
+      addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, depth);
+      b += depth * bRow;
+    } else {
 #pragma GCC unroll 2
-    for (int64_t k = 0; k < depth; ++k, b += bRow) {
-      Vec<C> w[kN];
-#pragma GCC unroll 4
-      for (int n = 0; n < kN; ++n)
-        w[n] = widen(b + n * lanes);
-#pragma GCC unroll 16
-      for (int m = 0; m < kM; ++m) {
-        C x = a[m * aRow + k];
-#pragma GCC unroll 4
-        for (int n = 0; n < kN; ++n)
-          sums[m][n] += x * w[n];
+      for (int64_t k = 0; k < depth; ++k, b += bRow) {
+        addProducts<T, kM, kN>(sums, a + k, aRow, b);
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += aheadStep;
       }
     }
   }
