@@ -10,7 +10,7 @@ namespace torchere::pjrt {
 /// The plugin's attribute, a bool: its programs have uses for arguments that are marked as weights.
 inline constexpr std::string_view weightsAttribute = "torchere_weights";
 
-/// Of no other plugin's extensions: theirs are numbered from 0.
+// Numbers of no other plugin's extensions: theirs begin at 0.
 inline constexpr auto profileExtensionType = static_cast<ExtensionType>(0x54434850);
 
 struct ProfileExecuteArgs {
@@ -26,6 +26,14 @@ struct ProfileExtension {
   Extension base;
   /// Executes, and returns when the results are there.
   Error *(*execute)(ProfileExecuteArgs *);
+};
+
+inline constexpr auto ffiTableExtensionType = static_cast<ExtensionType>(0x54434646);
+
+/// For kernels with handlers of several stages, which the FFI extension has no room for.
+struct FfiTableExtension {
+  Extension base;
+  const void *table; ///< XLA_FFI_Api
 };
 
 } // namespace torchere::pjrt

@@ -3,6 +3,7 @@
 
 #include "pjrt_server/client.h"
 #include "pjrt_server/execute.h"
+#include "pjrt_server/ffi_extension.h"
 
 namespace torchere::pjrt_server {
 
@@ -23,8 +24,9 @@ template <const Engine &engine> const pjrt::Api *apiOf() {
     pjrt::Api api = makeServer();
     TORCHERE_PJRT_FILL(api, clientCreate, createClient<engine>);
     TORCHERE_PJRT_FILL(api, pluginAttributes, pluginAttributes<engine>);
+    api.extensions = ffiExtension();
     if constexpr (engine.hasProfiles)
-      api.extensions = profileExtension();
+      api.extensions = profileExtension(api.extensions);
     return api;
   }();
   return &table;

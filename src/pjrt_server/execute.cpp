@@ -208,9 +208,9 @@ pjrt::Error *profileEntry(ProfileExecuteArgs *args) noexcept {
 
 } // namespace
 
-pjrt::Extension *profileExtension() {
+pjrt::Extension *profileExtension(pjrt::Extension *next) {
   static pjrt::ProfileExtension extension = {
-      {sizeof(pjrt::ProfileExtension), pjrt::profileExtensionType, nullptr}, profileEntry};
+      {sizeof(pjrt::ProfileExtension), pjrt::profileExtensionType, next}, profileEntry};
   return &extension.base;
 }
 

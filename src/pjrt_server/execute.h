@@ -6,7 +6,7 @@
 namespace torchere::pjrt_server {
 
 void fillExecute(pjrt::Api &api);
-/// The extension of a plugin whose programs can be profiled.
-pjrt::Extension *profileExtension();
+/// The extension of a plugin whose programs can be profiled, in front of others.
+pjrt::Extension *profileExtension(pjrt::Extension *next);
 
 } // namespace torchere::pjrt_server

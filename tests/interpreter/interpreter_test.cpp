@@ -61,8 +61,7 @@ TEST(Interpreter, ChecksArguments) {
 
 TEST(Interpreter, NamesTheOpAndItsLine) {
   EXPECT_EQ(errorOf("func.func @f() {\n  stablehlo.custom_call @magic() : () -> ()\n  return\n}"),
-            "[stablehlo.custom_call] \"magic\" is a target that only its implementation knows, which the "
-            "interpreter does not have; at test.mlir:2:3");
+            "[magic] no kernel is registered for the custom call's target; at test.mlir:2:3");
   EXPECT_EQ(errorOf(R"(func.func @f() {
   %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
   check.expect_eq_const %0, dense<[1, 3]> : tensor<2xi32>

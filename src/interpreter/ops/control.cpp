@@ -1,6 +1,8 @@
 // Functions, control flow, and ops that group or order values.
+#include "evaluation/rearrangement.h"
 #include "interpreter/call.h"
 #include "interpreter/evaluator.h"
+#include "interpreter/registered_call.h"
 
 #include <algorithm>
 
@@ -40,14 +42,60 @@ Result<Values> choose(const Call &call) {
   return call.run(call.region(static_cast<size_t>(index < 0 || index > last ? last : index)), {});
 }
 
-/// Only the check dialect's assertions, which upstream's test data writes as custom calls.
+/// The operand as the kernel wants it to lie.
+Result<Tensor> inOrder(const Tensor &tensor, const Index &order) {
+  return order.empty() ? tensor : transpose(tensor, order);
+}
+
+Result<Tensor> inUsualOrder(const Tensor &tensor, const Index &order, Index shape) {
+  if (order.empty())
+    return tensor.reshaped(std::move(shape));
+  Index inverse(order.size()), sizes(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    sizes[i] = shape[static_cast<size_t>(order[i])];
+  }
+  return transpose(tensor.reshaped(std::move(sizes)), inverse);
+}
+
+/// A kernel that is registered with the process. What it keeps lasts as long as the call.
+Result<Values> callKernel(const Call &call) {
+  TORCHERE_ASSIGN(std::unique_ptr<const ffi::CallSite> site, instantiateCall(call.operation()));
+  CallForm form = formOf(call.operation());
+  std::vector<Tensor> operands, results; // each with its own elements: the kernel may write results alone
+  std::vector<Index> shapes;
+  for (size_t i = 0; i < call.operandCount(); ++i) {
+    TORCHERE_ASSIGN(operands.emplace_back(), inOrder(call.operand(i), form.operandOrders[i]));
+  }
+  for (size_t i = 0; i < call.resultCount(); ++i) {
+    TORCHERE_ASSIGN(ElementType type, call.resultType(i));
+    TORCHERE_ASSIGN(shapes.emplace_back(), call.resultShape(i));
+    std::optional<size_t> aliased = form.aliasedOperands[i];
+    TORCHERE_ASSIGN(results.emplace_back(),
+                    aliased ? operands[*aliased].clone() : Tensor::create(type, shapes[i]));
+    if (aliased)
+      operands[*aliased] = results[i];
+  }
+  std::vector<ffi::Argument> given, made;
+  for (size_t i = 0; i < operands.size(); ++i)
+    given.push_back({operands[i].type(), call.operand(i).shape(), operands[i].writableBytes().data()});
+  for (size_t i = 0; i < results.size(); ++i)
+    made.push_back({results[i].type(), shapes[i], results[i].writableBytes().data()});
+  TORCHERE_TRY(site->run(given, made, {}));
+  Values values;
+  for (size_t i = 0; i < results.size(); ++i) {
+    TORCHERE_ASSIGN(Tensor result, inUsualOrder(results[i], form.resultOrders[i], shapes[i]));
+    values.push_back(std::move(result));
+  }
+  return values;
+}
+
+/// A registered kernel, or one of the check dialect's assertions, which upstream's test data writes as custom
+/// calls.
 Result<Values> customCall(const Call &call) {
   std::string target = call.string("call_target_name");
   if (!comparesTwoTensors(target))
-    return fail(ErrorCode::Unimplemented,
-                "\"{}\" is a target that only its implementation knows, which the "
-                "interpreter does not have",
-                target);
+    return callKernel(call);
   const Values &values = call.values();
   std::vector<std::string> texts;
   for (const Value &value : values)
