@@ -65,14 +65,14 @@ def assumptions(exported_program: Any, minimums: Mapping[str, int | None]) -> li
 
 
 def number_text(number: Any) -> str:
-    """A symbolic number as sympy prints it, but with all digits of its floats."""
-    return _expression_text(number.node.expr)
+    """A symbolic number as sympy prints it, but with all digits of its floats. Terms are not sorted, as the
+    core does that: sympy would compute the value of each."""
+    expression = getattr(getattr(number, "node", None), "expr", None)
+    return str(number) if expression is None else _expression_text(expression)
 
 
-@functools.lru_cache(maxsize=4096, typed=True)
 def _expression_text(expression: Any) -> str:
-    """Sizes come again in node after node, and sympy orders the terms of a sum by value to print it."""
-    return _printer()().doprint(expression)
+    return _printer()({"order": "none"}).doprint(expression)
 
 
 @functools.cache
