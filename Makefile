@@ -41,11 +41,11 @@ build: configure ## build the core, its tests and the Python package
 	@$(CMAKE) --build --preset $(PRESET) -j $(JOBS)
 	@scripts/link_package
 
-plugin: build
-	$(say) 'the CPU plugin'
+plugin: build ## fetch XLA's CPU plugin, which tests hold the engine against
+	$(say) "XLA's CPU plugin"
 	@$(VENV)/torchere plugins install cpu
 
-demo: build plugin ## export ResNet-18, run it, save it, load it in a new process, run again
+demo: build ## export ResNet-18, run it, save it, load it in a new process, run again
 	$(say) 'ResNet-18: PyTorch to StableHLO and back'
 	@$(VENV)/python examples/resnet18.py
 
@@ -73,12 +73,12 @@ lazy: build ## build the lazy device against the PyTorch of .venv, the only part
 	$(say) 'the lazy device'
 	@$(VENV)/python -m torchere.lazy build -j $(JOBS)
 
-demo-lazy: lazy plugin ## the lazy device at work on one op: what is generated, traced, computed and counted
+demo-lazy: lazy ## the lazy device at work on one op: what is generated, traced, computed and counted
 	$(say) 'abs on the lazy device'
 	@$(VENV)/python examples/lazy_abs.py
 
 # In processes of their own: the device changes torch for all of a process.
-test-lazy: lazy plugin ## the tests of the lazy device
+test-lazy: lazy ## the tests of the lazy device
 	$(say) 'tests of the lazy device'
 	@$(VENV)/python -m pytest -n $(JOBS) tests/lazy
 
@@ -88,7 +88,7 @@ test-all-lazy: lazy plugin ## more of OpInfo's and ModuleInfo's samples on the l
 LAZY_CMAKE = $(CMAKE) -G Ninja -DCMAKE_PREFIX_PATH="$$($(VENV)/python -c 'import torch; print(torch.utils.cmake_prefix_path)')" \
   -DTORCHERE_LAZY=$(TORCHERE_LAZY_FOLDER)/libtorchere_lazy.so -DPython3_EXECUTABLE=$(CURDIR)/$(VENV)/python
 
-test-lazy-cpp: lazy plugin ## the lazy device in C++: GoogleTests generated from its table, and the example
+test-lazy-cpp: lazy ## the lazy device in C++: GoogleTests generated from its table, and the example
 	$(say) 'the lazy device in C++'
 	@$(LAZY_CMAKE) -S tests/lazy/cpp -B build/lazy_cpp > build/lazy_cpp.log 2>&1 || { cat build/lazy_cpp.log; exit 1; }
 	@$(CMAKE) --build build/lazy_cpp -j $(JOBS)
@@ -103,22 +103,22 @@ test-packages: setup
 	@$(VENV)/pip install -q --progress-bar off -c scripts/requirements/constraints.txt \
 	  -r scripts/requirements/imports.txt -r scripts/requirements/transformers.txt
 
-test-imports: build plugin test-packages ## only the import orders
+test-imports: build test-packages ## only the import orders
 	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
 
 model-packages: test-packages
 	$(say) 'timm and diffusers, for the table of architectures'
 	@$(VENV)/pip install -q --progress-bar off --no-deps -r scripts/requirements/models.txt
 
-test-models: build plugin model-packages ## every architecture and decoder; writes docs/model_coverage.md
-	@$(VENV)/python -m pytest -n $(JOBS) --sweeps --model-table docs/model_coverage.md \
+test-models: build plugin model-packages ## every architecture and decoder on XLA's plugin; writes docs/model_coverage.md
+	@PJRT_DEVICE=cpu $(VENV)/python -m pytest -n $(JOBS) --sweeps --model-table docs/model_coverage.md \
 	  tests/models/architectures_test.py tests/models/decoding_test.py
 
 # Sweeps: all of a kind, of which `make test` takes a choice.
 test-all-families: build plugin test-packages ## every model family: `make test` runs 15
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
 
-test-all-ops: build plugin ## the op table's samples on XLA too: `make test` interprets them, and compiles some
+test-all-ops: build plugin ## the op table's samples on XLA too: `make test` interprets them, and runs some on the engine
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops tests/interpreter/corpus_test.py
 	@sed -n 's/^| \(samples.*\) | \(.*\) |$$/\1: \2/p' docs/op_coverage.md
 
@@ -128,7 +128,7 @@ test-all-engine: lazy plugin ## ops x dtypes, models, the lazy device and the co
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/cpu
 	@$(VENV)/python -m pytest -s --sweeps -m sweep tests/lazy/opinfo_test.py -k torchere_cpu
 
-test-all-mutations: build plugin ## damaged programs, 2,500 of them: `make test` runs 260
+test-all-mutations: build ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all
 
 test-all-aliases: build ## 2,000 random programs of views and writes: `make test` has 40; in-place ops of two dtypes
@@ -137,7 +137,7 @@ test-all-aliases: build ## 2,000 random programs of views and writes: `make test
 test-all-overwrites: build ## 3,000 loads and 100 kills during overwriting: `make test` has 200 and 10
 	@$(VENV)/python -m pytest --sweeps tests/artifact/overwriting_test.py
 
-test-all-saved-models: build plugin test-packages ## SavedModels in TensorFlow, with more than 2 GiB of variables too (8 GB of memory)
+test-all-saved-models: build test-packages ## SavedModels in TensorFlow, with more than 2 GiB of variables too (8 GB of memory)
 	@$(VENV)/python -m pytest --sweeps tests/artifact/saved_model_test.py
 
 # What depends on torch. Nothing of the core is compiled against it, so the build is the same.
@@ -155,7 +155,7 @@ tsan: ## the C++ tests of thread-safe code, under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
 	@ctest --preset tsan -j $(JOBS) --progress
 
-bench: build plugin ## the figures in the documents
+bench: build ## the figures in the documents
 	@PYTHON='$(PYTHON)' scripts/create_environment bench
 	@for program in bench/*_bench.py; do printf '== %s\n' "$$program"; build/venv-bench/bin/python "$$program"; done
 

@@ -8,7 +8,8 @@ load is the load of the program and the first call, less a later call.
 
 "bare" is how much of the second process's start is work of the plugin that no client can leave out: a bare
 C++ loop over the plugin's functions, with the same executable and weights, loads the executable and executes
-it. (XLA's CPU plugin links the executable's code, and builds what runs its convolutions in the first call.)
+it. (The engine plans the program again and packs its weights; XLA's CPU plugin, PJRT_DEVICE=cpu, links the
+executable's code, and builds what runs its convolutions in the first call.)
 
     python bench/start_bench.py [--json] [--repeats N] [--model NAME]
 """

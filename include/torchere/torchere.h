@@ -145,8 +145,8 @@ enum {
 
 typedef struct torchere_client_options {
   size_t struct_size;
-  const char *plugin;             /* name or path of a library; null: the variable PJRT_DEVICE, else "cpu" */
-  const torchere_option *options; /* the plugin's own, such as XLA's "cpu_device_count" */
+  const char *plugin; /* name or path of a library; null: the variable PJRT_DEVICE, else "torchere_cpu" */
+  const torchere_option *options; /* the plugin's own, such as the engine's "device_count" */
   size_t option_count;
   int32_t cache;               /* TORCHERE_CACHE_... */
   const char *cache_directory; /* null: as the environment says */
@@ -160,7 +160,7 @@ TORCHERE_API torchere_status torchere_client_destroy(torchere_client client);
 
 typedef struct torchere_client_info {
   size_t struct_size;
-  const char *platform;         /* "cpu" */
+  const char *platform;         /* "torchere_cpu" */
   const char *platform_version; /* the plugin's text */
   const char *plugin_path;
   size_t device_count;

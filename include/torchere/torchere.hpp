@@ -53,7 +53,7 @@ struct Cache {
 };
 
 struct ClientOptions {
-  std::string plugin = {};                      ///< name or path; empty: the variable PJRT_DEVICE, else "cpu"
+  std::string plugin = {};                      ///< name or path; empty: the variable PJRT_DEVICE, else "torchere_cpu"
   std::map<std::string, Constant> options = {}; ///< the plugin's own
   Cache cache = {};
 };

@@ -6,6 +6,7 @@
 #include "runtime/discovery.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -36,13 +37,13 @@ static NamedValue readOption(const std::string &name, nb::handle value) {
 }
 
 static std::shared_ptr<Client> openClient(const std::string &nameOrPath, const nb::dict &options,
-                                          const std::vector<PluginLocation> &others) {
+                                          const PackageSearch &packages) {
   ClientOptions values;
   for (auto [name, value] : options)
     values.emplace(nb::cast<std::string>(name), readOption(nb::cast<std::string>(name), value));
   Result<std::shared_ptr<Client>> client = [&] {
     nb::gil_scoped_release release;
-    auto shared = sharedClient(nameOrPath, values, others);
+    auto shared = sharedClient(nameOrPath, values, packages);
     return shared;
   }();
   return unwrap(std::move(client));
@@ -64,11 +65,12 @@ static void bindPlugins(nb::module_ &module) {
       nb::arg("others") = nb::list(), "All known plugins; `others` come last.");
   module.def(
       "find_plugin",
-      [](const std::string &nameOrPath, const std::vector<PluginLocation> &others) {
-        return unwrap(findPlugin(nameOrPath, others));
+      [](const std::string &nameOrPath, const PackageSearch &packages) {
+        return unwrap(findPlugin(nameOrPath, packages));
       },
-      nb::arg("name_or_path") = "", nb::arg("others") = nb::list(),
-      "The plugin of a name or path; of the variable PJRT_DEVICE, or \"cpu\", when it is empty.");
+      nb::arg("name_or_path") = "", nb::arg("packages") = nb::none(),
+      "The plugin of a name or path; of the environment's, else the engine, when it is empty. `packages` "
+      "finds those of installed packages where no other has the name.");
 }
 
 void bindRuntime(nb::module_ &module) {
@@ -126,8 +128,8 @@ void bindRuntime(nb::module_ &module) {
         return fmt::format("Client({}, {} devices)", self.platformName(), self.devices().size());
       });
   module.def("shared_client", &openClient, nb::arg("name_or_path") = "", nb::arg("options") = nb::dict(),
-             nb::arg("others") = nb::list(),
-             "The client of a plugin, by name or path. One serves all callers with equal options.");
+             nb::arg("packages") = nb::none(),
+             "The client of find_plugin()'s plugin. One serves all callers with equal options.");
 }
 
 } // namespace torchere::bindings

@@ -529,9 +529,9 @@ def plugin_directory() -> pathlib.Path:
 def known_plugins(others: Sequence[PluginLocation] = []) -> list[PluginLocation]:
     """All known plugins; `others` come last."""
 
-def find_plugin(name_or_path: str = '', others: Sequence[PluginLocation] = []) -> PluginLocation:
+def find_plugin(name_or_path: str = '', packages: Callable[[], list[PluginLocation]] | None = None) -> PluginLocation:
     """
-    The plugin of a name or path; of the variable PJRT_DEVICE, or "cpu", when it is empty.
+    The plugin of a name or path; of the environment's, else the engine, when it is empty. `packages` finds those of installed packages where no other has the name.
     """
 
 class Device:
@@ -586,7 +586,7 @@ class Client:
 
     def __repr__(self) -> str: ...
 
-def shared_client(name_or_path: str = '', options: dict = {}, others: Sequence[PluginLocation] = []) -> Client:
+def shared_client(name_or_path: str = '', options: dict = {}, packages: Callable[[], list[PluginLocation]] | None = None) -> Client:
     """
     The client of a plugin, by name or path. One serves all callers with equal options.
     """

@@ -29,12 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _name_installed_plugins(arguments: list[str]) -> None:
     """Tells the C++ program of the plugins of installed packages, which only Python finds: where all are
-    listed, or where one is named that need not be one of the others."""
+    listed, or where one is named that does not ship with the package."""
     wanted = os.environ.get("TORCHERE_PLUGIN") or os.environ.get("PJRT_DEVICE", "")
     for before, argument in zip(["", *arguments], arguments, strict=False):
         name, _, value = argument.partition("=")
         wanted = value if name == "--plugin" and value else argument if before == "--plugin" else wanted
-    if wanted.lower() not in ("", "cpu", "interpreter", "torchere_cpu") or arguments[:1] == ["plugins"]:
+    if wanted.lower() not in ("", "interpreter", "torchere_cpu") or arguments[:1] == ["plugins"]:
         from torchere import plugins
 
         found = (f"{each.name}:{each.path}" for each in plugins.installed_packages())

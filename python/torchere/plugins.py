@@ -113,18 +113,15 @@ def known() -> list[_core.PluginLocation]:
 
 
 def find(name_or_path: str = "") -> _core.PluginLocation:
-    """The plugin with a name or path; if that is empty, TORCHERE_PLUGIN, PJRT_DEVICE, or "cpu" is used."""
-    return _core.find_plugin(name_or_path, installed_packages())
+    """The plugin with a name or path; if that is empty, that of TORCHERE_PLUGIN, else of PJRT_DEVICE, else
+    the engine, "torchere_cpu". "cpu" is XLA's plugin, or the engine where XLA's is nowhere to be found."""
+    return _core.find_plugin(name_or_path, installed_packages)
 
 
 def client(name_or_path: str = "", options: Mapping[str, Any] | None = None) -> _core.Client:
     """The client of a plugin. One client serves all callers with equal options until the process ends."""
-    values = dict(options or {})
     with _without_notices():
-        # Packages come last, and only if there is no other plugin: discovering them takes milliseconds.
-        with contextlib.suppress(NotFoundError):
-            return _core.shared_client(name_or_path, values, [])
-        return _core.shared_client(name_or_path, values, installed_packages())
+        return _core.shared_client(name_or_path, dict(options or {}), installed_packages)
 
 
 @contextlib.contextmanager

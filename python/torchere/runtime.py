@@ -40,9 +40,11 @@ def using_pjrt() -> bool:
 
 
 def device_type() -> str:
-    """What the environment chooses: "CPU", or the name of the plugin that PJRT_DEVICE or TORCHERE_PLUGIN
-    names."""
+    """What the environment chooses: "CPU", also for the engine, or the name of the plugin that PJRT_DEVICE or
+    TORCHERE_PLUGIN names."""
     chosen = os.environ.get("TORCHERE_PLUGIN") or os.environ.get("PJRT_DEVICE") or "CPU"
+    if chosen.lower() == "torchere_cpu":
+        return "CPU"
     is_path = "/" in chosen or chosen.endswith(".so")
     return Path(chosen).stem if is_path else chosen.upper().split("_")[0]
 

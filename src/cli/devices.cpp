@@ -26,8 +26,9 @@ static Status listDevices(const std::string &plugin, Report &report) {
 void addDevices(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand("devices", "List the devices of a plugin");
   auto plugin = std::make_shared<std::string>();
-  command->add_option("--plugin", *plugin,
-                      "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else cpu]");
+  command->add_option(
+      "--plugin", *plugin,
+      "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else torchere_cpu]");
   command->callback(
       [&action, plugin] { action = [plugin](Report &report) { return listDevices(*plugin, report); }; });
 }

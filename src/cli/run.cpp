@@ -153,8 +153,9 @@ void addRun(CLI::App &app, Action &action) {
       ->allow_extra_args(false);
   command->add_option("--output", options->outputs, "FILE.npy to write the next output to")
       ->allow_extra_args(false);
-  command->add_option("--plugin", options->plugin,
-                      "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else cpu]");
+  command->add_option(
+      "--plugin", options->plugin,
+      "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else torchere_cpu]");
   command->add_option("--device", options->device, "Id of a device of the plugin [its first]")
       ->check(checkDevice);
   command->add_flag("--profile", options->isProfiled, "Show what each kernel took (torchere_cpu only)");

@@ -24,10 +24,10 @@ static void addPluginsByName(const std::vector<std::string> &names, const std::v
   addPlugins(std::move(others));
 }
 
-/// "CPU:0": the plugin's platform, and the device's id.
+/// "CPU:0": the plugin's platform, or what PyTorch/XLA calls the processor, and the device's id.
 static std::vector<std::string> deviceNames() {
   auto client = valueOf(pluginClient());
-  std::string platform = client->platformName();
+  std::string platform = client->traits().isProcessor ? "cpu" : client->platformName();
   std::transform(platform.begin(), platform.end(), platform.begin(),
                  [](unsigned char c) { return std::toupper(c); });
   std::vector<std::string> names;

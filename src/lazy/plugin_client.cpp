@@ -52,7 +52,7 @@ Result<std::shared_ptr<runtime::Client>> pluginClient() {
   std::lock_guard lock(known.mutex);
   if (!known.client) {
     WithoutNotices silence;
-    TORCHERE_ASSIGN(known.client, runtime::sharedClient({}, {}, known.others));
+    TORCHERE_ASSIGN(known.client, runtime::sharedClient({}, {}, [&] { return known.others; }));
   }
   TORCHERE_TRY(known.client->checkProcess());
   return known.client;

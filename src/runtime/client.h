@@ -37,7 +37,7 @@ struct ProgramSource {
   std::function<Result<std::string>()> make; ///< returns StableHLO, as text or as bytecode
 };
 
-/// Options of PJRT_Client_Create, defined by the plugin. XLA's CPU plugin knows `cpu_device_count`.
+/// Options of PJRT_Client_Create, defined by the plugin. The engine knows `device_count`.
 using ClientOptions = std::map<std::string, NamedValue>;
 
 class TORCHERE_EXPORT Client : public std::enable_shared_from_this<Client> {

@@ -1,6 +1,8 @@
 // Discovery: environment variables, the folder of installed plugins, and names.
 #include "runtime/discovery.h"
 
+#include "base/log.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -23,7 +25,8 @@ static constexpr const char *optionsVariable = "TORCHERE_PLUGIN_OPTIONS";
 // As PyTorch/XLA reads them.
 static constexpr const char *deviceVariable = "PJRT_DEVICE";
 static constexpr const char *deviceCountVariable = "CPU_NUM_DEVICES";
-static constexpr std::string_view defaultName = "cpu";
+static constexpr std::string_view engineName = "torchere_cpu"; // the default
+static constexpr std::string_view processorName = "cpu";       // XLA's plugin, else the engine
 
 static std::string environment(const char *name) {
   const char *value = std::getenv(name);
@@ -188,25 +191,43 @@ static tl::unexpected<Error> missingPlugin(const std::string &name,
     if (std::find(names.begin(), names.end(), plugin.name) == names.end())
       names.push_back(plugin.name);
   std::string known = names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
-  const char *advice = name == defaultName ? "install it with `torchere plugins install cpu`"
-                                           : "name one by its path, or in PJRT_NAMES_AND_LIBRARY_PATHS";
+  const char *advice = name == engineName      ? "it ships with the package, beside libtorchere.so"
+                       : name == processorName ? "install it with `torchere plugins install cpu`"
+                                               : "name one by its path, or in PJRT_NAMES_AND_LIBRARY_PATHS";
   return fail(ErrorCode::NotFound, "[{}] no such PJRT plugin: known are {}; {}", name, known, advice);
 }
 
-Result<PluginLocation> findPlugin(std::string_view nameOrPath, std::span<const PluginLocation> others) {
+static const PluginLocation *find(const std::vector<PluginLocation> &plugins, std::string_view name) {
+  auto found = std::find_if(plugins.begin(), plugins.end(),
+                            [&](const PluginLocation &plugin) { return plugin.name == name; });
+  return found == plugins.end() ? nullptr : &*found;
+}
+
+/// What is asked for: the argument, else what the environment says, else the engine.
+static std::string wantedPlugin(std::string_view nameOrPath) {
   std::string wanted(nameOrPath);
   for (const char *variable : {pluginVariable, deviceVariable})
     if (wanted.empty())
       wanted = environment(variable);
-  if (wanted.empty())
-    wanted = defaultName;
+  return wanted.empty() ? std::string(engineName) : wanted;
+}
+
+Result<PluginLocation> findPlugin(std::string_view nameOrPath, const PackageSearch &packages) {
+  std::string wanted = wantedPlugin(nameOrPath);
   if (isPath(wanted))
     return PluginLocation{fs::path(wanted).stem().string(), wanted, "path"};
   std::string name = lowered(wanted);
-  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins, knownPlugins(others));
-  for (const PluginLocation &plugin : plugins)
-    if (plugin.name == name)
-      return plugin;
+  TORCHERE_ASSIGN(std::vector<PluginLocation> plugins, knownPlugins());
+  if (const PluginLocation *plugin = find(plugins, name))
+    return *plugin;
+  if (packages)
+    for (PluginLocation &plugin : packages())
+      plugins.push_back(std::move(plugin));
+  if (const PluginLocation *plugin = find(plugins, name))
+    return *plugin;
+  // To scripts for PyTorch/XLA, which set PJRT_DEVICE, the name means the processor.
+  if (const PluginLocation *engine = find(plugins, engineName); engine && name == processorName)
+    return *engine;
   return missingPlugin(name, plugins);
 }
 
@@ -214,28 +235,28 @@ static Status addDefaults(const PluginTraits &traits, ClientOptions &options) {
   // The device is shared: with PyTorch in this process, and with other processes that load programs.
   if (traits.takesAllMemory)
     options.emplace("preallocate", false);
-  if (!traits.needsCpuClientOptions)
+  if (traits.deviceCountOption.empty())
     return {};
   std::string count = environment(deviceCountVariable);
   std::optional<int64_t> devices = count.empty() ? 1 : numberIn<int64_t>(count);
   if (!devices)
     return invalidArgument("[{}] not a number: got '{}', expected how many devices the CPU has",
                            deviceCountVariable, count);
+  options.emplace(traits.deviceCountOption, *devices);
   // We wait for the end of a program in any case, and a thread switch costs more than a small program.
-  options.emplace("asynchronous", false);
-  options.emplace("cpu_device_count", *devices);
+  if (traits.executesInOwnThreads)
+    options.emplace("asynchronous", false);
   return {};
 }
 
 Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, ClientOptions options,
-                                             std::span<const PluginLocation> others,
-                                             const CacheChoice &cache) {
+                                             const PackageSearch &packages, const CacheChoice &cache) {
   using Key = std::tuple<const Plugin *, ClientOptions, CacheChoice>;
   // Leaked on purpose: a client's threads may outlive static destructors.
   static auto &mutex = *new std::mutex;
   static auto &clients = *new std::map<Key, std::shared_ptr<Client>>;
 
-  TORCHERE_ASSIGN(PluginLocation location, findPlugin(nameOrPath, others));
+  TORCHERE_ASSIGN(PluginLocation location, findPlugin(nameOrPath, packages));
   if (nameOrPath.empty()) {
     TORCHERE_ASSIGN(ClientOptions chosen, parsePluginOptions(environment(optionsVariable)));
     options.merge(std::move(chosen));
@@ -252,6 +273,8 @@ Result<std::shared_ptr<Client>> sharedClient(std::string_view nameOrPath, Client
       return tl::unexpected(std::move(created).error());
     }
     client = *std::move(created);
+    TORCHERE_LOG_LINE(Info, "plugin", "{} is {}, {}: {}", wantedPlugin(nameOrPath), location.name,
+                      location.origin, location.path);
   }
   return client;
 }

@@ -30,7 +30,8 @@ static constexpr Row rows[] = {
     {"cpu", 0, open, &PluginTraits::miscomputesAtan2},
     {"cpu", 0, open, &PluginTraits::repeatsFusedWrites},
     {"cpu", 0, open, &PluginTraits::losesNaNInMinMax},
-    {"cpu", 0, open, &PluginTraits::needsCpuClientOptions},
+    {"cpu", 0, open, &PluginTraits::isProcessor},
+    {"cpu", 0, open, &PluginTraits::executesInOwnThreads},
     {"", 0, open, &PluginTraits::lacksQuantizedTypes},
     {"cuda", 0, open, &PluginTraits::roundsFloat32Products},
     {"cuda", 0, open, &PluginTraits::takesAllMemory},
@@ -43,17 +44,21 @@ PluginTraits traitsOf(const PluginIdentity &plugin) {
         row.first <= plugin.apiMinorVersion && plugin.apiMinorVersion <= row.last)
       traits.*row.trait = true;
   bool isOurs = plugin.platform == "interpreter" || plugin.platform == "torchere_cpu";
+  bool isEngine = !plugin.isXla && plugin.platform == "torchere_cpu";
   traits.runsUnknownSizes = !plugin.isXla && isOurs;
-  traits.bindsOpenSizes = !plugin.isXla && plugin.platform == "torchere_cpu";
+  traits.bindsOpenSizes = isEngine;
+  traits.isProcessor |= isEngine;
+  if (traits.isProcessor)
+    traits.deviceCountOption = isEngine ? "device_count" : "cpu_device_count";
   return traits;
 }
 
 std::string PluginTraits::text() const {
   // Does not compile if a member is missing here.
-  const auto &[counters, atan2, writes, minMax, clientOptions, products, memory, unknownSizes, openSizes,
-               quantized, known] = *this;
-  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d} {}", counters, atan2, writes, minMax,
-                     clientOptions, products, memory, unknownSizes, openSizes, quantized,
+  const auto &[counters, atan2, writes, minMax, processor, countOption, threads, products, memory,
+               unknownSizes, openSizes, quantized, known] = *this;
+  return fmt::format("{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d}{:d} {} {}", counters, atan2, writes, minMax,
+                     processor, threads, products, memory, unknownSizes, openSizes, quantized, countOption,
                      fmt::join(known, " "));
 }
 

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace torchere {
 
@@ -31,9 +32,13 @@ struct PluginTraits {
   bool repeatsFusedWrites = false;
   /// `minimum` and `maximum` lose NaN unless the option `xla_cpu_enable_fast_min_max` is off.
   bool losesNaNInMinMax = false;
-  /// Without the client options `asynchronous` and `cpu_device_count`, it executes in threads of its own and
-  /// reports several devices for one processor.
-  bool needsCpuClientOptions = false;
+  /// Its devices are the processor, whatever its platform is called.
+  bool isProcessor = false;
+  /// The client option that says how many devices the processor is; empty if there is none. Without it XLA's
+  /// CPU plugin reports several.
+  std::string_view deviceCountOption = {};
+  /// Unless the client option `asynchronous` is off, it executes in threads of its own.
+  bool executesInOwnThreads = false;
   /// It rounds the operands of float32 products to 10 bits (TF32) unless their precision is HIGHEST.
   bool roundsFloat32Products = false;
   /// A client takes most of the device's memory when it is created unless the option `preallocate` is off.

@@ -28,8 +28,8 @@ def binary():
 
 @pytest.fixture(scope="session")
 def plugin():
-    """The CPU plugin's name or, for a build that has none installed, its path."""
-    return os.environ.get("TORCHERE_CPU_PLUGIN", "cpu")
+    """The default's name."""
+    return "torchere_cpu"
 
 
 @pytest.fixture(scope="session")

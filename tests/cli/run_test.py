@@ -47,7 +47,11 @@ def test_reports_as_json(run, affine, x):
     code, out, _ = run(affine, "--input", f"args_0={file}", *options)
     assert code == 0
     document = json.loads(out)
-    assert (document["function"], document["platform"], document["mutations"]) == ("forward", "cpu", [])
+    assert (document["function"], document["platform"], document["mutations"]) == (
+        "forward",
+        "torchere_cpu",
+        [],
+    )
     assert document["seconds"] > 0
     (output,) = document["outputs"]
     assert (output["name"], output["dtype"], output["shape"]) == ("output_0", "float32", [4, 2])

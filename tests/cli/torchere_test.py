@@ -174,11 +174,14 @@ def test_devices(torchere, plugin):
     code, out, _ = torchere("devices", "--plugin", plugin, "--json")
     assert code == 0
     document = json.loads(out)
-    assert document["platform"] == "cpu"
+    assert document["platform"] == "torchere_cpu"
     assert document["devices"][0]["id"] == 0
     code, out, _ = torchere("devices", "--plugin", plugin)
     assert len(out.splitlines()) == 1 + len(document["devices"])
     assert torchere("devices", PJRT_DEVICE=document["plugin"])[0] == 0
+    assert torchere("devices")[1] == out
+    _, several, _ = torchere("devices", "--json", CPU_NUM_DEVICES="3")
+    assert [device["id"] for device in json.loads(several)["devices"]] == [0, 1, 2]
 
 
 def test_devices_of_a_plugin_that_is_missing(torchere):

@@ -39,12 +39,13 @@ def programs(tmp_path_factory):
     return folder / "right", folder / "wrong"
 
 
-def test_one_program_on_two_plugins(torchere, programs, plugin):
+@pytest.mark.parametrize("other", ["interpreter", "cpu"])
+def test_one_program_on_two_plugins(torchere, programs, plugin, other):
     right, _ = programs
-    code, out, error = torchere("verify", right, "--plugin", "interpreter", PJRT_DEVICE=plugin)
+    code, out, error = torchere("verify", right, "--plugin", other, PJRT_DEVICE=plugin)
     assert (code, error) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == f"forward: {right} on cpu against {right} on interpreter"
+    assert lines[0] == f"forward: {right} on {plugin} against {right} on {other}"
     assert lines[1].split() == ["value", "dtype", "shape", "error", "relative", "verdict"]
     names = [line.split()[0] for line in lines[2:]]
     assert names == ["output_0", "output_1", "output_2", "calls"]
@@ -56,7 +57,7 @@ def test_two_programs_that_differ(torchere, programs, plugin):
     right, wrong = programs
     code, out, error = torchere("verify", right, "--against", wrong, "--json", PJRT_DEVICE=plugin)
     assert code == 1
-    assert error == f"torchere: [{right}] 2 of 4 values differ from those of {wrong} on cpu\n"
+    assert error == f"torchere: [{right}] 2 of 4 values differ from those of {wrong} on {plugin}\n"
     values = json.loads(out)["values"]
     assert [value["verdict"] == "ok" for value in values] == [False, True, False, True]
     assert values[0]["verdict"].startswith("got ")

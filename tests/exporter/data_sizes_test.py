@@ -1,11 +1,10 @@
-"""Sizes that depend on data: nonzero, masks, unique, parts of a length that is an element. The interpreter's
-plugin runs them; plugins of fixed sizes refuse the call."""
+"""Sizes that depend on data: nonzero, masks, unique, parts of a length that is an element. The plugins of the
+package run them; those of fixed sizes refuse the call."""
 
 import pytest
 import torch
 
 import torchere
-from torchere import plugins
 from torchere.stablehlo import StableHLOExportOptions, exported_program_to_stablehlo
 
 X = torch.tensor([[1.0, -2.0, 0.0], [0.0, 5.0, 1.0], [-1.0, 0.0, 3.0], [1.0, -2.0, 0.0]])
@@ -20,11 +19,6 @@ class Function(torch.nn.Module):
 
     def forward(self, *args):
         return self.function(*args)
-
-
-@pytest.fixture
-def on_interpreter(monkeypatch):
-    monkeypatch.setenv("PJRT_DEVICE", "interpreter")
 
 
 def program_of(function, *args, **kwargs):
@@ -117,7 +111,7 @@ def assert_equal(got, expected):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_equals_eager(name, on_interpreter):
+def test_equals_eager(name, on_ours):
     function = FUNCTIONS[name]
     program = program_of(function, X)
     for x in COUNTS.values():
@@ -125,7 +119,7 @@ def test_equals_eager(name, on_interpreter):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int32, torch.uint8, torch.bool])
-def test_dtypes(dtype, on_interpreter):
+def test_dtypes(dtype, on_ours):
     def selected(x):
         return x.nonzero(), x[x != 0], torch.unique(x)
 
@@ -134,7 +128,7 @@ def test_dtypes(dtype, on_interpreter):
         assert_equal(program(x.to(dtype)), selected(x.to(dtype)))
 
 
-def test_nan_and_scalars(on_interpreter):
+def test_nan_and_scalars(on_ours):
     x = torch.tensor([float("nan"), 0.0, float("inf"), -0.0, float("nan")])
     assert_equal(program_of(torch.nonzero, x)(x), x.nonzero())
     assert_equal(program_of(torch.unique, x)(x), torch.unique(x))
@@ -144,7 +138,7 @@ def test_nan_and_scalars(on_interpreter):
         assert_equal(got, (torch.tensor(number).nonzero(), torch.tensor(number).nonzero(as_tuple=True)))
 
 
-def test_dynamic_inputs(on_interpreter):
+def test_dynamic_inputs(on_ours):
     def selected(x):
         y = x[x[:, 0] > 0]
         return y * 2, y.shape[0] + x.shape[0], x.nonzero()
@@ -154,7 +148,7 @@ def test_dynamic_inputs(on_interpreter):
         assert_equal(program(x), selected(x))
 
 
-def test_in_a_branch(on_interpreter):
+def test_in_a_branch(on_ours):
     def chosen(x):
         return torch.cond(x.sum() > 3, lambda x: x[x > 0].sum(), lambda x: x.nonzero().sum() * 1.0, (x,))
 
@@ -163,7 +157,7 @@ def test_in_a_branch(on_interpreter):
         assert_equal(program(x), chosen(x))
 
 
-def test_state_and_selection(on_interpreter):
+def test_state_and_selection(on_ours):
     class Counter(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -180,7 +174,7 @@ def test_state_and_selection(on_interpreter):
     assert program.state_dict()["seen"] == 0 + 5 + 12
 
 
-def test_the_artifact(tmp_path, on_interpreter):
+def test_the_artifact(tmp_path, on_ours):
     program = program_of(lambda x: (x[x > 0], x), X)
     assert "where\n    u0: " in str(program.signature())
     assert [output.shape for output in program.outputs] == [("u0",), (4, 3)]
@@ -195,7 +189,7 @@ def test_the_artifact(tmp_path, on_interpreter):
         assert ir.Module.parse(program.get_stablehlo_text()).operation.verify()
 
 
-def test_arrays_on_the_device(on_interpreter):
+def test_arrays_on_the_device(on_ours):
     program = program_of(lambda x: x[x > 0], X)
     doubled = program_of(lambda x: x * 2, torch.ones(5))
     selected = program.call_on_device(X)
@@ -221,17 +215,16 @@ REFUSED = {
 }
 
 
+@pytest.mark.usefixtures("on_xla")
 @pytest.mark.parametrize(("function", "op"), REFUSED.values(), ids=REFUSED)
 def test_plugins_of_fixed_sizes_refuse_the_call(function, op):
-    if plugins.client().platform_name == "interpreter":
-        pytest.skip("it takes them")
     with pytest.raises(torchere.errors.UnimplementedError) as refused:
         program_of(function, X)(X)
     message = str(refused.value)
     assert message.startswith(
         f"[{op}] a size depends on the data, and the plugin runs fixed sizes only: got "
     )
-    assert "PJRT_DEVICE=interpreter" in message and "data_sizes_test.py:" in message
+    assert '(to do: run it on the plugin "torchere_cpu"' in message and "data_sizes_test.py:" in message
 
 
 def test_fixed_sizes_run_everywhere():
@@ -248,10 +241,8 @@ def test_fixed_sizes_run_everywhere():
     assert_equal(program(X), fixed(X))
 
 
+@pytest.mark.usefixtures("on_xla")
 def test_a_loaded_program_names_the_users_line_if_its_metadata_was_kept(tmp_path):
-    if plugins.client().platform_name == "interpreter":
-        pytest.skip("it takes them")
-
     class Chosen(torch.nn.Module):
         def forward(self, x):
             return torch.nonzero(x)

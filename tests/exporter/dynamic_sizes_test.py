@@ -16,10 +16,7 @@ import torchere
 SIZES = (0, 1, 2, 3, 7)
 
 
-@pytest.fixture(autouse=True)
-def interpreted(monkeypatch):
-    """The interpreter compiles nothing: a table of programs and sizes is cheap."""
-    monkeypatch.setenv("PJRT_DEVICE", "interpreter")
+pytestmark = pytest.mark.usefixtures("on_ours")
 
 
 class Model(torch.nn.Module):

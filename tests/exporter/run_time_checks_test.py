@@ -1,5 +1,5 @@
 """What eager raises for while it computes: a program gives the same results or raises the same error, in
-memory and loaded, on XLA's plugin and the interpreter's, and its state stays as it was."""
+memory and loaded, on the plugins of the package and XLA's, and its state stays as it was."""
 
 from __future__ import annotations
 
@@ -72,11 +72,20 @@ FACTORIZATIONS = {
 }
 
 
-@pytest.mark.parametrize("device", ["CPU", "interpreter"])
+@pytest.mark.usefixtures("on_ours")
 @pytest.mark.parametrize("name", FACTORIZATIONS)
 @pytest.mark.filterwarnings("ignore:torch.cholesky is deprecated")
-def test_factorizations(name, device, monkeypatch):
-    monkeypatch.setenv("PJRT_DEVICE", device)
+def test_factorizations(name):
+    check_factorization(name)
+
+
+@pytest.mark.usefixtures("on_xla")
+@pytest.mark.parametrize("name", ["cholesky", "solve"])
+def test_factorizations_on_xla(name):
+    check_factorization(name)
+
+
+def check_factorization(name):
     function, bad = FACTORIZATIONS[name]
     program = program_of(function, GOOD)
     assert_same(program(GOOD), function(GOOD))
@@ -198,10 +207,19 @@ REGIONS = {
 }
 
 
-@pytest.mark.parametrize("device", ["CPU", "interpreter"])
+@pytest.mark.usefixtures("on_ours")
 @pytest.mark.parametrize("name", REGIONS)
-def test_control_flow(name, device, monkeypatch):
-    monkeypatch.setenv("PJRT_DEVICE", device)
+def test_control_flow(name):
+    check_control_flow(name)
+
+
+@pytest.mark.usefixtures("on_xla")
+@pytest.mark.parametrize("name", ["branch", "scan"])
+def test_control_flow_on_xla(name):
+    check_control_flow(name)
+
+
+def check_control_flow(name):
     function, passing, bad, message = REGIONS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -302,8 +320,8 @@ def test_what_cannot_be_checked_is_said():
     assert program(ZERO).isnan().all()
 
 
-def test_sizes_that_are_sizes_are_no_checks(monkeypatch):
-    monkeypatch.setenv("PJRT_DEVICE", "interpreter")
+@pytest.mark.usefixtures("on_ours")
+def test_sizes_that_are_sizes_are_no_checks():
     program = program_of(lambda x: x[x > 0], GOOD)
     assert "i32" not in program.get_stablehlo_text().split("{", 2)[1]
     at_least = program_of(lambda x: (lambda y: (torch._check(y.shape[0] >= 4), y)[1])(x[x > 0]), GOOD)

@@ -81,10 +81,10 @@ OF_A_SIZE = {
 }
 
 
+@pytest.mark.usefixtures("on_xla")
 @pytest.mark.parametrize("name", OF_A_SIZE)
-def test_sizes_by_approximated_functions(name, monkeypatch):
+def test_sizes_by_approximated_functions(name):
     """Compilers of fixed sizes get them as constants."""
-    monkeypatch.delenv("PJRT_DEVICE")
     function = OF_A_SIZE[name]
     model = Model(lambda x, n: torch.ones(function(x.shape[0])) * n)
     program = torchere.export(model, (X, 2), dynamic_shapes=({0: Dim.AUTO}, None))

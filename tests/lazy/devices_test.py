@@ -85,10 +85,11 @@ NO_DEVICE = "[xla:{0}] no such device: got index {0}, expected less than 3"
 @pytest.mark.parametrize(
     "variables",
     [
-        {"TORCHERE_PLUGIN_OPTIONS": "cpu_device_count=3"},
+        {"TORCHERE_PLUGIN_OPTIONS": "device_count=3"},
+        {"CPU_NUM_DEVICES": "3"},
         {"PJRT_DEVICE": "CPU", "CPU_NUM_DEVICES": "3"},
     ],
-    ids=["options", "PyTorch/XLA's variable"],
+    ids=["options", "the engine's number", "PyTorch/XLA's variables"],
 )
 def test_several_devices_of_one_plugin(variables):
     two = "tensors on two devices: got xla:{}, expected xla:{}"
@@ -106,6 +107,7 @@ NAME = "x = torch.ones(2).to('xla') + 1; print(torch.xla.get_device_name(), x.to
 
 
 def test_the_environment_chooses_the_plugin():
+    assert run(NAME) == "CPU:0 [2.0, 2.0]\n"
     assert run(NAME, PJRT_DEVICE="CPU") == "CPU:0 [2.0, 2.0]\n"
     assert run(NAME, PJRT_DEVICE="interpreter") == "INTERPRETER:0 [2.0, 2.0]\n"
     assert run(NAME, PJRT_DEVICE="tpu", TORCHERE_PLUGIN="interpreter") == "INTERPRETER:0 [2.0, 2.0]\n"
@@ -156,8 +158,8 @@ try:
 except RuntimeError as error:
     print(str(error).splitlines()[0])
 """
-    assert run(code, TORCHERE_PLUGIN_OPTIONS="cpu_device_count") == (
-        "[TORCHERE_PLUGIN_OPTIONS] malformed entry: got 'cpu_device_count', expected 'name=value'\n"
+    assert run(code, TORCHERE_PLUGIN_OPTIONS="device_count") == (
+        "[TORCHERE_PLUGIN_OPTIONS] malformed entry: got 'device_count', expected 'name=value'\n"
     )
 
 
@@ -181,7 +183,8 @@ print(os.waitstatus_to_exitcode(status), torch.ones(2).to("xla").tolist())
 def test_a_fork_after_the_device_was_used_is_an_error_there():
     used = run(FORK.format(before="x = torch.ones(2).to('xla') * 2; x.cpu()"))
     assert used.splitlines() == [
-        "[cpu] made before fork() and unusable after it, because a fork has not the plugin's threads True",
+        "[torchere_cpu] made before fork() and unusable after it, because a fork has not the plugin's "
+        "threads True",
         "4 [1.0, 1.0]",
     ]
     assert run(FORK.format(before="")).splitlines() == ["[2.0, 2.0] False", "4 [1.0, 1.0]"]

@@ -36,16 +36,20 @@ def assert_equal(got: Any, expected: Any) -> None:
     assert_equal_to_scale(got, expected)
 
 
-def marked(families: list[Family]) -> list[Any]:
+# Of the common run, those that run on XLA as well.
+ON_XLA = {"squeezenet1_0", "bert", "llama"}
+
+
+def marked(families: list[Family], common: set[str] = COMMON) -> list[Any]:
     """The families as parameters: those of the common run, the others for the sweep."""
     return [
-        pytest.param(family, id=str(family), marks=[] if family.name in COMMON else pytest.mark.sweep)
+        pytest.param(family, id=str(family), marks=[] if family.name in common else pytest.mark.sweep)
         for family in families
     ]
 
 
 def test_the_families_of_the_common_run_exist():
-    assert {family.name for family in TORCHVISION + TRANSFORMERS} >= COMMON
+    assert {family.name for family in TORCHVISION + TRANSFORMERS} >= COMMON >= ON_XLA
 
 
 def saved_text(program: Any, directory: Path) -> str:
@@ -84,4 +88,14 @@ def test_transformers(family, monkeypatch, tmp_path):
     """Small configurations with random weights: nothing is downloaded."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     pytest.importorskip("transformers")
+    check(family, tmp_path / "program")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("torchvision", "on_xla")
+@pytest.mark.parametrize("family", marked(TORCHVISION + TRANSFORMERS, ON_XLA))
+def test_on_xla(family, monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if family in TRANSFORMERS:
+        pytest.importorskip("transformers")
     check(family, tmp_path / "program")

@@ -1,4 +1,4 @@
-"""A program on several engines: XLA's CPU plugin, the reference interpreter, and again after it was saved.
+"""A program on several engines: the default plugin, the reference interpreter, and again after it was saved.
 jaxlib judges its text."""
 
 from __future__ import annotations

@@ -14,12 +14,14 @@ from samples import Sample
 from torch.export import Dim
 
 import torchere
+from torchere import plugins
 from torchere.errors import InvalidArgumentError, UnimplementedError
 
 # torch has no fake kernel of these: torch.export captures them at constant sizes only.
 WITHOUT_FAKE_KERNEL = {"aten.geqrf.default"}
 ROWS = sorted(set(compared_rows()) - WITHOUT_FAKE_KERNEL)
 BATCH = 16  # rows a program
+XLA_EVERY = 5  # batches that run on XLA
 
 
 @dataclasses.dataclass
@@ -49,7 +51,7 @@ def run(batch: list[Sample]) -> list[Outcome]:
     sizes = tuple({0: Dim.AUTO} if grows(tensor) else None for tensor in inputs)
     traced = exported(batch, dynamic_shapes=(sizes,))
     program = torchere.export(traced)
-    if any(map(is_sized_by_data, batch)):
+    if plugins.client().platform_name == "cpu" and any(map(is_sized_by_data, batch)):
         program = on_interpreter(program)
     larger = taken_by_eager(batch, inputs, larger_inputs(traced, inputs))
     if len(batch) == 1 and not keeps_guards(traced, larger):
@@ -135,6 +137,18 @@ def expected_refusal_dropped(sample: Sample, outcome: Outcome) -> Outcome:
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, len(ROWS), BATCH))
 def test_rows_with_a_dynamic_dimension(start):
+    check(start)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("on_xla")
+@pytest.mark.parametrize("start", range(0, len(ROWS), BATCH)[1::XLA_EVERY])
+def test_rows_on_xla(start):
+    """The same of some batches, which are refined to each size."""
+    check(start)
+
+
+def check(start: int) -> None:
     drawn = [s for row in ROWS[start : start + BATCH] for s in dynamic_samples(row)]
     batch = sorted(drawn, key=is_sized_by_data)
     fixed = sum(not is_sized_by_data(s) for s in batch)

@@ -126,7 +126,7 @@ TEST(RefineShapes, NamesTheOpThatStaysDynamic) {
   EXPECT_EQ(
       status.error().text(),
       "[stablehlo.dynamic_reshape] a size depends on the data, and the plugin runs fixed sizes only: got "
-      "tensor<?xf32> (to do: run it on the plugin \"interpreter\", PJRT_DEVICE=interpreter; or keep a "
+      "tensor<?xf32> (to do: run it on the plugin \"torchere_cpu\", the default; or keep a "
       "fixed size: torch.where instead of x[mask], torch.nonzero_static instead of nonzero); at module:3");
 }
 

@@ -1,4 +1,4 @@
-// The client against XLA's CPU plugin: zero copy, donation, errors, threads, devices.
+// The client against the CPU's plugins, the engine and XLA's: zero copy, donation, errors, threads, devices.
 #include "cpu_plugin.h"
 
 #include "fake.h"
@@ -58,11 +58,11 @@ protected:
 };
 
 TEST_F(Cpu, SaysWhatItIs) {
-  EXPECT_EQ(client->platformName(), "cpu");
+  EXPECT_EQ(client->platformName(), pluginName);
   EXPECT_EQ(client->plugin().majorVersion(), 0);
   ASSERT_TRUE(client->plugin().stablehloVersion());
   EXPECT_GE((*client->plugin().stablehloVersion())[0], 1);
-  EXPECT_EQ(client->devices().front().kind, "cpu");
+  EXPECT_EQ(client->devices().front().kind, pluginName);
 }
 
 TEST_F(Cpu, RunsAProgram) {
@@ -145,7 +145,7 @@ TEST_F(Cpu, DonatesWhatTheProgramMarks) {
   EXPECT_EQ(input.values[0], 1);
   auto again = (*executable)->execute(arguments);
   ASSERT_FALSE(again);
-  EXPECT_TRUE(again.error().message.starts_with("[cpu] cannot execute the program: "))
+  EXPECT_TRUE(again.error().message.starts_with(fmt::format("[{}] cannot execute the program: ", pluginName)))
       << again.error().message;
 }
 
@@ -162,7 +162,8 @@ TEST_F(Cpu, TellsWhatMemoryAnExecutionTakes) {
 TEST_F(Cpu, RefusesAModuleThatDoesNotParse) {
   auto result = client->compile("module { func.func @main() { nonsense } }");
   ASSERT_FALSE(result);
-  EXPECT_TRUE(result.error().message.starts_with("[cpu] cannot compile the program: "))
+  EXPECT_TRUE(
+      result.error().message.starts_with(fmt::format("[{}] cannot compile the program: ", pluginName)))
       << result.error().message;
 }
 
@@ -212,8 +213,7 @@ TEST_F(Cpu, FourThreadsExecuteAtOnce) {
 }
 
 TEST_F(Cpu, MakesAsManyDevicesAsAsked) {
-  auto plugin = Plugin::load(findPlugin(cpuPluginName())->path);
-  auto three = Client::create(*plugin, {{"cpu_device_count", int64_t{3}}});
+  auto three = open(devices(3));
   ASSERT_TRUE(three) << three.error().text();
   ASSERT_EQ((*three)->devices().size(), 3u);
   const Device &last = (*three)->devices()[2];

@@ -1,6 +1,7 @@
 // Discovery: environment variables, installed plugins, names and paths.
 #include "fake.h"
 
+#include "base/log.h"
 #include "runtime/discovery.h"
 
 #include <cstdlib>
@@ -47,6 +48,7 @@ protected:
     return (folder / "plugin.so").string();
   }
 
+  int searches = 0;
   fs::path root = fs::temp_directory_path() / fmt::format("torchere_discovery_{}", getpid());
   Variable data{"XDG_DATA_HOME", root.string()};
   Variable paths{"PJRT_NAMES_AND_LIBRARY_PATHS", std::nullopt};
@@ -78,9 +80,9 @@ TEST_F(Discovery, ReadsJaxsVariable) {
 }
 
 TEST_F(Discovery, ReadsThePluginsOptions) {
-  auto options = parsePluginOptions("cpu_device_count=4,,asynchronous=true,a=1.5,b=-2,c=x=y,");
+  auto options = parsePluginOptions("device_count=4,,asynchronous=true,a=1.5,b=-2,c=x=y,");
   ASSERT_TRUE(options) << options.error().text();
-  EXPECT_EQ(*options, (ClientOptions{{"cpu_device_count", int64_t{4}},
+  EXPECT_EQ(*options, (ClientOptions{{"device_count", int64_t{4}},
                                      {"asynchronous", true},
                                      {"a", 1.5f},
                                      {"b", int64_t{-2}},
@@ -105,22 +107,23 @@ TEST_F(Discovery, TakesTheNewestInstalledVersion) {
   std::string newest = install("cpu", "0.11.2");
   install("cpu", "0.11.1");
   fs::create_directories(root / "torchere" / "plugins" / "cpu" / "0.12.0"); // interrupted: no library
-  auto found = findPlugin("");
+  auto found = findPlugin("cpu");
   ASSERT_TRUE(found) << found.error().text();
   EXPECT_EQ(found->path, newest);
   EXPECT_EQ(found->origin, "installed");
 }
 
 TEST_F(Discovery, PrefersTheVariableThenTheInstalledThenTheOthers) {
-  std::vector<PluginLocation> others = {{"cpu", "/site/cpu.so", "site-packages"},
-                                        {"cuda", "/site/cuda.so", "jax_plugins"}};
+  std::vector<PluginLocation> packages = {{"cpu", "/site/cpu.so", "site-packages"},
+                                          {"cuda", "/site/cuda.so", "jax_plugins"}};
+  auto others = [&] { return packages; };
   EXPECT_EQ(findPlugin("cpu", others)->path, "/site/cpu.so");
   std::string installed = install("cpu", "1");
   EXPECT_EQ(findPlugin("cpu", others)->path, installed);
   paths.set("cpu:/env/cpu.so");
   EXPECT_EQ(findPlugin("cpu", others)->path, "/env/cpu.so");
   EXPECT_EQ(findPlugin("CUDA", others)->path, "/site/cuda.so");
-  EXPECT_EQ(knownPlugins(others)->size(), 4u);
+  EXPECT_EQ(knownPlugins(packages)->size(), 4u);
   device.set("CUDA");
   EXPECT_EQ(findPlugin("", others)->origin, "jax_plugins");
   EXPECT_EQ(findPlugin("cpu", others)->path, "/env/cpu.so"); // what is asked for beats PJRT_DEVICE
@@ -134,11 +137,54 @@ TEST_F(Discovery, TakesPathsAsTheyAre) {
   EXPECT_EQ(findPlugin("")->path, "/opt/vendor.so");
 }
 
-TEST_F(Discovery, AMissingPluginNamesTheCommandThatInstallsIt) {
+TEST_F(Discovery, TheEngineIsTheDefault) {
+  install("cpu", "1");
+  paths.set("torchere_cpu:/lib/engine.so");
+  auto search = [this]() -> std::vector<PluginLocation> {
+    searches++;
+    return {};
+  };
+  EXPECT_EQ(findPlugin("", search)->path, "/lib/engine.so");
+  EXPECT_EQ(searches, 0);
+}
+
+TEST_F(Discovery, CpuIsXlasPluginWhereThereIsOneElseTheEngine) {
+  paths.set("torchere_cpu:/lib/engine.so");
+  auto none = [] { return std::vector<PluginLocation>(); };
+  for (const char *name : {"cpu", "CPU"}) {
+    EXPECT_EQ(findPlugin(name)->name, "torchere_cpu");
+    device.set(name);
+    EXPECT_EQ(findPlugin("", none)->path, "/lib/engine.so");
+  }
+  auto packages = [] { return std::vector<PluginLocation>{{"cpu", "/site/cpu.so", "site-packages"}}; };
+  EXPECT_EQ(findPlugin("", packages)->path, "/site/cpu.so");
+  std::string installed = install("cpu", "1");
+  EXPECT_EQ(findPlugin("", packages)->path, installed);
+}
+
+TEST_F(Discovery, PackagesAreLookedForOnlyWhereNoOtherHasTheName) {
+  install("vendor", "1");
+  auto search = [this]() -> std::vector<PluginLocation> {
+    searches++;
+    return {{"tpu", "/site/tpu.so", "site-packages"}};
+  };
+  EXPECT_EQ(findPlugin("vendor", search)->origin, "installed");
+  EXPECT_EQ(findPlugin("/opt/cpu.so", search)->origin, "path");
+  EXPECT_EQ(searches, 0);
+  EXPECT_EQ(findPlugin("tpu", search)->origin, "site-packages");
+  EXPECT_EQ(searches, 1);
+}
+
+TEST_F(Discovery, AMissingPluginIsAnErrorThatNamesTheOthers) {
   expectError(findPlugin(""), ErrorCode::NotFound,
+              "[torchere_cpu] no such PJRT plugin: known are none; it ships with the package, beside "
+              "libtorchere.so");
+  expectError(findPlugin("cpu"), ErrorCode::NotFound,
               "[cpu] no such PJRT plugin: known are none; install it with `torchere plugins install cpu`");
   install("cpu", "1");
-  std::vector<PluginLocation> others = {{"cuda", "/site/cuda.so", "jax_plugins"}, {"cuda", "/b.so", "other"}};
+  auto others = []() -> std::vector<PluginLocation> {
+    return {{"cuda", "/site/cuda.so", "jax_plugins"}, {"cuda", "/b.so", "other"}};
+  };
   expectError(findPlugin("tpu", others), ErrorCode::NotFound,
               "[tpu] no such PJRT plugin: known are cpu, cuda; name one by its path, or in "
               "PJRT_NAMES_AND_LIBRARY_PATHS");
@@ -146,7 +192,7 @@ TEST_F(Discovery, AMissingPluginNamesTheCommandThatInstallsIt) {
   EXPECT_EQ(findPlugin("cpu").error().code, ErrorCode::InvalidArgument);
 }
 
-TEST_F(Discovery, XlasCpuPluginHasOneDeviceAndExecutesInTheCallersThread) {
+TEST_F(Discovery, PluginsOfTheProcessorHaveOneDeviceAndXlasExecutesInTheCallersThread) {
   std::string path = fakePath("fake_plugin_xla");
   void *library = dlopen(path.c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr);
@@ -162,6 +208,7 @@ TEST_F(Discovery, XlasCpuPluginHasOneDeviceAndExecutesInTheCallersThread) {
   Variable count("CPU_NUM_DEVICES", "3"), options("TORCHERE_PLUGIN_OPTIONS", "b=7,asynchronous=true");
   ASSERT_TRUE(sharedClient("cpu", {{"b", int64_t{4}}})); // the options are for what the environment chooses
   EXPECT_EQ(control->options, (Options{{"asynchronous", "false"}, {"b", "4"}, {"cpu_device_count", "3"}}));
+  device.set("cpu");
   ASSERT_TRUE(sharedClient());
   EXPECT_EQ(control->options, (Options{{"asynchronous", "true"}, {"b", "7"}, {"cpu_device_count", "3"}}));
   ASSERT_TRUE(sharedClient("", {{"b", int64_t{8}}, {"cpu_device_count", int64_t{2}}}));
@@ -178,7 +225,26 @@ TEST_F(Discovery, XlasCpuPluginHasOneDeviceAndExecutesInTheCallersThread) {
   ASSERT_NE(library, nullptr);
   control = reinterpret_cast<FakeControl *(*)()>(dlsym(library, "fakeControl"))();
   EXPECT_EQ(control->options, (Options{{"b", "3"}}));
+  paths.set("torchere_cpu:" + fakePath()); // as the engine, which is not XLA's either
+  ASSERT_TRUE(sharedClient("torchere_cpu", {{"b", int64_t{5}}}));
+  EXPECT_EQ(control->options, (Options{{"b", "5"}, {"device_count", "1"}}));
+  count.set("2");
+  device.set(std::nullopt);
+  ASSERT_TRUE(sharedClient("", {{"b", int64_t{6}}}));
+  EXPECT_EQ(control->options, (Options{{"b", "6"}, {"device_count", "2"}}));
   dlclose(library);
+}
+
+TEST_F(Discovery, TheLogTellsWhichPluginWasTaken) {
+  paths.set("torchere_cpu:" + fakePath());
+  device.set("CPU");
+  setLogLevel(LogLevel::Info);
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(sharedClient({}, {{"a", int64_t{9}}}));
+  std::string log = testing::internal::GetCapturedStderr();
+  setLogLevel(LogLevel::Warning);
+  std::string expected = "torchere info [plugin] CPU is torchere_cpu, PJRT_NAMES_AND_LIBRARY_PATHS: ";
+  EXPECT_NE(log.find(expected + fakePath()), std::string::npos) << log;
 }
 
 TEST_F(Discovery, OneClientServesAllWithEqualOptions) {

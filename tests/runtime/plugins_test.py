@@ -1,6 +1,7 @@
 """torchere.plugins: what is fetched and unpacked, and what of installed packages is found."""
 
 import hashlib
+import os
 import subprocess
 import sys
 import zipfile
@@ -16,6 +17,7 @@ def data_home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("PJRT_NAMES_AND_LIBRARY_PATHS", raising=False)
     monkeypatch.delenv("PJRT_DEVICE", raising=False)
+    monkeypatch.delenv("TORCHERE_PLUGIN", raising=False)
     return tmp_path / "data"
 
 
@@ -45,8 +47,9 @@ def test_install_keeps_the_library_and_the_licence(data_home, tmp_path, monkeypa
     assert library.read_text() == "library"
     assert sorted(path.name for path in library.parent.iterdir()) == ["LICENSE", "pjrt_c_api_cpu_plugin.so"]
     assert [path.name for path in (data_home / "torchere/plugins/cpu").iterdir()] == ["0.11.2"]
-    assert plugins.find().path == str(library)
-    assert plugins.find().origin == "installed"
+    assert plugins.find("cpu").path == str(library)
+    assert plugins.find("cpu").origin == "installed"
+    assert plugins.find().name == "torchere_cpu"
 
 
 def test_install_does_nothing_when_it_is_there(data_home, tmp_path, monkeypatch):
@@ -150,14 +153,34 @@ def test_packages_are_found_where_jax_finds_them(data_home, tmp_path, monkeypatc
     assert {"fancy", "cpu"} <= {location.name for location in plugins.known()}
 
 
-def test_a_missing_plugin_names_the_command(data_home, monkeypatch):
+def test_a_missing_plugin_names_those_there_are(data_home, monkeypatch):
     monkeypatch.setattr(plugins, "installed_packages", list)
     message = (
-        r"\[cpu\] no such PJRT plugin: known are interpreter, torchere_cpu; "
-        "install it with `torchere plugins install cpu`"
+        r"\[tpu\] no such PJRT plugin: known are interpreter, torchere_cpu; "
+        "name one by its path, or in PJRT_NAMES_AND_LIBRARY_PATHS"
     )
     with pytest.raises(errors.NotFoundError, match=message):
-        plugins.client()
+        plugins.client("tpu")
+
+
+COMPUTE = """
+import torch, torchere
+program = torchere.export(torch.nn.Identity(), (torch.ones(2),))
+print(program(torch.ones(2)).tolist(), torchere.plugins.client().platform_name)
+"""
+
+
+@pytest.mark.parametrize("xla", ["installed", "missing"])
+def test_cpu_is_the_processor_whichever_plugin_there_is(xla, tmp_path):
+    """As scripts for PyTorch/XLA set it, in an environment with XLA's plugin and in one without."""
+    environment = os.environ | {"PJRT_DEVICE": "CPU", "TORCHERE_LOG": "info"}
+    if xla == "missing":
+        environment["XDG_DATA_HOME"] = str(tmp_path)
+    done = subprocess.run([sys.executable, "-c", COMPUTE], env=environment, capture_output=True, text=True)
+    platform = "cpu" if xla == "installed" else "torchere_cpu"
+    assert done.stdout == f"[1.0, 1.0] {platform}\n", done.stderr
+    origin = "installed" if xla == "installed" else "built in"
+    assert f"torchere info [plugin] CPU is {platform}, {origin}: /" in done.stderr
 
 
 def test_a_file_that_is_no_plugin_is_refused(tmp_path):
@@ -174,21 +197,26 @@ def test_options_have_types():
         plugins.client("cpu", {"x": object()})
 
 
-def test_the_client_describes_its_plugin():
-    client = plugins.client()
-    assert client.platform_name == "cpu"
-    assert [device.kind for device in client.devices] == ["cpu"]
+@pytest.mark.parametrize("name", ["torchere_cpu", "cpu"])
+def test_the_client_describes_its_plugin(name):
+    client = plugins.client(name)
+    assert client.platform_name == name
+    assert [device.kind for device in client.devices] == [name]
     assert client.api_version[0] == 0
     assert client.stablehlo_version >= (1, 0, 0)
     assert client.attributes["stablehlo_current_version"] == [*client.stablehlo_version]
-    assert plugins.client() is client
+    assert plugins.client(name) is client
 
 
-def test_as_many_devices_as_asked():
-    source = (
-        "from torchere import plugins; print(len(plugins.client(options={'cpu_device_count': 3}).devices))"
-    )
-    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+@pytest.mark.parametrize("variables", [{}, {"CPU_NUM_DEVICES": "3"}], ids=["option", "variable"])
+@pytest.mark.parametrize(
+    ("name", "option"), [("", "device_count"), ("torchere_cpu", "device_count"), ("cpu", "cpu_device_count")]
+)
+def test_as_many_devices_as_asked(name, option, variables):
+    options = {} if variables else {option: 3}
+    source = f"from torchere import plugins; print(len(plugins.client({name!r}, {options}).devices))"
+    environment = os.environ | variables
+    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=environment)
     assert result.stdout.strip() == "3", result.stderr
     assert result.stderr == ""  # the plugin's notices are not the user's
 

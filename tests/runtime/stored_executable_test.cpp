@@ -145,9 +145,11 @@ module @net {
 
 class CpuStoredExecutable : public CpuPluginTest {
 protected:
-  std::shared_ptr<Client> open(const ClientOptions &options) {
-    auto opened = Client::create(*Plugin::load(findPlugin(cpuPluginName())->path), options,
-                                 std::make_shared<CompileCache>(directory.path));
+  /// Of so many devices.
+  std::shared_ptr<Client> open(int64_t count) {
+    ClientOptions options = devices(count);
+    options.emplace("asynchronous", false);
+    auto opened = CpuPluginTest::open(std::move(options), std::make_shared<CompileCache>(directory.path));
     EXPECT_TRUE(opened) << opened.error().text();
     return *opened;
   }
@@ -177,7 +179,7 @@ protected:
 TEST_F(CpuStoredExecutable, ComputesTheSameAndStillDonates) {
   std::vector<float> results[2];
   for (int round = 0; round < 2; ++round) {
-    auto opened = open({{"asynchronous", false}, {"cpu_device_count", int64_t{1}}});
+    auto opened = open(1);
     auto executable = opened->compile(convolution);
     ASSERT_TRUE(executable) << executable.error().text();
     EXPECT_EQ(opened->compileCounts().loaded, round);
@@ -197,7 +199,7 @@ TEST_F(CpuStoredExecutable, ComputesTheSameAndStillDonates) {
 
 TEST_F(CpuStoredExecutable, IsLoadedOnItsDevice) {
   for (int round = 0; round < 2; ++round) {
-    auto opened = open({{"cpu_device_count", int64_t{3}}});
+    auto opened = open(3);
     const Device &last = opened->devices()[2];
     auto executable = opened->compile(convolution, {.device = last.id});
     ASSERT_TRUE(executable) << executable.error().text();
@@ -210,8 +212,7 @@ TEST_F(CpuStoredExecutable, IsLoadedOnItsDevice) {
 }
 
 TEST_F(CpuStoredExecutable, BytesThatAreNoExecutableAreRefused) {
-  ClientOptions options = {{"cpu_device_count", int64_t{1}}};
-  ASSERT_TRUE(open(options)->compile(convolution));
+  ASSERT_TRUE(open(1)->compile(convolution));
   // A whole entry, with a digest that fits, whose executable the plugin cannot read.
   for (const auto &file : std::filesystem::directory_iterator(directory.path)) {
     std::string name = file.path().filename().string();
@@ -221,12 +222,13 @@ TEST_F(CpuStoredExecutable, BytesThatAreNoExecutableAreRefused) {
     directory.put(name, makeCacheEntry(key, "no executable"));
   }
   testing::internal::CaptureStderr();
-  auto opened = open(options);
+  auto opened = open(1);
   auto executable = opened->compile(convolution);
   std::string log = testing::internal::GetCapturedStderr();
   ASSERT_TRUE(executable) << executable.error().text();
   EXPECT_EQ(opened->compileCounts().compiled, 1);
-  EXPECT_NE(log.find("removed an entry that the plugin refuses: [cpu] cannot load the executable: "),
+  EXPECT_NE(log.find(fmt::format(
+                "removed an entry that the plugin refuses: [{}] cannot load the executable: ", pluginName)),
             std::string::npos)
       << log;
 }

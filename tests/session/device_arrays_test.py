@@ -52,7 +52,7 @@ def test_what_an_array_tells_of_itself(double):
     assert (result.device.id, result.device.kind) == (device.id, device.kind)
     assert result.block_until_ready() is result
     assert result.is_ready()
-    assert repr(result) == f"DeviceArray(float32, (2, 3), cpu:{device.id})"
+    assert repr(result) == f"DeviceArray(float32, (2, 3), torchere_cpu:{device.id})"
 
 
 def test_arrays_are_read_as_numpy_torch_and_dlpack(double):

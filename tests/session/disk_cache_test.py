@@ -62,7 +62,9 @@ def saved(tmp_path_factory):
 
 
 def environment(cache, **more):
-    return os.environ | {"TORCHERE_CACHE_DIR": str(cache), "TORCHERE_CACHE": "1"} | more
+    """The interpreter's plugin has an executable for each size, and makes it in no time."""
+    own = {"TORCHERE_CACHE_DIR": str(cache), "TORCHERE_CACHE": "1", "PJRT_DEVICE": "interpreter"}
+    return os.environ | own | more
 
 
 def call(directory, cache, *sizes, **more):
@@ -77,24 +79,34 @@ def counts(compiled, loaded, refinements):
     return {"compiled": compiled, "reused": 0, "loaded": loaded, "refinements": refinements}
 
 
-def test_a_second_process_neither_refines_nor_compiles(saved, cache, tmp_path):
-    expected, first, _ = call(saved, cache, 4, 5)
+@pytest.mark.parametrize("plugin", ["interpreter", "cpu"])
+def test_a_second_process_neither_refines_nor_compiles(saved, cache, tmp_path, plugin):
+    expected, first, _ = call(saved, cache, 4, 5, PJRT_DEVICE=plugin)
     assert first == counts(compiled=2, loaded=0, refinements=2)
-    _, second, _ = call(saved, cache, 5, 4, 6)
+    _, second, _ = call(saved, cache, 5, 4, 6, PJRT_DEVICE=plugin)
     assert second == counts(compiled=1, loaded=2, refinements=1)
     torch.manual_seed(1)
     other = save(Model(), tmp_path / "other")  # other weights are no other program
-    others, third, _ = call(other, cache, 4, 5)
+    others, third, _ = call(other, cache, 4, 5, PJRT_DEVICE=plugin)
     assert third == counts(compiled=0, loaded=2, refinements=0)
     assert others != expected
 
 
-def test_results_from_the_cache_are_those_of_eager(saved, cache):
+def test_the_engine_keeps_one_executable_for_all_sizes(saved, cache):
+    for process in ("first", "second"):
+        _, answer, _ = call(saved, cache, 4, 5, 6, PJRT_DEVICE="torchere_cpu")
+        compiled = int(process == "first")
+        assert answer == counts(compiled=compiled, loaded=1 - compiled, refinements=0) | {"reused": 2}
+    assert len(list(cache.iterdir())) == 1
+
+
+@pytest.mark.parametrize("plugin", ["torchere_cpu", "interpreter", "cpu"])
+def test_results_from_the_cache_are_those_of_eager(saved, cache, plugin):
     torch.manual_seed(0)
     module = Model()
     expected = [module(torch.arange(float(size * 3)).reshape(size, 3)).tolist() for size in (4, 4, 7)]
     for _ in range(2):  # compiled, then loaded
-        results, _, _ = call(saved, cache, 4, 4, 7)
+        results, _, _ = call(saved, cache, 4, 4, 7, PJRT_DEVICE=plugin)
         for result, value in zip(results, expected, strict=True):
             torch.testing.assert_close(torch.tensor(result), torch.tensor(value), rtol=1e-5, atol=1e-5)
 

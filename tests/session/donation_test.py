@@ -90,6 +90,7 @@ def export_decoder(length, write="index_copy", key_heads=HEADS):
     return module, torchere.export(module, (torch.tensor([[1]]), torch.tensor([0])))
 
 
+@pytest.mark.usefixtures("on_engine_and_xla")
 def test_the_cache_of_a_decoder_stays_where_it_is():
     module, program = export_decoder(24)
     places = []
@@ -103,6 +104,7 @@ def test_the_cache_of_a_decoder_stays_where_it_is():
     assert all(place == places[0] for place in places)
 
 
+@pytest.mark.usefixtures("on_engine_and_xla")
 @pytest.mark.parametrize(
     ("write", "key_heads"), [("index_copy", HEADS), ("index_copy", 2), ("index_put", HEADS), ("where", HEADS)]
 )
@@ -131,6 +133,7 @@ def test_what_memory_a_call_takes_is_told_without_calling():
         program.memory_statistics(torch.ones(3, 4))
 
 
+@pytest.mark.usefixtures("on_engine_and_xla")
 def test_statistics_of_batch_norm_stay_where_they_are():
     torch.manual_seed(0)
     module = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU())

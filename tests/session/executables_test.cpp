@@ -46,9 +46,8 @@ class ExecutablesOnDisk : public runtime::CpuPluginTest {
 protected:
   /// A session on a client of its own, as another process has it.
   std::shared_ptr<Session> open(std::shared_ptr<const artifact::Bundle> bundle) {
-    auto plugin = runtime::Plugin::load(runtime::findPlugin(runtime::cpuPluginName())->path);
-    client = *runtime::Client::create(*plugin, {{"asynchronous", false}},
-                                      std::make_shared<runtime::CompileCache>(directory.path));
+    client = *CpuPluginTest::open({{"asynchronous", false}},
+                                  std::make_shared<runtime::CompileCache>(directory.path));
     return *Session::create(client, std::move(bundle));
   }
   TemporaryDirectory directory;
@@ -58,17 +57,18 @@ TEST_F(ExecutablesOnDisk, ASecondProcessNeitherRefinesNorCompiles) {
   auto first = open(makeDouble());
   EXPECT_EQ(call(*first, 3), 6);
   EXPECT_EQ(call(*first, 4), 8);
-  EXPECT_EQ(first->counts(0).refinements, 2);
-  EXPECT_EQ(client->compileCounts().compiled, 2);
+  EXPECT_EQ(first->counts(0).refinements, refinementsOf(2));
+  const int64_t executables = client->traits().bindsOpenSizes ? 1 : 2; // of two sizes
+  EXPECT_EQ(client->compileCounts().compiled, executables);
   auto second = open(makeDouble());
   EXPECT_EQ(call(*second, 3), 6);
   EXPECT_EQ(call(*second, 4), 8);
   EXPECT_EQ(second->counts(0).refinements, 0);
   EXPECT_EQ(second->counts(0).preparations, 2);
   EXPECT_EQ(client->compileCounts().compiled, 0);
-  EXPECT_EQ(client->compileCounts().loaded, 2);
+  EXPECT_EQ(client->compileCounts().loaded, executables);
   EXPECT_EQ(call(*second, 5), 10); // sizes that nobody had
-  EXPECT_EQ(second->counts(0).refinements, 1);
+  EXPECT_EQ(second->counts(0).refinements, refinementsOf(1));
 }
 
 TEST_F(ExecutablesOnDisk, AnotherProgramIsNotTakenForIt) {

@@ -76,11 +76,11 @@ TEST_F(XlaFake, OthersGetTheProgramAsItIs) {
   EXPECT_NE(text.find("atan2"), std::string::npos) << text;
 }
 
-/// The installed plugin, given programs as they are and as prepareFor leaves them.
+/// XLA's plugin, given programs as they are and as prepareFor leaves them.
 class Needs : public runtime::CpuPluginTest {
 protected:
   /// The same code on every processor. XLA reads this once, when the first client is made.
-  Needs() { setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX", 1); }
+  Needs() : CpuPluginTest("cpu") { setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX", 1); }
 
   static std::string prepared(const std::string &text, const PluginTraits &traits) {
     auto module = stablehlo::Module::parse(text);
@@ -160,7 +160,7 @@ module {
 }
 
 TEST_F(Needs, OptionsForOneDevice) {
-  ASSERT_TRUE(client->traits().needsCpuClientOptions);
+  ASSERT_EQ(client->traits().deviceCountOption, "cpu_device_count");
   if (std::thread::hardware_concurrency() < 2)
     GTEST_SKIP() << "one processor is one device";
   auto plain = runtime::Client::create(*runtime::Plugin::load(client->plugin().path()));

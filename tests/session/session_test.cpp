@@ -1,4 +1,5 @@
-// Session on XLA's CPU plugin: weights, constants, state, dynamic shapes, mutations, threads, errors.
+// Session on the CPU's plugins and the interpreter's: weights, constants, state, dynamic shapes, mutations,
+// threads, errors.
 #include "session/session.h"
 
 #include "../runtime/cpu_plugin.h"
@@ -444,14 +445,14 @@ TEST_F(SessionTest, RefinesOnceForEachSize) {
       EXPECT_EQ(call(*session, 0, {tensor({batch, 2}, values)}), expected);
     }
   CallCounts counts = session->counts(0);
-  EXPECT_EQ(counts.refinements, 5);
+  EXPECT_EQ(counts.refinements, refinementsOf(5));
   EXPECT_EQ(counts.preparations, 5);
   EXPECT_EQ(counts.calls, 10);
   expectError(*session, {tensor({9, 2}, std::vector<float>(18))},
               "[x] size of dimension 0 (batch) out of range: got 9, expected 1 to 8");
   expectError(*session, {tensor({0, 2}, {})},
               "[x] size of dimension 0 (batch) out of range: got 0, expected 1 to 8");
-  EXPECT_EQ(session->counts(0).refinements, 5);
+  EXPECT_EQ(session->counts(0).refinements, refinementsOf(5));
 }
 
 TEST_F(SessionTest, FourThreadsShareRefinements) {
@@ -472,7 +473,7 @@ TEST_F(SessionTest, FourThreadsShareRefinements) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
-  EXPECT_EQ(session->counts(0).refinements, 3);
+  EXPECT_EQ(session->counts(0).refinements, refinementsOf(3));
   EXPECT_EQ(session->counts(0).calls, 400);
 }
 
@@ -507,7 +508,9 @@ TEST_F(SessionTest, RefusesToRunAfterFork) {
   if (child == 0) {
     auto result = session->call(1, {});
     bool refused = !result && result.error().code == ErrorCode::FailedPrecondition &&
-                   result.error().message.starts_with("[cpu] made before fork() and unusable after it") &&
+                   result.error().message.starts_with("[" + pluginName +
+                                                      "] made before fork() and unusable "
+                                                      "after it") &&
                    !session->readWeight("count") && !Session::create(client, bundle);
     _exit(refused ? 0 : 1);
   }
@@ -556,7 +559,7 @@ TEST_F(SessionTest, PassesOnWhatCompilersSay) {
   contents.functions[0].text = "module {}"; // valid, but without a function to be called
   auto result = open(contents)->call(0, std::vector<Input>{tensor({2, 3}, std::vector<float>(6))});
   ASSERT_FALSE(result);
-  EXPECT_TRUE(result.error().message.starts_with("[cpu] cannot compile the program: "))
+  EXPECT_TRUE(result.error().message.starts_with("[" + pluginName + "] cannot compile the program: "))
       << result.error().message;
   contents = makeCounter();
   contents.functions[0].text = "module { nonsense }";
@@ -595,12 +598,11 @@ TEST_F(SessionTest, WhatIsInMemoryIsNotParsed) {
   auto dynamic = open(inMemory(makeDynamic()));
   EXPECT_EQ(call(*dynamic, 0, {tensor({1, 2}, {1, 1})}), (std::vector<float>{3, 5}));
   EXPECT_EQ(call(*dynamic, 0, {tensor({2, 2}, {1, 1, 2, 2})}), (std::vector<float>{3, 5, 6, 10}));
-  EXPECT_EQ(dynamic->counts(0).refinements, 2);
+  EXPECT_EQ(dynamic->counts(0).refinements, refinementsOf(2));
 }
 
 TEST_F(SessionTest, RunsOnTheDeviceThatIsAskedFor) {
-  auto plugin = runtime::Plugin::load(runtime::findPlugin(runtime::cpuPluginName())->path);
-  auto two = runtime::Client::create(*plugin, {{"cpu_device_count", int64_t{2}}});
+  auto two = CpuPluginTest::open(devices(2));
   ASSERT_TRUE(two) << two.error().text();
   int last = (*two)->devices()[1].id;
   auto session = Session::create(*two, std::make_shared<artifact::Bundle>(makeCounter()), last);
@@ -609,7 +611,7 @@ TEST_F(SessionTest, RunsOnTheDeviceThatIsAskedFor) {
   auto missing = Session::create(*two, std::make_shared<artifact::Bundle>(makeCounter()), 99);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message,
-            fmt::format("[cpu] no such device: got 99, expected one of 0, {}", last));
+            fmt::format("[{}] no such device: got 99, expected one of 0, {}", pluginName, last));
 }
 
 } // namespace

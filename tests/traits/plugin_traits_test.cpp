@@ -11,7 +11,9 @@ TEST(TraitsOf, XlasCpuPluginHasThoseThatWereMeasured) {
   EXPECT_EQ(traits, (PluginTraits{.miscomputesAtan2 = true,
                                   .repeatsFusedWrites = true,
                                   .losesNaNInMinMax = true,
-                                  .needsCpuClientOptions = true,
+                                  .isProcessor = true,
+                                  .deviceCountOption = "cpu_device_count",
+                                  .executesInOwnThreads = true,
                                   .lacksQuantizedTypes = true}));
   traits.abortsOnDoubledCounters = true;
   EXPECT_EQ(traitsOf({"cpu", true, 114}), traits);
@@ -36,8 +38,10 @@ TEST(TraitsOf, APluginThatIsNotKnownHasNone) {
 
 TEST(TraitsOf, TheInterpreterRunsUnknownSizes) {
   EXPECT_EQ(traitsOf({"interpreter", false, 115}), PluginTraits{.runsUnknownSizes = true});
-  EXPECT_EQ(traitsOf({"torchere_cpu", false, 115}),
-            (PluginTraits{.runsUnknownSizes = true, .bindsOpenSizes = true}));
+  EXPECT_EQ(traitsOf({"torchere_cpu", false, 115}), (PluginTraits{.isProcessor = true,
+                                                                  .deviceCountOption = "device_count",
+                                                                  .runsUnknownSizes = true,
+                                                                  .bindsOpenSizes = true}));
   EXPECT_EQ(traitsOf({"interpreter", true, 115}), PluginTraits{.lacksQuantizedTypes = true});
 }
 
@@ -45,17 +49,18 @@ TEST(PluginTraits, DifferentTraitsHaveDifferentTexts) {
   std::set<std::string> texts = {PluginTraits().text()};
   for (bool PluginTraits::*trait :
        {&PluginTraits::abortsOnDoubledCounters, &PluginTraits::miscomputesAtan2,
-        &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax,
-        &PluginTraits::needsCpuClientOptions, &PluginTraits::roundsFloat32Products,
+        &PluginTraits::repeatsFusedWrites, &PluginTraits::losesNaNInMinMax, &PluginTraits::isProcessor,
+        &PluginTraits::executesInOwnThreads, &PluginTraits::roundsFloat32Products,
         &PluginTraits::takesAllMemory, &PluginTraits::runsUnknownSizes, &PluginTraits::bindsOpenSizes,
         &PluginTraits::lacksQuantizedTypes}) {
     PluginTraits traits;
     traits.*trait = true;
     texts.insert(traits.text());
   }
+  texts.insert(PluginTraits{.deviceCountOption = "device_count"}.text());
   texts.insert(PluginTraits{.composites = {"a.b"}}.text());
   texts.insert(PluginTraits{.composites = {"a", "b"}}.text());
-  EXPECT_EQ(texts.size(), 13u);
+  EXPECT_EQ(texts.size(), 15u);
 }
 
 } // namespace

@@ -72,7 +72,7 @@ Error unknownSize(Operation *op) {
   });
   return {ErrorCode::Unimplemented,
           fmt::format("[{}] a size depends on the data, and the plugin runs fixed sizes only: got {} (to do: "
-                      "run it on the plugin \"interpreter\", PJRT_DEVICE=interpreter; or keep a fixed size: "
+                      "run it on the plugin \"torchere_cpu\", the default; or keep a fixed size: "
                       "torch.where instead of x[mask], torch.nonzero_static instead of nonzero)",
                       name, stablehlo::textOf(*llvm::find_if_not(op->getResultTypes(), isStaticType))),
           scope.empty() || file.empty() ? file : file + " in " + scope};
