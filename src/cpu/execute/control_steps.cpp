@@ -3,6 +3,8 @@
 
 #include "cpu/execute/slice_step.h"
 
+#include <algorithm>
+
 namespace torchere::cpu {
 
 Status LoopStep::run(const Frame &frame) const {
@@ -17,6 +19,15 @@ Status LoopStep::run(const Frame &frame) const {
 Status LoopStep::prepare(const Frame &frame) const {
   TORCHERE_TRY(prepareSteps(condition, frame));
   return prepareSteps(body, frame);
+}
+
+bool LoopStep::packs(BufferId buffer) const {
+  return buffer != predicate.buffer && (anyPacks(condition, buffer) || anyPacks(body, buffer));
+}
+
+bool BranchStep::packs(BufferId buffer) const {
+  auto isIn = [&](const Steps &branch) { return anyPacks(branch, buffer); };
+  return buffer != index.buffer && std::any_of(branches.begin(), branches.end(), isIn);
 }
 
 Status BranchStep::prepare(const Frame &frame) const {

@@ -11,6 +11,7 @@ public:
       : condition(std::move(condition)), predicate(std::move(predicate)), body(std::move(body)) {}
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "loop"; }
+  bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
 
 private:
@@ -27,6 +28,7 @@ public:
       : index(std::move(index)), branches(std::move(branches)) {}
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "branch"; }
+  bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
 
 private:

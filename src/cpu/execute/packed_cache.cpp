@@ -40,7 +40,12 @@ Result<std::shared_ptr<const Memory>> PackedCache::find(const Origin &origin, co
   if (isNew)
     origin.contents->tell(entries);
   if (!entry.packed && (!isNew || origin.isWeight)) {
-    TORCHERE_ASSIGN(entry.packed, sharedPacking(entry.id, layout, pack));
+    auto packPresent = [&]() -> Result<Memory> {
+      if (origin.isGone)
+        return fail(ErrorCode::FailedPrecondition, "a weight's value is gone before it is packed");
+      return pack();
+    };
+    TORCHERE_ASSIGN(entry.packed, sharedPacking(entry.id, layout, packPresent));
   }
   return entry.packed;
 }

@@ -167,7 +167,7 @@ static Status planModule(CompiledModule &compiled, stablehlo::Module module, con
   isWeight.resize(entry.getNumArguments(), true); // values of the weight program
   planner.setWeights(std::move(isWeight));
   TORCHERE_ASSIGN(compiled.plan, planner.plan(entry));
-  return planWeights(compiled, weights, planner.weightCopies(), target.isa);
+  return planWeights(compiled, weights, planner.weightCopies(), target);
 }
 
 Result<CompiledModule> compileModule(const ModuleSource &read, const Target &target) {

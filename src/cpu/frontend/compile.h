@@ -16,8 +16,12 @@ class EvaluatedModule;
 
 /// What is computed from weights and constants alone: the further arguments of the plan.
 struct WeightProgram {
-  Plan plan;                     ///< its arguments are the entry's
+  /// Its arguments are the entry's. Values that are only packed lie in its arena until they are.
+  Plan plan;
   std::vector<size_t> arguments; ///< that it reads
+  std::vector<bool> isKept;      ///< by value: whether steps read it, beyond Step::prepare()
+  /// Equal for equal programs, among modules of one context; empty if there are no others in it.
+  std::string key;
 };
 
 /// A program as the engine runs it. Without a plan the interpreter runs it as a whole: it has sizes that
@@ -26,7 +30,9 @@ struct CompiledModule {
   interpreter::EntryPoint entry;
   std::shared_ptr<EvaluatedModule> module; ///< which evaluating steps refer to
   std::optional<Plan> plan;
-  std::optional<WeightProgram> weights;
+  std::shared_ptr<const WeightProgram> weights;
+  /// Steps of the plan to be prepared: after each step of the weight program, and after all of them.
+  std::vector<std::vector<const Step *>> packers;
   std::vector<bool> isWeight; ///< by argument: marked, and never written
   std::string reason;         ///< why there is no plan
 };

@@ -155,6 +155,8 @@ void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads
       result.writtenArguments[*argument] = true;
   }
   note(*step, reads, writes);
+  if (steps == &result.steps)
+    result.stepNumbers.push_back(now);
   steps->push_back(std::move(step));
   ++now;
 }
@@ -226,6 +228,7 @@ Status Planner::planOp(Operation *op) {
   llvm::scope_exit restore([&] { current = outer; });
   if (op->getNumRegions() != 0)
     TORCHERE_TRY(flush()); // what regions use is computed outside
+  static const PlannerTable table;
   if (OpPlanner planner = table.find(op)) {
     TORCHERE_ASSIGN(bool isPlanned, planner(*this, op));
     if (isPlanned)

@@ -106,7 +106,6 @@ private:
   std::vector<bool> isWeight;
   std::vector<View> copiedWeights;
   size_t argumentCount = 0; ///< of the function
-  PlannerTable table;
   Plan result;
   Steps *steps = nullptr;             ///< the list that is being written
   mlir::Operation *current = nullptr; ///< which is being planned

@@ -14,6 +14,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <type_traits>
+
 using namespace mlir;
 
 namespace torchere::cpu {
@@ -180,6 +182,74 @@ func::FuncOp splitWeights(func::FuncOp entry, const std::vector<bool> &isWeight)
   return WeightSplit(entry, isWeight).run();
 }
 
+namespace {
+
+/// Text that is equal for equal functions of one context, in which attributes and types are unique.
+class Structure {
+public:
+  template <class T> void add(const T &plain) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    text.append(reinterpret_cast<const char *>(&plain), sizeof plain);
+  }
+  void add(Block &block);
+  std::string text;
+
+private:
+  void number(mlir::Value value) {
+    add(value.getType().getAsOpaquePointer());
+    numbers.try_emplace(value, numbers.size());
+  }
+  llvm::DenseMap<mlir::Value, size_t> numbers;
+};
+
+void Structure::add(Block &block) {
+  for (BlockArgument argument : block.getArguments())
+    if (!argument.use_empty()) { // others may have the sizes of a call
+      add(argument.getArgNumber());
+      number(argument);
+    }
+  for (Operation &op : block) {
+    add(op.getName().getAsOpaquePointer());
+    add(op.getAttrDictionary().getAsOpaquePointer());
+    add(op.getNumOperands());
+    for (mlir::Value operand : op.getOperands())
+      add(numbers.at(operand));
+    add(op.getNumResults());
+    for (mlir::Value result : op.getResults())
+      number(result);
+    add(op.getNumRegions());
+    for (Region &region : op.getRegions())
+      for (Block &nested : region)
+        add(nested);
+  }
+}
+
+/// With where the values lie in the arena, and which they are.
+std::string keyOf(const WeightProgram &program, const Plan &main, func::FuncOp weights,
+                  const std::vector<View> &copies) {
+  Structure structure;
+  if (weights)
+    structure.add(weights.front());
+  for (const View &view : copies) {
+    structure.add(main.buffers[view.buffer].index);
+    structure.add(view.type);
+    structure.add(view.offset);
+    structure.add(view.shape.size());
+    for (size_t i = 0; i < view.shape.size(); ++i) {
+      structure.add(view.shape[i]);
+      structure.add(view.strides[i]);
+    }
+  }
+  for (size_t value = 0; value < program.plan.results.size(); ++value) {
+    structure.add(static_cast<char>(program.isKept[value]));
+    structure.add(program.plan.buffers[program.plan.results[value]].offset);
+    structure.add(program.plan.buffers[program.plan.results[value]].last);
+  }
+  return structure.text;
+}
+
+} // namespace
+
 std::vector<bool> weightsOf(func::FuncOp entry, const std::vector<bool> &isDonated) {
   std::vector<bool> isWeight;
   for (unsigned index = 0; index < entry.getNumArguments(); ++index) {
@@ -191,26 +261,67 @@ std::vector<bool> weightsOf(func::FuncOp entry, const std::vector<bool> &isDonat
 
 /// Adds a copy of a view of the main plan's arguments, which is a further one from then on.
 static void addCopy(WeightProgram &program, const Plan &main, const View &view, size_t argumentCount) {
+  Plan &plan = program.plan;
+  int64_t number = plan.stepNumbers.empty() ? 0 : plan.stepNumbers.back() + 1;
   View from = view;
   size_t argument = main.buffers[view.buffer].index;
   bool isValue = argument >= argumentCount;
-  from.buffer = isValue ? program.plan.results[argument - argumentCount] : static_cast<BufferId>(argument);
+  from.buffer = isValue ? plan.results[argument - argumentCount] : static_cast<BufferId>(argument);
+  plan.buffers[from.buffer].last = number;
   if (!isValue && !llvm::is_contained(program.arguments, argument))
     program.arguments.push_back(argument);
-  Buffer buffer{Home::Result, program.plan.results.size(), elementCount(view.shape) * view.elementSize()};
-  View to = denseView(static_cast<BufferId>(program.plan.buffers.size()), view.type, view.shape);
-  program.plan.buffers.push_back(buffer);
-  program.plan.results.push_back(to.buffer);
-  program.plan.steps.push_back(std::make_unique<const CopyStep>(from, to));
+  Buffer buffer{Home::Result, plan.results.size(), elementCount(view.shape) * view.elementSize(), 0, number,
+                number};
+  View to = denseView(static_cast<BufferId>(plan.buffers.size()), view.type, view.shape);
+  plan.buffers.push_back(buffer);
+  plan.results.push_back(to.buffer);
+  plan.steps.push_back(std::make_unique<const CopyStep>(from, to));
+  plan.stepNumbers.push_back(number);
 }
 
-Status planWeights(CompiledModule &compiled, func::FuncOp weights, const std::vector<View> &copies, Isa isa) {
+/// Finds the values that steps only pack, and lays them into the arena until they are packed.
+static void placeValues(CompiledModule &compiled, WeightProgram &program) {
+  Plan &plan = program.plan;
+  size_t argumentCount = compiled.entry.arguments.size();
+  program.isKept.assign(compiled.plan->readArguments.begin() + static_cast<ptrdiff_t>(argumentCount),
+                        compiled.plan->readArguments.end());
+  std::vector<std::pair<BufferId, size_t>> packed; // of the main plan, with the value
+  for (BufferId id = 0; id < compiled.plan->buffers.size(); ++id)
+    if (const Buffer &buffer = compiled.plan->buffers[id]; buffer.home == Home::Argument &&
+                                                           buffer.index >= argumentCount &&
+                                                           !program.isKept[buffer.index - argumentCount])
+      packed.emplace_back(id, buffer.index - argumentCount);
+  compiled.packers.resize(plan.steps.size() + 1);
+  for (const std::unique_ptr<const Step> &step : compiled.plan->steps) {
+    SmallVector<Buffer *> values;
+    for (auto [id, value] : packed)
+      if (step->packs(id))
+        values.push_back(&plan.buffers[plan.results[value]]);
+    if (values.empty()) {
+      compiled.packers.back().push_back(step.get());
+      continue;
+    }
+    int64_t last = 0;
+    for (Buffer *value : values)
+      last = std::max(last, value->last);
+    for (Buffer *value : values)
+      value->last = last;
+    auto after = llvm::lower_bound(plan.stepNumbers, last);
+    compiled.packers[static_cast<size_t>(after - plan.stepNumbers.begin())].push_back(step.get());
+  }
+  for (auto [id, value] : packed)
+    plan.buffers[plan.results[value]].home = Home::Arena;
+  layArena(plan);
+}
+
+Status planWeights(CompiledModule &compiled, func::FuncOp weights, const std::vector<View> &copies,
+                   const Target &target) {
   if (!weights && copies.empty())
     return {};
   WeightProgram program;
   size_t argumentCount = compiled.entry.arguments.size();
   if (weights) {
-    TORCHERE_ASSIGN(program.plan, Planner(compiled.module, isa, {}).plan(weights));
+    TORCHERE_ASSIGN(program.plan, Planner(compiled.module, target.isa, {}).plan(weights));
     for (BlockArgument argument : weights.getArguments())
       if (!argument.use_empty())
         program.arguments.push_back(argument.getArgNumber());
@@ -220,7 +331,10 @@ Status planWeights(CompiledModule &compiled, func::FuncOp weights, const std::ve
   }
   for (const View &view : copies)
     addCopy(program, *compiled.plan, view, argumentCount);
-  compiled.weights = std::move(program);
+  placeValues(compiled, program);
+  if (target.isFlat)
+    program.key = keyOf(program, *compiled.plan, weights, copies);
+  compiled.weights = std::make_shared<const WeightProgram>(std::move(program));
   return {};
 }
 

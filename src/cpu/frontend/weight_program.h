@@ -17,8 +17,8 @@ std::vector<bool> weightsOf(mlir::func::FuncOp entry, const std::vector<bool> &i
 mlir::func::FuncOp splitWeights(mlir::func::FuncOp entry, const std::vector<bool> &isWeight);
 
 /// Plans that function, which may be null, and copies of views that the main plan needs, as further arguments
-/// of the latter in this order. Sets compiled.weights if there is anything to compute.
+/// of the latter in this order. Sets compiled.weights and what belongs to it if there is anything to compute.
 Status planWeights(CompiledModule &compiled, mlir::func::FuncOp weights, const std::vector<View> &copies,
-                   Isa isa);
+                   const Target &target);
 
 } // namespace torchere::cpu

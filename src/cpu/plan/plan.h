@@ -40,6 +40,8 @@ struct Origin {
   const Lifetime *contents = nullptr;
   /// The same in most calls, and never written: what is made of it is worth keeping at its first use.
   bool isWeight = false;
+  /// Only what was made of it is left: FailedPrecondition if more is to be made.
+  bool isGone = false;
 };
 
 class Recorder;
@@ -82,6 +84,8 @@ public:
 using Steps = std::vector<std::unique_ptr<const Step>>;
 Status runSteps(const Steps &steps, const Frame &frame);
 Status prepareSteps(const Steps &steps, const Frame &frame);
+/// Whether one of them packs the buffer.
+bool anyPacks(const Steps &steps, BufferId buffer);
 
 /// Memory aligned to 64 bytes, as kernels want it.
 struct MemoryRelease {
@@ -106,6 +110,8 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Memory> constants;
   Steps steps;
+  /// By step: its number among all, those that steps run included. Buffers are in use between such numbers.
+  std::vector<int64_t> stepNumbers;
   int64_t arenaBytes = 0;
   std::vector<BufferId> results;            ///< by result, each a buffer of its own
   std::vector<bool> writtenArguments;       ///< by argument: whether steps write into it

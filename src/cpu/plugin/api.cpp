@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cpu/plugin/open_program.h"
+#include "cpu/plugin/thread_clock.h"
 #include "pjrt_server/api.h"
 
 #include <algorithm>
@@ -64,7 +65,10 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
   TORCHERE_ASSIGN(target.isa, chosenIsa());
   target.processes = {options.replicaCount, options.partitionCount};
   Context context{poolOf(clientOptions.intraOpThreads), target.isa};
+  ThreadClock clock;
   TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
+  TORCHERE_LOG_LINE(Debug, "cpu", "{} bytes of a program read in {:.2f} ms", code.size(),
+                    clock.milliseconds());
   TORCHERE_ASSIGN(interpreter::EntryPoint entry,
                   interpreter::describeEntry(module, interpreter::OpenSizes::Allowed));
   if (entry.isOpen())
@@ -77,7 +81,7 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
     stablehlo::Module given = *std::exchange(first, std::nullopt);
     return given;
   };
-  return compileProgram(read, target, context);
+  return compileProgram(read, target, context, std::make_shared<PlanFamily>());
 }
 
 constexpr pjrt_server::Engine engine = [] {

@@ -33,6 +33,7 @@ private:
 
   OpenModule module;
   Context context;
+  std::shared_ptr<PlanFamily> family = std::make_shared<PlanFamily>();
   mutable std::mutex planning; ///< one thread plans at a time; held without the other one
   mutable std::mutex mutex;    ///< of what follows
   mutable std::map<BoundSizes, Entry> programs;

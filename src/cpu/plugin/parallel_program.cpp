@@ -39,8 +39,9 @@ Result<ResultLists> ParallelProgram::run(const pjrt_server::ArgumentLists &argum
   return results;
 }
 
-Result<std::unique_ptr<const pjrt_server::Program>> compileProgram(const ModuleSource &read, Target target,
-                                                                   const Context &context) {
+Result<std::unique_ptr<const pjrt_server::Program>>
+compileProgram(const ModuleSource &read, Target target, const Context &context,
+               const std::shared_ptr<PlanFamily> &family) {
   ThreadClock clock;
   std::vector<std::unique_ptr<const CpuProgram>> programs;
   int64_t count = target.processes.replicas * target.processes.partitions;
@@ -48,7 +49,7 @@ Result<std::unique_ptr<const pjrt_server::Program>> compileProgram(const ModuleS
     TORCHERE_ASSIGN(CompiledModule compiled, compileModule(read, target));
     logPlan(compiled);
     TORCHERE_LOG_LINE(Debug, "cpu", "[{}] planned in {:.2f} ms", compiled.entry.name, clock.milliseconds());
-    auto program = std::make_unique<const CpuProgram>(std::move(compiled), target.processes, context);
+    auto program = std::make_unique<const CpuProgram>(std::move(compiled), target.processes, context, family);
     if (count == 1 || !program->hasPlan()) // the interpreter runs all processes
       return program;
     programs.push_back(std::move(program));

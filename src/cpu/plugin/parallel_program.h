@@ -20,8 +20,9 @@ private:
 };
 
 /// The program for all processes of the target, each with a plan of its own if there are several and all can
-/// be planned. Logs the plans.
+/// be planned. Logs the plans, which share what the family has.
 Result<std::unique_ptr<const pjrt_server::Program>> compileProgram(const ModuleSource &read, Target target,
-                                                                   const Context &context);
+                                                                   const Context &context,
+                                                                   const std::shared_ptr<PlanFamily> &family);
 
 } // namespace torchere::cpu

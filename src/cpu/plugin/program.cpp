@@ -11,41 +11,55 @@ using pjrt_server::Argument;
 using pjrt_server::ArgumentLists;
 using pjrt_server::ResultLists;
 
-CpuProgram::CpuProgram(CompiledModule module, interpreter::ProcessCounts processes, const Context &context)
-    : compiled(std::move(module)), processes(processes), context(context) {
-  if (compiled.weights)
-    weightSets = std::make_unique<WeightSets>(compiled, context);
-}
+CpuProgram::CpuProgram(CompiledModule module, interpreter::ProcessCounts processes, const Context &context,
+                       std::shared_ptr<PlanFamily> given)
+    : compiled(std::move(module)), processes(processes), context(context), family(std::move(given)),
+      weightSets(family->weightSetsOf(compiled, context)) {}
 
-Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
-  {
-    std::lock_guard lock(mutex);
-    if (!workspaces.empty()) {
-      Workspace taken = std::move(workspaces.back());
-      workspaces.pop_back();
-      return taken;
-    }
-  }
+Result<CpuProgram::Workspace> CpuProgram::makeWorkspace() const {
   const Plan &plan = *compiled.plan;
   Workspace made;
-  bool isSplit = poisonMode() == Poison::Buffers;
-  TORCHERE_ASSIGN(made.arena, allocateMemory(isSplit ? 0 : plan.arenaBytes));
   for (const Buffer &buffer : plan.buffers) {
     std::byte *memory = nullptr;
-    if (buffer.home == Home::Arena && isSplit) {
+    if (buffer.home == Home::Arena && poisonMode() == Poison::Buffers) {
       TORCHERE_ASSIGN(Memory own, allocateMemory(buffer.bytes));
       memory = made.buffers.emplace_back(std::move(own)).get();
-    } else if (buffer.home == Home::Arena)
-      memory = made.arena.get() + buffer.offset;
-    else if (buffer.home == Home::Constant)
+    } else if (buffer.home == Home::Constant) {
       memory = plan.constants[buffer.index].get();
+    }
     made.memory.push_back(memory);
   }
   return made;
 }
 
+Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
+  std::optional<Workspace> workspace;
+  {
+    std::lock_guard lock(mutex);
+    if (!workspaces.empty()) {
+      workspace = std::move(workspaces.back());
+      workspaces.pop_back();
+    }
+  }
+  if (!workspace) {
+    TORCHERE_ASSIGN(workspace, makeWorkspace());
+  }
+  if (poisonMode() == Poison::Buffers)
+    return *std::move(workspace);
+  TORCHERE_ASSIGN(workspace->arena, family->arenas.take(compiled.plan->arenaBytes));
+  std::byte *base = workspace->arena.memory.get();
+  if (std::exchange(workspace->base, base) != base)
+    for (size_t id = 0; id < compiled.plan->buffers.size(); ++id)
+      if (const Buffer &buffer = compiled.plan->buffers[id]; buffer.home == Home::Arena)
+        workspace->memory[id] = base + buffer.offset;
+  return *std::move(workspace);
+}
+
 void CpuProgram::putBack(Workspace workspace) const {
   workspace.arguments.clear();
+  if (workspace.arena.memory)
+    family->arenas.putBack(std::move(workspace.arena));
+  workspace.arena = {};
   std::lock_guard lock(mutex);
   workspaces.push_back(std::move(workspace));
 }
@@ -85,7 +99,7 @@ Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Rend
                                                 Recorder *recorder) const {
   std::shared_ptr<const WeightSet> set;
   if (weightSets) {
-    TORCHERE_ASSIGN(set, weightSets->find(arguments));
+    TORCHERE_ASSIGN(set, weightSets->find(arguments, weightUser));
   }
   TORCHERE_ASSIGN(Workspace workspace, takeWorkspace());
   Result<Tensors> results = prepare(arguments, set.get(), workspace);

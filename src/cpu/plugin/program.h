@@ -1,8 +1,8 @@
 // CpuProgram: a compiled program with the memory that its runs use.
 #pragma once
 
+#include "cpu/plugin/plan_family.h"
 #include "cpu/plugin/result_pool.h"
-#include "cpu/plugin/weight_sets.h"
 
 #include <mutex>
 
@@ -10,7 +10,8 @@ namespace torchere::cpu {
 
 class CpuProgram final : public pjrt_server::Program {
 public:
-  CpuProgram(CompiledModule compiled, interpreter::ProcessCounts processes, const Context &context);
+  CpuProgram(CompiledModule compiled, interpreter::ProcessCounts processes, const Context &context,
+             std::shared_ptr<PlanFamily> family = std::make_shared<PlanFamily>());
 
   const interpreter::EntryPoint &entry() const final { return compiled.entry; }
   Result<pjrt_server::ResultLists> run(const pjrt_server::ArgumentLists &arguments) const final;
@@ -29,13 +30,15 @@ public:
 private:
   /// What one run has for itself; kept for the next.
   struct Workspace {
-    Memory arena;
+    Arena arena;                     ///< only during the run
+    const std::byte *base = nullptr; ///< of the arena that `memory` is in
     std::vector<Memory> buffers;     ///< instead of the arena: see Poison
     std::vector<std::byte *> memory; ///< by buffer; those of arguments and results are the run's
     std::vector<Origin> origins;     ///< by argument
     Tensors arguments;               ///< which own the memory
   };
 
+  Result<Workspace> makeWorkspace() const;
   Result<Workspace> takeWorkspace() const;
   void putBack(Workspace workspace) const;
   /// Sets the memory of arguments, weights' values and results. Returns the results.
@@ -45,7 +48,9 @@ private:
   interpreter::ProcessCounts processes;
   Context context;
   std::shared_ptr<ResultPool> pool = std::make_shared<ResultPool>();
-  std::unique_ptr<WeightSets> weightSets; ///< null without a weight program
+  std::shared_ptr<PlanFamily> family;
+  std::shared_ptr<WeightSets> weightSets; ///< null without a weight program
+  mutable WeightSets::User weightUser{compiled};
   mutable std::mutex mutex;
   mutable std::vector<Workspace> workspaces;
 };

@@ -1,7 +1,10 @@
 // Implements WeightSets.
 #include "cpu/plugin/weight_sets.h"
 
+#include "base/log.h"
+
 #include <algorithm>
+#include <chrono>
 
 namespace torchere::cpu {
 
@@ -13,7 +16,7 @@ void setOrigins(const CompiledModule &compiled, const std::vector<Argument> &arg
   for (size_t index = 0; index < arguments.size(); ++index)
     origins.push_back({arguments[index].contents, compiled.isWeight[index]});
   for (size_t value = 0; set && value < set->lifetimes.size(); ++value)
-    origins.push_back({set->lifetimes[value].get(), true});
+    origins.push_back({set->lifetimes[value].get(), true, set->values[value] == nullptr});
 }
 
 void WeightSets::Sets::onEnd(uint64_t id) noexcept {
@@ -26,21 +29,41 @@ void WeightSets::Sets::onEnd(uint64_t id) noexcept {
   list.erase(first, list.end());
 }
 
-Result<std::shared_ptr<const WeightSet>> WeightSets::find(const std::vector<Argument> &arguments) {
-  const std::vector<size_t> &read = compiled.weights->arguments;
+WeightSets::WeightSets(std::shared_ptr<const WeightProgram> weights, const Context &context)
+    : program(std::move(weights)), context(context) {
+  const Plan &plan = program->plan;
+  for (size_t value = 0; value < plan.results.size(); ++value) {
+    keptOffsets.push_back(keptBytes);
+    if (program->isKept[value])
+      keptBytes += roundedToAlignment(plan.buffers[plan.results[value]].bytes);
+  }
+}
+
+Result<std::shared_ptr<const WeightSet>> WeightSets::find(const Arguments &arguments, User &user) {
+  const std::vector<size_t> &read = program->arguments;
   auto isOf = [&](const std::shared_ptr<const WeightSet> &set) {
     return std::equal(read.begin(), read.end(), set->ids.begin(),
                       [&](size_t index, uint64_t id) { return arguments[index].contents->id() == id; });
   };
   std::lock_guard lock(sets->mutex);
   auto found = std::find_if(sets->list.begin(), sets->list.end(), isOf);
-  if (found != sets->list.end())
-    return *found;
-  TORCHERE_ASSIGN(std::shared_ptr<const WeightSet> made, make(arguments));
-  sets->list.push_back(made);
-  for (size_t index : read)
-    arguments[index].contents->tell(sets);
-  return made;
+  if (found == sets->list.end()) {
+    TORCHERE_ASSIGN(std::shared_ptr<const WeightSet> made, make(arguments, user));
+    sets->list.push_back(made);
+    for (size_t index : read)
+      arguments[index].contents->tell(sets);
+    found = std::prev(sets->list.end());
+  }
+  uint64_t id = (*found)->lifetime.id();
+  if (std::find(user.prepared.begin(), user.prepared.end(), id) == user.prepared.end()) {
+    TORCHERE_TRY(adopt(arguments, **found, user));
+    std::erase_if(user.prepared, [&](uint64_t other) {
+      return std::none_of(sets->list.begin(), sets->list.end(),
+                          [&](const auto &set) { return set->lifetime.id() == other; });
+    });
+    user.prepared.push_back(id);
+  }
+  return *found;
 }
 
 int64_t WeightSets::count() const {
@@ -48,7 +71,7 @@ int64_t WeightSets::count() const {
   return static_cast<int64_t>(sets->list.size());
 }
 
-/// The memory of constants and arguments; that of others is null.
+/// The memory of constants, and of arguments: the call's, then `values`.
 static std::vector<std::byte *> memoryOf(const Plan &plan, const std::vector<Argument> &arguments,
                                          const std::vector<std::byte *> &values) {
   std::vector<std::byte *> memory;
@@ -67,47 +90,62 @@ static std::vector<std::byte *> memoryOf(const Plan &plan, const std::vector<Arg
   return memory;
 }
 
-/// Values that are only packed lie in memory that is free again when this returns.
-Result<std::shared_ptr<const WeightSet>> WeightSets::make(const std::vector<Argument> &arguments) const {
-  const Plan &plan = compiled.weights->plan;
+Result<std::shared_ptr<const WeightSet>> WeightSets::make(const Arguments &arguments, User &user) {
   auto set = std::make_shared<WeightSet>();
-  for (size_t index : compiled.weights->arguments)
+  for (size_t index : program->arguments)
     set->ids.push_back(arguments[index].contents->id());
-  auto isKept = [&](size_t value) { return compiled.plan->readArguments[arguments.size() + value]; };
-  int64_t keptBytes = 0, packedBytes = 0;
-  std::vector<int64_t> offsets;
-  for (size_t value = 0; value < plan.results.size(); ++value) {
-    int64_t &end = isKept(value) ? keptBytes : packedBytes;
-    offsets.push_back(end);
-    end += roundedToAlignment(plan.buffers[plan.results[value]].bytes);
-  }
   TORCHERE_ASSIGN(set->memory, allocateMemory(keptBytes));
-  TORCHERE_ASSIGN(Memory packed, allocateMemory(packedBytes));
-  TORCHERE_ASSIGN(Memory arena, allocateMemory(plan.arenaBytes));
-  std::vector<std::byte *> values;
-  std::vector<std::byte *> memory = memoryOf(plan, arguments, {});
-  for (size_t value = 0; value < plan.results.size(); ++value) {
-    values.push_back((isKept(value) ? set->memory : packed).get() + offsets[value]);
-    memory[plan.results[value]] = values.back();
-    set->values.push_back(isKept(value) ? values.back() : nullptr);
+  for (size_t value = 0; value < keptOffsets.size(); ++value) {
+    set->values.push_back(program->isKept[value] ? set->memory.get() + keptOffsets[value] : nullptr);
     set->lifetimes.push_back(std::make_unique<const Lifetime>());
   }
-  for (size_t id = 0; id < plan.buffers.size(); ++id)
-    if (plan.buffers[id].home == Home::Arena)
-      memory[id] = arena.get() + plan.buffers[id].offset;
-  std::vector<Origin> origins(arguments.size()); // nothing of it is to be kept
-  TORCHERE_TRY(runSteps(plan.steps, {context, std::move(memory), origins}));
-  arena = nullptr;
-  TORCHERE_TRY(prepare(arguments, *set, values));
+  auto start = std::chrono::steady_clock::now();
+  TORCHERE_TRY(compute(arguments, *set, set->memory.get(), user));
+  std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] computed and packed weights in {:.2f} ms", user.compiled.entry.name,
+                    taken.count());
+  user.prepared.push_back(set->lifetime.id());
   return std::shared_ptr<const WeightSet>(std::move(set));
 }
 
-Status WeightSets::prepare(const std::vector<Argument> &arguments, const WeightSet &set,
-                           const std::vector<std::byte *> &values) const {
+Status WeightSets::compute(const Arguments &arguments, const WeightSet &set, std::byte *kept,
+                           const User &user) const {
+  const Plan &plan = program->plan;
+  TORCHERE_ASSIGN(Memory arena, allocateMemory(plan.arenaBytes));
+  std::vector<std::byte *> memory = memoryOf(plan, arguments, {}), values = set.values;
+  for (size_t id = 0; id < plan.buffers.size(); ++id)
+    if (plan.buffers[id].home == Home::Arena)
+      memory[id] = arena.get() + plan.buffers[id].offset;
+  for (size_t value = 0; value < values.size(); ++value) {
+    if (program->isKept[value])
+      memory[plan.results[value]] = kept + keptOffsets[value];
+    values[value] = memory[plan.results[value]];
+  }
+  std::vector<Origin> none(arguments.size()), origins; // nothing of the weight program's is to be kept
+  setOrigins(user.compiled, arguments, &set, origins);
+  for (Origin &origin : origins)
+    origin.isGone = false;
+  Frame frame{context, std::move(memory), none};
+  Frame packing{context, memoryOf(*user.compiled.plan, arguments, values), origins};
+  for (size_t index = 0; index <= plan.steps.size(); ++index) {
+    if (index < plan.steps.size())
+      TORCHERE_TRY(plan.steps[index]->run(frame));
+    for (const Step *step : user.compiled.packers[index])
+      TORCHERE_TRY(step->prepare(packing));
+  }
+  return {};
+}
+
+Status WeightSets::adopt(const Arguments &arguments, const WeightSet &set, User &user) const {
   std::vector<Origin> origins;
-  setOrigins(compiled, arguments, &set, origins);
-  Frame frame{context, memoryOf(*compiled.plan, arguments, values), origins};
-  return prepareSteps(compiled.plan->steps, frame);
+  setOrigins(user.compiled, arguments, &set, origins);
+  Frame frame{context, memoryOf(*user.compiled.plan, arguments, set.values), origins};
+  Status status = prepareSteps(user.compiled.plan->steps, frame);
+  if (status || status.error().code != ErrorCode::FailedPrecondition)
+    return status;
+  // Another form than any plan has packed: of values that are gone. Those that are kept are in use.
+  TORCHERE_ASSIGN(Memory kept, allocateMemory(keptBytes));
+  return compute(arguments, set, kept.get(), user);
 }
 
 } // namespace torchere::cpu

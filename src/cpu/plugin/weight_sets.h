@@ -11,6 +11,7 @@ namespace torchere::cpu {
 
 /// The values that a weight program has computed, and what they were computed from.
 struct WeightSet {
+  Lifetime lifetime;
   std::vector<uint64_t> ids; ///< of the contents of its arguments
   Memory memory;
   /// By value: where it lies; null for one that steps have packed and do not read again.
@@ -19,14 +20,21 @@ struct WeightSet {
   std::vector<std::unique_ptr<const Lifetime>> lifetimes;
 };
 
+/// Of one weight program, which the plans of a program for several sizes may share.
 class WeightSets {
 public:
-  /// For plans that have a weight program; `compiled` outlives it.
-  WeightSets(const CompiledModule &compiled, const Context &context) : compiled(compiled), context(context) {}
+  WeightSets(std::shared_ptr<const WeightProgram> program, const Context &context);
 
+  /// A plan with this weight program.
+  struct User {
+    const CompiledModule &compiled;
+    std::vector<uint64_t> prepared = {}; ///< the sets that its steps have packed
+  };
   /// The set of the arguments' contents, which is computed if there is none yet: by one thread, while others
-  /// wait. Sets end with the contents of any of their arguments.
-  Result<std::shared_ptr<const WeightSet>> find(const std::vector<pjrt_server::Argument> &arguments);
+  /// wait. The user's steps have packed what they need of it. Sets end with the contents of any of their
+  /// arguments.
+  Result<std::shared_ptr<const WeightSet>> find(const std::vector<pjrt_server::Argument> &arguments,
+                                                User &user);
   int64_t count() const;
 
 private:
@@ -36,12 +44,17 @@ private:
     std::mutex mutex;
     std::vector<std::shared_ptr<const WeightSet>> list;
   };
-  Result<std::shared_ptr<const WeightSet>> make(const std::vector<pjrt_server::Argument> &arguments) const;
-  Status prepare(const std::vector<pjrt_server::Argument> &arguments, const WeightSet &set,
-                 const std::vector<std::byte *> &values) const;
+  using Arguments = std::vector<pjrt_server::Argument>;
+  Result<std::shared_ptr<const WeightSet>> make(const Arguments &arguments, User &user);
+  /// Computes all values, of which those that are kept go to `kept`, and lets the user's steps pack.
+  Status compute(const Arguments &arguments, const WeightSet &set, std::byte *kept, const User &user) const;
+  /// For a plan that meets a set which another one has made.
+  Status adopt(const Arguments &arguments, const WeightSet &set, User &user) const;
 
-  const CompiledModule &compiled;
+  std::shared_ptr<const WeightProgram> program;
   Context context;
+  std::vector<int64_t> keptOffsets; ///< by value
+  int64_t keptBytes = 0;
   std::shared_ptr<Sets> sets = std::make_shared<Sets>();
 };
 

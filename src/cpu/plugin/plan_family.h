@@ -1,0 +1,23 @@
+// PlanFamily: what the plans of one program for several sizes, or of several processes, share.
+#pragma once
+
+#include "cpu/plugin/arena_pool.h"
+#include "cpu/plugin/weight_sets.h"
+
+#include <map>
+#include <string>
+
+namespace torchere::cpu {
+
+class PlanFamily {
+public:
+  ArenaPool arenas;
+  /// Null without a weight program. Plans with equal ones have one, as long as any of them lives.
+  std::shared_ptr<WeightSets> weightSetsOf(const CompiledModule &compiled, const Context &context);
+
+private:
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<WeightSets>> sets;
+};
+
+} // namespace torchere::cpu
