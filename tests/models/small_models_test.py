@@ -100,7 +100,7 @@ def dynamic_mlp():
     return model, torchere.export(model, (torch.randn(3, 8),), dynamic_shapes=({0: batch},))
 
 
-def test_dynamic_batch_is_refined_once_for_each_size():
+def test_dynamic_batch_is_refined_once_for_each_size(on_xla):
     model, program = dynamic_mlp()
     assert "tensor<?x8xf32>" in program.get_stablehlo_text()
     sizes = (2, 3, 5, 17, 64)

