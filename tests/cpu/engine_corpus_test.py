@@ -34,9 +34,6 @@ DEVIATIONS: dict[str, dict[str, str]] = {
         r"stablehlo.set_dimension_size/0#0: not run: .* got -4, expected it in": "a size beyond the bound",
         r"stablehlo.torch_index_select/0#0: not run: .* index -3 is outside": "an index outside",
     },
-    "jax_control": {
-        r"nn.attention#0 extremes": "queries are scaled before the product, which then does not overflow",
-    },
     "jax_contractions": {
         r"fft/RFFT#0 extremes: .* got \(-inf\+infj\), expected \(nan\+nanj\)": "no stage of the"
         " engine multiplies infinities by the zero of a root, as the definition does",
