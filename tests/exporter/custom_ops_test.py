@@ -436,7 +436,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(Scaled, scaled, ffi::Ffi::Bind().Attr<float>("fact
 """
 
 
-@pytest.mark.usefixtures("on_xla")
+@pytest.mark.usefixtures("on_engine_and_xla")
 def test_a_kernel_of_the_users_own(tmp_path):
     jax_ffi = pytest.importorskip("jax.ffi")
     (tmp_path / "kernel.cpp").write_text(KERNEL)
