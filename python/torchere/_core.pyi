@@ -1,6 +1,6 @@
 """The C++ core of Torchère."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 import enum
 import os
 import pathlib
@@ -529,7 +529,7 @@ def plugin_directory() -> pathlib.Path:
 def known_plugins(others: Sequence[PluginLocation] = []) -> list[PluginLocation]:
     """All known plugins; `others` come last."""
 
-def find_plugin(name_or_path: str = '', packages: Callable[[], list[PluginLocation]] | None = None) -> PluginLocation:
+def find_plugin(name_or_path: str = '', packages: Callable[[], Sequence[PluginLocation]] | None = None) -> PluginLocation:
     """
     The plugin of a name or path; of the environment's, else the engine, when it is empty. `packages` finds those of installed packages where no other has the name.
     """
@@ -586,9 +586,9 @@ class Client:
 
     def __repr__(self) -> str: ...
 
-def shared_client(name_or_path: str = '', options: dict = {}, packages: Callable[[], list[PluginLocation]] | None = None) -> Client:
+def shared_client(name_or_path: str = '', options: dict = {}, packages: Callable[[], Sequence[PluginLocation]] | None = None) -> Client:
     """
-    The client of a plugin, by name or path. One serves all callers with equal options.
+    The client of find_plugin()'s plugin. One serves all callers with equal options.
     """
 
 class DeviceArray:

@@ -144,19 +144,6 @@ Result<std::unique_ptr<const ffi::CallSite>> instantiateCall(Operation *op) {
   return site;
 }
 
-Status checkCustomCalls(ModuleOp module) {
-  Status status;
-  module.walk([&](CustomCallOp call) {
-    if (comparesTwoTensors(call.getCallTargetName()))
-      return WalkResult::advance();
-    Result<std::unique_ptr<const ffi::CallSite>> site = instantiateCall(call);
-    if (!site)
-      status = tl::unexpected(std::move(site).error());
-    return status ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return status;
-}
-
 CallForm formOf(Operation *op) {
   auto call = cast<CustomCallOp>(op);
   CallForm form;

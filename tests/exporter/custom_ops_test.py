@@ -149,6 +149,7 @@ def test_places():
         )
 
 
+@pytest.mark.usefixtures("on_engine_and_xla")
 def test_places_run_at_every_size():
     module = as_module(lambda x: place_to_device(place_to_host(x.sin()) * 2))
     program = torchere.export(module, (torch.randn(3),), dynamic_shapes=(({0: Dim("n")},),))
