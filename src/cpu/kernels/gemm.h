@@ -32,8 +32,8 @@ void packMatrix(const Context &context, const PackedLayout &layout, const void *
                 int64_t columnStride, void *packed);
 
 /// Strides are in elements. A has B's type; C has it too, or is F32 for BF16 and F16. Products are of f32
-/// elements (f64 for F64), summed in an order that depends on the sizes alone, and rounded once. Integers are exact modulo their size
-/// and take no epilogue.
+/// elements (f64 for F64), summed in an order that depends on the sizes alone, and rounded once. Integers are
+/// exact modulo their size and take no epilogue.
 struct GemmArgs {
   PackedLayout layout;
   int64_t m = 0;
