@@ -32,7 +32,8 @@ struct TileArgs {
   const void *residual = nullptr;
   int64_t residualRowStride = 0;
   int64_t residualVectorStride = 0;
-  /// Memory that is needed soon: `aheadStep` bytes of it are fetched into the L2 cache for each k. Null: none.
+  /// Memory that is needed soon: `aheadStep` bytes of it are fetched into the L2 cache for each k. Null:
+  /// none.
   const void *ahead = nullptr;
   int64_t aheadStep = 0;
 };

@@ -90,8 +90,8 @@ Result<Values> callKernel(const Call &call) {
   return values;
 }
 
-/// A registered kernel; a value's place, of which there is one here; or one of the check dialect's assertions,
-/// which upstream's test data writes as custom calls.
+/// A registered kernel; a value's place, of which there is one here; or one of the check dialect's
+/// assertions, which upstream's test data writes as custom calls.
 Result<Values> customCall(const Call &call) {
   std::string target = call.string("call_target_name");
   if (target == "annotate_device_placement" && call.operandCount() == 1 && call.resultCount() == 1)
