@@ -144,8 +144,12 @@ Result<std::vector<session::DeviceTensor>> Computation::execute(const Part &part
   TORCH_LAZY_COUNTER("DonatedArrays", std::ranges::count(isLost, true));
   TORCHERE_ASSIGN(session::CallResult result, std::move(called));
   std::vector<session::DeviceTensor> arrays(part.graph.outputs.size());
-  for (const session::OutputTensor &output : result.outputs)
-    arrays.at(static_cast<size_t>(output.position)) = output.onDevice();
+  for (const session::OutputTensor &output : result.outputs) {
+    session::DeviceTensor array = output.onDevice();
+    if (array->isComputed())
+      TORCHERE_TRY(array->wait()); // some plugins tell of a failure by the arrays alone
+    arrays.at(static_cast<size_t>(output.position)) = std::move(array);
+  }
   return arrays;
 }
 

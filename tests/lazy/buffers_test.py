@@ -221,7 +221,7 @@ except torchere.Error as error:
 def test_a_program_on_another_plugin_is_an_error():
     environment = {name: value for name, value in os.environ.items() if name != "PJRT_DEVICE"}
     result = subprocess.run([sys.executable, "-c", PLUGINS], env=environment, capture_output=True, text=True)
-    assert "wrong client: got an array of another client (cpu), expected one of" in result.stdout, (
+    assert "wrong client: got an array of another client (torchere_cpu), expected one of" in result.stdout, (
         result.stderr
     )
 
