@@ -30,7 +30,9 @@ SINGLE = {
     "mse_loss": lambda a, b: F.mse_loss(a, b),
     "cross_entropy": lambda a, b: F.cross_entropy(a, torch.arange(4, device=a.device)),
     "nll_loss": lambda a, b: F.nll_loss(a, torch.arange(4, device=a.device)),
-    "binary_cross_entropy_with_logits": lambda a, b: F.binary_cross_entropy_with_logits(a, (b > 0).to(b.dtype)),
+    "binary_cross_entropy_with_logits": lambda a, b: F.binary_cross_entropy_with_logits(
+        a, (b > 0).to(b.dtype)
+    ),
     "prod": lambda a, b: torch.prod(a),
     "trace": lambda a, b: torch.trace(a),
     "reflection_pad1d": lambda a, b: F.pad(a[None], (1, 1), mode="reflect"),
