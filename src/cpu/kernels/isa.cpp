@@ -21,6 +21,10 @@ bool isSupported(Isa isa) {
   // GCC's checks include the system's: whether it keeps the wide registers.
   if (isa == Isa::Avx2)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#ifdef TORCHERE_EMULATED_AVX512
+  if (isa == Isa::Avx512)
+    return isSupported(Isa::Avx2);
+#endif
   if (isa == Isa::Avx512)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && isSupported(Isa::Avx2);

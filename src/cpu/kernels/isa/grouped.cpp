@@ -11,7 +11,7 @@ constexpr int kPixels = 6; ///< as many sums as hide the latency of a multiply-a
 TORCHERE_INLINE F takeLanes(F v, I lanes) {
 #if defined(__AVX512F__)
   return (F)_mm512_maskz_permutexvar_ps(_mm512_movepi32_mask(~(__m512i)lanes), (__m512i)lanes, (__m512)v);
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
   __m256 taken = _mm256_permutevar8x32_ps((__m256)v, (__m256i)lanes);
   return (F)_mm256_and_ps(taken, (__m256)(lanes >= 0));
 #else

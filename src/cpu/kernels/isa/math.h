@@ -38,7 +38,7 @@ TORCHERE_INLINE F powerOfTwo(I n) {
 TORCHERE_INLINE F squareRoot(F x) {
 #if defined(__AVX512F__)
   return (F)_mm512_sqrt_ps((__m512)x);
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
   return (F)_mm256_sqrt_ps((__m256)x);
 #else
   for (int i = 0; i < kLanes; ++i)

@@ -12,11 +12,16 @@
 #include <immintrin.h>
 #endif
 
+// TORCHERE_EMULATE_AVX512 compiles the AVX-512 kernels for AVX2: the same vectors, without intrinsics.
+#if defined(__AVX512F__) || defined(TORCHERE_EMULATED_AVX512)
+#define TORCHERE_WIDE_VECTORS
+#endif
+
 #define TORCHERE_INLINE inline __attribute__((always_inline))
 
 namespace torchere::cpu::TORCHERE_ISA {
 
-#if defined(__AVX512F__)
+#if defined(TORCHERE_WIDE_VECTORS)
 constexpr int kVectorBytes = 64;
 #elif defined(__AVX2__)
 constexpr int kVectorBytes = 32;
