@@ -36,7 +36,7 @@ struct HostArray {
 
 enum class HostTransfer : uint8_t {
   /// The device may read the host's memory for as long as the buffer lives. The plugin copies if the device
-  /// cannot do that, or if the memory is not aligned to 64 bytes.
+  /// cannot do that, or if the memory is not aligned as it wants it: XLA's to 64 bytes, the engine to 16.
   ZeroCopy,
   /// The host's memory is free again when the call returns. The plugin owns the copy, so it can be donated
   /// without touching the host's memory.

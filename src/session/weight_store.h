@@ -59,8 +59,8 @@ struct WeightSlot {
   bool isLeased() const { return value->leases.load(std::memory_order_acquire) > 0; }
 };
 
-/// Refers to the weights, which must outlive it. A weight that is dense and aligned to 64 bytes is used in
-/// place, without a copy. State is copied, because the device may write into it.
+/// Refers to the weights, which must outlive it. A weight that is dense, and aligned as the plugin wants
+/// it, is used in place, without a copy. State is copied, because the device may write into it.
 class WeightStore {
 public:
   WeightStore(std::shared_ptr<runtime::Client> client, const runtime::Device *device)
