@@ -17,7 +17,7 @@ RowsArgs rowsOfCall(Operation *op, const View &input) {
   RowsArgs rows;
   rows.type = *dtypeOf(op->getOperand(0));
   rows.columns = cast<IntegerAttr>(kernelAttribute(op, "columns")).getInt();
-  rows.rows = elementCount(input.shape) / rows.columns;
+  rows.rows = rows.columns == 0 ? 0 : elementCount(input.shape) / rows.columns;
   rows.inputRowStride = rows.outputRowStride = rows.columns;
   return rows;
 }
