@@ -47,10 +47,8 @@ static std::string textOf(nb::handle object) {
   return nb::cast<std::string>(nb::str(object));
 }
 
-/// Few expressions have floats, of which sympy prints 15 digits.
 std::string TorchVocabulary::numberText(nb::handle number) const {
-  std::string text = textOf(number);
-  return text.find('.') != text.npos ? textOf(printNumber(number)) : text;
+  return textOf(printNumber(number));
 }
 
 static std::string reprOf(nb::handle object) {
