@@ -47,10 +47,8 @@ static std::string textOf(nb::handle object) {
   return nb::cast<std::string>(nb::str(object));
 }
 
-/// Few expressions have floats, of which sympy prints 15 digits.
 std::string TorchVocabulary::numberText(nb::handle number) const {
-  std::string text = textOf(number);
-  return text.find('.') != text.npos ? textOf(printNumber(number)) : text;
+  return textOf(printNumber(number));
 }
 
 static std::string reprOf(nb::handle object) {
@@ -114,21 +112,41 @@ Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap 
 Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string &node) {
   if (PyLong_Check(value.ptr()))
     return readInteger(value, node).map([](int64_t integer) { return SymInt(integer); });
-  nb::object expression = nb::getattr(nb::getattr(value, "node", nb::none()), "expr", nb::none());
-  if (!expression.is_none()) {
-    if (PyObject *place = PyDict_GetItemWithError(places.ptr(), expression.ptr()))
-      return sizes[PyLong_AsSize_t(place)];
-    if (PyErr_Occurred())
-      nb::raise_python_error();
+  nb::object symNode = nb::getattr(value, "node", nb::none());
+  // That of the tracing; `expr` computes of it what torch has since found out.
+  nb::object traced = nb::getattr(symNode, "_expr", nb::none());
+  if (std::optional<SymInt> known = knownSize(traced))
+    return *known;
+  nb::object expression = nb::getattr(symNode, "expr", nb::none());
+  std::optional<SymInt> known = knownSize(expression);
+  if (!known) {
+    TORCHERE_ASSIGN(known, parseSize(value, node));
+    remember(expression, *known);
   }
+  remember(traced, *known);
+  return *known;
+}
+
+Result<SymInt> TorchValueReader::parseSize(nb::handle value, const std::string &node) {
   Result<SymInt> symInt = builder.program().expressions.parse(vocabulary.numberText(value));
   if (!symInt)
     return fail(symInt.error().code, "[{}] a size is not understood: {}", node, symInt.error().message);
-  if (!expression.is_none()) {
-    places[expression] = sizes.size();
-    sizes.push_back(*symInt);
-  }
   return symInt;
+}
+
+std::optional<SymInt> TorchValueReader::knownSize(nb::handle expression) const {
+  if (PyObject *place = PyDict_GetItemWithError(places.ptr(), expression.ptr()))
+    return sizes[PyLong_AsSize_t(place)];
+  if (PyErr_Occurred())
+    nb::raise_python_error();
+  return std::nullopt;
+}
+
+void TorchValueReader::remember(nb::handle expression, SymInt size) {
+  if (expression.is_none())
+    return;
+  places[expression] = sizes.size();
+  sizes.push_back(size);
 }
 
 std::optional<SymInt> TorchValueReader::readNumber(nb::handle value) {

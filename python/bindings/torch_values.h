@@ -60,6 +60,10 @@ public:
   Result<DType> readDType(nb::handle value, const std::string &node) const;
 
 private:
+  Result<program::SymInt> parseSize(nb::handle value, const std::string &node);
+  /// The size that sympy's expression stands for, if it was met before.
+  std::optional<program::SymInt> knownSize(nb::handle expression) const;
+  void remember(nb::handle expression, program::SymInt size);
   /// None where an expression has functions that programs do not know.
   std::optional<program::SymInt> readNumber(nb::handle value);
   Result<program::Type> readTensorType(nb::handle tensor, const std::string &node);

@@ -72,10 +72,10 @@ def is_type_alone(tensor: Any) -> bool:
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
 
-    if tensor.layout != torch.strided or tensor.is_quantized:
-        return False
     is_plain = type(tensor) in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
-    return isinstance(tensor, FakeTensor) or (is_plain and tensor.device.type == "meta")
+    if not (tensor.is_meta if is_plain else isinstance(tensor, FakeTensor)):
+        return False
+    return tensor.layout == torch.strided and not tensor.is_quantized
 
 
 def describe_tensor(tensor: Any) -> str:

@@ -121,6 +121,8 @@ class _Capture:
             return place, tensor.dtype, tensor.shape, tensor.stride()
 
         specs = self.exported.graph_signature.input_specs
+        if not any(spec.kind.name == "CONSTANT_TENSOR" for spec in specs):
+            return {}
         tensors = {**self.exported.constants, **self.exported.state_dict}
         found = [(spec, tensors.get(spec.target)) for spec in specs]
         found = [(spec, tensor) for spec, tensor in found if isinstance(tensor, torch.Tensor)]
@@ -225,4 +227,5 @@ def plain_tensor(name: str, tensor: Any) -> Any:
             f"[weight '{name}'] has no plain memory: got {kind}, expected a dense tensor",
             advice="load the weights before the export; to_dense() and dequantize() make others dense",
         )
-    return tensor.detach().resolve_conj().resolve_neg()
+    is_lazy = tensor.is_conj() or tensor.is_neg()
+    return tensor.detach().resolve_conj().resolve_neg() if is_lazy else tensor

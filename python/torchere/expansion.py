@@ -57,6 +57,7 @@ class Expander:
         self._fake_mode: Any = None
         self.seconds: dict[str, float] = {}  #: by op
         self.gave_up = False  #: whether a call went to the core for which nothing was found
+        self._taken: dict[Any, bool] = {}  #: by op, whatever the arguments
         self._known: dict[Any, Expansion | None] = {}
         self._unshared: set[Expansion | None] = set()
         self._active: set[Any] = set()
@@ -98,22 +99,23 @@ class Expander:
 
     def is_taken(self, node: Any) -> bool:
         """Whether there is a row for a call that gives tensors, or functionalization gives it one."""
+        op = node.target
+        is_taken = self._taken.get(op)
+        if is_taken is None:
+            is_taken = self._taken[op] = self._is_op_taken(op)
+        return not _is_view_by_einsum(node) if is_taken else _is_removed_in_eval(node)
+
+    def _is_op_taken(self, op: Any) -> bool:
         import torch
 
-        name = describe_op(node.target)[0]
-        if name in self.rows:
-            return not _is_view_by_einsum(node)
-        if name in _core.loaded_lowerings():
+        name = describe_op(op)[0]
+        if name in self.rows or name in _core.loaded_lowerings():
             return True
-        if not isinstance(node.target, torch._ops.OpOverload):
+        if not isinstance(op, torch._ops.OpOverload):
             return False
-        if node.target.namespace in self.custom_namespaces and not _is_composite(node.target):
+        if op.namespace in self.custom_namespaces and not _is_composite(op):
             return True
-        kind, functional = _functional_form(node.target)
-        if kind == "removed_in_eval":
-            given = _arguments_by_name(node)
-            if given.get("train") is False or given.get("p") == 0:
-                return True
+        kind, functional = _functional_form(op)
         return kind == "rewritten" or functional in self.rows
 
     def _find(self, node: Any, context: Context) -> Expansion | None:
@@ -297,14 +299,31 @@ def _text_expansion(node: Any, text: str, context: Context) -> Expansion:
     return Expansion(module, nodes, inputs, module.graph.output_node().args[0], context)
 
 
-@functools.cache
 def _is_view_by_einsum(node: Any) -> bool:
     """Of one operand, einsum may be a transpose or a diagonal: the ops that it is made of say which."""
+    return node.target is _einsum() and len(node.args[1]) == 1
+
+
+@functools.cache
+def _einsum() -> Any:
     import torch
 
-    return node.target is torch.ops.aten.einsum.default and len(node.args[1]) == 1
+    return torch.ops.aten.einsum.default
 
 
+def _is_removed_in_eval(node: Any) -> bool:
+    """Whether functionalization leaves out the call, which does nothing with these arguments."""
+    import torch
+
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return False
+    if _functional_form(node.target)[0] != "removed_in_eval":
+        return False
+    given = _arguments_by_name(node)
+    return given.get("train") is False or given.get("p") == 0
+
+
+@functools.cache
 def describe_op(target: Any) -> tuple[str, str]:
     """A callable's name as the program gives it, and its schema; empty where torch has none."""
     import torch

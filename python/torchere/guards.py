@@ -21,6 +21,7 @@ Guard = tuple[str, int | None, int | None]
 #: torch assumes so much of sizes that may vary. ExportedProgram.module() takes 0 and 1 all the same, where no
 #: guard says otherwise: bounds up to this one are not compared.
 _ASSUMED = 2
+_KEPT_TEXTS = 4096  # of expressions
 _INFINITIES = {"int_oo", "-int_oo", "oo", "-oo"}
 
 
@@ -72,7 +73,7 @@ def number_text(number: Any) -> str:
 
 
 def _expression_text(expression: Any) -> str:
-    return _printer()({"order": "none"}).doprint(expression)
+    return _printer().doprint(expression)
 
 
 @functools.cache
@@ -83,7 +84,10 @@ def _printer() -> Any:
         def _print_Float(self, number: Any) -> str:
             return repr(float(number))
 
-    return Printer
+    printer = Printer({"order": "none"})
+    # One size of a program is a part of the next.
+    printer._print = functools.lru_cache(maxsize=_KEPT_TEXTS, typed=True)(printer._print)
+    return printer
 
 
 def _bound(value: Any) -> int | None:

@@ -7,6 +7,7 @@ import torch
 from torch.export import Dim
 
 import torchere
+from torchere.guards import _expression_text
 
 DYNAMIC = ({0: Dim.AUTO}, {0: Dim.AUTO})
 
@@ -125,3 +126,14 @@ def test_a_guard_that_is_not_understood_is_told(tmp_path):
         program = torchere.export(loaded)
     with pytest.raises(torchere.errors.InvalidArgumentError, match=r"Mod\(x.shape\[0\], 4\) == 0"):
         program(*sizes(10, 3))
+
+
+def test_a_text_does_not_depend_on_what_was_printed_before():
+    """Texts of parts are kept, and some numbers of other kinds are equal."""
+    sympy = pytest.importorskip("sympy")
+    size = sympy.Symbol("s0", integer=True)
+    for given, text in [(1, "1"), (True, "True"), (sympy.Float(1.0), "1.0"), (sympy.Integer(1), "1")]:
+        assert _expression_text(sympy.sympify(given)) == text
+    third = sympy.Float(1) / 3
+    assert _expression_text(third * size) == f"{float(third)!r}*s0"
+    assert _expression_text(2 ** (third * size)) == f"2**({float(third)!r}*s0)"
