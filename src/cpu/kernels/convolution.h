@@ -112,4 +112,16 @@ void pool(const Context &context, const PoolingArgs &args);
 /// The mean over height and width: the output is of one pixel.
 void globalAverage(const Context &context, const BlockedTensor &input, const BlockedTensor &output);
 
+/// Each pixel's channels: (x - mean) / sqrt(variance + epsilon) * scale + bias; without the mean for RMS
+/// norm.
+struct ChannelNormArgs {
+  bool subtractMean = true;
+  double epsilon = 1e-5;
+  BlockedTensor input;
+  const float *scale = nullptr; ///< output.blocks() * lanes elements, zeros beyond the last channel; or null
+  const float *bias = nullptr;  ///< likewise
+  BlockedTensor output;
+};
+void normalizeChannels(const Context &context, const ChannelNormArgs &args);
+
 } // namespace torchere::cpu

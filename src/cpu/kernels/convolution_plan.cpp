@@ -76,6 +76,29 @@ int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
          (shape.inputWidth + 2 * halo) * 4;
 }
 
+/// Sums that must be under way to hide the latency of a multiply-add.
+constexpr int64_t kHiddenSums = 8;
+
+/// The multiply-adds of vectors, for each step of the depth, that all tiles of an output take.
+static int64_t tileWork(const ConvolutionShape &shape, Isa isa, int64_t vectors) {
+  bool isFlat = shape.kernel[0] * shape.kernel[1] * shape.stride[0] * shape.stride[1] == 1;
+  int64_t length = isFlat ? shape.outputWidth * shape.outputHeight : shape.outputWidth;
+  auto ofPanel = [&](int64_t width) {
+    int64_t tiles = divideUp(length, kernelsOf(isa).maxRows[width]);
+    int64_t shortest = length / tiles, longer = length % tiles;
+    return longer * std::max((shortest + 1) * width, kHiddenSums) +
+           (tiles - longer) * std::max(shortest * width, kHiddenSums);
+  };
+  int64_t blocks = divideUp(shape.outputChannels, floatLanes(isa)), rest = blocks % vectors;
+  return blocks / vectors * ofPanel(vectors) + (rest > 0 ? ofPanel(rest) : 0);
+}
+
+/// Where rows of pixels are so short that narrower tiles are cut too small.
+static bool prefersThreeVectors(const ConvolutionShape &shape, Isa isa) {
+  return isa == Isa::Avx2 && shape.outputHeight > 0 && shape.outputHeight * shape.outputWidth > 1 &&
+         tileWork(shape, isa, 3) * 100 < tileWork(shape, isa, 2) * 97;
+}
+
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd) {
   ConvolutionPlan plan{shape, ConvolutionKind::Direct, isa, 1};
   bool depthwise =
@@ -94,7 +117,7 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.vectors = blocks >= 2 ? 2 : 1;
     return plan;
   }
-  if (blocks == 3)
+  if (blocks == 3 || prefersThreeVectors(shape, isa))
     plan.vectors = 3;
   else if (blocks >= 4 && wide && shape.outputWidth <= 7 && shape.outputWidth * shape.outputHeight > 1)
     plan.vectors = 4;
