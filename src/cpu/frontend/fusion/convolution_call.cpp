@@ -94,6 +94,20 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   return call;
 }
 
+Value createPointConvolution(OpBuilder &builder, Type type, Value input, Value weights,
+                             stablehlo::ConvDimensionNumbersAttr numbers, int64_t groups,
+                             Attribute precision) {
+  OperationState state(input.getLoc(), stablehlo::ConvolutionOp::getOperationName());
+  state.addTypes(type);
+  state.addOperands({input, weights});
+  state.addAttribute("dimension_numbers", numbers);
+  state.addAttribute("feature_group_count", builder.getI64IntegerAttr(groups));
+  state.addAttribute("batch_group_count", builder.getI64IntegerAttr(1));
+  if (precision)
+    state.addAttribute("precision_config", precision);
+  return builder.create(state)->getResult(0);
+}
+
 ArrayRef<int64_t> integersIn(Operation *op, StringRef name) {
   return cast<DenseI64ArrayAttr>(kernelAttribute(op, name)).asArrayRef();
 }
