@@ -187,6 +187,21 @@ CASES = {
         " conv(16, 8, 3, padding=4, dilation=4)), (1, 8, 13, 14)",
         "direct+relu=1 direct=1 from_blocked=1 to_blocked=1",
     ),
+    "transposed": (
+        "nn.Sequential(conv(3, 40, 3, 2, 1), nn.ConvTranspose2d(40, 20, 2, 2), norm(20), nn.ReLU(),"
+        " conv(20, 16, 3, 1, 1), nn.ConvTranspose2d(16, 8, (3, 2), (3, 2), bias=False)), (2, 3, 18, 22)",
+        "direct=1 from_blocked=1 planar=1 transposed+scale+bias+relu=1 transposed=1",
+    ),
+    "transposed, joined": (
+        "Model(lambda self, x: (lambda y: self.last(torch.cat([y, self.up(F.max_pool2d(y, 2))], 1)))"
+        "(self.first(x)), first=conv(3, 16, 3, 1, 1), up=nn.ConvTranspose2d(16, 16, 2, 2),"
+        " last=conv(32, 8, 3, 1, 1)), (1, 3, 12, 16)",
+        "direct=1 from_blocked=1 planar=1 pool=1 transposed+bias=1",
+    ),
+    "transposed, with windows that overlap": (
+        "nn.Sequential(conv(8, 16, 1), nn.ConvTranspose2d(16, 8, 4, 2, 1)), (1, 8, 6, 6)",
+        "direct=1 from_blocked=1 to_blocked=1",
+    ),
     "wide groups": (
         "nn.Sequential(conv(64, 64, 3, 1, 1, groups=2), norm(64), nn.ReLU()), (1, 64, 6, 6)",
         "direct+scale+bias+relu=1 from_blocked=1 to_blocked=1",
@@ -264,6 +279,13 @@ for precision in ("default", "highest"):
     for _ in range(3):
         result = jax.jit(of(precision))(x, w, b)
         numpy.testing.assert_allclose(result, expected, rtol=0, atol=1e-4)
+
+# The kernel is not reversed: the first row meets its last tap.
+print("case", "transposed", file=sys.stderr, flush=True)
+w = w[:2, 1:]
+expected = numpy.einsum("nhwc,ijco->nhiwjo", x, w[::-1, ::-1]).reshape(1, 32, 36, 32)
+result = jax.jit(lambda x, w: jax.lax.conv_transpose(x, w, (2, 2), "VALID"))(x, w)
+numpy.testing.assert_allclose(result, expected, rtol=0, atol=1e-4)
 """
 
 
@@ -273,4 +295,5 @@ def test_jax_forms_and_precision():
     assert found == {
         "default": [*borders, "winograd+bias+relu6=1"],
         "highest": ["direct+bias+relu6=1", *borders],
+        "transposed": [*borders, "transposed=1"],
     }

@@ -47,8 +47,9 @@ private:
   template <class Job> Job rowJob(int64_t image, int64_t block, int64_t y) const;
   void makeOffsets();
   void flatten();
-  void runBand(int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin, int64_t rowEnd);
-  void runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd);
+  void runBand(int64_t phase, int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
+               int64_t rowEnd);
+  void runChunk(int64_t phase, int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd);
   void finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
 
@@ -160,7 +161,7 @@ void Convolver::makeOffsets() {
 /// 1x1 without halos: the plane is one row of pixels.
 void Convolver::flatten() {
   bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && shape_.stride[0] * shape_.stride[1] == 1 &&
-               source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
+               shape_.phaseCount() == 1 && source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
                (!args_.residual.data || args_.residual.halo == 0);
   if (dense) {
     width_ *= rows_;
@@ -189,38 +190,45 @@ void Convolver::runTiles() {
   }
   bool flat = rows_ == 1;
   // A thread takes neighbouring parts: they share what was cut.
-  context_.pool.parallelFor(batch * rowParts * panelParts, [&](int64_t part) {
+  int64_t partsOfPhase = batch * rowParts * panelParts;
+  context_.pool.parallelFor(shape_.phaseCount() * partsOfPhase, [&](int64_t index) {
+    int64_t phase = index / partsOfPhase, part = index % partsOfPhase;
     int64_t panel = byPixels ? part % panelParts : part / (batch * rowParts);
     int64_t rest = byPixels ? part / panelParts : part % (batch * rowParts);
     int64_t row = rest % rowParts, image = rest / rowParts, total = flat ? width_ : rows_;
-    runBand(image, partBegin(panels_.panels, panelParts, panel),
+    runBand(phase, image, partBegin(panels_.panels, panelParts, panel),
             partBegin(panels_.panels, panelParts, panel + 1), partBegin(total, rowParts, row),
             partBegin(total, rowParts, row + 1));
   });
 }
 
 /// Rows [rowBegin, rowEnd) of the output; or these pixels, where there is one row.
-void Convolver::runBand(int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
+void Convolver::runBand(int64_t phase, int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
                         int64_t rowEnd) {
   for (int64_t panel = panelBegin; panel < panelEnd; ++panel) {
     for (int64_t chunk = 0; chunk < chunks_; ++chunk)
-      runChunk(image, panel, chunk, rowBegin, rowEnd);
+      runChunk(phase, image, panel, chunk, rowBegin, rowEnd);
     int64_t block = panel * args_.plan.vectors, end = std::min(block + args_.plan.vectors, out_.blocks());
-    for (; block < end; ++block)
-      clearHalo(out_, image, block, rows_ == 1 ? 0 : rowBegin, rows_ == 1 ? 1 : rowEnd);
+    int64_t below = rows_ == 1 ? out_.height : rowEnd * shape_.phases[0];
+    for (; phase == 0 && block < end; ++block)
+      clearHalo(out_, image, block, rows_ == 1 ? 0 : rowBegin * shape_.phases[0], below);
   }
 }
 
 /// A chunk of a panel's weights, over all tiles of the band.
-void Convolver::runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd) {
+void Convolver::runChunk(int64_t phase, int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin,
+                         int64_t rowEnd) {
   bool flat = rows_ == 1, last = chunk + 1 == chunks_, planar = args_.plan.kind == ConvolutionKind::Planar;
   int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
   int64_t block = panel * args_.plan.vectors, first = chunkBegin(chunk);
   int64_t begin = flat ? rowBegin : 0, length = flat ? rowEnd - rowBegin : width_;
   int64_t tiles = divideUp(length, kernels_.maxRows[vectors]), shortest = length / tiles;
   const BlockedTensor &residual = args_.residual;
-  float *output = out_.at(image, block);
-  const float *added = last && residual.data ? residual.at(image, block) : nullptr;
+  int64_t phaseY = phase / shape_.phases[1], phaseX = phase % shape_.phases[1];
+  float *output = out_.at(image, block) + (phaseY * out_.paddedWidth() + phaseX) * lanes_;
+  const float *added = last && residual.data
+                           ? residual.at(image, block) + (phaseY * residual.paddedWidth() + phaseX) * lanes_
+                           : nullptr;
   const float *input = source_.data + image * source_.imageStride +
                        (planar ? 0 : panels_.first(args_.plan, panel)) * source_.blockStride;
   TileArgs tile;
@@ -228,13 +236,12 @@ void Convolver::runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t ro
   tile.aOffsets = offsets_ + first;
   tile.blocks = chunkBegin(chunk + 1) - first;
   tile.k = depth_;
-  tile.b =
-      args_.weights + block * lanes_ * blocks_ * tapsPerBlock_ * depth_ + first * depth_ * vectors * lanes_;
+  tile.b = args_.weights + phase * (args_.plan.weightElements() / shape_.phaseCount()) +
+           block * lanes_ * blocks_ * tapsPerBlock_ * depth_ + first * depth_ * vectors * lanes_;
   tile.bRowStride = vectors * lanes_;
-  tile.cRowStride = lanes_;
+  tile.cRowStride = tile.residualRowStride = shape_.phases[1] * lanes_;
   tile.cVectorStride = out_.plane();
   tile.accumulate = chunk > 0;
-  tile.residualRowStride = lanes_;
   tile.residualVectorStride = residual.plane();
   bool isFused = isTileActivation(args_.epilogue.activation);
   if (last && isFused)
@@ -245,11 +252,12 @@ void Convolver::runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t ro
   for (int64_t y = flat ? 0 : rowBegin, end = flat ? 1 : rowEnd; y < end; ++y)
     for (int64_t i = 0, x = begin; i < tiles; ++i) {
       int64_t count = shortest + (i < length - shortest * tiles ? 1 : 0);
-      float *pixel = output + (y * out_.paddedWidth() + x) * lanes_;
+      float *pixel = output + y * shape_.phases[0] * out_.paddedWidth() * lanes_ + x * tile.cRowStride;
       tile.a = input + y * shape_.stride[0] * source_.rowStride + x * tile.aRowStride;
       tile.c = pixel;
       if (added)
-        tile.residual = added + (y * residual.paddedWidth() + x) * lanes_;
+        tile.residual =
+            added + y * shape_.phases[0] * residual.paddedWidth() * lanes_ + x * tile.residualRowStride;
       kernels_.tiles[kF32][vectors][count](tile);
       if (!isFinished)
         finishTile(block, vectors, pixel, count);
@@ -258,10 +266,12 @@ void Convolver::runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t ro
 }
 
 void Convolver::finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
+  int64_t runs = shape_.phases[1] == 1 ? 1 : pixels, length = pixels / runs, step = shape_.phases[1] * lanes_;
   for (int64_t v = 0; v < vectors; ++v, pixel += out_.plane()) {
     if (!isTileActivation(args_.epilogue.activation))
-      kernels_.activate(args_.epilogue.activation, pixel, pixels * lanes_, 1, pixels * lanes_);
-    clearLanes(out_, block + v, pixel, pixels);
+      kernels_.activate(args_.epilogue.activation, pixel, step, runs, length * lanes_);
+    for (int64_t run = 0; run < runs; ++run)
+      clearLanes(out_, block + v, pixel + run * step, length);
   }
 }
 

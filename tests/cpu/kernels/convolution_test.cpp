@@ -75,37 +75,37 @@ double convolvedAt(const ConvolutionShape &s, const std::vector<float> &x, const
                    int64_t image, int64_t o, int64_t y, int64_t column) {
   double sum = 0;
   int64_t inputs = s.inputChannels / s.groups, group = o / (s.outputChannels / s.groups);
+  int64_t height = s.kernel[0] * s.phases[0], width = s.kernel[1] * s.phases[1]; // of which one is 1 each
   for (int64_t c = 0; c < inputs; ++c)
     for (int64_t i = 0; i < s.kernel[0]; ++i)
       for (int64_t j = 0; j < s.kernel[1]; ++j) {
-        int64_t iy = y * s.stride[0] + i * s.dilation[0] - s.padding[0];
-        int64_t ix = column * s.stride[1] + j * s.dilation[1] - s.padding[1];
+        int64_t iy = y / s.phases[0] * s.stride[0] + i * s.dilation[0] - s.padding[0];
+        int64_t ix = column / s.phases[1] * s.stride[1] + j * s.dilation[1] - s.padding[1];
         if (iy < 0 || ix < 0 || iy >= s.inputHeight || ix >= s.inputWidth)
           continue;
         sum += double(x[((image * s.inputChannels + group * inputs + c) * s.inputHeight + iy) * s.inputWidth +
                         ix]) *
-               w[((o * inputs + c) * s.kernel[0] + i) * s.kernel[1] + j];
+               w[((o * inputs + c) * height + i + y % s.phases[0]) * width + j + column % s.phases[1]];
       }
   return sum;
 }
 
 void Convolution::check(ConvolutionShape s, Options options) {
-  int64_t inputs = s.inputChannels / s.groups;
+  int64_t inputs = s.inputChannels / s.groups, taps = s.kernel[0] * s.kernel[1] * s.phaseCount();
+  int64_t height = s.outputHeight * s.phases[0], width = s.outputWidth * s.phases[1];
   auto x = randomFloats(s.batch * s.inputChannels * s.inputHeight * s.inputWidth, 1);
-  auto w = randomFloats(s.outputChannels * inputs * s.kernel[0] * s.kernel[1], 2);
-  int64_t outputs = s.batch * s.outputChannels * s.outputHeight * s.outputWidth;
+  auto w = randomFloats(s.outputChannels * inputs * taps, 2);
+  int64_t outputs = s.batch * s.outputChannels * height * width;
   auto add = randomFloats(outputs, 4);
   Isa isa = context.isa;
   ConvolutionPlan plan = planConvolution(s, isa, options.planarInput, options.winograd);
   AlignedBuffer<float> packed(plan.weightElements());
-  packConvolution(context, plan, w.data(),
-                  {inputs * s.kernel[0] * s.kernel[1], s.kernel[0] * s.kernel[1], s.kernel[1], 1},
-                  packed.data);
+  packConvolution(context, plan, w.data(), {inputs * taps, taps, s.kernel[1] * s.phases[1], 1}, packed.data);
   Blocked input(isa, s.batch, s.inputChannels, s.inputHeight, s.inputWidth, options.inputHalo);
-  Blocked output(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, options.outputHalo);
-  Blocked residual(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, 1);
+  Blocked output(isa, s.batch, s.outputChannels, height, width, options.outputHalo);
+  Blocked residual(isa, s.batch, s.outputChannels, height, width, 1);
   blockedFromPlanar(context, planar(x, s.inputChannels, s.inputHeight, s.inputWidth), input.tensor);
-  blockedFromPlanar(context, planar(add, s.outputChannels, s.outputHeight, s.outputWidth), residual.tensor);
+  blockedFromPlanar(context, planar(add, s.outputChannels, height, width), residual.tensor);
   expectZerosAround(input.tensor);
   auto bias = randomFloats(output.tensor.blocks() * output.tensor.lanes, 3);
   std::fill(bias.begin() + s.outputChannels, bias.end(), 0.0f);
@@ -126,10 +126,10 @@ void Convolution::check(ConvolutionShape s, Options options) {
   convolve(context, args);
   expectZerosAround(output.tensor);
   std::vector<float> result(outputs);
-  planarFromBlocked(context, output.tensor, planar(result, s.outputChannels, s.outputHeight, s.outputWidth));
+  planarFromBlocked(context, output.tensor, planar(result, s.outputChannels, height, width));
   for (int64_t i = 0; i < outputs; ++i) {
-    int64_t column = i % s.outputWidth, y = i / s.outputWidth % s.outputHeight;
-    int64_t plane = i / s.outputWidth / s.outputHeight, o = plane % s.outputChannels;
+    int64_t column = i % width, y = i / width % height;
+    int64_t plane = i / width / height, o = plane % s.outputChannels;
     double expected = convolvedAt(s, x, w, plane / s.outputChannels, o, y, column) + bias[o];
     expected += options.residual ? add[i] : 0;
     expected = activated(options.activation, expected);
@@ -144,6 +144,19 @@ TEST_P(Convolution, PointwiseWithAllTails) {
       check(makeShape(2, in, out, 3, 5, 1), {0, 0, false, true, Activation::Relu});
   check(makeShape(1, 32, 64, 9, 8, 1), {1, 1, false, true, Activation::Sigmoid});
   check(makeShape(1, 24, 20, 9, 8, 1, 2), {0, 1, false, false, Activation::Sigmoid});
+}
+
+TEST_P(Convolution, Phases) {
+  for (int64_t out : {1, 12, 40, 72})
+    for (int64_t halo : {0, 1}) {
+      ConvolutionShape shape = makeShape(2, 20, out, 5, 14, 1);
+      shape.phases[0] = 2, shape.phases[1] = 3;
+      check(shape, {0, halo, false, true, Activation::Relu});
+      check(shape, {1, halo, false, false, Activation::Sigmoid});
+    }
+  ConvolutionShape row = makeShape(1, 600, 64, 1, 30, 1); // several chunks of weights
+  row.phases[0] = row.phases[1] = 2;
+  check(row, {0, 1, false, true, Activation::None, false, 4e-5});
 }
 
 TEST_P(Convolution, ActivationsInTiles) {

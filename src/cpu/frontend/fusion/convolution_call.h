@@ -18,6 +18,7 @@ struct ConvolutionCall {
   PlanarOrder weightsOrder{}; ///< O, I, H, W
   bool isPlanar = false;      ///< the input
   bool mayUseWinograd = false;
+  bool isMirrored = false; ///< the phases of the weights
   bool hasBias = false;
   bool hasResidual = false;
   int64_t inputHalo = 0;

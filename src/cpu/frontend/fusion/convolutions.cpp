@@ -555,7 +555,8 @@ StringRef nameOf(Activation activation) {
 std::string describe(Operation *op, Isa isa) {
   ConvolutionCall call = convolutionCallIn(op);
   bool isScaled = op->getOperand(1).getDefiningOp<stablehlo::MulOp>() != nullptr;
-  return (nameOf(call.plan(isa).kind) + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") +
+  StringRef kind = call.shape.phaseCount() > 1 ? "transposed" : nameOf(call.plan(isa).kind);
+  return (kind + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") +
           (call.hasResidual ? "+residual" : "") + nameOf(call.activation))
       .str();
 }

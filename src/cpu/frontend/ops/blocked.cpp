@@ -82,6 +82,8 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
   views.argument = planner.argumentOf(weights);
   views.isConstant = planner.isConstant(weights);
   views.weights = dimensionsInOrder(weights, call.weightsOrder);
+  if (call.isMirrored)
+    views.weights = reversed(views.weights, Sizes{2, 3});
   std::vector<View> reads{views.input, views.weights};
   unsigned next = 2;
   for (auto [has, view] : {std::pair(call.hasBias, &views.bias), {call.hasResidual, &views.residual}})
