@@ -77,6 +77,22 @@ def inverted(before, middle, after, kernel, activation, gate):
         conv(middle, middle, kernel, 1, kernel // 2, groups=middle), norm(middle), activation(),
         Gate(middle, 8, gate), conv(middle, after, 1), norm(after))
 
+class ChannelNorm(nn.LayerNorm):
+    def forward(self, x):
+        return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+class ConvNext(nn.Module):
+    def __init__(self, channels, gelu="none"):
+        super().__init__()
+        self.depthwise = conv(channels, channels, 7, 1, 3, groups=channels, bias=True)
+        self.norm = nn.LayerNorm(channels, eps=1e-6)
+        self.rows = nn.Sequential(nn.Linear(channels, 4 * channels), nn.GELU(gelu),
+                                  nn.Linear(4 * channels, channels))
+        self.scale = nn.Parameter(torch.rand(channels, 1, 1))
+    def forward(self, x):
+        y = self.rows(self.norm(self.depthwise(x).permute(0, 2, 3, 1)))
+        return x + self.scale * y.permute(0, 3, 1, 2)
+
 def dense(x, layers):
     for layer in layers:
         x = torch.cat([x, layer(x)], 1)
@@ -131,7 +147,13 @@ CASES = {
         " layers=nn.ModuleList([nn.Sequential(norm(16 + 16 * i), nn.ReLU(), conv(16 + 16 * i, 16, 3, 1, 1))"
         " for i in range(3)]), tail=nn.Sequential(norm(64), nn.ReLU(), conv(64, 16, 1), nn.AvgPool2d(2, 2))),"
         " (1, 3, 12, 12)",
-        "direct=4 from_blocked=1 planar=1 pool=1",
+        "depthwise+bias+relu=4 direct=4 from_blocked=1 planar=1 pool=1",
+    ),
+    "factors of a value that is used twice": (
+        "Model(lambda self, x: (lambda y: self.last(self.norm(y)) + y)(self.first(x)),"
+        " first=conv(8, 20, 1), norm=nn.Sequential(norm(20), nn.ReLU()), last=conv(20, 20, 3, padding=1)),"
+        " (2, 8, 6, 6)",
+        "depthwise+bias+relu=1 direct+residual=1 direct=1 from_blocked=1 to_blocked=1",
     ),
     "concatenation of odd channels": (
         "Model(lambda self, x: self.last(torch.cat([self.first(x), self.second(x)], 1)), "
@@ -165,6 +187,21 @@ CASES = {
         " conv(16, 8, 3, padding=4, dilation=4)), (1, 8, 13, 14)",
         "direct+relu=1 direct=1 from_blocked=1 to_blocked=1",
     ),
+    "transposed": (
+        "nn.Sequential(conv(3, 40, 3, 2, 1), nn.ConvTranspose2d(40, 20, 2, 2), norm(20), nn.ReLU(),"
+        " conv(20, 16, 3, 1, 1), nn.ConvTranspose2d(16, 8, (3, 2), (3, 2), bias=False)), (2, 3, 18, 22)",
+        "direct=1 from_blocked=1 planar=1 transposed+scale+bias+relu=1 transposed=1",
+    ),
+    "transposed, joined": (
+        "Model(lambda self, x: (lambda y: self.last(torch.cat([y, self.up(F.max_pool2d(y, 2))], 1)))"
+        "(self.first(x)), first=conv(3, 16, 3, 1, 1), up=nn.ConvTranspose2d(16, 16, 2, 2),"
+        " last=conv(32, 8, 3, 1, 1)), (1, 3, 12, 16)",
+        "direct=1 from_blocked=1 planar=1 pool=1 transposed+bias=1",
+    ),
+    "transposed, with windows that overlap": (
+        "nn.Sequential(conv(8, 16, 1), nn.ConvTranspose2d(16, 8, 4, 2, 1)), (1, 8, 6, 6)",
+        "direct=1 from_blocked=1 to_blocked=1",
+    ),
     "wide groups": (
         "nn.Sequential(conv(64, 64, 3, 1, 1, groups=2), norm(64), nn.ReLU()), (1, 64, 6, 6)",
         "direct+scale+bias+relu=1 from_blocked=1 to_blocked=1",
@@ -178,6 +215,13 @@ CASES = {
         "Model(lambda self, x: self.first(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).softmax(-1),"
         " first=conv(16, 16, 3, 1, 1)), (1, 7, 8, 16)",
         "direct=1 from_blocked=1 softmax=1 to_blocked=1",
+    ),
+    "channel norms and products": (
+        "nn.Sequential(conv(3, 20, 4, 4, bias=True), ChannelNorm(20), ConvNext(20), ConvNext(20, 'tanh'),"
+        " ChannelNorm(20), conv(20, 24, 2, 2, bias=True), ConvNext(24), nn.AdaptiveAvgPool2d(1),"
+        " ChannelNorm(24), nn.Flatten(), nn.Linear(24, 10)), (2, 3, 36, 44)",
+        "channel_norm=1 depthwise+bias=3 direct+bias=1 dot=7 from_blocked=5 norm=5 planar+bias=1 "
+        "to_blocked=2",
     ),
     "in a loop": (
         "Model(lambda self, x: torch._higher_order_ops.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1,"
@@ -235,6 +279,13 @@ for precision in ("default", "highest"):
     for _ in range(3):
         result = jax.jit(of(precision))(x, w, b)
         numpy.testing.assert_allclose(result, expected, rtol=0, atol=1e-4)
+
+# The kernel is not reversed: the first row meets its last tap.
+print("case", "transposed", file=sys.stderr, flush=True)
+w = w[:2, 1:]
+expected = numpy.einsum("nhwc,ijco->nhiwjo", x, w[::-1, ::-1]).reshape(1, 32, 36, 32)
+result = jax.jit(lambda x, w: jax.lax.conv_transpose(x, w, (2, 2), "VALID"))(x, w)
+numpy.testing.assert_allclose(result, expected, rtol=0, atol=1e-4)
 """
 
 
@@ -244,4 +295,5 @@ def test_jax_forms_and_precision():
     assert found == {
         "default": [*borders, "winograd+bias+relu6=1"],
         "highest": ["direct+bias+relu6=1", *borders],
+        "transposed": [*borders, "transposed=1"],
     }

@@ -34,6 +34,18 @@ Status PoolingStep::run(const Frame &frame) const {
   return {};
 }
 
+Status ChannelNormStep::run(const Frame &frame) const {
+  ChannelNormArgs call = args;
+  call.input = blockedAt(frame, args.input, input);
+  call.output = blockedAt(frame, args.output, result);
+  if (scale)
+    call.scale = reinterpret_cast<const float *>(frame.at(*scale));
+  if (bias)
+    call.bias = reinterpret_cast<const float *>(frame.at(*bias));
+  normalizeChannels(frame.context, call);
+  return {};
+}
+
 Status GlobalAverageStep::run(const Frame &frame) const {
   BlockedTensor mean = tensor;
   mean.height = mean.width = 1;

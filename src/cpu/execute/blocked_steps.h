@@ -37,6 +37,20 @@ private:
   View input, result;
 };
 
+class ChannelNormStep final : public Step {
+public:
+  /// The tensors of `args` are without memory; the views are dense. Scale and bias are whole blocks.
+  ChannelNormStep(const ChannelNormArgs &args, const View &input, std::optional<View> scale,
+                  std::optional<View> bias, const View &result)
+      : args(args), input(input), result(result), scale(std::move(scale)), bias(std::move(bias)) {}
+  Status run(const Frame &frame) const final;
+
+private:
+  ChannelNormArgs args;
+  View input, result;
+  std::optional<View> scale, bias;
+};
+
 /// The mean over H and W, in blocks of one pixel.
 class GlobalAverageStep final : public Step {
 public:

@@ -12,8 +12,9 @@ namespace torchere::cpu {
 static std::string layoutOf(const ConvolutionPlan &plan, const View &weights) {
   const ConvolutionShape &shape = plan.shape;
   return fmt::format("convolution {} {} {}: {} {} {} {} {} of {} {}", int(plan.kind), int(plan.isa),
-                     plan.vectors, shape.inputChannels, shape.outputChannels, shape.groups, shape.kernel[0],
-                     shape.kernel[1], weights.offset, fmt::join(weights.strides, " "));
+                     plan.vectors, shape.inputChannels, shape.outputChannels, shape.groups,
+                     fmt::join(shape.kernel, "x"), fmt::join(shape.phases, "x"), weights.offset,
+                     fmt::join(weights.strides, " "));
 }
 
 ConvolutionStep::ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
@@ -27,8 +28,13 @@ BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan, int64_t halo
 
 BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, int64_t halo) {
   const ConvolutionShape &shape = plan.shape;
-  return {nullptr,           shape.batch, shape.outputChannels, shape.outputHeight,
-          shape.outputWidth, halo,        floatLanes(plan.isa)};
+  return {nullptr,
+          shape.batch,
+          shape.outputChannels,
+          shape.outputHeight * shape.phases[0],
+          shape.outputWidth * shape.phases[1],
+          halo,
+          floatLanes(plan.isa)};
 }
 
 Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame &frame) const {
@@ -55,7 +61,7 @@ double ConvolutionStep::flops() const {
   const ConvolutionShape &shape = plan.shape;
   return 2.0 * double(shape.batch) * double(shape.outputChannels) * double(shape.outputHeight) *
          double(shape.outputWidth) * double(shape.inputChannels / shape.groups) *
-         double(shape.kernel[0] * shape.kernel[1]);
+         double(shape.kernel[0] * shape.kernel[1] * shape.phaseCount());
 }
 
 bool ConvolutionStep::packs(BufferId buffer) const {

@@ -218,6 +218,30 @@ Status Planner::emitPadded(const View &from, const View &to, const Sizes &low, c
   return emitCopy(sliced(from, first, count, ones), sliced(to, start, count, steps));
 }
 
+/// Vectors of the widest kernels but one stay whole.
+static constexpr int64_t partAlignment = 32;
+
+bool Planner::layInto(const View &part, const View &whole, int64_t element) {
+  Buffer &inner = result.buffers[part.buffer], &outer = result.buffers[whole.buffer];
+  int64_t offset = element * whole.elementSize();
+  bool isAll =
+      isDense(part) && part.offset == 0 && elementCount(part.shape) * part.elementSize() == inner.bytes;
+  // In a loop the part's memory may be written again while the whole is in use.
+  if (inner.home != Home::Arena || outer.home != Home::Arena || part.buffer == whole.buffer || !isAll ||
+      offset % partAlignment != 0 || steps != &result.steps)
+    return false;
+  inner.home = Home::Part;
+  inner.index = whole.buffer;
+  inner.offset = offset;
+  return true;
+}
+
+bool Planner::hasParts(BufferId whole) const {
+  return llvm::any_of(result.buffers, [&](const Buffer &buffer) {
+    return buffer.home == Home::Part && buffer.index == whole;
+  });
+}
+
 std::optional<size_t> Planner::argumentOf(const View &view) const {
   const Buffer &buffer = result.buffers[view.buffer];
   return buffer.home == Home::Argument ? std::optional(buffer.index) : std::nullopt;
@@ -290,7 +314,7 @@ static bool isWhole(const View &view, const Buffer &buffer) {
 bool Planner::mayOverwrite(const View &view, Operation *op) {
   const Buffer &buffer = result.buffers[view.buffer];
   bool isOurs = buffer.home == Home::Arena || (buffer.home == Home::Argument && isDonated[buffer.index]);
-  if (!isOurs || !isWhole(view, buffer))
+  if (!isOurs || hasParts(view.buffer) || !isWhole(view, buffer))
     return false;
   return llvm::all_of(valuesIn[view.buffer], [&](mlir::Value value) {
     if (isElsewhere(value, op))
@@ -372,7 +396,7 @@ Status Planner::planResults(func::FuncOp function) {
     TORCHERE_ASSIGN(View found, view(value));
     Buffer &buffer = result.buffers[found.buffer];
     int64_t bytes = elementCount(found.shape) * found.elementSize();
-    bool isWhole = isDense(found) && found.offset == 0 && bytes == buffer.bytes &&
+    bool isWhole = isDense(found) && found.offset == 0 && bytes == buffer.bytes && !hasParts(found.buffer) &&
                    !llvm::is_contained(result.results, found.buffer);
     if (isWhole && buffer.home == Home::Argument && result.writtenArguments[buffer.index] &&
         aliasOf(function, buffer.index) == static_cast<int64_t>(index)) {

@@ -63,6 +63,15 @@ public:
   /// Adds a step that reads and writes these views.
   void emit(std::unique_ptr<const Step> step, std::span<const View> reads, std::span<const View> writes);
   Status emitCopy(const View &from, const View &to);
+  /// Lets the steps that write `part`, which are planned, write into `whole` from this element on. False if
+  /// its memory cannot be moved there; then the elements are to be copied.
+  bool layInto(const View &part, const View &whole, int64_t element);
+  /// What was laid out one after the other, and where.
+  struct Concatenation {
+    std::vector<View> parts;
+    View whole;
+  };
+  std::vector<Concatenation> &laidOut() { return concatenations; }
   /// The same elements, dense. A weight is copied only once for all runs.
   Result<View> copyOf(const View &view);
   /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
@@ -98,6 +107,7 @@ private:
   Status planResults(mlir::func::FuncOp function);
   void use(const View &view);
   void note(const Step &step, std::span<const View> reads, std::span<const View> writes);
+  bool hasParts(BufferId whole) const;
   BufferId addBuffer(Home home, size_t index, int64_t bytes);
 
   std::shared_ptr<EvaluatedModule> module;
@@ -113,6 +123,7 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
   llvm::SetVector<mlir::Operation *> pending;
+  std::vector<Concatenation> concatenations;
 };
 
 /// The sizes of a static tensor; its element type in memory; the type that kernels know it by, if any, which

@@ -3,6 +3,7 @@
 #include "cpu/kernels/isa_dispatch.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace torchere::cpu {
 namespace {
@@ -20,6 +21,21 @@ template <class Body> void eachBand(const Context &context, const BlockedTensor 
   });
 }
 
+/// Runs of `count` channels from place to place; whole blocks are moved by their constant size.
+void copyRuns(const float *from, int64_t fromStride, float *to, int64_t toStride, int64_t places,
+              int64_t count) {
+  auto copy = [&](auto bytes) {
+    for (int64_t i = 0; i < places; ++i)
+      std::memcpy(to + i * toStride, from + i * fromStride, bytes);
+  };
+  if (count == 8)
+    copy(std::integral_constant<size_t, 32>());
+  else if (count == 16)
+    copy(std::integral_constant<size_t, 64>());
+  else
+    copy(static_cast<size_t>(count) * sizeof(float));
+}
+
 } // namespace
 
 void blockedFromPlanar(const Context &context, const PlanarTensor &input, const BlockedTensor &output) {
@@ -32,6 +48,8 @@ void blockedFromPlanar(const Context &context, const PlanarTensor &input, const 
       float *to = output.at(image, block) + y * output.paddedWidth() * output.lanes;
       if (s[3] == 1 && s[1] != 1)
         kernels.transpose[2](from, s[1], to, output.lanes, channels, output.width);
+      else if (s[1] == 1)
+        copyRuns(from, s[3], to, output.lanes, output.width, channels);
       else
         for (int64_t x = 0; x < output.width; ++x)
           for (int64_t c = 0; c < channels; ++c)
@@ -52,6 +70,8 @@ void planarFromBlocked(const Context &context, const BlockedTensor &input, const
       float *to = output.data + image * s[0] + block * input.lanes * s[1] + y * s[2];
       if (s[3] == 1 && s[1] != 1)
         kernels.transpose[2](from, input.lanes, to, s[1], input.width, channels);
+      else if (s[1] == 1)
+        copyRuns(from, input.lanes, to, s[3], input.width, channels);
       else
         for (int64_t x = 0; x < input.width; ++x)
           for (int64_t c = 0; c < channels; ++c)

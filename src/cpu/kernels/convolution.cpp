@@ -14,7 +14,9 @@ namespace {
 
 constexpr int64_t kWeightBytes = 200 << 10; ///< of a chunk of a panel, which stays in the L2 cache
 constexpr int64_t kWantedParts = 16;
-constexpr int64_t kPartWork = 200000;
+constexpr int64_t kPartWork = 200000; ///< multiply-adds
+/// Reading a weight takes as long as so many multiply-adds on one that is in the cache.
+constexpr int64_t kWeightWork = 8;
 constexpr int kOffsets = 5; // scratch
 
 /// The input that kernels read: where tap (0, 0) of output (0, 0) lies, and how far apart things are.
@@ -41,13 +43,14 @@ private:
   void runDepthwise();
   void runGrouped();
   const int64_t *makeTaps(int64_t taps);
-  template <class Body> void eachRow(const Body &body);
+  template <class Body> void eachBand(const Body &body);
   template <class Job> Job rowJob(int64_t image, int64_t block, int64_t y) const;
   void makeOffsets();
   void flatten();
-  void runBand(int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin, int64_t rowEnd);
-  void runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd);
-  void finishRow(int64_t panel, int64_t vectors, float *pixel, int64_t pixels);
+  void runBand(int64_t phase, int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
+               int64_t rowEnd);
+  void runChunk(int64_t phase, int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd);
+  void finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
 
   const Context &context_;
@@ -158,7 +161,7 @@ void Convolver::makeOffsets() {
 /// 1x1 without halos: the plane is one row of pixels.
 void Convolver::flatten() {
   bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && shape_.stride[0] * shape_.stride[1] == 1 &&
-               source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
+               shape_.phaseCount() == 1 && source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
                (!args_.residual.data || args_.residual.halo == 0);
   if (dense) {
     width_ *= rows_;
@@ -169,14 +172,14 @@ void Convolver::flatten() {
 void Convolver::runTiles() {
   makeOffsets();
   flatten();
-  int64_t work = shape_.batch * rows_ * width_ * shape_.outputChannels * blocks_ * tapsPerBlock_ * depth_;
-  int64_t wanted = std::clamp<int64_t>(work / kPartWork, 1, kWantedParts), batch = shape_.batch;
-  // The larger of weights and pixels is what each part should have to itself. A flat row is cut into bands of
+  int64_t pixels = shape_.batch * rows_ * width_, weights = args_.plan.weightElements();
+  int64_t wanted = std::clamp<int64_t>(weights * (pixels + kWeightWork) / kPartWork, 1, kWantedParts);
+  // The larger of weights and input is what each part should have to itself. A flat row is cut into bands of
   // tiles.
-  int64_t tile = kernels_.maxRows[args_.plan.vectors];
+  int64_t tile = kernels_.maxRows[args_.plan.vectors], batch = shape_.batch;
   int64_t bands = rows_ == 1 ? std::max<int64_t>(1, width_ / (2 * tile)) : rows_;
   int64_t perImage = divideUp(wanted, batch);
-  bool byPixels = rows_ * width_ * batch > blocks_ * tapsPerBlock_ * depth_;
+  bool byPixels = batch * shape_.inputChannels * shape_.inputHeight * shape_.inputWidth > weights;
   int64_t rowParts = 1, panelParts = 1;
   if (byPixels) {
     rowParts = std::min(bands, perImage);
@@ -186,35 +189,46 @@ void Convolver::runTiles() {
     rowParts = std::min(bands, divideUp(perImage, panelParts));
   }
   bool flat = rows_ == 1;
-  context_.pool.parallelFor(batch * rowParts * panelParts, [&](int64_t part) {
-    int64_t panel = part % panelParts, row = part / panelParts % rowParts,
-            image = part / panelParts / rowParts;
-    int64_t total = flat ? width_ : rows_;
-    runBand(image, partBegin(panels_.panels, panelParts, panel),
+  // A thread takes neighbouring parts: they share what was cut.
+  int64_t partsOfPhase = batch * rowParts * panelParts;
+  context_.pool.parallelFor(shape_.phaseCount() * partsOfPhase, [&](int64_t index) {
+    int64_t phase = index / partsOfPhase, part = index % partsOfPhase;
+    int64_t panel = byPixels ? part % panelParts : part / (batch * rowParts);
+    int64_t rest = byPixels ? part / panelParts : part % (batch * rowParts);
+    int64_t row = rest % rowParts, image = rest / rowParts, total = flat ? width_ : rows_;
+    runBand(phase, image, partBegin(panels_.panels, panelParts, panel),
             partBegin(panels_.panels, panelParts, panel + 1), partBegin(total, rowParts, row),
             partBegin(total, rowParts, row + 1));
   });
 }
 
 /// Rows [rowBegin, rowEnd) of the output; or these pixels, where there is one row.
-void Convolver::runBand(int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
+void Convolver::runBand(int64_t phase, int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
                         int64_t rowEnd) {
   for (int64_t panel = panelBegin; panel < panelEnd; ++panel) {
     for (int64_t chunk = 0; chunk < chunks_; ++chunk)
-      runChunk(image, panel, chunk, rowBegin, rowEnd);
+      runChunk(phase, image, panel, chunk, rowBegin, rowEnd);
     int64_t block = panel * args_.plan.vectors, end = std::min(block + args_.plan.vectors, out_.blocks());
-    for (; block < end; ++block)
-      clearHalo(out_, image, block, rows_ == 1 ? 0 : rowBegin, rows_ == 1 ? 1 : rowEnd);
+    int64_t below = rows_ == 1 ? out_.height : rowEnd * shape_.phases[0];
+    for (; phase == 0 && block < end; ++block)
+      clearHalo(out_, image, block, rows_ == 1 ? 0 : rowBegin * shape_.phases[0], below);
   }
 }
 
 /// A chunk of a panel's weights, over all tiles of the band.
-void Convolver::runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd) {
+void Convolver::runChunk(int64_t phase, int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin,
+                         int64_t rowEnd) {
   bool flat = rows_ == 1, last = chunk + 1 == chunks_, planar = args_.plan.kind == ConvolutionKind::Planar;
   int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
   int64_t block = panel * args_.plan.vectors, first = chunkBegin(chunk);
   int64_t begin = flat ? rowBegin : 0, length = flat ? rowEnd - rowBegin : width_;
-  int64_t tiles = divideUp(length, kernels_.maxRows[vectors]);
+  int64_t tiles = divideUp(length, kernels_.maxRows[vectors]), shortest = length / tiles;
+  const BlockedTensor &residual = args_.residual;
+  int64_t phaseY = phase / shape_.phases[1], phaseX = phase % shape_.phases[1];
+  float *output = out_.at(image, block) + (phaseY * out_.paddedWidth() + phaseX) * lanes_;
+  const float *added = last && residual.data
+                           ? residual.at(image, block) + (phaseY * residual.paddedWidth() + phaseX) * lanes_
+                           : nullptr;
   const float *input = source_.data + image * source_.imageStride +
                        (planar ? 0 : panels_.first(args_.plan, panel)) * source_.blockStride;
   TileArgs tile;
@@ -222,37 +236,42 @@ void Convolver::runChunk(int64_t image, int64_t panel, int64_t chunk, int64_t ro
   tile.aOffsets = offsets_ + first;
   tile.blocks = chunkBegin(chunk + 1) - first;
   tile.k = depth_;
-  tile.b =
-      args_.weights + block * lanes_ * blocks_ * tapsPerBlock_ * depth_ + first * depth_ * vectors * lanes_;
+  tile.b = args_.weights + phase * (args_.plan.weightElements() / shape_.phaseCount()) +
+           block * lanes_ * blocks_ * tapsPerBlock_ * depth_ + first * depth_ * vectors * lanes_;
   tile.bRowStride = vectors * lanes_;
-  tile.cRowStride = lanes_;
+  tile.cRowStride = tile.residualRowStride = shape_.phases[1] * lanes_;
   tile.cVectorStride = out_.plane();
   tile.accumulate = chunk > 0;
-  tile.relu = last && args_.epilogue.activation == Activation::Relu;
+  tile.residualVectorStride = residual.plane();
+  bool isFused = isTileActivation(args_.epilogue.activation);
+  if (last && isFused)
+    tile.activation = args_.epilogue.activation;
   if (last && args_.epilogue.bias)
     tile.bias = static_cast<const float *>(args_.epilogue.bias) + block * lanes_;
+  bool isFinished = !last || (isFused && (block + vectors) * lanes_ <= out_.channels);
   for (int64_t y = flat ? 0 : rowBegin, end = flat ? 1 : rowEnd; y < end; ++y)
-    for (int64_t i = 0; i < tiles; ++i) {
-      int64_t x = begin + partBegin(length, tiles, i), count = begin + partBegin(length, tiles, i + 1) - x;
+    for (int64_t i = 0, x = begin; i < tiles; ++i) {
+      int64_t count = shortest + (i < length - shortest * tiles ? 1 : 0);
+      float *pixel = output + y * shape_.phases[0] * out_.paddedWidth() * lanes_ + x * tile.cRowStride;
       tile.a = input + y * shape_.stride[0] * source_.rowStride + x * tile.aRowStride;
-      float *pixel = out_.at(image, block) + (y * out_.paddedWidth() + x) * lanes_;
       tile.c = pixel;
-      if (const BlockedTensor &residual = args_.residual; last && residual.data) {
-        tile.residual = residual.at(image, block) + (y * residual.paddedWidth() + x) * lanes_;
-        tile.residualRowStride = lanes_;
-        tile.residualVectorStride = residual.plane();
-      }
+      if (added)
+        tile.residual =
+            added + y * shape_.phases[0] * residual.paddedWidth() * lanes_ + x * tile.residualRowStride;
       kernels_.tiles[kF32][vectors][count](tile);
-      if (last)
-        finishRow(panel, vectors, pixel, count);
+      if (!isFinished)
+        finishTile(block, vectors, pixel, count);
+      x += count;
     }
 }
 
-void Convolver::finishRow(int64_t panel, int64_t vectors, float *pixel, int64_t pixels) {
+void Convolver::finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
+  int64_t runs = shape_.phases[1] == 1 ? 1 : pixels, length = pixels / runs, step = shape_.phases[1] * lanes_;
   for (int64_t v = 0; v < vectors; ++v, pixel += out_.plane()) {
-    if (args_.epilogue.activation > Activation::Relu)
-      kernels_.activate(args_.epilogue.activation, pixel, pixels * lanes_, 1, pixels * lanes_);
-    clearLanes(out_, panel * args_.plan.vectors + v, pixel, pixels);
+    if (!isTileActivation(args_.epilogue.activation))
+      kernels_.activate(args_.epilogue.activation, pixel, step, runs, length * lanes_);
+    for (int64_t run = 0; run < runs; ++run)
+      clearLanes(out_, block + v, pixel + run * step, length);
   }
 }
 
@@ -265,18 +284,24 @@ const int64_t *Convolver::makeTaps(int64_t taps) {
   return offsets;
 }
 
-/// body(image, block, row) for each row of each block of the output, in parts.
-template <class Body> void Convolver::eachRow(const Body &body) {
-  int64_t blocks = out_.blocks(), planes = shape_.batch * blocks;
+/// body(image, block, first row, end row) for all rows of each block of the output, in parts. They are cut as
+/// the convolution before and the one behind are, mostly: a thread finds its own results in its cache.
+template <class Body> void Convolver::eachBand(const Body &body) {
+  int64_t blocks = out_.blocks(), batch = shape_.batch;
+  bool byPixels = rows_ * width_ > out_.channels;
+  int64_t together = byPixels ? blocks : 1, planes = batch * blocks / together;
   int64_t bands = std::clamp<int64_t>(divideUp(kWantedParts, planes), 1, rows_);
   context_.pool.parallelFor(planes * bands, [&](int64_t part) {
-    int64_t band = part % bands, block = part / bands % blocks, image = part / bands / blocks;
+    int64_t band = part % bands, first = part / bands * together;
     int64_t begin = partBegin(rows_, bands, band), end = partBegin(rows_, bands, band + 1);
-    for (int64_t y = begin; y < end; ++y) {
-      body(image, block, y);
-      clearLanes(out_, block, out_.at(image, block) + y * out_.paddedWidth() * lanes_, width_);
+    for (int64_t plane = first; plane < first + together; ++plane) {
+      int64_t block = plane % blocks, image = plane / blocks;
+      body(image, block, begin, end);
+      if ((block + 1) * lanes_ > out_.channels)
+        for (int64_t y = begin; y < end; ++y)
+          clearLanes(out_, block, out_.at(image, block) + y * out_.paddedWidth() * lanes_, width_);
+      clearHalo(out_, image, block, begin, end);
     }
-    clearHalo(out_, image, block, begin, end);
   });
 }
 
@@ -298,9 +323,13 @@ template <class Job> Job Convolver::rowJob(int64_t image, int64_t block, int64_t
 void Convolver::runDepthwise() {
   int64_t taps = shape_.kernel[0] * shape_.kernel[1];
   const int64_t *offsets = makeTaps(taps);
-  eachRow([&](int64_t image, int64_t block, int64_t y) {
-    auto job = rowJob<TapsJob>(image, block, y);
+  eachBand([&](int64_t image, int64_t block, int64_t begin, int64_t end) {
+    auto job = rowJob<TapsJob>(image, block, begin);
     job.input += block * source_.blockStride;
+    job.rows = end - begin;
+    job.inputRowStride = shape_.stride[0] * source_.rowStride;
+    job.outputRowStride = out_.paddedWidth() * lanes_;
+    job.residualRowStride = args_.residual.paddedWidth() * lanes_;
     job.taps = offsets;
     job.tapCount = taps;
     job.weights = args_.weights + block * taps * lanes_;
@@ -311,14 +340,16 @@ void Convolver::runDepthwise() {
 void Convolver::runGrouped() {
   int64_t taps = shape_.kernel[0] * shape_.kernel[1], elements = groupedBlockElements(args_.plan);
   const int64_t *offsets = makeTaps(taps);
-  eachRow([&](int64_t image, int64_t block, int64_t y) {
-    auto job = rowJob<GroupedJob>(image, block, y);
-    job.blockStride = source_.blockStride;
-    job.taps = offsets;
-    job.tapCount = taps;
-    job.steps = args_.weights + block * elements;
-    job.stepCount = args_.plan.groupSteps;
-    groupedRow(args_.plan.isa, job);
+  eachBand([&](int64_t image, int64_t block, int64_t begin, int64_t end) {
+    for (int64_t y = begin; y < end; ++y) {
+      auto job = rowJob<GroupedJob>(image, block, y);
+      job.blockStride = source_.blockStride;
+      job.taps = offsets;
+      job.tapCount = taps;
+      job.steps = args_.weights + block * elements;
+      job.stepCount = args_.plan.groupSteps;
+      groupedRow(args_.plan.isa, job);
+    }
   });
 }
 

@@ -43,7 +43,7 @@ struct ConvolutionShape {
   int64_t inputHeight = 0;
   int64_t inputWidth = 0;
   int64_t outputChannels = 0;
-  int64_t outputHeight = 0;
+  int64_t outputHeight = 0; ///< of one phase, as the width
   int64_t outputWidth = 0;
   int64_t groups = 1;
   int64_t kernel[2] = {1, 1};
@@ -51,6 +51,11 @@ struct ConvolutionShape {
   int64_t padding[2] = {
       0, 0}; ///< before the first row and column; what follows the last is implied by the output
   int64_t dilation[2] = {1, 1};
+  /// A pixel of the output is so many rows and columns of pixels, each with weights of its own: a transposed
+  /// convolution whose windows do not overlap. More than one only with a kernel of 1x1.
+  int64_t phases[2] = {1, 1};
+
+  int64_t phaseCount() const { return phases[0] * phases[1]; }
 };
 
 enum class ConvolutionKind : uint8_t {
@@ -79,7 +84,8 @@ struct ConvolutionPlan {
 /// sum).
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd);
 
-/// Packs weights given as [O][I / groups][H][W] by their strides (in elements). `packed` is aligned to 64.
+/// Packs weights given as [O][I / groups][H][W] by their strides (in elements), of phases in place of H and W
+/// where there are several. `packed` is aligned to 64.
 void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
                      const int64_t (&strides)[4], float *packed);
 
@@ -111,5 +117,17 @@ void pool(const Context &context, const PoolingArgs &args);
 
 /// The mean over height and width: the output is of one pixel.
 void globalAverage(const Context &context, const BlockedTensor &input, const BlockedTensor &output);
+
+/// Each pixel's channels: (x - mean) / sqrt(variance + epsilon) * scale + bias; without the mean for RMS
+/// norm.
+struct ChannelNormArgs {
+  bool subtractMean = true;
+  double epsilon = 1e-5;
+  BlockedTensor input;
+  const float *scale = nullptr; ///< output.blocks() * lanes elements, zeros beyond the last channel; or null
+  const float *bias = nullptr;  ///< likewise
+  BlockedTensor output;
+};
+void normalizeChannels(const Context &context, const ChannelNormArgs &args);
 
 } // namespace torchere::cpu

@@ -60,7 +60,7 @@ int64_t ConvolutionPlan::weightElements() const {
     return outputs * shape.inputChannels * taps;
   if (int64_t points = winogradPoints(kind))
     return outputs * divideUp(shape.inputChannels, lanes) * lanes * points;
-  return outputs * panelBlocks(*this).count * lanes * taps;
+  return shape.phaseCount() * outputs * panelBlocks(*this).count * lanes * taps;
 }
 
 int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
@@ -74,6 +74,30 @@ int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
   int64_t lanes = floatLanes(isa);
   return shape.batch * divideUp(shape.inputChannels, lanes) * lanes * (shape.inputHeight + 2 * halo) *
          (shape.inputWidth + 2 * halo) * 4;
+}
+
+/// Sums that must be under way to hide the latency of a multiply-add.
+constexpr int64_t kHiddenSums = 8;
+
+/// The multiply-adds of vectors, for each step of the depth, that all tiles of an output take.
+static int64_t tileWork(const ConvolutionShape &shape, Isa isa, int64_t vectors) {
+  bool isFlat =
+      shape.kernel[0] * shape.kernel[1] * shape.stride[0] * shape.stride[1] * shape.phaseCount() == 1;
+  int64_t length = isFlat ? shape.outputWidth * shape.outputHeight : shape.outputWidth;
+  auto ofPanel = [&](int64_t width) {
+    int64_t tiles = divideUp(length, kernelsOf(isa).maxRows[width]);
+    int64_t shortest = length / tiles, longer = length % tiles;
+    return longer * std::max((shortest + 1) * width, kHiddenSums) +
+           (tiles - longer) * std::max(shortest * width, kHiddenSums);
+  };
+  int64_t blocks = divideUp(shape.outputChannels, floatLanes(isa)), rest = blocks % vectors;
+  return blocks / vectors * ofPanel(vectors) + (rest > 0 ? ofPanel(rest) : 0);
+}
+
+/// Where rows of pixels are so short that narrower tiles are cut too small.
+static bool prefersThreeVectors(const ConvolutionShape &shape, Isa isa) {
+  return isa == Isa::Avx2 && shape.outputHeight > 0 && shape.outputHeight * shape.outputWidth > 1 &&
+         tileWork(shape, isa, 3) * 100 < tileWork(shape, isa, 2) * 97;
 }
 
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd) {
@@ -94,7 +118,7 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.vectors = blocks >= 2 ? 2 : 1;
     return plan;
   }
-  if (blocks == 3)
+  if (blocks == 3 || prefersThreeVectors(shape, isa))
     plan.vectors = 3;
   else if (blocks >= 4 && wide && shape.outputWidth <= 7 && shape.outputWidth * shape.outputHeight > 1)
     plan.vectors = 4;
@@ -227,8 +251,24 @@ void packGroupedBlocks(const Context &context, const ConvolutionPlan &plan, cons
 
 } // namespace
 
+namespace {
+
+/// One after the other.
+void packPhases(const Context &context, const ConvolutionPlan &plan, const float *weights,
+                const int64_t (&strides)[4], float *packed) {
+  ConvolutionPlan phase = plan;
+  phase.shape.phases[0] = phase.shape.phases[1] = 1;
+  for (int64_t y = 0; y < plan.shape.phases[0]; ++y)
+    for (int64_t x = 0; x < plan.shape.phases[1]; ++x, packed += phase.weightElements())
+      packConvolution(context, phase, weights + y * strides[2] + x * strides[3], strides, packed);
+}
+
+} // namespace
+
 void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
                      const int64_t (&strides)[4], float *packed) {
+  if (plan.shape.phaseCount() > 1)
+    return packPhases(context, plan, weights, strides, packed);
   switch (plan.kind) {
   case ConvolutionKind::Depthwise:
     return packDepthwise(plan, weights, strides, packed);

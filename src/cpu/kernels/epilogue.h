@@ -19,6 +19,11 @@ enum class Activation : uint8_t {
 };
 constexpr int kActivations = 10;
 
+/// Whether it costs so little that a tile of f32 applies it in registers.
+constexpr bool isTileActivation(Activation activation) {
+  return activation <= Activation::Relu6 || activation >= Activation::HardSwish;
+}
+
 /// In this order: the bias, the residual, the activation, the hook.
 struct Epilogue {
   /// One value a column (an output channel), or null. f64 for f64, else f32. Blocked kernels read a whole

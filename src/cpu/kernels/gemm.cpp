@@ -44,7 +44,10 @@ struct Product {
   int64_t columnParts;
 
   explicit Product(const GemmArgs &product, const IsaKernels &table);
-  bool fused() const { return args.epilogue.activation <= Activation::Relu; }
+  bool fused() const {
+    Activation activation = args.epilogue.activation;
+    return type == kF32 ? isTileActivation(activation) : activation <= Activation::Relu;
+  }
 };
 
 Product::Product(const GemmArgs &product, const IsaKernels &table)
@@ -201,7 +204,7 @@ void Part::runPanel(int64_t panel, int64_t chunk) {
       tile.residual = residualAt(row, column);
       tile.residualRowStride = epilogue.residualRowStride;
       tile.residualVectorStride = tile.cVectorStride;
-      tile.relu = epilogue.activation == Activation::Relu;
+      tile.activation = p_.fused() ? epilogue.activation : Activation::None;
     }
     p_.kernels.tiles[p_.type][layout.vectors][count](tile);
     if (tile.ahead)

@@ -13,8 +13,8 @@ namespace torchere::cpu {
 enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes, kInt32 = kFloatTypes, kInt64, kNumberTypes };
 
 /// One tile: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b] + k] * B[b * k + k][vector],
-/// then the bias, the residual and relu. Strides and offsets in elements; A and C are of the type that is
-/// computed in.
+/// then the bias, the residual and the activation. Strides and offsets in elements; A and C are of the type
+/// that is computed in.
 struct TileArgs {
   const void *a = nullptr;
   const int64_t *aOffsets = nullptr;
@@ -27,7 +27,8 @@ struct TileArgs {
   int64_t cRowStride = 0;
   int64_t cVectorStride = 0;
   bool accumulate = false; ///< onto C, not onto zeros
-  bool relu = false;
+  /// If B is of f32 one of isTileActivation(), else relu.
+  Activation activation = Activation::None;
   const void *bias = nullptr;
   const void *residual = nullptr;
   int64_t residualRowStride = 0;
@@ -82,20 +83,47 @@ struct RowsJob {
   const void *bias = nullptr;
 };
 
-/// A row of a depthwise convolution or of pooling, of one block of channels: output pixel x is made of the
-/// taps input + taps[t] + x * step.
+/// Rows of a depthwise convolution or of pooling, of one block of channels: pixel x of the first output row
+/// is made of the taps input + taps[t] + x * step.
 struct TapsJob {
   const float *input = nullptr;
   const int64_t *taps = nullptr;
   int64_t tapCount = 0;
   int64_t step = 0;
-  int64_t pixels = 0;
+  int64_t pixels = 0; ///< of a row
+  int64_t rows = 1;
+  int64_t inputRowStride = 0; ///< from what makes an output row to what makes the next
   float *output = nullptr;
+  int64_t outputRowStride = 0;
   const float *weights = nullptr; ///< a vector a tap
   const float *bias = nullptr;
   const float *residual = nullptr;
+  int64_t residualRowStride = 0;
   float scale = 1; ///< of an average
   Activation activation = Activation::None;
+};
+
+/// All pixels of one block of channels.
+struct PixelsJob {
+  const float *input = nullptr;
+  int64_t rowStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  float *output = nullptr; ///< one pixel
+};
+
+/// The norm of each pixel over its channels, which lie in blocks.
+struct PixelNormJob {
+  const float *input = nullptr;
+  int64_t blockStride = 0;
+  int64_t channels = 0;
+  int64_t pixels = 0;
+  float *output = nullptr;
+  int64_t outputBlockStride = 0;
+  bool subtractMean = true;
+  double epsilon = 0;
+  const float *scale = nullptr; ///< whole blocks, as the bias; or null
+  const float *bias = nullptr;
 };
 
 /// A tile of a Winograd convolution, of one block of channels: pixels to points, or points to pixels.
@@ -238,6 +266,8 @@ struct IsaKernels {
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.
   void (*transpose[4])(const void *input, int64_t inputRowStride, void *output, int64_t outputRowStride,
                        int64_t rows, int64_t columns) = {};
+  void (*meanPixels)(const PixelsJob &job) = nullptr;
+  void (*normPixels)(const PixelNormJob &job) = nullptr;
 };
 
 namespace baseline {

@@ -76,20 +76,11 @@ void pool(const Context &context, const PoolingArgs &args) {
 
 void globalAverage(const Context &context, const BlockedTensor &input, const BlockedTensor &output) {
   const IsaKernels &kernels = kernelsOf(context.isa);
-  auto sum = kernels.reduceAcross[static_cast<int>(DType::F32)][0];
   context.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
-    int64_t image = index / input.blocks(), block = index % input.blocks(), lanes = input.lanes;
-    float total[64] = {};
-    for (int64_t y = 0; y < input.height; ++y) {
-      float row[64] = {}; // on its own: the error grows with the number of terms
-      sum({input.at(image, block) + y * input.paddedWidth() * lanes, lanes, 1, input.width, lanes, row});
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        total[lane] += row[lane];
-    }
-    auto count = static_cast<float>(input.height * input.width);
+    int64_t image = index / input.blocks(), block = index % input.blocks();
     float *mean = output.at(image, block);
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      mean[lane] = total[lane] / count;
+    kernels.meanPixels(
+        {input.at(image, block), input.paddedWidth() * input.lanes, input.height, input.width, mean});
     clearLanes(output, block, mean, 1);
     clearHalo(output, image, block, 0, 1);
   });

@@ -59,8 +59,30 @@ Result<Memory> allocateMemory(int64_t bytes) {
   return Memory(memory);
 }
 
+static void joinParts(Plan &plan) {
+  for (Buffer &part : plan.buffers) {
+    if (part.home != Home::Part)
+      continue;
+    while (plan.buffers[part.index].home == Home::Part) {
+      const Buffer &between = plan.buffers[part.index];
+      part.offset += between.offset;
+      part.index = between.index;
+    }
+    Buffer &whole = plan.buffers[part.index];
+    whole.first = std::min(whole.first, part.first);
+    whole.last = std::max(whole.last, part.last);
+  }
+}
+
+void placeParts(const Plan &plan, std::vector<std::byte *> &memory) {
+  for (size_t id = 0; id < plan.buffers.size(); ++id)
+    if (const Buffer &buffer = plan.buffers[id]; buffer.home == Home::Part)
+      memory[id] = memory[buffer.index] + buffer.offset;
+}
+
 /// Greedy: the largest buffers first, each at the lowest place that is free while it is in use.
 void layArena(Plan &plan) {
+  joinParts(plan);
   std::vector<Buffer *> buffers, laid;
   for (Buffer &buffer : plan.buffers)
     if (buffer.home == Home::Arena)

@@ -22,13 +22,14 @@ enum class Home : uint8_t {
   Argument, ///< argument `index` of the program
   Result,   ///< result `index`
   Constant, ///< constant `index`
+  Part,     ///< a part of buffer `index`, which is an Arena
 };
 
 struct Buffer {
   Home home = Home::Arena;
   size_t index = 0;
   int64_t bytes = 0;
-  int64_t offset = 0; ///< in the arena
+  int64_t offset = 0; ///< in the arena, or in the buffer that it is a part of
   // The steps between which it is in use, the last included.
   int64_t first = 0;
   int64_t last = 0;
@@ -120,7 +121,10 @@ struct Plan {
   std::unordered_map<const Step *, StepOrigin> origins; ///< also of the steps in steps
 };
 
-/// Lays the arena's buffers so that none overlaps another that is in use at the same time.
+/// Lays the arena's buffers so that none overlaps another that is in use at the same time. Of parts of parts
+/// it makes parts of the buffer that holds them all.
 void layArena(Plan &plan);
+/// The memory of parts, where that of all other buffers is known.
+void placeParts(const Plan &plan, std::vector<std::byte *> &memory);
 
 } // namespace torchere::cpu

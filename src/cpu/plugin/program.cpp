@@ -44,14 +44,17 @@ Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
   if (!workspace) {
     TORCHERE_ASSIGN(workspace, makeWorkspace());
   }
-  if (poisonMode() == Poison::Buffers)
-    return *std::move(workspace);
-  TORCHERE_ASSIGN(workspace->arena, family->arenas.take(compiled.plan->arenaBytes));
-  std::byte *base = workspace->arena.memory.get();
-  if (std::exchange(workspace->base, base) != base)
-    for (size_t id = 0; id < compiled.plan->buffers.size(); ++id)
-      if (const Buffer &buffer = compiled.plan->buffers[id]; buffer.home == Home::Arena)
+  const Plan &plan = *compiled.plan;
+  if (poisonMode() != Poison::Buffers) {
+    TORCHERE_ASSIGN(workspace->arena, family->arenas.take(plan.arenaBytes));
+    std::byte *base = workspace->arena.memory.get();
+    if (std::exchange(workspace->base, base) == base)
+      return *std::move(workspace);
+    for (size_t id = 0; id < plan.buffers.size(); ++id)
+      if (const Buffer &buffer = plan.buffers[id]; buffer.home == Home::Arena)
         workspace->memory[id] = base + buffer.offset;
+  }
+  placeParts(plan, workspace->memory);
   return *std::move(workspace);
 }
 

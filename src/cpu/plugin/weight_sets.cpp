@@ -116,6 +116,7 @@ Status WeightSets::compute(const Arguments &arguments, const WeightSet &set, std
   for (size_t id = 0; id < plan.buffers.size(); ++id)
     if (plan.buffers[id].home == Home::Arena)
       memory[id] = arena.get() + plan.buffers[id].offset;
+  placeParts(plan, memory);
   for (size_t value = 0; value < values.size(); ++value) {
     if (program->isKept[value])
       memory[plan.results[value]] = kept + keptOffsets[value];

@@ -173,6 +173,12 @@ template <class T> void gather(const Window &from, T *to, int64_t rows, int64_t 
       std::memcpy(to++, p, sizeof(T));
   }
 }
+/// One row to all rows: each copy doubles what is there.
+void repeatRow(const char *from, char *to, int64_t rows, int64_t bytes) {
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+  for (int64_t done = 1; done < rows; done *= 2)
+    std::memcpy(to + done * bytes, to, static_cast<size_t>(std::min(done, rows - done) * bytes));
+}
 template <class T> void scatter(const T *from, const Window &to, int64_t rows, int64_t columns) {
   for (int64_t row = 0; row < rows; ++row) {
     char *p = to.data + row * to.rowStride;
@@ -367,6 +373,8 @@ void Runner::read(const VectorInstruction &instruction) {
   char *packed = half ? own(plan_.program.slots) : to;
   if (whole && half) {
     packed = from.data;
+  } else if (from.columnStride == size && from.rowStride == 0) {
+    repeatRow(from.data, packed, rows, columns * size);
   } else if (from.columnStride == size) {
     for (int64_t row = 0; row < rows; ++row)
       std::memcpy(packed + row * columns * size, from.data + row * from.rowStride, columns * size);

@@ -75,37 +75,37 @@ double convolvedAt(const ConvolutionShape &s, const std::vector<float> &x, const
                    int64_t image, int64_t o, int64_t y, int64_t column) {
   double sum = 0;
   int64_t inputs = s.inputChannels / s.groups, group = o / (s.outputChannels / s.groups);
+  int64_t height = s.kernel[0] * s.phases[0], width = s.kernel[1] * s.phases[1]; // of which one is 1 each
   for (int64_t c = 0; c < inputs; ++c)
     for (int64_t i = 0; i < s.kernel[0]; ++i)
       for (int64_t j = 0; j < s.kernel[1]; ++j) {
-        int64_t iy = y * s.stride[0] + i * s.dilation[0] - s.padding[0];
-        int64_t ix = column * s.stride[1] + j * s.dilation[1] - s.padding[1];
+        int64_t iy = y / s.phases[0] * s.stride[0] + i * s.dilation[0] - s.padding[0];
+        int64_t ix = column / s.phases[1] * s.stride[1] + j * s.dilation[1] - s.padding[1];
         if (iy < 0 || ix < 0 || iy >= s.inputHeight || ix >= s.inputWidth)
           continue;
         sum += double(x[((image * s.inputChannels + group * inputs + c) * s.inputHeight + iy) * s.inputWidth +
                         ix]) *
-               w[((o * inputs + c) * s.kernel[0] + i) * s.kernel[1] + j];
+               w[((o * inputs + c) * height + i + y % s.phases[0]) * width + j + column % s.phases[1]];
       }
   return sum;
 }
 
 void Convolution::check(ConvolutionShape s, Options options) {
-  int64_t inputs = s.inputChannels / s.groups;
+  int64_t inputs = s.inputChannels / s.groups, taps = s.kernel[0] * s.kernel[1] * s.phaseCount();
+  int64_t height = s.outputHeight * s.phases[0], width = s.outputWidth * s.phases[1];
   auto x = randomFloats(s.batch * s.inputChannels * s.inputHeight * s.inputWidth, 1);
-  auto w = randomFloats(s.outputChannels * inputs * s.kernel[0] * s.kernel[1], 2);
-  int64_t outputs = s.batch * s.outputChannels * s.outputHeight * s.outputWidth;
+  auto w = randomFloats(s.outputChannels * inputs * taps, 2);
+  int64_t outputs = s.batch * s.outputChannels * height * width;
   auto add = randomFloats(outputs, 4);
   Isa isa = context.isa;
   ConvolutionPlan plan = planConvolution(s, isa, options.planarInput, options.winograd);
   AlignedBuffer<float> packed(plan.weightElements());
-  packConvolution(context, plan, w.data(),
-                  {inputs * s.kernel[0] * s.kernel[1], s.kernel[0] * s.kernel[1], s.kernel[1], 1},
-                  packed.data);
+  packConvolution(context, plan, w.data(), {inputs * taps, taps, s.kernel[1] * s.phases[1], 1}, packed.data);
   Blocked input(isa, s.batch, s.inputChannels, s.inputHeight, s.inputWidth, options.inputHalo);
-  Blocked output(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, options.outputHalo);
-  Blocked residual(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, 1);
+  Blocked output(isa, s.batch, s.outputChannels, height, width, options.outputHalo);
+  Blocked residual(isa, s.batch, s.outputChannels, height, width, 1);
   blockedFromPlanar(context, planar(x, s.inputChannels, s.inputHeight, s.inputWidth), input.tensor);
-  blockedFromPlanar(context, planar(add, s.outputChannels, s.outputHeight, s.outputWidth), residual.tensor);
+  blockedFromPlanar(context, planar(add, s.outputChannels, height, width), residual.tensor);
   expectZerosAround(input.tensor);
   auto bias = randomFloats(output.tensor.blocks() * output.tensor.lanes, 3);
   std::fill(bias.begin() + s.outputChannels, bias.end(), 0.0f);
@@ -126,16 +126,13 @@ void Convolution::check(ConvolutionShape s, Options options) {
   convolve(context, args);
   expectZerosAround(output.tensor);
   std::vector<float> result(outputs);
-  planarFromBlocked(context, output.tensor, planar(result, s.outputChannels, s.outputHeight, s.outputWidth));
+  planarFromBlocked(context, output.tensor, planar(result, s.outputChannels, height, width));
   for (int64_t i = 0; i < outputs; ++i) {
-    int64_t column = i % s.outputWidth, y = i / s.outputWidth % s.outputHeight;
-    int64_t plane = i / s.outputWidth / s.outputHeight, o = plane % s.outputChannels;
+    int64_t column = i % width, y = i / width % height;
+    int64_t plane = i / width / height, o = plane % s.outputChannels;
     double expected = convolvedAt(s, x, w, plane / s.outputChannels, o, y, column) + bias[o];
     expected += options.residual ? add[i] : 0;
-    if (options.activation == Activation::Relu)
-      expected = std::max(expected, 0.0);
-    else if (options.activation == Activation::Sigmoid)
-      expected = 1 / (1 + std::exp(-expected));
+    expected = activated(options.activation, expected);
     ASSERT_NEAR(result[i], expected, options.bound + 1e-6 * std::fabs(expected))
         << s.inputChannels << " to " << s.outputChannels << ", kernel " << s.kernel[0] << ", at " << i;
   }
@@ -147,6 +144,26 @@ TEST_P(Convolution, PointwiseWithAllTails) {
       check(makeShape(2, in, out, 3, 5, 1), {0, 0, false, true, Activation::Relu});
   check(makeShape(1, 32, 64, 9, 8, 1), {1, 1, false, true, Activation::Sigmoid});
   check(makeShape(1, 24, 20, 9, 8, 1, 2), {0, 1, false, false, Activation::Sigmoid});
+}
+
+TEST_P(Convolution, Phases) {
+  for (int64_t out : {1, 12, 40, 72})
+    for (int64_t halo : {0, 1}) {
+      ConvolutionShape shape = makeShape(2, 20, out, 5, 14, 1);
+      shape.phases[0] = 2, shape.phases[1] = 3;
+      check(shape, {0, halo, false, true, Activation::Relu});
+      check(shape, {1, halo, false, false, Activation::Sigmoid});
+    }
+  ConvolutionShape row = makeShape(1, 600, 64, 1, 30, 1); // several chunks of weights
+  row.phases[0] = row.phases[1] = 2;
+  check(row, {0, 1, false, true, Activation::None, false, 4e-5});
+}
+
+TEST_P(Convolution, ActivationsInTiles) {
+  for (Activation activation :
+       {Activation::Relu6, Activation::HardSwish, Activation::HardSigmoid, Activation::Sigmoid})
+    for (int64_t out : {12, 40})
+      check(makeShape(1, 24, out, 5, 7, 3, 1, 1), {1, 1, false, true, activation, false, 2e-5});
 }
 
 TEST_P(Convolution, KernelsStridesPaddingDilation) {
@@ -216,6 +233,12 @@ TEST_P(Convolution, Depthwise) {
       check(makeShape(1, channels, channels, 9, 9, 5, 2, 2, channels),
             {halo, 0, false, false, Activation::Relu});
     }
+}
+
+TEST_P(Convolution, DepthwiseRowsOfAnyWidth) {
+  for (int64_t width : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 17, 25})
+    check(makeShape(1, 18, 18, 3, width, 3, 1, 1, 18), {1, 0, false, true, Activation::HardSwish});
+  check(makeShape(1, 4, 4, 40, 40, 7, 1, 3, 4), {3, 1, false, false, Activation::None, false, 2e-5});
 }
 
 TEST_P(Convolution, Winograd) {
@@ -303,6 +326,44 @@ TEST_P(Convolution, Pooling) {
             }
           double expected = average ? sum / (countPadding ? 9 : count) : most;
           ASSERT_NEAR(result[at], expected, 1e-6);
+        }
+      }
+}
+
+TEST_P(Convolution, NormsOfChannels) {
+  for (int64_t channels : {1, 7, 16, 20, 1100})
+    for (bool subtractMean : {true, false})
+      for (bool isAffine : {true, false}) {
+        const int64_t height = 3, width = 11, pixels = height * width;
+        auto x = randomFloats(2 * channels * pixels, 1);
+        for (float &value : x)
+          value = 3 * value + 5; // a mean beside which the deviations are small
+        Blocked input(context.isa, 2, channels, height, width, 2);
+        Blocked output(context.isa, 2, channels, height, width, 1);
+        blockedFromPlanar(context, planar(x, channels, height, width), input.tensor);
+        int64_t padded = output.tensor.blocks() * output.tensor.lanes;
+        auto scale = randomFloats(padded, 2), bias = randomFloats(padded, 3);
+        std::fill(scale.begin() + channels, scale.end(), 0.0f);
+        std::fill(bias.begin() + channels, bias.end(), 0.0f);
+        normalizeChannels(context, {subtractMean, 1e-5, input.tensor, isAffine ? scale.data() : nullptr,
+                                    isAffine ? bias.data() : nullptr, output.tensor});
+        expectZerosAround(output.tensor);
+        std::vector<float> result(x.size());
+        planarFromBlocked(context, output.tensor, planar(result, channels, height, width));
+        for (int64_t at = 0; at < 2 * pixels; ++at) {
+          auto place = [&](int64_t c) { return (at / pixels * channels + c) * pixels + at % pixels; };
+          double mean = 0, squares = 0;
+          for (int64_t c = 0; subtractMean && c < channels; ++c)
+            mean += x[place(c)] / double(channels);
+          for (int64_t c = 0; c < channels; ++c)
+            squares += (x[place(c)] - mean) * (x[place(c)] - mean);
+          double factor = 1 / std::sqrt(squares / double(channels) + 1e-5);
+          for (int64_t c = 0; c < channels; ++c) {
+            double expected = (x[place(c)] - mean) * factor;
+            if (isAffine)
+              expected = expected * scale[c] + bias[c];
+            ASSERT_NEAR(result[place(c)], expected, 2e-5) << channels << " channels, at " << at << ", " << c;
+          }
         }
       }
 }

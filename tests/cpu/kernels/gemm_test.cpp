@@ -16,33 +16,6 @@ struct Case {
   bool bias = false, residual = false;
 };
 
-double activated(Activation activation, double x) {
-  double sixth = std::clamp(x + 3, 0.0, 6.0);
-  switch (activation) {
-  case Activation::None:
-    return x;
-  case Activation::Relu:
-    return std::max(x, 0.0);
-  case Activation::Relu6:
-    return std::clamp(x, 0.0, 6.0);
-  case Activation::Gelu:
-    return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
-  case Activation::GeluTanh:
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-  case Activation::Silu:
-    return x / (1 + std::exp(-x));
-  case Activation::Sigmoid:
-    return 1 / (1 + std::exp(-x));
-  case Activation::Tanh:
-    return std::tanh(x);
-  case Activation::HardSwish:
-    return x * sixth / 6;
-  case Activation::HardSigmoid:
-    return sixth / 6;
-  }
-  return x;
-}
-
 /// Rows of A and C lie 3 elements apart, B is `transposed` or not.
 void check(const Context &context, const Case &c, bool transposed) {
   auto a = randomFloats(c.m * (c.k + 3), 1), b = randomFloats(c.k * c.n, 2), bias = randomFloats(c.n, 3);

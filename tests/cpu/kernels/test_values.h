@@ -1,10 +1,12 @@
 // Values, pools and instruction sets for the kernels' tests.
 #pragma once
 
+#include "cpu/kernels/epilogue.h"
 #include "cpu/kernels/thread_pool.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -57,6 +59,33 @@ inline float floatOfF16(uint16_t bits) {
   _Float16 half;
   std::memcpy(&half, &bits, 2);
   return static_cast<float>(half);
+}
+
+inline double activated(Activation activation, double x) {
+  double sixth = std::clamp(x + 3, 0.0, 6.0);
+  switch (activation) {
+  case Activation::None:
+    return x;
+  case Activation::Relu:
+    return std::max(x, 0.0);
+  case Activation::Relu6:
+    return std::clamp(x, 0.0, 6.0);
+  case Activation::Gelu:
+    return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+  case Activation::GeluTanh:
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  case Activation::Silu:
+    return x / (1 + std::exp(-x));
+  case Activation::Sigmoid:
+    return 1 / (1 + std::exp(-x));
+  case Activation::Tanh:
+    return std::tanh(x);
+  case Activation::HardSwish:
+    return x * sixth / 6;
+  case Activation::HardSigmoid:
+    return sixth / 6;
+  }
+  return x;
 }
 
 /// A test of every instruction set that this processor has, the baseline always.

@@ -56,10 +56,11 @@ public:
   /// Zeros in the lanes beyond the last channel.
   mlir::Value withZeroLanes(mlir::Value value, int64_t channels);
 
+  mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
 private:
   int64_t blocksOf(int64_t channels) const { return (channels + lanes() - 1) / lanes(); }
   mlir::Value padded(mlir::Value value, unsigned dimension, int64_t size);
-  mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> dimensions, mlir::RankedTensorType type);
 
   mlir::OpBuilder &builder;

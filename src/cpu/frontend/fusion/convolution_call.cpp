@@ -68,15 +68,36 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
   return shape;
 }
 
+/// Makes phases of a dilated input: each of its pixels meets the whole kernel, and no other does. False if
+/// the windows are others.
+bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
+  ConvolutionShape &s = call.shape;
+  ArrayRef<int64_t> dilation = *op.getLhsDilation();
+  for (size_t axis = 0; axis < 2; ++axis) {
+    int64_t size = axis == 0 ? s.inputHeight : s.inputWidth;
+    int64_t &output = axis == 0 ? s.outputHeight : s.outputWidth;
+    bool isApart = s.kernel[axis] == dilation[axis] && s.padding[axis] == dilation[axis] - 1 &&
+                   output == size * dilation[axis] && s.stride[axis] == 1 && s.dilation[axis] == 1;
+    if (!isApart)
+      return false;
+    output = size;
+    s.phases[axis] = dilation[axis];
+    s.kernel[axis] = 1;
+    s.padding[axis] = 0;
+  }
+  return s.groups == 1;
+}
+
 } // namespace
 
 std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
   auto reversal = op->getAttrOfType<DenseBoolArrayAttr>("window_reversal");
+  bool isReversed = reversal && llvm::is_contained(reversal.asArrayRef(), true);
+  bool isDilated = !isAll(op.getLhsDilation(), 1);
   bool isPlain = isPlainF32(op.getLhs()) && isPlainF32(op.getRhs()) && isPlainF32(op->getResult(0)) &&
                  numbers.getInputSpatialDimensions().size() == 2 && op.getBatchGroupCount() == 1 &&
-                 isAll(op.getLhsDilation(), 1) &&
-                 (!reversal || llvm::none_of(reversal.asArrayRef(), [](bool is) { return is; })) &&
+                 (!isReversed || (isDilated && !llvm::is_contained(reversal.asArrayRef(), false))) &&
                  llvm::all_of(paddingOf(op), [](int64_t padding) { return padding >= 0; });
   if (!isPlain)
     return std::nullopt;
@@ -88,10 +109,27 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   call.outputOrder = orderOf(numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
                              numbers.getOutputSpatialDimensions());
   call.shape = windowedShapeOf(op, call);
+  if (isDilated && !takeDilation(op, call))
+    return std::nullopt;
+  call.isMirrored = isDilated && !isReversed; // what is not reversed meets the last tap first
   call.mayUseWinograd = hasDefaultPrecision(op);
-  call.isPlanar =
-      call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 && call.inputOrder[3] == 3;
+  call.isPlanar = !isDilated && call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 &&
+                  call.inputOrder[3] == 3;
   return call;
+}
+
+Value createPointConvolution(OpBuilder &builder, Type type, Value input, Value weights,
+                             stablehlo::ConvDimensionNumbersAttr numbers, int64_t groups,
+                             Attribute precision) {
+  OperationState state(input.getLoc(), stablehlo::ConvolutionOp::getOperationName());
+  state.addTypes(type);
+  state.addOperands({input, weights});
+  state.addAttribute("dimension_numbers", numbers);
+  state.addAttribute("feature_group_count", builder.getI64IntegerAttr(groups));
+  state.addAttribute("batch_group_count", builder.getI64IntegerAttr(1));
+  if (precision)
+    state.addAttribute("precision_config", precision);
+  return builder.create(state)->getResult(0);
 }
 
 ArrayRef<int64_t> integersIn(Operation *op, StringRef name) {
@@ -111,12 +149,14 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
       list("output", {s.outputChannels, s.outputHeight, s.outputWidth}),
       list("window", {s.groups, s.kernel[0], s.kernel[1], s.stride[0], s.stride[1], s.padding[0],
                       s.padding[1], s.dilation[0], s.dilation[1]}),
+      list("phases", s.phases),
       list("input_order", call.inputOrder),
       list("weights_order", call.weightsOrder),
       list("halos", {call.inputHalo, call.residualHalo, call.outputHalo}),
       builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(call.activation))),
       flag("planar", call.isPlanar),
       flag("winograd", call.mayUseWinograd),
+      flag("mirrored", call.isMirrored),
       flag("bias", call.hasBias),
       flag("residual", call.hasResidual)};
 }
@@ -132,6 +172,7 @@ ConvolutionCall convolutionCallIn(Operation *op) {
     s.stride[axis] = window[3 + axis];
     s.padding[axis] = window[5 + axis];
     s.dilation[axis] = window[7 + axis];
+    s.phases[axis] = integersIn(op, "phases")[axis];
   }
   llvm::copy(integersIn(op, "input_order"), call.inputOrder.begin());
   llvm::copy(integersIn(op, "weights_order"), call.weightsOrder.begin());
@@ -142,6 +183,7 @@ ConvolutionCall convolutionCallIn(Operation *op) {
   auto flag = [&](StringRef name) { return cast<BoolAttr>(kernelAttribute(op, name)).getValue(); };
   call.isPlanar = flag("planar");
   call.mayUseWinograd = flag("winograd");
+  call.isMirrored = flag("mirrored");
   call.hasBias = flag("bias");
   call.hasResidual = flag("residual");
   return call;

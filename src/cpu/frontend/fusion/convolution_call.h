@@ -18,6 +18,7 @@ struct ConvolutionCall {
   PlanarOrder weightsOrder{}; ///< O, I, H, W
   bool isPlanar = false;      ///< the input
   bool mayUseWinograd = false;
+  bool isMirrored = false; ///< the phases of the weights
   bool hasBias = false;
   bool hasResidual = false;
   int64_t inputHalo = 0;
@@ -33,6 +34,11 @@ inline constexpr int64_t mostPlanarChannels = 4;
 
 /// The call, without what may be fused into it, that computes a convolution; none if no kernel does.
 std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op);
+
+/// A convolution with a window of one pixel.
+mlir::Value createPointConvolution(mlir::OpBuilder &builder, mlir::Type type, mlir::Value input,
+                                   mlir::Value weights, stablehlo::ConvDimensionNumbersAttr numbers,
+                                   int64_t groups, mlir::Attribute precision = {});
 
 llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
 /// From the attributes of a kernel call.

@@ -20,7 +20,17 @@ using ChannelOp = ConvolutionChain::ChannelOp;
 /// Values further from the arguments than this are not followed.
 constexpr int maxFixedDepth = 24;
 
-bool isFixed(Value value, FixedValues &fixed, int depth = 0) {
+/// Whether all sizes but that of the dimension are 1.
+bool isVectorAlong(ArrayRef<int64_t> shape, int64_t dimension) {
+  for (auto [i, size] : llvm::enumerate(shape))
+    if (static_cast<int64_t>(i) != dimension && size != 1)
+      return false;
+  return true;
+}
+
+} // namespace
+
+bool isFixed(Value value, FixedValues &fixed, int depth) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return isa<FunctionOpInterface>(value.getParentRegion()->getParentOp());
@@ -39,15 +49,6 @@ bool isFixed(Value value, FixedValues &fixed, int depth = 0) {
   return result;
 }
 
-/// Whether all sizes but that of the dimension are 1.
-bool isVectorAlong(ArrayRef<int64_t> shape, int64_t dimension) {
-  for (auto [i, size] : llvm::enumerate(shape))
-    if (static_cast<int64_t>(i) != dimension && size != 1)
-      return false;
-  return true;
-}
-
-/// Whether the value is the same all over each channel.
 bool isOfChannels(Value value, int64_t dimension) {
   if (splatNumber(value) || isVectorAlong(dimensionsOf(value), dimension))
     return true;
@@ -60,6 +61,15 @@ bool isOfChannels(Value value, int64_t dimension) {
       return false;
   return true;
 }
+
+PlanarOrder transposedOrder(PlanarOrder order, ArrayRef<int64_t> permutation) {
+  for (int64_t &dimension : order)
+    if (dimension >= 0)
+      dimension = llvm::find(permutation, dimension) - permutation.begin();
+  return order;
+}
+
+namespace {
 
 Value reshapedTo(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -97,6 +107,7 @@ private:
   bool takeActivation();
   bool takeChannelStep(Operation *op);
   bool takeResidual(Operation *op);
+  bool takeTranspose(Operation *op);
   void take(Operation *op) {
     taken.insert(op);
     chain.end = op;
@@ -259,12 +270,12 @@ bool ChainFinder::takeChannelStep(Operation *op) {
     return false;
   std::optional<ChannelOp> kind = channelOpOf(op, value);
   Value operand = otherOperand(op, value);
-  if (!kind || !isOfChannels(operand, chain.channelDimension()))
+  if (!kind || !isOfChannels(operand, chain.order[1]))
     return false;
   bool scales = *kind != ChannelOp::Add && *kind != ChannelOp::Subtract;
   if (scales && (!isFixed(operand, fixed) || !isFixed(chain.convolution.getRhs(), fixed)))
     return false;
-  chain.steps.push_back({*kind, &otherUse(op, value)});
+  chain.steps.push_back({*kind, &otherUse(op, value), chain.order[1]});
   take(op);
   return true;
 }
@@ -273,18 +284,35 @@ bool ChainFinder::takeResidual(Operation *op) {
   if (!isa<stablehlo::AddOp>(op))
     return false;
   chain.residual = &otherUse(op, value);
+  chain.residualOrder = chain.order;
+  take(op);
+  return true;
+}
+
+bool ChainFinder::takeTranspose(Operation *op) {
+  auto transpose = dyn_cast<stablehlo::TransposeOp>(op);
+  if (!transpose)
+    return false;
+  chain.order = transposedOrder(chain.order, transpose.getPermutation());
   take(op);
   return true;
 }
 
 void ChainFinder::find() {
+  stablehlo::ConvDimensionNumbersAttr numbers = chain.convolution.getDimensionNumbers();
+  chain.order = {static_cast<int64_t>(numbers.getOutputBatchDimension()),
+                 static_cast<int64_t>(numbers.getOutputFeatureDimension()),
+                 numbers.getOutputSpatialDimensions()[0], numbers.getOutputSpatialDimensions()[1]};
   chain.end = chain.convolution;
   taken.insert(chain.convolution);
   while (!takeActivation()) {
     Operation *op = onlyUser(value);
     bool isFree = op && !taken.contains(op) && op->getBlock() == chain.convolution->getBlock() &&
-                  op->getNumResults() == 1 && op->getResult(0).getType() == value.getType();
-    if (!isFree || chain.residual || (!takeChannelStep(op) && !takeResidual(op)))
+                  op->getNumResults() == 1;
+    if (isFree && takeTranspose(op))
+      continue;
+    if (!isFree || op->getResult(0).getType() != value.getType() || chain.residual ||
+        (!takeChannelStep(op) && !takeResidual(op)))
       return;
   }
 }
@@ -300,7 +328,7 @@ Value scaledWeights(OpBuilder &builder, stablehlo::ConvolutionOp convolution, Va
   Value spread = stablehlo::BroadcastInDimOp::create(builder, convolution.getLoc(), weights.getType(),
                                                      factors, builder.getDenseI64ArrayAttr({dimension}))
                      ->getResult(0);
-  return productOf(builder, weights, spread);
+  return splatNumber(weights) == 1.0 ? spread : productOf(builder, weights, spread);
 }
 
 } // namespace
@@ -318,7 +346,7 @@ FoldedChannels foldChannels(OpBuilder &builder, const ConvolutionChain &chain) {
   Location location = convolution.getLoc();
   Value factors, sum;
   for (const ConvolutionChain::ChannelStep &step : chain.steps) {
-    Value vector = vectorOf(builder, step.operand->get(), chain.channelDimension());
+    Value vector = vectorOf(builder, step.operand->get(), step.channelDimension);
     auto type = cast<RankedTensorType>(vector.getType());
     switch (step.op) {
     case ChannelOp::Add:

@@ -1,6 +1,7 @@
 // ConvolutionChain: a convolution with the ops after it that its kernel can compute as well.
 #pragma once
 
+#include "cpu/frontend/fusion/blocked_value.h"
 #include "cpu/kernels/epilogue.h"
 #include "stablehlo/dialect.h"
 
@@ -13,24 +14,33 @@ namespace torchere::cpu {
 /// What is known of values that depend on arguments and constants alone.
 using FixedValues = llvm::DenseMap<mlir::Value, bool>;
 
-/// In this order: factors and sums of channels (a batch norm, a bias), a residual, an activation.
+/// In this order: factors and sums of channels (a batch norm, a bias), a residual, an activation. Transposes
+/// may lie between: they only give the dimensions other places.
 struct ConvolutionChain {
   // Operands are kept, not values, which may be replaced before the chain is.
   enum class ChannelOp { Add, Subtract, SubtractFrom, Multiply, Divide };
   struct ChannelStep {
     ChannelOp op;
-    mlir::OpOperand *operand; ///< of the convolution's shape, the same all over each channel
+    mlir::OpOperand *operand; ///< of the result's elements, the same all over each channel
+    int64_t channelDimension;
   };
   stablehlo::ConvolutionOp convolution;
   llvm::SmallVector<ChannelStep> steps;
   mlir::OpOperand *residual = nullptr;
+  PlanarOrder residualOrder{};
   Activation activation = Activation::None;
   mlir::Operation *end = nullptr; ///< its result is the chain's
-
-  int64_t channelDimension() const {
-    return stablehlo::ConvolutionOp(convolution).getDimensionNumbers().getOutputFeatureDimension();
-  }
+  PlanarOrder order{};            ///< of that
 };
+
+/// Whether the value depends on arguments and constants alone, by few ops.
+bool isFixed(mlir::Value value, FixedValues &fixed, int depth = 0);
+
+/// Whether the value is the same all over each channel.
+bool isOfChannels(mlir::Value value, int64_t dimension);
+
+/// The dimensions of a value after a transpose of it.
+PlanarOrder transposedOrder(PlanarOrder order, llvm::ArrayRef<int64_t> permutation);
 
 /// The longest chain, whose values before the last are used nowhere else. Ops that are `taken` belong to
 /// another chain; those of this one are added. Channels are scaled only where the scaled weights stay the

@@ -43,6 +43,7 @@ private:
   void rewriteConcatenation(stablehlo::ConcatenateOp op);
   void rewritePooling(stablehlo::ReduceWindowOp op);
   void rewriteMean(stablehlo::ReduceOp op);
+  void rewriteNorm(Operation *op);
   void rewriteElementwise(Operation *op);
 
   /// The value in blocks, if it is there, for ops in the block of `user`.
@@ -113,8 +114,9 @@ void Islands::findWanted(Block &block) {
     if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
       isKernel = reduction.getDimensions().size() == 2;
     bool isWanted = llvm::any_of(op.getResults(), [&](Value result) { return wanted.contains(result); });
-    bool passesOn = isElementwiseOnBlocks(&op) || isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp,
-                                                      stablehlo::ReshapeOp, stablehlo::TransposeOp>(op);
+    bool passesOn = isElementwiseOnBlocks(&op) || isKernelCall(&op, "norm") ||
+                    isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ReshapeOp,
+                        stablehlo::TransposeOp>(op);
     if (isKernel)
       wanted.insert(op.getOperand(0));
     else if (isWanted && passesOn)
@@ -148,6 +150,8 @@ void Islands::rewrite(Operation *op) {
     rewritePooling(window);
   else if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
     rewriteMean(reduction);
+  else if (isKernelCall(op, "norm"))
+    rewriteNorm(op);
   else
     rewriteElementwise(op);
 }
@@ -179,6 +183,9 @@ int64_t Islands::wantedHalo(Value planar) const {
   for (OpOperand &use : planar.getUses())
     if (auto call = calls.find(use.getOwner()); call != calls.end() && use.getOperandNumber() == 0)
       halo = std::max(halo, call->second.plan(blocked.isa()).inputHalo());
+    else if (isa<stablehlo::TransposeOp>(use.getOwner()) ||
+             (isa<stablehlo::ConcatenateOp>(use.getOwner()) && wanted.contains(use.getOwner()->getResult(0))))
+      halo = std::max(halo, wantedHalo(use.getOwner()->getResult(0)));
   return halo;
 }
 
@@ -207,7 +214,7 @@ void Islands::rewriteConvolution(const ConvolutionChain &chain) {
     operands.push_back(blocked.paddedVector(folded.bias));
   call.hasResidual = chain.residual != nullptr;
   if (call.hasResidual) {
-    BlockedValue residual = operandFor(chain.residual->get(), call.outputOrder, chain.end);
+    BlockedValue residual = operandFor(chain.residual->get(), chain.residualOrder, chain.end);
     operands.push_back(residual.value);
     call.residualHalo = residual.halo;
   }
@@ -218,7 +225,7 @@ void Islands::rewriteConvolution(const ConvolutionChain &chain) {
       blocked.typeOf(sizesOf(planar, call.outputOrder), call.outputHalo, planar.getElementType());
   Operation *made =
       createKernelCall(builder, op.getLoc(), "convolution", type, operands, attributesOf(builder, call));
-  replace(chain.end, {made->getResult(0), call.shape.outputChannels, call.outputHalo, call.outputOrder});
+  replace(chain.end, {made->getResult(0), call.shape.outputChannels, call.outputHalo, chain.order});
 }
 
 /// The same blocks, of other dimensions.
@@ -226,10 +233,7 @@ void Islands::rewriteTranspose(stablehlo::TransposeOp op) {
   BlockedValue value = find(op.getOperand(), op);
   if (!value)
     return;
-  ArrayRef<int64_t> permutation = op.getPermutation();
-  for (int64_t &dimension : value.order)
-    if (dimension >= 0)
-      dimension = llvm::find(permutation, dimension) - permutation.begin();
+  value.order = transposedOrder(value.order, op.getPermutation());
   if (value.type().getElementType().isF32())
     replace(op, value);
   else
@@ -285,27 +289,33 @@ void Islands::rewriteBroadcast(stablehlo::BroadcastInDimOp op) {
 void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
   if (!wanted.contains(op->getResult(0)))
     return;
-  SmallVector<Value> parts;
+  SmallVector<BlockedValue> parts;
   BlockedValue last;
-  int64_t channels = 0;
+  int64_t channels = 0, halo = wantedHalo(op->getResult(0));
   for (Value operand : op.getOperands()) {
     BlockedValue part = find(operand, op);
     if (!part || !part.type().getElementType().isF32() || channels % blocked.lanes() != 0 ||
         part.order[1] != static_cast<int64_t>(op.getDimension()) || (last && part.order != last.order))
       return;
-    parts.push_back(blocked.interior(part));
+    parts.push_back(part);
     channels += part.channels;
     last = part;
   }
-  SmallVector<int64_t> shape(tensorTypeOf(parts.front()).getShape());
+  // With their halos, which make that of the whole.
+  if (llvm::any_of(parts, [&](const BlockedValue &part) { return part.halo != halo; }))
+    halo = 0;
+  SmallVector<Value> values;
+  for (const BlockedValue &part : parts)
+    values.push_back(halo == 0 ? blocked.interior(part) : part.value);
+  SmallVector<int64_t> shape(tensorTypeOf(values.front()).getShape());
   shape[1] = 0;
-  for (Value part : parts)
-    shape[1] += tensorTypeOf(part).getDimSize(1);
+  for (Value value : values)
+    shape[1] += tensorTypeOf(value).getDimSize(1);
   Value whole =
-      stablehlo::ConcatenateOp::create(builder, op.getLoc(), tensorTypeOf(parts.front()).clone(shape), parts,
-                                       builder.getI64IntegerAttr(1))
+      stablehlo::ConcatenateOp::create(builder, op.getLoc(), tensorTypeOf(values.front()).clone(shape),
+                                       values, builder.getI64IntegerAttr(1))
           ->getResult(0);
-  replace(op, {whole, channels, 0, last.order, last.hasZeroLanes});
+  replace(op, {whole, channels, halo, last.order, last.hasZeroLanes});
 }
 
 /// Whether the region combines its two arguments by this op.
@@ -410,6 +420,29 @@ void Islands::rewriteMean(stablehlo::ReduceOp op) {
       {builder.getNamedAttr("halo", builder.getI64IntegerAttr(input.halo)),
        builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
   replace(end, {call->getResult(0), input.channels, 0, {0, 1, -1, -1}});
+}
+
+/// Over the channels of each pixel.
+void Islands::rewriteNorm(Operation *op) {
+  BlockedValue input = find(op->getOperand(0), op);
+  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  int64_t columns = cast<IntegerAttr>(kernelAttribute(op, "columns")).getInt();
+  if (!wanted.contains(op->getResult(0)) || !input || !input.type().getElementType().isF32() ||
+      columns != input.channels || input.order[1] + 1 != planar.getRank() || !input.hasZeroLanes)
+    return;
+  SmallVector<Value> operands{input.value};
+  for (Value factor : llvm::drop_begin(op->getOperands()))
+    operands.push_back(blocked.paddedVector(blocked.reshaped(factor, {columns})));
+  int64_t halo = wantedHalo(op->getResult(0));
+  SmallVector<NamedAttribute> attributes{
+      builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo}))};
+  for (StringRef name : {"columns", "epsilon", "subtract_mean", "has_scale"})
+    attributes.push_back(builder.getNamedAttr(name, kernelAttribute(op, name)));
+  Operation *call = createKernelCall(
+      builder, op->getLoc(), "channel_norm",
+      blocked.typeOf({input.batch(), columns, input.height(), input.width()}, halo, planar.getElementType()),
+      operands, attributes);
+  replace(op, {call->getResult(0), columns, halo, input.order});
 }
 
 /// Whether the op makes zeros of lanes that are zeros in the operands of which `isZero`.
@@ -522,7 +555,8 @@ StringRef nameOf(Activation activation) {
 std::string describe(Operation *op, Isa isa) {
   ConvolutionCall call = convolutionCallIn(op);
   bool isScaled = op->getOperand(1).getDefiningOp<stablehlo::MulOp>() != nullptr;
-  return (nameOf(call.plan(isa).kind) + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") +
+  StringRef kind = call.shape.phaseCount() > 1 ? "transposed" : nameOf(call.plan(isa).kind);
+  return (kind + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") +
           (call.hasResidual ? "+residual" : "") + nameOf(call.activation))
       .str();
 }

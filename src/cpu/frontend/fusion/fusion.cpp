@@ -29,6 +29,7 @@ const NamedFusion fusions[] = {
     {"silu", fuseSilu},
     {"gelu", fuseGelu},
     {"erf", fuseErrorFunctions},
+    {"channel_factors", fuseChannelFactors},
     {"dot", fuseDots},
 };
 

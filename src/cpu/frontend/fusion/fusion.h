@@ -18,6 +18,7 @@ void fuse(mlir::func::FuncOp function, Isa isa);
 int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
 int64_t fuseCausalMasks(mlir::func::FuncOp function);
+int64_t fuseChannelFactors(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
 int64_t fuseGelu(mlir::func::FuncOp function);

@@ -82,6 +82,8 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
   views.argument = planner.argumentOf(weights);
   views.isConstant = planner.isConstant(weights);
   views.weights = dimensionsInOrder(weights, call.weightsOrder);
+  if (call.isMirrored)
+    views.weights = reversed(views.weights, Sizes{2, 3});
   std::vector<View> reads{views.input, views.weights};
   unsigned next = 2;
   for (auto [has, view] : {std::pair(call.hasBias, &views.bias), {call.hasResidual, &views.residual}})
@@ -126,9 +128,33 @@ Result<bool> planGlobalAverage(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planChannelNorm(Planner &planner, Operation *op) {
+  std::vector<View> reads;
+  for (mlir::Value operand : op->getOperands()) {
+    TORCHERE_ASSIGN(View view, planner.viewDense(operand));
+    reads.push_back(view);
+  }
+  ChannelNormArgs args;
+  args.subtractMean = cast<BoolAttr>(kernelAttribute(op, "subtract_mean")).getValue();
+  args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
+  std::optional<View> scale, bias;
+  if (cast<BoolAttr>(kernelAttribute(op, "has_scale")).getValue())
+    scale = reads[1];
+  if (size_t next = scale ? 2 : 1; next < reads.size())
+    bias = reads[next];
+  View result = planner.allocate(op->getResult(0));
+  ArrayRef<int64_t> halos = integersIn(op, "halos");
+  args.input = tensorOf(reads.front().shape, integerIn(op, "columns"), halos[0]);
+  args.output = tensorOf(result.shape, integerIn(op, "columns"), halos[1]);
+  planner.emit(std::make_unique<ChannelNormStep>(args, reads.front(), scale, bias, result), reads,
+               {&result, 1});
+  return true;
+}
+
 } // namespace
 
 void addBlocked(PlannerTable &table) {
+  table.addCall("torchere_cpu.channel_norm", planChannelNorm);
   table.addCall("torchere_cpu.convolution", planConvolutionCall);
   table.addCall("torchere_cpu.from_blocked", planFromBlocked);
   table.addCall("torchere_cpu.global_average", planGlobalAverage);

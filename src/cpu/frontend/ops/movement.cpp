@@ -74,6 +74,18 @@ Result<bool> planBarrier(Planner &planner, Operation *op) {
   return true;
 }
 
+/// An earlier concatenation of the first of these parts, which becomes the beginning of this one: features
+/// that grow from layer to layer are never copied. Returns how many parts it has.
+size_t layPrefix(Planner &planner, const std::vector<View> &parts, const View &whole) {
+  for (const Planner::Concatenation &earlier : llvm::reverse(planner.laidOut()))
+    if (earlier.parts.size() < parts.size() &&
+        std::equal(earlier.parts.begin(), earlier.parts.end(), parts.begin()) &&
+        planner.layInto(earlier.whole, whole, 0))
+      return earlier.parts.size();
+  return 0;
+}
+
+/// Parts that lie one after the other are computed there, where that is possible, and copied elsewhere.
 Result<bool> planConcatenate(Planner &planner, Operation *op) {
   auto dimension = static_cast<size_t>(cast<IntegerAttr>(op->getAttr("dimension")).getInt());
   std::vector<View> parts;
@@ -82,11 +94,19 @@ Result<bool> planConcatenate(Planner &planner, Operation *op) {
     parts.push_back(part);
   }
   View whole = planner.allocate(op->getResult(0));
+  bool isInRow =
+      std::all_of(whole.shape.begin(), whole.shape.begin() + static_cast<std::ptrdiff_t>(dimension),
+                  [](int64_t size) { return size == 1; });
+  size_t laid = isInRow ? layPrefix(planner, parts, whole) : 0;
   Sizes starts(whole.shape.size()), steps(whole.shape.size(), 1);
-  for (const View &part : parts) {
-    TORCHERE_TRY(planner.emitCopy(part, sliced(whole, starts, part.shape, steps)));
-    starts[dimension] += part.shape[dimension];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    View place = sliced(whole, starts, parts[i].shape, steps);
+    starts[dimension] += parts[i].shape[dimension];
+    if (i >= laid && !(isInRow && planner.layInto(parts[i], whole, place.offset)))
+      TORCHERE_TRY(planner.emitCopy(parts[i], place));
   }
+  if (isInRow)
+    planner.laidOut().push_back({std::move(parts), whole});
   return true;
 }
 

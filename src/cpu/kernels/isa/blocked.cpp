@@ -1,39 +1,47 @@
-// Depthwise convolution and pooling of a row of blocked pixels.
+// Depthwise convolution, pooling and means of blocked pixels.
 #include "cpu/kernels/isa/activation.h"
 #include "cpu/kernels/isa/parts.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
-constexpr int kPixels = 6; ///< as many sums as hide the latency of a multiply-add
+constexpr int kMostPixels = 8; ///< of a tile: as many sums as hide the latency of a multiply-add
 
-/// join(sum, vector, tap) over all taps for kCount pixels from x on.
-template <int kCount, class Join>
-TORCHERE_INLINE void gatherTaps(const TapsJob &job, int64_t x, F (&sums)[kPixels], Join join) {
-  for (int64_t tap = 0; tap < job.tapCount; ++tap) {
-    const float *p = job.input + job.taps[tap] + x * job.step;
-#pragma GCC unroll 8
-    for (int i = 0; i < kCount; ++i)
-      sums[i] = join(sums[i], load(p + i * job.step), tap);
-  }
+/// body<count>(): the count is known at run time only.
+template <int kCount, class Body> TORCHERE_INLINE void withCount(int64_t count, Body body) {
+  if (count == kCount)
+    return body.template operator()<kCount>();
+  if constexpr (kCount > 1)
+    withCount<kCount - 1>(count, body);
 }
 
-/// put(pixel, sum) for every pixel of the row.
+/// Each row in tiles of about as many pixels: join(sum, vector, tap) over all taps, then put(row, x, sum).
 template <class Join, class Put>
 TORCHERE_INLINE void eachPixel(const TapsJob &job, F start, Join join, Put put) {
-  int64_t x = 0;
-  F sums[kPixels];
-  for (; x + kPixels <= job.pixels; x += kPixels) {
-    for (F &sum : sums)
-      sum = start;
-    gatherTaps<kPixels>(job, x, sums, join);
-    for (int i = 0; i < kPixels; ++i)
-      put(x + i, sums[i]);
-  }
-  for (; x < job.pixels; ++x) {
-    sums[0] = start;
-    gatherTaps<1>(job, x, sums, join);
-    put(x, sums[0]);
+  const int64_t tiles = (job.pixels + kMostPixels - 1) / kMostPixels;
+  const int64_t shortest = job.pixels / tiles, longer = job.pixels % tiles;
+  for (int64_t row = 0; row < job.rows; ++row) {
+    int64_t x = 0;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const int64_t count = shortest + (tile < longer);
+      const float *input = job.input + row * job.inputRowStride + x * job.step;
+      withCount<kMostPixels>(count, [&]<int kCount>() __attribute__((always_inline)) {
+        F sums[kCount];
+#pragma GCC unroll 8
+        for (int i = 0; i < kCount; ++i)
+          sums[i] = start;
+        for (int64_t tap = 0; tap < job.tapCount; ++tap) {
+          const float *p = input + job.taps[tap];
+#pragma GCC unroll 8
+          for (int i = 0; i < kCount; ++i)
+            sums[i] = join(sums[i], load(p + i * job.step), tap);
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < kCount; ++i)
+          put(row, x + i, sums[i]);
+      });
+      x += count;
+    }
   }
 }
 
@@ -42,10 +50,10 @@ void depthwise(const TapsJob &job) {
   withActivation(job.activation, [&](auto fn) {
     eachPixel(
         job, start, [&](F sum, F v, int64_t tap) { return sum + v * load(job.weights + tap * kLanes); },
-        [&](int64_t x, F sum) {
+        [&](int64_t row, int64_t x, F sum) {
           if (job.residual)
-            sum += load(job.residual + x * kLanes);
-          store(job.output + x * kLanes, fn(sum));
+            sum += load(job.residual + row * job.residualRowStride + x * kLanes);
+          store(job.output + row * job.outputRowStride + x * kLanes, fn(sum));
         });
   });
 }
@@ -56,13 +64,101 @@ void maxPool(const TapsJob &job) {
       job, lowest, [](F most, F v, int64_t) { return v != v     ? v
                                                      : v > most ? v
                                                                 : most; },
-      [&](int64_t x, F most) { store(job.output + x * kLanes, most); });
+      [&](int64_t row, int64_t x, F most) {
+        store(job.output + row * job.outputRowStride + x * kLanes, most);
+      });
 }
 
 void sumPool(const TapsJob &job) {
   eachPixel(
       job, F{}, [](F sum, F v, int64_t) { return sum + v; },
-      [&](int64_t x, F sum) { store(job.output + x * kLanes, sum * job.scale); });
+      [&](int64_t row, int64_t x, F sum) {
+        store(job.output + row * job.outputRowStride + x * kLanes, sum * job.scale);
+      });
+}
+
+/// Rows are summed on their own: the error grows with the number of terms.
+void meanPixels(const PixelsJob &job) {
+  F total{};
+  for (int64_t row = 0; row < job.rows; ++row) {
+    const float *p = job.input + row * job.rowStride;
+    F sums[4] = {};
+    int64_t x = 0;
+    for (; x + 4 <= job.columns; x += 4)
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i)
+        sums[i] += load(p + (x + i) * kLanes);
+    for (; x < job.columns; ++x)
+      sums[0] += load(p + x * kLanes);
+    total += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  store(job.output, total / static_cast<float>(job.rows * job.columns));
+}
+
+constexpr int64_t kChunkBlocks = 64; ///< that are summed on their own
+
+/// sums[i] += term(vector) over all blocks of channels of pixel i. The lanes beyond the last channel are left
+/// out.
+template <int kCount, class Term>
+TORCHERE_INLINE void sumChannels(const PixelNormJob &job, const float *input, F (&sums)[kCount], Term term) {
+  const int64_t whole = job.channels / kLanes, rest = job.channels % kLanes;
+  for (int64_t first = 0; first < whole; first += kChunkBlocks) {
+    const int64_t end = first + kChunkBlocks < whole ? first + kChunkBlocks : whole;
+    F chunk[kCount] = {};
+    for (int64_t block = first; block < end; ++block)
+#pragma GCC unroll 8
+      for (int i = 0; i < kCount; ++i)
+        chunk[i] += term(load(input + block * job.blockStride + i * kLanes), i);
+#pragma GCC unroll 8
+    for (int i = 0; i < kCount; ++i)
+      sums[i] += chunk[i];
+  }
+  for (int i = 0; rest > 0 && i < kCount; ++i) {
+    F last = term(load(input + whole * job.blockStride + i * kLanes), i);
+    for (int64_t lane = 0; lane < rest; ++lane)
+      sums[i][lane] += last[lane];
+  }
+}
+
+template <int kCount> TORCHERE_INLINE void normTile(const PixelNormJob &job, int64_t x) {
+  const float *input = job.input + x * kLanes;
+  const float count = static_cast<float>(job.channels);
+  constexpr auto sum = [](float a, float b) { return a + b; };
+  F sums[kCount] = {};
+  float means[kCount] = {}, factors[kCount];
+  if (job.subtractMean) {
+    sumChannels<kCount>(job, input, sums, [](F v, int) { return v; });
+    for (int i = 0; i < kCount; ++i) {
+      means[i] = foldLanes<float>(sums[i], sum) / count;
+      sums[i] = F{};
+    }
+  }
+  sumChannels<kCount>(job, input, sums, [&](F v, int i) { return (v - means[i]) * (v - means[i]); });
+  for (int i = 0; i < kCount; ++i) {
+    double variance = static_cast<double>(foldLanes<float>(sums[i], sum)) / static_cast<double>(count);
+    factors[i] = static_cast<float>(1 / __builtin_sqrt(variance + job.epsilon));
+  }
+  for (int64_t block = 0; block * kLanes < job.channels; ++block) {
+    const F scale = job.scale ? load(job.scale + block * kLanes) : splat(1.0f);
+    const F bias = job.bias ? load(job.bias + block * kLanes) : F{};
+#pragma GCC unroll 8
+    for (int i = 0; i < kCount; ++i) {
+      F v = load(input + block * job.blockStride + i * kLanes);
+      store(job.output + block * job.outputBlockStride + (x + i) * kLanes,
+            (v - means[i]) * factors[i] * scale + bias);
+    }
+  }
+}
+
+void normPixels(const PixelNormJob &job) {
+  const int64_t tiles = (job.pixels + kMostPixels - 1) / kMostPixels;
+  const int64_t shortest = job.pixels / tiles, longer = job.pixels % tiles;
+  for (int64_t tile = 0, x = 0; tile < tiles; ++tile) {
+    const int64_t count = shortest + (tile < longer);
+    withCount<kMostPixels>(count,
+                           [&]<int kCount>() __attribute__((always_inline)) { normTile<kCount>(job, x); });
+    x += count;
+  }
 }
 
 } // namespace
@@ -71,6 +167,8 @@ void addBlocked(IsaKernels &table) {
   table.depthwise = &depthwise;
   table.maxPool = &maxPool;
   table.sumPool = &sumPool;
+  table.meanPixels = &meanPixels;
+  table.normPixels = &normPixels;
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA

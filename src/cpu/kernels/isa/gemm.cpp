@@ -14,6 +14,34 @@ constexpr int kRows[kMaxTileVectors + 1] = {0, 12, 6, 4, 0};
 #endif
 
 template <class C> constexpr bool kIsFloat = C(1) / C(2) != C(0);
+template <class T> constexpr bool kIsF32 = false;
+template <> constexpr bool kIsF32<float> = true;
+
+template <class C, int kM, int kN, class Fn> TORCHERE_INLINE void eachSum(Vec<C> (&sums)[kM][kN], Fn fn) {
+#pragma GCC unroll 16
+  for (int m = 0; m < kM; ++m)
+#pragma GCC unroll 4
+    for (int n = 0; n < kN; ++n)
+      sums[m][n] = fn(sums[m][n]);
+}
+
+/// `T` is B's type: others than f32 are rare enough for less code.
+template <class T, int kM, int kN>
+TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)[kM][kN]) {
+  using C = Compute<T>;
+  if (activation == Activation::None)
+    return;
+  if (activation == Activation::Relu)
+    return eachSum<C, kM, kN>(sums, [](Vec<C> v) { return v < C(0) ? Vec<C>{} : v; });
+  if constexpr (kIsF32<T>) {
+    if (activation == Activation::HardSwish)
+      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::HardSwish>(v); });
+    else if (activation == Activation::Relu6)
+      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::Relu6>(v); });
+    else if (activation == Activation::HardSigmoid)
+      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::HardSigmoid>(v); });
+  }
+}
 
 /// One step of k.
 template <class T, int kM, int kN>
@@ -92,18 +120,21 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
     for (int m = 0; m < kM; ++m) {
       // Chunks are summed on their own first: the error grows with their number and length, not with the
       // product.
-      Vec<C> v =
-          args.accumulate ? sums[m][n] + load(c + m * args.cRowStride + n * args.cVectorStride) : sums[m][n];
+      if (args.accumulate)
+        sums[m][n] += load(c + m * args.cRowStride + n * args.cVectorStride);
       if (bias)
-        v += shift;
+        sums[m][n] += shift;
       if (residual)
-        v += load(residual + m * args.residualRowStride + n * args.residualVectorStride);
-      if constexpr (kIsFloat<C>)
-        if (args.relu)
-          v = v < C(0) ? Vec<C>{} : v;
-      store(c + m * args.cRowStride + n * args.cVectorStride, v);
+        sums[m][n] += load(residual + m * args.residualRowStride + n * args.residualVectorStride);
     }
   }
+  if constexpr (kIsFloat<C>)
+    activateSums<T, kM, kN>(args.activation, sums);
+#pragma GCC unroll 4
+  for (int n = 0; n < kN; ++n)
+#pragma GCC unroll 16
+    for (int m = 0; m < kM; ++m)
+      store(c + m * args.cRowStride + n * args.cVectorStride, sums[m][n]);
 }
 
 template <class T, int kN, int kM> void addTiles(IsaKernels &table, int type) {

@@ -1,0 +1,80 @@
+// Makes depthwise convolutions of one pixel of the factors and sums of channels in front of a convolution
+// (the batch norms of DenseNet), whose kernel takes the activation between them and writes the halo.
+#include "cpu/frontend/fusion/convolution_call.h"
+#include "cpu/frontend/fusion/convolution_chain.h"
+#include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/pattern.h"
+#include "cpu/frontend/fusion/splats.h"
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+/// The op that makes the value, if nothing else needs it.
+Operation *onlyMaker(mlir::Value value) {
+  return value.hasOneUse() ? value.getDefiningOp() : nullptr;
+}
+
+/// The first of the factors and sums of channels from which a value is made, and the operand that they
+/// change.
+struct ChannelFactors {
+  OpOperand *input = nullptr;
+  bool hasFactor = false;
+};
+
+ChannelFactors findFactors(mlir::Value value, int64_t channels, FixedValues &fixed) {
+  ChannelFactors found;
+  for (Operation *op = onlyMaker(value);
+       isa_and_nonnull<stablehlo::AddOp, stablehlo::MulOp, stablehlo::SubtractOp>(op);
+       op = onlyMaker(found.input->get())) {
+    bool isSecond = !isOfChannels(op->getOperand(1), channels) && !isa<stablehlo::SubtractOp>(op);
+    mlir::Value operand = op->getOperand(isSecond ? 0 : 1);
+    if (!isOfChannels(operand, channels) || !isFixed(operand, fixed))
+      break;
+    found.input = &op->getOpOperand(isSecond ? 1 : 0);
+    found.hasFactor |= isa<stablehlo::MulOp>(op);
+  }
+  return found;
+}
+
+/// A convolution that changes nothing: the factors and sums after it are folded into its weights and bias.
+mlir::Value unchanged(OpBuilder &builder, mlir::Value input, const PlanarOrder &order) {
+  auto type = cast<RankedTensorType>(input.getType());
+  int64_t channels = type.getDimSize(static_cast<unsigned>(order[1]));
+  SmallVector<int64_t> spatial{order[2], order[3]}, kernelSpatial{2, 3};
+  auto numbers = stablehlo::ConvDimensionNumbersAttr::get(
+      builder.getContext(), order[0], order[1], spatial, /*kernelInputFeatureDimension=*/1,
+      /*kernelOutputFeatureDimension=*/0, kernelSpatial, order[0], order[1], spatial);
+  mlir::Value ones = splatOf(builder, input.getLoc(), type.clone({channels, 1, 1, 1}), 1);
+  return createPointConvolution(builder, type, input, ones, numbers, channels);
+}
+
+} // namespace
+
+int64_t fuseChannelFactors(func::FuncOp function) {
+  int64_t count = 0;
+  FixedValues fixed;
+  function.walk([&](stablehlo::ConvolutionOp convolution) {
+    std::optional<ConvolutionCall> call = convolutionCallOf(convolution);
+    if (!call || call->isPlanar)
+      return;
+    mlir::Value value = convolution.getLhs();
+    // The activation may be needed by several convolutions.
+    if (auto relu = value.getDefiningOp<stablehlo::MaxOp>(); relu && splatNumber(relu->getOperand(1)) == 0.0)
+      value = relu->getOperand(0);
+    ChannelFactors factors = findFactors(value, call->inputOrder[1], fixed);
+    if (!factors.hasFactor)
+      return;
+    mlir::Value input = factors.input->get();
+    if (isa_and_nonnull<stablehlo::ConvolutionOp>(onlyMaker(input))) // which takes them itself
+      return;
+    OpBuilder builder(factors.input->getOwner());
+    factors.input->set(unchanged(builder, input, call->inputOrder));
+    ++count;
+  });
+  return count;
+}
+
+} // namespace torchere::cpu
