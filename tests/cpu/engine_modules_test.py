@@ -317,6 +317,79 @@ MODULES["bits of other sizes"] = function(
     "3xf32",
     "3x2xf32",
 )
+MODULES["bits of elements of less than a byte"] = function(
+    "3x8xui4 3xui32 3x2x4xui2",
+    """  %r0 = stablehlo.bitcast_convert %0 : (tensor<3xui32>) -> tensor<3x8xui4>
+  %r1 = stablehlo.bitcast_convert %r0 : (tensor<3x8xui4>) -> tensor<3xui32>
+  %r2 = stablehlo.bitcast_convert %1 : (tensor<3x2xui8>) -> tensor<3x2x4xui2>""",
+    "3xui32",
+    "3x2xui8",
+)
+
+
+def computed(kind, **lists):
+    """Lists of integers that nothing knows before the program runs."""
+    return "".join(
+        f"""  %{name}_ = stablehlo.constant dense<{values}> : tensor<{len(values)}x{kind}>
+  %{name} = stablehlo.optimization_barrier %{name}_ : tensor<{len(values)}x{kind}>
+"""
+        for name, values in lists.items()
+    )
+
+
+for kind in ("i32", "ui64"):
+    types = ", ".join([f"tensor<2x{kind}>"] * 3)
+    MODULES[f"slices at computed places {kind}"] = function(
+        "3x2xf32 1x1xf32 0x5xf32",
+        computed(kind, a=[2, 1], b=[7, 5], c=[2, 2], d=[2, 6], e=[4, 7], f=[100, 1], g=[8, 0], h=[8, 5])
+        + f"""  %one = stablehlo.constant dense<1> : tensor<2x{kind}>
+  %r0 = stablehlo.real_dynamic_slice %0, %a, %b, %c : (tensor<8x5xf32>, {types}) -> tensor<3x2xf32>
+  %t = stablehlo.transpose %0, dims = [1, 0] : (tensor<8x5xf32>) -> tensor<5x8xf32>
+  %r1 = stablehlo.real_dynamic_slice %t, %d, %e, %f : (tensor<5x8xf32>, {types}) -> tensor<1x1xf32>
+  %r2 = stablehlo.real_dynamic_slice %0, %g, %h, %one : (tensor<8x5xf32>, {types}) -> tensor<0x5xf32>""",
+        "8x5xf32",
+    )
+# By name: the amounts below, above and between, and the shape.
+PADS = {
+    "": ([2, 1], [1, 0], [1, 0], "10x6"),
+    ", which cut": ([-3, 5], [1, -2], [0, 0], "2x8"),
+    " between, of which few stay": ([-1, 3], [-8, -3], [4, 2], "7x13"),
+    " beyond": ([9, 0], [-5, -2], [0, 0], "8x3"),
+}
+for name, (low, high, interior, shape) in PADS.items():
+    types = ", ".join(["tensor<2xi32>"] * 3)
+    MODULES[f"pad by computed amounts{name}"] = function(
+        f"{shape}xf32 3xf32",
+        computed("i32", low=low, high=high, interior=interior, size=[3])
+        + f"""  %r0 = stablehlo.dynamic_pad %0, %1, %low, %high, %interior :
+    (tensor<4x5xf32>, tensor<f32>, {types}) -> tensor<{shape}xf32>
+  %r1 = stablehlo.dynamic_iota %size, dim = 0 : (tensor<1xi32>) -> tensor<3xf32>""",
+        "4x5xf32",
+        "f32",
+    )
+# By the equation: the operands' and the result's shapes.
+EINSUMS = {
+    "ij,jk->ki": ("3x4", "4x5", "5x3"),
+    "bij,bkj->bik": ("2x3x4", "2x5x4", "2x3x5"),
+    "iij,ji->i": ("4x4x3", "3x4", "4"),
+    "ijm,kn->kj": ("2x3x4", "5x2", "5x3"),
+    "i,j->ji": ("3", "4", "4x3"),
+    "ij->ji": ("3x4", "4x3"),
+    "ijij->j": ("3x4x3x4", "4"),
+    "ij->": ("3x4", ""),
+}
+for equation, (*operands, shape) in EINSUMS.items():
+    for kind in ("f32", "bf16", "i32", "complex<f32>"):
+        types = [f"{size}x{kind}" if size else kind for size in (*operands, shape)]
+        names = ", ".join(f"%{i}" for i in range(len(operands)))
+        op = "einsum" if len(operands) == 2 else "unary_einsum"
+        given = ", ".join(f"tensor<{type_}>" for type_ in types[:-1])
+        MODULES[f"{op} {equation} {kind}"] = function(
+            types[-1],
+            f'  %r0 = "stablehlo.{op}"({names}) <{{einsum_config = "{equation}"}}> : '
+            f"({given}) -> tensor<{types[-1]}>",
+            *types[:-1],
+        )
 MODULES["cholesky"] = function(
     "2x20x20xf64",
     """  %t = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<2x20x20xf64>) -> tensor<2x20x20xf64>

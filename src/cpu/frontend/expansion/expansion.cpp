@@ -6,6 +6,8 @@ namespace torchere::cpu {
 void expand(mlir::func::FuncOp function) {
   expandQuantizedTypes(function);
   expandOps(function);
+  expandEinsums(function);
+  expandRandomNumbers(function);
   expandTypes(function);
 }
 
