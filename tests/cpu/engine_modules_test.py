@@ -390,6 +390,69 @@ for equation, (*operands, shape) in EINSUMS.items():
             f"({given}) -> tensor<{types[-1]}>",
             *types[:-1],
         )
+for part in ("f32", "f64"):
+    number = f"complex<{part}>"
+    MODULES[f"sort of {number} by keys"] = function(
+        f"4x6x{part} 4x6x{number} 4x6x{number}",
+        f"""  %r0, %r1, %r2 = "stablehlo.sort"(%0, %1, %2) <{{dimension = 1 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<{part}>, %b: tensor<{part}>, %c: tensor<{number}>, %d: tensor<{number}>,
+       %e: tensor<{number}>, %f: tensor<{number}>):
+    %less = stablehlo.compare GT, %a, %b, FLOAT : (tensor<{part}>, tensor<{part}>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }}) : (tensor<4x6x{part}>, tensor<4x6x{number}>, tensor<4x6x{number}>) ->
+    (tensor<4x6x{part}>, tensor<4x6x{number}>, tensor<4x6x{number}>)""",
+        f"4x6x{part}",
+        f"4x6x{number}",
+        f"4x6x{number}",
+    )
+    MODULES[f"sort of {number} by imaginary parts"] = function(
+        f"4x6x{number}",
+        f"""  %r0 = "stablehlo.sort"(%0) <{{dimension = 0 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<{number}>, %b: tensor<{number}>):
+    %left = stablehlo.imag %a : (tensor<{number}>) -> tensor<{part}>
+    %right = stablehlo.imag %b : (tensor<{number}>) -> tensor<{part}>
+    %less = stablehlo.compare LT, %left, %right, TOTALORDER : (tensor<{part}>, tensor<{part}>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }}) : (tensor<4x6x{number}>) -> tensor<4x6x{number}>""",
+        f"4x6x{number}",
+    )
+    product = f"""({{
+  ^bb0(%a: tensor<{number}>, %b: tensor<{number}>):
+    %p = stablehlo.multiply %a, %b : tensor<{number}>
+    stablehlo.return %p : tensor<{number}>
+  }}) : (tensor<4x6x{number}>, tensor<{number}>)"""
+    MODULES[f"sums of {number} in windows"] = function(
+        f"4x6x{number}",
+        f"""  %zero = stablehlo.constant dense<(0.0, 0.0)> : tensor<{number}>
+  %r0 = "stablehlo.reduce_window"(%0, %zero) <{{window_dimensions = array<i64: 1, 6>,
+    padding = dense<[[0, 0], [5, 0]]> : tensor<2x2xi64>}}> {product.replace("multiply", "add")} ->
+    tensor<4x6x{number}>""",
+        f"4x6x{number}",
+    )
+    for join in ("add", "multiply"):
+        MODULES[f"scatter that {join}s {number}"] = function(
+            f"4x6x{number}",
+            f"""  %i = stablehlo.constant dense<[[2], [0], [2], [9], [3]]> : tensor<5x1xi32>
+  %r0 = "stablehlo.scatter"(%0, %i, %1) <{{scatter_dimension_numbers = #stablehlo.scatter<
+    update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+    index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<{number}>, %b: tensor<{number}>):
+    %p = stablehlo.{join} %a, %b : tensor<{number}>
+    stablehlo.return %p : tensor<{number}>
+  }}) : (tensor<4x6x{number}>, tensor<5x1xi32>, tensor<5x6x{number}>) -> tensor<4x6x{number}>""",
+            f"4x6x{number}",
+            f"5x6x{number}",
+        )
+    MODULES[f"products of {number}"] = function(
+        f"4x{number} 6x{number} 4x6x{number}",
+        f"""  %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<{number}>
+  %r0 = "stablehlo.reduce"(%0, %one) <{{dimensions = array<i64: 1>}}> {product} -> tensor<4x{number}>
+  %r1 = "stablehlo.reduce"(%0, %1) <{{dimensions = array<i64: 0>}}> {product} -> tensor<6x{number}>
+  %r2 = "stablehlo.reduce_window"(%0, %one) <{{window_dimensions = array<i64: 1, 6>,
+    padding = dense<[[0, 0], [5, 0]]> : tensor<2x2xi64>}}> {product} -> tensor<4x6x{number}>""",
+        f"4x6x{number}",
+        number,
+    )
 MODULES["cholesky"] = function(
     "2x20x20xf64",
     """  %t = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<2x20x20xf64>) -> tensor<2x20x20xf64>

@@ -8,6 +8,7 @@ void expand(mlir::func::FuncOp function) {
   expandOps(function);
   expandEinsums(function);
   expandRandomNumbers(function);
+  expandComplexOperands(function);
   expandTypes(function);
 }
 
