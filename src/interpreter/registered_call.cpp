@@ -144,6 +144,24 @@ Result<std::unique_ptr<const ffi::CallSite>> instantiateCall(Operation *op) {
   return site;
 }
 
+bool isPlacement(Operation *op) {
+  return cast<CustomCallOp>(op).getCallTargetName() == "annotate_device_placement" &&
+         op->getNumOperands() == 1 && op->getNumResults() == 1;
+}
+
+Status checkCustomCalls(ModuleOp module) {
+  Status status;
+  module.walk([&](CustomCallOp call) {
+    if (isPlacement(call) || comparesTwoTensors(call.getCallTargetName()))
+      return WalkResult::advance();
+    Result<std::unique_ptr<const ffi::CallSite>> site = instantiateCall(call);
+    if (!site)
+      status = tl::unexpected(std::move(site).error());
+    return status ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return status;
+}
+
 CallForm formOf(Operation *op) {
   auto call = cast<CustomCallOp>(op);
   CallForm form;

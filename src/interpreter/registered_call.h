@@ -4,7 +4,7 @@
 #include "evaluation/tensor.h"
 #include "ffi/call_site.h"
 
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #include <optional>
 
@@ -13,6 +13,11 @@ namespace torchere::interpreter {
 /// The call's kernel, instantiated. NotFound if none is registered for its target; InvalidArgument for a
 /// calling convention other than the typed one, and for attributes that kernels cannot be given.
 Result<std::unique_ptr<const ffi::CallSite>> instantiateCall(mlir::Operation *call);
+/// Whether the call gives its operand: it annotates a value's place, of which there is one here.
+bool isPlacement(mlir::Operation *call);
+/// What instantiateCall() fails with for a custom call of the module that the interpreter does not know
+/// itself.
+Status checkCustomCalls(mlir::ModuleOp module);
 
 /// How a kernel wants its operands and results to lie in memory.
 struct CallForm {

@@ -317,6 +317,142 @@ MODULES["bits of other sizes"] = function(
     "3xf32",
     "3x2xf32",
 )
+MODULES["bits of elements of less than a byte"] = function(
+    "3x8xui4 3xui32 3x2x4xui2",
+    """  %r0 = stablehlo.bitcast_convert %0 : (tensor<3xui32>) -> tensor<3x8xui4>
+  %r1 = stablehlo.bitcast_convert %r0 : (tensor<3x8xui4>) -> tensor<3xui32>
+  %r2 = stablehlo.bitcast_convert %1 : (tensor<3x2xui8>) -> tensor<3x2x4xui2>""",
+    "3xui32",
+    "3x2xui8",
+)
+
+
+def computed(kind, **lists):
+    """Lists of integers that nothing knows before the program runs."""
+    return "".join(
+        f"""  %{name}_ = stablehlo.constant dense<{values}> : tensor<{len(values)}x{kind}>
+  %{name} = stablehlo.optimization_barrier %{name}_ : tensor<{len(values)}x{kind}>
+"""
+        for name, values in lists.items()
+    )
+
+
+for kind in ("i32", "ui64"):
+    types = ", ".join([f"tensor<2x{kind}>"] * 3)
+    MODULES[f"slices at computed places {kind}"] = function(
+        "3x2xf32 1x1xf32 0x5xf32",
+        computed(kind, a=[2, 1], b=[7, 5], c=[2, 2], d=[2, 6], e=[4, 7], f=[100, 1], g=[8, 0], h=[8, 5])
+        + f"""  %one = stablehlo.constant dense<1> : tensor<2x{kind}>
+  %r0 = stablehlo.real_dynamic_slice %0, %a, %b, %c : (tensor<8x5xf32>, {types}) -> tensor<3x2xf32>
+  %t = stablehlo.transpose %0, dims = [1, 0] : (tensor<8x5xf32>) -> tensor<5x8xf32>
+  %r1 = stablehlo.real_dynamic_slice %t, %d, %e, %f : (tensor<5x8xf32>, {types}) -> tensor<1x1xf32>
+  %r2 = stablehlo.real_dynamic_slice %0, %g, %h, %one : (tensor<8x5xf32>, {types}) -> tensor<0x5xf32>""",
+        "8x5xf32",
+    )
+# By name: the amounts below, above and between, and the shape.
+PADS = {
+    "": ([2, 1], [1, 0], [1, 0], "10x6"),
+    ", which cut": ([-3, 5], [1, -2], [0, 0], "2x8"),
+    " between, of which few stay": ([-1, 3], [-8, -3], [4, 2], "7x13"),
+    " beyond": ([9, 0], [-5, -2], [0, 0], "8x3"),
+}
+for name, (low, high, interior, shape) in PADS.items():
+    types = ", ".join(["tensor<2xi32>"] * 3)
+    MODULES[f"pad by computed amounts{name}"] = function(
+        f"{shape}xf32 3xf32",
+        computed("i32", low=low, high=high, interior=interior, size=[3])
+        + f"""  %r0 = stablehlo.dynamic_pad %0, %1, %low, %high, %interior :
+    (tensor<4x5xf32>, tensor<f32>, {types}) -> tensor<{shape}xf32>
+  %r1 = stablehlo.dynamic_iota %size, dim = 0 : (tensor<1xi32>) -> tensor<3xf32>""",
+        "4x5xf32",
+        "f32",
+    )
+# By the equation: the operands' and the result's shapes.
+EINSUMS = {
+    "ij,jk->ki": ("3x4", "4x5", "5x3"),
+    "bij,bkj->bik": ("2x3x4", "2x5x4", "2x3x5"),
+    "iij,ji->i": ("4x4x3", "3x4", "4"),
+    "ijm,kn->kj": ("2x3x4", "5x2", "5x3"),
+    "i,j->ji": ("3", "4", "4x3"),
+    "ij->ji": ("3x4", "4x3"),
+    "ijij->j": ("3x4x3x4", "4"),
+    "ij->": ("3x4", ""),
+}
+for equation, (*operands, shape) in EINSUMS.items():
+    for kind in ("f32", "bf16", "i32", "complex<f32>"):
+        types = [f"{size}x{kind}" if size else kind for size in (*operands, shape)]
+        names = ", ".join(f"%{i}" for i in range(len(operands)))
+        op = "einsum" if len(operands) == 2 else "unary_einsum"
+        given = ", ".join(f"tensor<{type_}>" for type_ in types[:-1])
+        MODULES[f"{op} {equation} {kind}"] = function(
+            types[-1],
+            f'  %r0 = "stablehlo.{op}"({names}) <{{einsum_config = "{equation}"}}> : '
+            f"({given}) -> tensor<{types[-1]}>",
+            *types[:-1],
+        )
+for part in ("f32", "f64"):
+    number = f"complex<{part}>"
+    MODULES[f"sort of {number} by keys"] = function(
+        f"4x6x{part} 4x6x{number} 4x6x{number}",
+        f"""  %r0, %r1, %r2 = "stablehlo.sort"(%0, %1, %2) <{{dimension = 1 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<{part}>, %b: tensor<{part}>, %c: tensor<{number}>, %d: tensor<{number}>,
+       %e: tensor<{number}>, %f: tensor<{number}>):
+    %less = stablehlo.compare GT, %a, %b, FLOAT : (tensor<{part}>, tensor<{part}>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }}) : (tensor<4x6x{part}>, tensor<4x6x{number}>, tensor<4x6x{number}>) ->
+    (tensor<4x6x{part}>, tensor<4x6x{number}>, tensor<4x6x{number}>)""",
+        f"4x6x{part}",
+        f"4x6x{number}",
+        f"4x6x{number}",
+    )
+    MODULES[f"sort of {number} by imaginary parts"] = function(
+        f"4x6x{number}",
+        f"""  %r0 = "stablehlo.sort"(%0) <{{dimension = 0 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<{number}>, %b: tensor<{number}>):
+    %left = stablehlo.imag %a : (tensor<{number}>) -> tensor<{part}>
+    %right = stablehlo.imag %b : (tensor<{number}>) -> tensor<{part}>
+    %less = stablehlo.compare LT, %left, %right, TOTALORDER : (tensor<{part}>, tensor<{part}>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }}) : (tensor<4x6x{number}>) -> tensor<4x6x{number}>""",
+        f"4x6x{number}",
+    )
+    product = f"""({{
+  ^bb0(%a: tensor<{number}>, %b: tensor<{number}>):
+    %p = stablehlo.multiply %a, %b : tensor<{number}>
+    stablehlo.return %p : tensor<{number}>
+  }}) : (tensor<4x6x{number}>, tensor<{number}>)"""
+    MODULES[f"sums of {number} in windows"] = function(
+        f"4x6x{number}",
+        f"""  %zero = stablehlo.constant dense<(0.0, 0.0)> : tensor<{number}>
+  %r0 = "stablehlo.reduce_window"(%0, %zero) <{{window_dimensions = array<i64: 1, 6>,
+    padding = dense<[[0, 0], [5, 0]]> : tensor<2x2xi64>}}> {product.replace("multiply", "add")} ->
+    tensor<4x6x{number}>""",
+        f"4x6x{number}",
+    )
+    for join in ("add", "multiply"):
+        MODULES[f"scatter that {join}s {number}"] = function(
+            f"4x6x{number}",
+            f"""  %i = stablehlo.constant dense<[[2], [0], [2], [9], [3]]> : tensor<5x1xi32>
+  %r0 = "stablehlo.scatter"(%0, %i, %1) <{{scatter_dimension_numbers = #stablehlo.scatter<
+    update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+    index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<{number}>, %b: tensor<{number}>):
+    %p = stablehlo.{join} %a, %b : tensor<{number}>
+    stablehlo.return %p : tensor<{number}>
+  }}) : (tensor<4x6x{number}>, tensor<5x1xi32>, tensor<5x6x{number}>) -> tensor<4x6x{number}>""",
+            f"4x6x{number}",
+            f"5x6x{number}",
+        )
+    MODULES[f"products of {number}"] = function(
+        f"4x{number} 6x{number} 4x6x{number}",
+        f"""  %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<{number}>
+  %r0 = "stablehlo.reduce"(%0, %one) <{{dimensions = array<i64: 1>}}> {product} -> tensor<4x{number}>
+  %r1 = "stablehlo.reduce"(%0, %1) <{{dimensions = array<i64: 0>}}> {product} -> tensor<6x{number}>
+  %r2 = "stablehlo.reduce_window"(%0, %one) <{{window_dimensions = array<i64: 1, 6>,
+    padding = dense<[[0, 0], [5, 0]]> : tensor<2x2xi64>}}> {product} -> tensor<4x6x{number}>""",
+        f"4x6x{number}",
+        number,
+    )
 MODULES["cholesky"] = function(
     "2x20x20xf64",
     """  %t = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<2x20x20xf64>) -> tensor<2x20x20xf64>

@@ -166,6 +166,18 @@ integers = generator.integers(-5, 5, (1, 1, 9)).astype(i)
 check("convolution of integers",
       lambda a: lax.conv_general_dilated(a, jnp.ones((1, 1, 2), i), (1,), "VALID")[0, 0],
       integers[0, 0, 1:] + integers[0, 0, :-1], integers)
+
+uniform = jax.jit(lambda: lax.rng_uniform(f(-2), f(3), (40, 500)))
+print("case rng", file=sys.stderr, flush=True)
+first, second = numpy.asarray(uniform()), numpy.asarray(uniform())
+for numbers in (first, second):
+    assert (numbers >= -2).all() and (numbers < 3).all()
+    assert abs(numbers.mean() - 0.5) < 0.05 and abs(numbers.std() - 5 / 12 ** 0.5) < 0.05
+    assert len(numpy.unique(numbers)) > 19900
+assert (first != second).mean() > 0.99
+print("case rng of integers", file=sys.stderr, flush=True)
+numbers = numpy.asarray(jax.jit(lambda: lax.rng_uniform(i(-3), i(4), (10000,)))())
+assert set(numbers.tolist()) == set(range(-3, 4)) and numpy.bincount(numbers + 3).min() > 1200
 """
 
 # What each process may evaluate: nothing, but what other kernels are missing for.
@@ -184,6 +196,7 @@ PLANNED = {
         "concatenate",
         "dynamic_slice",
         "dynamic_update_slice",
+        "rng",
     )
 }
 

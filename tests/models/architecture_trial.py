@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 import torch
 from architecture import Architecture
-from judged_engines import assert_equal_to_scale, tensors_of, verified_by_jaxlib, with_random_weights
+from judged_engines import (
+    assert_equal_to_scale,
+    assert_plans_all,
+    tensors_of,
+    verified_by_jaxlib,
+    with_random_weights,
+)
 
 import torchere
 from torchere import _core, plugins
@@ -93,5 +99,7 @@ def _steps(
         got = made["program"](*args, **kwargs)
         assert any(t.is_floating_point() and t.any() for t in tensors_of(expected))
         assert_equal_to_scale(got, expected)
+        if not on_interpreter:
+            assert_plans_all(made["program"], *args, **kwargs)
 
     return {step.__name__: step for step in (captured, lowered, verified, equal)}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from families import COMMON, TORCHVISION, TRANSFORMERS, Family
-from judged_engines import assert_equal_to_scale, tensors_of, with_random_weights
+from judged_engines import assert_equal_to_scale, assert_plans_all, tensors_of, with_random_weights
 
 import torchere
 from torchere.stablehlo import StableHLOExportOptions
@@ -72,6 +72,7 @@ def check(family: Family, directory: Path) -> None:
         with torch.no_grad():
             expected = model(*inputs)
         assert_equal(program(*inputs), expected)
+    assert_plans_all(program, *inputs)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import torch
 import torch.utils._pytree as pytree
 
 import torchere
+from torchere import plugins
 from torchere.bundle import VariableType
 from torchere.interpreter import interpret
 
@@ -68,6 +69,15 @@ def assert_same_everywhere(
         assert_same(program(*inputs), expected)
         assert_same(loaded(*inputs), expected)
         assert_same(interpreted(program, *inputs), expected)
+
+
+def assert_plans_all(program: torchere.StableHLOProgram, *args: Any, **kwargs: Any) -> None:
+    """On the engine, each op of the program has a kernel: none is left to the interpreter's evaluation."""
+    if plugins.client().platform_name != "torchere_cpu":
+        return
+    rows = program.profile(*args, **kwargs).rows
+    assert rows
+    assert {row.op for row in rows if row.kernel == "evaluation"} == set()
 
 
 def tensors_of(outputs: Any) -> list[torch.Tensor]:

@@ -1,4 +1,4 @@
-// RandomBitsStep: random bits from a state, and the state after it.
+// Random bits: from a state, and the state after it; or of the process's own.
 #pragma once
 
 #include "cpu/kernels/random_bits.h"
@@ -16,6 +16,17 @@ public:
 private:
   RandomAlgorithm algorithm;
   View state, next, result;
+};
+
+/// Words that no other run of such a step in the process gives. A process gives the same sequence as another.
+class RandomWordsStep final : public Step {
+public:
+  explicit RandomWordsStep(const View &result) : result(result) {}
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "random words"; }
+
+private:
+  View result;
 };
 
 } // namespace torchere::cpu

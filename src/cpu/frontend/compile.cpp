@@ -10,6 +10,7 @@
 #include "cpu/frontend/loop_invariants.h"
 #include "cpu/frontend/planner.h"
 #include "cpu/frontend/weight_program.h"
+#include "interpreter/registered_call.h"
 #include "passes/chlo/legalization.h"
 #include "passes/compatibility/composite_calls.h"
 #include "passes/simplify/simplify.h"
@@ -166,6 +167,7 @@ static Status planModule(CompiledModule &compiled, stablehlo::Module module, con
   std::vector<bool> isWeight = compiled.isWeight;
   isWeight.resize(entry.getNumArguments(), true); // values of the weight program
   planner.setWeights(std::move(isWeight));
+  planner.setProcess(target.process);
   TORCHERE_ASSIGN(compiled.plan, planner.plan(entry));
   return planWeights(compiled, weights, planner.weightCopies(), target);
 }
@@ -178,6 +180,7 @@ Result<CompiledModule> compileModule(const ModuleSource &read, const Target &tar
   if (planned)
     return compiled;
   TORCHERE_ASSIGN(module, read()); // the interpreter has none of the engine's kernels
+  TORCHERE_TRY(interpreter::checkCustomCalls(*module.implementation().module));
   compiled.plan.reset();
   compiled.module = std::make_shared<EvaluatedModule>(std::move(module), target.mutex);
   compiled.reason = planned.error().text();

@@ -44,7 +44,7 @@ Sizes integersOf(Operation *op, StringRef name, size_t count, int64_t value) {
 }
 
 OpPlanner PlannerTable::find(Operation *op) const {
-  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && isKernelCall(call))
     return calls.lookup(call.getCallTargetName());
   return rows.lookup(op->getName().getStringRef());
 }

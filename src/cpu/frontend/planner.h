@@ -45,12 +45,15 @@ public:
   Result<Plan> plan(mlir::func::FuncOp function);
   /// To be told before planning, by argument: which are weights.
   void setWeights(std::vector<bool> weights) { isWeight = std::move(weights); }
+  /// The process that runs the plan, of a program of several.
+  void setProcess(int64_t process) { ownProcess = process; }
   /// The views of weights that the plan needs dense copies of, as its further arguments.
   const std::vector<View> &weightCopies() const { return copiedWeights; }
 
   // The rest is for the functions that plan ops.
 
   Isa isa() const { return targetIsa; }
+  int64_t process() const { return ownProcess; }
   /// Where a value lies; plans its computation if that is pending.
   Result<View> view(mlir::Value value);
   /// The same, copied if it is not dense.
@@ -112,6 +115,7 @@ private:
 
   std::shared_ptr<EvaluatedModule> module;
   Isa targetIsa;
+  int64_t ownProcess = 0;
   std::vector<bool> isDonated;
   std::vector<bool> isWeight;
   std::vector<View> copiedWeights;

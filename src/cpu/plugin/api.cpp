@@ -45,8 +45,12 @@ void logPlan(const CompiledModule &compiled) {
                       compiled.reason);
     return;
   }
+  std::map<std::string, int64_t> counts = compiled.plan->evaluated;
+  if (compiled.weights)
+    for (const auto &[name, count] : compiled.weights->plan.evaluated)
+      counts[name] += count;
   std::string evaluated;
-  for (const auto &[name, count] : compiled.plan->evaluated)
+  for (const auto &[name, count] : counts)
     evaluated += fmt::format(" {}={}", name, count);
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps, {} bytes of memory of their own; evaluated:{}",
                     compiled.entry.name, compiled.plan->steps.size(), compiled.plan->arenaBytes,

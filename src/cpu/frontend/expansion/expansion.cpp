@@ -6,6 +6,9 @@ namespace torchere::cpu {
 void expand(mlir::func::FuncOp function) {
   expandQuantizedTypes(function);
   expandOps(function);
+  expandEinsums(function);
+  expandRandomNumbers(function);
+  expandComplexOperands(function);
   expandTypes(function);
 }
 

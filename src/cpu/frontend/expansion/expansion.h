@@ -15,6 +15,12 @@ void expand(mlir::func::FuncOp function);
 void expandQuantizedTypes(mlir::func::FuncOp function);
 /// Ops that are made of others: batch norms, `dot`, `map`.
 void expandOps(mlir::func::FuncOp function);
+/// Einsums become products, sums and moves; `rng` numbers made of random words.
+void expandEinsums(mlir::func::FuncOp function);
+void expandRandomNumbers(mlir::func::FuncOp function);
+/// Complex operands of sorts, and sums and products of complex numbers in scatters, reductions and windows,
+/// by their parts.
+void expandComplexOperands(mlir::func::FuncOp function);
 /// Contractions, convolutions, reductions and `iota` of types that they have no kernels for: by conversions,
 /// and complex ones by their parts.
 void expandTypes(mlir::func::FuncOp function);

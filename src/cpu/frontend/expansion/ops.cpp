@@ -1,5 +1,6 @@
 // Expands ops that are made of others.
 #include "cpu/frontend/expansion/expansion.h"
+#include "cpu/frontend/expansion/sum.h"
 #include "passes/chlo/formula.h"
 #include "stablehlo/dialect.h"
 
@@ -37,6 +38,15 @@ void replaceDot(Operation *op) {
   if (Attribute precision = op->getAttr("precision_config"))
     state.addAttribute("precision_config", precision);
   op->replaceAllUsesWith(builder.create(state));
+  op->erase();
+}
+
+/// Of the sizes that the static result tells as well.
+void replaceDynamicIota(Operation *op) {
+  OpBuilder builder(op);
+  NamedAttribute dimension = builder.getNamedAttr("iota_dimension", op->getAttr("iota_dimension"));
+  op->replaceAllUsesWith(builder.create(OperationState(op->getLoc(), stablehlo::IotaOp::getOperationName(),
+                                                       {}, op->getResultTypes(), dimension)));
   op->erase();
 }
 
@@ -116,22 +126,7 @@ private:
     for (int64_t i = 0; i < rankedTypeOf(values).getRank(); ++i)
       if (i != axis)
         dimensions.push_back(i);
-    auto scalar = RankedTensorType::get({}, element);
-    Value zero = stablehlo::ConstantOp::create(
-                     builder, location,
-                     cast<ElementsAttr>(DenseElementsAttr::get(scalar, builder.getFloatAttr(element, 0))))
-                     ->getResult(0);
-    OperationState state(location, stablehlo::ReduceOp::getOperationName(), {values, zero},
-                         {operands[1].getType()});
-    state.addAttribute("dimensions", builder.getDenseI64ArrayAttr(dimensions));
-    Block &body = state.addRegion()->emplaceBlock();
-    body.addArguments({scalar, scalar}, {location, location});
-    Operation *reduce = builder.create(state);
-    OpBuilder inner = OpBuilder::atBlockEnd(&reduce->getRegion(0).front());
-    ValueRange arguments = reduce->getRegion(0).front().getArguments();
-    Value added = FormulaBuilder(inner, location, arguments[0]).elementwise<stablehlo::AddOp>(arguments);
-    inner.create(OperationState(location, "stablehlo.return", {added}, {}));
-    return reduce->getResult(0);
+    return sumOver(builder, location, values, dimensions);
   }
 
   Value normalized(Value mean, Value variance) {
@@ -178,7 +173,7 @@ void expandOps(func::FuncOp function) {
   SmallVector<Operation *> found;
   function.walk([&](Operation *op) {
     if (isa<stablehlo::BatchNormGradOp, stablehlo::BatchNormInferenceOp, stablehlo::BatchNormTrainingOp,
-            stablehlo::DotOp, stablehlo::MapOp>(op))
+            stablehlo::DotOp, stablehlo::DynamicIotaOp, stablehlo::MapOp>(op))
       found.push_back(op);
   });
   for (Operation *op : found) {
@@ -187,6 +182,8 @@ void expandOps(func::FuncOp function) {
       continue;
     if (isa<stablehlo::DotOp>(op))
       replaceDot(op);
+    else if (isa<stablehlo::DynamicIotaOp>(op))
+      replaceDynamicIota(op);
     else if (isa<stablehlo::MapOp>(op))
       replaceMap(op);
     else

@@ -129,8 +129,8 @@ Value reducedAs(OpBuilder &builder, Operation *op, Value input, Value initial) {
   return result;
 }
 
-/// A reduction of small numbers in their sums' type, which is rounded once; a sum of complex ones by its
-/// parts.
+/// A reduction of small numbers in their sums' type, which is rounded once; a sum of complex ones, also in
+/// windows, by its parts.
 void replaceReduction(Operation *op) {
   Operation *join = op->getNumOperands() == 2 ? onlyOpOf(op->getRegion(0)) : nullptr;
   Type element = elementOf(op->getOperand(0));
@@ -147,7 +147,7 @@ void replaceReduction(Operation *op) {
     Value imaginary = reducedAs(builder, op, input.imaginary, initial.imaginary);
     return replaceBy(op, formula.retyped<stablehlo::ComplexOp>({real, imaginary}, element));
   }
-  bool isSmall = element.isIntOrFloat() &&
+  bool isSmall = isa<stablehlo::ReduceOp>(op) && element.isIntOrFloat() &&
                  element.getIntOrFloatBitWidth() < (isa<mlir::FloatType>(element) ? 16 : 8) &&
                  !element.isInteger(1);
   if (!isSmall || !isa<stablehlo::AddOp, stablehlo::MulOp, stablehlo::MaxOp, stablehlo::MinOp>(join))
@@ -174,7 +174,8 @@ void replaceIota(Operation *op) {
 void expandTypes(func::FuncOp function) {
   SmallVector<Operation *> found;
   function.walk([&](Operation *op) {
-    if (isa<stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::IotaOp, stablehlo::ReduceOp>(op))
+    if (isa<stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::IotaOp, stablehlo::ReduceOp,
+            stablehlo::ReduceWindowOp>(op))
       found.push_back(op);
   });
   for (Operation *op : found) {
@@ -186,7 +187,7 @@ void expandTypes(func::FuncOp function) {
       continue;
     if (isa<stablehlo::IotaOp>(op))
       replaceIota(op);
-    else if (isa<stablehlo::ReduceOp>(op))
+    else if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp>(op))
       replaceReduction(op);
     else
       replaceProduct(op);

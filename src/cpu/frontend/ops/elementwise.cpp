@@ -1,5 +1,6 @@
 // Lets elementwise ops wait for the vector program that they become a part of.
 #include "cpu/frontend/elementwise.h"
+#include "cpu/execute/regroup_step.h"
 #include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/element_step.h"
 #include "cpu/frontend/fusion/kernel_call.h"
@@ -38,13 +39,21 @@ Result<bool> planByElements(Planner &planner, Operation *op) {
   return true;
 }
 
+/// Elements of less than a byte lie in one each.
+Result<bool> planRegrouping(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View from, planner.viewDense(op->getOperand(0)));
+  View to = planner.allocate(op->getResult(0));
+  planner.emit(std::make_unique<RegroupStep>(from, to), {&from, 1}, {&to, 1});
+  return true;
+}
+
 /// The same bytes, where elements are of whole ones or keep their size.
 Result<bool> planBitcast(Planner &planner, Operation *op) {
   ElementType from = elementTypeOf(op->getOperand(0)), to = elementTypeOf(op->getResult(0));
   int bits = elementTypeInfo(from).bits, resultBits = elementTypeInfo(to).bits;
   bool isSame = bits == resultBits;
   if (!isSame && (bits % 8 != 0 || resultBits % 8 != 0))
-    return false;
+    return std::max(bits, resultBits) <= 64 ? planRegrouping(planner, op) : false;
   if (isSame && planner.isPending(op->getOperand(0).getDefiningOp()) && joinsGroups(op)) {
     planner.defer(op);
     return true;
@@ -54,9 +63,11 @@ Result<bool> planBitcast(Planner &planner, Operation *op) {
     view.type = to;
   } else {
     int64_t offset = view.offset * view.elementSize();
+    if (offset % elementTypeInfo(to).bytes() != 0) {
+      TORCHERE_ASSIGN(view, planner.copyOf(view));
+      offset = 0;
+    }
     view = denseView(view.buffer, to, shapeOf(op->getResult(0)));
-    if (offset % view.elementSize() != 0)
-      return false;
     view.offset = offset / view.elementSize();
   }
   planner.bind(op->getResult(0), view);

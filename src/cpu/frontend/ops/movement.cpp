@@ -1,7 +1,9 @@
 // Plans constants and what moves elements: most of it as views.
+#include "cpu/execute/computed_place_steps.h"
 #include "cpu/execute/slice_step.h"
 #include "cpu/frontend/planner.h"
 #include "evaluation/constants.h"
+#include "interpreter/mlir_values.h"
 #include "stablehlo/dialect.h"
 
 using namespace mlir;
@@ -158,6 +160,67 @@ Result<bool> planDynamicUpdateSlice(Planner &planner, Operation *op) {
   return true;
 }
 
+/// Whether integers can be read one by one, and the copy is one kernel's.
+bool hasComputedPlaces(Operation *op, unsigned firstList) {
+  if (shapeOf(op->getOperand(0)).size() > kMaxRank)
+    return false;
+  return llvm::all_of(op->getOperands().drop_front(firstList), [](mlir::Value list) {
+    ElementType type = elementTypeOf(list);
+    return dtypeOf(list) && !isFloat(type) && !isComplex(type) && elementTypeInfo(type).bits >= 8;
+  });
+}
+
+/// The elements of a list of integers.
+Result<std::vector<View>> elementsOf(Planner &planner, mlir::Value list) {
+  TORCHERE_ASSIGN(View view, planner.view(list));
+  std::vector<View> elements;
+  for (int64_t i = 0; i < view.shape[0]; ++i)
+    elements.push_back({view.buffer, view.type, view.offset + i * view.strides[0], {}, {}});
+  return elements;
+}
+
+Result<bool> planComputedSlice(Planner &planner, Operation *op) {
+  if (!hasComputedPlaces(op, 1))
+    return false;
+  TORCHERE_ASSIGN(View whole, planner.view(op->getOperand(0)));
+  TORCHERE_ASSIGN(std::vector<View> starts, elementsOf(planner, op->getOperand(1)));
+  TORCHERE_ASSIGN(std::vector<View> limits, elementsOf(planner, op->getOperand(2)));
+  TORCHERE_ASSIGN(std::vector<View> steps, elementsOf(planner, op->getOperand(3)));
+  std::vector<ComputedPlace> places;
+  std::vector<View> reads{whole};
+  for (size_t i = 0; i < starts.size(); ++i) {
+    places.push_back({starts[i], limits[i], steps[i]});
+    reads.insert(reads.end(), {starts[i], limits[i], steps[i]});
+  }
+  View part = planner.allocate(op->getResult(0));
+  planner.emit(std::make_unique<ComputedSliceStep>(whole, part, std::move(places),
+                                                   interpreter::placeText(op->getLoc())),
+               reads, {&part, 1});
+  return true;
+}
+
+Result<bool> planComputedPad(Planner &planner, Operation *op) {
+  if (!hasComputedPlaces(op, 2))
+    return false;
+  TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
+  TORCHERE_ASSIGN(View value, planner.view(op->getOperand(1)));
+  TORCHERE_ASSIGN(std::vector<View> lows, elementsOf(planner, op->getOperand(2)));
+  TORCHERE_ASSIGN(std::vector<View> highs, elementsOf(planner, op->getOperand(3)));
+  TORCHERE_ASSIGN(std::vector<View> interiors, elementsOf(planner, op->getOperand(4)));
+  std::vector<ComputedPadding> paddings;
+  std::vector<View> reads{input};
+  for (size_t i = 0; i < lows.size(); ++i) {
+    paddings.push_back({lows[i], highs[i], interiors[i]});
+    reads.insert(reads.end(), {lows[i], highs[i], interiors[i]});
+  }
+  View whole = planner.allocate(op->getResult(0));
+  TORCHERE_TRY(planner.emitCopy(broadcast(value, whole.shape, {}), whole));
+  planner.emit(std::make_unique<ComputedPadStep>(input, whole, std::move(paddings),
+                                                 interpreter::placeText(op->getLoc())),
+               reads, {&whole, 1});
+  return true;
+}
+
 } // namespace
 
 void addMovement(PlannerTable &table) {
@@ -165,11 +228,13 @@ void addMovement(PlannerTable &table) {
   table.add("stablehlo.concatenate", planConcatenate);
   table.add("stablehlo.constant", planConstant);
   table.add("stablehlo.dynamic_broadcast_in_dim", planBroadcast); // the types tell the sizes
+  table.add("stablehlo.dynamic_pad", planComputedPad);
   table.add("stablehlo.dynamic_reshape", planReshape);
   table.add("stablehlo.dynamic_slice", planDynamicSlice);
   table.add("stablehlo.dynamic_update_slice", planDynamicUpdateSlice);
   table.add("stablehlo.optimization_barrier", planBarrier);
   table.add("stablehlo.pad", planPad);
+  table.add("stablehlo.real_dynamic_slice", planComputedSlice);
   table.add("stablehlo.reshape", planReshape);
   table.add("stablehlo.reverse", planReverse);
   table.add("stablehlo.slice", planSlice);

@@ -7,8 +7,10 @@ using namespace mlir;
 
 namespace torchere::cpu {
 
+namespace {
+
 /// A state of another size is an error of the evaluation.
-static Result<bool> planRandomBits(Planner &planner, Operation *op) {
+Result<bool> planRandomBits(Planner &planner, Operation *op) {
   auto algorithm = cast<stablehlo::RngAlgorithmAttr>(op->getAttr("rng_algorithm")).getValue();
   bool isThreeFry = algorithm == stablehlo::RngAlgorithm::THREE_FRY;
   Sizes state = shapeOf(op->getOperand(0));
@@ -26,7 +28,16 @@ static Result<bool> planRandomBits(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planRandomWords(Planner &planner, Operation *op) {
+  View result = planner.allocate(op->getResult(0));
+  planner.emit(std::make_unique<RandomWordsStep>(result), {}, {&result, 1});
+  return true;
+}
+
+} // namespace
+
 void addRandom(PlannerTable &table) {
+  table.addCall("torchere_cpu.random_words", planRandomWords);
   table.add("stablehlo.rng_bit_generator", planRandomBits);
 }
 

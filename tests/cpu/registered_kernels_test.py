@@ -1,18 +1,22 @@
-"""Kernels of custom calls that the user registers, compiled against XLA's own headers: on the
-interpreter's plugin."""
+"""Kernels of custom calls that the user registers, compiled against XLA's own headers: on the engine, on the
+interpreter's plugin and on XLA's; and through JAX, on the engine."""
 
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 
 import pytest
 import torch
+from engine_test import LIBRARY, run
 from torch import nn
+from torch.export import Dim
 from torch.library import Library, impl
 
 import torchere
 from torchere import _core, plugins
+from torchere.errors import AlreadyExistsError, Error, InvalidArgumentError
 from torchere.experimental.stablehlo_custom_call import stablehlo_custom_call
 
 jax_ffi = pytest.importorskip("jax.ffi")
@@ -154,7 +158,7 @@ class On:
         return program
 
 
-@pytest.fixture(scope="module", params=["interpreter"])
+@pytest.fixture(scope="module", params=["torchere_cpu", "interpreter", "cpu"])
 def on(request, library):
     return On(request.param, library)
 
@@ -316,3 +320,139 @@ def test_tasks_in_other_threads(on):
     program = on.export(lambda x: call("Squared", [x], [x.shape], [x.dtype]) * 2, x)
     for _ in range(5):
         torch.testing.assert_close(program(x), x * x * 2)
+
+
+def test_open_sizes_and_control_flow(on):
+    def function(x, n):
+        def body(i, total, n):
+            return i + 1, total + call("Squared", [total], [total.shape], [total.dtype])
+
+        _, total = torch.ops.higher_order.while_loop(
+            lambda i, total, n: i < n, body, (torch.zeros_like(n), x), (n,)
+        )
+        return total
+
+    x, n = torch.rand(3, 2), torch.tensor(2)
+    program = on.export(function, x, n, dynamic_shapes=(({0: Dim("rows")}, None),))
+    for rows in (3, 5):
+        x = torch.rand(rows, 2)
+        expected = x + x * x
+        torch.testing.assert_close(program(x, n), expected + expected * expected)
+
+
+def test_errors_of_kernels(on):
+    x = torch.randn(2)
+    program = on.export(lambda x: call("Refused", [x], [x.shape], [x.dtype], '{"code": 9}'), x)
+    with pytest.raises(Error, match="no such luck") as caught:
+        program(x)
+    if on.name != "cpu":  # XLA's own text has neither
+        assert caught.value.code == "FAILED_PRECONDITION"
+        assert "[kernels.Refused] no such luck" in str(caught.value)
+    wrong = on.export(lambda x: call("Refused", [x], [x.shape], [x.dtype], '{"cod": 9}'), x)
+    with pytest.raises(Error, match="cod"):
+        wrong(x)
+
+
+def test_targets_without_a_kernel(on):
+    x = torch.randn(2)
+    program = on.export(lambda x: call("Missing", [x], [x.shape], [x.dtype]), x)
+    with pytest.raises(Error, match=r"kernels\.Missing") as caught:
+        program(x)
+    if on.name != "cpu":
+        assert "[kernels.Missing] no kernel is registered for the custom call's target" in str(caught.value)
+    untyped = on.export(
+        lambda x: stablehlo_custom_call([x], "kernels.Squared", [x.shape], [x.dtype], False, "", 2), x
+    )
+    with pytest.raises(Error) as caught:
+        untyped(x)
+    if on.name != "cpu":
+        assert "got a custom call of api_version 2, expected 4" in str(caught.value)
+
+
+def test_registrations_that_are_refused(library):
+    with pytest.raises(AlreadyExistsError, match="another kernel is registered for the target already"):
+        for symbol in ("Copied", "Told"):
+            torchere.register_kernel("kernels.twice", library, symbol, plugin="torchere_cpu")
+    message = "[kernels.Copied] a kernel for another platform: got 'CUDA', expected 'Host'"
+    with pytest.raises(InvalidArgumentError, match=re.escape(message)):
+        torchere.register_kernel("kernels.Copied", library, "Copied", plugin="torchere_cpu", platform="CUDA")
+
+
+JAX = """
+import ctypes, sys
+import jax, numpy
+from jax import numpy as jnp
+
+library = ctypes.CDLL(sys.argv[1])
+for name in ("steps_id", "steps_info"):
+    getattr(library, name).restype = ctypes.c_void_p
+
+def capsule_of(address):
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return make(address, None, None)
+
+registration = {"type_id": capsule_of(library.steps_id()), "type_info": capsule_of(library.steps_info())}
+stages = {"instantiate": jax.ffi.pycapsule(library.Begun), "execute": jax.ffi.pycapsule(library.Stepped)}
+for platform in ("torchere_cpu", "cpu"):  # one before its backend is there, the other after
+    if platform == "cpu":
+        jax.devices()
+    jax.ffi.register_ffi_type("Steps", registration, platform=platform)
+    jax.ffi.register_ffi_target("Stepped", stages, platform=platform)
+    for name in ("Copied", "Squared", "Refused", "Told", "Counted"):
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, name)), platform=platform)
+
+jax.config.update("jax_enable_x64", True)
+f32 = jax.ShapeDtypeStruct((3, 4), jnp.float32)
+
+@jax.jit
+def function(x, n):
+    squared = jax.ffi.ffi_call("Squared", f32)(x.T.reshape(3, 4)) + 1
+    about = jax.ShapeDtypeStruct((4,), jnp.int64)
+    copied, sizes = jax.ffi.ffi_call("Copied", (f32, about), input_layouts=[(0, 1)],
+                                     output_layouts=[(0, 1), (0,)])(x)
+    counted = jax.ffi.ffi_call("Counted", n, input_output_aliases={0: 0})(n)
+    text = jax.ffi.ffi_call("Told", jax.ShapeDtypeStruct((80,), jnp.uint8))(
+        name="jax", count=5, factor=numpy.float32(0.25), flag=False,
+        inner=dict(small=numpy.int32(1), wide=2.0),
+        numbers=numpy.array([7, 8]), floats=numpy.array([1.5], numpy.float32))
+    return squared, copied, sizes, counted, text
+
+stepping = jax.jit(lambda: jax.ffi.ffi_call("Stepped", jax.ShapeDtypeStruct((), jnp.int64),
+                                            has_side_effect=True)(step=3))
+results = {}
+for platform in ("torchere_cpu", "cpu"):
+    with jax.default_device(jax.devices(platform)[0]):
+        x = jnp.arange(12, dtype=jnp.float32).reshape(3, 4) / 8
+        results[platform] = [numpy.asarray(value) for value in function(x, jnp.arange(3, dtype=jnp.int32))]
+        results[platform] += [int(stepping()) for _ in range(3)]
+        for failing in (lambda: jax.ffi.ffi_call("Refused", f32)(x, code=3),
+                        lambda: jax.ffi.ffi_call("Stepped", jax.ShapeDtypeStruct((), jnp.int64))(step=0)):
+            try:
+                jax.jit(failing)().block_until_ready()
+            except Exception as error:
+                print(platform, "no such luck" in str(error), "a step of 0" in str(error))
+for got, expected in zip(*results.values(), strict=True):
+    numpy.testing.assert_array_equal(got, expected)
+print(bytes(results["cpu"][4]).rstrip(b"\\0").decode(), results["cpu"][5:])
+try:
+    copied = jax.ffi.pycapsule(library.Copied)
+    jax.ffi.register_ffi_target("old", copied, platform="torchere_cpu", api_version=0)
+except NotImplementedError as error:
+    print(error)
+"""
+
+
+def test_jax_registers_targets_and_types(library):
+    source = JAX.replace("sys.argv[1]", repr(str(library)))
+    lines, _ = run(
+        source, JAX_PLATFORMS="torchere_cpu,cpu", PJRT_NAMES_AND_LIBRARY_PATHS=f"torchere_cpu:{LIBRARY}"
+    )
+    failures = [
+        f"{platform} {how}" for platform in ("torchere_cpu", "cpu") for how in ("True False", "False True")
+    ]
+    assert lines[:4] == failures
+    assert lines[4:] == [
+        "jax 5 0.250000 no 1 2.000000 7 8 1.500000 [3, 6, 9]",
+        "[old] a kernel of api_version 0: expected 1, a handler of XLA's FFI",
+    ]
