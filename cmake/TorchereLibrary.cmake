@@ -1,4 +1,5 @@
-# torchere_library(NAME base DEPENDS ... [USES_MLIR]): the object library of one folder of src/.
+# torchere_library(NAME base DEPENDS ... [USES_MLIR] [UNITY count]): the object library of one folder of src/. UNITY is the number
+# of files that are compiled as one, 8 by default.
 #
 # Takes every .cpp of the folder (listed at configure time), so that adding a file needs no edit here.
 # Objects, not archives: the linker's --exclude-libs,ALL hides whatever sits in an archive.
@@ -14,17 +15,22 @@
 # add<File>(OpTable &), writes a source from the template that declares these (@declarations@) and calls each
 # (@calls@), or lists each with its file's name (@entries@). The variable gets all sources.
 
+# {fmt} as an archive: Debian has it as headers or as a shared library.
+add_library(torchere_formatting STATIC ${CMAKE_SOURCE_DIR}/src/base/formatting/formatting.cpp)
+target_include_directories(torchere_formatting SYSTEM PUBLIC
+                           $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+
 add_library(torchere_options INTERFACE)
 target_compile_options(torchere_options INTERFACE -Wall -Wextra -Werror)
 target_include_directories(torchere_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/src)
-target_compile_definitions(torchere_options INTERFACE FMT_HEADER_ONLY)
 target_compile_options(torchere_options INTERFACE -ffunction-sections -fdata-sections)
-target_link_libraries(torchere_options INTERFACE tl::expected fmt::fmt-header-only
+target_link_libraries(torchere_options INTERFACE tl::expected torchere_formatting
                       nlohmann_json::nlohmann_json Threads::Threads)
 if(TORCHERE_SANITIZE)
   # vptr needs RTTI, which code on MLIR has not; gcc 12's maybe-uninitialized misfires on instrumented code.
-  target_compile_options(torchere_options INTERFACE -fsanitize=${TORCHERE_SANITIZE} -fno-sanitize=vptr
-                         -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+  set(sanitize -fsanitize=${TORCHERE_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+  target_compile_options(torchere_options INTERFACE ${sanitize})
+  target_compile_options(torchere_formatting PRIVATE ${sanitize})
   target_link_options(torchere_options INTERFACE -fsanitize=${TORCHERE_SANITIZE})
 endif()
 
@@ -37,8 +43,19 @@ if(TORCHERE_SANITIZE STREQUAL thread)
   target_compile_options(torchere_mlir_options INTERFACE -fno-sanitize=thread)
 endif()
 
+# torchere_unity(TARGET COUNT): compiles COUNT of its files at a time (8 by default; 0 for all of them, 1 for each alone).
+option(TORCHERE_UNITY "Compile several files of a folder as one: reading the headers takes most of a file's time" ON)
+function(torchere_unity target count)
+  if(count STREQUAL "")
+    set(count 8)
+  endif()
+  if(TORCHERE_UNITY AND NOT count EQUAL 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+  endif()
+endfunction()
+
 function(torchere_library)
-  cmake_parse_arguments(arg "USES_MLIR" "NAME" "DEPENDS;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "USES_MLIR" "NAME;UNITY" "DEPENDS;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(target torchere_${arg_NAME})
   add_library(${target} OBJECT ${sources} ${arg_SOURCES})
@@ -55,6 +72,7 @@ function(torchere_library)
       target_precompile_headers(${target} REUSE_FROM torchere_stablehlo)
     endif()
   endif()
+  torchere_unity(${target} "${arg_UNITY}")
   set_target_properties(${target} PROPERTIES TORCHERE_DEPENDS "${arg_DEPENDS}")
   foreach(dependency IN LISTS arg_DEPENDS)
     add_dependencies(${target} torchere_${dependency})

@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <utility>
 
 namespace torchere::bindings {
@@ -37,5 +38,9 @@ template <class T> T unwrap(Result<T> result) {
   if constexpr (!std::is_void_v<T>)
     return *std::move(result);
 }
+
+/// Keeps a Python object alive from C++. The last owner may be on any thread, so the GIL is taken to release
+/// it.
+std::shared_ptr<const void> keepAlive(nb::object object);
 
 } // namespace torchere::bindings

@@ -36,4 +36,13 @@ void bindErrors(nb::module_ &) {
   });
 }
 
+std::shared_ptr<const void> keepAlive(nb::object object) {
+  return {object.release().ptr(), [](PyObject *kept) {
+            if (!nb::is_alive())
+              return; // the interpreter has ended
+            nb::gil_scoped_acquire gil;
+            Py_DECREF(kept);
+          }};
+}
+
 } // namespace torchere::bindings

@@ -19,17 +19,6 @@ namespace torchere::bindings {
 
 using namespace program;
 
-/// Keeps a Python object alive from C++. The last owner may be on any thread, so the GIL is taken to release
-/// it.
-static std::shared_ptr<const void> keepAlive(nb::object object) {
-  return std::shared_ptr<const void>(object.release().ptr(), [](PyObject *pointer) {
-    if (!Py_IsInitialized())
-      return;
-    nb::gil_scoped_acquire gil;
-    Py_DECREF(pointer);
-  });
-}
-
 /// The storage without data that stands for one of torch's: the same for all programs, so that those with the
 /// same weight can be joined. It keeps torch's alive, and with it the identity. The GIL is the lock.
 template <class Make> static std::shared_ptr<Storage> findWithoutData(uintptr_t identity, Make make) {

@@ -86,13 +86,14 @@ void refuse(const Subject &subject, std::string_view what) {
 }
 
 /// str(), with invalid UTF-8 (lone surrogates) written as escapes.
-static std::string textOf(nb::handle object) {
+static std::string escapedText(nb::handle object) {
   nb::object bytes = nb::str(object).attr("encode")("utf-8", "backslashreplace");
   return std::string(nb::bytes(bytes).c_str());
 }
 
 std::string firstLine(const nb::python_error &error) {
-  std::string text = fmt::format("{}: {}", textOf(error.type().attr("__name__")), textOf(error.value()));
+  std::string text =
+      fmt::format("{}: {}", escapedText(error.type().attr("__name__")), escapedText(error.value()));
   return text.substr(0, text.find('\n'));
 }
 
@@ -130,16 +131,6 @@ static DType readDType(nb::handle object, const Subject &subject) {
     refuse(subject, fmt::format("unsupported dtype: got torch.{}, which no program takes", lastWord(object)));
   known.emplace(object.inc_ref().ptr(), *dtype);
   return *dtype;
-}
-
-/// Keeps the object alive; may be dropped by a thread without the GIL.
-static std::shared_ptr<const void> keepAlive(nb::object object) {
-  return {object.release().ptr(), [](PyObject *kept) {
-            if (!nb::is_alive())
-              return; // the interpreter has ended
-            nb::gil_scoped_acquire gil;
-            Py_DECREF(kept);
-          }};
 }
 
 static void readIntegers(nb::handle sequence, std::vector<int64_t> &values) {
@@ -196,7 +187,7 @@ session::TensorView TensorReader::read(nb::handle object, const Subject &subject
 }
 
 [[noreturn]] static void refuseTensor(nb::handle tensor, const Subject &subject) {
-  refuse(subject, "unsupported tensor: got " + textOf(askArrays("describe_tensor", tensor)));
+  refuse(subject, "unsupported tensor: got " + escapedText(askArrays("describe_tensor", tensor)));
 }
 
 /// An object of a subclass as a plain tensor on the same memory, because attributes of subclasses may say
@@ -303,7 +294,7 @@ session::TensorView TensorReader::readArray(nb::handle object, const Subject &su
   nb::ndarray<nb::ro> array;
   std::string name; // torch's name for the element type whose bits the array holds
   auto cannotBeRead = [&] {
-    refuse(subject, "unsupported array: got " + textOf(askArrays("describe_array", object)));
+    refuse(subject, "unsupported array: got " + escapedText(askArrays("describe_array", object)));
   };
   if (!isPlainArray(object) && nb::cast<bool>(askArrays("has_mask", object)))
     cannotBeRead();
@@ -311,7 +302,7 @@ session::TensorView TensorReader::readArray(nb::handle object, const Subject &su
     nb::object bits = askArrays("bits_of", object);
     if (bits.is_none() || !nb::try_cast(bits, array))
       cannotBeRead();
-    name = textOf(object.attr("dtype").attr("name"));
+    name = escapedText(object.attr("dtype").attr("name"));
   }
   session::TensorView view;
   std::optional<DType> dtype = findDType(array, name);
@@ -321,7 +312,7 @@ session::TensorView TensorReader::readArray(nb::handle object, const Subject &su
   if (array.device_type() != nb::device::cpu::value) {
     extents.back().device = fmt::format("device {} of DLPack", array.device_type());
     if (PyObject_HasAttrString(object.ptr(), "device"))
-      extents.back().device = textOf(object.attr("device"));
+      extents.back().device = escapedText(object.attr("device"));
     view.device = extents.back().device;
   }
   for (size_t i = 0; i < array.ndim(); ++i) {

@@ -43,19 +43,19 @@ const Constant *TorchVocabulary::constant(PyObject *object) const {
   return found == constants.end() ? nullptr : &found->second;
 }
 
-static std::string textOf(nb::handle object) {
+static std::string stringOf(nb::handle object) {
   return nb::cast<std::string>(nb::str(object));
 }
 
 std::string TorchVocabulary::numberText(nb::handle number) const {
-  return textOf(printNumber(number));
+  return stringOf(printNumber(number));
 }
 
 static std::string reprOf(nb::handle object) {
   return nb::cast<std::string>(nb::repr(object));
 }
 
-static Result<int64_t> readInteger(nb::handle value, const std::string &node) {
+static Result<int64_t> readInt64(nb::handle value, const std::string &node) {
   int overflow = 0;
   long long integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (overflow != 0)
@@ -79,7 +79,7 @@ Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap 
   if (PyBool_Check(object))
     return Argument{object == Py_True};
   if (PyLong_Check(object)) {
-    TORCHERE_ASSIGN(int64_t integer, readInteger(value, node));
+    TORCHERE_ASSIGN(int64_t integer, readInt64(value, node));
     return Argument{integer};
   }
   if (PyFloat_Check(object))
@@ -100,18 +100,18 @@ Result<Argument> TorchValueReader::readArgument(nb::handle value, const NodeMap 
     return builder.constant(
         {std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))});
   if (vocabulary.isDevice(object))
-    return builder.constant({program::Device{textOf(value)}});
+    return builder.constant({program::Device{stringOf(value)}});
   if (vocabulary.isOpOverload(object))
-    return builder.constant({program::OpReference{textOf(value)}});
+    return builder.constant({program::OpReference{stringOf(value)}});
   if (vocabulary.isHigherOrderOp(object))
-    return builder.constant({program::OpReference{"higher_order." + textOf(value)}});
+    return builder.constant({program::OpReference{"higher_order." + stringOf(value)}});
   return fail(ErrorCode::Unimplemented, "[{}] argument '{}' cannot be captured: got {} of type {}", node,
-              name, reprOf(value), textOf(value.type().attr("__name__")));
+              name, reprOf(value), stringOf(value.type().attr("__name__")));
 }
 
 Result<SymInt> TorchValueReader::readSymInt(nb::handle value, const std::string &node) {
   if (PyLong_Check(value.ptr()))
-    return readInteger(value, node).map([](int64_t integer) { return SymInt(integer); });
+    return readInt64(value, node).map([](int64_t integer) { return SymInt(integer); });
   nb::object symNode = nb::getattr(value, "node", nb::none());
   // That of the tracing; `expr` computes of it what torch has since found out.
   nb::object traced = nb::getattr(symNode, "_expr", nb::none());
@@ -166,7 +166,7 @@ Result<std::vector<SymInt>> TorchValueReader::readSymInts(nb::handle sequence, c
 Result<DType> TorchValueReader::readDType(nb::handle value, const std::string &node) const {
   const Constant *constant = vocabulary.constant(value.ptr());
   if (!constant || !constant->as<DType>())
-    return fail(ErrorCode::Unimplemented, "[{}] unknown element type: got {}", node, textOf(value));
+    return fail(ErrorCode::Unimplemented, "[{}] unknown element type: got {}", node, stringOf(value));
   return *constant->as<DType>();
 }
 
@@ -182,7 +182,7 @@ Result<Type> TorchValueReader::readTensorType(nb::handle tensor, const std::stri
   nb::object device = tensor.attr("device");
   auto [entry, isNew] = devices.try_emplace(device.ptr());
   if (isNew) {
-    entry->second = textOf(device);
+    entry->second = stringOf(device);
     keptDevices.push_back(device);
   }
   return builder.tensorType(dtype, shape, strides, entry->second);
@@ -197,9 +197,9 @@ Result<Type> TorchValueReader::readType(nb::handle value, const std::string &nod
     return builder.type(program::SymIntType{symInt});
   }
   if (vocabulary.isSymFloat(object))
-    return builder.type(program::SymFloatType{textOf(value), readNumber(value)});
+    return builder.type(program::SymFloatType{stringOf(value), readNumber(value)});
   if (vocabulary.isSymBool(object))
-    return builder.type(program::SymBoolType{textOf(value), readNumber(value)});
+    return builder.type(program::SymBoolType{stringOf(value), readNumber(value)});
   if (PyList_Check(object) || PyTuple_Check(object)) {
     std::vector<Type> types;
     for (nb::handle item : value) {

@@ -44,7 +44,7 @@ static Status checkIsProgram(const fs::path &target) {
   return {};
 }
 
-static Status checkTarget(const fs::path &target, bool overwrite) {
+static Status checkReplacedFile(const fs::path &target, bool overwrite) {
   std::error_code error;
   fs::file_status status = fs::symlink_status(target, error);
   if (!fs::exists(status))
@@ -64,7 +64,7 @@ static Status checkTarget(const fs::path &target, bool overwrite) {
 }
 
 /// Removes stale files of killed saves to `target`.
-static void removeAbandoned(const fs::path &target) {
+static void removeAbandonedFiles(const fs::path &target) {
   std::error_code error;
   for (fs::directory_iterator it(target.parent_path(), error), end; !error && it != end;
        it.increment(error)) {
@@ -78,10 +78,10 @@ static void removeAbandoned(const fs::path &target) {
 }
 
 Result<ArchiveReplacement> ArchiveReplacement::create(const fs::path &target, bool overwrite) {
-  TORCHERE_TRY(checkTarget(target, overwrite));
+  TORCHERE_TRY(checkReplacedFile(target, overwrite));
   ArchiveReplacement replacement(target, overwrite);
   TORCHERE_TRY(replacement.parents.make());
-  removeAbandoned(target);
+  removeAbandonedFiles(target);
   auto make = [&](const fs::path &name) {
     replacement.descriptor = Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     bool isMade = replacement.descriptor.isOpen();
@@ -105,12 +105,12 @@ ArchiveReplacement::~ArchiveReplacement() {
 Status ArchiveReplacement::takePlace() {
   std::error_code error;
   bool mayReplace = overwrite || fs::exists(target, error); // an empty file
-  TORCHERE_TRY(checkTarget(target, overwrite));
+  TORCHERE_TRY(checkReplacedFile(target, overwrite));
   if (!mayReplace &&
       ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0)
     return {};
   if (!mayReplace && errno == EEXIST)
-    TORCHERE_TRY(checkTarget(target, overwrite));
+    TORCHERE_TRY(checkReplacedFile(target, overwrite));
   if (std::rename(temporary.c_str(), target.c_str()) != 0)
     return systemError(target, "cannot be replaced", errno);
   return {};

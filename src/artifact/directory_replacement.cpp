@@ -55,7 +55,7 @@ static Status checkContents(const Folder &folder, bool overwrite) {
   return {};
 }
 
-static Status checkTarget(const fs::path &target, bool overwrite) {
+static Status checkReplacedDirectory(const fs::path &target, bool overwrite) {
   std::error_code error;
   fs::file_status status = fs::symlink_status(target, error);
   if (!fs::exists(status))
@@ -105,7 +105,7 @@ static Status removeTemporary(const fs::path &path) {
 }
 
 /// Removes stale directories of killed saves to `target`.
-static void removeAbandoned(const fs::path &target) {
+static void removeAbandonedDirectories(const fs::path &target) {
   std::error_code error;
   for (fs::directory_iterator it(target.parent_path(), error), end; !error && it != end;
        it.increment(error)) {
@@ -119,14 +119,14 @@ static void removeAbandoned(const fs::path &target) {
 }
 
 Result<DirectoryReplacement> DirectoryReplacement::create(const fs::path &target, bool overwrite) {
-  TORCHERE_TRY(checkTarget(target, overwrite));
+  TORCHERE_TRY(checkReplacedDirectory(target, overwrite));
   DirectoryReplacement replacement(target, overwrite);
   TORCHERE_TRY(replacement.parents.make());
   std::error_code error;
   // Without atomic exchange there are moments when `target` is missing: the leftover may then be the only
   // copy.
   if (fs::exists(target, error))
-    removeAbandoned(target);
+    removeAbandonedDirectories(target);
   auto make = [&](const fs::path &name) {
     bool isMade = ::mkdir(name.c_str(), 0777) == 0;
     return isMade ? std::optional(lockDirectory(name, replacement.lock)) : std::nullopt;
@@ -173,7 +173,7 @@ Status DirectoryReplacement::takePlace() {
     }
     if (errno != ENOTEMPTY && errno != EEXIST)
       return systemError(place, "cannot be replaced", errno);
-    TORCHERE_TRY(checkTarget(place, overwrite)); // again: it may have been filled since
+    TORCHERE_TRY(checkReplacedDirectory(place, overwrite)); // again: it may have been filled since
     Descriptor old; // locked, so that no other save removes it before the new one is on disk
     lockDirectory(place, old);
     Status status = exchange();
@@ -198,7 +198,7 @@ Status DirectoryReplacement::commit() {
     // The new directory is in place, whether or not the old one can be removed.
     if (Status status = removeTemporary(temporary); !status)
       TORCHERE_LOG_LINE(Warning, "save", "the old program is left: {}", status.error().message);
-  removeAbandoned(place);
+  removeAbandonedDirectories(place);
   return {};
 }
 

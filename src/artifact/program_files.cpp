@@ -14,11 +14,11 @@ namespace torchere::artifact {
 
 namespace fs = std::filesystem;
 
-static constexpr size_t pieceSize = 1 << 20; // bytes read at once
+static constexpr size_t sizeReadAtOnce = 1 << 20; // bytes read at once
 
 /// The digest of what `readNext(piece)` gives, until it gives nothing.
 template <class ReadNext> static Result<FileDigest> digestOf(std::string_view name, ReadNext readNext) {
-  std::vector<std::byte> piece(pieceSize);
+  std::vector<std::byte> piece(sizeReadAtOnce);
   Digest digest;
   FileDigest found{std::string(name), 0, {}};
   for (;;) {

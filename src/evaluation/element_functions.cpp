@@ -26,7 +26,7 @@ template <class Function> Element apply(const Element &operand, Function functio
   return apply(operand, function, function);
 }
 
-uint64_t bitsOf(const Element &operand) {
+uint64_t leftAlignedBits(const Element &operand) {
   return operand.asUnsigned() << (64 - elementTypeInfo(operand.type()).bits);
 }
 
@@ -79,7 +79,7 @@ Element cosine(const Element &operand) {
 
 Element countLeadingZeros(const Element &operand) {
   int bits = elementTypeInfo(operand.type()).bits;
-  return Element::integer(operand.type(), std::min(std::countl_zero(bitsOf(operand)), bits));
+  return Element::integer(operand.type(), std::min(std::countl_zero(leftAlignedBits(operand)), bits));
 }
 
 Element exponential(const Element &operand) {
@@ -127,7 +127,7 @@ Element bitNot(const Element &operand) {
 }
 
 Element populationCount(const Element &operand) {
-  return Element::integer(operand.type(), std::popcount(bitsOf(operand)));
+  return Element::integer(operand.type(), std::popcount(leftAlignedBits(operand)));
 }
 
 Element realPart(const Element &operand) {

@@ -14,14 +14,13 @@
 
 namespace torchere::exporter {
 
-using program::Argument;
 using program::Node;
 
-void forEachReference(const Argument &argument, llvm::function_ref<void(program::NodeId)> visit) {
+void forEachReference(const program::Argument &argument, llvm::function_ref<void(program::NodeId)> visit) {
   if (const auto *reference = argument.as<program::NodeReference>())
     visit(reference->node);
-  else if (const auto *list = argument.as<Argument::List>())
-    for (const Argument &element : *list)
+  else if (const auto *list = argument.as<program::Argument::List>())
+    for (const program::Argument &element : *list)
       forEachReference(element, visit);
 }
 
@@ -61,7 +60,7 @@ std::vector<bool> liveNodes(const program::Program &program, const program::Grap
     if (program::numberOf(nodes[node].type))
       mark(node);
   };
-  for (const Argument &output : graph.outputs)
+  for (const program::Argument &output : graph.outputs)
     forEachReference(output, mark);
   for (program::NodeId i = 0; i < nodes.size(); ++i)
     if (hasEffect(nodes[i]))
@@ -74,7 +73,7 @@ std::vector<bool> liveNodes(const program::Program &program, const program::Grap
       std::ranges::for_each(marks->second, mark);
     // Sizes come from the symbol table, which reads no tensor for them.
     bool needsNumbersOnly = isExpression(nodes[i]);
-    for (const Argument &argument : nodes[i].arguments)
+    for (const program::Argument &argument : nodes[i].arguments)
       needsNumbersOnly ? forEachReference(argument, markNumber) : forEachReference(argument, mark);
   }
   return live;

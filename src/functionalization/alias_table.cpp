@@ -12,10 +12,6 @@ namespace torchere::functionalization {
 
 using namespace program;
 
-static Argument reference(NodeId node) {
-  return {NodeReference{node}};
-}
-
 AliasId AliasTable::addMemory(NodeId value) {
   auto id = static_cast<AliasId>(aliases.size());
   aliases.push_back({.memory = id, .parent = id, .value = value});

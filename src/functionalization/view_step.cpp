@@ -64,10 +64,6 @@ bool readsOldValue(Inverse inverse) {
   return true;
 }
 
-static Argument reference(NodeId node) {
-  return {NodeReference{node}};
-}
-
 /// The memory as a row of elements: what as_strided counts in.
 static NodeId flattenMemory(Emitter &emitter, NodeId node) {
   const TensorType &type = emitter.tensor(node);

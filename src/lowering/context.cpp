@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace torchere::lowering {
 
@@ -263,6 +264,12 @@ mlir::Value Context::compare(stablehlo::ComparisonDirection direction, mlir::Val
 mlir::Value Context::select(mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse) {
   return withShape(create<stablehlo::SelectOp>(onTrue.getType(), {predicate, onTrue, onFalse}),
                    shape(onTrue));
+}
+
+Integers allAxes(mlir::Value value) {
+  Integers axes(Context::rank(value));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
 }
 
 } // namespace torchere::lowering

@@ -208,4 +208,7 @@ private:
   std::vector<TensorType> results;
 };
 
+/// 0, 1, ..., rank - 1.
+Integers allAxes(mlir::Value value);
+
 } // namespace torchere::lowering

@@ -6,6 +6,13 @@
 
 namespace torchere::lowering {
 
+using stablehlo::infinity;
+using stablehlo::nan;
+
 using Elements = stablehlo::ElementsOf<Context>;
+
+inline Elements sigmoid(const Elements &x) {
+  return x.apply<stablehlo::LogisticOp>();
+}
 
 } // namespace torchere::lowering

@@ -224,7 +224,7 @@ Status deleteBuffer(BufferDeleteArgs &args) {
   held(args.buffer).take();
   return {};
 }
-Status isDeleted(BufferIsDeletedArgs &args) {
+Status isBufferDeleted(BufferIsDeletedArgs &args) {
   TORCHERE_TRY(checkGiven(args.buffer, "buffer"));
   args.isDeleted = !held(args.buffer).contents();
   return {};
@@ -336,7 +336,7 @@ void fillBuffer(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, bufferDevice, deviceOfBuffer);
   TORCHERE_PJRT_FILL(api, bufferMemory, memoryOfBuffer);
   TORCHERE_PJRT_FILL(api, bufferDelete, deleteBuffer);
-  TORCHERE_PJRT_FILL(api, bufferIsDeleted, isDeleted);
+  TORCHERE_PJRT_FILL(api, bufferIsDeleted, isBufferDeleted);
   TORCHERE_PJRT_FILL(api, bufferCopyToDevice, copyToDevice);
   TORCHERE_PJRT_FILL(api, bufferCopyToMemory, copyToMemory);
   TORCHERE_PJRT_FILL(api, bufferToHostBuffer, toHost);

@@ -262,7 +262,7 @@ Status memoryOfDevice(DeviceDefaultMemoryArgs &args) {
   return {};
 }
 /// The figures of the whole process: the devices share its memory.
-Status memoryStatistics(DeviceMemoryStatsArgs &args) {
+Status deviceMemoryStatistics(DeviceMemoryStatsArgs &args) {
   args.inUse = evaluation::memoryTaken();
   args.limit = {evaluation::memoryLimit(), true};
   return {};
@@ -333,7 +333,7 @@ void fillClient(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, deviceLocalHardwareId, hardwareIdOfDevice);
   TORCHERE_PJRT_FILL(api, deviceAddressableMemories, memoriesOfDevice);
   TORCHERE_PJRT_FILL(api, deviceDefaultMemory, memoryOfDevice);
-  TORCHERE_PJRT_FILL(api, deviceMemoryStats, memoryStatistics);
+  TORCHERE_PJRT_FILL(api, deviceMemoryStats, deviceMemoryStatistics);
   TORCHERE_PJRT_FILL(api, memoryId, idOfMemory);
   TORCHERE_PJRT_FILL(api, memoryKind, kindOfMemory);
   TORCHERE_PJRT_FILL(api, memoryKindId, kindIdOfMemory);

@@ -136,7 +136,7 @@ Status outputMemoryKinds(ExecutableOutputMemoryKindsArgs &args) {
   return {};
 }
 /// Arguments and results of open sizes are not counted.
-Status memoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
+Status compiledMemoryStatistics(ExecutableGetCompiledMemoryStatsArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   const interpreter::EntryPoint &entry = held(args.executable)->entry();
   int64_t arguments = 0, results = 0, aliases = 0;
@@ -225,7 +225,7 @@ Status deleteExecutable(LoadedExecutableDeleteArgs &args) {
   held(args.executable).isDeleted = true;
   return {};
 }
-Status isDeleted(LoadedExecutableIsDeletedArgs &args) {
+Status isExecutableDeleted(LoadedExecutableIsDeletedArgs &args) {
   TORCHERE_TRY(checkGiven(args.executable, "executable"));
   args.isDeleted = held(args.executable).isDeleted;
   return {};
@@ -252,7 +252,7 @@ void fillExecutable(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, executableOutputElementTypes, outputTypes);
   TORCHERE_PJRT_FILL(api, executableOutputDimensions, outputDimensions);
   TORCHERE_PJRT_FILL(api, executableOutputMemoryKinds, outputMemoryKinds);
-  TORCHERE_PJRT_FILL(api, executableGetCompiledMemoryStats, memoryStatistics);
+  TORCHERE_PJRT_FILL(api, executableGetCompiledMemoryStats, compiledMemoryStatistics);
   TORCHERE_PJRT_FILL(api, executableOptimizedProgram, optimizedProgram);
   TORCHERE_PJRT_FILL(api, executableSerialize, serialize);
   TORCHERE_PJRT_FILL(api, loadedExecutableDestroy, destroyLoadedExecutable);
@@ -260,7 +260,7 @@ void fillExecutable(pjrt::Api &api) {
   TORCHERE_PJRT_FILL(api, loadedExecutableAddressableDevices, devicesOfExecutable);
   TORCHERE_PJRT_FILL(api, loadedExecutableGetDeviceAssignment, deviceAssignment);
   TORCHERE_PJRT_FILL(api, loadedExecutableDelete, deleteExecutable);
-  TORCHERE_PJRT_FILL(api, loadedExecutableIsDeleted, isDeleted);
+  TORCHERE_PJRT_FILL(api, loadedExecutableIsDeleted, isExecutableDeleted);
   TORCHERE_PJRT_FILL(api, loadedExecutableFingerprint, fingerprintOfLoaded);
 }
 

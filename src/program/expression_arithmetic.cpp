@@ -13,7 +13,7 @@ static tl::unexpected<Error> overflow(int64_t left, const char *sign, int64_t ri
   return fail(ErrorCode::OutOfRange, "the value does not fit in 64 bits: got {} {} {}", left, sign, right);
 }
 
-static Result<int64_t> power(int64_t base, int64_t exponent) {
+static Result<int64_t> integerPower(int64_t base, int64_t exponent) {
   if (exponent < 0)
     return invalidArgument("a negative exponent: got {} ** {}, expected an integer", base, exponent);
   int64_t result = 1, square = base;
@@ -75,7 +75,7 @@ Result<int64_t> applyOperator(ExpressionKind kind, int64_t left, int64_t right) 
     return __builtin_mul_overflow(left, right, &result) ? overflow(left, "*", right)
                                                         : Result<int64_t>(result);
   case ExpressionKind::Pow:
-    return power(left, right);
+    return integerPower(left, right);
   case ExpressionKind::Max:
     return std::max(left, right);
   case ExpressionKind::Min:

@@ -120,6 +120,10 @@ struct Argument {
 
 static_assert(sizeof(Argument) == 16); // programs have millions
 
+inline Argument reference(NodeId node) {
+  return {NodeReference{node}};
+}
+
 const Argument *ArgumentList::begin() const {
   return first;
 }

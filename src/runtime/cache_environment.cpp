@@ -1,9 +1,9 @@
 // CompileCache::fromEnvironment(): the variables that set the cache's location and size.
 #include "base/log.h"
 #include "runtime/compile_cache.h"
+#include "runtime/environment.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 
 namespace torchere::runtime {
@@ -12,11 +12,6 @@ namespace fs = std::filesystem;
 
 static constexpr const char *boundVariable = "TORCHERE_CACHE";
 static constexpr const char *folderVariable = "TORCHERE_CACHE_DIR";
-
-static std::string_view environment(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
 
 /// A number of bytes with K, M or G for powers of 1024, optionally followed by "iB" or "B"; none for anything
 /// else.

@@ -2,13 +2,13 @@
 #include "runtime/discovery.h"
 
 #include "base/log.h"
+#include "runtime/environment.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <optional>
 #include <system_error>
@@ -28,11 +28,6 @@ static constexpr const char *deviceCountVariable = "CPU_NUM_DEVICES";
 static constexpr std::string_view engineName = "torchere_cpu"; // the default
 static constexpr std::string_view processorName = "cpu";       // XLA's plugin, else the engine
 
-static std::string environment(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
-
 static std::string lowered(std::string_view text) {
   std::string result(text);
   for (char &c : result)
@@ -41,9 +36,9 @@ static std::string lowered(std::string_view text) {
 }
 
 fs::path pluginDirectory() {
-  if (std::string data = environment("XDG_DATA_HOME"); !data.empty())
+  if (std::string_view data = environment("XDG_DATA_HOME"); !data.empty())
     return fs::path(data) / "torchere" / "plugins";
-  if (std::string home = environment("HOME"); !home.empty())
+  if (std::string_view home = environment("HOME"); !home.empty())
     return fs::path(home) / ".local" / "share" / "torchere" / "plugins";
   return {};
 }
@@ -237,7 +232,7 @@ static Status addDefaults(const PluginTraits &traits, ClientOptions &options) {
     options.emplace("preallocate", false);
   if (traits.deviceCountOption.empty())
     return {};
-  std::string count = environment(deviceCountVariable);
+  std::string_view count = environment(deviceCountVariable);
   std::optional<int64_t> devices = count.empty() ? 1 : numberIn<int64_t>(count);
   if (!devices)
     return invalidArgument("[{}] not a number: got '{}', expected how many devices the CPU has",

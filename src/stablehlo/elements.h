@@ -3,7 +3,12 @@
 
 #include "stablehlo/dialect.h"
 
+#include <limits>
+
 namespace torchere::stablehlo {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// The comparison that elements of a type have by nature: booleans and unsigned integers compare as unsigned.
 inline ComparisonType naturalComparison(mlir::Type element) {

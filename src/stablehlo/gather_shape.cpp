@@ -20,12 +20,6 @@ SmallVector<int64_t> batchSizes(RankedTensorType indices, int64_t indexVectorDim
 
 namespace {
 
-SmallVector<int64_t> joined(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
-  SmallVector<int64_t> all(first);
-  llvm::append_range(all, second);
-  return all;
-}
-
 LogicalResult verifyOperandDims(const Reporter &reporter, const GatherShape &gather) {
   GatherDimensionNumbersAttr numbers = gather.numbers;
   int64_t rank = gather.operand.getRank();
@@ -121,6 +115,12 @@ FailureOr<RankedTensorType> inferGather(const Reporter &reporter, const GatherSh
   for (int64_t dimension = 0; dimension < rank; ++dimension)
     shape.push_back(llvm::is_contained(offsets, dimension) ? *nextOffset++ : *nextBatch++);
   return withShape(gather.operand, shape);
+}
+
+SmallVector<int64_t> joined(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
+  SmallVector<int64_t> all(first);
+  llvm::append_range(all, second);
+  return all;
 }
 
 } // namespace torchere::stablehlo

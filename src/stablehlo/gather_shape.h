@@ -22,4 +22,7 @@ int64_t indexVectorSize(mlir::RankedTensorType indices, int64_t indexVectorDim);
 /// The sizes of the indices' other dimensions, in order.
 llvm::SmallVector<int64_t> batchSizes(mlir::RankedTensorType indices, int64_t indexVectorDim);
 
+/// The dimensions of both lists, the first's first.
+llvm::SmallVector<int64_t> joined(llvm::ArrayRef<int64_t> first, llvm::ArrayRef<int64_t> second);
+
 } // namespace torchere::stablehlo

@@ -23,7 +23,7 @@ struct Factor {
 /// More devices than any mesh has: a mesh that claims more is rejected before memory is allocated.
 constexpr int64_t mostDevices = 1 << 24;
 
-SmallVector<int64_t> readIds(DenseIntElementsAttr ids) {
+SmallVector<int64_t> readDeviceIds(DenseIntElementsAttr ids) {
   if (!ids || ids.getNumElements() > mostDevices)
     return {};
   return SmallVector<int64_t>(
@@ -34,7 +34,7 @@ MeshShape readMesh(MeshAttr mesh) {
   MeshShape shape;
   for (MeshAxisAttr axis : mesh.getAxes())
     shape.axes.emplace_back(axis.getName().str(), axis.getSize());
-  shape.ids = readIds(mesh.getDeviceIds());
+  shape.ids = readDeviceIds(mesh.getDeviceIds());
   return shape;
 }
 
@@ -52,7 +52,7 @@ FailureOr<MeshShape> readMesh(DictionaryAttr mesh) {
       return failure();
     shape.axes.emplace_back(name.getValue().str(), size.getInt());
   }
-  shape.ids = readIds(mesh.getAs<DenseIntElementsAttr>("device_ids"));
+  shape.ids = readDeviceIds(mesh.getAs<DenseIntElementsAttr>("device_ids"));
   return shape;
 }
 

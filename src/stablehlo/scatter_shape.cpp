@@ -8,12 +8,6 @@ namespace torchere::stablehlo {
 
 namespace {
 
-SmallVector<int64_t> joined(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
-  SmallVector<int64_t> all(first);
-  llvm::append_range(all, second);
-  return all;
-}
-
 LogicalResult verifySameShapes(const Reporter &reporter, StringRef constraint, StringRef name,
                                ValueRange values) {
   for (Value value : values)

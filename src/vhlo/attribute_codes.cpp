@@ -42,12 +42,6 @@ const EnumCoding enums[] = {
     TORCHERE_ENUM(Transpose),
 };
 
-using Since = std::optional<Version>;
-
-Since latest(Since a, Since b) {
-  return a && b ? Since(std::max(*a, *b)) : std::nullopt;
-}
-
 Since sinceParts(Attribute attribute) {
   Since since = minimumVersion;
   attribute.walkImmediateSubElements([&](Attribute part) { since = latest(since, attributeSince(part)); },

@@ -59,12 +59,6 @@ constexpr ScalarType scalars[] = {
     {40, {1, 8, 0}, plain<Float8E8M0FNUType>},
 };
 
-using Since = std::optional<Version>;
-
-Since latest(Since a, Since b) {
-  return a && b ? Since(std::max(*a, *b)) : std::nullopt;
-}
-
 Since sinceAll(TypeRange types, Version first) {
   Since since = first;
   for (Type type : types)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 
+#include <algorithm>
 #include <compare>
 #include <optional>
 #include <string>
@@ -39,6 +40,14 @@ TORCHERE_EXPORT Status checkTarget(const Version &version);
 
 /// The newest target that a reader of `reader` takes and we can write: never above either.
 TORCHERE_EXPORT Result<Version> targetFor(const Version &reader);
+
+/// Since when something has a portable form, if it has one.
+using Since = std::optional<Version>;
+
+/// Since when something of two parts has one.
+inline Since latest(Since a, Since b) {
+  return a && b ? Since(std::max(*a, *b)) : std::nullopt;
+}
 
 /// MLIR's bytecode version that StableHLO releases of `version` write.
 int bytecodeVersion(const Version &version);

@@ -135,7 +135,7 @@ TEST(Meta, KeepsStaticOutputsWhenNothingIsDynamic) {
   EXPECT_EQ(readMeta(text, "m")->outputs[0].type.shape, (std::vector<SymInt>{10, 5}));
 }
 
-std::string messageAfter(const std::string &from, const std::string &to) {
+std::string metaMessageAfter(const std::string &from, const std::string &to) {
   std::string text = torchXlaMeta;
   size_t place = text.find(from);
   EXPECT_NE(place, std::string::npos) << from;
@@ -144,36 +144,36 @@ std::string messageAfter(const std::string &from, const std::string &to) {
 }
 
 TEST(Meta, NamesWhatIsWrongInAFile) {
-  EXPECT_EQ(messageAfter("\"stablehlo_version\": \"0.0.0\",", ""),
+  EXPECT_EQ(metaMessageAfter("\"stablehlo_version\": \"0.0.0\",", ""),
             "[m] the key \"stablehlo_version\" is missing");
-  EXPECT_EQ(messageAfter("\"type_\": \"constant\"", "\"type_\": \"const\""),
+  EXPECT_EQ(metaMessageAfter("\"type_\": \"constant\"", "\"type_\": \"const\""),
             "[m] input_locations[2]: got the type_ \"const\", expected input_arg, parameter or constant");
-  EXPECT_EQ(messageAfter("\"position\": 0", "\"position\": -1"),
+  EXPECT_EQ(metaMessageAfter("\"position\": 0", "\"position\": -1"),
             "[m] input_locations[1]: got the position -1, expected 0 to 1048575");
-  EXPECT_EQ(messageAfter("\"dtype\": \"float32\"", "\"dtype\": \"float33\""),
+  EXPECT_EQ(metaMessageAfter("\"dtype\": \"float32\"", "\"dtype\": \"float33\""),
             "[m] input_signature[0]: got the dtype \"float33\", expected one of torch's");
-  EXPECT_EQ(messageAfter("\"dynamic_dims\": [0]", "\"dynamic_dims\": [2]"),
+  EXPECT_EQ(metaMessageAfter("\"dynamic_dims\": [0]", "\"dynamic_dims\": [2]"),
             "[m] input_signature[1].dynamic_dims[0]: got dimension 2 of a tensor of rank 2");
-  EXPECT_EQ(messageAfter("[5, 3]", "[5, -3]"),
+  EXPECT_EQ(metaMessageAfter("[5, 3]", "[5, -3]"),
             "[m] input_signature[0].shape[1]: got the size -3, expected at least 0");
-  EXPECT_EQ(messageAfter("[5, 3]", "[5, \"3\"]"),
+  EXPECT_EQ(metaMessageAfter("[5, 3]", "[5, \"3\"]"),
             "[m] input_signature[0].shape[1]: got a string, expected an integer");
-  EXPECT_EQ(messageAfter("{\"type_\": \"constant\", \"position\": 0, \"name\": \"\"}],",
-                         "{\"type_\": \"constant\", \"position\": 0, \"name\": \"\"}, {}],"),
+  EXPECT_EQ(metaMessageAfter("{\"type_\": \"constant\", \"position\": 0, \"name\": \"\"}],",
+                             "{\"type_\": \"constant\", \"position\": 0, \"name\": \"\"}, {}],"),
             "[m] got 4 input_locations, expected one for each of the 3 input_signature");
-  EXPECT_EQ(messageAfter("[[{\"type_\"", "[[], [{\"type_\""),
+  EXPECT_EQ(metaMessageAfter("[[{\"type_\"", "[[], [{\"type_\""),
             "[m] unused_inputs[0]: got 0 elements, expected a location and a signature");
-  EXPECT_EQ(messageAfter("\"output_pytree_spec\": \"[1,", "\"output_pytree_spec\": \"[2,"),
+  EXPECT_EQ(metaMessageAfter("\"output_pytree_spec\": \"[1,", "\"output_pytree_spec\": \"[2,"),
             "[m: output_pytree_spec] expected [1, tree], torch's pytree protocol 1");
+  EXPECT_EQ(metaMessageAfter(
+                "\"output_pytree_spec\": \"[1, {\\\"type\\\": null, \\\"context\\\": null, "
+                "\\\"children_spec\\\": []}]\"",
+                "\"output_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": "
+                "null, \\\"children_spec\\\": []}]\""),
+            "[m] output_pytree_spec has 0 leaves, expected one for each of the 1 output_signature");
   EXPECT_EQ(
-      messageAfter("\"output_pytree_spec\": \"[1, {\\\"type\\\": null, \\\"context\\\": null, "
-                   "\\\"children_spec\\\": []}]\"",
-                   "\"output_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": "
-                   "null, \\\"children_spec\\\": []}]\""),
-      "[m] output_pytree_spec has 0 leaves, expected one for each of the 1 output_signature");
-  EXPECT_EQ(
-      messageAfter("\"input_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.tuple\\\"",
-                   "\"input_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.list\\\""),
+      metaMessageAfter("\"input_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.tuple\\\"",
+                       "\"input_pytree_spec\": \"[1, {\\\"type\\\": \\\"builtins.list\\\""),
       "[m: input_pytree_spec] got another structure, expected a tuple of the positional arguments' tuple "
       "and the keyword arguments' dict");
 }

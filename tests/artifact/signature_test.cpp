@@ -156,7 +156,7 @@ TEST(Signature, RefusesConstantsThatAreReferences) {
 }
 
 /// The message for the sample's signature with one text replaced.
-std::string messageAfter(const std::string &from, const std::string &to) {
+std::string signatureMessageAfter(const std::string &from, const std::string &to) {
   std::string text = *signatureText(sampleFunction().entryPoint);
   size_t place = text.find(from);
   EXPECT_NE(place, std::string::npos) << from;
@@ -165,62 +165,64 @@ std::string messageAfter(const std::string &from, const std::string &to) {
 }
 
 TEST(Signature, NamesWhatIsWrongInAFile) {
-  EXPECT_EQ(messageAfter("\"format\": 1", "\"format\": 2"),
+  EXPECT_EQ(signatureMessageAfter("\"format\": 1", "\"format\": 2"),
             "[f.json] got the format 2, expected 1: another version wrote it");
-  EXPECT_EQ(messageAfter("\"source\":\"buffer\"", "\"source\":\"bufer\""),
+  EXPECT_EQ(signatureMessageAfter("\"source\":\"buffer\"", "\"source\":\"bufer\""),
             "[f.json] inputs[2]: got the source \"bufer\", expected user_input, parameter, buffer, constant");
-  EXPECT_EQ(messageAfter("\"destination\":\"buffer\"", "\"destination\":\"\""),
+  EXPECT_EQ(signatureMessageAfter("\"destination\":\"buffer\"", "\"destination\":\"\""),
             "[f.json] outputs[0]: got the destination \"\", expected user_output, buffer, parameter, "
             "user_input, check");
-  EXPECT_EQ(messageAfter("\"bfloat16\"", "\"bf16\""),
+  EXPECT_EQ(signatureMessageAfter("\"bfloat16\"", "\"bf16\""),
             "[f.json] inputs[2]: got the dtype \"bf16\", expected one of torch's");
-  EXPECT_EQ(messageAfter("[\"s0\",3]", "[true,3]"),
+  EXPECT_EQ(signatureMessageAfter("[\"s0\",3]", "[true,3]"),
             "[f.json] inputs[4].shape[0]: got a bool, expected an integer");
-  EXPECT_EQ(messageAfter("[\"s0\",3]", "[\"s0 +\",3]").find("[f.json] inputs[4].shape[0]: "), 0u);
-  EXPECT_EQ(messageAfter("\"min\":2", "\"min\":\"2\""),
+  EXPECT_EQ(signatureMessageAfter("[\"s0\",3]", "[\"s0 +\",3]").find("[f.json] inputs[4].shape[0]: "), 0u);
+  EXPECT_EQ(signatureMessageAfter("\"min\":2", "\"min\":\"2\""),
             "[f.json] range_constraints[0].min: got a string, expected an integer");
-  EXPECT_EQ(messageAfter("\"min\":2,\"max\":null", "\"min\":2,\"max\":1"),
+  EXPECT_EQ(signatureMessageAfter("\"min\":2,\"max\":null", "\"min\":2,\"max\":1"),
             "[f.json] empty range: got 2 to 1");
-  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"dtype\":\"f31\"}"),
+  EXPECT_EQ(signatureMessageAfter("\"value\":true", "\"value\":{\"dtype\":\"f31\"}"),
             "[f.json] constant_inputs[0].value.dtype: got the dtype \"f31\", expected one of torch's");
   EXPECT_EQ(
-      messageAfter("\"value\":true", "\"value\":{\"set\":\"x\"}"),
+      signatureMessageAfter("\"value\":true", "\"value\":{\"set\":\"x\"}"),
       "[f.json] constant_inputs[0].value: got the type \"set\", which is none that a constant can have");
-  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{}"),
+  EXPECT_EQ(signatureMessageAfter("\"value\":true", "\"value\":{}"),
             "[f.json] constant_inputs[0].value: got 0 keys, expected one that says the type");
-  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"complex\":[1]}"),
+  EXPECT_EQ(signatureMessageAfter("\"value\":true", "\"value\":{\"complex\":[1]}"),
             "[f.json] constant_inputs[0].value.complex: got 1 parts of a complex number, expected 2");
-  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"float\":\"1\"}"),
+  EXPECT_EQ(signatureMessageAfter("\"value\":true", "\"value\":{\"float\":\"1\"}"),
             "[f.json] constant_inputs[0].value: got the float \"1\", expected nan, inf or -inf");
-  EXPECT_EQ(messageAfter("\"argument_names\": [", "\"argument_names\": [1,"),
+  EXPECT_EQ(signatureMessageAfter("\"argument_names\": [", "\"argument_names\": [1,"),
             "[f.json] argument_names[0]: got an integer, expected a string");
 }
 
 TEST(Signature, NamesPositionsThatDoNotFit) {
-  EXPECT_EQ(messageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":5"),
+  EXPECT_EQ(signatureMessageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":5"),
             "[f.json] wrong position of a user input: got 5, expected 0 to 4");
-  EXPECT_EQ(messageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":-3"),
+  EXPECT_EQ(signatureMessageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":-3"),
             "[f.json] wrong position of a user input: got -3, expected 0 to 4");
-  EXPECT_EQ(messageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":3"),
+  EXPECT_EQ(signatureMessageAfter("\"name\":\"x\",\"position\":0", "\"name\":\"x\",\"position\":3"),
             "[f.json] the position 3 is taken by two user inputs");
-  EXPECT_EQ(messageAfter("\"user_output_count\": 2", "\"user_output_count\": 3"),
+  EXPECT_EQ(signatureMessageAfter("\"user_output_count\": 2", "\"user_output_count\": 3"),
             "[f.json] wrong number of user outputs: got 2, expected 3");
-  EXPECT_EQ(messageAfter("\"user_output_count\": 2", "\"user_output_count\": -1"),
+  EXPECT_EQ(signatureMessageAfter("\"user_output_count\": 2", "\"user_output_count\": -1"),
             "[f.json] wrong count of user inputs or outputs: got -1, expected 0 to 1048576");
-  EXPECT_EQ(messageAfter("\"user_input_count\": 5", "\"user_input_count\": 9223372036854775807"),
+  EXPECT_EQ(signatureMessageAfter("\"user_input_count\": 5", "\"user_input_count\": 9223372036854775807"),
             "[f.json] wrong count of user inputs or outputs: got 9223372036854775807, expected 0 to 1048576");
-  EXPECT_EQ(messageAfter("\"name\":\"c_table\",\"position\":0", "\"name\":\"c_table\",\"position\":-1"),
-            "[f.json] wrong index of the constant \"c_table\": got -1, expected at least 0");
-  EXPECT_EQ(messageAfter(",\"target\":\"running_mean\"", ""),
+  EXPECT_EQ(
+      signatureMessageAfter("\"name\":\"c_table\",\"position\":0", "\"name\":\"c_table\",\"position\":-1"),
+      "[f.json] wrong index of the constant \"c_table\": got -1, expected at least 0");
+  EXPECT_EQ(signatureMessageAfter(",\"target\":\"running_mean\"", ""),
             "[f.json] the output \"add_1\" updates a buffer, but names none");
-  EXPECT_EQ(messageAfter("\"destination\":\"buffer\"", "\"destination\":\"user_input\",\"position\":9"),
-            "[f.json] the output \"add_1\" updates user input 9, expected 0 to 4");
-  EXPECT_EQ(messageAfter("\"shape\":[2,3]", "\"shape\":[2,-3]"),
+  EXPECT_EQ(
+      signatureMessageAfter("\"destination\":\"buffer\"", "\"destination\":\"user_input\",\"position\":9"),
+      "[f.json] the output \"add_1\" updates user input 9, expected 0 to 4");
+  EXPECT_EQ(signatureMessageAfter("\"shape\":[2,3]", "\"shape\":[2,-3]"),
             "[f.json] wrong size in the shape of \"head.weight\": got -3, expected at least 0");
 }
 
 TEST(Signature, NamesWhatIsWrongInATree) {
-  auto outputTree = [](const std::string &tree) { return messageAfter(outputTreeJson, tree); };
+  auto outputTree = [](const std::string &tree) { return signatureMessageAfter(outputTreeJson, tree); };
   EXPECT_EQ(outputTree(R"({"kind":"set","children":[]})"),
             "[f.json] output_tree.tree: got the kind \"set\", expected leaf, none, tuple, list, dict, "
             "namedtuple, custom");
@@ -256,33 +258,34 @@ TEST(Signature, NamesWhatIsWrongInTheTreeOfArguments) {
   std::string structure =
       "got another structure, expected a tuple of the positional arguments' tuple and the "
       "keyword arguments' dict";
-  EXPECT_EQ(messageAfter(R"(,"kind":"tuple"},{"children":[])", R"(,"kind":"list"},{"children":[])"),
+  EXPECT_EQ(signatureMessageAfter(R"(,"kind":"tuple"},{"children":[])", R"(,"kind":"list"},{"children":[])"),
             "[f.json] input_tree.tree: " + structure);
-  EXPECT_EQ(messageAfter(inputTreeJson, R"({"kind":"leaf"})"), "[f.json] input_tree.tree: " + structure);
-  EXPECT_EQ(messageAfter(R"({"children":[],"keys":[],"kind":"dict"})",
-                         R"({"children":[{"kind":"leaf"}],"keys":[3],"kind":"dict"})"),
+  EXPECT_EQ(signatureMessageAfter(inputTreeJson, R"({"kind":"leaf"})"),
+            "[f.json] input_tree.tree: " + structure);
+  EXPECT_EQ(signatureMessageAfter(R"({"children":[],"keys":[],"kind":"dict"})",
+                                  R"({"children":[{"kind":"leaf"}],"keys":[3],"kind":"dict"})"),
             "[f.json] input_tree.tree.children[1].keys[0]: got an integer, expected a string");
-  EXPECT_EQ(messageAfter(R"({"children":[],"keys":[],"kind":"dict"})",
-                         R"({"children":[{"kind":"leaf"}],"keys":["k"],"kind":"dict"})"),
+  EXPECT_EQ(signatureMessageAfter(R"({"children":[],"keys":[],"kind":"dict"})",
+                                  R"({"children":[{"kind":"leaf"}],"keys":["k"],"kind":"dict"})"),
             "[f.json] input_tree.tree: got 6 leaves, expected 5");
-  EXPECT_EQ(messageAfter(std::string("\"tree\": ") + inputTreeJson, "\"tree\": null"), "accepted");
+  EXPECT_EQ(signatureMessageAfter(std::string("\"tree\": ") + inputTreeJson, "\"tree\": null"), "accepted");
 }
 
 TEST(Signature, TakesNoOtherNamesOfTorchs) {
-  EXPECT_EQ(messageAfter("\"value\":true", "\"value\":{\"layout\":\"hub\"}"),
+  EXPECT_EQ(signatureMessageAfter("\"value\":true", "\"value\":{\"layout\":\"hub\"}"),
             "[f.json] constant_inputs[0].value.layout: got \"hub\", expected one of strided, sparse_coo, "
             "sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, _mkldnn, jagged");
   EXPECT_EQ(
-      messageAfter("\"value\":true", "\"value\":{\"memory_format\":\"load\"}"),
+      signatureMessageAfter("\"value\":true", "\"value\":{\"memory_format\":\"load\"}"),
       "[f.json] constant_inputs[0].value.memory_format: got \"load\", expected one of contiguous_format, "
       "preserve_format, channels_last, channels_last_3d");
 }
 
 TEST(Signature, IntsAreInt64) {
-  EXPECT_EQ(messageAfter("\"dtype\":\"int64\",\"shape\":[],\"sym_int\":true",
-                         "\"dtype\":\"int64\",\"shape\":[0],\"sym_int\":true"),
+  EXPECT_EQ(signatureMessageAfter("\"dtype\":\"int64\",\"shape\":[],\"sym_int\":true",
+                                  "\"dtype\":\"int64\",\"shape\":[0],\"sym_int\":true"),
             "[f.json] wrong type of the int \"n\": got int64 of rank 1, expected int64 of rank 0");
-  EXPECT_EQ(messageAfter("\"name\":\"mm\",", "\"name\":\"mm\",\"sym_int\":true,"),
+  EXPECT_EQ(signatureMessageAfter("\"name\":\"mm\",", "\"name\":\"mm\",\"sym_int\":true,"),
             "[f.json] wrong type of the int \"mm\": got float32 of rank 2, expected int64 of rank 0");
 }
 

@@ -25,7 +25,7 @@ protected:
   std::shared_ptr<Client> client;
 };
 
-constexpr const char *adding = R"(
+constexpr const char *addingInPlace = R"(
 func.func @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}, %y: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.add %x, %y : tensor<2xf32>
   return %0 : tensor<2xf32>
@@ -37,7 +37,7 @@ TEST_F(InterpreterClient, RunsOnTheDeviceThatIsAskedFor) {
   EXPECT_EQ(client->plugin().stablehloVersion(), (std::array<int64_t, 3>{1, 20, 0}));
   CompileOptions options;
   options.device = 1;
-  auto executable = client->compile(adding, options);
+  auto executable = client->compile(addingInPlace, options);
   ASSERT_TRUE(executable) << executable.error().text();
   Buffer x = floats({1, 2}, &client->devices()[1]), y = floats({10, 20}, &client->devices()[1]);
   const Buffer *arguments[] = {&x, &y};
@@ -60,7 +60,7 @@ TEST_F(InterpreterClient, RunsOnTheDeviceThatIsAskedFor) {
 }
 
 TEST_F(InterpreterClient, TellsWhatMemoryAProgramTakes) {
-  auto executable = client->compile(adding);
+  auto executable = client->compile(addingInPlace);
   ASSERT_TRUE(executable) << executable.error().text();
   auto memory = (*executable)->memoryStatistics();
   ASSERT_TRUE(memory) << memory.error().text();

@@ -2,6 +2,7 @@
 #include "passes/shapes/refine_shapes.h"
 
 #include "growth.h"
+#include "parsed_module.h"
 
 #include <gtest/gtest.h>
 
@@ -19,12 +20,6 @@ constexpr const char *flatten = R"(module {
   }
 }
 )";
-
-stablehlo::Module parsed(const std::string &text) {
-  Result<stablehlo::Module> module = stablehlo::Module::parse(text);
-  EXPECT_TRUE(module) << module.error().text();
-  return std::move(*module);
-}
 
 std::string refinementError(const std::string &text, const std::vector<ArgumentShape> &arguments) {
   stablehlo::Module module = parsed(text);
@@ -171,7 +166,7 @@ TEST(RefineShapes, ChecksAssertionsAboutShapes) {
 }
 
 /// A chain of `count` additions, each with a shape computation of its own.
-std::string chain(size_t count) {
+std::string chainOfAdditions(size_t count) {
   std::string text = "func.func @main(%0: tensor<?xf32>) -> tensor<?xf32> {\n";
   for (size_t i = 0; i < count; ++i)
     text +=
@@ -185,7 +180,7 @@ std::string chain(size_t count) {
 
 TEST(RefineShapes, IsLinearInTheNumberOfOps) {
   double ratio = growth(1000, 20000, [](size_t count) {
-    stablehlo::Module module = parsed(chain(count));
+    stablehlo::Module module = parsed(chainOfAdditions(count));
     double start = threadSeconds();
     Status status = refineShapes(module, {{{8}}});
     EXPECT_TRUE(status) << status.error().text();

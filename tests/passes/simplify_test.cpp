@@ -3,17 +3,12 @@
 #include "passes/simplify/simplify.h"
 
 #include "growth.h"
+#include "parsed_module.h"
 
 #include <gtest/gtest.h>
 
 namespace torchere::passes {
 namespace {
-
-stablehlo::Module parsed(const std::string &text) {
-  Result<stablehlo::Module> module = stablehlo::Module::parse(text);
-  EXPECT_TRUE(module) << module.error().text();
-  return std::move(*module);
-}
 
 TEST(Simplify, FoldsAndRewritesTogether) {
   stablehlo::Module module = parsed(R"(module {
@@ -66,7 +61,7 @@ TEST(Simplify, LeavesDeclarationsAlone) {
 }
 
 /// A chain of `count` links that all go: three ops each, and one constant that all use.
-std::string chain(size_t count) {
+std::string chainOfTransposes(size_t count) {
   std::string text = "func.func @main(%0: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
                      "  %one = stablehlo.constant dense<1.0> : tensor<3x2xf32>\n";
   for (size_t i = 0; i < count; ++i)
@@ -80,7 +75,7 @@ std::string chain(size_t count) {
 
 TEST(Simplify, IsLinearInTheNumberOfOps) {
   double ratio = growth(500, 10000, [](size_t count) {
-    stablehlo::Module module = parsed(chain(count));
+    stablehlo::Module module = parsed(chainOfTransposes(count));
     double start = threadSeconds();
     Status status = simplify(module);
     double seconds = threadSeconds() - start;

@@ -6,10 +6,6 @@
 namespace torchere::program {
 namespace {
 
-Argument reference(NodeId node) {
-  return Argument{NodeReference{node}};
-}
-
 constexpr std::string_view sumSchema =
     "aten::sum.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
 

@@ -2,23 +2,19 @@
 #include "program/builder.h"
 #include "program/extraction.h"
 
+#include "add_schema.h"
+
 #include <gtest/gtest.h>
 
 namespace torchere::program {
 
-static constexpr std::string_view addSchema =
-    "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
 static constexpr std::string_view catSchema = "aten::cat(Tensor[] tensors, int dim=0) -> Tensor";
 static constexpr std::string_view sizeSchema = "aten::sym_size.int(Tensor self, int dim) -> SymInt";
-
-static Argument reference(NodeId node) {
-  return Argument{NodeReference{node}};
-}
 
 /// forward(self, w: "f32[2]", x: "f32[s0]", y: "f32[2]"):
 ///   add = aten.add.Tensor(w, y, alpha = 2); size = aten.sym_size.int(x, 0); cat = aten.cat([x, add], 0)
 ///   sum = aten.add.Tensor(cat, size)
-static std::shared_ptr<const Program> makeProgram() {
+static std::shared_ptr<const Program> makeConcatenation() {
   Builder builder;
   Program &program = builder.program();
   SymInt open = program.expressions.symbol("s0"), two(2);
@@ -48,7 +44,7 @@ static std::shared_ptr<const Program> makeProgram() {
 }
 
 static Result<std::shared_ptr<Program>> extracted(std::vector<NodeId> outputs, std::vector<NodeId> inputs) {
-  return extract(makeProgram(), outputs, inputs);
+  return extract(makeConcatenation(), outputs, inputs);
 }
 
 /// The head of the text, without the lines about sources.

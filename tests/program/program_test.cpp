@@ -1,16 +1,11 @@
 // Tests of Program: its text, its verifier's messages, places of nodes and the geometry of weights.
 #include "program/builder.h"
 
+#include "add_schema.h"
+
 #include <gtest/gtest.h>
 
 namespace torchere::program {
-
-static Argument reference(NodeId node) {
-  return Argument{NodeReference{node}};
-}
-
-static constexpr std::string_view addSchema =
-    "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
 
 /// forward(self, w: "f32[2]", x: "f32[s0]"): add = aten.add.Tensor(x, w, alpha = 2); return (add,)
 static void fill(Builder &builder) {

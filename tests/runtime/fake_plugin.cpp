@@ -1,9 +1,7 @@
 // A PJRT plugin for the tests: it records calls, copies arguments to results, and fails where it is told to.
-// Built several times: FAKE_VERSION, FAKE_TABLE_SIZE, FAKE_NULL_TABLE, FAKE_WITHOUT_EXECUTE,
-// FAKE_INITIALIZE_FAILS, FAKE_WITHOUT_ATTRIBUTES, FAKE_WITHOUT_STORING and FAKE_EXECUTIONS_FAIL make it wrong
-// in one way each.
-// FAKE_XLA_VERSION gives it the attribute of XLA's plugins.
+// It is linked with one of several variants, most of which make it wrong in one way.
 #include "fake_plugin.h"
+#include "fake_variant.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -135,16 +133,14 @@ pjrt::Error *errorGetCode(ErrorGetCodeArgs *args) {
 }
 
 pjrt::Error *pluginInitialize(PluginInitializeArgs *) {
-#ifdef FAKE_INITIALIZE_FAILS
-  control.failing = "PJRT_Plugin_Initialize";
-#endif
+  if (variant.initializeFails)
+    control.failing = "PJRT_Plugin_Initialize";
   ENTER("PJRT_Plugin_Initialize");
   return nullptr;
 }
 pjrt::Error *pluginAttributes(PluginAttributesArgs *args) {
-#ifdef FAKE_WITHOUT_ATTRIBUTES
-  control.failing = "PJRT_Plugin_Attributes";
-#endif
+  if (variant.isWithoutAttributes)
+    control.failing = "PJRT_Plugin_Attributes";
   ENTER("PJRT_Plugin_Attributes");
   static const int64_t version[] = {1, 7, 5};
   static NamedValue values[3];
@@ -165,17 +161,17 @@ pjrt::Error *pluginAttributes(PluginAttributesArgs *args) {
   values[2].valueSize = 1;
   args->attributes = values;
   args->count = 3;
-#ifdef FAKE_XLA_VERSION
-  static NamedValue withXla[4];
-  std::copy(values, values + 3, withXla);
-  withXla[3].name = "xla_version";
-  withXla[3].nameSize = std::strlen(withXla[3].name);
-  withXla[3].type = NamedValueType::Int64;
-  withXla[3].int64 = FAKE_XLA_VERSION;
-  withXla[3].valueSize = 1;
-  args->attributes = withXla;
-  args->count = 4;
-#endif
+  if (variant.xlaVersion) {
+    static NamedValue withXla[4];
+    std::copy(values, values + 3, withXla);
+    withXla[3].name = "xla_version";
+    withXla[3].nameSize = std::strlen(withXla[3].name);
+    withXla[3].type = NamedValueType::Int64;
+    withXla[3].int64 = variant.xlaVersion;
+    withXla[3].valueSize = 1;
+    args->attributes = withXla;
+    args->count = 4;
+  }
   return nullptr;
 }
 
@@ -382,9 +378,8 @@ pjrt::Error *executableDeserializeAndLoad(ExecutableDeserializeAndLoadArgs *args
   return nullptr;
 }
 pjrt::Error *loadedExecutableExecute(LoadedExecutableExecuteArgs *args) {
-#ifdef FAKE_EXECUTIONS_FAIL
-  control.failingEvent = "PJRT_LoadedExecutable_Execute";
-#endif
+  if (variant.executionsFail)
+    control.failingEvent = "PJRT_LoadedExecutable_Execute";
   ENTER("PJRT_LoadedExecutable_Execute");
   std::span kept(args->options->nonDonatableInputs, args->options->nonDonatableInputCount);
   {
@@ -525,19 +520,15 @@ Api makeTable() {
   api.bufferIsOnCpu = bufferIsOnCpu;
   api.bufferReadyEvent = bufferReadyEvent;
   api.bufferOpaqueDeviceMemoryDataPointer = bufferPointer;
-#ifdef FAKE_VERSION
-  api.version.major = FAKE_VERSION;
-#endif
-#ifdef FAKE_TABLE_SIZE
-  api.structSize = FAKE_TABLE_SIZE;
-#endif
-#ifdef FAKE_WITHOUT_STORING
-  api.executableSerialize = nullptr;
-  api.executableDeserializeAndLoad = nullptr;
-#endif
-#ifdef FAKE_WITHOUT_EXECUTE
-  api.loadedExecutableExecute = nullptr;
-#endif
+  api.version.major = variant.version;
+  if (variant.tableSize)
+    api.structSize = variant.tableSize;
+  if (variant.isWithoutStoring) {
+    api.executableSerialize = nullptr;
+    api.executableDeserializeAndLoad = nullptr;
+  }
+  if (variant.isWithoutExecute)
+    api.loadedExecutableExecute = nullptr;
   return api;
 }
 
@@ -564,10 +555,6 @@ extern "C" __attribute__((visibility("default"))) void fakeRelease() {
 } // namespace torchere::runtime
 
 extern "C" __attribute__((visibility("default"))) const torchere::pjrt::Api *GetPjrtApi() {
-  [[maybe_unused]] static const torchere::pjrt::Api api = torchere::runtime::makeTable();
-#ifdef FAKE_NULL_TABLE
-  return nullptr;
-#else
-  return &api;
-#endif
+  static const torchere::pjrt::Api api = torchere::runtime::makeTable();
+  return torchere::runtime::variant.isWithoutTable ? nullptr : &api;
 }

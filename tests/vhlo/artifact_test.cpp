@@ -144,14 +144,14 @@ TEST(PortableArtifact, OrdersOfUsesAreWrittenInTheOrderOfTheValues) {
   EXPECT_EQ(deserialize(*bytes)->text(), module.text());
 }
 
-struct Refusal {
+struct RefusedArtifact {
   const char *body;
   Version target;
   const char *message;
 };
 
 TEST(PortableArtifact, WhatAVersionLacksIsNamedWithItsPlace) {
-  const Refusal refusals[] = {
+  const RefusedArtifact refusals[] = {
       {"%0 = stablehlo.tan %a : tensor<2xf32>",
        {1, 3, 0},
        "[stablehlo.tan] StableHLO 1.3.0 has no such op: it came with 1.4.0"},
@@ -189,7 +189,7 @@ TEST(PortableArtifact, WhatAVersionLacksIsNamedWithItsPlace) {
        {1, 16, 0},
        "[stablehlo.convert] type tensor<2xi3> has no form in a portable artifact"},
   };
-  for (const Refusal &refusal : refusals) {
+  for (const RefusedArtifact &refusal : refusals) {
     std::string text = fmt::format(R"(
 func.func @main(%a: tensor<2xf32>) {{
   {} loc("encoder"("model.py":31:2))

@@ -51,7 +51,7 @@ private:
   int64_t dimension;
 };
 
-Numbers numbersOf(const Tensor &tensor) {
+Numbers featureNumbers(const Tensor &tensor) {
   Numbers numbers;
   for (int64_t position = 0; position < tensor.count(); ++position)
     numbers.push_back(tensor.at(position).asDouble());
@@ -64,7 +64,7 @@ double epsilonOf(const Call &call) {
 
 Result<Value> normalize(const Call &call, const Features &features, const Numbers &mean,
                         const Numbers &variance) {
-  Numbers scale = numbersOf(call.operand(1)), offset = numbersOf(call.operand(2));
+  Numbers scale = featureNumbers(call.operand(1)), offset = featureNumbers(call.operand(2));
   double epsilon = epsilonOf(call);
   return features.map([&](int64_t position, size_t feature) {
     double centered = call.operand(0).at(position).asDouble() - mean[feature];
@@ -74,8 +74,8 @@ Result<Value> normalize(const Call &call, const Features &features, const Number
 
 Result<Values> inference(const Call &call) {
   Features features(call.operand(0), call.integer("feature_index"));
-  TORCHERE_ASSIGN(Value result,
-                  normalize(call, features, numbersOf(call.operand(3)), numbersOf(call.operand(4))));
+  TORCHERE_ASSIGN(Value result, normalize(call, features, featureNumbers(call.operand(3)),
+                                          featureNumbers(call.operand(4))));
   return Values{std::move(result)};
 }
 
@@ -100,8 +100,8 @@ Result<Values> training(const Call &call) {
 Result<Values> gradient(const Call &call) {
   const Tensor &operand = call.operand(0), &gradOutput = call.operand(4);
   Features features(operand, call.integer("feature_index"));
-  Numbers scale = numbersOf(call.operand(1)), mean = numbersOf(call.operand(2)),
-          variance = numbersOf(call.operand(3));
+  Numbers scale = featureNumbers(call.operand(1)), mean = featureNumbers(call.operand(2)),
+          variance = featureNumbers(call.operand(3));
   for (double &value : variance)
     value += epsilonOf(call);
   auto centered = [&](int64_t position, size_t feature) {

@@ -7,7 +7,7 @@ namespace torchere::interpreter {
 
 namespace {
 
-Result<Values> compareElements(const Call &call) {
+Result<Values> comparison(const Call &call) {
   auto op = mlir::cast<stablehlo::CompareOp>(call.operation());
   return oneResult(compare(op, call.operand(0), call.operand(1)));
 }
@@ -26,16 +26,16 @@ template <BinaryFunction function> Result<Values> binary(const Call &call) {
 }
 
 /// One evaluation for each row of the function table.
-template <size_t... row> void addFunctions(EvaluationTable &table, std::index_sequence<row...>) {
+template <size_t... row> void addBinaryFunctions(EvaluationTable &table, std::index_sequence<row...>) {
   (table.addComputation(binaryFunctions[row].op, binary<binaryFunctions[row].function>), ...);
 }
 
 } // namespace
 
 void addBinary(EvaluationTable &table) {
-  addFunctions(table, std::make_index_sequence<std::size(binaryFunctions)>());
+  addBinaryFunctions(table, std::make_index_sequence<std::size(binaryFunctions)>());
   table.addComputation("stablehlo.clamp", clampElements);
-  table.addComputation("stablehlo.compare", compareElements);
+  table.addComputation("stablehlo.compare", comparison);
   table.addComputation("stablehlo.select", selectElements);
 }
 

@@ -70,14 +70,14 @@ template <UnaryFunction function> Result<Values> unary(const Call &call) {
 }
 
 /// One evaluation for each row of the function table.
-template <size_t... row> void addFunctions(EvaluationTable &table, std::index_sequence<row...>) {
+template <size_t... row> void addUnaryFunctions(EvaluationTable &table, std::index_sequence<row...>) {
   (table.addComputation(unaryFunctions[row].op, unary<unaryFunctions[row].function>), ...);
 }
 
 } // namespace
 
 void addUnary(EvaluationTable &table) {
-  addFunctions(table, std::make_index_sequence<std::size(unaryFunctions)>());
+  addUnaryFunctions(table, std::make_index_sequence<std::size(unaryFunctions)>());
   table.add("stablehlo.bitcast_convert", bitcastConvert);
   table.add("stablehlo.convert", convertElements);
   table.addComputation("stablehlo.reduce_precision", reduceElementPrecision);

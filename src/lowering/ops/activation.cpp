@@ -19,10 +19,6 @@ mlir::Value hardtanh(Context &cx, const Args &args) {
   return clampBetween(self, formulaNumber(self, args, "min_val"), formulaNumber(self, args, "max_val"));
 }
 
-Elements sigmoid(const Elements &x) {
-  return x.apply<stablehlo::LogisticOp>();
-}
-
 Elements silu(const Elements &x) {
   return x * sigmoid(x);
 }

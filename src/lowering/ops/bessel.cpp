@@ -8,7 +8,6 @@
 #include "stablehlo/chlo_dialect.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace torchere::lowering {
@@ -16,8 +15,6 @@ namespace torchere::lowering {
 namespace {
 
 using std::numbers::pi;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// J0(x) / (x^2 - z^2) and J1(x) / (x (x^2 - z^2)) for |x| <= 5, z the first zero, in x^2 / 12.5 - 1.
 constexpr double near0[] = {-0.057280804216345335,  0.07436630462755323,     -0.03277786210789064,

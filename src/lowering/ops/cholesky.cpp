@@ -9,8 +9,7 @@ namespace torchere::lowering {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr auto transposed = stablehlo::Transpose::TRANSPOSE;
+constexpr auto transposedKind = stablehlo::Transpose::TRANSPOSE;
 constexpr auto conjugated = stablehlo::Transpose::ADJOINT;
 
 // ---- factors
@@ -89,7 +88,7 @@ Result<Values> triangularSolve(Context &cx, const Args &args) {
   Dims batch = resultBatch(cx, 2);
   Triangle kind{.isLower = !args.boolean("upper"), .isUnit = args.boolean("unitriangular")};
   if (args.boolean("transpose"))
-    kind.transpose = transposed;
+    kind.transpose = transposedKind;
   Elements triangles = broadcastMatrices(cx, args.tensor("A"), batch);
   Elements solution = solveTriangles(triangles, broadcastMatrices(cx, args.tensor("self"), batch), kind);
   return Values{fromMatrices(cx, solution, batch), fromMatrices(cx, triangles, batch)};

@@ -20,7 +20,7 @@ mlir::Value viewAsComplex(Context &cx, const Args &args) {
 }
 
 /// torch marks a tensor as conjugated; a value here is the conjugate itself, and nothing is left to resolve.
-mlir::Value conjugate(Context &cx, const Args &args) {
+mlir::Value conjugateTensor(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   if (!dtypeInfo(Context::dtype(self)).isComplex)
     return self;
@@ -65,9 +65,9 @@ void addComplexNumber(OpTable &table) {
   table.add("aten::view_as_real_copy(Tensor self) -> Tensor", viewAsReal);
   table.add("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", viewAsComplex);
   table.add("aten::view_as_complex_copy(Tensor self) -> Tensor", viewAsComplex);
-  table.add("aten::_conj(Tensor(a) self) -> Tensor(a)", conjugate);
-  table.add("aten::_conj_copy(Tensor self) -> Tensor", conjugate);
-  table.add("aten::_conj_physical(Tensor self) -> Tensor", conjugate);
+  table.add("aten::_conj(Tensor(a) self) -> Tensor(a)", conjugateTensor);
+  table.add("aten::_conj_copy(Tensor self) -> Tensor", conjugateTensor);
+  table.add("aten::_conj_physical(Tensor self) -> Tensor", conjugateTensor);
   table.add("aten::_neg_view(Tensor(a) self) -> Tensor(a)", unary<stablehlo::NegOp>);
   table.add("aten::_neg_view_copy(Tensor self) -> Tensor", unary<stablehlo::NegOp>);
   table.add("aten::angle(Tensor self) -> Tensor", angle);

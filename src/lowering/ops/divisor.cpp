@@ -12,7 +12,7 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-Elements magnitude(const Elements &x) {
+Elements absolute(const Elements &x) {
   return dtypeInfo(Context::dtype(x)).isSigned ? abs(x) : x;
 }
 
@@ -21,7 +21,7 @@ Elements commonDivisor(Context &cx, const Elements &a, const Elements &b) {
   Integers axes(Context::rank(a));
   std::iota(axes.begin(), axes.end(), 0);
   Values done = repeatWhile(
-      cx, {magnitude(b), magnitude(a)},
+      cx, {absolute(b), absolute(a)},
       [&](mlir::ValueRange state) {
         mlir::Value remains = cx.compare(Direction::NE, state[1], cx.fullLike(int64_t{0}, state[1]));
         return Values{axes.empty()
@@ -47,7 +47,7 @@ template <bool isMultiple> Result<mlir::Value> divisorRow(Context &cx, const Arg
     return divisor;
   Elements zero = divisor.constant(int64_t{0}), isZero = equal(divisor, zero);
   Elements quotient = a / isZero.select(divisor.constant(int64_t{1}), divisor);
-  return isZero.select(zero, magnitude(quotient * b));
+  return isZero.select(zero, absolute(quotient * b));
 }
 
 } // namespace

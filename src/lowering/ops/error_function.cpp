@@ -5,14 +5,10 @@
 #include "stablehlo/error_function_parts.h"
 
 #include <cmath>
-#include <limits>
 
 namespace torchere::lowering {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// x times the normal distribution function of x; erfc keeps the digits that 1 + erf would lose for negative
 /// x.

@@ -16,9 +16,6 @@ namespace torchere::lowering {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 mlir::Value polygamma(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   Elements self(cx, cx.convert(args.tensor("self"), computeType(dtype)));

@@ -1,21 +1,11 @@
 // Losses of elements, and the gradients of losses.
 #include "lowering/formula.h"
+#include "lowering/loss_reduction.h"
 #include "lowering/op_table.h"
-
-#include <numeric>
 
 namespace torchere::lowering {
 
 namespace {
-
-/// at::Reduction's numbers.
-enum Reduction : int64_t { None = 0, Mean = 1, Sum = 2 };
-
-Integers allAxes(mlir::Value value) {
-  Integers axes(Context::rank(value));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
 
 /// An argument in the precision of the computation, and of the shape of "self".
 Elements besideSelf(Context &cx, const Args &args, std::string_view name) {

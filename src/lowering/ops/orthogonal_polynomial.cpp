@@ -12,7 +12,7 @@ namespace torchere::lowering {
 namespace {
 
 /// A family of polynomials p(0) = 1, p(1), ...: the first, and p(k + 1) from p(k) and p(k - 1).
-struct Family {
+struct PolynomialFamily {
   Elements (*first)(const Elements &x);
   Elements (*next)(const Elements &x, const Elements &k, const Elements &current, const Elements &previous);
 };
@@ -55,7 +55,7 @@ Elements nextLegendre(const Elements &x, const Elements &k, const Elements &curr
 }
 
 /// The polynomials of the degrees `n`, whose fractions are cut off: 0 where they are negative then.
-Elements polynomialsOf(Context &cx, const Elements &x, const Elements &n, const Family &family) {
+Elements polynomialsOf(Context &cx, const Elements &x, const Elements &n, const PolynomialFamily &family) {
   Elements whole = (n < 0.0).select(-floor(-n), floor(n));
   Elements degree = (n < std::numeric_limits<double>::infinity()).select(whole, -1.0);
   Elements one = x.constant(1.0);
@@ -79,7 +79,8 @@ Elements polynomialsOf(Context &cx, const Elements &x, const Elements &n, const 
 }
 
 /// Of degrees in a tensor, and of one degree.
-void addFamily(OpTable &table, const std::string &name, const Family &family, bool isShifted = false) {
+void addFamily(OpTable &table, const std::string &name, const PolynomialFamily &family,
+               bool isShifted = false) {
   auto row = [family, isShifted](Context &cx, const Args &args) -> mlir::Value {
     Elements x = formulaOperand(cx, args, "x"), n = formulaOperand(cx, args, "n");
     Elements result = polynomialsOf(cx, isShifted ? twiceLessOne(x) : x, n, family);

@@ -38,7 +38,7 @@ mlir::Value cut(Context &cx, mlir::Value value, const Amounts &amounts) {
 }
 
 /// Makes what goes before and after the value.
-using Border = mlir::Value (*)(Context &, mlir::Value, int64_t axis, Dim count, bool isLow);
+using BorderOf = mlir::Value (*)(Context &, mlir::Value, int64_t axis, Dim count, bool isLow);
 
 /// The `count` elements next to the outermost one, which itself is not repeated.
 mlir::Value mirrorImage(Context &cx, mlir::Value value, int64_t axis, Dim count, bool isLow) {
@@ -59,7 +59,7 @@ mlir::Value repetition(Context &cx, mlir::Value value, int64_t axis, Dim count, 
 }
 
 /// The borders are made of the value as it was, or of what is left of it.
-template <Border border, bool isOfWhole = true> mlir::Value padded(Context &cx, const Args &args) {
+template <BorderOf border, bool isOfWhole = true> mlir::Value padded(Context &cx, const Args &args) {
   mlir::Value value = args.tensor("self");
   for (const Amounts &amounts : amountsOf(args, Context::rank(value))) {
     Values parts;

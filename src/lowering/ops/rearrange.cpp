@@ -10,7 +10,7 @@ namespace torchere::lowering {
 namespace {
 
 /// Repeats each dimension as `repeats` says; leading dimensions may be new.
-mlir::Value repeat(Context &cx, const Args &args) {
+mlir::Value repeatTensor(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   Dims repeats = args.dims("repeats");
   Dims shape = cx.shape(self);
@@ -148,7 +148,7 @@ mlir::Value pixelUnshuffle(Context &cx, const Args &args) {
 } // namespace
 
 void addRearrange(OpTable &table) {
-  table.add("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", repeat);
+  table.add("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", repeatTensor);
   table.add("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll);
   table.add("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", unfold);
   table.add(

@@ -12,7 +12,7 @@ namespace torchere::lowering {
 namespace {
 
 /// One direction of one layer. Weights contain the gates' rows, one gate after the other.
-struct Direction {
+struct OneDirection {
   mlir::Value inputWeight;  ///< [gates * H, I]
   mlir::Value hiddenWeight; ///< [gates * H, H], or [gates * H, P] with a projection
   mlir::Value inputBias;    ///< [gates * H]; null without biases
@@ -39,10 +39,6 @@ mlir::Value addBias(Context &cx, mlir::Value value, mlir::Value bias) {
 Elements gate(Context &cx, mlir::Value gates, int64_t index, Dim width) {
   Dim start = cx.multiply(width, index);
   return {cx, cx.sliceAxis(gates, 1, start, cx.add(start, width))};
-}
-
-Elements sigmoid(const Elements &x) {
-  return x.apply<stablehlo::LogisticOp>();
 }
 
 /// State: hidden, cell. Weights: hidden, and the projection if there is one.
@@ -145,8 +141,8 @@ struct Stack {
   int64_t layers = 0;
   int64_t directions = 1;
   bool batchFirst = false;
-  double dropout = 0.0;         ///< of the outputs of all layers but the last, in training
-  std::vector<Direction> parts; ///< layer by layer, each forwards and then backwards
+  double dropout = 0.0;            ///< of the outputs of all layers but the last, in training
+  std::vector<OneDirection> parts; ///< layer by layer, each forwards and then backwards
 };
 
 Result<Stack> stackOf(Context &cx, const Args &args, bool hasProjection) {
@@ -162,7 +158,7 @@ Result<Stack> stackOf(Context &cx, const Args &args, bool hasProjection) {
     return cx.invalid("wrong number of weights: got {}, expected {} for each of {} layers and {} directions",
                       params.size(), each, stack.layers, stack.directions);
   for (size_t i = 0; i < params.size(); i += each) {
-    Direction part;
+    OneDirection part;
     part.inputWeight = params[i];
     part.hiddenWeight = params[i + 1];
     if (hasBiases) {
@@ -178,7 +174,7 @@ Result<Stack> stackOf(Context &cx, const Args &args, bool hasProjection) {
 }
 
 /// Runs one direction of one layer on its input, [T, N, I], and state; returns the outputs, then the state.
-using Layer = llvm::function_ref<Values(const Direction &, mlir::Value input, const Values &state)>;
+using Layer = llvm::function_ref<Values(const OneDirection &, mlir::Value input, const Values &state)>;
 
 /// Runs the layers one after the other. `states` are tensors [layers * directions, N, width]; the results are
 /// the outputs of the last layer and the last states.
@@ -223,7 +219,7 @@ Result<Values> lstm(Context &cx, const Args &args) {
   bool hasProjection = !(cx.size(states[0], 2) == cx.size(states[1], 2));
   TORCHERE_ASSIGN(Stack stack, stackOf(cx, args, hasProjection));
   return runStack(cx, args.tensor("input"), states, stack,
-                  [&](const Direction &part, mlir::Value input, const Values &state) {
+                  [&](const OneDirection &part, mlir::Value input, const Values &state) {
                     mlir::Value inputs = timesTransposed(cx, input, part.inputWeight);
                     inputs = addBias(cx, addBias(cx, inputs, part.inputBias), part.hiddenBias);
                     Values weights = {part.hiddenWeight};
@@ -239,7 +235,7 @@ Result<Values> lstm(Context &cx, const Args &args) {
 Result<Values> gru(Context &cx, const Args &args) {
   TORCHERE_ASSIGN(Stack stack, stackOf(cx, args, /*hasProjection=*/false));
   return runStack(cx, args.tensor("input"), {args.tensor("hx")}, stack,
-                  [&](const Direction &part, mlir::Value input, const Values &state) {
+                  [&](const OneDirection &part, mlir::Value input, const Values &state) {
                     mlir::Value inputs =
                         addBias(cx, timesTransposed(cx, input, part.inputWeight), part.inputBias);
                     Values weights = {part.hiddenWeight};
@@ -256,7 +252,7 @@ Result<Values> gru(Context &cx, const Args &args) {
 template <auto cell> Result<Values> plain(Context &cx, const Args &args) {
   TORCHERE_ASSIGN(Stack stack, stackOf(cx, args, /*hasProjection=*/false));
   return runStack(cx, args.tensor("input"), {args.tensor("hx")}, stack,
-                  [&](const Direction &part, mlir::Value input, const Values &state) {
+                  [&](const OneDirection &part, mlir::Value input, const Values &state) {
                     mlir::Value inputs = timesTransposed(cx, input, part.inputWeight);
                     inputs = addBias(cx, addBias(cx, inputs, part.inputBias), part.hiddenBias);
                     return sweep(cx, inputs, state, {part.hiddenWeight}, part.isReversed,

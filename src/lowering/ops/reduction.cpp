@@ -4,17 +4,10 @@
 #include "lowering/op_table.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace torchere::lowering {
 
 namespace {
-
-Integers allAxes(mlir::Value value) {
-  Integers axes(Context::rank(value));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
 
 /// The axes given by `dim`: an int, a list, or None, which means all axes.
 Result<Integers> reducedAxes(Context &cx, const Args &args, mlir::Value value) {
@@ -39,12 +32,12 @@ Result<mlir::Value> reduction(Context &cx, const Args &args, DType compute, mlir
   return cx.reshape(cx.convert(result, cx.resultType().dtype), cx.resultType().shape);
 }
 
-Result<mlir::Value> sum(Context &cx, const Args &args) {
+Result<mlir::Value> reduceSum(Context &cx, const Args &args) {
   DType compute = computeType(cx.resultType().dtype);
   return reduction<stablehlo::AddOp>(cx, args, compute, cx.constant(int64_t{0}, compute));
 }
 
-Result<mlir::Value> product(Context &cx, const Args &args) {
+Result<mlir::Value> reduceProduct(Context &cx, const Args &args) {
   DType compute = computeType(cx.resultType().dtype);
   return reduction<stablehlo::MulOp>(cx, args, compute, cx.constant(int64_t{1}, compute));
 }
@@ -60,7 +53,7 @@ Result<mlir::Value> minimum(Context &cx, const Args &args) {
 }
 
 /// torch returns uint8 for uint8 and bool for all other dtypes.
-template <class Op, bool neutral> Result<mlir::Value> logical(Context &cx, const Args &args) {
+template <class Op, bool neutral> Result<mlir::Value> reduceLogical(Context &cx, const Args &args) {
   const Argument::List *dims = args.has("dim") ? args.get("dim").as<Argument::List>() : nullptr;
   if (dims && dims->empty()) // unlike in sum, an empty list here means no axes
     return cx.convert(cx.convert(args.tensor("self"), DType::Bool), cx.resultType().dtype);
@@ -141,14 +134,14 @@ template <bool isRoot> Result<Values> varianceAndMean(Context &cx, const Args &a
 } // namespace
 
 void addReduction(OpTable &table) {
-  table.add("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", sum);
+  table.add("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", reduceSum);
   table.add("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
             "-> Tensor",
-            sum);
-  table.add("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", product);
+            reduceSum);
+  table.add("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", reduceProduct);
   table.add(
       "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      product);
+      reduceProduct);
   table.add("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", mean);
   table.add(
       "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -170,18 +163,18 @@ void addReduction(OpTable &table) {
   table.add("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", minimum);
   table.add("aten::max(Tensor self) -> Tensor", maximum);
   table.add("aten::min(Tensor self) -> Tensor", minimum);
-  table.add("aten::any(Tensor self) -> Tensor", logical<stablehlo::OrOp, false>);
-  table.add("aten::_is_any_true(Tensor self) -> Tensor", logical<stablehlo::OrOp, false>);
-  table.add("aten::_is_all_true(Tensor self) -> Tensor", logical<stablehlo::AndOp, true>);
+  table.add("aten::any(Tensor self) -> Tensor", reduceLogical<stablehlo::OrOp, false>);
+  table.add("aten::_is_any_true(Tensor self) -> Tensor", reduceLogical<stablehlo::OrOp, false>);
+  table.add("aten::_is_all_true(Tensor self) -> Tensor", reduceLogical<stablehlo::AndOp, true>);
   table.add("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-            logical<stablehlo::OrOp, false>);
+            reduceLogical<stablehlo::OrOp, false>);
   table.add("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-            logical<stablehlo::OrOp, false>);
-  table.add("aten::all(Tensor self) -> Tensor", logical<stablehlo::AndOp, true>);
+            reduceLogical<stablehlo::OrOp, false>);
+  table.add("aten::all(Tensor self) -> Tensor", reduceLogical<stablehlo::AndOp, true>);
   table.add("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-            logical<stablehlo::AndOp, true>);
+            reduceLogical<stablehlo::AndOp, true>);
   table.add("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-            logical<stablehlo::AndOp, true>);
+            reduceLogical<stablehlo::AndOp, true>);
 }
 
 } // namespace torchere::lowering

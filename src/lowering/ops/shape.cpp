@@ -10,7 +10,7 @@ namespace torchere::lowering {
 namespace {
 
 /// Passes values through; the program's functional form has no aliases.
-mlir::Value identity(Context &, const Args &args) {
+mlir::Value sameValue(Context &, const Args &args) {
   return args.tensor("self");
 }
 
@@ -94,13 +94,13 @@ Result<mlir::Value> flip(Context &cx, const Args &args) {
 } // namespace
 
 void addShape(OpTable &table) {
-  table.add("aten::alias(Tensor(a) self) -> Tensor(a)", identity);
-  table.add("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", identity);
-  table.add("aten::detach(Tensor(a) self) -> Tensor(a)", identity);
+  table.add("aten::alias(Tensor(a) self) -> Tensor(a)", sameValue);
+  table.add("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", sameValue);
+  table.add("aten::detach(Tensor(a) self) -> Tensor(a)", sameValue);
   table.add("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", toResultSizes);
   table.add("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", toResultSizes);
   table.add("aten::view_copy(Tensor self, SymInt[] size) -> Tensor", toResultSizes);
-  table.add("aten::detach_copy(Tensor self) -> Tensor", identity);
+  table.add("aten::detach_copy(Tensor self) -> Tensor", sameValue);
   table.add("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", toResultSizes);
   table.add("aten::squeeze(Tensor(a) self) -> Tensor(a)", toResultSizes);
   table.add("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", toResultSizes);

@@ -1,6 +1,7 @@
 // Softmax, log-softmax and the negative log-likelihood losses, which build on them.
 #include "lowering/softmax.h"
 #include "lowering/elementwise.h"
+#include "lowering/loss_reduction.h"
 #include "lowering/op_table.h"
 
 namespace torchere::lowering {
@@ -28,14 +29,8 @@ Result<mlir::Value> logSoftmax(Context &cx, const Args &args) {
                   [&](mlir::Value self, int64_t axis) { return logSoftmaxAlong(cx, self, axis); });
 }
 
-/// at::Reduction's numbers.
-enum Reduction : int64_t { None = 0, Mean = 1, Sum = 2 };
-
 mlir::Value sumAll(Context &cx, mlir::Value value) {
-  Integers axes;
-  for (int64_t i = 0; i < Context::rank(value); ++i)
-    axes.push_back(i);
-  return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), axes);
+  return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), allAxes(value));
 }
 
 /// Classes are on axis 1 (0 for a single sample); the target has the other axes. Returns the loss and the

@@ -9,7 +9,6 @@
 #include "passes/chlo/angle.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace torchere::passes {
@@ -17,7 +16,6 @@ namespace torchere::passes {
 namespace {
 
 using std::numbers::pi;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Where squares begin to overflow, with room for small factors.
 double squareLimit(const Elements &x) {

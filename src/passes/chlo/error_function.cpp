@@ -4,8 +4,6 @@
 #include "passes/chlo/functions.h"
 #include "stablehlo/error_function_parts.h"
 
-#include <limits>
-
 namespace torchere::passes {
 
 namespace {
@@ -67,8 +65,6 @@ struct InversePart {
   double shift;
   llvm::ArrayRef<double> coefficients;
 };
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 llvm::SmallVector<InversePart> inverseParts(const Elements &x) {
   if (isDouble(x))

@@ -55,6 +55,9 @@ private:
   llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> constants;
 };
 
+using stablehlo::infinity;
+using stablehlo::nan;
+
 using Elements = stablehlo::ElementsOf<FormulaBuilder>;
 
 /// The value of a formula for the operands of `op`, which are real numbers. Half precision and narrower

@@ -7,7 +7,6 @@
 #include "passes/chlo/functions.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace torchere::passes {
@@ -15,8 +14,6 @@ namespace torchere::passes {
 namespace {
 
 using std::numbers::pi;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// log(gamma(2 + t)) / t for |t| <= 1/2.
 constexpr double logGammaSingle[] = {0.42278432846069336,    0.32246702909469604,   -0.0673522800207138,

@@ -3,14 +3,10 @@
 #include "passes/chlo/functions.h"
 
 #include <cmath>
-#include <limits>
 
 namespace torchere::passes {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Elements withSignOf(const Elements &magnitude, const Elements &x) {
   return (x < 0.0).select(-magnitude, magnitude);

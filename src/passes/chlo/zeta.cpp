@@ -4,14 +4,9 @@
 // terms one by one, the rest as an integral and its corrections.
 #include "passes/chlo/functions.h"
 
-#include <limits>
-
 namespace torchere::passes {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// B(2j) / (2j)! for j = 1, 2, ..., of the Bernoulli numbers B.
 constexpr double corrections[] = {0.08333333333333333,    -0.001388888888888889,   3.306878306878307e-05,

@@ -26,6 +26,10 @@ llvm::LogicalResult simplifyFunction(mlir::func::FuncOp function, const Simplifi
 /// there is none, in which case it must not have built anything.
 template <class Op> using Simplification = mlir::Value (*)(Op op, mlir::OpBuilder &builder);
 
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
 /// Whether an op has only the attributes of its definition, and a plain tensor as its result.
 bool isSimplifiable(mlir::Operation *op);
 

@@ -12,10 +12,6 @@ namespace {
 
 using Dimensions = SmallVector<int64_t>;
 
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 //===- reshape ------------------------------------------------------------===//
 
 /// reshape(reshape(x)) = reshape(x), whether or not the inner shape is computed.

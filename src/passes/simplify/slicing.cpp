@@ -13,10 +13,6 @@ namespace {
 
 using Dimensions = SmallVector<int64_t>;
 
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 bool isEmpty(RankedTensorType type) {
   return type.hasStaticShape() && type.getNumElements() == 0;
 }

@@ -7,7 +7,7 @@
 namespace torchere::cpu {
 namespace {
 
-struct Case {
+struct AttentionCase {
   int64_t batch, queryHeads, keyHeads, queries, keys, headSize, valueSize;
   bool causal = false;
   MaskKind mask = MaskKind::None;
@@ -16,13 +16,13 @@ struct Case {
 
 class Attention : public EveryIsa {
 protected:
-  void check(const Case &c);
+  void check(const AttentionCase &c);
 };
 
 /// One query's result; `visible(key)` and `added(key)` are the mask.
 template <class Visible, class Added>
-std::vector<double> attended(const Case &c, const float *q, const float *k, const float *v, double scale,
-                             Visible visible, Added added) {
+std::vector<double> attended(const AttentionCase &c, const float *q, const float *k, const float *v,
+                             double scale, Visible visible, Added added) {
   std::vector<double> scores(c.keys, -INFINITY), result(c.valueSize);
   double most = -INFINITY, total = 0;
   for (int64_t key = 0; key < c.keys; ++key) {
@@ -43,7 +43,7 @@ std::vector<double> attended(const Case &c, const float *q, const float *k, cons
   return result;
 }
 
-void Attention::check(const Case &c) {
+void Attention::check(const AttentionCase &c) {
   auto q = randomFloats(c.batch * c.queryHeads * c.queries * c.headSize, 1, 2);
   auto k = randomFloats(c.batch * c.keyHeads * c.keys * c.headSize, 2, 2);
   auto v = randomFloats(c.batch * c.keyHeads * c.keys * c.valueSize, 3, 2);
@@ -180,7 +180,7 @@ TEST_P(Attention, QueriesThatSeeNothing) {
 }
 
 TEST_P(Attention, RunsOfKeysThatNoQuerySees) {
-  Case c{1, 1, 1, 150, 200, 16, 16};
+  AttentionCase c{1, 1, 1, 150, 200, 16, 16};
   auto q = randomFloats(c.queries * 16, 1, 2), k = randomFloats(c.keys * 16, 2, 2),
        v = randomFloats(c.keys * 16, 3, 2);
   std::vector<float> output(c.queries * 16), added(c.queries * c.keys);

@@ -26,7 +26,7 @@ std::vector<Complex> definition(const std::vector<Complex> &line, bool isInverse
   return result;
 }
 
-template <class T> constexpr DType typeOf = sizeof(T) == 8 ? DType::F64 : DType::F32;
+template <class T> constexpr DType realTypeOf = sizeof(T) == 8 ? DType::F64 : DType::F32;
 
 /// The largest error of a transform of [outer][size][inner], relative to the largest result.
 template <class T>
@@ -35,7 +35,7 @@ double errorOf(const Context &context, int64_t outer, int64_t size, int64_t inne
   std::vector<std::complex<T>> input(outer * size * inner), output(input.size());
   for (size_t i = 0; i < input.size(); ++i)
     input[i] = {random[2 * i], random[2 * i + 1]};
-  FftPlan plan(typeOf<T>, size);
+  FftPlan plan(realTypeOf<T>, size);
   FftArgs args{&plan, isInverse, outer, inner, input.data(), false, false, output.data(), false, size};
   fft(context, args);
   double worst = 0, scale = 0;

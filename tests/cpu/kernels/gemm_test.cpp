@@ -10,14 +10,14 @@ namespace {
 
 class Gemm : public EveryIsa {};
 
-struct Case {
+struct ProductCase {
   int64_t m, n, k;
   Activation activation = Activation::None;
   bool bias = false, residual = false;
 };
 
 /// Rows of A and C lie 3 elements apart, B is `transposed` or not.
-void check(const Context &context, const Case &c, bool transposed) {
+void check(const Context &context, const ProductCase &c, bool transposed) {
   auto a = randomFloats(c.m * (c.k + 3), 1), b = randomFloats(c.k * c.n, 2), bias = randomFloats(c.n, 3);
   auto residual = randomFloats(c.m * c.n, 4);
   PackedLayout layout = packedLayout(DType::F32, context.isa, c.m, c.k, c.n);

@@ -28,8 +28,9 @@ TEST(Arenas, AreUsedAgainAndGrow) {
   EXPECT_EQ(pool.take(60)->bytes, 60);
 }
 
-struct Array {
-  explicit Array(std::vector<int64_t> shape) : tensor(*Tensor::create(ElementType::F32, std::move(shape))) {
+struct SizedArray {
+  explicit SizedArray(std::vector<int64_t> shape)
+      : tensor(*Tensor::create(ElementType::F32, std::move(shape))) {
     elements = reinterpret_cast<float *>(tensor.writableBytes().data());
     count = tensor.bytes().size() / sizeof(float);
   }
@@ -44,7 +45,7 @@ struct Array {
 };
 
 /// A convolution with scaled weights: in Winograd's form from 196 pixels on.
-constexpr const char *scaled = R"(
+constexpr const char *scaledRows = R"(
 func.func @main(%x: tensor<?x32x8x8xf32>, %w: tensor<32x32x3x3xf32> {torchere.weight = true},
                 %s: tensor<32xf32> {torchere.weight = true}) -> tensor<?x32x8x8xf32> {
   %0 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<32xf32>) -> tensor<32x32x3x3xf32>
@@ -58,7 +59,7 @@ func.func @main(%x: tensor<?x32x8x8xf32>, %w: tensor<32x32x3x3xf32> {torchere.we
 class Scaled {
 public:
   Scaled() {
-    auto module = readModule(scaled);
+    auto module = readModule(scaledRows);
     EXPECT_TRUE(module) << module.error().text();
     auto entry = interpreter::describeEntry(*module, interpreter::OpenSizes::Allowed);
     EXPECT_TRUE(entry) << entry.error().text();
@@ -73,10 +74,10 @@ public:
   }
   /// The first element of the second channel of the last image, on images of ones.
   float run(const CpuProgram &program, int64_t batch) const {
-    Array images({batch, 32, 8, 8});
+    SizedArray images({batch, 32, 8, 8});
     images.fill(1, 0);
     pjrt_server::ArgumentLists arguments(1);
-    for (const Array *each : {static_cast<const Array *>(&images), &weights, &scales})
+    for (const SizedArray *each : {static_cast<const SizedArray *>(&images), &weights, &scales})
       arguments[0].push_back({each->tensor, false, each->lifetime.get()});
     auto results = program.run(arguments);
     EXPECT_TRUE(results) << results.error().text();
@@ -92,7 +93,7 @@ public:
     return sum;
   }
   std::unique_ptr<OpenModule> open;
-  Array weights{{32, 32, 3, 3}}, scales{{32}};
+  SizedArray weights{{32, 32, 3, 3}}, scales{{32}};
 };
 
 TEST(PlanFamily, PlansOfSeveralSizesShareWhatIsComputedFromWeights) {
