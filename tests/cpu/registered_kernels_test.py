@@ -47,6 +47,13 @@ static Error copied(AnyBuffer x, Result<AnyBuffer> y, ffi::ResultBuffer<ffi::S64
 XLA_FFI_DEFINE_HANDLER_SYMBOL(Copied, copied, ffi::Ffi::Bind().Arg<AnyBuffer>().Ret<AnyBuffer>()
                               .Ret<ffi::Buffer<ffi::S64>>());
 
+// How far the operand is from where wide loads may begin.
+static Error placed(AnyBuffer x, ffi::ResultBuffer<ffi::S64> rest) {
+  rest->typed_data()[0] = reinterpret_cast<uintptr_t>(x.untyped_data()) % 16;
+  return Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(Placed, placed, ffi::Ffi::Bind().Arg<AnyBuffer>().Ret<ffi::Buffer<ffi::S64>>());
+
 // Writes all its attributes as text.
 static Error told(ffi::Dictionary attributes, ffi::ResultBuffer<ffi::U8> text) {
   auto inner = attributes.get<ffi::Dictionary>("inner");
@@ -148,7 +155,7 @@ class On:
     def __init__(self, name, library):
         self.name = name
         self.client = plugins.client(name)
-        for symbol in ("Copied", "Told", "Refused", "Counted", "Effect", "Squared"):
+        for symbol in ("Copied", "Placed", "Told", "Refused", "Counted", "Effect", "Squared"):
             torchere.register_kernel(f"kernels.{symbol}", library, symbol, plugin=name)
 
     def export(self, function, *args, **options):
@@ -219,6 +226,14 @@ def test_views_are_dense_and_empty_ones_have_no_elements(on):
     assert about.tolist() == [11, 2, 4, 3]
     assert empty.shape == (0, 4)
     assert about_empty.tolist() == [11, 2, 0, 4]
+
+
+def test_operands_are_aligned(on):
+    def function(x):
+        return [call("Placed", [part], [(1,)], [torch.int64]) for part in (x, x[1:], x.double()[3:])]
+
+    x = torch.randn(40)
+    assert [rest.item() for rest in on.export(function, x)(x)] == [0, 0, 0]
 
 
 LIBRARY_OF_OPS = Library("kernels_test", "DEF")

@@ -151,7 +151,11 @@ Result<stablehlo::Module> readModule(std::string_view code) {
 }
 
 bool flattenOpen(stablehlo::Module &module, std::string_view entry) {
-  return flattenEntry(module, entry) && passes::simplify(module);
+  Result<func::FuncOp> function = flattenEntry(module, entry);
+  if (!function || !passes::simplify(module))
+    return false;
+  joinCommonValues(*function); // once, not for each plan
+  return true;
 }
 
 /// Makes the plans of the module, which keeps the ops that steps evaluate.

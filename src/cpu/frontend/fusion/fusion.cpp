@@ -35,11 +35,14 @@ const NamedFusion fusions[] = {
 
 } // namespace
 
-void fuse(func::FuncOp function, Isa isa) {
-  // Programs compute the same value several times; fusions ask whether two values are one.
+void joinCommonValues(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);
   eliminateCommonSubExpressions(rewriter, dominance, function);
+}
+
+void fuse(func::FuncOp function, Isa isa) {
+  joinCommonValues(function); // fusions ask whether two values are one
   std::string matched;
   for (const NamedFusion &fusion : fusions)
     if (int64_t count = fusion.apply(function)) {

@@ -14,6 +14,9 @@ using Fusion = int64_t (*)(mlir::func::FuncOp function);
 /// rounding.
 void fuse(mlir::func::FuncOp function, Isa isa);
 
+/// Values that are computed several times are computed once.
+void joinCommonValues(mlir::func::FuncOp function);
+
 // One file each.
 int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseBatchNorms(mlir::func::FuncOp function);

@@ -23,10 +23,11 @@ Sizes inverseOf(const Sizes &order) {
   return inverse;
 }
 
+/// Dense, and as aligned as a buffer of its own.
 Result<View> planOperand(Planner &planner, mlir::Value value, const Sizes &order) {
   TORCHERE_ASSIGN(View found, planner.view(value));
   View ordered = inOrder(found, order);
-  if (isDense(ordered))
+  if (isDense(ordered) && ordered.offset * ordered.elementSize() % memoryAlignment == 0)
     return ordered;
   return planner.copyOf(ordered);
 }
