@@ -14,9 +14,14 @@ export CXX=${CXX:-c++} FOLDER=$folder
 export FLAGS="-std=c++20 -O1 -g1 -fsanitize=thread -fPIC -DNDEBUG -DFMT_HEADER_ONLY -Wno-deprecated-declarations \
 -I$root/src -I$built/generated -isystem $torch/include"
 
+# Newer headers than an object's make it old: they are few, and most files read most of them.
+header=$folder/precompiled.h
+newest=$(ls -t "$root"/src/lazy/*.h "$built"/generated/lazy/*.h | head -1)
+[ "$header.gch" -nt "$newest" ] || $CXX $FLAGS -x c++-header -c "$root/src/lazy/precompiled.h" -o "$header.gch"
 compile() { # only what is newer than its object
   object=$FOLDER/$(basename "$1" .cpp).o
-  [ "$object" -nt "$1" ] || $CXX $FLAGS -c "$1" -o "$object"
+  [ "$object" -nt "$1" ] && [ "$object" -nt "$FOLDER/precompiled.h.gch" ] ||
+    $CXX $FLAGS -include "$FOLDER/precompiled.h" -c "$1" -o "$object"
 }
 export -f compile
 printf '%s\n' "$root"/src/lazy/*.cpp "$root"/src/lazy/kernels/*.cpp "$root"/tests/lazy/threads/threads.cpp |

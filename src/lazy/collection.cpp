@@ -8,13 +8,14 @@ namespace torchere::lazy {
 /// Gives the nodes positions, and adds the words between them alone.
 static Graph structureOf(const NodeList &nodes, uint64_t visit) {
   Graph graph;
+  graph.reserve(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     nodes[i]->visit = visit;
     nodes[i]->position = i;
-    graph.addNode(*nodes[i]->call, false, nullptr);
+    graph.addNode(*nodes[i]->call, nullptr);
     for (const Value &operand : nodes[i]->operands)
       if (operand.node->visit == visit)
-        graph.addOperand(operandWord(false, operand.node->position, operand.result));
+        graph.operands.push_back(operandWord(false, operand.node->position, operand.result));
   }
   return graph;
 }
@@ -46,17 +47,28 @@ static bool isHeld(const Node &node, bool isListed) {
   return node.owners() > node.readers + uint32_t{isListed};
 }
 
+NodeList takeOut(NodeList &nodes, const std::vector<bool> &isKept) {
+  NodeList others;
+  size_t kept = 0;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!isKept[i])
+      others.push_back(std::move(nodes[i]));
+    else if (kept++ != i)
+      nodes[kept - 1] = std::move(nodes[i]);
+  nodes.resize(kept);
+  return others;
+}
+
 /// The number of a leaf. The results of a node have numbers that follow each other.
 static uint32_t leafOf(Graph &graph, const Value &value, uint64_t visit) {
   Node &source = *value.node;
   if (source.visit != visit) {
     source.visit = visit;
     source.position = static_cast<uint32_t>(graph.leaves.size());
-    // The sync that is computing it owns it too.
-    bool isDead = !isHeld(source, source.state == Node::State::Running);
+    source.readers = 0;
     for (uint32_t result = 0; result < source.resultCount(); ++result)
       if (const TensorType *type = source.resultType(result))
-        graph.addLeaf({&source, result, type, isDead});
+        graph.leaves.push_back({&source, result, type});
   }
   uint32_t number = source.position;
   for (uint32_t result = 0; result < value.result; ++result)
@@ -73,22 +85,24 @@ static uint64_t wordOf(Graph &graph, const Value &value, uint64_t visit) {
 
 Graph graphOf(const NodeList &nodes, uint64_t visit, c10::ArrayRef<Value> chosen) {
   Graph graph;
+  graph.reserve(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i) {
-    nodes[i]->visit = visit;
-    nodes[i]->position = i;
-    nodes[i]->readers = 0;
-    for (const Value &operand : nodes[i]->operands) // earlier nodes, which are set, or leaves
-      if (operand.node->visit != visit)
-        operand.node->readers = 0;
-  }
-  for (const Reference<Node> &node : nodes)
-    for (const Value &operand : node->operands)
+    Node &node = *nodes[i];
+    node.visit = visit;
+    node.position = i;
+    node.readers = 0;
+    graph.addNode(*node.call, node.line);
+    for (const Value &operand : node.operands) { // an earlier node, or a leaf
+      graph.operands.push_back(wordOf(graph, operand, visit));
       ++operand.node->readers;
-  for (const Reference<Node> &node : nodes) {
-    graph.addNode(*node->call, chosen.empty() && isHeld(*node, true), node->line);
-    for (const Value &operand : node->operands)
-      graph.addOperand(wordOf(graph, operand, visit));
+    }
   }
+  for (Leaf &leaf : graph.leaves) // the sync that is computing it owns it too
+    leaf.isDead = !isHeld(*leaf.node, leaf.node->state == Node::State::Running);
+  if (chosen.empty())
+    for (uint32_t i = 0; i < nodes.size(); ++i)
+      if (isHeld(*nodes[i], true))
+        graph.want(i);
   for (const Value &value : chosen)
     graph.outputs.push_back(wordOf(graph, value, visit));
   return graph;

@@ -17,6 +17,9 @@ using NodeList = std::vector<Reference<Node>>;
 /// time, however their ops come in between those of others. `visit` is a new number of a visit.
 std::vector<bool> selectNodes(const NodeList &nodes, ThreadMark thread, const Node *wanted, uint64_t visit);
 
+/// Moves out of a list what is not kept, and returns it.
+NodeList takeOut(NodeList &nodes, const std::vector<bool> &isKept);
+
 /// The graph of the nodes, each owned once by the list. A node's results are wanted, and a leaf is not dead,
 /// if it has owners besides the nodes. `chosen` replaces the outputs. Gives the nodes positions.
 Graph graphOf(const NodeList &nodes, uint64_t visit, c10::ArrayRef<Value> chosen = {});

@@ -119,8 +119,9 @@ void Computation::run() {
              !split(part.graph, part.members))
       fail(part.members, arrays.error().text());
   }
+  for (const Reference<Node> &node : nodes)
+    node->operands.clear(); // without the lock: of a computed node nobody reads them
   nodes.clear();
-  dropped.clear();
 }
 
 /// `isLost` is set for the leaves whose memory was given to the execution.
@@ -153,13 +154,6 @@ Result<std::vector<session::DeviceTensor>> Computation::execute(const Part &part
   return arrays;
 }
 
-/// Called with the lock.
-void Computation::finishNode(Node &node) {
-  dropped.push_back(std::move(node.operands));
-  node.operands.clear();
-  node.state = Node::State::Computed;
-}
-
 void Computation::fail(const std::vector<uint32_t> &members, const std::string &text) {
   if (firstError.empty())
     firstError = text;
@@ -167,7 +161,7 @@ void Computation::fail(const std::vector<uint32_t> &members, const std::string &
   std::lock_guard lock(context.mutex);
   for (uint32_t member : members) {
     nodes[member]->failure = failure;
-    finishNode(*nodes[member]);
+    nodes[member]->state = Node::State::Computed;
   }
   context.computed.notify_all();
 }
@@ -177,7 +171,7 @@ void Computation::finish(const std::vector<uint32_t> &members, const Graph &grap
   std::lock_guard lock(context.mutex);
   for (uint32_t member : members) {
     nodes[member]->arrays.resize(nodes[member]->resultCount());
-    finishNode(*nodes[member]);
+    nodes[member]->state = Node::State::Computed;
   }
   for (size_t i = 0; i < arrays.size(); ++i)
     nodes[members[graph.results[i].first]]->arrays[graph.results[i].second] = std::move(arrays[i]);

@@ -49,7 +49,6 @@ private:
   void fail(const std::vector<uint32_t> &members, const std::string &text);
   void finish(const std::vector<uint32_t> &members, const Graph &graph,
               std::vector<session::DeviceTensor> arrays);
-  void finishNode(Node &node);
 
   ComputationContext context;
   NodeList nodes;
@@ -57,7 +56,6 @@ private:
   std::deque<Part> parts;
   std::optional<at::ThreadLocalState> profiled; ///< of the thread that made it, for its profiler
   std::string firstError;
-  std::vector<c10::SmallVector<Value, 3>> dropped; ///< destroyed without a lock
 };
 
 } // namespace torchere::lazy

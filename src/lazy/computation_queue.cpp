@@ -36,6 +36,7 @@ void ComputationQueue::push(std::unique_ptr<Computation> computation) {
   ++unfinished;
   if (!std::exchange(isStarted, true))
     std::thread([this] { work(); }).detach();
+  lock.unlock(); // or who is woken waits for it
   changed.notify_all();
 }
 

@@ -69,11 +69,13 @@ void Node::release(Node *node) {
   isFreeing = false;
 }
 
+/// Of a node that nobody owns: its state does not change any more.
 void Device::unlink(Node &node) {
+  liveCount.fetch_sub(1, std::memory_order_relaxed);
+  if (node.state != Node::State::Pending)
+    return;
   std::lock_guard lock(mutex);
-  --liveCount;
-  if (node.state == Node::State::Pending)
-    removePending(node);
+  removePending(node);
 }
 
 /// Needs the lock.
@@ -88,6 +90,7 @@ Reference<Node> Device::record(Reference<const Call> call, c10::SmallVector<Valu
   node->operands = std::move(operands);
   node->thread = currentThread();
   Reference<Node> made(node);
+  liveCount.fetch_add(1, std::memory_order_relaxed);
   bool isFull;
   {
     std::lock_guard lock(mutex);
@@ -95,7 +98,6 @@ Reference<Node> Device::record(Reference<const Call> call, c10::SmallVector<Valu
     node->previous = last;
     (last ? last->next : first) = node;
     last = node;
-    ++liveCount;
     isFull = ++pendingCount >= setting(Setting::PendingOps);
   }
   if (isFull)
@@ -137,8 +139,7 @@ Value Device::adopt(session::DeviceTensor array) {
   Reference<Node> node(new Node(*this, {}));
   node->type = TensorType::intern(torchDType(array->type().dtype), array->type().shape);
   node->arrays.push_back(std::move(array));
-  std::lock_guard lock(mutex);
-  ++liveCount;
+  liveCount.fetch_add(1, std::memory_order_relaxed);
   return {std::move(node), 0};
 }
 
@@ -162,15 +163,13 @@ NodeList Device::pendingNodes() {
 
 /// Takes nodes out of the list, for a computation; null if there are none.
 std::unique_ptr<Computation> Device::take(const Node *wanted, bool isEverything) {
-  NodeList all, taken, left; // given up after the lock
+  NodeList taken, left; // given up after the lock
   std::lock_guard lock(mutex);
   if (wanted && wanted->state != Node::State::Pending)
     return nullptr;
-  all = pendingNodes();
-  std::vector<bool> isTaken = isEverything ? std::vector<bool>(all.size(), true)
-                                           : selectNodes(all, currentThread(), wanted, ++visits);
-  for (size_t i = 0; i < all.size(); ++i)
-    (isTaken[i] ? taken : left).push_back(std::move(all[i]));
+  taken = pendingNodes();
+  if (!isEverything)
+    left = takeOut(taken, selectNodes(taken, currentThread(), wanted, ++visits));
   if (taken.empty())
     return nullptr;
   Graph graph = graphOf(taken, ++visits);
@@ -224,16 +223,13 @@ void Device::waitForAll() {
 }
 
 void Device::readPending(c10::ArrayRef<Value> chosen, c10::function_ref<void(const Graph &)> read) {
-  NodeList all, nodes; // given up after the locks
+  NodeList nodes, others; // given up after the locks
   std::lock_guard order(syncMutex);
   queue.wait(); // so that all leaves have arrays
   std::lock_guard lock(mutex);
-  all = pendingNodes();
-  std::vector<bool> isTaken = chosen.empty() ? selectNodes(all, currentThread(), nullptr, ++visits)
-                                             : neededNodes(all, chosen, ++visits);
-  for (size_t i = 0; i < all.size(); ++i)
-    if (isTaken[i])
-      nodes.push_back(std::move(all[i]));
+  nodes = pendingNodes();
+  others = takeOut(nodes, chosen.empty() ? selectNodes(nodes, currentThread(), nullptr, ++visits)
+                                         : neededNodes(nodes, chosen, ++visits));
   Graph graph = graphOf(nodes, ++visits, chosen);
   for (const Leaf &leaf : graph.leaves)
     TORCH_CHECK(!leaf.node->failure, *leaf.node->failure);

@@ -10,6 +10,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/Scalar.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -77,7 +78,7 @@ private:
   std::condition_variable computed;
   Node *first = nullptr, *last = nullptr; ///< the list of pending nodes
   int64_t pendingCount = 0;
-  int64_t liveCount = 0; ///< nodes that were recorded or uploaded and are not destroyed
+  std::atomic<int64_t> liveCount = 0; ///< nodes that were recorded or uploaded and are not destroyed
   uint64_t visits = 0;
   TraceCache traces;
   NumberTable numbers;

@@ -6,31 +6,30 @@
 
 namespace torchere::lazy {
 
-void Graph::addNode(const Call &call, bool wanted, const SourceLine *line) {
-  auto number = static_cast<uint32_t>(calls.size());
+/// Most ops have at most two operands.
+void Graph::reserve(size_t nodes) {
+  calls.reserve(nodes);
+  lines.reserve(nodes);
+  isWanted.reserve(nodes);
+  firstOperand.reserve(nodes);
+  operands.reserve(2 * nodes);
+}
+
+void Graph::addNode(const Call &call, const SourceLine *line) {
   calls.push_back(&call);
   lines.push_back(line);
-  isWanted.push_back(wanted);
+  isWanted.push_back(false);
   firstOperand.push_back(static_cast<uint32_t>(operands.size()));
-  words.push_back(reinterpret_cast<uintptr_t>(&call));
-  words.push_back(wanted);
-  if (!wanted)
-    return;
+}
+
+void Graph::want(uint32_t node) {
+  isWanted[node] = true;
+  const Call &call = *calls[node];
   for (uint32_t result = 0; result < call.results.size(); ++result)
     if (call.results[result]) {
-      results.emplace_back(number, result);
-      outputs.push_back(operandWord(false, number, result));
+      results.emplace_back(node, result);
+      outputs.push_back(operandWord(false, node, result));
     }
-}
-
-void Graph::addLeaf(const Leaf &leaf) {
-  leaves.push_back(leaf);
-  words.push_back(reinterpret_cast<uintptr_t>(leaf.type));
-}
-
-void Graph::addOperand(uint64_t word) {
-  operands.push_back(word);
-  words.push_back(word);
 }
 
 std::pair<const uint64_t *, const uint64_t *> Graph::operandsOf(uint32_t node) const {
@@ -83,17 +82,19 @@ Graph subgraph(const Graph &graph, const std::vector<bool> &isKept, std::vector<
       continue;
     nodes[node] = static_cast<uint32_t>(kept.size());
     kept.push_back(node);
-    part.addNode(*graph.calls[node], graph.isWanted[node], graph.lines[node]);
+    part.addNode(*graph.calls[node], graph.lines[node]);
+    if (graph.isWanted[node])
+      part.want(nodes[node]);
     for (auto [word, end] = graph.operandsOf(node); word != end; ++word) {
       uint32_t number = numberIn(*word);
       if (isLeafWord(*word) && leaves[number] == absent) {
         leaves[number] = static_cast<uint32_t>(part.leaves.size());
         Leaf leaf = graph.leaves[number];
         leaf.isDead = false;
-        part.addLeaf(leaf);
+        part.leaves.push_back(leaf);
       }
-      part.addOperand(isLeafWord(*word) ? operandWord(true, leaves[number], 0)
-                                        : operandWord(false, nodes[number], resultIn(*word)));
+      part.operands.push_back(isLeafWord(*word) ? operandWord(true, leaves[number], 0)
+                                                : operandWord(false, nodes[number], resultIn(*word)));
     }
   }
   return part;

@@ -16,30 +16,28 @@ struct Node;
 struct Leaf {
   Node *node = nullptr;
   uint32_t result = 0;
-  const TensorType *type = nullptr;
+  const TensorType *type = nullptr; ///< interned
   /// Nobody can read it after this graph, which may overwrite it.
   bool isDead = false;
 };
 
 /// Pending nodes in the order of their creation. An operand is the result of an earlier node or a leaf.
 struct Graph {
-  /// What identifies the graph: for each node the address of its call, whether its results are wanted, and
-  /// for each operand a word (see operandWord); for each leaf the address of its type, as no call mentions
-  /// the types of results that nobody reads.
-  std::vector<uint64_t> words;
+  // What identifies the graph: the calls, the operands, the results, and the leaves' types, as no call
+  // mentions the types of results that nobody reads.
   std::vector<const Call *> calls;
   std::vector<uint32_t> firstOperand; ///< by node: where its operands begin in `operands`
-  std::vector<uint64_t> operands;     ///< the operands' words
+  std::vector<uint64_t> operands;     ///< see operandWord
   std::vector<bool> isWanted;         ///< by node: whether anyone but the graph's nodes can read its results
   std::vector<const SourceLine *> lines; ///< by node; null where none is known
   std::vector<Leaf> leaves;
   std::vector<std::pair<uint32_t, uint32_t>> results; ///< the wanted ones: node and result
   std::vector<uint64_t> outputs; ///< of the program: the words of `results`, or of chosen values
 
-  void addNode(const Call &call, bool wanted, const SourceLine *line);
-  void addLeaf(const Leaf &leaf);
-  /// Of the node that was added last.
-  void addOperand(uint64_t word);
+  void reserve(size_t nodes);
+  void addNode(const Call &call, const SourceLine *line);
+  /// The results of a node are wanted. Called in the order of nodes.
+  void want(uint32_t node);
   std::pair<const uint64_t *, const uint64_t *> operandsOf(uint32_t node) const;
 };
 

@@ -38,28 +38,29 @@ struct Node : Counted {
   };
 
   Node(Device &device, Reference<const Call> known)
-      : device(device), call(std::move(known)), line(call ? SourceLine::current() : nullptr) {}
+      : call(std::move(known)), device(device), line(call ? SourceLine::current() : nullptr) {}
   static void release(Node *node);
 
   const TensorType *resultType(uint32_t result) const { return call ? call->results[result] : type.get(); }
   uint32_t resultCount() const { return call ? static_cast<uint32_t>(call->results.size()) : 1; }
 
-  Device &device;
-  const Reference<const Call> call; ///< null for an array that came from the host
-  const SourceLine *const line;     ///< null if lines are not recorded
-  Reference<const TensorType> type; ///< of such an array
-  std::optional<IndexRange> range;  ///< of its elements, where it is known; set before anyone else sees it
-  ThreadMark thread = sharedThread; ///< that recorded it
-
-  // Guarded by the device's lock; operands and what follows `visit` are the sync's own while it runs.
-  Node *previous = nullptr, *next = nullptr;
+  // What a sync reads of each pending node is together. Guarded by the device's lock, but for the call and
+  // the thread; operands and what follows `visit` are the sync's own while it runs.
   State state = State::Computed;
-  uint64_t visit = 0; ///< the sync that gave the node its position
   uint32_t position = 0;
-  uint32_t readers = 0;                              ///< operands of that sync which are this node
-  c10::SmallVector<Value, 3> operands;               ///< until it is computed
-  c10::SmallVector<session::DeviceTensor, 1> arrays; ///< by result, once it is
+  uint32_t readers = 0;             ///< operands of that sync which are this node
+  uint64_t visit = 0;               ///< the sync that gave the node its position
+  ThreadMark thread = sharedThread; ///< that recorded it
+  const Reference<const Call> call; ///< null for an array that came from the host
+  Node *previous = nullptr, *next = nullptr;
+  c10::SmallVector<Value, 3> operands;               ///< until the computation that it is in has ended
+  c10::SmallVector<session::DeviceTensor, 1> arrays; ///< by result, once it is computed
   std::shared_ptr<const std::string> failure;        ///< why there are none
+
+  Device &device;
+  const SourceLine *const line;     ///< null if lines are not recorded
+  Reference<const TensorType> type; ///< of an array that came from the host
+  std::optional<IndexRange> range;  ///< of its elements, where it is known; set before anyone else sees it
 };
 
 const TensorType *Value::type() const {

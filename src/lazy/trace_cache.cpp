@@ -13,6 +13,7 @@
 #include <torch/csrc/lazy/core/metrics.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace torchere::lazy {
@@ -22,11 +23,34 @@ int64_t TraceCache::size() {
   return static_cast<int64_t>(entries.size());
 }
 
-static uint64_t hashOf(const std::vector<uint64_t> &words) {
-  uint64_t hash = words.size();
-  for (uint64_t word : words)
-    hash = std::rotl((hash ^ word) * 0x9e3779b97f4a7c15, 29);
-  return hash;
+static uint64_t mixed(uint64_t hash, uint64_t word) {
+  return std::rotl((hash ^ word) * 0x9e3779b97f4a7c15, 29);
+}
+
+/// Of the elements' words, in chains that the processor computes side by side.
+template <class Elements, class Word> static uint64_t hashOf(const Elements &elements, Word word) {
+  std::array<uint64_t, 4> chains = {1, 2, 3, elements.size()};
+  size_t i = 0;
+  for (; i + chains.size() <= elements.size(); i += chains.size())
+    for (size_t chain = 0; chain < chains.size(); ++chain)
+      chains[chain] = mixed(chains[chain], word(elements[i + chain]));
+  for (; i < elements.size(); ++i)
+    chains[0] = mixed(chains[0], word(elements[i]));
+  return mixed(mixed(chains[0], chains[1]), mixed(chains[2], chains[3]));
+}
+
+static uint64_t hashOf(const Graph &graph) {
+  uint64_t hash = hashOf(graph.calls, [](const Call *call) { return std::bit_cast<uintptr_t>(call); });
+  hash = mixed(hash, hashOf(graph.operands, [](uint64_t word) { return word; }));
+  hash = mixed(hash, hashOf(graph.outputs, [](uint64_t word) { return word; }));
+  return mixed(hash,
+               hashOf(graph.leaves, [](const Leaf &leaf) { return std::bit_cast<uintptr_t>(leaf.type); }));
+}
+
+bool TraceCache::Entry::isOf(const Graph &graph) const {
+  return operands == graph.operands && results == graph.results &&
+         std::ranges::equal(calls, graph.calls, {}, &Reference<const Call>::get) &&
+         std::ranges::equal(types, graph.leaves, {}, &Reference<const TensorType>::get, &Leaf::type);
 }
 
 static int64_t deadBytesOf(const Graph &graph) {
@@ -67,7 +91,7 @@ Result<std::shared_ptr<session::Session>> TraceCache::compile(const Graph &graph
 TraceCache::Entries::iterator TraceCache::findEntry(const Graph &graph, uint64_t hash) {
   auto [first, last] = byHash.equal_range(hash);
   for (; first != last; ++first)
-    if (first->second->words == graph.words)
+    if (first->second->isOf(graph))
       return first->second;
   return entries.end();
 }
@@ -85,7 +109,7 @@ void TraceCache::evict() {
 
 Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
   constexpr int64_t worthACompilation = 1 << 20; // bytes that more donations save
-  uint64_t hash = hashOf(graph.words);
+  uint64_t hash = hashOf(graph);
   TORCHERE_TRY(countGraphOfRegion(hash));
   int64_t deadBytes = deadBytesOf(graph);
   std::lock_guard lock(mutex);
@@ -109,7 +133,8 @@ Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {
   std::vector<Reference<const TensorType>> types;
   for (const Leaf &leaf : graph.leaves)
     types.emplace_back(leaf.type);
-  entries.push_front({graph.words, std::move(calls), std::move(types), session, deadBytes, hash});
+  entries.push_front(
+      {std::move(calls), graph.operands, graph.results, std::move(types), session, deadBytes, hash});
   byHash.emplace(hash, entries.begin());
   evict();
   return session;

@@ -27,12 +27,16 @@ public:
 
 private:
   struct Entry {
-    std::vector<uint64_t> words;
-    std::vector<Reference<const Call>> calls;       ///< whose addresses are among the words
-    std::vector<Reference<const TensorType>> types; ///< of the leaves, likewise
+    /// What identifies the graph; kept, so that no other object gets an address that is compared.
+    std::vector<Reference<const Call>> calls;
+    std::vector<uint64_t> operands;
+    std::vector<std::pair<uint32_t, uint32_t>> results;
+    std::vector<Reference<const TensorType>> types; ///< of the leaves
     std::shared_ptr<session::Session> session;
     int64_t deadBytes; ///< of the arrays that could be overwritten when it was compiled
     uint64_t hash;
+
+    bool isOf(const Graph &graph) const;
   };
   using Entries = std::list<Entry>;
   Entries::iterator findEntry(const Graph &graph, uint64_t hash);

@@ -90,7 +90,7 @@ def test_values_errors_and_gradients_are_those_of_the_cpu(tmp_path):
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(
-    ("plugin", "samples"), [("interpreter", 1), ("interpreter", 12), ("cpu", 2), ("torchere_cpu", 2)]
+    ("plugin", "samples"), [("interpreter", 1), ("interpreter", 12), ("cpu", 12), ("torchere_cpu", 12)]
 )
 def test_all_samples(tmp_path, plugin, samples):
     rows = rows_of(tmp_path, samples, os.cpu_count() or 1, PJRT_DEVICE=plugin)

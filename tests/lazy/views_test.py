@@ -60,6 +60,22 @@ def test_a_view_is_laid_out_as_on_the_cpu_and_written_through(view):
     assert not lazy.executed_fallback_ops()
 
 
+def test_detach_shows_the_same_value():
+    """As checkpoints do, and losses that are read: there is nothing to compute."""
+    linear = torch.nn.Linear(3, 2).to("xla")
+    base = matrix("xla")
+    lazy.sync()
+    lazy.reset_counters()
+    shown, state = base.t().detach(), linear.state_dict()
+    assert lazy.statistics()["pending_ops"] == 1  # the transposition
+    assert torch.equal(state["weight"].cpu(), linear.weight.detach().cpu())
+    assert lazy.counters().get("UncachedCompile", 0) == 0
+    base.detach()[2:].add_(1)
+    linear.weight.data.zero_()
+    assert torch.equal(shown.cpu(), base.cpu().t()) and shown[0, 2].item() == 9
+    assert state["weight"].abs().sum().item() == 0
+
+
 @pytest.mark.parametrize("view", [view for name, view in VIEWS.items() if name != "detach"])
 def test_the_gradient_of_a_view(view):
     def gradient(device):

@@ -3,6 +3,7 @@
 #include "lazy/view.h"
 
 #include "lazy/native_functions.h"
+#include "lazy/tensor.h"
 #include "lazy/view_autograd.h"
 
 #include <ATen/ExpandUtils.h>
@@ -31,13 +32,14 @@ at::Tensor reshaped(const at::Tensor &tensor, at::IntArrayRef sizes) {
   return ops::view_copy::redispatch(device, tensor, c10::fromIntArrayRefSlow(sizes));
 }
 
-template <class Op, class CopyOp> class Alias final : public View {
+/// The same value: no op is recorded.
+template <class Op> class Alias final : public View {
 public:
   at::Tensor reverse(const at::Tensor &, const at::Tensor &mutated) final { return mutated; }
   at::Tensor call(const at::Tensor &base) const final { return Op::call(base); }
 
 private:
-  at::Tensor copy(const at::Tensor &base) const final { return CopyOp::redispatch(device, base); }
+  at::Tensor copy(const at::Tensor &base) const final { return tensorOf(implementationOf(base)->value()); }
   std::optional<Layout> layout(const at::Tensor &base, const at::Tensor &) const final {
     return layoutOf(base);
   }
@@ -451,8 +453,8 @@ private:
 
 /// Calls add<Op, Maker>(name) for each view op.
 template <class Add> void addViews(const Add &add) {
-  add.template operator()<ops::alias, One<Alias<ops::alias, ops::alias_copy>>>("alias");
-  add.template operator()<ops::detach, One<Alias<ops::detach, ops::detach_copy>>>("detach");
+  add.template operator()<ops::alias, One<Alias<ops::alias>>>("alias");
+  add.template operator()<ops::detach, One<Alias<ops::detach>>>("detach");
   add.template operator()<ops::diagonal, One<Diagonal>>("diagonal");
   add.template operator()<ops::expand, One<Expanded>>("expand");
   add.template operator()<ops::permute, One<Permuted>>("permute");

@@ -61,7 +61,7 @@ int main(int count, char **arguments) {
     threads.emplace_back(work, index, std::cref(shared), end);
   for (std::thread &thread : threads)
     thread.join();
-  torchere::lazy::Device::get(0).wait();
+  torchere::lazy::Device::waitForAll();
   std::printf("%d wrong values\n", failures.load());
   return failures.load() ? 1 : 0;
 }
