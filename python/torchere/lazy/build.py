@@ -14,6 +14,8 @@ from torchere.errors import Error, NotFoundError
 from torchere.lazy.extension import LIBRARY, PACKAGE, library_path, source_folder, torch_version
 
 SHARDS = 8
+# How many sources are compiled as one: loading torch's headers takes most of a file's time, even precompiled.
+FILES_AT_ONCE = 8
 
 
 def build(jobs: int | None = None) -> Path:
@@ -24,6 +26,9 @@ def build(jobs: int | None = None) -> Path:
         raise NotFoundError("[lazy] the build needs PyYAML, which torchgen reads tables with: install pyyaml")
     folder = target.parent
     folder.mkdir(parents=True, exist_ok=True)
+    for path, text in joined_sources(folder).items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
     (folder / "build.ninja").write_text(ninja_file(folder))
     command = [_program("ninja"), "-C", str(folder), *([f"-j{jobs}"] if jobs else [])]
     process = subprocess.run(command, capture_output=True, text=True)
@@ -45,6 +50,18 @@ def _torch_folder() -> Path:
     return Path(torch.__file__).parent
 
 
+def joined_sources(folder: Path) -> dict[Path, str]:
+    """The text of each file that includes several of the sources, which are compiled as one."""
+    lazy = source_folder() / "lazy"
+    joined = {}
+    for name, pattern in (("device", "*.cpp"), ("kernel", "kernels/*.cpp"), ("shape", "shapes/*.cpp")):
+        sources = sorted(lazy.glob(pattern))
+        for number, first in enumerate(range(0, len(sources), FILES_AT_ONCE)):
+            lines = [f'#include "{source}"\n' for source in sources[first : first + FILES_AT_ONCE]]
+            joined[folder / f"{name}_group_{number}.cpp"] = "".join(lines)
+    return joined
+
+
 def ninja_file(folder: Path) -> str:
     """The build as ninja reads it: generate, compile, link."""
     source, torch = source_folder(), _torch_folder()
@@ -56,12 +73,11 @@ def ninja_file(folder: Path) -> str:
         generated / "lazy" / name
         for name in ("registration_supported.cpp", "shape_functions.h", "native_functions.h")
     ]
-    shapes = sorted(lazy.glob("shapes/*.cpp"))
     inputs = [
         lazy / "ops.yaml",
         lazy / "number_operands.yaml",
         *generator,
-        *shapes,
+        *lazy.glob("shapes/*.cpp"),
         *lazy.glob("kernels/*.cpp"),
     ]
     includes = [f"-I{source}", f"-I{generated}"]
@@ -96,10 +112,8 @@ def ninja_file(folder: Path) -> str:
         f"build precompiled.h.gch: header {lazy / 'precompiled.h'}",
     ]
     objects = []
-    sources = sorted([*lazy.glob("*.cpp"), *lazy.glob("kernels/*.cpp"), *shapes])
-    for path in [*sources, *(file for file in written if file.suffix == ".cpp")]:
-        name = f"shape_{path.stem}.o" if path in shapes else f"{path.stem}.o"
-        objects.append(name)
-        lines.append(f"build {name}: compile {path} | precompiled.h.gch || {written[-1]}")
+    for path in [*joined_sources(folder), *(file for file in written if file.suffix == ".cpp")]:
+        objects.append(f"{path.stem}.o")
+        lines.append(f"build {objects[-1]}: compile {path} | precompiled.h.gch || {written[-1]}")
     lines += [f"build {LIBRARY}: link {' '.join(objects)} | {PACKAGE / 'lib' / 'libtorchere.so'}", ""]
     return "\n".join(lines)
