@@ -15,8 +15,10 @@ from torch.nn import functional
 import torchere
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "ops"))
-# Rows whose samples share a module.
+# Rows whose samples share a module, and the types for which each has its own: sizes that depend on data and
+# complex numbers, which not every consumer takes.
 BATCH = 6
+APART = ("tensor<?", "complex<")
 
 
 def models() -> Iterator[Case]:
@@ -51,13 +53,21 @@ def rows() -> Iterator[Case]:
         found = (each for dtype in DTYPES for each in samples(row, dtype, 1)[:1])
         return next((each for each in found if not deviation(each)), None)
 
+    def case(found: list) -> Case:
+        text = torchere.export(torch_program(found)).get_stablehlo_text()
+        results = tuple(each.row for each in found for _ in each.expected())
+        return Case("torch", f"rows/{found[0].row}", text, results)
+
     names = compared_rows()
     for start in range(0, len(names), BATCH):
         found = [each for name in names[start : start + BATCH] if (each := sample(name))]
-        if found:
-            program = torchere.export(torch_program(found))
-            results = tuple(each.row for each in found for _ in each.expected())
-            yield Case("torch", f"rows/{names[start]}", program.get_stablehlo_text(), results)
+        if not found:
+            continue
+        module = case(found)
+        if any(kind in module.text for kind in APART):
+            yield from (case([each]) for each in found)
+        else:
+            yield module
 
 
 def mlp() -> nn.Module:
