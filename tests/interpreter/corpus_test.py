@@ -104,10 +104,8 @@ DEVIATIONS = {
         r"random/.*: result 1: .*got -0\.0, expected 0\.0$": "a product with a mask is a choice for XLA",
     },
     "torch_rows": {
-        r"rows/\S+ extremes: aten._fft_r2c": "as in jax_contractions",
         r"rows/\S+ extremes: aten.(conv_transpose|convolution_backward)": "as in jax_contractions",
         r"rows/\S+( extremes)?: aten.native_dropout_backward": "as in torch_models",
-        r"rows/\S+: aten.linalg_eig": "rotations, of which each takes the rounding of all before it along",
     },
     "torch_rows f64": {
         r"rows/\S+ extremes: aten._fft_r2c": "as in jax_contractions",
