@@ -27,7 +27,7 @@ export -f compile
 printf '%s\n' "$root"/src/lazy/*.cpp "$root"/src/lazy/kernels/*.cpp "$root"/tests/lazy/threads/threads.cpp |
   xargs -P "${JOBS:-2}" -I{} bash -c 'compile {}'
 "$CXX" -fsanitize=thread -o "$folder/threads_test" "$folder"/*.o "$built"/kernels_*.o \
-  "$built"/shape_*.o "$built"/registration_supported.o -L"$torch/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 -L"$package/lib" -ltorchere \
+  "$built"/shape_group_*.o "$built"/registration_supported.o -L"$torch/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 -L"$package/lib" -ltorchere \
   -Wl,-rpath,"$torch/lib" -Wl,-rpath,"$package/lib"
 export PJRT_DEVICE=interpreter OMP_NUM_THREADS=1
 export TSAN_OPTIONS="suppressions=$root/scripts/lazy_tsan.supp ignore_noninstrumented_modules=1 history_size=4"

@@ -9,7 +9,7 @@ from typing import Any
 
 from torchere import _core
 from torchere.arrays import is_type_alone
-from torchere.errors import Error, InvalidArgumentError, UnimplementedError
+from torchere.errors import Error, UnimplementedError
 from torchere.expansion import Expander
 from torchere.graph_walk import Constants, GraphWalk
 from torchere.guards import Guard, assumptions, captured_ranges, number_text
@@ -39,26 +39,29 @@ def _vocabulary() -> _core.TorchVocabulary:
     )
 
 
-def check_not_merged(exported_program: Any) -> None:
-    """Rejects a program that was exported with the same tensor for two inputs: torch then reads both from
-    the second one, so calls with two different tensors would be silently wrong."""
+def merged_inputs(exported_program: Any) -> list[tuple[str, str]]:
+    """Inputs that the program does not read, each with the one that it reads instead, as `args[0]`. torch
+    takes one tensor that its export was given for both for one input: the last of them."""
     import torch
     import torch.utils._pytree as pytree
 
     if not exported_program.example_inputs:
-        return
-    seen: dict[int, str] = {}
-    for path, leaf in pytree.tree_flatten_with_path(exported_program.example_inputs)[0]:
-        if not isinstance(leaf, torch.Tensor):
-            continue
-        name = ("args", "kwargs")[path[0].idx] + pytree.keystr(path[1:])
-        if id(leaf) in seen:
-            raise InvalidArgumentError(
-                "[export] one tensor was given for two inputs, which torch merged into one: got the same "
-                f"tensor at {seen[id(leaf)]} and {name}, expected separate tensors (clone one and export "
-                "again, or call torchere.export on the module, which does so)"
-            )
-        seen[id(leaf)] = name
+        return []
+    places: dict[int, list[tuple[str, str]]] = {}
+    leaves = pytree.tree_flatten_with_path(exported_program.example_inputs)[0]
+    specs = exported_program.graph_signature.input_specs
+    names = [spec.arg.name for spec in specs if spec.kind.name == "USER_INPUT"]
+    for (path, leaf), name in zip(leaves, names, strict=False):
+        if isinstance(leaf, torch.Tensor):
+            label = ("args", "kwargs")[path[0].idx] + pytree.keystr(path[1:])
+            places.setdefault(id(leaf), []).append((label, name))
+    read = {node.name for node in exported_program.graph.nodes if node.op == "placeholder" and node.users}
+    return [
+        (label, last)
+        for *others, (last, last_name) in places.values()
+        for label, name in others
+        if last_name in read and name not in read
+    ]
 
 
 def capture(
@@ -74,7 +77,6 @@ def capture(
     `dimension_names` maps torch's symbols to the user's names of dynamic dimensions. With `minimums`, the
     least values that the user gave symbols, the ranges are those that a call is checked for, with torch's
     guards; otherwise torch's own. `node_metadata` receives what torch says of nodes."""
-    check_not_merged(exported_program)
     found = Constants()
     if expander is not None:
         expander.enter(exported_program)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from torchere import _core
-from torchere.capture import capture, check_not_merged
+from torchere.capture import capture, merged_inputs
 from torchere.capture_errors import capture_error
 from torchere.decompositions import decompose
 from torchere.dimension_names import Dimensions, dimensions, int_names
@@ -138,8 +138,12 @@ def lower(
 ) -> StableHLOProgram:
     """The steps after torch.export; `timings` records their durations. `module` is what it has captured,
     `dims` are what the user said of dynamic dimensions, `options` those of the core's export_program."""
-    check_not_merged(exported_program)
-
+    for unread, read in merged_inputs(exported_program):
+        warnings.warn(
+            f"[export] torch.export got one tensor for {unread} and {read} and took them for one input: the "
+            f"program reads {read} alone (for two, call torchere.export on the module, or clone the tensor)",
+            stacklevel=2,
+        )
     walked = exported_program
     expander = Expander(lowered_ops(), decompositions, options.get("custom_op_namespaces", ()))
     if node_metadata:

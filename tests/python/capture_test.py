@@ -168,18 +168,6 @@ class Two(nn.Module):
         return x - 2 * y
 
 
-def test_merged_inputs_are_refused():
-    x = torch.ones(3)
-    with pytest.raises(InvalidArgumentError) as error:
-        capture(export(Two(), (x, x)))
-    assert str(error.value) == (
-        "[export] one tensor was given for two inputs, which torch merged into one: got the same tensor at "
-        "args[0] and args[1], expected separate tensors (clone one and export again, or call torchere.export "
-        "on the module, which does so)"
-    )
-    assert error.value.code == "INVALID_ARGUMENT"
-
-
 def test_weights_without_plain_memory_are_refused():
     class Holder(nn.Module):
         def __init__(self, weight):

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -250,15 +251,36 @@ def test_an_exported_program_has_its_arguments_already():
     check(torchere.export(exported)(torch.ones(1, 2)), exported.module()(torch.ones(1, 2)))
 
 
-def test_a_merged_program_is_refused():
+class Two(nn.Module):
+    def forward(self, x, y):
+        return x - 2 * y
+
+
+def test_merged_inputs_are_warned_of():
+    x, other = torch.ones(3), torch.arange(3.0)
+    exported = export(Two(), (x, x))
+    with pytest.warns(UserWarning) as warned:
+        program = torchere.export(exported)
+    assert [str(each.message) for each in warned] == [
+        "[export] torch.export got one tensor for args[0] and args[1] and took them for one input: the "
+        "program reads args[1] alone (for two, call torchere.export on the module, or clone the tensor)"
+    ]
+    check(program(x, x), Two()(x, x))
+    check(program(x, other), exported.module()(x, other))
+    check(torchere.export(Two(), (x, x))(x, other), Two()(x, other))
+
+
+def test_inputs_that_no_one_reads_are_not_merged():
     x = torch.ones(3)
 
-    class Two(nn.Module):
-        def forward(self, x, y):
-            return x - 2 * y
+    class First(nn.Module):
+        def forward(self, x, y, *, z):
+            return x * 2
 
-    with pytest.raises(InvalidArgumentError, match="one tensor was given for two inputs"):
-        torchere.export(export(Two(), (x, x)))
+    exported = export(First(), (torch.ones(3), x), {"z": x})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(torchere.export(exported)(x, x, z=x), x * 2)
 
 
 def test_functions_and_methods():
