@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Any, NamedTuple
 
 from torchere import _core
+from torchere.corrections import corrected
 from torchere.errors import CaptureError
 from torchere.lowerings import lowering_of, text_op
 
@@ -217,7 +218,7 @@ class Expander:
         # Autocast is above what follows: it does not see it.
         for table in (_default_table(), decomposition_table):
             if op in table:
-                yield _with_training_default(op, table[op]), (), plain
+                yield corrected(op, table[op]), (), plain
         if functional := _functional_overload(op):
             yield _then_copied(functional), (), plain
 
@@ -486,15 +487,6 @@ def _autocast_key(node: Any, autocast: Autocast) -> Any:
         if device in devices and node.target.name() in _casting_ops(device):
             return torch._C._parse_dispatch_key(_autocast_name(device))
     return None
-
-
-def _with_training_default(op: Any, decomposition: Callable[..., Any]) -> Callable[..., Any]:
-    """torch's decomposition, with None for native_dropout's `train` meaning training, as in eager mode."""
-    import torch
-
-    if op is not torch.ops.aten.native_dropout.default:
-        return decomposition
-    return lambda input, p, train: decomposition(input, p, train is None or train)
 
 
 @functools.cache

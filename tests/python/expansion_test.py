@@ -341,3 +341,21 @@ def test_a_cache_that_torch_captures_twice_is_one(strict):
     program = torchere.export(Cached(), args, strict=strict)
     assert [program(*args), program(args[0], torch.tensor([3]))] == [4, 8]
     assert program.state_dict()["keys"].sum() == 4
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("shape", [(4, 5), (5,)])
+def test_labels_of_a_multilabel_loss_end_at_the_first_negative_one(shape, reduction):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(shape, generator=generator)
+    target = torch.tensor([[1, 2, -1, 0, 0], [-1, 1, 1, 1, 1], [4, 0, 2, 1, 3], [3, 3, 0, -1, 2]])
+    target = target[: shape[0]] if len(shape) == 2 else target[0]
+
+    class Loss(nn.Module):
+        def forward(self, x, target):
+            return nn.functional.multilabel_margin_loss(x, target, reduction=reduction)
+
+    program = torchere.export(Loss(), (x, target))
+    torch.testing.assert_close(program(x, target), Loss()(x, target), rtol=1e-6, atol=1e-6)
+    spoiled = torch.where(x > 0.5, torch.nan, x)
+    torch.testing.assert_close(program(spoiled, target), Loss()(spoiled, target), rtol=1e-6, atol=1e-6)
