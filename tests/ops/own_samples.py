@@ -147,6 +147,7 @@ def softmax(dtype: torch.dtype) -> Iterator[Call]:
     infinity = float("inf")
     rows = [[-infinity, 0.0, 1.0], [infinity, 0.0, 1.0], [float("nan"), 0.0, 1.0], [1e4, -1e4, 1e4]]
     yield (torch.tensor(rows, dtype=dtype), 1, False), {}, None
+    yield (torch.tensor(float("nan"), dtype=dtype), 0, False), {}, None
 
 
 def nll_loss(dtype: torch.dtype) -> Iterator[Call]:

@@ -8,25 +8,22 @@ namespace torchere::lowering {
 
 namespace {
 
-/// `along` on `dim`, in float32 for half precision; `ofOne` is its value on one element.
-template <class Along>
-Result<mlir::Value> alongDim(Context &cx, const Args &args, double ofOne, Along along) {
+/// `along` on `dim`, in float32 for half precision.
+template <class Along> Result<mlir::Value> alongDim(Context &cx, const Args &args, Along along) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
-  if (Context::rank(self) == 0)
-    return cx.full(ofOne, dtype, {});
+  if (Context::rank(self) == 0) // a row of one element
+    return cx.convert(cx.reshape(along(cx.reshape(self, {1}), 0), {}), dtype);
   return cx.convert(along(self, axis), dtype);
 }
 
 Result<mlir::Value> softmax(Context &cx, const Args &args) {
-  return alongDim(cx, args, 1.0,
-                  [&](mlir::Value self, int64_t axis) { return softmaxAlong(cx, self, axis); });
+  return alongDim(cx, args, [&](mlir::Value self, int64_t axis) { return softmaxAlong(cx, self, axis); });
 }
 
 Result<mlir::Value> logSoftmax(Context &cx, const Args &args) {
-  return alongDim(cx, args, 0.0,
-                  [&](mlir::Value self, int64_t axis) { return logSoftmaxAlong(cx, self, axis); });
+  return alongDim(cx, args, [&](mlir::Value self, int64_t axis) { return logSoftmaxAlong(cx, self, axis); });
 }
 
 mlir::Value sumAll(Context &cx, mlir::Value value) {
