@@ -15,8 +15,9 @@ bool goesPastFunctionalization(c10::DispatchKeySet keys, const at::Tensor &self)
 }
 
 c10::DispatchKeySet keysOfAutograd(c10::DispatchKeySet keys, bool isPastFunctionalization) {
-  // AutogradOther has the same kernel as all keys of autograd but this one.
-  keys = keys.remove(c10::DispatchKey::AutogradXLA).add(c10::DispatchKey::AutogradOther);
+  // AutogradOther has the same kernel as all keys of autograd but this one. Torch's Python dispatcher passes
+  // keys on that come before autograd's: with them it would call this kernel again.
+  keys = (keys & c10::after_autograd_keyset).add(c10::DispatchKey::AutogradOther);
   return isPastFunctionalization ? keys.remove(c10::DispatchKey::Functionalize) : keys;
 }
 

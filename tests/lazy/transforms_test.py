@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.autograd import forward_ad
 
 from torchere import lazy
@@ -73,3 +74,35 @@ def test_jacobians_and_vmap():
         )
 
     check(call)
+
+
+def layers() -> torch.nn.Module:
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Flatten(0))
+
+
+def test_fake_tensors_of_the_device():
+    """Views of them are of the device as well, and nothing is recorded."""
+    weight = torch.ones(3, 4, device="xla", requires_grad=True)
+    with FakeTensorMode() as mode:
+        fake = mode.from_tensor(weight)
+        results = [fake.detach(), fake.t(), fake.view(-1), fake[0], fake @ fake.t(), fake.clone().add_(1)]
+    assert [type(result) for result in results] == [FakeTensor] * 6
+    assert {result.device for result in results} == {weight.device}
+    assert [tuple(result.shape) for result in results] == [(3, 4), (4, 3), (12,), (4,), (3, 3), (3, 4)]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_torch_compile(backend):
+    """Dynamo traces with fake tensors and torch's Python dispatcher; the graph runs on the device."""
+    torch._dynamo.reset()
+    module, x = layers(), given("cpu")
+    expected = module(x)
+    expected.sum().backward()
+    weights = [parameter.grad for parameter in module.parameters()]
+    moved = layers().to("xla")
+    got = torch.compile(moved, backend=backend, fullgraph=True)(x.to("xla"))
+    got.sum().backward()
+    torch.testing.assert_close(got.detach().cpu(), expected.detach())
+    for parameter, gradient in zip(moved.parameters(), weights, strict=True):
+        torch.testing.assert_close(parameter.grad.cpu(), gradient)

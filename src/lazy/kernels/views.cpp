@@ -11,6 +11,7 @@
 #include <ATen/Operators.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/ops/detach_native.h>
 #include <torch/library.h>
 
 #include <numeric>
@@ -425,8 +426,13 @@ class ViewKernel<Op, Maker, Return(const at::Tensor &, Arguments...)> {
 public:
   static Return call(c10::DispatchKeySet keys, const at::Tensor &self, Arguments... arguments) {
     const at::Tensor *base = shownValue(self);
-    if (!base)
+    if (!base) {
+      // Torch makes a fake tensor of one that has this device's keys and no data.
+      if constexpr (std::is_same_v<Op, ops::detach>)
+        if (self.is_meta())
+          return at::native::detach(self);
       return OtherKernel<Op>::call(keys, self, arguments...);
+    }
     if constexpr (std::is_same_v<Return, at::Tensor>)
       if (isToRecordedView(keys))
         return Maker::makeRecorded(self, *base, arguments...);
