@@ -116,7 +116,7 @@ class _Capture:
         def memory(tensor: Any) -> Any:
             if is_type_alone(tensor):
                 place = tensor.untyped_storage()._cdata, tensor.storage_offset()
-            elif _kind(tensor) == "torch.strided" and tensor.numel():
+            elif tensor.device.type == "cpu" and _kind(tensor) == "torch.strided" and tensor.numel():
                 place = tensor.data_ptr()
             else:
                 return id(tensor)

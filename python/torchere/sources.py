@@ -130,6 +130,6 @@ def _memory(tensor: Any) -> Any:
 
     from torchere.arrays import is_type_alone
 
-    if tensor.layout != torch.strided or is_type_alone(tensor):
+    if tensor.layout != torch.strided or is_type_alone(tensor) or tensor.device.type != "cpu":
         return id(tensor)
     return tensor.untyped_storage().data_ptr() or id(tensor)

@@ -10,7 +10,7 @@ import torch
 
 import torchere
 from torchere import lazy
-from torchere.errors import Error
+from torchere.errors import Error, UnimplementedError
 
 
 def copies() -> dict[str, int]:
@@ -241,3 +241,17 @@ def test_an_array_that_a_program_shares_is_not_overwritten(program):
     torch.xla.synchronize()
     assert array.torch().tolist() == [[1.0] * 4] * 2
     assert x.tolist() == [[4.0] * 4] * 2
+
+
+def test_a_module_on_the_device_is_moved_before_its_export():
+    module, x = torch.nn.Linear(3, 2).to("xla"), torch.ones(1, 3, device="xla")
+    for export in (
+        lambda: torchere.export(module, (x,)),
+        lambda: torchere.export(torch.export.export(module, (x,))),
+    ):
+        with pytest.raises(UnimplementedError) as error:
+            export()
+        assert str(error.value) == (
+            "[weight 'weight'] lies on another device: got xla:0, expected cpu (move the module before it is "
+            "exported)"
+        )
