@@ -168,10 +168,23 @@ static int category(at::ScalarType dtype) {
   return at::isComplexType(dtype) ? 3 : at::isFloatingType(dtype) ? 2 : dtype == at::ScalarType::Bool ? 0 : 1;
 }
 
+static bool fits(int64_t value, at::ScalarType integers) {
+  size_t bits = 8 * c10::elementSize(integers);
+  if (bits == 64)
+    return c10::isSignedType(integers) || value >= 0;
+  if (c10::isSignedType(integers))
+    return (value >> (bits - 1)) == 0 || (value >> (bits - 1)) == -1;
+  return (value >> bits) == 0;
+}
+
 /// The dtype of a 0-d tensor that promotes as the number does beside tensors of a dtype.
 static at::ScalarType dtypeBeside(std::optional<at::ScalarType> tensors, const at::Scalar &number) {
   at::ScalarType own = number.type();
-  if (tensors && category(*tensors) >= category(own))
+  if (tensors && category(*tensors) > category(own))
+    return *tensors;
+  // Division computes with the number itself: -3 beside uint8 must not become 253.
+  if (tensors && category(*tensors) == category(own) &&
+      (own != at::ScalarType::Long || fits(number.toLong(), *tensors)))
     return *tensors;
   if (number.isFloatingPoint())
     return c10::get_default_dtype_as_scalartype();
@@ -262,14 +275,14 @@ at::Tensor Recorder::resultOf(const Reference<Node> &node, uint32_t result) {
 at::Tensor onMeta(const at::Tensor &tensor) {
   if (!tensor.defined())
     return tensor;
-  at::Tensor meta =
-      areShapesOnHost
-          ? at::zeros(tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()))
-          : at::detail::empty_symint_meta(c10::fromIntArrayRefSlow(tensor.sizes()), tensor.scalar_type(),
-                                          std::nullopt, std::nullopt, std::nullopt, std::nullopt);
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
-    meta.unsafeGetTensorImpl()->set_wrapped_number(true);
-  return meta;
+  // A number given for a tensor stays on the CPU: Meta kernels in Python get it as a number.
+  bool isNumber = tensor.unsafeGetTensorImpl()->is_wrapped_number();
+  if (!isNumber && !areShapesOnHost)
+    return at::detail::empty_symint_meta(c10::fromIntArrayRefSlow(tensor.sizes()), tensor.scalar_type(),
+                                         std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  at::Tensor zeros = at::zeros(tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()));
+  zeros.unsafeGetTensorImpl()->set_wrapped_number(isNumber);
+  return zeros;
 }
 
 std::optional<at::Tensor> onMeta(const std::optional<at::Tensor> &tensor) {

@@ -114,7 +114,8 @@ private:
   c10::SmallVector<at::Tensor, 2> hostNumbers; ///< 0-d CPU tensors, for the promotion of dtypes
 };
 
-/// Arguments for a shape function: tensors of the same type on the meta device, others as they are.
+/// Arguments for a shape function: tensors of the same type on the meta device (numbers in their place: on
+/// the CPU), others as they are.
 at::Tensor onMeta(const at::Tensor &tensor);
 std::optional<at::Tensor> onMeta(const std::optional<at::Tensor> &tensor);
 std::vector<at::Tensor> onMeta(const at::ITensorListRef &tensors);

@@ -1,5 +1,6 @@
 """How syncs compute: in the background, in parts where one fails, in the memory of arrays that die."""
 
+import operator
 import os
 import subprocess
 import sys
@@ -229,3 +230,18 @@ os.wait()
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert result.returncode == 0 and "child:" in result.stdout and "fork" in result.stdout, result
+
+
+def operators():
+    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "ge", "eq")
+    return [getattr(operator, name) for name in binary]
+
+
+@pytest.mark.parametrize("number", [2, -3, 300, 2.5])
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64, torch.float32, torch.bfloat16])
+def test_operators_with_numbers(dtype, number):
+    """Also with one that the tensor's type does not hold: a quotient computes with it as it is."""
+    x = torch.tensor([1, 2, 3, 5]).to(dtype)
+    for function in operators():
+        for call in (lambda x, f=function: f(x, number), lambda x, f=function: f(number, x)):
+            torch.testing.assert_close(call(x.to("xla")).cpu(), call(x), msg=str(function))
