@@ -63,13 +63,14 @@ def hammer(seconds: float) -> None:
                 for got, wanted in zip(train(model, index // 2, "xla", 5), expected[index // 2], strict=True):
                     torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-5)
                 continue
-            x = torch.full((3,), float(index + rounds)).to("xla")
+            value = index + rounds % 1000  # whose square float32 holds
+            x = torch.full((3,), float(value)).to("xla")
             y = x * x + index
             kept = y[1:] + shared[2]
             lazy.sync()
             z = torch.exp(y * 0) + kept.sum()
-            assert y.tolist() == [(index + rounds) ** 2 + index] * 3
-            assert z[0].item() == 1 + 2 * ((index + rounds) ** 2 + index + 4)
+            assert y.tolist() == [value**2 + index] * 3
+            assert z[0].item() == 1 + 2 * (value**2 + index + 4)
             assert shared.tolist() == [0.0, 2.0, 4.0, 6.0]
 
     run_threads(work, 8)
