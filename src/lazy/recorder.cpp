@@ -281,7 +281,8 @@ at::Tensor onMeta(const at::Tensor &tensor) {
     return at::detail::empty_symint_meta(c10::fromIntArrayRefSlow(tensor.sizes()), tensor.scalar_type(),
                                          std::nullopt, std::nullopt, std::nullopt, std::nullopt);
   at::Tensor zeros = at::zeros(tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()));
-  zeros.unsafeGetTensorImpl()->set_wrapped_number(isNumber);
+  if (isNumber)
+    zeros.unsafeGetTensorImpl()->set_wrapped_number(true);
   return zeros;
 }
 
