@@ -245,12 +245,7 @@ def compare(program, arguments, theirs):
     except errors.Error as error:
         return [str(error)]
     made_by = xla.result_ops(program.text)
-    ours = [
-        numpy.where(numpy.isnan(right), right, left)
-        if ops & SPREADING and left.shape == right.shape
-        else left
-        for left, right, ops in zip(ours, theirs, made_by, strict=True)
-    ]
+    ours = [without_spread(*each) for each in zip(ours, theirs, made_by, strict=True)]
     pairs = zip(program.results, ours, theirs, made_by, strict=True)
     found = [(label, difference(left, right, bool(ops & SUMS))) for label, left, right, ops in pairs]
     return [f"{label}: {text}" for label, text in found if text]
