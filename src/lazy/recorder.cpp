@@ -177,41 +177,51 @@ static bool fits(int64_t value, at::ScalarType integers) {
   return (value >> bits) == 0;
 }
 
-/// The dtype of a 0-d tensor that promotes as the number does beside tensors of a dtype.
-static at::ScalarType dtypeBeside(std::optional<at::ScalarType> tensors, const at::Scalar &number) {
-  at::ScalarType own = number.type();
-  if (tensors && category(*tensors) > category(own))
-    return *tensors;
-  // Division computes with the number itself: -3 beside uint8 must not become 253.
-  if (tensors && category(*tensors) == category(own) &&
-      (own != at::ScalarType::Long || fits(number.toLong(), *tensors)))
-    return *tensors;
-  if (number.isFloatingPoint())
-    return c10::get_default_dtype_as_scalartype();
-  if (!number.isComplex())
-    return own;
-  at::ScalarType complex = at::toComplexType(c10::get_default_dtype_as_scalartype());
-  return tensors ? at::promoteTypes(*tensors, complex) : complex;
-}
+namespace {
 
-/// The dtypes of the tensors promoted, in which 0-d ones count only where there is no other.
-static std::optional<at::ScalarType> promoted(c10::ArrayRef<Value> operands) {
+/// The dtypes of an op's tensors promoted, in which 0-d ones count only where there is no other.
+struct PromotedType {
+  std::optional<at::ScalarType> dtype;
+  bool hasDimensions = false;
+};
+
+} // namespace
+
+static PromotedType promoted(c10::ArrayRef<Value> operands) {
   std::optional<at::ScalarType> dtypes[2];
   for (const Value &operand : operands)
     if (operand.node) {
       std::optional<at::ScalarType> &known = dtypes[operand.type()->sizes.empty()];
       known = known ? at::promoteTypes(*known, operand.type()->dtype) : operand.type()->dtype;
     }
-  return dtypes[0] ? dtypes[0] : dtypes[1];
+  return {dtypes[0] ? dtypes[0] : dtypes[1], dtypes[0].has_value()};
+}
+
+/// The dtype of a 0-d tensor that promotes as the number does beside the tensors.
+static at::ScalarType dtypeBeside(const PromotedType &tensors, const at::Scalar &number, bool isForTensor) {
+  at::ScalarType own = number.type();
+  if (tensors.dtype && category(*tensors.dtype) >= category(own)) {
+    // Division computes with the number itself: -3 beside uint8 must not become 253. A comparison takes it in
+    // the tensor's type; a 0-d tensor of a wider one changes that where no tensor has dimensions.
+    bool isKept = (tensors.hasDimensions || isForTensor) && own == at::ScalarType::Long &&
+                  category(*tensors.dtype) == category(own) && !fits(number.toLong(), *tensors.dtype);
+    return isKept ? own : *tensors.dtype;
+  }
+  if (number.isFloatingPoint())
+    return c10::get_default_dtype_as_scalartype();
+  if (!number.isComplex())
+    return own;
+  at::ScalarType complex = at::toComplexType(c10::get_default_dtype_as_scalartype());
+  return tensors.dtype ? at::promoteTypes(*tensors.dtype, complex) : complex;
 }
 
 void Recorder::placeNumbers() {
-  std::optional<at::ScalarType> beside = promoted(operands);
+  PromotedType beside = promoted(operands);
   size_t tensors = 0;
   for (const PendingNumber &number : numbers) {
     const at::Tensor *given = number.isTensor ? &hostNumbers[tensors++] : nullptr;
     at::ScalarType dtype =
-        given && given->defined() ? given->scalar_type() : dtypeBeside(beside, number.value);
+        given && given->defined() ? given->scalar_type() : dtypeBeside(beside, number.value, number.isTensor);
     Value value = device().number(number.value, dtype);
     key[number.word + 1] = address(value.type());
     operands[number.operand] = std::move(value);

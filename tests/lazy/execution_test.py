@@ -245,3 +245,13 @@ def test_operators_with_numbers(dtype, number):
     for function in operators():
         for call in (lambda x, f=function: f(x, number), lambda x, f=function: f(number, x)):
             torch.testing.assert_close(call(x.to("xla")).cpu(), call(x), msg=str(function))
+
+
+def test_numbers_beside_a_tensor_without_dimensions():
+    """The computation is in the tensor's type, but a quotient, also where that does not hold the number."""
+    x = torch.tensor(5, dtype=torch.uint8)
+    for number in (-3, 300):
+        for function in (operator.add, operator.mul, operator.floordiv, operator.truediv):
+            torch.testing.assert_close(function(x.to("xla"), number).cpu(), function(x, number))
+    for function in (operator.lt, operator.ge, operator.eq):
+        torch.testing.assert_close(function(x.to("xla"), -3).cpu(), function(x, -3))
