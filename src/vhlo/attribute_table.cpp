@@ -70,6 +70,9 @@ T AttributeTable::resolve(Slots<T> &slots, const std::vector<Container::Entry> &
 
 Attribute AttributeTable::decodeAttribute(const Container::Entry &entry, ByteCursor &cursor) {
   PartReader reader(*this, cursor);
+  // Shardings are only looked for by their name, so their bytes will do.
+  if (entry.dialect == "sdy")
+    return StringAttr::get(context, cursor.bytes(cursor.remaining()));
   if (entry.isText)
     return fail(fmt::format("an attribute of dialect {}, which artifacts do not hold", entry.dialect));
   if (entry.dialect == "vhlo")

@@ -20,6 +20,16 @@ namespace {
 // printer.
 constexpr unsigned maximumNesting = 200;
 
+/// Whether the op is of Shardy's dialect and only says where values should lie, as JAX writes it around each
+/// random key, or a cast between types of the dialect vhlo and builtin's for such an op. Ops of Shardy's with
+/// regions compute something.
+bool isAnnotation(const Container::OpName &op) {
+  static constexpr std::string_view names[] = {"mesh",           "sharding_constraint", "reshard",
+                                               "sharding_group", "propagation_barrier", "data_flow_edge"};
+  return (op.dialect == "sdy" && llvm::is_contained(names, op.name)) ||
+         (op.dialect == "builtin" && op.name == "unrealized_conversion_cast");
+}
+
 class ModuleReader {
 public:
   ModuleReader(MLIRContext *context, const Container &container, std::string_view name)
@@ -35,6 +45,7 @@ private:
   Status readBlock(ByteCursor &cursor, Block &block, Scope &scope, size_t &next, unsigned nesting);
   Status readArguments(ByteCursor &cursor, Block &block, Scope &scope, size_t &next);
   Status readOp(ByteCursor &cursor, Block &block, Scope &scope, size_t &next, unsigned nesting);
+  Status readAnnotation(ByteCursor &cursor, uint8_t parts, Location location, Scope &scope, size_t &next);
   Status readRegions(ByteCursor &cursor, Operation &op, Scope &scope, unsigned nesting);
   Status readRegion(ByteCursor &cursor, Region &region, Scope &scope, unsigned nesting);
   Status readAttributes(ByteCursor &cursor, uint8_t parts, PortableOp &op);
@@ -123,6 +134,8 @@ Status ModuleReader::readOp(ByteCursor &cursor, Block &block, Scope &scope, size
   if (cursor.failed() || nameIndex >= container.opNames.size())
     return malformedPart("the name of one");
   TORCHERE_ASSIGN(Location location, readLocation(cursor));
+  if (isAnnotation(container.opNames[nameIndex]))
+    return readAnnotation(cursor, parts, location, scope, next);
   TORCHERE_ASSIGN(const OpNames::Name *opName, opNames.at(nameIndex, name));
   PortableOp op(location, *opName);
   TORCHERE_TRY(readAttributes(cursor, parts, op));
@@ -152,6 +165,25 @@ Status ModuleReader::readOp(ByteCursor &cursor, Block &block, Scope &scope, size
   ByteCursor innerCursor(data);
   TORCHERE_TRY(readRegions(innerCursor, *made, inner, nesting));
   return innerCursor.atEnd() ? Status() : Status(malformedPart("the regions"));
+}
+
+/// Its results are its operands.
+Status ModuleReader::readAnnotation(ByteCursor &cursor, uint8_t parts, Location location, Scope &scope,
+                                    size_t &next) {
+  static const OpNames::Name noName;
+  PortableOp op(location, noName);
+  for (uint8_t part : {hasAttributes, hasProperties}) // shardings, which nothing here reads
+    if (parts & part)
+      cursor.varInt();
+  TORCHERE_TRY(readValues(cursor, parts, scope, op));
+  if (parts & hasRegions || op.resultTypes.size() > op.operands.size())
+    return malformed("an op that annotates has regions, or results that are none of its operands");
+  for (auto [operand, type] : llvm::zip(op.operands, op.resultTypes)) {
+    if (operand.getType() != type)
+      return malformed("an op that annotates changes the type of a value");
+    TORCHERE_TRY(define(operand, scope, next));
+  }
+  return {};
 }
 
 /// Attributes that are the op's own are among the others before bytecode 5, and a list in order after it.

@@ -10,6 +10,7 @@ def initialize():
     is registered, and warns of those that it does not know."""
     import jax
     from jax._src import xla_bridge
+    from jax_plugins.torchere_cpu import linear_algebra
     from jax_plugins.torchere_cpu.kernels import Kernels
 
     if "torchere_cpu" not in (jax.config.jax_platforms or "").split(","):
@@ -17,9 +18,10 @@ def initialize():
     given = os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS", "").split(",")
     registered = [entry.partition(":")[2] for entry in given if entry.startswith("torchere_cpu:")]
     if registered:  # by JAX itself
-        Kernels(registered[-1]).register_with_jax()
-        return
-    package = Path(importlib.util.find_spec("torchere").origin).parent
-    library = str(package / "lib" / "libtorchere_cpu.so")
-    xla_bridge.register_plugin("torchere_cpu", library_path=library, options={"asynchronous": True})
+        library = registered[-1]
+    else:
+        package = Path(importlib.util.find_spec("torchere").origin).parent
+        library = str(package / "lib" / "libtorchere_cpu.so")
+        xla_bridge.register_plugin("torchere_cpu", library_path=library, options={"asynchronous": True})
     Kernels(library).register_with_jax()
+    linear_algebra.register()
