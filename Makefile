@@ -21,7 +21,7 @@ say = @printf '== %s\n'
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
         test-models model-packages test-all-families test-all-ops test-all-engine test-all-mutations test-all-overwrites test-all-aliases \
         test-all-saved-models \
-        test-packages lazy demo-lazy test-lazy test-lazy-cpp test-all-lazy asan tsan bench format \
+        test-packages lazy demo-lazy test-lazy test-lazy-cpp test-all-lazy asan tsan aarch64 bench format \
         lint wheel clean
 
 help: ## list the commands
@@ -154,6 +154,10 @@ asan: plugin ## the C++ tests under AddressSanitizer and UndefinedBehaviorSaniti
 tsan: ## the C++ tests of thread-safe code, under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
 	@ctest --preset tsan -j $(JOBS) --progress
+
+aarch64: setup ## the engine's kernels for ARM's NEON, and their tests under QEMU
+	@PYTHON='$(PYTHON)' scripts/install_packages g++-aarch64-linux-gnu qemu-user-static googletest
+	@scripts/aarch64_kernels.sh
 
 bench: build ## the figures in the documents
 	@PYTHON='$(PYTHON)' scripts/create_environment bench

@@ -49,14 +49,19 @@ inline uint16_t bf16OfFloat(float x) {
   std::memcpy(&bits, &x, 4);
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
 }
+#ifdef __aarch64__
+using Half = __fp16; // gcc 12 has no _Float16 there in C++
+#else
+using Half = _Float16;
+#endif
 inline uint16_t f16OfFloat(float x) {
-  _Float16 half = static_cast<_Float16>(x);
+  Half half = static_cast<Half>(x);
   uint16_t bits;
   std::memcpy(&bits, &half, 2);
   return bits;
 }
 inline float floatOfF16(uint16_t bits) {
-  _Float16 half;
+  Half half;
   std::memcpy(&half, &bits, 2);
   return static_cast<float>(half);
 }

@@ -7,7 +7,7 @@ namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
 // Accumulators, a row of B and one element of A fill the registers.
-#if defined(TORCHERE_WIDE_VECTORS)
+#if defined(TORCHERE_WIDE_VECTORS) || defined(__aarch64__) // 32 registers
 constexpr int kRows[kMaxTileVectors + 1] = {0, 14, 14, 9, 7};
 #else
 constexpr int kRows[kMaxTileVectors + 1] = {0, 12, 6, 4, 0};
