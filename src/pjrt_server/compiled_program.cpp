@@ -46,28 +46,64 @@ Status CompiledProgram::describe() {
   return {};
 }
 
-/// A stored program is the engine's line, the size of the options in eight bytes, the options, and the
-/// program.
+/// A stored program is the engine's line, then the options, the program and what the engine stores, each with
+/// its size in eight bytes before it.
 std::string CompiledProgram::serialize() const {
-  std::string bytes(engine.stored);
-  uint64_t size = serializedOptions.size();
-  bytes.append(reinterpret_cast<const char *>(&size), sizeof size);
-  return bytes + serializedOptions + programCode;
+  std::string bytes(engine.stored), loadable = compiled->stored();
+  bytes.reserve(bytes.size() + serializedOptions.size() + programCode.size() + loadable.size() + 3 * 8);
+  for (const std::string *part :
+       std::initializer_list<const std::string *>{&serializedOptions, &programCode, &loadable}) {
+    uint64_t size = part->size();
+    bytes.append(reinterpret_cast<const char *>(&size), sizeof size);
+    bytes += *part;
+  }
+  return bytes;
+}
+
+/// Takes the next part off the bytes.
+static Result<std::string_view> takePart(std::string_view &bytes, std::string_view what) {
+  uint64_t size = 0;
+  bool hasSize = bytes.size() >= sizeof size;
+  if (hasSize) {
+    std::memcpy(&size, bytes.data(), sizeof size);
+    bytes.remove_prefix(sizeof size);
+  }
+  if (!hasSize || size > bytes.size())
+    return invalidArgument("a stored executable that was cut off: got {} bytes of {}, expected {}",
+                           bytes.size(), what, hasSize ? size : sizeof size);
+  std::string_view part = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return part;
+}
+
+Status CompiledProgram::load(const ClientOptions &clientOptions, std::string_view stored) {
+  if (!stored.empty() && engine.load) {
+    TORCHERE_ASSIGN(compiled, engine.load(stored, compileOptions, clientOptions));
+  }
+  if (!compiled) {
+    TORCHERE_ASSIGN(compiled, engine.compile(programCode, compileOptions, clientOptions));
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const CompiledProgram>>
-CompiledProgram::deserialize(const Engine &engine, const ClientOptions &clientOptions,
-                             std::string_view bytes) {
-  uint64_t size = 0;
-  if (!bytes.starts_with(engine.stored) || bytes.size() < engine.stored.size() + sizeof size)
+CompiledProgram::deserialize(const Engine &engine, const ClientOptions &clientOptions, std::string_view bytes,
+                             std::optional<std::string_view> given) {
+  if (!bytes.starts_with(engine.stored))
     return invalidArgument("no stored executable of this {}", engine.platform);
   bytes.remove_prefix(engine.stored.size());
-  std::memcpy(&size, bytes.data(), sizeof size);
-  bytes.remove_prefix(sizeof size);
-  if (size > bytes.size())
-    return invalidArgument("a stored executable that was cut off: got {} bytes of options, expected {}",
-                           bytes.size(), size);
-  return compile(engine, clientOptions, bytes.substr(size), bytes.substr(0, size));
+  TORCHERE_ASSIGN(std::string_view options, takePart(bytes, "options"));
+  TORCHERE_ASSIGN(std::string_view code, takePart(bytes, "a program"));
+  TORCHERE_ASSIGN(std::string_view stored, takePart(bytes, "a plan"));
+  if (!bytes.empty())
+    return invalidArgument("a stored executable with {} bytes behind its end", bytes.size());
+  if (given)
+    options = *given;
+  std::shared_ptr<CompiledProgram> program(new CompiledProgram(engine, code, options));
+  TORCHERE_ASSIGN(program->compileOptions, pjrt::CompileOptions::parse(options));
+  TORCHERE_TRY(program->load(clientOptions, stored));
+  TORCHERE_TRY(program->describe());
+  return std::shared_ptr<const CompiledProgram>(std::move(program));
 }
 
 } // namespace torchere::pjrt_server

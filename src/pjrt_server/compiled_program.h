@@ -5,6 +5,7 @@
 #include "pjrt_server/program.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,12 @@ public:
                                                                 const ClientOptions &clientOptions,
                                                                 std::string_view code,
                                                                 std::string_view options);
-  /// Reads the result of serialize(), and compiles again. InvalidArgument for anything else.
+  /// Reads the result of serialize(), with `options` in place of the stored ones if they are given. Compiles
+  /// again only where the engine has stored nothing that it can load. InvalidArgument for anything else.
   static Result<std::shared_ptr<const CompiledProgram>>
-  deserialize(const Engine &engine, const ClientOptions &clientOptions, std::string_view bytes);
-  /// The program and its options, unchanged.
+  deserialize(const Engine &engine, const ClientOptions &clientOptions, std::string_view bytes,
+              std::optional<std::string_view> options = {});
+  /// The program and its options, unchanged, and what the engine stores of it.
   std::string serialize() const;
 
   const std::string &code() const { return programCode; }
@@ -47,6 +50,7 @@ public:
 private:
   CompiledProgram(const Engine &engine, std::string_view code, std::string_view options)
       : engine(engine), programCode(code), serializedOptions(options) {}
+  Status load(const ClientOptions &clientOptions, std::string_view stored);
   Status describe();
 
   const Engine &engine;

@@ -62,14 +62,12 @@ Status deserialize(ExecutableDeserializeAndLoadArgs &args) {
   TORCHERE_TRY(checkGiven(args.client, "client"));
   TORCHERE_ASSIGN(std::string_view bytes, bytesOf(args.bytes, args.byteSize, "stored executable"));
   const std::shared_ptr<Client> &client = held(args.client);
-  TORCHERE_ASSIGN(ProgramPointer program,
-                  CompiledProgram::deserialize(client->engine, client->options, bytes));
   bool isOverridden = args.structSize >= ExecutableDeserializeAndLoadArgs{}.structSize && args.compileOptions;
-  if (isOverridden) {
-    std::string_view options(args.compileOptions, args.compileOptionsSize);
-    TORCHERE_ASSIGN(program,
-                    CompiledProgram::compile(client->engine, client->options, program->code(), options));
-  }
+  std::optional<std::string_view> options;
+  if (isOverridden)
+    options.emplace(args.compileOptions, args.compileOptionsSize);
+  TORCHERE_ASSIGN(ProgramPointer program,
+                  CompiledProgram::deserialize(client->engine, client->options, bytes, options));
   TORCHERE_ASSIGN(args.executable, load(client, std::move(program)));
   return {};
 }

@@ -45,6 +45,8 @@ public:
   virtual Result<ResultLists> profile(const ArgumentLists &, std::string & /*report*/) const {
     return fail(ErrorCode::Unimplemented, "[{}] runs of this program are not measured", entry().name);
   }
+  /// What Engine::load makes the program of again, without compiling. Empty if there is no such form of it.
+  virtual std::string stored() const { return {}; }
   /// Bytes that a run needs beside arguments and results, as far as they are known.
   virtual int64_t temporaryBytes() const { return 0; }
 };
@@ -72,6 +74,11 @@ struct Engine {
   Result<std::unique_ptr<const Program>> (*compile)(std::string_view code,
                                                     const pjrt::CompileOptions &options,
                                                     const ClientOptions &clientOptions) = nullptr;
+  /// The program of what stored() gave, for these options; null if it was stored by another build, or for
+  /// other options or another processor, so that it has to be compiled again. InvalidArgument for anything
+  /// else. Null if no program has such a form.
+  Result<std::unique_ptr<const Program>> (*load)(std::string_view stored, const pjrt::CompileOptions &options,
+                                                 const ClientOptions &clientOptions) = nullptr;
 };
 
 } // namespace torchere::pjrt_server

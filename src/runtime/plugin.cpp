@@ -1,8 +1,8 @@
 // Plugin: loading, the checks before the first call, attributes and errors.
 #include "runtime/plugin.h"
 
+#include "base/library_identity.h"
 #include "pjrt/own_extensions.h"
-#include "runtime/machine_identity.h"
 
 #include <cstdlib>
 #include <dlfcn.h>

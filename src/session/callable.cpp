@@ -3,8 +3,8 @@
 
 #include "artifact/function_module.h"
 #include "artifact/weight_data.h"
+#include "base/library_identity.h"
 #include "base/log.h"
-#include "runtime/machine_identity.h"
 #include "vhlo/portable_artifact.h"
 
 #include <algorithm>
@@ -233,7 +233,7 @@ static std::string printed(const stablehlo::SharedModule &shared) {
 std::string Callable::identity(const passes::Target &target) {
   std::call_once(programDigest->once, [&] {
     static const char inThisLibrary = 0;
-    programDigest->value.addField(runtime::libraryIdentity(&inThisLibrary));
+    programDigest->value.addField(libraryIdentity(&inThisLibrary));
     programDigest->value.addField(function.module ? printed(*function.module) : function.text);
     programDigest->value.addField(function.bytecode);
   });

@@ -1,5 +1,6 @@
 """The CPU engine on the interpreter's corpus: each module gives what the interpreter gives, on random and on
-extreme numbers, by the rules of tests/interpreter/corpus_test.py."""
+extreme numbers, by the rules of tests/interpreter/corpus_test.py; and the same bits once it was stored and
+loaded."""
 
 from __future__ import annotations
 
@@ -49,6 +50,7 @@ def engine():
     environment = {
         "JAX_PLATFORMS": "torchere_cpu",
         "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{LIBRARY}",
+        xla.STORED: "1",
     }
     plugin = xla.Plugin(platform="torchere_cpu", environment=environment)
     yield plugin

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = Path(torchere.__file__).parent / "lib" / "libtorchere_cpu.so"
 
-# Runs each module on arguments from a file; results go to another. The modules go to the plugin's client as
+# Runs each module on arguments from a file, and the executable that it becomes once more as it is stored and
+# loaded again; results go to another file. The modules go to the plugin's client as
 # text: jax's own reader has no quantized types.
 SERVER = """
 import os, sys
@@ -39,10 +40,18 @@ for text, arguments in numpy.load(sys.argv[1], allow_pickle=True):
     print("begins", file=sys.stderr, flush=True)
     devices = xla_client.DeviceList((device,))
     executable = backend.compile_and_load(text.encode(), devices, compile_options(False))
-    for _ in range(2):
+    executables = [executable, executable]
+    try:
+        stored = executable.serialize()
+    except jax.errors.JaxRuntimeError:  # jaxlib stores only what it can turn into HLO
+        pass
+    else:
+        executables.append(backend.deserialize_executable(stored, devices, compile_options(False)))
+    for executable in executables:
         parts = executable.execute_sharded([jax.device_put(value, device) for value in arguments])
         given = [numpy.asarray(value[0]) for value in parts.disassemble_into_single_device_arrays()]
-    results.append(given)
+        results.append(given)
+    results += [None] * (3 - len(executables))
 numpy.save(sys.argv[2], numpy.array([*results, None], dtype=object), allow_pickle=True)
 """
 
@@ -516,7 +525,8 @@ def on_engine(cases, folder):
     )
     assert result.returncode == 0, result.stderr[-3000:]
     _, *logs = result.stderr.split("begins\n")
-    return numpy.load(taken, allow_pickle=True)[:-1], logs
+    results = numpy.load(taken, allow_pickle=True)[:-1]
+    return list(zip(results[1::3], results[2::3], strict=True)), logs
 
 
 # Of floats, relative to the largest magnitude of the tensor.
@@ -540,7 +550,7 @@ def test_modules_are_planned_and_right(cases, tmp_path):
     results, logs = on_engine(cases, tmp_path)
     assert len(logs) == len(cases)
     wrong = []
-    for (name, (text, arguments)), got, log in zip(cases.items(), results, logs, strict=True):
+    for (name, (text, arguments)), (got, stored), log in zip(cases.items(), results, logs, strict=True):
         if not re.search(r"\d+ steps, \d+ bytes .*evaluated: none", log):
             wrong.append(f"{name}: {log.strip()}")
         try:
@@ -548,4 +558,10 @@ def test_modules_are_planned_and_right(cases, tmp_path):
                 assert_same(one, other, name)
         except AssertionError as error:
             wrong.append(f"{name}: {error}")
+        if stored is None:
+            continue
+        if "bytes of a plan in" not in log and "[elements] a step that is not stored" not in log:
+            wrong.append(f"{name}: its plan is not stored: {log.strip()}")
+        if [each.tobytes() for each in stored] != [each.tobytes() for each in got]:
+            wrong.append(f"{name}: loaded, it gives other bits")
     assert not wrong, "\n".join(wrong)

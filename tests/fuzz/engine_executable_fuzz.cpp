@@ -1,12 +1,19 @@
-// Fuzz target of the CPU engine's reader of stored executables: what it accepts is planned, and stored as it
-// was.
+// Fuzz target of the CPU engine's reader of stored executables, and of the plans in them: what it accepts is
+// stored as it was, and runs in memory of its own. Inputs are executables, or plans behind a line of theirs,
+// or changes to be made to a plan, so that most of it stays as it is.
 #include "fuzz_target.h"
 
 #include "cpu/plugin/api.h"
+#include "cpu/plugin/program.h"
+#include "cpu/plugin/stored_module.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace torchere;
 
@@ -73,7 +80,7 @@ void destroy(pjrt::LoadedExecutable *executable) {
   isOk(api().loadedExecutableDestroy(&args));
 }
 
-/// Static, of open sizes, and with a loop on a donated argument.
+/// Static, of open sizes, with control flow on donated arguments, with weights, and of most kernels.
 const char *const programs[] = {
     R"(func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x5xf32>) -> tensor<4x5xf32> {
       %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
@@ -96,7 +103,75 @@ const char *const programs[] = {
         %s = stablehlo.add %v, %v : tensor<6xf32>
         stablehlo.return %j, %s : tensor<i32>, tensor<6xf32>
       }
-      return %r#1 : tensor<6xf32>
+      %part = stablehlo.dynamic_slice %r#1, %n, sizes = [2] : (tensor<6xf32>, tensor<i32>) -> tensor<2xf32>
+      %whole = stablehlo.dynamic_update_slice %r#1, %part, %zero
+        : (tensor<6xf32>, tensor<2xf32>, tensor<i32>) -> tensor<6xf32>
+      return %whole : tensor<6xf32>
+    })",
+    R"(func.func @main(%x: tensor<4x6xf32>, %w: tensor<6x6xf32> {torchere.weight = true},
+                       %s: tensor<6xf32> {torchere.weight = true}) -> tensor<4x6xf32> {
+      %0 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<6xf32>) -> tensor<6x6xf32>
+      %1 = stablehlo.multiply %w, %0 : tensor<6x6xf32>
+      %2 = stablehlo.dot_general %x, %1, contracting_dims = [1] x [1]
+        : (tensor<4x6xf32>, tensor<6x6xf32>) -> tensor<4x6xf32>
+      return %2 : tensor<4x6xf32>
+    })",
+    R"(func.func @main(%x: tensor<1x8x6x6xf32>, %w: tensor<8x8x3x3xf32>, %v: tensor<8x2x3x3xi32>,
+                       %y: tensor<1x8x6x6xi32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x4x4xi32>) {
+      %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+        window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+      %1 = stablehlo.convolution(%y, %v) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {}
+        {batch_group_count = 1 : i64, feature_group_count = 4 : i64}
+        : (tensor<1x8x6x6xi32>, tensor<8x2x3x3xi32>) -> tensor<1x8x4x4xi32>
+      return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x4x4xi32>
+    })",
+    R"(func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %u: tensor<3x4xf32>)
+        -> (tensor<3x4xf32>, tensor<5x4xf32>, tensor<5xf32>, tensor<5x2xf32>) {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = "stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [1],
+        collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+        slice_sizes = array<i64: 1, 4>} : (tensor<5x4xf32>, tensor<3x1xi32>) -> tensor<3x4xf32>
+      %1 = "stablehlo.scatter"(%x, %i, %u) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %s = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+        scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+        : (tensor<5x4xf32>, tensor<3x1xi32>, tensor<3x4xf32>) -> tensor<5x4xf32>
+      %2 = stablehlo.reduce(%x init: %zero) applies stablehlo.maximum across dimensions = [1]
+        : (tensor<5x4xf32>, tensor<f32>) -> tensor<5xf32>
+      %3 = "stablehlo.reduce_window"(%x, %zero) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %p = stablehlo.multiply %a, %b : tensor<f32>
+          %q = stablehlo.add %p, %a : tensor<f32>
+          stablehlo.return %q : tensor<f32>
+      }) {window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>}
+        : (tensor<5x4xf32>, tensor<f32>) -> tensor<5x2xf32>
+      return %0, %1, %2, %3 : tensor<3x4xf32>, tensor<5x4xf32>, tensor<5xf32>, tensor<5x2xf32>
+    })",
+    R"(func.func @main(%x: tensor<3x5xf32>, %c: tensor<2x6xcomplex<f32>>, %m: tensor<3x3xf32>, %k: tensor<i32>,
+                       %t: tensor<2xui64>)
+        -> (tensor<3x5xf32>, tensor<3x5xf32>, tensor<2x6xcomplex<f32>>, tensor<3x3xf32>, tensor<3x5xf32>, tensor<7xui32>) {
+      %sorted:2 = "stablehlo.sort"(%x, %x) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>, %d: tensor<f32>, %e: tensor<f32>):
+          %l = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %l : tensor<i1>
+      }) {dimension = 1 : i64} : (tensor<3x5xf32>, tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<3x5xf32>)
+      %f = stablehlo.fft %c, type = FFT, length = [6] : (tensor<2x6xcomplex<f32>>) -> tensor<2x6xcomplex<f32>>
+      %l = stablehlo.cholesky %m, lower = true : tensor<3x3xf32>
+      %s = "stablehlo.case"(%k) ({
+        %n = stablehlo.negate %x : tensor<3x5xf32>
+        stablehlo.return %n : tensor<3x5xf32>
+      }, {
+        %r = "stablehlo.triangular_solve"(%m, %x) {left_side = true, lower = true, unit_diagonal = false,
+          transpose_a = #stablehlo<transpose NO_TRANSPOSE>} : (tensor<3x3xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+        stablehlo.return %r : tensor<3x5xf32>
+      }) : (tensor<i32>) -> tensor<3x5xf32>
+      %next, %bits = stablehlo.rng_bit_generator %t, algorithm = PHILOX
+        : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>)
+      return %sorted#0, %sorted#1, %f, %l, %s, %bits : tensor<3x5xf32>, tensor<3x5xf32>, tensor<2x6xcomplex<f32>>,
+        tensor<3x3xf32>, tensor<3x5xf32>, tensor<7xui32>
     })",
 };
 
@@ -115,23 +190,160 @@ pjrt::LoadedExecutable *compile(std::string_view code, std::string_view options)
   return isOk(api().clientCompile(&args)) ? args.executable : nullptr;
 }
 
+/// The parts of a stored executable, without their sizes: options, program, plan.
+std::vector<std::string_view> partsOf(std::string_view bytes) {
+  std::vector<std::string_view> parts;
+  bytes.remove_prefix(bytes.find('\n') + 1);
+  while (!bytes.empty()) {
+    uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    parts.push_back(bytes.substr(sizeof size, size));
+    bytes.remove_prefix(sizeof size + size);
+  }
+  return parts;
+}
+
+/// What a plan of this build begins with: two texts with their sizes.
+const std::string &header() {
+  static const std::string made = [] {
+    pjrt::LoadedExecutable *executable = compile(programs[0], "");
+    std::string bytes = serialized(executable);
+    destroy(executable);
+    std::string_view plan = partsOf(bytes)[2];
+    size_t end = 0;
+    for (int text = 0; text < 2; ++text) {
+      uint64_t size = 0;
+      std::memcpy(&size, plan.data() + end, sizeof size);
+      end += sizeof size + size;
+    }
+    return std::string(plan.substr(0, end));
+  }();
+  return made;
+}
+
+constexpr std::string_view planLine = "a plan\n", changesLine = "changes\n";
+
+/// Those of the programs, without the header.
+const std::vector<std::string> &plans() {
+  static const std::vector<std::string> made = [] {
+    std::vector<std::string> all;
+    for (const char *program : programs) {
+      pjrt::LoadedExecutable *executable = compile(program, "");
+      std::string bytes = serialized(executable);
+      destroy(executable);
+      if (std::string_view plan = partsOf(bytes)[2]; !plan.empty())
+        all.emplace_back(plan.substr(header().size()));
+    }
+    return all;
+  }();
+  return made;
+}
+
+/// The first byte names the plan; then each change is its place, in two bytes, what is done there, and a
+/// number.
+std::string changed(std::string_view changes) {
+  auto byteAt = [&](size_t place) {
+    return static_cast<uint8_t>(place < changes.size() ? changes[place] : 0);
+  };
+  std::string plan = plans()[byteAt(0) % plans().size()];
+  for (size_t at = 1; at + 4 <= changes.size() && at <= 16; at += 4) {
+    size_t place = (byteAt(at) | byteAt(at + 1) << 8) % plan.size();
+    auto small = static_cast<int8_t>(byteAt(at + 3));
+    if (byteAt(at + 2) % 4 == 0 || place + 8 > plan.size()) {
+      plan[place] = static_cast<char>(small);
+      continue;
+    }
+    uint64_t number = 0;
+    std::memcpy(&number, plan.data() + place, sizeof number);
+    if (byteAt(at + 2) % 4 == 1)
+      number += static_cast<uint64_t>(int64_t(small));
+    else if (byteAt(at + 2) % 4 == 2)
+      number = static_cast<uint64_t>(int64_t(small));
+    else
+      number = uint64_t(1) << (byteAt(at + 3) % 64);
+    std::memcpy(plan.data() + place, &number, sizeof number);
+  }
+  return plan;
+}
+
+void runOnZeros(cpu::CompiledModule compiled) {
+  cpu::ThreadPool pool(1);
+  pjrt_server::ArgumentLists arguments(1);
+  std::vector<std::unique_ptr<Lifetime>> lifetimes;
+  for (const interpreter::EntryArgument &argument : compiled.entry.arguments) {
+    auto tensor = interpreter::Tensor::create(argument.type.elementType, argument.type.shape);
+    if (!tensor)
+      return;
+    arguments[0].push_back({*tensor, true, lifetimes.emplace_back(std::make_unique<Lifetime>()).get()});
+  }
+  cpu::CpuProgram program(std::move(compiled), {}, cpu::Context{pool, *cpu::chosenIsa()});
+  for (int run = 0; run < 2; ++run)
+    if (!program.run(arguments))
+      return;
+}
+
+/// In a process of its own, which ends if a loop does not. A signal is a step that touched other memory.
+void run(cpu::CompiledModule compiled) {
+  pid_t child = fork();
+  if (child < 0)
+    return;
+  if (child == 0) {
+    for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
+      std::signal(signal, SIG_DFL);
+    itimerval limit{{0, 0}, {0, 200000}};
+    setitimer(ITIMER_REAL, &limit, nullptr);
+    try {
+      runOnZeros(std::move(compiled));
+    } catch (const std::bad_alloc &) { // a wish for more memory than there is
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  bool isLate = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+  if (!isLate && (WIFSIGNALED(status) || WEXITSTATUS(status) != 0))
+    std::abort();
+}
+
+void loadPlan(std::string_view bytes) {
+  std::string plan = header() + std::string(bytes);
+  Result<std::optional<cpu::CompiledModule>> compiled = cpu::loadModule(plan, *cpu::chosenIsa());
+  if (!compiled)
+    return;
+  if (cpu::storeModule(**compiled, *cpu::chosenIsa()) != plan)
+    std::abort();
+  run(**std::move(compiled));
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char *>(data), size);
+  if (bytes.starts_with(planLine)) {
+    loadPlan(bytes.substr(planLine.size()));
+    return 0;
+  }
+  if (bytes.starts_with(changesLine)) {
+    loadPlan(changed(bytes.substr(changesLine.size())));
+    return 0;
+  }
   pjrt::ExecutableDeserializeAndLoadArgs args;
   args.client = client();
   args.bytes = bytes.data();
   args.byteSize = bytes.size();
   if (!isOk(api().executableDeserializeAndLoad(&args)))
     return 0;
-  if (serialized(args.executable) != bytes)
-    std::abort();
+  std::vector<std::string_view> given = partsOf(bytes);
+  std::string again = serialized(args.executable);
+  for (size_t part = 0; part < 2; ++part)
+    if (partsOf(again)[part] != given[part])
+      std::abort();
   destroy(args.executable);
   return 0;
 }
 
 std::vector<std::string> fuzzSeeds() {
+  setenv("TORCHERE_CPU_POISON", "buffers", 1); // each buffer ends at a protected page
   std::vector<std::string> seeds;
   for (const char *program : programs) {
     pjrt::LoadedExecutable *executable = compile(program, "");
@@ -139,6 +351,15 @@ std::vector<std::string> fuzzSeeds() {
       std::abort();
     seeds.push_back(serialized(executable));
     destroy(executable);
+  }
+  for (size_t number = 0; number < plans().size(); ++number) {
+    seeds.push_back(std::string(planLine) + plans()[number]);
+    for (size_t copy = 0; copy < 16; ++copy) { // executables take longer
+      std::string changes(1, static_cast<char>(number));
+      for (size_t place = 0; place < 8; ++place)
+        changes.push_back(static_cast<char>(37 * place * copy + 11 * number));
+      seeds.push_back(std::string(changesLine) + changes);
+    }
   }
   return seeds;
 }

@@ -82,6 +82,9 @@ def _program(module: ir.Module, name: str) -> str | None:
 # The variable that tells the plugin's process which platform it is.
 PLATFORM = "TORCHERE_JUDGE_PLATFORM"
 
+# The variable that lets the plugin's process store each executable, and run what it loads as well.
+STORED = "TORCHERE_JUDGE_STORED"
+
 # What XLA for the CPU needs of a program, as far as its results are concerned.
 PREPARATION = ("--torchere-prepare-xla-loop-counters", "--torchere-prepare-xla-cpu-arc-tangents")
 
@@ -246,17 +249,36 @@ def _execute(text: str, calls: Sequence[Sequence[numpy.ndarray]], quick: bool) -
     with context():
         bytecode = jax_mlir.module_to_bytecode(ir.Module.parse(text))
     with jax.enable_x64(True):
-        executable = backend.compile_and_load(
-            bytecode, xla_client.DeviceList((device,)), compile_options(quick)
-        )
-        results = [
-            executable.execute_sharded([jax.device_put(value, device) for value in arguments])
-            for arguments in calls
-        ]
-        return [
-            [numpy.asarray(value[0]) for value in each.disassemble_into_single_device_arrays()]
-            for each in results
-        ]
+        devices, options = xla_client.DeviceList((device,)), compile_options(quick)
+        executable = backend.compile_and_load(bytecode, devices, options)
+        results = _run(executable, device, calls)
+        if os.environ.get(STORED) and "stablehlo.rng " not in text:
+            try:
+                stored = executable.serialize()
+            except jax.errors.JaxRuntimeError:  # jaxlib stores only what it can turn into HLO
+                return results
+            loaded = backend.deserialize_executable(stored, devices, options)
+            _check_bits(results, _run(loaded, device, calls))
+        return results
+
+
+def _check_bits(given: list[list[numpy.ndarray]], loaded: list[list[numpy.ndarray]]) -> None:
+    for one, other in zip(given, loaded, strict=True):
+        if [value.tobytes() for value in one] != [value.tobytes() for value in other]:
+            raise RuntimeError("the executable that was stored and loaded gives other bits")
+
+
+def _run(executable: Any, device: Any, calls: Sequence[Sequence[numpy.ndarray]]) -> list[list[numpy.ndarray]]:
+    import jax
+
+    results = [
+        executable.execute_sharded([jax.device_put(value, device) for value in arguments])
+        for arguments in calls
+    ]
+    return [
+        [numpy.asarray(value[0]) for value in each.disassemble_into_single_device_arrays()]
+        for each in results
+    ]
 
 
 def _execute_parallel(

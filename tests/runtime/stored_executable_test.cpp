@@ -1,6 +1,7 @@
 // Client and the cache on disk: what a second client finds, what its key depends on, and plugins that cannot
 // store.
 #include "../base/temporary_directory.h"
+#include "base/library_identity.h"
 #include "cpu_plugin.h"
 #include "fake.h"
 #include "runtime/compile_cache.h"

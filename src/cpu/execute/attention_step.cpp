@@ -1,12 +1,18 @@
 // Implements AttentionStep.
 #include "cpu/execute/attention_step.h"
 
+#include "cpu/plan/limits.h"
+
 #include <algorithm>
 
 namespace torchere::cpu {
 
 AttentionStep::AttentionStep(const AttentionArgs &kind, std::vector<View> views, const View &result)
     : args(kind), inputs(std::move(views)), result(result) {
+  derive();
+}
+
+void AttentionStep::derive() {
   const View &q = inputs[0], &k = inputs[1], &v = inputs[2];
   args.batch = q.shape[0];
   args.queryHeads = q.shape[1];
@@ -34,6 +40,39 @@ Status AttentionStep::run(const Frame &frame) const {
     call.maskData = frame.at(inputs[3]);
   call.output = frame.at(result);
   attention(frame.context, call);
+  return {};
+}
+
+/// The elements of a head lie one after another.
+static Status checkHeads(const View &view) {
+  return expect(view.shape[3] <= 1 || view.strides[3] == 1,
+                "a head's elements: got a stride of {}, expected 1", view.strides[3]);
+}
+
+Status AttentionStep::restore(const PlanLimits &limits) {
+  bool isMasked = args.mask != MaskKind::None;
+  TORCHERE_TRY(expectEqual<size_t>("operands", inputs.size(), isMasked ? 4 : 3));
+  TORCHERE_TRY(expect(args.type == DType::F32 || args.type == DType::BF16 || args.type == DType::F16,
+                      "attention of {}", dtypeInfo(args.type).shortName));
+  for (size_t i = 0; i < 3; ++i) {
+    TORCHERE_TRY(limits.reads(inputs[i], args.type));
+    TORCHERE_TRY(expectEqual<size_t>("dimensions", inputs[i].shape.size(), 4));
+    TORCHERE_TRY(checkHeads(inputs[i]));
+  }
+  TORCHERE_TRY(limits.writes(result, args.type));
+  TORCHERE_TRY(expectEqual<size_t>("dimensions", result.shape.size(), 4));
+  TORCHERE_TRY(checkHeads(result));
+  const Sizes &q = inputs[0].shape, &k = inputs[1].shape, &v = inputs[2].shape;
+  TORCHERE_TRY(expect(k[1] >= 1 && q[1] % k[1] == 0, "heads: got {} for {} of the keys", q[1], k[1]));
+  TORCHERE_TRY(expectShape("keys", k, {q[0], k[1], k[2], q[3]}));
+  TORCHERE_TRY(expectShape("values", v, {q[0], k[1], k[2], v[3]}));
+  TORCHERE_TRY(expectShape("the result", result.shape, {q[0], q[2], q[1], v[3]}));
+  TORCHERE_TRY(expectWithin("offset of the causal mask", {args.causalOffset}, -mostElements, mostElements));
+  if (isMasked) {
+    TORCHERE_TRY(limits.reads(inputs[3], args.mask == MaskKind::Boolean ? DType::Bool : DType::F32));
+    TORCHERE_TRY(expectShape("the mask", inputs[3].shape, {q[0], q[1], q[2], k[2]}));
+  }
+  derive();
   return {};
 }
 

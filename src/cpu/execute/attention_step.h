@@ -4,16 +4,23 @@
 #include "cpu/kernels/attention.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
-class AttentionStep final : public Step {
+class AttentionStep final : public StoredStep<AttentionStep> {
 public:
   /// `inputs` are q, k and v, [batch][head][position][element] with contiguous elements, and the mask if
   /// there is one; the result is dense, [batch][query][head][element]. `args` has neither sizes nor memory.
   AttentionStep(const AttentionArgs &args, std::vector<View> inputs, const View &result);
+  AttentionStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.inputs, step.result); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:
+  void derive();
+
   AttentionArgs args;
   std::vector<View> inputs;
   View result;

@@ -1,6 +1,8 @@
 // Implements the steps on tensors in blocks of channels.
 #include "cpu/execute/blocked_steps.h"
 
+#include "cpu/plan/limits.h"
+
 #include <algorithm>
 
 namespace torchere::cpu {
@@ -52,6 +54,61 @@ Status GlobalAverageStep::run(const Frame &frame) const {
   mean.halo = 0;
   globalAverage(frame.context, blockedAt(frame, tensor, input), blockedAt(frame, mean, result));
   return {};
+}
+
+Status checkBlocks(const BlockedTensor &tensor, Isa isa) {
+  TORCHERE_TRY(expectEqual("lanes", tensor.lanes, floatLanes(isa)));
+  TORCHERE_TRY(expectWithin("sizes of blocks", {tensor.batch, tensor.channels, tensor.height, tensor.width},
+                            0, mostPixels));
+  TORCHERE_TRY(expectWithin("halo", {tensor.halo}, 0, mostPixels));
+  int64_t elements = boundedProduct({tensor.batch, tensor.blocks(), tensor.height + 2 * tensor.halo,
+                                     tensor.paddedWidth(), int64_t(tensor.lanes)});
+  return expect(elements >= 0, "elements of blocks: expected fewer than {}", mostElements);
+}
+
+static Status readsBlocks(const PlanLimits &limits, const View &view, const BlockedTensor &tensor) {
+  TORCHERE_TRY(checkBlocks(tensor, limits.isa()));
+  return limits.readsDense(view, DType::F32, tensor.elements());
+}
+
+static Status writesBlocks(const PlanLimits &limits, const View &view, const BlockedTensor &tensor) {
+  TORCHERE_TRY(checkBlocks(tensor, limits.isa()));
+  return limits.writesDense(view, DType::F32, tensor.elements());
+}
+
+Status BlockedLayoutStep::restore(const PlanLimits &limits) {
+  bool isToBlocks = direction == Direction::ToBlocks;
+  TORCHERE_TRY(isToBlocks ? writesBlocks(limits, blocked, tensor) : readsBlocks(limits, blocked, tensor));
+  TORCHERE_TRY(isToBlocks ? limits.reads(planar, DType::F32) : limits.writes(planar, DType::F32));
+  return expectShape("planes", planar.shape, {tensor.batch, tensor.channels, tensor.height, tensor.width});
+}
+
+Status PoolingStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(readsBlocks(limits, input, args.input));
+  TORCHERE_TRY(writesBlocks(limits, result, args.output));
+  TORCHERE_TRY(expectEqual("images", args.output.batch, args.input.batch));
+  TORCHERE_TRY(expectEqual("channels", args.output.channels, args.input.channels));
+  TORCHERE_TRY(expectWithin("windows", args.kernel, 1, mostWindow));
+  TORCHERE_TRY(expectWithin("steps of windows", args.stride, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("dilations of windows", args.dilation, 1, mostPixels));
+  return expectWithin("padding", args.padding, 0, mostPixels);
+}
+
+Status ChannelNormStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(readsBlocks(limits, input, args.input));
+  TORCHERE_TRY(writesBlocks(limits, result, args.output));
+  TORCHERE_TRY(expectShape("sizes",
+                           {args.output.batch, args.output.channels, args.output.height, args.output.width},
+                           {args.input.batch, args.input.channels, args.input.height, args.input.width}));
+  for (const std::optional<View> &channels : {scale, bias})
+    if (channels)
+      TORCHERE_TRY(limits.readsDense(*channels, DType::F32, args.output.blocks() * args.output.lanes));
+  return {};
+}
+
+Status GlobalAverageStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(readsBlocks(limits, input, tensor));
+  return limits.writesDense(result, DType::F32, tensor.batch * tensor.blocks() * tensor.lanes);
 }
 
 } // namespace torchere::cpu

@@ -4,32 +4,43 @@
 #include "cpu/kernels/convolution.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
 /// The view's dimensions are N, C, H, W, in any strides.
 PlanarTensor planarAt(const Frame &frame, const View &view);
 
+/// The blocks are this instruction set's, and their number of elements is bounded.
+Status checkBlocks(const BlockedTensor &tensor, Isa isa);
+
 /// From planes to blocks, or back.
-class BlockedLayoutStep final : public Step {
+class BlockedLayoutStep final : public StoredStep<BlockedLayoutStep> {
 public:
   enum class Direction { ToBlocks, FromBlocks };
   /// `tensor` is without memory; `blocked` is dense.
   BlockedLayoutStep(Direction direction, const View &planar, const BlockedTensor &tensor, const View &blocked)
       : direction(direction), planar(planar), tensor(tensor), blocked(blocked) {}
+  BlockedLayoutStep() = default;
+  static auto fields(auto &step) { return std::tie(step.direction, step.planar, step.tensor, step.blocked); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:
-  Direction direction;
+  Direction direction = Direction::ToBlocks;
   View planar;
   BlockedTensor tensor;
   View blocked;
 };
 
-class PoolingStep final : public Step {
+class PoolingStep final : public StoredStep<PoolingStep> {
 public:
   /// The tensors of `args` are without memory; the views are dense.
   PoolingStep(const PoolingArgs &args, const View &input, const View &result)
       : args(args), input(input), result(result) {}
+  PoolingStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.input, step.result); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:
@@ -37,12 +48,17 @@ private:
   View input, result;
 };
 
-class ChannelNormStep final : public Step {
+class ChannelNormStep final : public StoredStep<ChannelNormStep> {
 public:
   /// The tensors of `args` are without memory; the views are dense. Scale and bias are whole blocks.
   ChannelNormStep(const ChannelNormArgs &args, const View &input, std::optional<View> scale,
                   std::optional<View> bias, const View &result)
       : args(args), input(input), result(result), scale(std::move(scale)), bias(std::move(bias)) {}
+  ChannelNormStep() = default;
+  static auto fields(auto &step) {
+    return std::tie(step.args, step.input, step.result, step.scale, step.bias);
+  }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:
@@ -52,10 +68,13 @@ private:
 };
 
 /// The mean over H and W, in blocks of one pixel.
-class GlobalAverageStep final : public Step {
+class GlobalAverageStep final : public StoredStep<GlobalAverageStep> {
 public:
   GlobalAverageStep(const BlockedTensor &tensor, const View &input, const View &result)
       : tensor(tensor), input(input), result(result) {}
+  GlobalAverageStep() = default;
+  static auto fields(auto &step) { return std::tie(step.tensor, step.input, step.result); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:

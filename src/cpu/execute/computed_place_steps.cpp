@@ -3,6 +3,7 @@
 
 #include "cpu/execute/slice_step.h"
 #include "cpu/kernels/movement.h"
+#include "cpu/plan/limits.h"
 
 #include <algorithm>
 
@@ -110,6 +111,31 @@ Status ComputedPadStep::run(const Frame &frame) const {
   args.output = to;
   if (!isEmpty)
     copyStrided(frame.context, args);
+  return {};
+}
+
+static Status checkViews(const PlanLimits &limits, const View &input, const View &output, size_t places) {
+  TORCHERE_TRY(limits.reads(input));
+  TORCHERE_TRY(limits.writes(output));
+  TORCHERE_TRY(expect(output.type == input.type, "elements of another type"));
+  TORCHERE_TRY(expectEqual("dimensions", input.shape.size(), places));
+  TORCHERE_TRY(expectEqual("dimensions", output.shape.size(), places));
+  return expect(places <= kMaxRank, "dimensions: got {}, expected at most {}", places, kMaxRank);
+}
+
+Status ComputedSliceStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkViews(limits, input, output, places.size()));
+  for (const ComputedPlace &place : places)
+    for (const View *number : {&place.start, &place.limit, &place.step})
+      TORCHERE_TRY(limits.readsInteger(*number));
+  return {};
+}
+
+Status ComputedPadStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkViews(limits, input, output, paddings.size()));
+  for (const ComputedPadding &padding : paddings)
+    for (const View *number : {&padding.low, &padding.high, &padding.interior})
+      TORCHERE_TRY(limits.readsInteger(*number));
   return {};
 }
 

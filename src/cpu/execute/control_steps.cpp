@@ -2,6 +2,7 @@
 #include "cpu/execute/control_steps.h"
 
 #include "cpu/execute/slice_step.h"
+#include "cpu/plan/limits.h"
 
 #include <algorithm>
 
@@ -44,6 +45,15 @@ Status BranchStep::run(const Frame &frame) const {
   if (chosen < 0 || chosen > last)
     chosen = last;
   return runSteps(branches[static_cast<size_t>(chosen)], frame);
+}
+
+Status LoopStep::restore(const PlanLimits &limits) {
+  return limits.readsInteger(predicate);
+}
+
+Status BranchStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(expect(!branches.empty(), "branches: expected at least one"));
+  return limits.readsInteger(index);
 }
 
 } // namespace torchere::cpu

@@ -3,12 +3,17 @@
 
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
-class LoopStep final : public Step {
+class LoopStep final : public StoredStep<LoopStep> {
 public:
   LoopStep(Steps condition, View predicate, Steps body)
       : condition(std::move(condition)), predicate(std::move(predicate)), body(std::move(body)) {}
+  LoopStep() = default;
+  static auto fields(auto &step) { return std::tie(step.condition, step.predicate, step.body); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "loop"; }
   bool packs(BufferId buffer) const final;
@@ -21,11 +26,14 @@ private:
 };
 
 /// Of an `if` or a `case`.
-class BranchStep final : public Step {
+class BranchStep final : public StoredStep<BranchStep> {
 public:
   /// An index outside selects the last branch; a bool selects the first if it is true.
   BranchStep(View index, std::vector<Steps> branches)
       : index(std::move(index)), branches(std::move(branches)) {}
+  BranchStep() = default;
+  static auto fields(auto &step) { return std::tie(step.index, step.branches); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "branch"; }
   bool packs(BufferId buffer) const final;

@@ -2,6 +2,8 @@
 #include "cpu/execute/convolution_step.h"
 
 #include "cpu/execute/blocked_steps.h"
+#include "cpu/kernels/convolution_layout.h"
+#include "cpu/plan/limits.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -97,6 +99,96 @@ Status ConvolutionStep::run(const Frame &frame) const {
   args.epilogue.activation = views.activation;
   args.workspace = frame.at(views.workspace);
   convolve(frame.context, args);
+  return {};
+}
+
+/// Also of those that are the same number in memory.
+static constexpr int64_t mostWeights = int64_t(1) << 31;
+
+/// Before anything is computed with it.
+static Status checkShape(const ConvolutionShape &shape) {
+  TORCHERE_TRY(expectWithin("images", {shape.batch}, 0, mostPixels));
+  TORCHERE_TRY(
+      expectWithin("channels", {shape.inputChannels, shape.outputChannels, shape.groups}, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("pixels", {shape.inputHeight, shape.inputWidth}, 0, mostPixels));
+  TORCHERE_TRY(expectWithin("pixels", {shape.outputHeight, shape.outputWidth}, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("kernel", shape.kernel, 1, mostWindow));
+  TORCHERE_TRY(expectWithin("steps of the kernel", shape.stride, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("dilations of the kernel", shape.dilation, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("padding", shape.padding, 0, mostPixels));
+  TORCHERE_TRY(expectWithin("phases", shape.phases, 1, mostWindow));
+  TORCHERE_TRY(expect(shape.inputChannels % shape.groups == 0 && shape.outputChannels % shape.groups == 0,
+                      "groups: got {} for {} and {} channels", shape.groups, shape.inputChannels,
+                      shape.outputChannels));
+  int64_t weights = boundedProduct({shape.inputChannels / shape.groups, shape.outputChannels, shape.kernel[0],
+                                    shape.kernel[1], shape.phases[0], shape.phases[1]});
+  TORCHERE_TRY(expectWithin("weights", {weights}, 1, mostWeights));
+  bool isPoint = shape.kernel[0] * shape.kernel[1] == 1;
+  return expect(isPoint || shape.phaseCount() == 1, "phases of a kernel of several taps");
+}
+
+/// What it may copy its input to.
+static Status checkWorkspace(const ConvolutionPlan &plan) {
+  const ConvolutionShape &shape = plan.shape;
+  int64_t halo = plan.inputHalo();
+  TORCHERE_TRY(expectWithin("halo", {halo}, 0, mostPixels));
+  int64_t height = shape.inputHeight + 2 * halo, width = shape.inputWidth + 2 * halo;
+  if (plan.kind == ConvolutionKind::Planar) {
+    height = paddedExtent(shape, 0);
+    width = paddedExtent(shape, 1);
+  }
+  int64_t channels = shape.inputChannels + floatLanes(plan.isa);
+  return expect(boundedProduct({shape.batch, channels, height, width}) >= 0,
+                "a copy of the input: expected fewer than {} elements", mostElements);
+}
+
+/// What the kernel reads and writes.
+Status ConvolutionStep::verify(const PlanLimits &limits) const {
+  const ConvolutionShape &shape = plan.shape;
+  bool isPlanar = plan.kind == ConvolutionKind::Planar, hasPhases = shape.phaseCount() > 1;
+  if (isPlanar) {
+    TORCHERE_TRY(limits.reads(views.input, DType::F32));
+    TORCHERE_TRY(expectShape("the input", views.input.shape,
+                             {shape.batch, shape.inputChannels, shape.inputHeight, shape.inputWidth}));
+    TORCHERE_TRY(
+        expect(shape.inputWidth <= 1 || views.input.strides[3] == 1, "a row of the input with gaps"));
+  } else {
+    BlockedTensor input = inputOf(plan, views.inputHalo);
+    TORCHERE_TRY(checkBlocks(input, limits.isa()));
+    TORCHERE_TRY(limits.readsDense(views.input, DType::F32, input.elements()));
+  }
+  BlockedTensor result = resultOf(plan, views.resultHalo);
+  TORCHERE_TRY(checkBlocks(result, limits.isa()));
+  TORCHERE_TRY(limits.writesDense(views.result, DType::F32, result.elements()));
+  TORCHERE_TRY(limits.packs(views.weights, DType::F32, views.argument, views.isConstant));
+  TORCHERE_TRY(expectShape("weights", views.weights.shape,
+                           {shape.outputChannels, shape.inputChannels / shape.groups,
+                            hasPhases ? shape.phases[0] : shape.kernel[0],
+                            hasPhases ? shape.phases[1] : shape.kernel[1]}));
+  if (views.bias)
+    TORCHERE_TRY(limits.readsDense(*views.bias, DType::F32, result.blocks() * result.lanes));
+  if (views.residual) {
+    BlockedTensor residual = resultOf(plan, views.residualHalo);
+    TORCHERE_TRY(checkBlocks(residual, limits.isa()));
+    TORCHERE_TRY(limits.readsDense(*views.residual, DType::F32, residual.elements()));
+  }
+  TORCHERE_TRY(checkWorkspace(plan));
+  return limits.writesDense(views.workspace, DType::U8, plan.workspaceBytes(isPlanar ? 0 : views.inputHalo));
+}
+
+/// The form is the one that this processor's kernels have for the shape.
+Status ConvolutionStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkShape(plan.shape));
+  ConvolutionPlan expected =
+      planConvolution(plan.shape, limits.isa(), plan.kind == ConvolutionKind::Planar,
+                      plan.kind == ConvolutionKind::Winograd2 || plan.kind == ConvolutionKind::Winograd4);
+  bool hasPhases = plan.shape.phaseCount() > 1;
+  TORCHERE_TRY(expect(plan.kind == expected.kind && (!hasPhases || plan.kind == ConvolutionKind::Direct),
+                      "a convolution of this shape: got the form {}, expected {}", int(plan.kind),
+                      int(expected.kind)));
+  plan = expected;
+  TORCHERE_TRY(verify(limits));
+  cache = PackedCache(layoutOf(plan, views.weights));
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include "cpu/kernels/convolution.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
 struct ConvolutionViews {
@@ -23,9 +25,12 @@ struct ConvolutionViews {
   bool isConstant = false;
 };
 
-class ConvolutionStep final : public Step {
+class ConvolutionStep final : public StoredStep<ConvolutionStep> {
 public:
   ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views);
+  ConvolutionStep() = default;
+  static auto fields(auto &step) { return std::tie(step.plan, step.views); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "convolution"; }
   double flops() const final;
@@ -38,6 +43,8 @@ public:
 
 private:
   Result<std::shared_ptr<const Memory>> packedWeights(const Frame &frame) const;
+
+  Status verify(const PlanLimits &limits) const;
 
   ConvolutionPlan plan;
   ConvolutionViews views;

@@ -1,11 +1,16 @@
 // Implements FftStep: a pass over each dimension, the first from the input, the others where the result lies.
 #include "cpu/execute/fft_step.h"
 
+#include "cpu/plan/limits.h"
+
 namespace torchere::cpu {
 
-FftStep::FftStep(FftKind kind, const Sizes &lengths, const View &input, const View &result,
-                 const View &between)
-    : kind(kind) {
+FftStep::FftStep(FftKind kind, Sizes lengths, const View &input, const View &result, const View &between)
+    : kind(kind), lengths(std::move(lengths)), input(input), result(result), between(between) {
+  derive();
+}
+
+void FftStep::derive() {
   size_t last = result.shape.size() - 1, first = result.shape.size() - lengths.size();
   bool isRealInverse = kind == FftKind::RealInverse;
   const View &place = isRealInverse ? between : result;
@@ -48,6 +53,39 @@ Status FftStep::run(const Frame &frame) const {
     args.output = frame.at(pass->to);
     fft(frame.context, args);
   }
+  return {};
+}
+
+Status FftStep::verify(const PlanLimits &limits) const {
+  bool isRealForward = kind == FftKind::RealForward, isRealInverse = kind == FftKind::RealInverse;
+  ElementType number = isRealForward ? result.type : input.type;
+  TORCHERE_TRY(expect(isComplex(number), "a transform of {}", elementTypeInfo(number).name));
+  DType whole = *elementTypeInfo(number).dtype, part = *elementTypeInfo(partType(number)).dtype;
+  size_t rank = result.shape.size();
+  TORCHERE_TRY(
+      expect(!lengths.empty() && lengths.size() <= rank, "dimensions: got {} of {}", lengths.size(), rank));
+  int64_t count = boundedProduct(input.shape);
+  TORCHERE_TRY(expect(count > 0 && boundedProduct(result.shape) > 0, "a transform of nothing"));
+  TORCHERE_TRY(limits.readsDense(input, isRealForward ? part : whole, count));
+  TORCHERE_TRY(limits.writesDense(result, isRealInverse ? part : whole, boundedProduct(result.shape)));
+  Sizes expected = input.shape;
+  TORCHERE_TRY(expectEqual("dimensions", expected.size(), rank));
+  if (isRealForward)
+    expected.back() = input.shape.back() / 2 + 1;
+  if (isRealInverse) {
+    expected.back() = result.shape.back();
+    TORCHERE_TRY(expectEqual("numbers of a line", input.shape.back(), result.shape.back() / 2 + 1));
+  }
+  TORCHERE_TRY(expectShape("the result", result.shape, expected));
+  if (!isRealInverse || lengths.size() == 1)
+    return {};
+  TORCHERE_TRY(expectShape("what lies between", between.shape, input.shape));
+  return limits.writesDense(between, whole, count);
+}
+
+Status FftStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(verify(limits));
+  derive();
   return {};
 }
 

@@ -4,9 +4,11 @@
 #include "cpu/plan/plan.h"
 #include "cpu/vector/folding.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
-class FoldStep final : public Step {
+class FoldStep final : public StoredStep<FoldStep> {
 public:
   struct Operand {
     View input, initial, result;
@@ -15,6 +17,9 @@ public:
   FoldStep(VectorProgram program, FoldArgs args, std::vector<Operand> operands, std::vector<View> captures)
       : program(std::move(program)), args(std::move(args)), operands(std::move(operands)),
         captures(std::move(captures)) {}
+  FoldStep() = default;
+  static auto fields(auto &step) { return std::tie(step.program, step.args, step.operands, step.captures); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:

@@ -1,18 +1,25 @@
 // Implements MatmulStep.
 #include "cpu/execute/matmul_step.h"
 
+#include "cpu/plan/limits.h"
+
 namespace torchere::cpu {
 
 /// The slot of the pool's scratch memory that no kernel below gemm() uses.
 static constexpr int scratchSlot = ThreadPool::kScratchSlots - 1;
 
-MatmulStep::MatmulStep(const Matmul &matmul, Isa isa)
-    : matmul(matmul), layout(packedLayout(matmul.type, isa, matmul.m, matmul.k, matmul.n)),
-      isShared(matmul.batches == 1 || matmul.b.batchStride == 0),
-      cache(fmt::format("matrix {} {} {} {} {}: {} of {} {} {} {} {}", int(layout.type), int(layout.isa),
-                        layout.vectors, layout.k, layout.n, isShared ? 1 : matmul.batches,
-                        matmul.b.view.offset, matmul.b.batchStride, matmul.b.rowStride, matmul.b.columnStride,
-                        int(matmul.b.view.type))) {}
+MatmulStep::MatmulStep(const Matmul &matmul, Isa isa) : matmul(matmul) {
+  derive(isa);
+}
+
+void MatmulStep::derive(Isa isa) {
+  layout = packedLayout(matmul.type, isa, matmul.m, matmul.k, matmul.n);
+  isShared = matmul.batches == 1 || matmul.b.batchStride == 0;
+  cache = PackedCache(fmt::format("matrix {} {} {} {} {}: {} of {} {} {} {} {}", int(layout.type),
+                                  int(layout.isa), layout.vectors, layout.k, layout.n,
+                                  isShared ? 1 : matmul.batches, matmul.b.view.offset, matmul.b.batchStride,
+                                  matmul.b.rowStride, matmul.b.columnStride, int(matmul.b.view.type)));
+}
 
 GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
   GemmArgs args;
@@ -89,6 +96,39 @@ Status MatmulStep::run(const Frame &frame) const {
   int64_t workspace = matmulWorkspaceBytes(args);
   args.workspace = ThreadPool::scratch(static_cast<size_t>(workspace), scratchSlot);
   cpu::matmul(frame.context, args);
+  return {};
+}
+
+static Status checkTypes(const Matmul &matmul) {
+  DType type = matmul.type;
+  bool isHalf = type == DType::BF16 || type == DType::F16;
+  bool isWord = type == DType::I32 || type == DType::I64 || type == DType::U32 || type == DType::U64;
+  TORCHERE_TRY(expect(isHalf || isWord || type == DType::F32 || type == DType::F64, "a product of {}",
+                      dtypeInfo(type).shortName));
+  TORCHERE_TRY(expect(matmul.resultType == type || (isHalf && matmul.resultType == DType::F32),
+                      "a product of {} in {}", dtypeInfo(type).shortName,
+                      dtypeInfo(matmul.resultType).shortName));
+  bool isPlain = !matmul.bias && !matmul.residual && matmul.activation == Activation::None;
+  return expect(!isWord || isPlain, "what follows a product of integers");
+}
+
+Status MatmulStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkTypes(matmul));
+  int64_t batches = matmul.batches, m = matmul.m, k = matmul.k, n = matmul.n;
+  TORCHERE_TRY(expectWithin("sizes of a product", {batches, m, k, n}, 1, mostElements));
+  const MatrixView &a = matmul.a, &b = matmul.b;
+  TORCHERE_TRY(limits.reads(
+      strided(a.view, {{batches, a.batchStride}, {m, a.rowStride}, {k, a.columnStride}}), matmul.type));
+  TORCHERE_TRY(
+      limits.packs(strided(b.view, {{batches, b.batchStride}, {k, b.rowStride}, {n, b.columnStride}}),
+                   matmul.type, matmul.weight, matmul.isConstant));
+  int64_t results = boundedProduct({batches, m, n});
+  TORCHERE_TRY(limits.writesDense(matmul.result, matmul.resultType, results));
+  if (matmul.bias)
+    TORCHERE_TRY(limits.readsDense(*matmul.bias, matmul.type == DType::F64 ? DType::F64 : DType::F32, n));
+  if (matmul.residual)
+    TORCHERE_TRY(limits.readsDense(*matmul.residual, matmul.resultType, results));
+  derive(limits.isa());
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include "cpu/kernels/gemm.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
 /// A tensor as a batch of matrices.
@@ -27,9 +29,12 @@ struct Matmul {
   bool isConstant = false;
 };
 
-class MatmulStep final : public Step {
+class MatmulStep final : public StoredStep<MatmulStep> {
 public:
   explicit MatmulStep(const Matmul &matmul, Isa isa);
+  MatmulStep() = default;
+  static auto fields(auto &step) { return std::tie(step.matmul); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "matmul"; }
   double flops() const final;
@@ -40,9 +45,11 @@ private:
   Result<std::shared_ptr<const Memory>> pack(const Frame &frame) const;
   GemmArgs gemmOn(const Frame &frame) const;
 
+  void derive(Isa isa);
+
   Matmul matmul;
   PackedLayout layout;
-  bool isShared; ///< one b serves all batches
+  bool isShared = false; ///< one b serves all batches
   mutable PackedCache cache;
 };
 

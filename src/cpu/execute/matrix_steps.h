@@ -4,13 +4,18 @@
 #include "cpu/kernels/linear_algebra.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
 /// Views are dense.
-class CholeskyStep final : public Step {
+class CholeskyStep final : public StoredStep<CholeskyStep> {
 public:
   CholeskyStep(const CholeskyArgs &args, const View &input, const View &result)
       : args(args), input(input), result(result) {}
+  CholeskyStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.input, step.result); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:
@@ -18,10 +23,13 @@ private:
   View input, result;
 };
 
-class TriangularSolveStep final : public Step {
+class TriangularSolveStep final : public StoredStep<TriangularSolveStep> {
 public:
   TriangularSolveStep(const TriangularSolveArgs &args, const View &a, const View &b, const View &result)
       : args(args), a(a), b(b), result(result) {}
+  TriangularSolveStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.a, step.b, step.result); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:

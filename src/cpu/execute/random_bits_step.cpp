@@ -1,6 +1,8 @@
 // Implements RandomBitsStep.
 #include "cpu/execute/random_bits_step.h"
 
+#include "cpu/plan/limits.h"
+
 #include <atomic>
 
 namespace torchere::cpu {
@@ -32,6 +34,31 @@ Status RandomWordsStep::run(const Frame &frame) const {
   args.output = frame.at(result);
   randomBits(frame.context, args);
   return {};
+}
+
+static Status writesWords(const PlanLimits &limits, const View &result) {
+  TORCHERE_TRY(limits.writes(result));
+  TORCHERE_TRY(expect(isDense(result), "random bits with gaps"));
+  return expect(elementTypeInfo(result.type).bits <= 64, "random bits of {}",
+                elementTypeInfo(result.type).name);
+}
+
+Status RandomBitsStep::restore(const PlanLimits &limits) {
+  for (const View *each : {&state, &next}) {
+    TORCHERE_TRY(expect(isInteger(each->type) && each->elementSize() == 8 && isDense(*each),
+                        "the state of random bits: got {}", elementTypeInfo(each->type).name));
+    TORCHERE_TRY(expect(each->shape == Sizes{2} || each->shape == Sizes{3},
+                        "the state of random bits: expected "
+                        "two or three numbers"));
+  }
+  TORCHERE_TRY(expectShape("the state of random bits", next.shape, state.shape));
+  TORCHERE_TRY(limits.reads(state));
+  TORCHERE_TRY(limits.writes(next));
+  return writesWords(limits, result);
+}
+
+Status RandomWordsStep::restore(const PlanLimits &limits) {
+  return writesWords(limits, result);
 }
 
 } // namespace torchere::cpu

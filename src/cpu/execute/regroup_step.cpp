@@ -1,6 +1,8 @@
 // Implements RegroupStep: a group is the bits of the wider element.
 #include "cpu/execute/regroup_step.h"
 
+#include "cpu/plan/limits.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -34,6 +36,17 @@ Status RegroupStep::run(const Frame &frame) const {
     regroup(frame.at(from), frame.at(to), part * groupsOfPart, std::min(groups, (part + 1) * groupsOfPart));
   });
   return {};
+}
+
+Status RegroupStep::restore(const PlanLimits &limits) {
+  int fromBits = elementTypeInfo(from.type).bits, toBits = elementTypeInfo(to.type).bits;
+  int most = std::max(fromBits, toBits);
+  TORCHERE_TRY(
+      expect(most <= 64 && most % std::min(fromBits, toBits) == 0, "bits: got {} as {}", fromBits, toBits));
+  TORCHERE_TRY(limits.reads(from));
+  TORCHERE_TRY(limits.writes(to));
+  TORCHERE_TRY(expect(isDense(from) && isDense(to), "bits with gaps"));
+  return expectEqual("bits", elementCount(to.shape) * toBits, elementCount(from.shape) * fromBits);
 }
 
 } // namespace torchere::cpu

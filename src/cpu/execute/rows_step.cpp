@@ -1,6 +1,8 @@
 // Implements the steps of rows.
 #include "cpu/execute/rows_step.h"
 
+#include "cpu/plan/limits.h"
+
 namespace torchere::cpu {
 
 Status SoftmaxStep::run(const Frame &frame) const {
@@ -20,6 +22,28 @@ Status NormStep::run(const Frame &frame) const {
   if (bias)
     call.bias = frame.at(*bias);
   normalize(frame.context, call);
+  return {};
+}
+
+static Status checkRows(const PlanLimits &limits, const RowsArgs &rows, const View &input,
+                        const View &result) {
+  TORCHERE_TRY(expect(rows.type == DType::F32 || rows.type == DType::F64 || rows.type == DType::BF16 ||
+                          rows.type == DType::F16,
+                      "rows of {}", dtypeInfo(rows.type).shortName));
+  TORCHERE_TRY(
+      limits.reads(strided(input, {{rows.rows, rows.inputRowStride}, {rows.columns, 1}}), rows.type));
+  return limits.writes(strided(result, {{rows.rows, rows.outputRowStride}, {rows.columns, 1}}), rows.type);
+}
+
+Status SoftmaxStep::restore(const PlanLimits &limits) {
+  return checkRows(limits, args.rows, input, result);
+}
+
+Status NormStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkRows(limits, args.rows, input, result));
+  for (const std::optional<View> &columns : {scale, bias})
+    if (columns)
+      TORCHERE_TRY(limits.readsDense(*columns, args.rows.type, args.rows.columns));
   return {};
 }
 

@@ -1,6 +1,8 @@
 // Implements SliceStep.
 #include "cpu/execute/slice_step.h"
 
+#include "cpu/plan/limits.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -28,6 +30,12 @@ int64_t integerAt(const Frame &frame, const View &scalar) {
   return hasNoSign && value < 0 ? std::numeric_limits<int64_t>::max() : value;
 }
 
+void SliceStep::derive() {
+  bool reads = direction == Direction::Read;
+  copy = StridedCopy(part.shape, part.elementSize(), reads ? whole.strides : part.strides,
+                     reads ? part.strides : whole.strides);
+}
+
 Status SliceStep::run(const Frame &frame) const {
   int64_t offset = whole.offset;
   for (size_t i = 0; i < starts.size(); ++i) {
@@ -39,6 +47,22 @@ Status SliceStep::run(const Frame &frame) const {
     copy.run(frame.context, place, frame.at(part));
   else
     copy.run(frame.context, frame.at(part), place);
+  return {};
+}
+
+Status SliceStep::restore(const PlanLimits &limits) {
+  bool isRead = direction == Direction::Read;
+  TORCHERE_TRY(isRead ? limits.reads(whole) : limits.writes(whole));
+  TORCHERE_TRY(isRead ? limits.writes(part) : limits.reads(part));
+  TORCHERE_TRY(expectEqual("bytes of an element", part.elementSize(), whole.elementSize()));
+  TORCHERE_TRY(expectEqual("dimensions", part.shape.size(), whole.shape.size()));
+  TORCHERE_TRY(expectEqual("dimensions", starts.size(), whole.shape.size()));
+  for (size_t i = 0; i < starts.size(); ++i) {
+    TORCHERE_TRY(limits.readsInteger(starts[i]));
+    TORCHERE_TRY(expect(part.shape[i] <= whole.shape[i], "sizes of a slice: got {}, expected at most {}",
+                        part.shape[i], whole.shape[i]));
+  }
+  derive();
   return {};
 }
 

@@ -4,23 +4,30 @@
 #include "cpu/execute/strided_copy.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
 /// Copies between `part` and the elements of `whole` from the starts on, which are clamped so that the part
 /// is inside.
-class SliceStep final : public Step {
+class SliceStep final : public StoredStep<SliceStep> {
 public:
   enum class Direction : uint8_t { Read, Write };
   /// `starts` are integer scalars, one a dimension.
   SliceStep(Direction direction, const View &whole, const View &part, std::vector<View> starts)
-      : direction(direction), whole(whole), part(part), starts(std::move(starts)),
-        copy(part.shape, part.elementSize(), direction == Direction::Read ? whole.strides : part.strides,
-             direction == Direction::Read ? part.strides : whole.strides) {}
+      : direction(direction), whole(whole), part(part), starts(std::move(starts)) {
+    derive();
+  }
+  SliceStep() = default;
+  static auto fields(auto &step) { return std::tie(step.direction, step.whole, step.part, step.starts); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "slice"; }
 
 private:
-  Direction direction;
+  void derive();
+
+  Direction direction = Direction::Read;
   View whole, part;
   std::vector<View> starts;
   StridedCopy copy;

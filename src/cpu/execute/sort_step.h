@@ -4,16 +4,24 @@
 #include "cpu/plan/plan.h"
 #include "cpu/vector/line_sort.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
-class SortStep final : public Step {
+class SortStep final : public StoredStep<SortStep> {
 public:
   /// By operand, all of one shape.
-  SortStep(SortPlan plan, int dimension, std::vector<View> inputs, std::vector<View> results);
+  SortStep(SortPlan plan, int64_t dimension, std::vector<View> inputs, std::vector<View> results);
+  SortStep() = default;
+  static auto fields(auto &step) { return std::tie(step.plan, step.dimension, step.inputs, step.results); }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:
+  void derive();
+
   SortPlan plan;
+  int64_t dimension = 0;
   std::vector<View> inputs, results;
   LineSortArgs args;
 };

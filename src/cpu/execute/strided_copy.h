@@ -11,6 +11,7 @@ namespace torchere::cpu {
 /// A copy that is planned once. Running it allocates nothing.
 class StridedCopy {
 public:
+  StridedCopy() = default;
   /// Of `shape` elements of `elementSize` bytes; strides are in elements.
   StridedCopy(const Sizes &shape, int elementSize, const Sizes &fromStrides, const Sizes &toStrides);
   /// The memories do not overlap.
@@ -20,8 +21,8 @@ private:
   void runInner(const Context &context, size_t first, const std::byte *from, std::byte *to) const;
 
   Walk walk;
-  int elementSize;
-  bool isEmpty;
+  int elementSize = 0;
+  bool isEmpty = true;
 };
 
 } // namespace torchere::cpu

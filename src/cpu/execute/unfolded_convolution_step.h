@@ -4,14 +4,21 @@
 #include "cpu/kernels/unfolded_convolution.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
-class UnfoldedConvolutionStep final : public Step {
+class UnfoldedConvolutionStep final : public StoredStep<UnfoldedConvolutionStep> {
 public:
   /// `args` describes the views, without their memory.
   UnfoldedConvolutionStep(const UnfoldedConvolution &args, const View &input, const View &weights,
                           const View &result, const View &workspace)
       : args(args), input(input), weights(weights), result(result), workspace(workspace) {}
+  UnfoldedConvolutionStep() = default;
+  static auto fields(auto &step) {
+    return std::tie(step.args, step.input, step.weights, step.result, step.workspace);
+  }
+  Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:

@@ -22,6 +22,7 @@ public:
   /// The inputs have the result's shape, which is dense. At most three.
   ElementStep(ElementFunction function, std::vector<View> inputs, const View &result);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "elements"; }
 
 private:
   void runPart(const Frame &frame, int64_t begin, int64_t end) const;

@@ -326,8 +326,13 @@ Status planWeights(CompiledModule &compiled, func::FuncOp weights, const std::ve
       if (!argument.use_empty())
         program.arguments.push_back(argument.getArgNumber());
   } else {
-    for (size_t index = 0; index < argumentCount; ++index)
-      program.plan.buffers.push_back({Home::Argument, index});
+    for (size_t index = 0; index < argumentCount; ++index) {
+      const interpreter::TensorType &type = compiled.entry.arguments[index].type;
+      int64_t bytes = elementCount(type.shape) * elementTypeInfo(type.elementType).bytes();
+      program.plan.buffers.push_back({Home::Argument, index, bytes});
+    }
+    program.plan.writtenArguments.resize(argumentCount);
+    program.plan.readArguments.resize(argumentCount);
   }
   for (const View &view : copies)
     addCopy(program, *compiled.plan, view, argumentCount);

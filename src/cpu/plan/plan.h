@@ -45,6 +45,7 @@ struct Origin {
   bool isGone = false;
 };
 
+class PlanLimits;
 class Recorder;
 class Rendezvous;
 
@@ -73,6 +74,18 @@ public:
   virtual bool packs(BufferId) const { return false; }
   /// Before the first run: packs its weights. Of the frame's memory only arguments and constants are there.
   virtual Status prepare(const Frame &) const { return {}; }
+  /// Tells the classes of steps apart that are stored with their plans; null for others.
+  virtual const char *storedClass() const { return nullptr; }
+};
+
+template <class T> inline constexpr char storedClassOf = 0;
+
+/// A step that is stored with its plan. It lists its fields (see Fields), has a constructor without
+/// arguments, and `Status restore(const PlanLimits &)`, which verifies the fields that were read and derives
+/// what else it has. docs/engine.md tells what that must find.
+template <class Derived> class StoredStep : public Step {
+public:
+  const char *storedClass() const final { return &storedClassOf<Derived>; }
 };
 
 /// Runs steps in place of runSteps(), to measure them.

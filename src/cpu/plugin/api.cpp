@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cpu/plugin/open_program.h"
+#include "cpu/plugin/stored_module.h"
 #include "cpu/plugin/thread_clock.h"
 #include "pjrt_server/api.h"
 
@@ -88,16 +89,34 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
   return compileProgram(read, target, context, std::make_shared<PlanFamily>());
 }
 
+Result<std::unique_ptr<const pjrt_server::Program>> load(std::string_view stored,
+                                                         const pjrt::CompileOptions &options,
+                                                         const pjrt_server::ClientOptions &clientOptions) {
+  if (options.replicaCount * options.partitionCount != 1) // a plan is of one process
+    return nullptr;
+  ThreadClock clock;
+  TORCHERE_ASSIGN(Isa isa, chosenIsa());
+  TORCHERE_ASSIGN(std::optional<CompiledModule> compiled, loadModule(stored, isa));
+  if (!compiled)
+    return nullptr;
+  logPlan(*compiled);
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] loaded {} bytes of a plan in {:.2f} ms", compiled->entry.name,
+                    stored.size(), clock.milliseconds());
+  return std::make_unique<const CpuProgram>(*std::move(compiled), interpreter::ProcessCounts(),
+                                            Context{poolOf(clientOptions.intraOpThreads), isa});
+}
+
 constexpr pjrt_server::Engine engine = [] {
   pjrt_server::Engine made;
   made.platform = "torchere_cpu";
   made.deviceName = "TorchereCpu";
-  made.stored = "torchere cpu executable 1\n";
+  made.stored = "torchere cpu executable 2\n";
   made.defaults.asynchronous = false; // a switch of threads costs more than a small program
   made.takesOptions = true;
   made.knowsWeights = true;
   made.hasProfiles = true;
   made.compile = compile;
+  made.load = load;
   return made;
 }();
 

@@ -3,6 +3,7 @@
 
 #include "cpu/plan/poison.h"
 #include "cpu/plugin/profile.h"
+#include "cpu/plugin/stored_module.h"
 
 namespace torchere::cpu {
 
@@ -115,6 +116,10 @@ Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Rend
   }
   putBack(std::move(workspace));
   return results;
+}
+
+std::string CpuProgram::stored() const {
+  return compiled.plan ? storeModule(compiled, context.isa) : std::string();
 }
 
 Result<ResultLists> CpuProgram::profile(const ArgumentLists &arguments, std::string &report) const {

@@ -20,6 +20,7 @@ public:
   /// For how many sets of weights it has computed what depends on them alone.
   int64_t weightSetCount() const { return weightSets ? weightSets->count() : 0; }
   bool hasPlan() const { return compiled.plan.has_value(); }
+  std::string stored() const final;
   int64_t temporaryBytes() const final { return compiled.plan ? compiled.plan->arenaBytes : 0; }
   using Tensors = std::vector<interpreter::Tensor>;
   using Arguments = std::vector<pjrt_server::Argument>;

@@ -8,6 +8,7 @@
 #include "cpu/vector/op.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,9 +43,14 @@ struct VectorProgram {
   uint16_t outputs = 0;
   uint16_t slots = 0;
 
-  /// Whether every index is in bounds and every op exists for its type. Programs that were read from a file
-  /// must be checked; what the builder makes is right.
+  /// InvalidArgument for a program that reads or writes what is not there: an index out of bounds, an op that
+  /// does not exist for its type, a slot that holds something else. Programs that were read from a file must
+  /// be checked; what the builder makes is right.
   Status verify() const;
+  /// The same for a LaneProgram on elements as large as those of these types.
+  Status verifyLanes(std::span<const DType> inputTypes, std::span<const DType> outputTypes) const;
+
+  static constexpr uint16_t mostSlots = 4096;
 };
 
 /// Builds a program from values, each of which is made from earlier ones.

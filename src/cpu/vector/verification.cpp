@@ -1,4 +1,4 @@
-// Whether a program that was read from somewhere can be run.
+// Whether a program that was read from somewhere can be run: what each slot holds whenever it is read.
 #include "cpu/vector/op_rules.h"
 #include "cpu/vector/program.h"
 
@@ -26,6 +26,128 @@ bool opExists(const VectorInstruction &instruction) {
   return table.ops[static_cast<int>(op)][from] != nullptr;
 }
 
+DType resultType(const VectorInstruction &instruction) {
+  if (instruction.op == VectorOp::Convert || instruction.op == VectorOp::Bitcast)
+    return instruction.to;
+  return givesBool(instruction.op) ? DType::Bool : instruction.type;
+}
+
+/// Goes through the instructions in the order in which a row runs them. A tile's values last for a phase;
+/// what is there before a tile's instructions must be there again for the next tile, so these write nothing
+/// else.
+class SlotCheck {
+public:
+  explicit SlotCheck(const VectorProgram &program) : program(program), slots(program.slots) {}
+
+  Status run() {
+    range = Range::Setup;
+    TORCHERE_TRY(runRange(0, program.setupEnd));
+    uint32_t begin = program.setupEnd;
+    for (const VectorPhase &phase : program.phases) {
+      range = Range::Row;
+      TORCHERE_TRY(runRange(begin, phase.rowEnd));
+      range = Range::Tile;
+      TORCHERE_TRY(runRange(phase.rowEnd, phase.end));
+      begin = phase.end;
+      for (Slot &slot : slots)
+        if (slot.holds == Holds::Spread || slot.holds == Holds::Tile)
+          slot.holds = Holds::Nothing;
+    }
+    return {};
+  }
+
+private:
+  enum class Range : uint8_t { Setup, Row, Tile };
+  enum class Holds : uint8_t {
+    Nothing,
+    Constant, ///< a tile of it, for all rows
+    Row,      ///< one element
+    Spread,   ///< that of a row as a tile
+    Tile,
+  };
+  struct Slot {
+    Holds holds = Holds::Nothing;
+    DType type = DType::F32;
+  };
+
+  Status runRange(uint32_t begin, uint32_t end) {
+    for (at = begin; at < end; ++at)
+      TORCHERE_TRY(check(program.instructions[at]));
+    return {};
+  }
+
+  Status refuse(std::string_view what) const {
+    return invalidArgument("[vector program] instruction {}: {}", at, what);
+  }
+
+  Status checkIndices(const VectorInstruction &instruction) const {
+    bool inBounds = instruction.op == VectorOp::Store || instruction.result < program.slots;
+    for (int j = 0; j < operandCount(instruction.op); ++j)
+      inBounds &= instruction.operands[j] < program.slots;
+    size_t limit = instruction.op == VectorOp::Input      ? program.inputs
+                   : instruction.op == VectorOp::Constant ? program.constants.size()
+                   : instruction.op == VectorOp::Store    ? program.outputs
+                                                          : SIZE_MAX;
+    return inBounds && instruction.index < limit ? Status() : refuse("an index is out of bounds");
+  }
+
+  /// Which instructions stand where.
+  Status checkPlace(const VectorInstruction &instruction) const {
+    VectorOp op = instruction.op;
+    bool memory = op == VectorOp::Input || op == VectorOp::Store;
+    if (memory && range == Range::Setup)
+      return refuse("memory is not read before the first row");
+    bool fits = range == Range::Setup ? op == VectorOp::Constant && !instruction.perRow
+                : range == Range::Row
+                    ? instruction.perRow && !isReduction(op)
+                    : !instruction.perRow && op != VectorOp::Constant && op != VectorOp::Broadcast;
+    return fits ? Status() : refuse("it stands in the wrong place");
+  }
+
+  Status checkOperands(const VectorInstruction &instruction) const {
+    for (int j = 0; j < operandCount(instruction.op); ++j) {
+      const Slot &slot = slots[instruction.operands[j]];
+      DType type = instruction.op == VectorOp::Select && j == 0 ? DType::Bool : instruction.type;
+      bool isThere = slot.holds == Holds::Constant ||
+                     (range == Range::Row ? slot.holds == Holds::Row
+                                          : slot.holds == Holds::Spread || slot.holds == Holds::Tile);
+      if (!isThere || slot.type != type)
+        return refuse("an operand that is not there, or of another type");
+    }
+    return {};
+  }
+
+  Status check(const VectorInstruction &instruction) {
+    if (!opExists(instruction))
+      return refuse("no such op of this type");
+    TORCHERE_TRY(checkIndices(instruction));
+    TORCHERE_TRY(checkPlace(instruction));
+    TORCHERE_TRY(checkOperands(instruction));
+    if (instruction.op == VectorOp::Store)
+      return {};
+    Slot &result = slots[instruction.result];
+    if (isReduction(instruction.op)) {
+      bool isBegun = result.holds == Holds::Row && result.type == instruction.type;
+      return isBegun ? Status() : refuse("a reduction that does not begin with an element");
+    }
+    bool isFree = result.holds == Holds::Nothing ||
+                  (range == Range::Row ? result.holds == Holds::Row : result.holds == Holds::Tile);
+    if (!isFree)
+      return refuse("a slot whose value is still needed");
+    result.type = resultType(instruction);
+    result.holds = range == Range::Setup                   ? Holds::Constant
+                   : range == Range::Tile                  ? Holds::Tile
+                   : instruction.op == VectorOp::Broadcast ? Holds::Spread
+                                                           : Holds::Row;
+    return {};
+  }
+
+  const VectorProgram &program;
+  std::vector<Slot> slots;
+  Range range = Range::Setup;
+  uint32_t at = 0;
+};
+
 } // namespace
 
 Status VectorProgram::verify() const {
@@ -35,26 +157,32 @@ Status VectorProgram::verify() const {
       return invalidArgument("[vector program] phases out of order");
     end = phase.end;
   }
-  if (end != instructions.size() || slots > 4096)
-    return invalidArgument(
-        "[vector program] phases end at instruction {}, {} slots: expected {}, at most 4096", end, slots,
-        instructions.size());
-  for (size_t i = 0; i < instructions.size(); ++i) {
+  if (end != instructions.size() || slots > mostSlots)
+    return invalidArgument("[vector program] phases end at instruction {}, {} slots: expected {}, at most {}",
+                           end, slots, instructions.size(), mostSlots);
+  return SlotCheck(*this).run();
+}
+
+Status VectorProgram::verifyLanes(std::span<const DType> inputTypes,
+                                  std::span<const DType> outputTypes) const {
+  TORCHERE_TRY(verify());
+  if (inputs != inputTypes.size() || outputs != outputTypes.size())
+    return invalidArgument("[vector program] operands: got {} and {}, expected {} and {}", inputs, outputs,
+                           inputTypes.size(), outputTypes.size());
+  if (phases.size() > 1 || (phases.size() == 1 && phases.front().rowEnd != setupEnd))
+    return invalidArgument("[vector program] rows in a program of lanes");
+  for (uint32_t i = setupEnd; i < instructions.size(); ++i) {
     const VectorInstruction &instruction = instructions[i];
-    if (!opExists(instruction))
-      return invalidArgument("[vector program] instruction {}: no such op of this type", i);
-    bool inBounds = instruction.op == VectorOp::Store || instruction.result < slots;
-    for (int j = 0; j < operandCount(instruction.op); ++j)
-      inBounds &= instruction.operands[j] < slots;
-    size_t limit = instruction.op == VectorOp::Input      ? inputs
-                   : instruction.op == VectorOp::Constant ? constants.size()
-                   : instruction.op == VectorOp::Store    ? outputs
-                                                          : SIZE_MAX;
-    if (!inBounds || instruction.index >= limit)
-      return invalidArgument("[vector program] instruction {}: an index is out of bounds", i);
-    bool memory = instruction.op == VectorOp::Input || instruction.op == VectorOp::Store;
-    if (memory && i < setupEnd)
-      return invalidArgument("[vector program] instruction {}: memory is not read before the first row", i);
+    VectorOp op = instruction.op;
+    if (op == VectorOp::Iota || isReduction(op))
+      return invalidArgument("[vector program] instruction {}: {} in a program of lanes", i,
+                             vectorOpName(op));
+    if (op != VectorOp::Input && op != VectorOp::Store)
+      continue;
+    DType type = (op == VectorOp::Input ? inputTypes : outputTypes)[instruction.index];
+    if (byteSize(instruction.to) != byteSize(type))
+      return invalidArgument("[vector program] instruction {}: elements of another size: got {}, expected {}",
+                             i, dtypeInfo(instruction.to).shortName, dtypeInfo(type).shortName);
   }
   return {};
 }

@@ -413,6 +413,66 @@ TEST(VectorProgram, VerifyFindsWhatIsOutOfBounds) {
   }
 }
 
+/// A row's sum, added to its elements: two phases.
+VectorProgram rowSums() {
+  VectorBuilder builder;
+  auto x = builder.input(DType::F32);
+  auto sum = builder.apply(VectorOp::ReduceSum, x);
+  builder.output(builder.apply(VectorOp::Add, x, sum), DType::F32);
+  return *builder.finish();
+}
+
+TEST(VectorProgram, VerifyFindsSlotsThatHoldSomethingElse) {
+  VectorProgram good = rowSums();
+  ASSERT_TRUE(good.verify()) << good.verify().error().message;
+  auto place = [&](VectorOp op) {
+    auto found = std::find_if(good.instructions.begin(), good.instructions.end(),
+                              [&](const VectorInstruction &each) { return each.op == op; });
+    return static_cast<size_t>(found - good.instructions.begin());
+  };
+  auto refusal = [&](VectorOp op, auto change) {
+    VectorProgram bad = good;
+    change(bad.instructions[place(op)]);
+    Status status = bad.verify();
+    return status ? "accepted" : status.error().message;
+  };
+  size_t add = place(VectorOp::Add), spread = place(VectorOp::Broadcast), sum = place(VectorOp::ReduceSum);
+  EXPECT_EQ(
+      refusal(VectorOp::Add, [](auto &each) { each.type = each.to = DType::F64; }),
+      fmt::format("[vector program] instruction {}: an operand that is not there, or of another type", add));
+  EXPECT_EQ(
+      refusal(VectorOp::Add, [&](auto &each) { each.operands[1] = good.instructions[sum].result; }),
+      fmt::format("[vector program] instruction {}: an operand that is not there, or of another type", add));
+  EXPECT_EQ(refusal(VectorOp::Add, [&](auto &each) { each.result = good.instructions[spread].result; }),
+            fmt::format("[vector program] instruction {}: a slot whose value is still needed", add));
+  EXPECT_EQ(refusal(VectorOp::Add, [](auto &each) { each.perRow = true; }),
+            fmt::format("[vector program] instruction {}: it stands in the wrong place", add));
+  EXPECT_EQ(refusal(VectorOp::Broadcast, [](auto &each) { each.perRow = false; }),
+            fmt::format("[vector program] instruction {}: it stands in the wrong place", spread));
+  EXPECT_EQ(
+      refusal(VectorOp::ReduceSum, [&](auto &each) { each.result = good.instructions[add].result; }),
+      fmt::format("[vector program] instruction {}: a reduction that does not begin with an element", sum));
+}
+
+TEST(VectorProgram, VerifyFindsWhatLanesHaveNot) {
+  VectorBuilder builder;
+  auto a = builder.input(DType::F32);
+  builder.output(builder.apply(VectorOp::Add, a, builder.input(DType::F32)), DType::F32);
+  VectorProgram program = *builder.finish();
+  DType two[] = {DType::F32, DType::F32}, mixed[] = {DType::F32, DType::F64};
+  EXPECT_TRUE(program.verifyLanes(two, {two, 1}));
+  EXPECT_EQ(program.verifyLanes(mixed, {two, 1}).error().message,
+            "[vector program] instruction 1: elements of another size: got f32, expected f64");
+  EXPECT_EQ(program.verifyLanes(two, two).error().message,
+            "[vector program] operands: got 2 and 1, expected 2 and 2");
+  EXPECT_EQ(rowSums().verifyLanes({two, 1}, {two, 1}).error().message,
+            "[vector program] rows in a program of lanes");
+  VectorBuilder counting;
+  counting.output(counting.iota(DType::F32, 0), DType::F32);
+  EXPECT_EQ(counting.finish()->verifyLanes({}, {two, 1}).error().message,
+            "[vector program] instruction 0: Iota in a program of lanes");
+}
+
 TORCHERE_EVERY_ISA(Vector);
 
 } // namespace

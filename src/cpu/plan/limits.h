@@ -1,0 +1,80 @@
+// PlanLimits: what the steps of a plan that was read from somewhere may touch.
+#pragma once
+
+#include "cpu/plan/plan.h"
+
+#include <initializer_list>
+#include <optional>
+
+namespace torchere::cpu {
+
+/// Sizes, and numbers of elements, are below this: sums and products of two of them do not overflow.
+inline constexpr int64_t mostElements = int64_t(1) << 40;
+
+/// The product of the sizes; -1 if one is negative or the product is not below mostElements.
+int64_t boundedProduct(std::span<const int64_t> sizes);
+inline int64_t boundedProduct(std::initializer_list<int64_t> sizes) {
+  return boundedProduct(std::span(sizes.begin(), sizes.size()));
+}
+
+/// More than kernels of images and windows are asked for.
+inline constexpr int64_t mostPixels = int64_t(1) << 24;
+inline constexpr int64_t mostWindow = int64_t(1) << 12; ///< along an axis
+
+struct DimensionStride {
+  int64_t size, stride;
+};
+/// Elements of the view's buffer from the view's first one on.
+View strided(const View &view, const std::vector<DimensionStride> &dimensions);
+
+/// InvalidArgument with the text unless it holds.
+template <class... Args> Status expect(bool holds, fmt::format_string<Args...> text, Args &&...args) {
+  if (holds)
+    return {};
+  return invalidArgument(text, std::forward<Args>(args)...);
+}
+template <class T> Status expectEqual(std::string_view what, const T &got, const T &expected) {
+  return expect(got == expected, "{}: got {}, expected {}", what, got, expected);
+}
+Status expectShape(std::string_view what, const Sizes &got, const Sizes &expected);
+/// low <= number <= high, for each of them.
+Status expectWithin(std::string_view what, std::span<const int64_t> numbers, int64_t low, int64_t high);
+inline Status expectWithin(std::string_view what, std::initializer_list<int64_t> numbers, int64_t low,
+                           int64_t high) {
+  return expectWithin(what, std::span(numbers.begin(), numbers.size()), low, high);
+}
+
+/// Errors are InvalidArgument. The checks of a view are also those of its ranks and sizes: below
+/// mostElements, as is the number of its elements.
+class PlanLimits {
+public:
+  /// `isGone`: by argument, whether nothing is left of it but what steps have packed.
+  PlanLimits(const Plan &plan, Isa isa, std::vector<bool> isGone)
+      : plan(plan), targetIsa(isa), isGone(std::move(isGone)) {}
+
+  Isa isa() const { return targetIsa; }
+
+  Status reads(const View &view) const;
+  Status reads(const View &view, DType type) const;
+  Status readsDense(const View &view, DType type, int64_t count) const;
+  /// One integer or truth value.
+  Status readsInteger(const View &view) const;
+  /// Not into constants, nor into arguments that the plan does not write.
+  Status writes(const View &view) const;
+  Status writes(const View &view, DType type) const;
+  Status writesDense(const View &view, DType type, int64_t count) const;
+  /// The same for an operand that is kept packed: `argument` is the argument that it lies in, if it is one.
+  Status packs(const View &view, DType type, std::optional<size_t> argument, bool isConstant) const;
+
+private:
+  Status lies(const View &view) const;
+
+  const Plan &plan;
+  Isa targetIsa;
+  std::vector<bool> isGone;
+};
+
+/// Whether the buffers lie where they may: in the arena, and parts in what they are a part of.
+Status verifyBuffers(const Plan &plan);
+
+} // namespace torchere::cpu

@@ -1,0 +1,257 @@
+// Stored plans: what is written is read back, and what would touch other memory is refused.
+#include "cpu/execute/stored_plan.h"
+
+#include "cpu/execute/control_steps.h"
+#include "cpu/execute/copy_step.h"
+#include "cpu/execute/matmul_step.h"
+#include "cpu/execute/reduce_step.h"
+#include "cpu/execute/rows_step.h"
+#include "cpu/execute/slice_step.h"
+#include "cpu/execute/vector_step.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+namespace torchere::cpu {
+namespace {
+
+constexpr BufferId argument = 0, result = 1, constant = 2, scratch = 3, part = 4, index = 5;
+
+/// A buffer of each kind, each of 64 bytes but the part of 16 in `scratch`.
+Plan emptyPlan() {
+  Plan plan;
+  plan.buffers = {{Home::Argument, 0, 64}, {Home::Result, 0, 64},         {Home::Constant, 0, 64},
+                  {Home::Arena, 0, 64, 0}, {Home::Part, scratch, 16, 32}, {Home::Argument, 1, 8}};
+  plan.constants.push_back(*allocateMemory(64));
+  std::fill_n(plan.constants[0].get(), 64, std::byte{7});
+  plan.arenaBytes = 64;
+  plan.results = {result};
+  plan.writtenArguments = {false, false};
+  return plan;
+}
+
+View floats(BufferId buffer, Sizes shape) {
+  return denseView(buffer, ElementType::F32, std::move(shape));
+}
+
+std::string written(const Plan &plan) {
+  PlanWriter writer;
+  writer.putPlan(plan);
+  EXPECT_TRUE(writer.finish()) << writer.finish().error().text();
+  return writer.take();
+}
+
+Status read(std::string_view bytes, Plan &plan) {
+  PlanReader reader(bytes, Isa::Baseline);
+  reader.getPlan(plan, {false, false});
+  return reader.finish();
+}
+
+template <class T, class... Args> void add(Plan &plan, Args &&...args) {
+  plan.steps.push_back(std::make_unique<const T>(std::forward<Args>(args)...));
+}
+
+/// A negated copy, a slice at a computed place, and a branch.
+Plan smallPlan() {
+  Plan plan = emptyPlan();
+  VectorBuilder builder;
+  builder.output(builder.apply(VectorOp::Negate, builder.input(DType::F32)), DType::F32);
+  auto vector =
+      VectorStep::create(*builder.finish(), {floats(argument, {4, 4})}, {floats(scratch, {4, 4})}, true);
+  plan.origins[vector->get()] = {"stablehlo.negate", "model.py:3", 128};
+  plan.steps.push_back(*std::move(vector));
+  View start = denseView(index, ElementType::I64, {});
+  add<SliceStep>(plan, SliceStep::Direction::Read, floats(scratch, {4, 4}), floats(result, {2, 4}),
+                 std::vector<View>{start, start});
+  std::vector<Steps> branches(2);
+  branches[1].push_back(std::make_unique<const CopyStep>(floats(constant, {16}), floats(result, {16})));
+  add<BranchStep>(plan, start, std::move(branches));
+  return plan;
+}
+
+TEST(StoredPlan, IsReadAsItWasWritten) {
+  std::string bytes = written(smallPlan());
+  Plan plan;
+  Status status = read(bytes, plan);
+  ASSERT_TRUE(status) << status.error().text();
+  ASSERT_EQ(plan.steps.size(), 3u);
+  EXPECT_EQ(plan.steps[0]->name(), "vector program");
+  EXPECT_EQ(plan.origins.at(plan.steps[0].get()).source, "model.py:3");
+  EXPECT_EQ(written(plan), bytes);
+
+  alignas(64) float given[16], made[16], arena[16];
+  std::iota(given, given + 16, 0.0f);
+  int64_t start = 1;
+  ThreadPool pool(1);
+  Context context{pool, Isa::Baseline};
+  auto bytesOf = [](void *memory) { return static_cast<std::byte *>(memory); };
+  Frame frame{context,
+              {bytesOf(given), bytesOf(made), plan.constants[0].get(), bytesOf(arena), bytesOf(arena + 8),
+               bytesOf(&start)},
+              {}};
+  Plan first = smallPlan();
+  plan.steps.pop_back();
+  ASSERT_TRUE(runSteps(plan.steps, frame));
+  EXPECT_EQ(made[0], -4.0f); // the second row, as the columns are taken whole
+}
+
+TEST(StoredPlan, IsRefusedIfItIsCutOff) {
+  std::string bytes = written(smallPlan());
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    Plan plan;
+    EXPECT_FALSE(read(std::string_view(bytes).substr(0, length), plan)) << length;
+  }
+  Plan plan;
+  EXPECT_EQ(read(bytes + "x", plan).error().message, "1 bytes behind the end");
+}
+
+TEST(StoredPlan, NoByteMakesItTouchOtherMemory) {
+  std::string bytes = written(smallPlan());
+  for (size_t place = 0; place < bytes.size(); ++place)
+    for (int value : {0, 1, 3, 127, 128, 255}) {
+      std::string changed = bytes;
+      changed[place] = static_cast<char>(value);
+      Plan plan;
+      if (read(changed, plan)) {
+        EXPECT_EQ(written(plan), changed) << place;
+      }
+    }
+}
+
+/// The message of a plan with something wrong.
+std::string refusal(const std::function<void(Plan &)> &change) {
+  Plan plan = emptyPlan();
+  change(plan);
+  Plan again;
+  Status status = read(written(plan), again);
+  if (status)
+    return "accepted";
+  EXPECT_EQ(status.error().code, ErrorCode::InvalidArgument);
+  return status.error().message;
+}
+
+TEST(StoredPlan, BuffersLieWhereTheyMay) {
+  EXPECT_EQ(refusal([](Plan &plan) { plan.buffers[scratch].offset = 64; }), "a buffer that leaves the arena");
+  EXPECT_EQ(refusal([](Plan &plan) { plan.buffers[scratch].offset = 4; }),
+            "offset of a buffer: got 4, expected a multiple of 64");
+  EXPECT_EQ(refusal([](Plan &plan) { plan.buffers[part].offset = 52; }),
+            "a part that leaves what it is a part of");
+  EXPECT_EQ(refusal([](Plan &plan) { plan.buffers[part].index = constant; }),
+            "a part of buffer 2, which is not in the arena");
+  EXPECT_EQ(refusal([](Plan &plan) { plan.buffers[index].index = 2; }),
+            "a buffer of argument 2: expected one of 2");
+  EXPECT_EQ(refusal([](Plan &plan) { plan.results = {9}; }),
+            "the buffer of a result: got 9, expected one of 6");
+  EXPECT_EQ(refusal([](Plan &plan) { plan.arenaBytes = -1; }),
+            "bytes of the arena: got -1, expected 0 to 1099511627776");
+  EXPECT_EQ(refusal([](Plan &plan) { plan.buffers[argument].home = static_cast<Home>(5); }),
+            "an enumerator: got 5, expected 0 to 4");
+}
+
+TEST(StoredPlan, ViewsLieInTheirBuffers) {
+  auto copy = [](View from, View to) { return [=](Plan &plan) { add<CopyStep>(plan, from, to); }; };
+  EXPECT_EQ(refusal(copy(floats(argument, {17}), floats(result, {17}))),
+            "step 0, of : a view from element 0 on that leaves its buffer of 64 bytes");
+  View before = reversed(floats(argument, {4}), Sizes{0});
+  before.offset = 2;
+  EXPECT_EQ(refusal(copy(before, floats(result, {4}))),
+            "step 0, of : a view from element 2 on that leaves its buffer of 64 bytes");
+  View wide = floats(argument, {2});
+  wide.strides[0] = int64_t(1) << 50;
+  EXPECT_EQ(refusal(copy(wide, floats(result, {2}))),
+            "step 0, of : strides of a view: got 1125899906842624, expected -1099511627776 to 1099511627776");
+  EXPECT_EQ(refusal(copy(floats(99, {2}), floats(result, {2}))),
+            "step 0, of : a buffer: got 99, expected one of 6");
+  EXPECT_EQ(refusal(copy(floats(argument, {2}), floats(result, {3}))),
+            "step 0, of : sizes: got [2], expected [3]");
+  EXPECT_EQ(refusal(copy(floats(argument, {2}), floats(constant, {2}))),
+            "step 0, of : a constant that is written");
+  EXPECT_EQ(refusal(copy(floats(argument, {2}), floats(index, {2}))),
+            "step 0, of : an argument that is written: got 1, which the plan does not write");
+  EXPECT_EQ(refusal(copy(broadcast(floats(argument, {}), {32}, {}), broadcast(floats(result, {}), {32}, {}))),
+            "step 0, of : a view that is written has more elements than its buffer: got 32");
+}
+
+TEST(StoredPlan, StepsAreOfViewsThatFit) {
+  SoftmaxArgs rows;
+  rows.rows = {DType::F32, 5, 4, nullptr, 4, nullptr, 4};
+  EXPECT_EQ(refusal([&](Plan &plan) {
+              add<SoftmaxStep>(plan, rows, floats(argument, {16}), floats(result, {16}));
+            }),
+            "step 0, of : a view from element 0 on that leaves its buffer of 64 bytes");
+  rows.rows.rows = 4;
+  rows.rows.type = DType::I32;
+  EXPECT_EQ(refusal([&](Plan &plan) {
+              add<SoftmaxStep>(plan, rows, floats(argument, {16}), floats(result, {16}));
+            }),
+            "step 0, of : rows of i32");
+  EXPECT_EQ(refusal([](Plan &plan) {
+              plan.steps.push_back(*ReduceStep::create(Reduction::And, DType::F32, floats(argument, {4, 4}),
+                                                       floats(constant, {}), floats(result, {4}), Sizes{1}));
+            }),
+            "step 0, of : a reduction of f32");
+  EXPECT_EQ(refusal([](Plan &plan) {
+              plan.steps.push_back(*ReduceStep::create(Reduction::Sum, DType::F32, floats(argument, {4, 4}),
+                                                       floats(constant, {}), floats(result, {4}), Sizes{}));
+            }),
+            "step 0, of : elements: got 4, expected 16");
+  EXPECT_EQ(refusal([](Plan &plan) {
+              View start = denseView(index, ElementType::F32, {});
+              add<SliceStep>(plan, SliceStep::Direction::Read, floats(argument, {4}), floats(result, {2}),
+                             std::vector<View>{start});
+            }),
+            "step 0, of : an integer: got f32");
+  EXPECT_EQ(refusal([](Plan &plan) {
+              Steps body;
+              body.push_back(std::make_unique<const CopyStep>(floats(argument, {17}), floats(result, {17})));
+              add<LoopStep>(plan, Steps(), denseView(constant, ElementType::Bool, {}), std::move(body));
+            }),
+            "step 1, of : a view from element 0 on that leaves its buffer of 64 bytes");
+}
+
+TEST(StoredPlan, WeightsArePackedOfTheArgumentThatTheyLieIn) {
+  Matmul matmul;
+  matmul.m = matmul.k = matmul.n = 4;
+  matmul.a = {floats(argument, {4, 4}), 0, 4, 1};
+  matmul.b = {floats(constant, {4, 4}), 0, 4, 1};
+  matmul.result = floats(result, {4, 4});
+  auto add = [&](Plan &plan) { cpu::add<MatmulStep>(plan, matmul, Isa::Baseline); };
+  EXPECT_EQ(refusal(add), "step 0, of : weights: a constant, or none");
+  matmul.isConstant = true;
+  EXPECT_EQ(refusal(add), "accepted");
+  matmul.weight = 1;
+  EXPECT_EQ(refusal(add), "step 0, of : weights that are packed of another argument than they lie in");
+  matmul.weight.reset();
+  matmul.k = 5;
+  EXPECT_EQ(refusal(add), "step 0, of : a view from element 0 on that leaves its buffer of 64 bytes");
+}
+
+/// What is gone is only there for who packs it.
+TEST(StoredPlan, ValuesThatAreGoneAreNotRead) {
+  Plan plan = emptyPlan(), again;
+  add<CopyStep>(plan, floats(argument, {4}), floats(result, {4}));
+  std::string bytes = written(plan);
+  PlanReader reader(bytes, Isa::Baseline);
+  reader.getPlan(again, {true, false});
+  EXPECT_EQ(reader.finish().error().message, "step 0, of : a value that steps only pack: got argument 0");
+}
+
+TEST(StoredPlan, StepsInStepsEnd) {
+  Plan plan = emptyPlan();
+  View predicate = denseView(constant, ElementType::Bool, {});
+  Steps body;
+  for (int depth = 0; depth < 300; ++depth) {
+    auto loop = std::make_unique<const LoopStep>(Steps(), predicate, std::move(body));
+    body = Steps();
+    body.push_back(std::move(loop));
+  }
+  plan.steps = std::move(body);
+  PlanWriter writer;
+  writer.putPlan(plan);
+  EXPECT_EQ(writer.finish().error().message, "[loop] a step that is not stored");
+}
+
+} // namespace
+} // namespace torchere::cpu
