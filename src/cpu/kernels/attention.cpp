@@ -6,25 +6,114 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace torchere::cpu {
 namespace {
 
-constexpr int64_t kKeys = 64; ///< of a run
-/// Of a part: every part turns all keys into columns, which its rows share.
-constexpr int64_t kMostRows = 72;
+constexpr int64_t kKeys = 128; ///< of a run
+/// Of a part: what it makes of its rows stays in the L2 cache.
+constexpr int64_t kMostRows = 144;
 constexpr int64_t kWantedParts = 16;
 constexpr int64_t kFewRows = 2;
+/// Of all heads' packed keys and values; more is packed by each part for itself.
+constexpr int64_t kMostShared = int64_t(16) << 20;
 /// An added mask of less than this leaves a key out: its weight is 0 beside any key without a mask.
 constexpr float kLeftOut = -1e30f;
-constexpr int kBuffers = 6; // scratch
+// Scratch slots.
+constexpr int kShared = 5; ///< of the caller
+constexpr int kBuffers = 6;
+
+/// How keys and values lie for the tiles: keys as columns, values as rows, both in panels of two vectors'
+/// columns. Rows far apart would fall into the same sets of the L1 cache.
+class Packer {
+public:
+  Packer(const IsaKernels &kernels, const AttentionArgs &args)
+      : panel(2 * kernels.lanes), valueColumns(divideUp(args.valueSize, panel) * panel), args_(args),
+        kernels_(kernels), type_(floatType(args.type)), size_(byteSize(args.type)) {}
+
+  /// Of `count` keys of a head, from `k` on.
+  void packKeys(const char *k, int64_t count, float *to) const;
+  void packValues(const char *v, int64_t count, float *to) const;
+  int64_t floatsOfKeys(int64_t count) const { return divideUp(count, panel) * panel * args_.headSize; }
+  int64_t floatsOfHead() const { return floatsOfKeys(args_.keys) + args_.keys * valueColumns; }
+
+  const int64_t panel;
+  const int64_t valueColumns;
+
+private:
+  const AttentionArgs &args_;
+  const IsaKernels &kernels_;
+  FloatType type_;
+  int64_t size_;
+};
+
+void Packer::packKeys(const char *k, int64_t count, float *to) const {
+  for (int64_t i = 0; i < count; i += panel, to += panel * args_.headSize) {
+    const char *from = k + i * args_.k.strides[2] * size_;
+    int64_t columns = std::min(panel, count - i);
+    if (type_ == kF32)
+      kernels_.transpose[2](from, args_.k.strides[2], to, panel, columns, args_.headSize);
+    else
+      kernels_.widen[type_]({from, 1, args_.k.strides[2], args_.headSize, columns, to, panel});
+  }
+}
+
+void Packer::packValues(const char *v, int64_t count, float *to) const {
+  for (int64_t i = 0; i < args_.valueSize; i += panel)
+    kernels_.widen[type_]({v + i * size_, args_.v.strides[2], 1, count, std::min(panel, args_.valueSize - i),
+                           to + i * count, panel});
+}
+
+/// A head's memory.
+const char *headOf(const HeadTensor &tensor, int64_t size, int64_t batch, int64_t head, int64_t position) {
+  return static_cast<const char *>(tensor.data) +
+         (batch * tensor.strides[0] + head * tensor.strides[1] + position * tensor.strides[2]) * size;
+}
+
+/// All heads' keys and values, packed once for the parts that share them.
+class SharedHeads {
+public:
+  SharedHeads(const Context &context, const AttentionArgs &args, const Packer &packer);
+  const float *keys(int64_t batch, int64_t head, int64_t first) const {
+    return at(batch, head) + packer_.floatsOfKeys(first);
+  }
+  const float *values(int64_t batch, int64_t head, int64_t first) const {
+    return at(batch, head) + packer_.floatsOfKeys(args_.keys) + first * packer_.valueColumns;
+  }
+
+private:
+  float *at(int64_t batch, int64_t head) const {
+    return memory_ + (batch * args_.keyHeads + head) * packer_.floatsOfHead();
+  }
+
+  const AttentionArgs &args_;
+  const Packer &packer_;
+  float *memory_;
+};
+
+SharedHeads::SharedHeads(const Context &context, const AttentionArgs &args, const Packer &packer)
+    : args_(args), packer_(packer) {
+  int64_t heads = args.batch * args.keyHeads, runs = divideUp(args.keys, kKeys), size = byteSize(args.type);
+  memory_ = static_cast<float *>(
+      ThreadPool::scratch(static_cast<size_t>(heads * packer.floatsOfHead()) * sizeof(float), kShared));
+  context.pool.parallelFor(heads * runs, [&](int64_t part) {
+    int64_t first = part % runs * kKeys, count = std::min(kKeys, args.keys - first);
+    int64_t head = part / runs % args.keyHeads, batch = part / runs / args.keyHeads;
+    packer.packKeys(headOf(args.k, size, batch, head, first), count,
+                    const_cast<float *>(keys(batch, head, first)));
+    packer.packValues(headOf(args.v, size, batch, head, first), count,
+                      const_cast<float *>(values(batch, head, first)));
+  });
+}
 
 /// The queries of a part are rows: positions of one head or, of a single position, the heads that share a
 /// key's head.
 class Part {
 public:
-  Part(const Context &context, const AttentionArgs &args, int64_t batch, int64_t head, int64_t first,
-       int64_t rows, bool rowsAreHeads);
+  /// `shared`: null if the part packs keys and values itself.
+  Part(const Context &context, const AttentionArgs &args, const Packer &packer, const SharedHeads *shared,
+       int64_t batch, int64_t head, int64_t first, int64_t rows, bool rowsAreHeads);
   void run();
 
 private:
@@ -34,15 +123,16 @@ private:
   void runKeys(int64_t first, int64_t count);
   void score(int64_t first, int64_t count);
   void weigh(int64_t first, int64_t count);
-  void multiply(TileArgs tile, int64_t columns) const;
+  void multiply(TileArgs tile, int64_t panelStride, int64_t columns) const;
   void write();
   const char *element(const HeadTensor &tensor, int64_t head, int64_t position) const {
-    return static_cast<const char *>(tensor.data) +
-           (batch_ * tensor.strides[0] + head * tensor.strides[1] + position * tensor.strides[2]) * size_;
+    return headOf(tensor, size_, batch_, head, position);
   }
   int64_t rowStride(const int64_t *strides) const { return strides[rowsAreHeads_ ? 1 : 2]; }
 
   const AttentionArgs &args_;
+  const Packer &packer_;
+  const SharedHeads *shared_;
   const IsaKernels &kernels_;
   FloatType type_;
   int64_t size_, batch_, head_, keyHead_, first_, rows_;
@@ -51,18 +141,20 @@ private:
   float *q_, *keys_, *scores_, *sums_, *values_, *most_, *total_;
 };
 
-Part::Part(const Context &context, const AttentionArgs &args, int64_t batch, int64_t head, int64_t first,
-           int64_t rows, bool rowsAreHeads)
-    : args_(args), kernels_(kernelsOf(context.isa)), type_(floatType(args.type)), size_(byteSize(args.type)),
-      batch_(batch), head_(head), keyHead_(head / (args.queryHeads / args.keyHeads)), first_(first),
-      rows_(rows), rowsAreHeads_(rowsAreHeads) {
+Part::Part(const Context &context, const AttentionArgs &args, const Packer &packer, const SharedHeads *shared,
+           int64_t batch, int64_t head, int64_t first, int64_t rows, bool rowsAreHeads)
+    : args_(args), packer_(packer), shared_(shared), kernels_(kernelsOf(context.isa)),
+      type_(floatType(args.type)), size_(byteSize(args.type)), batch_(batch), head_(head),
+      keyHead_(head / (args.queryHeads / args.keyHeads)), first_(first), rows_(rows),
+      rowsAreHeads_(rowsAreHeads) {
   valueWidth_ = divideUp(args.valueSize, kernels_.lanes) * kernels_.lanes;
 }
 
 void Part::makeBuffers() {
-  int64_t head = divideUp(args_.headSize, 16) * 16;
-  int64_t sizes[] = {rows_ * head,        head * kKeys, rows_ * kKeys, rows_ * valueWidth_,
-                     kKeys * valueWidth_, rows_,        rows_};
+  int64_t head = divideUp(args_.headSize, 16) * 16, packed = shared_ ? 0 : kKeys;
+  int64_t sizes[] = {
+      rows_ * head, packed * head, rows_ * kKeys, rows_ * valueWidth_, packed * packer_.valueColumns,
+      rows_,        rows_};
   float **buffers[] = {&q_, &keys_, &scores_, &sums_, &values_, &most_, &total_};
   int64_t total = 0;
   for (int64_t size : sizes)
@@ -94,19 +186,19 @@ void Part::run() {
   write();
 }
 
-/// All rows of a tile by columns, in pieces that the tiles have.
-void Part::multiply(TileArgs tile, int64_t columns) const {
+/// All rows by the panels of B, whole ones, each `panelStride` behind the one before it.
+void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns) const {
   const float *a = static_cast<const float *>(tile.a), *b = static_cast<const float *>(tile.b);
   float *c = static_cast<float *>(tile.c);
   tile.cVectorStride = kernels_.lanes;
   int64_t vectors = columns / kernels_.lanes;
-  for (int64_t v = 0; v < vectors; v += 2) {
+  for (int64_t v = 0; v < vectors; v += 2, b += panelStride) {
     int64_t wide = std::min<int64_t>(2, vectors - v), most = kernels_.maxRows[wide],
             tiles = divideUp(rows_, most);
     for (int64_t i = 0; i < tiles; ++i) {
       int64_t row = partBegin(rows_, tiles, i), count = partBegin(rows_, tiles, i + 1) - row;
       tile.a = a + row * tile.aRowStride;
-      tile.b = b + v * kernels_.lanes;
+      tile.b = b;
       tile.c = c + row * tile.cRowStride + v * kernels_.lanes;
       kernels_.tiles[kF32][wide][count](tile);
     }
@@ -120,37 +212,36 @@ void Part::score(int64_t first, int64_t count) {
         {q_, args_.headSize, rows_, k, args_.k.strides[2], count, args_.headSize, scores_, kKeys});
     return;
   }
-  // The keys as columns, whole vectors of them.
-  if (type_ == kF32)
-    kernels_.transpose[2](k, args_.k.strides[2], keys_, kKeys, count, args_.headSize);
-  else
-    kernels_.widen[type_]({k, 1, args_.k.strides[2], args_.headSize, count, keys_, kKeys});
+  if (!shared_)
+    packer_.packKeys(k, count, keys_);
   TileArgs tile;
   tile.a = q_;
   tile.aRowStride = tile.k = args_.headSize;
-  tile.b = keys_;
-  tile.bRowStride = kKeys;
+  tile.b = shared_ ? shared_->keys(batch_, keyHead_, first) : keys_;
+  tile.bRowStride = packer_.panel;
   tile.c = scores_;
   tile.cRowStride = kKeys;
-  multiply(tile, divideUp(count, kernels_.lanes) * kernels_.lanes);
+  multiply(tile, packer_.panel * args_.headSize, divideUp(count, kernels_.lanes) * kernels_.lanes);
 }
 
 void Part::weigh(int64_t first, int64_t count) {
+  const char *v = element(args_.v, keyHead_, first);
+  // Few rows read values where they lie: each once.
+  bool inPlace = rows_ <= kFewRows && type_ == kF32 && valueWidth_ == args_.valueSize;
+  if (!inPlace && !shared_)
+    packer_.packValues(v, count, values_);
   TileArgs tile;
   tile.a = scores_;
   tile.aRowStride = kKeys;
   tile.k = count;
-  tile.b = element(args_.v, keyHead_, first);
-  tile.bRowStride = args_.v.strides[2];
-  if (type_ != kF32 || valueWidth_ != args_.valueSize) {
-    kernels_.widen[type_]({tile.b, args_.v.strides[2], 1, count, args_.valueSize, values_, valueWidth_});
-    tile.b = values_;
-    tile.bRowStride = valueWidth_;
-  }
+  tile.b = inPlace   ? static_cast<const void *>(v)
+           : shared_ ? shared_->values(batch_, keyHead_, first)
+                     : values_;
+  tile.bRowStride = inPlace ? args_.v.strides[2] : packer_.panel;
   tile.c = sums_;
   tile.cRowStride = valueWidth_;
   tile.accumulate = true;
-  multiply(tile, valueWidth_);
+  multiply(tile, inPlace ? packer_.panel : packer_.panel * count, valueWidth_);
 }
 
 /// Whether the run changes nothing because its keys are masked for all rows.
@@ -236,17 +327,25 @@ void attention(const Context &context, const AttentionArgs &args) {
   while (most > kMostRows / 4 && args.batch * args.queryHeads * divideUp(args.queries, most) < kWantedParts)
     most /= 2;
   int64_t blocks = divideUp(args.queries, most);
-  int64_t shared = args.queryHeads / args.keyHeads;
-  bool rowsAreHeads = args.queries == 1 && shared > 1;
+  int64_t group = args.queryHeads / args.keyHeads;
+  bool rowsAreHeads = args.queries == 1 && group > 1;
   int64_t heads = rowsAreHeads ? args.keyHeads : args.queryHeads;
+  Packer packer(kernelsOf(context.isa), args);
+  int64_t sharedBytes =
+      args.batch * args.keyHeads * packer.floatsOfHead() * static_cast<int64_t>(sizeof(float));
+  std::optional<SharedHeads> shared;
+  if (args.queries > kFewRows && blocks * group > 1 && sharedBytes <= kMostShared)
+    shared.emplace(context, args, packer);
+  const SharedHeads *packed = shared ? &*shared : nullptr;
   context.pool.parallelFor(args.batch * heads * blocks, [&](int64_t part) {
     int64_t block = part % blocks, head = part / blocks % heads, batch = part / blocks / heads;
     if (rowsAreHeads) {
-      Part(context, args, batch, head * shared, 0, shared, true).run();
+      Part(context, args, packer, packed, batch, head * group, 0, group, true).run();
       return;
     }
     int64_t first = partBegin(args.queries, blocks, block);
-    Part(context, args, batch, head, first, partBegin(args.queries, blocks, block + 1) - first, false).run();
+    int64_t rows = partBegin(args.queries, blocks, block + 1) - first;
+    Part(context, args, packer, packed, batch, head, first, rows, false).run();
   });
 }
 

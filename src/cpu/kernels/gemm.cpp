@@ -57,8 +57,9 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   sumSize = type == kF64 || type == kInt64 ? 8 : 4;
   stageAll = cSize != sumSize;
   bool few = args.m <= kFewRows;
-  // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache.
-  bool collides = args.aRowStride * aSize % 4096 == 0 && args.m > 8;
+  // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache, which hold eight lines.
+  int64_t tileRows = std::min<int64_t>(args.m, table.maxRows[args.layout.vectors]);
+  bool collides = args.aRowStride * aSize % 4096 == 0 && tileRows > 8;
   packRows = aSize != sumSize || args.aColumnStride != 1 || collides;
   bool inPlace = args.epilogue.residual == args.c;
   chunks = inPlace ? 1 : std::max<int64_t>(1, divideUp(args.layout.k, kChunk));
@@ -82,6 +83,7 @@ private:
   void prepareRows(int64_t chunk);
   void runPanel(int64_t panel, int64_t chunk);
   void finishPanel(int64_t panel);
+  void finishInPlace(int64_t panel);
   const char *packedAt(int64_t panel, int64_t chunk) const {
     return at(at(p_.args.packedB, batch_ * p_.args.packedBBatchStride, 1),
               (panel * p_.args.layout.k + chunkBegin(chunk)) * panelColumns_, p_.aSize);
@@ -209,20 +211,27 @@ void Part::runPanel(int64_t panel, int64_t chunk) {
     p_.kernels.tiles[p_.type][layout.vectors][count](tile);
     if (tile.ahead)
       tile.ahead = at(tile.ahead, tile.aheadStep * tile.k, 1);
-    if (!last || beside)
-      continue;
-    if (!p_.fused() && p_.type == kF64)
-      p_.kernels.finish[kF64]({tile.c, tile.cRowStride, tile.c, tile.cRowStride, count, panelColumns_,
-                               nullptr, nullptr, 0, epilogue.activation});
-    else if (!p_.fused())
-      p_.kernels.activate(epilogue.activation, static_cast<float *>(tile.c), tile.cRowStride, count,
-                          panelColumns_);
-    if (epilogue.hook)
-      epilogue.hook(epilogue.hookContext, static_cast<float *>(tile.c), args.cRowStride, batch_, row, count,
-                    column, panelColumns_);
   }
   if (last && beside)
     finishPanel(panel);
+  else if (last)
+    finishInPlace(panel);
+}
+
+/// What tiles do not do in registers, on all rows at once: vectors do not wait for each other.
+void Part::finishInPlace(int64_t panel) {
+  const GemmArgs &args = p_.args;
+  const Epilogue &epilogue = args.epilogue;
+  int64_t column = panel * panelColumns_, rows = endRow_ - firstRow_;
+  void *c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
+  if (!p_.fused() && p_.type == kF64)
+    p_.kernels.finish[kF64]({c, args.cRowStride, c, args.cRowStride, rows, panelColumns_, nullptr, nullptr, 0,
+                             epilogue.activation});
+  else if (!p_.fused())
+    p_.kernels.activate(epilogue.activation, static_cast<float *>(c), args.cRowStride, rows, panelColumns_);
+  if (epilogue.hook)
+    epilogue.hook(epilogue.hookContext, static_cast<float *>(c), args.cRowStride, batch_, firstRow_, rows,
+                  column, panelColumns_);
 }
 
 void Part::finishPanel(int64_t panel) {

@@ -5,7 +5,8 @@
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
-constexpr auto kLargest = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
+/// Leaves NaN out: what is made of the scores has it.
+constexpr auto kLargest = [](auto a, auto b) { return a > b ? a : b; };
 constexpr auto kSum = [](auto a, auto b) { return a + b; };
 
 TORCHERE_INLINE F splatOf(float x) {
@@ -51,6 +52,13 @@ void applyMask(const ScoresJob &job, int64_t row, float *s, int64_t width) {
     s[j] = -kInfinity;
 }
 
+bool hasNaN(const float *s, int64_t count) {
+  bool any = false;
+  for (int64_t j = 0; j < count; ++j)
+    any |= s[j] != s[j];
+  return any;
+}
+
 void scores(const ScoresJob &job) {
   int64_t width = (job.keys + kLanes - 1) / kLanes * kLanes;
   for (int64_t row = 0; row < job.rows; ++row) {
@@ -60,17 +68,19 @@ void scores(const ScoresJob &job) {
     for (int64_t j = kLanes; j < width; j += kLanes)
       largest = kLargest(load(s + j), largest);
     float before = job.most[row], most = kLargest(foldLanes<float>(largest, kLargest), before);
-    if (most == -kInfinity) { // nothing seen yet
+    if (most == -kInfinity && !hasNaN(s, width)) { // nothing seen yet
       memset(s, 0, width * sizeof(float));
       continue;
     }
     F sum{};
     for (int64_t j = 0; j < width; j += kLanes) {
-      F e = exponential(load(s + j) - most);
+      F e = exponentialOfNegative(load(s + j) - most);
       store(s + j, e);
       sum += e;
     }
-    float kept = before == -kInfinity ? 0.0f : exponential(splatOf(before - most))[0];
+    float kept = before == most         ? 1.0f
+                 : before == -kInfinity ? 0.0f
+                                        : exponentialOfNegative(splatOf(before - most))[0];
     job.total[row] = job.total[row] * kept + foldLanes<float>(sum, kSum);
     job.most[row] = most;
     if (kept != 1)

@@ -65,16 +65,16 @@ TORCHERE_INLINE F exponential(F x) {
   return p * powerOfTwo(half) * powerOfTwo(n - half);
 }
 
-/// Of arguments that are at most 0, or at least not above 88: one factor less.
+/// Of arguments that are at most 0, or at least not above 88; below the normal numbers it is 0.
 TORCHERE_INLINE F exponentialOfNegative(F x) {
   constexpr float c[] = {1.395060233e-03f, 8.368953642e-03f, 4.166620414e-02f, 1.666651830e-01f,
                          5.000000096e-01f};
-  I n;
-  F r = reduceByLn2(x < -87.0f ? splat(-87.0f) : x, n);
-  F p = 1.0f + (r + r * r * polynomialOf(r, c));
-  F y = asFloat(asInt(p) + (n << 23));
-  y = x < -87.0f ? F{} : y;
-  return x != x ? x : y;
+  constexpr float rounder = kRounder + 127.0f; // the sum's low bits are the exponent of 2^n
+  x = x < -88.1f ? splat(-88.1f) : x;
+  F shifted = x * 1.44269504f + rounder;
+  F whole = shifted - rounder;
+  F r = x - whole * kLn2High - whole * kLn2Low;
+  return (1.0f + (r + r * r * polynomialOf(r, c))) * asFloat(asInt(shifted) << 23);
 }
 
 TORCHERE_INLINE F exponentialMinusOne(F x) {
@@ -182,11 +182,17 @@ TORCHERE_INLINE F cosine(F x) {
   return circular<true>(x);
 }
 
+/// x times the normal distribution's share below x: exp(-p(|x|)) is its tail, which has no cancellation.
 TORCHERE_INLINE F gelu(F x) {
-  return 0.5f * x * (1.0f + errorFunction(x * 0.707106781f));
+  constexpr float c[] = {1.380677511e-06f, -2.028978364e-05f, 9.571534504e-05f,
+                         1.756692100e-04f, -5.002020897e-03f, 3.646165631e-02f,
+                         3.182739275e-01f, 7.978884632e-01f,  6.931471136e-01f};
+  F tail = exponentialOfNegative(-polynomialOf(absolute(x), c));
+  return x * (x < 0.0f ? tail : 1.0f - tail);
 }
+/// By tanh, whose half, with one half added, is the logistic function of twice the argument.
 TORCHERE_INLINE F geluTanh(F x) {
-  return 0.5f * x * (1.0f + hyperbolicTangent(0.797884561f * (x + 0.044715f * x * x * x)));
+  return x / (1.0f + exponential(x * (x * x * -0.0713548163f - 1.595769122f)));
 }
 TORCHERE_INLINE F silu(F x) {
   return x / (1.0f + exponential(-x));

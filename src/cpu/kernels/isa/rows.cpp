@@ -28,8 +28,9 @@ template <class T> TORCHERE_INLINE V<T> get(const T *p, int64_t n) {
   return n == kLanesOf<Compute<T>> ? widen(p) : widenPart(p, n);
 }
 
+/// Of arguments that are at most 0.
 TORCHERE_INLINE F exponentialOf(F x) {
-  return exponential(x);
+  return exponentialOfNegative(x);
 }
 TORCHERE_INLINE Vec<double> exponentialOf(Vec<double> x) {
   for (int i = 0; i < kLanesOf<double>; ++i)
