@@ -68,7 +68,7 @@ private:
   void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
   void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
   const float *weightsAt(int64_t phase, int64_t panel, int64_t chunk) const;
-  void finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
+  void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
   int64_t vectorsOf(int64_t panel) const {
     return panelBlock(args_.plan, panel + 1) - panelBlock(args_.plan, panel);
@@ -331,12 +331,11 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
                                             (block + vectors) * lanes_ <= out_.channels);
   int64_t inputRow = stride_[0] * source_.rowStride;
-  for (int64_t y = flat ? 0 : band.rows.begin, end = flat ? 1 : band.rows.end; y < end; ++y)
+  for (int64_t y = flat ? 0 : band.rows.begin, end = flat ? 1 : band.rows.end; y < end; ++y) {
     for (int64_t i = 0, x = begin; i < tiles; ++i) {
       int64_t count = shortest + (i < length - shortest * tiles ? 1 : 0);
-      float *pixel = output + y * rowOf(out_) + x * tile.cRowStride;
       tile.a = input + y * inputRow + x * tile.aRowStride;
-      tile.c = pixel;
+      tile.c = output + y * rowOf(out_) + x * tile.cRowStride;
       if (added)
         tile.residual = added + y * rowOf(args_.residual) + x * tile.residualRowStride;
       tile.aAhead = i + 1 < tiles ? count * tile.aRowStride
@@ -345,13 +344,14 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
       kernels_.tiles[kF32][vectors][count](tile);
       if (tile.ahead)
         tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * tile.blocks * tile.k;
-      if (!isFinished)
-        finishTile(block, vectors, pixel, count);
       x += count;
     }
+    if (!isFinished)
+      finishRow(block, vectors, output + y * rowOf(out_) + begin * tile.cRowStride, length);
+  }
 }
 
-void Convolver::finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
+void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
   int64_t runs = shape_.phases[1] == 1 ? 1 : pixels, length = pixels / runs, step = shape_.phases[1] * lanes_;
   for (int64_t v = 0; v < vectors; ++v, pixel += out_.plane()) {
     if (!isTileActivation(args_.epilogue.activation))

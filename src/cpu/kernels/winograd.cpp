@@ -298,15 +298,34 @@ void Winograd::run() {
 
 } // namespace
 
+namespace {
+
+/// The multiply-adds for each pair of channels, and what takes as long: a weight that is read, a tile's
+/// transforms.
+double workOf(const ConvolutionShape &shape, ConvolutionKind kind) {
+  constexpr double weightWork = 8, transformWork = 20;
+  int64_t tile = kind == ConvolutionKind::Winograd4 ? 4 : kind == ConvolutionKind::Winograd2 ? 2 : 1;
+  double tiles = static_cast<double>(divideUp(shape.outputHeight, tile) * divideUp(shape.outputWidth, tile) *
+                                     shape.batch);
+  if (tile == 1)
+    return 9 * (tiles + weightWork);
+  double transforms =
+      transformWork / double(shape.inputChannels) + transformWork / double(shape.outputChannels);
+  return 1.25 * double(winogradPoints(kind)) * (tiles * (1 + transforms) + weightWork);
+}
+
+} // namespace
+
 ConvolutionKind winogradKind(const ConvolutionShape &shape) {
   bool fits = shape.kernel[0] == 3 && shape.kernel[1] == 3 && shape.stride[0] == 1 && shape.stride[1] == 1 &&
               shape.dilation[0] == 1 && shape.dilation[1] == 1 && shape.groups == 1;
-  int64_t smaller = std::min(shape.outputHeight, shape.outputWidth);
-  int64_t pixels = shape.outputHeight * shape.outputWidth * shape.batch;
-  // Few pixels do not pay for weights of four times the size; few channels, for the transforms.
-  if (!fits || std::min(shape.inputChannels, shape.outputChannels) < 32 || pixels < 196 || smaller < 6)
-    return ConvolutionKind::Direct;
-  return smaller >= 12 ? ConvolutionKind::Winograd4 : ConvolutionKind::Winograd2;
+  ConvolutionKind best = ConvolutionKind::Direct;
+  if (!fits || std::min(shape.inputChannels, shape.outputChannels) < 16)
+    return best;
+  for (ConvolutionKind kind : {ConvolutionKind::Winograd2, ConvolutionKind::Winograd4})
+    if (workOf(shape, kind) < workOf(shape, best))
+      best = kind;
+  return best;
 }
 
 int64_t winogradWorkspaceBytes(const ConvolutionPlan &plan) {

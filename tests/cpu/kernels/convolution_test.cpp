@@ -261,13 +261,18 @@ TEST_P(Convolution, Winograd) {
   for (int64_t halo : {0, 1}) {
     check(makeShape(1, 33, 40, 14, 15, 3, 1, 1), {halo, 1, false, true, Activation::Relu, true, 4e-5});
     check(makeShape(4, 32, 32, 8, 9, 3, 1, 1), {halo, 0, false, false, Activation::Sigmoid, true, 4e-5});
-    check(makeShape(1, 96, 70, 16, 14, 3, 1, 0), {halo, 1, false, true, Activation::None, true, 6e-5});
+    check(makeShape(1, 192, 72, 6, 6, 3, 1, 1),
+          {halo, 0, false, true, Activation::Relu, true, 4e-5}); // F(2,3)
+    check(makeShape(1, 48, 70, 16, 14, 3, 1, 0), {halo, 1, false, true, Activation::None, true, 6e-5});
   }
   auto kind = [&](ConvolutionShape shape) { return planConvolution(shape, context.isa, false, true).kind; };
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 3, 1, 1)), ConvolutionKind::Winograd4);
-  EXPECT_EQ(kind(makeShape(4, 64, 64, 8, 8, 3, 1, 1)), ConvolutionKind::Winograd2);
+  EXPECT_EQ(kind(makeShape(1, 256, 256, 14, 14, 3, 1, 1)), ConvolutionKind::Winograd4);
+  EXPECT_EQ(kind(makeShape(4, 512, 512, 7, 7, 3, 1, 1)), ConvolutionKind::Winograd4);
+  EXPECT_EQ(kind(makeShape(1, 512, 512, 7, 7, 3, 1, 1)), ConvolutionKind::Winograd2);
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 3, 2, 1)), ConvolutionKind::Direct);
-  EXPECT_EQ(kind(makeShape(1, 512, 512, 7, 7, 3, 1, 1)), ConvolutionKind::Direct);
+  EXPECT_EQ(kind(makeShape(1, 512, 512, 3, 3, 3, 1, 1)), ConvolutionKind::Direct);
+  EXPECT_EQ(kind(makeShape(1, 16, 16, 56, 56, 3, 1, 1)), ConvolutionKind::Direct);
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 1)), ConvolutionKind::Direct);
 }
 
