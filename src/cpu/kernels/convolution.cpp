@@ -13,7 +13,11 @@ namespace torchere::cpu {
 namespace {
 
 constexpr int64_t kWeightBytes = 200 << 10; ///< of a chunk of a panel, which stays in the L2 cache
+/// That a tile reads of a chunk: it stays in the L1 cache beside that of the next tile.
+constexpr int64_t kTileBytes = 16 << 10;
 constexpr int64_t kWantedParts = 16;
+constexpr int64_t kPartsOfThread = 2;
+constexpr int64_t kPartPixels = 256;  ///< what a chunk reads of them stays in the L2 cache
 constexpr int64_t kPartWork = 200000; ///< multiply-adds
 /// Reading a weight takes as long as so many multiply-adds on one that is in the cache.
 constexpr int64_t kWeightWork = 8;
@@ -32,13 +36,25 @@ class Convolver {
 public:
   Convolver(const Context &context, const ConvolutionArgs &args)
       : context_(context), args_(args), shape_(args.plan.shape), kernels_(kernelsOf(args.plan.isa)),
-        lanes_(floatLanes(args.plan.isa)), out_(args.output) {}
+        lanes_(floatLanes(args.plan.isa)), out_(args.output), stride_{shape_.stride[0], shape_.stride[1]} {}
   void run();
 
 private:
+  struct Cut;
+  struct Range {
+    int64_t begin, end;
+    int64_t count() const { return end - begin; }
+  };
+  /// What a part computes. Rows are pixels, if there is one row.
+  struct Band {
+    int64_t phase;
+    Range images, rows, panels;
+  };
+
   void findSource();
   Source copyPlanes();
   Source copyWithHalo();
+  Source copyStrided();
   void runTiles();
   void runDepthwise();
   void runGrouped();
@@ -47,11 +63,16 @@ private:
   template <class Job> Job rowJob(int64_t image, int64_t block, int64_t y) const;
   void makeOffsets();
   void flatten();
-  void runBand(int64_t phase, int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
-               int64_t rowEnd);
-  void runChunk(int64_t phase, int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin, int64_t rowEnd);
-  void finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
+  Cut cut() const;
+  void runBand(const Band &band);
+  void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
+  void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
+  const float *weightsAt(int64_t phase, int64_t panel, int64_t chunk) const;
+  void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
+  int64_t vectorsOf(int64_t panel) const {
+    return panelBlock(args_.plan, panel + 1) - panelBlock(args_.plan, panel);
+  }
 
   const Context &context_;
   const ConvolutionArgs &args_;
@@ -60,6 +81,7 @@ private:
   int64_t lanes_;
   const BlockedTensor &out_;
   Source source_;
+  int64_t stride_[2];            ///< in the source
   int64_t rows_ = 0, width_ = 0; ///< of the output; one row of all pixels where nothing lies between rows
   int64_t blocks_ = 0;           ///< of input channels that a panel reads
   int64_t tapsPerBlock_ = 0;
@@ -107,8 +129,30 @@ Source Convolver::copyWithHalo() {
   return {wide.at(0, 0), wide.blocks() * wide.plane(), wide.plane(), wide.paddedWidth() * lanes_, lanes_};
 }
 
+/// The pixels that the output reads, without those between.
+Source Convolver::copyStrided() {
+  const BlockedTensor &input = args_.input;
+  int64_t height = shape_.outputHeight, width = shape_.outputWidth, plane = height * width * lanes_;
+  float *to = static_cast<float *>(args_.workspace);
+  context_.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
+    const float *from = input.at(index / input.blocks(), index % input.blocks());
+    float *pixel = to + index * plane;
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < width; ++x, pixel += lanes_)
+        std::memcpy(pixel,
+                    from + (y * shape_.stride[0] * input.paddedWidth() + x * shape_.stride[1]) * lanes_,
+                    lanes_ * sizeof(float));
+  });
+  stride_[0] = stride_[1] = 1;
+  return {to, input.blocks() * plane, plane, width * lanes_, lanes_};
+}
+
 void Convolver::findSource() {
   const BlockedTensor &input = args_.input;
+  if (skipsPixels(args_.plan)) {
+    source_ = copyStrided();
+    return;
+  }
   if (args_.plan.kind == ConvolutionKind::Planar) {
     source_ = copyPlanes();
     return;
@@ -153,14 +197,15 @@ void Convolver::makeOffsets() {
         *offsets++ = block * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
                      x * shape_.dilation[1] * source_.pixelStride;
   int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * args_.plan.vectors * lanes_ * 4;
-  bool inPlace = args_.residual.data == out_.data;
-  chunks_ =
-      inPlace ? 1 : std::clamp<int64_t>(divideUp(bytes, kWeightBytes), 1, std::max<int64_t>(blocks_, 1));
+  int64_t tileBytes =
+      blocks_ * shape_.kernel[0] * kernels_.maxRows[args_.plan.vectors] * stride_[1] * lanes_ * 4;
+  chunks_ = std::max(divideUp(bytes, kWeightBytes), divideUp(tileBytes, kTileBytes));
+  chunks_ = std::clamp<int64_t>(chunks_, 1, std::max<int64_t>(blocks_, 1));
 }
 
 /// 1x1 without halos: the plane is one row of pixels.
 void Convolver::flatten() {
-  bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && shape_.stride[0] * shape_.stride[1] == 1 &&
+  bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && stride_[0] * stride_[1] == 1 &&
                shape_.phaseCount() == 1 && source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
                (!args_.residual.data || args_.residual.halo == 0);
   if (dense) {
@@ -169,103 +214,144 @@ void Convolver::flatten() {
   }
 }
 
+/// How the work is cut into parts. Results depend on the rows alone.
+struct Convolver::Cut {
+  int64_t images = 1; ///< parts of them, as below
+  int64_t rows = 1;   ///< of an image; of the pixels, if there is one row
+  int64_t panels = 1;
+  bool byPixels = true; ///< a thread has its own pixels, and reads all weights
+};
+
+Convolver::Cut Convolver::cut() const {
+  int64_t batch = shape_.batch, pixels = batch * rows_ * width_, weights = args_.plan.weightElements();
+  int64_t wanted = std::clamp<int64_t>(weights * (pixels + kWeightWork) / kPartWork, 1, kWantedParts);
+  int64_t tile = kernels_.maxRows[args_.plan.vectors];
+  int64_t bands = rows_ == 1 ? std::max<int64_t>(1, width_ / (2 * tile)) : rows_;
+  Cut cut;
+  // The larger of weights and input is what each part should have to itself.
+  cut.byPixels = batch * shape_.inputChannels * shape_.inputHeight * shape_.inputWidth > weights;
+  int64_t parts = cut.byPixels ? wanted : divideUp(wanted, panels_.panels);
+  parts = std::max(parts, pixels / kPartPixels);
+  cut.images = std::min(batch, parts);
+  cut.rows = std::min(bands, divideUp(parts, batch));
+  int64_t panels = divideUp(wanted, cut.images * cut.rows);
+  // Pixels are read once a part.
+  if (!cut.byPixels)
+    panels = std::min(panels, divideUp(kPartsOfThread * context_.pool.threads(), cut.images * cut.rows));
+  cut.panels = std::min(panels_.panels, panels);
+  return cut;
+}
+
 void Convolver::runTiles() {
   makeOffsets();
   flatten();
-  int64_t pixels = shape_.batch * rows_ * width_, weights = args_.plan.weightElements();
-  int64_t wanted = std::clamp<int64_t>(weights * (pixels + kWeightWork) / kPartWork, 1, kWantedParts);
-  // The larger of weights and input is what each part should have to itself. A flat row is cut into bands of
-  // tiles.
-  int64_t tile = kernels_.maxRows[args_.plan.vectors], batch = shape_.batch;
-  int64_t bands = rows_ == 1 ? std::max<int64_t>(1, width_ / (2 * tile)) : rows_;
-  int64_t perImage = divideUp(wanted, batch);
-  bool byPixels = batch * shape_.inputChannels * shape_.inputHeight * shape_.inputWidth > weights;
-  int64_t rowParts = 1, panelParts = 1;
-  if (byPixels) {
-    rowParts = std::min(bands, perImage);
-    panelParts = std::min(panels_.panels, divideUp(perImage, rowParts));
-  } else {
-    panelParts = std::min(panels_.panels, perImage);
-    rowParts = std::min(bands, divideUp(perImage, panelParts));
-  }
-  bool flat = rows_ == 1;
+  Cut cut = this->cut();
   // A thread takes neighbouring parts: they share what was cut.
-  int64_t partsOfPhase = batch * rowParts * panelParts;
+  int64_t pixelParts = cut.images * cut.rows, partsOfPhase = pixelParts * cut.panels;
   context_.pool.parallelFor(shape_.phaseCount() * partsOfPhase, [&](int64_t index) {
-    int64_t phase = index / partsOfPhase, part = index % partsOfPhase;
-    int64_t panel = byPixels ? part % panelParts : part / (batch * rowParts);
-    int64_t rest = byPixels ? part / panelParts : part % (batch * rowParts);
-    int64_t row = rest % rowParts, image = rest / rowParts, total = flat ? width_ : rows_;
-    runBand(phase, image, partBegin(panels_.panels, panelParts, panel),
-            partBegin(panels_.panels, panelParts, panel + 1), partBegin(total, rowParts, row),
-            partBegin(total, rowParts, row + 1));
+    int64_t part = index % partsOfPhase;
+    int64_t panel = cut.byPixels ? part % cut.panels : part / pixelParts;
+    int64_t rest = cut.byPixels ? part / cut.panels : part % pixelParts;
+    int64_t row = rest % cut.rows, image = rest / cut.rows, rows = rows_ == 1 ? width_ : rows_;
+    auto range = [](int64_t total, int64_t count, int64_t at) {
+      return Range{partBegin(total, count, at), partBegin(total, count, at + 1)};
+    };
+    runBand({index / partsOfPhase, range(shape_.batch, cut.images, image), range(rows, cut.rows, row),
+             range(panels_.panels, cut.panels, panel)});
   });
 }
 
-/// Rows [rowBegin, rowEnd) of the output; or these pixels, where there is one row.
-void Convolver::runBand(int64_t phase, int64_t image, int64_t panelBegin, int64_t panelEnd, int64_t rowBegin,
-                        int64_t rowEnd) {
-  for (int64_t panel = panelBegin; panel < panelEnd; ++panel) {
-    for (int64_t chunk = 0; chunk < chunks_; ++chunk)
-      runChunk(phase, image, panel, chunk, rowBegin, rowEnd);
-    int64_t block = panel * args_.plan.vectors, end = std::min(block + args_.plan.vectors, out_.blocks());
-    int64_t below = rows_ == 1 ? out_.height : rowEnd * shape_.phases[0];
-    for (; phase == 0 && block < end; ++block)
-      clearHalo(out_, image, block, rows_ == 1 ? 0 : rowBegin * shape_.phases[0], below);
-  }
+const float *Convolver::weightsAt(int64_t phase, int64_t panel, int64_t chunk) const {
+  int64_t depth = blocks_ * tapsPerBlock_ * depth_;
+  return args_.weights + phase * (args_.plan.weightElements() / shape_.phaseCount()) +
+         (panelBlock(args_.plan, panel) * depth + chunkBegin(chunk) * depth_ * vectorsOf(panel)) * lanes_;
+}
+
+/// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
+/// comes there meanwhile.
+void Convolver::runBand(const Band &band) {
+  for (int64_t chunk = 0; chunk < chunks_; ++chunk)
+    for (int64_t panel = band.panels.begin; panel < band.panels.end; ++panel) {
+      bool isLast = panel + 1 == band.panels.end;
+      const float *next = isLast && chunk + 1 == chunks_
+                              ? nullptr
+                              : weightsAt(band.phase, isLast ? band.panels.begin : panel + 1, chunk + isLast);
+      runChunk(band, panel, chunk, next);
+    }
+  int64_t begin = panelBlock(args_.plan, band.panels.begin), end = panelBlock(args_.plan, band.panels.end);
+  int64_t above = rows_ == 1 ? 0 : band.rows.begin * shape_.phases[0];
+  int64_t below = rows_ == 1 ? out_.height : band.rows.end * shape_.phases[0];
+  for (int64_t image = band.images.begin; band.phase == 0 && image < band.images.end; ++image)
+    for (int64_t block = begin; block < end; ++block)
+      clearHalo(out_, image, block, above, below);
 }
 
 /// A chunk of a panel's weights, over all tiles of the band.
-void Convolver::runChunk(int64_t phase, int64_t image, int64_t panel, int64_t chunk, int64_t rowBegin,
-                         int64_t rowEnd) {
-  bool flat = rows_ == 1, last = chunk + 1 == chunks_, planar = args_.plan.kind == ConvolutionKind::Planar;
-  int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
-  int64_t block = panel * args_.plan.vectors, first = chunkBegin(chunk);
-  int64_t begin = flat ? rowBegin : 0, length = flat ? rowEnd - rowBegin : width_;
-  int64_t tiles = divideUp(length, kernels_.maxRows[vectors]), shortest = length / tiles;
-  const BlockedTensor &residual = args_.residual;
-  int64_t phaseY = phase / shape_.phases[1], phaseX = phase % shape_.phases[1];
-  float *output = out_.at(image, block) + (phaseY * out_.paddedWidth() + phaseX) * lanes_;
-  const float *added = last && residual.data
-                           ? residual.at(image, block) + (phaseY * residual.paddedWidth() + phaseX) * lanes_
-                           : nullptr;
-  const float *input = source_.data + image * source_.imageStride +
-                       (planar ? 0 : panels_.first(args_.plan, panel)) * source_.blockStride;
+void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next) {
+  bool last = chunk + 1 == chunks_;
+  int64_t vectors = vectorsOf(panel), first = chunkBegin(chunk);
   TileArgs tile;
-  tile.aRowStride = shape_.stride[1] * source_.pixelStride;
+  tile.aRowStride = stride_[1] * source_.pixelStride;
   tile.aOffsets = offsets_ + first;
   tile.blocks = chunkBegin(chunk + 1) - first;
   tile.k = depth_;
-  tile.b = args_.weights + phase * (args_.plan.weightElements() / shape_.phaseCount()) +
-           block * lanes_ * blocks_ * tapsPerBlock_ * depth_ + first * depth_ * vectors * lanes_;
+  tile.b = weightsAt(band.phase, panel, chunk);
   tile.bRowStride = vectors * lanes_;
   tile.cRowStride = tile.residualRowStride = shape_.phases[1] * lanes_;
   tile.cVectorStride = out_.plane();
   tile.accumulate = chunk > 0;
-  tile.residualVectorStride = residual.plane();
-  bool isFused = isTileActivation(args_.epilogue.activation);
-  if (last && isFused)
+  tile.residualVectorStride = args_.residual.plane();
+  if (last && isTileActivation(args_.epilogue.activation))
     tile.activation = args_.epilogue.activation;
   if (last && args_.epilogue.bias)
-    tile.bias = static_cast<const float *>(args_.epilogue.bias) + block * lanes_;
-  bool isFinished = !last || (isFused && (block + vectors) * lanes_ <= out_.channels);
-  for (int64_t y = flat ? 0 : rowBegin, end = flat ? 1 : rowEnd; y < end; ++y)
-    for (int64_t i = 0, x = begin; i < tiles; ++i) {
-      int64_t count = shortest + (i < length - shortest * tiles ? 1 : 0);
-      float *pixel = output + y * shape_.phases[0] * out_.paddedWidth() * lanes_ + x * tile.cRowStride;
-      tile.a = input + y * shape_.stride[0] * source_.rowStride + x * tile.aRowStride;
-      tile.c = pixel;
-      if (added)
-        tile.residual =
-            added + y * shape_.phases[0] * residual.paddedWidth() * lanes_ + x * tile.residualRowStride;
-      kernels_.tiles[kF32][vectors][count](tile);
-      if (!isFinished)
-        finishTile(block, vectors, pixel, count);
-      x += count;
-    }
+    tile.bias = static_cast<const float *>(args_.epilogue.bias) + panelBlock(args_.plan, panel) * lanes_;
+  int64_t length = rows_ == 1 ? band.rows.count() : width_;
+  int64_t rows = rows_ == 1 ? 1 : band.rows.count(), tiles = divideUp(length, kernels_.maxRows[vectors]);
+  tile.ahead = next;
+  tile.aheadStep = divideUp(tile.bRowStride * int64_t(sizeof(float)), tiles * rows * band.images.count());
+  for (int64_t image = band.images.begin; image < band.images.end; ++image)
+    runImage(band, panel, chunk, image, tile);
 }
 
-void Convolver::finishTile(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
+/// Of one image: `tile` has what all tiles have in common.
+void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile) {
+  bool flat = rows_ == 1, planar = args_.plan.kind == ConvolutionKind::Planar;
+  int64_t vectors = vectorsOf(panel), block = panelBlock(args_.plan, panel);
+  int64_t begin = flat ? band.rows.begin : 0, length = flat ? band.rows.count() : width_;
+  int64_t tiles = divideUp(length, kernels_.maxRows[vectors]), shortest = length / tiles;
+  int64_t phaseY = band.phase / shape_.phases[1], phaseX = band.phase % shape_.phases[1];
+  auto firstOf = [&](const BlockedTensor &tensor) {
+    return tensor.at(image, block) + (phaseY * tensor.paddedWidth() + phaseX) * lanes_;
+  };
+  auto rowOf = [&](const BlockedTensor &tensor) { return shape_.phases[0] * tensor.paddedWidth() * lanes_; };
+  const float *input = source_.data + image * source_.imageStride +
+                       (planar ? 0 : panels_.first(args_.plan, panel)) * source_.blockStride;
+  float *output = firstOf(out_);
+  const float *added = chunk == 0 && args_.residual.data ? firstOf(args_.residual) : nullptr;
+  bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
+                                            (block + vectors) * lanes_ <= out_.channels);
+  int64_t inputRow = stride_[0] * source_.rowStride;
+  for (int64_t y = flat ? 0 : band.rows.begin, end = flat ? 1 : band.rows.end; y < end; ++y) {
+    for (int64_t i = 0, x = begin; i < tiles; ++i) {
+      int64_t count = shortest + (i < length - shortest * tiles ? 1 : 0);
+      tile.a = input + y * inputRow + x * tile.aRowStride;
+      tile.c = output + y * rowOf(out_) + x * tile.cRowStride;
+      if (added)
+        tile.residual = added + y * rowOf(args_.residual) + x * tile.residualRowStride;
+      tile.aAhead = i + 1 < tiles ? count * tile.aRowStride
+                    : y + 1 < end ? inputRow - (x - begin) * tile.aRowStride
+                                  : 0;
+      kernels_.tiles[kF32][vectors][count](tile);
+      if (tile.ahead)
+        tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * tile.blocks * tile.k;
+      x += count;
+    }
+    if (!isFinished)
+      finishRow(block, vectors, output + y * rowOf(out_) + begin * tile.cRowStride, length);
+  }
+}
+
+void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
   int64_t runs = shape_.phases[1] == 1 ? 1 : pixels, length = pixels / runs, step = shape_.phases[1] * lanes_;
   for (int64_t v = 0; v < vectors; ++v, pixel += out_.plane()) {
     if (!isTileActivation(args_.epilogue.activation))
@@ -308,9 +394,9 @@ template <class Body> void Convolver::eachBand(const Body &body) {
 /// The parts that the jobs of rows have in common.
 template <class Job> Job Convolver::rowJob(int64_t image, int64_t block, int64_t y) const {
   Job job;
-  job.step = shape_.stride[1] * lanes_;
+  job.step = stride_[1] * lanes_;
   job.pixels = width_;
-  job.input = source_.data + image * source_.imageStride + y * shape_.stride[0] * source_.rowStride;
+  job.input = source_.data + image * source_.imageStride + y * stride_[0] * source_.rowStride;
   job.output = out_.at(image, block) + y * out_.paddedWidth() * lanes_;
   job.activation = args_.epilogue.activation;
   if (args_.epilogue.bias)
@@ -327,7 +413,7 @@ void Convolver::runDepthwise() {
     auto job = rowJob<TapsJob>(image, block, begin);
     job.input += block * source_.blockStride;
     job.rows = end - begin;
-    job.inputRowStride = shape_.stride[0] * source_.rowStride;
+    job.inputRowStride = stride_[0] * source_.rowStride;
     job.outputRowStride = out_.paddedWidth() * lanes_;
     job.residualRowStride = args_.residual.paddedWidth() * lanes_;
     job.taps = offsets;

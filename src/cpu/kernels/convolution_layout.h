@@ -8,6 +8,15 @@ namespace torchere::cpu {
 /// The rows (axis 0) or columns of the input that the output reads, with the padding.
 int64_t paddedExtent(const ConvolutionShape &shape, int axis);
 
+/// The blocks of outputs are divided evenly among as many panels as hold them.
+int64_t panelCount(const ConvolutionPlan &plan);
+/// The first block of a panel; of panel panelCount(): how many there are.
+int64_t panelBlock(const ConvolutionPlan &plan, int64_t panel);
+
+/// Whether the pixels that a window of one pixel skips are left out of a copy of the input first: the rest is
+/// read once for each panel of outputs.
+bool skipsPixels(const ConvolutionPlan &plan);
+
 /// A panel of output channels reads the blocks of input channels that its groups lie in: all have the same
 /// number, `count`.
 struct PanelBlocks {
@@ -26,7 +35,6 @@ struct WeightPanel {
   int64_t columns; ///< in memory
   int64_t outputs; ///< that there are
 };
-int64_t panelCount(const ConvolutionPlan &plan);
 
 /// The weights of a panel as [input][tap][column], of `count` input channels: zeros where there is no such
 /// channel. Of convolutions without groups.

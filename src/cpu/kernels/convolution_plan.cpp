@@ -15,16 +15,31 @@ int64_t paddedExtent(const ConvolutionShape &shape, int axis) {
   return (output - 1) * shape.stride[axis] + (shape.kernel[axis] - 1) * shape.dilation[axis] + 1;
 }
 
+int64_t panelCount(const ConvolutionPlan &plan) {
+  return divideUp(plan.shape.outputChannels, plan.vectors * floatLanes(plan.isa));
+}
+
+int64_t panelBlock(const ConvolutionPlan &plan, int64_t panel) {
+  return partBegin(divideUp(plan.shape.outputChannels, floatLanes(plan.isa)), panelCount(plan), panel);
+}
+
+bool skipsPixels(const ConvolutionPlan &plan) {
+  const ConvolutionShape &shape = plan.shape;
+  constexpr int64_t kFewPanels = 4;
+  return plan.kind == ConvolutionKind::Direct && shape.kernel[0] * shape.kernel[1] == 1 &&
+         shape.stride[0] * shape.stride[1] > 1 && plan.inputHalo() == 0 && panelCount(plan) >= kFewPanels;
+}
+
 PanelBlocks panelBlocks(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;
-  int64_t lanes = floatLanes(plan.isa), width = plan.vectors * lanes;
+  int64_t lanes = floatLanes(plan.isa);
   PanelBlocks result;
-  result.panels = divideUp(shape.outputChannels, width);
+  result.panels = panelCount(plan);
   result.total = divideUp(shape.inputChannels, lanes);
   int64_t inputs = shape.inputChannels / shape.groups, outputs = shape.outputChannels / shape.groups;
   for (int64_t panel = 0; panel < result.panels; ++panel) {
-    int64_t last = std::min((panel + 1) * width, shape.outputChannels) - 1;
-    int64_t first = panel * width / outputs * inputs / lanes,
+    int64_t last = std::min(panelBlock(plan, panel + 1) * lanes, shape.outputChannels) - 1;
+    int64_t first = panelBlock(plan, panel) * lanes / outputs * inputs / lanes,
             end = divideUp((last / outputs + 1) * inputs, lanes);
     result.count = std::max(result.count, end - first);
   }
@@ -34,7 +49,7 @@ PanelBlocks panelBlocks(const ConvolutionPlan &plan) {
 int64_t PanelBlocks::first(const ConvolutionPlan &plan, int64_t panel) const {
   const ConvolutionShape &shape = plan.shape;
   int64_t lanes = floatLanes(plan.isa);
-  int64_t group = panel * plan.vectors * lanes / (shape.outputChannels / shape.groups);
+  int64_t group = panelBlock(plan, panel) * lanes / (shape.outputChannels / shape.groups);
   return std::min(group * (shape.inputChannels / shape.groups) / lanes, total - count);
 }
 
@@ -68,36 +83,29 @@ int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
     return shape.batch * shape.inputChannels * paddedExtent(shape, 0) * paddedExtent(shape, 1) * 4;
   if (winogradPoints(kind))
     return winogradWorkspaceBytes(*this);
-  int64_t halo = inputHalo();
+  int64_t halo = inputHalo(), lanes = floatLanes(isa);
+  if (skipsPixels(*this))
+    return shape.batch * divideUp(shape.inputChannels, lanes) * lanes * shape.outputHeight *
+           shape.outputWidth * 4;
   if (actualInputHalo >= halo)
     return 0;
-  int64_t lanes = floatLanes(isa);
   return shape.batch * divideUp(shape.inputChannels, lanes) * lanes * (shape.inputHeight + 2 * halo) *
          (shape.inputWidth + 2 * halo) * 4;
 }
 
-/// Sums that must be under way to hide the latency of a multiply-add.
-constexpr int64_t kHiddenSums = 8;
-
-/// The multiply-adds of vectors, for each step of the depth, that all tiles of an output take.
-static int64_t tileWork(const ConvolutionShape &shape, Isa isa, int64_t vectors) {
-  bool isFlat =
-      shape.kernel[0] * shape.kernel[1] * shape.stride[0] * shape.stride[1] * shape.phaseCount() == 1;
-  int64_t length = isFlat ? shape.outputWidth * shape.outputHeight : shape.outputWidth;
-  auto ofPanel = [&](int64_t width) {
-    int64_t tiles = divideUp(length, kernelsOf(isa).maxRows[width]);
-    int64_t shortest = length / tiles, longer = length % tiles;
-    return longer * std::max((shortest + 1) * width, kHiddenSums) +
-           (tiles - longer) * std::max(shortest * width, kHiddenSums);
-  };
-  int64_t blocks = divideUp(shape.outputChannels, floatLanes(isa)), rest = blocks % vectors;
-  return blocks / vectors * ofPanel(vectors) + (rest > 0 ? ofPanel(rest) : 0);
-}
-
-/// Where rows of pixels are so short that narrower tiles are cut too small.
-static bool prefersThreeVectors(const ConvolutionShape &shape, Isa isa) {
-  return isa == Isa::Avx2 && shape.outputHeight > 0 && shape.outputHeight * shape.outputWidth > 1 &&
-         tileWork(shape, isa, 3) * 100 < tileWork(shape, isa, 2) * 97;
+/// The vectors of a panel's tile. On AVX2 a tile of 4 x 3 loads less for each multiply-add than one of 6 x 2;
+/// on AVX-512 one of 14 x 2 does well, but rows of pixels may be shorter.
+static int32_t tileVectors(const ConvolutionPlan &plan) {
+  const ConvolutionShape &shape = plan.shape;
+  int64_t lanes = floatLanes(plan.isa), blocks = divideUp(shape.outputChannels, lanes);
+  bool shortRows =
+      !winogradPoints(plan.kind) && shape.outputWidth <= 7 && shape.outputWidth * shape.outputHeight > 1;
+  int64_t most = blocks == 3 || plan.isa == Isa::Avx2 ? 3 : plan.isa == Isa::Avx512 && shortRows ? 4 : 2;
+  int64_t vectors = std::clamp<int64_t>(blocks, 1, most);
+  // A tile must not multiply the numbers of other groups, be it by zeros.
+  while (vectors > 1 && shape.groups > 1 && shape.outputChannels / shape.groups % (vectors * lanes) != 0)
+    --vectors;
+  return static_cast<int32_t>(vectors);
 }
 
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd) {
@@ -110,42 +118,22 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.kind = ConvolutionKind::Depthwise;
   else if (winograd)
     plan.kind = winogradKind(shape);
-  // Tiles of two vectors have the most rows; of four where rows of pixels are short. An odd rest is a
-  // narrower tile.
-  int64_t blocks = divideUp(shape.outputChannels, floatLanes(isa));
-  bool wide = isa == Isa::Avx512;
-  if (winogradPoints(plan.kind)) {
-    plan.vectors = blocks >= 2 ? 2 : 1;
-    return plan;
-  }
-  if (blocks == 3 || prefersThreeVectors(shape, isa))
-    plan.vectors = 3;
-  else if (blocks >= 4 && wide && shape.outputWidth <= 7 && shape.outputWidth * shape.outputHeight > 1)
-    plan.vectors = 4;
-  else if (blocks >= 2)
-    plan.vectors = 2;
-  if (shape.groups > 1 && plan.kind == ConvolutionKind::Direct) {
-    // A tile must not multiply the numbers of other groups, be it by zeros.
-    int64_t lanes = floatLanes(isa), outputs = shape.outputChannels / shape.groups;
-    if (outputs % (plan.vectors * lanes) != 0)
-      plan.vectors = 1;
-    if (outputs % lanes != 0 || shape.inputChannels / shape.groups % lanes != 0)
-      plan.kind = ConvolutionKind::Grouped;
-    if (plan.kind == ConvolutionKind::Grouped)
-      plan.groupSteps = groupedStepCount(plan);
-  }
+  int64_t lanes = floatLanes(isa), inputs = shape.inputChannels / shape.groups,
+          outputs = shape.outputChannels / shape.groups;
+  if (shape.groups > 1 && plan.kind == ConvolutionKind::Direct &&
+      (inputs % lanes != 0 || outputs % lanes != 0))
+    plan.kind = ConvolutionKind::Grouped;
+  plan.vectors = tileVectors(plan);
+  if (plan.kind == ConvolutionKind::Grouped)
+    plan.groupSteps = groupedStepCount(plan);
   return plan;
 }
 
 WeightPanel::WeightPanel(const ConvolutionPlan &plan, int64_t index) {
-  int64_t lanes = floatLanes(plan.isa), vectors = divideUp(plan.shape.outputChannels, lanes);
-  firstOutput = index * plan.vectors * lanes;
-  columns = std::min<int64_t>(plan.vectors, vectors - index * plan.vectors) * lanes;
+  int64_t lanes = floatLanes(plan.isa);
+  firstOutput = panelBlock(plan, index) * lanes;
+  columns = panelBlock(plan, index + 1) * lanes - firstOutput;
   outputs = std::min(columns, plan.shape.outputChannels - firstOutput);
-}
-
-int64_t panelCount(const ConvolutionPlan &plan) {
-  return divideUp(plan.shape.outputChannels, plan.vectors * floatLanes(plan.isa));
 }
 
 void gatherTaps(const ConvolutionPlan &plan, const WeightPanel &panel, const float *weights,

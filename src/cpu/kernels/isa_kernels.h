@@ -19,6 +19,7 @@ struct TileArgs {
   const void *a = nullptr;
   const int64_t *aOffsets = nullptr;
   int64_t aRowStride = 0;
+  int64_t aAhead = 0; ///< from a row to one of the next tile, which is fetched into the L1 cache; 0: none
   int64_t blocks = 1;
   int64_t k = 0;
   const void *b = nullptr;

@@ -14,7 +14,8 @@ namespace {
 constexpr int kPoints = 0, kProducts = 1, kBorder = 2, kOffsets = 5; // scratch
 /// Transformed weights that stay in the L2 cache; larger ones should be read once.
 constexpr int64_t kSmallWeights = 700 << 10;
-constexpr int64_t kPartTiles = 28;
+constexpr int64_t kPartTiles = 24;
+constexpr int64_t kPartPanels = 2;
 constexpr int64_t kSharedBytes = 4 << 20; ///< of the points that all threads share
 
 /// The rows of the transform of the weights: kernel taps to points.
@@ -84,22 +85,38 @@ int64_t sharedTiles(const ConvolutionPlan &plan) {
   return divideUp(grid.total, divideUp(grid.total, most));
 }
 
+/// Elements from a point to the next: an odd number of cache lines, or all points would fall into few sets.
+int64_t pointStride(int64_t vectors, int64_t tiles, int64_t lanes) {
+  constexpr int64_t kLine = 16;
+  return (divideUp(vectors * tiles * lanes, kLine) | 1) * kLine;
+}
+
 class Winograd {
 public:
   Winograd(const Context &context, const ConvolutionArgs &args)
       : context_(context), args_(args), grid_(args.plan), kernels_(kernelsOf(args.plan.isa)),
         lanes_(floatLanes(args.plan.isa)), inputBlocks_(args.input.blocks()), out_(args.output),
-        panels_(divideUp(out_.blocks(), args.plan.vectors)) {}
+        panels_(panelCount(args.plan)) {}
   void run();
 
 private:
+  /// Tiles [first, first + count) of which the points of `stride` tiles lie at `points`.
+  struct Piece {
+    int64_t first, count;
+    const float *points;
+    int64_t stride;
+  };
   void runByTiles();
   void runByPanels();
   void transform(int64_t block, int64_t first, int64_t count, float *points, int64_t stride) const;
   const float *tilePixels(int64_t block, int64_t tile, int64_t &rowStride) const;
-  void multiply(int64_t panel, int64_t count, const float *points, int64_t stride, float *products) const;
-  void transformBack(int64_t panel, int64_t first, int64_t count, const float *products) const;
+  void runPanels(const Piece &piece, int64_t begin, int64_t end) const;
+  void multiply(const Piece &piece, int64_t begin, int64_t end, float *products) const;
+  void transformBack(const Piece &piece, int64_t begin, int64_t end, const float *products) const;
   void makeOffsets(int64_t stride);
+  int64_t vectorsOf(int64_t begin, int64_t end) const {
+    return panelBlock(args_.plan, end) - panelBlock(args_.plan, begin);
+  }
 
   const Context &context_;
   const ConvolutionArgs &args_;
@@ -135,7 +152,7 @@ const float *Winograd::tilePixels(int64_t block, int64_t tile, int64_t &rowStrid
 /// Tiles [first, first + count) of a block: points[point][block][tile], `stride` tiles a block.
 void Winograd::transform(int64_t block, int64_t first, int64_t count, float *points, int64_t stride) const {
   WinogradJob job;
-  job.outputStride = inputBlocks_ * stride * lanes_;
+  job.outputStride = pointStride(inputBlocks_, stride, lanes_);
   for (int64_t i = 0; i < count; ++i) {
     job.input = tilePixels(block, first + i, job.inputStride);
     job.output = points + (block * stride + i) * lanes_;
@@ -149,48 +166,62 @@ void Winograd::makeOffsets(int64_t stride) {
     offsets_[block] = block * stride * lanes_;
 }
 
-/// products[point][vector][tile]
-void Winograd::multiply(int64_t panel, int64_t count, const float *points, int64_t stride,
-                        float *products) const {
-  int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
-  int64_t most = kernels_.maxRows[vectors], tiles = divideUp(count, most), depth = inputBlocks_ * lanes_;
+/// products[point][vector][tile] of panels [begin, end): a point's tiles stay in the L1 cache while the
+/// panels pass.
+void Winograd::multiply(const Piece &piece, int64_t begin, int64_t end, float *products) const {
+  int64_t depth = inputBlocks_ * lanes_, all = vectorsOf(begin, end);
+  int64_t inputStride = pointStride(inputBlocks_, piece.stride, lanes_);
+  int64_t outputStride = pointStride(all, piece.count, lanes_);
   TileArgs tile;
   tile.aRowStride = lanes_;
   tile.aOffsets = offsets_;
   tile.blocks = inputBlocks_;
   tile.k = lanes_;
-  tile.bRowStride = vectors * lanes_;
   tile.cRowStride = lanes_;
-  tile.cVectorStride = count * lanes_;
-  for (int64_t point = 0; point < grid_.points; ++point) {
-    tile.b = args_.weights + panel * args_.plan.vectors * lanes_ * depth * grid_.points +
-             point * depth * vectors * lanes_;
-    for (int64_t i = 0; i < tiles; ++i) {
-      int64_t row = partBegin(count, tiles, i), rows = partBegin(count, tiles, i + 1) - row;
-      tile.a = points + (point * inputBlocks_ * stride + row) * lanes_;
-      tile.c = products + (point * vectors * count + row) * lanes_;
-      kernels_.tiles[kF32][vectors][rows](tile);
+  tile.cVectorStride = piece.count * lanes_;
+  auto weightsOf = [&](int64_t panel, int64_t point) {
+    return args_.weights +
+           depth * lanes_ *
+               (panelBlock(args_.plan, panel) * grid_.points + point * vectorsOf(panel, panel + 1));
+  };
+  for (int64_t point = 0; point < grid_.points; ++point)
+    for (int64_t panel = begin; panel < end; ++panel) {
+      int64_t vectors = vectorsOf(panel, panel + 1), width = vectors * lanes_;
+      int64_t tiles = divideUp(piece.count, kernels_.maxRows[vectors]);
+      bool isLast = panel + 1 == end, isEnd = isLast && point + 1 == grid_.points;
+      tile.b = weightsOf(panel, point);
+      tile.bRowStride = width;
+      tile.aAhead = isLast && !isEnd ? inputStride : 0;
+      tile.ahead = isEnd ? nullptr : weightsOf(isLast ? begin : panel + 1, point + isLast);
+      tile.aheadStep = divideUp(width * int64_t(sizeof(float)), tiles);
+      for (int64_t i = 0; i < tiles; ++i) {
+        int64_t row = partBegin(piece.count, tiles, i), rows = partBegin(piece.count, tiles, i + 1) - row;
+        tile.a = piece.points + point * inputStride + row * lanes_;
+        tile.c = products + point * outputStride + (vectorsOf(begin, panel) * piece.count + row) * lanes_;
+        kernels_.tiles[kF32][vectors][rows](tile);
+        if (tile.ahead)
+          tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * depth;
+      }
     }
-  }
 }
 
-void Winograd::transformBack(int64_t panel, int64_t first, int64_t count, const float *products) const {
-  int64_t vectors = std::min<int64_t>(args_.plan.vectors, out_.blocks() - panel * args_.plan.vectors);
+void Winograd::transformBack(const Piece &piece, int64_t begin, int64_t end, const float *products) const {
+  int64_t vectors = vectorsOf(begin, end);
   const BlockedTensor &residual = args_.residual;
   Activation activation = args_.epilogue.activation;
   WinogradJob job;
-  job.inputStride = vectors * count * lanes_;
+  job.inputStride = pointStride(vectors, piece.count, lanes_);
   job.outputStride = out_.paddedWidth() * lanes_;
   job.residualStride = residual.paddedWidth() * lanes_;
   job.relu = activation == Activation::Relu;
   for (int64_t v = 0; v < vectors; ++v) {
-    int64_t block = panel * args_.plan.vectors + v;
+    int64_t block = panelBlock(args_.plan, begin) + v;
     job.bias =
         args_.epilogue.bias ? static_cast<const float *>(args_.epilogue.bias) + block * lanes_ : nullptr;
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t image = (first + i) / grid_.perImage, rest = (first + i) % grid_.perImage;
+    for (int64_t i = 0; i < piece.count; ++i) {
+      int64_t image = (piece.first + i) / grid_.perImage, rest = (piece.first + i) % grid_.perImage;
       int64_t y = rest / grid_.across * grid_.tile, x = rest % grid_.across * grid_.tile;
-      job.input = products + (v * count + i) * lanes_;
+      job.input = products + (v * piece.count + i) * lanes_;
       job.output = out_.at(image, block) + y * job.outputStride + x * lanes_;
       job.rows = std::min(grid_.tile, out_.height - y);
       job.columns = std::min(grid_.tile, out_.width - x);
@@ -207,23 +238,29 @@ void Winograd::transformBack(int64_t panel, int64_t first, int64_t count, const 
   }
 }
 
+void Winograd::runPanels(const Piece &piece, int64_t begin, int64_t end) const {
+  int64_t stride = pointStride(vectorsOf(begin, end), piece.count, lanes_);
+  auto *products =
+      static_cast<float *>(ThreadPool::scratch(grid_.points * stride * sizeof(float), kProducts));
+  multiply(piece, begin, end, products);
+  transformBack(piece, begin, end, products);
+}
+
 /// Each part takes some tiles through all channels.
 void Winograd::runByTiles() {
-  int64_t parts = divideUp(grid_.total, kPartTiles), stride = divideUp(grid_.total, parts);
+  int64_t parts = divideUp(grid_.total, kPartTiles);
+  parts += parts > 1 ? parts % 2 : 0;
+  int64_t stride = divideUp(grid_.total, parts);
   makeOffsets(stride);
   context_.pool.parallelFor(parts, [&](int64_t part) {
     int64_t first = partBegin(grid_.total, parts, part),
             count = partBegin(grid_.total, parts, part + 1) - first;
-    auto *points = static_cast<float *>(
-        ThreadPool::scratch(grid_.points * inputBlocks_ * stride * lanes_ * sizeof(float), kPoints));
-    auto *products = static_cast<float *>(
-        ThreadPool::scratch(grid_.points * args_.plan.vectors * stride * lanes_ * sizeof(float), kProducts));
+    auto *points = static_cast<float *>(ThreadPool::scratch(
+        grid_.points * pointStride(inputBlocks_, stride, lanes_) * sizeof(float), kPoints));
     for (int64_t block = 0; block < inputBlocks_; ++block)
       transform(block, first, count, points, stride);
-    for (int64_t panel = 0; panel < panels_; ++panel) {
-      multiply(panel, count, points, stride, products);
-      transformBack(panel, first, count, products);
-    }
+    for (int64_t panel = 0; panel < panels_; panel += kPartPanels)
+      runPanels({first, count, points, stride}, panel, std::min(panel + kPartPanels, panels_));
   });
 }
 
@@ -236,14 +273,12 @@ void Winograd::runByPanels() {
     int64_t count = std::min(stride, grid_.total - begin);
     context_.pool.parallelFor(inputBlocks_,
                               [&](int64_t block) { transform(block, begin, count, points, stride); });
-    int64_t pieces = divideUp(count, kPartTiles);
-    context_.pool.parallelFor(panels_ * pieces, [&](int64_t part) {
-      int64_t piece = part % pieces, panel = part / pieces;
+    int64_t pieces = divideUp(count, kPartTiles), groups = divideUp(panels_, kPartPanels);
+    context_.pool.parallelFor(groups * pieces, [&](int64_t part) {
+      int64_t piece = part % pieces, group = part / pieces;
       int64_t first = partBegin(count, pieces, piece), size = partBegin(count, pieces, piece + 1) - first;
-      auto *products = static_cast<float *>(
-          ThreadPool::scratch(grid_.points * args_.plan.vectors * size * lanes_ * sizeof(float), kProducts));
-      multiply(panel, size, points + first * lanes_, stride, products);
-      transformBack(panel, begin + first, size, products);
+      runPanels({begin + first, size, points + first * lanes_, stride}, partBegin(panels_, groups, group),
+                partBegin(panels_, groups, group + 1));
     });
   }
 }
@@ -263,22 +298,41 @@ void Winograd::run() {
 
 } // namespace
 
+namespace {
+
+/// The multiply-adds for each pair of channels, and what takes as long: a weight that is read, a tile's
+/// transforms.
+double workOf(const ConvolutionShape &shape, ConvolutionKind kind) {
+  constexpr double weightWork = 8, transformWork = 20;
+  int64_t tile = kind == ConvolutionKind::Winograd4 ? 4 : kind == ConvolutionKind::Winograd2 ? 2 : 1;
+  double tiles = static_cast<double>(divideUp(shape.outputHeight, tile) * divideUp(shape.outputWidth, tile) *
+                                     shape.batch);
+  if (tile == 1)
+    return 9 * (tiles + weightWork);
+  double transforms =
+      transformWork / double(shape.inputChannels) + transformWork / double(shape.outputChannels);
+  return 1.25 * double(winogradPoints(kind)) * (tiles * (1 + transforms) + weightWork);
+}
+
+} // namespace
+
 ConvolutionKind winogradKind(const ConvolutionShape &shape) {
   bool fits = shape.kernel[0] == 3 && shape.kernel[1] == 3 && shape.stride[0] == 1 && shape.stride[1] == 1 &&
               shape.dilation[0] == 1 && shape.dilation[1] == 1 && shape.groups == 1;
-  int64_t smaller = std::min(shape.outputHeight, shape.outputWidth);
-  int64_t pixels = shape.outputHeight * shape.outputWidth * shape.batch;
-  // Few pixels do not pay for weights of four times the size; few channels, for the transforms.
-  if (!fits || std::min(shape.inputChannels, shape.outputChannels) < 32 || pixels < 196 || smaller < 6)
-    return ConvolutionKind::Direct;
-  return smaller >= 12 ? ConvolutionKind::Winograd4 : ConvolutionKind::Winograd2;
+  ConvolutionKind best = ConvolutionKind::Direct;
+  if (!fits || std::min(shape.inputChannels, shape.outputChannels) < 16)
+    return best;
+  for (ConvolutionKind kind : {ConvolutionKind::Winograd2, ConvolutionKind::Winograd4})
+    if (workOf(shape, kind) < workOf(shape, best))
+      best = kind;
+  return best;
 }
 
 int64_t winogradWorkspaceBytes(const ConvolutionPlan &plan) {
   if (!weightsAreShared(plan))
     return 0;
   int64_t lanes = floatLanes(plan.isa), depth = divideUp(plan.shape.inputChannels, lanes) * lanes;
-  return winogradPoints(plan.kind) * depth * sharedTiles(plan) * 4;
+  return winogradPoints(plan.kind) * pointStride(depth / lanes, sharedTiles(plan), lanes) * 4;
 }
 
 void packWinograd(const Context &context, const ConvolutionPlan &plan, const float *weights,

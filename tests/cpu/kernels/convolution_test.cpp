@@ -146,6 +146,21 @@ TEST_P(Convolution, PointwiseWithAllTails) {
   check(makeShape(1, 24, 20, 9, 8, 1, 2), {0, 1, false, false, Activation::Sigmoid});
 }
 
+TEST_P(Convolution, PointwiseWithStrides) { // of many outputs: the pixels between are left out first
+  for (int64_t out : {24, 100, 200})
+    for (int64_t halo : {0, 1}) {
+      check(makeShape(3, 20, out, 9, 12, 1, 2), {halo, 1, false, true, Activation::Relu});
+      check(makeShape(1, 20, out, 7, 7, 1, 2, 1), {halo, 0});
+    }
+}
+
+TEST_P(Convolution, ManyImagesOfFewPixels) {
+  check(makeShape(40, 24, 104, 5, 5, 1), {0, 0, false, true, Activation::Relu});
+  check(makeShape(5, 150, 300, 3, 4, 1), {0, 1, false, true, Activation::Sigmoid, false, 4e-5});
+  check(makeShape(9, 24, 70, 7, 7, 3, 1, 1), {1, 1, false, true, Activation::Relu, false, 4e-5});
+  check(makeShape(2, 40, 40, 33, 40, 1), {0, 0, false, true});
+}
+
 TEST_P(Convolution, Phases) {
   for (int64_t out : {1, 12, 40, 72})
     for (int64_t halo : {0, 1}) {
@@ -180,6 +195,7 @@ TEST_P(Convolution, KernelsStridesPaddingDilation) {
 }
 
 TEST_P(Convolution, DeepInputsAreChunked) {
+  check(makeShape(1, 1800, 40, 3, 5, 1), {0, 1, false, true, Activation::Relu, false, 1e-4});
   check(makeShape(1, 300, 40, 4, 4, 3, 1, 1), {1, 1, false, true, Activation::Relu, false, 5e-5});
 }
 
@@ -245,13 +261,18 @@ TEST_P(Convolution, Winograd) {
   for (int64_t halo : {0, 1}) {
     check(makeShape(1, 33, 40, 14, 15, 3, 1, 1), {halo, 1, false, true, Activation::Relu, true, 4e-5});
     check(makeShape(4, 32, 32, 8, 9, 3, 1, 1), {halo, 0, false, false, Activation::Sigmoid, true, 4e-5});
-    check(makeShape(1, 96, 70, 16, 14, 3, 1, 0), {halo, 1, false, true, Activation::None, true, 6e-5});
+    check(makeShape(1, 192, 72, 6, 6, 3, 1, 1),
+          {halo, 0, false, true, Activation::Relu, true, 4e-5}); // F(2,3)
+    check(makeShape(1, 48, 70, 16, 14, 3, 1, 0), {halo, 1, false, true, Activation::None, true, 6e-5});
   }
   auto kind = [&](ConvolutionShape shape) { return planConvolution(shape, context.isa, false, true).kind; };
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 3, 1, 1)), ConvolutionKind::Winograd4);
-  EXPECT_EQ(kind(makeShape(4, 64, 64, 8, 8, 3, 1, 1)), ConvolutionKind::Winograd2);
+  EXPECT_EQ(kind(makeShape(1, 256, 256, 14, 14, 3, 1, 1)), ConvolutionKind::Winograd4);
+  EXPECT_EQ(kind(makeShape(4, 512, 512, 7, 7, 3, 1, 1)), ConvolutionKind::Winograd4);
+  EXPECT_EQ(kind(makeShape(1, 512, 512, 7, 7, 3, 1, 1)), ConvolutionKind::Winograd2);
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 3, 2, 1)), ConvolutionKind::Direct);
-  EXPECT_EQ(kind(makeShape(1, 512, 512, 7, 7, 3, 1, 1)), ConvolutionKind::Direct);
+  EXPECT_EQ(kind(makeShape(1, 512, 512, 3, 3, 3, 1, 1)), ConvolutionKind::Direct);
+  EXPECT_EQ(kind(makeShape(1, 16, 16, 56, 56, 3, 1, 1)), ConvolutionKind::Direct);
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 1)), ConvolutionKind::Direct);
 }
 
@@ -267,29 +288,38 @@ TEST_P(Convolution, LayoutsOfAnyOrder) {
   EXPECT_EQ(back[(1 * 20 + 7) * 15 + 2 * 5 + 3], x[1 * 300 + 2 * 100 + 3 * 20 + 7]);
 }
 
+/// The output with `threads` threads, which `x` and `w` are long enough for.
+std::vector<float> convolvedBy(int threads, Isa isa, const ConvolutionShape &s, bool winograd,
+                               std::vector<float> x, const std::vector<float> &w) {
+  ThreadPool pool(threads);
+  Context context{pool, isa};
+  ConvolutionPlan plan = planConvolution(s, isa, false, winograd);
+  int64_t taps = s.kernel[0] * s.kernel[1];
+  AlignedBuffer<float> packed(plan.weightElements());
+  packConvolution(context, plan, w.data(), {s.inputChannels * taps, taps, s.kernel[1], 1}, packed.data);
+  Blocked input(isa, s.batch, s.inputChannels, s.inputHeight, s.inputWidth, plan.inputHalo());
+  Blocked output(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, 0);
+  blockedFromPlanar(context, planar(x, s.inputChannels, s.inputHeight, s.inputWidth), input.tensor);
+  AlignedBuffer<char> workspace(plan.workspaceBytes(plan.inputHalo()));
+  ConvolutionArgs args;
+  args.plan = plan;
+  args.input = input.tensor;
+  args.weights = packed.data;
+  args.output = output.tensor;
+  args.workspace = workspace.data;
+  convolve(context, args);
+  return {output.memory.data, output.memory.data + output.memory.size};
+}
+
 TEST_P(Convolution, TheSameForAnyNumberOfThreads) {
-  ConvolutionShape s = makeShape(1, 32, 64, 20, 20, 3, 1, 1);
-  auto x = randomFloats(32 * 400, 1), w = randomFloats(64 * 32 * 9, 2);
-  std::vector<float> first;
-  for (int threads : {1, 2, 5}) {
-    ThreadPool other(threads);
-    Context with{other, context.isa};
-    ConvolutionPlan plan = planConvolution(s, context.isa, false, false);
-    AlignedBuffer<float> packed(plan.weightElements());
-    packConvolution(with, plan, w.data(), {288, 9, 3, 1}, packed.data);
-    Blocked input(context.isa, 1, 32, 20, 20, 1), output(context.isa, 1, 64, 20, 20, 0);
-    blockedFromPlanar(with, planar(x, 32, 20, 20), input.tensor);
-    ConvolutionArgs args;
-    args.plan = plan;
-    args.input = input.tensor;
-    args.weights = packed.data;
-    args.output = output.tensor;
-    convolve(with, args);
-    std::vector<float> result(output.memory.data, output.memory.data + output.memory.size);
-    if (first.empty())
-      first = result;
-    EXPECT_EQ(first, result);
-  }
+  auto x = randomFloats(1 << 16, 1), w = randomFloats(1 << 17, 2);
+  for (ConvolutionShape s : {makeShape(1, 32, 64, 20, 20, 3, 1, 1), makeShape(2, 256, 488, 3, 5, 1),
+                             makeShape(1, 256, 488, 8, 7, 1, 2), makeShape(2, 64, 96, 16, 18, 3, 1, 1)})
+    for (bool winograd : {false, true}) {
+      std::vector<float> first = convolvedBy(1, context.isa, s, winograd, x, w);
+      for (int threads : {2, 5})
+        EXPECT_EQ(first, convolvedBy(threads, context.isa, s, winograd, x, w)) << s.outputChannels;
+    }
 }
 
 TEST_P(Convolution, Pooling) {

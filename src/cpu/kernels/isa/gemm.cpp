@@ -95,11 +95,15 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
     for (int n = 0; n < kN; ++n)
       sums[m][n] = Vec<C>{};
   const T *b = static_cast<const T *>(args.b);
-  const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
+  const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k, aAhead = args.aAhead;
   [[maybe_unused]] const int64_t aheadStep = args.aheadStep;
   [[maybe_unused]] const char *ahead = static_cast<const char *>(args.ahead ? args.ahead : args.b);
   for (int64_t block = 0; block < args.blocks; ++block) {
     const C *a = static_cast<const C *>(args.a) + (args.aOffsets ? args.aOffsets[block] : 0);
+    if (aAhead != 0)
+#pragma GCC unroll 16
+      for (int m = 0; m < kM; ++m)
+        __builtin_prefetch(a + aAhead + m * aRow);
     if constexpr (kM * kN < 8) {
       addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, depth);
       b += depth * bRow;

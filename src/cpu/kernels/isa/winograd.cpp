@@ -69,6 +69,12 @@ template <int kTile> void transformInput(const WinogradJob &job) {
 
 template <int kTile> void transformOutput(const WinogradJob &job) {
   constexpr int kSide = kTile + 2;
+  for (int i = 0; i < job.rows; ++i)
+    for (int j = 0; j < job.columns; j += 16 / kLanes) {
+      __builtin_prefetch(job.output + i * job.outputStride + j * kLanes, 1);
+      if (job.residual)
+        __builtin_prefetch(job.residual + i * job.residualStride + j * kLanes);
+    }
   F w[kTile][kSide];
 #pragma GCC unroll 6
   for (int j = 0; j < kSide; ++j) {
