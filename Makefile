@@ -104,7 +104,7 @@ test-packages: setup
 	  -r scripts/requirements/imports.txt -r scripts/requirements/transformers.txt
 
 test-imports: build test-packages ## only the import orders
-	@$(VENV)/python -m pytest tests/packaging/import_order_test.py
+	@$(VENV)/python -m pytest --sweeps tests/packaging/import_order_test.py
 
 model-packages: test-packages
 	$(say) 'timm and diffusers, for the table of architectures'
