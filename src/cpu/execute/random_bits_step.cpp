@@ -44,16 +44,15 @@ static Status writesWords(const PlanLimits &limits, const View &result) {
 }
 
 Status RandomBitsStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(limits.reads(state));
+  TORCHERE_TRY(limits.writes(next));
   for (const View *each : {&state, &next}) {
     TORCHERE_TRY(expect(isInteger(each->type) && each->elementSize() == 8 && isDense(*each),
                         "the state of random bits: got {}", elementTypeInfo(each->type).name));
     TORCHERE_TRY(expect(each->shape == Sizes{2} || each->shape == Sizes{3},
-                        "the state of random bits: expected "
-                        "two or three numbers"));
+                        "the state of random bits: expected two or three numbers"));
   }
   TORCHERE_TRY(expectShape("the state of random bits", next.shape, state.shape));
-  TORCHERE_TRY(limits.reads(state));
-  TORCHERE_TRY(limits.writes(next));
   return writesWords(limits, result);
 }
 

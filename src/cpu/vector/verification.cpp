@@ -82,8 +82,8 @@ private:
 
   Status checkIndices(const VectorInstruction &instruction) const {
     bool inBounds = instruction.op == VectorOp::Store || instruction.result < program.slots;
-    for (int j = 0; j < operandCount(instruction.op); ++j)
-      inBounds &= instruction.operands[j] < program.slots;
+    for (uint16_t operand : instruction.operands) // those that the op does not have are looked up as well
+      inBounds &= operand < program.slots;
     size_t limit = instruction.op == VectorOp::Input      ? program.inputs
                    : instruction.op == VectorOp::Constant ? program.constants.size()
                    : instruction.op == VectorOp::Store    ? program.outputs

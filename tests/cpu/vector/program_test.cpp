@@ -394,7 +394,7 @@ TEST(VectorProgram, VerifyFindsWhatIsOutOfBounds) {
   builder.output(builder.apply(VectorOp::Add, a, a), DType::F32);
   VectorProgram good = *builder.finish();
   ASSERT_TRUE(good.verify().has_value());
-  for (int what = 0; what < 6; ++what) {
+  for (int what = 0; what < 7; ++what) {
     VectorProgram bad = good;
     VectorInstruction &last = bad.instructions.back();
     if (what == 0)
@@ -407,8 +407,10 @@ TEST(VectorProgram, VerifyFindsWhatIsOutOfBounds) {
       bad.instructions[1].op = static_cast<VectorOp>(200);
     else if (what == 4)
       bad.instructions[1].type = DType::C64;
-    else
+    else if (what == 5)
       bad.instructions[0].result = 77;
+    else
+      last.operands[2] = 99; // which a store does not have
     EXPECT_FALSE(bad.verify().has_value()) << what;
   }
 }
