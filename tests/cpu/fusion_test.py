@@ -26,6 +26,10 @@ class Model(torch.nn.Module):
     def forward(self, *args):
         return self.function(*args)
 
+def repeated(x, count):
+    batch, heads, length, width = x.shape
+    return x[:, :, None].expand(batch, heads, count, length, width).reshape(batch, -1, length, width)
+
 def block(x, inner, b_inner, outer, b_outer, up, b_up, down, b_down):
     batch, length, width = x.shape
     heads = F.linear(F.layer_norm(x, (width,)), inner, b_inner).view(batch, length, 3, 4, width // 4)
@@ -245,6 +249,51 @@ TORCH_CASES = {
         "lambda q, k, v, m: (q @ k.transpose(1, 2) / 4).masked_fill(m, torch.finfo(torch.float32).min)"
         ".softmax(-1) @ v, *[(3, 9, 16)] * 3, torch.arange(81).reshape(9, 9) % 7 < torch.arange(9)[:, None]",
         ATTENTION,
+    ),
+    "keys that serve several heads": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True), (2, 8, 9, 16), "
+        "(2, 2, 11, 16), (2, 2, 11, 5)",
+        ATTENTION,
+    ),
+    "causal attention with keys that serve several heads": (
+        "lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True), "
+        "(2, 8, 70, 16), (2, 2, 70, 16), (2, 2, 70, 16)",
+        CAUSAL,
+    ),
+    "one query and a cache of fewer heads": (
+        "lambda q, k, v, n: F.scaled_dot_product_attention(q, k, v, (torch.arange(33) <= n)[None, None], "
+        "enable_gqa=True), (1, 12, 1, 16), (1, 4, 33, 16), (1, 4, 33, 16), torch.tensor([20])",
+        ATTENTION,
+    ),
+    "keys that are repeated by expand": (
+        "lambda q, k, v: (q @ repeated(k, 4).mT * 0.25).softmax(-1) @ repeated(v, 4), (2, 8, 9, 16), "
+        "*[(2, 2, 9, 16)] * 2",
+        ATTENTION,
+    ),
+    "keys that serve every second head": (
+        "lambda q, k, v: (q @ k.repeat(1, 4, 1, 1).mT * 0.25).softmax(-1) @ v.repeat(1, 4, 1, 1), "
+        "(2, 8, 9, 16), *[(2, 2, 9, 16)] * 2",
+        ATTENTION,
+    ),
+    "a score that is not low enough for keys that serve several heads": (
+        "lambda q, k, v, m: (q @ repeated(k, 4).mT).masked_fill(m, -1e4).softmax(-1) @ repeated(v, 4), "
+        "(2, 8, 9, 16), *[(2, 2, 9, 16)] * 2, torch.arange(81).reshape(9, 9) % 7 < torch.arange(9)[:, None]",
+        "softmax=1",
+    ),
+    "a bias of heads and a mask of windows": (
+        "lambda q, k, v, b, m: ((q @ k.mT / 4 + b).view(2, 3, 2, 9, 9) + m[None, :, None]).view(6, 2, 9, 9)"
+        ".softmax(-1) @ v, *[(6, 2, 9, 16)] * 3, (1, 2, 9, 9), (3, 9, 9)",
+        ATTENTION,
+    ),
+    "a bias that is a product": (
+        "lambda q, k, v, a, b: (a @ b + q @ k.mT / 4).softmax(-1) @ v, *[(2, 9, 16)] * 3, (2, 9, 4), "
+        "(2, 4, 9)",
+        ATTENTION,
+    ),
+    "a bias that is added where a mask chooses": (
+        "lambda q, k, v, b, m: (q @ k.mT / 4 + b).masked_fill(m, -torch.inf).softmax(-1) @ v, "
+        "*[(3, 9, 16)] * 3, (9, 9), torch.arange(81).reshape(9, 9) % 7 == 3",
+        "softmax=1",
     ),
     "a score that is not low enough": (
         "lambda q, k, v, m: (q @ k.transpose(1, 2) / 4).masked_fill(m, -1e4).softmax(-1) @ v, "

@@ -3,6 +3,7 @@
 // Dimensions are followed by labels through the ops between the products: dimension i of the first product's
 // result is label i. Sizes of 1 have none: they come and go.
 #include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/grouped_heads.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
 
@@ -16,14 +17,20 @@ namespace {
 
 using Labels = SmallVector<int64_t>; ///< by dimension; -1 for a size of 1
 
+/// What is added to scores, or what chooses.
+struct Mask {
+  Operation *op = nullptr;
+  mlir::Value value;
+  Labels labels;
+};
+
 struct AttentionMatch {
   stablehlo::DotGeneralOp first, second;
   Operation *softmax = nullptr;
   double scale = 1;
-  mlir::Value mask;  ///< what is added, or what chooses
-  double masked = 0; ///< the score of what a boolean mask leaves out
+  SmallVector<Mask, 2> masks; ///< several only if all are added
+  double masked = 0;          ///< the score of what a boolean mask leaves out
   bool isInverted = false, isBoolean = false;
-  Labels maskLabels;
   bool keysAreRight = true; ///< of the first product
   Labels weightLabels;      ///< of the second product's operand
   bool weightsAreLeft = true;
@@ -55,6 +62,44 @@ std::optional<Labels> follow(const Labels &labels, Operation *op) {
   return result;
 }
 
+/// Whether the value is a product, scaled and with masks added.
+bool leadsToDot(mlir::Value value, int depth = 6) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return false;
+  if (isa<stablehlo::AddOp>(op) && leadsToDot(op->getOperand(1), depth - 1))
+    return true;
+  return isa<stablehlo::DotGeneralOp>(op) || (isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp,
+                                                  stablehlo::ReshapeOp, stablehlo::TransposeOp>(op) &&
+                                              leadsToDot(op->getOperand(0), depth - 1));
+}
+
+/// reshape(reshape(x) + mask), where x has the result's shape, becomes x + reshape(mask): windows are taken
+/// apart only for a mask of theirs. Null if it is another form, or only sizes of 1 come and go.
+mlir::Value inOneShape(stablehlo::ReshapeOp outer) {
+  auto sum = outer.getOperand().getDefiningOp<stablehlo::AddOp>();
+  auto isLong = [](int64_t size) { return size != 1; };
+  auto longSizesOf = [&](mlir::Value value) {
+    return llvm::to_vector(llvm::make_filter_range(dimensionsOf(value), isLong));
+  };
+  if (!sum || !sum->hasOneUse() || longSizesOf(sum->getResult(0)) == longSizesOf(outer->getResult(0)))
+    return {};
+  for (unsigned i = 0; i < 2; ++i) {
+    auto inner = sum->getOperand(i).getDefiningOp<stablehlo::ReshapeOp>();
+    if (!inner || !inner->hasOneUse() || inner.getOperand().getType() != outer->getResult(0).getType())
+      continue;
+    OpBuilder builder(outer);
+    mlir::Value mask = stablehlo::ReshapeOp::create(builder, sum.getLoc(), outer->getResult(0).getType(),
+                                                    sum->getOperand(1 - i));
+    mlir::Value made = stablehlo::AddOp::create(builder, sum.getLoc(), inner.getOperand(), mask);
+    outer->getResult(0).replaceAllUsesWith(made);
+    for (Operation *op : {outer.getOperation(), sum.getOperation(), inner.getOperation()})
+      op->erase();
+    return made;
+  }
+  return {};
+}
+
 /// The ops from the first product to softmax, from the last one back.
 bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, AttentionMatch &match) {
   while (Operation *op = value.getDefiningOp()) {
@@ -64,6 +109,11 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
       match.first = dot;
       return true;
     }
+    if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
+      if (mlir::Value sum = inOneShape(reshape)) {
+        value = sum;
+        continue;
+      }
     chain.push_back(op);
     if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op)) {
       value = op->getOperand(0);
@@ -80,31 +130,19 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
     } else if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
       match.isInverted = splatOf(select.getOnTrue()).has_value();
       std::optional<double> masked = splatOf(match.isInverted ? select.getOnTrue() : select.getOnFalse());
-      if (match.mask || match.scale != 1 || !masked || dimensionsOf(select.getPred()).empty() ||
+      if (!match.masks.empty() || match.scale != 1 || !masked || dimensionsOf(select.getPred()).empty() ||
           *masked > -1e30)
         return false;
-      match.mask = select.getPred();
+      match.masks.push_back({op, select.getPred(), {}});
       match.masked = *masked;
       match.isBoolean = true;
       value = match.isInverted ? select.getOnFalse() : select.getOnTrue();
     } else if (auto sum = dyn_cast<stablehlo::AddOp>(op)) {
-      if (match.mask || match.scale != 1)
+      if (match.isBoolean || match.scale != 1)
         return false;
-      // The scores are what comes from a product.
-      auto leadsToDot = [](mlir::Value operand) {
-        for (int i = 0; i < 4 && operand.getDefiningOp(); ++i) {
-          if (operand.getDefiningOp<stablehlo::DotGeneralOp>())
-            return true;
-          if (!isa<stablehlo::DivOp, stablehlo::MulOp, stablehlo::ReshapeOp, stablehlo::TransposeOp>(
-                  operand.getDefiningOp()))
-            return false;
-          operand = operand.getDefiningOp()->getOperand(0);
-        }
-        return false;
-      };
-      bool isLeft = leadsToDot(sum.getLhs());
+      bool isLeft = leadsToDot(sum.getLhs()); // the scores are what comes from a product
       value = isLeft ? sum.getLhs() : sum.getRhs();
-      match.mask = isLeft ? sum.getRhs() : sum.getLhs();
+      match.masks.push_back({op, isLeft ? sum.getRhs() : sum.getLhs(), {}});
     } else {
       return false;
     }
@@ -122,8 +160,9 @@ std::optional<Labels> labelScores(ArrayRef<Operation *> chain, AttentionMatch &m
     if (!next)
       return std::nullopt;
     labels = *next;
-    if (match.mask && isa<stablehlo::AddOp, stablehlo::SelectOp>(op))
-      match.maskLabels = labels;
+    for (Mask &mask : match.masks)
+      if (mask.op == op)
+        mask.labels = labels;
   }
   return labels;
 }
@@ -202,8 +241,8 @@ public:
         factor(value.value, valueBatch(), value.summed, value.own,
                {sizes.batch, keyHeads, sizes.keys, sizes.valueSize})};
     bool isBoolean = match.isBoolean && match.masked == -INFINITY;
-    if (match.mask)
-      operands.push_back(mask(isBoolean));
+    if (!match.masks.empty())
+      operands.push_back(sumOfMasks(isBoolean));
     NamedAttribute attributes[] = {
         builder.getNamedAttr("scale", builder.getF64FloatAttr(scale)),
         builder.getNamedAttr("zero_when_masked", kernelAttribute(match.softmax, "zero_when_masked"))};
@@ -370,8 +409,8 @@ private:
 
   /// [batch][head][query][key], repeated by strides where it can be. What a finite score stands for is added:
   /// the sum is that score, as it is so large.
-  mlir::Value mask(bool isBoolean) {
-    mlir::Value from = match.mask;
+  mlir::Value inKernelOrder(const Mask &mask, bool isBoolean) {
+    mlir::Value from = mask.value;
     if (match.isBoolean && isBoolean && match.isInverted)
       from = beneathBroadcast(from, [&](mlir::Value each) {
         return mlir::Value(stablehlo::NotOp::create(builder, location, each));
@@ -391,13 +430,22 @@ private:
       });
     SmallVector<int64_t> shape;
     Labels named;
-    for (auto [label, size] : llvm::zip_equal(match.maskLabels, dimensionsOf(from)))
+    for (auto [label, size] : llvm::zip_equal(mask.labels, dimensionsOf(from)))
       if (size != 1) {
         shape.push_back(size);
         named.push_back(label);
       }
     from = transposed(reshaped(from, shape), kernelOrder(named));
     return reshaped(from, {sizes.batch, sizes.heads, sizes.queries, sizes.keys});
+  }
+
+  mlir::Value sumOfMasks(bool isBoolean) {
+    mlir::Value sum;
+    for (const Mask &mask : match.masks) {
+      mlir::Value next = inKernelOrder(mask, isBoolean);
+      sum = sum ? mlir::Value(stablehlo::AddOp::create(builder, location, sum, next)) : next;
+    }
+    return sum;
   }
 
   /// From [batch][query][head][element] to the second product's result.
@@ -475,7 +523,14 @@ int64_t fuseAttentions(func::FuncOp function) {
     if (isKernelCall(op, "softmax"))
       found.push_back(op);
   });
-  return llvm::count_if(found, fuseAttention);
+  return llvm::count_if(found, [](Operation *softmax) {
+    std::optional<GroupedHeads> grouped = GroupedHeads::spread(softmax);
+    if (fuseAttention(softmax))
+      return true;
+    if (grouped)
+      grouped->undo();
+    return false;
+  });
 }
 
 } // namespace torchere::cpu
