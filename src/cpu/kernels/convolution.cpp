@@ -236,8 +236,9 @@ Convolver::Cut Convolver::cut() const {
   cut.images = std::min(batch, parts);
   cut.rows = std::min(bands, divideUp(parts, batch));
   int64_t panels = divideUp(wanted, cut.images * cut.rows);
-  // Pixels are read once a part.
-  if (!cut.byPixels)
+  // Pixels that do not stay in the L2 cache are read once a part.
+  if (!cut.byPixels &&
+      batch * shape_.inputChannels * shape_.inputHeight * shape_.inputWidth * 4 > kWeightBytes)
     panels = std::min(panels, divideUp(kPartsOfThread * context_.pool.threads(), cut.images * cut.rows));
   cut.panels = std::min(panels_.count, panels);
   return cut;
