@@ -95,10 +95,12 @@ Source Convolver::copyPlanes() {
   int64_t height = paddedExtent(shape_, 0), width = paddedExtent(shape_, 1);
   const int64_t *s = args_.planar.strides;
   float *to = static_cast<float *>(args_.workspace);
-  context_.pool.parallelFor(shape_.batch * shape_.inputChannels, [&](int64_t plane) {
+  int64_t planes = shape_.batch * shape_.inputChannels, bands = divideUp(kWantedParts, planes);
+  context_.pool.parallelFor(planes * bands, [&](int64_t part) {
+    int64_t plane = part / bands, band = part % bands;
     const float *from =
         args_.planar.data + plane / shape_.inputChannels * s[0] + plane % shape_.inputChannels * s[1];
-    for (int64_t y = 0; y < height; ++y) {
+    for (int64_t y = partBegin(height, bands, band); y < partBegin(height, bands, band + 1); ++y) {
       float *row = to + (plane * height + y) * width;
       int64_t inY = y - shape_.padding[0];
       std::memset(row, 0, width * sizeof(float));
@@ -340,9 +342,11 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
       tile.c = output + y * rowOf(out_) + x * tile.cRowStride;
       if (added)
         tile.residual = added + y * rowOf(args_.residual) + x * tile.residualRowStride;
-      tile.aAhead = i + 1 < tiles ? count * tile.aRowStride
-                    : y + 1 < end ? inputRow - (x - begin) * tile.aRowStride
-                                  : 0;
+      // Rows of planes are so near to each other that the processor fetches them itself.
+      tile.aAhead = planar          ? 0
+                    : i + 1 < tiles ? count * tile.aRowStride
+                    : y + 1 < end   ? inputRow - (x - begin) * tile.aRowStride
+                                    : 0;
       kernels_.tiles[kF32][vectors][count](tile);
       if (tile.ahead)
         tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * tile.blocks * tile.k;

@@ -225,12 +225,10 @@ void Winograd::transformBack(const Piece &piece, int64_t begin, int64_t end, con
       if (residual.data)
         job.residual = residual.at(image, block) + y * job.residualStride + x * lanes_;
       kernels_.winogradOutput[grid_.tile == 4](job);
-      for (int64_t row = 0; row < job.rows; ++row) {
-        float *pixel = job.output + row * job.outputStride;
-        if (activation > Activation::Relu)
-          kernels_.activate(activation, pixel, 0, 1, job.columns * lanes_);
-        clearLanes(out_, block, pixel, job.columns);
-      }
+      if (activation > Activation::Relu)
+        kernels_.activate(activation, job.output, job.outputStride, job.rows, job.columns * lanes_);
+      for (int64_t row = 0; row < job.rows; ++row)
+        clearLanes(out_, block, job.output + row * job.outputStride, job.columns);
     }
   }
 }
