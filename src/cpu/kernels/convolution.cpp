@@ -36,7 +36,8 @@ class Convolver {
 public:
   Convolver(const Context &context, const ConvolutionArgs &args)
       : context_(context), args_(args), shape_(args.plan.shape), kernels_(kernelsOf(args.plan.isa)),
-        lanes_(floatLanes(args.plan.isa)), out_(args.output), stride_{shape_.stride[0], shape_.stride[1]} {}
+        lanes_(floatLanes(args.plan.isa)), out_(args.output), stride_{shape_.stride[0], shape_.stride[1]},
+        panels_(args.plan) {}
   void run();
 
 private:
@@ -70,9 +71,6 @@ private:
   const float *weightsAt(int64_t phase, int64_t panel, int64_t chunk) const;
   void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
-  int64_t vectorsOf(int64_t panel) const {
-    return panelBlock(args_.plan, panel + 1) - panelBlock(args_.plan, panel);
-  }
 
   const Context &context_;
   const ConvolutionArgs &args_;
@@ -88,17 +86,21 @@ private:
   int64_t depth_ = 0; ///< of an entry of offsets_
   int64_t chunks_ = 1;
   const int64_t *offsets_ = nullptr;
-  PanelBlocks panels_;
+  Panels panels_;
+  PanelBlocks inputs_;       ///< that panels read
+  int64_t phaseWeights_ = 0; ///< elements
 };
 
 Source Convolver::copyPlanes() {
   int64_t height = paddedExtent(shape_, 0), width = paddedExtent(shape_, 1);
   const int64_t *s = args_.planar.strides;
   float *to = static_cast<float *>(args_.workspace);
-  context_.pool.parallelFor(shape_.batch * shape_.inputChannels, [&](int64_t plane) {
+  int64_t planes = shape_.batch * shape_.inputChannels, bands = divideUp(kWantedParts, planes);
+  context_.pool.parallelFor(planes * bands, [&](int64_t part) {
+    int64_t plane = part / bands, band = part % bands;
     const float *from =
         args_.planar.data + plane / shape_.inputChannels * s[0] + plane % shape_.inputChannels * s[1];
-    for (int64_t y = 0; y < height; ++y) {
+    for (int64_t y = partBegin(height, bands, band); y < partBegin(height, bands, band + 1); ++y) {
       float *row = to + (plane * height + y) * width;
       int64_t inY = y - shape_.padding[0];
       std::memset(row, 0, width * sizeof(float));
@@ -183,8 +185,9 @@ void Convolver::makeOffsets() {
   bool planar = args_.plan.kind == ConvolutionKind::Planar;
   // A row of a planar kernel is contiguous, so it is one entry.
   bool joined = planar && shape_.dilation[1] == 1;
-  panels_ = panelBlocks(args_.plan);
-  blocks_ = planar ? shape_.inputChannels : panels_.count;
+  inputs_ = panelBlocks(args_.plan);
+  phaseWeights_ = args_.plan.weightElements() / shape_.phaseCount();
+  blocks_ = planar ? shape_.inputChannels : inputs_.count;
   int64_t columns = joined ? 1 : shape_.kernel[1];
   tapsPerBlock_ = shape_.kernel[0] * columns;
   depth_ = joined ? shape_.kernel[1] : planar ? 1 : lanes_;
@@ -230,15 +233,16 @@ Convolver::Cut Convolver::cut() const {
   Cut cut;
   // The larger of weights and input is what each part should have to itself.
   cut.byPixels = batch * shape_.inputChannels * shape_.inputHeight * shape_.inputWidth > weights;
-  int64_t parts = cut.byPixels ? wanted : divideUp(wanted, panels_.panels);
+  int64_t parts = cut.byPixels ? wanted : divideUp(wanted, panels_.count);
   parts = std::max(parts, pixels / kPartPixels);
   cut.images = std::min(batch, parts);
   cut.rows = std::min(bands, divideUp(parts, batch));
   int64_t panels = divideUp(wanted, cut.images * cut.rows);
-  // Pixels are read once a part.
-  if (!cut.byPixels)
+  // Pixels that do not stay in the L2 cache are read once a part.
+  if (!cut.byPixels &&
+      batch * shape_.inputChannels * shape_.inputHeight * shape_.inputWidth * 4 > kWeightBytes)
     panels = std::min(panels, divideUp(kPartsOfThread * context_.pool.threads(), cut.images * cut.rows));
-  cut.panels = std::min(panels_.panels, panels);
+  cut.panels = std::min(panels_.count, panels);
   return cut;
 }
 
@@ -257,14 +261,14 @@ void Convolver::runTiles() {
       return Range{partBegin(total, count, at), partBegin(total, count, at + 1)};
     };
     runBand({index / partsOfPhase, range(shape_.batch, cut.images, image), range(rows, cut.rows, row),
-             range(panels_.panels, cut.panels, panel)});
+             range(panels_.count, cut.panels, panel)});
   });
 }
 
 const float *Convolver::weightsAt(int64_t phase, int64_t panel, int64_t chunk) const {
   int64_t depth = blocks_ * tapsPerBlock_ * depth_;
-  return args_.weights + phase * (args_.plan.weightElements() / shape_.phaseCount()) +
-         (panelBlock(args_.plan, panel) * depth + chunkBegin(chunk) * depth_ * vectorsOf(panel)) * lanes_;
+  return args_.weights + phase * phaseWeights_ +
+         (panels_.begin(panel) * depth + chunkBegin(chunk) * depth_ * panels_.vectors(panel)) * lanes_;
 }
 
 /// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
@@ -278,7 +282,7 @@ void Convolver::runBand(const Band &band) {
                               : weightsAt(band.phase, isLast ? band.panels.begin : panel + 1, chunk + isLast);
       runChunk(band, panel, chunk, next);
     }
-  int64_t begin = panelBlock(args_.plan, band.panels.begin), end = panelBlock(args_.plan, band.panels.end);
+  int64_t begin = panels_.begin(band.panels.begin), end = panels_.begin(band.panels.end);
   int64_t above = rows_ == 1 ? 0 : band.rows.begin * shape_.phases[0];
   int64_t below = rows_ == 1 ? out_.height : band.rows.end * shape_.phases[0];
   for (int64_t image = band.images.begin; band.phase == 0 && image < band.images.end; ++image)
@@ -289,7 +293,7 @@ void Convolver::runBand(const Band &band) {
 /// A chunk of a panel's weights, over all tiles of the band.
 void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next) {
   bool last = chunk + 1 == chunks_;
-  int64_t vectors = vectorsOf(panel), first = chunkBegin(chunk);
+  int64_t vectors = panels_.vectors(panel), first = chunkBegin(chunk);
   TileArgs tile;
   tile.aRowStride = stride_[1] * source_.pixelStride;
   tile.aOffsets = offsets_ + first;
@@ -304,7 +308,7 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   if (last && isTileActivation(args_.epilogue.activation))
     tile.activation = args_.epilogue.activation;
   if (last && args_.epilogue.bias)
-    tile.bias = static_cast<const float *>(args_.epilogue.bias) + panelBlock(args_.plan, panel) * lanes_;
+    tile.bias = static_cast<const float *>(args_.epilogue.bias) + panels_.begin(panel) * lanes_;
   int64_t length = rows_ == 1 ? band.rows.count() : width_;
   int64_t rows = rows_ == 1 ? 1 : band.rows.count(), tiles = divideUp(length, kernels_.maxRows[vectors]);
   tile.ahead = next;
@@ -316,7 +320,7 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
 /// Of one image: `tile` has what all tiles have in common.
 void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile) {
   bool flat = rows_ == 1, planar = args_.plan.kind == ConvolutionKind::Planar;
-  int64_t vectors = vectorsOf(panel), block = panelBlock(args_.plan, panel);
+  int64_t vectors = panels_.vectors(panel), block = panels_.begin(panel);
   int64_t begin = flat ? band.rows.begin : 0, length = flat ? band.rows.count() : width_;
   int64_t tiles = divideUp(length, kernels_.maxRows[vectors]), shortest = length / tiles;
   int64_t phaseY = band.phase / shape_.phases[1], phaseX = band.phase % shape_.phases[1];
@@ -325,7 +329,7 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   };
   auto rowOf = [&](const BlockedTensor &tensor) { return shape_.phases[0] * tensor.paddedWidth() * lanes_; };
   const float *input = source_.data + image * source_.imageStride +
-                       (planar ? 0 : panels_.first(args_.plan, panel)) * source_.blockStride;
+                       (planar ? 0 : inputs_.first(args_.plan, panel)) * source_.blockStride;
   float *output = firstOf(out_);
   const float *added = chunk == 0 && args_.residual.data ? firstOf(args_.residual) : nullptr;
   bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
@@ -338,9 +342,11 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
       tile.c = output + y * rowOf(out_) + x * tile.cRowStride;
       if (added)
         tile.residual = added + y * rowOf(args_.residual) + x * tile.residualRowStride;
-      tile.aAhead = i + 1 < tiles ? count * tile.aRowStride
-                    : y + 1 < end ? inputRow - (x - begin) * tile.aRowStride
-                                  : 0;
+      // Rows of planes are so near to each other that the processor fetches them itself.
+      tile.aAhead = planar          ? 0
+                    : i + 1 < tiles ? count * tile.aRowStride
+                    : y + 1 < end   ? inputRow - (x - begin) * tile.aRowStride
+                                    : 0;
       kernels_.tiles[kF32][vectors][count](tile);
       if (tile.ahead)
         tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * tile.blocks * tile.k;

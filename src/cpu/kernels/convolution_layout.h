@@ -8,10 +8,16 @@ namespace torchere::cpu {
 /// The rows (axis 0) or columns of the input that the output reads, with the padding.
 int64_t paddedExtent(const ConvolutionShape &shape, int axis);
 
-/// The blocks of outputs are divided evenly among as many panels as hold them.
-int64_t panelCount(const ConvolutionPlan &plan);
-/// The first block of a panel; of panel panelCount(): how many there are.
-int64_t panelBlock(const ConvolutionPlan &plan, int64_t panel);
+/// The blocks of outputs, divided evenly among as many panels as hold them.
+struct Panels {
+  explicit Panels(const ConvolutionPlan &plan);
+  /// The first block of a panel; of panel `count`: how many there are.
+  int64_t begin(int64_t panel) const { return panel * fewest + (panel < wider ? panel : wider); }
+  int64_t vectors(int64_t panel) const { return fewest + (panel < wider ? 1 : 0); }
+  int64_t count;
+  int64_t fewest; ///< blocks of a panel
+  int64_t wider;  ///< panels that have one more
+};
 
 /// Whether the pixels that a window of one pixel skips are left out of a copy of the input first: the rest is
 /// read once for each panel of outputs.

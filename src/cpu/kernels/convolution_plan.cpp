@@ -15,31 +15,35 @@ int64_t paddedExtent(const ConvolutionShape &shape, int axis) {
   return (output - 1) * shape.stride[axis] + (shape.kernel[axis] - 1) * shape.dilation[axis] + 1;
 }
 
-int64_t panelCount(const ConvolutionPlan &plan) {
-  return divideUp(plan.shape.outputChannels, plan.vectors * floatLanes(plan.isa));
-}
-
-int64_t panelBlock(const ConvolutionPlan &plan, int64_t panel) {
-  return partBegin(divideUp(plan.shape.outputChannels, floatLanes(plan.isa)), panelCount(plan), panel);
+Panels::Panels(const ConvolutionPlan &plan) {
+  int64_t blocks = divideUp(plan.shape.outputChannels, floatLanes(plan.isa));
+  count = divideUp(blocks, plan.vectors);
+  fewest = count > 0 ? blocks / count : 0;
+  wider = blocks - fewest * count;
 }
 
 bool skipsPixels(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;
   constexpr int64_t kFewPanels = 4;
   return plan.kind == ConvolutionKind::Direct && shape.kernel[0] * shape.kernel[1] == 1 &&
-         shape.stride[0] * shape.stride[1] > 1 && plan.inputHalo() == 0 && panelCount(plan) >= kFewPanels;
+         shape.stride[0] * shape.stride[1] > 1 && plan.inputHalo() == 0 && Panels(plan).count >= kFewPanels;
 }
 
 PanelBlocks panelBlocks(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;
   int64_t lanes = floatLanes(plan.isa);
   PanelBlocks result;
-  result.panels = panelCount(plan);
+  Panels panels(plan);
+  result.panels = panels.count;
   result.total = divideUp(shape.inputChannels, lanes);
+  if (shape.groups == 1) {
+    result.count = result.total;
+    return result;
+  }
   int64_t inputs = shape.inputChannels / shape.groups, outputs = shape.outputChannels / shape.groups;
   for (int64_t panel = 0; panel < result.panels; ++panel) {
-    int64_t last = std::min(panelBlock(plan, panel + 1) * lanes, shape.outputChannels) - 1;
-    int64_t first = panelBlock(plan, panel) * lanes / outputs * inputs / lanes,
+    int64_t last = std::min(panels.begin(panel + 1) * lanes, shape.outputChannels) - 1;
+    int64_t first = panels.begin(panel) * lanes / outputs * inputs / lanes,
             end = divideUp((last / outputs + 1) * inputs, lanes);
     result.count = std::max(result.count, end - first);
   }
@@ -48,8 +52,10 @@ PanelBlocks panelBlocks(const ConvolutionPlan &plan) {
 
 int64_t PanelBlocks::first(const ConvolutionPlan &plan, int64_t panel) const {
   const ConvolutionShape &shape = plan.shape;
+  if (shape.groups == 1)
+    return 0;
   int64_t lanes = floatLanes(plan.isa);
-  int64_t group = panelBlock(plan, panel) * lanes / (shape.outputChannels / shape.groups);
+  int64_t group = Panels(plan).begin(panel) * lanes / (shape.outputChannels / shape.groups);
   return std::min(group * (shape.inputChannels / shape.groups) / lanes, total - count);
 }
 
@@ -131,8 +137,9 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
 
 WeightPanel::WeightPanel(const ConvolutionPlan &plan, int64_t index) {
   int64_t lanes = floatLanes(plan.isa);
-  firstOutput = panelBlock(plan, index) * lanes;
-  columns = panelBlock(plan, index + 1) * lanes - firstOutput;
+  Panels panels(plan);
+  firstOutput = panels.begin(index) * lanes;
+  columns = panels.vectors(index) * lanes;
   outputs = std::min(columns, plan.shape.outputChannels - firstOutput);
 }
 
@@ -183,7 +190,7 @@ void packDepthwise(const ConvolutionPlan &plan, const float *weights, const int6
 void packPlanar(const Context &context, const ConvolutionPlan &plan, const float *weights,
                 const int64_t (&strides)[4], float *packed) {
   int64_t inputs = plan.shape.inputChannels, taps = plan.shape.kernel[0] * plan.shape.kernel[1];
-  context.pool.parallelFor(panelCount(plan), [&](int64_t index) {
+  context.pool.parallelFor(Panels(plan).count, [&](int64_t index) {
     WeightPanel panel(plan, index);
     gatherTaps(plan, panel, weights, strides, 0, inputs, packed + panel.firstOutput * inputs * taps);
   });
@@ -194,7 +201,7 @@ void packBlocks(const Context &context, const ConvolutionPlan &plan, const float
                 const int64_t (&strides)[4], float *packed) {
   int64_t lanes = floatLanes(plan.isa), taps = plan.shape.kernel[0] * plan.shape.kernel[1];
   int64_t blocks = divideUp(plan.shape.inputChannels, lanes);
-  context.pool.parallelFor(panelCount(plan), [&](int64_t index) {
+  context.pool.parallelFor(Panels(plan).count, [&](int64_t index) {
     WeightPanel panel(plan, index);
     int64_t blockElements = lanes * taps * panel.columns;
     float *to = packed + panel.firstOutput * blocks * lanes * taps;

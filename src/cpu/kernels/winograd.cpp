@@ -96,7 +96,7 @@ public:
   Winograd(const Context &context, const ConvolutionArgs &args)
       : context_(context), args_(args), grid_(args.plan), kernels_(kernelsOf(args.plan.isa)),
         lanes_(floatLanes(args.plan.isa)), inputBlocks_(args.input.blocks()), out_(args.output),
-        panels_(panelCount(args.plan)) {}
+        panels_(args.plan) {}
   void run();
 
 private:
@@ -114,9 +114,7 @@ private:
   void multiply(const Piece &piece, int64_t begin, int64_t end, float *products) const;
   void transformBack(const Piece &piece, int64_t begin, int64_t end, const float *products) const;
   void makeOffsets(int64_t stride);
-  int64_t vectorsOf(int64_t begin, int64_t end) const {
-    return panelBlock(args_.plan, end) - panelBlock(args_.plan, begin);
-  }
+  int64_t vectorsOf(int64_t begin, int64_t end) const { return panels_.begin(end) - panels_.begin(begin); }
 
   const Context &context_;
   const ConvolutionArgs &args_;
@@ -124,7 +122,7 @@ private:
   const IsaKernels &kernels_;
   int64_t lanes_, inputBlocks_;
   const BlockedTensor &out_;
-  int64_t panels_;
+  Panels panels_;
   int64_t *offsets_ = nullptr; ///< of the blocks of a point
 };
 
@@ -181,12 +179,11 @@ void Winograd::multiply(const Piece &piece, int64_t begin, int64_t end, float *p
   tile.cVectorStride = piece.count * lanes_;
   auto weightsOf = [&](int64_t panel, int64_t point) {
     return args_.weights +
-           depth * lanes_ *
-               (panelBlock(args_.plan, panel) * grid_.points + point * vectorsOf(panel, panel + 1));
+           depth * lanes_ * (panels_.begin(panel) * grid_.points + point * panels_.vectors(panel));
   };
   for (int64_t point = 0; point < grid_.points; ++point)
     for (int64_t panel = begin; panel < end; ++panel) {
-      int64_t vectors = vectorsOf(panel, panel + 1), width = vectors * lanes_;
+      int64_t vectors = panels_.vectors(panel), width = vectors * lanes_;
       int64_t tiles = divideUp(piece.count, kernels_.maxRows[vectors]);
       bool isLast = panel + 1 == end, isEnd = isLast && point + 1 == grid_.points;
       tile.b = weightsOf(panel, point);
@@ -215,7 +212,7 @@ void Winograd::transformBack(const Piece &piece, int64_t begin, int64_t end, con
   job.residualStride = residual.paddedWidth() * lanes_;
   job.relu = activation == Activation::Relu;
   for (int64_t v = 0; v < vectors; ++v) {
-    int64_t block = panelBlock(args_.plan, begin) + v;
+    int64_t block = panels_.begin(begin) + v;
     job.bias =
         args_.epilogue.bias ? static_cast<const float *>(args_.epilogue.bias) + block * lanes_ : nullptr;
     for (int64_t i = 0; i < piece.count; ++i) {
@@ -228,12 +225,10 @@ void Winograd::transformBack(const Piece &piece, int64_t begin, int64_t end, con
       if (residual.data)
         job.residual = residual.at(image, block) + y * job.residualStride + x * lanes_;
       kernels_.winogradOutput[grid_.tile == 4](job);
-      for (int64_t row = 0; row < job.rows; ++row) {
-        float *pixel = job.output + row * job.outputStride;
-        if (activation > Activation::Relu)
-          kernels_.activate(activation, pixel, 0, 1, job.columns * lanes_);
-        clearLanes(out_, block, pixel, job.columns);
-      }
+      if (activation > Activation::Relu)
+        kernels_.activate(activation, job.output, job.outputStride, job.rows, job.columns * lanes_);
+      for (int64_t row = 0; row < job.rows; ++row)
+        clearLanes(out_, block, job.output + row * job.outputStride, job.columns);
     }
   }
 }
@@ -259,8 +254,8 @@ void Winograd::runByTiles() {
         grid_.points * pointStride(inputBlocks_, stride, lanes_) * sizeof(float), kPoints));
     for (int64_t block = 0; block < inputBlocks_; ++block)
       transform(block, first, count, points, stride);
-    for (int64_t panel = 0; panel < panels_; panel += kPartPanels)
-      runPanels({first, count, points, stride}, panel, std::min(panel + kPartPanels, panels_));
+    for (int64_t panel = 0; panel < panels_.count; panel += kPartPanels)
+      runPanels({first, count, points, stride}, panel, std::min(panel + kPartPanels, panels_.count));
   });
 }
 
@@ -273,12 +268,12 @@ void Winograd::runByPanels() {
     int64_t count = std::min(stride, grid_.total - begin);
     context_.pool.parallelFor(inputBlocks_,
                               [&](int64_t block) { transform(block, begin, count, points, stride); });
-    int64_t pieces = divideUp(count, kPartTiles), groups = divideUp(panels_, kPartPanels);
+    int64_t pieces = divideUp(count, kPartTiles), groups = divideUp(panels_.count, kPartPanels);
     context_.pool.parallelFor(groups * pieces, [&](int64_t part) {
       int64_t piece = part % pieces, group = part / pieces;
       int64_t first = partBegin(count, pieces, piece), size = partBegin(count, pieces, piece + 1) - first;
-      runPanels({begin + first, size, points + first * lanes_, stride}, partBegin(panels_, groups, group),
-                partBegin(panels_, groups, group + 1));
+      runPanels({begin + first, size, points + first * lanes_, stride},
+                partBegin(panels_.count, groups, group), partBegin(panels_.count, groups, group + 1));
     });
   }
 }
@@ -342,7 +337,7 @@ void packWinograd(const Context &context, const ConvolutionPlan &plan, const flo
   double g[6][3];
   weightMatrix(plan.kind, g);
   int64_t lanes = floatLanes(plan.isa), depth = divideUp(shape.inputChannels, lanes) * lanes;
-  context.pool.parallelFor(panelCount(plan), [&](int64_t index) {
+  context.pool.parallelFor(Panels(plan).count, [&](int64_t index) {
     WeightPanel panel(plan, index);
     float *to = packed + panel.firstOutput * depth * grid.points;
     auto *taps =
