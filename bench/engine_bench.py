@@ -94,12 +94,14 @@ print(json.dumps({
 """
 
 
-def ask(source: str, *arguments: Any, cache: str = "0") -> tuple[str, list[float]]:
-    """What a process prints that has the engine alone, and the milliseconds that each plan took."""
+def ask(source: str, *arguments: Any, cache: str | None = None) -> tuple[str, list[float]]:
+    """What a process prints that has the engine alone, and the milliseconds that each plan took. Executables
+    are kept in the folder `cache`, if there is one."""
     environment = {
         **os.environ,
         "PJRT_DEVICE": "torchere_cpu",
-        "TORCHERE_CACHE": cache,
+        "TORCHERE_CACHE": "1G" if cache else "0",
+        "TORCHERE_CACHE_DIR": cache or "",
         "TORCHERE_LOG": "debug",
         "PYTHONPATH": str(Path(__file__).resolve().parent),
     }

@@ -51,7 +51,7 @@ constexpr pjrt_server::Engine engine = [] {
   pjrt_server::Engine made;
   made.platform = "interpreter";
   made.deviceName = "Interpreter";
-  made.stored = "torchere interpreter executable 1\n";
+  made.stored = "torchere interpreter executable 2\n";
   made.compile = compile;
   return made;
 }();

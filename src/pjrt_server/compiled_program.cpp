@@ -46,13 +46,13 @@ Status CompiledProgram::describe() {
   return {};
 }
 
-/// A stored program is the engine's line, then the options, the program and what the engine stores, each with
-/// its size in eight bytes before it.
+/// A stored program is the engine's line, then the options, what the engine stores, and the program, each
+/// with its size in eight bytes before it.
 std::string CompiledProgram::serialize() const {
   std::string bytes(engine.stored), loadable = compiled->stored();
   bytes.reserve(bytes.size() + serializedOptions.size() + programCode.size() + loadable.size() + 3 * 8);
   for (const std::string *part :
-       std::initializer_list<const std::string *>{&serializedOptions, &programCode, &loadable}) {
+       std::initializer_list<const std::string *>{&serializedOptions, &loadable, &programCode}) {
     uint64_t size = part->size();
     bytes.append(reinterpret_cast<const char *>(&size), sizeof size);
     bytes += *part;
@@ -93,8 +93,8 @@ CompiledProgram::deserialize(const Engine &engine, const ClientOptions &clientOp
     return invalidArgument("no stored executable of this {}", engine.platform);
   bytes.remove_prefix(engine.stored.size());
   TORCHERE_ASSIGN(std::string_view options, takePart(bytes, "options"));
-  TORCHERE_ASSIGN(std::string_view code, takePart(bytes, "a program"));
   TORCHERE_ASSIGN(std::string_view stored, takePart(bytes, "a plan"));
+  TORCHERE_ASSIGN(std::string_view code, takePart(bytes, "a program"));
   if (!bytes.empty())
     return invalidArgument("a stored executable with {} bytes behind its end", bytes.size());
   if (given)

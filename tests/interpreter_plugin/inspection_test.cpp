@@ -229,13 +229,19 @@ TEST(Executables, DamagedOnesAreRefused) {
   RawClient client;
   ExecutablePointer loaded;
   std::string bytes = serialize(client.compile(program));
-  for (const std::string &wrong : {std::string(), std::string("text"), bytes.substr(0, 36)})
+  for (const std::string &wrong : {std::string(), std::string("text"), bytes.substr(0, 33)})
     EXPECT_EQ(load(client, wrong, loaded),
               Answer(3, "[PJRT_Executable_DeserializeAndLoad] no stored executable of this interpreter"));
   EXPECT_EQ(
       load(client, bytes.substr(0, 45), loaded),
       Answer(3, "[PJRT_Executable_DeserializeAndLoad] a stored executable that was cut off: got 3 bytes of "
                 "options, expected 6"));
+  EXPECT_EQ(
+      load(client, bytes.substr(0, 36), loaded).second,
+      "[PJRT_Executable_DeserializeAndLoad] a stored executable that was cut off: got 2 bytes of options, "
+      "expected 8");
+  EXPECT_EQ(load(client, bytes + "xy", loaded).second,
+            "[PJRT_Executable_DeserializeAndLoad] a stored executable with 2 bytes behind its end");
   EXPECT_EQ(load(client, bytes.substr(0, bytes.size() / 2), loaded).first, 3);
   EXPECT_EQ(loaded, nullptr);
 }
