@@ -9,13 +9,16 @@
 namespace torchere::cpu {
 namespace {
 
-/// Rows of a part: its chunk of A stays in the L2 cache, and each part reads its weights once for all of them.
+/// Rows of a part: its chunk of A stays in the L2 cache, and each part reads its weights once for all of
+/// them.
 constexpr int64_t kPartRows = 128;
 /// Depth of a chunk of K: a panel's chunk stays near the L1 cache while the tiles pass.
 constexpr int64_t kChunk = 384;
 /// Products with fewer rows read each weight once.
 constexpr int64_t kFewRows = 4;
 constexpr int64_t kPartWork = 200000;
+/// Elements of C that a part goes over for each chunk of K: beside A they stay in the L2 cache.
+constexpr int64_t kPartElements = 32768;
 constexpr int64_t kWantedParts = 32;
 
 // Scratch slots.
@@ -70,6 +73,8 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   int64_t rows = std::max<int64_t>(divideUp(args.m, rowParts), 8);
   int64_t work = std::max<int64_t>(1, rows * args.layout.k * args.layout.n / kPartWork);
   int64_t wanted = few ? kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
+  if (chunks > 1)
+    wanted = std::max(wanted, divideUp(divideUp(args.m, rowParts) * args.layout.n, kPartElements));
   columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, args.layout.panels()));
 }
 
