@@ -389,6 +389,14 @@ JAX_CASES = {
     "linear": ("lambda x, w, b: nn.relu(x @ w + b), (4, 60), (60, 33), (33,)", "dot=1"),
     "RMS norm": (
         "lambda x, w: w * x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",
+        "norm=1",
+    ),
+    "RMS norm of rows that are scaled before": (
+        "lambda x, w: (w * x) * lax.rsqrt(jnp.mean((w * x) ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",
+        "norm=1",
+    ),
+    "RMS norm of another value": (
+        "lambda x, y, w: w * y * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6), *[(4, 60)] * 2, (60,)",
         "none",
     ),
     "RMS norm, then its scale": (

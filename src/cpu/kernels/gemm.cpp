@@ -9,14 +9,17 @@
 namespace torchere::cpu {
 namespace {
 
-/// Rows of a part: its chunk of A stays in the L2 cache.
-constexpr int64_t kPartRows = 64;
+/// Rows of a part: its chunk of A stays in the L2 cache, and each part reads its weights once for all of
+/// them.
+constexpr int64_t kPartRows = 128;
 /// Depth of a chunk of K: a panel's chunk stays near the L1 cache while the tiles pass.
 constexpr int64_t kChunk = 384;
 /// Products with fewer rows read each weight once.
 constexpr int64_t kFewRows = 4;
 constexpr int64_t kPartWork = 200000;
-constexpr int64_t kWantedParts = 16;
+/// Elements of C that a part goes over for each chunk of K: beside A they stay in the L2 cache.
+constexpr int64_t kPartElements = 32768;
+constexpr int64_t kWantedParts = 32;
 
 // Scratch slots.
 constexpr int kPackedRows = 0;
@@ -69,7 +72,9 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   // Reading a weight takes about as long as computing with it for eight rows.
   int64_t rows = std::max<int64_t>(divideUp(args.m, rowParts), 8);
   int64_t work = std::max<int64_t>(1, rows * args.layout.k * args.layout.n / kPartWork);
-  int64_t wanted = few ? 2 * kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
+  int64_t wanted = few ? kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
+  if (chunks > 1)
+    wanted = std::max(wanted, divideUp(divideUp(args.m, rowParts) * args.layout.n, kPartElements));
   columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, args.layout.panels()));
 }
 

@@ -105,7 +105,7 @@ bool matchFactor(mlir::Value factor, mlir::Value normalized, bool isRoot, NormMa
   return false;
 }
 
-/// The normalization itself; the factor may come with the scale.
+/// The normalization itself; the scale may come with the factor, or with what is normalized.
 bool matchCore(Operation *op, NormMatch &match, Subgraph &subgraph) {
   if (auto quotient = dyn_cast<stablehlo::DivOp>(op))
     return matchFactor(quotient.getRhs(), quotient.getLhs(), true, match, subgraph);
@@ -115,19 +115,22 @@ bool matchCore(Operation *op, NormMatch &match, Subgraph &subgraph) {
   for (auto [normalized, factor] : bothOrders(product)) {
     if (matchFactor(factor, normalized, false, match, subgraph))
       return true;
-    auto scaled = factor.getDefiningOp<stablehlo::MulOp>();
-    if (!scaled)
-      continue;
-    for (auto [inner, scale] : bothOrders(scaled)) {
-      Subgraph tried = subgraph;
-      tried.add(scaled);
-      if (!matchFactor(inner, normalized, false, match, tried))
+    for (auto [scaled, other] : {std::pair(factor, normalized), std::pair(normalized, factor)}) {
+      auto inner = scaled.getDefiningOp<stablehlo::MulOp>();
+      if (!inner)
         continue;
-      match.scale = columnsOf(scale, match.rows, tried);
-      if (!match.scale)
-        continue;
-      subgraph = tried;
-      return true;
+      for (auto [rest, scale] : bothOrders(inner)) {
+        Subgraph tried = subgraph;
+        tried.add(inner);
+        bool isFactor = scaled == factor;
+        if (!matchFactor(isFactor ? rest : other, isFactor ? other : rest, false, match, tried))
+          continue;
+        match.scale = columnsOf(scale, match.rows, tried);
+        if (!match.scale)
+          continue;
+        subgraph = tried;
+        return true;
+      }
     }
   }
   return false;
