@@ -16,7 +16,6 @@ constexpr int64_t kWeightBytes = 200 << 10; ///< of a chunk of a panel, which st
 /// That a tile reads of a chunk: it stays in the L1 cache beside that of the next tile.
 constexpr int64_t kTileBytes = 16 << 10;
 constexpr int64_t kWantedParts = 16;
-constexpr int64_t kPartsOfThread = 2;
 constexpr int64_t kPartPixels = 256;  ///< what a chunk reads of them stays in the L2 cache
 constexpr int64_t kPartWork = 200000; ///< multiply-adds
 /// Reading a weight takes as long as so many multiply-adds on one that is in the cache.
@@ -217,7 +216,7 @@ void Convolver::flatten() {
   }
 }
 
-/// How the work is cut into parts. Results depend on the rows alone.
+/// How the work is cut into parts: by the shape alone.
 struct Convolver::Cut {
   int64_t images = 1; ///< parts of them, as below
   int64_t rows = 1;   ///< of an image; of the pixels, if there is one row
@@ -237,12 +236,7 @@ Convolver::Cut Convolver::cut() const {
   parts = std::max(parts, pixels / kPartPixels);
   cut.images = std::min(batch, parts);
   cut.rows = std::min(bands, divideUp(parts, batch));
-  int64_t panels = divideUp(wanted, cut.images * cut.rows);
-  // Pixels that do not stay in the L2 cache are read once a part.
-  if (!cut.byPixels &&
-      batch * shape_.inputChannels * shape_.inputHeight * shape_.inputWidth * 4 > kWeightBytes)
-    panels = std::min(panels, divideUp(kPartsOfThread * context_.pool.threads(), cut.images * cut.rows));
-  cut.panels = std::min(panels_.count, panels);
+  cut.panels = std::min(panels_.count, divideUp(wanted, cut.images * cut.rows));
   return cut;
 }
 

@@ -40,6 +40,22 @@ template <class Body> double leastSeconds(const Body &body) {
   return least;
 }
 
+double measureBandwidth(const Context &context) {
+  const int64_t bytes = 64 << 20, parts = 16;
+  Floats from(bytes / 4), to(bytes / 4);
+  if (!from.data || !to.data)
+    return 0;
+  double time = leastSeconds([&] {
+    context.pool.parallelFor(parts, [&](int64_t part) {
+      std::memcpy(to.data + part * (bytes / 4 / parts), from.data + part * (bytes / 4 / parts),
+                  bytes / parts);
+    });
+  });
+  return 2.0 * double(bytes) / time;
+}
+
+} // namespace
+
 /// By the best tile, on operands that stay in the L1 cache.
 double measureFlops(const Context &context) {
   const int64_t k = 64, repeats = 1000;
@@ -67,22 +83,6 @@ double measureFlops(const Context &context) {
   });
   return 2.0 * double(rows * k * 2 * lanes * repeats * threads) / time;
 }
-
-double measureBandwidth(const Context &context) {
-  const int64_t bytes = 64 << 20, parts = 16;
-  Floats from(bytes / 4), to(bytes / 4);
-  if (!from.data || !to.data)
-    return 0;
-  double time = leastSeconds([&] {
-    context.pool.parallelFor(parts, [&](int64_t part) {
-      std::memcpy(to.data + part * (bytes / 4 / parts), from.data + part * (bytes / 4 / parts),
-                  bytes / parts);
-    });
-  });
-  return 2.0 * double(bytes) / time;
-}
-
-} // namespace
 
 MachinePeak measurePeak(const Context &context) {
   return {measureFlops(context), measureBandwidth(context)};

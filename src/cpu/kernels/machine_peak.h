@@ -10,6 +10,8 @@ struct MachinePeak {
   double bandwidth = 0; ///< bytes a second: read and written by a copy that no cache holds
 };
 
+/// Its first part: takes about a fiftieth of a second.
+double measureFlops(const Context &context);
 /// Takes about a tenth of a second.
 MachinePeak measurePeak(const Context &context);
 /// That of the first call with as many threads and the same instruction set.
