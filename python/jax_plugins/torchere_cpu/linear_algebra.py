@@ -26,6 +26,8 @@ def register() -> None:
     for name, handler, api_version in lapack.registrations()["cpu"]:
         if api_version == 1:  # a handler of XLA's FFI
             jax.ffi.register_ffi_target(name, handler, platform=_PLATFORM)
-    for primitive, entry in list(mlir._platform_specific_lowerings["cpu"].items()):
-        if primitive.name in _PRIMITIVES:
-            mlir.register_lowering(primitive, entry.rule, platform=_PLATFORM, inline=entry.inline)
+    # Not by register_lowering(): JAX does not know the platform yet where the environment names its library.
+    rules = mlir._platform_specific_lowerings
+    rules[_PLATFORM].update(
+        (primitive, rule) for primitive, rule in rules["cpu"].items() if primitive.name in _PRIMITIVES
+    )
