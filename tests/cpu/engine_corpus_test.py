@@ -35,6 +35,10 @@ DEVIATIONS: dict[str, dict[str, str]] = {
         r"stablehlo.set_dimension_size/0#0: not run: .* got -4, expected it in": "a size beyond the bound",
         r"stablehlo.torch_index_select/0#0: not run: .* index -3 is outside": "an index outside",
     },
+    "jax_control": {
+        r"nn.gelu#0( extremes)?: result 0: .* got -0.00525\d*, expected -0.00525\d*$": "1 + tanh(x) of"
+        " negative numbers loses digits; the engine computes that sum from the exponential",
+    },
     "jax_contractions": {
         r"fft/RFFT#0 extremes: .* got \(-inf\+infj\), expected \(nan\+nanj\)": "no stage of the"
         " engine multiplies infinities by the zero of a root, as the definition does",

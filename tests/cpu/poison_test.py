@@ -23,6 +23,8 @@ def test_a_slice_of_the_corpus_agrees_with_the_interpreter(mode, monkeypatch):
     pytest.importorskip("jaxlib")
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "interpreter"))
     corpus_test, xla = (__import__(name) for name in ("corpus_test", "xla"))
+    from engine_corpus_test import DEVIATIONS
+
     environment = {
         "JAX_PLATFORMS": "torchere_cpu",
         "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{LIBRARY}",
@@ -33,6 +35,6 @@ def test_a_slice_of_the_corpus_agrees_with_the_interpreter(mode, monkeypatch):
         for source, step in (("jax_control", 2), ("jax_contractions", 3), ("jax_arrays", 12)):
             for program in corpus_test.runnable(source)[::step]:
                 lines, _ = corpus_test.judge(plugin, program, source)
-                assert lines == []
+                assert corpus_test.unlisted(lines, DEVIATIONS.get(source, {})) == []
     finally:
         plugin.close()

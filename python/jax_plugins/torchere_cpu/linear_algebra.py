@@ -1,4 +1,4 @@
-"""What JAX computes by LAPACK on its own CPU platform: the same rules and kernels, jaxlib's, on the engine."""
+"""What JAX computes by LAPACK on its own CPU platform: the same rules and kernels, jaxlib's, on ours."""
 
 import jax
 
