@@ -13,9 +13,15 @@ Result<std::shared_ptr<const CompiledProgram>> CompiledProgram::compile(const En
                                                                         const ClientOptions &clientOptions,
                                                                         std::string_view code,
                                                                         std::string_view options) {
+  return make(engine, clientOptions, code, options, {});
+}
+
+Result<std::shared_ptr<const CompiledProgram>>
+CompiledProgram::make(const Engine &engine, const ClientOptions &clientOptions, std::string_view code,
+                      std::string_view options, std::string_view stored) {
   std::shared_ptr<CompiledProgram> program(new CompiledProgram(engine, code, options));
   TORCHERE_ASSIGN(program->compileOptions, pjrt::CompileOptions::parse(options));
-  TORCHERE_ASSIGN(program->compiled, engine.compile(code, program->compileOptions, clientOptions));
+  TORCHERE_TRY(program->load(clientOptions, stored));
   TORCHERE_TRY(program->describe());
   return std::shared_ptr<const CompiledProgram>(std::move(program));
 }
@@ -97,13 +103,7 @@ CompiledProgram::deserialize(const Engine &engine, const ClientOptions &clientOp
   TORCHERE_ASSIGN(std::string_view code, takePart(bytes, "a program"));
   if (!bytes.empty())
     return invalidArgument("a stored executable with {} bytes behind its end", bytes.size());
-  if (given)
-    options = *given;
-  std::shared_ptr<CompiledProgram> program(new CompiledProgram(engine, code, options));
-  TORCHERE_ASSIGN(program->compileOptions, pjrt::CompileOptions::parse(options));
-  TORCHERE_TRY(program->load(clientOptions, stored));
-  TORCHERE_TRY(program->describe());
-  return std::shared_ptr<const CompiledProgram>(std::move(program));
+  return make(engine, clientOptions, code, given.value_or(options), stored);
 }
 
 } // namespace torchere::pjrt_server

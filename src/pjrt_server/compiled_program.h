@@ -50,6 +50,11 @@ public:
 private:
   CompiledProgram(const Engine &engine, std::string_view code, std::string_view options)
       : engine(engine), programCode(code), serializedOptions(options) {}
+  /// `stored`: what the engine stored of it, or empty.
+  static Result<std::shared_ptr<const CompiledProgram>> make(const Engine &engine,
+                                                             const ClientOptions &clientOptions,
+                                                             std::string_view code, std::string_view options,
+                                                             std::string_view stored);
   Status load(const ClientOptions &clientOptions, std::string_view stored);
   Status describe();
 
