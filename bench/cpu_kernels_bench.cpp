@@ -1,5 +1,6 @@
 // The engine's kernels: GFLOP/s beside the peak of fused multiply-adds that is measured just before, GB/s
-// beside that of a copy. Prints a table; arguments are the number of threads and the instruction set.
+// beside that of a copy. Prints a table; arguments are the number of threads, the instruction set, and a part
+// of the names of the rows that are wanted.
 #include "cpu/kernels/attention.h"
 #include "cpu/kernels/convolution.h"
 #include "cpu/kernels/gemm.h"
@@ -48,7 +49,8 @@ struct Memory {
 
 class Bench {
 public:
-  Bench(int threads, Isa isa) : pool_(threads), context_{pool_, isa} {}
+  Bench(int threads, Isa isa, std::string wanted)
+      : pool_(threads), context_{pool_, isa}, wanted_(std::move(wanted)) {}
   void run();
 
 private:
@@ -63,10 +65,13 @@ private:
 
   ThreadPool pool_;
   Context context_;
+  std::string wanted_;
   double bandwidth_ = 0;
 };
 
 void Bench::report(const std::string &name, double flops, double bytes, const std::function<void()> &body) {
+  if (name.find(wanted_) == std::string::npos)
+    return;
   // The peak is that of the moment: processors change their frequency, and virtual ones their neighbours.
   double time = 1e9;
   std::vector<double> shares;
@@ -134,6 +139,8 @@ void Bench::convolutions() {
                  Case{512, 2048, 7, 1, 1, 1, false, false},  Case{2048, 512, 7, 1, 1, 1, false, false},
                  Case{256, 512, 56, 1, 2, 1, false, false},  Case{512, 512, 14, 3, 2, 1, false, false},
                  Case{3, 64, 224, 7, 2, 1, true, false},     Case{128, 256, 56, 3, 2, 1, false, false},
+                 Case{208, 208, 14, 3, 1, 26, false, false}, Case{104, 104, 56, 3, 2, 13, false, false},
+                 Case{128, 128, 56, 3, 1, 32, false, false}, Case{256, 256, 28, 3, 1, 16, false, false},
                  Case{96, 96, 112, 3, 2, 96, false, false},  Case{672, 672, 14, 5, 1, 672, false, false},
                  Case{64, 64, 56, 3, 1, 1, false, true},     Case{128, 128, 28, 3, 1, 1, false, true},
                  Case{256, 256, 14, 3, 1, 1, false, true},   Case{512, 512, 7, 3, 1, 1, false, true}}) {
@@ -170,9 +177,10 @@ void Bench::convolutions() {
     args.workspace = workspace.data;
     char name[64];
     std::snprintf(name, sizeof name, "%s %ld->%ld %ldx%ld k%ld s%ld",
-                  s.winograd     ? "winograd"
-                  : s.groups > 1 ? "depthwise"
-                                 : "conv",
+                  s.winograd      ? "winograd"
+                  : perGroup == 1 ? "depthwise"
+                  : s.groups > 1  ? "grouped"
+                                  : "conv",
                   long(s.in), long(s.out), long(s.size), long(s.size), long(s.kernel), long(s.stride));
     double flops = 2.0 * double(s.out * perGroup * taps) * double(shape.outputHeight * shape.outputWidth);
     report(name, flops, 0, [&] { convolve(context_, args); });
@@ -273,5 +281,5 @@ int main(int count, char **arguments) {
     std::fprintf(stderr, "%s\n", isa ? "not supported here" : isa.error().message.c_str());
     return 1;
   }
-  Bench(threads, *isa).run();
+  Bench(threads, *isa, count > 3 ? arguments[3] : "").run();
 }

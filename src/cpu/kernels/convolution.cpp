@@ -432,6 +432,8 @@ void Convolver::runGrouped() {
       job.blockStride = source_.blockStride;
       job.taps = offsets;
       job.tapCount = taps;
+      job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
+      job.lanes = groupedLanes(args_.plan);
       job.steps = args_.weights + block * elements;
       job.stepCount = args_.plan.groupSteps;
       groupedRow(args_.plan.isa, job);

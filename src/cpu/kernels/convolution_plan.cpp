@@ -126,8 +126,10 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.kind = winogradKind(shape);
   int64_t lanes = floatLanes(isa), inputs = shape.inputChannels / shape.groups,
           outputs = shape.outputChannels / shape.groups;
+  // A panel of one vector takes each pixel again for each tap of a row of the window.
+  bool isNarrow = outputs == lanes && shape.kernel[1] > 1;
   if (shape.groups > 1 && plan.kind == ConvolutionKind::Direct &&
-      (inputs % lanes != 0 || outputs % lanes != 0))
+      (inputs % lanes != 0 || outputs % lanes != 0 || isNarrow))
     plan.kind = ConvolutionKind::Grouped;
   plan.vectors = tileVectors(plan);
   if (plan.kind == ConvolutionKind::Grouped)

@@ -48,6 +48,17 @@ int64_t groupedStepCount(const ConvolutionPlan &plan) {
   return static_cast<int64_t>(most);
 }
 
+GroupedLanes groupedLanes(const ConvolutionPlan &plan) {
+  const ConvolutionShape &shape = plan.shape;
+  int64_t inputs = shape.inputChannels / shape.groups, outputs = shape.outputChannels / shape.groups;
+  if (plan.groupSteps != inputs)
+    return GroupedLanes::Masked;
+  constexpr int64_t kNear = 4;
+  return outputs % floatLanes(plan.isa) == 0         ? GroupedLanes::Same
+         : inputs == outputs && kNear % outputs == 0 ? GroupedLanes::Near
+                                                     : GroupedLanes::Any;
+}
+
 int64_t groupedBlockElements(const ConvolutionPlan &plan) {
   int64_t taps = plan.shape.kernel[0] * plan.shape.kernel[1];
   return plan.groupSteps * (kGroupedHeader + taps) * floatLanes(plan.isa);

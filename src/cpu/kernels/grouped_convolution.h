@@ -1,5 +1,5 @@
-// Convolutions whose groups are narrower than a vector: which lanes of the input each lane of the output
-// reads.
+// Convolutions whose groups are one vector or narrower, or no whole number of vectors: which lanes of the
+// input each lane of the output reads.
 #pragma once
 
 #include "cpu/kernels/convolution.h"
@@ -9,6 +9,7 @@ namespace torchere::cpu {
 
 /// How many steps a block of outputs takes, at most; shorter ones are filled up.
 int64_t groupedStepCount(const ConvolutionPlan &plan);
+GroupedLanes groupedLanes(const ConvolutionPlan &plan);
 /// The elements of a block of outputs among the packed weights.
 int64_t groupedBlockElements(const ConvolutionPlan &plan);
 void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[4],

@@ -13,6 +13,14 @@ namespace torchere::cpu {
 /// output takes (-1 for none: a zero), then the block of the input that it is in.
 constexpr int64_t kGroupedHeader = 2;
 
+/// How a block of outputs takes its lanes from the input.
+enum class GroupedLanes : uint8_t {
+  Masked, ///< some steps have no channel for some lanes
+  Any,    ///< all lanes take one
+  Near,   ///< of the same four lanes
+  Same,   ///< all lanes the same one: the group is as wide as a vector, or wider
+};
+
 /// A row of one block of outputs. A step takes one channel of each lane's group from one block of the input:
 /// `kGroupedHeader` vectors, then a vector of weights a tap.
 struct GroupedJob {
@@ -20,6 +28,8 @@ struct GroupedJob {
   int64_t blockStride = 0;
   const int64_t *taps = nullptr;
   int64_t tapCount = 0;
+  int64_t tapsTogether = 1; ///< taps that lie side by side, of a window's row; they divide the taps
+  GroupedLanes lanes = GroupedLanes::Masked;
   int64_t step = 0; ///< from a pixel to the next
   int64_t pixels = 0;
   const float *steps = nullptr;

@@ -218,15 +218,30 @@ TEST_P(Convolution, Groups) {
   check(makeShape(1, 64, 4, 5, 6, 1, 1, 0, 4), {0, 0});
 }
 
+TEST_P(Convolution, GroupsOfAVectorAndLess) {
+  for (int64_t group : {2, 4, 8, 16})
+    for (int64_t stride : {1, 2})
+      for (int64_t width : {1, 2, 7, 8, 9, 17})
+        check(makeShape(1, 3 * group, 3 * group, 3, width, 3, stride, 1, 3),
+              {1, 1, false, true, Activation::Relu});
+  check(makeShape(1, 32, 32, 6, 9, 5, 1, 2, 4), {2, 0}); // other windows
+  check(makeShape(1, 32, 32, 6, 9, 3, 3, 1, 8), {1, 0});
+  check(makeShape(1, 32, 32, 6, 9, 3, 1, 2, 8, 2), {2, 0});
+  check(makeShape(1, 16, 64, 6, 9, 3, 1, 1, 8), {1, 0}); // more outputs than inputs
+  check(makeShape(1, 64, 16, 6, 9, 3, 1, 1, 8), {1, 0});
+}
+
 TEST_P(Convolution, GroupsDoNotTouchEachOther) {
-  for (int64_t width : {2, 8, 12, 32}) {
-    ConvolutionShape shape = makeShape(1, 3 * width, 3 * width, 4, 4, 1, 1, 0, 3);
+  for (auto [width, window] :
+       {std::pair<int64_t, int64_t>{2, 1}, {4, 3}, {8, 1}, {8, 3}, {12, 1}, {16, 3}, {32, 1}}) {
+    ConvolutionShape shape = makeShape(1, 3 * width, 3 * width, 4, 4, window, 1, window / 2, 3);
     ConvolutionPlan plan = planConvolution(shape, context.isa, false, true);
-    auto x = randomFloats(3 * width * 16), w = randomFloats(3 * width * width);
+    auto x = randomFloats(3 * width * 16), w = randomFloats(3 * width * width * window * window);
     std::fill(x.begin() + width * 16, x.begin() + 2 * width * 16, NAN); // the second group
     AlignedBuffer<float> packed(plan.weightElements());
-    packConvolution(context, plan, w.data(), {width, 1, 1, 1}, packed.data);
-    Blocked input(context.isa, 1, 3 * width, 4, 4, 0), output(context.isa, 1, 3 * width, 4, 4, 0);
+    packConvolution(context, plan, w.data(), {width * window * window, window * window, window, 1},
+                    packed.data);
+    Blocked input(context.isa, 1, 3 * width, 4, 4, window / 2), output(context.isa, 1, 3 * width, 4, 4, 0);
     blockedFromPlanar(context, planar(x, 3 * width, 4, 4), input.tensor);
     ConvolutionArgs args;
     args.plan = plan;
@@ -237,7 +252,7 @@ TEST_P(Convolution, GroupsDoNotTouchEachOther) {
     std::vector<float> result(3 * width * 16);
     planarFromBlocked(context, output.tensor, planar(result, 3 * width, 4, 4));
     for (int64_t i = 0; i < 3 * width * 16; ++i)
-      EXPECT_EQ(std::isnan(result[i]), i / 16 / width == 1) << width << " at " << i;
+      EXPECT_EQ(std::isnan(result[i]), i / 16 / width == 1) << width << ", " << window << " at " << i;
   }
 }
 

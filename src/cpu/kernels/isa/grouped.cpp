@@ -5,15 +5,24 @@
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
-constexpr int kPixels = 6; ///< as many sums as hide the latency of a multiply-add
+/// As many sums as hide the latency of a multiply-add, and leave registers for the weights of a window's row.
+constexpr int kPixels = 8;
+constexpr int kWindow = 3; ///< taps of a row of windows, the common ones
 
-/// The lanes of these numbers; zeros where one is negative.
-TORCHERE_INLINE F takeLanes(F v, I lanes) {
+/// The lanes of these numbers; zeros where one is negative, if that may be.
+template <GroupedLanes kKind> TORCHERE_INLINE F takeLanes(const float *pixel, I lanes) {
+  if constexpr (kKind == GroupedLanes::Same)
+    return splat(pixel[lanes[0]]);
+  F v = load(pixel);
 #if defined(__AVX512F__)
-  return (F)_mm512_maskz_permutexvar_ps(_mm512_movepi32_mask(~(__m512i)lanes), (__m512i)lanes, (__m512)v);
+  __m512 taken = _mm512_permutexvar_ps((__m512i)lanes, (__m512)v);
+  return kKind == GroupedLanes::Masked ? (F)_mm512_maskz_mov_ps(_mm512_movepi32_mask(~(__m512i)lanes), taken)
+                                       : (F)taken;
 #elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
+  if constexpr (kKind == GroupedLanes::Near)
+    return (F)_mm256_permutevar_ps((__m256)v, (__m256i)lanes);
   __m256 taken = _mm256_permutevar8x32_ps((__m256)v, (__m256i)lanes);
-  return (F)_mm256_and_ps(taken, (__m256)(lanes >= 0));
+  return kKind == GroupedLanes::Masked ? (F)_mm256_and_ps(taken, (__m256)(lanes >= 0)) : (F)taken;
 #else
   F taken{};
   for (int i = 0; i < kLanes; ++i)
@@ -22,46 +31,97 @@ TORCHERE_INLINE F takeLanes(F v, I lanes) {
 #endif
 }
 
-template <int kCount> TORCHERE_INLINE void sumPixels(const GroupedJob &job, int64_t x, F (&sums)[kPixels]) {
+/// Adds `kTaps` taps that lie side by side. A pixel is taken once, for all outputs that it belongs to.
+template <GroupedLanes kKind, int kTaps, int kStep, int kCount>
+TORCHERE_INLINE void addTaps(const float *row, const float *weights, I lanes, F (&sums)[kCount]) {
+  F weight[kTaps];
+#pragma GCC unroll 3
+  for (int tap = 0; tap < kTaps; ++tap)
+    weight[tap] = load(weights + tap * kLanes);
+#pragma GCC unroll 24
+  for (int column = 0; column < (kCount - 1) * kStep + kTaps; ++column) {
+    F taken = takeLanes<kKind>(row + column * kLanes, lanes);
+#pragma GCC unroll 3
+    for (int tap = 0; tap < kTaps; ++tap)
+      if (int at = column - tap; at >= 0 && at % kStep == 0 && at / kStep < kCount)
+        sums[at / kStep] += taken * weight[tap];
+  }
+}
+
+/// Of `kCount` pixels, each `kStep` vectors after the one before; 0: as far as the job says.
+template <GroupedLanes kKind, int kTaps, int kStep, int kCount>
+void sumPixels(const GroupedJob &job, int64_t x, F *output) {
+  F sums[kCount];
+#pragma GCC unroll 8
+  for (F &sum : sums)
+    sum = output[0];
   const float *step = job.steps;
   for (int64_t i = 0; i < job.stepCount; ++i) {
     I lanes = asInt(load(step));
     int64_t block = asInt(load(step + kLanes))[0];
     const float *input = job.input + block * job.blockStride + x * job.step;
     step += kGroupedHeader * kLanes;
-    for (int64_t tap = 0; tap < job.tapCount; ++tap, step += kLanes) {
-      F weight = load(step);
-      const float *pixel = input + job.taps[tap];
+    for (int64_t tap = 0; tap < job.tapCount; tap += kTaps, step += kTaps * kLanes) {
+      const float *row = input + job.taps[tap];
+      if constexpr (kStep > 0) {
+        addTaps<kKind, kTaps, kStep>(row, step, lanes, sums);
+      } else {
+        F weight = load(step);
 #pragma GCC unroll 8
-      for (int p = 0; p < kCount; ++p)
-        sums[p] += takeLanes(load(pixel + p * job.step), lanes) * weight;
+        for (int p = 0; p < kCount; ++p)
+          sums[p] += takeLanes<kKind>(row + p * job.step, lanes) * weight;
+      }
     }
   }
+#pragma GCC unroll 8
+  for (int p = 0; p < kCount; ++p)
+    output[p] = sums[p];
+}
+
+using SumFunction = void (*)(const GroupedJob &job, int64_t x, F *output);
+/// By the number of pixels.
+template <GroupedLanes kKind, int kTaps, int kStep, int... kCounts> struct Sums {
+  static constexpr SumFunction functions[] = {nullptr, sumPixels<kKind, kTaps, kStep, kCounts>...};
+};
+template <GroupedLanes kKind> const SumFunction *sumFunctions(const GroupedJob &job) {
+  if (job.tapsTogether == kWindow && job.step == kLanes)
+    return Sums<kKind, kWindow, 1, 1, 2, 3, 4, 5, 6, 7, 8>::functions;
+  if (job.tapsTogether == kWindow && job.step == 2 * kLanes)
+    return Sums<kKind, kWindow, 2, 1, 2, 3, 4, 5, 6, 7, 8>::functions;
+  return Sums<kKind, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8>::functions;
+}
+const SumFunction *sumFunctions(const GroupedJob &job) {
+  switch (job.lanes) {
+  case GroupedLanes::Masked:
+    return sumFunctions<GroupedLanes::Masked>(job);
+  case GroupedLanes::Any:
+    return sumFunctions<GroupedLanes::Any>(job);
+  case GroupedLanes::Near:
+    return sumFunctions<GroupedLanes::Near>(job);
+  case GroupedLanes::Same:
+    return sumFunctions<GroupedLanes::Same>(job);
+  }
+  return nullptr;
 }
 
 } // namespace
 
 void groupedRow(const GroupedJob &job) {
   F start = job.bias ? load(job.bias) : F{};
+  const SumFunction *functions = sumFunctions(job);
+  int64_t tiles = (job.pixels + kPixels - 1) / kPixels;
   withActivation(job.activation, [&](auto fn) {
-    auto put = [&](int64_t x, F sum) {
-      if (job.residual)
-        sum += load(job.residual + x * kLanes);
-      store(job.output + x * kLanes, fn(sum));
-    };
-    int64_t x = 0;
-    F sums[kPixels];
-    for (; x + kPixels <= job.pixels; x += kPixels) {
-      for (F &sum : sums)
-        sum = start;
-      sumPixels<kPixels>(job, x, sums);
-      for (int p = 0; p < kPixels; ++p)
-        put(x + p, sums[p]);
-    }
-    for (; x < job.pixels; ++x) {
+    for (int64_t i = 0; i < tiles; ++i) {
+      int64_t x = job.pixels * i / tiles, count = job.pixels * (i + 1) / tiles - x;
+      F sums[kPixels];
       sums[0] = start;
-      sumPixels<1>(job, x, sums);
-      put(x, sums[0]);
+      functions[count](job, x, sums);
+      for (int64_t p = 0; p < count; ++p) {
+        F sum = sums[p];
+        if (job.residual)
+          sum += load(job.residual + (x + p) * kLanes);
+        store(job.output + (x + p) * kLanes, fn(sum));
+      }
     }
   });
 }
