@@ -105,6 +105,7 @@ void Bench::gemms() {
   for (Case s : {Case{128, 768, 768, Activation::None}, Case{128, 3072, 768, Activation::Gelu},
                  Case{128, 768, 3072, Activation::None}, Case{197, 768, 768, Activation::None},
                  Case{64, 1024, 1024, Activation::Relu}, Case{1, 768, 768, Activation::None},
+                 Case{1, 1024, 256, Activation::None}, Case{1, 2048, 768, Activation::None},
                  Case{1, 50257, 768, Activation::None}, Case{3136, 64, 64, Activation::Relu},
                  Case{512, 512, 512, Activation::None}}) {
     PackedLayout layout = packedLayout(DType::F32, context_.isa, s.m, s.k, s.n);
@@ -137,7 +138,9 @@ void Bench::convolutions() {
                  Case{128, 512, 28, 1, 1, 1, false, false},  Case{512, 128, 28, 1, 1, 1, false, false},
                  Case{256, 1024, 14, 1, 1, 1, false, false}, Case{1024, 256, 14, 1, 1, 1, false, false},
                  Case{512, 2048, 7, 1, 1, 1, false, false},  Case{2048, 512, 7, 1, 1, 1, false, false},
-                 Case{256, 512, 56, 1, 2, 1, false, false},  Case{512, 512, 14, 3, 2, 1, false, false},
+                 Case{256, 512, 56, 1, 2, 1, false, false},  Case{32, 48, 112, 1, 1, 1, false, false},
+                 Case{104, 104, 28, 1, 1, 1, false, false},  Case{208, 208, 14, 1, 1, 1, false, false},
+                 Case{440, 440, 7, 1, 1, 1, false, false},   Case{512, 512, 14, 3, 2, 1, false, false},
                  Case{3, 64, 224, 7, 2, 1, true, false},     Case{128, 256, 56, 3, 2, 1, false, false},
                  Case{208, 208, 14, 3, 1, 26, false, false}, Case{104, 104, 56, 3, 2, 13, false, false},
                  Case{128, 128, 56, 3, 1, 32, false, false}, Case{256, 256, 28, 3, 1, 16, false, false},

@@ -266,15 +266,18 @@ const float *Convolver::weightsAt(int64_t phase, int64_t panel, int64_t chunk) c
 }
 
 /// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
-/// comes there meanwhile.
+/// comes there meanwhile: behind the last one the first one's next chunk, and then that of the part behind.
 void Convolver::runBand(const Band &band) {
   for (int64_t chunk = 0; chunk < chunks_; ++chunk)
     for (int64_t panel = band.panels.begin; panel < band.panels.end; ++panel) {
-      bool isLast = panel + 1 == band.panels.end;
-      const float *next = isLast && chunk + 1 == chunks_
-                              ? nullptr
-                              : weightsAt(band.phase, isLast ? band.panels.begin : panel + 1, chunk + isLast);
-      runChunk(band, panel, chunk, next);
+      bool isLast = panel + 1 == band.panels.end, hasChunk = chunk + 1 < chunks_;
+      int64_t next = isLast && hasChunk ? band.panels.begin : panel + 1;
+      runChunk(band, panel, chunk,
+               next < panels_.count ? weightsAt(band.phase, next,
+                                                !isLast    ? chunk
+                                                : hasChunk ? chunk + 1
+                                                           : 0)
+                                    : nullptr);
     }
   int64_t begin = panels_.begin(band.panels.begin), end = panels_.begin(band.panels.end);
   int64_t above = rows_ == 1 ? 0 : band.rows.begin * shape_.phases[0];
