@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
+#include <new>
 
 namespace torchere::cpu {
 namespace {
@@ -23,10 +25,10 @@ class Operands {
 public:
   Operands(const VectorOperand *from, int count) : count_(count) {
     if (count > kFew)
-      many_.resize(count);
-    first_ = count > kFew ? many_.data() : few_;
+      many_.reset(new Operand[static_cast<size_t>(count)]);
+    first_ = many_ ? many_.get() : reinterpret_cast<Operand *>(few_);
     for (int i = 0; i < count; ++i)
-      static_cast<VectorOperand &>(first_[i]) = from[i];
+      new (first_ + i) Operand{from[i]};
   }
   Operands(const Operands &) = delete;
   Operands &operator=(const Operands &) = delete;
@@ -38,8 +40,8 @@ public:
 private:
   static constexpr int kFew = 8;
   int count_;
-  Operand few_[kFew];
-  std::vector<Operand> many_;
+  alignas(Operand) std::byte few_[kFew * sizeof(Operand)]; ///< those beyond `count_` are never made
+  std::unique_ptr<Operand[]> many_;
   Operand *first_;
 };
 
@@ -100,6 +102,8 @@ Plan::Plan(const VectorProgram &made, Isa isa, const VectorCall &call)
   tileColumns = std::min(columns, tile);
   tileRows =
       byRows ? 1 : std::clamp<int64_t>(tile / std::max<int64_t>(columns, 1), 1, std::max<int64_t>(rows, 1));
+  // Small calls do not fill whole tiles with constants.
+  tile = std::clamp<int64_t>(byRows ? columns : tileRows * tileColumns, 1, tile);
   findOverlaps();
 }
 
