@@ -28,4 +28,21 @@ bool SlidingWindow::locate(IndexView base, IndexView index, IndexView offset, In
   return true;
 }
 
+std::optional<size_t> SlidingWindow::runsAlong(IndexView base) const {
+  std::optional<size_t> found;
+  auto isOne = [](int64_t step) { return step == 1; };
+  if (!llvm::all_of(strides, isOne) || !llvm::all_of(baseDilations, isOne) ||
+      !llvm::all_of(windowDilations, isOne))
+    return std::nullopt;
+  for (size_t dimension = 0; dimension < base.size(); ++dimension) {
+    int64_t low = padding[2 * dimension], high = padding[2 * dimension + 1];
+    if (sizes[dimension] == 1 && low == 0 && high == 0)
+      continue;
+    if (found || sizes[dimension] < base[dimension] || low != sizes[dimension] - 1 || high != 0)
+      return std::nullopt;
+    found = dimension;
+  }
+  return found;
+}
+
 } // namespace torchere::interpreter

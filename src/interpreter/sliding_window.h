@@ -3,6 +3,8 @@
 
 #include "interpreter/value.h"
 
+#include <optional>
+
 namespace torchere::interpreter {
 
 struct SlidingWindow {
@@ -17,6 +19,9 @@ struct SlidingWindow {
   /// The element of the base at `offset` in the window at position `index`; false in padding and in the gaps
   /// of a dilation.
   bool locate(IndexView base, IndexView index, IndexView offset, Index &element) const;
+  /// The dimension along which each window begins with the base and ends one element after the window before,
+  /// as those of cumulative sums do, and is one element long along the others; none in other cases.
+  std::optional<size_t> runsAlong(IndexView base) const;
 };
 
 } // namespace torchere::interpreter

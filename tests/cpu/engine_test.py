@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_process import run_python
 
 import torchere
 
@@ -18,12 +18,8 @@ LIBRARY = Path(torchere.__file__).parent / "lib" / "libtorchere_cpu.so"
 
 def run(source, **environment):
     """Runs Python source; what it printed, and what was logged."""
-    result = subprocess.run(
-        [sys.executable, "-c", source],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PJRT_DEVICE": "torchere_cpu", "TORCHERE_CACHE": "0", **environment},
-    )
+    settings = {"PJRT_DEVICE": "torchere_cpu", "TORCHERE_CACHE": "0", **environment}
+    result = run_python("-c", source, env={**os.environ, **settings})
     assert result.returncode == 0, result.stderr
     return result.stdout.splitlines(), result.stderr
 

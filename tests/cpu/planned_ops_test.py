@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_process import run_python
 
 import torchere
 
@@ -20,12 +19,8 @@ pytestmark = pytest.mark.slow
 def evaluated(source, **environment):
     """Runs Python source, which writes "case NAME" to its standard error in front of each case. By case, the
     names of the ops that are evaluated."""
-    result = subprocess.run(
-        [sys.executable, "-c", source],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "TORCHERE_LOG": "debug", "TORCHERE_CACHE": "0", **environment},
-    )
+    settings = {"TORCHERE_LOG": "debug", "TORCHERE_CACHE": "0", **environment}
+    result = run_python("-c", source, env={**os.environ, **settings})
     assert result.returncode == 0, result.stderr
     found: dict[str, set[str]] = {}
     for part in re.split(r"^case ", result.stderr, flags=re.MULTILINE)[1:]:

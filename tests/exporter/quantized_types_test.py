@@ -4,12 +4,11 @@ to arithmetic."""
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 import torch
 from torch import nn
+from warm_process import run_python
 
 import torchere
 import torchere.experimental.quantized
@@ -150,7 +149,7 @@ class M(torch.nn.Module):
 text = exported_program_to_stablehlo(torch.export.export(M(), (torch.ones(3),))).get_stablehlo_text()
 print("uniform" in text)
 """
-    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    result = run_python("-c", source)
     assert result.stdout.strip() == "False", result.stderr
 
 

@@ -1,10 +1,8 @@
 """torchvision's ResNet-18: the program of PyTorch/XLA's guide as it stands, state, evaluation mode."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
+from warm_process import run_python
 
 import torchere
 
@@ -28,7 +26,7 @@ def run_in_a_new_process(program, inputs, folder):
     program.save(folder / "program")
     torch.save(inputs, folder / "inputs.pt")
     arguments = [folder / "program", folder / "inputs.pt", folder / "results.pt"]
-    subprocess.run([sys.executable, "-c", IN_A_NEW_PROCESS, *map(str, arguments)], check=True)
+    run_python("-c", IN_A_NEW_PROCESS, *arguments).check_returncode()
     return torch.load(folder / "results.pt")
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from warm_process import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/torch_xla.md").read_text()
@@ -40,9 +41,7 @@ def test_the_programs_of_the_page_run(tmp_path):
     assert [title for title, _ in SECTIONS] == list(PRINTED)
     for title, source in SECTIONS:
         (tmp_path / "program.py").write_text(source)
-        result = subprocess.run(
-            [sys.executable, "-c", RUN], cwd=tmp_path, capture_output=True, text=True, timeout=300
-        )
+        result = run_python("-c", RUN, cwd=tmp_path)
         assert result.returncode == 0, f"{title}: {result.stderr}"
         for expected in PRINTED[title]:
             assert expected in result.stdout, f"{title}: {result.stdout}"

@@ -4,14 +4,13 @@ flow, functional forms. Each is written while something is wrong, and fails alon
 from __future__ import annotations
 
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 from torch._higher_order_ops.map import map as map_rows
 from torch._higher_order_ops.scan import scan
+from warm_process import run_python
 from wrong_lowering import losing, wrong
 
 import torchere
@@ -31,7 +30,7 @@ def exit_code_alone(script, *injected):
     command = [script, *injected]
     if injected:
         command = [Path(__file__).with_name("wrong_lowering.py"), *command]
-    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True)
+    done = run_python(*command)
     assert done.stderr == ""
     assert ("values are wrong" in done.stdout) == (done.returncode == 1)
     return done.returncode

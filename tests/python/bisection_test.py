@@ -4,12 +4,11 @@ the user's line; its script fails on its own."""
 from __future__ import annotations
 
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from warm_process import run_python
 from wrong_lowering import wrong
 
 import torchere
@@ -28,7 +27,7 @@ def run(script, *replacement):
     command = [script, *replacement]
     if replacement:
         command = [Path(__file__).with_name("wrong_lowering.py"), *command]
-    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True)
+    done = run_python(*command)
     assert done.stderr == ""
     return done.returncode, done.stdout
 

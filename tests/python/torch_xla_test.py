@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_process import run_python
 
 from torchere.torch_xla_compat import MODULES
 
@@ -271,7 +270,7 @@ print("done")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_for_pytorch_xla_runs(name, tmp_path):
     source = f"import torchere.torch_xla_compat\n{SCRIPTS[name]}"
-    result = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
+    result = run_python("-c", source, cwd=tmp_path)
     assert result.stdout.strip() == "done", result.stderr
 
 

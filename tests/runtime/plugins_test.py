@@ -8,6 +8,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+from warm_process import run_python
 
 from torchere import _core, command_line, errors, plugins
 
@@ -176,7 +177,7 @@ def test_cpu_is_the_processor_whichever_plugin_there_is(xla, tmp_path):
     environment = os.environ | {"PJRT_DEVICE": "CPU", "TORCHERE_LOG": "info"}
     if xla == "missing":
         environment["XDG_DATA_HOME"] = str(tmp_path)
-    done = subprocess.run([sys.executable, "-c", COMPUTE], env=environment, capture_output=True, text=True)
+    done = run_python("-c", COMPUTE, env=environment)
     platform = "cpu" if xla == "installed" else "torchere_cpu"
     assert done.stdout == f"[1.0, 1.0] {platform}\n", done.stderr
     origin = "installed" if xla == "installed" else "built in"

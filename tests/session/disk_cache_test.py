@@ -9,6 +9,7 @@ import time
 
 import pytest
 import torch
+from warm_process import run_python
 
 import torchere
 
@@ -68,8 +69,7 @@ def environment(cache, **more):
 
 
 def call(directory, cache, *sizes, **more):
-    command = [sys.executable, "-c", CALL, str(directory), *map(str, sizes)]
-    done = subprocess.run(command, env=environment(cache, **more), capture_output=True, text=True)
+    done = run_python("-c", CALL, directory, *sizes, env=environment(cache, **more))
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     return answer.pop("results"), answer, done.stderr

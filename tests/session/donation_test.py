@@ -2,12 +2,11 @@
 
 import math
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from warm_process import run_python
 
 import torchere
 
@@ -162,7 +161,7 @@ def test_a_value_that_somebody_holds_is_not_overwritten():
 
 DECODE = """
 import sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1:]
 import donation_test, torchere
 _, program = donation_test.export_decoder(24)
 places = []
@@ -176,7 +175,6 @@ print(all(place == places[0] for place in places), torchere.plugins.client().com
 @pytest.mark.slow
 def test_donation_survives_the_cache_on_disk(tmp_path):
     variables = os.environ | {"TORCHERE_CACHE": "1", "TORCHERE_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", DECODE, str(Path(__file__).parent)]
     for loaded in (0, 1):  # a process that compiles, and one that finds what it compiled
-        done = subprocess.run(command, env=variables, capture_output=True, text=True)
+        done = run_python("-c", DECODE, *Path(__file__).parents[:2], env=variables)
         assert done.stdout == f"True {loaded}\n", done.stderr

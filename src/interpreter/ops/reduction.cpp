@@ -50,6 +50,28 @@ SlidingWindow windowOf(const Call &call) {
           .windowDilations = call.integers("window_dilations", rank, 1)};
 }
 
+/// The results of windows that each hold one element more than the one before: that one's, and the element,
+/// in the order in which each window alone would take its elements.
+Status reduceRunning(const Reducer &reducer, const std::vector<Tensor> &inputs, size_t axis,
+                     std::vector<Tensor> &results) {
+  const Index &shape = inputs[0].shape();
+  int64_t step = 1;
+  for (size_t dimension = axis + 1; dimension < shape.size(); ++dimension)
+    step *= shape[dimension];
+  Status status;
+  std::vector<Element> values;
+  forEachIndex(shape, [&](IndexView index, int64_t position) {
+    if (!status)
+      return;
+    if (index[axis] > 0)
+      for (Tensor &result : results)
+        result.set(position, result.at(position - step));
+    loadAll(values, inputs, position);
+    status = reducer.combine(results, position, values);
+  });
+  return status;
+}
+
 Result<Values> reduceWindow(const Call &call) {
   size_t count = call.operandCount() / 2;
   std::vector<Tensor> inputs = tensorOperands(call, 0, count), initial = tensorOperands(call, count, count);
@@ -58,6 +80,10 @@ Result<Values> reduceWindow(const Call &call) {
   TORCHERE_ASSIGN(std::vector<ElementType> types, reducer.types());
   Index shape = window.positions(inputs[0].shape());
   TORCHERE_ASSIGN(std::vector<Tensor> results, makeAccumulators(shape, types, initial));
+  if (std::optional<size_t> axis = window.runsAlong(inputs[0].shape())) {
+    TORCHERE_TRY(reduceRunning(reducer, inputs, *axis, results));
+    return toValues(std::move(results));
+  }
   Status status;
   Index source(shape.size());
   std::vector<Element> values;
