@@ -142,6 +142,15 @@ struct WinogradJob {
   bool relu = false;
 };
 
+/// The nine taps of some outputs to points, in f64 and rounded once.
+struct WinogradWeightsJob {
+  const float *taps = nullptr;
+  int64_t tapStride = 0; ///< from a tap to the next
+  float *points = nullptr;
+  int64_t pointStride = 0;
+  int64_t columns = 0; ///< outputs: whole vectors
+};
+
 /// Rows of scores against a run of keys, joined to what earlier runs left: `most`, `total` and `sums`. Scores
 /// become weights.
 struct ScoresJob {
@@ -254,6 +263,7 @@ struct IsaKernels {
   void (*sumPool)(const TapsJob &job) = nullptr;
   void (*winogradInput[2])(const WinogradJob &job) = {}; ///< F(2,3), F(4,3)
   void (*winogradOutput[2])(const WinogradJob &job) = {};
+  void (*winogradWeights[2])(const WinogradWeightsJob &job) = {};
   void (*scores)(const ScoresJob &job) = nullptr;
   void (*dots[kFloatTypes])(const DotsJob &job) = {};
   void (*scaleRow)(float *row, int64_t count, float factor) = nullptr;

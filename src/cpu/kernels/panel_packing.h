@@ -3,6 +3,7 @@
 
 #include "cpu/kernels/isa_kernels.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -12,8 +13,12 @@ namespace torchere::cpu {
 inline void packPanel(const IsaKernels &kernels, FloatType type, int64_t elementSize, const PackArgs &args) {
   if (args.rowStride != 1 || args.columnStride == 1)
     return kernels.pack[type](args);
-  kernels.transpose[std::countr_zero(static_cast<uint64_t>(elementSize))](
-      args.input, args.columnStride, args.output, args.width, args.columns, args.rows);
+  auto transpose = kernels.transpose[std::countr_zero(static_cast<uint64_t>(elementSize))];
+  constexpr int64_t kRows = 128; // whose lines stay in the L1 cache until all columns are written
+  for (int64_t row = 0; row < args.rows; row += kRows)
+    transpose(static_cast<const char *>(args.input) + row * elementSize, args.columnStride,
+              static_cast<char *>(args.output) + row * args.width * elementSize, args.width, args.columns,
+              std::min(kRows, args.rows - row));
   for (int64_t row = 0; args.columns < args.width && row < args.rows; ++row)
     std::memset(static_cast<char *>(args.output) + (row * args.width + args.columns) * elementSize, 0,
                 static_cast<size_t>((args.width - args.columns) * elementSize));

@@ -18,49 +18,6 @@ constexpr int64_t kPartTiles = 24;
 constexpr int64_t kPartPanels = 2;
 constexpr int64_t kSharedBytes = 4 << 20; ///< of the points that all threads share
 
-/// The rows of the transform of the weights: kernel taps to points.
-void weightMatrix(ConvolutionKind kind, double (&g)[6][3]) {
-  if (kind == ConvolutionKind::Winograd2) {
-    const double rows[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-    std::copy(&rows[0][0], &rows[0][0] + 12, &g[0][0]);
-    return;
-  }
-  const double a = 0.625, b = 1.5;
-  auto row = [&](int at, double x, double other) { // of the point x
-    double scale = 1 / (2 * x * x * (x * x - other * other));
-    g[at][0] = scale;
-    g[at][1] = scale * x;
-    g[at][2] = scale * x * x;
-  };
-  g[0][0] = 1 / (a * a * b * b);
-  g[0][1] = g[0][2] = g[5][0] = g[5][1] = 0;
-  g[5][2] = 1;
-  row(1, a, b);
-  row(2, -a, b);
-  row(3, b, a);
-  row(4, -b, a);
-}
-
-/// Of as many outputs at once.
-constexpr int64_t kWeightColumns = 4;
-
-/// The nine taps of some outputs to points: strides from tap to tap, and from point to point. In f64, and
-/// rounded once.
-void transformWeights(const double (&g)[6][3], int64_t side, const float *taps, int64_t tapStride,
-                      float *points, int64_t pointStride) {
-  double half[6][3][kWeightColumns];
-  for (int64_t i = 0; i < side; ++i)
-    for (int64_t j = 0; j < 3; ++j)
-      for (int64_t x = 0; x < kWeightColumns; ++x)
-        half[i][j][x] = g[i][0] * taps[j * tapStride + x] + g[i][1] * taps[(3 + j) * tapStride + x] +
-                        g[i][2] * taps[(6 + j) * tapStride + x];
-  for (int64_t i = 0; i < side; ++i)
-    for (int64_t j = 0; j < side; ++j)
-      for (int64_t x = 0; x < kWeightColumns; ++x)
-        points[(i * side + j) * pointStride + x] =
-            static_cast<float>(half[i][0][x] * g[j][0] + half[i][1][x] * g[j][1] + half[i][2][x] * g[j][2]);
-}
-
 struct Grid {
   int64_t tile, side, points, down, across, perImage, total;
   explicit Grid(const ConvolutionPlan &plan) {
@@ -334,20 +291,21 @@ void packWinograd(const Context &context, const ConvolutionPlan &plan, const flo
                   const int64_t (&strides)[4], float *packed) {
   const ConvolutionShape &shape = plan.shape;
   Grid grid(plan);
-  double g[6][3];
-  weightMatrix(plan.kind, g);
+  auto transform = kernelsOf(plan.isa).winogradWeights[grid.tile == 4];
   int64_t lanes = floatLanes(plan.isa), depth = divideUp(shape.inputChannels, lanes) * lanes;
   context.pool.parallelFor(Panels(plan).count, [&](int64_t index) {
     WeightPanel panel(plan, index);
+    int64_t row = panel.columns, rows = lanes * row; // of an input, and of a block of inputs
     float *to = packed + panel.firstOutput * depth * grid.points;
-    auto *taps =
-        static_cast<float *>(ThreadPool::scratch(lanes * 9 * panel.columns * sizeof(float), kPoints));
+    auto *taps = static_cast<float *>(ThreadPool::scratch(rows * 9 * sizeof(float), kPoints));
+    auto *points = static_cast<float *>(ThreadPool::scratch(rows * grid.points * sizeof(float), kProducts));
     for (int64_t first = 0; first < depth; first += lanes) {
       gatherTaps(plan, panel, weights, strides, first, lanes, taps);
       for (int64_t input = 0; input < lanes; ++input)
-        for (int64_t column = 0; column < panel.columns; column += kWeightColumns)
-          transformWeights(g, grid.side, taps + input * 9 * panel.columns + column, panel.columns,
-                           to + (first + input) * panel.columns + column, depth * panel.columns);
+        transform({taps + input * 9 * row, row, points + input * row, rows, row});
+      // Points lie so far apart that rows of them would share few places of the L1 cache.
+      for (int64_t point = 0; point < grid.points; ++point)
+        std::copy_n(points + point * rows, rows, to + point * depth * row + first * row);
     }
   });
 }

@@ -105,6 +105,68 @@ template <int kTile> void transformOutput(const WinogradJob &job) {
   }
 }
 
+typedef double Double __attribute__((vector_size(kVectorBytes)));
+constexpr int kDoubles = kVectorBytes / 8;
+
+TORCHERE_INLINE Double widenTaps(const float *p) {
+  typedef float Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
+  return __builtin_convertvector(*reinterpret_cast<const Half *>(p), Double);
+}
+TORCHERE_INLINE void storeRounded(float *p, Double v) {
+  typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
+  Half rounded = __builtin_convertvector(v, Half);
+  memcpy(p, &rounded, sizeof(rounded));
+}
+
+/// Taps of a line to points.
+template <int kTile> TORCHERE_INLINE void tapsToPoints(const Double *t, Double *p) {
+  if constexpr (kTile == 4) {
+    constexpr double a = 0.625, b = 1.5, a2 = a * a, b2 = b * b;
+    constexpr double scaleA = 1 / (2 * a2 * (a2 - b2)), scaleB = 1 / (2 * b2 * (b2 - a2));
+    Double even = scaleA * t[0] + (scaleA * a2) * t[2], odd = (scaleA * a) * t[1];
+    p[1] = even + odd;
+    p[2] = even - odd;
+    even = scaleB * t[0] + (scaleB * b2) * t[2];
+    odd = (scaleB * b) * t[1];
+    p[3] = even + odd;
+    p[4] = even - odd;
+    p[0] = (1 / (a2 * b2)) * t[0];
+    p[5] = t[2];
+  } else {
+    Double even = 0.5 * t[0] + 0.5 * t[2], odd = 0.5 * t[1];
+    p[0] = t[0];
+    p[1] = even + odd;
+    p[2] = even - odd;
+    p[3] = t[2];
+  }
+}
+
+template <int kTile> void transformWeights(const WinogradWeightsJob &job) {
+  constexpr int kSide = kTile + 2;
+  for (int64_t column = 0; column < job.columns; column += kDoubles) {
+    Double w[kSide][3];
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) {
+      Double t[3], p[kSide];
+#pragma GCC unroll 3
+      for (int i = 0; i < 3; ++i)
+        t[i] = widenTaps(job.taps + (3 * i + j) * job.tapStride + column);
+      tapsToPoints<kTile>(t, p);
+#pragma GCC unroll 6
+      for (int i = 0; i < kSide; ++i)
+        w[i][j] = p[i];
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < kSide; ++i) {
+      Double p[kSide];
+      tapsToPoints<kTile>(w[i], p);
+#pragma GCC unroll 6
+      for (int j = 0; j < kSide; ++j)
+        storeRounded(job.points + (i * kSide + j) * job.pointStride + column, p[j]);
+    }
+  }
+}
+
 } // namespace
 
 void addWinograd(IsaKernels &table) {
@@ -112,6 +174,8 @@ void addWinograd(IsaKernels &table) {
   table.winogradInput[1] = &transformInput<4>;
   table.winogradOutput[0] = &transformOutput<2>;
   table.winogradOutput[1] = &transformOutput<4>;
+  table.winogradWeights[0] = &transformWeights<2>;
+  table.winogradWeights[1] = &transformWeights<4>;
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA
