@@ -83,6 +83,19 @@ TORCHERE_INLINE void addProductsByWays(Vec<Compute<T>> (&sums)[kM][kN], const Co
         sums[m][n] += parts[way][m][n];
 }
 
+/// What the tile reads and writes at its end, which lies in memory: it comes while the products are summed.
+template <class C, int kM, int kN> TORCHERE_INLINE void fetchResults(const TileArgs &args) {
+#pragma GCC unroll 16
+  for (int m = 0; m < kM; ++m)
+#pragma GCC unroll 4
+    for (int n = 0; n < kN; ++n) {
+      __builtin_prefetch(static_cast<const C *>(args.c) + m * args.cRowStride + n * args.cVectorStride, 1);
+      if (args.residual)
+        __builtin_prefetch(static_cast<const C *>(args.residual) + m * args.residualRowStride +
+                           n * args.residualVectorStride);
+    }
+}
+
 /// `T` is B's type.
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
   using C = Compute<T>;
@@ -94,6 +107,7 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n)
       sums[m][n] = Vec<C>{};
+  fetchResults<C, kM, kN>(args);
   const T *b = static_cast<const T *>(args.b);
   const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k, aAhead = args.aAhead;
   [[maybe_unused]] const int64_t aheadStep = args.aheadStep;
