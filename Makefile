@@ -118,12 +118,12 @@ test-models: build plugin model-packages ## every architecture and decoder on XL
 test-all-families: build plugin test-packages ## every model family: `make test` runs 15
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models/families_test.py
 
-test-all-ops: build plugin ## the op table's samples on XLA too: `make test` interprets them, and runs some on the engine
+test-all-ops: build plugin ## the op table's samples on XLA too: `make test` runs them on the interpreter and on the engine
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops tests/interpreter/corpus_test.py
 	@sed -n 's/^| \(samples.*\) | \(.*\) |$$/\1: \2/p' docs/op_coverage.md
 
 test-all-engine: lazy plugin ## ops x dtypes, models, the lazy device and the corpus on the CPU engine; prints the lazy counts
-	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/ops -k engine
+	@$(VENV)/python -m pytest -n $(JOBS) tests/ops/samples_test.py tests/ops/promotion_test.py -k ours
 	@PJRT_DEVICE=torchere_cpu $(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/cpu
 	@$(VENV)/python -m pytest -s --sweeps -m sweep tests/lazy/opinfo_test.py -k torchere_cpu

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 pytest.importorskip("jaxlib")
@@ -37,12 +39,17 @@ def agree(cases: list[Case], left: list[Verdict], right: list[Verdict]) -> None:
         pytest.fail(f"{len(found)} of {len(cases)} modules:\n" + "\n".join(found[:50]), pytrace=False)
 
 
+@functools.cache
+def texts_with_locations(source: str) -> list[str]:
+    return [verdict.text or "" for verdict in judges.theirs([case.text for case in known(source)], LOCATIONS)]
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("source", SOURCE)
 def test_both_print_the_same_and_read_each_other(source, form):
     """Text with locations first, so that both take the places of a module's lines from the text itself."""
     cases = known(source)
-    texts = [verdict.text or "" for verdict in judges.theirs([case.text for case in cases], LOCATIONS)]
+    texts = texts_with_locations(source)
     ours, theirs = judges.ours(texts, FORMS[form]), judges.theirs(texts, FORMS[form])
     agree(cases, ours, theirs)
     printed = [verdict.text for verdict in ours]

@@ -99,6 +99,11 @@ def modules(source: str, part: int) -> list[tuple[Case, _core.Module]]:
     return [(case, _core.Module.parse(case.text)) for case in cases]
 
 
+def without_version(artifact: bytes, version: str) -> bytes:
+    """What makes a version another one: most are read as the version before, but for the name."""
+    return artifact.replace(f"StableHLO_v{version}".encode(), b"")
+
+
 def report(found: list[str], of: int) -> None:
     if found:
         pytest.fail(f"{len(found)} of {of} modules:\n" + "\n".join(found[:50]), pytrace=False)
@@ -108,15 +113,18 @@ def first_difference(
     upstream: Upstream, text: str, module: _core.Module, since: str = SHARED[0]
 ) -> str | None:
     """Where our bytes, or what is read from either side's, are not theirs."""
-    their_module = upstream.parsed(text)
+    their_module, last = upstream.parsed(text), None
     for version in SHARED[SHARED.index(since) :]:
         ours, theirs = written(module, version), upstream.written(their_module, version)
         if ours != theirs:
             sizes = [len(artifact) if artifact else "refused" for artifact in (ours, theirs)]
             return f"{version}: ours {sizes[0]}, theirs {sizes[1]}"
         # Equal bytes, so that each reads the other's.
-        if theirs is not None and read(theirs) != upstream.read(theirs):
-            return f"{version}: read as\n{read(theirs)}\nand by them as\n{upstream.read(theirs)}"
+        if theirs is None or without_version(theirs, version) == last:
+            continue
+        last = without_version(theirs, version)
+        if (read_by_us := read(theirs)) != (read_by_them := upstream.read(theirs)):
+            return f"{version}: read as\n{read_by_us}\nand by them as\n{read_by_them}"
     return None
 
 
@@ -137,10 +145,11 @@ def test_versions_newer_than_upstreams_are_read_as_the_same(source, part):
     found = []
     for case, module in modules(source, part):
         newest = written(module, VERSIONS[-1])
+        text = read(newest) if newest else None
         for version in [SHARED[-1], *NEWER[:-1]]:
             artifact = written(module, version)
             if artifact and newest:
-                same = read(artifact) == read(newest)
+                same = read(artifact) == text
             else:
                 same = artifact == newest or is_newer(case.text)
             if not same:

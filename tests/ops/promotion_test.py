@@ -41,22 +41,22 @@ def with_numbers(name: str) -> Iterator[Sample]:
             yield Sample(row, dtype, overload(row), (operand(dtype, *shape), number), {})
 
 
-def expected_equal(samples: Iterator[Sample], run: Runner) -> None:
+def expected_equal(samples: Iterator[Sample], runs: tuple[Runner, ...]) -> None:
     torch.manual_seed(2)
     chosen = [sample for sample in accepted(samples) if not deviation(sample)]
     assert len(chosen) > len(DTYPES)
-    check(chosen, run)
+    check(chosen, runs)
 
 
 @pytest.mark.slow
 @RUNNERS
 @pytest.mark.parametrize("row", ROWS)
-def test_every_pair_of_dtypes(row, run):
-    expected_equal(pairs(row), run)
+def test_every_pair_of_dtypes(row, runs):
+    expected_equal(pairs(row), runs)
 
 
 @pytest.mark.slow
 @RUNNERS
 @pytest.mark.parametrize("row", NUMBER_ROWS)
-def test_python_numbers(row, run):
-    expected_equal(with_numbers(row), run)
+def test_python_numbers(row, runs):
+    expected_equal(with_numbers(row), runs)

@@ -147,39 +147,43 @@ def xla(program: torchere.StableHLOProgram, inputs: tuple[torch.Tensor, ...]) ->
     return tensors_of(on_plugin(program, "cpu")(*inputs))
 
 
-# For tests: by the interpreter, which tells as much of our lowering, and in a sweep by the others as well.
+# For tests: by the interpreter and the engine, on one capture, which takes most of the time; in a sweep by
+# XLA as well.
+OURS: tuple[Runner, ...] = (interpreted, engine)
 RUNNERS = pytest.mark.parametrize(
-    "run",
-    [interpreted, *(pytest.param(each, marks=pytest.mark.sweep) for each in (engine, xla))],
-    ids=lambda run: run.__name__,
+    "runs", [pytest.param(OURS, id="ours"), pytest.param((xla,), id="xla", marks=pytest.mark.sweep)]
 )
 
 
-def problems_of(samples: list[Sample], run: Runner = engine) -> list[list[str]]:
+def problems_of(samples: list[Sample], runs: tuple[Runner, ...]) -> list[list[str]]:
     """What is wrong with each sample; one that keeps the program from being made is found by halving."""
     if not samples:
         return []
     try:
-        results, ops = _run(samples, run)
+        results, ops = _run(samples, runs)
     except Exception as error:
         if len(samples) == 1:
             return [[f"{type(error).__name__}: {error}"]]
         half = len(samples) // 2
-        return problems_of(samples[:half], run) + problems_of(samples[half:], run)
+        return problems_of(samples[:half], runs) + problems_of(samples[half:], runs)
     problems = []
     for sample, got in zip(samples, results, strict=True):
-        found = differences(sample, got)
+        found = [
+            f"{run.__name__}: {text}"
+            for run, each in zip(runs, got, strict=True)
+            for text in differences(sample, each)
+        ]
         if sample.row not in ops:
             found.append(f"the program has not the row's op, but only {sorted(ops)}")
         problems.append(found)
     return problems
 
 
-def check(samples: list[Sample], run: Runner = engine) -> None:
+def check(samples: list[Sample], runs: tuple[Runner, ...]) -> None:
     """Fails with what is wrong with each sample."""
-    sized = [sample for sample in samples if run is xla and is_sized_by_data(sample)]
-    fixed = [sample for sample in samples if not (run is xla and is_sized_by_data(sample))]
-    problems = zip(fixed + sized, problems_of(fixed, run) + problems_of(sized, interpreted), strict=True)
+    sized = [sample for sample in samples if xla in runs and is_sized_by_data(sample)]
+    fixed = [sample for sample in samples if not (xla in runs and is_sized_by_data(sample))]
+    problems = zip(fixed + sized, problems_of(fixed, runs) + problems_of(sized, (interpreted,)), strict=True)
     if text := "\n".join(f"{sample}: {'; '.join(found)}" for sample, found in problems if found):
         pytest.fail(text, pytrace=False)
 
@@ -190,18 +194,23 @@ def exported(samples: list[Sample], dynamic_shapes: Any = None) -> torch.export.
     return torch.export.export(calls, inputs_of(samples), dynamic_shapes=dynamic_shapes)
 
 
-def _run(samples: list[Sample], run: Runner) -> tuple[list[list[torch.Tensor]], set[str]]:
-    """Each sample's results, and the names of the ops that the program held when it was captured, or holds
-    as it is lowered."""
+def _run(
+    samples: list[Sample], runs: tuple[Runner, ...]
+) -> tuple[list[tuple[list[torch.Tensor], ...]], set[str]]:
+    """Each sample's results by each runner, and the names of the ops that the program held when it was
+    captured, or holds as it is lowered."""
     captured = exported(samples)
     program = torchere.export(captured, checks=False)  # whoever runs the module gets every result
     ops = set(program.program.count_ops()) | {str(node.target) for node in captured.graph.nodes}
-    results = run(program, inputs_of(samples))
     counts = [len(sample.expected()) for sample in samples]
     ends = list(itertools.accumulate(counts))
-    if len(results) != ends[-1]:
-        raise ValueError(f"{len(results)} results, eager has {ends[-1]}")
-    return [results[end - count : end] for end, count in zip(ends, counts, strict=True)], ops
+    by_runner = []
+    for run in runs:
+        results = run(program, inputs_of(samples))
+        if len(results) != ends[-1]:
+            raise ValueError(f"{run.__name__}: {len(results)} results, eager has {ends[-1]}")
+        by_runner.append([results[end - count : end] for end, count in zip(ends, counts, strict=True)])
+    return list(zip(*by_runner, strict=True)), ops
 
 
 def differences(sample: Sample, got: list[torch.Tensor]) -> list[str]:

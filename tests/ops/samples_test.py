@@ -1,39 +1,24 @@
 """Every row of the op table on every sample and dtype, against eager torch.
 
-The interpreter runs them all; the CPU engine a few in a row's first dtype and one in each other, XLA's CPU
-compiler a part of these, and in a sweep both run all.
+The interpreter and the CPU engine run them all; XLA's CPU compiler a part, and in a sweep all.
 """
-
-from typing import Any
 
 import pytest
 import torch
 from deviations import DEVIATIONS, compared_rows, deviation
 from own_samples import OWN
 from sample_choice import all_samples, first_dtype
-from sample_programs import RUNNERS, check, difference, engine, problems_of, xla
-from samples import DTYPES, evenly, samples
+from sample_programs import OURS, RUNNERS, check, difference, engine, problems_of, xla
+from samples import Sample, evenly, samples
 
 ROWS = compared_rows()
 QUICK_SAMPLES = 3
 BATCH = 20  # rows a program
 XLA_EVERY = 5  # batches that run on XLA
-QUICK_EVERY = 4  # of these batches every fourth is quick enough in all
+QUICK_EVERY = 4  # batches that are for `make quick`: the whole takes them by row
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_row_has_a_sample(row):
-    assert first_dtype(row) is not None, f"{row} has no sample: add one to tests/ops/own_samples.py"
-
-
-def batches() -> list[Any]:
-    """Where each batch of rows starts; most of them are slow."""
-    starts = range(0, len(ROWS), BATCH)
-    quick = starts[::QUICK_EVERY]
-    return [start if start in quick else pytest.param(start, marks=pytest.mark.slow) for start in starts]
-
-
-def first_samples(start: int) -> list[Any]:
+def first_samples(start: int) -> list[Sample]:
     chosen = []
     for row in ROWS[start : start + BATCH]:
         dtype = first_dtype(row)
@@ -44,36 +29,26 @@ def first_samples(start: int) -> list[Any]:
     return chosen
 
 
-@pytest.mark.parametrize("start", batches())
+@pytest.mark.parametrize("start", range(0, len(ROWS), BATCH)[::QUICK_EVERY])
 def test_rows_in_one_dtype(start):
     """A few samples of each row in its first dtype, float32 where it takes it."""
-    check(first_samples(start))
+    check(first_samples(start), OURS)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, len(ROWS), BATCH)[1::XLA_EVERY])
 def test_rows_on_xla(start):
     """The same of some batches; the sweep takes them all, in all dtypes."""
-    check(first_samples(start), xla)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, len(ROWS), BATCH))
-def test_rows_in_other_dtypes(start):
-    """A sample of each row in each dtype but its first."""
-    chosen = []
-    for row in ROWS[start : start + BATCH]:
-        for dtype in DTYPES:
-            if dtype != first_dtype(row):
-                chosen += [s for s in samples(row, dtype, 1) if not deviation(s)][:1]
-    check(chosen)
+    check(first_samples(start), (xla,))
 
 
 @pytest.mark.slow
 @RUNNERS
 @pytest.mark.parametrize("row", ROWS)
-def test_row(row, run):
-    check([sample for sample in all_samples(row) if not deviation(sample)], run)
+def test_row(row, runs):
+    chosen = all_samples(row)
+    assert chosen, f"{row} has no sample: add one to tests/ops/own_samples.py"
+    check([sample for sample in chosen if not deviation(sample)], runs)
 
 
 @pytest.mark.slow
@@ -88,7 +63,7 @@ def test_deviation_is_still_there(entry):
         if deviation(sample) is entry
     ]
     assert chosen, f"no sample is covered by {entry}: remove it from tests/ops/deviations.py"
-    is_there = any(problems_of(chosen, engine)) or any(problems_of(chosen, xla))
+    is_there = any(problems_of(chosen, (engine,))) or any(problems_of(chosen, (xla,)))
     assert is_there, f"every sample of {entry} passes: remove it from tests/ops/deviations.py"
 
 
