@@ -158,6 +158,12 @@ bool flattenOpen(stablehlo::Module &module, std::string_view entry) {
   return true;
 }
 
+void fuseOpen(stablehlo::Module &module, std::string_view entry) {
+  auto function = module.implementation().module->lookupSymbol<func::FuncOp>(entry);
+  fuseOpen(function);
+  (void)passes::simplify(module); // the sizes of what is called
+}
+
 /// Makes the plans of the module, which keeps the ops that steps evaluate.
 static Status planModule(CompiledModule &compiled, stablehlo::Module module, const Target &target) {
   TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, target));
@@ -177,13 +183,13 @@ static Status planModule(CompiledModule &compiled, stablehlo::Module module, con
 }
 
 Result<CompiledModule> compileModule(const ModuleSource &read, const Target &target) {
-  TORCHERE_ASSIGN(stablehlo::Module module, read());
+  TORCHERE_ASSIGN(stablehlo::Module module, read(ModuleUse::Plan));
   CompiledModule compiled;
   TORCHERE_ASSIGN(compiled.entry, interpreter::describeEntry(module));
   Status planned = planModule(compiled, std::move(module), target);
   if (planned)
     return compiled;
-  TORCHERE_ASSIGN(module, read()); // the interpreter has none of the engine's kernels
+  TORCHERE_ASSIGN(module, read(ModuleUse::Interpretation));
   TORCHERE_TRY(interpreter::checkCustomCalls(*module.implementation().module));
   compiled.plan.reset();
   compiled.module = std::make_shared<EvaluatedModule>(std::move(module), target.mutex);
