@@ -90,8 +90,8 @@ class Model(torch.nn.Module):
         return torch.nn.functional.silu(gates) + torch.erf(x * y)
 
 model = Model()
-size = Dim("size")
-program = torchere.export(model, (torch.randn(3, 4), torch.randn(3, 4)), dynamic_shapes=({0: size}, {0: size}))
+sizes = {0: Dim("size")}
+program = torchere.export(model, (torch.randn(3, 4), torch.randn(3, 4)), dynamic_shapes=(sizes, sizes))
 for size in (3, 1, 17):
     check(program, model, torch.randn(size, 4), torch.randn(size, 4))
 """

@@ -2,11 +2,13 @@
 #include "cpu/frontend/compile.h"
 
 #include "cpu/frontend/collectives.h"
+#include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/evaluated_module.h"
 #include "cpu/frontend/expansion/expansion.h"
 #include "cpu/frontend/flattening.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/loop_invariants.h"
 #include "cpu/frontend/planner.h"
 #include "cpu/frontend/weight_program.h"
@@ -158,8 +160,27 @@ bool flattenOpen(stablehlo::Module &module, std::string_view entry) {
   return true;
 }
 
+/// Asks for the sizes of what values are computed from, so that values inside of a fusion have no other
+/// users.
+static void liftSizes(func::FuncOp function) {
+  function.walk([](stablehlo::GetDimensionSizeOp size) {
+    mlir::Value value = size.getOperand();
+    for (Operation *op = value.getDefiningOp(); op && isElementwise(op); op = value.getDefiningOp()) {
+      auto isOfItsShape = [&](mlir::Value operand) {
+        return operand.getType() == value.getType() && !splatOf(operand);
+      };
+      auto found = llvm::find_if(op->getOperands(), isOfItsShape);
+      if (found == op->operand_end())
+        break;
+      value = *found;
+    }
+    size->setOperand(0, value);
+  });
+}
+
 void fuseOpen(stablehlo::Module &module, std::string_view entry) {
   auto function = module.implementation().module->lookupSymbol<func::FuncOp>(entry);
+  liftSizes(function);
   fuseOpen(function);
   (void)passes::simplify(module); // the sizes of what is called
 }

@@ -2,8 +2,6 @@
 #include "cpu/frontend/fusion/fusion.h"
 
 #include "base/log.h"
-#include "cpu/frontend/elementwise.h"
-#include "cpu/frontend/fusion/pattern.h"
 #include "passes/simplify/dead_code.h"
 
 #include "mlir/IR/Dominance.h"
@@ -44,24 +42,6 @@ void joinCommonValues(func::FuncOp function) {
   eliminateCommonSubExpressions(rewriter, dominance, function);
 }
 
-/// Asks for the sizes of what values are computed from, so that values inside of a fusion have no other
-/// users.
-static void liftSizes(func::FuncOp function) {
-  function.walk([](stablehlo::GetDimensionSizeOp size) {
-    mlir::Value value = size.getOperand();
-    for (Operation *op = value.getDefiningOp(); op && isElementwise(op); op = value.getDefiningOp()) {
-      auto isOfItsShape = [&](mlir::Value operand) {
-        return operand.getType() == value.getType() && !splatOf(operand);
-      };
-      auto found = llvm::find_if(op->getOperands(), isOfItsShape);
-      if (found == op->operand_end())
-        break;
-      value = *found;
-    }
-    size->setOperand(0, value);
-  });
-}
-
 /// Applies those that need no sizes, or all. Which matched, and how often.
 static std::string applyFusions(func::FuncOp function, bool isOpen) {
   std::string matched;
@@ -76,7 +56,6 @@ static std::string applyFusions(func::FuncOp function, bool isOpen) {
 }
 
 void fuseOpen(func::FuncOp function) {
-  liftSizes(function);
   std::string matched = applyFusions(function, /*isOpen=*/true);
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] fused for all sizes:{}", function.getSymName().str(),
                     matched.empty() ? " none" : matched);
