@@ -5,9 +5,13 @@ a second process's start, the memory that it takes, and programs with open sizes
 
 Each process has the engine alone. "plan" is what the plugin takes from the module to its plan, on the own
 clock of its thread, as its log has it. "first result" is the time from the load of the program to its first
-result in a process that finds the executable in the cache, "warm" a later call in it. "anonymous" is what the
-process's memory beyond files grew by, from before the client to after the calls. Of open sizes: the time of
-planning a new one, and a second call of each of fifty beside a program that was exported for that size.
+result in a process that finds the executable in the cache, "warm" a later call in it. Of the first result,
+"opened" is the load of the program with its executable, whose plan is "loaded" in that; "packed" is what the
+weights take to be computed and packed; "rest" is what is neither these nor a warm call: memory that is first
+written, threads that start. "copied" is a copy of as many bytes as the weights have, by as many threads, to
+new memory: from memory that no cache holds, in the same process afterwards. "anonymous" is what the process's
+memory beyond files grew by, from before the client to after the calls. Of open sizes: the time of planning a
+new one, and a second call of each of fifty beside a program that was exported for that size.
 """
 
 from __future__ import annotations
@@ -35,14 +39,15 @@ torch.save(model.arguments()[0], sys.argv[2] + "/arguments.pt")
 """
 
 START = """
-import json, sys, time
-import torch, torchere
+import json, os, sys, threading, time
+import numpy, torch, torchere
 from memory_bench import status
 clock = time.perf_counter
 arguments = torch.load(sys.argv[1] + "/arguments.pt")
 torchere.plugins.find("torchere_cpu")
 before, start = status("RssAnon"), clock()
 program = torchere.load(sys.argv[1])
+opened = clock() - start
 program(*arguments)
 first = clock() - start
 calls = []
@@ -50,8 +55,22 @@ for _ in range(5):
     last = clock()
     program(*arguments)
     calls.append(clock() - last)
+anonymous = status("RssAnon") - before
+
+def copy(source, workers):
+    start, target = clock(), numpy.empty_like(source)
+    pairs = zip(numpy.array_split(target, workers), numpy.array_split(source, workers))
+    threads = [threading.Thread(target=numpy.copyto, args=pair) for pair in pairs]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return clock() - start
+
+weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"))
+source = numpy.ones(weights, numpy.uint8)
+copied = min(copy(source, len(os.sched_getaffinity(0))) for _ in range(3))
 counts = torchere.plugins.client().compile_counts
-print(json.dumps({"first": first, "warm": min(calls), "anonymous": status("RssAnon") - before, **counts}))
+print(json.dumps({"opened": opened, "first": first, "warm": min(calls), "copied": copied, "weights": weights,
+                  "anonymous": anonymous, **counts}))
 """
 
 # An encoder with an open length, as BERT is one: each length's first call plans.
@@ -94,9 +113,9 @@ print(json.dumps({
 """
 
 
-def ask(source: str, *arguments: Any, cache: str | None = None) -> tuple[str, list[float]]:
-    """What a process prints that has the engine alone, and the milliseconds that each plan took. Executables
-    are kept in the folder `cache`, if there is one."""
+def ask(source: str, *arguments: Any, cache: str | None = None) -> tuple[str, str]:
+    """What a process prints that has the engine alone, and its log. Executables are kept in the folder
+    `cache`, if there is one."""
     environment = {
         **os.environ,
         "PJRT_DEVICE": "torchere_cpu",
@@ -109,22 +128,33 @@ def ask(source: str, *arguments: Any, cache: str | None = None) -> tuple[str, li
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     if result.returncode:
         raise RuntimeError(result.stderr[-2000:])
-    return result.stdout, [float(each) for each in re.findall(r"planned in ([\d.]+) ms", result.stderr)]
+    return result.stdout, result.stderr
+
+
+def times(pattern: str, log: str) -> list[float]:
+    """The milliseconds of the log's lines with the pattern."""
+    return [float(each) for each in re.findall(pattern + r" in ([\d.]+) ms", log)]
 
 
 def measure(name: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         saved, cache = f"{folder}/saved", f"{folder}/cache"
         ask(SAVE, name, saved)
-        _, plans = ask(START, saved, cache=cache)
-        second = json.loads(ask(START, saved, cache=cache)[0])
+        _, log = ask(START, saved, cache=cache)
+        plan = times("planned", log)[0]
+        figures, log = ask(START, saved, cache=cache)
+        second = json.loads(figures)
         if second["loaded"] != 1:
             raise RuntimeError(f"{name}: the executable was not found in the cache: {second}")
-        return {"plan_ms": plans[0], **second}
+        second["loaded_plan"] = sum(times("bytes of a plan", log)) / 1e3
+        second["packed"] = sum(times("computed and packed weights", log)) / 1e3
+        second["rest"] = second["first"] - second["opened"] - second["packed"] - second["warm"]
+        return {"plan_ms": plan, **second}
 
 
 def measure_dynamic(width: int = 64, layers: int = 12) -> dict[str, Any]:
-    figures, plans = ask(DYNAMIC, width, layers)
+    figures, log = ask(DYNAMIC, width, layers)
+    plans = times("planned", log)
     answer = json.loads(figures)
     return answer | {"plan_ms": plans[1 : 1 + answer["sizes"]]}
 
@@ -153,8 +183,11 @@ def main() -> int:
         if not options.json:
             row = figures[name]
             print(
-                f"{name:36} plan {row['plan_ms']:6.1f} ms, first result {row['first'] * 1e3:7.1f} ms, "
-                f"warm {row['warm'] * 1e3:7.2f} ms, anonymous {row['anonymous'] / 2**20:7.1f} MiB"
+                f"{name:36} plan {row['plan_ms']:6.1f} ms, first result {row['first'] * 1e3:7.1f} ms "
+                f"(opened {row['opened'] * 1e3:.1f}, of which the plan {row['loaded_plan'] * 1e3:.1f}; "
+                f"packed {row['packed'] * 1e3:.1f}; rest {row['rest'] * 1e3:.1f}), "
+                f"warm {row['warm'] * 1e3:7.2f} ms, copied {row['copied'] * 1e3:.1f} ms, "
+                f"anonymous {row['anonymous'] / 2**20:7.1f} MiB"
             )
     figures["dynamic"] = dynamic = measure_dynamic()
     if options.json:

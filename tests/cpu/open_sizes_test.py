@@ -83,6 +83,26 @@ def test_fifty_lengths_of_an_encoder_compile_once():
     assert "interpreted as a whole" not in log
 
 
+ACTIVATIONS = """
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        gates = torch.nn.functional.gelu(x) + torch.nn.functional.gelu(y, approximate="tanh")
+        return torch.nn.functional.silu(gates) + torch.erf(x * y)
+
+model = Model()
+sizes = {0: Dim("size")}
+program = torchere.export(model, (torch.randn(3, 4), torch.randn(3, 4)), dynamic_shapes=(sizes, sizes))
+for size in (3, 1, 17):
+    check(program, model, torch.randn(size, 4), torch.randn(size, 4))
+"""
+
+
+def test_activations_are_fused_before_sizes_are_bound():
+    _, log = run_logged(ACTIVATIONS)
+    assert re.findall(r"fused for all sizes:(.*)", log) == [" silu=1 gelu=2 erf=1"]
+    assert re.findall(r"fused:(.*)", log) == [" none"] * 3
+
+
 EVICTED = """
 model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh()).eval()
 program = torchere.export(model, (torch.randn(3, 4),), dynamic_shapes=({0: Dim("batch")},))

@@ -2,11 +2,13 @@
 #include "cpu/frontend/compile.h"
 
 #include "cpu/frontend/collectives.h"
+#include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/evaluated_module.h"
 #include "cpu/frontend/expansion/expansion.h"
 #include "cpu/frontend/flattening.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/loop_invariants.h"
 #include "cpu/frontend/planner.h"
 #include "cpu/frontend/weight_program.h"
@@ -158,6 +160,31 @@ bool flattenOpen(stablehlo::Module &module, std::string_view entry) {
   return true;
 }
 
+/// Asks for the sizes of what values are computed from, so that values inside of a fusion have no other
+/// users.
+static void liftSizes(func::FuncOp function) {
+  function.walk([](stablehlo::GetDimensionSizeOp size) {
+    mlir::Value value = size.getOperand();
+    for (Operation *op = value.getDefiningOp(); op && isElementwise(op); op = value.getDefiningOp()) {
+      auto isOfItsShape = [&](mlir::Value operand) {
+        return operand.getType() == value.getType() && !splatOf(operand);
+      };
+      auto found = llvm::find_if(op->getOperands(), isOfItsShape);
+      if (found == op->operand_end())
+        break;
+      value = *found;
+    }
+    size->setOperand(0, value);
+  });
+}
+
+void fuseOpen(stablehlo::Module &module, std::string_view entry) {
+  auto function = module.implementation().module->lookupSymbol<func::FuncOp>(entry);
+  liftSizes(function);
+  fuseOpen(function);
+  (void)passes::simplify(module); // the sizes of what is called
+}
+
 /// Makes the plans of the module, which keeps the ops that steps evaluate.
 static Status planModule(CompiledModule &compiled, stablehlo::Module module, const Target &target) {
   TORCHERE_ASSIGN(func::FuncOp entry, simplifyEntry(module, compiled.entry.name, target));
@@ -177,13 +204,13 @@ static Status planModule(CompiledModule &compiled, stablehlo::Module module, con
 }
 
 Result<CompiledModule> compileModule(const ModuleSource &read, const Target &target) {
-  TORCHERE_ASSIGN(stablehlo::Module module, read());
+  TORCHERE_ASSIGN(stablehlo::Module module, read(ModuleUse::Plan));
   CompiledModule compiled;
   TORCHERE_ASSIGN(compiled.entry, interpreter::describeEntry(module));
   Status planned = planModule(compiled, std::move(module), target);
   if (planned)
     return compiled;
-  TORCHERE_ASSIGN(module, read()); // the interpreter has none of the engine's kernels
+  TORCHERE_ASSIGN(module, read(ModuleUse::Interpretation));
   TORCHERE_TRY(interpreter::checkCustomCalls(*module.implementation().module));
   compiled.plan.reset();
   compiled.module = std::make_shared<EvaluatedModule>(std::move(module), target.mutex);

@@ -52,9 +52,13 @@ Result<stablehlo::Module> readModule(std::string_view code);
 /// Makes the entry function the module's only one, without calls, and simple, whatever its types. Whether
 /// that could be done: if not, the module means the same as before.
 bool flattenOpen(stablehlo::Module &module, std::string_view entry);
+/// Fuses in such a module what needs no sizes: only plans are made of it from then on.
+void fuseOpen(stablehlo::Module &module, std::string_view entry);
 
+/// What a module is made for. The interpreter has none of the engine's kernels.
+enum class ModuleUse { Plan, Interpretation };
 /// Makes the same module again whenever it is called. The types of its entry function are static.
-using ModuleSource = std::function<Result<stablehlo::Module>()>;
+using ModuleSource = std::function<Result<stablehlo::Module>(ModuleUse)>;
 /// Errors are the source's and those of interpreter::describeEntry().
 Result<CompiledModule> compileModule(const ModuleSource &read, const Target &target);
 

@@ -17,6 +17,10 @@ OpenModule::OpenModule(stablehlo::Module given, interpreter::EntryPoint entry, c
   mlir::ModuleOp op = *module.implementation().module;
   if (auto function = op.lookupSymbol<mlir::func::FuncOp>(entryPoint.name))
     function.setName("main"); // as refineShapes() has it: a module without a main has one function
+  if (this->target.isFlat) {
+    unfused = module.clone();
+    fuseOpen(module, "main");
+  }
 }
 
 BoundSizes OpenModule::sizesOf(std::span<const interpreter::Tensor *const> arguments) const {
@@ -47,8 +51,9 @@ static std::vector<passes::ArgumentShape> shapesOf(const interpreter::EntryPoint
   return shapes;
 }
 
-Result<stablehlo::Module> OpenModule::bind(const BoundSizes &sizes) const {
-  stablehlo::Module bound = module.clone();
+Result<stablehlo::Module> OpenModule::bind(const BoundSizes &sizes, ModuleUse use) const {
+  bool isUnfused = use == ModuleUse::Interpretation && unfused;
+  stablehlo::Module bound = isUnfused ? unfused->clone() : module.clone();
   TORCHERE_TRY(passes::refineShapes(bound, shapesOf(entryPoint, sizes), passes::UnknownSizes::Kept));
   return bound;
 }

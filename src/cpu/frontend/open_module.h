@@ -17,12 +17,13 @@ public:
   /// The arguments have the element types and known sizes of the entry point.
   BoundSizes sizesOf(std::span<const interpreter::Tensor *const> arguments) const;
   /// The module with these sizes. InvalidArgument if they contradict each other or the program's assertions.
-  Result<stablehlo::Module> bind(const BoundSizes &sizes) const;
+  Result<stablehlo::Module> bind(const BoundSizes &sizes, ModuleUse use) const;
   /// Held while the result of bind() is used, and to call it.
   std::unique_lock<std::mutex> lock() const { return std::unique_lock(*target.mutex); }
 
 private:
-  stablehlo::Module module; ///< simplified as far as that goes without the sizes
+  stablehlo::Module module; ///< simplified and fused as far as that goes without the sizes
+  std::optional<stablehlo::Module> unfused;
   interpreter::EntryPoint entryPoint;
   Target target;
 };

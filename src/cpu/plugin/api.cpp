@@ -80,7 +80,7 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
     return std::make_unique<const OpenProgram>(OpenModule(std::move(module), std::move(entry), target),
                                                context);
   std::optional<stablehlo::Module> first(std::move(module));
-  auto read = [&]() -> Result<stablehlo::Module> {
+  auto read = [&](ModuleUse) -> Result<stablehlo::Module> {
     if (!first)
       return readModule(code);
     stablehlo::Module given = *std::exchange(first, std::nullopt);

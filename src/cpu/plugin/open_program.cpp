@@ -44,8 +44,8 @@ Result<std::shared_ptr<const pjrt_server::Program>> OpenProgram::plan(const Boun
   std::shared_ptr<const pjrt_server::Program> program;
   {
     std::unique_lock held = module.lock();
-    TORCHERE_ASSIGN(
-        program, compileProgram([&] { return module.bind(sizes); }, module.compiledFor(), context, family));
+    TORCHERE_ASSIGN(program, compileProgram([&](ModuleUse use) { return module.bind(sizes, use); },
+                                            module.compiledFor(), context, family));
   }
   std::shared_ptr<const pjrt_server::Program> evicted; // destroyed outside the lock
   std::lock_guard lock(mutex);

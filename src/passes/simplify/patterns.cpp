@@ -60,7 +60,7 @@ struct EvaluatePattern final : RewritePattern {
 } // namespace
 
 bool isSimplifiable(Operation *op) {
-  if (!op->getDiscardableAttrDictionary().empty() || op->getNumResults() == 0)
+  if (!op->getDiscardableAttrs().empty() || op->getNumResults() == 0)
     return false;
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!type || type.getEncoding())

@@ -68,7 +68,8 @@ public:
     scales.fill(1, 0.5f);
   }
   CompiledModule compileFor(int64_t batch) const {
-    auto compiled = compileModule([&] { return open->bind({batch}); }, open->compiledFor());
+    auto compiled =
+        compileModule([&](ModuleUse use) { return open->bind({batch}, use); }, open->compiledFor());
     EXPECT_TRUE(compiled && compiled->plan && compiled->weights);
     return *std::move(compiled);
   }

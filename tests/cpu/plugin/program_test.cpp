@@ -62,7 +62,7 @@ Array array(std::vector<int64_t> shape, std::vector<float> values) {
 class Engine {
 public:
   explicit Engine(std::string_view code, int threads = 1) : pool(threads) {
-    auto compiled = compileModule([&] { return readModule(code); }, {});
+    auto compiled = compileModule([&](ModuleUse) { return readModule(code); }, {});
     EXPECT_TRUE(compiled) << compiled.error().text();
     EXPECT_TRUE(compiled->plan) << compiled->reason;
     if (compiled->weights)

@@ -33,7 +33,7 @@ func.func @main(%x: tensor<4x6xf32>, %w: tensor<6x6xf32> {torchere.weight = true
 })";
 
 CompiledModule compiled(const char *code) {
-  auto made = compileModule([&] { return readModule(code); }, {});
+  auto made = compileModule([&](ModuleUse) { return readModule(code); }, {});
   EXPECT_TRUE(made && made->plan) << (made ? made->reason : made.error().text());
   return *std::move(made);
 }

@@ -17,6 +17,7 @@ namespace {
 struct NamedFusion {
   StringRef name;
   Fusion apply;
+  bool isForOpenSizes = false; ///< elementwise
 };
 
 /// In their order: a fusion may match what an earlier one has made.
@@ -26,9 +27,9 @@ const NamedFusion fusions[] = {
     {"attention", fuseAttentions},
     {"causal_mask", fuseCausalMasks},
     {"norm", fuseNorms},
-    {"silu", fuseSilu},
-    {"gelu", fuseGelu},
-    {"erf", fuseErrorFunctions},
+    {"silu", fuseSilu, true},
+    {"gelu", fuseGelu, true},
+    {"erf", fuseErrorFunctions, true},
     {"channel_factors", fuseChannelFactors},
     {"dot", fuseDots},
 };
@@ -41,14 +42,28 @@ void joinCommonValues(func::FuncOp function) {
   eliminateCommonSubExpressions(rewriter, dominance, function);
 }
 
+/// Applies those that need no sizes, or all. Which matched, and how often.
+static std::string applyFusions(func::FuncOp function, bool isOpen) {
+  std::string matched;
+  for (const NamedFusion &fusion : fusions) {
+    int64_t count = isOpen && !fusion.isForOpenSizes ? 0 : fusion.apply(function);
+    if (count == 0)
+      continue;
+    passes::eraseDeadOps(function);
+    matched += fmt::format(" {}={}", fusion.name.str(), count);
+  }
+  return matched;
+}
+
+void fuseOpen(func::FuncOp function) {
+  std::string matched = applyFusions(function, /*isOpen=*/true);
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] fused for all sizes:{}", function.getSymName().str(),
+                    matched.empty() ? " none" : matched);
+}
+
 void fuse(func::FuncOp function, Isa isa) {
   joinCommonValues(function); // fusions ask whether two values are one
-  std::string matched;
-  for (const NamedFusion &fusion : fusions)
-    if (int64_t count = fusion.apply(function)) {
-      passes::eraseDeadOps(function);
-      matched += fmt::format(" {}={}", fusion.name.str(), count);
-    }
+  std::string matched = applyFusions(function, /*isOpen=*/false);
   if (int64_t count = fuseConvolutions(function, isa))
     matched += fmt::format(" convolution={}", count);
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] fused:{}", function.getSymName().str(),

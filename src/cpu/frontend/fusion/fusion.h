@@ -14,6 +14,9 @@ using Fusion = int64_t (*)(mlir::func::FuncOp function);
 /// rounding.
 void fuse(mlir::func::FuncOp function, Isa isa);
 
+/// Applies those fusions that need no sizes, before they are bound.
+void fuseOpen(mlir::func::FuncOp function);
+
 /// Values that are computed several times are computed once.
 void joinCommonValues(mlir::func::FuncOp function);
 

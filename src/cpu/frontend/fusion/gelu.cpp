@@ -141,9 +141,7 @@ bool fuseProduct(stablehlo::MulOp root) {
                   llvm::is_contained(product.values, match->x) && isNear(product.factor, 0.5, root.getType());
     if (!isGelu || !subgraph.isClosed(root))
       continue;
-    OpBuilder builder(root);
-    root->replaceAllUsesWith(createKernelCall(builder, root.getLoc(), match->isTanh ? "gelu_tanh" : "gelu",
-                                              root->getResultTypes(), match->x));
+    replaceByElementwiseCall(root, match->isTanh ? "gelu_tanh" : "gelu", match->x);
     return true;
   }
   return false;
@@ -170,9 +168,7 @@ int64_t fuseErrorFunctions(func::FuncOp function) {
     std::optional<ErrorFunctionMatch> match = matchErrorFunction(op->getResult(0), subgraph);
     if (!match || match->isComplement || !subgraph.isClosed(op))
       return;
-    OpBuilder builder(op);
-    op->replaceAllUsesWith(
-        createKernelCall(builder, op->getLoc(), "erf", op->getResultTypes(), match->argument));
+    replaceByElementwiseCall(op, "erf", match->argument);
     ++count;
   });
   return count;

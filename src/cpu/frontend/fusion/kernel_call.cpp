@@ -1,6 +1,8 @@
 // Implements calls of kernels as custom calls with a dictionary.
 #include "cpu/frontend/fusion/kernel_call.h"
 
+#include "passes/chlo/formula.h"
+
 using namespace mlir;
 
 namespace torchere::cpu {
@@ -17,6 +19,19 @@ stablehlo::CustomCallOp createKernelCall(OpBuilder &builder, Location location, 
                      stablehlo::CustomCallApiVersionAttr::get(
                          builder.getContext(), stablehlo::CustomCallApiVersion::API_VERSION_TYPED_FFI));
   return cast<stablehlo::CustomCallOp>(builder.create(state));
+}
+
+void replaceByElementwiseCall(Operation *op, StringRef kernel, Value operand) {
+  OpBuilder builder(op);
+  SmallVector<Value> operands{operand};
+  bool isOpen = !cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  if (isOpen)
+    operands.push_back(passes::shapeOf(builder, op->getLoc(), operand));
+  stablehlo::CustomCallOp call =
+      createKernelCall(builder, op->getLoc(), kernel, op->getResultTypes(), operands);
+  if (isOpen)
+    call->setAttr("indices_of_shape_operands", builder.getI64TensorAttr({1}));
+  op->replaceAllUsesWith(call);
 }
 
 bool isKernelCall(Operation *op, StringRef kernel) {

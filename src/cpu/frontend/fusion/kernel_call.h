@@ -14,6 +14,10 @@ stablehlo::CustomCallOp createKernelCall(mlir::OpBuilder &builder, mlir::Locatio
                                          mlir::ValueRange operands,
                                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
+/// Puts a call of an elementwise kernel in place of an op whose result has the shape of `operand`. Where that
+/// is open, the call has the sizes as an operand until they are bound.
+void replaceByElementwiseCall(mlir::Operation *op, llvm::StringRef kernel, mlir::Value operand);
+
 /// Whether the op is a call of the kernel, or of any if the name is empty.
 bool isKernelCall(mlir::Operation *op, llvm::StringRef kernel = {});
 

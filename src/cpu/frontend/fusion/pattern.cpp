@@ -12,6 +12,8 @@ namespace torchere::cpu {
 std::optional<double> splatOf(mlir::Value value) {
   if (auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
     return splatOf(spread.getOperand());
+  if (auto spread = value.getDefiningOp<stablehlo::DynamicBroadcastInDimOp>()) // before sizes are bound
+    return splatOf(spread->getOperand(0));
   if (auto root = value.getDefiningOp<stablehlo::SqrtOp>()) { // of a head's size
     std::optional<double> square = splatOf(root.getOperand());
     return square ? std::optional(std::sqrt(*square)) : std::nullopt;

@@ -57,8 +57,7 @@ int64_t fuseSilu(func::FuncOp function) {
                         : mlir::Value();
     if (!x)
       return;
-    OpBuilder builder(op);
-    op->replaceAllUsesWith(createKernelCall(builder, op->getLoc(), "silu", op->getResultTypes(), x));
+    replaceByElementwiseCall(op, "silu", x);
     ++count;
   });
   return count;
