@@ -4,6 +4,7 @@
 #include "cpu/kernels/attention.h"
 #include "cpu/kernels/convolution.h"
 #include "cpu/kernels/gemm.h"
+#include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/machine_peak.h"
 #include "cpu/kernels/normalization.h"
 #include "cpu/vector/program.h"
@@ -46,6 +47,8 @@ struct Memory {
   Memory(const Memory &) = delete;
   float *data;
 };
+
+constexpr int64_t kColdFloats = int64_t(16) << 20; ///< more than the last cache holds
 
 class Bench {
 public:
@@ -107,24 +110,35 @@ void Bench::gemms() {
                  Case{64, 1024, 1024, Activation::Relu}, Case{1, 768, 768, Activation::None},
                  Case{1, 1024, 256, Activation::None}, Case{1, 2048, 768, Activation::None},
                  Case{1, 50257, 768, Activation::None}, Case{3136, 64, 64, Activation::Relu},
-                 Case{512, 512, 512, Activation::None}}) {
-    PackedLayout layout = packedLayout(DType::F32, context_.isa, s.m, s.k, s.n);
-    Memory a(s.m * s.k), b(s.k * s.n), packed(layout.bytes() / 4), c(s.m * s.n), bias(s.n);
-    packMatrix(context_, layout, b.data, 1, s.k, packed.data);
-    GemmArgs args;
-    args.layout = layout;
-    args.m = s.m;
-    args.a = a.data;
-    args.aRowStride = s.k;
-    args.packedB = packed.data;
-    args.c = c.data;
-    args.cRowStride = s.n;
-    args.epilogue.bias = bias.data;
-    args.epilogue.activation = s.activation;
-    char name[64];
-    std::snprintf(name, sizeof name, "gemm %ldx%ldx%ld", long(s.m), long(s.n), long(s.k));
-    report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? 4.0 * s.n * s.k : 0, [&] { gemm(context_, args); });
-  }
+                 Case{512, 512, 512, Activation::None}, Case{128, 2048, 768, Activation::None},
+                 Case{128, 768, 2048, Activation::None}, Case{128, 32000, 768, Activation::None},
+                 Case{1500, 384, 384, Activation::None}, Case{1500, 1536, 384, Activation::Gelu},
+                 Case{1500, 384, 1536, Activation::None}})
+    for (bool cold : {false, true}) {
+      PackedLayout layout = packedLayout(DType::F32, context_.isa, s.m, s.k, s.n);
+      Memory a(s.m * s.k), b(s.k * s.n), c(s.m * s.n), bias(s.n);
+      // As in a model, whose weights no cache holds, each call has other weights.
+      int64_t floats = layout.bytes() / 4, copies = cold ? divideUp(kColdFloats, floats) : 1, next = 0;
+      Memory packed(floats * copies);
+      for (int64_t i = 0; i < copies; ++i)
+        packMatrix(context_, layout, b.data, 1, s.k, packed.data + i * floats);
+      GemmArgs args;
+      args.layout = layout;
+      args.m = s.m;
+      args.a = a.data;
+      args.aRowStride = s.k;
+      args.c = c.data;
+      args.cRowStride = s.n;
+      args.epilogue.bias = bias.data;
+      args.epilogue.activation = s.activation;
+      char name[64];
+      std::snprintf(name, sizeof name, "gemm %ldx%ldx%ld%s", long(s.m), long(s.n), long(s.k),
+                    cold ? " cold" : "");
+      report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? 4.0 * s.n * s.k : 0, [&] {
+        args.packedB = packed.data + next++ % copies * floats;
+        gemm(context_, args);
+      });
+    }
 }
 
 void Bench::convolutions() {
@@ -206,8 +220,8 @@ void Bench::attentions() {
     int64_t heads, keyHeads, queries, keys;
     bool causal;
   };
-  for (Case s : {Case{12, 12, 128, 128, false}, Case{12, 12, 197, 197, false}, Case{32, 8, 512, 512, true},
-                 Case{12, 12, 1, 512, true}, Case{32, 8, 1, 2048, true}}) {
+  for (Case s : {Case{12, 12, 128, 128, false}, Case{12, 12, 197, 197, false}, Case{6, 6, 1500, 1500, false},
+                 Case{32, 8, 512, 512, true}, Case{12, 12, 1, 512, true}, Case{32, 8, 1, 2048, true}}) {
     const int64_t size = 64;
     Memory q(s.heads * s.queries * size), k(s.keyHeads * s.keys * size), v(s.keyHeads * s.keys * size);
     Memory output(s.heads * s.queries * size);

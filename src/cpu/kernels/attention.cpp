@@ -81,6 +81,8 @@ public:
   const float *values(int64_t batch, int64_t head, int64_t first) const {
     return at(batch, head) + packer_.floatsOfKeys(args_.keys) + first * packer_.valueColumns;
   }
+  /// Rows of a panel of the values from `first` on, also if a part sees fewer keys.
+  int64_t panelRows(int64_t first) const { return std::min(kKeys, args_.keys - first); }
 
 private:
   float *at(int64_t batch, int64_t head) const {
@@ -98,7 +100,7 @@ SharedHeads::SharedHeads(const Context &context, const AttentionArgs &args, cons
   memory_ = static_cast<float *>(
       ThreadPool::scratch(static_cast<size_t>(heads * packer.floatsOfHead()) * sizeof(float), kShared));
   context.pool.parallelFor(heads * runs, [&](int64_t part) {
-    int64_t first = part % runs * kKeys, count = std::min(kKeys, args.keys - first);
+    int64_t first = part % runs * kKeys, count = panelRows(first);
     int64_t head = part / runs % args.keyHeads, batch = part / runs / args.keyHeads;
     packer.packKeys(headOf(args.k, size, batch, head, first), count,
                     const_cast<float *>(keys(batch, head, first)));
@@ -121,9 +123,9 @@ private:
   void readQueries();
   bool seesNone(const ScoresJob &job) const;
   void runKeys(int64_t first, int64_t count);
-  void score(int64_t first, int64_t count);
-  void weigh(int64_t first, int64_t count);
-  void multiply(TileArgs tile, int64_t panelStride, int64_t columns) const;
+  void score(int64_t first, const ScoresJob &job);
+  void weigh(int64_t first, const ScoresJob &job);
+  template <class Fn> void multiply(TileArgs tile, int64_t panelStride, int64_t columns, Fn cut) const;
   void write();
   const char *element(const HeadTensor &tensor, int64_t head, int64_t position) const {
     return headOf(tensor, size_, batch_, head, position);
@@ -186,8 +188,14 @@ void Part::run() {
   write();
 }
 
-/// All rows by the panels of B, whole ones, each `panelStride` behind the one before it.
-void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns) const {
+/// How many keys of the run the rows before `end` see, of which the last one sees most.
+int64_t keysSeen(const ScoresJob &job, int64_t end) {
+  return std::clamp<int64_t>(job.firstLimit + (end - 1) * job.limitStep, 0, job.keys);
+}
+
+/// All rows by the panels of B, whole ones, each `panelStride` behind the one before it. `cut` of a tile, its
+/// first column and the end of its rows leaves out what these need not; it returns false if nothing is left.
+template <class Fn> void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns, Fn cut) const {
   const float *a = static_cast<const float *>(tile.a), *b = static_cast<const float *>(tile.b);
   float *c = static_cast<float *>(tile.c);
   tile.cVectorStride = kernels_.lanes;
@@ -197,6 +205,8 @@ void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns) const {
             tiles = divideUp(rows_, most);
     for (int64_t i = 0; i < tiles; ++i) {
       int64_t row = partBegin(rows_, tiles, i), count = partBegin(rows_, tiles, i + 1) - row;
+      if (!cut(tile, v * kernels_.lanes, row + count))
+        continue;
       tile.a = a + row * tile.aRowStride;
       tile.b = b;
       tile.c = c + row * tile.cRowStride + v * kernels_.lanes;
@@ -205,7 +215,8 @@ void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns) const {
   }
 }
 
-void Part::score(int64_t first, int64_t count) {
+void Part::score(int64_t first, const ScoresJob &job) {
+  int64_t count = job.keys;
   const char *k = element(args_.k, keyHead_, first);
   if (rows_ <= kFewRows) {
     kernels_.dots[type_](
@@ -221,10 +232,12 @@ void Part::score(int64_t first, int64_t count) {
   tile.bRowStride = packer_.panel;
   tile.c = scores_;
   tile.cRowStride = kKeys;
-  multiply(tile, packer_.panel * args_.headSize, divideUp(count, kernels_.lanes) * kernels_.lanes);
+  multiply(tile, packer_.panel * args_.headSize, divideUp(count, kernels_.lanes) * kernels_.lanes,
+           [&](TileArgs &, int64_t key, int64_t end) { return key < keysSeen(job, end); });
 }
 
-void Part::weigh(int64_t first, int64_t count) {
+void Part::weigh(int64_t first, const ScoresJob &job) {
+  int64_t count = job.keys;
   const char *v = element(args_.v, keyHead_, first);
   // Few rows read values where they lie: each once.
   bool inPlace = rows_ <= kFewRows && type_ == kF32 && valueWidth_ == args_.valueSize;
@@ -233,7 +246,6 @@ void Part::weigh(int64_t first, int64_t count) {
   TileArgs tile;
   tile.a = scores_;
   tile.aRowStride = kKeys;
-  tile.k = count;
   tile.b = inPlace   ? static_cast<const void *>(v)
            : shared_ ? shared_->values(batch_, keyHead_, first)
                      : values_;
@@ -241,7 +253,9 @@ void Part::weigh(int64_t first, int64_t count) {
   tile.c = sums_;
   tile.cRowStride = valueWidth_;
   tile.accumulate = true;
-  multiply(tile, inPlace ? packer_.panel : packer_.panel * count, valueWidth_);
+  int64_t panelRows = inPlace ? 1 : shared_ ? shared_->panelRows(first) : count;
+  multiply(tile, packer_.panel * panelRows, valueWidth_,
+           [&](TileArgs &rows, int64_t, int64_t end) { return (rows.k = keysSeen(job, end)) > 0; });
 }
 
 /// Whether the run changes nothing because its keys are masked for all rows.
@@ -295,13 +309,13 @@ void Part::runKeys(int64_t first, int64_t count) {
     if (seesNone(job))
       return;
   }
-  score(first, count);
+  score(first, job);
   job.most = most_;
   job.total = total_;
   job.sums = sums_;
   job.sumsStride = valueWidth_;
   kernels_.scores(job);
-  weigh(first, count);
+  weigh(first, job);
 }
 
 void Part::write() {

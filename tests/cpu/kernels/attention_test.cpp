@@ -138,7 +138,24 @@ TEST_P(Attention, CausalAndMasks) {
     for (bool causal : {false, true}) {
       check({2, 2, 2, 40, 40, 8, 8, causal, mask});
       check({1, 2, 2, 10, 90, 8, 8, causal, mask});
+      check({1, 2, 1, 170, 300, 16, 72, causal, mask}); // parts end within a run, values in several panels
     }
+}
+
+TEST_P(Attention, WhatCausalQueriesDoNotSeeIsNotReadFromOlderMemory) {
+  const int64_t size = 150 * 16;
+  std::vector<float> q(size, NAN), k(size, 1), v(size, 1), output(size);
+  AttentionArgs args;
+  args.queries = args.keys = 150;
+  args.headSize = args.valueSize = 16;
+  args.q = {q.data(), {size, size, 16}};
+  args.k = {k.data(), {size, size, 16}};
+  args.v = {v.data(), {size, size, 16}};
+  args.output = output.data();
+  args.outputStrides[2] = 16;
+  attention(context, args); // leaves scores that are no numbers
+  ASSERT_TRUE(std::isnan(output[0]));
+  check({1, 1, 1, 150, 150, 16, 16, true});
 }
 
 TEST_P(Attention, SharedKeyHeadsAndCaches) {

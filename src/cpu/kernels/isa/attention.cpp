@@ -29,10 +29,8 @@ struct One {
   constexpr operator int64_t() const { return 1; }
 };
 
-/// -inf where a row does not see, and in the lanes up to a whole vector.
-void applyMask(const ScoresJob &job, int64_t row, float *s, int64_t width) {
-  int64_t limit = job.firstLimit + row * job.limitStep;
-  limit = limit < 0 ? 0 : limit > job.keys ? job.keys : limit;
+/// -inf where a row does not see, in the first `limit` keys and the lanes up to a whole vector.
+void applyMask(const ScoresJob &job, int64_t row, float *s, int64_t limit, int64_t width) {
   auto join = [&](auto stride) { // known to be 1 where it is: then these are vectors
     if (job.added) {
       const float *mask = job.added + row * job.maskRowStride;
@@ -60,10 +58,17 @@ bool hasNaN(const float *s, int64_t count) {
 }
 
 void scores(const ScoresJob &job) {
-  int64_t width = (job.keys + kLanes - 1) / kLanes * kLanes;
+  int64_t whole = (job.keys + kLanes - 1) / kLanes * kLanes;
   for (int64_t row = 0; row < job.rows; ++row) {
     float *s = job.scores + row * job.rowStride;
-    applyMask(job, row, s, width);
+    int64_t limit = job.firstLimit + row * job.limitStep;
+    limit = limit < 0 ? 0 : limit > job.keys ? job.keys : limit;
+    // What lies behind was maybe not computed. The sums' products read zeros there.
+    int64_t width = (limit + kLanes - 1) / kLanes * kLanes;
+    memset(s + width, 0, (whole - width) * sizeof(float));
+    if (width == 0)
+      continue;
+    applyMask(job, row, s, limit, width);
     F largest = load(s);
     for (int64_t j = kLanes; j < width; j += kLanes)
       largest = kLargest(load(s + j), largest);
