@@ -199,7 +199,17 @@ CASES = {
         "direct=1 from_blocked=1 planar=1 pool=1 transposed+bias=1",
     ),
     "transposed, with windows that overlap": (
-        "nn.Sequential(conv(8, 16, 1), nn.ConvTranspose2d(16, 8, 4, 2, 1)), (1, 8, 6, 6)",
+        "nn.Sequential(conv(8, 16, 1), nn.ConvTranspose2d(16, 24, 4, 2, 1), norm(24), nn.ReLU(),"
+        " nn.ConvTranspose2d(24, 8, (5, 3), (3, 2), (1, 1), (0, 1))), (2, 8, 6, 5)",
+        "direct=1 from_blocked=1 to_blocked=1 transposed+bias=1 transposed+scale+bias+relu=1",
+    ),
+    "transposed, without a stride": (
+        "nn.Sequential(nn.ConvTranspose2d(8, 16, 4, bias=False), nn.ReLU(), nn.ConvTranspose2d(16, 8, 3)),"
+        " (1, 8, 1, 1)",
+        "direct+bias=1 direct+relu=1 from_blocked=1 to_blocked=1",
+    ),
+    "transposed, with fewer outputs of some phases": (
+        "nn.Sequential(conv(8, 16, 1), nn.ConvTranspose2d(16, 8, 3, 2, 1)), (1, 8, 6, 6)",
         "direct=1 from_blocked=1 to_blocked=1",
     ),
     "wide groups": (

@@ -13,10 +13,10 @@ namespace torchere::cpu {
 /// All that packConvolution() reads of a plan.
 static std::string layoutOf(const ConvolutionPlan &plan, const View &weights) {
   const ConvolutionShape &shape = plan.shape;
-  return fmt::format("convolution {} {} {}: {} {} {} {} {} of {} {}", int(plan.kind), int(plan.isa),
+  return fmt::format("convolution {} {} {}: {} {} {} {} {} from {} of {} {}", int(plan.kind), int(plan.isa),
                      plan.vectors, shape.inputChannels, shape.outputChannels, shape.groups,
-                     fmt::join(shape.kernel, "x"), fmt::join(shape.phases, "x"), weights.offset,
-                     fmt::join(weights.strides, " "));
+                     fmt::join(shape.kernel, "x"), fmt::join(shape.phases, "x"),
+                     fmt::join(shape.padding, "x"), weights.offset, fmt::join(weights.strides, " "));
 }
 
 ConvolutionStep::ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
@@ -63,7 +63,7 @@ double ConvolutionStep::flops() const {
   const ConvolutionShape &shape = plan.shape;
   return 2.0 * double(shape.batch) * double(shape.outputChannels) * double(shape.outputHeight) *
          double(shape.outputWidth) * double(shape.inputChannels / shape.groups) *
-         double(shape.kernel[0] * shape.kernel[1] * shape.phaseCount());
+         double(shape.kernel[0] * shape.kernel[1]);
 }
 
 bool ConvolutionStep::packs(BufferId buffer) const {
@@ -120,11 +120,16 @@ static Status checkShape(const ConvolutionShape &shape) {
   TORCHERE_TRY(expect(shape.inputChannels % shape.groups == 0 && shape.outputChannels % shape.groups == 0,
                       "groups: got {} for {} and {} channels", shape.groups, shape.inputChannels,
                       shape.outputChannels));
-  int64_t weights = boundedProduct({shape.inputChannels / shape.groups, shape.outputChannels, shape.kernel[0],
-                                    shape.kernel[1], shape.phases[0], shape.phases[1]});
+  int64_t weights = boundedProduct(
+      {shape.inputChannels / shape.groups, shape.outputChannels, shape.kernel[0], shape.kernel[1]});
   TORCHERE_TRY(expectWithin("weights", {weights}, 1, mostWeights));
-  bool isPoint = shape.kernel[0] * shape.kernel[1] == 1;
-  return expect(isPoint || shape.phaseCount() == 1, "phases of a kernel of several taps");
+  bool isPlain =
+      shape.stride[0] * shape.stride[1] * shape.dilation[0] * shape.dilation[1] * shape.groups == 1;
+  for (int axis = 0; axis < 2 && shape.phaseCount() > 1; ++axis)
+    TORCHERE_TRY(expect(isPlain && shape.phases[axis] <= shape.kernel[axis],
+                        "{} phases of {} taps, which are all that there is", shape.phases[axis],
+                        shape.kernel[axis]));
+  return {};
 }
 
 /// What it may copy its input to.
@@ -145,7 +150,7 @@ static Status checkWorkspace(const ConvolutionPlan &plan) {
 /// What the kernel reads and writes.
 Status ConvolutionStep::verify(const PlanLimits &limits) const {
   const ConvolutionShape &shape = plan.shape;
-  bool isPlanar = plan.kind == ConvolutionKind::Planar, hasPhases = shape.phaseCount() > 1;
+  bool isPlanar = plan.kind == ConvolutionKind::Planar;
   if (isPlanar) {
     TORCHERE_TRY(limits.reads(views.input, DType::F32));
     TORCHERE_TRY(expectShape("the input", views.input.shape,
@@ -161,10 +166,9 @@ Status ConvolutionStep::verify(const PlanLimits &limits) const {
   TORCHERE_TRY(checkBlocks(result, limits.isa()));
   TORCHERE_TRY(limits.writesDense(views.result, DType::F32, result.elements()));
   TORCHERE_TRY(limits.packs(views.weights, DType::F32, views.argument, views.isConstant));
-  TORCHERE_TRY(expectShape("weights", views.weights.shape,
-                           {shape.outputChannels, shape.inputChannels / shape.groups,
-                            hasPhases ? shape.phases[0] : shape.kernel[0],
-                            hasPhases ? shape.phases[1] : shape.kernel[1]}));
+  TORCHERE_TRY(expectShape(
+      "weights", views.weights.shape,
+      {shape.outputChannels, shape.inputChannels / shape.groups, shape.kernel[0], shape.kernel[1]}));
   if (views.bias)
     TORCHERE_TRY(limits.readsDense(*views.bias, DType::F32, result.blocks() * result.lanes));
   if (views.residual) {

@@ -12,6 +12,25 @@
 namespace torchere::cpu {
 namespace {
 
+/// The input, or a copy in the workspace that has the halo which the plan needs.
+BlockedTensor inputWithHalo(const Context &context, const ConvolutionArgs &args) {
+  const BlockedTensor &input = args.input;
+  BlockedTensor wide = input;
+  wide.halo = args.plan.inputHalo();
+  if (input.halo >= wide.halo)
+    return input;
+  wide.data = static_cast<float *>(args.workspace);
+  context.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
+    int64_t image = index / input.blocks(), block = index % input.blocks();
+    for (int64_t y = 0; y < input.height; ++y)
+      std::memcpy(wide.at(image, block) + y * wide.paddedWidth() * wide.lanes,
+                  input.at(image, block) + y * input.paddedWidth() * wide.lanes,
+                  input.width * wide.lanes * sizeof(float));
+    clearHalo(wide, image, block, 0, input.height);
+  });
+  return wide;
+}
+
 constexpr int64_t kWeightBytes = 200 << 10; ///< of a chunk of a panel, which stays in the L2 cache
 /// That a tile reads of a chunk: it stays in the L1 cache beside that of the next tile.
 constexpr int64_t kTileBytes = 16 << 10;
@@ -34,9 +53,14 @@ struct Source {
 class Convolver {
 public:
   Convolver(const Context &context, const ConvolutionArgs &args)
-      : context_(context), args_(args), shape_(args.plan.shape), kernels_(kernelsOf(args.plan.isa)),
-        lanes_(floatLanes(args.plan.isa)), out_(args.output), stride_{shape_.stride[0], shape_.stride[1]},
-        panels_(args.plan) {}
+      : Convolver(context, args, args.plan, args.weights, 0, 0) {}
+  /// The phase of row y and column x, by its plan and weights. The input's halo must be wide enough.
+  Convolver(const Context &context, const ConvolutionArgs &args, const ConvolutionPlan &plan,
+            const float *weights, int64_t y, int64_t x)
+      : context_(context), args_(args), plan_(plan), shape_(plan.shape), kernels_(kernelsOf(plan.isa)),
+        lanes_(floatLanes(plan.isa)), out_(args.output),
+        phases_{args.plan.shape.phases[0], args.plan.shape.phases[1]}, phase_{y, x}, weights_(weights),
+        stride_{shape_.stride[0], shape_.stride[1]}, panels_(plan) {}
   void run();
 
 private:
@@ -47,13 +71,11 @@ private:
   };
   /// What a part computes. Rows are pixels, if there is one row.
   struct Band {
-    int64_t phase;
     Range images, rows, panels;
   };
 
   void findSource();
   Source copyPlanes();
-  Source copyWithHalo();
   Source copyStrided();
   void runTiles();
   void runDepthwise();
@@ -67,16 +89,20 @@ private:
   void runBand(const Band &band);
   void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
   void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
-  const float *weightsAt(int64_t phase, int64_t panel, int64_t chunk) const;
+  const float *weightsAt(int64_t panel, int64_t chunk) const;
   void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
 
   const Context &context_;
   const ConvolutionArgs &args_;
+  const ConvolutionPlan &plan_; ///< of a phase, if there are several
   const ConvolutionShape &shape_;
   const IsaKernels &kernels_;
   int64_t lanes_;
   const BlockedTensor &out_;
+  int64_t phases_[2]; ///< rows and columns of outputs from one to the next
+  int64_t phase_[2];  ///< the first
+  const float *weights_;
   Source source_;
   int64_t stride_[2];            ///< in the source
   int64_t rows_ = 0, width_ = 0; ///< of the output; one row of all pixels where nothing lies between rows
@@ -86,8 +112,7 @@ private:
   int64_t chunks_ = 1;
   const int64_t *offsets_ = nullptr;
   Panels panels_;
-  PanelBlocks inputs_;       ///< that panels read
-  int64_t phaseWeights_ = 0; ///< elements
+  PanelBlocks inputs_; ///< that panels read
 };
 
 Source Convolver::copyPlanes() {
@@ -114,22 +139,6 @@ Source Convolver::copyPlanes() {
   return {to, shape_.inputChannels * plane, plane, width, 1};
 }
 
-Source Convolver::copyWithHalo() {
-  const BlockedTensor &input = args_.input;
-  BlockedTensor wide = input;
-  wide.halo = args_.plan.inputHalo();
-  wide.data = static_cast<float *>(args_.workspace);
-  context_.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
-    int64_t image = index / input.blocks(), block = index % input.blocks();
-    for (int64_t y = 0; y < input.height; ++y)
-      std::memcpy(wide.at(image, block) + y * wide.paddedWidth() * lanes_,
-                  input.at(image, block) + y * input.paddedWidth() * lanes_,
-                  input.width * lanes_ * sizeof(float));
-    clearHalo(wide, image, block, 0, input.height);
-  });
-  return {wide.at(0, 0), wide.blocks() * wide.plane(), wide.plane(), wide.paddedWidth() * lanes_, lanes_};
-}
-
 /// The pixels that the output reads, without those between.
 Source Convolver::copyStrided() {
   const BlockedTensor &input = args_.input;
@@ -149,20 +158,17 @@ Source Convolver::copyStrided() {
 }
 
 void Convolver::findSource() {
-  const BlockedTensor &input = args_.input;
-  if (skipsPixels(args_.plan)) {
+  if (skipsPixels(plan_)) {
     source_ = copyStrided();
     return;
   }
-  if (args_.plan.kind == ConvolutionKind::Planar) {
+  if (plan_.kind == ConvolutionKind::Planar) {
     source_ = copyPlanes();
     return;
   }
-  if (input.halo < args_.plan.inputHalo())
-    source_ = copyWithHalo();
-  else
-    source_ = {input.at(0, 0), input.blocks() * input.plane(), input.plane(), input.paddedWidth() * lanes_,
-               lanes_};
+  const BlockedTensor input = inputWithHalo(context_, args_);
+  source_ = {input.at(0, 0), input.blocks() * input.plane(), input.plane(), input.paddedWidth() * lanes_,
+             lanes_};
   source_.data -= shape_.padding[0] * source_.rowStride + shape_.padding[1] * source_.pixelStride;
 }
 
@@ -172,20 +178,19 @@ void Convolver::run() {
   findSource();
   rows_ = shape_.outputHeight;
   width_ = shape_.outputWidth;
-  if (args_.plan.kind == ConvolutionKind::Depthwise)
+  if (plan_.kind == ConvolutionKind::Depthwise)
     runDepthwise();
-  else if (args_.plan.kind == ConvolutionKind::Grouped)
+  else if (plan_.kind == ConvolutionKind::Grouped)
     runGrouped();
   else
     runTiles();
 }
 
 void Convolver::makeOffsets() {
-  bool planar = args_.plan.kind == ConvolutionKind::Planar;
+  bool planar = plan_.kind == ConvolutionKind::Planar;
   // A row of a planar kernel is contiguous, so it is one entry.
   bool joined = planar && shape_.dilation[1] == 1;
-  inputs_ = panelBlocks(args_.plan);
-  phaseWeights_ = args_.plan.weightElements() / shape_.phaseCount();
+  inputs_ = panelBlocks(plan_);
   blocks_ = planar ? shape_.inputChannels : inputs_.count;
   int64_t columns = joined ? 1 : shape_.kernel[1];
   tapsPerBlock_ = shape_.kernel[0] * columns;
@@ -198,9 +203,8 @@ void Convolver::makeOffsets() {
       for (int64_t x = 0; x < columns; ++x)
         *offsets++ = block * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
                      x * shape_.dilation[1] * source_.pixelStride;
-  int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * args_.plan.vectors * lanes_ * 4;
-  int64_t tileBytes =
-      blocks_ * shape_.kernel[0] * kernels_.maxRows[args_.plan.vectors] * stride_[1] * lanes_ * 4;
+  int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * plan_.vectors * lanes_ * 4;
+  int64_t tileBytes = blocks_ * shape_.kernel[0] * kernels_.maxRows[plan_.vectors] * stride_[1] * lanes_ * 4;
   chunks_ = std::max(divideUp(bytes, kWeightBytes), divideUp(tileBytes, kTileBytes));
   chunks_ = std::clamp<int64_t>(chunks_, 1, std::max<int64_t>(blocks_, 1));
 }
@@ -208,7 +212,7 @@ void Convolver::makeOffsets() {
 /// 1x1 without halos: the plane is one row of pixels.
 void Convolver::flatten() {
   bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && stride_[0] * stride_[1] == 1 &&
-               shape_.phaseCount() == 1 && source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
+               phases_[0] * phases_[1] == 1 && source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
                (!args_.residual.data || args_.residual.halo == 0);
   if (dense) {
     width_ *= rows_;
@@ -225,9 +229,9 @@ struct Convolver::Cut {
 };
 
 Convolver::Cut Convolver::cut() const {
-  int64_t batch = shape_.batch, pixels = batch * rows_ * width_, weights = args_.plan.weightElements();
+  int64_t batch = shape_.batch, pixels = batch * rows_ * width_, weights = plan_.weightElements();
   int64_t wanted = std::clamp<int64_t>(weights * (pixels + kWeightWork) / kPartWork, 1, kWantedParts);
-  int64_t tile = kernels_.maxRows[args_.plan.vectors];
+  int64_t tile = kernels_.maxRows[plan_.vectors];
   int64_t bands = rows_ == 1 ? std::max<int64_t>(1, width_ / (2 * tile)) : rows_;
   Cut cut;
   // The larger of weights and input is what each part should have to itself.
@@ -245,23 +249,22 @@ void Convolver::runTiles() {
   flatten();
   Cut cut = this->cut();
   // A thread takes neighbouring parts: they share what was cut.
-  int64_t pixelParts = cut.images * cut.rows, partsOfPhase = pixelParts * cut.panels;
-  context_.pool.parallelFor(shape_.phaseCount() * partsOfPhase, [&](int64_t index) {
-    int64_t part = index % partsOfPhase;
+  int64_t pixelParts = cut.images * cut.rows;
+  context_.pool.parallelFor(pixelParts * cut.panels, [&](int64_t part) {
     int64_t panel = cut.byPixels ? part % cut.panels : part / pixelParts;
     int64_t rest = cut.byPixels ? part / cut.panels : part % pixelParts;
     int64_t row = rest % cut.rows, image = rest / cut.rows, rows = rows_ == 1 ? width_ : rows_;
     auto range = [](int64_t total, int64_t count, int64_t at) {
       return Range{partBegin(total, count, at), partBegin(total, count, at + 1)};
     };
-    runBand({index / partsOfPhase, range(shape_.batch, cut.images, image), range(rows, cut.rows, row),
+    runBand({range(shape_.batch, cut.images, image), range(rows, cut.rows, row),
              range(panels_.count, cut.panels, panel)});
   });
 }
 
-const float *Convolver::weightsAt(int64_t phase, int64_t panel, int64_t chunk) const {
+const float *Convolver::weightsAt(int64_t panel, int64_t chunk) const {
   int64_t depth = blocks_ * tapsPerBlock_ * depth_;
-  return args_.weights + phase * phaseWeights_ +
+  return weights_ +
          (panels_.begin(panel) * depth + chunkBegin(chunk) * depth_ * panels_.vectors(panel)) * lanes_;
 }
 
@@ -273,16 +276,15 @@ void Convolver::runBand(const Band &band) {
       bool isLast = panel + 1 == band.panels.end, hasChunk = chunk + 1 < chunks_;
       int64_t next = isLast && hasChunk ? band.panels.begin : panel + 1;
       runChunk(band, panel, chunk,
-               next < panels_.count ? weightsAt(band.phase, next,
-                                                !isLast    ? chunk
-                                                : hasChunk ? chunk + 1
-                                                           : 0)
+               next < panels_.count ? weightsAt(next, !isLast    ? chunk
+                                                      : hasChunk ? chunk + 1
+                                                                 : 0)
                                     : nullptr);
     }
   int64_t begin = panels_.begin(band.panels.begin), end = panels_.begin(band.panels.end);
-  int64_t above = rows_ == 1 ? 0 : band.rows.begin * shape_.phases[0];
-  int64_t below = rows_ == 1 ? out_.height : band.rows.end * shape_.phases[0];
-  for (int64_t image = band.images.begin; band.phase == 0 && image < band.images.end; ++image)
+  int64_t above = rows_ == 1 ? 0 : band.rows.begin * phases_[0];
+  int64_t below = rows_ == 1 ? out_.height : band.rows.end * phases_[0];
+  for (int64_t image = band.images.begin; phase_[0] + phase_[1] == 0 && image < band.images.end; ++image)
     for (int64_t block = begin; block < end; ++block)
       clearHalo(out_, image, block, above, below);
 }
@@ -296,9 +298,9 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   tile.aOffsets = offsets_ + first;
   tile.blocks = chunkBegin(chunk + 1) - first;
   tile.k = depth_;
-  tile.b = weightsAt(band.phase, panel, chunk);
+  tile.b = weightsAt(panel, chunk);
   tile.bRowStride = vectors * lanes_;
-  tile.cRowStride = tile.residualRowStride = shape_.phases[1] * lanes_;
+  tile.cRowStride = tile.residualRowStride = phases_[1] * lanes_;
   tile.cVectorStride = out_.plane();
   tile.accumulate = chunk > 0;
   tile.residualVectorStride = args_.residual.plane();
@@ -316,17 +318,16 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
 
 /// Of one image: `tile` has what all tiles have in common.
 void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile) {
-  bool flat = rows_ == 1, planar = args_.plan.kind == ConvolutionKind::Planar;
+  bool flat = rows_ == 1, planar = plan_.kind == ConvolutionKind::Planar;
   int64_t vectors = panels_.vectors(panel), block = panels_.begin(panel);
   int64_t begin = flat ? band.rows.begin : 0, length = flat ? band.rows.count() : width_;
   int64_t tiles = divideUp(length, kernels_.maxRows[vectors]), shortest = length / tiles;
-  int64_t phaseY = band.phase / shape_.phases[1], phaseX = band.phase % shape_.phases[1];
   auto firstOf = [&](const BlockedTensor &tensor) {
-    return tensor.at(image, block) + (phaseY * tensor.paddedWidth() + phaseX) * lanes_;
+    return tensor.at(image, block) + (phase_[0] * tensor.paddedWidth() + phase_[1]) * lanes_;
   };
-  auto rowOf = [&](const BlockedTensor &tensor) { return shape_.phases[0] * tensor.paddedWidth() * lanes_; };
+  auto rowOf = [&](const BlockedTensor &tensor) { return phases_[0] * tensor.paddedWidth() * lanes_; };
   const float *input = source_.data + image * source_.imageStride +
-                       (planar ? 0 : inputs_.first(args_.plan, panel)) * source_.blockStride;
+                       (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
   float *output = firstOf(out_);
   const float *added = chunk == 0 && args_.residual.data ? firstOf(args_.residual) : nullptr;
   bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
@@ -355,7 +356,7 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
 }
 
 void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
-  int64_t runs = shape_.phases[1] == 1 ? 1 : pixels, length = pixels / runs, step = shape_.phases[1] * lanes_;
+  int64_t runs = phases_[1] == 1 ? 1 : pixels, length = pixels / runs, step = phases_[1] * lanes_;
   for (int64_t v = 0; v < vectors; ++v, pixel += out_.plane()) {
     if (!isTileActivation(args_.epilogue.activation))
       kernels_.activate(args_.epilogue.activation, pixel, step, runs, length * lanes_);
@@ -421,13 +422,13 @@ void Convolver::runDepthwise() {
     job.residualRowStride = args_.residual.paddedWidth() * lanes_;
     job.taps = offsets;
     job.tapCount = taps;
-    job.weights = args_.weights + block * taps * lanes_;
+    job.weights = weights_ + block * taps * lanes_;
     kernels_.depthwise(job);
   });
 }
 
 void Convolver::runGrouped() {
-  int64_t taps = shape_.kernel[0] * shape_.kernel[1], elements = groupedBlockElements(args_.plan);
+  int64_t taps = shape_.kernel[0] * shape_.kernel[1], elements = groupedBlockElements(plan_);
   const int64_t *offsets = makeTaps(taps);
   eachBand([&](int64_t image, int64_t block, int64_t begin, int64_t end) {
     for (int64_t y = begin; y < end; ++y) {
@@ -436,12 +437,24 @@ void Convolver::runGrouped() {
       job.taps = offsets;
       job.tapCount = taps;
       job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
-      job.lanes = groupedLanes(args_.plan);
-      job.steps = args_.weights + block * elements;
-      job.stepCount = args_.plan.groupSteps;
-      groupedRow(args_.plan.isa, job);
+      job.lanes = groupedLanes(plan_);
+      job.steps = weights_ + block * elements;
+      job.stepCount = plan_.groupSteps;
+      groupedRow(plan_.isa, job);
     }
   });
+}
+
+void convolvePhases(const Context &context, const ConvolutionArgs &args) {
+  ConvolutionArgs wide = args;
+  wide.input = inputWithHalo(context, args);
+  const float *weights = args.weights;
+  for (int64_t y = 0; y < args.plan.shape.phases[0]; ++y)
+    for (int64_t x = 0; x < args.plan.shape.phases[1]; ++x) {
+      PhasePlan phase = phasePlan(args.plan, y, x);
+      Convolver(context, wide, phase.plan, weights, y, x).run();
+      weights += phase.plan.weightElements();
+    }
 }
 
 } // namespace
@@ -449,6 +462,8 @@ void Convolver::runGrouped() {
 void convolve(const Context &context, const ConvolutionArgs &args) {
   if (winogradPoints(args.plan.kind))
     convolveWinograd(context, args);
+  else if (args.plan.shape.phaseCount() > 1)
+    convolvePhases(context, args);
   else
     Convolver(context, args).run();
 }

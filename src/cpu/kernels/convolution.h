@@ -51,15 +51,17 @@ struct ConvolutionShape {
   int64_t padding[2] = {
       0, 0}; ///< before the first row and column; what follows the last is implied by the output
   int64_t dilation[2] = {1, 1};
-  /// A pixel of the output is so many rows and columns of pixels, each with weights of its own: a transposed
-  /// convolution whose windows do not overlap. More than one only with a kernel of 1x1.
+  /// A transposed convolution: `phases` - 1 rows and columns of zeros lie between the pixels of the input,
+  /// and `padding` counts them. Outputs that are `phases` apart meet the same taps of the kernel, and are
+  /// computed by a convolution of those taps alone (`phasePlan()`). More than one only with a kernel at least
+  /// as large, one group, and neither stride nor dilation.
   int64_t phases[2] = {1, 1};
 
   int64_t phaseCount() const { return phases[0] * phases[1]; }
 };
 
 enum class ConvolutionKind : uint8_t {
-  Direct,    ///< blocked input; any kernel, one group or groups of whole tiles
+  Direct,    ///< blocked input; any kernel, any phases, one group or groups of whole tiles
   Planar,    ///< planar input of few channels (the first layer), one group
   Depthwise, ///< blocked input, one input and one output channel a group
   Grouped,   ///< blocked input, groups of one vector with wide windows, or of no whole number of vectors
@@ -80,12 +82,18 @@ struct ConvolutionPlan {
   int64_t weightElements() const;
   int64_t workspaceBytes(int64_t actualInputHalo) const;
 };
+/// The convolution that computes the outputs of one phase.
+struct PhasePlan {
+  ConvolutionPlan plan; ///< without phases; its padding may be -1
+  int64_t firstTap[2];  ///< of the kernel's; the next ones are `phases` apart
+};
+PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x);
+
 /// `planarInput`: the input lies in planes. `winograd`: it may be used (its error is about twice that of the
 /// sum).
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd);
 
-/// Packs weights given as [O][I / groups][H][W] by their strides (in elements), of phases in place of H and W
-/// where there are several. `packed` is aligned to 64.
+/// Packs weights given as [O][I / groups][H][W] by their strides (in elements). `packed` is aligned to 64.
 void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
                      const int64_t (&strides)[4], float *packed);
 

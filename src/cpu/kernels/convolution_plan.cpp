@@ -59,10 +59,34 @@ int64_t PanelBlocks::first(const ConvolutionPlan &plan, int64_t panel) const {
   return std::min(group * (shape.inputChannels / shape.groups) / lanes, total - count);
 }
 
+PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x) {
+  PhasePlan phase{plan, {0, 0}};
+  ConvolutionShape &shape = phase.plan.shape;
+  for (int axis = 0; axis < 2; ++axis) {
+    int64_t apart = plan.shape.phases[axis], place = plan.shape.padding[axis] - (axis == 0 ? y : x);
+    int64_t tap = (place % apart + apart) % apart; // the first that meets no zero
+    phase.firstTap[axis] = tap;
+    shape.padding[axis] = (place - tap) / apart;
+    shape.kernel[axis] = divideUp(plan.shape.kernel[axis] - tap, apart);
+    shape.phases[axis] = 1;
+  }
+  return phase;
+}
+
+template <class Body> static void eachPhase(const ConvolutionPlan &plan, const Body &body) {
+  for (int64_t y = 0; y < plan.shape.phases[0]; ++y)
+    for (int64_t x = 0; x < plan.shape.phases[1]; ++x)
+      body(phasePlan(plan, y, x));
+}
+
 int64_t ConvolutionPlan::inputHalo() const {
   if (kind == ConvolutionKind::Planar)
     return 0;
   int64_t halo = 0;
+  if (shape.phaseCount() > 1) {
+    eachPhase(*this, [&](const PhasePlan &phase) { halo = std::max(halo, phase.plan.inputHalo()); });
+    return halo;
+  }
   for (int axis = 0; axis < 2; ++axis) {
     int64_t size = axis == 0 ? shape.inputHeight : shape.inputWidth;
     halo = std::max({halo, shape.padding[axis], paddedExtent(shape, axis) - shape.padding[axis] - size});
@@ -71,6 +95,11 @@ int64_t ConvolutionPlan::inputHalo() const {
 }
 
 int64_t ConvolutionPlan::weightElements() const {
+  if (shape.phaseCount() > 1) {
+    int64_t elements = 0;
+    eachPhase(*this, [&](const PhasePlan &phase) { elements += phase.plan.weightElements(); });
+    return elements;
+  }
   int64_t lanes = floatLanes(isa), taps = shape.kernel[0] * shape.kernel[1];
   int64_t outputs = divideUp(shape.outputChannels, lanes) * lanes;
   if (kind == ConvolutionKind::Depthwise)
@@ -81,7 +110,7 @@ int64_t ConvolutionPlan::weightElements() const {
     return outputs * shape.inputChannels * taps;
   if (int64_t points = winogradPoints(kind))
     return outputs * divideUp(shape.inputChannels, lanes) * lanes * points;
-  return shape.phaseCount() * outputs * panelBlocks(*this).count * lanes * taps;
+  return outputs * panelBlocks(*this).count * lanes * taps;
 }
 
 int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
@@ -122,7 +151,7 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.kind = ConvolutionKind::Planar;
   else if (depthwise)
     plan.kind = ConvolutionKind::Depthwise;
-  else if (winograd)
+  else if (winograd && shape.phaseCount() == 1)
     plan.kind = winogradKind(shape);
   int64_t lanes = floatLanes(isa), inputs = shape.inputChannels / shape.groups,
           outputs = shape.outputChannels / shape.groups;
@@ -253,11 +282,13 @@ namespace {
 /// One after the other.
 void packPhases(const Context &context, const ConvolutionPlan &plan, const float *weights,
                 const int64_t (&strides)[4], float *packed) {
-  ConvolutionPlan phase = plan;
-  phase.shape.phases[0] = phase.shape.phases[1] = 1;
-  for (int64_t y = 0; y < plan.shape.phases[0]; ++y)
-    for (int64_t x = 0; x < plan.shape.phases[1]; ++x, packed += phase.weightElements())
-      packConvolution(context, phase, weights + y * strides[2] + x * strides[3], strides, packed);
+  const int64_t apart[4] = {strides[0], strides[1], strides[2] * plan.shape.phases[0],
+                            strides[3] * plan.shape.phases[1]};
+  eachPhase(plan, [&](const PhasePlan &phase) {
+    packConvolution(context, phase.plan,
+                    weights + phase.firstTap[0] * strides[2] + phase.firstTap[1] * strides[3], apart, packed);
+    packed += phase.plan.weightElements();
+  });
 }
 
 } // namespace

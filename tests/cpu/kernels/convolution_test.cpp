@@ -75,23 +75,25 @@ double convolvedAt(const ConvolutionShape &s, const std::vector<float> &x, const
                    int64_t image, int64_t o, int64_t y, int64_t column) {
   double sum = 0;
   int64_t inputs = s.inputChannels / s.groups, group = o / (s.outputChannels / s.groups);
-  int64_t height = s.kernel[0] * s.phases[0], width = s.kernel[1] * s.phases[1]; // of which one is 1 each
   for (int64_t c = 0; c < inputs; ++c)
     for (int64_t i = 0; i < s.kernel[0]; ++i)
       for (int64_t j = 0; j < s.kernel[1]; ++j) {
-        int64_t iy = y / s.phases[0] * s.stride[0] + i * s.dilation[0] - s.padding[0];
-        int64_t ix = column / s.phases[1] * s.stride[1] + j * s.dilation[1] - s.padding[1];
+        int64_t iy = y * s.stride[0] + i * s.dilation[0] - s.padding[0];
+        int64_t ix = column * s.stride[1] + j * s.dilation[1] - s.padding[1];
+        if (iy % s.phases[0] != 0 || ix % s.phases[1] != 0)
+          continue;
+        iy /= s.phases[0], ix /= s.phases[1];
         if (iy < 0 || ix < 0 || iy >= s.inputHeight || ix >= s.inputWidth)
           continue;
         sum += double(x[((image * s.inputChannels + group * inputs + c) * s.inputHeight + iy) * s.inputWidth +
                         ix]) *
-               w[((o * inputs + c) * height + i + y % s.phases[0]) * width + j + column % s.phases[1]];
+               w[((o * inputs + c) * s.kernel[0] + i) * s.kernel[1] + j];
       }
   return sum;
 }
 
 void Convolution::check(ConvolutionShape s, Options options) {
-  int64_t inputs = s.inputChannels / s.groups, taps = s.kernel[0] * s.kernel[1] * s.phaseCount();
+  int64_t inputs = s.inputChannels / s.groups, taps = s.kernel[0] * s.kernel[1];
   int64_t height = s.outputHeight * s.phases[0], width = s.outputWidth * s.phases[1];
   auto x = randomFloats(s.batch * s.inputChannels * s.inputHeight * s.inputWidth, 1);
   auto w = randomFloats(s.outputChannels * inputs * taps, 2);
@@ -100,7 +102,7 @@ void Convolution::check(ConvolutionShape s, Options options) {
   Isa isa = context.isa;
   ConvolutionPlan plan = planConvolution(s, isa, options.planarInput, options.winograd);
   AlignedBuffer<float> packed(plan.weightElements());
-  packConvolution(context, plan, w.data(), {inputs * taps, taps, s.kernel[1] * s.phases[1], 1}, packed.data);
+  packConvolution(context, plan, w.data(), {inputs * taps, taps, s.kernel[1], 1}, packed.data);
   Blocked input(isa, s.batch, s.inputChannels, s.inputHeight, s.inputWidth, options.inputHalo);
   Blocked output(isa, s.batch, s.outputChannels, height, width, options.outputHalo);
   Blocked residual(isa, s.batch, s.outputChannels, height, width, 1);
@@ -165,13 +167,28 @@ TEST_P(Convolution, Phases) {
   for (int64_t out : {1, 12, 40, 72})
     for (int64_t halo : {0, 1}) {
       ConvolutionShape shape = makeShape(2, 20, out, 5, 14, 1);
-      shape.phases[0] = 2, shape.phases[1] = 3;
+      shape.phases[0] = shape.kernel[0] = 2, shape.phases[1] = shape.kernel[1] = 3;
+      shape.padding[0] = 1, shape.padding[1] = 2;
       check(shape, {0, halo, false, true, Activation::Relu});
       check(shape, {1, halo, false, false, Activation::Sigmoid});
     }
   ConvolutionShape row = makeShape(1, 600, 64, 1, 30, 1); // several chunks of weights
-  row.phases[0] = row.phases[1] = 2;
+  row.phases[0] = row.phases[1] = row.kernel[0] = row.kernel[1] = 2;
+  row.padding[0] = row.padding[1] = 1;
   check(row, {0, 1, false, true, Activation::None, false, 4e-5});
+}
+
+TEST_P(Convolution, PhasesOfWindowsThatOverlap) {
+  for (int64_t kernel : {3, 4, 5, 6})
+    for (int64_t padding = 0; padding < kernel; ++padding)
+      for (int64_t halo : {0, 2}) {
+        ConvolutionShape shape = makeShape(1, 12, 40, 3, 5, 1);
+        shape.kernel[0] = kernel, shape.phases[0] = 2, shape.padding[0] = padding;
+        shape.kernel[1] = 4, shape.phases[1] = 1 + kernel % 3, shape.padding[1] = 1;
+        check(shape, {halo, 1, false, true, Activation::Sigmoid, true, 2e-5});
+        shape.outputHeight += 2; // ends behind the input
+        check(shape, {halo, 0, false, false, Activation::Relu, true, 2e-5});
+      }
 }
 
 TEST_P(Convolution, ActivationsInTiles) {

@@ -68,22 +68,17 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
   return shape;
 }
 
-/// Makes phases of a dilated input: each of its pixels meets the whole kernel, and no other does. False if
-/// the windows are others.
+/// Makes phases of a dilated input. False if some would have no taps, or not as many outputs as others.
 bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
   ConvolutionShape &s = call.shape;
   ArrayRef<int64_t> dilation = *op.getLhsDilation();
   for (size_t axis = 0; axis < 2; ++axis) {
-    int64_t size = axis == 0 ? s.inputHeight : s.inputWidth;
     int64_t &output = axis == 0 ? s.outputHeight : s.outputWidth;
-    bool isApart = s.kernel[axis] == dilation[axis] && s.padding[axis] == dilation[axis] - 1 &&
-                   output == size * dilation[axis] && s.stride[axis] == 1 && s.dilation[axis] == 1;
-    if (!isApart)
+    if (s.kernel[axis] < dilation[axis] || output % dilation[axis] != 0 || s.stride[axis] != 1 ||
+        s.dilation[axis] != 1)
       return false;
-    output = size;
+    output /= dilation[axis];
     s.phases[axis] = dilation[axis];
-    s.kernel[axis] = 1;
-    s.padding[axis] = 0;
   }
   return s.groups == 1;
 }
@@ -97,7 +92,7 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   bool isDilated = !isAll(op.getLhsDilation(), 1);
   bool isPlain = isPlainF32(op.getLhs()) && isPlainF32(op.getRhs()) && isPlainF32(op->getResult(0)) &&
                  numbers.getInputSpatialDimensions().size() == 2 && op.getBatchGroupCount() == 1 &&
-                 (!isReversed || (isDilated && !llvm::is_contained(reversal.asArrayRef(), false))) &&
+                 (!isReversed || !llvm::is_contained(reversal.asArrayRef(), false)) &&
                  llvm::all_of(paddingOf(op), [](int64_t padding) { return padding >= 0; });
   if (!isPlain)
     return std::nullopt;
@@ -111,7 +106,7 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   call.shape = windowedShapeOf(op, call);
   if (isDilated && !takeDilation(op, call))
     return std::nullopt;
-  call.isMirrored = isDilated && !isReversed; // what is not reversed meets the last tap first
+  call.isMirrored = isReversed;
   call.mayUseWinograd = hasDefaultPrecision(op);
   call.isPlanar = !isDilated && call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 &&
                   call.inputOrder[3] == 3;

@@ -18,7 +18,7 @@ struct ConvolutionCall {
   PlanarOrder weightsOrder{}; ///< O, I, H, W
   bool isPlanar = false;      ///< the input
   bool mayUseWinograd = false;
-  bool isMirrored = false; ///< the phases of the weights
+  bool isMirrored = false; ///< the weights, along both axes of space
   bool hasBias = false;
   bool hasResidual = false;
   int64_t inputHalo = 0;
