@@ -25,15 +25,6 @@ bool isAll(std::optional<ArrayRef<int64_t>> list, int64_t value) {
   return !list || llvm::all_of(*list, [&](int64_t element) { return element == value; });
 }
 
-/// At low and high, by axis.
-SmallVector<int64_t> paddingOf(stablehlo::ConvolutionOp op) {
-  SmallVector<int64_t> padding(4);
-  if (auto given = op->getAttrOfType<DenseIntElementsAttr>("padding"))
-    for (auto [to, from] : llvm::zip_equal(padding, given.getValues<APInt>()))
-      to = from.getSExtValue();
-  return padding;
-}
-
 bool hasDefaultPrecision(stablehlo::ConvolutionOp op) {
   auto precisions = op->getAttrOfType<ArrayAttr>("precision_config");
   return !precisions || llvm::all_of(precisions, [](Attribute precision) {
@@ -84,6 +75,14 @@ bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
 }
 
 } // namespace
+
+SmallVector<int64_t> paddingOf(stablehlo::ConvolutionOp op) {
+  SmallVector<int64_t> padding(2 * op.getDimensionNumbers().getInputSpatialDimensions().size());
+  if (auto given = op->getAttrOfType<DenseIntElementsAttr>("padding"))
+    for (auto [to, from] : llvm::zip_equal(padding, given.getValues<APInt>()))
+      to = from.getSExtValue();
+  return padding;
+}
 
 std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();

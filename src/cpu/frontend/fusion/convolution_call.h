@@ -35,6 +35,9 @@ inline constexpr int64_t mostPlanarChannels = 4;
 /// The call, without what may be fused into it, that computes a convolution; none if no kernel does.
 std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op);
 
+/// At low and high, by axis.
+llvm::SmallVector<int64_t> paddingOf(stablehlo::ConvolutionOp op);
+
 /// A convolution with a window of one pixel.
 mlir::Value createPointConvolution(mlir::OpBuilder &builder, mlir::Type type, mlir::Value input,
                                    mlir::Value weights, stablehlo::ConvDimensionNumbersAttr numbers,

@@ -30,8 +30,10 @@ const NamedFusion fusions[] = {
     {"silu", fuseSilu, true},
     {"gelu", fuseGelu, true},
     {"erf", fuseErrorFunctions, true},
+    {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},
     {"dot", fuseDots},
+    {"row_convolution", fuseRowConvolutions},
 };
 
 } // namespace

@@ -25,10 +25,12 @@ int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
 int64_t fuseCausalMasks(mlir::func::FuncOp function);
 int64_t fuseChannelFactors(mlir::func::FuncOp function);
+int64_t fuseDeadTaps(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
 int64_t fuseGelu(mlir::func::FuncOp function);
 int64_t fuseNorms(mlir::func::FuncOp function);
+int64_t fuseRowConvolutions(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);
 
