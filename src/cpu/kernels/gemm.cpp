@@ -45,6 +45,7 @@ struct Product {
   int64_t chunks;  ///< of K
   int64_t rowParts;
   int64_t columnParts;
+  TileArgs blank; ///< that tiles begin with: copying it takes less time than clearing one
 
   explicit Product(const GemmArgs &product, const IsaKernels &table);
   bool fused() const {
@@ -94,7 +95,10 @@ private:
               (panel * p_.args.layout.k + chunkBegin(chunk)) * panelColumns_, p_.aSize);
   }
   bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * panelColumns_ > p_.args.layout.n; }
-  int64_t chunkBegin(int64_t chunk) const { return partBegin(p_.args.layout.k, p_.chunks, chunk); }
+  int64_t chunkBegin(int64_t chunk) const {
+    int64_t k = p_.args.layout.k;
+    return p_.chunks == 1 ? chunk * k : partBegin(k, p_.chunks, chunk);
+  }
   char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * panelColumns_, p_.sumSize); }
   int64_t stageStride() const { return (endPanel_ - firstPanel_) * panelColumns_; }
   void fetchAhead(int64_t panel, int64_t chunk, int64_t tiles, TileArgs &tile) const;
@@ -180,7 +184,8 @@ void Part::fetchAhead(int64_t panel, int64_t chunk, int64_t tiles, TileArgs &til
   // Behind the last panel come the first one's next chunk, and then the next part's first chunk.
   int64_t next = !isLast ? panel + 1 : hasChunk ? firstPanel_ : endPanel_;
   tile.ahead = packedAt(next, !isLast ? chunk : hasChunk ? chunk + 1 : 0);
-  tile.aheadStep = divideUp(panelColumns_ * p_.aSize, tiles);
+  int64_t bytes = panelColumns_ * p_.aSize;
+  tile.aheadStep = tiles == 1 ? bytes : divideUp(bytes, tiles);
 }
 
 void Part::runPanel(int64_t panel, int64_t chunk) {
@@ -189,7 +194,7 @@ void Part::runPanel(int64_t panel, int64_t chunk) {
   const Epilogue &epilogue = args.epilogue;
   int64_t begin = chunkBegin(chunk), column = panel * panelColumns_;
   bool last = chunk + 1 == p_.chunks, beside = staged(panel);
-  TileArgs tile;
+  TileArgs tile = p_.blank;
   tile.aRowStride = aStride_;
   tile.k = chunkBegin(chunk + 1) - begin;
   tile.b = packedAt(panel, chunk);
@@ -197,11 +202,13 @@ void Part::runPanel(int64_t panel, int64_t chunk) {
   tile.cRowStride = beside ? stageStride() : args.cRowStride;
   tile.cVectorStride = p_.kernels.lanes * 4 / p_.sumSize;
   tile.accumulate = chunk > 0;
-  int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[layout.vectors], tiles = divideUp(rows, most);
+  int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[layout.vectors];
+  int64_t tiles = rows <= most ? 1 : divideUp(rows, most);
+  int64_t shortest = tiles == 1 ? rows : rows / tiles, longer = rows - shortest * tiles;
   fetchAhead(panel, chunk, tiles, tile);
-  for (int64_t i = 0; i < tiles; ++i) {
-    int64_t from = partBegin(rows, tiles, i), count = partBegin(rows, tiles, i + 1) - from,
-            row = firstRow_ + from;
+  for (int64_t i = 0, from = 0, count = 0; i < tiles; ++i, from += count) {
+    count = shortest + (i < longer);
+    int64_t row = firstRow_ + from;
     int64_t place = batch_ * args.cBatchStride + row * args.cRowStride + column;
     tile.a = at(a_, from * aStride_, p_.sumSize);
     tile.c = beside ? at(static_cast<void *>(stage(panel)), from * tile.cRowStride, p_.sumSize)
