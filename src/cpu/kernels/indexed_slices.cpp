@@ -339,12 +339,37 @@ JoinRun joinRunOf(DType type, ScatterJoin join) {
   return nullptr;
 }
 
+/// Whether each slice is a whole row at one index, as of embeddings and graphs.
+bool areRows(const IndexedSlices &slices) {
+  return slices.rank == 2 && slices.components == 1 && slices.target[0] == 0 && slices.batchRank == 1 &&
+         slices.batchTarget[0] < 0 && slices.sizes[0] == 1 && slices.sizes[1] == slices.dims[1];
+}
+
+/// Of slices that areRows(), those parts that lie within the bounds.
+template <class Write>
+void forEachRow(const IndexedSlices &slices, const int64_t *low, const int64_t *high, Write write) {
+  int64_t n = high[1] - low[1], tensor = low[1] * slices.strides[1], from = low[1] * slices.sliceStrides[1];
+  auto run = [&](auto load) {
+    for (int64_t i = 0; i < slices.batchDims[0]; ++i)
+      if (int64_t row = load(i * slices.indexStrides[0]); row >= low[0] && row < high[0])
+        write(row * slices.strides[0] + tensor, i * slices.batchStrides[0] + from, n, slices.strides[1],
+              slices.sliceStrides[1]);
+  };
+  if (slices.indexType == DType::I64)
+    run([&](int64_t at) { return static_cast<const int64_t *>(slices.indices)[at]; });
+  else
+    run([&](int64_t at) { return indexAt(slices.indexType, slices.indices, at); });
+}
+
 template <class Write> void forEachUpdate(const Context &context, const IndexedSlices &slices, Write write) {
   int64_t count = slices.count();
   ScatterCut cut(slices);
+  bool byRows = areRows(slices);
   context.pool.parallelFor(cut.parts, [&](int64_t part) {
     int64_t low[kMaxRank], high[kMaxRank];
     cut.bounds(slices, part, low, high);
+    if (byRows)
+      return forEachRow(slices, low, high, write);
     SliceWalk walk(slices, 0);
     for (int64_t i = 0; i < count; ++i, walk.next())
       SliceRuns::visit(slices, walk.starts(), walk.offset(), low, high, write);
