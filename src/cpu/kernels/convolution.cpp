@@ -430,6 +430,7 @@ void Convolver::runDepthwise() {
 void Convolver::runGrouped() {
   int64_t taps = shape_.kernel[0] * shape_.kernel[1], elements = groupedBlockElements(plan_);
   const int64_t *offsets = makeTaps(taps);
+  GroupedLanes lanes = groupedLanes(plan_);
   eachBand([&](int64_t image, int64_t block, int64_t begin, int64_t end) {
     for (int64_t y = begin; y < end; ++y) {
       auto job = rowJob<GroupedJob>(image, block, y);
@@ -437,7 +438,7 @@ void Convolver::runGrouped() {
       job.taps = offsets;
       job.tapCount = taps;
       job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
-      job.lanes = groupedLanes(plan_);
+      job.lanes = lanes;
       job.steps = weights_ + block * elements;
       job.stepCount = plan_.groupSteps;
       groupedRow(plan_.isa, job);
@@ -449,12 +450,10 @@ void convolvePhases(const Context &context, const ConvolutionArgs &args) {
   ConvolutionArgs wide = args;
   wide.input = inputWithHalo(context, args);
   const float *weights = args.weights;
-  for (int64_t y = 0; y < args.plan.shape.phases[0]; ++y)
-    for (int64_t x = 0; x < args.plan.shape.phases[1]; ++x) {
-      PhasePlan phase = phasePlan(args.plan, y, x);
-      Convolver(context, wide, phase.plan, weights, y, x).run();
-      weights += phase.plan.weightElements();
-    }
+  eachPhase(args.plan, [&](const PhasePlan &phase) {
+    Convolver(context, wide, phase.plan, weights, phase.firstOutput[0], phase.firstOutput[1]).run();
+    weights += phase.plan.weightElements();
+  });
 }
 
 } // namespace

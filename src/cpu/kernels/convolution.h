@@ -84,8 +84,9 @@ struct ConvolutionPlan {
 };
 /// The convolution that computes the outputs of one phase.
 struct PhasePlan {
-  ConvolutionPlan plan; ///< without phases; its padding may be -1
-  int64_t firstTap[2];  ///< of the kernel's; the next ones are `phases` apart
+  ConvolutionPlan plan;   ///< without phases; its padding may be -1
+  int64_t firstOutput[2]; ///< its row and column; the next ones are `phases` apart
+  int64_t firstTap[2];    ///< of the kernel's; the next ones are `phases` apart
 };
 PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x);
 

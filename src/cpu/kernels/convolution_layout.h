@@ -8,6 +8,13 @@ namespace torchere::cpu {
 /// The rows (axis 0) or columns of the input that the output reads, with the padding.
 int64_t paddedExtent(const ConvolutionShape &shape, int axis);
 
+/// body(PhasePlan), in the order in which the weights of phases are packed.
+template <class Body> void eachPhase(const ConvolutionPlan &plan, const Body &body) {
+  for (int64_t y = 0; y < plan.shape.phases[0]; ++y)
+    for (int64_t x = 0; x < plan.shape.phases[1]; ++x)
+      body(phasePlan(plan, y, x));
+}
+
 /// The blocks of outputs, divided evenly among as many panels as hold them.
 struct Panels {
   explicit Panels(const ConvolutionPlan &plan);

@@ -60,7 +60,7 @@ int64_t PanelBlocks::first(const ConvolutionPlan &plan, int64_t panel) const {
 }
 
 PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x) {
-  PhasePlan phase{plan, {0, 0}};
+  PhasePlan phase{plan, {y, x}, {0, 0}};
   ConvolutionShape &shape = phase.plan.shape;
   for (int axis = 0; axis < 2; ++axis) {
     int64_t apart = plan.shape.phases[axis], place = plan.shape.padding[axis] - (axis == 0 ? y : x);
@@ -71,12 +71,6 @@ PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x) {
     shape.phases[axis] = 1;
   }
   return phase;
-}
-
-template <class Body> static void eachPhase(const ConvolutionPlan &plan, const Body &body) {
-  for (int64_t y = 0; y < plan.shape.phases[0]; ++y)
-    for (int64_t x = 0; x < plan.shape.phases[1]; ++x)
-      body(phasePlan(plan, y, x));
 }
 
 int64_t ConvolutionPlan::inputHalo() const {

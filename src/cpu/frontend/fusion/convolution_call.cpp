@@ -21,10 +21,6 @@ bool isPlainF32(Value value) {
          type.getNumElements() > 0;
 }
 
-bool isAll(std::optional<ArrayRef<int64_t>> list, int64_t value) {
-  return !list || llvm::all_of(*list, [&](int64_t element) { return element == value; });
-}
-
 bool hasDefaultPrecision(stablehlo::ConvolutionOp op) {
   auto precisions = op->getAttrOfType<ArrayAttr>("precision_config");
   return !precisions || llvm::all_of(precisions, [](Attribute precision) {
@@ -75,6 +71,15 @@ bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
 }
 
 } // namespace
+
+bool isAll(std::optional<ArrayRef<int64_t>> list, int64_t value) {
+  return !list || llvm::all_of(*list, [&](int64_t element) { return element == value; });
+}
+
+DenseIntElementsAttr paddingAttribute(Builder &builder, ArrayRef<int64_t> padding) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(padding.size()) / 2, 2}, builder.getI64Type());
+  return DenseIntElementsAttr::get(type, padding);
+}
 
 SmallVector<int64_t> paddingOf(stablehlo::ConvolutionOp op) {
   SmallVector<int64_t> padding(2 * op.getDimensionNumbers().getInputSpatialDimensions().size());

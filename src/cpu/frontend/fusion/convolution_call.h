@@ -37,6 +37,10 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op);
 
 /// At low and high, by axis.
 llvm::SmallVector<int64_t> paddingOf(stablehlo::ConvolutionOp op);
+mlir::DenseIntElementsAttr paddingAttribute(mlir::Builder &builder, llvm::ArrayRef<int64_t> padding);
+
+/// Whether all entries are this one, as they are of a list that is not there.
+bool isAll(std::optional<llvm::ArrayRef<int64_t>> list, int64_t value);
 
 /// A convolution with a window of one pixel.
 mlir::Value createPointConvolution(mlir::OpBuilder &builder, mlir::Type type, mlir::Value input,

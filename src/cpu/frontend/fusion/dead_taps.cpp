@@ -45,10 +45,7 @@ bool dropTaps(stablehlo::ConvolutionOp op) {
   bool isStatic = input && weights && output && input.hasStaticShape() && weights.hasStaticShape() &&
                   output.hasStaticShape() && output.getNumElements() > 0 && input.getNumElements() > 0;
   auto reversal = op->getAttrOfType<DenseBoolArrayAttr>("window_reversal");
-  auto ones = [](std::optional<ArrayRef<int64_t>> list) {
-    return !list || llvm::all_of(*list, [](int64_t each) { return each == 1; });
-  };
-  if (!isStatic || !ones(op.getLhsDilation()) ||
+  if (!isStatic || !isAll(op.getLhsDilation(), 1) ||
       (reversal && llvm::is_contained(reversal.asArrayRef(), true)))
     return false;
   stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
@@ -83,8 +80,7 @@ bool dropTaps(stablehlo::ConvolutionOp op) {
                                  builder.getDenseI64ArrayAttr(one))
           ->getResult(0);
   op->setOperand(1, slice);
-  auto type = RankedTensorType::get({static_cast<int64_t>(padding.size()) / 2, 2}, builder.getI64Type());
-  op->setAttr("padding", DenseIntElementsAttr::get(type, padding));
+  op->setAttr("padding", paddingAttribute(builder, padding));
   return true;
 }
 

@@ -19,13 +19,8 @@ bool isRowOfF32(Value value) {
          type.getNumElements() > 0;
 }
 
-DenseIntElementsAttr paddingAttribute(Builder &builder, ArrayRef<int64_t> padding) {
-  auto type = RankedTensorType::get({static_cast<int64_t>(padding.size()) / 2, 2}, builder.getI64Type());
-  return DenseIntElementsAttr::get(type, padding);
-}
-
 bool isDilated(stablehlo::ConvolutionOp op) {
-  return op.getLhsDilation() && op.getLhsDilation()->front() != 1;
+  return !isAll(op.getLhsDilation(), 1);
 }
 
 /// With zeros around it, before anything else.
