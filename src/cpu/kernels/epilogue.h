@@ -24,7 +24,7 @@ constexpr bool isTileActivation(Activation activation) {
   return activation <= Activation::Relu6 || activation >= Activation::HardSwish;
 }
 
-/// In this order: the bias, the residual, the activation, the hook.
+/// In this order: the bias, the residual, the activation.
 struct Epilogue {
   /// One value a column (an output channel), or null. f64 for f64, else f32. Blocked kernels read a whole
   /// number of blocks: pad it with zeros.
@@ -34,11 +34,6 @@ struct Epilogue {
   int64_t residualRowStride = 0;
   int64_t residualBatchStride = 0;
   Activation activation = Activation::None;
-  /// Called for each finished tile of an f32 result, with the place of its first element; may be called by
-  /// several threads at once. Only gemm() calls it.
-  void (*hook)(const void *context, float *tile, int64_t rowStride, int64_t batch, int64_t row, int64_t rows,
-               int64_t column, int64_t columns) = nullptr;
-  const void *hookContext = nullptr;
 };
 
 } // namespace torchere::cpu

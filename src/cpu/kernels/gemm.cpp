@@ -45,7 +45,6 @@ struct Product {
   int64_t chunks;  ///< of K
   int64_t rowParts;
   int64_t columnParts;
-  TileArgs blank; ///< that tiles begin with: copying it takes less time than clearing one
 
   explicit Product(const GemmArgs &product, const IsaKernels &table);
   bool fused() const {
@@ -87,9 +86,10 @@ public:
 
 private:
   void prepareRows(int64_t chunk);
-  void runPanel(int64_t panel, int64_t chunk);
+  TileArgs tileOf(int64_t chunk) const;
+  void runPanel(TileArgs &tile, int64_t panel, int64_t chunk);
   void finishPanel(int64_t panel);
-  void finishInPlace(int64_t panel);
+  void activatePanel(int64_t panel);
   const char *packedAt(int64_t panel, int64_t chunk) const {
     return at(at(p_.args.packedB, batch_ * p_.args.packedBBatchStride, 1),
               (panel * p_.args.layout.k + chunkBegin(chunk)) * panelColumns_, p_.aSize);
@@ -101,12 +101,13 @@ private:
   }
   char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * panelColumns_, p_.sumSize); }
   int64_t stageStride() const { return (endPanel_ - firstPanel_) * panelColumns_; }
-  void fetchAhead(int64_t panel, int64_t chunk, int64_t tiles, TileArgs &tile) const;
+  void fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const;
   const void *biasAt(int64_t column) const;
   const void *residualAt(int64_t row, int64_t column) const;
 
   const Product &p_;
   int64_t batch_, firstRow_, endRow_, firstPanel_, endPanel_, panelColumns_;
+  int64_t tiles_;           ///< of a panel
   const void *a_ = nullptr; ///< of this chunk
   int64_t aStride_ = 0;
   void *stage_ = nullptr;
@@ -121,6 +122,8 @@ Part::Part(const Product &product, int64_t index) : p_(product) {
   firstPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column);
   endPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column + 1);
   panelColumns_ = p_.args.layout.panelColumns();
+  int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[p_.args.layout.vectors];
+  tiles_ = rows <= most ? 1 : divideUp(rows, most);
 }
 
 const void *Part::biasAt(int64_t column) const {
@@ -140,18 +143,20 @@ void Part::run() {
   if (staged(endPanel_ - 1))
     stage_ = ThreadPool::scratch((endRow_ - firstRow_) * stageStride() * p_.sumSize, kStage);
   // Few rows: the weights are one stream from memory.
-  if (!p_.packRows && p_.args.m <= kFewRows) {
+  if (!p_.packRows && p_.args.m <= kFewRows && p_.chunks > 1) {
     for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
       for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
         prepareRows(chunk);
-        runPanel(panel, chunk);
+        TileArgs tile = tileOf(chunk);
+        runPanel(tile, panel, chunk);
       }
     return;
   }
   for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
     prepareRows(chunk);
+    TileArgs tile = tileOf(chunk);
     for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
-      runPanel(panel, chunk);
+      runPanel(tile, panel, chunk);
   }
 }
 
@@ -176,74 +181,71 @@ void Part::prepareRows(int64_t chunk) {
 }
 
 /// While the tiles of a panel are computed, the next one comes into the L2 cache: weights lie in memory.
-void Part::fetchAhead(int64_t panel, int64_t chunk, int64_t tiles, TileArgs &tile) const {
+void Part::fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const {
   int64_t panels = p_.args.layout.panels();
   bool isLast = panel + 1 == endPanel_, hasChunk = chunk + 1 < p_.chunks;
+  tile.ahead = nullptr;
   if (isLast && !hasChunk && endPanel_ == panels)
     return;
   // Behind the last panel come the first one's next chunk, and then the next part's first chunk.
   int64_t next = !isLast ? panel + 1 : hasChunk ? firstPanel_ : endPanel_;
   tile.ahead = packedAt(next, !isLast ? chunk : hasChunk ? chunk + 1 : 0);
-  int64_t bytes = panelColumns_ * p_.aSize;
-  tile.aheadStep = tiles == 1 ? bytes : divideUp(bytes, tiles);
 }
 
-void Part::runPanel(int64_t panel, int64_t chunk) {
-  const GemmArgs &args = p_.args;
-  const PackedLayout &layout = args.layout;
-  const Epilogue &epilogue = args.epilogue;
-  int64_t begin = chunkBegin(chunk), column = panel * panelColumns_;
-  bool last = chunk + 1 == p_.chunks, beside = staged(panel);
-  TileArgs tile = p_.blank;
+/// What the tiles of all panels share.
+TileArgs Part::tileOf(int64_t chunk) const {
+  int64_t bytes = panelColumns_ * p_.aSize;
+  TileArgs tile;
   tile.aRowStride = aStride_;
-  tile.k = chunkBegin(chunk + 1) - begin;
-  tile.b = packedAt(panel, chunk);
+  tile.k = chunkBegin(chunk + 1) - chunkBegin(chunk);
   tile.bRowStride = panelColumns_;
-  tile.cRowStride = beside ? stageStride() : args.cRowStride;
   tile.cVectorStride = p_.kernels.lanes * 4 / p_.sumSize;
   tile.accumulate = chunk > 0;
-  int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[layout.vectors];
-  int64_t tiles = rows <= most ? 1 : divideUp(rows, most);
-  int64_t shortest = tiles == 1 ? rows : rows / tiles, longer = rows - shortest * tiles;
-  fetchAhead(panel, chunk, tiles, tile);
-  for (int64_t i = 0, from = 0, count = 0; i < tiles; ++i, from += count) {
+  tile.residualRowStride = p_.args.epilogue.residualRowStride;
+  tile.residualVectorStride = tile.cVectorStride;
+  tile.aheadStep = tiles_ == 1 ? bytes : divideUp(bytes, tiles_);
+  return tile;
+}
+
+void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
+  const GemmArgs &args = p_.args;
+  int64_t column = panel * panelColumns_, rows = endRow_ - firstRow_;
+  bool last = chunk + 1 == p_.chunks, beside = staged(panel), finishes = last && !beside;
+  tile.b = packedAt(panel, chunk);
+  tile.cRowStride = beside ? stageStride() : args.cRowStride;
+  tile.bias = finishes ? biasAt(column) : nullptr;
+  tile.activation = finishes && p_.fused() ? args.epilogue.activation : Activation::None;
+  fetchAhead(panel, chunk, tile);
+  int64_t shortest = tiles_ == 1 ? rows : rows / tiles_, longer = rows - shortest * tiles_;
+  for (int64_t i = 0, from = 0, count = 0; i < tiles_; ++i, from += count) {
     count = shortest + (i < longer);
     int64_t row = firstRow_ + from;
     int64_t place = batch_ * args.cBatchStride + row * args.cRowStride + column;
     tile.a = at(a_, from * aStride_, p_.sumSize);
     tile.c = beside ? at(static_cast<void *>(stage(panel)), from * tile.cRowStride, p_.sumSize)
                     : at(args.c, place, p_.cSize);
-    if (last && !beside) {
-      tile.bias = biasAt(column);
-      tile.residual = residualAt(row, column);
-      tile.residualRowStride = epilogue.residualRowStride;
-      tile.residualVectorStride = tile.cVectorStride;
-      tile.activation = p_.fused() ? epilogue.activation : Activation::None;
-    }
-    p_.kernels.tiles[p_.type][layout.vectors][count](tile);
+    tile.residual = finishes ? residualAt(row, column) : nullptr;
+    p_.kernels.tiles[p_.type][args.layout.vectors][count](tile);
     if (tile.ahead)
       tile.ahead = at(tile.ahead, tile.aheadStep * tile.k, 1);
   }
   if (last && beside)
     finishPanel(panel);
-  else if (last)
-    finishInPlace(panel);
+  else if (last && !p_.fused())
+    activatePanel(panel);
 }
 
 /// What tiles do not do in registers, on all rows at once: vectors do not wait for each other.
-void Part::finishInPlace(int64_t panel) {
+void Part::activatePanel(int64_t panel) {
   const GemmArgs &args = p_.args;
-  const Epilogue &epilogue = args.epilogue;
+  Activation activation = args.epilogue.activation;
   int64_t column = panel * panelColumns_, rows = endRow_ - firstRow_;
   void *c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
-  if (!p_.fused() && p_.type == kF64)
-    p_.kernels.finish[kF64]({c, args.cRowStride, c, args.cRowStride, rows, panelColumns_, nullptr, nullptr, 0,
-                             epilogue.activation});
-  else if (!p_.fused())
-    p_.kernels.activate(epilogue.activation, static_cast<float *>(c), args.cRowStride, rows, panelColumns_);
-  if (epilogue.hook)
-    epilogue.hook(epilogue.hookContext, static_cast<float *>(c), args.cRowStride, batch_, firstRow_, rows,
-                  column, panelColumns_);
+  if (p_.type == kF64)
+    p_.kernels.finish[kF64](
+        {c, args.cRowStride, c, args.cRowStride, rows, panelColumns_, nullptr, nullptr, 0, activation});
+  else
+    p_.kernels.activate(activation, static_cast<float *>(c), args.cRowStride, rows, panelColumns_);
 }
 
 void Part::finishPanel(int64_t panel) {
@@ -263,9 +265,6 @@ void Part::finishPanel(int64_t panel) {
   finish.residualRowStride = epilogue.residualRowStride;
   finish.activation = epilogue.activation;
   p_.kernels.finish[floatType(args.cType)](finish);
-  if (epilogue.hook)
-    epilogue.hook(epilogue.hookContext, static_cast<float *>(finish.c), args.cRowStride, batch_, firstRow_,
-                  rows, column, columns);
 }
 
 } // namespace

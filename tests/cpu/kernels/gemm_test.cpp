@@ -210,27 +210,6 @@ TEST_P(Gemm, DoublePrecision) {
   }
 }
 
-TEST_P(Gemm, TheHookSeesEveryElementOnce) {
-  const int64_t m = 70, n = 50, k = 20;
-  auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
-  PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
-  AlignedBuffer<char> packed(layout.bytes());
-  packMatrix(context, layout, b.data(), n, 1, packed.data);
-  std::vector<float> c(m * n), plain(m * n);
-  GemmArgs args{layout, m, a.data(), k, 1, packed.data, plain.data(), DType::F32, n, 1, 0, 0, 0, {}};
-  gemm(context, args);
-  args.c = c.data();
-  args.epilogue.hook = [](const void *, float *tile, int64_t stride, int64_t, int64_t row, int64_t rows,
-                          int64_t column, int64_t columns) {
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j)
-        tile[i * stride + j] += 1000 * (row + i) + column + j;
-  };
-  gemm(context, args);
-  for (int64_t i = 0; i < m * n; ++i)
-    ASSERT_EQ(c[i], plain[i] + (1000 * (i / n) + i % n));
-}
-
 TEST_P(Gemm, TheSameForAnyNumberOfThreads) {
   const int64_t m = 130, n = 100, k = 500;
   auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
