@@ -16,6 +16,7 @@ PlanarTensor planarAt(const Frame &frame, const View &view) {
   PlanarTensor tensor;
   tensor.data = reinterpret_cast<float *>(frame.at(view));
   std::copy(view.strides.begin(), view.strides.end(), tensor.strides);
+  tensor.depth = view.shape[4];
   return tensor;
 }
 
@@ -50,6 +51,7 @@ Status ChannelNormStep::run(const Frame &frame) const {
 
 Status GlobalAverageStep::run(const Frame &frame) const {
   BlockedTensor mean = tensor;
+  mean.batch /= depth;
   mean.height = mean.width = 1;
   mean.halo = 0;
   globalAverage(frame.context, blockedAt(frame, tensor, input), blockedAt(frame, mean, result));
@@ -66,6 +68,15 @@ Status checkBlocks(const BlockedTensor &tensor, Isa isa) {
   return expect(elements >= 0, "elements of blocks: expected fewer than {}", mostElements);
 }
 
+Status checkDepth(const DepthWindow &depth, int64_t images) {
+  TORCHERE_TRY(expectWithin("images of an item", {depth.input, depth.output}, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("taps of the depth", {depth.kernel}, 1, mostWindow));
+  TORCHERE_TRY(expectWithin("steps of the depth", {depth.stride, depth.dilation}, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("padding of the depth", {depth.padding}, 0, mostPixels));
+  return expect(images % depth.output == 0, "images: got {}, expected whole items of {}", images,
+                depth.output);
+}
+
 static Status readsBlocks(const PlanLimits &limits, const View &view, const BlockedTensor &tensor) {
   TORCHERE_TRY(checkBlocks(tensor, limits.isa()));
   return limits.readsDense(view, DType::F32, tensor.elements());
@@ -80,13 +91,19 @@ Status BlockedLayoutStep::restore(const PlanLimits &limits) {
   bool isToBlocks = direction == Direction::ToBlocks;
   TORCHERE_TRY(isToBlocks ? writesBlocks(limits, blocked, tensor) : readsBlocks(limits, blocked, tensor));
   TORCHERE_TRY(isToBlocks ? limits.reads(planar, DType::F32) : limits.writes(planar, DType::F32));
-  return expectShape("planes", planar.shape, {tensor.batch, tensor.channels, tensor.height, tensor.width});
+  int64_t depth = planar.shape.size() == 5 ? planar.shape[4] : 1;
+  TORCHERE_TRY(expect(depth > 0 && tensor.batch % depth == 0, "images: got {}, expected whole items of {}",
+                      tensor.batch, depth));
+  return expectShape("planes", planar.shape,
+                     {tensor.batch / depth, tensor.channels, tensor.height, tensor.width, depth});
 }
 
 Status PoolingStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(readsBlocks(limits, input, args.input));
   TORCHERE_TRY(writesBlocks(limits, result, args.output));
-  TORCHERE_TRY(expectEqual("images", args.output.batch, args.input.batch));
+  TORCHERE_TRY(checkDepth(args.depth, args.output.batch));
+  TORCHERE_TRY(
+      expectEqual("images", args.input.batch, args.output.batch / args.depth.output * args.depth.input));
   TORCHERE_TRY(expectEqual("channels", args.output.channels, args.input.channels));
   TORCHERE_TRY(expectWithin("windows", args.kernel, 1, mostWindow));
   TORCHERE_TRY(expectWithin("steps of windows", args.stride, 1, mostPixels));
@@ -108,7 +125,9 @@ Status ChannelNormStep::restore(const PlanLimits &limits) {
 
 Status GlobalAverageStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(readsBlocks(limits, input, tensor));
-  return limits.writesDense(result, DType::F32, tensor.batch * tensor.blocks() * tensor.lanes);
+  TORCHERE_TRY(expect(depth > 0 && tensor.batch % depth == 0, "images: got {}, expected whole items of {}",
+                      tensor.batch, depth));
+  return limits.writesDense(result, DType::F32, tensor.batch / depth * tensor.blocks() * tensor.lanes);
 }
 
 } // namespace torchere::cpu

@@ -8,11 +8,14 @@
 
 namespace torchere::cpu {
 
-/// The view's dimensions are N, C, H, W, in any strides.
+/// The view's dimensions are N, C, H, W, D, in any strides.
 PlanarTensor planarAt(const Frame &frame, const View &view);
 
 /// The blocks are this instruction set's, and their number of elements is bounded.
 Status checkBlocks(const BlockedTensor &tensor, Isa isa);
+
+/// The window is bounded, and `images` are those of a whole number of outputs.
+Status checkDepth(const DepthWindow &depth, int64_t images);
 
 /// From planes to blocks, or back.
 class BlockedLayoutStep final : public StoredStep<BlockedLayoutStep> {
@@ -67,18 +70,19 @@ private:
   std::optional<View> scale, bias;
 };
 
-/// The mean over H and W, in blocks of one pixel.
+/// The mean over H, W and the images of an item, in blocks of one pixel.
 class GlobalAverageStep final : public StoredStep<GlobalAverageStep> {
 public:
-  GlobalAverageStep(const BlockedTensor &tensor, const View &input, const View &result)
-      : tensor(tensor), input(input), result(result) {}
+  GlobalAverageStep(const BlockedTensor &tensor, int64_t depth, const View &input, const View &result)
+      : tensor(tensor), depth(depth), input(input), result(result) {}
   GlobalAverageStep() = default;
-  static auto fields(auto &step) { return std::tie(step.tensor, step.input, step.result); }
+  static auto fields(auto &step) { return std::tie(step.tensor, step.depth, step.input, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
 
 private:
   BlockedTensor tensor;
+  int64_t depth = 1; ///< images of an item
   View input, result;
 };
 

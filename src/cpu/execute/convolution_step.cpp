@@ -13,9 +13,9 @@ namespace torchere::cpu {
 /// All that packConvolution() reads of a plan.
 static std::string layoutOf(const ConvolutionPlan &plan, const View &weights) {
   const ConvolutionShape &shape = plan.shape;
-  return fmt::format("convolution {} {} {}: {} {} {} {} {} from {} of {} {}", int(plan.kind), int(plan.isa),
-                     plan.vectors, shape.inputChannels, shape.outputChannels, shape.groups,
-                     fmt::join(shape.kernel, "x"), fmt::join(shape.phases, "x"),
+  return fmt::format("convolution {} {} {}: {} {} {} {}x{} {} from {} of {} {}", int(plan.kind),
+                     int(plan.isa), plan.vectors, shape.inputChannels, shape.outputChannels, shape.groups,
+                     shape.depth.kernel, fmt::join(shape.kernel, "x"), fmt::join(shape.phases, "x"),
                      fmt::join(shape.padding, "x"), weights.offset, fmt::join(weights.strides, " "));
 }
 
@@ -24,8 +24,8 @@ ConvolutionStep::ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews v
 
 BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan, int64_t halo) {
   const ConvolutionShape &shape = plan.shape;
-  return {nullptr,          shape.batch, shape.inputChannels, shape.inputHeight,
-          shape.inputWidth, halo,        floatLanes(plan.isa)};
+  return {nullptr, shape.inputImages(), shape.inputChannels, shape.inputHeight, shape.inputWidth,
+          halo,    floatLanes(plan.isa)};
 }
 
 BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, int64_t halo) {
@@ -42,7 +42,7 @@ BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, int64_t hal
 Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame &frame) const {
   PackedCache::Pack pack = [&]() -> Result<Memory> {
     TORCHERE_ASSIGN(Memory memory, allocateMemory(plan.weightElements() * int64_t(sizeof(float))));
-    int64_t strides[4];
+    int64_t strides[5];
     std::copy(views.weights.strides.begin(), views.weights.strides.end(), strides);
     packConvolution(frame.context, plan, reinterpret_cast<const float *>(frame.at(views.weights)), strides,
                     reinterpret_cast<float *>(memory.get()));
@@ -61,9 +61,9 @@ Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame
 
 double ConvolutionStep::flops() const {
   const ConvolutionShape &shape = plan.shape;
-  return 2.0 * double(shape.batch) * double(shape.outputChannels) * double(shape.outputHeight) *
-         double(shape.outputWidth) * double(shape.inputChannels / shape.groups) *
-         double(shape.kernel[0] * shape.kernel[1]);
+  return 2.0 * double(shape.batch) / double(shape.depth.output) * double(shape.depth.tapCount()) *
+         double(shape.outputChannels) * double(shape.outputHeight) * double(shape.outputWidth) *
+         double(shape.inputChannels / shape.groups) * double(shape.kernel[0] * shape.kernel[1]);
 }
 
 bool ConvolutionStep::packs(BufferId buffer) const {
@@ -105,6 +105,15 @@ Status ConvolutionStep::run(const Frame &frame) const {
 /// Also of those that are the same number in memory.
 static constexpr int64_t mostWeights = int64_t(1) << 31;
 
+/// Images of an item: whole items, and taps that all kernels of the form have.
+static Status checkDepth(const ConvolutionShape &shape) {
+  const DepthWindow &depth = shape.depth;
+  TORCHERE_TRY(checkDepth(depth, shape.batch));
+  return expect(depth.kernel == 1 || (shape.phaseCount() == 1 && (shape.groups == 1 || shape.isDepthwise())),
+                "{} taps of the depth: got {} groups and {} phases, expected 1", depth.kernel, shape.groups,
+                shape.phaseCount());
+}
+
 /// Before anything is computed with it.
 static Status checkShape(const ConvolutionShape &shape) {
   TORCHERE_TRY(expectWithin("images", {shape.batch}, 0, mostPixels));
@@ -120,8 +129,9 @@ static Status checkShape(const ConvolutionShape &shape) {
   TORCHERE_TRY(expect(shape.inputChannels % shape.groups == 0 && shape.outputChannels % shape.groups == 0,
                       "groups: got {} for {} and {} channels", shape.groups, shape.inputChannels,
                       shape.outputChannels));
-  int64_t weights = boundedProduct(
-      {shape.inputChannels / shape.groups, shape.outputChannels, shape.kernel[0], shape.kernel[1]});
+  TORCHERE_TRY(checkDepth(shape));
+  int64_t weights = boundedProduct({shape.inputChannels / shape.groups, shape.outputChannels, shape.kernel[0],
+                                    shape.kernel[1], shape.depth.kernel});
   TORCHERE_TRY(expectWithin("weights", {weights}, 1, mostWeights));
   bool isPlain =
       shape.stride[0] * shape.stride[1] * shape.dilation[0] * shape.dilation[1] * shape.groups == 1;
@@ -143,7 +153,7 @@ static Status checkWorkspace(const ConvolutionPlan &plan) {
     width = paddedExtent(shape, 1);
   }
   int64_t channels = shape.inputChannels + floatLanes(plan.isa);
-  return expect(boundedProduct({shape.batch, channels, height, width}) >= 0,
+  return expect(boundedProduct({shape.inputImages(), channels, height, width}) >= 0,
                 "a copy of the input: expected fewer than {} elements", mostElements);
 }
 
@@ -154,7 +164,8 @@ Status ConvolutionStep::verify(const PlanLimits &limits) const {
   if (isPlanar) {
     TORCHERE_TRY(limits.reads(views.input, DType::F32));
     TORCHERE_TRY(expectShape("the input", views.input.shape,
-                             {shape.batch, shape.inputChannels, shape.inputHeight, shape.inputWidth}));
+                             {shape.batch / shape.depth.output, shape.inputChannels, shape.inputHeight,
+                              shape.inputWidth, shape.depth.input}));
     TORCHERE_TRY(
         expect(shape.inputWidth <= 1 || views.input.strides[3] == 1, "a row of the input with gaps"));
   } else {
@@ -166,9 +177,9 @@ Status ConvolutionStep::verify(const PlanLimits &limits) const {
   TORCHERE_TRY(checkBlocks(result, limits.isa()));
   TORCHERE_TRY(limits.writesDense(views.result, DType::F32, result.elements()));
   TORCHERE_TRY(limits.packs(views.weights, DType::F32, views.argument, views.isConstant));
-  TORCHERE_TRY(expectShape(
-      "weights", views.weights.shape,
-      {shape.outputChannels, shape.inputChannels / shape.groups, shape.kernel[0], shape.kernel[1]}));
+  TORCHERE_TRY(expectShape("weights", views.weights.shape,
+                           {shape.outputChannels, shape.inputChannels / shape.groups, shape.kernel[0],
+                            shape.kernel[1], shape.depth.kernel}));
   if (views.bias)
     TORCHERE_TRY(limits.readsDense(*views.bias, DType::F32, result.blocks() * result.lanes));
   if (views.residual) {

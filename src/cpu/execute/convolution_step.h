@@ -10,8 +10,8 @@
 namespace torchere::cpu {
 
 struct ConvolutionViews {
-  View input;   ///< dense blocks; for a plan that reads planes: N, C, H, W, with a stride of 1 in W
-  View weights; ///< O, I, H, W, in any strides
+  View input;   ///< dense blocks; for a plan that reads planes: N, C, H, W, D, with a stride of 1 in W
+  View weights; ///< O, I, H, W, D, in any strides
   View result;  ///< dense blocks
   View workspace;
   std::optional<View> bias;     ///< a whole number of blocks

@@ -97,11 +97,18 @@ template <> struct Fields<BlockedTensor> {
     return std::tie(object.batch, object.channels, object.height, object.width, object.halo, object.lanes);
   }
 };
+template <> struct Fields<DepthWindow> {
+  static auto of(auto &object) {
+    return std::tie(object.input, object.output, object.kernel, object.stride, object.padding,
+                    object.dilation);
+  }
+};
 template <> struct Fields<ConvolutionShape> {
   static auto of(auto &object) {
     return std::tie(object.batch, object.inputChannels, object.inputHeight, object.inputWidth,
                     object.outputChannels, object.outputHeight, object.outputWidth, object.groups,
-                    object.kernel, object.stride, object.padding, object.dilation, object.phases);
+                    object.kernel, object.stride, object.padding, object.dilation, object.phases,
+                    object.depth);
   }
 };
 template <> struct Fields<ConvolutionPlan> {
@@ -117,7 +124,7 @@ template <> struct Fields<ConvolutionViews> {
 template <> struct Fields<PoolingArgs> {
   static auto of(auto &object) {
     return std::tie(object.average, object.countPadding, object.kernel, object.stride, object.padding,
-                    object.dilation, object.input, object.output);
+                    object.dilation, object.depth, object.input, object.output);
   }
 };
 template <> struct Fields<ChannelNormArgs> {

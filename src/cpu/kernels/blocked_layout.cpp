@@ -44,7 +44,7 @@ void blockedFromPlanar(const Context &context, const PlanarTensor &input, const 
   eachBand(context, output, [&](int64_t image, int64_t block, int64_t begin, int64_t end) {
     int64_t channels = std::min<int64_t>(output.lanes, output.channels - block * output.lanes);
     for (int64_t y = begin; y < end; ++y) {
-      const float *from = input.data + image * s[0] + block * output.lanes * s[1] + y * s[2];
+      const float *from = input.at(image) + block * output.lanes * s[1] + y * s[2];
       float *to = output.at(image, block) + y * output.paddedWidth() * output.lanes;
       if (s[3] == 1 && s[1] != 1)
         kernels.transpose[2](from, s[1], to, output.lanes, channels, output.width);
@@ -67,7 +67,7 @@ void planarFromBlocked(const Context &context, const BlockedTensor &input, const
     int64_t channels = std::min<int64_t>(input.lanes, input.channels - block * input.lanes);
     for (int64_t y = begin; y < end; ++y) {
       const float *from = input.at(image, block) + y * input.paddedWidth() * input.lanes;
-      float *to = output.data + image * s[0] + block * input.lanes * s[1] + y * s[2];
+      float *to = output.at(image) + block * input.lanes * s[1] + y * s[2];
       if (s[3] == 1 && s[1] != 1)
         kernels.transpose[2](from, input.lanes, to, s[1], input.width, channels);
       else if (s[1] == 1)

@@ -119,11 +119,10 @@ Source Convolver::copyPlanes() {
   int64_t height = paddedExtent(shape_, 0), width = paddedExtent(shape_, 1);
   const int64_t *s = args_.planar.strides;
   float *to = static_cast<float *>(args_.workspace);
-  int64_t planes = shape_.batch * shape_.inputChannels, bands = divideUp(kWantedParts, planes);
+  int64_t planes = shape_.inputImages() * shape_.inputChannels, bands = divideUp(kWantedParts, planes);
   context_.pool.parallelFor(planes * bands, [&](int64_t part) {
     int64_t plane = part / bands, band = part % bands;
-    const float *from =
-        args_.planar.data + plane / shape_.inputChannels * s[0] + plane % shape_.inputChannels * s[1];
+    const float *from = args_.planar.at(plane / shape_.inputChannels) + plane % shape_.inputChannels * s[1];
     for (int64_t y = partBegin(height, bands, band); y < partBegin(height, bands, band + 1); ++y) {
       float *row = to + (plane * height + y) * width;
       int64_t inY = y - shape_.padding[0];
@@ -191,7 +190,8 @@ void Convolver::makeOffsets() {
   // A row of a planar kernel is contiguous, so it is one entry.
   bool joined = planar && shape_.dilation[1] == 1;
   inputs_ = panelBlocks(plan_);
-  blocks_ = planar ? shape_.inputChannels : inputs_.count;
+  int64_t perImage = planar ? shape_.inputChannels : inputs_.count;
+  blocks_ = shape_.depth.kernel * perImage;
   int64_t columns = joined ? 1 : shape_.kernel[1];
   tapsPerBlock_ = shape_.kernel[0] * columns;
   depth_ = joined ? shape_.kernel[1] : planar ? 1 : lanes_;
@@ -201,7 +201,8 @@ void Convolver::makeOffsets() {
   for (int64_t block = 0; block < blocks_; ++block)
     for (int64_t y = 0; y < shape_.kernel[0]; ++y)
       for (int64_t x = 0; x < columns; ++x)
-        *offsets++ = block * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
+        *offsets++ = block / perImage * shape_.depth.dilation * source_.imageStride +
+                     block % perImage * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
                      x * shape_.dilation[1] * source_.pixelStride;
   int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * plan_.vectors * lanes_ * 4;
   int64_t tileBytes = blocks_ * shape_.kernel[0] * kernels_.maxRows[plan_.vectors] * stride_[1] * lanes_ * 4;
@@ -292,13 +293,10 @@ void Convolver::runBand(const Band &band) {
 /// A chunk of a panel's weights, over all tiles of the band.
 void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next) {
   bool last = chunk + 1 == chunks_;
-  int64_t vectors = panels_.vectors(panel), first = chunkBegin(chunk);
+  int64_t vectors = panels_.vectors(panel);
   TileArgs tile;
   tile.aRowStride = stride_[1] * source_.pixelStride;
-  tile.aOffsets = offsets_ + first;
-  tile.blocks = chunkBegin(chunk + 1) - first;
   tile.k = depth_;
-  tile.b = weightsAt(panel, chunk);
   tile.bRowStride = vectors * lanes_;
   tile.cRowStride = tile.residualRowStride = phases_[1] * lanes_;
   tile.cVectorStride = out_.plane();
@@ -312,8 +310,16 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   int64_t rows = rows_ == 1 ? 1 : band.rows.count(), tiles = divideUp(length, kernels_.maxRows[vectors]);
   tile.ahead = next;
   tile.aheadStep = divideUp(tile.bRowStride * int64_t(sizeof(float)), tiles * rows * band.images.count());
-  for (int64_t image = band.images.begin; image < band.images.end; ++image)
+  for (int64_t image = band.images.begin; image < band.images.end; ++image) {
+    // Of the chunk, what lies in the images that this one reads.
+    TapRange depth = shape_.depth.tapsOf(image).range;
+    int64_t perImage = blocks_ / shape_.depth.kernel * tapsPerBlock_, start = depth.first * perImage;
+    int64_t begin = std::max(chunkBegin(chunk), start);
+    tile.aOffsets = offsets_ + begin - start;
+    tile.blocks = std::max<int64_t>(0, std::min(chunkBegin(chunk + 1), depth.end * perImage) - begin);
+    tile.b = weightsAt(panel, chunk) + (begin - chunkBegin(chunk)) * depth_ * tile.bRowStride;
     runImage(band, panel, chunk, image, tile);
+  }
 }
 
 /// Of one image: `tile` has what all tiles have in common.
@@ -326,7 +332,7 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
     return tensor.at(image, block) + (phase_[0] * tensor.paddedWidth() + phase_[1]) * lanes_;
   };
   auto rowOf = [&](const BlockedTensor &tensor) { return phases_[0] * tensor.paddedWidth() * lanes_; };
-  const float *input = source_.data + image * source_.imageStride +
+  const float *input = source_.data + shape_.depth.tapsOf(image).image * source_.imageStride +
                        (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
   float *output = firstOf(out_);
   const float *added = chunk == 0 && args_.residual.data ? firstOf(args_.residual) : nullptr;
@@ -365,12 +371,16 @@ void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, int64_t 
   }
 }
 
-/// Where the taps of a kernel lie in a block of the input.
+/// Where the taps of a kernel lie in a block of the input; there are `taps` in an image.
 const int64_t *Convolver::makeTaps(int64_t taps) {
-  auto *offsets = static_cast<int64_t *>(ThreadPool::scratch(taps * sizeof(int64_t), kOffsets));
-  for (int64_t tap = 0; tap < taps; ++tap)
-    offsets[tap] = tap / shape_.kernel[1] * shape_.dilation[0] * source_.rowStride +
-                   tap % shape_.kernel[1] * shape_.dilation[1] * lanes_;
+  int64_t all = shape_.depth.kernel * taps;
+  auto *offsets = static_cast<int64_t *>(ThreadPool::scratch(all * sizeof(int64_t), kOffsets));
+  for (int64_t i = 0; i < all; ++i) {
+    int64_t tap = i % taps;
+    offsets[i] = i / taps * shape_.depth.dilation * source_.imageStride +
+                 tap / shape_.kernel[1] * shape_.dilation[0] * source_.rowStride +
+                 tap % shape_.kernel[1] * shape_.dilation[1] * lanes_;
+  }
   return offsets;
 }
 
@@ -400,7 +410,8 @@ template <class Job> Job Convolver::rowJob(int64_t image, int64_t block, int64_t
   Job job;
   job.step = stride_[1] * lanes_;
   job.pixels = width_;
-  job.input = source_.data + image * source_.imageStride + y * stride_[0] * source_.rowStride;
+  job.input = source_.data + shape_.depth.tapsOf(image).image * source_.imageStride +
+              y * stride_[0] * source_.rowStride;
   job.output = out_.at(image, block) + y * out_.paddedWidth() * lanes_;
   job.activation = args_.epilogue.activation;
   if (args_.epilogue.bias)
@@ -420,9 +431,10 @@ void Convolver::runDepthwise() {
     job.inputRowStride = stride_[0] * source_.rowStride;
     job.outputRowStride = out_.paddedWidth() * lanes_;
     job.residualRowStride = args_.residual.paddedWidth() * lanes_;
+    TapRange depth = shape_.depth.tapsOf(image).range;
     job.taps = offsets;
-    job.tapCount = taps;
-    job.weights = weights_ + block * taps * lanes_;
+    job.tapCount = (depth.end - depth.first) * taps;
+    job.weights = weights_ + (block * shape_.depth.kernel + depth.first) * taps * lanes_;
     kernels_.depthwise(job);
   });
 }

@@ -1,4 +1,5 @@
-// Convolutions and pooling in two dimensions on f32 tensors whose channels lie in blocks of a vector.
+// Convolutions and pooling in two or three dimensions on f32 tensors whose channels lie in blocks of a
+// vector.
 #pragma once
 
 #include "cpu/kernels/epilogue.h"
@@ -12,7 +13,7 @@ namespace torchere::cpu {
 /// The halo and the lanes beyond the last channel are zeros: whoever writes such a tensor writes them too.
 struct BlockedTensor {
   float *data = nullptr;
-  int64_t batch = 0;
+  int64_t batch = 0; ///< images; an item in three dimensions is as many as it is deep, one behind the other
   int64_t channels = 0;
   int64_t height = 0;
   int64_t width = 0;
@@ -29,16 +30,46 @@ struct BlockedTensor {
   }
 };
 
-/// A planar tensor by its strides in elements: NCHW, NHWC or any other order.
+/// A planar tensor by its strides in elements: NCHW, NHWC, NCDHW or any other order.
 struct PlanarTensor {
   float *data = nullptr;
-  int64_t strides[4] = {}; ///< of N, C, H, W
+  int64_t strides[5] = {}; ///< of N, C, H, W and D
+  int64_t depth = 1;       ///< images of an item
+
+  float *at(int64_t image) const { return data + image / depth * strides[0] + image % depth * strides[4]; }
 };
 void blockedFromPlanar(const Context &context, const PlanarTensor &input, const BlockedTensor &output);
 void planarFromBlocked(const Context &context, const BlockedTensor &input, const PlanarTensor &output);
 
+/// Taps [first, end) of a window along an axis.
+struct TapRange {
+  int64_t first, end;
+};
+/// Those that lie in the `size` places of the axis if the first tap lies at `begin`.
+TapRange tapsInside(int64_t begin, int64_t size, int64_t kernel, int64_t dilation);
+
+/// The axis of a window across images: those of an item follow each other, so that what an output image reads
+/// is a run of them. Images before the first and behind the last are left out.
+struct DepthWindow {
+  int64_t input = 1; ///< images of an item
+  int64_t output = 1;
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t padding = 0;
+  int64_t dilation = 1;
+
+  struct Taps {
+    TapRange range;
+    int64_t image; ///< of the input, that the first tap meets; some image if there is no tap
+  };
+  /// Of an output image.
+  Taps tapsOf(int64_t image) const;
+  /// Of all output images of an item together.
+  int64_t tapCount() const;
+};
+
 struct ConvolutionShape {
-  int64_t batch = 1;
+  int64_t batch = 1; ///< images of the output
   int64_t inputChannels = 0;
   int64_t inputHeight = 0;
   int64_t inputWidth = 0;
@@ -56,7 +87,11 @@ struct ConvolutionShape {
   /// computed by a convolution of those taps alone (`phasePlan()`). More than one only with a kernel at least
   /// as large, one group, and neither stride nor dilation.
   int64_t phases[2] = {1, 1};
+  /// More than one tap only without groups, or with groups of one channel.
+  DepthWindow depth;
 
+  int64_t inputImages() const { return batch / depth.output * depth.input; }
+  bool isDepthwise() const { return groups == inputChannels && groups == outputChannels && groups > 1; }
   int64_t phaseCount() const { return phases[0] * phases[1]; }
 };
 
@@ -94,9 +129,9 @@ PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x);
 /// sum).
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd);
 
-/// Packs weights given as [O][I / groups][H][W] by their strides (in elements). `packed` is aligned to 64.
+/// Packs weights given as [O][I / groups][H][W][D] by their strides (in elements). `packed` is aligned to 64.
 void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                     const int64_t (&strides)[4], float *packed);
+                     const int64_t (&strides)[5], float *packed);
 
 struct ConvolutionArgs {
   ConvolutionPlan plan;
@@ -119,12 +154,13 @@ struct PoolingArgs {
   int64_t stride[2] = {1, 1};
   int64_t padding[2] = {0, 0};
   int64_t dilation[2] = {1, 1};
+  DepthWindow depth;
   BlockedTensor input;
   BlockedTensor output;
 };
 void pool(const Context &context, const PoolingArgs &args);
 
-/// The mean over height and width: the output is of one pixel.
+/// The mean over height, width and depth: the output is of one pixel, and has an image for each item.
 void globalAverage(const Context &context, const BlockedTensor &input, const BlockedTensor &output);
 
 /// Each pixel's channels: (x - mean) / sqrt(variance + epsilon) * scale + bias; without the mean for RMS

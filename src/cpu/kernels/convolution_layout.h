@@ -49,9 +49,9 @@ struct WeightPanel {
   int64_t outputs; ///< that there are
 };
 
-/// The weights of a panel as [input][tap][column], of `count` input channels: zeros where there is no such
-/// channel. Of convolutions without groups.
+/// The weights of a panel as [input][tap][column], of `count` input channels and the tap of the depth that
+/// `weights` begins with: zeros where there is no such channel. Of convolutions without groups.
 void gatherTaps(const ConvolutionPlan &plan, const WeightPanel &panel, const float *weights,
-                const int64_t (&strides)[4], int64_t firstInput, int64_t count, float *to);
+                const int64_t (&strides)[5], int64_t firstInput, int64_t count, float *to);
 
 } // namespace torchere::cpu

@@ -15,6 +15,28 @@ int64_t paddedExtent(const ConvolutionShape &shape, int axis) {
   return (output - 1) * shape.stride[axis] + (shape.kernel[axis] - 1) * shape.dilation[axis] + 1;
 }
 
+TapRange tapsInside(int64_t begin, int64_t size, int64_t kernel, int64_t dilation) {
+  int64_t first = begin < 0 ? std::min(kernel, divideUp(-begin, dilation)) : 0;
+  int64_t end = begin < size ? std::min(kernel, divideUp(size - begin, dilation)) : 0;
+  return {first, std::max(first, end)};
+}
+
+DepthWindow::Taps DepthWindow::tapsOf(int64_t image) const {
+  int64_t begin = image % output * stride - padding;
+  TapRange range = tapsInside(begin, input, kernel, dilation);
+  int64_t place = range.first < range.end ? begin + range.first * dilation : 0;
+  return {range, image / output * input + place};
+}
+
+int64_t DepthWindow::tapCount() const {
+  int64_t count = 0;
+  for (int64_t image = 0; image < output; ++image) {
+    TapRange range = tapsOf(image).range;
+    count += range.end - range.first;
+  }
+  return count;
+}
+
 Panels::Panels(const ConvolutionPlan &plan) {
   int64_t blocks = divideUp(plan.shape.outputChannels, floatLanes(plan.isa));
   count = divideUp(blocks, plan.vectors);
@@ -94,7 +116,7 @@ int64_t ConvolutionPlan::weightElements() const {
     eachPhase(*this, [&](const PhasePlan &phase) { elements += phase.plan.weightElements(); });
     return elements;
   }
-  int64_t lanes = floatLanes(isa), taps = shape.kernel[0] * shape.kernel[1];
+  int64_t lanes = floatLanes(isa), taps = shape.kernel[0] * shape.kernel[1] * shape.depth.kernel;
   int64_t outputs = divideUp(shape.outputChannels, lanes) * lanes;
   if (kind == ConvolutionKind::Depthwise)
     return outputs * taps;
@@ -103,22 +125,22 @@ int64_t ConvolutionPlan::weightElements() const {
   if (kind == ConvolutionKind::Planar)
     return outputs * shape.inputChannels * taps;
   if (int64_t points = winogradPoints(kind))
-    return outputs * divideUp(shape.inputChannels, lanes) * lanes * points;
+    return outputs * divideUp(shape.inputChannels, lanes) * lanes * shape.depth.kernel * points;
   return outputs * panelBlocks(*this).count * lanes * taps;
 }
 
 int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
   if (kind == ConvolutionKind::Planar)
-    return shape.batch * shape.inputChannels * paddedExtent(shape, 0) * paddedExtent(shape, 1) * 4;
+    return shape.inputImages() * shape.inputChannels * paddedExtent(shape, 0) * paddedExtent(shape, 1) * 4;
   if (winogradPoints(kind))
     return winogradWorkspaceBytes(*this);
   int64_t halo = inputHalo(), lanes = floatLanes(isa);
   if (skipsPixels(*this))
-    return shape.batch * divideUp(shape.inputChannels, lanes) * lanes * shape.outputHeight *
+    return shape.inputImages() * divideUp(shape.inputChannels, lanes) * lanes * shape.outputHeight *
            shape.outputWidth * 4;
   if (actualInputHalo >= halo)
     return 0;
-  return shape.batch * divideUp(shape.inputChannels, lanes) * lanes * (shape.inputHeight + 2 * halo) *
+  return shape.inputImages() * divideUp(shape.inputChannels, lanes) * lanes * (shape.inputHeight + 2 * halo) *
          (shape.inputWidth + 2 * halo) * 4;
 }
 
@@ -139,11 +161,9 @@ static int32_t tileVectors(const ConvolutionPlan &plan) {
 
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd) {
   ConvolutionPlan plan{shape, ConvolutionKind::Direct, isa, 1};
-  bool depthwise =
-      shape.groups == shape.inputChannels && shape.groups == shape.outputChannels && shape.groups > 1;
   if (planarInput && shape.groups == 1)
     plan.kind = ConvolutionKind::Planar;
-  else if (depthwise)
+  else if (shape.isDepthwise())
     plan.kind = ConvolutionKind::Depthwise;
   else if (winograd && shape.phaseCount() == 1)
     plan.kind = winogradKind(shape);
@@ -169,7 +189,7 @@ WeightPanel::WeightPanel(const ConvolutionPlan &plan, int64_t index) {
 }
 
 void gatherTaps(const ConvolutionPlan &plan, const WeightPanel &panel, const float *weights,
-                const int64_t (&strides)[4], int64_t firstInput, int64_t count, float *to) {
+                const int64_t (&strides)[5], int64_t firstInput, int64_t count, float *to) {
   const IsaKernels &kernels = kernelsOf(plan.isa);
   int64_t width = plan.shape.kernel[1], taps = plan.shape.kernel[0] * width;
   int64_t present = std::clamp<int64_t>(plan.shape.inputChannels - firstInput, 0, count);
@@ -200,41 +220,51 @@ namespace {
 
 constexpr int kTaps = 0; ///< scratch
 
-void packDepthwise(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[4],
+void packDepthwise(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[5],
                    float *packed) {
   const ConvolutionShape &shape = plan.shape;
   int64_t lanes = floatLanes(plan.isa), width = shape.kernel[1], taps = shape.kernel[0] * width;
+  int64_t all = taps * shape.depth.kernel;
   std::memset(packed, 0, plan.weightElements() * sizeof(float));
   for (int64_t c = 0; c < shape.outputChannels; ++c)
-    for (int64_t tap = 0; tap < taps; ++tap)
-      packed[(c / lanes * taps + tap) * lanes + c % lanes] =
-          weights[c * strides[0] + tap / width * strides[2] + tap % width * strides[3]];
+    for (int64_t i = 0; i < all; ++i) {
+      int64_t tap = i % taps;
+      packed[(c / lanes * all + i) * lanes + c % lanes] =
+          weights[c * strides[0] + i / taps * strides[4] + tap / width * strides[2] +
+                  tap % width * strides[3]];
+    }
 }
 
-/// [input channel][tap][column]
+/// [tap of the depth][input channel][tap][column]
 void packPlanar(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                const int64_t (&strides)[4], float *packed) {
+                const int64_t (&strides)[5], float *packed) {
   int64_t inputs = plan.shape.inputChannels, taps = plan.shape.kernel[0] * plan.shape.kernel[1];
+  int64_t depth = plan.shape.depth.kernel;
   context.pool.parallelFor(Panels(plan).count, [&](int64_t index) {
     WeightPanel panel(plan, index);
-    gatherTaps(plan, panel, weights, strides, 0, inputs, packed + panel.firstOutput * inputs * taps);
+    float *to = packed + panel.firstOutput * inputs * taps * depth;
+    for (int64_t z = 0; z < depth; ++z, to += inputs * taps * panel.columns)
+      gatherTaps(plan, panel, weights + z * strides[4], strides, 0, inputs, to);
   });
 }
 
-/// [input block][tap][lane][column]
+/// [tap of the depth][input block][tap][lane][column]
 void packBlocks(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                const int64_t (&strides)[4], float *packed) {
+                const int64_t (&strides)[5], float *packed) {
   int64_t lanes = floatLanes(plan.isa), taps = plan.shape.kernel[0] * plan.shape.kernel[1];
-  int64_t blocks = divideUp(plan.shape.inputChannels, lanes);
+  int64_t blocks = divideUp(plan.shape.inputChannels, lanes), depth = plan.shape.depth.kernel;
   context.pool.parallelFor(Panels(plan).count, [&](int64_t index) {
     WeightPanel panel(plan, index);
     int64_t blockElements = lanes * taps * panel.columns;
-    float *to = packed + panel.firstOutput * blocks * lanes * taps;
-    if (taps == 1)
-      return gatherTaps(plan, panel, weights, strides, 0, blocks * lanes, to);
+    float *to = packed + panel.firstOutput * depth * blocks * lanes * taps;
+    if (taps == 1) {
+      for (int64_t z = 0; z < depth; ++z, to += blocks * blockElements)
+        gatherTaps(plan, panel, weights + z * strides[4], strides, 0, blocks * lanes, to);
+      return;
+    }
     auto *rows = static_cast<float *>(ThreadPool::scratch(blockElements * sizeof(float), kTaps));
-    for (int64_t block = 0; block < blocks; ++block, to += blockElements) {
-      gatherTaps(plan, panel, weights, strides, block * lanes, lanes, rows);
+    for (int64_t i = 0; i < depth * blocks; ++i, to += blockElements) {
+      gatherTaps(plan, panel, weights + i / blocks * strides[4], strides, i % blocks * lanes, lanes, rows);
       for (int64_t lane = 0; lane < lanes; ++lane)
         for (int64_t tap = 0; tap < taps; ++tap)
           std::memcpy(to + (tap * lanes + lane) * panel.columns, rows + (lane * taps + tap) * panel.columns,
@@ -245,7 +275,7 @@ void packBlocks(const Context &context, const ConvolutionPlan &plan, const float
 
 /// The same, of the blocks that a panel's groups read.
 void packGroupedBlocks(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                       const int64_t (&strides)[4], float *packed) {
+                       const int64_t (&strides)[5], float *packed) {
   const ConvolutionShape &shape = plan.shape;
   int64_t lanes = floatLanes(plan.isa), width = shape.kernel[1], taps = shape.kernel[0] * width;
   int64_t outputs = shape.outputChannels / shape.groups, inputs = shape.inputChannels / shape.groups;
@@ -275,9 +305,9 @@ namespace {
 
 /// One after the other.
 void packPhases(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                const int64_t (&strides)[4], float *packed) {
-  const int64_t apart[4] = {strides[0], strides[1], strides[2] * plan.shape.phases[0],
-                            strides[3] * plan.shape.phases[1]};
+                const int64_t (&strides)[5], float *packed) {
+  const int64_t apart[5] = {strides[0], strides[1], strides[2] * plan.shape.phases[0],
+                            strides[3] * plan.shape.phases[1], strides[4]};
   eachPhase(plan, [&](const PhasePlan &phase) {
     packConvolution(context, phase.plan,
                     weights + phase.firstTap[0] * strides[2] + phase.firstTap[1] * strides[3], apart, packed);
@@ -288,7 +318,7 @@ void packPhases(const Context &context, const ConvolutionPlan &plan, const float
 } // namespace
 
 void packConvolution(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                     const int64_t (&strides)[4], float *packed) {
+                     const int64_t (&strides)[5], float *packed) {
   if (plan.shape.phaseCount() > 1)
     return packPhases(context, plan, weights, strides, packed);
   switch (plan.kind) {

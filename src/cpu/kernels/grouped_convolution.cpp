@@ -64,7 +64,7 @@ int64_t groupedBlockElements(const ConvolutionPlan &plan) {
   return plan.groupSteps * (kGroupedHeader + taps) * floatLanes(plan.isa);
 }
 
-void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[4],
+void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[5],
                  float *packed) {
   const ConvolutionShape &shape = plan.shape;
   int64_t lanes = floatLanes(plan.isa), width = shape.kernel[1], taps = shape.kernel[0] * width;

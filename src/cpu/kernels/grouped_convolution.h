@@ -12,7 +12,7 @@ int64_t groupedStepCount(const ConvolutionPlan &plan);
 GroupedLanes groupedLanes(const ConvolutionPlan &plan);
 /// The elements of a block of outputs among the packed weights.
 int64_t groupedBlockElements(const ConvolutionPlan &plan);
-void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[4],
+void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[5],
                  float *packed);
 
 inline void groupedRow(Isa isa, const GroupedJob &job) {

@@ -35,10 +35,15 @@ bool weightsAreShared(const ConvolutionPlan &plan) {
   return plan.weightElements() * 4 > kSmallWeights;
 }
 
+/// The input channels of a product: as many as an output pixel reads.
+int64_t depthOf(const ConvolutionPlan &plan) {
+  int64_t lanes = floatLanes(plan.isa);
+  return plan.shape.depth.kernel * divideUp(plan.shape.inputChannels, lanes) * lanes;
+}
+
 int64_t sharedTiles(const ConvolutionPlan &plan) {
   Grid grid(plan);
-  int64_t lanes = floatLanes(plan.isa), depth = divideUp(plan.shape.inputChannels, lanes) * lanes;
-  int64_t most = std::max<int64_t>(kPartTiles, kSharedBytes / (grid.points * depth * 4));
+  int64_t most = std::max<int64_t>(kPartTiles, kSharedBytes / (grid.points * depthOf(plan) * 4));
   return divideUp(grid.total, divideUp(grid.total, most));
 }
 
@@ -52,7 +57,7 @@ class Winograd {
 public:
   Winograd(const Context &context, const ConvolutionArgs &args)
       : context_(context), args_(args), grid_(args.plan), kernels_(kernelsOf(args.plan.isa)),
-        lanes_(floatLanes(args.plan.isa)), inputBlocks_(args.input.blocks()), out_(args.output),
+        lanes_(floatLanes(args.plan.isa)), inputBlocks_(depthOf(args.plan) / lanes_), out_(args.output),
         panels_(args.plan) {}
   void run();
 
@@ -77,27 +82,34 @@ private:
   const ConvolutionArgs &args_;
   Grid grid_;
   const IsaKernels &kernels_;
-  int64_t lanes_, inputBlocks_;
+  int64_t lanes_;
+  int64_t inputBlocks_; ///< of all taps of the depth
   const BlockedTensor &out_;
   Panels panels_;
   int64_t *offsets_ = nullptr; ///< of the blocks of a point
 };
 
-/// The pixels of a tile, with what lies beyond the input as zeros.
+/// The pixels that a tile reads in a block of a tap of the depth, with what lies beyond the input as zeros.
 const float *Winograd::tilePixels(int64_t block, int64_t tile, int64_t &rowStride) const {
   const BlockedTensor &input = args_.input;
   int64_t image = tile / grid_.perImage, rest = tile % grid_.perImage;
   int64_t y = rest / grid_.across * grid_.tile - args_.plan.shape.padding[0];
   int64_t x = rest % grid_.across * grid_.tile - args_.plan.shape.padding[1];
-  const float *first = input.at(image, block);
+  const DepthWindow &depth = args_.plan.shape.depth;
+  auto [range, plane] = depth.tapsOf(image);
+  int64_t tap = block / input.blocks();
+  bool isInside = range.first <= tap && tap < range.end;
+  const float *first =
+      isInside ? input.at(plane + (tap - range.first) * depth.dilation, block % input.blocks()) : nullptr;
   rowStride = input.paddedWidth() * lanes_;
-  if (y >= -input.halo && x >= -input.halo && y + grid_.side <= input.height + input.halo &&
+  if (isInside && y >= -input.halo && x >= -input.halo && y + grid_.side <= input.height + input.halo &&
       x + grid_.side <= input.width + input.halo)
     return first + y * rowStride + x * lanes_;
   auto *border = static_cast<float *>(ThreadPool::scratch(grid_.points * lanes_ * sizeof(float), kBorder));
   std::memset(border, 0, grid_.points * lanes_ * sizeof(float));
   int64_t left = std::max<int64_t>(0, -x), right = std::min(grid_.side, input.width - x);
-  for (int64_t i = std::max<int64_t>(0, -y); i < std::min(grid_.side, input.height - y) && left < right; ++i)
+  int64_t last = isInside && left < right ? std::min(grid_.side, input.height - y) : 0;
+  for (int64_t i = std::max<int64_t>(0, -y); i < last; ++i)
     std::memcpy(border + (i * grid_.side + left) * lanes_, first + (y + i) * rowStride + (x + left) * lanes_,
                 (right - left) * lanes_ * sizeof(float));
   rowStride = grid_.side * lanes_;
@@ -259,10 +271,11 @@ double workOf(const ConvolutionShape &shape, ConvolutionKind kind) {
   int64_t tile = kind == ConvolutionKind::Winograd4 ? 4 : kind == ConvolutionKind::Winograd2 ? 2 : 1;
   double tiles = static_cast<double>(divideUp(shape.outputHeight, tile) * divideUp(shape.outputWidth, tile) *
                                      shape.batch);
-  if (tile == 1)
-    return 9 * (tiles + weightWork);
-  double transforms =
-      transformWork / double(shape.inputChannels) + transformWork / double(shape.outputChannels);
+  const DepthWindow &depth = shape.depth;
+  if (tile == 1) // which leaves out what meets no image
+    return 9 * (tiles * double(depth.tapCount()) / double(depth.output * depth.kernel) + weightWork);
+  double transforms = transformWork / double(depth.kernel * shape.inputChannels) +
+                      transformWork / double(shape.outputChannels);
   return 1.25 * double(winogradPoints(kind)) * (tiles * (1 + transforms) + weightWork);
 }
 
@@ -272,7 +285,7 @@ ConvolutionKind winogradKind(const ConvolutionShape &shape) {
   bool fits = shape.kernel[0] == 3 && shape.kernel[1] == 3 && shape.stride[0] == 1 && shape.stride[1] == 1 &&
               shape.dilation[0] == 1 && shape.dilation[1] == 1 && shape.groups == 1;
   ConvolutionKind best = ConvolutionKind::Direct;
-  if (!fits || std::min(shape.inputChannels, shape.outputChannels) < 16)
+  if (!fits || std::min(shape.depth.kernel * shape.inputChannels, shape.outputChannels) < 16)
     return best;
   for (ConvolutionKind kind : {ConvolutionKind::Winograd2, ConvolutionKind::Winograd4})
     if (workOf(shape, kind) < workOf(shape, best))
@@ -283,16 +296,16 @@ ConvolutionKind winogradKind(const ConvolutionShape &shape) {
 int64_t winogradWorkspaceBytes(const ConvolutionPlan &plan) {
   if (!weightsAreShared(plan))
     return 0;
-  int64_t lanes = floatLanes(plan.isa), depth = divideUp(plan.shape.inputChannels, lanes) * lanes;
-  return winogradPoints(plan.kind) * pointStride(depth / lanes, sharedTiles(plan), lanes) * 4;
+  int64_t lanes = floatLanes(plan.isa);
+  return winogradPoints(plan.kind) * pointStride(depthOf(plan) / lanes, sharedTiles(plan), lanes) * 4;
 }
 
 void packWinograd(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                  const int64_t (&strides)[4], float *packed) {
+                  const int64_t (&strides)[5], float *packed) {
   const ConvolutionShape &shape = plan.shape;
   Grid grid(plan);
   auto transform = kernelsOf(plan.isa).winogradWeights[grid.tile == 4];
-  int64_t lanes = floatLanes(plan.isa), depth = divideUp(shape.inputChannels, lanes) * lanes;
+  int64_t lanes = floatLanes(plan.isa), depth = depthOf(plan), inputs = depth / shape.depth.kernel;
   context.pool.parallelFor(Panels(plan).count, [&](int64_t index) {
     WeightPanel panel(plan, index);
     int64_t row = panel.columns, rows = lanes * row; // of an input, and of a block of inputs
@@ -300,7 +313,7 @@ void packWinograd(const Context &context, const ConvolutionPlan &plan, const flo
     auto *taps = static_cast<float *>(ThreadPool::scratch(rows * 9 * sizeof(float), kPoints));
     auto *points = static_cast<float *>(ThreadPool::scratch(rows * grid.points * sizeof(float), kProducts));
     for (int64_t first = 0; first < depth; first += lanes) {
-      gatherTaps(plan, panel, weights, strides, first, lanes, taps);
+      gatherTaps(plan, panel, weights + first / inputs * strides[4], strides, first % inputs, lanes, taps);
       for (int64_t input = 0; input < lanes; ++input)
         transform({taps + input * 9 * row, row, points + input * row, rows, row});
       // Points lie so far apart that rows of them would share few places of the L1 cache.

@@ -15,7 +15,7 @@ ConvolutionKind winogradKind(const ConvolutionShape &shape);
 
 int64_t winogradWorkspaceBytes(const ConvolutionPlan &plan);
 void packWinograd(const Context &context, const ConvolutionPlan &plan, const float *weights,
-                  const int64_t (&strides)[4], float *packed);
+                  const int64_t (&strides)[5], float *packed);
 void convolveWinograd(const Context &context, const ConvolutionArgs &args);
 
 } // namespace torchere::cpu

@@ -1,7 +1,9 @@
 // Stored plans: what is written is read back, and what would touch other memory is refused.
 #include "cpu/execute/stored_plan.h"
 
+#include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/control_steps.h"
+#include "cpu/execute/convolution_step.h"
 #include "cpu/execute/copy_step.h"
 #include "cpu/execute/matmul_step.h"
 #include "cpu/execute/reduce_step.h"
@@ -120,8 +122,10 @@ TEST(StoredPlan, NoByteMakesItTouchOtherMemory) {
     }
 }
 
+using Change = std::function<void(Plan &)>;
+
 /// The message of a plan with something wrong.
-std::string refusal(const std::function<void(Plan &)> &change) {
+std::string refusal(const Change &change) {
   Plan plan = emptyPlan();
   change(plan);
   Plan again;
@@ -209,6 +213,51 @@ TEST(StoredPlan, StepsAreOfViewsThatFit) {
               add<LoopStep>(plan, Steps(), denseView(constant, ElementType::Bool, {}), std::move(body));
             }),
             "step 1, of : a view from element 0 on that leaves its buffer of 64 bytes");
+}
+
+/// Of one channel, one pixel an image, and two taps of the depth; in constants and scratch.
+Change convolutionInDepth(const DepthWindow &depth) {
+  return [=](Plan &plan) {
+    ConvolutionShape shape;
+    shape.inputChannels = shape.outputChannels = 1;
+    shape.inputHeight = shape.inputWidth = shape.outputHeight = shape.outputWidth = 1;
+    shape.depth = depth;
+    ConvolutionViews views;
+    int64_t lanes = floatLanes(Isa::Baseline);
+    views.input = floats(argument, {2 * lanes});
+    views.weights = floats(constant, {1, 1, 1, 1, 2});
+    views.result = floats(result, {lanes});
+    views.workspace = denseView(scratch, ElementType::U8, {0});
+    views.isConstant = true;
+    add<ConvolutionStep>(plan, planConvolution(shape, Isa::Baseline, false, false), views);
+  };
+}
+
+TEST(StoredPlan, WindowsAcrossImagesLieInThem) {
+  EXPECT_EQ(refusal(convolutionInDepth({2, 1, 2})), "accepted");
+  EXPECT_EQ(refusal(convolutionInDepth({2, 1, 2, 1, 5, 3})), "accepted"); // taps that meet nothing
+  EXPECT_EQ(refusal(convolutionInDepth({3, 1, 2})), "step 0, of : elements: got 8, expected 12");
+  EXPECT_EQ(refusal(convolutionInDepth({2, 2, 2})), "step 0, of : images: got 1, expected whole items of 2");
+  EXPECT_EQ(refusal(convolutionInDepth({2, 0, 2})),
+            "step 0, of : images of an item: got 0, expected 1 to 16777216");
+  EXPECT_EQ(refusal(convolutionInDepth({2, 1, 3})),
+            "step 0, of : weights: got [1, 1, 1, 1, 2], expected [1, 1, 1, 1, 3]");
+  EXPECT_EQ(refusal(convolutionInDepth({2, 1, 2, 0})),
+            "step 0, of : steps of the depth: got 0, expected 1 to 16777216");
+  EXPECT_EQ(refusal(convolutionInDepth({2, 1, 2, 1, -1})),
+            "step 0, of : padding of the depth: got -1, expected 0 to 16777216");
+  auto pooling = [](const DepthWindow &depth) {
+    return [=](Plan &plan) {
+      int lanes = floatLanes(Isa::Baseline);
+      PoolingArgs args;
+      args.depth = depth;
+      args.input = {nullptr, 2, 1, 1, 1, 0, lanes};
+      args.output = {nullptr, 1, 1, 1, 1, 0, lanes};
+      add<PoolingStep>(plan, args, floats(argument, {2 * lanes}), floats(result, {lanes}));
+    };
+  };
+  EXPECT_EQ(refusal(pooling({2, 1, 2})), "accepted");
+  EXPECT_EQ(refusal(pooling({3, 1, 2})), "step 0, of : images: got 2, expected 3");
 }
 
 TEST(StoredPlan, WeightsArePackedOfTheArgumentThatTheyLieIn) {

@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace torchere::cpu {
 
-SmallVector<int64_t, 4> sizesOf(RankedTensorType planar, const PlanarOrder &order) {
-  SmallVector<int64_t, 4> sizes;
+SmallVector<int64_t, 5> sizesOf(RankedTensorType planar, const PlanarOrder &order) {
+  SmallVector<int64_t, 5> sizes;
   for (int64_t dimension : order)
     sizes.push_back(dimension < 0 ? 1 : planar.getDimSize(static_cast<unsigned>(dimension)));
   return sizes;
@@ -19,7 +19,7 @@ SmallVector<int64_t, 4> sizesOf(RankedTensorType planar, const PlanarOrder &orde
 
 RankedTensorType BlockedBuilder::typeOf(ArrayRef<int64_t> sizes, int64_t halo, Type element) const {
   return RankedTensorType::get(
-      {sizes[0], blocksOf(sizes[1]), sizes[2] + 2 * halo, sizes[3] + 2 * halo, lanes()}, element);
+      {sizes[0] * sizes[4], blocksOf(sizes[1]), sizes[2] + 2 * halo, sizes[3] + 2 * halo, lanes()}, element);
 }
 
 Value BlockedBuilder::reshaped(Value value, ArrayRef<int64_t> shape) {
@@ -58,15 +58,15 @@ Value BlockedBuilder::paddedVector(Value vector) {
 
 BlockedValue BlockedBuilder::toBlocked(Value planar, const PlanarOrder &order, int64_t halo) {
   auto type = cast<RankedTensorType>(planar.getType());
-  SmallVector<int64_t, 4> sizes = sizesOf(type, order);
+  SmallVector<int64_t, 5> sizes = sizesOf(type, order);
   Operation *call =
       createKernelCall(builder, planar.getLoc(), "to_blocked", typeOf(sizes, halo, type.getElementType()),
                        planar, builder.getNamedAttr("order", builder.getDenseI64ArrayAttr(order)));
-  return {call->getResult(0), sizes[1], halo, order};
+  return {call->getResult(0), sizes[1], halo, order, true, false, sizes[4]};
 }
 
 Value BlockedBuilder::toPlanar(const BlockedValue &blocked, RankedTensorType type) {
-  SmallVector<int64_t, 4> sizes = sizesOf(type, blocked.order);
+  SmallVector<int64_t, 5> sizes = sizesOf(type, blocked.order);
   Location location = blocked.value.getLoc();
   if (blocked.isPixel() && blocked.halo == 0 && blocked.order[0] < blocked.order[1]) { // as it lies
     Value rows = reshaped(blocked.value, {sizes[0], blocksOf(sizes[1]) * lanes()});
@@ -105,20 +105,20 @@ Value BlockedBuilder::interior(const BlockedValue &blocked) {
 BlockedValue BlockedBuilder::spread(Value source, ArrayRef<int64_t> to, ArrayRef<int64_t> sizes,
                                     const PlanarOrder &order) {
   auto type = cast<RankedTensorType>(source.getType());
-  int64_t own[4] = {1, 1, 1, 1}, last = -1;
+  int64_t own[5] = {1, 1, 1, 1, 1}, last = -1;
   for (auto [size, dimension] : llvm::zip_equal(type.getShape(), to)) {
     if (size == 1)
       continue;
-    if (dimension <= last) // another order than N, C, H, W
+    if (dimension <= last || dimension == 4) // another order than N, C, H, W
       return {};
     own[dimension] = size;
     last = dimension;
   }
   RankedTensorType full = typeOf(sizes, 0, type.getElementType());
   bool variesInPlanes = own[2] != 1 || own[3] != 1;
-  if (own[1] != 1 && variesInPlanes)
+  if ((own[1] != 1 && variesInPlanes) || (own[0] != 1 && sizes[4] != 1))
     return {};
-  BlockedValue result{{}, sizes[1], 0, order, true, true};
+  BlockedValue result{{}, sizes[1], 0, order, true, true, sizes[4]};
   if (variesInPlanes || own[1] != sizes[1]) {
     result.value = broadcast(reshaped(source, {own[0], own[2], own[3]}), {0, 2, 3}, full);
     result.hasZeroLanes = sizes[1] % lanes() == 0;
@@ -129,13 +129,20 @@ BlockedValue BlockedBuilder::spread(Value source, ArrayRef<int64_t> to, ArrayRef
   return result;
 }
 
-BlockedValue BlockedBuilder::spreadPixel(const BlockedValue &pixel, int64_t height, int64_t width,
+BlockedValue BlockedBuilder::spreadPixel(const BlockedValue &pixel, ArrayRef<int64_t> sizes,
                                          const PlanarOrder &order) {
   RankedTensorType type = pixel.type();
   Value source = interior(pixel);
-  RankedTensorType full =
-      type.clone({type.getDimSize(0), type.getDimSize(1), height, width, type.getDimSize(4)});
-  return {broadcast(source, {0, 1, 2, 3, 4}, full), pixel.channels, 0, order, pixel.hasZeroLanes, true};
+  RankedTensorType full = typeOf(sizes, 0, type.getElementType());
+  int64_t items = type.getDimSize(0), blocks = type.getDimSize(1);
+  Value each = source;
+  if (sizes[4] != 1) {
+    Value rows = reshaped(source, {items, blocks, lanes()});
+    each = broadcast(rows, {0, 2, 3}, type.clone({items, sizes[4], blocks, lanes()}));
+    each = reshaped(each, {items * sizes[4], blocks, 1, 1, lanes()});
+  }
+  return {
+      broadcast(each, {0, 1, 2, 3, 4}, full), pixel.channels, 0, order, pixel.hasZeroLanes, true, sizes[4]};
 }
 
 Value BlockedBuilder::withZeroLanes(Value value, int64_t channels) {

@@ -11,23 +11,27 @@
 
 namespace torchere::cpu {
 
-/// Which dimensions of a planar tensor are N, C, H and W; -1 for one that it has not, which is of size 1.
-using PlanarOrder = std::array<int64_t, 4>;
+/// Which dimensions of a planar tensor are N, C, H, W and D; -1 for one that it has not, which is of size 1.
+using PlanarOrder = std::array<int64_t, 5>;
 
 struct BlockedValue {
-  mlir::Value value; ///< N x blocks x (H + 2 halo) x (W + 2 halo) x lanes
+  mlir::Value value; ///< N D x blocks x (H + 2 halo) x (W + 2 halo) x lanes
   int64_t channels = 0;
   int64_t halo = 0;
   PlanarOrder order{};
   bool hasZeroLanes = true; ///< beyond the last channel; kernels rely on it
   bool isRepeated = false;  ///< a smaller tensor, repeated
+  int64_t depth = 1;        ///< images of an item
 
   explicit operator bool() const { return static_cast<bool>(value); }
   mlir::RankedTensorType type() const { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
-  int64_t batch() const { return type().getDimSize(0); }
+  int64_t images() const { return type().getDimSize(0); }
+  int64_t batch() const { return images() / depth; }
   int64_t height() const { return type().getDimSize(2) - 2 * halo; }
   int64_t width() const { return type().getDimSize(3) - 2 * halo; }
-  bool isPixel() const { return height() == 1 && width() == 1; }
+  bool isPixel() const { return height() == 1 && width() == 1 && depth == 1; }
+  /// N, C, H, W and D.
+  llvm::SmallVector<int64_t, 5> sizes() const { return {batch(), channels, height(), width(), depth}; }
 };
 
 /// Builds blocked values and conversions, all of one number of lanes.
@@ -44,12 +48,12 @@ public:
   mlir::Value toPlanar(const BlockedValue &blocked, mlir::RankedTensorType type);
   /// Without the halo.
   mlir::Value interior(const BlockedValue &blocked);
-  /// A planar tensor repeated to the sizes N, C, H, W, in blocks. Its dimension i is dimension to[i] of
+  /// A planar tensor repeated to the sizes N, C, H, W, D, in blocks. Its dimension i is dimension to[i] of
   /// these; what is repeated along C must not vary along H and W. Null for other forms.
   BlockedValue spread(mlir::Value source, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<int64_t> sizes,
                       const PlanarOrder &order);
-  /// Of one pixel, repeated over all of H and W.
-  BlockedValue spreadPixel(const BlockedValue &pixel, int64_t height, int64_t width,
+  /// Of one pixel, repeated over all of the sizes H, W and D.
+  BlockedValue spreadPixel(const BlockedValue &pixel, llvm::ArrayRef<int64_t> sizes,
                            const PlanarOrder &order);
   /// A vector of the channels, with zeros up to a whole number of blocks.
   mlir::Value paddedVector(mlir::Value vector);
@@ -67,7 +71,7 @@ private:
   Isa targetIsa;
 };
 
-/// The sizes N, C, H, W of a planar tensor.
-llvm::SmallVector<int64_t, 4> sizesOf(mlir::RankedTensorType planar, const PlanarOrder &order);
+/// The sizes N, C, H, W, D of a planar tensor.
+llvm::SmallVector<int64_t, 5> sizesOf(mlir::RankedTensorType planar, const PlanarOrder &order);
 
 } // namespace torchere::cpu

@@ -12,13 +12,13 @@ namespace torchere::cpu {
 namespace {
 
 PlanarOrder orderOf(int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
-  return {first, second, spatial[0], spatial[1]};
+  size_t rank = spatial.size();
+  return {first, second, spatial[rank - 2], spatial[rank - 1], rank == 3 ? spatial[0] : -1};
 }
 
 bool isPlainF32(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() && type.getElementType().isF32() && type.getRank() == 4 &&
-         type.getNumElements() > 0;
+  return type && type.hasStaticShape() && type.getElementType().isF32() && type.getNumElements() > 0;
 }
 
 bool hasDefaultPrecision(stablehlo::ConvolutionOp op) {
@@ -35,7 +35,7 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
   auto input = sizes(op.getLhs(), call.inputOrder), weights = sizes(op.getRhs(), call.weightsOrder),
        output = sizes(op->getResult(0), call.outputOrder);
   ConvolutionShape shape;
-  shape.batch = input[0];
+  shape.batch = output[0] * output[4];
   shape.inputChannels = input[1];
   shape.inputHeight = input[2];
   shape.inputWidth = input[3];
@@ -44,14 +44,18 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
   shape.outputWidth = output[3];
   shape.groups = static_cast<int64_t>(op.getFeatureGroupCount());
   SmallVector<int64_t> padding = paddingOf(op);
+  auto at = [](std::optional<ArrayRef<int64_t>> list, size_t axis) { return list ? (*list)[axis] : 1; };
+  size_t planes = padding.size() / 2 - 2; // the first axis of a plane
   for (size_t axis = 0; axis < 2; ++axis) {
     shape.kernel[axis] = weights[axis + 2];
-    shape.padding[axis] = padding[2 * axis];
-    if (auto strides = op.getWindowStrides())
-      shape.stride[axis] = (*strides)[axis];
-    if (auto dilations = op.getRhsDilation())
-      shape.dilation[axis] = (*dilations)[axis];
+    shape.padding[axis] = padding[2 * (planes + axis)];
+    shape.stride[axis] = at(op.getWindowStrides(), planes + axis);
+    shape.dilation[axis] = at(op.getRhsDilation(), planes + axis);
   }
+  if (planes == 1)
+    shape.depth = {input[4],   output[4],
+                   weights[4], at(op.getWindowStrides(), 0),
+                   padding[0], at(op.getRhsDilation(), 0)};
   return shape;
 }
 
@@ -59,6 +63,8 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
 bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
   ConvolutionShape &s = call.shape;
   ArrayRef<int64_t> dilation = *op.getLhsDilation();
+  if (dilation.size() != 2)
+    return false;
   for (size_t axis = 0; axis < 2; ++axis) {
     int64_t &output = axis == 0 ? s.outputHeight : s.outputWidth;
     if (s.kernel[axis] < dilation[axis] || output % dilation[axis] != 0 || s.stride[axis] != 1 ||
@@ -94,8 +100,9 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   auto reversal = op->getAttrOfType<DenseBoolArrayAttr>("window_reversal");
   bool isReversed = reversal && llvm::is_contained(reversal.asArrayRef(), true);
   bool isDilated = !isAll(op.getLhsDilation(), 1);
+  size_t rank = numbers.getInputSpatialDimensions().size();
   bool isPlain = isPlainF32(op.getLhs()) && isPlainF32(op.getRhs()) && isPlainF32(op->getResult(0)) &&
-                 numbers.getInputSpatialDimensions().size() == 2 && op.getBatchGroupCount() == 1 &&
+                 (rank == 2 || rank == 3) && op.getBatchGroupCount() == 1 &&
                  (!isReversed || !llvm::is_contained(reversal.asArrayRef(), false)) &&
                  llvm::all_of(paddingOf(op), [](int64_t padding) { return padding >= 0; });
   if (!isPlain)
@@ -108,12 +115,13 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   call.outputOrder = orderOf(numbers.getOutputBatchDimension(), numbers.getOutputFeatureDimension(),
                              numbers.getOutputSpatialDimensions());
   call.shape = windowedShapeOf(op, call);
-  if (isDilated && !takeDilation(op, call))
+  bool mayHaveDepth = call.shape.groups == 1 || call.shape.isDepthwise();
+  if ((isDilated && !takeDilation(op, call)) || (call.shape.depth.kernel > 1 && !mayHaveDepth))
     return std::nullopt;
   call.isMirrored = isReversed;
   call.mayUseWinograd = hasDefaultPrecision(op);
   call.isPlanar = !isDilated && call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 &&
-                  call.inputOrder[3] == 3;
+                  call.inputOrder[3] == static_cast<int64_t>(rank) + 1;
   return call;
 }
 
@@ -129,6 +137,16 @@ Value createPointConvolution(OpBuilder &builder, Type type, Value input, Value w
   if (precision)
     state.addAttribute("precision_config", precision);
   return builder.create(state)->getResult(0);
+}
+
+NamedAttribute depthAttribute(Builder &builder, const DepthWindow &d) {
+  return builder.getNamedAttr(
+      "depth", builder.getDenseI64ArrayAttr({d.input, d.output, d.kernel, d.stride, d.padding, d.dilation}));
+}
+
+DepthWindow depthIn(Operation *op) {
+  ArrayRef<int64_t> d = integersIn(op, "depth");
+  return {d[0], d[1], d[2], d[3], d[4], d[5]};
 }
 
 ArrayRef<int64_t> integersIn(Operation *op, StringRef name) {
@@ -149,6 +167,7 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
       list("window", {s.groups, s.kernel[0], s.kernel[1], s.stride[0], s.stride[1], s.padding[0],
                       s.padding[1], s.dilation[0], s.dilation[1]}),
       list("phases", s.phases),
+      depthAttribute(builder, s.depth),
       list("input_order", call.inputOrder),
       list("weights_order", call.weightsOrder),
       list("halos", {call.inputHalo, call.residualHalo, call.outputHalo}),
@@ -165,7 +184,15 @@ ConvolutionCall convolutionCallIn(Operation *op) {
   ConvolutionShape &s = call.shape;
   ArrayRef<int64_t> input = integersIn(op, "input"), output = integersIn(op, "output");
   ArrayRef<int64_t> window = integersIn(op, "window"), halos = integersIn(op, "halos");
-  s = {input[0], input[1], input[2], input[3], output[0], output[1], output[2], window[0]};
+  s = {.batch = input[0],
+       .inputChannels = input[1],
+       .inputHeight = input[2],
+       .inputWidth = input[3],
+       .outputChannels = output[0],
+       .outputHeight = output[1],
+       .outputWidth = output[2],
+       .groups = window[0],
+       .depth = depthIn(op)};
   for (size_t axis = 0; axis < 2; ++axis) {
     s.kernel[axis] = window[1 + axis];
     s.stride[axis] = window[3 + axis];

@@ -15,10 +15,10 @@ struct ConvolutionCall {
   ConvolutionShape shape;
   PlanarOrder inputOrder{};
   PlanarOrder outputOrder{};
-  PlanarOrder weightsOrder{}; ///< O, I, H, W
+  PlanarOrder weightsOrder{}; ///< O, I, H, W, D
   bool isPlanar = false;      ///< the input
   bool mayUseWinograd = false;
-  bool isMirrored = false; ///< the weights, along both axes of space
+  bool isMirrored = false; ///< the weights, along all axes of space
   bool hasBias = false;
   bool hasResidual = false;
   int64_t inputHalo = 0;
@@ -50,6 +50,10 @@ mlir::Value createPointConvolution(mlir::OpBuilder &builder, mlir::Type type, ml
 llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
 /// From the attributes of a kernel call.
 ConvolutionCall convolutionCallIn(mlir::Operation *op);
+
+/// What a window does across images, as the attribute `depth` of a kernel call.
+mlir::NamedAttribute depthAttribute(mlir::Builder &builder, const DepthWindow &depth);
+DepthWindow depthIn(mlir::Operation *op);
 
 /// An attribute of a kernel call that is a list of integers.
 llvm::ArrayRef<int64_t> integersIn(mlir::Operation *op, llvm::StringRef name);

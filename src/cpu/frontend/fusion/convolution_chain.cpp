@@ -299,10 +299,6 @@ bool ChainFinder::takeTranspose(Operation *op) {
 }
 
 void ChainFinder::find() {
-  stablehlo::ConvDimensionNumbersAttr numbers = chain.convolution.getDimensionNumbers();
-  chain.order = {static_cast<int64_t>(numbers.getOutputBatchDimension()),
-                 static_cast<int64_t>(numbers.getOutputFeatureDimension()),
-                 numbers.getOutputSpatialDimensions()[0], numbers.getOutputSpatialDimensions()[1]};
   chain.end = chain.convolution;
   taken.insert(chain.convolution);
   while (!takeActivation()) {
@@ -333,10 +329,11 @@ Value scaledWeights(OpBuilder &builder, stablehlo::ConvolutionOp convolution, Va
 
 } // namespace
 
-ConvolutionChain findChain(stablehlo::ConvolutionOp convolution, llvm::DenseSet<Operation *> &taken,
-                           FixedValues &fixed) {
+ConvolutionChain findChain(stablehlo::ConvolutionOp convolution, const PlanarOrder &order,
+                           llvm::DenseSet<Operation *> &taken, FixedValues &fixed) {
   ConvolutionChain chain;
   chain.convolution = convolution;
+  chain.order = order;
   ChainFinder(chain, taken, fixed).find();
   return chain;
 }

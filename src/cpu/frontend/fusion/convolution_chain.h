@@ -42,11 +42,11 @@ bool isOfChannels(mlir::Value value, int64_t dimension);
 /// The dimensions of a value after a transpose of it.
 PlanarOrder transposedOrder(PlanarOrder order, llvm::ArrayRef<int64_t> permutation);
 
-/// The longest chain, whose values before the last are used nowhere else. Ops that are `taken` belong to
-/// another chain; those of this one are added. Channels are scaled only where the scaled weights stay the
-/// same from call to call.
-ConvolutionChain findChain(stablehlo::ConvolutionOp convolution, llvm::DenseSet<mlir::Operation *> &taken,
-                           FixedValues &fixed);
+/// The longest chain, whose values before the last are used nowhere else, from a result of this order. Ops
+/// that are `taken` belong to another chain; those of this one are added. Channels are scaled only where the
+/// scaled weights stay the same from call to call.
+ConvolutionChain findChain(stablehlo::ConvolutionOp convolution, const PlanarOrder &order,
+                           llvm::DenseSet<mlir::Operation *> &taken, FixedValues &fixed);
 
 /// The chain's weights, and its bias, a vector of the channels; null for none.
 struct FoldedChannels {

@@ -91,7 +91,7 @@ int64_t Islands::run() {
   });
   function.walk([&](stablehlo::ConvolutionOp op) {
     if (calls.contains(op)) {
-      ConvolutionChain chain = findChain(op, taken, fixed);
+      ConvolutionChain chain = findChain(op, calls[op].outputOrder, taken, fixed);
       chains[chain.end] = chain;
     }
   });
@@ -112,7 +112,7 @@ void Islands::findWanted(Block &block) {
         findWanted(region.front());
     bool isKernel = calls.contains(&op) || isa<stablehlo::ReduceWindowOp>(op);
     if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
-      isKernel = reduction.getDimensions().size() == 2;
+      isKernel = reduction.getDimensions().size() == 2 || reduction.getDimensions().size() == 3;
     bool isWanted = llvm::any_of(op.getResults(), [&](Value result) { return wanted.contains(result); });
     bool passesOn = isElementwiseOnBlocks(&op) || isKernelCall(&op, "norm") ||
                     isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ReshapeOp,
@@ -225,7 +225,8 @@ void Islands::rewriteConvolution(const ConvolutionChain &chain) {
       blocked.typeOf(sizesOf(planar, call.outputOrder), call.outputHalo, planar.getElementType());
   Operation *made =
       createKernelCall(builder, op.getLoc(), "convolution", type, operands, attributesOf(builder, call));
-  replace(chain.end, {made->getResult(0), call.shape.outputChannels, call.outputHalo, chain.order});
+  replace(chain.end, {made->getResult(0), call.shape.outputChannels, call.outputHalo, chain.order, true,
+                      false, call.shape.depth.output});
 }
 
 /// The same blocks, of other dimensions.
@@ -256,11 +257,15 @@ void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
     return shape == ArrayRef(expected);
   };
   if (shape.size() == 2 && is(1))
-    value.order = {0, 1, -1, -1};
+    value.order = {0, 1, -1, -1, -1};
   else if (shape.size() == 4 && is(1))
-    value.order = {0, 1, 2, 3};
+    value.order = {0, 1, 2, 3, -1};
   else if (shape.size() == 4 && is(3))
-    value.order = {0, 3, 1, 2};
+    value.order = {0, 3, 1, 2, -1};
+  else if (shape.size() == 5 && is(1))
+    value.order = {0, 1, 3, 4, 2};
+  else if (shape.size() == 5 && is(4))
+    value.order = {0, 4, 2, 3, 1};
   else
     return;
   twins[op->getResult(0)] = value;
@@ -270,19 +275,23 @@ void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
 void Islands::rewriteBroadcast(stablehlo::BroadcastInDimOp op) {
   BlockedValue value = find(op.getOperand(), op);
   RankedTensorType type = tensorTypeOf(op->getResult(0));
-  if (!value || !value.isPixel() || type.getRank() != 4)
+  if (!value || !value.isPixel() || (type.getRank() != 4 && type.getRank() != 5))
     return;
   ArrayRef<int64_t> to = op.getBroadcastDimensions();
-  PlanarOrder order{-1, -1, -1, -1};
-  for (size_t i = 0; i < 4; ++i)
+  PlanarOrder order{-1, -1, -1, -1, -1};
+  for (size_t i = 0; i < order.size(); ++i)
     if (value.order[i] >= 0)
       order[i] = to[static_cast<size_t>(value.order[i])];
-  for (int64_t dimension = 0; dimension < 4; ++dimension)
+  // What is left, in this order: of a tensor in three dimensions, its depth first.
+  SmallVector<size_t, 3> places{2, 3};
+  if (type.getRank() == 5)
+    places.insert(places.begin(), 4);
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
     if (!llvm::is_contained(order, dimension))
-      *llvm::find(order, -1) = dimension;
-  SmallVector<int64_t, 4> sizes = sizesOf(type, order);
+      order[*llvm::find_if(places, [&](size_t place) { return order[place] < 0; })] = dimension;
+  SmallVector<int64_t, 5> sizes = sizesOf(type, order);
   if (sizes[0] == value.batch() && sizes[1] == value.channels)
-    twins[op->getResult(0)] = blocked.spreadPixel(value, sizes[2], sizes[3], order);
+    twins[op->getResult(0)] = blocked.spreadPixel(value, sizes, order);
 }
 
 /// Of channels, all but the last a whole number of blocks.
@@ -315,7 +324,7 @@ void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
       stablehlo::ConcatenateOp::create(builder, op.getLoc(), tensorTypeOf(values.front()).clone(shape),
                                        values, builder.getI64IntegerAttr(1))
           ->getResult(0);
-  replace(op, {whole, channels, halo, last.order, last.hasZeroLanes});
+  replace(op, {whole, channels, halo, last.order, last.hasZeroLanes, false, last.depth});
 }
 
 /// Whether the region combines its two arguments by this op.
@@ -345,12 +354,12 @@ Operation *meanOf(Value sum, int64_t count) {
   return nullptr;
 }
 
-/// What a window does in N, C, H and W; an absent list is all `value`.
-SmallVector<int64_t, 4> windowInOrder(std::optional<ArrayRef<int64_t>> list, const PlanarOrder &order,
+/// What a window does in N, C, H, W and D; an absent list, and an absent dimension, are all `value`.
+SmallVector<int64_t, 5> windowInOrder(std::optional<ArrayRef<int64_t>> list, const PlanarOrder &order,
                                       int64_t value) {
-  SmallVector<int64_t, 4> ordered;
+  SmallVector<int64_t, 5> ordered;
   for (int64_t dimension : order)
-    ordered.push_back(list ? (*list)[static_cast<size_t>(dimension)] : value);
+    ordered.push_back(list && dimension >= 0 ? (*list)[static_cast<size_t>(dimension)] : value);
   return ordered;
 }
 
@@ -359,12 +368,14 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
   if (op.getInputs().size() != 1)
     return;
   BlockedValue input = find(op.getInputs()[0], op);
-  if (!input || !input.type().getElementType().isF32() || tensorTypeOf(op->getResult(0)).getRank() != 4)
+  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  if (!input || !input.type().getElementType().isF32() || (planar.getRank() != 4 && planar.getRank() != 5) ||
+      input.order[2] < 0 || input.order[3] < 0 || (planar.getRank() == 5 && input.order[4] < 0))
     return;
   auto kernel = windowInOrder(op.getWindowDimensions(), input.order, 1);
   auto strides = windowInOrder(op.getWindowStrides(), input.order, 1);
   auto dilations = windowInOrder(op.getWindowDilations(), input.order, 1);
-  SmallVector<int64_t> low(4), high(4);
+  SmallVector<int64_t> low(5), high(5);
   if (auto padding = op->getAttrOfType<DenseIntElementsAttr>("padding"))
     for (auto [i, value] : llvm::enumerate(padding.getValues<APInt>()))
       (i % 2 == 0 ? low : high)[i / 2] = value.getSExtValue();
@@ -380,46 +391,52 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
   Operation *end = op;
   bool isMean = bodyIs<stablehlo::AddOp>(op.getBody()) && *initial == 0;
   if (isMean)
-    end = meanOf(op->getResult(0), kernel[2] * kernel[3]);
+    end = meanOf(op->getResult(0), kernel[2] * kernel[3] * kernel[4]);
   else if (!bodyIs<stablehlo::MaxOp>(op.getBody()) || *initial != -HUGE_VAL)
     end = nullptr;
   if (!end)
     return;
-  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  SmallVector<int64_t, 5> sizes = sizesOf(planar, input.order);
+  DepthWindow depth{input.depth, sizes[4], kernel[4], strides[4], lows[4], dilations[4]};
   int64_t halo = wantedHalo(end->getResult(0));
   SmallVector<int64_t> window{kernel[2], kernel[3], strides[2],   strides[3],
                               lows[2],   lows[3],   dilations[2], dilations[3]};
   builder.setInsertionPoint(end);
   Operation *call = createKernelCall(
-      builder, op.getLoc(), "pool",
-      blocked.typeOf(sizesOf(planar, input.order), halo, planar.getElementType()), input.value,
-      {builder.getNamedAttr("window", builder.getDenseI64ArrayAttr(window)),
+      builder, op.getLoc(), "pool", blocked.typeOf(sizes, halo, planar.getElementType()), input.value,
+      {builder.getNamedAttr("window", builder.getDenseI64ArrayAttr(window)), depthAttribute(builder, depth),
        builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo})),
        builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels)),
        builder.getNamedAttr("mean", builder.getBoolAttr(isMean))});
-  replace(end, {call->getResult(0), input.channels, halo, input.order});
+  replace(end, {call->getResult(0), input.channels, halo, input.order, true, false, depth.output});
 }
 
 /// Over all pixels.
 void Islands::rewriteMean(stablehlo::ReduceOp op) {
-  if (op.getInputs().size() != 1 || op.getDimensions().size() != 2)
+  if (op.getInputs().size() != 1)
     return;
   BlockedValue input = find(op.getInputs()[0], op);
-  if (!input || !input.type().getElementType().isF32() ||
-      !llvm::is_contained(op.getDimensions(), input.order[2]) ||
-      !llvm::is_contained(op.getDimensions(), input.order[3]) || input.order[0] > input.order[1])
+  if (!input || !input.type().getElementType().isF32() || input.order[0] > input.order[1])
     return;
-  Operation *end = meanOf(op->getResult(0), input.height() * input.width());
+  SmallVector<int64_t, 3> space;
+  for (int64_t dimension : {input.order[2], input.order[3], input.order[4]})
+    if (dimension >= 0)
+      space.push_back(dimension);
+  if (space.size() < 2 || space.size() != op.getDimensions().size() ||
+      !llvm::all_of(space,
+                    [&](int64_t dimension) { return llvm::is_contained(op.getDimensions(), dimension); }))
+    return;
+  Operation *end = meanOf(op->getResult(0), input.height() * input.width() * input.depth);
   if (!bodyIs<stablehlo::AddOp>(op.getBody()) || splatNumber(op.getInitValues()[0]) != 0.0 || !end)
     return;
   RankedTensorType planar = tensorTypeOf(op->getResult(0));
   builder.setInsertionPoint(end);
   Operation *call = createKernelCall(
       builder, op.getLoc(), "global_average",
-      blocked.typeOf({input.batch(), input.channels, 1, 1}, 0, planar.getElementType()), input.value,
+      blocked.typeOf({input.batch(), input.channels, 1, 1, 1}, 0, planar.getElementType()), input.value,
       {builder.getNamedAttr("halo", builder.getI64IntegerAttr(input.halo)),
        builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
-  replace(end, {call->getResult(0), input.channels, 0, {0, 1, -1, -1}});
+  replace(end, {call->getResult(0), input.channels, 0, {0, 1, -1, -1, -1}});
 }
 
 /// Over the channels of each pixel.
@@ -438,11 +455,10 @@ void Islands::rewriteNorm(Operation *op) {
       builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo}))};
   for (StringRef name : {"columns", "epsilon", "subtract_mean", "has_scale"})
     attributes.push_back(builder.getNamedAttr(name, kernelAttribute(op, name)));
-  Operation *call = createKernelCall(
-      builder, op->getLoc(), "channel_norm",
-      blocked.typeOf({input.batch(), columns, input.height(), input.width()}, halo, planar.getElementType()),
-      operands, attributes);
-  replace(op, {call->getResult(0), columns, halo, input.order});
+  Operation *call =
+      createKernelCall(builder, op->getLoc(), "channel_norm",
+                       blocked.typeOf(input.sizes(), halo, planar.getElementType()), operands, attributes);
+  replace(op, {call->getResult(0), columns, halo, input.order, true, false, input.depth});
 }
 
 /// Whether the op makes zeros of lanes that are zeros in the operands of which `isZero`.
@@ -469,7 +485,7 @@ bool keepsZeros(Operation *op, ArrayRef<bool> isZero) {
 /// The operand in blocks without a halo, in the order of `like`; null if it is not to be had.
 BlockedValue Islands::elementwiseOperand(Value operand, const BlockedValue &like, Operation *user) {
   RankedTensorType type = tensorTypeOf(operand);
-  SmallVector<int64_t, 4> sizes{like.batch(), like.channels, like.height(), like.width()};
+  SmallVector<int64_t, 5> sizes = like.sizes();
   if (BlockedValue found = find(operand, user)) {
     if (found.order != like.order)
       return {};
@@ -477,7 +493,7 @@ BlockedValue Islands::elementwiseOperand(Value operand, const BlockedValue &like
     found.halo = 0;
     return found;
   }
-  BlockedValue spread{{}, like.channels, 0, like.order, false, true};
+  BlockedValue spread{{}, like.channels, 0, like.order, false, true, like.depth};
   if (std::optional<double> number = splatNumber(operand)) {
     spread.value = splatOf(builder, user->getLoc(), blocked.typeOf(sizes, 0, type.getElementType()), *number);
     spread.hasZeroLanes = *number == 0;
@@ -517,10 +533,9 @@ void Islands::rewriteElementwise(Operation *op) {
   Type element = tensorTypeOf(op->getResult(0)).getElementType();
   Operation *made = builder.clone(*op);
   made->setOperands(operands);
-  made->getResult(0).setType(
-      blocked.typeOf({like.batch(), like.channels, like.height(), like.width()}, 0, element));
+  made->getResult(0).setType(blocked.typeOf(like.sizes(), 0, element));
   bool hasZeroLanes = like.channels % blocked.lanes() == 0 || keepsZeros(op, isZero);
-  BlockedValue result{made->getResult(0), like.channels, 0, like.order, hasZeroLanes};
+  BlockedValue result{made->getResult(0), like.channels, 0, like.order, hasZeroLanes, false, like.depth};
   if (element.isF32())
     replace(op, result);
   else

@@ -83,7 +83,7 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
   views.isConstant = planner.isConstant(weights);
   views.weights = dimensionsInOrder(weights, call.weightsOrder);
   if (call.isMirrored)
-    views.weights = reversed(views.weights, Sizes{2, 3});
+    views.weights = reversed(views.weights, Sizes{2, 3, 4});
   std::vector<View> reads{views.input, views.weights};
   unsigned next = 2;
   for (auto [has, view] : {std::pair(call.hasBias, &views.bias), {call.hasResidual, &views.residual}})
@@ -114,6 +114,7 @@ Result<bool> planPool(Planner &planner, Operation *op) {
     args.padding[axis] = window[4 + axis];
     args.dilation[axis] = window[6 + axis];
   }
+  args.depth = depthIn(op);
   args.input = tensorOf(input.shape, integerIn(op, "channels"), halos[0]);
   args.output = tensorOf(result.shape, integerIn(op, "channels"), halos[1]);
   planner.emit(std::make_unique<PoolingStep>(args, input, result), {&input, 1}, {&result, 1});
@@ -124,7 +125,8 @@ Result<bool> planGlobalAverage(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
   BlockedTensor tensor = tensorOf(input.shape, integerIn(op, "channels"), integerIn(op, "halo"));
-  planner.emit(std::make_unique<GlobalAverageStep>(tensor, input, result), {&input, 1}, {&result, 1});
+  planner.emit(std::make_unique<GlobalAverageStep>(tensor, tensor.batch / result.shape[0], input, result),
+               {&input, 1}, {&result, 1});
   return true;
 }
 

@@ -12,7 +12,7 @@ namespace torchere::cpu {
 
 namespace {
 
-/// A view with its dimensions as first, second, spatial; one dimension in space becomes the second of two.
+/// A view with its dimensions as N, C, H, W, D (of weights: O, I), of which H and D may be of size 1.
 View inOrder(const View &view, int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
   Sizes order{first, second};
   order.insert(order.end(), spatial.begin(), spatial.end());
@@ -21,6 +21,8 @@ View inOrder(const View &view, int64_t first, int64_t second, ArrayRef<int64_t> 
     ordered.shape.insert(ordered.shape.begin() + 2, 1);
     ordered.strides.insert(ordered.strides.begin() + 2, 0);
   }
+  ordered.shape.push_back(1);
+  ordered.strides.push_back(0);
   return ordered;
 }
 

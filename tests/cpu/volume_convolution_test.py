@@ -1,0 +1,109 @@
+"""Convolutions and pooling in three dimensions on the CPU engine: what is laid out in blocks, by the names in
+the log, beside eager's results; JAX's order of dimensions; executables that were stored."""
+
+from __future__ import annotations
+
+import pytest
+from convolution_fusion_test import BEGINNING, kernels_by_case
+from engine_test import run
+from fusion_test import run_jax
+
+VOLUMES = BEGINNING
+for module in ("BatchNorm", "Conv", "AvgPool"):
+    VOLUMES = VOLUMES.replace(module + "2d", module + "3d")
+
+#: By name: the arguments of check() without it, and what the log says of kernels on blocks.
+CASES = {
+    "alone": ("conv(20, 12, 3), (2, 20, 5, 8, 9)", "direct=1 from_blocked=1 to_blocked=1"),
+    "first layer": (
+        "nn.Sequential(conv(3, 20, (3, 7, 7), (1, 2, 2), (1, 3, 3)), norm(20), nn.ReLU()), (2, 3, 5, 20, 22)",
+        "from_blocked=1 planar+scale+bias+relu=1",
+    ),
+    "residual blocks": (
+        "nn.Sequential(conv(3, 20, 3, 2, 1), norm(20), nn.ReLU(), nn.MaxPool3d(3, 2, 1), Block(20, 20, 1),"
+        " Block(20, 36, 2), nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(36, 10)), (2, 3, 14, 20, 22)",
+        "direct+scale+bias+relu=2 direct+scale+bias+residual+relu=2 direct+scale+bias=1 dot=1"
+        " global_average=1 planar+scale+bias+relu=1 pool=1",
+    ),
+    "steps and padding of each axis": (
+        "nn.Sequential(conv(12, 16, (1, 3, 3), (1, 2, 1), (0, 1, 1), bias=True), nn.ReLU(),"
+        " conv(16, 20, (3, 1, 1), (2, 1, 1), (1, 0, 0)), nn.SiLU(),"
+        " conv(20, 8, (3, 2, 3), (1, 1, 2), (2, 1, 0), (2, 1, 1)), nn.ConstantPad3d((1, 0, 0, 2, 1, 0), 0),"
+        " conv(8, 8, 1, (3, 2, 1))), (2, 12, 7, 9, 10)",
+        "direct+bias+relu=1 direct+silu=1 direct=2 from_blocked=2 to_blocked=2",
+    ),
+    "winograd": (
+        "nn.Sequential(conv(32, 32, 3, 1, 1), norm(32), nn.ReLU(), conv(32, 40, (3, 3, 3), (2, 1, 1), 1)),"
+        " (2, 32, 4, 20, 18)",
+        "from_blocked=1 to_blocked=1 winograd+scale+bias+relu=1 winograd=1",
+    ),
+    "gates": (
+        "nn.Sequential(conv(12, 20, 1), nn.ReLU(), conv(20, 20, 3, (2, 1, 1), 1, groups=20), norm(20),"
+        " Gate(20, 8, nn.Sigmoid()), nn.SiLU(), conv(20, 8, 1)), (2, 12, 5, 6, 7)",
+        "depthwise+scale+bias=1 direct+bias+relu=1 direct+bias+sigmoid=1 direct+relu=1 direct=1"
+        " from_blocked=1 global_average=1 silu=1 to_blocked=1",
+    ),
+    "groups": (
+        "nn.Sequential(conv(64, 64, (1, 3, 3), 1, (0, 1, 1), groups=2), nn.ReLU(),"
+        " conv(64, 32, 3, 1, 1, groups=4)), (1, 64, 4, 6, 7)",
+        "direct+relu=1 from_blocked=1 to_blocked=1",
+    ),
+    "pooling": (
+        "nn.Sequential(conv(12, 20, 3, 1, 1), nn.MaxPool3d((1, 2, 2)), conv(20, 20, 1), nn.AvgPool3d(2, 2),"
+        " conv(20, 8, 1)), (2, 12, 6, 8, 9)",
+        "direct=3 from_blocked=1 pool=2 to_blocked=1",
+    ),
+    "dense": (
+        "Model(lambda self, x: self.tail(dense(self.stem(x), self.layers)), stem=conv(3, 16, 3, 1, 1),"
+        " layers=nn.ModuleList([nn.Sequential(norm(16 + 16 * i), nn.ReLU(), conv(16 + 16 * i, 16, 3, 1, 1))"
+        " for i in range(2)]), tail=nn.Sequential(norm(48), nn.ReLU(), conv(48, 16, 1))), (2, 3, 4, 6, 7)",
+        "depthwise+bias+relu=3 direct=3 from_blocked=1 planar=1",
+    ),
+    "u-net": (
+        "Model(lambda self, x: (lambda y: self.last(torch.cat([self.up(self.low(y)), y], 1)))(self.first(x)),"
+        " first=conv(3, 16, 3, 1, 1), low=nn.Sequential(nn.MaxPool3d(2), conv(16, 32, 3, 1, 1), nn.ReLU()),"
+        " up=nn.ConvTranspose3d(32, 16, 2, 2), last=conv(32, 8, 3, 1, 1)), (1, 3, 4, 12, 16)",
+        "direct+relu=1 direct=1 from_blocked=3 planar=1 pool=1 to_blocked=1",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def log():
+    """All cases in one process."""
+    calls = [f"check({name!r}, {arguments})" for name, (arguments, _) in CASES.items()]
+    return kernels_by_case(run("\n".join([VOLUMES, *calls]), TORCHERE_LOG="debug")[1])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_fused(log, name):
+    assert log[name] == sorted(CASES[name][1].split())
+
+
+JAX = """
+import sys
+import numpy
+import jax, jax.numpy as jnp
+
+generator = numpy.random.default_rng(0)
+x = generator.normal(size=(2, 5, 8, 9, 20)).astype(numpy.float32)
+w = generator.normal(size=(3, 3, 3, 20, 24)).astype(numpy.float32)
+b = generator.normal(size=(24,)).astype(numpy.float32)
+
+def main(x, w, b):
+    y = jax.lax.conv_general_dilated(x, w, (1, 1, 1), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))
+    return jax.nn.relu6(y + b)
+
+padded = numpy.pad(x.astype(numpy.float64), ((0, 0), (1, 1), (1, 1), (1, 1), (0, 0)))
+taps = [(k, i, j) for k in range(3) for i in range(3) for j in range(3)]
+expected = sum(padded[:, k:k + 5, i:i + 8, j:j + 9] @ w[k, i, j] for k, i, j in taps)
+print("case", "channels last", file=sys.stderr, flush=True)
+for _ in range(3):
+    result = jax.jit(main)(x, w, b)
+    numpy.testing.assert_allclose(result, numpy.clip(expected + b, 0, 6), rtol=0, atol=1e-4)
+"""
+
+
+def test_jax_order():
+    found = kernels_by_case(run_jax(JAX, TORCHERE_LOG="debug")[1])
+    assert found == {"channels last": ["direct+bias+relu6=1", "from_blocked=1", "to_blocked=1"]}
