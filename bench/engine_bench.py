@@ -6,9 +6,11 @@ a second process's start, the memory that it takes, and programs with open sizes
 Each process has the engine alone. "plan" is what the plugin takes from the module to its plan, on the own
 clock of its thread, as its log has it. "first result" is the time from the load of the program to its first
 result in a process that finds the executable in the cache, "warm" a later call in it. Of the first result,
-"opened" is the load of the program with its executable, whose plan is "loaded" in that; "packed" is what the
-weights take to be computed and packed; "rest" is what is neither these nor a warm call: memory that is first
-written, threads that start. "copied" is a copy of as many bytes as the weights have, by as many threads, to
+"imported" are the modules of the package that the load needs, compiled as an installer leaves them; "opened"
+is the load of the program, and "plan" the reading of its plan, with which the first call begins; "packed" is
+what the weights of a weight program take to be computed and packed; "rest" is what is none of these and no
+warm call: the client, memory that is first written, threads that start, what steps pack by themselves.
+"copied" is a copy of as many bytes as the weights have, by as many threads, to
 new memory: from memory that no cache holds, in the same process afterwards. "anonymous" is what the process's
 memory beyond files grew by, from before the client to after the calls. Of open sizes: the time of planning a
 new one, and a second call of each of fifty beside a program that was exported for that size.
@@ -46,8 +48,10 @@ clock = time.perf_counter
 arguments = torch.load(sys.argv[1] + "/arguments.pt")
 torchere.plugins.find("torchere_cpu")
 before, start = status("RssAnon"), clock()
-program = torchere.load(sys.argv[1])
-opened = clock() - start
+load = torchere.load
+imported = clock() - start
+program = load(sys.argv[1])
+opened = clock() - start - imported
 program(*arguments)
 first = clock() - start
 calls = []
@@ -69,8 +73,8 @@ weights = sum(entry.stat().st_size for entry in os.scandir(sys.argv[1] + "/data"
 source = numpy.ones(weights, numpy.uint8)
 copied = min(copy(source, len(os.sched_getaffinity(0))) for _ in range(3))
 counts = torchere.plugins.client().compile_counts
-print(json.dumps({"opened": opened, "first": first, "warm": min(calls), "copied": copied, "weights": weights,
-                  "anonymous": anonymous, **counts}))
+print(json.dumps({"imported": imported, "opened": opened, "first": first, "warm": min(calls),
+                  "copied": copied, "weights": weights, "anonymous": anonymous, **counts}))
 """
 
 # An encoder with an open length, as BERT is one: each length's first call plans.
@@ -124,6 +128,7 @@ def ask(source: str, *arguments: Any, cache: str | None = None) -> tuple[str, st
         "TORCHERE_LOG": "debug",
         "PYTHONPATH": str(Path(__file__).resolve().parent),
     }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed modules are compiled
     command = [sys.executable, "-c", source, *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     if result.returncode:
@@ -148,7 +153,8 @@ def measure(name: str) -> dict[str, Any]:
             raise RuntimeError(f"{name}: the executable was not found in the cache: {second}")
         second["loaded_plan"] = sum(times("bytes of a plan", log)) / 1e3
         second["packed"] = sum(times("computed and packed weights", log)) / 1e3
-        second["rest"] = second["first"] - second["opened"] - second["packed"] - second["warm"]
+        parts = ("imported", "opened", "loaded_plan", "packed", "warm")
+        second["rest"] = second["first"] - sum(second[part] for part in parts)
         return {"plan_ms": plan, **second}
 
 
@@ -184,8 +190,9 @@ def main() -> int:
             row = figures[name]
             print(
                 f"{name:36} plan {row['plan_ms']:6.1f} ms, first result {row['first'] * 1e3:7.1f} ms "
-                f"(opened {row['opened'] * 1e3:.1f}, of which the plan {row['loaded_plan'] * 1e3:.1f}; "
-                f"packed {row['packed'] * 1e3:.1f}; rest {row['rest'] * 1e3:.1f}), "
+                f"(imported {row['imported'] * 1e3:.1f}, opened {row['opened'] * 1e3:.1f}, "
+                f"plan {row['loaded_plan'] * 1e3:.1f}, packed {row['packed'] * 1e3:.1f}, "
+                f"rest {row['rest'] * 1e3:.1f}), "
                 f"warm {row['warm'] * 1e3:7.2f} ms, copied {row['copied'] * 1e3:.1f} ms, "
                 f"anonymous {row['anonymous'] / 2**20:7.1f} MiB"
             )

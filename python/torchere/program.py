@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchere import _core
-from torchere.bundle import StableHLOModelBundle, bundle_of, core_bundle
 from torchere.calls import CallConvention
 from torchere.entry_points import EntryPoint, EntryPoints, joined_bundle
 from torchere.errors import Error, InvalidArgumentError, NotFoundError
 from torchere.pickling import parts_of, program_of
-from torchere.profile import Profile, read_profile
-from torchere.signature import Signature, ValueInfo, read_signature
 from torchere.state import ProgramState
 from torchere.trees import name_classes
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a method imports what a loaded program's first result does without
     from torchere.bisection import Bisection
+    from torchere.bundle import StableHLOModelBundle
+    from torchere.profile import Profile
     from torchere.reference import Source
+    from torchere.signature import Signature, ValueInfo
     from torchere.verification import VerificationReport
 
 
@@ -43,7 +43,9 @@ class StableHLOProgram(ProgramState):
         classes: Iterable[type] = (),
         output_specs: dict[str, Any] | None = None,
     ):
-        if isinstance(bundle, StableHLOModelBundle):
+        if not isinstance(bundle, _core.Bundle):
+            from torchere.bundle import core_bundle
+
             bundle = core_bundle(bundle)
         super().__init__(bundle)
         self._target_version = target_version
@@ -223,6 +225,8 @@ class StableHLOProgram(ProgramState):
 
     def signature(self, method_name: str | None = None) -> Signature:
         """What a function takes and gives; the default function if no name is given. It prints as text."""
+        from torchere.signature import read_signature
+
         name, bundle = self._known(method_name), self._core_bundle
         return read_signature(
             bundle.signature(name), bundle.constant_inputs(name), bundle.constant_outputs(name)
@@ -284,6 +288,8 @@ class StableHLOProgram(ProgramState):
         results, fields, table, trace = self._with_session(
             lambda session: session.profile(convention.index, leaves)
         )
+        from torchere.profile import read_profile
+
         return read_profile(convention.unflatten(results), fields, table, trace)
 
     @property
@@ -292,6 +298,8 @@ class StableHLOProgram(ProgramState):
 
     @property
     def _bundle(self) -> StableHLOModelBundle:
+        from torchere.bundle import bundle_of
+
         return bundle_of(self._core_bundle)
 
     def _known(self, method_name: str | None) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import collections
 import copy
-import dataclasses
 import functools
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from torchere import _core
 from torchere.arrays import as_array, has_torch, weight_tensor
@@ -30,8 +29,7 @@ class IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys
         return super().__repr__() if any(self) else "<All keys matched successfully>"
 
 
-@dataclasses.dataclass(frozen=True)
-class WeightNames:
+class WeightNames(NamedTuple):
     """What the functions' signatures say of weights: parameters and buffers in the functions' order, the
     names of the state, and of the buffers that are not persistent, and the names that each function knows."""
 

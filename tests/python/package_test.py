@@ -22,6 +22,12 @@ def test_importing_loads_neither_torch_nor_the_core():
     assert result.stdout.strip() == "set()", result.stderr
 
 
+def test_loading_imports_nothing_that_a_first_result_does_without():
+    unneeded = {f"torchere.{name}" for name in ("bundle", "exporting", "profile", "signature", "stablehlo")}
+    result = run(f"import sys, torchere; torchere.load; print({unneeded} & {{*sys.modules}})")
+    assert result.stdout.strip() == "set()", result.stderr
+
+
 def test_public_names_are_there():
     for name in torchere.__all__:
         assert getattr(torchere, name) is not None
