@@ -283,9 +283,12 @@ void Convolver::runBand(const Band &band) {
                                     : nullptr);
     }
   int64_t begin = panels_.begin(band.panels.begin), end = panels_.begin(band.panels.end);
-  int64_t above = rows_ == 1 ? 0 : band.rows.begin * phases_[0];
-  int64_t below = rows_ == 1 ? out_.height : band.rows.end * phases_[0];
-  for (int64_t image = band.images.begin; phase_[0] + phase_[1] == 0 && image < band.images.end; ++image)
+  bool isFlat = rows_ == 1; // parts are of one row: the first of them clears beside it
+  if (phase_[0] + phase_[1] != 0 || (isFlat && band.rows.begin > 0))
+    return;
+  int64_t above = isFlat ? 0 : band.rows.begin * phases_[0];
+  int64_t below = isFlat ? out_.height : band.rows.end * phases_[0];
+  for (int64_t image = band.images.begin; image < band.images.end; ++image)
     for (int64_t block = begin; block < end; ++block)
       clearHalo(out_, image, block, above, below);
 }
