@@ -39,7 +39,7 @@ constexpr int64_t kPartPixels = 256;  ///< what a chunk reads of them stays in t
 constexpr int64_t kPartWork = 200000; ///< multiply-adds
 /// Reading a weight takes as long as so many multiply-adds on one that is in the cache.
 constexpr int64_t kWeightWork = 8;
-constexpr int kOffsets = 5; // scratch
+constexpr int kOffsets = 5, kLiveTaps = 6; // scratch
 
 /// The input that kernels read: where tap (0, 0) of output (0, 0) lies, and how far apart things are.
 struct Source {
@@ -68,6 +68,12 @@ private:
   struct Range {
     int64_t begin, end;
     int64_t count() const { return end - begin; }
+    bool operator==(const Range &) const = default;
+  };
+  /// Of a window.
+  struct Taps {
+    Range rows{0, 0}, columns{0, 0};
+    bool operator==(const Taps &) const = default;
   };
   /// What a part computes. Rows are pixels, if there is one row.
   struct Band {
@@ -89,9 +95,13 @@ private:
   void runBand(const Band &band);
   void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
   void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
+  Range liveTaps(int axis, int64_t begin, int64_t end) const;
+  void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
   const float *weightsAt(int64_t panel, int64_t chunk) const;
   void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
-  int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk) * tapsPerBlock_; }
+  Range chunkBlocks(int64_t chunk) const {
+    return {partBegin(blocks_, chunks_, chunk), partBegin(blocks_, chunks_, chunk + 1)};
+  }
 
   const Context &context_;
   const ConvolutionArgs &args_;
@@ -107,6 +117,7 @@ private:
   int64_t stride_[2];            ///< in the source
   int64_t rows_ = 0, width_ = 0; ///< of the output; one row of all pixels where nothing lies between rows
   int64_t blocks_ = 0;           ///< of input channels that a panel reads
+  Taps taps_;                    ///< entries of offsets_ for each block
   int64_t tapsPerBlock_ = 0;
   int64_t depth_ = 0; ///< of an entry of offsets_
   int64_t chunks_ = 1;
@@ -193,6 +204,7 @@ void Convolver::makeOffsets() {
   int64_t perImage = planar ? shape_.inputChannels : inputs_.count;
   blocks_ = shape_.depth.kernel * perImage;
   int64_t columns = joined ? 1 : shape_.kernel[1];
+  taps_ = {{0, shape_.kernel[0]}, {0, columns}};
   tapsPerBlock_ = shape_.kernel[0] * columns;
   depth_ = joined ? shape_.kernel[1] : planar ? 1 : lanes_;
   auto *offsets =
@@ -265,8 +277,9 @@ void Convolver::runTiles() {
 
 const float *Convolver::weightsAt(int64_t panel, int64_t chunk) const {
   int64_t depth = blocks_ * tapsPerBlock_ * depth_;
-  return weights_ +
-         (panels_.begin(panel) * depth + chunkBegin(chunk) * depth_ * panels_.vectors(panel)) * lanes_;
+  return weights_ + (panels_.begin(panel) * depth +
+                     chunkBlocks(chunk).begin * tapsPerBlock_ * depth_ * panels_.vectors(panel)) *
+                        lanes_;
 }
 
 /// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
@@ -325,6 +338,42 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   }
 }
 
+/// The taps that meet the input for any of the outputs of an axis. The others meet padding alone. Only
+/// windows with a dilation leave them out: with others little is saved, and infinite weights make NaN as
+/// specified.
+Convolver::Range Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
+  int64_t taps = shape_.kernel[axis], dilation = shape_.dilation[axis];
+  int64_t extent = axis == 0 ? shape_.inputHeight : shape_.inputWidth;
+  // Where the first tap of the first and of the last output lies.
+  int64_t low = begin * shape_.stride[axis] - shape_.padding[axis];
+  int64_t high = (end - 1) * shape_.stride[axis] - shape_.padding[axis];
+  if (low >= 0 && high + (taps - 1) * dilation < extent)
+    return {0, taps};
+  int64_t first = std::min(divideUp(std::max<int64_t>(-high, 0), dilation), taps);
+  return {first, std::clamp(divideUp(std::max<int64_t>(extent - low, 0), dilation), first, taps)};
+}
+
+/// The tile sums over these taps of the blocks, whose weights lie at tile.b.
+void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const {
+  tile.blocks = blocks.count() * taps.rows.count() * taps.columns.count();
+  tile.aOffsets = offsets_ + blocks.begin * tapsPerBlock_;
+  tile.bOffsets = nullptr;
+  if (taps == taps_)
+    return;
+  auto *a = static_cast<int64_t *>(ThreadPool::scratch(2 * tile.blocks * sizeof(int64_t), kLiveTaps));
+  int64_t *b = a + tile.blocks, step = tile.k * tile.bRowStride;
+  const int64_t *all = tile.aOffsets;
+  tile.aOffsets = a;
+  tile.bOffsets = b;
+  for (int64_t block = 0; block < blocks.count(); ++block)
+    for (int64_t y = taps.rows.begin; y < taps.rows.end; ++y)
+      for (int64_t x = taps.columns.begin; x < taps.columns.end; ++x) {
+        int64_t entry = block * tapsPerBlock_ + y * taps_.columns.count() + x;
+        *a++ = all[entry];
+        *b++ = entry * step;
+      }
+}
+
 /// Of one image: `tile` has what all tiles have in common.
 void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile) {
   bool flat = rows_ == 1, planar = plan_.kind == ConvolutionKind::Planar;
@@ -342,9 +391,18 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
                                             (block + vectors) * lanes_ <= out_.channels);
   int64_t inputRow = stride_[0] * source_.rowStride;
+  Range blocks = chunkBlocks(chunk);
+  Taps taken = taps_, live = taps_;
+  takeTaps(taken, blocks, tile);
   for (int64_t y = flat ? 0 : band.rows.begin, end = flat ? 1 : band.rows.end; y < end; ++y) {
+    if (shape_.dilation[0] > 1)
+      live.rows = liveTaps(0, y, y + 1);
     for (int64_t i = 0, x = begin; i < tiles; ++i) {
       int64_t count = shortest + (i < length - shortest * tiles ? 1 : 0);
+      if (shape_.dilation[1] > 1)
+        live.columns = liveTaps(1, x, x + count);
+      if (live != taken)
+        takeTaps(taken = live, blocks, tile);
       tile.a = input + y * inputRow + x * tile.aRowStride;
       tile.c = output + y * rowOf(out_) + x * tile.cRowStride;
       if (added)

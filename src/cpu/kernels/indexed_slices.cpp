@@ -13,6 +13,9 @@ namespace {
 constexpr int64_t kPartBytes = 32768;
 constexpr int64_t kPartUpdates = 16384;
 constexpr int64_t kMaxParts = 64;
+constexpr int64_t kMinLines = 4; ///< that make up for looking up their places first
+constexpr int64_t kMaxPlaces = 16384;
+constexpr int kPlaces = 6; // scratch
 
 template <class T> int64_t loadIndex(const void *indices, int64_t at) {
   T value = static_cast<const T *>(indices)[at];
@@ -138,6 +141,61 @@ IndexedSlices merged(const IndexedSlices &slices) {
   return made;
 }
 
+/// Whether each slice is all elements at one index of a dimension, and those of neighbouring slices lie
+/// beside each other, as where an image is resampled along its rows.
+bool areColumns(const IndexedSlices &slices) {
+  if (slices.components != 1 || slices.batchRank != 1 || slices.batchTarget[0] >= 0 ||
+      slices.batchStrides[0] != 1 || slices.sizes[slices.target[0]] != 1 || slices.elements() < kMinLines ||
+      slices.batchDims[0] > kMaxPlaces)
+    return false;
+  for (int i = 0; i < slices.rank; ++i)
+    if (i != slices.target[0] && slices.sizes[i] != slices.dims[i])
+      return false;
+  return true;
+}
+
+template <class T> void pickRun(const char *from, const int64_t *places, char *to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(to + i * int64_t(sizeof(T)), from + places[i] * int64_t(sizeof(T)), sizeof(T));
+}
+
+using PickRun = void (*)(const char *from, const int64_t *places, char *to, int64_t n);
+
+PickRun pickRunOf(int size) {
+  return size == 1   ? pickRun<uint8_t>
+         : size == 2 ? pickRun<uint16_t>
+         : size == 4 ? pickRun<uint32_t>
+         : size == 8 ? pickRun<uint64_t>
+                     : pickRun<unsigned __int128>;
+}
+
+/// Slices that areColumns(): line by line of the result, whose places are looked up once for all lines.
+void gatherColumns(const Context &context, const IndexedSlices &slices, int elementSize, const void *tensor,
+                   void *output) {
+  int target = slices.target[0];
+  int64_t count = slices.batchDims[0], lines = slices.elements();
+  auto *places = static_cast<int64_t *>(ThreadPool::scratch(count * sizeof(int64_t), kPlaces));
+  SliceWalk walk(slices, 0);
+  for (int64_t i = 0; i < count; ++i, walk.next())
+    places[i] =
+        std::clamp<int64_t>(walk.starts()[target], 0, slices.dims[target] - 1) * slices.strides[target];
+  PickRun pick = pickRunOf(elementSize);
+  int64_t parts =
+      std::clamp<int64_t>(count * lines * elementSize / kPartBytes, 1, std::min(kMaxParts, lines));
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    for (int64_t line = partBegin(lines, parts, part); line < partBegin(lines, parts, part + 1); ++line) {
+      int64_t from = 0, to = 0, rest = line;
+      for (int d = slices.rank - 1; d >= 0; --d) {
+        from += rest % slices.sizes[d] * slices.strides[d];
+        to += rest % slices.sizes[d] * slices.sliceStrides[d];
+        rest /= slices.sizes[d];
+      }
+      pick(static_cast<const char *>(tensor) + from * elementSize, places,
+           static_cast<char *>(output) + to * elementSize, count);
+    }
+  });
+}
+
 } // namespace
 
 void gatherSlices(const Context &context, const IndexedSlices &given, int elementSize, const void *tensor,
@@ -146,6 +204,8 @@ void gatherSlices(const Context &context, const IndexedSlices &given, int elemen
   int64_t count = slices.count(), bytes = count * slices.elements() * elementSize;
   if (bytes == 0)
     return;
+  if (areColumns(slices))
+    return gatherColumns(context, slices, elementSize, tensor, output);
   int64_t parts = std::clamp<int64_t>(bytes / kPartBytes, 1, std::min(kMaxParts, count));
   CopyRun copy = copyRunOf(elementSize);
   int64_t low[kMaxRank] = {};

@@ -23,6 +23,7 @@ struct TileArgs {
   int64_t blocks = 1;
   int64_t k = 0;
   const void *b = nullptr;
+  const int64_t *bOffsets = nullptr; ///< of the blocks; null: they follow each other
   int64_t bRowStride = 0;
   void *c = nullptr;
   int64_t cRowStride = 0;

@@ -220,6 +220,39 @@ TEST_P(Convolution, KernelsStridesPaddingDilation) {
   check(makeShape(1, 16, 48, 1, 9, 1), {0, 1});
 }
 
+TEST_P(Convolution, TapsThatMeetPaddingAlone) {
+  // Of a pyramid's dilated windows most outputs meet one tap; tiles at the borders meet two or all.
+  check(makeShape(1, 40, 24, 14, 14, 3, 1, 12, 1, 12), {12, 1, false, true, Activation::Relu});
+  check(makeShape(2, 24, 40, 9, 21, 3, 1, 6, 1, 6), {0, 0});
+  check(makeShape(1, 16, 16, 4, 4, 3, 1, 7, 1, 3), {2, 1}); // some outputs meet none
+  check(makeShape(1, 17, 16, 9, 9, 3, 3, 6, 1, 5), {0, 0});
+  check(makeShape(1, 300, 40, 7, 7, 3, 1, 5, 1, 5), {5, 1, false, true, Activation::Relu, false, 5e-5});
+  check(makeShape(1, 48, 48, 8, 8, 3, 1, 4, 2, 4), {4, 0});
+  check(makeShape(1, 3, 16, 6, 7, 3, 1, 4, 1, 4), {0, 0, true});
+}
+
+TEST_P(Convolution, TapsOutsideOfTheImageAreLeftOut) {
+  // An infinite weight makes NaN of what it meets, if that is zero; not of padding in a tile without pixels.
+  ConvolutionShape shape = makeShape(1, 8, 16, 3, 3, 3, 1, 3, 1, 3);
+  ConvolutionPlan plan = planConvolution(shape, context.isa, false, false);
+  std::vector<float> x(8 * 9, 1.0f), w(int64_t(16) * 8 * 9, 1.0f);
+  for (int64_t i = 0; i < 16 * 8; ++i)
+    for (int64_t tap : {0, 1, 2, 6, 7, 8}) // rows above and below the image
+      w[i * 9 + tap] = INFINITY;
+  AlignedBuffer<float> packed(plan.weightElements());
+  packConvolution(context, plan, w.data(), {72, 9, 3, 1}, packed.data);
+  Blocked input(context.isa, 1, 8, 3, 3, 3), output(context.isa, 1, 16, 3, 3, 0);
+  blockedFromPlanar(context, planar(x, 8, 3, 3), input.tensor);
+  ConvolutionArgs args;
+  args.plan = plan;
+  args.input = input.tensor;
+  args.weights = packed.data;
+  args.output = output.tensor;
+  convolve(context, args);
+  for (int64_t i = 0; i < 16 * 9; ++i)
+    ASSERT_EQ(output.memory.data[i], 8) << "at " << i;
+}
+
 TEST_P(Convolution, DeepInputsAreChunked) {
   check(makeShape(1, 1800, 40, 3, 5, 1), {0, 1, false, true, Activation::Relu, false, 1e-4});
   check(makeShape(1, 300, 40, 4, 4, 3, 1, 1), {1, 1, false, true, Activation::Relu, false, 5e-5});

@@ -61,6 +61,39 @@ TEST_P(Slices, GatherOfWholeRows) {
   EXPECT_EQ(output, (std::vector<double>{10, 11, 12, 13, 14, 0, 1, 2, 3, 4}));
 }
 
+TEST_P(Slices, GatherOfColumns) { // of the middle dimension of 3 x 5 x 2, as 3 x 2 x 4
+  auto check = [&](auto zero) {
+    using T = decltype(zero);
+    std::vector<T> tensor(30), output(24);
+    for (size_t i = 0; i < tensor.size(); ++i)
+      tensor[i] = static_cast<T>(i);
+    std::vector<int32_t> places = {4, 0, -3, 99};
+    int64_t inside[] = {4, 0, 0, 4};
+    IndexedSlices slices = at({}, 3, 5, 3, 1);
+    slices.rank = 3;
+    slices.dims[2] = slices.sizes[2] = 2;
+    slices.strides[0] = 10;
+    slices.strides[1] = 2;
+    slices.strides[2] = 1;
+    slices.sliceStrides[0] = 8;
+    slices.sliceStrides[1] = 0;
+    slices.sliceStrides[2] = 4;
+    slices.batchDims[0] = 4;
+    slices.batchStrides[0] = slices.indexStrides[0] = 1;
+    slices.components = 1;
+    slices.target[0] = 1;
+    slices.indexType = DType::I32;
+    slices.indices = places.data();
+    gatherSlices(context, slices, sizeof(T), tensor.data(), output.data());
+    for (int64_t i = 0; i < 24; ++i)
+      ASSERT_EQ(output[i], tensor[i / 8 * 10 + inside[i % 4] * 2 + i / 4 % 2]) << "at " << i;
+  };
+  check(uint8_t(0));
+  check(uint16_t(0));
+  check(0.0f);
+  check(0.0);
+}
+
 TEST_P(Slices, ScatterSkipsWhatIsOutside) {
   std::vector<float> plane(20, 0.0f), updates = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   std::vector<int64_t> places = {

@@ -114,6 +114,8 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
   [[maybe_unused]] const char *ahead = static_cast<const char *>(args.ahead ? args.ahead : args.b);
   for (int64_t block = 0; block < args.blocks; ++block) {
     const C *a = static_cast<const C *>(args.a) + (args.aOffsets ? args.aOffsets[block] : 0);
+    if (args.bOffsets)
+      b = static_cast<const T *>(args.b) + args.bOffsets[block];
     if (aAhead != 0)
 #pragma GCC unroll 16
       for (int m = 0; m < kM; ++m)
