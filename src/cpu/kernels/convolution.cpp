@@ -97,7 +97,7 @@ private:
   void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
   Range liveTaps(int axis, int64_t begin, int64_t end) const;
   void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
-  const float *weightsAt(int64_t panel, int64_t chunk) const;
+  const float *weightsAt(int64_t panel, int64_t block) const;
   void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
   Range chunkBlocks(int64_t chunk) const {
     return {partBegin(blocks_, chunks_, chunk), partBegin(blocks_, chunks_, chunk + 1)};
@@ -275,11 +275,10 @@ void Convolver::runTiles() {
   });
 }
 
-const float *Convolver::weightsAt(int64_t panel, int64_t chunk) const {
+const float *Convolver::weightsAt(int64_t panel, int64_t block) const {
   int64_t depth = blocks_ * tapsPerBlock_ * depth_;
-  return weights_ + (panels_.begin(panel) * depth +
-                     chunkBlocks(chunk).begin * tapsPerBlock_ * depth_ * panels_.vectors(panel)) *
-                        lanes_;
+  return weights_ +
+         (panels_.begin(panel) * depth + block * tapsPerBlock_ * depth_ * panels_.vectors(panel)) * lanes_;
 }
 
 /// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
@@ -289,11 +288,8 @@ void Convolver::runBand(const Band &band) {
     for (int64_t panel = band.panels.begin; panel < band.panels.end; ++panel) {
       bool isLast = panel + 1 == band.panels.end, hasChunk = chunk + 1 < chunks_;
       int64_t next = isLast && hasChunk ? band.panels.begin : panel + 1;
-      runChunk(band, panel, chunk,
-               next < panels_.count ? weightsAt(next, !isLast    ? chunk
-                                                      : hasChunk ? chunk + 1
-                                                                 : 0)
-                                    : nullptr);
+      int64_t nextBlock = chunkBlocks(!isLast ? chunk : hasChunk ? chunk + 1 : 0).begin;
+      runChunk(band, panel, chunk, next < panels_.count ? weightsAt(next, nextBlock) : nullptr);
     }
   int64_t begin = panels_.begin(band.panels.begin), end = panels_.begin(band.panels.end);
   bool isFlat = rows_ == 1; // parts are of one row: the first of them clears beside it
@@ -326,16 +322,8 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   int64_t rows = rows_ == 1 ? 1 : band.rows.count(), tiles = divideUp(length, kernels_.maxRows[vectors]);
   tile.ahead = next;
   tile.aheadStep = divideUp(tile.bRowStride * int64_t(sizeof(float)), tiles * rows * band.images.count());
-  for (int64_t image = band.images.begin; image < band.images.end; ++image) {
-    // Of the chunk, what lies in the images that this one reads.
-    TapRange depth = shape_.depth.tapsOf(image).range;
-    int64_t perImage = blocks_ / shape_.depth.kernel * tapsPerBlock_, start = depth.first * perImage;
-    int64_t begin = std::max(chunkBegin(chunk), start);
-    tile.aOffsets = offsets_ + begin - start;
-    tile.blocks = std::max<int64_t>(0, std::min(chunkBegin(chunk + 1), depth.end * perImage) - begin);
-    tile.b = weightsAt(panel, chunk) + (begin - chunkBegin(chunk)) * depth_ * tile.bRowStride;
+  for (int64_t image = band.images.begin; image < band.images.end; ++image)
     runImage(band, panel, chunk, image, tile);
-  }
 }
 
 /// The taps that meet the input for any of the outputs of an axis. The others meet padding alone. Only
@@ -384,14 +372,20 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
     return tensor.at(image, block) + (phase_[0] * tensor.paddedWidth() + phase_[1]) * lanes_;
   };
   auto rowOf = [&](const BlockedTensor &tensor) { return phases_[0] * tensor.paddedWidth() * lanes_; };
-  const float *input = source_.data + shape_.depth.tapsOf(image).image * source_.imageStride +
+  DepthWindow::Taps depth = shape_.depth.tapsOf(image);
+  const float *input = source_.data + depth.image * source_.imageStride +
                        (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
   float *output = firstOf(out_);
   const float *added = chunk == 0 && args_.residual.data ? firstOf(args_.residual) : nullptr;
   bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
                                             (block + vectors) * lanes_ <= out_.channels);
   int64_t inputRow = stride_[0] * source_.rowStride;
-  Range blocks = chunkBlocks(chunk);
+  // Of the chunk, the blocks that lie in the images which this one reads, counted from the first of these.
+  int64_t perImage = blocks_ / shape_.depth.kernel, first = depth.range.first * perImage;
+  Range blocks{std::max(chunkBlocks(chunk).begin, first),
+               std::min(chunkBlocks(chunk).end, depth.range.end * perImage)};
+  tile.b = weightsAt(panel, blocks.begin);
+  blocks = {blocks.begin - first, std::max(blocks.begin, blocks.end) - first};
   Taps taken = taps_, live = taps_;
   takeTaps(taken, blocks, tile);
   for (int64_t y = flat ? 0 : band.rows.begin, end = flat ? 1 : band.rows.end; y < end; ++y) {
