@@ -107,3 +107,24 @@ for _ in range(3):
 def test_jax_order():
     found = kernels_by_case(run_jax(JAX, TORCHERE_LOG="debug")[1])
     assert found == {"channels last": ["direct+bias+relu6=1", "from_blocked=1", "to_blocked=1"]}
+
+
+STORED = """
+model = nn.Sequential(conv(3, 20, 3, (1, 2, 2), 1), norm(20), nn.ReLU(), conv(20, 24, 3, (2, 1, 1), 1),
+                      nn.MaxPool3d(2), nn.AdaptiveAvgPool3d(1)).eval()
+x = torch.randn(2, 3, 6, 10, 12)
+with torch.no_grad():
+    expected = model(x)
+result = torchere.export(model, (x,))(x)
+assert (result - expected).abs().max() <= 1e-5 * expected.abs().max()
+print(result.flatten().tolist())
+"""
+
+
+def test_a_stored_executable_gives_the_same(tmp_path):
+    settings = {"TORCHERE_LOG": "debug", "TORCHERE_CACHE": str(tmp_path / "cache")}
+    first, planned = run(VOLUMES + STORED, **settings)
+    second, loaded = run(VOLUMES + STORED, **settings)
+    assert "planned in" in planned
+    assert "bytes of a plan" in loaded and "planned in" not in loaded
+    assert first == second

@@ -71,7 +71,8 @@ private:
   void runByTiles();
   void runByPanels();
   void transform(int64_t block, int64_t first, int64_t count, float *points, int64_t stride) const;
-  const float *tilePixels(int64_t block, int64_t tile, int64_t &rowStride) const;
+  const float *inputPlane(int64_t block, int64_t image) const;
+  const float *tilePixels(const float *plane, int64_t tile, int64_t &rowStride) const;
   void runPanels(const Piece &piece, int64_t begin, int64_t end) const;
   void multiply(const Piece &piece, int64_t begin, int64_t end, float *products) const;
   void transformBack(const Piece &piece, int64_t begin, int64_t end, const float *products) const;
@@ -89,28 +90,32 @@ private:
   int64_t *offsets_ = nullptr; ///< of the blocks of a point
 };
 
-/// The pixels that a tile reads in a block of a tap of the depth, with what lies beyond the input as zeros.
-const float *Winograd::tilePixels(int64_t block, int64_t tile, int64_t &rowStride) const {
+/// The first pixel of what an output image reads in a block of a tap of the depth; null if that is no image.
+const float *Winograd::inputPlane(int64_t block, int64_t image) const {
   const BlockedTensor &input = args_.input;
-  int64_t image = tile / grid_.perImage, rest = tile % grid_.perImage;
-  int64_t y = rest / grid_.across * grid_.tile - args_.plan.shape.padding[0];
-  int64_t x = rest % grid_.across * grid_.tile - args_.plan.shape.padding[1];
   const DepthWindow &depth = args_.plan.shape.depth;
-  auto [range, plane] = depth.tapsOf(image);
+  auto [range, first] = depth.tapsOf(image);
   int64_t tap = block / input.blocks();
-  bool isInside = range.first <= tap && tap < range.end;
-  const float *first =
-      isInside ? input.at(plane + (tap - range.first) * depth.dilation, block % input.blocks()) : nullptr;
+  if (tap < range.first || tap >= range.end)
+    return nullptr;
+  return input.at(first + (tap - range.first) * depth.dilation, block % input.blocks());
+}
+
+/// The pixels that a tile of an image reads in a plane, with what lies beyond the input as zeros.
+const float *Winograd::tilePixels(const float *plane, int64_t tile, int64_t &rowStride) const {
+  const BlockedTensor &input = args_.input;
+  int64_t y = tile / grid_.across * grid_.tile - args_.plan.shape.padding[0];
+  int64_t x = tile % grid_.across * grid_.tile - args_.plan.shape.padding[1];
   rowStride = input.paddedWidth() * lanes_;
-  if (isInside && y >= -input.halo && x >= -input.halo && y + grid_.side <= input.height + input.halo &&
+  if (plane && y >= -input.halo && x >= -input.halo && y + grid_.side <= input.height + input.halo &&
       x + grid_.side <= input.width + input.halo)
-    return first + y * rowStride + x * lanes_;
+    return plane + y * rowStride + x * lanes_;
   auto *border = static_cast<float *>(ThreadPool::scratch(grid_.points * lanes_ * sizeof(float), kBorder));
   std::memset(border, 0, grid_.points * lanes_ * sizeof(float));
   int64_t left = std::max<int64_t>(0, -x), right = std::min(grid_.side, input.width - x);
-  int64_t last = isInside && left < right ? std::min(grid_.side, input.height - y) : 0;
+  int64_t last = plane && left < right ? std::min(grid_.side, input.height - y) : 0;
   for (int64_t i = std::max<int64_t>(0, -y); i < last; ++i)
-    std::memcpy(border + (i * grid_.side + left) * lanes_, first + (y + i) * rowStride + (x + left) * lanes_,
+    std::memcpy(border + (i * grid_.side + left) * lanes_, plane + (y + i) * rowStride + (x + left) * lanes_,
                 (right - left) * lanes_ * sizeof(float));
   rowStride = grid_.side * lanes_;
   return border;
@@ -120,8 +125,14 @@ const float *Winograd::tilePixels(int64_t block, int64_t tile, int64_t &rowStrid
 void Winograd::transform(int64_t block, int64_t first, int64_t count, float *points, int64_t stride) const {
   WinogradJob job;
   job.outputStride = pointStride(inputBlocks_, stride, lanes_);
-  for (int64_t i = 0; i < count; ++i) {
-    job.input = tilePixels(block, first + i, job.inputStride);
+  int64_t image = first / grid_.perImage, tile = first % grid_.perImage;
+  const float *plane = inputPlane(block, image);
+  for (int64_t i = 0; i < count; ++i, ++tile) {
+    if (tile == grid_.perImage) {
+      tile = 0;
+      plane = inputPlane(block, ++image);
+    }
+    job.input = tilePixels(plane, tile, job.inputStride);
     job.output = points + (block * stride + i) * lanes_;
     kernels_.winogradInput[grid_.tile == 4](job);
   }

@@ -1,51 +1,12 @@
 // Convolutions and pooling against sums in f64. Halos and the lanes beyond the last channel are checked to be
 // zero.
-#include "cpu/kernels/convolution.h"
-#include "test_values.h"
+#include "blocked_values.h"
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 namespace torchere::cpu {
 namespace {
-
-/// A blocked tensor with memory that begins as NaN, so that whatever is not written shows.
-struct Blocked {
-  Blocked(Isa isa, int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t halo)
-      : tensor{nullptr, batch, channels, height, width, halo, floatLanes(isa)},
-        memory(tensor.elements(), NAN) {
-    tensor.data = memory.data;
-  }
-  BlockedTensor tensor;
-  AlignedBuffer<float> memory;
-};
-
-PlanarTensor planar(std::vector<float> &data, int64_t channels, int64_t height, int64_t width) {
-  return {data.data(), {channels * height * width, height * width, width, 1}};
-}
-
-/// Of [item][channel][image of the item][row][column].
-PlanarTensor volumes(std::vector<float> &data, int64_t channels, int64_t depth, int64_t height,
-                     int64_t width) {
-  int64_t plane = height * width;
-  return {data.data(), {channels * depth * plane, depth * plane, width, 1, plane}, depth};
-}
-
-void expectZerosAround(const BlockedTensor &t) {
-  for (int64_t image = 0; image < t.batch; ++image)
-    for (int64_t block = 0; block < t.blocks(); ++block)
-      for (int64_t y = -t.halo; y < t.height + t.halo; ++y)
-        for (int64_t x = -t.halo; x < t.width + t.halo; ++x)
-          for (int64_t lane = 0; lane < t.lanes; ++lane) {
-            bool inside =
-                y >= 0 && y < t.height && x >= 0 && x < t.width && block * t.lanes + lane < t.channels;
-            float value = t.at(image, block)[(y * t.paddedWidth() + x) * t.lanes + lane];
-            if (!inside) {
-              ASSERT_EQ(value, 0) << "at " << block << ", " << y << ", " << x << ", " << lane;
-            }
-          }
-}
 
 class Convolution : public EveryIsa {
 protected:
@@ -57,28 +18,7 @@ protected:
     double bound = 1e-5;
   };
   void check(ConvolutionShape shape, Options options);
-  void checkDepth(ConvolutionShape shape, Options options, std::optional<ConvolutionKind> kind);
 };
-
-ConvolutionShape makeShape(int64_t batch, int64_t in, int64_t out, int64_t height, int64_t width,
-                           int64_t kernel, int64_t stride = 1, int64_t padding = 0, int64_t groups = 1,
-                           int64_t dilation = 1) {
-  ConvolutionShape shape;
-  shape.batch = batch;
-  shape.inputChannels = in;
-  shape.outputChannels = out;
-  shape.inputHeight = height;
-  shape.inputWidth = width;
-  shape.kernel[0] = shape.kernel[1] = kernel;
-  shape.stride[0] = shape.stride[1] = stride;
-  shape.padding[0] = shape.padding[1] = padding;
-  shape.dilation[0] = shape.dilation[1] = dilation;
-  shape.groups = groups;
-  int64_t reach = (kernel - 1) * dilation + 1;
-  shape.outputHeight = (height + 2 * padding - reach) / stride + 1;
-  shape.outputWidth = (width + 2 * padding - reach) / stride + 1;
-  return shape;
-}
 
 double convolvedAt(const ConvolutionShape &s, const std::vector<float> &x, const std::vector<float> &w,
                    int64_t image, int64_t o, int64_t y, int64_t column) {
@@ -348,159 +288,6 @@ TEST_P(Convolution, Winograd) {
   EXPECT_EQ(kind(makeShape(1, 512, 512, 3, 3, 3, 1, 1)), ConvolutionKind::Direct);
   EXPECT_EQ(kind(makeShape(1, 16, 16, 56, 56, 3, 1, 1)), ConvolutionKind::Direct);
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 1)), ConvolutionKind::Direct);
-}
-
-double convolvedInDepth(const ConvolutionShape &s, const std::vector<float> &x, const std::vector<float> &w,
-                        int64_t image, int64_t o, int64_t y, int64_t column) {
-  double sum = 0;
-  int64_t inputs = s.inputChannels / s.groups, group = o / (s.outputChannels / s.groups);
-  const DepthWindow &d = s.depth;
-  for (int64_t c = 0; c < inputs; ++c)
-    for (int64_t k = 0; k < d.kernel; ++k)
-      for (int64_t i = 0; i < s.kernel[0]; ++i)
-        for (int64_t j = 0; j < s.kernel[1]; ++j) {
-          int64_t iz = image % d.output * d.stride + k * d.dilation - d.padding;
-          int64_t iy = y * s.stride[0] + i * s.dilation[0] - s.padding[0];
-          int64_t ix = column * s.stride[1] + j * s.dilation[1] - s.padding[1];
-          if (iz < 0 || iy < 0 || ix < 0 || iz >= d.input || iy >= s.inputHeight || ix >= s.inputWidth)
-            continue;
-          int64_t channel = image / d.output * s.inputChannels + group * inputs + c;
-          sum += double(x[((channel * d.input + iz) * s.inputHeight + iy) * s.inputWidth + ix]) *
-                 w[(((o * inputs + c) * d.kernel + k) * s.kernel[0] + i) * s.kernel[1] + j];
-        }
-  return sum;
-}
-
-ConvolutionShape inDepth(ConvolutionShape shape, DepthWindow depth, int64_t items) {
-  depth.output =
-      (depth.input + 2 * depth.padding - (depth.kernel - 1) * depth.dilation - 1) / depth.stride + 1;
-  shape.depth = depth;
-  shape.batch = items * depth.output;
-  return shape;
-}
-
-void Convolution::checkDepth(ConvolutionShape s, Options options, std::optional<ConvolutionKind> kind) {
-  const DepthWindow &d = s.depth;
-  int64_t inputs = s.inputChannels / s.groups, taps = s.kernel[0] * s.kernel[1];
-  auto x = randomFloats(s.inputImages() * s.inputChannels * s.inputHeight * s.inputWidth, 1);
-  auto w = randomFloats(s.outputChannels * inputs * d.kernel * taps, 2);
-  int64_t outputs = s.batch * s.outputChannels * s.outputHeight * s.outputWidth;
-  auto add = randomFloats(outputs, 4);
-  Isa isa = context.isa;
-  ConvolutionPlan plan = planConvolution(s, isa, options.planarInput, options.winograd);
-  if (kind) {
-    EXPECT_EQ(plan.kind, *kind);
-  }
-  AlignedBuffer<float> packed(plan.weightElements());
-  packConvolution(context, plan, w.data(), {inputs * d.kernel * taps, d.kernel * taps, s.kernel[1], 1, taps},
-                  packed.data);
-  Blocked input(isa, s.inputImages(), s.inputChannels, s.inputHeight, s.inputWidth, options.inputHalo);
-  Blocked output(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, options.outputHalo);
-  Blocked residual(isa, s.batch, s.outputChannels, s.outputHeight, s.outputWidth, 1);
-  PlanarTensor planarInput = volumes(x, s.inputChannels, d.input, s.inputHeight, s.inputWidth);
-  blockedFromPlanar(context, planarInput, input.tensor);
-  blockedFromPlanar(context, volumes(add, s.outputChannels, d.output, s.outputHeight, s.outputWidth),
-                    residual.tensor);
-  AlignedBuffer<char> workspace(plan.workspaceBytes(options.inputHalo));
-  ConvolutionArgs args;
-  args.plan = plan;
-  if (plan.kind == ConvolutionKind::Planar)
-    args.planar = planarInput;
-  else
-    args.input = input.tensor;
-  args.weights = packed.data;
-  args.output = output.tensor;
-  args.epilogue.activation = Activation::Relu;
-  args.residual = residual.tensor;
-  args.workspace = workspace.data;
-  convolve(context, args);
-  expectZerosAround(output.tensor);
-  std::vector<float> result(outputs);
-  planarFromBlocked(context, output.tensor,
-                    volumes(result, s.outputChannels, d.output, s.outputHeight, s.outputWidth));
-  size_t at = 0;
-  for (int64_t item = 0; item < s.batch / d.output; ++item)
-    for (int64_t o = 0; o < s.outputChannels; ++o)
-      for (int64_t z = 0; z < d.output; ++z)
-        for (int64_t y = 0; y < s.outputHeight; ++y)
-          for (int64_t column = 0; column < s.outputWidth; ++column, ++at) {
-            double sum = convolvedInDepth(s, x, w, item * d.output + z, o, y, column) + add[at];
-            double scale = std::sqrt(double(inputs * d.kernel * taps));
-            ASSERT_NEAR(result[at], std::max(sum, 0.0), options.bound * scale)
-                << "item " << item << ", " << o << ", " << z << ", " << y << ", " << column;
-          }
-}
-
-TEST_P(Convolution, InThreeDimensions) {
-  const DepthWindow depths[] = {{5, 0, 3, 1, 1, 1}, {6, 0, 3, 2, 1, 1}, {5, 0, 1, 2, 0, 1},
-                                {7, 0, 3, 1, 2, 2}, {2, 0, 5, 1, 3, 1}, {3, 0, 2, 2, 4, 1}};
-  for (int64_t items : {1, 2})
-    for (const DepthWindow &depth : depths) {
-      auto check = [&](const ConvolutionShape &shape, Options options,
-                       std::optional<ConvolutionKind> kind = std::nullopt) {
-        checkDepth(inDepth(shape, depth, items), options, kind);
-      };
-      check(makeShape(1, 20, 36, 6, 7, 3, 1, 1), {1, 1}, ConvolutionKind::Direct);
-      check(makeShape(1, 12, 20, 7, 9, 3, 2, 1), {0, 2}, ConvolutionKind::Direct);
-      check(makeShape(1, 16, 20, 5, 6, 1), {}, ConvolutionKind::Direct);
-      check(makeShape(1, 16, 72, 5, 6, 1, 2), {1, 0});
-      check(makeShape(1, 3, 24, 9, 10, 7, 2, 3), {0, 1, true}, ConvolutionKind::Planar);
-      check(makeShape(1, 20, 20, 6, 7, 3, 1, 1, 20), {1, 1}, ConvolutionKind::Depthwise);
-    }
-  Options winograd{1, 0, false, true, Activation::Relu, true, 6e-5};
-  for (int64_t items : {1, 2}) {
-    checkDepth(inDepth(makeShape(1, 20, 40, 16, 14, 3, 1, 1), {4, 0, 3, 1, 1, 1}, items), winograd,
-               ConvolutionKind::Winograd4);
-    checkDepth(inDepth(makeShape(1, 24, 40, 10, 10, 3, 1, 1), {5, 0, 3, 2, 1, 1}, items), winograd,
-               std::nullopt);
-  }
-  // Where most taps of the depth meet nothing, the sum itself takes less work.
-  ConvolutionShape shallow = inDepth(makeShape(1, 512, 512, 7, 7, 3, 1, 1), {1, 0, 3, 1, 1, 1}, 1);
-  EXPECT_EQ(planConvolution(shallow, context.isa, false, true).kind, ConvolutionKind::Direct);
-}
-
-TEST_P(Convolution, PoolingInThreeDimensions) {
-  const int64_t channels = 20, height = 6, width = 7;
-  auto x = randomFloats(2 * channels * 5 * height * width);
-  Blocked input(context.isa, 2 * 5, channels, height, width, 1);
-  blockedFromPlanar(context, volumes(x, channels, 5, height, width), input.tensor);
-  auto at = [&](int64_t item, int64_t c, int64_t z, int64_t y, int64_t column) {
-    bool isInside = z >= 0 && y >= 0 && column >= 0 && z < 5 && y < height && column < width;
-    return isInside ? x[(((item * channels + c) * 5 + z) * height + y) * width + column] : NAN;
-  };
-  for (bool average : {false, true}) {
-    Blocked output(context.isa, 2 * 3, channels, 3, 4, 1);
-    PoolingArgs args{average,      true,         {3, 3}, {2, 2}, {1, 1}, {1, 1}, {5, 3, 3, 2, 1, 1},
-                     input.tensor, output.tensor};
-    ::torchere::cpu::pool(context, args);
-    expectZerosAround(output.tensor);
-    std::vector<float> result(2 * channels * 3 * 3 * 4);
-    planarFromBlocked(context, output.tensor, volumes(result, channels, 3, 3, 4));
-    for (int64_t place = 0; place < int64_t(result.size()); ++place) {
-      int64_t column = place % 4, y = place / 4 % 3, z = place / 12 % 3, c = place / 36 % channels;
-      double sum = 0, most = -std::numeric_limits<double>::infinity();
-      for (int64_t tap = 0; tap < 27; ++tap) {
-        float value = at(place / 36 / channels, c, 2 * z + tap / 9 - 1, 2 * y + tap / 3 % 3 - 1,
-                         2 * column + tap % 3 - 1);
-        if (!std::isnan(value)) {
-          sum += value;
-          most = std::max<double>(most, value);
-        }
-      }
-      ASSERT_NEAR(result[place], average ? sum / 27 : most, 1e-6) << place;
-    }
-  }
-  Blocked mean(context.isa, 2, channels, 1, 1, 0);
-  globalAverage(context, input.tensor, mean.tensor);
-  expectZerosAround(mean.tensor);
-  for (int64_t plane = 0; plane < 2 * channels; ++plane) {
-    double sum = 0;
-    for (int64_t i = 0; i < 5 * height * width; ++i)
-      sum += x[plane * 5 * height * width + i];
-    int64_t lanes = mean.tensor.lanes, channel = plane % channels;
-    ASSERT_NEAR(mean.tensor.at(plane / channels, channel / lanes)[channel % lanes],
-                sum / double(5 * height * width), 1e-6);
-  }
 }
 
 TEST_P(Convolution, LayoutsOfAnyOrder) {

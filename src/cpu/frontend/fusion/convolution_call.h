@@ -9,6 +9,8 @@
 
 #include "stablehlo/dialect.h"
 
+#include <string>
+
 namespace torchere::cpu {
 
 struct ConvolutionCall {
@@ -50,6 +52,9 @@ mlir::Value createPointConvolution(mlir::OpBuilder &builder, mlir::Type type, ml
 llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
 /// From the attributes of a kernel call.
 ConvolutionCall convolutionCallIn(mlir::Operation *op);
+
+/// The form of a call, and what is fused into it.
+std::string describeConvolution(mlir::Operation *op, Isa isa);
 
 /// What a window does across images, as the attribute `depth` of a kernel call.
 mlir::NamedAttribute depthAttribute(mlir::Builder &builder, const DepthWindow &depth);

@@ -542,47 +542,13 @@ void Islands::rewriteElementwise(Operation *op) {
     twins[op->getResult(0)] = result;
 }
 
-StringRef nameOf(ConvolutionKind kind) {
-  switch (kind) {
-  case ConvolutionKind::Direct:
-    return "direct";
-  case ConvolutionKind::Planar:
-    return "planar";
-  case ConvolutionKind::Depthwise:
-    return "depthwise";
-  case ConvolutionKind::Grouped:
-    return "grouped";
-  case ConvolutionKind::Winograd2:
-  case ConvolutionKind::Winograd4:
-    return "winograd";
-  }
-  return "";
-}
-
-StringRef nameOf(Activation activation) {
-  constexpr StringLiteral names[] = {"",      "+relu",    "+relu6", "+gelu",       "+gelu_tanh",
-                                     "+silu", "+sigmoid", "+tanh",  "+hard_swish", "+hard_sigmoid"};
-  static_assert(std::size(names) == kActivations);
-  return names[static_cast<size_t>(activation)];
-}
-
-/// What is fused into it.
-std::string describe(Operation *op, Isa isa) {
-  ConvolutionCall call = convolutionCallIn(op);
-  bool isScaled = op->getOperand(1).getDefiningOp<stablehlo::MulOp>() != nullptr;
-  StringRef kind = call.shape.phaseCount() > 1 ? "transposed" : nameOf(call.plan(isa).kind);
-  return (kind + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") +
-          (call.hasResidual ? "+residual" : "") + nameOf(call.activation))
-      .str();
-}
-
 /// Tells of each kernel on blocks how often it is called.
 void logKernels(func::FuncOp function, Isa isa) {
   std::map<std::string, int64_t> counts;
   function.walk([&](stablehlo::CustomCallOp op) {
     StringRef name = op.getCallTargetName();
     if (isKernelCall(op, "convolution"))
-      ++counts[describe(op, isa)];
+      ++counts[describeConvolution(op, isa)];
     else if (name.consume_front(kernelPrefix))
       ++counts[name.str()];
   });
