@@ -187,6 +187,10 @@ CASES = {
         " conv(16, 8, 3, padding=4, dilation=4)), (1, 8, 13, 14)",
         "direct+relu=1 direct=1 from_blocked=1 to_blocked=1",
     ),
+    "one tap with a dilation": (
+        "nn.Sequential(conv(8, 16, 3, padding=1), nn.ReLU(), conv(16, 24, 1, dilation=2)), (1, 8, 13, 14)",
+        "direct+relu=1 direct=1 from_blocked=1 to_blocked=1",
+    ),
     "transposed": (
         "nn.Sequential(conv(3, 40, 3, 2, 1), nn.ConvTranspose2d(40, 20, 2, 2), norm(20), nn.ReLU(),"
         " conv(20, 16, 3, 1, 1), nn.ConvTranspose2d(16, 8, (3, 2), (3, 2), bias=False)), (2, 3, 18, 22)",

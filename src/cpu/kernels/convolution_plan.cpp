@@ -161,6 +161,9 @@ static int32_t tileVectors(const ConvolutionPlan &plan) {
 
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd) {
   ConvolutionPlan plan{shape, ConvolutionKind::Direct, isa, 1};
+  for (int axis = 0; axis < 2; ++axis)
+    if (shape.kernel[axis] == 1)
+      plan.shape.dilation[axis] = 1; // there are no taps to be apart
   if (planarInput && shape.groups == 1)
     plan.kind = ConvolutionKind::Planar;
   else if (shape.isDepthwise())

@@ -95,6 +95,7 @@ TEST_P(Convolution, PointwiseWithAllTails) {
       check(makeShape(2, in, out, 3, 5, 1), {0, 0, false, true, Activation::Relu});
   check(makeShape(1, 32, 64, 9, 8, 1), {1, 1, false, true, Activation::Sigmoid});
   check(makeShape(1, 24, 20, 9, 8, 1, 2), {0, 1, false, false, Activation::Sigmoid});
+  check(makeShape(1, 24, 40, 9, 8, 1, 1, 0, 1, 2), {0, 0}); // dilated, which spaces nothing
 }
 
 TEST_P(Convolution, PointwiseWithStrides) { // of many outputs: the pixels between are left out first
