@@ -22,7 +22,7 @@ from typing import Any
 PLATFORMS = {"Torchère": "torchere_cpu", "JAX": "cpu"}
 
 WORKER = """
-import json, statistics, sys, time
+import statistics, sys, time
 import jax, jax.numpy as jnp, numpy as np
 
 HEADS, WIDTH, LAYERS, TOKENS, VOCABULARY = 12, 768, 12, 128, 30522

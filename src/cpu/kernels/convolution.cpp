@@ -68,11 +68,10 @@ private:
   struct Range {
     int64_t begin, end;
     int64_t count() const { return end - begin; }
-    bool operator==(const Range &) const = default;
   };
   /// Of a window.
   struct Taps {
-    Range rows{0, 0}, columns{0, 0};
+    TapRange rows{0, 0}, columns{0, 0};
     bool operator==(const Taps &) const = default;
   };
   /// What a part computes. Rows are pixels, if there is one row.
@@ -95,7 +94,7 @@ private:
   void runBand(const Band &band);
   void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
   void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
-  Range liveTaps(int axis, int64_t begin, int64_t end) const;
+  TapRange liveTaps(int axis, int64_t begin, int64_t end) const;
   void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
   const float *weightsAt(int64_t panel, int64_t block) const;
   void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
@@ -329,16 +328,14 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
 /// The taps that meet the input for any of the outputs of an axis. The others meet padding alone. Only
 /// windows with a dilation leave them out: with others little is saved, and infinite weights make NaN as
 /// specified.
-Convolver::Range Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
-  int64_t taps = shape_.kernel[axis], dilation = shape_.dilation[axis];
-  int64_t extent = axis == 0 ? shape_.inputHeight : shape_.inputWidth;
-  // Where the first tap of the first and of the last output lies.
-  int64_t low = begin * shape_.stride[axis] - shape_.padding[axis];
-  int64_t high = (end - 1) * shape_.stride[axis] - shape_.padding[axis];
-  if (low >= 0 && high + (taps - 1) * dilation < extent)
-    return {0, taps};
-  int64_t first = std::min(divideUp(std::max<int64_t>(-high, 0), dilation), taps);
-  return {first, std::clamp(divideUp(std::max<int64_t>(extent - low, 0), dilation), first, taps)};
+TapRange Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
+  auto tapsOf = [&](int64_t output) {
+    return tapsInside(output * shape_.stride[axis] - shape_.padding[axis],
+                      axis == 0 ? shape_.inputHeight : shape_.inputWidth, shape_.kernel[axis],
+                      shape_.dilation[axis]);
+  };
+  int64_t first = tapsOf(end - 1).first; // later outputs meet earlier taps
+  return {first, std::max(first, tapsOf(begin).end)};
 }
 
 /// The tile sums over these taps of the blocks, whose weights lie at tile.b.
@@ -354,8 +351,8 @@ void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) 
   tile.aOffsets = a;
   tile.bOffsets = b;
   for (int64_t block = 0; block < blocks.count(); ++block)
-    for (int64_t y = taps.rows.begin; y < taps.rows.end; ++y)
-      for (int64_t x = taps.columns.begin; x < taps.columns.end; ++x) {
+    for (int64_t y = taps.rows.first; y < taps.rows.end; ++y)
+      for (int64_t x = taps.columns.first; x < taps.columns.end; ++x) {
         int64_t entry = block * tapsPerBlock_ + y * taps_.columns.count() + x;
         *a++ = all[entry];
         *b++ = entry * step;
@@ -488,7 +485,7 @@ void Convolver::runDepthwise() {
     job.residualRowStride = args_.residual.paddedWidth() * lanes_;
     TapRange depth = shape_.depth.tapsOf(image).range;
     job.taps = offsets;
-    job.tapCount = (depth.end - depth.first) * taps;
+    job.tapCount = depth.count() * taps;
     job.weights = weights_ + (block * shape_.depth.kernel + depth.first) * taps * lanes_;
     kernels_.depthwise(job);
   });

@@ -44,6 +44,8 @@ void planarFromBlocked(const Context &context, const BlockedTensor &input, const
 /// Taps [first, end) of a window along an axis.
 struct TapRange {
   int64_t first, end;
+  int64_t count() const { return end - first; }
+  bool operator==(const TapRange &) const = default;
 };
 /// Those that lie in the `size` places of the axis if the first tap lies at `begin`.
 TapRange tapsInside(int64_t begin, int64_t size, int64_t kernel, int64_t dilation);

@@ -30,10 +30,8 @@ DepthWindow::Taps DepthWindow::tapsOf(int64_t image) const {
 
 int64_t DepthWindow::tapCount() const {
   int64_t count = 0;
-  for (int64_t image = 0; image < output; ++image) {
-    TapRange range = tapsOf(image).range;
-    count += range.end - range.first;
-  }
+  for (int64_t image = 0; image < output; ++image)
+    count += tapsOf(image).range.count();
   return count;
 }
 

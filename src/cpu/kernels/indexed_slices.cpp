@@ -1,6 +1,7 @@
 // Walks over slices at computed places.
 #include "cpu/kernels/indexed_slices.h"
 
+#include "cpu/kernels/elements.h"
 #include "cpu/kernels/isa_dispatch.h"
 
 #include <cstring>
@@ -96,11 +97,7 @@ template <class T> void copyRun(const char *from, int64_t fromStride, char *to, 
 using CopyRun = void (*)(const char *from, int64_t fromStride, char *to, int64_t toStride, int64_t n);
 
 CopyRun copyRunOf(int size) {
-  return size == 1   ? copyRun<uint8_t>
-         : size == 2 ? copyRun<uint16_t>
-         : size == 4 ? copyRun<uint32_t>
-         : size == 8 ? copyRun<uint64_t>
-                     : copyRun<unsigned __int128>;
+  return withElement(size, [](auto element) -> CopyRun { return copyRun<decltype(element)>; });
 }
 
 /// The same slices with dimensions merged that both tensors walk as one: a dimension that no index moves, and
@@ -154,21 +151,6 @@ bool areColumns(const IndexedSlices &slices) {
   return true;
 }
 
-template <class T> void pickRun(const char *from, const int64_t *places, char *to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * int64_t(sizeof(T)), from + places[i] * int64_t(sizeof(T)), sizeof(T));
-}
-
-using PickRun = void (*)(const char *from, const int64_t *places, char *to, int64_t n);
-
-PickRun pickRunOf(int size) {
-  return size == 1   ? pickRun<uint8_t>
-         : size == 2 ? pickRun<uint16_t>
-         : size == 4 ? pickRun<uint32_t>
-         : size == 8 ? pickRun<uint64_t>
-                     : pickRun<unsigned __int128>;
-}
-
 /// Slices that areColumns(): line by line of the result, whose places are looked up once for all lines.
 void gatherColumns(const Context &context, const IndexedSlices &slices, int elementSize, const void *tensor,
                    void *output) {
@@ -179,7 +161,6 @@ void gatherColumns(const Context &context, const IndexedSlices &slices, int elem
   for (int64_t i = 0; i < count; ++i, walk.next())
     places[i] =
         std::clamp<int64_t>(walk.starts()[target], 0, slices.dims[target] - 1) * slices.strides[target];
-  PickRun pick = pickRunOf(elementSize);
   int64_t parts =
       std::clamp<int64_t>(count * lines * elementSize / kPartBytes, 1, std::min(kMaxParts, lines));
   context.pool.parallelFor(parts, [&](int64_t part) {
@@ -190,8 +171,8 @@ void gatherColumns(const Context &context, const IndexedSlices &slices, int elem
         to += rest % slices.sizes[d] * slices.sliceStrides[d];
         rest /= slices.sizes[d];
       }
-      pick(static_cast<const char *>(tensor) + from * elementSize, places,
-           static_cast<char *>(output) + to * elementSize, count);
+      gatherElements(elementSize, static_cast<const char *>(tensor) + from * elementSize, places,
+                     static_cast<char *>(output) + to * elementSize, count);
     }
   });
 }

@@ -1,6 +1,7 @@
 // Copies between strides, and what is made of them.
 #include "cpu/kernels/movement.h"
 
+#include "cpu/kernels/elements.h"
 #include "cpu/kernels/isa_dispatch.h"
 
 #include <algorithm>
@@ -76,16 +77,8 @@ void Copy::runLine(const char *x, char *y) const {
   int64_t n = dims[rank - 1], step = from[rank - 1], stride = to[rank - 1];
   if (step == size && stride == size)
     std::memcpy(y, x, n * size);
-  else if (size == 1)
-    copyLine<uint8_t>(x, step, y, stride, n);
-  else if (size == 2)
-    copyLine<uint16_t>(x, step, y, stride, n);
-  else if (size == 4)
-    copyLine<uint32_t>(x, step, y, stride, n);
-  else if (size == 8)
-    copyLine<uint64_t>(x, step, y, stride, n);
   else
-    copyLine<unsigned __int128>(x, step, y, stride, n);
+    withElement(size, [&](auto element) { copyLine<decltype(element)>(x, step, y, stride, n); });
 }
 
 void Copy::runLines(int64_t begin, int64_t end) const {

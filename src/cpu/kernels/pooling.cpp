@@ -28,13 +28,10 @@ void poolRow(const PoolingArgs &args, const IsaKernels &kernels, int64_t image, 
   for (int64_t x = 0; x < output.width;) {
     TapRange columns = tapsOf(args, 1, x);
     int64_t end = x + 1;
-    for (; end < output.width; ++end) {
-      TapRange next = tapsOf(args, 1, end);
-      if (next.first != columns.first || next.end != columns.end)
-        break;
-    }
+    while (end < output.width && tapsOf(args, 1, end) == columns)
+      ++end;
     TapsJob job;
-    for (int64_t z = 0; z < planes.end - planes.first; ++z)
+    for (int64_t z = 0; z < planes.count(); ++z)
       for (int64_t i = rows.first; i < rows.end; ++i)
         for (int64_t j = columns.first; j < columns.end; ++j)
           offsets[job.tapCount++] =

@@ -1,6 +1,7 @@
 // Folds: outputs are lanes, which go through their windows together.
 #include "cpu/vector/folding.h"
 
+#include "cpu/kernels/elements.h"
 #include "cpu/vector/lane_buffers.h"
 #include "cpu/vector/lane_program.h"
 
@@ -20,13 +21,6 @@ int64_t product(const int64_t *dims, int rank) {
   return count;
 }
 
-void gatherLanes(int64_t size, const char *from, const int64_t *offsets, char *to, int64_t n) {
-  withElement(size, [&](auto element) {
-    constexpr auto bytes = static_cast<int64_t>(sizeof(element));
-    for (int64_t i = 0; i < n; ++i)
-      std::memcpy(to + i * bytes, from + offsets[i] * bytes, bytes);
-  });
-}
 void scatterLanes(int64_t size, const char *from, char *to, const int64_t *offsets, int64_t n) {
   withElement(size, [&](auto element) {
     constexpr auto bytes = static_cast<int64_t>(sizeof(element));
@@ -125,7 +119,7 @@ const void *Folder::elementsOf(size_t operand) {
   const char *input = static_cast<const char *>(args_.operands[operand].input) + lanes.window * lanes.size;
   if (lanes.contiguous)
     return input + lanes.from[0] * lanes.size;
-  gatherLanes(lanes.size, input, lanes.from.data(), lanes.elements.data(), count_);
+  gatherElements(lanes.size, input, lanes.from.data(), lanes.elements.data(), count_);
   return lanes.elements.data();
 }
 

@@ -27,16 +27,4 @@ private:
   std::vector<std::vector<char>> buffers_;
 };
 
-/// Calls fn with a value of the unsigned integer type of `size` bytes.
-template <class Fn> void withElement(int64_t size, const Fn &fn) {
-  if (size == 1)
-    fn(uint8_t());
-  else if (size == 2)
-    fn(uint16_t());
-  else if (size == 4)
-    fn(uint32_t());
-  else
-    fn(uint64_t());
-}
-
 } // namespace torchere::cpu

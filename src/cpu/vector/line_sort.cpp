@@ -1,6 +1,7 @@
 // Implements sorts of lines: a line's elements are collected, its order found, and the results written in it.
 #include "cpu/vector/line_sort.h"
 
+#include "cpu/kernels/elements.h"
 #include "cpu/vector/lane_buffers.h"
 #include "cpu/vector/lane_program.h"
 
@@ -14,14 +15,6 @@ namespace {
 constexpr int64_t kPartElements = 4096;
 constexpr int64_t kMaxParts = 64;
 constexpr int64_t kKeyLanes = 512;
-
-/// Elements of complex numbers as well.
-template <class Fn> void withSortElement(int size, const Fn &fn) {
-  if (size <= 8)
-    withElement(size, fn);
-  else
-    fn(static_cast<unsigned __int128>(0));
-}
 
 class LineSorter {
 public:
@@ -83,7 +76,7 @@ void LineSorter::locate(int64_t line) {
 void LineSorter::collect() {
   for (size_t i = 0; i < lines_.size(); ++i) {
     const SortOperand &operand = args_.operands[i];
-    withSortElement(operand.elementSize, [&](auto element) {
+    withElement(operand.elementSize, [&](auto element) {
       using T = decltype(element);
       const T *from = static_cast<const T *>(operand.input) + from_[i];
       int64_t stride = operand.inputStrides[args_.dimension];
@@ -145,7 +138,7 @@ void LineSorter::merge(std::span<uint32_t> positions) {
 void LineSorter::write() {
   for (size_t i = 0; i < lines_.size(); ++i) {
     const SortOperand &operand = args_.operands[i];
-    withSortElement(operand.elementSize, [&](auto element) {
+    withElement(operand.elementSize, [&](auto element) {
       using T = decltype(element);
       T *to = static_cast<T *>(operand.output) + to_[i];
       int64_t stride = operand.outputStrides[args_.dimension];

@@ -1,6 +1,7 @@
 // Implements scatters by a vector program: a run of a slice's elements is joined at once.
 #include "cpu/vector/scatter_fold.h"
 
+#include "cpu/kernels/elements.h"
 #include "cpu/vector/lane_buffers.h"
 #include "cpu/vector/lane_program.h"
 

@@ -1,6 +1,7 @@
 // Implements select_and_scatter: places are selected for many windows at a time, then sources scattered.
 #include "cpu/vector/window_scatter.h"
 
+#include "cpu/kernels/elements.h"
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/vector/lane_buffers.h"
 #include "cpu/vector/lane_program.h"

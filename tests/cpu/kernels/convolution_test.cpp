@@ -41,6 +41,16 @@ double convolvedAt(const ConvolutionShape &s, const std::vector<float> &x, const
   return sum;
 }
 
+void convolveBlocks(const Context &context, const ConvolutionPlan &plan, const float *packed,
+                    const Blocked &input, const Blocked &output) {
+  ConvolutionArgs args;
+  args.plan = plan;
+  args.input = input.tensor;
+  args.weights = packed;
+  args.output = output.tensor;
+  convolve(context, args);
+}
+
 void Convolution::check(ConvolutionShape s, Options options) {
   int64_t inputs = s.inputChannels / s.groups, taps = s.kernel[0] * s.kernel[1];
   int64_t height = s.outputHeight * s.phases[0], width = s.outputWidth * s.phases[1];
@@ -184,12 +194,7 @@ TEST_P(Convolution, TapsOutsideOfTheImageAreLeftOut) {
   packConvolution(context, plan, w.data(), {72, 9, 3, 1}, packed.data);
   Blocked input(context.isa, 1, 8, 3, 3, 3), output(context.isa, 1, 16, 3, 3, 0);
   blockedFromPlanar(context, planar(x, 8, 3, 3), input.tensor);
-  ConvolutionArgs args;
-  args.plan = plan;
-  args.input = input.tensor;
-  args.weights = packed.data;
-  args.output = output.tensor;
-  convolve(context, args);
+  convolveBlocks(context, plan, packed.data, input, output);
   for (int64_t i = 0; i < 16 * 9; ++i)
     ASSERT_EQ(output.memory.data[i], 8) << "at " << i;
 }
@@ -243,12 +248,7 @@ TEST_P(Convolution, GroupsDoNotTouchEachOther) {
                     packed.data);
     Blocked input(context.isa, 1, 3 * width, 4, 4, window / 2), output(context.isa, 1, 3 * width, 4, 4, 0);
     blockedFromPlanar(context, planar(x, 3 * width, 4, 4), input.tensor);
-    ConvolutionArgs args;
-    args.plan = plan;
-    args.input = input.tensor;
-    args.weights = packed.data;
-    args.output = output.tensor;
-    convolve(context, args);
+    convolveBlocks(context, plan, packed.data, input, output);
     std::vector<float> result(3 * width * 16);
     planarFromBlocked(context, output.tensor, planar(result, 3 * width, 4, 4));
     for (int64_t i = 0; i < 3 * width * 16; ++i)
