@@ -122,7 +122,7 @@ print(result.flatten().tolist())
 
 
 def test_a_stored_executable_gives_the_same(tmp_path):
-    settings = {"TORCHERE_LOG": "debug", "TORCHERE_CACHE": str(tmp_path / "cache")}
+    settings = {"TORCHERE_LOG": "debug", "TORCHERE_CACHE": "1", "TORCHERE_CACHE_DIR": str(tmp_path)}
     first, planned = run(VOLUMES + STORED, **settings)
     second, loaded = run(VOLUMES + STORED, **settings)
     assert "planned in" in planned
