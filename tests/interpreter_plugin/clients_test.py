@@ -104,6 +104,5 @@ torch.testing.assert_close(torchere.load("saved")(x)[0], result)
 
 
 def test_pjrt_device_selects_it(tmp_path):
-    environment = {"PJRT_DEVICE": "interpreter", "TORCHERE_CACHE": "0"}
-    (line,) = run(f"import os; os.chdir({str(tmp_path)!r})\n" + TORCH, **environment)
+    (line,) = run(f"import os; os.chdir({str(tmp_path)!r})\n" + TORCH, PJRT_DEVICE="interpreter")
     assert line == "interpreter [Device(0, interpreter)]"
