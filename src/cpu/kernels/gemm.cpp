@@ -20,16 +20,27 @@ constexpr int64_t kPartWork = 200000;
 /// Elements of C that a part goes over for each chunk of K: beside A they stay in the L2 cache.
 constexpr int64_t kPartElements = 32768;
 constexpr int64_t kWantedParts = 32;
+/// Fewer elements are copied by each part again sooner than by a job of its own.
+constexpr int64_t kLeastSharedCopies = 65536;
+constexpr int64_t kMostSharedBytes = int64_t{8} << 20;
+constexpr int64_t kRowsOfCopy = 16;
 
 // Scratch slots.
 constexpr int kPackedRows = 0;
 constexpr int kStage = 1;
+constexpr int kSharedRows = 2;
 
 const char *at(const void *p, int64_t elements, int64_t size) {
   return static_cast<const char *>(p) + elements * size;
 }
 char *at(void *p, int64_t elements, int64_t size) {
   return static_cast<char *>(p) + elements * size;
+}
+
+/// The stride, in elements, of packed rows of `depth` elements: no multiple of 4 KiB.
+int64_t packedRowStride(int64_t depth, int64_t size) {
+  int64_t stride = divideUp(depth, 16) * 16 + 16;
+  return stride * size % 4096 == 0 ? stride + 16 : stride;
 }
 
 /// What all parts of one product share.
@@ -45,12 +56,15 @@ struct Product {
   int64_t chunks;  ///< of K
   int64_t rowParts;
   int64_t columnParts;
+  const void *sharedRows = nullptr; ///< all of A, packed, with the batches one behind the other
+  int64_t sharedRowStride = 0;
 
   explicit Product(const GemmArgs &product, const IsaKernels &table);
   bool fused() const {
     Activation activation = args.epilogue.activation;
     return type == kF32 ? isTileActivation(activation) : activation <= Activation::Relu;
   }
+  void shareRows(ThreadPool &pool);
 };
 
 Product::Product(const GemmArgs &product, const IsaKernels &table)
@@ -76,6 +90,24 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   if (chunks > 1)
     wanted = std::max(wanted, divideUp(divideUp(args.m, rowParts) * args.layout.n, kPartElements));
   columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, args.layout.panels()));
+}
+
+/// Where many parts of few columns would each pack the same rows, these are packed once, before all parts.
+void Product::shareRows(ThreadPool &pool) {
+  int64_t rows = args.batches * args.m, depth = args.layout.k, stride = packedRowStride(depth, sumSize);
+  int64_t bytes = rows * stride * sumSize;
+  if (!packRows || rows * depth * (columnParts - 1) < kLeastSharedCopies || bytes > kMostSharedBytes)
+    return;
+  void *packed = ThreadPool::scratch(static_cast<size_t>(bytes), kSharedRows);
+  int64_t copies = divideUp(args.m, kRowsOfCopy);
+  pool.parallelFor(args.batches * copies, [&](int64_t index) {
+    int64_t batch = index / copies, row = index % copies * kRowsOfCopy;
+    kernels.widen[type]({at(args.a, batch * args.aBatchStride + row * args.aRowStride, aSize),
+                         args.aRowStride, args.aColumnStride, std::min(kRowsOfCopy, args.m - row), depth,
+                         at(packed, (batch * args.m + row) * stride, sumSize), stride});
+  });
+  sharedRows = packed;
+  sharedRowStride = stride;
 }
 
 /// The rows and panels of one part, and its memory.
@@ -163,6 +195,11 @@ void Part::run() {
 void Part::prepareRows(int64_t chunk) {
   int64_t begin = chunkBegin(chunk), depth = chunkBegin(chunk + 1) - begin;
   const GemmArgs &args = p_.args;
+  if (p_.sharedRows) {
+    aStride_ = p_.sharedRowStride;
+    a_ = at(p_.sharedRows, (batch_ * args.m + firstRow_) * aStride_ + begin, p_.sumSize);
+    return;
+  }
   const void *first =
       at(args.a, batch_ * args.aBatchStride + firstRow_ * args.aRowStride + begin * args.aColumnStride,
          p_.aSize);
@@ -172,9 +209,7 @@ void Part::prepareRows(int64_t chunk) {
     return;
   }
   int64_t rows = endRow_ - firstRow_;
-  aStride_ = divideUp(depth, 16) * 16 + 16; // no multiple of 4 KiB
-  if (aStride_ * p_.sumSize % 4096 == 0)
-    aStride_ += 16;
+  aStride_ = packedRowStride(depth, p_.sumSize);
   void *packed = ThreadPool::scratch(rows * aStride_ * p_.sumSize, kPackedRows);
   p_.kernels.widen[p_.type]({first, args.aRowStride, args.aColumnStride, rows, depth, packed, aStride_});
   a_ = packed;
@@ -316,6 +351,7 @@ void gemm(const Context &context, const GemmArgs &args) {
   if (args.m == 0 || args.layout.n == 0 || args.batches == 0)
     return;
   Product product(args, kernelsOf(args.layout.isa));
+  product.shareRows(context.pool);
   context.pool.parallelFor(args.batches * product.rowParts * product.columnParts,
                            [&](int64_t index) { Part(product, index).run(); });
 }

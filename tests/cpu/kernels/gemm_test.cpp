@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace torchere::cpu {
 namespace {
@@ -103,6 +104,32 @@ TEST_P(Gemm, RowsThatShareSetsOfTheCache) {
     }
 }
 
+/// Parts of few columns share rows that are packed once: transposed, of several batches, chunks of K and
+/// parts of rows.
+TEST_P(Gemm, PartsShareRowsThatArePackedOnce) {
+  const int64_t batches = 2, m = 133, n = 200, k = 800;
+  auto a = randomFloats(batches * m * k, 1), b = randomFloats(k * n, 2);
+  PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
+  AlignedBuffer<char> packed(layout.bytes());
+  packMatrix(context, layout, b.data(), n, 1, packed.data);
+  for (bool transposed : {false, true}) {
+    std::vector<float> c(batches * m * n);
+    GemmArgs args{layout,     m, a.data(), k,     1, packed.data, c.data(),
+                  DType::F32, n, batches,  m * k, 0, m * n,       {}};
+    if (transposed)
+      std::tie(args.aRowStride, args.aColumnStride) = std::pair(1, m);
+    gemm(context, args);
+    for (int64_t batch = 0; batch < batches; ++batch)
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int64_t x = 0; x < k; ++x)
+            sum += double(a[batch * m * k + i * args.aRowStride + x * args.aColumnStride]) * b[x * n + j];
+          ASSERT_NEAR(c[(batch * m + i) * n + j], sum, 5e-5) << batch << ", " << i << ", " << j;
+        }
+  }
+}
+
 TEST_P(Gemm, TransposedAAndBatches) {
   const int64_t batches = 3, m = 7, n = 21, k = 33;
   auto a = randomFloats(batches * m * k, 1), b = randomFloats(batches * k * n, 2);
@@ -158,7 +185,7 @@ TEST_P(Gemm, ResidualInPlace) {
 /// 16-bit inputs: exact products, one rounding at the end.
 void checkHalf(const Context &context, DType type, DType cType, uint16_t (*round)(float),
                float (*widen)(uint16_t)) {
-  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 40, 64}, {18, 33, 50}, {70, 64, 420}}) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 40, 64}, {18, 33, 50}, {70, 64, 420}, {70, 260, 420}}) {
     auto af = randomFloats(m * k, 1), bf = randomFloats(k * n, 2), bias = randomFloats(n, 3);
     std::vector<uint16_t> a(m * k), b(k * n);
     std::transform(af.begin(), af.end(), a.begin(), round);
