@@ -175,6 +175,11 @@ Reference<const Call> internCall(const Op &op, c10::ArrayRef<uint64_t> key, bool
   return made;
 }
 
+void callsWereReleased() {
+  std::lock_guard lock(callTable().mutex);
+  callTable().sizeToEvictAt = 0;
+}
+
 CallCounts callCounts() {
   std::scoped_lock lock(callTable().mutex, typeTable().mutex);
   return {static_cast<int64_t>(callTable().size), static_cast<int64_t>(typeTable().types.size())};

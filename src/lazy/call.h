@@ -83,6 +83,10 @@ struct Call : Counted {
 Reference<const Call> internCall(const Op &op, c10::ArrayRef<uint64_t> key, bool returnsList,
                                  c10::function_ref<ResultTypes()> resultTypes);
 
+/// Tells the table that owners have given calls up, so that a table above its limit evicts at the next new
+/// call.
+void callsWereReleased();
+
 struct CallCounts {
   int64_t calls = 0; ///< in the table
   int64_t types = 0;

@@ -98,6 +98,8 @@ TraceCache::Entries::iterator TraceCache::findEntry(const Graph &graph, uint64_t
 
 void TraceCache::evict() {
   auto limit = static_cast<size_t>(setting(Setting::Programs));
+  if (entries.size() <= limit)
+    return;
   while (entries.size() > limit) {
     auto [first, last] = byHash.equal_range(entries.back().hash);
     auto oldest = std::prev(entries.end());
@@ -105,6 +107,7 @@ void TraceCache::evict() {
     entries.pop_back();
     TORCH_LAZY_COUNTER("EvictedProgram", 1);
   }
+  callsWereReleased();
 }
 
 Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {

@@ -87,11 +87,14 @@ def test_calls_of_changing_shapes_are_evicted():
 
 
 def test_evicted_programs_give_their_calls_up():
+    for size in range(1000, 1200):  # as other tests may have left them
+        (torch.ones(size).to("xla") * 3).sum().item()
+    assert live()["calls"] >= 400
     lazy.set_limits(programs=2, calls=1)
-    # Calls are evicted whenever the table has grown by a quarter.
-    for size in range(50, 120):
+    for size in range(50, 60):
         assert (torch.ones(size).to("xla") * 3).sum().item() == 3.0 * size
-    # Those of the programs that are kept, and what tensors of other tests own.
+    # Those of the programs that are kept, and what tensors of other tests own: the owners that were evicted
+    # count at the next call, however large the table was.
     assert live()["calls"] < 40
 
 
