@@ -98,16 +98,14 @@ TraceCache::Entries::iterator TraceCache::findEntry(const Graph &graph, uint64_t
 
 void TraceCache::evict() {
   auto limit = static_cast<size_t>(setting(Setting::Programs));
-  if (entries.size() <= limit)
-    return;
   while (entries.size() > limit) {
     auto [first, last] = byHash.equal_range(entries.back().hash);
     auto oldest = std::prev(entries.end());
     byHash.erase(std::find_if(first, last, [&](const auto &known) { return known.second == oldest; }));
     entries.pop_back();
+    callsWereReleased();
     TORCH_LAZY_COUNTER("EvictedProgram", 1);
   }
-  callsWereReleased();
 }
 
 Result<std::shared_ptr<session::Session>> TraceCache::find(const Graph &graph) {

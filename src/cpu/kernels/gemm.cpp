@@ -64,6 +64,12 @@ struct Product {
     Activation activation = args.epilogue.activation;
     return type == kF32 ? isTileActivation(activation) : activation <= Activation::Relu;
   }
+  const char *rowsAt(int64_t batch, int64_t row, int64_t column) const {
+    return at(args.a, batch * args.aBatchStride + row * args.aRowStride + column * args.aColumnStride, aSize);
+  }
+  void packRowsOf(const char *from, int64_t rows, int64_t depth, void *to, int64_t stride) const {
+    kernels.widen[type]({from, args.aRowStride, args.aColumnStride, rows, depth, to, stride});
+  }
   void shareRows(ThreadPool &pool);
 };
 
@@ -102,9 +108,8 @@ void Product::shareRows(ThreadPool &pool) {
   int64_t copies = divideUp(args.m, kRowsOfCopy);
   pool.parallelFor(args.batches * copies, [&](int64_t index) {
     int64_t batch = index / copies, row = index % copies * kRowsOfCopy;
-    kernels.widen[type]({at(args.a, batch * args.aBatchStride + row * args.aRowStride, aSize),
-                         args.aRowStride, args.aColumnStride, std::min(kRowsOfCopy, args.m - row), depth,
-                         at(packed, (batch * args.m + row) * stride, sumSize), stride});
+    packRowsOf(rowsAt(batch, row, 0), std::min(kRowsOfCopy, args.m - row), depth,
+               at(packed, (batch * args.m + row) * stride, sumSize), stride);
   });
   sharedRows = packed;
   sharedRowStride = stride;
@@ -194,24 +199,21 @@ void Part::run() {
 
 void Part::prepareRows(int64_t chunk) {
   int64_t begin = chunkBegin(chunk), depth = chunkBegin(chunk + 1) - begin;
-  const GemmArgs &args = p_.args;
   if (p_.sharedRows) {
     aStride_ = p_.sharedRowStride;
-    a_ = at(p_.sharedRows, (batch_ * args.m + firstRow_) * aStride_ + begin, p_.sumSize);
+    a_ = at(p_.sharedRows, (batch_ * p_.args.m + firstRow_) * aStride_ + begin, p_.sumSize);
     return;
   }
-  const void *first =
-      at(args.a, batch_ * args.aBatchStride + firstRow_ * args.aRowStride + begin * args.aColumnStride,
-         p_.aSize);
+  const char *first = p_.rowsAt(batch_, firstRow_, begin);
   if (!p_.packRows) {
     a_ = first;
-    aStride_ = args.aRowStride;
+    aStride_ = p_.args.aRowStride;
     return;
   }
   int64_t rows = endRow_ - firstRow_;
   aStride_ = packedRowStride(depth, p_.sumSize);
   void *packed = ThreadPool::scratch(rows * aStride_ * p_.sumSize, kPackedRows);
-  p_.kernels.widen[p_.type]({first, args.aRowStride, args.aColumnStride, rows, depth, packed, aStride_});
+  p_.packRowsOf(first, rows, depth, packed, aStride_);
   a_ = packed;
 }
 

@@ -86,6 +86,22 @@ TEST_P(Gemm, EmptyResultsAreLeftAlone) {
   gemm(context, args);
 }
 
+/// C of f32 is the product of A and of b in rows, summed in f64.
+void expectProduct(const GemmArgs &args, const float *b, int64_t bBatchStride, double tolerance) {
+  const auto *a = static_cast<const float *>(args.a), *c = static_cast<const float *>(args.c);
+  for (int64_t batch = 0; batch < args.batches; ++batch)
+    for (int64_t i = 0; i < args.m; ++i)
+      for (int64_t j = 0; j < args.layout.n; ++j) {
+        const float *row = a + batch * args.aBatchStride + i * args.aRowStride;
+        const float *column = b + batch * bBatchStride + j;
+        double sum = 0;
+        for (int64_t x = 0; x < args.layout.k; ++x)
+          sum += double(row[x * args.aColumnStride]) * column[x * args.layout.n];
+        ASSERT_NEAR(c[batch * args.cBatchStride + i * args.cRowStride + j], sum, tolerance)
+            << batch << ", " << i << ", " << j;
+      }
+}
+
 TEST_P(Gemm, RowsThatShareSetsOfTheCache) {
   const int64_t m = 20, k = 1024, n = 24;
   auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
@@ -95,13 +111,7 @@ TEST_P(Gemm, RowsThatShareSetsOfTheCache) {
   std::vector<float> c(m * n);
   GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
   gemm(context, args);
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      double sum = 0;
-      for (int64_t x = 0; x < k; ++x)
-        sum += double(a[i * k + x]) * b[x * n + j];
-      ASSERT_NEAR(c[i * n + j], sum, 5e-5);
-    }
+  expectProduct(args, b.data(), 0, 5e-5);
 }
 
 /// Parts of few columns share rows that are packed once: transposed, of several batches, chunks of K and
@@ -119,14 +129,7 @@ TEST_P(Gemm, PartsShareRowsThatArePackedOnce) {
     if (transposed)
       std::tie(args.aRowStride, args.aColumnStride) = std::pair(1, m);
     gemm(context, args);
-    for (int64_t batch = 0; batch < batches; ++batch)
-      for (int64_t i = 0; i < m; ++i)
-        for (int64_t j = 0; j < n; ++j) {
-          double sum = 0;
-          for (int64_t x = 0; x < k; ++x)
-            sum += double(a[batch * m * k + i * args.aRowStride + x * args.aColumnStride]) * b[x * n + j];
-          ASSERT_NEAR(c[(batch * m + i) * n + j], sum, 5e-5) << batch << ", " << i << ", " << j;
-        }
+    expectProduct(args, b.data(), 0, 5e-5);
   }
 }
 
@@ -152,14 +155,7 @@ TEST_P(Gemm, TransposedAAndBatches) {
     AlignedBuffer<char> workspace(matmulWorkspaceBytes(args));
     args.workspace = workspace.data;
     matmul(context, args);
-    for (int64_t batch = 0; batch < batches; ++batch)
-      for (int64_t i = 0; i < m; ++i)
-        for (int64_t j = 0; j < n; ++j) {
-          double sum = 0;
-          for (int64_t x = 0; x < k; ++x)
-            sum += double(a[(batch * k + x) * m + i]) * b[batch * stride + x * n + j];
-          ASSERT_NEAR(c[(batch * m + i) * n + j], sum, 1e-5);
-        }
+    expectProduct(args.gemm, b.data(), stride, 1e-5);
   }
 }
 
