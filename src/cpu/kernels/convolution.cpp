@@ -5,6 +5,7 @@
 #include "cpu/kernels/convolution_layout.h"
 #include "cpu/kernels/grouped_convolution.h"
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/tile_runs.h"
 #include "cpu/kernels/winograd.h"
 
 #include <algorithm>
@@ -79,6 +80,17 @@ private:
     Range images, rows, panels;
   };
 
+  /// A panel's chunk on an image.
+  struct ImageRun {
+    const float *input = nullptr, *residual = nullptr; ///< of the first pixel of all rows
+    float *output = nullptr;
+    int64_t inputRow = 0, residualRow = 0, outputRow = 0;
+    int64_t begin = 0, length = 0; ///< pixels of each row
+    int64_t tiles = 0;             ///< of a row
+    Range blocks{0, 0};            ///< of the input
+    Taps taken;
+  };
+
   void findSource();
   Source copyPlanes();
   Source copyStrided();
@@ -93,6 +105,7 @@ private:
   Cut cut() const;
   void runBand(const Band &band);
   void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
+  void runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &tile) const;
   void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
   TapRange liveTaps(int axis, int64_t begin, int64_t end) const;
   void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
@@ -359,57 +372,73 @@ void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) 
       }
 }
 
+/// A row of an image: runs of tiles that take the same taps.
+void Convolver::runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &tile) const {
+  int64_t vectors = tile.bRowStride / lanes_;
+  bool planar = plan_.kind == ConvolutionKind::Planar;
+  eachTileRun(image.length, image.tiles, [&](int64_t from, int64_t count, int64_t alike) {
+    tile.tiles = shape_.dilation[1] > 1 ? 1 : alike;
+    for (int64_t x = image.begin + from, end = x + alike * count; x < end; x += tile.tiles * count) {
+      Taps live = image.taken;
+      if (shape_.dilation[0] > 1)
+        live.rows = liveTaps(0, y, y + 1);
+      if (shape_.dilation[1] > 1)
+        live.columns = liveTaps(1, x, x + count);
+      if (live != image.taken)
+        takeTaps(image.taken = live, image.blocks, tile);
+      tile.a = image.input + y * image.inputRow + x * tile.aRowStride;
+      tile.c = image.output + y * image.outputRow + x * tile.cRowStride;
+      if (image.residual)
+        tile.residual = image.residual + y * image.residualRow + x * tile.residualRowStride;
+      // Rows of planes are so near to each other that the processor fetches them itself.
+      int64_t last = x + (tile.tiles - 1) * count - image.begin;
+      tile.aAhead = planar ? 0 : count * tile.aRowStride;
+      tile.lastAhead = planar || last + count < image.length ? tile.aAhead
+                       : isLastRow                           ? 0
+                                                             : image.inputRow - last * tile.aRowStride;
+      kernels_.tiles[kF32][vectors][count](tile);
+      if (tile.ahead)
+        tile.ahead =
+            static_cast<const char *>(tile.ahead) + tile.aheadStep * tile.tiles * tile.blocks * tile.k;
+    }
+  });
+}
+
 /// Of one image: `tile` has what all tiles have in common.
 void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile) {
   bool flat = rows_ == 1, planar = plan_.kind == ConvolutionKind::Planar;
   int64_t vectors = panels_.vectors(panel), block = panels_.begin(panel);
-  int64_t begin = flat ? band.rows.begin : 0, length = flat ? band.rows.count() : width_;
-  int64_t tiles = divideUp(length, kernels_.maxRows[vectors]), shortest = length / tiles;
   auto firstOf = [&](const BlockedTensor &tensor) {
     return tensor.at(image, block) + (phase_[0] * tensor.paddedWidth() + phase_[1]) * lanes_;
   };
-  auto rowOf = [&](const BlockedTensor &tensor) { return phases_[0] * tensor.paddedWidth() * lanes_; };
   DepthWindow::Taps depth = shape_.depth.tapsOf(image);
-  const float *input = source_.data + depth.image * source_.imageStride +
-                       (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
-  float *output = firstOf(out_);
-  const float *added = chunk == 0 && args_.residual.data ? firstOf(args_.residual) : nullptr;
+  ImageRun run;
+  run.begin = flat ? band.rows.begin : 0;
+  run.length = flat ? band.rows.count() : width_;
+  run.tiles = divideUp(run.length, kernels_.maxRows[vectors]);
+  run.input = source_.data + depth.image * source_.imageStride +
+              (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
+  run.inputRow = stride_[0] * source_.rowStride;
+  run.output = firstOf(out_);
+  run.outputRow = phases_[0] * out_.paddedWidth() * lanes_;
+  if (chunk == 0 && args_.residual.data) {
+    run.residual = firstOf(args_.residual);
+    run.residualRow = phases_[0] * args_.residual.paddedWidth() * lanes_;
+  }
   bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
                                             (block + vectors) * lanes_ <= out_.channels);
-  int64_t inputRow = stride_[0] * source_.rowStride;
   // Of the chunk, the blocks that lie in the images which this one reads, counted from the first of these.
   int64_t perImage = blocks_ / shape_.depth.kernel, first = depth.range.first * perImage;
-  Range blocks{std::max(chunkBlocks(chunk).begin, first),
-               std::min(chunkBlocks(chunk).end, depth.range.end * perImage)};
-  tile.b = weightsAt(panel, blocks.begin);
-  blocks = {blocks.begin - first, std::max(blocks.begin, blocks.end) - first};
-  Taps taken = taps_, live = taps_;
-  takeTaps(taken, blocks, tile);
+  run.blocks = {std::max(chunkBlocks(chunk).begin, first),
+                std::min(chunkBlocks(chunk).end, depth.range.end * perImage)};
+  tile.b = weightsAt(panel, run.blocks.begin);
+  run.blocks = {run.blocks.begin - first, std::max(run.blocks.begin, run.blocks.end) - first};
+  run.taken = taps_;
+  takeTaps(run.taken, run.blocks, tile);
   for (int64_t y = flat ? 0 : band.rows.begin, end = flat ? 1 : band.rows.end; y < end; ++y) {
-    if (shape_.dilation[0] > 1)
-      live.rows = liveTaps(0, y, y + 1);
-    for (int64_t i = 0, x = begin; i < tiles; ++i) {
-      int64_t count = shortest + (i < length - shortest * tiles ? 1 : 0);
-      if (shape_.dilation[1] > 1)
-        live.columns = liveTaps(1, x, x + count);
-      if (live != taken)
-        takeTaps(taken = live, blocks, tile);
-      tile.a = input + y * inputRow + x * tile.aRowStride;
-      tile.c = output + y * rowOf(out_) + x * tile.cRowStride;
-      if (added)
-        tile.residual = added + y * rowOf(args_.residual) + x * tile.residualRowStride;
-      // Rows of planes are so near to each other that the processor fetches them itself.
-      tile.aAhead = planar          ? 0
-                    : i + 1 < tiles ? count * tile.aRowStride
-                    : y + 1 < end   ? inputRow - (x - begin) * tile.aRowStride
-                                    : 0;
-      kernels_.tiles[kF32][vectors][count](tile);
-      if (tile.ahead)
-        tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * tile.blocks * tile.k;
-      x += count;
-    }
+    runRow(run, y, y + 1 == end, tile);
     if (!isFinished)
-      finishRow(block, vectors, output + y * rowOf(out_) + begin * tile.cRowStride, length);
+      finishRow(block, vectors, run.output + y * run.outputRow + run.begin * tile.cRowStride, run.length);
   }
 }
 

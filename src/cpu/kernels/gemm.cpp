@@ -3,6 +3,7 @@
 
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/panel_packing.h"
+#include "cpu/kernels/tile_runs.h"
 
 #include <algorithm>
 
@@ -253,19 +254,18 @@ void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
   tile.bias = finishes ? biasAt(column) : nullptr;
   tile.activation = finishes && p_.fused() ? args.epilogue.activation : Activation::None;
   fetchAhead(panel, chunk, tile);
-  int64_t shortest = tiles_ == 1 ? rows : rows / tiles_, longer = rows - shortest * tiles_;
-  for (int64_t i = 0, from = 0, count = 0; i < tiles_; ++i, from += count) {
-    count = shortest + (i < longer);
+  eachTileRun(rows, tiles_, [&](int64_t from, int64_t count, int64_t tiles) {
     int64_t row = firstRow_ + from;
     int64_t place = batch_ * args.cBatchStride + row * args.cRowStride + column;
+    tile.tiles = tiles;
     tile.a = at(a_, from * aStride_, p_.sumSize);
     tile.c = beside ? at(static_cast<void *>(stage(panel)), from * tile.cRowStride, p_.sumSize)
                     : at(args.c, place, p_.cSize);
     tile.residual = finishes ? residualAt(row, column) : nullptr;
     p_.kernels.tiles[p_.type][args.layout.vectors][count](tile);
     if (tile.ahead)
-      tile.ahead = at(tile.ahead, tile.aheadStep * tile.k, 1);
-  }
+      tile.ahead = at(tile.ahead, tile.aheadStep * tile.k * tiles, 1);
+  });
   if (last && beside)
     finishPanel(panel);
   else if (last && !p_.fused())

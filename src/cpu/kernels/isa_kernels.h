@@ -12,14 +12,17 @@ namespace torchere::cpu {
 /// Types that norms and attention take; products take the integers too, modulo their size.
 enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes, kInt32 = kFloatTypes, kInt64, kNumberTypes };
 
-/// One tile: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b] + k] * B[b * k + k][vector],
-/// then the bias, the residual and the activation. Strides and offsets in elements; A and C are of the type
-/// that is computed in.
+/// A run of tiles, one below the other, each: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b]
+/// + k] * B[b * k + k][vector], then the bias, the residual and the activation. Strides and offsets in
+/// elements; A and C are of the type that is computed in.
 struct TileArgs {
   const void *a = nullptr;
   const int64_t *aOffsets = nullptr;
   int64_t aRowStride = 0;
-  int64_t aAhead = 0; ///< from a row to one of the next tile, which is fetched into the L1 cache; 0: none
+  int64_t tiles = 1;
+  /// From a row of a tile to one that is needed soon, which is fetched into the L1 cache; 0: none.
+  int64_t aAhead = 0;
+  int64_t lastAhead = 0; ///< likewise, of the run's last tile
   int64_t blocks = 1;
   int64_t k = 0;
   const void *b = nullptr;

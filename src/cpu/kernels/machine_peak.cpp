@@ -58,7 +58,7 @@ double measureBandwidth(const Context &context) {
 
 /// By the best tile, on operands that stay in the L1 cache.
 double measureFlops(const Context &context) {
-  const int64_t k = 64, repeats = 1000;
+  const int64_t k = 128, repeats = 500;
   int threads = context.pool.threads(), lanes = floatLanes(context.isa);
   const IsaKernels &kernels = kernelsOf(context.isa);
   int64_t rows = kernels.maxRows[2], each = rows * k + 2 * lanes * (k + rows);

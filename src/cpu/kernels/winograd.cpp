@@ -5,6 +5,7 @@
 #include "cpu/kernels/blocked_rows.h"
 #include "cpu/kernels/convolution_layout.h"
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/tile_runs.h"
 
 #include <algorithm>
 
@@ -168,17 +169,17 @@ void Winograd::multiply(const Piece &piece, int64_t begin, int64_t end, float *p
       bool isLast = panel + 1 == end, isEnd = isLast && point + 1 == grid_.points;
       tile.b = weightsOf(panel, point);
       tile.bRowStride = width;
-      tile.aAhead = isLast && !isEnd ? inputStride : 0;
+      tile.aAhead = tile.lastAhead = isLast && !isEnd ? inputStride : 0;
       tile.ahead = isEnd ? nullptr : weightsOf(isLast ? begin : panel + 1, point + isLast);
       tile.aheadStep = divideUp(width * int64_t(sizeof(float)), tiles);
-      for (int64_t i = 0; i < tiles; ++i) {
-        int64_t row = partBegin(piece.count, tiles, i), rows = partBegin(piece.count, tiles, i + 1) - row;
+      eachTileRun(piece.count, tiles, [&](int64_t row, int64_t rows, int64_t count) {
+        tile.tiles = count;
         tile.a = piece.points + point * inputStride + row * lanes_;
         tile.c = products + point * outputStride + (vectorsOf(begin, panel) * piece.count + row) * lanes_;
         kernels_.tiles[kF32][vectors][rows](tile);
         if (tile.ahead)
-          tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * depth;
-      }
+          tile.ahead = static_cast<const char *>(tile.ahead) + tile.aheadStep * depth * count;
+      });
     }
 }
 

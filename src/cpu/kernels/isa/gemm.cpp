@@ -43,8 +43,20 @@ TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)
   }
 }
 
-/// One step of k.
-template <class T, int kM, int kN>
+template <class V> TORCHERE_INLINE void addInPlace(V &sum, V x, V w) {
+  sum += x * w;
+}
+#if defined(__AVX512F__) || (defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS))
+/// Where GCC chooses among the forms of the instruction, it writes results over factors. In long straight
+/// code it then runs out of registers: it stores sums, and loads rows of B again for each row of A.
+template <> TORCHERE_INLINE void addInPlace<F>(F &sum, F x, F w) {
+  asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w));
+}
+#endif
+
+/// One step of k. `kInPlace`: each sum stays in its register. Else B may be read by the multiply-adds
+/// themselves, which is best where it comes from memory.
+template <class T, int kM, int kN, bool kInPlace>
 TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const Compute<T> *a, int64_t aRowStride,
                                  const T *b) {
   using C = Compute<T>;
@@ -54,10 +66,13 @@ TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const Compute<
     w[n] = widen(b + n * kLanesOf<C>);
 #pragma GCC unroll 16
   for (int m = 0; m < kM; ++m) {
-    C x = a[m * aRowStride];
+    Vec<C> x = splat(a[m * aRowStride]);
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n)
-      sums[m][n] += x * w[n];
+      if constexpr (kInPlace)
+        addInPlace(sums[m][n], x, w[n]);
+      else
+        sums[m][n] += x * w[n];
   }
 }
 
@@ -71,9 +86,9 @@ TORCHERE_INLINE void addProductsByWays(Vec<Compute<T>> (&sums)[kM][kN], const Co
   for (; k + kWays <= depth; k += kWays, b += kWays * bRowStride)
 #pragma GCC unroll 4
     for (int way = 0; way < kWays; ++way)
-      addProducts<T, kM, kN>(parts[way], a + k + way, aRowStride, b + way * bRowStride);
+      addProducts<T, kM, kN, false>(parts[way], a + k + way, aRowStride, b + way * bRowStride);
   for (; k < depth; ++k, b += bRowStride)
-    addProducts<T, kM, kN>(parts[0], a + k, aRowStride, b);
+    addProducts<T, kM, kN, false>(parts[0], a + k, aRowStride, b);
 #pragma GCC unroll 4
   for (int way = 0; way < kWays; ++way)
 #pragma GCC unroll 16
@@ -84,36 +99,28 @@ TORCHERE_INLINE void addProductsByWays(Vec<Compute<T>> (&sums)[kM][kN], const Co
 }
 
 /// What the tile reads and writes at its end, which lies in memory: it comes while the products are summed.
-template <class C, int kM, int kN> TORCHERE_INLINE void fetchResults(const TileArgs &args) {
+template <class C, int kM, int kN>
+TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *residual) {
 #pragma GCC unroll 16
   for (int m = 0; m < kM; ++m)
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n) {
-      __builtin_prefetch(static_cast<const C *>(args.c) + m * args.cRowStride + n * args.cVectorStride, 1);
-      if (args.residual)
-        __builtin_prefetch(static_cast<const C *>(args.residual) + m * args.residualRowStride +
-                           n * args.residualVectorStride);
+      __builtin_prefetch(c + m * args.cRowStride + n * args.cVectorStride, 1);
+      if (residual)
+        __builtin_prefetch(residual + m * args.residualRowStride + n * args.residualVectorStride);
     }
 }
 
-/// `T` is B's type.
-template <class T, int kM, int kN> void tile(const TileArgs &args) {
+/// The products of all blocks of a tile. Blocks of `kDepth` steps are straight code; 0: of any depth.
+template <class T, int kM, int kN, int kDepth>
+TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int64_t aAhead,
+                               const char *&ahead, Vec<Compute<T>> (&sums)[kM][kN]) {
   using C = Compute<T>;
-  constexpr int lanes = kLanesOf<C>;
-  Vec<C> sums[kM][kN];
-  C *c = static_cast<C *>(args.c);
-#pragma GCC unroll 16
-  for (int m = 0; m < kM; ++m)
-#pragma GCC unroll 4
-    for (int n = 0; n < kN; ++n)
-      sums[m][n] = Vec<C>{};
-  fetchResults<C, kM, kN>(args);
   const T *b = static_cast<const T *>(args.b);
-  const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k, aAhead = args.aAhead;
-  [[maybe_unused]] const int64_t aheadStep = args.aheadStep;
-  [[maybe_unused]] const char *ahead = static_cast<const char *>(args.ahead ? args.ahead : args.b);
+  const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
+  const int64_t aheadStep = args.aheadStep;
   for (int64_t block = 0; block < args.blocks; ++block) {
-    const C *a = static_cast<const C *>(args.a) + (args.aOffsets ? args.aOffsets[block] : 0);
+    const C *a = from + (args.aOffsets ? args.aOffsets[block] : 0);
     if (args.bOffsets)
       b = static_cast<const T *>(args.b) + args.bOffsets[block];
     if (aAhead != 0)
@@ -123,16 +130,34 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
     if constexpr (kM * kN < 8) {
       addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, depth);
       b += depth * bRow;
+    } else if constexpr (kDepth > 0) {
+#pragma GCC unroll 16
+      for (int k = 0; k < kDepth; ++k, ++a) {
+        asm("" : "+r"(a)); // or the addresses of all steps are computed in advance, which takes registers
+        addProducts<T, kM, kN, true>(sums, a, aRow, b + k * kN * kLanesOf<C>);
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += aheadStep;
+        asm("" : "+r"(ahead));
+      }
+      b += kDepth * kN * kLanesOf<C>;
     } else {
 #pragma GCC unroll 2
       for (int64_t k = 0; k < depth; ++k, b += bRow) {
-        addProducts<T, kM, kN>(sums, a + k, aRow, b);
+        addProducts<T, kM, kN, true>(sums, a + k, aRow, b);
         __builtin_prefetch(ahead, 0, 2);
         ahead += aheadStep;
       }
     }
   }
-  const C *bias = static_cast<const C *>(args.bias), *residual = static_cast<const C *>(args.residual);
+}
+
+/// The epilogue: sums to C.
+template <class T, int kM, int kN>
+TORCHERE_INLINE void finishSums(const TileArgs &args, Compute<T> *c, const Compute<T> *residual,
+                                Vec<Compute<T>> (&sums)[kM][kN]) {
+  using C = Compute<T>;
+  constexpr int lanes = kLanesOf<C>;
+  const C *bias = static_cast<const C *>(args.bias);
 #pragma GCC unroll 4
   for (int n = 0; n < kN; ++n) {
     Vec<C> shift = bias ? load(bias + n * lanes) : Vec<C>{};
@@ -155,6 +180,40 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
 #pragma GCC unroll 16
     for (int m = 0; m < kM; ++m)
       store(c + m * args.cRowStride + n * args.cVectorStride, sums[m][n]);
+}
+
+/// A run of tiles. `T` is B's type.
+template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args) {
+  using C = Compute<T>;
+  const C *a = static_cast<const C *>(args.a), *residual = static_cast<const C *>(args.residual);
+  C *c = static_cast<C *>(args.c);
+  const char *ahead = static_cast<const char *>(args.ahead ? args.ahead : args.b);
+  for (int64_t i = 0; i < args.tiles; ++i) {
+    Vec<C> sums[kM][kN];
+#pragma GCC unroll 16
+    for (int m = 0; m < kM; ++m)
+#pragma GCC unroll 4
+      for (int n = 0; n < kN; ++n)
+        sums[m][n] = Vec<C>{};
+    fetchResults<C, kM, kN>(args, c, residual);
+    sumBlocks<T, kM, kN, kDepth>(args, a, i + 1 < args.tiles ? args.aAhead : args.lastAhead, ahead, sums);
+    finishSums<T, kM, kN>(args, c, residual, sums);
+    a += kM * args.aRowStride;
+    c += kM * args.cRowStride;
+    if (residual)
+      residual += kM * args.residualRowStride;
+  }
+}
+
+template <class T, int kM, int kN> void tile(const TileArgs &args) {
+  if constexpr (kIsF32<T> && kM * kN >= 8)
+    if (args.bRowStride == kN * kLanes) {
+      if (args.k == kLanes)
+        return tileRun<T, kM, kN, kLanes>(args);
+      if (args.k == 3)
+        return tileRun<T, kM, kN, 3>(args);
+    }
+  tileRun<T, kM, kN, 0>(args);
 }
 
 template <class T, int kN, int kM> void addTiles(IsaKernels &table, int type) {
