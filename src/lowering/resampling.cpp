@@ -3,6 +3,10 @@
 
 #include "lowering/elements.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 namespace torchere::lowering {
 
 namespace {
@@ -81,7 +85,8 @@ std::vector<ResampledAxis> resampledAxes(const Args &args, llvm::ArrayRef<Dim> i
     std::optional<double> factor = factorOf(args, i, count);
     bool isSame = in[2 + i] == out[2 + i] && (isAligned || factor.value_or(1.0) == 1.0);
     if (!isSame)
-      axes.push_back({static_cast<int64_t>(2 + i), in[2 + i], out[2 + i], factor});
+      axes.push_back(
+          {static_cast<int64_t>(2 + i), in[2 + i], out[2 + i], factor, factor && args.has("scale_factors")});
   }
   return axes;
 }
@@ -94,12 +99,46 @@ mlir::Value sampleDistance(Context &cx, const ResampledAxis &axis, bool alignCor
   return sizeAsFloat(cx, axis.in, dtype) / sizeAsFloat(cx, axis.out, dtype);
 }
 
-Taps nearestTaps(Context &cx, const ResampledAxis &axis, bool isExact) {
-  Elements place = resultPlaces(cx, axis, DType::F32); // torch's places of nearest neighbours are float32
+Taps nearestTaps(Context &cx, const ResampledAxis &axis, bool isExact, DType dtype) {
+  Elements place = resultPlaces(cx, axis, dtype);
   if (isExact)
     place = place + 0.5;
-  place = place * toEach(cx, sampleDistance(cx, axis, /*alignCorners=*/false, DType::F32), place);
+  place = place * toEach(cx, sampleDistance(cx, axis, /*alignCorners=*/false, dtype), place);
   return {{inside(cx, axis, floor(place)), std::nullopt}};
+}
+
+/// Of an open size: places are exact where the distance of samples is a power of two.
+static std::optional<int64_t> repeatsOfOpenSize(const ResampledAxis &axis) {
+  double factor = axis.factor.value_or(0);
+  auto count = static_cast<uint64_t>(std::clamp(factor, 0.0, 1024.0));
+  bool isExact = axis.isScaled && static_cast<double>(count) == factor && std::has_single_bit(count);
+  return isExact ? std::optional(static_cast<int64_t>(count)) : std::nullopt;
+}
+
+/// Whether nearestTaps() takes each of `in` elements `count` times: a place's rounding may fall short of a
+/// whole number.
+template <class Float>
+static bool takesEqually(const ResampledAxis &axis, bool isExact, int64_t in, int64_t count) {
+  Float distance = axis.factor ? static_cast<Float>(1.0 / *axis.factor)
+                               : static_cast<Float>(in) / static_cast<Float>(in * count);
+  for (int64_t i = 0; i < in * count; ++i) {
+    Float place = (static_cast<Float>(i) + Float(isExact ? 0.5 : 0)) * distance;
+    if (std::clamp<int64_t>(static_cast<int64_t>(std::floor(place)), 0, in - 1) != i / count)
+      return false;
+  }
+  return true;
+}
+
+std::optional<int64_t> nearestRepeats(const ResampledAxis &axis, bool isExact, DType dtype) {
+  if (!axis.in.isConstant() || !axis.out.isConstant())
+    return repeatsOfOpenSize(axis);
+  int64_t in = axis.in.constant(), out = axis.out.constant();
+  if (in <= 0 || out <= 0 || out % in != 0)
+    return std::nullopt;
+  int64_t count = out / in;
+  bool isEqual = dtype == DType::F64 ? takesEqually<double>(axis, isExact, in, count)
+                                     : takesEqually<float>(axis, isExact, in, count);
+  return isEqual ? std::optional(count) : std::nullopt;
 }
 
 Taps linearTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype) {

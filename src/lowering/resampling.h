@@ -14,6 +14,7 @@ struct ResampledAxis {
   int64_t axis;
   Dim in, out;
   std::optional<double> factor; ///< out / in as the caller gave it; else the sizes' quotient
+  bool isScaled = false;        ///< out is that factor's multiple of in, rounded down
 };
 
 /// A part of each result along an axis: an input element and what it counts.
@@ -29,8 +30,12 @@ std::vector<ResampledAxis> resampledAxes(const Args &args, llvm::ArrayRef<Dim> i
 /// How far apart, on the input, the samples of neighbouring results are, as a 0-d float.
 mlir::Value sampleDistance(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype);
 
-/// The element at the sample's place, rounded down; `isExact` samples at the middle of each result.
-Taps nearestTaps(Context &cx, const ResampledAxis &axis, bool isExact);
+/// The element at the sample's place, rounded down; `isExact` samples at the middle of each result. Places
+/// are computed in `dtype`, F32 or F64.
+Taps nearestTaps(Context &cx, const ResampledAxis &axis, bool isExact, DType dtype);
+/// How often nearestTaps() takes each element, one after the other, if it takes all of them equally often and
+/// that is known before the sizes are.
+std::optional<int64_t> nearestRepeats(const ResampledAxis &axis, bool isExact, DType dtype);
 /// The two elements around the sample, by how near they are.
 Taps linearTaps(Context &cx, const ResampledAxis &axis, bool alignCorners, DType dtype);
 /// The four elements around the sample; those beyond the border are the ones at it.

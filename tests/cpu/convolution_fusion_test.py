@@ -202,6 +202,35 @@ CASES = {
         " last=conv(32, 8, 3, 1, 1)), (1, 3, 12, 16)",
         "direct=1 from_blocked=1 planar=1 pool=1 transposed+bias=1",
     ),
+    "upsampled, joined": (
+        "Model(lambda self, x: (lambda y: self.last(torch.cat([self.up(F.max_pool2d(y, 2)), y], 1)))"
+        "(self.first(x)), up=nn.Upsample(scale_factor=2), first=conv(3, 16, 3, 1, 1),"
+        " last=conv(32, 8, 3, 1, 1)), (1, 3, 12, 16)",
+        "direct=1 from_blocked=1 planar=1 pool=1 upsample=1",
+    ),
+    "upsampled by several factors": (
+        "nn.Sequential(conv(8, 20, 1), nn.Upsample(scale_factor=(3, 1)), conv(20, 16, 3), nn.SiLU(),"
+        " nn.Upsample(size=(14, 8)), conv(16, 8, 3, 1, 1)), (2, 8, 3, 6)",
+        "direct+silu=1 direct=2 from_blocked=1 to_blocked=1 upsample=2",
+    ),
+    "upsampled by half as much again": (
+        "nn.Sequential(conv(8, 16, 1), nn.Upsample(scale_factor=1.5), conv(16, 8, 1)), (1, 8, 6, 6)",
+        "direct=2 from_blocked=2 to_blocked=2",
+    ),
+    "upsampled at the end": (
+        "nn.Sequential(conv(8, 16, 1), nn.Upsample(scale_factor=2)), (1, 8, 6, 6)",
+        "direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "tiled": (
+        "Model(lambda self, x: self.last(self.first(x).repeat(1, 1, 2, 2)), first=conv(8, 16, 1),"
+        " last=conv(16, 8, 1)), (1, 8, 6, 6)",
+        "direct=2 from_blocked=2 to_blocked=2",
+    ),
+    "repeated channels": (
+        "Model(lambda self, x: self.last(self.first(x)[:, :, None].expand(-1, -1, 2, -1, -1).flatten(1, 2)),"
+        " first=conv(8, 16, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",
+        "direct=2 from_blocked=2 to_blocked=2",
+    ),
     "transposed, with windows that overlap": (
         "nn.Sequential(conv(8, 16, 1), nn.ConvTranspose2d(16, 24, 4, 2, 1), norm(24), nn.ReLU(),"
         " nn.ConvTranspose2d(24, 8, (5, 3), (3, 2), (1, 1), (0, 1))), (2, 8, 6, 5)",

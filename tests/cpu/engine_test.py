@@ -122,6 +122,35 @@ def test_state_is_kept():
     assert lines == ["right"]
 
 
+JOINED = """
+class Model(torch.nn.Module):
+    def __init__(self, join):
+        super().__init__()
+        self.tables = torch.nn.ModuleList(torch.nn.Embedding(50, 6) for _ in range(3))
+        self.join = join
+    def forward(self, x, ids):
+        return self.join(x, *[table(ids[:, i]) for i, table in enumerate(self.tables)])
+
+args = torch.randn(4, 6), torch.randint(50, (4, 3))
+for join in (
+    lambda x, a, b, c: torch.stack([x, a, b, c], 1).tanh(),
+    lambda x, a, b, c: torch.cat([a, x, b, c], 1).tanh(),
+    lambda x, a, b, c: torch.cat([a, x, b, c]).tanh(),  # one behind the other: all are computed there
+    lambda x, a, b, c: torch.cat([a, b, a, c], 1).tanh(),  # one of them twice
+    lambda x, a, b, c: torch.stack([a, b, c.tanh()], 1),
+    lambda x, a, b, c: torch.cat([a.reshape(3, 8), b.reshape(3, 8), x.reshape(3, 8)], 1) + c.sum(),
+):
+    program = check(Model(join), *args)
+    print([row.kernel for row in program.profile(*args).rows].count("copy"))
+"""
+
+
+def test_gathered_rows_are_written_where_they_are_joined():
+    lines, _ = run(BEGINNING + JOINED)
+    assert lines[::2] == ["right"] * 6
+    assert [int(count) for count in lines[1::2]] == [1, 1, 1, 2, 1, 3]
+
+
 JAX = """
 import numpy
 import jax, jax.numpy as jnp

@@ -323,6 +323,142 @@ TORCH_CASES = {
         "softmax=1 attention=1 norm=2 gelu=1 dot=4",
     ),
     "group norm": ("lambda x, w, b: F.group_norm(x, 2, w, b), (2, 6, 5, 7), (6,), (6,)", "norm=1"),
+    "products with what is given in each call": (
+        "lambda x, q, k, v: F.scaled_dot_product_attention(x @ q, x @ k, x @ v), (2, 9, 16), *[(16, 16)] * 3",
+        ATTENTION,
+    ),
+}
+
+WEIGHTS = """
+class Layers(torch.nn.Module):
+    def __init__(self, function, **layers):
+        super().__init__()
+        self.function = function
+        for name, layer in layers.items():
+            if isinstance(layer, torch.Tensor):
+                self.register_buffer(name, layer)
+            else:
+                setattr(self, name, layer)
+    def forward(self, *args):
+        return self.function(self, *args)
+
+def linear(width, columns, bias=True):
+    return torch.nn.Linear(width, columns, bias)
+
+def heads(x, count):
+    return x.unflatten(-1, (count, -1)).transpose(1, 2)
+
+def attend(m, x):
+    q, k, v = (heads(each(x), 4) for each in (m.q, m.k, m.v))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+
+def grouped(m, x):
+    q, k, v = heads(m.q(x), 4), heads(m.k(x), 2), heads(m.v(x), 2)
+    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True).transpose(1, 2).flatten(2)
+
+def check(name, function, layers, *args):
+    torch.manual_seed(0)
+    args = [torch.randn(arg) if isinstance(arg, tuple) else arg for arg in args]
+    model = Layers(function, **layers()).eval()
+    with torch.no_grad():
+        expected, exact = model(*args), model.double()(*[arg.double() for arg in args])
+    print("case", name, file=sys.stderr, flush=True)
+    program = torchere.export(model.float(), tuple(args))
+    for _ in range(3):
+        result = program(*args)
+        scale = exact.abs().max()
+        error, eager = ((each.double() - exact).abs().max() / scale for each in (result, expected))
+        assert error <= max(5e-6, 3 * eager), (name, error, eager)
+"""
+
+QKV = "lambda: dict(q=linear(32, 32), k=linear(32, 32), v=linear(32, 32))"
+
+#: Of a module's weights, which are marked.
+WEIGHT_CASES = {
+    "queries, keys and values": (f"attend, {QKV}, (2, 9, 32)", f"{ATTENTION} sibling_dots=1 dot=1"),
+    "keys without a bias": (
+        "attend, lambda: dict(q=linear(32, 32), k=linear(32, 32, False), v=linear(32, 32)), (2, 9, 32)",
+        f"{ATTENTION} sibling_dots=1 dot=1",
+    ),
+    "keys that serve several heads": (
+        "grouped, lambda: dict(q=linear(32, 32, False), k=linear(32, 16, False), v=linear(32, 16, False)), "
+        "(2, 9, 32)",
+        f"{ATTENTION} sibling_dots=1",
+    ),
+    "keys of another operand": (
+        "lambda m, x, y: F.scaled_dot_product_attention(m.q(x), m.k(y), m.v(y)), "
+        f"{QKV}, (2, 9, 32), (2, 9, 32)",
+        f"{ATTENTION} sibling_dots=1 dot=2",
+    ),
+    "a gate of SiLU": (
+        "lambda m, x: m.down(F.silu(m.gate(x)) * m.up(x)), "
+        "lambda: dict(gate=linear(32, 48, False), up=linear(32, 48, False), down=linear(48, 32)), (2, 9, 32)",
+        "silu=1 sibling_dots=1 dot=1",
+    ),
+    "the same activation of both": (
+        "lambda m, x: (lambda a, b: m.c(a) + m.d(b))(F.relu(m.a(x)), F.relu(m.b(x))), lambda: "
+        "dict(a=linear(32, 48), b=linear(32, 64), c=linear(48, 32), d=linear(64, 32)), (9, 32)",
+        "sibling_dots=1 dot=3",
+    ),
+    "several activations": (
+        "lambda m, x: (lambda a, b: m.c(a) + m.d(b))(F.relu(m.a(x)), F.gelu(m.b(x))), lambda: "
+        "dict(a=linear(32, 48), b=linear(32, 64), c=linear(48, 32), d=linear(64, 32)), (9, 32)",
+        "gelu=1 dot=4",
+    ),
+    "weights that are computed from weights": (
+        "lambda m, x: (x @ m.a) * (x @ (m.b * 2 + 1)), "
+        "lambda: dict(a=torch.randn(32, 48), b=torch.randn(32, 48)), (9, 32)",
+        "sibling_dots=1",
+    ),
+    "weights that lie in another order": (
+        "lambda m, x: (x @ m.a) * F.linear(x, m.b), "
+        "lambda: dict(a=torch.randn(32, 48), b=torch.randn(48, 32)), (9, 32)",
+        "none",
+    ),
+    "a weight that a call gives": (
+        "lambda m, x, w: m.a(x) * m.b(x) * (x @ w.T), lambda: dict(a=linear(32, 48), b=linear(32, 48)), "
+        "(9, 32), (48, 32)",
+        "sibling_dots=1 dot=1",
+    ),
+    "a bias that a call gives": (
+        "lambda m, x, b: m.a(x) * F.linear(x, m.b, b), "
+        "lambda: dict(a=linear(32, 48), b=torch.randn(48, 32)), (9, 32), (48,)",
+        "dot=2",
+    ),
+    "a product of another operand between them": (
+        "lambda m, x: m.c(m.a(x)) + m.d(m.b(x)), lambda: dict(a=linear(32, 48), b=linear(32, 64), "
+        "c=linear(48, 32), d=linear(64, 32)), (9, 32)",
+        "dot=4",
+    ),
+    "a residual": (
+        "lambda m, x, y: F.relu(m.a(x) + y) * m.b(x), lambda: dict(a=linear(32, 48), b=linear(32, 48)), "
+        "(9, 32), (9, 48)",
+        "dot=2",
+    ),
+    "results of the program": (
+        "lambda m, x: torch.cat([m.a(x), m.b(x)]), lambda: dict(a=linear(32, 48), b=linear(32, 48)), (9, 32)",
+        "dot=2",
+    ),
+    "a norm that reads rows": (
+        "lambda m, x: F.layer_norm(m.a(x), (48,)) * m.b(x), "
+        "lambda: dict(a=linear(32, 48), b=linear(32, 48)), (9, 32)",
+        "norm=1 dot=2",
+    ),
+    "rows that are read as one": (
+        "lambda m, x: m.a(x).reshape(6, 72).tanh().sum() + m.b(x), "
+        "lambda: dict(a=linear(32, 48), b=linear(32, 48)), (9, 32)",
+        "dot=2",
+    ),
+    "the same weights twice": (
+        "lambda m, x, y: m.a(x) * m.b(x) + m.a(y) * m.b(y), "
+        "lambda: dict(a=linear(32, 48), b=linear(32, 48)), (9, 32), (9, 32)",
+        "sibling_dots=2 dot=2",
+    ),
+    "a weight that a call writes": (
+        "lambda m, x: (m.b.clamp_(-9, 9), F.linear(x, m.a) * F.linear(x, m.b))[1], "
+        "lambda: dict(a=torch.randn(48, 32), b=torch.randn(48, 32)), (9, 32)",
+        "none",
+    ),
 }
 
 JAX = """
@@ -428,6 +564,11 @@ def torch_log():
 
 
 @pytest.fixture(scope="module")
+def weight_log():
+    return log_of(run, TORCH + WEIGHTS, WEIGHT_CASES)
+
+
+@pytest.fixture(scope="module")
 def jax_log():
     pytest.importorskip("jax")
     return log_of(run_jax, JAX, JAX_CASES)
@@ -436,6 +577,11 @@ def jax_log():
 @pytest.mark.parametrize("name", TORCH_CASES)
 def test_forms_of_the_exporter(torch_log, name):
     assert torch_log[name] == TORCH_CASES[name][1]
+
+
+@pytest.mark.parametrize("name", WEIGHT_CASES)
+def test_products_with_weights(weight_log, name):
+    assert weight_log[name] == WEIGHT_CASES[name][1]
 
 
 @pytest.mark.parametrize("name", JAX_CASES)

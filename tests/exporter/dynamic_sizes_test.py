@@ -64,6 +64,8 @@ PROGRAMS: dict[str, tuple] = {
     "chunks": (lambda x: x.chunk(2), (6, 4), 0),
     "every second of a range": (lambda x: torch.arange(0, x.shape[0], 2) + x.sum(), (6, 4), 0),
     "steps of a half": (lambda x: torch.arange(0, x.shape[0], 0.5) + x.sum(), (6, 4), 0),
+    "twice the size": (lambda x: F.interpolate(x, scale_factor=2), (1, 2, 6), 2),
+    "three times the size": (lambda x: F.interpolate(x, scale_factor=3), (1, 2, 6), 2),
     "half the size": (lambda x: F.interpolate(x, scale_factor=0.5), (1, 2, 6), 2),
     "a third of the size": (lambda x: F.interpolate(x, scale_factor=1 / 3), (1, 2, 6), 2),
     "scaled by 1.7": (lambda x: F.interpolate(x, scale_factor=1.7, mode="linear"), (1, 2, 6), 2),
@@ -73,6 +75,8 @@ PROGRAMS: dict[str, tuple] = {
 }
 # What an op itself raises in eager mode: an artifact has no exceptions.
 RAISING = {
+    ("twice the size", 0),
+    ("three times the size", 0),
     ("half the size", 0),
     ("half the size", 1),
     ("a third of the size", 0),

@@ -140,6 +140,7 @@ def group_norm(dtype: torch.dtype) -> Iterator[Call]:
 def resampling(rank: int, *, corners: bool, sizes_only: bool) -> Callable[[torch.dtype], Iterator[Call]]:
     """Larger and smaller images, by a size or by factors, of which the latter place the samples."""
     larger, smaller = [12, 15, 7][:rank], [3, 5, 1][:rank]
+    multiples = [287, 24, 10][:rank]  # rounding keeps the 41st of each pixel's results from being its
     factors = [2.0, 1.7, 0.6][:rank]
 
     def by_factors(value: torch.Tensor, *options: Any) -> tuple:
@@ -153,7 +154,7 @@ def resampling(rank: int, *, corners: bool, sizes_only: bool) -> Callable[[torch
             return
         last = [] if sizes_only else [None]
         for options in ([False], [True]) if corners else ([],):
-            for size in (larger, smaller, [7, 16, 5][:rank]):
+            for size in (larger, smaller, [7, 16, 5][:rank], multiples):
                 yield (image(dtype, rank), size, *options, *last), {}, None
             yield by_factors(image(dtype, rank), *options), {}, None
 

@@ -37,6 +37,14 @@ Status PoolingStep::run(const Frame &frame) const {
   return {};
 }
 
+Status UpsamplingStep::run(const Frame &frame) const {
+  UpsamplingArgs call = args;
+  call.input = blockedAt(frame, args.input, input);
+  call.output = blockedAt(frame, args.output, result);
+  upsample(frame.context, call);
+  return {};
+}
+
 Status ChannelNormStep::run(const Frame &frame) const {
   ChannelNormArgs call = args;
   call.input = blockedAt(frame, args.input, input);
@@ -109,6 +117,16 @@ Status PoolingStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(expectWithin("steps of windows", args.stride, 1, mostPixels));
   TORCHERE_TRY(expectWithin("dilations of windows", args.dilation, 1, mostPixels));
   return expectWithin("padding", args.padding, 0, mostPixels);
+}
+
+Status UpsamplingStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(readsBlocks(limits, input, args.input));
+  TORCHERE_TRY(writesBlocks(limits, result, args.output));
+  TORCHERE_TRY(expectWithin("factors", args.factor, 1, mostPixels));
+  return expectShape(
+      "sizes", {args.output.batch, args.output.channels, args.output.height, args.output.width},
+      {args.input.batch, args.input.channels, boundedProduct({args.input.height, args.factor[0]}),
+       boundedProduct({args.input.width, args.factor[1]})});
 }
 
 Status ChannelNormStep::restore(const PlanLimits &limits) {

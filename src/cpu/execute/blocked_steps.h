@@ -1,4 +1,4 @@
-// Steps on tensors in blocks of channels: to and from planes, pooling, the mean of planes.
+// Steps on tensors in blocks of channels: to and from planes, pooling, upsampling, the mean of planes.
 #pragma once
 
 #include "cpu/kernels/convolution.h"
@@ -48,6 +48,22 @@ public:
 
 private:
   PoolingArgs args;
+  View input, result;
+};
+
+class UpsamplingStep final : public StoredStep<UpsamplingStep> {
+public:
+  /// The tensors of `args` are without memory; the views are dense.
+  UpsamplingStep(const UpsamplingArgs &args, const View &input, const View &result)
+      : args(args), input(input), result(result) {}
+  UpsamplingStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.input, step.result); }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "upsampling"; }
+
+private:
+  UpsamplingArgs args;
   View input, result;
 };
 

@@ -127,6 +127,9 @@ template <> struct Fields<PoolingArgs> {
                     object.dilation, object.depth, object.input, object.output);
   }
 };
+template <> struct Fields<UpsamplingArgs> {
+  static auto of(auto &object) { return std::tie(object.factor, object.input, object.output); }
+};
 template <> struct Fields<ChannelNormArgs> {
   static auto of(auto &object) {
     return std::tie(object.subtractMean, object.epsilon, object.input, object.output);

@@ -63,6 +63,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<SortStep>(),
     storedClass<TriangularSolveStep>(),
     storedClass<UnfoldedConvolutionStep>(),
+    storedClass<UpsamplingStep>(),
     storedClass<VectorStep>(),
     storedClass<WindowScatterStep>(),
     storedClass<WindowStep>(),

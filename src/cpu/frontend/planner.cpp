@@ -3,6 +3,7 @@
 
 #include "cpu/execute/copy_step.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "stablehlo/dialect.h"
 #include "stablehlo/element_type_conversion.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -123,6 +124,39 @@ View Planner::allocate(mlir::Value value) {
   View view = allocate(elementTypeOf(value), shapeOf(value));
   bind(value, view);
   return view;
+}
+
+View Planner::wholeOf(Operation *concatenation) {
+  auto found = wholes.find(concatenation);
+  mlir::Value value = concatenation->getResult(0);
+  return found == wholes.end() ? allocate(elementTypeOf(value), shapeOf(value)) : found->second;
+}
+
+View Planner::allocateInPlace(mlir::Value value) {
+  mlir::Value part = value;
+  while (part.hasOneUse() && llvm::isa<stablehlo::ReshapeOp>(*part.user_begin()))
+    part = part.user_begin()->getResult(0);
+  auto join =
+      part.hasOneUse() ? dyn_cast<stablehlo::ConcatenateOp>(*part.user_begin()) : stablehlo::ConcatenateOp();
+  if (!join || join->getBlock() != value.getParentBlock() || elementCount(shapeOf(value)) == 0)
+    return allocate(value);
+  auto dimension = static_cast<size_t>(join.getDimension());
+  View whole = denseView(0, elementTypeOf(value), shapeOf(join->getResult(0)));
+  Sizes starts(whole.shape.size()), steps(whole.shape.size(), 1);
+  for (mlir::Value operand : join->getOperands()) {
+    if (operand == part)
+      break;
+    starts[dimension] += shapeOf(operand)[dimension];
+  }
+  bool isInRow = std::all_of(whole.shape.begin(), whole.shape.begin() + static_cast<ptrdiff_t>(dimension),
+                             [](int64_t size) { return size == 1; });
+  std::optional<View> place = reshaped(sliced(whole, starts, shapeOf(part), steps), shapeOf(value));
+  if (isInRow || !place) // in a row, any part is laid there afterwards
+    return allocate(value);
+  whole = wholes[join] = wholeOf(join);
+  place->buffer = whole.buffer;
+  bind(value, *place);
+  return *place;
 }
 
 View Planner::constant(ElementType type, const Sizes &shape, std::span<const std::byte> bytes) {

@@ -75,6 +75,11 @@ public:
     View whole;
   };
   std::vector<Concatenation> &laidOut() { return concatenations; }
+  /// For a step that writes by strides: where a concatenation that alone uses the value wants it, or else new
+  /// memory. The concatenation finds its memory by wholeOf().
+  View allocateInPlace(mlir::Value value);
+  /// The concatenation's memory, some of which may be written by steps before it.
+  View wholeOf(mlir::Operation *concatenation);
   /// The same elements, dense. A weight is copied only once for all runs.
   Result<View> copyOf(const View &view);
   /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
@@ -128,6 +133,7 @@ private:
   llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
   llvm::SetVector<mlir::Operation *> pending;
   std::vector<Concatenation> concatenations;
+  llvm::DenseMap<mlir::Operation *, View> wholes; ///< by concatenation, of which parts lie in place
 };
 
 /// The sizes of a static tensor; its element type in memory; the type that kernels know it by, if any, which

@@ -162,6 +162,14 @@ struct PoolingArgs {
 };
 void pool(const Context &context, const PoolingArgs &args);
 
+/// Each pixel becomes factor[0] x factor[1] pixels of the output, which is as many times as large.
+struct UpsamplingArgs {
+  int64_t factor[2] = {1, 1};
+  BlockedTensor input;
+  BlockedTensor output;
+};
+void upsample(const Context &context, const UpsamplingArgs &args);
+
 /// The mean over height, width and depth: the output is of one pixel, and has an image for each item.
 void globalAverage(const Context &context, const BlockedTensor &input, const BlockedTensor &output);
 

@@ -6,6 +6,7 @@
 #include "cpu/kernels/tile_runs.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace torchere::cpu {
 namespace {
@@ -25,11 +26,14 @@ constexpr int64_t kWantedParts = 32;
 constexpr int64_t kLeastSharedCopies = 65536;
 constexpr int64_t kMostSharedBytes = int64_t{8} << 20;
 constexpr int64_t kRowsOfCopy = 16;
+/// Multiply-adds of a part that computes whole batches.
+constexpr int64_t kBatchesWork = 50000;
 
 // Scratch slots.
 constexpr int kPackedRows = 0;
 constexpr int kStage = 1;
 constexpr int kSharedRows = 2;
+constexpr int kPackedColumns = 3;
 
 const char *at(const void *p, int64_t elements, int64_t size) {
   return static_cast<const char *>(p) + elements * size;
@@ -358,22 +362,69 @@ void gemm(const Context &context, const GemmArgs &args) {
                            [&](int64_t index) { Part(product, index).run(); });
 }
 
+namespace {
+
+/// The B of one batch.
+void packBatch(const MatmulArgs &args, const IsaKernels &kernels, int64_t batch, int64_t panel, void *to,
+               bool isPadded = false) {
+  const PackedLayout &layout = args.gemm.layout;
+  int64_t size = byteSize(layout.type), columns = layout.panelColumns();
+  packPanel(kernels, floatType(layout.type), size,
+            {at(args.b, batch * args.bBatchStride + panel * columns * args.bColumnStride, size),
+             args.bRowStride, args.bColumnStride, layout.k, std::min(columns, layout.n - panel * columns), to,
+             columns},
+            isPadded);
+}
+
+/// Whether each batch is small enough to be one part, which packs its own B.
+bool isOfSmallBatches(const MatmulArgs &args) {
+  Product product(args.gemm, kernelsOf(args.gemm.layout.isa));
+  return args.gemm.batches > 1 && args.bBatchStride != 0 && product.rowParts * product.columnParts == 1;
+}
+
+/// Each B is packed by the thread that multiplies by it, and stays in its cache until then.
+void multiplySmallBatches(const Context &context, const MatmulArgs &args) {
+  const GemmArgs &gemm = args.gemm;
+  const IsaKernels &kernels = kernelsOf(gemm.layout.isa);
+  int64_t panelBytes = gemm.layout.bytes() / gemm.layout.panels();
+  int64_t work = std::max<int64_t>(1, gemm.m * gemm.layout.k * gemm.layout.n);
+  int64_t parts =
+      std::clamp<int64_t>(gemm.batches / std::max<int64_t>(1, kBatchesWork / work), 1, gemm.batches);
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    void *packed = ThreadPool::scratch(static_cast<size_t>(gemm.layout.bytes()), kPackedColumns);
+    GemmArgs own = gemm;
+    own.packedB = packed;
+    own.packedBBatchStride = 0;
+    Product product(own, kernels);
+    std::memset(packed, 0, static_cast<size_t>(gemm.layout.bytes())); // the columns that all batches lack
+    int64_t end = partBegin(gemm.batches, parts, part + 1);
+    for (int64_t batch = partBegin(gemm.batches, parts, part); batch < end; ++batch) {
+      for (int64_t panel = 0; panel < gemm.layout.panels(); ++panel)
+        packBatch(args, kernels, batch, panel, at(packed, panel * panelBytes, 1), /*isPadded=*/true);
+      Part(product, batch).run();
+    }
+  });
+}
+
+} // namespace
+
 int64_t matmulWorkspaceBytes(const MatmulArgs &args) {
+  if (isOfSmallBatches(args))
+    return 0;
   return args.gemm.layout.bytes() * (args.bBatchStride == 0 ? 1 : args.gemm.batches);
 }
 
 void matmul(const Context &context, const MatmulArgs &args) {
+  if (args.gemm.m == 0 || args.gemm.layout.n == 0 || args.gemm.batches == 0)
+    return;
+  if (isOfSmallBatches(args))
+    return multiplySmallBatches(context, args);
   const PackedLayout &layout = args.gemm.layout;
   const IsaKernels &kernels = kernelsOf(layout.isa);
-  int64_t size = byteSize(layout.type), columns = layout.panelColumns(), panels = layout.panels();
-  int64_t packedBatches =
-      args.bBatchStride == 0 ? std::min<int64_t>(args.gemm.batches, 1) : args.gemm.batches;
+  int64_t panels = layout.panels(), panelBytes = layout.bytes() / panels;
+  int64_t packedBatches = args.bBatchStride == 0 ? 1 : args.gemm.batches;
   context.pool.parallelFor(packedBatches * panels, [&](int64_t part) {
-    int64_t panel = part % panels, batch = part / panels;
-    packPanel(kernels, floatType(layout.type), size,
-              {at(args.b, batch * args.bBatchStride + panel * columns * args.bColumnStride, size),
-               args.bRowStride, args.bColumnStride, layout.k, std::min(columns, layout.n - panel * columns),
-               at(args.workspace, part * layout.k * columns, size), columns});
+    packBatch(args, kernels, part / panels, part % panels, at(args.workspace, part * panelBytes, 1));
   });
   GemmArgs packed = args.gemm;
   packed.packedB = args.workspace;

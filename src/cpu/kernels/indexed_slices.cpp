@@ -16,7 +16,9 @@ constexpr int64_t kPartUpdates = 16384;
 constexpr int64_t kMaxParts = 64;
 constexpr int64_t kMinLines = 4; ///< that make up for looking up their places first
 constexpr int64_t kMaxPlaces = 16384;
-constexpr int kPlaces = 6; // scratch
+constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kFetchedBytes = 512; ///< of a row: what follows the processor foresees
+constexpr int kPlaces = 6;             // scratch
 
 template <class T> int64_t loadIndex(const void *indices, int64_t at) {
   T value = static_cast<const T *>(indices)[at];
@@ -100,6 +102,23 @@ CopyRun copyRunOf(int size) {
   return withElement(size, [](auto element) -> CopyRun { return copyRun<decltype(element)>; });
 }
 
+/// Makes one of two neighbouring dimensions of the batch where one stride walks both.
+void mergeBatches(IndexedSlices &slices) {
+  int rank = 0;
+  for (int i = 0; i < slices.batchRank; ++i) {
+    int64_t size = slices.batchDims[i];
+    bool joins = rank > 0 && slices.batchTarget[rank - 1] < 0 && slices.batchTarget[i] < 0 &&
+                 slices.batchStrides[rank - 1] == slices.batchStrides[i] * size &&
+                 slices.indexStrides[rank - 1] == slices.indexStrides[i] * size;
+    int place = joins ? rank - 1 : rank++;
+    slices.batchDims[place] = joins ? slices.batchDims[place] * size : size;
+    slices.batchStrides[place] = slices.batchStrides[i];
+    slices.indexStrides[place] = slices.indexStrides[i];
+    slices.batchTarget[place] = slices.batchTarget[i];
+  }
+  slices.batchRank = rank;
+}
+
 /// The same slices with dimensions merged that both tensors walk as one: a dimension that no index moves, and
 /// that slices take whole, joins the one before it.
 IndexedSlices merged(const IndexedSlices &slices) {
@@ -135,6 +154,7 @@ IndexedSlices merged(const IndexedSlices &slices) {
   for (int i = 0; i < slices.batchRank; ++i)
     if (slices.batchTarget[i] >= 0)
       made.batchTarget[i] = place[slices.batchTarget[i]];
+  mergeBatches(made);
   return made;
 }
 
@@ -177,6 +197,41 @@ void gatherColumns(const Context &context, const IndexedSlices &slices, int elem
   });
 }
 
+/// Whether each slice is a whole row at one index, as of embeddings and graphs.
+bool areRows(const IndexedSlices &slices) {
+  return slices.rank == 2 && slices.components == 1 && slices.target[0] == 0 && slices.batchRank == 1 &&
+         slices.batchTarget[0] < 0 && slices.sizes[0] == 1 && slices.sizes[1] == slices.dims[1];
+}
+
+/// Slices that areRows(), dense in both tensors. Rows lie anywhere in memory: the next ones come while one is
+/// copied.
+void gatherRows(const Context &context, const IndexedSlices &slices, int64_t elementSize, const char *tensor,
+                char *output) {
+  int64_t count = slices.batchDims[0], bytes = slices.sizes[1] * elementSize;
+  int64_t parts = std::clamp<int64_t>(count * bytes / kPartBytes, 1, std::min(kMaxParts, count));
+  auto rowAt = [&](int64_t i) {
+    int64_t row = indexAt(slices.indexType, slices.indices, i * slices.indexStrides[0]);
+    return tensor + std::clamp<int64_t>(row, 0, slices.dims[0] - 1) * slices.strides[0] * elementSize;
+  };
+  int64_t fetched = std::min(bytes, kFetchedBytes);
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    int64_t begin = partBegin(count, parts, part), end = partBegin(count, parts, part + 1);
+    auto fetch = [&](int64_t i) {
+      const char *row = rowAt(i);
+      for (int64_t at = 0; at < fetched; at += 64)
+        __builtin_prefetch(row + at);
+    };
+    int64_t next = begin;
+    for (; next < std::min(end, begin + kRowsAhead); ++next)
+      fetch(next);
+    for (int64_t i = begin; i < end; ++i, ++next) {
+      if (next < end)
+        fetch(next);
+      std::memcpy(output + i * slices.batchStrides[0] * elementSize, rowAt(i), static_cast<size_t>(bytes));
+    }
+  });
+}
+
 } // namespace
 
 void gatherSlices(const Context &context, const IndexedSlices &given, int elementSize, const void *tensor,
@@ -187,6 +242,9 @@ void gatherSlices(const Context &context, const IndexedSlices &given, int elemen
     return;
   if (areColumns(slices))
     return gatherColumns(context, slices, elementSize, tensor, output);
+  if (areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
+    return gatherRows(context, slices, elementSize, static_cast<const char *>(tensor),
+                      static_cast<char *>(output));
   int64_t parts = std::clamp<int64_t>(bytes / kPartBytes, 1, std::min(kMaxParts, count));
   CopyRun copy = copyRunOf(elementSize);
   int64_t low[kMaxRank] = {};
@@ -378,12 +436,6 @@ JoinRun joinRunOf(DType type, ScatterJoin join) {
     break;
   }
   return nullptr;
-}
-
-/// Whether each slice is a whole row at one index, as of embeddings and graphs.
-bool areRows(const IndexedSlices &slices) {
-  return slices.rank == 2 && slices.components == 1 && slices.target[0] == 0 && slices.batchRank == 1 &&
-         slices.batchTarget[0] < 0 && slices.sizes[0] == 1 && slices.sizes[1] == slices.dims[1];
 }
 
 /// Of slices that areRows(), those parts that lie within the bounds.

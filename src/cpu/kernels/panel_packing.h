@@ -10,7 +10,9 @@
 namespace torchere::cpu {
 
 /// As kernels.pack[type]. Columns that lie in one piece each are the rows of a plane to be transposed.
-inline void packPanel(const IsaKernels &kernels, FloatType type, int64_t elementSize, const PackArgs &args) {
+/// `isPadded`: there are zeros beyond the columns already.
+inline void packPanel(const IsaKernels &kernels, FloatType type, int64_t elementSize, const PackArgs &args,
+                      bool isPadded = false) {
   if (args.rowStride != 1 || args.columnStride == 1)
     return kernels.pack[type](args);
   auto transpose = kernels.transpose[std::countr_zero(static_cast<uint64_t>(elementSize))];
@@ -19,6 +21,8 @@ inline void packPanel(const IsaKernels &kernels, FloatType type, int64_t element
     transpose(static_cast<const char *>(args.input) + row * elementSize, args.columnStride,
               static_cast<char *>(args.output) + row * args.width * elementSize, args.width, args.columns,
               std::min(kRows, args.rows - row));
+  if (isPadded)
+    return;
   for (int64_t row = 0; args.columns < args.width && row < args.rows; ++row)
     std::memset(static_cast<char *>(args.output) + (row * args.width + args.columns) * elementSize, 0,
                 static_cast<size_t>((args.width - args.columns) * elementSize));

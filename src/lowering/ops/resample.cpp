@@ -26,11 +26,38 @@ mlir::Value image(const Args &args) {
   return args.tensor(args.has("input") ? "input" : "self");
 }
 
+/// Each element as often as its axes say, one after the other: a view for most compilers, or one copy.
+mlir::Value repeatAlong(Context &cx, mlir::Value value, llvm::ArrayRef<ResampledAxis> axes,
+                        llvm::ArrayRef<int64_t> counts) {
+  Dims shape = cx.shape(value), spread, result = shape;
+  Integers places;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    places.push_back(static_cast<int64_t>(spread.size()));
+    spread.push_back(shape[i]);
+    for (auto [axis, count] : llvm::zip_equal(axes, counts))
+      if (axis.axis == static_cast<int64_t>(i)) {
+        spread.push_back(count);
+        result[i] = axis.out;
+      }
+  }
+  return cx.reshape(cx.broadcastInDim(value, spread, places), result);
+}
+
 template <bool isExact> mlir::Value nearest(Context &cx, const Args &args) {
   mlir::Value value = image(args);
+  std::vector<ResampledAxis> whole, rest;
+  Integers counts;
+  DType places = cx.resultType().dtype == DType::F64 ? DType::F64 : DType::F32; // as torch computes them
   for (const ResampledAxis &axis : resampledAxes(args, cx.shape(value), cx.resultType().shape))
-    value = blend(cx, value, axis.axis, nearestTaps(cx, axis, isExact));
-  return value;
+    if (std::optional<int64_t> count = nearestRepeats(axis, isExact, places)) {
+      whole.push_back(axis);
+      counts.push_back(*count);
+    } else {
+      rest.push_back(axis);
+    }
+  for (const ResampledAxis &axis : rest)
+    value = blend(cx, value, axis.axis, nearestTaps(cx, axis, isExact, places));
+  return whole.empty() ? value : repeatAlong(cx, value, whole, counts);
 }
 
 /// Floats, by `along` of each axis in turn.

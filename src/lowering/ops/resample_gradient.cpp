@@ -32,7 +32,7 @@ template <auto tapsOf> mlir::Value interpolatedBackward(Context &cx, const Args 
 
 template <bool isExact> mlir::Value nearestBackward(Context &cx, const Args &args) {
   return spreadBack(cx, args, [&](const ResampledAxis &axis, DType dtype) {
-    return matrixOf(cx, nearestTaps(cx, axis, isExact), axis, dtype);
+    return matrixOf(cx, nearestTaps(cx, axis, isExact, DType::F32), axis, dtype);
   });
 }
 

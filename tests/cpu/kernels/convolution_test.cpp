@@ -375,6 +375,26 @@ TEST_P(Convolution, Pooling) {
       }
 }
 
+TEST_P(Convolution, Upsampling) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{2, 2}, {1, 3}, {4, 1}})
+    for (int64_t channels : {5, 32}) {
+      const int64_t height = 5, width = 7;
+      auto x = randomFloats(2 * channels * height * width);
+      Blocked input(context.isa, 2, channels, height, width, 1);
+      Blocked output(context.isa, 2, channels, height * rows, width * columns, 2);
+      blockedFromPlanar(context, planar(x, channels, height, width), input.tensor);
+      upsample(context, {{rows, columns}, input.tensor, output.tensor});
+      expectZerosAround(output.tensor);
+      std::vector<float> result(x.size() * static_cast<size_t>(rows * columns));
+      planarFromBlocked(context, output.tensor, planar(result, channels, height * rows, width * columns));
+      for (size_t at = 0; at < result.size(); ++at) {
+        int64_t column = int64_t(at) % (width * columns), line = int64_t(at) / (width * columns);
+        int64_t row = line % (height * rows), plane = line / (height * rows);
+        ASSERT_EQ(result[at], x[(plane * height + row / rows) * width + column / columns]);
+      }
+    }
+}
+
 TEST_P(Convolution, NormsOfChannels) {
   for (int64_t channels : {1, 7, 16, 20, 1100})
     for (bool subtractMean : {true, false})

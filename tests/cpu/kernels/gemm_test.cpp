@@ -159,6 +159,35 @@ TEST_P(Gemm, TransposedAAndBatches) {
   }
 }
 
+TEST_P(Gemm, SmallBatches) {
+  for (auto [batches, m, n, k] : {std::array<int64_t, 4>{130, 9, 9, 64}, {40, 27, 33, 20}, {2, 1, 1, 1}})
+    for (bool transposed : {false, true}) {
+      auto a = randomFloats(batches * m * k, 1), b = randomFloats(batches * k * n, 2);
+      std::vector<float> c(batches * m * n);
+      MatmulArgs args;
+      args.gemm.layout = packedLayout(DType::F32, context.isa, m, k, n);
+      args.gemm.m = m;
+      args.gemm.a = a.data();
+      args.gemm.aRowStride = k;
+      args.gemm.c = c.data();
+      args.gemm.batches = batches;
+      args.gemm.aBatchStride = m * k;
+      args.gemm.cBatchStride = m * n;
+      args.gemm.cRowStride = n;
+      args.b = b.data();
+      args.bRowStride = transposed ? 1 : n;
+      args.bColumnStride = transposed ? k : 1;
+      args.bBatchStride = k * n;
+      AlignedBuffer<char> workspace(matmulWorkspaceBytes(args));
+      args.workspace = workspace.data;
+      matmul(context, args);
+      std::vector<float> rows = b; // [batch][k][n]
+      for (int64_t i = 0; transposed && i < batches * k * n; ++i)
+        rows[i] = b[i / (k * n) * k * n + i % n * k + i / n % k];
+      expectProduct(args.gemm, rows.data(), k * n, 1e-5);
+    }
+}
+
 TEST_P(Gemm, ResidualInPlace) {
   const int64_t m = 20, n = 32, k = 900;
   auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2), c = randomFloats(m * n, 3), before = c;

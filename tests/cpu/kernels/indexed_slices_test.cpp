@@ -2,7 +2,9 @@
 #include "cpu/kernels/indexed_slices.h"
 #include "test_values.h"
 
+#include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace torchere::cpu {
 namespace {
@@ -44,6 +46,32 @@ TEST_P(Slices, GatherClampsPlaces) {
       1, 2, -7, std::numeric_limits<int64_t>::min(), 99, std::numeric_limits<int64_t>::max()};
   gatherSlices(context, at(places, 4, 5, 2, 2), 4, plane.data(), output.data());
   EXPECT_EQ(output, (std::vector<float>{7, 8, 12, 13, 0, 1, 5, 6, 13, 14, 18, 19}));
+}
+
+TEST_P(Slices, GatherOfManyRows) {
+  const int64_t height = 70, width = 150, groups = 20, each = 31;
+  auto plane = randomFloats(height * width);
+  std::vector<int64_t> rows(groups * each);
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i] = static_cast<int64_t>(i * 37 % 80) - 5; // some outside
+  IndexedSlices slices = at({}, height, width, 1, width);
+  slices.components = 1;
+  slices.batchRank = 2; // the indices lie in another order than the slices
+  std::tie(slices.batchDims[0], slices.batchDims[1]) = std::pair(groups, each);
+  std::tie(slices.batchStrides[0], slices.batchStrides[1]) = std::pair(each * width, width);
+  slices.batchTarget[1] = -1;
+  slices.indices = rows.data();
+  for (bool inOrder : {true, false}) {
+    std::tie(slices.indexStrides[0], slices.indexStrides[1]) =
+        inOrder ? std::pair<int64_t, int64_t>(each, 1) : std::pair<int64_t, int64_t>(1, groups);
+    std::vector<float> output(groups * each * width);
+    gatherSlices(context, slices, 4, plane.data(), output.data());
+    for (int64_t i = 0; i < groups * each * width; ++i) {
+      int64_t slice = i / width, place = inOrder ? slice : slice / each + slice % each * groups;
+      int64_t row = std::clamp<int64_t>(rows[static_cast<size_t>(place)], 0, height - 1);
+      ASSERT_EQ(output[static_cast<size_t>(i)], plane[static_cast<size_t>(row * width + i % width)]) << i;
+    }
+  }
 }
 
 TEST_P(Slices, GatherOfWholeRows) {

@@ -7,6 +7,7 @@
 #include "cpu/frontend/fusion/convolution_chain.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/repeated_elements.h"
 #include "cpu/frontend/fusion/splats.h"
 #include "passes/simplify/dead_code.h"
 
@@ -39,6 +40,7 @@ private:
   void rewriteConvolution(const ConvolutionChain &chain);
   void rewriteTranspose(stablehlo::TransposeOp op);
   void rewriteReshape(stablehlo::ReshapeOp op);
+  void rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated);
   void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
   void rewriteConcatenation(stablehlo::ConcatenateOp op);
   void rewritePooling(stablehlo::ReduceWindowOp op);
@@ -243,6 +245,8 @@ void Islands::rewriteTranspose(stablehlo::TransposeOp op) {
 
 /// Of one pixel: N x C, with dimensions of size 1 or without.
 void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
+  if (std::optional<RepeatedElements> repeated = repeatedElementsOf(op))
+    return rewriteUpsampling(op, *repeated);
   BlockedValue value = find(op.getOperand(), op);
   if (!value || !value.isPixel() || value.order[0] > value.order[1])
     return;
@@ -269,6 +273,27 @@ void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
   else
     return;
   twins[op->getResult(0)] = value;
+}
+
+/// Pixels that are repeated along height and width.
+void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated) {
+  BlockedValue input = find(repeated.source, op);
+  if (!wanted.contains(op->getResult(0)) || !input || !input.type().getElementType().isF32())
+    return;
+  int64_t factors[5];
+  for (auto [i, dimension] : llvm::enumerate(input.order))
+    factors[i] = dimension < 0 ? 1 : repeated.counts[static_cast<size_t>(dimension)];
+  if (factors[0] != 1 || factors[1] != 1 || factors[4] != 1)
+    return;
+  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  int64_t halo = wantedHalo(op->getResult(0));
+  Operation *call = createKernelCall(
+      builder, op.getLoc(), "upsample",
+      blocked.typeOf(sizesOf(planar, input.order), halo, planar.getElementType()), input.value,
+      {builder.getNamedAttr("factors", builder.getDenseI64ArrayAttr({factors[2], factors[3]})),
+       builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo})),
+       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
+  replace(op, {call->getResult(0), input.channels, halo, input.order, true, false, input.depth});
 }
 
 /// Of one pixel to all: a gate of channels.

@@ -3,7 +3,6 @@
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
-#include "cpu/kernels/epilogue.h"
 
 using namespace mlir;
 
@@ -37,26 +36,6 @@ std::optional<RowShape> columnsOfDot(stablehlo::DotGeneralOp dot) {
       right.getNumElements() == 0)
     return std::nullopt;
   return shape;
-}
-
-std::optional<Activation> activationOf(Operation *op, mlir::Value value) {
-  if (isKernelCall(op, "gelu"))
-    return Activation::Gelu;
-  if (isKernelCall(op, "gelu_tanh"))
-    return Activation::GeluTanh;
-  if (isKernelCall(op, "silu"))
-    return Activation::Silu;
-  if (isa<stablehlo::TanhOp>(op))
-    return Activation::Tanh;
-  if (isa<stablehlo::LogisticOp>(op))
-    return Activation::Sigmoid;
-  if (auto most = dyn_cast<stablehlo::MaxOp>(op);
-      most && isSplat(most.getLhs() == value ? most.getRhs() : most.getLhs(), 0))
-    return Activation::Relu;
-  if (auto clamp = dyn_cast<stablehlo::ClampOp>(op);
-      clamp && clamp.getOperand() == value && isSplat(clamp.getMin(), 0) && isSplat(clamp.getMax(), 6))
-    return Activation::Relu6;
-  return std::nullopt;
 }
 
 bool takeSum(stablehlo::AddOp sum, mlir::Value value, DotMatch &match) {

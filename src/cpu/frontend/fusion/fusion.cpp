@@ -32,6 +32,7 @@ const NamedFusion fusions[] = {
     {"erf", fuseErrorFunctions, true},
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},
+    {"sibling_dots", fuseSiblingDots},
     {"dot", fuseDots},
     {"row_convolution", fuseRowConvolutions},
 };

@@ -1,6 +1,8 @@
 // Implements the parts of patterns.
 #include "cpu/frontend/fusion/pattern.h"
 
+#include "cpu/frontend/fusion/kernel_call.h"
+
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
@@ -157,6 +159,26 @@ mlir::Value squared(mlir::Value value, Subgraph &subgraph) {
     return product.getLhs() == product.getRhs() ? product.getLhs() : mlir::Value();
   auto power = subgraph.take<stablehlo::PowOp>(value);
   return power && isSplat(power.getRhs(), 2) ? power.getLhs() : mlir::Value();
+}
+
+std::optional<Activation> activationOf(Operation *op, mlir::Value value) {
+  if (isKernelCall(op, "gelu"))
+    return Activation::Gelu;
+  if (isKernelCall(op, "gelu_tanh"))
+    return Activation::GeluTanh;
+  if (isKernelCall(op, "silu"))
+    return Activation::Silu;
+  if (isa<stablehlo::TanhOp>(op))
+    return Activation::Tanh;
+  if (isa<stablehlo::LogisticOp>(op))
+    return Activation::Sigmoid;
+  if (auto most = dyn_cast<stablehlo::MaxOp>(op);
+      most && isSplat(most.getLhs() == value ? most.getRhs() : most.getLhs(), 0))
+    return Activation::Relu;
+  if (auto clamp = dyn_cast<stablehlo::ClampOp>(op);
+      clamp && clamp.getOperand() == value && isSplat(clamp.getMin(), 0) && isSplat(clamp.getMax(), 6))
+    return Activation::Relu6;
+  return std::nullopt;
 }
 
 bool isFloatTensor(mlir::Value value) {

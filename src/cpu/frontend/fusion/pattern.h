@@ -1,6 +1,7 @@
 // What the fusions match with: constants, rows and columns of a tensor, and whether a subgraph is closed.
 #pragma once
 
+#include "cpu/kernels/epilogue.h"
 #include "stablehlo/dialect.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -57,6 +58,9 @@ mlir::Value averagedRows(mlir::Value value, RowShape &shape, Subgraph &subgraph)
 
 /// x, where the value is x * x.
 mlir::Value squared(mlir::Value value, Subgraph &subgraph);
+
+/// The activation that the op computes of the value, if it is one.
+std::optional<Activation> activationOf(mlir::Operation *op, mlir::Value value);
 
 bool isFloatTensor(mlir::Value value);
 

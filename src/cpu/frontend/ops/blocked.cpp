@@ -121,6 +121,19 @@ Result<bool> planPool(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planUpsampling(Planner &planner, Operation *op) {
+  ArrayRef<int64_t> factors = integersIn(op, "factors"), halos = integersIn(op, "halos");
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  View result = planner.allocate(op->getResult(0));
+  UpsamplingArgs args;
+  args.factor[0] = factors[0];
+  args.factor[1] = factors[1];
+  args.input = tensorOf(input.shape, integerIn(op, "channels"), halos[0]);
+  args.output = tensorOf(result.shape, integerIn(op, "channels"), halos[1]);
+  planner.emit(std::make_unique<UpsamplingStep>(args, input, result), {&input, 1}, {&result, 1});
+  return true;
+}
+
 Result<bool> planGlobalAverage(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
@@ -162,6 +175,7 @@ void addBlocked(PlannerTable &table) {
   table.addCall("torchere_cpu.global_average", planGlobalAverage);
   table.addCall("torchere_cpu.pool", planPool);
   table.addCall("torchere_cpu.to_blocked", planToBlocked);
+  table.addCall("torchere_cpu.upsample", planUpsampling);
 }
 
 } // namespace torchere::cpu

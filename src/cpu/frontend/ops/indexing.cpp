@@ -93,7 +93,7 @@ Result<bool> planGather(Planner &planner, Operation *op) {
     return false;
   TORCHERE_ASSIGN(View tensor, planner.view(operand));
   TORCHERE_ASSIGN(View indices, planner.view(starts));
-  View result = planner.allocate(op->getResult(0));
+  View result = planner.allocateInPlace(op->getResult(0));
   IndexedSlices slices = slicesOf(rolesOf(numbers), tensor, indices, result);
   slices.indexType = *dtypeOf(starts);
   std::vector<View> reads{tensor, indices};

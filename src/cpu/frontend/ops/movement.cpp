@@ -95,7 +95,8 @@ Result<bool> planConcatenate(Planner &planner, Operation *op) {
     TORCHERE_ASSIGN(View part, planner.view(operand));
     parts.push_back(part);
   }
-  View whole = planner.allocate(op->getResult(0));
+  View whole = planner.wholeOf(op);
+  planner.bind(op->getResult(0), whole);
   bool isInRow =
       std::all_of(whole.shape.begin(), whole.shape.begin() + static_cast<std::ptrdiff_t>(dimension),
                   [](int64_t size) { return size == 1; });
@@ -104,7 +105,8 @@ Result<bool> planConcatenate(Planner &planner, Operation *op) {
   for (size_t i = 0; i < parts.size(); ++i) {
     View place = sliced(whole, starts, parts[i].shape, steps);
     starts[dimension] += parts[i].shape[dimension];
-    if (i >= laid && !(isInRow && planner.layInto(parts[i], whole, place.offset)))
+    bool isThere = parts[i].buffer == whole.buffer && parts[i].offset == place.offset;
+    if (!isThere && i >= laid && !(isInRow && planner.layInto(parts[i], whole, place.offset)))
       TORCHERE_TRY(planner.emitCopy(parts[i], place));
   }
   if (isInRow)
