@@ -17,23 +17,17 @@ namespace {
 struct NamedFusion {
   StringRef name;
   Fusion apply;
-  bool isForOpenSizes = false; ///< elementwise
+  bool isForOpenSizes = false;
 };
 
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
-    {"batch_norm", fuseBatchNorms},
-    {"softmax", fuseSoftmax},
-    {"attention", fuseAttentions},
-    {"causal_mask", fuseCausalMasks},
-    {"norm", fuseNorms},
-    {"silu", fuseSilu, true},
-    {"gelu", fuseGelu, true},
-    {"erf", fuseErrorFunctions, true},
-    {"dead_taps", fuseDeadTaps},
-    {"channel_factors", fuseChannelFactors},
-    {"dot", fuseDots},
-    {"row_convolution", fuseRowConvolutions},
+    {"batch_norm", fuseBatchNorms}, {"softmax", fuseSoftmax, true},
+    {"attention", fuseAttentions},  {"causal_mask", fuseCausalMasks},
+    {"norm", fuseNorms, true},      {"silu", fuseSilu, true},
+    {"gelu", fuseGelu, true},       {"erf", fuseErrorFunctions, true},
+    {"dead_taps", fuseDeadTaps},    {"channel_factors", fuseChannelFactors},
+    {"dot", fuseDots, true},        {"row_convolution", fuseRowConvolutions},
 };
 
 } // namespace
