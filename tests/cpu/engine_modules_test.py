@@ -609,3 +609,48 @@ def test_modules_are_planned_and_right(cases, tmp_path):
         if [each.tobytes() for each in stored] != [each.tobytes() for each in got]:
             wrong.append(f"{name}: loaded, it gives other bits")
     assert not wrong, "\n".join(wrong)
+
+
+PADDED = function(
+    "1x3xf32",
+    """  %z = stablehlo.reshape %0 : (tensor<8xf32>) -> tensor<1x8x1xf32>
+  %c = "stablehlo.dynamic_conv"(%z, %1, %2) <{
+    dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>,
+    feature_group_count = 1 : i64, batch_group_count = 1 : i64, window_strides = array<i64: 3>}> :
+    (tensor<1x8x1xf32>, tensor<3x1x1xf32>, tensor<1x2xi32>) -> tensor<1x3x1xf32>
+  %r0 = stablehlo.reshape %c : (tensor<1x3x1xf32>) -> tensor<1x3xf32>""",
+    "8xf32",
+    "3x1x1xf32",
+    "1x2xi32",
+)
+
+
+def test_padding_that_gives_another_result_is_refused():
+    """A window of 3 with a step of 3 has 3 outputs in 9 to 11 elements."""
+    sys.path.insert(0, str(ROOT / "interpreter"))
+    import xla
+
+    plugin = xla.Plugin(
+        platform="torchere_cpu",
+        environment={
+            "JAX_PLATFORMS": "torchere_cpu",
+            "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{LIBRARY}",
+        },
+    )
+    generator = numpy.random.default_rng(0)
+    values = generator.normal(size=8).astype("float32"), generator.normal(size=(3, 1, 1)).astype("float32")
+
+    def run(low, high):
+        call = (*values, numpy.array([[low, high]], "int32"))
+        (got,) = plugin.run(PADDED, [call])[0]
+        (expected,) = interpret(PADDED, *call)
+        assert_same(got, expected, f"{low}, {high}")
+
+    try:
+        for padding in [(1, 0), (0, 1), (2, 0), (1, 2), (-3, 5), (7, -4), (-1, 4)]:
+            run(*padding)
+        for padding in [(0, 0), (2, 2), (-8, 0), (-6, 0), (-20, 3)]:
+            with pytest.raises(RuntimeError, match=r"dynamic_pad.*expected 9"):
+                run(*padding)
+    finally:
+        plugin.close()
