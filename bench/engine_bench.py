@@ -101,18 +101,22 @@ def call(program, ids):
 program(torch.randint(1000, (1, 7)))  # compiles
 for length in lengths:
     program(ids[length])
-second = {length: call(program, ids[length]) for length in lengths}  # packs what is packed at the second use
-later = {length: min(call(program, ids[length]) for _ in range(5)) for length in lengths}
-fixed = {}
+second, later, fixed = {}, {}, {}
+for length in lengths:  # the second use packs what is packed then
+    second[length] = call(program, ids[length])
+    later[length] = min(call(program, ids[length]) for _ in range(5))
+ratios = []
 for length in lengths[::10]:
     static = torchere.export(model, (ids[length],))
     static(ids[length]), static(ids[length])
-    fixed[length] = min(call(static, ids[length]) for _ in range(5))
+    pairs = [(call(program, ids[length]), call(static, ids[length])) for _ in range(20)]  # in turns
+    fixed[length] = min(pair[1] for pair in pairs)
+    ratios.append(min(pair[0] for pair in pairs) / fixed[length])
 print(json.dumps({
     "compiled": torchere.plugins.client().compile_counts["compiled"] - len(fixed),
     "sizes": len(lengths),
     "second": [second[length] / later[length] for length in lengths],
-    "static": [later[length] / fixed[length] for length in fixed],
+    "static": ratios,
 }))
 """
 

@@ -376,6 +376,50 @@ for name, (low, high, interior, shape) in PADS.items():
         "4x5xf32",
         "f32",
     )
+# By name: the dimension, the shared ones, and the shapes of operand, indices and result.
+SELECTIONS = {
+    "": (1, 0, "4x100x3", "5", "4x5x3"),
+    " by a matrix": (0, 0, "100x3", "2x5", "2x5x3"),
+    " by a scalar": (1, 0, "3x100", "", "3"),
+    " in batches": (1, 1, "4x100x3", "4x2x5", "4x2x5x3"),
+    " in batches, further behind": (2, 1, "4x3x100", "4x5", "4x3x5"),
+}
+for name, (dimension, batch, operand, indices, shape) in SELECTIONS.items():
+    for kind, index in (("f32", "i32"), ("ui8", "i64"), ("complex<f32>", "ui8")):
+        types = [
+            f"{size}x{element}" if size else element
+            for size, element in ((operand, kind), (indices, index), (shape, kind))
+        ]
+        MODULES[f"torch_index_select{name} {kind}"] = function(
+            types[2],
+            f'  %r0 = "stablehlo.torch_index_select"(%0, %1) <{{dim = {dimension} : i64, '
+            f"batch_dims = {batch} : i64}}> : (tensor<{types[0]}>, tensor<{types[1]}>) -> tensor<{types[2]}>",
+            *types[:2],
+        )
+# By name: the padding, the strides, the dilations, and the shapes of the input, the window and the result.
+PADDINGS = {
+    "": ([[1, 1], [2, 0]], "1, 1", "1, 1", "1, 1", "2x9x8x3", "3x3x3x5", "2x9x8x5"),
+    ", not all read": ([[1, 1], [0, 2]], "3, 2", "1, 1", "1, 1", "2x9x8x3", "3x3x3x5", "2x3x4x5"),
+    ", which cuts": ([[-2, 1], [3, -4]], "2, 1", "1, 1", "1, 1", "2x9x8x3", "3x3x3x5", "2x3x5x5"),
+    " of a dilated input": ([[2, -1], [0, 3]], "1, 2", "2, 3", "2, 1", "2x5x4x3", "3x3x3x5", "2x6x6x5"),
+    ", without outputs": ([[0, 0], [0, 0]], "1, 1", "1, 1", "1, 1", "2x2x8x3", "3x3x3x5", "2x0x6x5"),
+}
+for name, (padding, strides, dilations, reach, *shapes) in PADDINGS.items():
+    for kind, index in (("f32", "i32"), ("bf16", "i64"), ("i16", "i8"), ("complex<f32>", "i32")):
+        types = [f"tensor<{shape}x{kind}>" for shape in shapes] + [f"tensor<2x2x{index}>"]
+        for known in ("constant", "computed"):
+            barrier = f"  %c = stablehlo.optimization_barrier %p : {types[3]}" if known == "computed" else ""
+            MODULES[f"convolution with {known} padding{name} {kind}"] = function(
+                types[2][7:-1],
+                f"""  %p = stablehlo.constant dense<{padding}> : {types[3]}
+{barrier}
+  %r0 = "stablehlo.dynamic_conv"(%0, %1, %{"c" if barrier else "p"}) <{{
+    dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>,
+    feature_group_count = 1 : i64, batch_group_count = 1 : i64, window_strides = array<i64: {strides}>,
+    lhs_dilation = array<i64: {dilations}>, rhs_dilation = array<i64: {reach}>}}> :
+    ({types[0]}, {types[1]}, {types[3]}) -> {types[2]}""",
+                *(type_[7:-1] for type_ in types[:2]),
+            )
 # By the equation: the operands' and the result's shapes.
 EINSUMS = {
     "ij,jk->ki": ("3x4", "4x5", "5x3"),
@@ -565,3 +609,48 @@ def test_modules_are_planned_and_right(cases, tmp_path):
         if [each.tobytes() for each in stored] != [each.tobytes() for each in got]:
             wrong.append(f"{name}: loaded, it gives other bits")
     assert not wrong, "\n".join(wrong)
+
+
+PADDED = function(
+    "1x3xf32",
+    """  %z = stablehlo.reshape %0 : (tensor<8xf32>) -> tensor<1x8x1xf32>
+  %c = "stablehlo.dynamic_conv"(%z, %1, %2) <{
+    dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>,
+    feature_group_count = 1 : i64, batch_group_count = 1 : i64, window_strides = array<i64: 3>}> :
+    (tensor<1x8x1xf32>, tensor<3x1x1xf32>, tensor<1x2xi32>) -> tensor<1x3x1xf32>
+  %r0 = stablehlo.reshape %c : (tensor<1x3x1xf32>) -> tensor<1x3xf32>""",
+    "8xf32",
+    "3x1x1xf32",
+    "1x2xi32",
+)
+
+
+def test_padding_that_gives_another_result_is_refused():
+    """A window of 3 with a step of 3 has 3 outputs in 9 to 11 elements."""
+    sys.path.insert(0, str(ROOT / "interpreter"))
+    import xla
+
+    plugin = xla.Plugin(
+        platform="torchere_cpu",
+        environment={
+            "JAX_PLATFORMS": "torchere_cpu",
+            "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{LIBRARY}",
+        },
+    )
+    generator = numpy.random.default_rng(0)
+    values = generator.normal(size=8).astype("float32"), generator.normal(size=(3, 1, 1)).astype("float32")
+
+    def run(low, high):
+        call = (*values, numpy.array([[low, high]], "int32"))
+        (got,) = plugin.run(PADDED, [call])[0]
+        (expected,) = interpret(PADDED, *call)
+        assert_same(got, expected, f"{low}, {high}")
+
+    try:
+        for padding in [(1, 0), (0, 1), (2, 0), (1, 2), (-3, 5), (7, -4), (-1, 4)]:
+            run(*padding)
+        for padding in [(0, 0), (2, 2), (-8, 0), (-6, 0), (-20, 3)]:
+            with pytest.raises(RuntimeError, match=r"dynamic_pad.*expected 9"):
+                run(*padding)
+    finally:
+        plugin.close()

@@ -328,6 +328,94 @@ def test_a_profile_names_the_source_lines(tmp_path):
     assert f"'torchere_cpu.dot': '{script}:5'" in lines[0]
 
 
+# A file of models, each in a form of its own.
+MODEL_FILE = """
+import sys, tempfile
+import torch, torchere
+from torch import nn
+from torch.nn import functional as F
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.bn = nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16)
+        self.deep = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.dense = nn.Sequential(nn.BatchNorm2d(16), nn.ReLU(), nn.Conv2d(16, 16, 1))
+        self.up, self.row = nn.ConvTranspose2d(16, 8, 2, stride=2), nn.Conv1d(8, 8, 3, padding=1)
+        self.pool, self.head = nn.MaxPool2d(2), nn.Linear(8, 10)
+    def forward(self, x):
+        x = F.relu(self.bn(self.first(x)))
+        x = F.silu(self.deep(x) + x)
+        x = x + self.dense(x)
+        x = self.pool(self.up(x))
+        x = self.row(x.mean(3))
+        return self.head(x.mean(2)).softmax(-1)
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(32)
+        self.inner, self.outer = nn.Linear(32, 96), nn.Linear(32, 32)
+        self.up, self.down = nn.Linear(32, 64), nn.Linear(64, 32)
+    def forward(self, x):
+        b, l, w = x.shape
+        q, k, v = self.inner(self.norm(x)).view(b, l, 3, 4, 8).permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(b, l, w)
+        x = x + self.outer(y)
+        return x + self.down(F.gelu(self.up(F.layer_norm(x, (32,)))))
+
+options = torchere.stablehlo.StableHLOExportOptions(export_node_metadata=True)
+for model, x in ((Net().eval(), torch.randn(1, 3, 16, 16)), (Block().eval(), torch.randn(2, 7, 32))):
+    captured = torch.export.export(model, (x,))
+    for export in (lambda: torchere.export(model, (x,)),
+                   lambda: torchere.stablehlo.exported_program_to_stablehlo(captured, options)):
+        program = export()
+        rows = program.profile(x).rows
+        print(*sorted({f"{row.op} {row.source}" for row in rows}), sep=";")
+    with tempfile.TemporaryDirectory() as folder:
+        program.save(folder + "/saved")
+        loaded = torchere.load(folder + "/saved").profile(x).rows
+        assert [row.source for row in loaded] == [row.source for row in rows]
+"""
+
+
+def test_each_row_of_a_profile_names_a_line(tmp_path):
+    script = tmp_path / "model.py"
+    script.write_text(MODEL_FILE)
+    lines, _ = run(f"import runpy; runpy.run_path({str(script)!r})")
+    line = {text.strip(): number for number, text in enumerate(MODEL_FILE.splitlines(), 1)}
+    net, net_of_metadata, block, block_of_metadata = (set(each.split(";")) for each in lines)
+    assert net == net_of_metadata and block == block_of_metadata
+    place = re.escape(str(script)) + r":\d+( in [\w.]+)?"
+    for row in net | block:
+        assert re.fullmatch(r"[\w.]+ " + place, row), row
+
+    def at(op, text, scope):
+        return f"torchere_cpu.{op} {script}:{line[text]}{scope and f' in {scope}'}"
+
+    assert {
+        at("convolution", "x = F.relu(self.bn(self.first(x)))", "first"),
+        at("convolution", "x = F.silu(self.deep(x) + x)", "deep"),
+        at("convolution", "x = x + self.dense(x)", "dense.2"),
+        at("convolution", "x = self.pool(self.up(x))", "up"),
+        at("pool", "x = self.pool(self.up(x))", "pool"),
+        at("dot", "return self.head(x.mean(2)).softmax(-1)", "head"),
+        at("softmax", "return self.head(x.mean(2)).softmax(-1)", ""),
+    } <= net
+    qkv = "q, k, v = self.inner(self.norm(x)).view(b, l, 3, 4, 8).permute(2, 0, 3, 1, 4)"
+    seen = "y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(b, l, w)"
+    mlp = "return x + self.down(F.gelu(self.up(F.layer_norm(x, (32,)))))"
+    assert {
+        at("norm", qkv, "norm"),
+        at("dot", qkv, "inner"),
+        at("attention", seen, ""),
+        at("dot", "x = x + self.outer(y)", "outer"),
+        at("norm", mlp, ""),
+        at("dot", mlp, "up"),
+        at("dot", mlp, "down"),
+    } <= block
+
+
 PROFILE = """
 import json, os, torch, torchere
 torch.manual_seed(0)

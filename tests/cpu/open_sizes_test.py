@@ -103,6 +103,109 @@ def test_activations_are_fused_before_sizes_are_bound():
     assert re.findall(r"fused:(.*)", log) == [" none"] * 3
 
 
+ROWS = """
+from torch.nn import functional as F
+
+class Model(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+    def forward(self, *args):
+        return self.function(*args)
+
+AUTO = Dim.AUTO
+
+def rows(name, function, *shapes, sizes=(3, 1, 17, 2, 0)):  # eager has no maxima of nothing
+    model = Model(function)
+    def arguments(size):
+        return tuple(torch.randn([side if side else size for side in shape]) for shape in shapes)
+    dynamic = [{i: AUTO for i, side in enumerate(shape) if not side} or None for shape in shapes]
+    print("case", name, file=sys.stderr, flush=True)
+    program = torchere.export(model, arguments(5), dynamic_shapes=(tuple(dynamic),))
+    for size in sizes:
+        check(program, model, *arguments(size))
+
+# An open size is 0 in the shapes.
+rows("softmax", lambda x: x.softmax(-1), (0, 4, 0), sizes=(3, 17, 2))
+rows("softmax of rows that are open alone", lambda x: x.softmax(-1), (3, 0))
+rows("softmax of two dimensions", lambda x: x.flatten(1).softmax(-1).view_as(x), (0, 3, 4))
+rows("log_softmax", lambda x: x.log_softmax(-1), (0, 7))
+rows("a mask and softmax", lambda x: torch.where(x > 0, x, -torch.inf).softmax(-1), (0, 70))
+rows("layer norm", lambda x, w, b: F.layer_norm(x, (12,), w, b), (2, 0, 12), (12,), (12,))
+rows("layer norm of two dimensions", lambda x, w, b: F.layer_norm(x, (3, 4), w, b), (0, 3, 4), (3, 4), (3, 4))
+rows("layer norm without factors", lambda x: F.layer_norm(x, (6,)), (0, 6))
+rows("layer norm of kept dimensions",
+     lambda x: (x - x.mean(-1, True)) / (x.var(-1, keepdim=True, correction=0) + 1e-3).sqrt(), (0, 2, 12))
+rows("RMS norm", lambda x, w: F.rms_norm(x, (12,), w, 1e-6), (0, 0, 12), (12,), sizes=(3, 17, 2))
+rows("RMS norm of kept dimensions",
+     lambda x, w: w * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)), (0, 3, 12), (12,))
+rows("gelu of a norm", lambda x: F.gelu(F.layer_norm(x, (6,))), (0, 6))
+rows("linear", F.linear, (0, 12), (20, 12), (20,))
+rows("linear, gelu", lambda *args: F.gelu(F.linear(*args)), (2, 0, 12), (20, 12), (20,))
+rows("linear and a residual", lambda x, w, b: F.relu(x + F.linear(x, w, b)), (0, 3, 12), (12, 12), (12,))
+rows("a residual alone", lambda x, w: F.silu(x) + x @ w, (0, 12), (12, 12))
+rows("two factors that are open", lambda x, y, b: x @ y + b, (0, 12), (12, 0), (0,), sizes=(3, 17, 2))
+rows("a residual of one row", lambda x, w, y: x @ w + y[:, :1], (0, 12), (12, 12), (0, 12))
+rows("scores of fixed keys", lambda x, k, b: (F.linear(x, k) + b).softmax(-1) @ k, (0, 12), (9, 12), (9,))
+# What only looks like one.
+rows("softmax across rows", lambda x: x.softmax(0), (0, 4))
+rows("a sum of other rows", lambda x: (x - x.amax(-1, True)).exp() / x.exp().sum(-1, True), (0, 6))
+rows("a sum of columns", lambda x: (x - x.amax(-1, True)).exp() / (x - x.amax(-1, True)).exp().sum(0), (0, 4))
+rows("maxima of the columns",
+     lambda x: (x - x.amax(0)).exp() / (x - x.amax(0)).exp().sum(-1, True), (0, 4), sizes=(3, 1, 17, 2))
+rows("a sum of the columns of a square",
+     lambda x: (x - x.amax(-1, True)).exp() / (x - x.amax(-1, True)).exp().sum(-1)[None], (0, 0),
+     sizes=(3, 17, 2))
+rows("a sum of parts, across", lambda x: (e := (x - x.amax((1, 2), True)).exp()) / e.sum((1, 2))[:, None],
+     (0, 0, 4), sizes=(3, 17, 2))
+rows("a mean of columns",
+     lambda x: (x - x.mean(0)) * torch.rsqrt(x.var(-1, keepdim=True, correction=0) + 1e-3), (0, 4))
+rows("a norm of an open row", lambda x: F.layer_norm(x, (x.shape[1],)), (3, 0), sizes=(3, 17, 2))
+rows("a variance of one less",
+     lambda x: (x - x.mean(-1, True)) / (x.var(-1, keepdim=True) + 1e-3).sqrt(), (0, 4))
+rows("a factor of rows", lambda x, w: F.layer_norm(x, (4,)) * w[:, None], (0, 4), (0,))
+"""
+
+
+def test_rows_are_fused_before_sizes_are_bound():
+    _, log = run_logged(ROWS)
+    fused = {}
+    for part in re.split(r"^case ", log, flags=re.MULTILINE)[1:]:
+        name, lines = part.split("\n", 1)
+        (fused[name],) = re.findall(r"fused for all sizes: ?(.*)", lines)
+        bound = {
+            found for line in re.findall(r"fused:(.*)", lines) for found in re.findall(r"softmax|norm", line)
+        }
+        if fused[name] != "none":
+            assert not bound, name
+    softmaxes = (
+        "softmax",
+        "softmax of rows that are open alone",
+        "softmax of two dimensions",
+        "log_softmax",
+        "a mask and softmax",
+    )
+    norms = (
+        "layer norm",
+        "layer norm of two dimensions",
+        "layer norm without factors",
+        "layer norm of kept dimensions",
+        "RMS norm",
+        "RMS norm of kept dimensions",
+        "a factor of rows",
+    )
+    expected = (
+        dict.fromkeys(fused, "none") | dict.fromkeys(softmaxes, "softmax=1") | dict.fromkeys(norms, "norm=1")
+    )
+    expected["gelu of a norm"] = "norm=1 gelu=1"
+    expected["linear"] = expected["linear and a residual"] = "dot=1"
+    expected["linear, gelu"] = "gelu=1 dot=1"
+    expected["a residual alone"] = "silu=1 dot=1"
+    expected["a residual of one row"] = "dot=1"
+    expected["scores of fixed keys"] = "softmax=1"
+    assert fused == expected
+
+
 EVICTED = """
 model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh()).eval()
 program = torchere.export(model, (torch.randn(3, 4),), dynamic_shapes=({0: Dim("batch")},))

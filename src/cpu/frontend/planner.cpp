@@ -207,11 +207,12 @@ static int64_t bytesOf(std::span<const View> views) {
   return bytes;
 }
 
-/// "model.py:31 in encoder.layer.0", as far as it is known.
+/// "model.py:31 in encoder.layer.0", as far as it is known. A node's metadata are no name.
 static std::string sourceOf(Location location) {
   std::string line, scope;
   location->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part); name && scope.empty())
+    if (auto name = dyn_cast<NameLoc>(part);
+        name && scope.empty() && !name.getName().strref().starts_with("{"))
       scope = name.getName().str();
     if (auto place = dyn_cast<FileLineColLoc>(part); place && line.empty())
       line = fmt::format("{}:{}", place.getFilename().str(), place.getLine());

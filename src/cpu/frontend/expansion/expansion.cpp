@@ -6,6 +6,8 @@ namespace torchere::cpu {
 void expand(mlir::func::FuncOp function) {
   expandQuantizedTypes(function);
   expandOps(function);
+  expandSelections(function);
+  expandComputedPadding(function);
   expandEinsums(function);
   expandRandomNumbers(function);
   expandComplexOperands(function);

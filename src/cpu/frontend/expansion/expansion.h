@@ -15,6 +15,10 @@ void expand(mlir::func::FuncOp function);
 void expandQuantizedTypes(mlir::func::FuncOp function);
 /// Ops that are made of others: batch norms, `dot`, `map`.
 void expandOps(mlir::func::FuncOp function);
+/// Selections of slices become gathers.
+void expandSelections(mlir::func::FuncOp function);
+/// Convolutions with computed padding become a pad and a convolution without padding.
+void expandComputedPadding(mlir::func::FuncOp function);
 /// Einsums become products, sums and moves; `rng` numbers made of random words.
 void expandEinsums(mlir::func::FuncOp function);
 void expandRandomNumbers(mlir::func::FuncOp function);

@@ -490,7 +490,7 @@ bool fuseAttention(Operation *softmax) {
   AttentionMatch match;
   match.softmax = softmax;
   bool isLogarithm = cast<BoolAttr>(kernelAttribute(softmax, "logarithm")).getValue();
-  int64_t columns = cast<IntegerAttr>(kernelAttribute(softmax, "columns")).getInt();
+  int64_t columns = rowLengthOf(softmax);
   ArrayRef<int64_t> shape = dimensionsOf(softmax->getResult(0));
   auto type = cast<RankedTensorType>(softmax->getResult(0).getType());
   if (isLogarithm || columns < 2 || shape.back() != columns || type.getNumElements() == 0)

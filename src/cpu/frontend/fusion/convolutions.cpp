@@ -468,7 +468,7 @@ void Islands::rewriteMean(stablehlo::ReduceOp op) {
 void Islands::rewriteNorm(Operation *op) {
   BlockedValue input = find(op->getOperand(0), op);
   RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  int64_t columns = cast<IntegerAttr>(kernelAttribute(op, "columns")).getInt();
+  int64_t columns = rowLengthOf(op);
   if (!wanted.contains(op->getResult(0)) || !input || !input.type().getElementType().isF32() ||
       columns != input.channels || input.order[1] + 1 != planar.getRank() || !input.hasZeroLanes)
     return;
@@ -477,8 +477,9 @@ void Islands::rewriteNorm(Operation *op) {
     operands.push_back(blocked.paddedVector(blocked.reshaped(factor, {columns})));
   int64_t halo = wantedHalo(op->getResult(0));
   SmallVector<NamedAttribute> attributes{
+      builder.getNamedAttr("columns", builder.getI64IntegerAttr(columns)),
       builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo}))};
-  for (StringRef name : {"columns", "epsilon", "subtract_mean", "has_scale"})
+  for (StringRef name : {"epsilon", "subtract_mean", "has_scale"})
     attributes.push_back(builder.getNamedAttr(name, kernelAttribute(op, name)));
   Operation *call =
       createKernelCall(builder, op->getLoc(), "channel_norm",

@@ -32,10 +32,17 @@ std::optional<RowShape> columnsOfDot(stablehlo::DotGeneralOp dot) {
                                                           numbers.getRhsBatchingDimensions().size());
   for (int64_t size : result.getShape().take_back(static_cast<size_t>(shape.trailing)))
     shape.columns *= size;
-  if (!hasKernel || shape.trailing == 0 || shape.columns < 2 || left.getNumElements() == 0 ||
-      right.getNumElements() == 0)
+  auto isEmpty = [](RankedTensorType type) { return type.hasStaticShape() && type.getNumElements() == 0; };
+  // Before sizes are bound, products that are none of attention's: that is found first.
+  bool mayFuse =
+      result.hasStaticShape() || (right.hasStaticShape() && numbers.getLhsBatchingDimensions().empty());
+  if (!hasKernel || !mayFuse || shape.trailing == 0 || shape.columns < 2 || isEmpty(left) || isEmpty(right))
     return std::nullopt;
   return shape;
+}
+
+bool isStatic(const DotMatch &match) {
+  return cast<RankedTensorType>(match.dot->getResult(0).getType()).hasStaticShape();
 }
 
 bool takeSum(stablehlo::AddOp sum, mlir::Value value, DotMatch &match) {
@@ -47,7 +54,7 @@ bool takeSum(stablehlo::AddOp sum, mlir::Value value, DotMatch &match) {
       match.bias || match.residual ? mlir::Value() : columnsOf(other, match.rows, broadcasts);
   if (columns)
     match.bias = columns;
-  else if (!match.residual)
+  else if (!match.residual && (isStatic(match) || other.getType() == match.dot.getType()))
     match.residual = other;
   else
     return false;
@@ -96,6 +103,11 @@ mlir::Value inShape(OpBuilder &builder, mlir::Value value, Type type) {
              : mlir::Value(stablehlo::ReshapeOp::create(builder, value.getLoc(), type, value));
 }
 
+/// Whether the value may be scores, of which attention is made once the sizes are bound.
+bool isOfAttention(mlir::Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return isKernelCall(user, "softmax"); });
+}
+
 bool fuseDot(stablehlo::DotGeneralOp dot) {
   std::optional<RowShape> rows = columnsOfDot(dot);
   if (!rows)
@@ -108,6 +120,9 @@ bool fuseDot(stablehlo::DotGeneralOp dot) {
   if (match.last == dot->getResult(0))
     return false;
   Operation *root = match.last.getDefiningOp();
+  mlir::Value sizes = isStatic(match) ? mlir::Value() : computedSizesOf(root);
+  if (!isStatic(match) && (!sizes || isOfAttention(match.last)))
+    return false;
   OpBuilder builder(root);
   SmallVector<mlir::Value> operands{dot.getLhs(), dot.getRhs()};
   if (match.bias)
@@ -118,9 +133,11 @@ bool fuseDot(stablehlo::DotGeneralOp dot) {
       builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(match.activation))),
       builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers()),
       builder.getNamedAttr("has_bias", builder.getBoolAttr(bool(match.bias)))};
-  mlir::Value call =
-      createKernelCall(builder, dot.getLoc(), "dot", dot->getResultTypes(), operands, attributes)
-          ->getResult(0);
+  Type type = dot->getResult(0).getType();
+  stablehlo::CustomCallOp made =
+      sizes ? createOpenCall(builder, dot.getLoc(), "dot", type, operands, sizes, attributes)
+            : createKernelCall(builder, dot.getLoc(), "dot", type, operands, attributes);
+  mlir::Value call = made->getResult(0);
   match.last.replaceAllUsesWith(inShape(builder, call, match.last.getType()));
   return true;
 }

@@ -17,23 +17,23 @@ namespace {
 struct NamedFusion {
   StringRef name;
   Fusion apply;
-  bool isForOpenSizes = false; ///< elementwise
+  bool isForOpenSizes = false;
 };
 
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
     {"batch_norm", fuseBatchNorms},
-    {"softmax", fuseSoftmax},
+    {"softmax", fuseSoftmax, true},
     {"attention", fuseAttentions},
     {"causal_mask", fuseCausalMasks},
-    {"norm", fuseNorms},
+    {"norm", fuseNorms, true},
     {"silu", fuseSilu, true},
     {"gelu", fuseGelu, true},
     {"erf", fuseErrorFunctions, true},
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},
     {"sibling_dots", fuseSiblingDots},
-    {"dot", fuseDots},
+    {"dot", fuseDots, true},
     {"row_convolution", fuseRowConvolutions},
 };
 

@@ -141,7 +141,7 @@ bool fuseProduct(stablehlo::MulOp root) {
                   llvm::is_contained(product.values, match->x) && isNear(product.factor, 0.5, root.getType());
     if (!isGelu || !subgraph.isClosed(root))
       continue;
-    replaceByElementwiseCall(root, match->isTanh ? "gelu_tanh" : "gelu", match->x);
+    replaceByShapedCall(root, match->isTanh ? "gelu_tanh" : "gelu", match->x);
     return true;
   }
   return false;
@@ -168,7 +168,7 @@ int64_t fuseErrorFunctions(func::FuncOp function) {
     std::optional<ErrorFunctionMatch> match = matchErrorFunction(op->getResult(0), subgraph);
     if (!match || match->isComplement || !subgraph.isClosed(op))
       return;
-    replaceByElementwiseCall(op, "erf", match->argument);
+    replaceByShapedCall(op, "erf", match->argument);
     ++count;
   });
   return count;

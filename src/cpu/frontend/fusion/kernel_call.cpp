@@ -21,17 +21,53 @@ stablehlo::CustomCallOp createKernelCall(OpBuilder &builder, Location location, 
   return cast<stablehlo::CustomCallOp>(builder.create(state));
 }
 
-void replaceByElementwiseCall(Operation *op, StringRef kernel, Value operand) {
+stablehlo::CustomCallOp createOpenCall(OpBuilder &builder, Location location, StringRef kernel, Type result,
+                                       ValueRange operands, Value sizes,
+                                       ArrayRef<NamedAttribute> attributes) {
+  SmallVector<Value> all(operands);
+  all.push_back(sizes);
+  stablehlo::CustomCallOp call = createKernelCall(builder, location, kernel, result, all, attributes);
+  call->setAttr("indices_of_shape_operands",
+                builder.getI64TensorAttr({static_cast<int64_t>(operands.size())}));
+  return call;
+}
+
+/// Of the op's operands, which have that rank if they are no scalars: of a broadcast, or of a call.
+static Value computedSizesOf(Operation *op, int64_t rank, int depth) {
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!source || cast<RankedTensorType>(operand.getType()).getRank() != rank)
+      continue;
+    if (auto spread = dyn_cast<stablehlo::DynamicBroadcastInDimOp>(source))
+      return spread.getOutputDimensions();
+    if (isKernelCall(source) && source->hasAttr("indices_of_shape_operands"))
+      return source->getOperands().back();
+    if (depth > 0 && isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::ExpOp, stablehlo::MulOp,
+                         stablehlo::NegOp, stablehlo::SubtractOp, stablehlo::TanhOp>(source))
+      if (Value found = computedSizesOf(source, rank, depth - 1))
+        return found;
+  }
+  return {};
+}
+
+Value computedSizesOf(Operation *op) {
+  if (isKernelCall(op))
+    return op->hasAttr("indices_of_shape_operands") ? op->getOperands().back() : Value();
+  return computedSizesOf(op, cast<RankedTensorType>(op->getResult(0).getType()).getRank(), 4);
+}
+
+void replaceByShapedCall(Operation *op, StringRef kernel, ValueRange operands,
+                         ArrayRef<NamedAttribute> attributes) {
   OpBuilder builder(op);
-  SmallVector<Value> operands{operand};
-  bool isOpen = !cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
-  if (isOpen)
-    operands.push_back(passes::shapeOf(builder, op->getLoc(), operand));
-  stablehlo::CustomCallOp call =
-      createKernelCall(builder, op->getLoc(), kernel, op->getResultTypes(), operands);
-  if (isOpen)
-    call->setAttr("indices_of_shape_operands", builder.getI64TensorAttr({1}));
-  op->replaceAllUsesWith(call);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (type.hasStaticShape()) {
+    op->replaceAllUsesWith(createKernelCall(builder, op->getLoc(), kernel, type, operands, attributes));
+    return;
+  }
+  Value sizes = computedSizesOf(op);
+  if (!sizes)
+    sizes = passes::shapeOf(builder, op->getLoc(), operands.front());
+  op->replaceAllUsesWith(createOpenCall(builder, op->getLoc(), kernel, type, operands, sizes, attributes));
 }
 
 bool isKernelCall(Operation *op, StringRef kernel) {
@@ -45,6 +81,12 @@ bool isKernelCall(Operation *op, StringRef kernel) {
 Attribute kernelAttribute(Operation *op, StringRef name) {
   auto attributes = op->getAttrOfType<DictionaryAttr>("backend_config");
   return attributes ? attributes.get(name) : Attribute();
+}
+
+int64_t rowLengthOf(Operation *op) {
+  auto trailing = cast<IntegerAttr>(kernelAttribute(op, "trailing")).getInt();
+  auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  return llvm::product_of(shape.take_back(static_cast<size_t>(trailing)));
 }
 
 } // namespace torchere::cpu

@@ -14,14 +14,28 @@ stablehlo::CustomCallOp createKernelCall(mlir::OpBuilder &builder, mlir::Locatio
                                          mlir::ValueRange operands,
                                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
-/// Puts a call of an elementwise kernel in place of an op whose result has the shape of `operand`. Where that
-/// is open, the call has the sizes as an operand until they are bound.
-void replaceByElementwiseCall(mlir::Operation *op, llvm::StringRef kernel, mlir::Value operand);
+/// The same of one result of open sizes, which are the call's last operand until they are bound.
+stablehlo::CustomCallOp createOpenCall(mlir::OpBuilder &builder, mlir::Location location,
+                                       llvm::StringRef kernel, mlir::Type result, mlir::ValueRange operands,
+                                       mlir::Value sizes,
+                                       llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+
+/// The open sizes of an elementwise op's result, as far as what it is computed from tells them; or null.
+mlir::Value computedSizesOf(mlir::Operation *op);
+
+/// Puts a call in place of an op whose result has the shape of the first operand. Where that is open, the
+/// call has the sizes as its last operand until they are bound.
+void replaceByShapedCall(mlir::Operation *op, llvm::StringRef kernel, mlir::ValueRange operands,
+                         llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
 /// Whether the op is a call of the kernel, or of any if the name is empty.
 bool isKernelCall(mlir::Operation *op, llvm::StringRef kernel = {});
 
 /// An attribute of such a call; null if it has none of that name.
 mlir::Attribute kernelAttribute(mlir::Operation *op, llvm::StringRef name);
+
+/// How many elements a row has: the last dimensions of the first operand, as many as the attribute `trailing`
+/// of such a call tells.
+int64_t rowLengthOf(mlir::Operation *op);
 
 } // namespace torchere::cpu

@@ -74,12 +74,20 @@ bool matchDeviation(mlir::Value value, mlir::Value normalized, bool isRoot, Norm
     match.epsilon = *number;
     Subgraph before = subgraph;
     mlir::Value squares = averagedRows(variance, match.rows, subgraph);
-    if (squares && squared(squares, subgraph) == normalized) {
+    mlir::Value term = squares ? squared(squares, subgraph) : mlir::Value();
+    if (term && term == normalized) {
       match.x = normalized;
       return true;
     }
+    // The same but for the shapes that the means went through, of sizes that are not known to be equal.
+    mlir::Value x = term ? centered(term, match.rows, subgraph) : mlir::Value();
+    if (x && x == centered(normalized, match.rows, subgraph)) {
+      match.x = x;
+      match.subtractsMean = true;
+      return true;
+    }
     subgraph = before;
-    mlir::Value x = varianceByMoments(variance, match.rows, subgraph);
+    x = varianceByMoments(variance, match.rows, subgraph);
     if (x && centered(normalized, match.rows, subgraph) == x) {
       match.x = x;
       match.subtractsMean = true;
@@ -169,18 +177,17 @@ bool fuseNorm(Operation *op) {
     }
   }
   Operation *root = matchAffine(op, match);
-  OpBuilder builder(root);
+  Builder builder(op->getContext());
   SmallVector<mlir::Value> operands{match.x};
   for (mlir::Value each : {match.scale, match.bias})
     if (each)
       operands.push_back(each);
   NamedAttribute attributes[] = {
-      builder.getNamedAttr("columns", builder.getI64IntegerAttr(match.rows.columns)),
+      builder.getNamedAttr("trailing", builder.getI64IntegerAttr(match.rows.trailing)),
       builder.getNamedAttr("epsilon", builder.getF64FloatAttr(match.epsilon)),
       builder.getNamedAttr("subtract_mean", builder.getBoolAttr(match.subtractsMean)),
       builder.getNamedAttr("has_scale", builder.getBoolAttr(bool(match.scale)))};
-  root->replaceAllUsesWith(
-      createKernelCall(builder, root->getLoc(), "norm", root->getResultTypes(), operands, attributes));
+  replaceByShapedCall(root, "norm", operands, attributes);
   return true;
 }
 

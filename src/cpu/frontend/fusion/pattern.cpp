@@ -53,34 +53,42 @@ ArrayRef<int64_t> dimensionsOf(mlir::Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-static int64_t countOf(mlir::Value value) {
-  return cast<RankedTensorType>(value.getType()).getNumElements();
+/// Whether they are equal, or may be: one is unknown, and none is known to be 1.
+static bool mayBeEqual(int64_t a, int64_t b) {
+  bool isUnknown = ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
+  return a == b || (isUnknown && a != 1 && b != 1);
 }
 
-/// The operand of a broadcast that repeats only dimensions in front of `begin`, or only those from it on.
+/// The operand of a broadcast that repeats only dimensions in front of `begin`, or only those from it on. If
+/// sizes are unknown, it may repeat the others as well.
 static mlir::Value repeated(mlir::Value value, int64_t begin, bool inFront, Subgraph &subgraph) {
-  auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
-  if (!spread)
+  Operation *spread = value.getDefiningOp();
+  if (!isa_and_present<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(spread))
     return {};
-  ArrayRef<int64_t> to = dimensionsOf(value), from = dimensionsOf(spread.getOperand());
+  mlir::Value operand = spread->getOperand(0);
+  ArrayRef<int64_t> to = dimensionsOf(value), from = dimensionsOf(operand);
   SmallVector<int64_t> sizes(to.size(), 1);
-  ArrayRef<int64_t> dimensions = spread.getBroadcastDimensions();
+  ArrayRef<int64_t> dimensions = spread->getAttrOfType<DenseI64ArrayAttr>("broadcast_dimensions");
   if (!llvm::is_sorted(dimensions))
     return {};
   for (auto [dimension, size] : llvm::zip_equal(dimensions, from))
     sizes[static_cast<size_t>(dimension)] = size;
   for (auto [dimension, size] : llvm::enumerate(sizes)) {
     bool repeats = (static_cast<int64_t>(dimension) < begin) == inFront;
-    if (size != (repeats ? 1 : to[dimension]))
+    if (repeats ? size != 1 : !mayBeEqual(size, to[dimension]))
       return {};
   }
   subgraph.add(spread);
-  return spread.getOperand();
+  return operand;
 }
 
 mlir::Value withoutReshapes(mlir::Value value, Subgraph &subgraph) {
-  while (auto reshape = subgraph.take<stablehlo::ReshapeOp>(value))
-    value = reshape.getOperand();
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op))
+      break;
+    subgraph.add(op);
+    value = op->getOperand(0);
+  }
   return value;
 }
 
@@ -91,10 +99,19 @@ mlir::Value rowsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
 }
 
 mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
-  if (countOf(value) == shape.columns) // one row
+  ArrayRef<int64_t> sizes = dimensionsOf(value);
+  bool isOpen = ShapedType::isDynamicShape(sizes);
+  if (!isOpen && llvm::product_of(sizes) == shape.columns) // one row
     return value;
-  int64_t rank = static_cast<int64_t>(dimensionsOf(value).size());
-  return repeated(value, rank - shape.trailing, true, subgraph);
+  int64_t begin = static_cast<int64_t>(sizes.size()) - shape.trailing;
+  Subgraph tried = subgraph;
+  mlir::Value columns = repeated(value, begin, true, tried);
+  // Of unknown columns those that are given may be repeated ones.
+  if (!columns || (isOpen && (ShapedType::isDynamicShape(dimensionsOf(columns)) ||
+                              ShapedType::isDynamicShape(sizes.drop_front(static_cast<size_t>(begin))))))
+    return {};
+  subgraph = tried;
+  return columns;
 }
 
 /// Whether the body is the op on its two arguments.
@@ -129,7 +146,9 @@ mlir::Value reducedRows(mlir::Value value, RowReduction reduction, RowShape &sha
   for (auto [i, dimension] : llvm::enumerate(sorted)) {
     if (dimension != static_cast<int64_t>(sizes.size() - sorted.size() + i))
       return {};
-    shape.columns *= sizes[static_cast<size_t>(dimension)];
+    int64_t size = sizes[static_cast<size_t>(dimension)];
+    bool isUnknown = ShapedType::isDynamic(size) || ShapedType::isDynamic(shape.columns);
+    shape.columns = isUnknown ? ShapedType::kDynamic : shape.columns * size;
   }
   if (sorted.empty())
     return {};

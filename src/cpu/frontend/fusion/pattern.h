@@ -39,11 +39,12 @@ private:
 /// A tensor as rows: its last dimensions, `trailing` of them, are a row.
 struct RowShape {
   int64_t trailing = 1;
-  int64_t columns = 1;
+  int64_t columns = 1; ///< ShapedType::kDynamic before all of these sizes are bound
 };
 
 /// What gives each row one element, where a tensor repeats that along its rows; null for others. It has as
-/// many elements as there are rows, in their order, in whatever shape.
+/// many elements as there are rows, in their order, in whatever shape. Before sizes are bound that holds only
+/// if it has as many elements as there are rows, as what is computed from a reduction of these rows has.
 mlir::Value rowsOf(mlir::Value value, RowShape shape, Subgraph &subgraph);
 /// What gives each column one element, where a tensor repeats that for each row.
 mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph);

@@ -57,7 +57,7 @@ int64_t fuseSilu(func::FuncOp function) {
                         : mlir::Value();
     if (!x)
       return;
-    replaceByElementwiseCall(op, "silu", x);
+    replaceByShapedCall(op, "silu", x);
     ++count;
   });
   return count;

@@ -21,7 +21,7 @@ struct SoftmaxMatch {
 bool hasSameRows(mlir::Value a, RowShape shapeOfA, mlir::Value b, RowShape shapeOfB) {
   Subgraph others; // may use the reshapes too
   return a == b ? shapeOfA.trailing == shapeOfB.trailing
-                : shapeOfA.columns == shapeOfB.columns &&
+                : !ShapedType::isDynamic(shapeOfA.columns) && shapeOfA.columns == shapeOfB.columns &&
                       withoutReshapes(a, others) == withoutReshapes(b, others);
 }
 
@@ -59,36 +59,40 @@ bool matchShifted(mlir::Value value, SoftmaxMatch &match, Subgraph &subgraph) {
 bool matchExponentials(mlir::Value exponentials, mlir::Value sum, SoftmaxMatch &match, Subgraph &subgraph) {
   mlir::Value operand = reducedRows(sum, RowReduction::Sum, match.rows, subgraph);
   auto exponential = subgraph.take<stablehlo::ExpOp>(exponentials);
-  return operand == exponentials && exponential && match.rows.columns > 0 &&
+  return operand == exponentials && exponential && match.rows.columns != 0 &&
          matchShifted(exponential.getOperand(), match, subgraph);
 }
 
-/// Of any count of trailing dimensions: which is known only further inside.
-mlir::Value rowsOfAny(mlir::Value value, Subgraph &subgraph) {
-  auto rank = cast<RankedTensorType>(value.getType()).getRank();
-  for (int64_t trailing = 1; trailing <= rank; ++trailing)
+/// Of any count of trailing dimensions, which is known only further inside.
+struct SpreadRows {
+  mlir::Value rows;
+  int64_t trailing = 0;
+  bool isOpen = false;
+
+  /// With known sizes dimensions of 1 may be among the trailing ones or not.
+  bool areOf(RowShape shape) const { return !isOpen || trailing == shape.trailing; }
+};
+SpreadRows rowsOfAny(mlir::Value value, Subgraph &subgraph) {
+  auto type = cast<RankedTensorType>(value.getType());
+  for (int64_t trailing = 1; trailing <= type.getRank(); ++trailing)
     if (mlir::Value rows = rowsOf(value, {trailing, 0}, subgraph))
-      return rows;
+      return {rows, trailing, !type.hasStaticShape()};
   return {};
 }
 
-Operation *callSoftmax(Operation *root, const SoftmaxMatch &match, bool isLogarithm, bool zeroWhenMasked) {
-  OpBuilder builder(root);
-  NamedAttribute attributes[] = {
-      builder.getNamedAttr("columns", builder.getI64IntegerAttr(match.rows.columns)),
-      builder.getNamedAttr("logarithm", builder.getBoolAttr(isLogarithm)),
-      builder.getNamedAttr("zero_when_masked", builder.getBoolAttr(zeroWhenMasked))};
-  Operation *call =
-      createKernelCall(builder, root->getLoc(), "softmax", root->getResultTypes(), match.x, attributes);
-  root->replaceAllUsesWith(call);
-  return call;
+void callSoftmax(Operation *root, const SoftmaxMatch &match, bool isLogarithm, bool zeroWhenMasked) {
+  Builder builder(root->getContext());
+  replaceByShapedCall(root, "softmax", match.x,
+                      {builder.getNamedAttr("trailing", builder.getI64IntegerAttr(match.rows.trailing)),
+                       builder.getNamedAttr("logarithm", builder.getBoolAttr(isLogarithm)),
+                       builder.getNamedAttr("zero_when_masked", builder.getBoolAttr(zeroWhenMasked))});
 }
 
 bool fuseQuotient(stablehlo::DivOp root) {
   Subgraph subgraph;
   SoftmaxMatch match;
-  mlir::Value sum = rowsOfAny(root.getRhs(), subgraph);
-  if (!sum || !matchExponentials(root.getLhs(), sum, match, subgraph))
+  SpreadRows sum = rowsOfAny(root.getRhs(), subgraph);
+  if (!sum.rows || !matchExponentials(root.getLhs(), sum.rows, match, subgraph) || !sum.areOf(match.rows))
     return false;
   // The one that gives rows without any element zeros instead of NaN.
   if (root->hasOneUse() && match.isMasked)
@@ -110,13 +114,13 @@ bool fuseQuotient(stablehlo::DivOp root) {
 bool fuseLogarithm(stablehlo::SubtractOp root) {
   Subgraph subgraph;
   SoftmaxMatch match;
-  mlir::Value row = rowsOfAny(root.getRhs(), subgraph);
-  auto logarithm = row ? subgraph.take<stablehlo::LogOp>(row) : stablehlo::LogOp();
+  SpreadRows row = rowsOfAny(root.getRhs(), subgraph);
+  auto logarithm = row.rows ? subgraph.take<stablehlo::LogOp>(row.rows) : stablehlo::LogOp();
   if (!logarithm)
     return false;
   mlir::Value exponentials = reducedRows(logarithm.getOperand(), RowReduction::Sum, match.rows, subgraph);
   auto exponential = exponentials ? subgraph.take<stablehlo::ExpOp>(exponentials) : stablehlo::ExpOp();
-  if (!exponential || exponential.getOperand() != root.getLhs() ||
+  if (!exponential || exponential.getOperand() != root.getLhs() || !row.areOf(match.rows) ||
       !matchShifted(root.getLhs(), match, subgraph) || !subgraph.isClosed(root))
     return false;
   callSoftmax(root, match, true, false);

@@ -143,6 +143,10 @@ Result<bool> planDot(Planner &planner, Operation *op) {
 
 /// With what a fusion has found behind it.
 Result<bool> planFusedDot(Planner &planner, Operation *op) {
+  if (elementCount(shapeOf(op->getResult(0))) == 0) { // of an open size that is 0
+    planner.allocate(op->getResult(0));
+    return true;
+  }
   Matmul matmul;
   std::vector<View> reads;
   for (mlir::Value operand : op->getOperands().drop_front(2)) {

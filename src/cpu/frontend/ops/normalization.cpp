@@ -16,7 +16,7 @@ bool kernelFlag(Operation *op, StringRef name) {
 RowsArgs rowsOfCall(Operation *op, const View &input) {
   RowsArgs rows;
   rows.type = *dtypeOf(op->getOperand(0));
-  rows.columns = cast<IntegerAttr>(kernelAttribute(op, "columns")).getInt();
+  rows.columns = rowLengthOf(op);
   rows.rows = rows.columns == 0 ? 0 : elementCount(input.shape) / rows.columns;
   rows.inputRowStride = rows.outputRowStride = rows.columns;
   return rows;
