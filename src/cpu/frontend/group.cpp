@@ -170,7 +170,7 @@ Status Planner::planGroup(Operation *root) {
     }
   }
   TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
-                  VectorStep::create(*std::move(program), group.inputs, writes, group.walksFreely()));
+                  VectorStep::create(*std::move(program), group.inputs, writes, group.walksFreely(), isa()));
   emit(std::move(step), reads, writes);
   return {};
 }

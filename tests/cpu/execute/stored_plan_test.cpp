@@ -60,8 +60,8 @@ Plan smallPlan() {
   Plan plan = emptyPlan();
   VectorBuilder builder;
   builder.output(builder.apply(VectorOp::Negate, builder.input(DType::F32)), DType::F32);
-  auto vector =
-      VectorStep::create(*builder.finish(), {floats(argument, {4, 4})}, {floats(scratch, {4, 4})}, true);
+  auto vector = VectorStep::create(*builder.finish(), {floats(argument, {4, 4})}, {floats(scratch, {4, 4})},
+                                   true, Isa::Baseline);
   plan.origins[vector->get()] = {"stablehlo.negate", "model.py:3", 128};
   plan.steps.push_back(*std::move(vector));
   View start = denseView(index, ElementType::I64, {});
