@@ -43,6 +43,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<ComputedSliceStep>(),
     storedClass<ConvolutionStep>(),
     storedClass<CopyStep>(),
+    storedClass<CountedLoopStep>(),
     storedClass<FftStep>(),
     storedClass<FoldStep>(),
     storedClass<GatherStep>(),

@@ -79,8 +79,11 @@ public:
   Result<View> copyOf(const View &view);
   /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
   Status emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior);
-  /// Lets an elementwise op wait.
-  void defer(mlir::Operation *op) { pending.insert(op); }
+  /// Lets an elementwise op wait; nothing computes one that nothing uses.
+  void defer(mlir::Operation *op) {
+    if (!op->use_empty())
+      pending.insert(op);
+  }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
   /// Plans all that waits, before what it reads is overwritten or in front of regions.
   Status flush();

@@ -215,6 +215,42 @@ TEST(StoredPlan, StepsAreOfViewsThatFit) {
             "step 1, of : a view from element 0 on that leaves its buffer of 64 bytes");
 }
 
+/// Counts an integer of the argument in `index` up to one in `constant`.
+Change loopThatCounts(const std::function<void(LoopCount &)> &change) {
+  return [=](Plan &plan) {
+    LoopCount count;
+    count.counter = denseView(scratch, ElementType::I64, {});
+    count.limit = denseView(constant, ElementType::I64, {});
+    change(count);
+    Steps body;
+    body.push_back(std::make_unique<const CopyStep>(floats(argument, {16}), floats(result, {16})));
+    add<CountedLoopStep>(plan, count, std::move(body));
+  };
+}
+
+TEST(StoredPlan, LoopsCountIntegersOfTheirOwn) {
+  auto refuse = [](const std::function<void(LoopCount &)> &change) {
+    return refusal(loopThatCounts(change));
+  };
+  EXPECT_EQ(refuse([](LoopCount &) {}), "accepted");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = ElementType::I32; }),
+            "step 0, of : a loop that counts i64 to a limit of i32");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = count.counter.type = ElementType::I4; }),
+            "step 0, of : a loop that counts i4");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = count.counter.type = ElementType::F32; }),
+            "step 0, of : an integer: got f32");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = count.counter.type = ElementType::Bool; }),
+            "step 0, of : a loop that counts i1");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.counter = count.limit; }),
+            "step 0, of : a constant that is written");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.counter.buffer = index; }),
+            "step 0, of : an argument that is written: got 1, which the plan does not write");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.offset = 8; }),
+            "step 0, of : a view from element 8 on that leaves its buffer of 64 bytes");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.comparison = static_cast<CountComparison>(6); }),
+            "an enumerator: got 6, expected 0 to 5");
+}
+
 /// Of one channel, one pixel an image, and two taps of the depth; in constants and scratch.
 Change convolutionInDepth(const DepthWindow &depth) {
   return [=](Plan &plan) {
