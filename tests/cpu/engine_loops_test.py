@@ -23,7 +23,7 @@ class Model(torch.nn.Module):
 x = torch.randn(9, 2, 64)
 rows = check(Model(), x).profile(x).rows
 weight = 4 * 64 * 64 * 4
-products = [row for row in rows if row.kernel == "matmul" and row.runs == 9]
+products = [row for row in rows if row.kernel == "cell" and row.runs == 9]
 slices = [row for row in rows if row.kernel == "slice" and row.runs == 9]
 copies = [row.kernel for row in rows if row.kernel == "copy" and row.bytes >= weight]
 print(len(products), len(slices), copies)
@@ -32,7 +32,79 @@ print(len(products), len(slices), copies)
 
 def test_a_weight_in_a_loop_is_not_copied():
     lines, _ = run(BEGINNING + LSTM)
-    assert lines == ["right", "4 8 []"]
+    assert lines == ["right", "4 4 []"]  # the slices that write the outputs; others are read where they lie
+
+
+CELLS = """
+class Model(torch.nn.Module):
+    def __init__(self, kind, width=64, **options):
+        super().__init__()
+        self.layer = kind(width, width, **options)
+    def forward(self, x):
+        return self.layer(x)
+
+class Shifted(torch.nn.Module):  # the columns of a product that are no runs of it
+    def forward(self, x, w):
+        y = x @ w
+        return torch.tanh(y[:, :64]) * torch.sigmoid(y[:, 32:96])
+
+class Spread(torch.nn.Module):  # every other column
+    def forward(self, x, w):
+        y = x @ w
+        return torch.tanh(y[:, ::2]) * torch.sigmoid(y[:, 1::2])
+
+class Gates(torch.nn.Module):
+    def forward(self, x, w):
+        y = x @ w
+        return torch.tanh(y[:, :64]) * torch.sigmoid(y[:, 64:]), y
+
+def count(model, *args):
+    rows = check(model, *args).profile(*args).rows
+    return sum(row.kernel == "cell" for row in rows)
+
+nn = torch.nn
+x = torch.randn(5, 1, 64)
+print(*(count(Model(kind), x) for kind in (nn.LSTM, nn.GRU, nn.RNN)))
+print(*(count(Model(nn.LSTM), torch.randn(5, rows, 64)) for rows in (2, 16, 17)))
+print(count(Model(nn.LSTM, bidirectional=True, num_layers=2), x), count(Model(nn.LSTM, proj_size=16), x),
+      count(Model(nn.LSTM, bias=False), x), count(Model(nn.LSTM, 50), x[..., :50]))
+w = torch.randn(64, 128)
+for model in (Gates(), Shifted(), Spread()):
+    print(*(count(model, torch.randn(rows, 64), w) for rows in (1, 4)))
+"""
+
+
+def test_a_cell_is_one_step():
+    """The product and what becomes of its gates, which are runs of its columns."""
+    lines, _ = run(BEGINNING + CELLS)
+    right = [line for line in lines if line != "right"]
+    assert right == ["1 1 0", "1 1 0", "4 1 1 0", "1 1", "0 0", "0 0"]
+
+
+THREADS = """
+import copy
+from torchere import _core
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru = torch.nn.LSTM(256, 256), torch.nn.GRU(256, 256)
+    def forward(self, x):
+        return self.gru(self.lstm(x)[0])[0]
+
+x = torch.randn(20, 2, 256)
+program = check(Model(), x)
+results = []
+for threads in (1, 2, 5):
+    other = copy.copy(program)
+    client = torchere.plugins.client("torchere_cpu", {"intra_op_threads": threads})
+    other._session = _core.Session(client, program._core_bundle)
+    results.append([other(x) for _ in range(3)][-1])
+print(all(torch.equal(results[0], other) for other in results))
+"""
+
+
+def test_cells_do_not_depend_on_the_number_of_threads():
+    assert run(BEGINNING + THREADS)[0] == ["right", "True"]
 
 
 LOOPS = """

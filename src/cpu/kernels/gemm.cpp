@@ -125,6 +125,8 @@ void Product::shareRows(ThreadPool &pool) {
 class Part {
 public:
   Part(const Product &product, int64_t index);
+  /// Panels of all rows, which are few.
+  Part(const Product &product, int64_t firstPanel, int64_t endPanel);
   void run();
 
 private:
@@ -169,6 +171,12 @@ Part::Part(const Product &product, int64_t index) : p_(product) {
   endRow_ = partBegin(p_.args.m, p_.rowParts, row + 1);
   firstPanel_ = partBegin(p_.panels, p_.columnParts, column);
   endPanel_ = partBegin(p_.panels, p_.columnParts, column + 1);
+  countTiles();
+}
+
+Part::Part(const Product &product, int64_t firstPanel, int64_t endPanel)
+    : p_(product), batch_(0), firstRow_(0), endRow_(product.args.m), firstPanel_(firstPanel),
+      endPanel_(endPanel) {
   countTiles();
 }
 
@@ -412,6 +420,19 @@ void gemm(const Context &context, const GemmArgs &args) {
   product.shareRows(context.pool);
   context.pool.parallelFor(args.batches * product.rowParts * product.columnParts,
                            [&](int64_t index) { Part(product, index).run(); });
+}
+
+void gemmByRuns(const Context &context, const GemmArgs &args, int64_t runs, int64_t pieces,
+                const std::function<void(int64_t piece)> &finish) {
+  Product product(args, kernelsOf(args.layout.isa));
+  int64_t ofRun = product.panels / runs, ofPiece = ofRun / pieces;
+  context.pool.parallelFor(pieces, [&](int64_t piece) {
+    for (int64_t run = 0; run < runs; ++run) {
+      int64_t first = run * ofRun + piece * ofPiece;
+      Part(product, first, first + ofPiece).run();
+    }
+    finish(piece);
+  });
 }
 
 int64_t matmulWorkspaceBytes(const MatmulArgs &args) {
