@@ -7,7 +7,7 @@
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/machine_peak.h"
 #include "cpu/kernels/normalization.h"
-#include "cpu/vector/program.h"
+#include "cpu/vector/vector_plan.h"
 
 #include <algorithm>
 #include <chrono>
@@ -257,14 +257,11 @@ void Bench::vectors() {
     VectorBuilder builder;
     builder.output(builder.apply(op, builder.input(DType::F32)), DType::F32);
     auto program = builder.finish();
-    VectorOperand in{x.data, {1}}, out{y.data, {1}};
-    VectorCall call;
-    call.rank = 1;
-    call.dims[0] = count;
-    call.inputs = &in;
-    call.outputs = &out;
+    VectorPlan plan(*program, context_.isa, {1, {count}, {{1}}, {{1}}});
+    const void *from = x.data;
+    void *to = y.data;
     report("vector op " + std::to_string(static_cast<int>(op)) + " of 393216", 0, 8.0 * count,
-           [&] { runVectorProgram(context_, *program, call); });
+           [&] { plan.run(context_, &from, &to); });
   }
 }
 

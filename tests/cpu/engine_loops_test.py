@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy
 import pytest
+from engine_modules_test import assert_same, on_engine
 from engine_test import BEGINNING, run
 from fusion_test import run_jax
+
+from torchere.interpreter import interpret
 
 LSTM = """
 class Model(torch.nn.Module):
@@ -17,14 +23,88 @@ class Model(torch.nn.Module):
 x = torch.randn(9, 2, 64)
 rows = check(Model(), x).profile(x).rows
 weight = 4 * 64 * 64 * 4
-products = [row for row in rows if row.kernel == "matmul" and row.runs == 9]
-print(len(products), [row.kernel for row in rows if row.kernel == "copy" and row.bytes >= weight])
+products = [row for row in rows if row.kernel == "cell" and row.runs == 9]
+slices = [row for row in rows if row.kernel == "slice" and row.runs == 9]
+copies = [row.kernel for row in rows if row.kernel == "copy" and row.bytes >= weight]
+print(len(products), len(slices), copies)
 """
 
 
 def test_a_weight_in_a_loop_is_not_copied():
     lines, _ = run(BEGINNING + LSTM)
-    assert lines == ["right", "4 []"]
+    assert lines == ["right", "4 4 []"]  # the slices that write the outputs; others are read where they lie
+
+
+CELLS = """
+class Model(torch.nn.Module):
+    def __init__(self, kind, width=64, **options):
+        super().__init__()
+        self.layer = kind(width, width, **options)
+    def forward(self, x):
+        return self.layer(x)
+
+class Shifted(torch.nn.Module):  # the columns of a product that are no runs of it
+    def forward(self, x, w):
+        y = x @ w
+        return torch.tanh(y[:, :64]) * torch.sigmoid(y[:, 32:96])
+
+class Spread(torch.nn.Module):  # every other column
+    def forward(self, x, w):
+        y = x @ w
+        return torch.tanh(y[:, ::2]) * torch.sigmoid(y[:, 1::2])
+
+class Gates(torch.nn.Module):
+    def forward(self, x, w):
+        y = x @ w
+        return torch.tanh(y[:, :64]) * torch.sigmoid(y[:, 64:]), y
+
+def count(model, *args):
+    rows = check(model, *args).profile(*args).rows
+    return sum(row.kernel == "cell" for row in rows)
+
+nn = torch.nn
+x = torch.randn(5, 1, 64)
+print(*(count(Model(kind), x) for kind in (nn.LSTM, nn.GRU, nn.RNN)))
+print(*(count(Model(nn.LSTM), torch.randn(5, rows, 64)) for rows in (2, 16, 17)))
+print(count(Model(nn.LSTM, bidirectional=True, num_layers=2), x), count(Model(nn.LSTM, proj_size=16), x),
+      count(Model(nn.LSTM, bias=False), x), count(Model(nn.LSTM, 50), x[..., :50]))
+w = torch.randn(64, 128)
+for model in (Gates(), Shifted(), Spread()):
+    print(*(count(model, torch.randn(rows, 64), w) for rows in (1, 4)))
+"""
+
+
+def test_a_cell_is_one_step():
+    """The product and what becomes of its gates, which are runs of its columns."""
+    lines, _ = run(BEGINNING + CELLS)
+    right = [line for line in lines if line != "right"]
+    assert right == ["1 1 0", "1 1 0", "4 1 1 0", "1 1", "0 0", "0 0"]
+
+
+THREADS = """
+import copy
+from torchere import _core
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru = torch.nn.LSTM(256, 256), torch.nn.GRU(256, 256)
+    def forward(self, x):
+        return self.gru(self.lstm(x)[0])[0]
+
+x = torch.randn(20, 2, 256)
+program = check(Model(), x)
+results = []
+for threads in (1, 2, 5):
+    other = copy.copy(program)
+    client = torchere.plugins.client("torchere_cpu", {"intra_op_threads": threads})
+    other._session = _core.Session(client, program._core_bundle)
+    results.append([other(x) for _ in range(3)][-1])
+print(all(torch.equal(results[0], other) for other in results))
+"""
+
+
+def test_cells_do_not_depend_on_the_number_of_threads():
+    assert run(BEGINNING + THREADS)[0] == ["right", "True"]
 
 
 LOOPS = """
@@ -65,3 +145,107 @@ def test_what_loops_hand_on():
     pytest.importorskip("jax")
     lines, _ = run_jax(LOOPS)
     assert lines == ["nested", "never", "written"]
+
+
+LESS = "      %less = stablehlo.subtract %other, %one : tensor<{kind}>\n"
+
+
+def counting(kind, start, limit, condition, following, turn=LESS):
+    """A loop whose value %i begins with `start`; `condition` compares it, and `following` is its next value.
+    Beside it, how many turns there were, %i in each of the first 16, and what becomes of another value."""
+    one, two, seven, zero = (f"{number}.0" if kind == "f32" else number for number in (1, 2, 7, 0))
+    return f"""func.func @main(%0: tensor<{kind}>, %1: tensor<{kind}>) -> (tensor<{kind}>, tensor<i64>,
+    tensor<16x{kind}>, tensor<{kind}>) {{
+  %start = stablehlo.constant dense<{start}> : tensor<{kind}>
+  %constant = stablehlo.constant dense<{limit}> : tensor<{kind}>
+  %one = stablehlo.constant dense<{one}> : tensor<{kind}>
+  %two = stablehlo.constant dense<{two}> : tensor<{kind}>
+  %seven = stablehlo.constant dense<{seven}> : tensor<{kind}>
+  %few = stablehlo.minimum %0, %seven : tensor<{kind}>
+  %empty = stablehlo.constant dense<{zero}> : tensor<16x{kind}>
+  %none = stablehlo.constant dense<0> : tensor<i64>
+  %r0, %r1, %r2, %r3, %r4 = stablehlo.while(%i = %start, %turns = %none, %seen = %empty, %other = %seven,
+      %same = %constant) : tensor<{kind}>, tensor<i64>, tensor<16x{kind}>, tensor<{kind}>, tensor<{kind}>
+    cond {{
+      %limit = stablehlo.constant dense<{limit}> : tensor<{kind}>
+      %p = stablehlo.compare {condition} : (tensor<{kind}>, tensor<{kind}>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }} do {{
+      %once = stablehlo.constant dense<1> : tensor<i64>
+      %after = stablehlo.add %turns, %once : tensor<i64>
+      %row = stablehlo.reshape %i : (tensor<{kind}>) -> tensor<1x{kind}>
+      %written = stablehlo.dynamic_update_slice %seen, %row, %turns
+        : (tensor<16x{kind}>, tensor<1x{kind}>, tensor<i64>) -> tensor<16x{kind}>
+{turn.format(kind=kind)}      %next = stablehlo.{following} : tensor<{kind}>
+      stablehlo.return %next, %after, %written, %less, %same
+        : tensor<{kind}>, tensor<i64>, tensor<16x{kind}>, tensor<{kind}>, tensor<{kind}>
+    }}
+  return %r0, %r1, %r2, %r3 : tensor<{kind}>, tensor<i64>, tensor<16x{kind}>, tensor<{kind}>
+}}"""
+
+
+UP = "add %i, %one"
+WRITTEN = """      %w = stablehlo.dynamic_update_slice %i, %other : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      %less = stablehlo.subtract %w, %one : tensor<i32>
+"""
+HANDED = "      %less = stablehlo.reshape %i : (tensor<i32>) -> tensor<i32>\n"
+COUNTED = {
+    "up": counting("i32", 0, 5, "LT, %i, %limit", UP),
+    "no turn": counting("i32", 0, 0, "LT, %i, %limit", UP),
+    "no turn to a negative limit": counting("i64", 0, -3, "LT, %i, %limit", UP),
+    "up to the limit": counting("i16", -2, 3, "LE, %i, %limit", "add %one, %i"),
+    "the limit first": counting("i32", 0, 5, "GT, %limit, %i", UP),
+    "the limit first, up to it": counting("i32", 0, 5, "GE, %limit, %i", UP),
+    "by two beyond the limit": counting("i32", 0, 5, "LT, %i, %limit", "add %i, %two"),
+    "down": counting("i32", 6, -1, "GT, %i, %limit", "subtract %i, %two"),
+    "down to the limit": counting("i8", 6, 0, "LE, %limit, %i", "subtract %i, %two"),
+    "until it is there": counting("ui16", 0, 6, "NE, %i, %limit", "add %i, %two"),
+    "while it is there": counting("i32", 7, 7, "EQ, %i, %limit", UP),
+    "i8 wraps": counting("i8", 120, 100, "GE, %i, %limit", UP),
+    "i32 wraps": counting("i32", 2147483645, 0, "GT, %i, %limit", UP),
+    "i32 wraps downwards": counting("i32", -2147483646, 0, "LT, %i, %limit", "subtract %i, %two"),
+    "i64 wraps": counting("i64", 9223372036854775805, 0, "GT, %i, %limit", UP),
+    "ui8 wraps": counting("ui8", 250, 3, "NE, %i, %limit", UP),
+    "ui8 wraps past the limit": counting("ui8", 251, 255, "LT, %i, %limit", "add %i, %two"),
+    "ui32 wraps": counting("ui32", 4294967293, 5, "GT, %i, %limit", UP),
+    "ui64 wraps": counting("ui64", 18446744073709551613, 5, "GT, %i, %limit", UP),
+    "ui64 beyond the signed ones": counting(
+        "ui64", 9223372036854775806, 9223372036854775810, "LT, %i, %limit", UP
+    ),
+    "to what is computed": counting("i32", 0, 0, "LT, %i, %few", UP),
+    "to an argument": counting("i64", 0, 0, "LT, %i, %0", UP),
+    "to what is handed on": counting("i32", 0, 4, "LT, %i, %same", UP),
+    "another value": counting("i32", 0, 5, "GT, %other, %limit", UP),
+    "what the body writes does not count": counting("i32", 0, 5, "LT, %i, %limit", UP, WRITTEN),
+    "what was counted is handed on": counting("i32", 0, 5, "LT, %i, %limit", UP, HANDED),
+}
+# Forms that only look like a count.
+OTHERS = {
+    "to what changes": counting("i32", 0, 5, "LT, %i, %other", UP),
+    "the limit is compared with itself": counting("i32", 0, 5, "LT, %limit, %same", UP),
+    "by what changes": counting("i32", 0, 20, "LT, %i, %limit", "add %i, %other"),
+    "by an argument": counting("i32", 0, 500, "LT, %i, %limit", "add %i, %1"),
+    "by itself": counting("i32", 1, 50, "LT, %i, %limit", "add %i, %i"),
+    "from another value": counting("i32", 0, 5, "GT, %limit, %i", "add %other, %one"),
+    "down from the constant": counting("i32", 0, 2, "LT, %i, %limit", "subtract %two, %i"),
+    "by a product": counting("i32", 1, 50, "LT, %i, %limit", "multiply %i, %two"),
+    "floats": counting("f32", "0.0", "5.0", "LT, %i, %limit", UP),
+    "small integers": counting("i4", 0, 5, "LT, %i, %limit", UP),
+}
+
+
+def test_loops_that_count(tmp_path):
+    """Each turns as often as it does in the interpreter, also when it is stored and read again."""
+    pytest.importorskip("ml_dtypes")  # and with it jaxlib, which has int4
+    modules = {**COUNTED, **OTHERS}
+    cases = {}
+    for name, text in modules.items():
+        kind = re.search(r"%0: tensor<(\w+)>", text)[1]
+        type_ = numpy.dtype(kind.replace("i", "int").replace("f", "float"))
+        cases[name] = (text, [numpy.array(6, type_), numpy.array(3, type_)])
+    results, logs = on_engine(cases, tmp_path)
+    for (name, (text, arguments)), (got, stored), log in zip(cases.items(), results, logs, strict=True):
+        assert ("a loop that counts" in log) == (name in COUNTED), name
+        for one, again, other in zip(got, stored or got, interpret(text, *arguments), strict=True):
+            assert_same(one, other, name)
+            assert_same(again, other, name)

@@ -108,6 +108,30 @@ const char *const programs[] = {
         : (tensor<6xf32>, tensor<2xf32>, tensor<i32>) -> tensor<6xf32>
       return %whole : tensor<6xf32>
     })",
+    R"(func.func @main(%x: tensor<3x32xf32>, %w: tensor<16x32xf32> {torchere.weight = true},
+                       %h: tensor<1x16xf32>, %n: tensor<i32>) -> tensor<1x16xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %r:2 = stablehlo.while(%i = %zero, %s = %h) : tensor<i32>, tensor<1x16xf32> cond {
+        %after = stablehlo.add %i, %one : tensor<i32>
+        %c = stablehlo.compare LE, %after, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %j = stablehlo.add %i, %one : tensor<i32>
+        %row = stablehlo.dynamic_slice %x, %i, %zero, sizes = [1, 32]
+          : (tensor<3x32xf32>, tensor<i32>, tensor<i32>) -> tensor<1x32xf32>
+        %p = stablehlo.dot_general %s, %w, contracting_dims = [1] x [0]
+          : (tensor<1x16xf32>, tensor<16x32xf32>) -> tensor<1x32xf32>
+        %g = stablehlo.add %row, %p : tensor<1x32xf32>
+        %left = stablehlo.slice %g [0:1, 0:16] : (tensor<1x32xf32>) -> tensor<1x16xf32>
+        %right = stablehlo.slice %g [0:1, 16:32] : (tensor<1x32xf32>) -> tensor<1x16xf32>
+        %t = stablehlo.tanh %left : tensor<1x16xf32>
+        %u = stablehlo.logistic %right : tensor<1x16xf32>
+        %v = stablehlo.multiply %t, %u : tensor<1x16xf32>
+        stablehlo.return %j, %v : tensor<i32>, tensor<1x16xf32>
+      }
+      return %r#1 : tensor<1x16xf32>
+    })",
     R"(func.func @main(%x: tensor<4x6xf32>, %w: tensor<6x6xf32> {torchere.weight = true},
                        %s: tensor<6xf32> {torchere.weight = true}) -> tensor<4x6xf32> {
       %0 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<6xf32>) -> tensor<6x6xf32>

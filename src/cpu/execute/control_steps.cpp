@@ -5,6 +5,8 @@
 #include "cpu/plan/limits.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 
 namespace torchere::cpu {
 
@@ -24,6 +26,51 @@ Status LoopStep::prepare(const Frame &frame) const {
 
 bool LoopStep::packs(BufferId buffer) const {
   return buffer != predicate.buffer && (anyPacks(condition, buffer) || anyPacks(body, buffer));
+}
+
+/// The last 64 bits of both numbers; those of the counter's type in their order.
+bool CountedLoopStep::goesOn(int64_t counter, int64_t limit) const {
+  if (count.counter.type == ElementType::U64) {
+    counter ^= std::numeric_limits<int64_t>::min();
+    limit ^= std::numeric_limits<int64_t>::min();
+  }
+  switch (count.comparison) {
+  case CountComparison::Equal:
+    return counter == limit;
+  case CountComparison::NotEqual:
+    return counter != limit;
+  case CountComparison::Less:
+    return counter < limit;
+  case CountComparison::LessEqual:
+    return counter <= limit;
+  case CountComparison::Greater:
+    return counter > limit;
+  case CountComparison::GreaterEqual:
+    return counter >= limit;
+  }
+  return false;
+}
+
+/// The counter is the body's to read. What the body writes into its memory does not count.
+Status CountedLoopStep::run(const Frame &frame) const {
+  int64_t limit = wordAt(frame, count.limit), counter = wordAt(frame, count.counter);
+  std::byte *place = frame.at(count.counter);
+  auto size = static_cast<size_t>(count.counter.elementSize());
+  while (goesOn(counter, limit)) {
+    TORCHERE_TRY(runSteps(body, frame));
+    auto next = static_cast<uint64_t>(counter) + static_cast<uint64_t>(count.step);
+    std::memcpy(place, &next, size); // little-endian: the low bytes
+    counter = wordAt(frame, count.counter);
+  }
+  return {};
+}
+
+Status CountedLoopStep::prepare(const Frame &frame) const {
+  return prepareSteps(body, frame);
+}
+
+bool CountedLoopStep::packs(BufferId buffer) const {
+  return buffer != count.limit.buffer && anyPacks(body, buffer);
 }
 
 bool BranchStep::packs(BufferId buffer) const {
@@ -49,6 +96,16 @@ Status BranchStep::run(const Frame &frame) const {
 
 Status LoopStep::restore(const PlanLimits &limits) {
   return limits.readsInteger(predicate);
+}
+
+Status CountedLoopStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(limits.readsInteger(count.limit));
+  TORCHERE_TRY(limits.readsInteger(count.counter));
+  TORCHERE_TRY(limits.writes(count.counter));
+  TORCHERE_TRY(expect(count.counter.type == count.limit.type, "a loop that counts {} to a limit of {}",
+                      elementTypeInfo(count.counter.type).name, elementTypeInfo(count.limit.type).name));
+  return expect(elementTypeInfo(count.counter.type).bits >= 8, "a loop that counts {}",
+                elementTypeInfo(count.counter.type).name);
 }
 
 Status BranchStep::restore(const PlanLimits &limits) {

@@ -25,6 +25,35 @@ private:
   Steps body;
 };
 
+enum class CountComparison : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
+
+/// What a loop counts by: it goes on as long as `counter` compares so with `limit`.
+struct LoopCount {
+  View counter; ///< one integer; the loop alone needs it to be written
+  View limit;   ///< likewise of that type, which stays the same
+  CountComparison comparison = CountComparison::Less;
+  int64_t step = 1; ///< added to the counter after each turn, modulo its size
+};
+
+/// A loop whose condition takes no steps.
+class CountedLoopStep final : public StoredStep<CountedLoopStep> {
+public:
+  CountedLoopStep(const LoopCount &count, Steps body) : count(count), body(std::move(body)) {}
+  CountedLoopStep() = default;
+  static auto fields(auto &step) { return std::tie(step.count, step.body); }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "loop"; }
+  bool packs(BufferId buffer) const final;
+  Status prepare(const Frame &frame) const final;
+
+private:
+  bool goesOn(int64_t counter, int64_t limit) const;
+
+  LoopCount count;
+  Steps body;
+};
+
 /// Of an `if` or a `case`.
 class BranchStep final : public StoredStep<BranchStep> {
 public:

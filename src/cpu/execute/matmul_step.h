@@ -41,10 +41,16 @@ public:
   bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
 
-private:
+  // For steps that compute the product beside something else.
+
+  const Matmul &operands() const { return matmul; }
+  const PackedLayout &packed() const { return layout; }
+  /// The packed right factor; null if it is not worth it.
   Result<std::shared_ptr<const Memory>> pack(const Frame &frame) const;
+  /// All but the right factor.
   GemmArgs gemmOn(const Frame &frame) const;
 
+private:
   void derive(Isa isa);
 
   Matmul matmul;

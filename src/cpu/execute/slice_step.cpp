@@ -15,7 +15,7 @@ template <class T> static int64_t load(const std::byte *memory) {
   return static_cast<int64_t>(value);
 }
 
-int64_t integerAt(const Frame &frame, const View &scalar) {
+int64_t wordAt(const Frame &frame, const View &scalar) {
   const std::byte *memory = frame.at(scalar);
   bool hasNoSign = isUnsigned(scalar.type) || isBool(scalar.type);
   switch (scalar.elementSize()) {
@@ -26,8 +26,12 @@ int64_t integerAt(const Frame &frame, const View &scalar) {
   case 4:
     return hasNoSign ? load<uint32_t>(memory) : load<int32_t>(memory);
   }
-  int64_t value = load<int64_t>(memory);
-  return hasNoSign && value < 0 ? std::numeric_limits<int64_t>::max() : value;
+  return load<int64_t>(memory);
+}
+
+int64_t integerAt(const Frame &frame, const View &scalar) {
+  int64_t value = wordAt(frame, scalar);
+  return isUnsigned(scalar.type) && value < 0 ? std::numeric_limits<int64_t>::max() : value;
 }
 
 void SliceStep::derive() {
@@ -36,13 +40,25 @@ void SliceStep::derive() {
                      reads ? part.strides : whole.strides);
 }
 
-Status SliceStep::run(const Frame &frame) const {
+bool SliceStep::isContiguous() const {
+  const Sizes dense = rowMajorStrides(part.shape);
+  bool isSame = isDense(part);
+  for (size_t i = 0; i < dense.size(); ++i)
+    isSame &= part.shape[i] == 1 || whole.strides[i] == dense[i];
+  return isSame;
+}
+
+std::byte *SliceStep::placeOf(const Frame &frame) const {
   int64_t offset = whole.offset;
   for (size_t i = 0; i < starts.size(); ++i) {
     int64_t start = std::clamp<int64_t>(integerAt(frame, starts[i]), 0, whole.shape[i] - part.shape[i]);
     offset += start * whole.strides[i];
   }
-  std::byte *place = frame.memory[whole.buffer] + offset * whole.elementSize();
+  return frame.memory[whole.buffer] + offset * whole.elementSize();
+}
+
+Status SliceStep::run(const Frame &frame) const {
+  std::byte *place = placeOf(frame);
   if (direction == Direction::Read)
     copy.run(frame.context, place, frame.at(part));
   else

@@ -24,6 +24,16 @@ public:
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "slice"; }
 
+  // For steps that read the part where it lies in the whole.
+
+  bool isRead() const { return direction == Direction::Read; }
+  const View &wholeView() const { return whole; }
+  const View &partView() const { return part; }
+  const std::vector<View> &startViews() const { return starts; }
+  /// Whether its elements lie there as in the dense part: one after the other.
+  bool isContiguous() const;
+  std::byte *placeOf(const Frame &frame) const;
+
 private:
   void derive();
 
@@ -33,7 +43,10 @@ private:
   StridedCopy copy;
 };
 
-/// The integer at a view of one element.
+/// The integer at a view of one element, widened to 64 bits; what is larger than int64_t holds is its
+/// maximum.
 int64_t integerAt(const Frame &frame, const View &scalar);
+/// The same modulo 2^64.
+int64_t wordAt(const Frame &frame, const View &scalar);
 
 } // namespace torchere::cpu

@@ -4,6 +4,7 @@
 #include "cpu/execute/attention_step.h"
 #include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/computed_place_steps.h"
+#include "cpu/execute/control_steps.h"
 #include "cpu/execute/convolution_step.h"
 #include "cpu/execute/fft_step.h"
 #include "cpu/execute/fold_step.h"
@@ -32,6 +33,7 @@ namespace torchere::cpu {
 TORCHERE_ENUMERATORS(Activation, HardSigmoid);
 TORCHERE_ENUMERATORS(BlockedLayoutStep::Direction, FromBlocks);
 TORCHERE_ENUMERATORS(ConvolutionKind, Winograd4);
+TORCHERE_ENUMERATORS(CountComparison, GreaterEqual);
 TORCHERE_ENUMERATORS(FftKind, RealInverse);
 TORCHERE_ENUMERATORS(FloatOrder, Partial);
 TORCHERE_ENUMERATORS(MaskKind, Boolean);
@@ -48,6 +50,11 @@ template <> struct Fields<ComputedPlace> {
 };
 template <> struct Fields<ComputedPadding> {
   static auto of(auto &object) { return std::tie(object.low, object.high, object.interior); }
+};
+template <> struct Fields<LoopCount> {
+  static auto of(auto &object) {
+    return std::tie(object.counter, object.limit, object.comparison, object.step);
+  }
 };
 template <> struct Fields<FoldStep::Operand> {
   static auto of(auto &object) { return std::tie(object.input, object.initial, object.result); }

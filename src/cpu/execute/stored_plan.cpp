@@ -1,6 +1,7 @@
 // Implements the storing of plans: the table of the steps that are stored.
 #include "cpu/execute/stored_plan.h"
 
+#include "cpu/execute/cell_step.h"
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/copy_step.h"
 #include "cpu/execute/regroup_step.h"
@@ -37,12 +38,14 @@ constexpr StoredClass storedClasses[] = {
     storedClass<AttentionStep>(),
     storedClass<BlockedLayoutStep>(),
     storedClass<BranchStep>(),
+    storedClass<CellStep>(),
     storedClass<ChannelNormStep>(),
     storedClass<CholeskyStep>(),
     storedClass<ComputedPadStep>(),
     storedClass<ComputedSliceStep>(),
     storedClass<ConvolutionStep>(),
     storedClass<CopyStep>(),
+    storedClass<CountedLoopStep>(),
     storedClass<FftStep>(),
     storedClass<FoldStep>(),
     storedClass<GatherStep>(),

@@ -7,25 +7,30 @@
 
 namespace torchere::cpu {
 
-static std::vector<VectorOperand> operandsOf(const Walk &walk, size_t first, size_t count) {
-  std::vector<VectorOperand> operands(count);
+static std::vector<VectorStrides> stridesOf(const Walk &walk, size_t first, size_t count) {
+  std::vector<VectorStrides> strides(count);
   for (size_t i = 0; i < count; ++i)
-    std::copy(walk.strides[first + i].begin(), walk.strides[first + i].end(), operands[i].strides);
-  return operands;
+    std::copy(walk.strides[first + i].begin(), walk.strides[first + i].end(), strides[i].begin());
+  return strides;
 }
 
 Result<std::unique_ptr<const Step>> VectorStep::create(VectorProgram program, std::vector<View> inputs,
-                                                       std::vector<View> outputs, bool isWalked) {
+                                                       std::vector<View> outputs, bool isWalked, Isa isa) {
   auto step = std::make_unique<VectorStep>();
   step->program = std::move(program);
   step->inputs = std::move(inputs);
   step->outputs = std::move(outputs);
   step->isWalked = isWalked;
-  TORCHERE_TRY(step->derive());
+  TORCHERE_TRY(step->derive(isa));
   return step;
 }
 
-Status VectorStep::derive() {
+Status VectorStep::derive(Isa isa) {
+  TORCHERE_ASSIGN(plan, planOn(outputs.front().shape, isa));
+  return {};
+}
+
+Result<VectorPlan> VectorStep::planOn(const Sizes &shape, Isa isa) const {
   std::vector<const Sizes *> strides;
   for (const View &view : inputs)
     strides.push_back(&view.strides);
@@ -33,33 +38,47 @@ Status VectorStep::derive() {
     strides.push_back(&view.strides);
   Walk walk;
   if (isWalked) {
-    walk = walkOver(outputs.front().shape, strides);
+    walk = walkOver(shape, strides);
   } else {
-    walk.shape = outputs.front().shape;
+    walk.shape = shape;
     for (const Sizes *of : strides)
       walk.strides.push_back(*of);
   }
   if (walk.shape.size() > kVectorRank)
     return fail(ErrorCode::Unimplemented, "an elementwise op that walks {} dimensions", walk.shape.size());
-  call.rank = static_cast<int>(walk.shape.size());
-  std::copy(walk.shape.begin(), walk.shape.end(), call.dims);
-  inputOperands = operandsOf(walk, 0, inputs.size());
-  outputOperands = operandsOf(walk, inputs.size(), outputs.size());
-  return {};
+  VectorWalk here;
+  here.rank = static_cast<int>(walk.shape.size());
+  std::copy(walk.shape.begin(), walk.shape.end(), here.dims.begin());
+  here.inputs = stridesOf(walk, 0, inputs.size());
+  here.outputs = stridesOf(walk, inputs.size(), outputs.size());
+  return VectorPlan(program, isa, here);
+}
+
+bool VectorStep::reads(BufferId buffer) const {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const View &view) { return view.buffer == buffer; });
+}
+
+bool VectorStep::isOfElements() const {
+  return isWalked && std::none_of(program.instructions.begin(), program.instructions.end(),
+                                  [](const VectorInstruction &instruction) {
+                                    return instruction.perRow || instruction.op == VectorOp::Iota;
+                                  });
+}
+
+void VectorStep::place(const Frame &frame, std::vector<const void *> &from, std::vector<void *> &to) const {
+  from.clear();
+  to.clear();
+  for (const View &input : inputs)
+    from.push_back(frame.at(input));
+  for (const View &output : outputs)
+    to.push_back(frame.at(output));
 }
 
 Status VectorStep::run(const Frame &frame) const {
-  static thread_local std::vector<VectorOperand> from, to; // their memory is kept
-  from = inputOperands;
-  to = outputOperands;
-  for (size_t i = 0; i < from.size(); ++i)
-    from[i].data = frame.at(inputs[i]);
-  for (size_t i = 0; i < to.size(); ++i)
-    to[i].data = frame.at(outputs[i]);
-  VectorCall here = call;
-  here.inputs = from.data();
-  here.outputs = to.data();
-  runVectorProgram(frame.context, program, here);
+  static thread_local std::vector<const void *> from; // their memory is kept
+  static thread_local std::vector<void *> to;
+  place(frame, from, to);
+  plan.run(frame.context, from.data(), to.data());
   return {};
 }
 
@@ -91,7 +110,7 @@ Status VectorStep::verify(const PlanLimits &limits) const {
 
 Status VectorStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(verify(limits));
-  return derive();
+  return derive(limits.isa());
 }
 
 } // namespace torchere::cpu

@@ -1,5 +1,6 @@
 // Implements the planning of elementwise ops that have waited: one vector program for all that a result is
 // computed from.
+#include "cpu/execute/cell_step.h"
 #include "cpu/execute/vector_step.h"
 #include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/elementwise.h"
@@ -170,9 +171,71 @@ Status Planner::planGroup(Operation *root) {
     }
   }
   TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
-                  VectorStep::create(*std::move(program), group.inputs, writes, group.walksFreely()));
-  emit(std::move(step), reads, writes);
+                  VectorStep::create(*std::move(program), group.inputs, writes, group.walksFreely(), isa()));
+  if (!joinProduct(*step, reads, writes))
+    emit(std::move(step), reads, writes);
   return {};
+}
+
+/// The step before the last, if it slices for the last alone.
+const Step *Planner::sliceForLast() const {
+  if (steps->size() < 2)
+    return nullptr;
+  const Step &step = *(*steps)[steps->size() - 2];
+  if (step.storedClass() != &storedClassOf<SliceStep>)
+    return nullptr;
+  BufferId part = static_cast<const SliceStep &>(step).partView().buffer;
+  int64_t readers = 0;
+  for (mlir::Value value : valuesIn.lookup(part))
+    for (Operation *user : value.getUsers()) {
+      bool isView = user->getNumResults() == 1 && views.contains(user->getResult(0)) &&
+                    views.lookup(user->getResult(0)).buffer == part;
+      readers += !isView;
+    }
+  return readers == 1 ? &step : nullptr;
+}
+
+/// A recurrent cell's product and what becomes of its gates are one step, which has the product's number. So
+/// is the slice in front of it.
+bool Planner::joinProduct(const Step &vector, std::span<const View> reads, std::span<const View> writes) {
+  if (steps->empty())
+    return false;
+  const Step &product = *steps->back();
+  const Step *slice = sliceForLast();
+  std::unique_ptr<const Step> cell = CellStep::create(product, vector, slice, isa());
+  if (!cell) {
+    slice = nullptr;
+    cell = CellStep::create(product, vector, slice, isa());
+  }
+  if (!cell)
+    return false;
+  StepOrigin origin = result.origins[&product];
+  origin.bytes += bytesOf(reads) + bytesOf(writes);
+  --now;
+  for (const View &view : reads)
+    read(view, *cell);
+  for (const View &view : writes) {
+    use(view);
+    result.buffers[view.buffer].first = std::min(result.buffers[view.buffer].first, now);
+  }
+  if (slice)
+    dropSlice(static_cast<const SliceStep &>(*slice));
+  ++now;
+  result.origins.erase(&product);
+  result.origins[cell.get()] = std::move(origin);
+  steps->back() = std::move(cell);
+  return true;
+}
+
+/// What it reads is read by the step behind it from now on.
+void Planner::dropSlice(const SliceStep &slice) {
+  use(slice.wholeView());
+  for (const View &start : slice.startViews())
+    use(start);
+  result.origins.erase(&slice);
+  if (steps == &result.steps)
+    result.stepNumbers.erase(result.stepNumbers.end() - 2);
+  steps->erase(steps->end() - 2);
 }
 
 } // namespace torchere::cpu

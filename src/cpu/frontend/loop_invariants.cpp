@@ -22,7 +22,15 @@ llvm::BitVector invariantsOf(stablehlo::WhileOp loop) {
   return invariants;
 }
 
+/// What the condition compares with is then the same value in each turn.
+void freeConstants(stablehlo::WhileOp loop) {
+  for (Operation &op : llvm::make_early_inc_range(loop.getCond().front().without_terminator()))
+    if (isa<stablehlo::ConstantOp>(op))
+      op.moveBefore(loop);
+}
+
 void freeInvariants(stablehlo::WhileOp loop) {
+  freeConstants(loop);
   llvm::BitVector invariants = invariantsOf(loop);
   if (invariants.none())
     return;

@@ -176,13 +176,16 @@ void Planner::use(const View &view) {
   buffer.last = std::max(buffer.last, now);
 }
 
+void Planner::read(const View &view, const Step &step) {
+  use(view);
+  if (std::optional<size_t> argument = argumentOf(view); argument && !step.packs(view.buffer))
+    result.readArguments[*argument] = true;
+}
+
 void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads,
                    std::span<const View> writes) {
-  for (const View &view : reads) {
-    use(view);
-    if (std::optional<size_t> argument = argumentOf(view); argument && !step->packs(view.buffer))
-      result.readArguments[*argument] = true;
-  }
+  for (const View &view : reads)
+    read(view, *step);
   for (const View &view : writes) {
     use(view);
     if (std::optional<size_t> argument = argumentOf(view))
@@ -195,8 +198,7 @@ void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads
   ++now;
 }
 
-/// The memory that the elements of views lie in; what is repeated counts once.
-static int64_t bytesOf(std::span<const View> views) {
+int64_t bytesOf(std::span<const View> views) {
   int64_t bytes = 0;
   for (const View &view : views) {
     int64_t count = view.elementSize();

@@ -18,6 +18,7 @@
 namespace torchere::cpu {
 
 class Planner;
+class SliceStep;
 /// Plans an op. False if there is no kernel for it, in which case nothing must have been planned.
 using OpPlanner = Result<bool> (*)(Planner &planner, mlir::Operation *op);
 
@@ -84,8 +85,11 @@ public:
   Result<View> copyOf(const View &view);
   /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
   Status emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior);
-  /// Lets an elementwise op wait.
-  void defer(mlir::Operation *op) { pending.insert(op); }
+  /// Lets an elementwise op wait; nothing computes one that nothing uses.
+  void defer(mlir::Operation *op) {
+    if (!op->use_empty())
+      pending.insert(op);
+  }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
   /// Plans all that waits, before what it reads is overwritten or in front of regions.
   Status flush();
@@ -113,7 +117,11 @@ private:
   Status planEvaluation(mlir::Operation *op);
   Status planGroup(mlir::Operation *root);
   Status planResults(mlir::func::FuncOp function);
+  const Step *sliceForLast() const;
+  void dropSlice(const SliceStep &slice);
+  bool joinProduct(const Step &vector, std::span<const View> reads, std::span<const View> writes);
   void use(const View &view);
+  void read(const View &view, const Step &step);
   void note(const Step &step, std::span<const View> reads, std::span<const View> writes);
   bool hasParts(BufferId whole) const;
   BufferId addBuffer(Home home, size_t index, int64_t bytes);
@@ -141,6 +149,8 @@ private:
 Sizes shapeOf(mlir::Value value);
 ElementType elementTypeOf(mlir::Value value);
 std::optional<DType> dtypeOf(mlir::Value value);
+/// The memory that the elements of views lie in; what is repeated counts once.
+int64_t bytesOf(std::span<const View> views);
 /// The integers of an attribute that is a list or a dense tensor; `count` times `value` if there is none.
 Sizes integersOf(mlir::Operation *op, llvm::StringRef name, size_t count = 0, int64_t value = 0);
 

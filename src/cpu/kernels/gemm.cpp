@@ -28,6 +28,7 @@ constexpr int64_t kMostSharedBytes = int64_t{8} << 20;
 constexpr int64_t kRowsOfCopy = 16;
 /// Multiply-adds of a part that computes whole batches.
 constexpr int64_t kBatchesWork = 50000;
+constexpr int64_t kMostFetchedBytes = 4096; ///< of a row
 
 // Scratch slots.
 constexpr int kPackedRows = 0;
@@ -56,9 +57,11 @@ struct Product {
   int64_t aSize;   ///< bytes of an element of A
   int64_t cSize;   ///< of C
   int64_t sumSize; ///< of the type that is computed in
-  bool packRows;   ///< A is converted or made contiguous first
-  bool stageAll;   ///< C is not of the type that is computed in
-  int64_t chunks;  ///< of K
+  int64_t panelColumns, panels;
+  int64_t vectorElements; ///< of the type that is computed in
+  bool packRows;          ///< A is converted or made contiguous first
+  bool stageAll;          ///< C is not of the type that is computed in
+  int64_t chunks;         ///< of K
   int64_t rowParts;
   int64_t columnParts;
   const void *sharedRows = nullptr; ///< all of A, packed, with the batches one behind the other
@@ -83,6 +86,9 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   aSize = byteSize(args.layout.type);
   cSize = byteSize(args.cType);
   sumSize = type == kF64 || type == kInt64 ? 8 : 4;
+  panelColumns = args.layout.panelColumns();
+  panels = args.layout.panels();
+  vectorElements = kernels.lanes * 4 / sumSize;
   stageAll = cSize != sumSize;
   bool few = args.m <= kFewRows;
   // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache, which hold eight lines.
@@ -100,7 +106,7 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   int64_t wanted = few ? kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
   if (chunks > 1)
     wanted = std::max(wanted, divideUp(divideUp(args.m, rowParts) * args.layout.n, kPartElements));
-  columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, args.layout.panels()));
+  columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, panels));
 }
 
 /// Where many parts of few columns would each pack the same rows, these are packed once, before all parts.
@@ -124,9 +130,14 @@ void Product::shareRows(ThreadPool &pool) {
 class Part {
 public:
   Part(const Product &product, int64_t index);
+  /// Panels of all rows, which are few.
+  Part(const Product &product, int64_t firstPanel, int64_t endPanel);
   void run();
 
 private:
+  bool hasPlainPanels() const;
+  void runPlainPanels();
+  void fetchRows() const;
   void prepareRows(int64_t chunk);
   TileArgs tileOf(int64_t chunk) const;
   void runPanel(TileArgs &tile, int64_t panel, int64_t chunk);
@@ -147,9 +158,11 @@ private:
   const void *biasAt(int64_t column) const;
   const void *residualAt(int64_t row, int64_t column) const;
 
+  void countTiles();
+
   const Product &p_;
   int64_t batch_, firstRow_, endRow_, firstPanel_, endPanel_, panelColumns_;
-  int64_t tiles_;           ///< of a panel
+  int64_t tiles_ = 1;       ///< of a panel
   const void *a_ = nullptr; ///< of this chunk
   int64_t aStride_ = 0;
   void *stage_ = nullptr;
@@ -161,9 +174,19 @@ Part::Part(const Product &product, int64_t index) : p_(product) {
   batch_ = rest / p_.rowParts;
   firstRow_ = partBegin(p_.args.m, p_.rowParts, row);
   endRow_ = partBegin(p_.args.m, p_.rowParts, row + 1);
-  firstPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column);
-  endPanel_ = partBegin(p_.args.layout.panels(), p_.columnParts, column + 1);
-  panelColumns_ = p_.args.layout.panelColumns();
+  firstPanel_ = partBegin(p_.panels, p_.columnParts, column);
+  endPanel_ = partBegin(p_.panels, p_.columnParts, column + 1);
+  countTiles();
+}
+
+Part::Part(const Product &product, int64_t firstPanel, int64_t endPanel)
+    : p_(product), batch_(0), firstRow_(0), endRow_(product.args.m), firstPanel_(firstPanel),
+      endPanel_(endPanel) {
+  countTiles();
+}
+
+void Part::countTiles() {
+  panelColumns_ = p_.panelColumns;
   int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[p_.args.layout.vectors];
   tiles_ = rows <= most ? 1 : divideUp(rows, most);
 }
@@ -184,6 +207,9 @@ void Part::run() {
     return;
   if (staged(endPanel_ - 1))
     stage_ = ThreadPool::scratch((endRow_ - firstRow_) * stageStride() * p_.sumSize, kStage);
+  fetchRows();
+  if (hasPlainPanels())
+    return runPlainPanels();
   // Few rows: the weights are one stream from memory.
   if (!p_.packRows && p_.args.m <= kFewRows && p_.chunks > 1) {
     for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
@@ -200,6 +226,45 @@ void Part::run() {
     for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
       runPanel(tile, panel, chunk);
   }
+}
+
+/// Whether the panels are one small tile each, which leaves nothing to be done behind it.
+bool Part::hasPlainPanels() const {
+  return !p_.packRows && p_.chunks == 1 && endRow_ - firstRow_ <= kFewRows && tiles_ == 1 &&
+         !staged(endPanel_ - 1) && p_.fused();
+}
+
+/// Of few rows a tile takes so little time that what is the same for all panels is worked out once.
+void Part::runPlainPanels() {
+  prepareRows(0);
+  TileArgs tile = tileOf(0);
+  const GemmArgs &args = p_.args;
+  int64_t column = firstPanel_ * panelColumns_, size = p_.sumSize;
+  tile.a = a_;
+  tile.b = packedAt(firstPanel_, 0);
+  tile.c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
+  tile.cRowStride = args.cRowStride;
+  tile.bias = biasAt(column);
+  tile.residual = residualAt(firstRow_, column);
+  tile.activation = args.epilogue.activation;
+  TileFunction function = p_.kernels.tiles[p_.type][args.layout.vectors][endRow_ - firstRow_];
+  for (int64_t panel = firstPanel_; panel < endPanel_; ++panel) {
+    function(tile);
+    tile.b = at(tile.b, args.layout.k * panelColumns_, p_.aSize);
+    tile.c = at(tile.c, panelColumns_, size);
+    tile.bias = tile.bias ? at(tile.bias, panelColumns_, size) : nullptr;
+    tile.residual = tile.residual ? at(tile.residual, panelColumns_, size) : nullptr;
+  }
+}
+
+/// Few rows were often just written by another thread: their lines come at once, not one after the other.
+void Part::fetchRows() const {
+  int64_t bytes = p_.args.layout.k * p_.aSize;
+  if (p_.packRows || endRow_ - firstRow_ > kFewRows || bytes > kMostFetchedBytes)
+    return;
+  for (int64_t row = firstRow_; row < endRow_; ++row)
+    for (int64_t byte = 0; byte < bytes; byte += 64)
+      __builtin_prefetch(p_.rowsAt(batch_, row, 0) + byte);
 }
 
 void Part::prepareRows(int64_t chunk) {
@@ -224,10 +289,9 @@ void Part::prepareRows(int64_t chunk) {
 
 /// While the tiles of a panel are computed, the next one comes into the L2 cache: weights lie in memory.
 void Part::fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const {
-  int64_t panels = p_.args.layout.panels();
   bool isLast = panel + 1 == endPanel_, hasChunk = chunk + 1 < p_.chunks;
   tile.ahead = nullptr;
-  if (isLast && !hasChunk && endPanel_ == panels)
+  if (isLast && !hasChunk && endPanel_ == p_.panels)
     return;
   // Behind the last panel come the first one's next chunk, and then the next part's first chunk.
   int64_t next = !isLast ? panel + 1 : hasChunk ? firstPanel_ : endPanel_;
@@ -241,7 +305,7 @@ TileArgs Part::tileOf(int64_t chunk) const {
   tile.aRowStride = aStride_;
   tile.k = chunkBegin(chunk + 1) - chunkBegin(chunk);
   tile.bRowStride = panelColumns_;
-  tile.cVectorStride = p_.kernels.lanes * 4 / p_.sumSize;
+  tile.cVectorStride = p_.vectorElements;
   tile.accumulate = chunk > 0;
   tile.residualRowStride = p_.args.epilogue.residualRowStride;
   tile.residualVectorStride = tile.cVectorStride;
@@ -407,6 +471,19 @@ void multiplySmallBatches(const Context &context, const MatmulArgs &args) {
 }
 
 } // namespace
+
+void gemmByRuns(const Context &context, const GemmArgs &args, int64_t runs, int64_t pieces,
+                const std::function<void(int64_t piece)> &finish) {
+  Product product(args, kernelsOf(args.layout.isa));
+  int64_t ofRun = product.panels / runs, ofPiece = ofRun / pieces;
+  context.pool.parallelFor(pieces, [&](int64_t piece) {
+    for (int64_t run = 0; run < runs; ++run) {
+      int64_t first = run * ofRun + piece * ofPiece;
+      Part(product, first, first + ofPiece).run();
+    }
+    finish(piece);
+  });
+}
 
 int64_t matmulWorkspaceBytes(const MatmulArgs &args) {
   if (isOfSmallBatches(args))

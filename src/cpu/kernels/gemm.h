@@ -6,6 +6,7 @@
 #include "cpu/kernels/thread_pool.h"
 
 #include <cstdint>
+#include <functional>
 
 namespace torchere::cpu {
 
@@ -52,7 +53,12 @@ struct GemmArgs {
 };
 void gemm(const Context &context, const GemmArgs &args);
 
-/// The same with a B that is not packed: `workspace` has matmulWorkspaceBytes() bytes, aligned to 64.
+/// The same for few rows and no batch, whose columns are `runs` runs, of `pieces` pieces each: part i of the
+/// job computes piece i of each run, and then calls `finish`(i). A piece is a whole number of panels.
+void gemmByRuns(const Context &context, const GemmArgs &args, int64_t runs, int64_t pieces,
+                const std::function<void(int64_t piece)> &finish);
+
+/// gemm() with a B that is not packed: `workspace` has matmulWorkspaceBytes() bytes, aligned to 64.
 /// `gemm.packedB` and `gemm.packedBBatchStride` are not read.
 struct MatmulArgs {
   GemmArgs gemm;

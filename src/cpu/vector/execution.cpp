@@ -1,167 +1,19 @@
-// Runs vector programs: the call's dimensions become rows and tiles, the instructions calls of primitives.
-#include "cpu/vector/op_rules.h"
-#include "cpu/vector/program.h"
+// Runs planned vector programs, tile by tile.
+#include "cpu/vector/vector_plan.h"
+
+#include "cpu/kernels/thread_pool.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <memory>
-#include <new>
 
 namespace torchere::cpu {
 namespace {
 
 constexpr int kSlotScratch = 2;
-constexpr int64_t kPartElements = 16384;
-constexpr int64_t kMaxParts = 64;
 
-struct Operand : VectorOperand {
-  int64_t size = 8;    ///< bytes of an element
-  bool copied = false; ///< an input that overlaps an output
-};
-
-/// A call's operands: without an allocation where they are few, as nearly always.
-class Operands {
-public:
-  Operands(const VectorOperand *from, int count) : count_(count) {
-    if (count > kFew)
-      many_.reset(new Operand[static_cast<size_t>(count)]);
-    first_ = many_ ? many_.get() : reinterpret_cast<Operand *>(few_);
-    for (int i = 0; i < count; ++i)
-      new (first_ + i) Operand{from[i]};
-  }
-  Operands(const Operands &) = delete;
-  Operands &operator=(const Operands &) = delete;
-  Operand &operator[](size_t i) { return first_[i]; }
-  const Operand &operator[](size_t i) const { return first_[i]; }
-  Operand *begin() { return first_; }
-  Operand *end() { return first_ + count_; }
-
-private:
-  static constexpr int kFew = 8;
-  int count_;
-  alignas(Operand) std::byte few_[kFew * sizeof(Operand)]; ///< those beyond `count_` are never made
-  std::unique_ptr<Operand[]> many_;
-  Operand *first_;
-};
-
-/// The call with dimensions merged where all operands allow it, and what follows from the program alone.
-struct Plan {
-  const VectorProgram &program;
-  const Primitives &primitives;
-  int rank = 0;
-  int64_t dims[kVectorRank] = {};
-  Operands inputs, outputs;
-  bool byRows = false; ///< rows mean something: reductions, elements of rows, indices
-  int64_t tile = 0;    ///< elements of a slot
-  int64_t slotBytes = 0;
-  int64_t rows = 1, columns = 1; ///< of the tiles' dimensions
-  int64_t tileRows = 1, tileColumns = 1;
-  int64_t outer = 1;
-
-  Plan(const VectorProgram &program, Isa isa, const VectorCall &call);
-  int64_t rowTiles() const { return (rows + tileRows - 1) / tileRows; }
-  int64_t columnTiles() const { return byRows ? 1 : (columns + tileColumns - 1) / tileColumns; }
-  int64_t tiles() const { return outer * rowTiles() * columnTiles(); }
-  int64_t parts() const;
-
-private:
-  void dropOnes(const VectorCall &call, bool keepLast);
-  void merge(bool keepLast);
-  void findOverlaps();
-};
-
-Plan::Plan(const VectorProgram &made, Isa isa, const VectorCall &call)
-    : program(made), primitives(primitivesOf(isa)), inputs(call.inputs, made.inputs),
-      outputs(call.outputs, made.outputs) {
-  int64_t largest = 1;
-  bool indices = false;
-  for (const VectorInstruction &instruction : program.instructions) {
-    largest = std::max<int64_t>({largest, static_cast<int64_t>(byteSize(computeType(instruction.type))),
-                                 static_cast<int64_t>(byteSize(computeType(instruction.to)))});
-    byRows |= instruction.perRow;
-    indices |= instruction.op == VectorOp::Iota;
-  }
-  byRows |= indices;
-  tile = largest <= 4 && program.slots <= 6 ? 1024 : 512;
-  slotBytes = tile * largest + 192; // no multiple of 4 KiB
-  if (indices) {
-    rank = call.rank;
-    std::copy(call.dims, call.dims + rank, dims);
-  } else {
-    dropOnes(call, byRows);
-    merge(byRows);
-  }
-  if (rank == 0)
-    dims[rank++] = 1;
-  columns = dims[rank - 1];
-  int64_t last = rank > 1 ? dims[rank - 2] : 1;
-  rows = byRows ? 1 : last;
-  for (int i = 0; i < rank - (byRows ? 1 : 2); ++i)
-    outer *= dims[i];
-  tileColumns = std::min(columns, tile);
-  tileRows =
-      byRows ? 1 : std::clamp<int64_t>(tile / std::max<int64_t>(columns, 1), 1, std::max<int64_t>(rows, 1));
-  // Small calls do not fill whole tiles with constants.
-  tile = std::clamp<int64_t>(byRows ? columns : tileRows * tileColumns, 1, tile);
-  findOverlaps();
-}
-
-void Plan::dropOnes(const VectorCall &call, bool keepLast) {
-  for (int i = 0; i < call.rank; ++i) {
-    if (call.dims[i] == 1 && !(keepLast && i == call.rank - 1))
-      continue;
-    dims[rank] = call.dims[i];
-    for (auto *operands : {&inputs, &outputs})
-      for (Operand &operand : *operands)
-        operand.strides[rank] = operand.strides[i];
-    ++rank;
-  }
-}
-
-void Plan::merge(bool keepLast) {
-  for (int i = rank - 2 - keepLast; i >= 0; --i) {
-    bool joined = true;
-    for (auto *operands : {&inputs, &outputs})
-      for (const Operand &operand : *operands)
-        joined &= operand.strides[i] == operand.strides[i + 1] * dims[i + 1];
-    if (!joined)
-      continue;
-    dims[i] *= dims[i + 1];
-    for (int j = i + 1; j < rank - 1; ++j)
-      dims[j] = dims[j + 1];
-    for (auto *operands : {&inputs, &outputs})
-      for (Operand &operand : *operands)
-        for (int j = i; j < rank - 1; ++j)
-          operand.strides[j] = operand.strides[j + 1];
-    --rank;
-  }
-}
-
-void Plan::findOverlaps() {
-  for (const VectorInstruction &instruction : program.instructions) {
-    if (instruction.op == VectorOp::Input)
-      inputs[instruction.index].size = byteSize(instruction.to);
-    if (instruction.op == VectorOp::Store)
-      outputs[instruction.index].size = byteSize(instruction.to);
-  }
-  auto range = [&](const Operand &operand) {
-    auto low = reinterpret_cast<intptr_t>(operand.data), high = low + static_cast<intptr_t>(operand.size);
-    for (int i = 0; i < rank; ++i)
-      (operand.strides[i] < 0 ? low : high) += (dims[i] - 1) * operand.strides[i] * operand.size;
-    return std::pair(low, high);
-  };
-  for (Operand &input : inputs)
-    for (const Operand &output : outputs) {
-      auto in = range(input), out = range(output);
-      input.copied |= in.first < out.second && out.first < in.second;
-    }
-}
-
-int64_t Plan::parts() const {
-  int64_t elements = outer * rows * columns;
-  int64_t work = elements * static_cast<int64_t>(program.instructions.size()) / 2;
-  return std::clamp<int64_t>(work / kPartElements, 1, std::min(kMaxParts, std::max<int64_t>(tiles(), 1)));
+int64_t log2Of(int64_t size) {
+  return std::countr_zero(static_cast<uint64_t>(size));
 }
 
 /// A tile in memory.
@@ -191,54 +43,74 @@ template <class T> void scatter(const T *from, const Window &to, int64_t rows, i
   }
 }
 
-class Runner {
+} // namespace
+
+class VectorPlan::Runner {
 public:
-  explicit Runner(const Plan &plan);
+  Runner(const VectorPlan &plan, const void *const *inputs, void *const *outputs);
   void setUp();
   void runTile(int64_t index);
 
 private:
+  void findOverlaps();
   void locate(int64_t index);
   void runRow();
   void runRange(uint32_t begin, uint32_t end);
-  void run(uint32_t at);
-  void read(const VectorInstruction &instruction);
-  void write(const VectorInstruction &instruction);
-  void fill(const VectorInstruction &instruction);
-  void countUp(const VectorInstruction &instruction);
-  Window window(const VectorOperand &operand, int64_t size) const;
+  void run(const Operation &operation);
+  void read(const Operation &operation);
+  void write(const Operation &operation);
+  void pack(const Window &from, int64_t size, char *to, int64_t rows, int64_t columns) const;
+  void countUp(const Operation &operation, char *result);
+  Window window(const void *data, const Operand &operand) const;
   bool contiguous(const Window &window, int64_t size) const {
     return window.columnStride == size && (rowCount_ == 1 || window.rowStride == columnCount_ * size);
   }
   char *own(int slot) { return memory_ + slot * plan_.slotBytes; }
-  bool storedInPlace(uint32_t at, char *&place);
-  int64_t count() const { return rowCount_ * columnCount_; }
+  char *placeOf(const Operation &operation);
 
-  const Plan &plan_;
-  const Primitives &primitives_;
+  const VectorPlan &plan_;
+  const void *const *inputs_;
+  void *const *outputs_;
   char *memory_;
   char **slots_;
-  int64_t position_[kVectorRank] = {};
+  bool *copied_; ///< by input: whether it overlaps an output
+  std::array<int64_t, kVectorRank> position_ = {};
   int64_t rowCount_ = 1, columnCount_ = 1;
-  uint32_t tileEnd_ = 0; ///< of the instructions that are being run for a tile, 0 outside
 };
 
-Runner::Runner(const Plan &plan) : plan_(plan), primitives_(plan.primitives) {
-  int64_t slots = plan.program.slots + 1; // the last is for conversions
-  memory_ =
-      static_cast<char *>(ThreadPool::scratch(slots * plan.slotBytes + slots * sizeof(char *), kSlotScratch));
+VectorPlan::Runner::Runner(const VectorPlan &plan, const void *const *inputs, void *const *outputs)
+    : plan_(plan), inputs_(inputs), outputs_(outputs) {
+  int64_t slots = plan.slots + 1; // the last is for conversions
+  auto flags = static_cast<int64_t>(plan.inputs.size());
+  memory_ = static_cast<char *>(
+      ThreadPool::scratch(slots * plan.slotBytes + slots * sizeof(char *) + flags, kSlotScratch));
   slots_ = reinterpret_cast<char **>(memory_ + slots * plan.slotBytes);
   for (int64_t i = 0; i < slots; ++i)
     slots_[i] = own(static_cast<int>(i));
+  copied_ = reinterpret_cast<bool *>(slots_ + slots);
+  findOverlaps();
 }
 
-void Runner::setUp() {
+void VectorPlan::Runner::findOverlaps() {
+  for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+    const Operand &in = plan_.inputs[i];
+    auto input = reinterpret_cast<intptr_t>(inputs_[i]);
+    copied_[i] = false;
+    for (size_t o = 0; o < plan_.outputs.size(); ++o) {
+      const Operand &out = plan_.outputs[o];
+      auto output = reinterpret_cast<intptr_t>(outputs_[o]);
+      copied_[i] |= input + in.lowest < output + out.beyond && output + out.lowest < input + in.beyond;
+    }
+  }
+}
+
+void VectorPlan::Runner::setUp() {
   rowCount_ = 1;
   columnCount_ = plan_.tile;
-  runRange(0, plan_.program.setupEnd);
+  runRange(0, plan_.setupEnd);
 }
 
-void Runner::locate(int64_t index) {
+void VectorPlan::Runner::locate(int64_t index) {
   int64_t column = index % plan_.columnTiles(), rest = index / plan_.columnTiles();
   int64_t row = rest % plan_.rowTiles();
   rest /= plan_.rowTiles();
@@ -258,161 +130,140 @@ void Runner::locate(int64_t index) {
   }
 }
 
-void Runner::runTile(int64_t index) {
+void VectorPlan::Runner::runTile(int64_t index) {
   locate(index);
   if (plan_.byRows)
     return runRow();
-  const VectorPhase &phase = plan_.program.phases.front();
-  tileEnd_ = phase.end;
+  const Phase &phase = plan_.phases.front();
   runRange(phase.rowEnd, phase.end);
-  tileEnd_ = 0;
 }
 
-void Runner::runRow() {
-  uint32_t begin = plan_.program.setupEnd;
+void VectorPlan::Runner::runRow() {
+  uint32_t begin = plan_.setupEnd;
   int last = plan_.rank - 1;
-  for (const VectorPhase &phase : plan_.program.phases) {
+  for (const Phase &phase : plan_.phases) {
     position_[last] = 0;
     columnCount_ = plan_.tileColumns;
     runRange(begin, phase.rowEnd);
-    tileEnd_ = phase.end;
     for (int64_t column = 0; column < plan_.columns && phase.rowEnd < phase.end; column += plan_.tile) {
       position_[last] = column;
       columnCount_ = std::min(plan_.tile, plan_.columns - column);
       runRange(phase.rowEnd, phase.end);
     }
-    tileEnd_ = 0;
     begin = phase.end;
   }
 }
 
-void Runner::runRange(uint32_t begin, uint32_t end) {
+void VectorPlan::Runner::runRange(uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; ++i)
-    run(i);
+    run(plan_.operations[i]);
 }
 
-void Runner::run(uint32_t at) {
-  const VectorInstruction &instruction = plan_.program.instructions[at];
-  VectorOp op = instruction.op;
-  int64_t n = instruction.perRow ? 1 : count();
-  if (op == VectorOp::Store)
-    return write(instruction);
-  char *result = own(instruction.result);
-  const char *a = slots_[instruction.operands[0]];
-  if (isReduction(op)) {
-    primitives_.ops[static_cast<int>(op)][primitiveType(instruction.type)](result, a, nullptr, nullptr, n);
-    return;
+void VectorPlan::Runner::run(const Operation &operation) {
+  if (operation.action == Action::Read)
+    return read(operation);
+  if (operation.action == Action::Write)
+    return write(operation);
+  const char *a = slots_[operation.operands[0]];
+  if (operation.action == Action::Reduce)
+    return operation.primitive(own(operation.result), a, nullptr, nullptr, rowCount_ * columnCount_);
+  char *result = placeOf(operation);
+  slots_[operation.result] = result;
+  int64_t n = operation.perRow ? 1 : rowCount_ * columnCount_;
+  switch (operation.action) {
+  case Action::Fill:
+    static_assert(std::endian::native == std::endian::little, "constants are kept at the low end");
+    operation.primitive(result, &plan_.constants[operation.index], nullptr, nullptr, n);
+    break;
+  case Action::CountUp:
+    countUp(operation, result);
+    break;
+  case Action::Broadcast:
+    operation.primitive(result, a, nullptr, nullptr, columnCount_);
+    break;
+  case Action::Move:
+    std::memmove(result, a, n * operation.size);
+    break;
+  default:
+    operation.primitive(result, a, slots_[operation.operands[1]], slots_[operation.operands[2]], n);
   }
-  if (op == VectorOp::Input)
-    return read(instruction);
-  storedInPlace(at, result);
-  slots_[instruction.result] = result;
-  int64_t size = byteSize(instruction.type);
-  int type = primitiveType(instruction.type);
-  if (op == VectorOp::Constant)
-    fill(instruction);
-  else if (op == VectorOp::Iota)
-    countUp(instruction);
-  else if (op == VectorOp::Broadcast)
-    primitives_.broadcasts[std::countr_zero(static_cast<uint64_t>(size))](result, a, nullptr, nullptr,
-                                                                          columnCount_);
-  else if (op == VectorOp::Convert)
-    primitives_.converts[type][primitiveType(instruction.to)](result, a, nullptr, nullptr, n);
-  else if (op == VectorOp::Bitcast)
-    std::memmove(result, a, n * size);
-  else
-    primitives_.ops[static_cast<int>(op)][type](result, a, slots_[instruction.operands[1]],
-                                                slots_[instruction.operands[2]], n);
 }
 
-/// Whether a value can be computed into its output's memory: the tile is contiguous there, and nothing is
-/// read from memory after it.
-bool Runner::storedInPlace(uint32_t at, char *&place) {
-  const auto &instructions = plan_.program.instructions;
-  for (uint32_t i = at + 1; i < tileEnd_; ++i) {
-    const VectorInstruction &later = instructions[i];
-    if (later.op == VectorOp::Input)
-      return false;
-    if (later.op == VectorOp::Store) {
-      if (later.operands[0] != instructions[at].result || later.type != later.to)
-        continue;
-      int64_t size = byteSize(later.to);
-      Window to = window(plan_.outputs[later.index], size);
-      if (!contiguous(to, size))
-        return false;
-      place = to.data;
-      return true;
-    }
-    if (!isReduction(later.op) && later.result == instructions[at].result)
-      return false;
-  }
-  return false;
+/// The result's slot, or its output's memory if the tile is contiguous there.
+char *VectorPlan::Runner::placeOf(const Operation &operation) {
+  if (operation.place < 0)
+    return own(operation.result);
+  const Operand &output = plan_.outputs[operation.place];
+  Window to = window(outputs_[operation.place], output);
+  return contiguous(to, output.size) ? to.data : own(operation.result);
 }
 
-Window Runner::window(const VectorOperand &operand, int64_t size) const {
-  char *data = static_cast<char *>(operand.data);
+Window VectorPlan::Runner::window(const void *data, const Operand &operand) const {
+  auto *first = static_cast<char *>(const_cast<void *>(data));
   for (int i = 0; i < plan_.rank; ++i)
-    data += position_[i] * operand.strides[i] * size;
-  int64_t rowStride = plan_.rank > 1 ? operand.strides[plan_.rank - 2] * size : 0;
-  return {data, rowStride, operand.strides[plan_.rank - 1] * size};
+    first += position_[i] * operand.strides[i];
+  return {first, operand.rowStride, operand.columnStride};
 }
 
-void Runner::read(const VectorInstruction &instruction) {
-  int64_t size = byteSize(instruction.to);
-  bool half = instruction.to != instruction.type;
-  Window from = window(plan_.inputs[instruction.index], size);
-  int64_t rows = rowCount_, columns = columnCount_;
-  if (instruction.perRow) {
+void VectorPlan::Runner::read(const Operation &operation) {
+  const Operand &input = plan_.inputs[operation.index];
+  int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
+  Window from = window(inputs_[operation.index], input);
+  if (operation.perRow) {
     // Rows are found by the other dimensions alone.
     from.data -= position_[plan_.rank - 1] * from.columnStride;
     rows = columns = 1;
   }
-  bool whole = instruction.perRow || contiguous(from, size);
-  char *to = own(instruction.result);
-  if (whole && !half && !plan_.inputs[instruction.index].copied) {
-    slots_[instruction.result] = from.data;
+  bool whole = operation.perRow || contiguous(from, size);
+  char *to = own(operation.result);
+  if (whole && !operation.primitive && !copied_[operation.index]) {
+    slots_[operation.result] = from.data;
     return;
   }
-  slots_[instruction.result] = to;
-  char *packed = half ? own(plan_.program.slots) : to;
-  if (whole && half) {
+  slots_[operation.result] = to;
+  char *packed = operation.primitive ? own(plan_.slots) : to;
+  if (whole && operation.primitive)
     packed = from.data;
-  } else if (from.columnStride == size && from.rowStride == 0) {
-    repeatRow(from.data, packed, rows, columns * size);
-  } else if (from.columnStride == size) {
-    for (int64_t row = 0; row < rows; ++row)
-      std::memcpy(packed + row * columns * size, from.data + row * from.rowStride, columns * size);
-  } else if (from.columnStride == 0) {
-    for (int64_t row = 0; row < rows; ++row)
-      primitives_.broadcasts[std::countr_zero(static_cast<uint64_t>(size))](
-          packed + row * columns * size, from.data + row * from.rowStride, nullptr, nullptr, columns);
-  } else if (size == 1) {
-    gather(from, reinterpret_cast<uint8_t *>(packed), rows, columns);
-  } else if (size == 2) {
-    gather(from, reinterpret_cast<uint16_t *>(packed), rows, columns);
-  } else if (size == 4) {
-    gather(from, reinterpret_cast<uint32_t *>(packed), rows, columns);
-  } else {
-    gather(from, reinterpret_cast<uint64_t *>(packed), rows, columns);
-  }
-  if (half)
-    primitives_.halfToFloat[instruction.to == DType::BF16](to, packed, nullptr, nullptr, rows * columns);
+  else
+    pack(from, size, packed, rows, columns);
+  if (operation.primitive)
+    operation.primitive(to, packed, nullptr, nullptr, rows * columns);
 }
 
-void Runner::write(const VectorInstruction &instruction) {
-  int64_t size = byteSize(instruction.to);
-  bool half = instruction.to != instruction.type;
-  const char *from = slots_[instruction.operands[0]];
-  Window to = window(plan_.outputs[instruction.index], size);
-  int64_t rows = rowCount_, columns = columnCount_;
-  if (instruction.perRow) {
+void VectorPlan::Runner::pack(const Window &from, int64_t size, char *to, int64_t rows,
+                              int64_t columns) const {
+  if (from.columnStride == size && from.rowStride == 0) {
+    repeatRow(from.data, to, rows, columns * size);
+  } else if (from.columnStride == size) {
+    for (int64_t row = 0; row < rows; ++row)
+      std::memcpy(to + row * columns * size, from.data + row * from.rowStride, columns * size);
+  } else if (from.columnStride == 0) {
+    for (int64_t row = 0; row < rows; ++row)
+      plan_.broadcasts[log2Of(size)](to + row * columns * size, from.data + row * from.rowStride, nullptr,
+                                     nullptr, columns);
+  } else if (size == 1) {
+    gather(from, reinterpret_cast<uint8_t *>(to), rows, columns);
+  } else if (size == 2) {
+    gather(from, reinterpret_cast<uint16_t *>(to), rows, columns);
+  } else if (size == 4) {
+    gather(from, reinterpret_cast<uint32_t *>(to), rows, columns);
+  } else {
+    gather(from, reinterpret_cast<uint64_t *>(to), rows, columns);
+  }
+}
+
+void VectorPlan::Runner::write(const Operation &operation) {
+  int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
+  const char *from = slots_[operation.operands[0]];
+  Window to = window(outputs_[operation.index], plan_.outputs[operation.index]);
+  if (operation.perRow) {
     to.data -= position_[plan_.rank - 1] * to.columnStride;
     rows = columns = 1;
   }
-  bool whole = instruction.perRow || contiguous(to, size);
-  if (half) {
-    char *packed = whole ? to.data : own(plan_.program.slots);
-    primitives_.floatToHalf[instruction.to == DType::BF16](packed, from, nullptr, nullptr, rows * columns);
+  if (operation.primitive) {
+    bool whole = operation.perRow || contiguous(to, size);
+    char *packed = whole ? to.data : own(plan_.slots);
+    operation.primitive(packed, from, nullptr, nullptr, rows * columns);
     from = packed;
   }
   if (from == to.data)
@@ -431,51 +282,28 @@ void Runner::write(const VectorInstruction &instruction) {
   }
 }
 
-void Runner::fill(const VectorInstruction &instruction) {
-  static_assert(std::endian::native == std::endian::little, "constants are kept at the low end");
-  uint64_t bits = plan_.program.constants[instruction.index];
-  primitives_.broadcasts[std::countr_zero(static_cast<uint64_t>(byteSize(instruction.type)))](
-      slots_[instruction.result], &bits, nullptr, nullptr, instruction.perRow ? 1 : plan_.tile);
-}
-
-void Runner::countUp(const VectorInstruction &instruction) {
-  int dimension = plan_.rank - 1 - static_cast<int>(instruction.index);
+void VectorPlan::Runner::countUp(const Operation &operation, char *result) {
+  int dimension = plan_.rank - 1 - static_cast<int>(operation.index);
   int64_t first = dimension >= 0 ? position_[dimension] : 0;
-  auto *indices = reinterpret_cast<int64_t *>(own(plan_.program.slots));
-  int64_t n = instruction.perRow ? 1 : columnCount_, chunk = plan_.slotBytes / 8 / 64 * 64;
-  int64_t size = byteSize(instruction.type);
+  auto *indices = reinterpret_cast<int64_t *>(own(plan_.slots));
+  int64_t n = operation.perRow ? 1 : columnCount_, chunk = plan_.slotBytes / 8 / 64 * 64;
   for (int64_t begin = 0; begin < n; begin += chunk) {
     int64_t length = std::min(chunk, n - begin);
     for (int64_t i = 0; i < length; ++i)
       indices[i] = first + begin + i;
-    primitives_.converts[kI64][primitiveType(instruction.type)](slots_[instruction.result] + begin * size,
-                                                                indices, nullptr, nullptr, length);
+    operation.primitive(result + begin * operation.size, indices, nullptr, nullptr, length);
   }
 }
 
-} // namespace
-
-void runVectorProgram(const Context &context, const VectorProgram &program, const VectorCall &call) {
-  Plan plan(program, context.isa, call);
-  if (plan.outer == 0 || plan.rows == 0 || (plan.columns == 0 && !plan.byRows) || program.phases.empty())
+void VectorPlan::run(const Context &context, const void *const *from, void *const *to) const {
+  if (tiles == 0)
     return;
-  int64_t parts = plan.parts(), tiles = plan.tiles();
   context.pool.parallelFor(parts, [&](int64_t part) {
-    Runner runner(plan);
+    Runner runner(*this, from, to);
     runner.setUp();
     for (int64_t i = tiles * part / parts, end = tiles * (part + 1) / parts; i < end; ++i)
       runner.runTile(i);
   });
-}
-
-void runVectorTile(Isa isa, const VectorProgram &program, const VectorCall &call) {
-  Plan plan(program, isa, call);
-  if (plan.outer == 0 || plan.rows == 0 || (plan.columns == 0 && !plan.byRows) || program.phases.empty())
-    return;
-  Runner runner(plan);
-  runner.setUp();
-  for (int64_t i = 0; i < plan.tiles(); ++i)
-    runner.runTile(i);
 }
 
 } // namespace torchere::cpu

@@ -4,7 +4,6 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "cpu/kernels/thread_pool.h"
 #include "cpu/vector/op.h"
 
 #include <cstdint>
@@ -97,26 +96,5 @@ private:
   uint16_t inputs_ = 0;
   std::string error_;
 };
-
-constexpr int kVectorRank = 8;
-
-/// An operand in memory; strides in elements, of the call's dimensions; 0 broadcasts.
-struct VectorOperand {
-  void *data = nullptr;
-  int64_t strides[kVectorRank] = {};
-};
-
-/// Rows are along the last dimension. An output may be an input's memory where both have the same strides and
-/// type.
-struct VectorCall {
-  int rank = 0;
-  int64_t dims[kVectorRank] = {};
-  const VectorOperand *inputs = nullptr;
-  const VectorOperand *outputs = nullptr;
-};
-void runVectorProgram(const Context &context, const VectorProgram &program, const VectorCall &call);
-
-/// The same in the calling thread alone, for tiles of other kernels.
-void runVectorTile(Isa isa, const VectorProgram &program, const VectorCall &call);
 
 } // namespace torchere::cpu

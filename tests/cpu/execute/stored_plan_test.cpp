@@ -2,6 +2,7 @@
 #include "cpu/execute/stored_plan.h"
 
 #include "cpu/execute/blocked_steps.h"
+#include "cpu/execute/cell_step.h"
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/convolution_step.h"
 #include "cpu/execute/copy_step.h"
@@ -60,8 +61,8 @@ Plan smallPlan() {
   Plan plan = emptyPlan();
   VectorBuilder builder;
   builder.output(builder.apply(VectorOp::Negate, builder.input(DType::F32)), DType::F32);
-  auto vector =
-      VectorStep::create(*builder.finish(), {floats(argument, {4, 4})}, {floats(scratch, {4, 4})}, true);
+  auto vector = VectorStep::create(*builder.finish(), {floats(argument, {4, 4})}, {floats(scratch, {4, 4})},
+                                   true, Isa::Baseline);
   plan.origins[vector->get()] = {"stablehlo.negate", "model.py:3", 128};
   plan.steps.push_back(*std::move(vector));
   View start = denseView(index, ElementType::I64, {});
@@ -213,6 +214,140 @@ TEST(StoredPlan, StepsAreOfViewsThatFit) {
               add<LoopStep>(plan, Steps(), denseView(constant, ElementType::Bool, {}), std::move(body));
             }),
             "step 1, of : a view from element 0 on that leaves its buffer of 64 bytes");
+}
+
+/// Counts an integer of the argument in `index` up to one in `constant`.
+Change loopThatCounts(const std::function<void(LoopCount &)> &change) {
+  return [=](Plan &plan) {
+    LoopCount count;
+    count.counter = denseView(scratch, ElementType::I64, {});
+    count.limit = denseView(constant, ElementType::I64, {});
+    change(count);
+    Steps body;
+    body.push_back(std::make_unique<const CopyStep>(floats(argument, {16}), floats(result, {16})));
+    add<CountedLoopStep>(plan, count, std::move(body));
+  };
+}
+
+TEST(StoredPlan, LoopsCountIntegersOfTheirOwn) {
+  auto refuse = [](const std::function<void(LoopCount &)> &change) {
+    return refusal(loopThatCounts(change));
+  };
+  EXPECT_EQ(refuse([](LoopCount &) {}), "accepted");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = ElementType::I32; }),
+            "step 0, of : a loop that counts i64 to a limit of i32");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = count.counter.type = ElementType::I4; }),
+            "step 0, of : a loop that counts i4");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = count.counter.type = ElementType::F32; }),
+            "step 0, of : an integer: got f32");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.type = count.counter.type = ElementType::Bool; }),
+            "step 0, of : a loop that counts i1");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.counter = count.limit; }),
+            "step 0, of : a constant that is written");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.counter.buffer = index; }),
+            "step 0, of : an argument that is written: got 1, which the plan does not write");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.limit.offset = 8; }),
+            "step 0, of : a view from element 8 on that leaves its buffer of 64 bytes");
+  EXPECT_EQ(refuse([](LoopCount &count) { count.comparison = static_cast<CountComparison>(6); }),
+            "an enumerator: got 6, expected 0 to 5");
+}
+
+/// A product of one row whose columns are two gates, each of a panel, and their sum.
+struct Cell {
+  int64_t width = 2 * floatLanes(Isa::Baseline);
+  Matmul matmul;
+  std::vector<View> gates;
+  View sum;
+  std::unique_ptr<const Step> slice;
+
+  /// Adds the argument's row at a computed place to the product.
+  void addSlice(const View &whole, const View &part) {
+    View start = denseView(index, ElementType::I64, {});
+    matmul.residual = floats(part.buffer, {1, 2 * width});
+    slice = std::make_unique<const SliceStep>(SliceStep::Direction::Read, whole, part,
+                                              std::vector<View>(whole.shape.size(), start));
+  }
+
+  Cell() {
+    matmul.m = matmul.k = 1;
+    matmul.n = 2 * width;
+    matmul.a = {floats(argument, {1, 1}), 0, 1, 1};
+    matmul.b = {floats(constant, {1, 2 * width}), 0, 2 * width, 1};
+    matmul.isConstant = true;
+    matmul.result = floats(scratch, {1, 2 * width});
+    gates = {floats(scratch, {1, width}), floats(scratch, {1, width})};
+    gates[1].offset = width;
+    sum = floats(result, {1, width});
+  }
+  std::unique_ptr<const Step> make(bool isWalked = true) const {
+    VectorBuilder builder;
+    auto a = builder.input(DType::F32), b = builder.input(DType::F32);
+    builder.output(builder.apply(VectorOp::Add, a, b), DType::F32);
+    auto vector = VectorStep::create(*builder.finish(), gates, {sum}, isWalked, Isa::Baseline);
+    return CellStep::create(MatmulStep(matmul, Isa::Baseline), **vector, slice.get(), Isa::Baseline);
+  }
+};
+
+TEST(StoredPlan, CellsAreProductsWithTheProgramOnTheirColumns) {
+  EXPECT_NE(Cell().make(), nullptr);
+  EXPECT_EQ(refusal([](Plan &plan) { plan.steps.push_back(Cell().make()); }), "accepted");
+  EXPECT_EQ(Cell().make(/*isWalked=*/false), nullptr);
+  auto made = [](const std::function<void(Cell &)> &change) {
+    Cell cell;
+    change(cell);
+    return cell.make() != nullptr;
+  };
+  EXPECT_FALSE(made([](Cell &cell) { cell.gates[1].offset = 1; })); // of two runs
+  EXPECT_FALSE(made([](Cell &cell) { cell.gates[1].strides[1] = -1; }));
+  EXPECT_FALSE(made([](Cell &cell) { cell.gates[0].buffer = cell.gates[1].buffer = argument; }));
+  EXPECT_FALSE(made([](Cell &cell) { cell.sum.buffer = scratch; }));
+  EXPECT_FALSE(made([](Cell &cell) { cell.sum.buffer = argument; }));
+  EXPECT_FALSE(made([](Cell &cell) { cell.matmul.residual = floats(result, {1, 2 * cell.width}); }));
+  EXPECT_FALSE(made([](Cell &cell) { cell.matmul.n += 1; }));
+  EXPECT_FALSE(made([](Cell &cell) { cell.matmul.m = 2; }));
+  EXPECT_TRUE(made([](Cell &cell) { cell.gates[1].offset = 0; }));
+  EXPECT_TRUE(made([](Cell &cell) { cell.gates[0].buffer = argument; }));
+}
+
+TEST(StoredPlan, CellsAddASliceWhereItLies) {
+  auto made = [](const std::function<void(View &, View &)> &change) {
+    Cell cell;
+    View whole = floats(argument, {1, 2 * cell.width}), part = floats(result, {1, 2 * cell.width});
+    cell.sum.buffer = argument;
+    cell.matmul.a.view.buffer = constant;
+    whole.buffer = constant;
+    change(whole, part);
+    cell.addSlice(whole, part);
+    return cell.make() != nullptr;
+  };
+  EXPECT_TRUE(made([](View &, View &) {}));
+  EXPECT_TRUE(made([](View &whole, View &) { whole.strides[0] = 1; })); // of one row
+  EXPECT_FALSE(made([](View &whole, View &) { whole.strides[1] = 2; }));
+  EXPECT_FALSE(made([](View &whole, View &) { whole.buffer = argument; })); // which is written
+  EXPECT_FALSE(made([](View &, View &part) {
+    part.shape[1] = 8;
+    part.strides[0] = 8;
+  }));
+}
+
+/// What a plan stores of a cell is verified as the two steps are, and as what they are together.
+TEST(StoredPlan, CellsOfOtherColumnsAreRefused) {
+  Plan plan = emptyPlan();
+  plan.steps.push_back(Cell().make());
+  std::string bytes = written(plan);
+  int64_t offset = Cell().width;
+  std::string from(reinterpret_cast<const char *>(&offset), sizeof offset);
+  int refused = 0;
+  for (size_t place = bytes.find(from); place != std::string::npos; place = bytes.find(from, place + 1)) {
+    std::string changed = bytes;
+    changed[place] = static_cast<char>(offset - 1);
+    Plan again;
+    Status status = read(changed, again);
+    refused += !status && status.error().message ==
+                              "step 0, of : a vector program that is not one on pieces of "
+                              "the product's columns";
+  }
+  EXPECT_GT(refused, 0);
 }
 
 /// Of one channel, one pixel an image, and two taps of the depth; in constants and scratch.

@@ -53,6 +53,40 @@ void check(const Context &context, const ProductCase &c, bool transposed) {
   }
 }
 
+/// Each piece is there when it is told, and all together are what gemm() gives.
+TEST_P(Gemm, RunsInPiecesAreTheWhole) {
+  for (int64_t m : {1, 3, 5, 16})
+    for (int64_t k : {7, 400}) {
+      int64_t runs = 3, pieces = 4, panel = packedLayout(DType::F32, context.isa, m, k, 768).panelColumns();
+      int64_t width = 2 * pieces * panel, n = runs * width;
+      auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2), bias = randomFloats(n, 3);
+      PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
+      ASSERT_EQ(layout.panelColumns(), panel);
+      AlignedBuffer<char> packed(layout.bytes());
+      packMatrix(context, layout, b.data(), n, 1, packed.data);
+      std::vector<float> whole(m * n), inPieces(m * n, 77), seen(m * n);
+      GemmArgs args;
+      args.layout = layout;
+      args.m = m;
+      args.a = a.data();
+      args.aRowStride = k;
+      args.packedB = packed.data;
+      args.c = whole.data();
+      args.cRowStride = n;
+      args.epilogue.bias = bias.data();
+      gemm(context, args);
+      args.c = inPieces.data();
+      gemmByRuns(context, args, runs, pieces, [&](int64_t piece) {
+        for (int64_t row = 0; row < m; ++row)
+          for (int64_t run = 0; run < runs; ++run)
+            for (int64_t i = 0, at = row * n + run * width + piece * width / pieces; i < width / pieces; ++i)
+              seen[at + i] = inPieces[at + i];
+      });
+      EXPECT_EQ(seen, whole) << m << "x" << k;
+      EXPECT_EQ(inPieces, whole) << m << "x" << k;
+    }
+}
+
 TEST_P(Gemm, MatchesSumsForAllTails) {
   for (int64_t m : {1, 2, 5, 14, 15, 29})
     for (int64_t n : {1, 3, 8, 16, 17, 33, 48, 64, 100})

@@ -1,12 +1,36 @@
 // Vector programs against plain loops in f64, over shapes, strides, types and special values.
 #include "../kernels/test_values.h"
-#include "cpu/vector/program.h"
+#include "cpu/vector/vector_plan.h"
 
 #include <functional>
 #include <limits>
 
 namespace torchere::cpu {
 namespace {
+
+/// An operand in memory; strides in elements.
+struct Operand {
+  void *data = nullptr;
+  VectorStrides strides = {};
+};
+
+void runProgram(const Context &context, const VectorProgram &program, const std::vector<int64_t> &dims,
+                const std::vector<Operand> &inputs, const std::vector<Operand> &outputs) {
+  VectorWalk walk;
+  walk.rank = static_cast<int>(dims.size());
+  std::copy(dims.begin(), dims.end(), walk.dims.begin());
+  std::vector<const void *> from;
+  std::vector<void *> to;
+  for (const Operand &input : inputs) {
+    walk.inputs.push_back(input.strides);
+    from.push_back(input.data);
+  }
+  for (const Operand &output : outputs) {
+    walk.outputs.push_back(output.strides);
+    to.push_back(output.data);
+  }
+  VectorPlan(program, context.isa, walk).run(context, from.data(), to.data());
+}
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
@@ -31,17 +55,12 @@ protected:
         {{z.data(), {1}}});
     return z;
   }
-  void run(const VectorBuilder &builder, std::vector<int64_t> dims, std::vector<VectorOperand> inputs,
-           std::vector<VectorOperand> outputs) {
+  void run(const VectorBuilder &builder, std::vector<int64_t> dims, std::vector<Operand> inputs,
+           std::vector<Operand> outputs) {
     auto program = builder.finish();
     ASSERT_TRUE(program.has_value()) << program.error().message;
     ASSERT_TRUE(program->verify().has_value()) << program->verify().error().message;
-    VectorCall call;
-    call.rank = static_cast<int>(dims.size());
-    std::copy(dims.begin(), dims.end(), call.dims);
-    call.inputs = inputs.data();
-    call.outputs = outputs.data();
-    runVectorProgram(context, *program, call);
+    runProgram(context, *program, dims, inputs, outputs);
   }
 };
 
@@ -166,13 +185,7 @@ template <class From, class To> To converted(const Context &context, From x, DTy
   VectorBuilder builder;
   builder.output(builder.convert(builder.input(from), to), to);
   To y{};
-  VectorOperand in{&x, {1}}, out{&y, {1}};
-  VectorCall call;
-  call.rank = 1;
-  call.dims[0] = 1;
-  call.inputs = &in;
-  call.outputs = &out;
-  runVectorProgram(context, *builder.finish(), call);
+  runProgram(context, *builder.finish(), {1}, {{&x, {1}}}, {{&y, {1}}});
   return y;
 }
 
@@ -353,6 +366,34 @@ TEST_P(Vector, ElementsOfRowsAreSpread) {
   EXPECT_EQ(narrow, (std::vector<int32_t>{0, 1, 2}));
 }
 
+/// A plan knows shapes alone: each run may have its operands elsewhere, in each other's memory as well.
+TEST_P(Vector, APlanRunsAtAnyPlace) {
+  VectorBuilder builder;
+  auto a = builder.input(DType::F32), b = builder.input(DType::F32);
+  auto sum = builder.apply(VectorOp::Add, a, b);
+  builder.output(sum, DType::F32);
+  builder.output(builder.apply(VectorOp::Multiply, sum, builder.constant(DType::F32, 2)), DType::F32);
+  for (int64_t count : {1, 7, 3000}) {
+    VectorPlan plan(*builder.finish(), context.isa, {1, {count}, {{1}, {1}}, {{1}, {1}}});
+    for (uint64_t seed = 1; seed < 4; ++seed) {
+      auto x = randomFloats(count, seed), y = randomFloats(count, seed + 10);
+      std::vector<float> sums(x.size()), doubles(x.size()), inX = x, inY = y;
+      const void *from[] = {x.data(), y.data()};
+      void *to[] = {sums.data(), doubles.data()};
+      plan.run(context, from, to);
+      const void *own[] = {inX.data(), inY.data()};
+      void *swapped[] = {inY.data(), inX.data()};
+      plan.run(context, own, swapped);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(sums[i], x[i] + y[i]);
+        ASSERT_EQ(doubles[i], 2 * (x[i] + y[i]));
+      }
+      EXPECT_EQ(inY, sums);
+      EXPECT_EQ(inX, doubles);
+    }
+  }
+}
+
 TEST_P(Vector, TheSameForAnyNumberOfThreads) {
   auto x = randomFloats(50 * 3000, 1);
   VectorBuilder builder;
@@ -364,14 +405,7 @@ TEST_P(Vector, TheSameForAnyNumberOfThreads) {
   for (int threads : {1, 2, 5}) {
     ThreadPool other(threads);
     std::vector<float> y(x.size());
-    VectorOperand in{x.data(), {3000, 1}}, out{y.data(), {3000, 1}};
-    VectorCall call;
-    call.rank = 2;
-    call.dims[0] = 50;
-    call.dims[1] = 3000;
-    call.inputs = &in;
-    call.outputs = &out;
-    runVectorProgram({other, context.isa}, *program, call);
+    runProgram({other, context.isa}, *program, {50, 3000}, {{x.data(), {3000, 1}}}, {{y.data(), {3000, 1}}});
     if (first.empty())
       first = y;
     EXPECT_EQ(first, y);

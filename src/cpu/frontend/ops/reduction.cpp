@@ -359,8 +359,9 @@ Result<bool> planMap(Planner &planner, Operation *op) {
   View result = planner.allocate(op->getResult(0));
   for (const View &capture : captures)
     inputs.push_back(broadcast(capture, result.shape, {}));
-  TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
-                  VectorStep::create(std::move(program->program), inputs, {result}, /*walked=*/true));
+  TORCHERE_ASSIGN(
+      std::unique_ptr<const Step> step,
+      VectorStep::create(std::move(program->program), inputs, {result}, /*walked=*/true, planner.isa()));
   planner.emit(std::move(step), inputs, {&result, 1});
   return true;
 }

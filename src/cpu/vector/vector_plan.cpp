@@ -1,0 +1,258 @@
+// Plans vector programs: the walk's dimensions become rows and tiles, instructions calls of primitives.
+#include "cpu/vector/vector_plan.h"
+
+#include "cpu/vector/op_rules.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace torchere::cpu {
+
+namespace {
+
+constexpr int64_t kPartElements = 16384;
+constexpr int64_t kMaxParts = 64;
+
+int64_t log2Of(int64_t size) {
+  return std::countr_zero(static_cast<uint64_t>(size));
+}
+
+bool isHalf(const VectorInstruction &instruction) {
+  return instruction.to != instruction.type;
+}
+
+} // namespace
+
+class VectorPlanner {
+public:
+  VectorPlanner(VectorPlan &plan, const VectorProgram &program, Isa isa)
+      : plan(plan), program(program), primitives(primitivesOf(isa)) {}
+
+  void run(const VectorWalk &walk) {
+    int64_t largest = chooseTile();
+    copyWalk(walk);
+    if (!hasIndices) { // which need the dimensions as they are
+      dropOnes();
+      merge();
+    }
+    layTiles();
+    plan.slotBytes = plan.slotBytes * largest + 192; // no multiple of 4 KiB
+    measureOperands();
+    resolveInstructions();
+    findPlaces();
+  }
+
+private:
+  using Operation = VectorPlan::Operation;
+  using Action = VectorPlan::Action;
+
+  int64_t chooseTile();
+  void copyWalk(const VectorWalk &walk);
+  void dropOnes();
+  void merge();
+  void layTiles();
+  void measureOperands();
+  void resolveInstructions();
+  Operation resolve(const VectorInstruction &instruction) const;
+  void findPlaces();
+  int placeOf(uint32_t at, uint32_t end) const;
+  template <class Fn> void eachOperand(Fn fn) {
+    for (auto *operands : {&plan.inputs, &plan.outputs})
+      for (VectorPlan::Operand &operand : *operands)
+        fn(operand);
+  }
+
+  VectorPlan &plan;
+  const VectorProgram &program;
+  const Primitives &primitives;
+  bool hasIndices = false;
+};
+
+VectorPlan::VectorPlan(const VectorProgram &program, Isa isa, const VectorWalk &walk) {
+  VectorPlanner(*this, program, isa).run(walk);
+}
+
+/// Returns the bytes of the largest element.
+int64_t VectorPlanner::chooseTile() {
+  int64_t largest = 1;
+  for (const VectorInstruction &instruction : program.instructions) {
+    largest = std::max<int64_t>({largest, static_cast<int64_t>(byteSize(computeType(instruction.type))),
+                                 static_cast<int64_t>(byteSize(computeType(instruction.to)))});
+    plan.byRows |= instruction.perRow;
+    hasIndices |= instruction.op == VectorOp::Iota;
+  }
+  plan.byRows |= hasIndices;
+  plan.tile = largest <= 4 && program.slots <= 6 ? 1024 : 512;
+  plan.slotBytes = plan.tile;
+  return largest;
+}
+
+void VectorPlanner::copyWalk(const VectorWalk &walk) {
+  plan.rank = walk.rank;
+  plan.dims = walk.dims;
+  for (const VectorStrides &strides : walk.inputs)
+    plan.inputs.push_back({strides});
+  for (const VectorStrides &strides : walk.outputs)
+    plan.outputs.push_back({strides});
+}
+
+void VectorPlanner::dropOnes() {
+  int kept = 0;
+  for (int i = 0; i < plan.rank; ++i) {
+    if (plan.dims[i] == 1 && !(plan.byRows && i == plan.rank - 1))
+      continue;
+    plan.dims[kept] = plan.dims[i];
+    eachOperand([&](VectorPlan::Operand &operand) { operand.strides[kept] = operand.strides[i]; });
+    ++kept;
+  }
+  plan.rank = kept;
+}
+
+/// Dimensions that all operands walk as one; not the last where rows mean something.
+void VectorPlanner::merge() {
+  auto &dims = plan.dims;
+  for (int i = plan.rank - 2 - plan.byRows; i >= 0; --i) {
+    bool joined = true;
+    eachOperand([&](const VectorPlan::Operand &operand) {
+      joined &= operand.strides[i] == operand.strides[i + 1] * dims[i + 1];
+    });
+    if (!joined)
+      continue;
+    dims[i] *= dims[i + 1];
+    std::copy(dims.begin() + i + 2, dims.begin() + plan.rank, dims.begin() + i + 1);
+    eachOperand([&](VectorPlan::Operand &operand) {
+      auto first = operand.strides.begin();
+      std::copy(first + i + 1, first + plan.rank, first + i);
+    });
+    --plan.rank;
+  }
+}
+
+void VectorPlanner::layTiles() {
+  if (plan.rank == 0) {
+    plan.dims[plan.rank++] = 1;
+    eachOperand([](VectorPlan::Operand &operand) { operand.strides[0] = 1; });
+  }
+  plan.columns = plan.dims[plan.rank - 1];
+  int64_t last = plan.rank > 1 ? plan.dims[plan.rank - 2] : 1, outer = 1;
+  plan.rows = plan.byRows ? 1 : last;
+  for (int i = 0; i < plan.rank - (plan.byRows ? 1 : 2); ++i)
+    outer *= plan.dims[i];
+  plan.tileColumns = std::min(plan.columns, plan.tile);
+  plan.tileRows = plan.byRows ? 1
+                              : std::clamp<int64_t>(plan.tile / std::max<int64_t>(plan.columns, 1), 1,
+                                                    std::max<int64_t>(plan.rows, 1));
+  // Small programs do not fill whole tiles with constants.
+  plan.tile =
+      std::clamp<int64_t>(plan.byRows ? plan.columns : plan.tileRows * plan.tileColumns, 1, plan.tile);
+  bool isEmpty =
+      outer == 0 || plan.rows == 0 || (plan.columns == 0 && !plan.byRows) || program.phases.empty();
+  plan.tiles = isEmpty ? 0 : outer * plan.rowTiles() * plan.columnTiles();
+  int64_t work = outer * plan.rows * plan.columns * static_cast<int64_t>(program.instructions.size()) / 2;
+  plan.parts =
+      std::clamp<int64_t>(work / kPartElements, 1, std::min(kMaxParts, std::max<int64_t>(plan.tiles, 1)));
+}
+
+void VectorPlanner::measureOperands() {
+  for (const VectorInstruction &instruction : program.instructions) {
+    if (instruction.op == VectorOp::Input)
+      plan.inputs[instruction.index].size = static_cast<int64_t>(byteSize(instruction.to));
+    if (instruction.op == VectorOp::Store)
+      plan.outputs[instruction.index].size = static_cast<int64_t>(byteSize(instruction.to));
+  }
+  eachOperand([&](VectorPlan::Operand &operand) {
+    operand.beyond = operand.size;
+    for (int i = 0; i < plan.rank; ++i) {
+      operand.strides[i] *= operand.size;
+      (operand.strides[i] < 0 ? operand.lowest : operand.beyond) += (plan.dims[i] - 1) * operand.strides[i];
+    }
+    operand.columnStride = operand.strides[plan.rank - 1];
+    operand.rowStride = plan.rank > 1 ? operand.strides[plan.rank - 2] : 0;
+  });
+}
+
+void VectorPlanner::resolveInstructions() {
+  plan.slots = program.slots;
+  plan.constants = program.constants;
+  std::copy(std::begin(primitives.broadcasts), std::end(primitives.broadcasts), plan.broadcasts);
+  plan.setupEnd = program.setupEnd;
+  for (const VectorPhase &phase : program.phases)
+    plan.phases.push_back({phase.rowEnd, phase.end});
+  for (const VectorInstruction &instruction : program.instructions)
+    plan.operations.push_back(resolve(instruction));
+}
+
+VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instruction) const {
+  int type = primitiveType(instruction.type);
+  Operation made;
+  made.size = static_cast<uint8_t>(byteSize(instruction.type));
+  made.perRow = instruction.perRow;
+  made.result = instruction.result;
+  std::copy(std::begin(instruction.operands), std::end(instruction.operands), made.operands);
+  made.index = instruction.index;
+  switch (instruction.op) {
+  case VectorOp::Input:
+  case VectorOp::Store: {
+    bool reads = instruction.op == VectorOp::Input;
+    made.action = reads ? Action::Read : Action::Write;
+    made.size = static_cast<uint8_t>(byteSize(instruction.to));
+    if (isHalf(instruction))
+      made.primitive =
+          (reads ? primitives.halfToFloat : primitives.floatToHalf)[instruction.to == DType::BF16];
+    return made;
+  }
+  case VectorOp::Constant:
+    made.action = Action::Fill;
+    made.primitive = primitives.broadcasts[log2Of(made.size)];
+    return made;
+  case VectorOp::Iota:
+    made.action = Action::CountUp;
+    made.primitive = primitives.converts[kI64][type];
+    return made;
+  case VectorOp::Broadcast:
+    made.action = Action::Broadcast;
+    made.primitive = primitives.broadcasts[log2Of(made.size)];
+    return made;
+  case VectorOp::Bitcast:
+    made.action = Action::Move;
+    return made;
+  case VectorOp::Convert:
+    made.primitive = primitives.converts[type][primitiveType(instruction.to)];
+    return made;
+  default:
+    made.action = isReduction(instruction.op) ? Action::Reduce : Action::Apply;
+    made.primitive = primitives.ops[static_cast<int>(instruction.op)][type];
+    return made;
+  }
+}
+
+void VectorPlanner::findPlaces() {
+  for (const VectorPhase &phase : program.phases)
+    for (uint32_t at = phase.rowEnd; at < phase.end; ++at) {
+      VectorOp op = program.instructions[at].op;
+      if (op != VectorOp::Input && op != VectorOp::Store && !isReduction(op))
+        plan.operations[at].place = placeOf(at, phase.end);
+    }
+}
+
+/// The output that an instruction of a tile may compute its result in, or -1: nothing is read from memory
+/// after it, and the value is still in its slot when it is stored.
+int VectorPlanner::placeOf(uint32_t at, uint32_t end) const {
+  uint16_t slot = program.instructions[at].result;
+  for (uint32_t i = at + 1; i < end; ++i) {
+    const VectorInstruction &later = program.instructions[i];
+    if (later.op == VectorOp::Input)
+      return -1;
+    if (later.op == VectorOp::Store) {
+      if (later.operands[0] == slot && !isHalf(later))
+        return later.index;
+      continue;
+    }
+    if (!isReduction(later.op) && later.result == slot)
+      return -1;
+  }
+  return -1;
+}
+
+} // namespace torchere::cpu

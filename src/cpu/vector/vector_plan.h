@@ -1,0 +1,84 @@
+// VectorPlan: a vector program made ready for operands of certain shapes and strides.
+#pragma once
+
+#include "cpu/kernels/thread_pool.h"
+#include "cpu/vector/isa_primitives.h"
+#include "cpu/vector/program.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace torchere::cpu {
+
+constexpr int kVectorRank = 8;
+/// In elements; 0 broadcasts.
+using VectorStrides = std::array<int64_t, kVectorRank>;
+
+/// The dimensions that a program runs over, and how its operands walk them. Rows are along the last.
+struct VectorWalk {
+  int rank = 0;
+  std::array<int64_t, kVectorRank> dims = {};
+  std::vector<VectorStrides> inputs, outputs; ///< as many as the program has
+};
+
+/// All that follows from the program and the walk alone, so that a run only has to be told where the operands
+/// lie. Results do not depend on the number of threads.
+class VectorPlan {
+public:
+  VectorPlan() = default;
+  VectorPlan(const VectorProgram &program, Isa isa, const VectorWalk &walk);
+
+  /// The addresses of the operands' first elements. An output may be an input's memory where both have the
+  /// same strides and type.
+  void run(const Context &context, const void *const *inputs, void *const *outputs) const;
+
+private:
+  class Runner;
+  friend class VectorPlanner;
+
+  enum class Action : uint8_t { Read, Write, Fill, CountUp, Move, Reduce, Broadcast, Apply };
+  /// An instruction with what is looked up for it. Slots are numbers of tiles.
+  struct Operation {
+    Action action = Action::Apply;
+    uint8_t size = 0; ///< bytes of an element: in memory for Read and Write, of the operand for Move
+    bool perRow = false;
+    uint16_t result = 0;
+    uint16_t operands[3] = {0, 0, 0};
+    uint16_t index = 0; ///< of the operand in memory, the constant, or the dimension counted from the last
+    int32_t place = -1; ///< the output that the result may be computed in, where a tile is contiguous there
+    Primitive primitive = nullptr; ///< for Read and Write the conversion, if there is one
+  };
+  struct Phase {
+    uint32_t rowEnd = 0, end = 0;
+  };
+  struct Operand {
+    VectorStrides strides = {};     ///< in bytes
+    int64_t size = 8;               ///< bytes of an element
+    int64_t rowStride = 0;          ///< bytes
+    int64_t columnStride = 0;       ///< bytes
+    int64_t lowest = 0, beyond = 0; ///< the bytes that it covers, from its first element on
+  };
+
+  int64_t rowTiles() const { return (rows + tileRows - 1) / tileRows; }
+  int64_t columnTiles() const { return byRows ? 1 : (columns + tileColumns - 1) / tileColumns; }
+
+  std::vector<Operation> operations;
+  uint32_t setupEnd = 0;
+  std::vector<Phase> phases;
+  std::vector<uint64_t> constants;
+  Primitive broadcasts[4] = {};
+  int slots = 0;
+  int rank = 0;
+  std::array<int64_t, kVectorRank> dims = {};
+  std::vector<Operand> inputs, outputs;
+  bool byRows = false; ///< rows mean something: reductions, elements of rows, indices
+  int64_t tile = 0;    ///< elements of a slot
+  int64_t slotBytes = 0;
+  int64_t rows = 1, columns = 1; ///< of the tiles' dimensions
+  int64_t tileRows = 1, tileColumns = 1;
+  int64_t tiles = 0; ///< 0: there is nothing to do
+  int64_t parts = 1;
+};
+
+} // namespace torchere::cpu
