@@ -7,9 +7,11 @@ namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
 // Accumulators, a row of B and one element of A fill the registers.
-#if defined(TORCHERE_WIDE_VECTORS) || defined(__aarch64__) // 32 registers
+#if defined(TORCHERE_WIDE_VECTORS) || defined(__aarch64__)
+constexpr int kRegisters = 32;
 constexpr int kRows[kMaxTileVectors + 1] = {0, 14, 14, 9, 7};
 #else
+constexpr int kRegisters = 16;
 constexpr int kRows[kMaxTileVectors + 1] = {0, 12, 6, 4, 0};
 #endif
 
@@ -111,6 +113,10 @@ TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *res
     }
 }
 
+/// Whether sums, a row of B and an element of A have registers. Else the multiply-adds read the element
+/// themselves.
+template <int kM, int kN> constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters;
+
 /// The products of all blocks of a tile. Blocks of `kDepth` steps are straight code; 0: of any depth.
 template <class T, int kM, int kN, int kDepth>
 TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int64_t aAhead,
@@ -134,7 +140,7 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
 #pragma GCC unroll 16
       for (int k = 0; k < kDepth; ++k, ++a) {
         asm("" : "+r"(a)); // or the addresses of all steps are computed in advance, which takes registers
-        addProducts<T, kM, kN, true>(sums, a, aRow, b + k * kN * kLanesOf<C>);
+        addProducts<T, kM, kN, kAllInPlace<kM, kN>>(sums, a, aRow, b + k * kN * kLanesOf<C>);
         __builtin_prefetch(ahead, 0, 2);
         ahead += aheadStep;
         asm("" : "+r"(ahead));
@@ -143,7 +149,7 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
     } else {
 #pragma GCC unroll 2
       for (int64_t k = 0; k < depth; ++k, b += bRow) {
-        addProducts<T, kM, kN, true>(sums, a + k, aRow, b);
+        addProducts<T, kM, kN, kAllInPlace<kM, kN>>(sums, a + k, aRow, b);
         __builtin_prefetch(ahead, 0, 2);
         ahead += aheadStep;
       }
@@ -206,7 +212,7 @@ template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args
 }
 
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
-  if constexpr (kIsF32<T> && kM * kN >= 8)
+  if constexpr (kIsF32<T> && kM * kN >= 8 && kAllInPlace<kM, kN>)
     if (args.bRowStride == kN * kLanes) {
       if (args.k == kLanes)
         return tileRun<T, kM, kN, kLanes>(args);
