@@ -211,6 +211,7 @@ template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args
   }
 }
 
+/// Blocks of a vector of channels are straight code, as are rows of a window of 3x3 on planes.
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
   if constexpr (kIsF32<T> && kM * kN >= 8 && kAllInPlace<kM, kN>)
     if (args.bRowStride == kN * kLanes) {
