@@ -66,7 +66,7 @@ private:
     return window.columnStride == size && (rowCount_ == 1 || window.rowStride == columnCount_ * size);
   }
   char *own(int slot) { return memory_ + slot * plan_.slotBytes; }
-  char *placeOf(const Operation &operation);
+  char *resultOf(const Operation &operation);
 
   const VectorPlan &plan_;
   const void *const *inputs_;
@@ -160,42 +160,42 @@ void VectorPlan::Runner::runRange(uint32_t begin, uint32_t end) {
 }
 
 void VectorPlan::Runner::run(const Operation &operation) {
-  if (operation.action == Action::Read)
-    return read(operation);
-  if (operation.action == Action::Write)
-    return write(operation);
+  static_assert(std::endian::native == std::endian::little, "constants are kept at the low end");
+  int64_t all = rowCount_ * columnCount_, n = operation.perRow ? 1 : all;
   const char *a = slots_[operation.operands[0]];
-  if (operation.action == Action::Reduce)
-    return operation.primitive(own(operation.result), a, nullptr, nullptr, rowCount_ * columnCount_);
-  char *result = placeOf(operation);
-  slots_[operation.result] = result;
-  int64_t n = operation.perRow ? 1 : rowCount_ * columnCount_;
   switch (operation.action) {
+  case Action::Read:
+    return read(operation);
+  case Action::Write:
+    return write(operation);
+  case Action::Reduce:
+    return operation.primitive(own(operation.result), a, nullptr, nullptr, all);
   case Action::Fill:
-    static_assert(std::endian::native == std::endian::little, "constants are kept at the low end");
-    operation.primitive(result, &plan_.constants[operation.index], nullptr, nullptr, n);
-    break;
+    return operation.primitive(resultOf(operation), &plan_.constants[operation.index], nullptr, nullptr, n);
   case Action::CountUp:
-    countUp(operation, result);
-    break;
+    return countUp(operation, resultOf(operation));
   case Action::Broadcast:
-    operation.primitive(result, a, nullptr, nullptr, columnCount_);
-    break;
+    return operation.primitive(resultOf(operation), a, nullptr, nullptr, columnCount_);
   case Action::Move:
-    std::memmove(result, a, n * operation.size);
-    break;
-  default:
-    operation.primitive(result, a, slots_[operation.operands[1]], slots_[operation.operands[2]], n);
+    std::memmove(resultOf(operation), a, n * operation.size);
+    return;
+  case Action::Apply:
+    const char *b = slots_[operation.operands[1]], *c = slots_[operation.operands[2]];
+    return operation.primitive(resultOf(operation), a, b, c, n);
   }
 }
 
-/// The result's slot, or its output's memory if the tile is contiguous there.
-char *VectorPlan::Runner::placeOf(const Operation &operation) {
-  if (operation.place < 0)
-    return own(operation.result);
-  const Operand &output = plan_.outputs[operation.place];
-  Window to = window(outputs_[operation.place], output);
-  return contiguous(to, output.size) ? to.data : own(operation.result);
+/// Where its result lies from now on: in its slot's own memory, or its output's if the tile is contiguous
+/// there.
+char *VectorPlan::Runner::resultOf(const Operation &operation) {
+  char *result = own(operation.result);
+  if (operation.place >= 0) {
+    const Operand &output = plan_.outputs[operation.place];
+    Window to = window(outputs_[operation.place], output);
+    if (contiguous(to, output.size))
+      result = to.data;
+  }
+  return slots_[operation.result] = result;
 }
 
 Window VectorPlan::Runner::window(const void *data, const Operand &operand) const {

@@ -191,40 +191,31 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   made.result = instruction.result;
   std::copy(std::begin(instruction.operands), std::end(instruction.operands), made.operands);
   made.index = instruction.index;
-  switch (instruction.op) {
-  case VectorOp::Input:
-  case VectorOp::Store: {
-    bool reads = instruction.op == VectorOp::Input;
+  bool reads = instruction.op == VectorOp::Input;
+  if (reads || instruction.op == VectorOp::Store) {
     made.action = reads ? Action::Read : Action::Write;
     made.size = static_cast<uint8_t>(byteSize(instruction.to));
     if (isHalf(instruction))
       made.primitive =
           (reads ? primitives.halfToFloat : primitives.floatToHalf)[instruction.to == DType::BF16];
-    return made;
-  }
-  case VectorOp::Constant:
+  } else if (instruction.op == VectorOp::Constant) {
     made.action = Action::Fill;
     made.primitive = primitives.broadcasts[log2Of(made.size)];
-    return made;
-  case VectorOp::Iota:
+  } else if (instruction.op == VectorOp::Iota) {
     made.action = Action::CountUp;
     made.primitive = primitives.converts[kI64][type];
-    return made;
-  case VectorOp::Broadcast:
+  } else if (instruction.op == VectorOp::Broadcast) {
     made.action = Action::Broadcast;
     made.primitive = primitives.broadcasts[log2Of(made.size)];
-    return made;
-  case VectorOp::Bitcast:
+  } else if (instruction.op == VectorOp::Bitcast) {
     made.action = Action::Move;
-    return made;
-  case VectorOp::Convert:
+  } else if (instruction.op == VectorOp::Convert) {
     made.primitive = primitives.converts[type][primitiveType(instruction.to)];
-    return made;
-  default:
+  } else {
     made.action = isReduction(instruction.op) ? Action::Reduce : Action::Apply;
     made.primitive = primitives.ops[static_cast<int>(instruction.op)][type];
-    return made;
   }
+  return made;
 }
 
 void VectorPlanner::findPlaces() {

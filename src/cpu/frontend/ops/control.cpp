@@ -42,9 +42,11 @@ CountComparison mirrored(CountComparison comparison) {
     return CountComparison::Less;
   case CountComparison::GreaterEqual:
     return CountComparison::LessEqual;
-  default:
-    return comparison;
+  case CountComparison::Equal:
+  case CountComparison::NotEqual:
+    break;
   }
+  return comparison;
 }
 
 /// A loop that counts: its condition compares one of its values with what stays the same, and its body adds a
