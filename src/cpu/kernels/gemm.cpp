@@ -145,15 +145,15 @@ private:
   void activatePanel(int64_t panel);
   const char *packedAt(int64_t panel, int64_t chunk) const {
     return at(at(p_.args.packedB, batch_ * p_.args.packedBBatchStride, 1),
-              (panel * p_.args.layout.k + chunkBegin(chunk)) * panelColumns_, p_.aSize);
+              (panel * p_.args.layout.k + chunkBegin(chunk)) * p_.panelColumns, p_.aSize);
   }
-  bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * panelColumns_ > p_.args.layout.n; }
+  bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * p_.panelColumns > p_.args.layout.n; }
   int64_t chunkBegin(int64_t chunk) const {
     int64_t k = p_.args.layout.k;
     return p_.chunks == 1 ? chunk * k : partBegin(k, p_.chunks, chunk);
   }
-  char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * panelColumns_, p_.sumSize); }
-  int64_t stageStride() const { return (endPanel_ - firstPanel_) * panelColumns_; }
+  char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * p_.panelColumns, p_.sumSize); }
+  int64_t stageStride() const { return (endPanel_ - firstPanel_) * p_.panelColumns; }
   void fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const;
   const void *biasAt(int64_t column) const;
   const void *residualAt(int64_t row, int64_t column) const;
@@ -161,7 +161,7 @@ private:
   void countTiles();
 
   const Product &p_;
-  int64_t batch_, firstRow_, endRow_, firstPanel_, endPanel_, panelColumns_;
+  int64_t batch_, firstRow_, endRow_, firstPanel_, endPanel_;
   int64_t tiles_ = 1;       ///< of a panel
   const void *a_ = nullptr; ///< of this chunk
   int64_t aStride_ = 0;
@@ -186,7 +186,6 @@ Part::Part(const Product &product, int64_t firstPanel, int64_t endPanel)
 }
 
 void Part::countTiles() {
-  panelColumns_ = p_.panelColumns;
   int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[p_.args.layout.vectors];
   tiles_ = rows <= most ? 1 : divideUp(rows, most);
 }
@@ -239,7 +238,7 @@ void Part::runPlainPanels() {
   prepareRows(0);
   TileArgs tile = tileOf(0);
   const GemmArgs &args = p_.args;
-  int64_t column = firstPanel_ * panelColumns_, size = p_.sumSize;
+  int64_t column = firstPanel_ * p_.panelColumns, size = p_.sumSize;
   tile.a = a_;
   tile.b = packedAt(firstPanel_, 0);
   tile.c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
@@ -250,10 +249,10 @@ void Part::runPlainPanels() {
   TileFunction function = p_.kernels.tiles[p_.type][args.layout.vectors][endRow_ - firstRow_];
   for (int64_t panel = firstPanel_; panel < endPanel_; ++panel) {
     function(tile);
-    tile.b = at(tile.b, args.layout.k * panelColumns_, p_.aSize);
-    tile.c = at(tile.c, panelColumns_, size);
-    tile.bias = tile.bias ? at(tile.bias, panelColumns_, size) : nullptr;
-    tile.residual = tile.residual ? at(tile.residual, panelColumns_, size) : nullptr;
+    tile.b = at(tile.b, args.layout.k * p_.panelColumns, p_.aSize);
+    tile.c = at(tile.c, p_.panelColumns, size);
+    tile.bias = tile.bias ? at(tile.bias, p_.panelColumns, size) : nullptr;
+    tile.residual = tile.residual ? at(tile.residual, p_.panelColumns, size) : nullptr;
   }
 }
 
@@ -300,11 +299,11 @@ void Part::fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const {
 
 /// What the tiles of all panels share.
 TileArgs Part::tileOf(int64_t chunk) const {
-  int64_t bytes = panelColumns_ * p_.aSize;
+  int64_t bytes = p_.panelColumns * p_.aSize;
   TileArgs tile;
   tile.aRowStride = aStride_;
   tile.k = chunkBegin(chunk + 1) - chunkBegin(chunk);
-  tile.bRowStride = panelColumns_;
+  tile.bRowStride = p_.panelColumns;
   tile.cVectorStride = p_.vectorElements;
   tile.accumulate = chunk > 0;
   tile.residualRowStride = p_.args.epilogue.residualRowStride;
@@ -315,7 +314,7 @@ TileArgs Part::tileOf(int64_t chunk) const {
 
 void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
   const GemmArgs &args = p_.args;
-  int64_t column = panel * panelColumns_, rows = endRow_ - firstRow_;
+  int64_t column = panel * p_.panelColumns, rows = endRow_ - firstRow_;
   bool last = chunk + 1 == p_.chunks, beside = staged(panel), finishes = last && !beside;
   tile.b = packedAt(panel, chunk);
   tile.cRowStride = beside ? stageStride() : args.cRowStride;
@@ -344,19 +343,19 @@ void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
 void Part::activatePanel(int64_t panel) {
   const GemmArgs &args = p_.args;
   Activation activation = args.epilogue.activation;
-  int64_t column = panel * panelColumns_, rows = endRow_ - firstRow_;
+  int64_t column = panel * p_.panelColumns, rows = endRow_ - firstRow_;
   void *c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
   if (p_.type == kF64)
     p_.kernels.finish[kF64](
-        {c, args.cRowStride, c, args.cRowStride, rows, panelColumns_, nullptr, nullptr, 0, activation});
+        {c, args.cRowStride, c, args.cRowStride, rows, p_.panelColumns, nullptr, nullptr, 0, activation});
   else
-    p_.kernels.activate(activation, static_cast<float *>(c), args.cRowStride, rows, panelColumns_);
+    p_.kernels.activate(activation, static_cast<float *>(c), args.cRowStride, rows, p_.panelColumns);
 }
 
 void Part::finishPanel(int64_t panel) {
   const GemmArgs &args = p_.args;
   const Epilogue &epilogue = args.epilogue;
-  int64_t column = panel * panelColumns_, columns = std::min(panelColumns_, args.layout.n - column);
+  int64_t column = panel * p_.panelColumns, columns = std::min(p_.panelColumns, args.layout.n - column);
   int64_t rows = endRow_ - firstRow_;
   FinishArgs finish;
   finish.tile = stage(panel);
@@ -428,7 +427,7 @@ void gemm(const Context &context, const GemmArgs &args) {
 
 namespace {
 
-/// The B of one batch.
+/// A panel of the B of one batch.
 void packBatch(const MatmulArgs &args, const IsaKernels &kernels, int64_t batch, int64_t panel, void *to,
                bool isPadded = false) {
   const PackedLayout &layout = args.gemm.layout;
@@ -442,8 +441,11 @@ void packBatch(const MatmulArgs &args, const IsaKernels &kernels, int64_t batch,
 
 /// Whether each batch is small enough to be one part, which packs its own B.
 bool isOfSmallBatches(const MatmulArgs &args) {
-  Product product(args.gemm, kernelsOf(args.gemm.layout.isa));
-  return args.gemm.batches > 1 && args.bBatchStride != 0 && product.rowParts * product.columnParts == 1;
+  const GemmArgs &gemm = args.gemm;
+  if (gemm.batches < 2 || args.bBatchStride == 0 || gemm.m == 0)
+    return false;
+  Product product(gemm, kernelsOf(gemm.layout.isa));
+  return product.rowParts * product.columnParts == 1;
 }
 
 /// Each B is packed by the thread that multiplies by it, and stays in its cache until then.

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int kSlotScratch = 2;
 
-int64_t log2Of(int64_t size) {
-  return std::countr_zero(static_cast<uint64_t>(size));
-}
-
 /// A tile in memory.
 struct Window {
   char *data;

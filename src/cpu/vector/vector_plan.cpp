@@ -4,7 +4,6 @@
 #include "cpu/vector/op_rules.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace torchere::cpu {
@@ -13,10 +12,6 @@ namespace {
 
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 64;
-
-int64_t log2Of(int64_t size) {
-  return std::countr_zero(static_cast<uint64_t>(size));
-}
 
 bool isHalf(const VectorInstruction &instruction) {
   return instruction.to != instruction.type;
@@ -30,14 +25,13 @@ public:
       : plan(plan), program(program), primitives(primitivesOf(isa)) {}
 
   void run(const VectorWalk &walk) {
-    int64_t largest = chooseTile();
+    chooseTile();
     copyWalk(walk);
     if (!hasIndices) { // which need the dimensions as they are
       dropOnes();
       merge();
     }
     layTiles();
-    plan.slotBytes = plan.slotBytes * largest + 192; // no multiple of 4 KiB
     measureOperands();
     resolveInstructions();
     findPlaces();
@@ -47,7 +41,7 @@ private:
   using Operation = VectorPlan::Operation;
   using Action = VectorPlan::Action;
 
-  int64_t chooseTile();
+  void chooseTile();
   void copyWalk(const VectorWalk &walk);
   void dropOnes();
   void merge();
@@ -73,8 +67,7 @@ VectorPlan::VectorPlan(const VectorProgram &program, Isa isa, const VectorWalk &
   VectorPlanner(*this, program, isa).run(walk);
 }
 
-/// Returns the bytes of the largest element.
-int64_t VectorPlanner::chooseTile() {
+void VectorPlanner::chooseTile() {
   int64_t largest = 1;
   for (const VectorInstruction &instruction : program.instructions) {
     largest = std::max<int64_t>({largest, static_cast<int64_t>(byteSize(computeType(instruction.type))),
@@ -84,8 +77,7 @@ int64_t VectorPlanner::chooseTile() {
   }
   plan.byRows |= hasIndices;
   plan.tile = largest <= 4 && program.slots <= 6 ? 1024 : 512;
-  plan.slotBytes = plan.tile;
-  return largest;
+  plan.slotBytes = plan.tile * largest + 192; // no multiple of 4 KiB
 }
 
 void VectorPlanner::copyWalk(const VectorWalk &walk) {

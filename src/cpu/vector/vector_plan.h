@@ -6,6 +6,7 @@
 #include "cpu/vector/program.h"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace torchere::cpu {
 constexpr int kVectorRank = 8;
 /// In elements; 0 broadcasts.
 using VectorStrides = std::array<int64_t, kVectorRank>;
+
+/// Of an element's size, by which Primitives::broadcasts are found.
+inline int log2Of(int64_t size) {
+  return std::countr_zero(static_cast<uint64_t>(size));
+}
 
 /// The dimensions that a program runs over, and how its operands walk them. Rows are along the last.
 struct VectorWalk {

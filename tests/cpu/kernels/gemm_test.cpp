@@ -222,6 +222,21 @@ TEST_P(Gemm, SmallBatches) {
     }
 }
 
+TEST_P(Gemm, BatchesWithoutRowsWriteNothing) {
+  float b[12] = {}, c = 7;
+  MatmulArgs args;
+  args.gemm.layout = packedLayout(DType::F32, context.isa, 0, 2, 3);
+  args.gemm.c = &c;
+  args.gemm.batches = 2;
+  args.b = b;
+  args.bRowStride = 3;
+  args.bBatchStride = 6;
+  AlignedBuffer<char> workspace(matmulWorkspaceBytes(args));
+  args.workspace = workspace.data;
+  matmul(context, args);
+  EXPECT_EQ(c, 7);
+}
+
 TEST_P(Gemm, ResidualInPlace) {
   const int64_t m = 20, n = 32, k = 900;
   auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2), c = randomFloats(m * n, 3), before = c;
