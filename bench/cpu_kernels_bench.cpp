@@ -176,7 +176,7 @@ void Bench::convolutions() {
       continue;
     int lanes = floatLanes(context_.isa);
     BlockedTensor input{nullptr, 1, s.in, s.size, s.size, plan.inputHalo(), lanes};
-    BlockedTensor output{nullptr, 1, s.out, shape.outputHeight, shape.outputWidth, 0, lanes};
+    BlockedTensor output{nullptr, 1, s.out, shape.outputHeight, shape.outputWidth, {}, lanes};
     int64_t perGroup = s.in / s.groups, taps = s.kernel * s.kernel;
     Memory x(std::max(input.elements(), s.in * s.size * s.size)), y(output.elements());
     Memory weights(s.out * perGroup * taps), packed(plan.weightElements()), bias(output.blocks() * lanes);

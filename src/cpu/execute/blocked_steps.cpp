@@ -61,7 +61,7 @@ Status GlobalAverageStep::run(const Frame &frame) const {
   BlockedTensor mean = tensor;
   mean.batch /= depth;
   mean.height = mean.width = 1;
-  mean.halo = 0;
+  mean.halo = {};
   globalAverage(frame.context, blockedAt(frame, tensor, input), blockedAt(frame, mean, result));
   return {};
 }
@@ -70,9 +70,9 @@ Status checkBlocks(const BlockedTensor &tensor, Isa isa) {
   TORCHERE_TRY(expectEqual("lanes", tensor.lanes, floatLanes(isa)));
   TORCHERE_TRY(expectWithin("sizes of blocks", {tensor.batch, tensor.channels, tensor.height, tensor.width},
                             0, mostPixels));
-  TORCHERE_TRY(expectWithin("halo", {tensor.halo}, 0, mostPixels));
-  int64_t elements = boundedProduct({tensor.batch, tensor.blocks(), tensor.height + 2 * tensor.halo,
-                                     tensor.paddedWidth(), int64_t(tensor.lanes)});
+  TORCHERE_TRY(expectWithin("halo", {tensor.halo.rows, tensor.halo.columns}, 0, mostPixels));
+  int64_t elements = boundedProduct(
+      {tensor.batch, tensor.blocks(), tensor.paddedHeight(), tensor.paddedWidth(), int64_t(tensor.lanes)});
   return expect(elements >= 0, "elements of blocks: expected fewer than {}", mostElements);
 }
 

@@ -22,13 +22,13 @@ static std::string layoutOf(const ConvolutionPlan &plan, const View &weights) {
 ConvolutionStep::ConvolutionStep(const ConvolutionPlan &plan, ConvolutionViews views)
     : plan(plan), views(std::move(views)), cache(layoutOf(this->plan, this->views.weights)) {}
 
-BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan, int64_t halo) {
+BlockedTensor ConvolutionStep::inputOf(const ConvolutionPlan &plan, const Halo &halo) {
   const ConvolutionShape &shape = plan.shape;
   return {nullptr, shape.inputImages(), shape.inputChannels, shape.inputHeight, shape.inputWidth,
           halo,    floatLanes(plan.isa)};
 }
 
-BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, int64_t halo) {
+BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, const Halo &halo) {
   const ConvolutionShape &shape = plan.shape;
   return {nullptr,
           shape.batch,
@@ -145,9 +145,9 @@ static Status checkShape(const ConvolutionShape &shape) {
 /// What it may copy its input to.
 static Status checkWorkspace(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;
-  int64_t halo = plan.inputHalo();
-  TORCHERE_TRY(expectWithin("halo", {halo}, 0, mostPixels));
-  int64_t height = shape.inputHeight + 2 * halo, width = shape.inputWidth + 2 * halo;
+  Halo halo = plan.inputHalo();
+  TORCHERE_TRY(expectWithin("halo", {halo.rows, halo.columns}, 0, mostPixels));
+  int64_t height = shape.inputHeight + 2 * halo.rows, width = shape.inputWidth + 2 * halo.columns;
   if (plan.kind == ConvolutionKind::Planar) {
     height = paddedExtent(shape, 0);
     width = paddedExtent(shape, 1);
@@ -188,7 +188,8 @@ Status ConvolutionStep::verify(const PlanLimits &limits) const {
     TORCHERE_TRY(limits.readsDense(*views.residual, DType::F32, residual.elements()));
   }
   TORCHERE_TRY(checkWorkspace(plan));
-  return limits.writesDense(views.workspace, DType::U8, plan.workspaceBytes(isPlanar ? 0 : views.inputHalo));
+  return limits.writesDense(views.workspace, DType::U8,
+                            plan.workspaceBytes(isPlanar ? Halo() : views.inputHalo));
 }
 
 /// The form is the one that this processor's kernels have for the shape.

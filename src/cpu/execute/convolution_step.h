@@ -16,9 +16,9 @@ struct ConvolutionViews {
   View workspace;
   std::optional<View> bias;     ///< a whole number of blocks
   std::optional<View> residual; ///< dense blocks
-  int64_t inputHalo = 0;
-  int64_t residualHalo = 0;
-  int64_t resultHalo = 0;
+  Halo inputHalo;
+  Halo residualHalo;
+  Halo resultHalo;
   Activation activation = Activation::None;
   /// As in Matmul.
   std::optional<size_t> argument;
@@ -38,8 +38,8 @@ public:
   Status prepare(const Frame &frame) const final;
 
   /// Without memory.
-  static BlockedTensor inputOf(const ConvolutionPlan &plan, int64_t halo);
-  static BlockedTensor resultOf(const ConvolutionPlan &plan, int64_t halo);
+  static BlockedTensor inputOf(const ConvolutionPlan &plan, const Halo &halo);
+  static BlockedTensor resultOf(const ConvolutionPlan &plan, const Halo &halo);
 
 private:
   Result<std::shared_ptr<const Memory>> packedWeights(const Frame &frame) const;

@@ -99,6 +99,9 @@ template <> struct Fields<SoftmaxArgs> {
 template <> struct Fields<NormArgs> {
   static auto of(auto &object) { return std::tie(object.rows, object.subtractMean, object.epsilon); }
 };
+template <> struct Fields<Halo> {
+  static auto of(auto &object) { return std::tie(object.rows, object.columns); }
+};
 template <> struct Fields<BlockedTensor> {
   static auto of(auto &object) {
     return std::tie(object.batch, object.channels, object.height, object.width, object.halo, object.lanes);

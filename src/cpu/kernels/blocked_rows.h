@@ -10,18 +10,18 @@ namespace torchere::cpu {
 /// The halo beside rows [begin, end) of a block, with that above the first and below the last row of the
 /// tensor.
 inline void clearHalo(const BlockedTensor &tensor, int64_t image, int64_t block, int64_t begin, int64_t end) {
-  if (tensor.halo == 0)
+  if (tensor.halo == Halo())
     return;
-  int64_t side = tensor.halo * tensor.lanes, row = tensor.paddedWidth() * tensor.lanes;
+  int64_t side = tensor.halo.columns * tensor.lanes, row = tensor.paddedWidth() * tensor.lanes;
   float *first = tensor.at(image, block) - side;
   for (int64_t y = begin; y < end; ++y) {
     std::memset(first + y * row, 0, side * sizeof(float));
     std::memset(first + (y + 1) * row - side, 0, side * sizeof(float));
   }
   if (begin == 0)
-    std::memset(first - tensor.halo * row, 0, tensor.halo * row * sizeof(float));
+    std::memset(first - tensor.halo.rows * row, 0, tensor.halo.rows * row * sizeof(float));
   if (end == tensor.height)
-    std::memset(first + tensor.height * row, 0, tensor.halo * row * sizeof(float));
+    std::memset(first + tensor.height * row, 0, tensor.halo.rows * row * sizeof(float));
 }
 
 /// The lanes beyond the last channel in `pixels` pixels of a block.

@@ -18,7 +18,7 @@ BlockedTensor inputWithHalo(const Context &context, const ConvolutionArgs &args)
   const BlockedTensor &input = args.input;
   BlockedTensor wide = input;
   wide.halo = args.plan.inputHalo();
-  if (input.halo >= wide.halo)
+  if (input.halo.covers(wide.halo))
     return input;
   wide.data = static_cast<float *>(args.workspace);
   context.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
@@ -247,8 +247,8 @@ void Convolver::makeOffsets() {
 /// 1x1 without halos: the plane is one row of pixels.
 void Convolver::flatten() {
   bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && stride_[0] * stride_[1] == 1 &&
-               phases_[0] * phases_[1] == 1 && source_.rowStride == width_ * lanes_ && out_.halo == 0 &&
-               (!args_.residual.data || args_.residual.halo == 0);
+               phases_[0] * phases_[1] == 1 && source_.rowStride == width_ * lanes_ &&
+               out_.halo.columns == 0 && (!args_.residual.data || args_.residual.halo.columns == 0);
   if (dense) {
     width_ *= rows_;
     rows_ = 1;

@@ -9,24 +9,37 @@
 
 namespace torchere::cpu {
 
-/// A tensor [batch][blocks][height + 2 halo][width + 2 halo][lanes] of f32: NCHW16c for AVX-512, 8c for AVX2.
-/// The halo and the lanes beyond the last channel are zeros: whoever writes such a tensor writes them too.
+/// Pixels around those of a tensor: rows above and below, columns on the left and on the right.
+struct Halo {
+  int64_t rows = 0;
+  int64_t columns = 0;
+
+  bool operator==(const Halo &) const = default;
+  bool covers(const Halo &other) const { return rows >= other.rows && columns >= other.columns; }
+};
+/// The least one that covers both.
+Halo widest(const Halo &a, const Halo &b);
+
+/// A tensor [batch][blocks][height + 2 halo.rows][width + 2 halo.columns][lanes] of f32: NCHW16c for AVX-512,
+/// 8c for AVX2. The halo and the lanes beyond the last channel are zeros: whoever writes such a tensor writes
+/// them too. A tensor of one dimension of space has the height 1.
 struct BlockedTensor {
   float *data = nullptr;
   int64_t batch = 0; ///< images; an item in three dimensions is as many as it is deep, one behind the other
   int64_t channels = 0;
   int64_t height = 0;
   int64_t width = 0;
-  int64_t halo = 0;
+  Halo halo;
   int lanes = 0;
 
   int64_t blocks() const { return (channels + lanes - 1) / lanes; }
-  int64_t paddedWidth() const { return width + 2 * halo; }
-  int64_t plane() const { return (height + 2 * halo) * paddedWidth() * lanes; } ///< elements of a block
+  int64_t paddedHeight() const { return height + 2 * halo.rows; }
+  int64_t paddedWidth() const { return width + 2 * halo.columns; }
+  int64_t plane() const { return paddedHeight() * paddedWidth() * lanes; } ///< elements of a block
   int64_t elements() const { return batch * blocks() * plane(); }
   /// The first pixel inside the halo.
   float *at(int64_t image, int64_t block) const {
-    return data + (image * blocks() + block) * plane() + halo * (paddedWidth() + 1) * lanes;
+    return data + (image * blocks() + block) * plane() + (halo.rows * paddedWidth() + halo.columns) * lanes;
   }
 };
 
@@ -115,9 +128,9 @@ struct ConvolutionPlan {
   int64_t groupSteps = 0; ///< of a Grouped one: steps of a block of outputs
 
   /// The halo that a blocked input needs; a smaller one costs a copy into the workspace.
-  int64_t inputHalo() const;
+  Halo inputHalo() const;
   int64_t weightElements() const;
-  int64_t workspaceBytes(int64_t actualInputHalo) const;
+  int64_t workspaceBytes(const Halo &actualInputHalo) const;
 };
 /// The convolution that computes the outputs of one phase.
 struct PhasePlan {

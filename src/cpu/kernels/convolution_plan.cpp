@@ -46,7 +46,8 @@ bool skipsPixels(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;
   constexpr int64_t kFewPanels = 4;
   return plan.kind == ConvolutionKind::Direct && shape.kernel[0] * shape.kernel[1] == 1 &&
-         shape.stride[0] * shape.stride[1] > 1 && plan.inputHalo() == 0 && Panels(plan).count >= kFewPanels;
+         shape.stride[0] * shape.stride[1] > 1 && plan.inputHalo() == Halo() &&
+         Panels(plan).count >= kFewPanels;
 }
 
 PanelBlocks panelBlocks(const ConvolutionPlan &plan) {
@@ -93,19 +94,23 @@ PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x) {
   return phase;
 }
 
-int64_t ConvolutionPlan::inputHalo() const {
+Halo widest(const Halo &a, const Halo &b) {
+  return {std::max(a.rows, b.rows), std::max(a.columns, b.columns)};
+}
+
+Halo ConvolutionPlan::inputHalo() const {
   if (kind == ConvolutionKind::Planar)
-    return 0;
-  int64_t halo = 0;
+    return {};
+  Halo halo;
   if (shape.phaseCount() > 1) {
-    eachPhase(*this, [&](const PhasePlan &phase) { halo = std::max(halo, phase.plan.inputHalo()); });
+    eachPhase(*this, [&](const PhasePlan &phase) { halo = widest(halo, phase.plan.inputHalo()); });
     return halo;
   }
-  for (int axis = 0; axis < 2; ++axis) {
-    int64_t size = axis == 0 ? shape.inputHeight : shape.inputWidth;
-    halo = std::max({halo, shape.padding[axis], paddedExtent(shape, axis) - shape.padding[axis] - size});
-  }
-  return halo;
+  auto along = [&](int axis, int64_t size) {
+    return std::max(
+        {int64_t(0), shape.padding[axis], paddedExtent(shape, axis) - shape.padding[axis] - size});
+  };
+  return {along(0, shape.inputHeight), along(1, shape.inputWidth)};
 }
 
 int64_t ConvolutionPlan::weightElements() const {
@@ -127,19 +132,20 @@ int64_t ConvolutionPlan::weightElements() const {
   return outputs * panelBlocks(*this).count * lanes * taps;
 }
 
-int64_t ConvolutionPlan::workspaceBytes(int64_t actualInputHalo) const {
+int64_t ConvolutionPlan::workspaceBytes(const Halo &actualInputHalo) const {
   if (kind == ConvolutionKind::Planar)
     return shape.inputImages() * shape.inputChannels * paddedExtent(shape, 0) * paddedExtent(shape, 1) * 4;
   if (winogradPoints(kind))
     return winogradWorkspaceBytes(*this);
-  int64_t halo = inputHalo(), lanes = floatLanes(isa);
+  Halo halo = inputHalo();
+  int64_t lanes = floatLanes(isa);
   if (skipsPixels(*this))
     return shape.inputImages() * divideUp(shape.inputChannels, lanes) * lanes * shape.outputHeight *
            shape.outputWidth * 4;
-  if (actualInputHalo >= halo)
+  if (actualInputHalo.covers(halo))
     return 0;
-  return shape.inputImages() * divideUp(shape.inputChannels, lanes) * lanes * (shape.inputHeight + 2 * halo) *
-         (shape.inputWidth + 2 * halo) * 4;
+  return shape.inputImages() * divideUp(shape.inputChannels, lanes) * lanes *
+         (shape.inputHeight + 2 * halo.rows) * (shape.inputWidth + 2 * halo.columns) * 4;
 }
 
 /// The vectors of a panel's tile. On AVX2 a tile of 4 x 3 loads less for each multiply-add than one of 6 x 2;

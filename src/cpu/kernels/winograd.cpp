@@ -108,8 +108,8 @@ const float *Winograd::tilePixels(const float *plane, int64_t tile, int64_t &row
   int64_t y = tile / grid_.across * grid_.tile - args_.plan.shape.padding[0];
   int64_t x = tile % grid_.across * grid_.tile - args_.plan.shape.padding[1];
   rowStride = input.paddedWidth() * lanes_;
-  if (plane && y >= -input.halo && x >= -input.halo && y + grid_.side <= input.height + input.halo &&
-      x + grid_.side <= input.width + input.halo)
+  if (plane && y >= -input.halo.rows && x >= -input.halo.columns &&
+      y + grid_.side <= input.height + input.halo.rows && x + grid_.side <= input.width + input.halo.columns)
     return plane + y * rowStride + x * lanes_;
   auto *border = static_cast<float *>(ThreadPool::scratch(grid_.points * lanes_ * sizeof(float), kBorder));
   std::memset(border, 0, grid_.points * lanes_ * sizeof(float));
@@ -266,7 +266,7 @@ void Winograd::run() {
     runByPanels();
   else
     runByTiles();
-  if (out_.halo > 0)
+  if (out_.halo != Halo())
     context_.pool.parallelFor(out_.batch * out_.blocks(), [&](int64_t index) {
       clearHalo(out_, index / out_.blocks(), index % out_.blocks(), 0, out_.height);
     });

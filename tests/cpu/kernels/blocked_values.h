@@ -6,13 +6,20 @@
 
 namespace torchere::cpu {
 
+inline Halo haloOf(int64_t size, int64_t height) {
+  return {height == 1 ? 0 : size, size};
+}
+
 /// A blocked tensor with memory that begins as NaN, so that whatever is not written shows.
 struct Blocked {
-  Blocked(Isa isa, int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t halo)
+  Blocked(Isa isa, int64_t batch, int64_t channels, int64_t height, int64_t width, const Halo &halo)
       : tensor{nullptr, batch, channels, height, width, halo, floatLanes(isa)},
         memory(tensor.elements(), NAN) {
     tensor.data = memory.data;
   }
+  /// With as many columns as rows around it; a row has none above and below.
+  Blocked(Isa isa, int64_t batch, int64_t channels, int64_t height, int64_t width, int64_t halo)
+      : Blocked(isa, batch, channels, height, width, haloOf(halo, height)) {}
   BlockedTensor tensor;
   AlignedBuffer<float> memory;
 };
@@ -24,8 +31,8 @@ inline PlanarTensor planar(std::vector<float> &data, int64_t channels, int64_t h
 inline void expectZerosAround(const BlockedTensor &t) {
   for (int64_t image = 0; image < t.batch; ++image)
     for (int64_t block = 0; block < t.blocks(); ++block)
-      for (int64_t y = -t.halo; y < t.height + t.halo; ++y)
-        for (int64_t x = -t.halo; x < t.width + t.halo; ++x)
+      for (int64_t y = -t.halo.rows; y < t.height + t.halo.rows; ++y)
+        for (int64_t x = -t.halo.columns; x < t.width + t.halo.columns; ++x)
           for (int64_t lane = 0; lane < t.lanes; ++lane) {
             bool inside =
                 y >= 0 && y < t.height && x >= 0 && x < t.width && block * t.lanes + lane < t.channels;

@@ -76,7 +76,7 @@ void ConvolutionInDepth::check(ConvolutionShape s, Options options, std::optiona
   blockedFromPlanar(context, planarInput, input.tensor);
   blockedFromPlanar(context, volumes(add, s.outputChannels, d.output, s.outputHeight, s.outputWidth),
                     residual.tensor);
-  AlignedBuffer<char> workspace(plan.workspaceBytes(options.inputHalo));
+  AlignedBuffer<char> workspace(plan.workspaceBytes(input.tensor.halo));
   ConvolutionArgs args;
   args.plan = plan;
   if (plan.kind == ConvolutionKind::Planar)

@@ -70,7 +70,7 @@ void Convolution::check(ConvolutionShape s, Options options) {
   expectZerosAround(input.tensor);
   auto bias = randomFloats(output.tensor.blocks() * output.tensor.lanes, 3);
   std::fill(bias.begin() + s.outputChannels, bias.end(), 0.0f);
-  AlignedBuffer<char> workspace(plan.workspaceBytes(options.inputHalo));
+  AlignedBuffer<char> workspace(plan.workspaceBytes(input.tensor.halo));
   ConvolutionArgs args;
   args.plan = plan;
   if (plan.kind == ConvolutionKind::Planar)
@@ -106,6 +106,23 @@ TEST_P(Convolution, PointwiseWithAllTails) {
   check(makeShape(1, 32, 64, 9, 8, 1), {1, 1, false, true, Activation::Sigmoid});
   check(makeShape(1, 24, 20, 9, 8, 1, 2), {0, 1, false, false, Activation::Sigmoid});
   check(makeShape(1, 24, 40, 9, 8, 1, 1, 0, 1, 2), {0, 0}); // dilated, which spaces nothing
+}
+
+TEST_P(Convolution, Rows) { // of height 1: nothing lies above and below
+  auto row = [](ConvolutionShape shape) {
+    shape.kernel[0] = shape.stride[0] = shape.dilation[0] = shape.outputHeight = 1;
+    shape.padding[0] = 0;
+    return shape;
+  };
+  for (int64_t halo : {0, 2, 8}) {
+    check(row(makeShape(2, 20, 33, 1, 37, 3, 1, 1)), {halo, 1, false, true, Activation::Relu});
+    check(row(makeShape(1, 16, 64, 1, 50, 5, 2, 2)), {halo, 3});
+    check(row(makeShape(1, 9, 24, 1, 40, 3, 1, 8, 1, 8)), {halo, 0, false, true});
+    check(row(makeShape(2, 24, 24, 1, 31, 4, 1, 2, 24)), {halo, 2, false, false, Activation::Silu});
+    check(row(makeShape(1, 24, 40, 1, 19, 1)), {halo, 1, false, true, Activation::Relu});
+    check(row(makeShape(1, 32, 32, 1, 29, 3, 1, 1, 4)), {halo, 1});
+  }
+  check(row(makeShape(2, 1, 40, 1, 100, 9, 4, 0)), {0, 2, true, false, Activation::Relu});
 }
 
 TEST_P(Convolution, PointwiseWithStrides) { // of many outputs: the pixels between are left out first

@@ -17,9 +17,22 @@ SmallVector<int64_t, 5> sizesOf(RankedTensorType planar, const PlanarOrder &orde
   return sizes;
 }
 
-RankedTensorType BlockedBuilder::typeOf(ArrayRef<int64_t> sizes, int64_t halo, Type element) const {
-  return RankedTensorType::get(
-      {sizes[0] * sizes[4], blocksOf(sizes[1]), sizes[2] + 2 * halo, sizes[3] + 2 * halo, lanes()}, element);
+NamedAttribute haloAttribute(Builder &builder, ArrayRef<Halo> halos) {
+  SmallVector<int64_t> sizes;
+  for (const Halo &halo : halos)
+    sizes.append({halo.rows, halo.columns});
+  return builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr(sizes));
+}
+
+Halo haloIn(Operation *op, size_t tensor) {
+  ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(kernelAttribute(op, "halos")).asArrayRef();
+  return {sizes[2 * tensor], sizes[2 * tensor + 1]};
+}
+
+RankedTensorType BlockedBuilder::typeOf(ArrayRef<int64_t> sizes, const Halo &halo, Type element) const {
+  return RankedTensorType::get({sizes[0] * sizes[4], blocksOf(sizes[1]), sizes[2] + 2 * halo.rows,
+                                sizes[3] + 2 * halo.columns, lanes()},
+                               element);
 }
 
 Value BlockedBuilder::reshaped(Value value, ArrayRef<int64_t> shape) {
@@ -56,7 +69,7 @@ Value BlockedBuilder::paddedVector(Value vector) {
   return padded(vector, 0, blocksOf(channels) * lanes());
 }
 
-BlockedValue BlockedBuilder::toBlocked(Value planar, const PlanarOrder &order, int64_t halo) {
+BlockedValue BlockedBuilder::toBlocked(Value planar, const PlanarOrder &order, const Halo &halo) {
   auto type = cast<RankedTensorType>(planar.getType());
   SmallVector<int64_t, 5> sizes = sizesOf(type, order);
   Operation *call =
@@ -68,7 +81,7 @@ BlockedValue BlockedBuilder::toBlocked(Value planar, const PlanarOrder &order, i
 Value BlockedBuilder::toPlanar(const BlockedValue &blocked, RankedTensorType type) {
   SmallVector<int64_t, 5> sizes = sizesOf(type, blocked.order);
   Location location = blocked.value.getLoc();
-  if (blocked.isPixel() && blocked.halo == 0 && blocked.order[0] < blocked.order[1]) { // as it lies
+  if (blocked.isPixel() && blocked.halo == Halo() && blocked.order[0] < blocked.order[1]) { // as it lies
     Value rows = reshaped(blocked.value, {sizes[0], blocksOf(sizes[1]) * lanes()});
     SmallVector<int64_t> starts(2), ends{sizes[0], sizes[1]}, strides(2, 1);
     Value used =
@@ -81,21 +94,21 @@ Value BlockedBuilder::toPlanar(const BlockedValue &blocked, RankedTensorType typ
   Operation *call =
       createKernelCall(builder, location, "from_blocked", type, blocked.value,
                        {builder.getNamedAttr("order", builder.getDenseI64ArrayAttr(blocked.order)),
-                        builder.getNamedAttr("halo", builder.getI64IntegerAttr(blocked.halo))});
+                        haloAttribute(builder, blocked.halo)});
   return call->getResult(0);
 }
 
 Value BlockedBuilder::interior(const BlockedValue &blocked) {
-  if (blocked.halo == 0)
+  if (blocked.halo == Halo())
     return blocked.value;
   RankedTensorType type = blocked.type();
-  int64_t halo = blocked.halo;
-  SmallVector<int64_t> starts{0, 0, halo, halo, 0}, ends(type.getShape()), strides(5, 1);
-  ends[2] -= halo;
-  ends[3] -= halo;
+  auto [rows, columns] = blocked.halo;
+  SmallVector<int64_t> starts{0, 0, rows, columns, 0}, ends(type.getShape()), strides(5, 1);
+  ends[2] -= rows;
+  ends[3] -= columns;
   SmallVector<int64_t> shape(ends);
-  shape[2] -= halo;
-  shape[3] -= halo;
+  shape[2] -= rows;
+  shape[3] -= columns;
   return stablehlo::SliceOp::create(builder, blocked.value.getLoc(), type.clone(shape), blocked.value,
                                     builder.getDenseI64ArrayAttr(starts), builder.getDenseI64ArrayAttr(ends),
                                     builder.getDenseI64ArrayAttr(strides))
@@ -114,11 +127,11 @@ BlockedValue BlockedBuilder::spread(Value source, ArrayRef<int64_t> to, ArrayRef
     own[dimension] = size;
     last = dimension;
   }
-  RankedTensorType full = typeOf(sizes, 0, type.getElementType());
+  RankedTensorType full = typeOf(sizes, {}, type.getElementType());
   bool variesInPlanes = own[2] != 1 || own[3] != 1;
   if ((own[1] != 1 && variesInPlanes) || (own[0] != 1 && sizes[4] != 1))
     return {};
-  BlockedValue result{{}, sizes[1], 0, order, true, true, sizes[4]};
+  BlockedValue result{{}, sizes[1], {}, order, true, true, sizes[4]};
   if (variesInPlanes || own[1] != sizes[1]) {
     result.value = broadcast(reshaped(source, {own[0], own[2], own[3]}), {0, 2, 3}, full);
     result.hasZeroLanes = sizes[1] % lanes() == 0;
@@ -133,7 +146,7 @@ BlockedValue BlockedBuilder::spreadPixel(const BlockedValue &pixel, ArrayRef<int
                                          const PlanarOrder &order) {
   RankedTensorType type = pixel.type();
   Value source = interior(pixel);
-  RankedTensorType full = typeOf(sizes, 0, type.getElementType());
+  RankedTensorType full = typeOf(sizes, {}, type.getElementType());
   int64_t items = type.getDimSize(0), blocks = type.getDimSize(1);
   Value each = source;
   if (sizes[4] != 1) {
@@ -142,7 +155,7 @@ BlockedValue BlockedBuilder::spreadPixel(const BlockedValue &pixel, ArrayRef<int
     each = reshaped(each, {items * sizes[4], blocks, 1, 1, lanes()});
   }
   return {
-      broadcast(each, {0, 1, 2, 3, 4}, full), pixel.channels, 0, order, pixel.hasZeroLanes, true, sizes[4]};
+      broadcast(each, {0, 1, 2, 3, 4}, full), pixel.channels, {}, order, pixel.hasZeroLanes, true, sizes[4]};
 }
 
 Value BlockedBuilder::withZeroLanes(Value value, int64_t channels) {

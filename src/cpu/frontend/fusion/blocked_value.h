@@ -1,7 +1,7 @@
 // BlockedValue: a tensor in blocks of channels, beside the planar one that it stands for.
 #pragma once
 
-#include "cpu/kernels/isa.h"
+#include "cpu/kernels/convolution.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -15,9 +15,9 @@ namespace torchere::cpu {
 using PlanarOrder = std::array<int64_t, 5>;
 
 struct BlockedValue {
-  mlir::Value value; ///< N D x blocks x (H + 2 halo) x (W + 2 halo) x lanes
+  mlir::Value value; ///< N D x blocks x (H + 2 halo.rows) x (W + 2 halo.columns) x lanes
   int64_t channels = 0;
-  int64_t halo = 0;
+  Halo halo;
   PlanarOrder order{};
   bool hasZeroLanes = true; ///< beyond the last channel; kernels rely on it
   bool isRepeated = false;  ///< a smaller tensor, repeated
@@ -27,8 +27,8 @@ struct BlockedValue {
   mlir::RankedTensorType type() const { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
   int64_t images() const { return type().getDimSize(0); }
   int64_t batch() const { return images() / depth; }
-  int64_t height() const { return type().getDimSize(2) - 2 * halo; }
-  int64_t width() const { return type().getDimSize(3) - 2 * halo; }
+  int64_t height() const { return type().getDimSize(2) - 2 * halo.rows; }
+  int64_t width() const { return type().getDimSize(3) - 2 * halo.columns; }
   bool isPixel() const { return height() == 1 && width() == 1 && depth == 1; }
   /// N, C, H, W and D.
   llvm::SmallVector<int64_t, 5> sizes() const { return {batch(), channels, height(), width(), depth}; }
@@ -41,9 +41,9 @@ public:
 
   Isa isa() const { return targetIsa; }
   int64_t lanes() const { return floatLanes(targetIsa); }
-  mlir::RankedTensorType typeOf(llvm::ArrayRef<int64_t> sizes, int64_t halo, mlir::Type element) const;
+  mlir::RankedTensorType typeOf(llvm::ArrayRef<int64_t> sizes, const Halo &halo, mlir::Type element) const;
   /// Of a planar tensor of f32; `halo` zeros around it.
-  BlockedValue toBlocked(mlir::Value planar, const PlanarOrder &order, int64_t halo);
+  BlockedValue toBlocked(mlir::Value planar, const PlanarOrder &order, const Halo &halo);
   /// The planar tensor of the type, whose dimensions are in the value's order.
   mlir::Value toPlanar(const BlockedValue &blocked, mlir::RankedTensorType type);
   /// Without the halo.
@@ -70,6 +70,11 @@ private:
   mlir::OpBuilder &builder;
   Isa targetIsa;
 };
+
+/// The halos of a kernel call's tensors, as its attribute `halos`.
+mlir::NamedAttribute haloAttribute(mlir::Builder &builder, llvm::ArrayRef<Halo> halos);
+/// That of one of these tensors.
+Halo haloIn(mlir::Operation *op, size_t tensor);
 
 /// The sizes N, C, H, W, D of a planar tensor.
 llvm::SmallVector<int64_t, 5> sizesOf(mlir::RankedTensorType planar, const PlanarOrder &order);

@@ -13,7 +13,7 @@ namespace {
 
 PlanarOrder orderOf(int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
   size_t rank = spatial.size();
-  return {first, second, spatial[rank - 2], spatial[rank - 1], rank == 3 ? spatial[0] : -1};
+  return {first, second, rank > 1 ? spatial[rank - 2] : -1, spatial[rank - 1], rank > 2 ? spatial[0] : -1};
 }
 
 bool isPlainF32(Value value) {
@@ -44,15 +44,16 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
   shape.outputWidth = output[3];
   shape.groups = static_cast<int64_t>(op.getFeatureGroupCount());
   SmallVector<int64_t> padding = paddingOf(op);
+  size_t rank = padding.size() / 2;
   auto at = [](std::optional<ArrayRef<int64_t>> list, size_t axis) { return list ? (*list)[axis] : 1; };
-  size_t planes = padding.size() / 2 - 2; // the first axis of a plane
-  for (size_t axis = 0; axis < 2; ++axis) {
+  for (size_t axis = rank > 1 ? 0 : 1; axis < 2; ++axis) {
+    size_t own = rank - 2 + axis;
     shape.kernel[axis] = weights[axis + 2];
-    shape.padding[axis] = padding[2 * (planes + axis)];
-    shape.stride[axis] = at(op.getWindowStrides(), planes + axis);
-    shape.dilation[axis] = at(op.getRhsDilation(), planes + axis);
+    shape.padding[axis] = padding[2 * own];
+    shape.stride[axis] = at(op.getWindowStrides(), own);
+    shape.dilation[axis] = at(op.getRhsDilation(), own);
   }
-  if (planes == 1)
+  if (rank == 3)
     shape.depth = {input[4],   output[4],
                    weights[4], at(op.getWindowStrides(), 0),
                    padding[0], at(op.getRhsDilation(), 0)};
@@ -63,15 +64,15 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
 bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
   ConvolutionShape &s = call.shape;
   ArrayRef<int64_t> dilation = *op.getLhsDilation();
-  if (dilation.size() != 2)
+  if (dilation.size() > 2)
     return false;
-  for (size_t axis = 0; axis < 2; ++axis) {
+  for (size_t axis = 2 - dilation.size(); axis < 2; ++axis) {
     int64_t &output = axis == 0 ? s.outputHeight : s.outputWidth;
-    if (s.kernel[axis] < dilation[axis] || output % dilation[axis] != 0 || s.stride[axis] != 1 ||
-        s.dilation[axis] != 1)
+    int64_t phases = dilation[axis + dilation.size() - 2];
+    if (s.kernel[axis] < phases || output % phases != 0 || s.stride[axis] != 1 || s.dilation[axis] != 1)
       return false;
-    output /= dilation[axis];
-    s.phases[axis] = dilation[axis];
+    output /= phases;
+    s.phases[axis] = phases;
   }
   return s.groups == 1;
 }
@@ -102,7 +103,7 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   bool isDilated = !isAll(op.getLhsDilation(), 1);
   size_t rank = numbers.getInputSpatialDimensions().size();
   bool isPlain = isPlainF32(op.getLhs()) && isPlainF32(op.getRhs()) && isPlainF32(op->getResult(0)) &&
-                 (rank == 2 || rank == 3) && op.getBatchGroupCount() == 1 &&
+                 rank >= 1 && rank <= 3 && op.getBatchGroupCount() == 1 &&
                  (!isReversed || !llvm::is_contained(reversal.asArrayRef(), false)) &&
                  llvm::all_of(paddingOf(op), [](int64_t padding) { return padding >= 0; });
   if (!isPlain)
@@ -170,7 +171,7 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
       depthAttribute(builder, s.depth),
       list("input_order", call.inputOrder),
       list("weights_order", call.weightsOrder),
-      list("halos", {call.inputHalo, call.residualHalo, call.outputHalo}),
+      haloAttribute(builder, {call.inputHalo, call.residualHalo, call.outputHalo}),
       builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(call.activation))),
       flag("planar", call.isPlanar),
       flag("winograd", call.mayUseWinograd),
@@ -183,7 +184,7 @@ ConvolutionCall convolutionCallIn(Operation *op) {
   ConvolutionCall call;
   ConvolutionShape &s = call.shape;
   ArrayRef<int64_t> input = integersIn(op, "input"), output = integersIn(op, "output");
-  ArrayRef<int64_t> window = integersIn(op, "window"), halos = integersIn(op, "halos");
+  ArrayRef<int64_t> window = integersIn(op, "window");
   s = {.batch = input[0],
        .inputChannels = input[1],
        .inputHeight = input[2],
@@ -202,9 +203,9 @@ ConvolutionCall convolutionCallIn(Operation *op) {
   }
   llvm::copy(integersIn(op, "input_order"), call.inputOrder.begin());
   llvm::copy(integersIn(op, "weights_order"), call.weightsOrder.begin());
-  call.inputHalo = halos[0];
-  call.residualHalo = halos[1];
-  call.outputHalo = halos[2];
+  call.inputHalo = haloIn(op, 0);
+  call.residualHalo = haloIn(op, 1);
+  call.outputHalo = haloIn(op, 2);
   call.activation = static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
   auto flag = [&](StringRef name) { return cast<BoolAttr>(kernelAttribute(op, name)).getValue(); };
   call.isPlanar = flag("planar");

@@ -23,9 +23,9 @@ struct ConvolutionCall {
   bool isMirrored = false; ///< the weights, along all axes of space
   bool hasBias = false;
   bool hasResidual = false;
-  int64_t inputHalo = 0;
-  int64_t residualHalo = 0;
-  int64_t outputHalo = 0;
+  Halo inputHalo;
+  Halo residualHalo;
+  Halo outputHalo;
   Activation activation = Activation::None;
 
   ConvolutionPlan plan(Isa isa) const { return planConvolution(shape, isa, isPlanar, mayUseWinograd); }

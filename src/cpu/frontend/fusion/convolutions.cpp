@@ -52,7 +52,7 @@ private:
   BlockedValue find(Value planar, Operation *user) const;
   BlockedValue operandFor(Value planar, const PlanarOrder &order, Operation *user);
   BlockedValue elementwiseOperand(Value operand, const BlockedValue &like, Operation *user);
-  int64_t wantedHalo(Value planar) const;
+  Halo wantedHalo(Value planar) const;
   /// The value replaces the op's result.
   void replace(Operation *op, const BlockedValue &value);
 
@@ -80,6 +80,13 @@ bool isElementwiseOnBlocks(Operation *op) {
            Type element = getElementTypeOrSelf(type);
            return element.isF32() || element.isInteger(1);
          });
+}
+
+/// Over as many dimensions as an image, a row or a volume has beside items and channels.
+bool isOverSpace(stablehlo::ReduceOp op) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  auto count = static_cast<int64_t>(op.getDimensions().size());
+  return type && count >= 1 && count <= 3 && type.getRank() == count + 2;
 }
 
 int64_t Islands::run() {
@@ -114,7 +121,7 @@ void Islands::findWanted(Block &block) {
         findWanted(region.front());
     bool isKernel = calls.contains(&op) || isa<stablehlo::ReduceWindowOp>(op);
     if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
-      isKernel = reduction.getDimensions().size() == 2 || reduction.getDimensions().size() == 3;
+      isKernel = isOverSpace(reduction);
     bool isWanted = llvm::any_of(op.getResults(), [&](Value result) { return wanted.contains(result); });
     bool passesOn = isElementwiseOnBlocks(&op) || isKernelCall(&op, "norm") ||
                     isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ReshapeOp,
@@ -172,7 +179,7 @@ BlockedValue Islands::operandFor(Value planar, const PlanarOrder &order, Operati
   }
   if (!found.hasZeroLanes) {
     found.value = blocked.withZeroLanes(blocked.interior(found), found.channels);
-    found.halo = 0;
+    found.halo = {};
     found.hasZeroLanes = true;
     twins[planar] = found;
   }
@@ -180,14 +187,14 @@ BlockedValue Islands::operandFor(Value planar, const PlanarOrder &order, Operati
 }
 
 /// The widest halo that a convolution wants of the value.
-int64_t Islands::wantedHalo(Value planar) const {
-  int64_t halo = 0;
+Halo Islands::wantedHalo(Value planar) const {
+  Halo halo;
   for (OpOperand &use : planar.getUses())
     if (auto call = calls.find(use.getOwner()); call != calls.end() && use.getOperandNumber() == 0)
-      halo = std::max(halo, call->second.plan(blocked.isa()).inputHalo());
+      halo = widest(halo, call->second.plan(blocked.isa()).inputHalo());
     else if (isa<stablehlo::TransposeOp>(use.getOwner()) ||
              (isa<stablehlo::ConcatenateOp>(use.getOwner()) && wanted.contains(use.getOwner()->getResult(0))))
-      halo = std::max(halo, wantedHalo(use.getOwner()->getResult(0)));
+      halo = widest(halo, wantedHalo(use.getOwner()->getResult(0)));
   return halo;
 }
 
@@ -262,6 +269,10 @@ void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
   };
   if (shape.size() == 2 && is(1))
     value.order = {0, 1, -1, -1, -1};
+  else if (shape.size() == 3 && is(1))
+    value.order = {0, 1, -1, 2, -1};
+  else if (shape.size() == 3 && is(2))
+    value.order = {0, 2, -1, 1, -1};
   else if (shape.size() == 4 && is(1))
     value.order = {0, 1, 2, 3, -1};
   else if (shape.size() == 4 && is(3))
@@ -286,12 +297,12 @@ void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements 
   if (factors[0] != 1 || factors[1] != 1 || factors[4] != 1)
     return;
   RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  int64_t halo = wantedHalo(op->getResult(0));
+  Halo halo = wantedHalo(op->getResult(0));
   Operation *call = createKernelCall(
       builder, op.getLoc(), "upsample",
       blocked.typeOf(sizesOf(planar, input.order), halo, planar.getElementType()), input.value,
       {builder.getNamedAttr("factors", builder.getDenseI64ArrayAttr({factors[2], factors[3]})),
-       builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo})),
+       haloAttribute(builder, {input.halo, halo}),
        builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
   replace(op, {call->getResult(0), input.channels, halo, input.order, true, false, input.depth});
 }
@@ -300,7 +311,7 @@ void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements 
 void Islands::rewriteBroadcast(stablehlo::BroadcastInDimOp op) {
   BlockedValue value = find(op.getOperand(), op);
   RankedTensorType type = tensorTypeOf(op->getResult(0));
-  if (!value || !value.isPixel() || (type.getRank() != 4 && type.getRank() != 5))
+  if (!value || !value.isPixel() || type.getRank() < 3 || type.getRank() > 5)
     return;
   ArrayRef<int64_t> to = op.getBroadcastDimensions();
   PlanarOrder order{-1, -1, -1, -1, -1};
@@ -308,9 +319,8 @@ void Islands::rewriteBroadcast(stablehlo::BroadcastInDimOp op) {
     if (value.order[i] >= 0)
       order[i] = to[static_cast<size_t>(value.order[i])];
   // What is left, in this order: of a tensor in three dimensions, its depth first.
-  SmallVector<size_t, 3> places{2, 3};
-  if (type.getRank() == 5)
-    places.insert(places.begin(), 4);
+  SmallVector<size_t, 3> places{4, 2, 3};
+  places.erase(places.begin(), places.begin() + (5 - type.getRank()));
   for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
     if (!llvm::is_contained(order, dimension))
       order[*llvm::find_if(places, [&](size_t place) { return order[place] < 0; })] = dimension;
@@ -325,7 +335,8 @@ void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
     return;
   SmallVector<BlockedValue> parts;
   BlockedValue last;
-  int64_t channels = 0, halo = wantedHalo(op->getResult(0));
+  int64_t channels = 0;
+  Halo halo = wantedHalo(op->getResult(0));
   for (Value operand : op.getOperands()) {
     BlockedValue part = find(operand, op);
     if (!part || !part.type().getElementType().isF32() || channels % blocked.lanes() != 0 ||
@@ -337,10 +348,10 @@ void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
   }
   // With their halos, which make that of the whole.
   if (llvm::any_of(parts, [&](const BlockedValue &part) { return part.halo != halo; }))
-    halo = 0;
+    halo = {};
   SmallVector<Value> values;
   for (const BlockedValue &part : parts)
-    values.push_back(halo == 0 ? blocked.interior(part) : part.value);
+    values.push_back(halo == Halo() ? blocked.interior(part) : part.value);
   SmallVector<int64_t> shape(tensorTypeOf(values.front()).getShape());
   shape[1] = 0;
   for (Value value : values)
@@ -394,8 +405,7 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
     return;
   BlockedValue input = find(op.getInputs()[0], op);
   RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  if (!input || !input.type().getElementType().isF32() || (planar.getRank() != 4 && planar.getRank() != 5) ||
-      input.order[2] < 0 || input.order[3] < 0 || (planar.getRank() == 5 && input.order[4] < 0))
+  if (!input || !input.type().getElementType().isF32() || input.order[3] < 0)
     return;
   auto kernel = windowInOrder(op.getWindowDimensions(), input.order, 1);
   auto strides = windowInOrder(op.getWindowStrides(), input.order, 1);
@@ -423,14 +433,14 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
     return;
   SmallVector<int64_t, 5> sizes = sizesOf(planar, input.order);
   DepthWindow depth{input.depth, sizes[4], kernel[4], strides[4], lows[4], dilations[4]};
-  int64_t halo = wantedHalo(end->getResult(0));
+  Halo halo = wantedHalo(end->getResult(0));
   SmallVector<int64_t> window{kernel[2], kernel[3], strides[2],   strides[3],
                               lows[2],   lows[3],   dilations[2], dilations[3]};
   builder.setInsertionPoint(end);
   Operation *call = createKernelCall(
       builder, op.getLoc(), "pool", blocked.typeOf(sizes, halo, planar.getElementType()), input.value,
       {builder.getNamedAttr("window", builder.getDenseI64ArrayAttr(window)), depthAttribute(builder, depth),
-       builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo})),
+       haloAttribute(builder, {input.halo, halo}),
        builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels)),
        builder.getNamedAttr("mean", builder.getBoolAttr(isMean))});
   replace(end, {call->getResult(0), input.channels, halo, input.order, true, false, depth.output});
@@ -447,7 +457,7 @@ void Islands::rewriteMean(stablehlo::ReduceOp op) {
   for (int64_t dimension : {input.order[2], input.order[3], input.order[4]})
     if (dimension >= 0)
       space.push_back(dimension);
-  if (space.size() < 2 || space.size() != op.getDimensions().size() ||
+  if (space.empty() || space.size() != op.getDimensions().size() ||
       !llvm::all_of(space,
                     [&](int64_t dimension) { return llvm::is_contained(op.getDimensions(), dimension); }))
     return;
@@ -458,10 +468,10 @@ void Islands::rewriteMean(stablehlo::ReduceOp op) {
   builder.setInsertionPoint(end);
   Operation *call = createKernelCall(
       builder, op.getLoc(), "global_average",
-      blocked.typeOf({input.batch(), input.channels, 1, 1, 1}, 0, planar.getElementType()), input.value,
-      {builder.getNamedAttr("halo", builder.getI64IntegerAttr(input.halo)),
+      blocked.typeOf({input.batch(), input.channels, 1, 1, 1}, {}, planar.getElementType()), input.value,
+      {haloAttribute(builder, input.halo),
        builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
-  replace(end, {call->getResult(0), input.channels, 0, {0, 1, -1, -1, -1}});
+  replace(end, {call->getResult(0), input.channels, {}, {0, 1, -1, -1, -1}});
 }
 
 /// Over the channels of each pixel.
@@ -475,10 +485,9 @@ void Islands::rewriteNorm(Operation *op) {
   SmallVector<Value> operands{input.value};
   for (Value factor : llvm::drop_begin(op->getOperands()))
     operands.push_back(blocked.paddedVector(blocked.reshaped(factor, {columns})));
-  int64_t halo = wantedHalo(op->getResult(0));
-  SmallVector<NamedAttribute> attributes{
-      builder.getNamedAttr("columns", builder.getI64IntegerAttr(columns)),
-      builder.getNamedAttr("halos", builder.getDenseI64ArrayAttr({input.halo, halo}))};
+  Halo halo = wantedHalo(op->getResult(0));
+  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("columns", builder.getI64IntegerAttr(columns)),
+                                         haloAttribute(builder, {input.halo, halo})};
   for (StringRef name : {"epsilon", "subtract_mean", "has_scale"})
     attributes.push_back(builder.getNamedAttr(name, kernelAttribute(op, name)));
   Operation *call =
@@ -516,12 +525,13 @@ BlockedValue Islands::elementwiseOperand(Value operand, const BlockedValue &like
     if (found.order != like.order)
       return {};
     found.value = blocked.interior(found);
-    found.halo = 0;
+    found.halo = {};
     return found;
   }
-  BlockedValue spread{{}, like.channels, 0, like.order, false, true, like.depth};
+  BlockedValue spread{{}, like.channels, {}, like.order, false, true, like.depth};
   if (std::optional<double> number = splatNumber(operand)) {
-    spread.value = splatOf(builder, user->getLoc(), blocked.typeOf(sizes, 0, type.getElementType()), *number);
+    spread.value =
+        splatOf(builder, user->getLoc(), blocked.typeOf(sizes, {}, type.getElementType()), *number);
     spread.hasZeroLanes = *number == 0;
     return spread;
   }
@@ -559,9 +569,9 @@ void Islands::rewriteElementwise(Operation *op) {
   Type element = tensorTypeOf(op->getResult(0)).getElementType();
   Operation *made = builder.clone(*op);
   made->setOperands(operands);
-  made->getResult(0).setType(blocked.typeOf(like.sizes(), 0, element));
+  made->getResult(0).setType(blocked.typeOf(like.sizes(), {}, element));
   bool hasZeroLanes = like.channels % blocked.lanes() == 0 || keepsZeros(op, isZero);
-  BlockedValue result{made->getResult(0), like.channels, 0, like.order, hasZeroLanes, false, like.depth};
+  BlockedValue result{made->getResult(0), like.channels, {}, like.order, hasZeroLanes, false, like.depth};
   if (element.isF32())
     replace(op, result);
   else

@@ -22,19 +22,12 @@ struct NamedFusion {
 
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
-    {"batch_norm", fuseBatchNorms},
-    {"softmax", fuseSoftmax, true},
-    {"attention", fuseAttentions},
-    {"causal_mask", fuseCausalMasks},
-    {"norm", fuseNorms, true},
-    {"silu", fuseSilu, true},
-    {"gelu", fuseGelu, true},
-    {"erf", fuseErrorFunctions, true},
-    {"dead_taps", fuseDeadTaps},
-    {"channel_factors", fuseChannelFactors},
-    {"sibling_dots", fuseSiblingDots},
-    {"dot", fuseDots, true},
-    {"row_convolution", fuseRowConvolutions},
+    {"batch_norm", fuseBatchNorms},    {"softmax", fuseSoftmax, true},
+    {"attention", fuseAttentions},     {"causal_mask", fuseCausalMasks},
+    {"norm", fuseNorms, true},         {"silu", fuseSilu, true},
+    {"gelu", fuseGelu, true},          {"erf", fuseErrorFunctions, true},
+    {"dead_taps", fuseDeadTaps},       {"channel_factors", fuseChannelFactors},
+    {"sibling_dots", fuseSiblingDots}, {"dot", fuseDots, true},
 };
 
 } // namespace

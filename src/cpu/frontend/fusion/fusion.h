@@ -30,7 +30,6 @@ int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
 int64_t fuseGelu(mlir::func::FuncOp function);
 int64_t fuseNorms(mlir::func::FuncOp function);
-int64_t fuseRowConvolutions(mlir::func::FuncOp function);
 int64_t fuseSiblingDots(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);

@@ -28,13 +28,13 @@ View dimensionsInOrder(const View &view, ArrayRef<int64_t> order) {
   return ordered;
 }
 
-/// Of the shape N x blocks x H + 2 halo x W + 2 halo x lanes.
-BlockedTensor tensorOf(const Sizes &shape, int64_t channels, int64_t halo) {
+/// Of the shape N x blocks x H + 2 halo.rows x W + 2 halo.columns x lanes.
+BlockedTensor tensorOf(const Sizes &shape, int64_t channels, const Halo &halo) {
   return {nullptr,
           shape[0],
           channels,
-          shape[2] - 2 * halo,
-          shape[3] - 2 * halo,
+          shape[2] - 2 * halo.rows,
+          shape[3] - 2 * halo.columns,
           halo,
           static_cast<int>(shape[4])};
 }
@@ -43,7 +43,7 @@ Result<bool> planToBlocked(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
   View planar = dimensionsInOrder(input, integersIn(op, "order"));
   View result = planner.allocate(op->getResult(0));
-  int64_t halo = (result.shape[2] - planar.shape[2]) / 2;
+  Halo halo{(result.shape[2] - planar.shape[2]) / 2, (result.shape[3] - planar.shape[3]) / 2};
   planner.emit(std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::ToBlocks, planar,
                                                    tensorOf(result.shape, planar.shape[1], halo), result),
                {&planar, 1}, {&result, 1});
@@ -53,7 +53,7 @@ Result<bool> planToBlocked(Planner &planner, Operation *op) {
 Result<bool> planFromBlocked(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View blocked, planner.viewDense(op->getOperand(0)));
   View planar = dimensionsInOrder(planner.allocate(op->getResult(0)), integersIn(op, "order"));
-  BlockedTensor tensor = tensorOf(blocked.shape, planar.shape[1], integerIn(op, "halo"));
+  BlockedTensor tensor = tensorOf(blocked.shape, planar.shape[1], haloIn(op, 0));
   planner.emit(
       std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::FromBlocks, planar, tensor, blocked),
       {&blocked, 1}, {&planar, 1});
@@ -103,7 +103,7 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
 }
 
 Result<bool> planPool(Planner &planner, Operation *op) {
-  ArrayRef<int64_t> window = integersIn(op, "window"), halos = integersIn(op, "halos");
+  ArrayRef<int64_t> window = integersIn(op, "window");
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
   PoolingArgs args;
@@ -115,21 +115,21 @@ Result<bool> planPool(Planner &planner, Operation *op) {
     args.dilation[axis] = window[6 + axis];
   }
   args.depth = depthIn(op);
-  args.input = tensorOf(input.shape, integerIn(op, "channels"), halos[0]);
-  args.output = tensorOf(result.shape, integerIn(op, "channels"), halos[1]);
+  args.input = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, integerIn(op, "channels"), haloIn(op, 1));
   planner.emit(std::make_unique<PoolingStep>(args, input, result), {&input, 1}, {&result, 1});
   return true;
 }
 
 Result<bool> planUpsampling(Planner &planner, Operation *op) {
-  ArrayRef<int64_t> factors = integersIn(op, "factors"), halos = integersIn(op, "halos");
+  ArrayRef<int64_t> factors = integersIn(op, "factors");
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
   UpsamplingArgs args;
   args.factor[0] = factors[0];
   args.factor[1] = factors[1];
-  args.input = tensorOf(input.shape, integerIn(op, "channels"), halos[0]);
-  args.output = tensorOf(result.shape, integerIn(op, "channels"), halos[1]);
+  args.input = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, integerIn(op, "channels"), haloIn(op, 1));
   planner.emit(std::make_unique<UpsamplingStep>(args, input, result), {&input, 1}, {&result, 1});
   return true;
 }
@@ -137,7 +137,7 @@ Result<bool> planUpsampling(Planner &planner, Operation *op) {
 Result<bool> planGlobalAverage(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
-  BlockedTensor tensor = tensorOf(input.shape, integerIn(op, "channels"), integerIn(op, "halo"));
+  BlockedTensor tensor = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
   planner.emit(std::make_unique<GlobalAverageStep>(tensor, tensor.batch / result.shape[0], input, result),
                {&input, 1}, {&result, 1});
   return true;
@@ -158,9 +158,8 @@ Result<bool> planChannelNorm(Planner &planner, Operation *op) {
   if (size_t next = scale ? 2 : 1; next < reads.size())
     bias = reads[next];
   View result = planner.allocate(op->getResult(0));
-  ArrayRef<int64_t> halos = integersIn(op, "halos");
-  args.input = tensorOf(reads.front().shape, integerIn(op, "columns"), halos[0]);
-  args.output = tensorOf(result.shape, integerIn(op, "columns"), halos[1]);
+  args.input = tensorOf(reads.front().shape, integerIn(op, "columns"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, integerIn(op, "columns"), haloIn(op, 1));
   planner.emit(std::make_unique<ChannelNormStep>(args, reads.front(), scale, bias, result), reads,
                {&result, 1});
   return true;
