@@ -266,6 +266,57 @@ CASES = {
         "channel_norm=1 depthwise+bias=3 direct+bias=1 dot=7 from_blocked=5 norm=5 planar+bias=1 "
         "to_blocked=2",
     ),
+    "rows": (
+        "nn.Sequential(nn.Conv1d(2, 20, 5, 2), nn.BatchNorm1d(20), nn.ReLU(), nn.MaxPool1d(2),"
+        " nn.Conv1d(20, 24, 3, padding=4, dilation=4), nn.GELU(), nn.AvgPool1d(2),"
+        " nn.Conv1d(24, 24, 3, padding=1, groups=24), nn.AdaptiveAvgPool1d(1), nn.Flatten(),"
+        " nn.Linear(24, 5)), (2, 2, 60)",
+        "depthwise+bias=1 direct+bias+gelu=1 dot=1 global_average=1 planar+scale+bias+relu=1 pool=2",
+    ),
+    "transposed rows": (
+        "nn.Sequential(nn.Conv1d(8, 16, 1), nn.ConvTranspose1d(16, 24, 4, 2, 1), nn.ReLU(),"
+        " nn.Conv1d(24, 8, 3, padding=1)), (2, 8, 9)",
+        "direct+bias=2 from_blocked=1 to_blocked=1 transposed+bias+relu=1",
+    ),
+    "gates of halves, padded in front": (
+        "Model(lambda self, x: (lambda a, b: self.last(a.tanh() * b.sigmoid()) + x)"
+        "(*self.first(F.pad(x, (4, 0))).chunk(2, 1)), first=nn.Conv1d(16, 32, 3, dilation=2),"
+        " last=nn.Conv1d(16, 16, 1)), (2, 16, 21)",
+        "direct+bias+residual=1 direct+bias=1 from_blocked=1 to_blocked=1",
+    ),
+    "halves that are no whole blocks": (
+        "Model(lambda self, x: (lambda a, b: self.last(a.relu() * b))(*self.first(x).chunk(2, 1)),"
+        " first=conv(16, 20, 1), last=conv(10, 16, 1)), (1, 16, 5, 5)",
+        "direct=2 from_blocked=2 to_blocked=2",
+    ),
+    "more padding on one side": (
+        "nn.Sequential(conv(8, 16, 1), nn.ZeroPad2d((0, 1, 0, 1)), conv(16, 8, 3, 2)), (1, 8, 6, 6)",
+        "direct=2 from_blocked=1 to_blocked=1",
+    ),
+    "padded by another number": (
+        "nn.Sequential(conv(8, 16, 1), nn.ConstantPad2d(1, 2.0), conv(16, 8, 3)), (1, 8, 6, 6)",
+        "direct=2 from_blocked=2 to_blocked=2",
+    ),
+    "padded channels": (
+        "nn.Sequential(conv(8, 12, 1), nn.ZeroPad3d((0, 0, 0, 0, 2, 2)), conv(16, 8, 1)), (1, 8, 6, 6)",
+        "direct=2 from_blocked=2 to_blocked=2",
+    ),
+    "the most of a row": (
+        "Model(lambda self, x: self.head(self.layers(x).amax(-1)), layers=nn.Sequential("
+        "nn.Conv1d(3, 20, 1), nn.ReLU(), nn.Conv1d(20, 24, 1)), head=nn.Linear(24, 4)), (2, 3, 30)",
+        "direct+bias=1 dot=1 planar+bias+relu=1 pool=1",
+    ),
+    "pixels as tokens": (
+        "Model(lambda self, x: self.head(F.gelu(self.mix(self.first(x)).flatten(2).transpose(1, 2))),"
+        " first=conv(8, 16, 1), mix=conv(16, 16, 3, 1, 1, groups=16, bias=True), head=nn.Linear(16, 4)),"
+        " (2, 8, 5, 6)",
+        "depthwise+bias+gelu=1 direct=1 dot=1 from_blocked=1 to_blocked=1",
+    ),
+    "tokens that are used twice": (
+        "Model(lambda self, x: (lambda y: self.head(y.relu() + y))(self.mix(x).flatten(2).transpose(1, 2)),"
+        " mix=conv(16, 16, 3, 1, 1), head=nn.Linear(16, 4)), (2, 16, 5, 6)",
+        "direct=1 dot=1 from_blocked=1 to_blocked=1",
+    ),
     "in a loop": (
         "Model(lambda self, x: torch._higher_order_ops.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1,"
         " self.first(y).relu() + y), (torch.zeros((), dtype=torch.int64), x))[1],"

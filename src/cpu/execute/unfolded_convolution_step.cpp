@@ -1,6 +1,7 @@
 // Implements UnfoldedConvolutionStep.
 #include "cpu/execute/unfolded_convolution_step.h"
 
+#include "cpu/kernels/convolution.h"
 #include "cpu/plan/limits.h"
 
 namespace torchere::cpu {

@@ -54,6 +54,9 @@ struct PlanarTensor {
 void blockedFromPlanar(const Context &context, const PlanarTensor &input, const BlockedTensor &output);
 void planarFromBlocked(const Context &context, const BlockedTensor &input, const PlanarTensor &output);
 
+/// Taps of a window along an axis, of those that plans may have.
+inline constexpr int64_t mostWindow = int64_t(1) << 12;
+
 /// Taps [first, end) of a window along an axis.
 struct TapRange {
   int64_t first, end;

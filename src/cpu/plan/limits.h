@@ -19,7 +19,6 @@ inline int64_t boundedProduct(std::initializer_list<int64_t> sizes) {
 
 /// More than kernels of images and windows are asked for.
 inline constexpr int64_t mostPixels = int64_t(1) << 24;
-inline constexpr int64_t mostWindow = int64_t(1) << 12; ///< along an axis
 
 struct DimensionStride {
   int64_t size, stride;

@@ -2,12 +2,9 @@
 // op whose operands are there in blocks becomes an op on blocks, beside a planar result for those who want
 // that. What nobody wants is erased at the end, so that conversions are left at the borders of such islands.
 #include "base/log.h"
-#include "cpu/frontend/fusion/blocked_value.h"
-#include "cpu/frontend/fusion/convolution_call.h"
-#include "cpu/frontend/fusion/convolution_chain.h"
 #include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/islands.h"
 #include "cpu/frontend/fusion/kernel_call.h"
-#include "cpu/frontend/fusion/repeated_elements.h"
 #include "cpu/frontend/fusion/splats.h"
 #include "passes/simplify/dead_code.h"
 
@@ -21,51 +18,6 @@ using namespace mlir;
 namespace torchere::cpu {
 
 namespace {
-
-RankedTensorType tensorTypeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-class Islands {
-public:
-  Islands(func::FuncOp function, Isa isa)
-      : function(function), builder(function.getContext()), blocked(builder, isa) {}
-  /// How many convolutions it has laid out.
-  int64_t run();
-
-private:
-  void findWanted(Block &block);
-  void visit(Block &block);
-  void rewrite(Operation *op);
-  void rewriteConvolution(const ConvolutionChain &chain);
-  void rewriteTranspose(stablehlo::TransposeOp op);
-  void rewriteReshape(stablehlo::ReshapeOp op);
-  void rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated);
-  void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
-  void rewriteConcatenation(stablehlo::ConcatenateOp op);
-  void rewritePooling(stablehlo::ReduceWindowOp op);
-  void rewriteMean(stablehlo::ReduceOp op);
-  void rewriteNorm(Operation *op);
-  void rewriteElementwise(Operation *op);
-
-  /// The value in blocks, if it is there, for ops in the block of `user`.
-  BlockedValue find(Value planar, Operation *user) const;
-  BlockedValue operandFor(Value planar, const PlanarOrder &order, Operation *user);
-  BlockedValue elementwiseOperand(Value operand, const BlockedValue &like, Operation *user);
-  Halo wantedHalo(Value planar) const;
-  /// The value replaces the op's result.
-  void replace(Operation *op, const BlockedValue &value);
-
-  func::FuncOp function;
-  OpBuilder builder;
-  BlockedBuilder blocked;
-  llvm::DenseMap<Operation *, ConvolutionCall> calls;
-  llvm::DenseMap<Operation *, ConvolutionChain> chains; ///< by their last op
-  llvm::DenseMap<Value, BlockedValue> twins;
-  /// Values that kernels on blocks take, directly or through ops that may be computed on blocks. Others are
-  /// better computed on planes, with one conversion before them.
-  llvm::DenseSet<Value> wanted;
-};
 
 /// What computes elements of f32 (or bools of them) from the same elements of its operands.
 bool isElementwiseOnBlocks(Operation *op) {
@@ -88,6 +40,8 @@ bool isOverSpace(stablehlo::ReduceOp op) {
   auto count = static_cast<int64_t>(op.getDimensions().size());
   return type && count >= 1 && count <= 3 && type.getRank() == count + 2;
 }
+
+} // namespace
 
 int64_t Islands::run() {
   llvm::DenseSet<Operation *> taken;
@@ -125,7 +79,7 @@ void Islands::findWanted(Block &block) {
     bool isWanted = llvm::any_of(op.getResults(), [&](Value result) { return wanted.contains(result); });
     bool passesOn = isElementwiseOnBlocks(&op) || isKernelCall(&op, "norm") ||
                     isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ReshapeOp,
-                        stablehlo::TransposeOp>(op);
+                        stablehlo::SliceOp, stablehlo::TransposeOp>(op);
     if (isKernel)
       wanted.insert(op.getOperand(0));
     else if (isWanted && passesOn)
@@ -153,12 +107,14 @@ void Islands::rewrite(Operation *op) {
     rewriteReshape(reshape);
   else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op))
     rewriteBroadcast(broadcast);
+  else if (auto slice = dyn_cast<stablehlo::SliceOp>(op))
+    rewriteSlice(slice);
   else if (auto concatenation = dyn_cast<stablehlo::ConcatenateOp>(op))
     rewriteConcatenation(concatenation);
   else if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op))
     rewritePooling(window);
   else if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
-    rewriteMean(reduction);
+    rewriteSpace(reduction);
   else if (isKernelCall(op, "norm"))
     rewriteNorm(op);
   else
@@ -193,7 +149,8 @@ Halo Islands::wantedHalo(Value planar) const {
     if (auto call = calls.find(use.getOwner()); call != calls.end() && use.getOperandNumber() == 0)
       halo = widest(halo, call->second.plan(blocked.isa()).inputHalo());
     else if (isa<stablehlo::TransposeOp>(use.getOwner()) ||
-             (isa<stablehlo::ConcatenateOp>(use.getOwner()) && wanted.contains(use.getOwner()->getResult(0))))
+             (isa<stablehlo::ConcatenateOp, stablehlo::SliceOp>(use.getOwner()) &&
+              wanted.contains(use.getOwner()->getResult(0))))
       halo = widest(halo, wantedHalo(use.getOwner()->getResult(0)));
   return halo;
 }
@@ -329,6 +286,35 @@ void Islands::rewriteBroadcast(stablehlo::BroadcastInDimOp op) {
     twins[op->getResult(0)] = blocked.spreadPixel(value, sizes, order);
 }
 
+/// Of channels that are whole blocks: a half that gates the other, or a branch of its own.
+void Islands::rewriteSlice(stablehlo::SliceOp op) {
+  BlockedValue value = find(op.getOperand(), op);
+  if (!wanted.contains(op->getResult(0)) || !value || !value.type().getElementType().isF32() ||
+      value.isRepeated || value.order[1] < 0)
+    return;
+  RankedTensorType from = tensorTypeOf(op.getOperand()), to = tensorTypeOf(op->getResult(0));
+  auto channels = static_cast<size_t>(value.order[1]);
+  SmallVector<int64_t> shape(from.getShape());
+  shape[channels] = to.getDimSize(static_cast<unsigned>(channels));
+  int64_t begin = op.getStartIndices()[channels], end = op.getLimitIndices()[channels];
+  int64_t lanes = blocked.lanes();
+  if (ArrayRef(shape) != to.getShape() || end - begin != shape[channels] || begin % lanes != 0 ||
+      (end % lanes != 0 && end != value.channels))
+    return;
+  RankedTensorType type = value.type();
+  SmallVector<int64_t> starts(5), ends(type.getShape()), strides(5, 1), blocks(type.getShape());
+  starts[1] = begin / lanes;
+  ends[1] = (end + lanes - 1) / lanes;
+  blocks[1] = ends[1] - starts[1];
+  value.value =
+      stablehlo::SliceOp::create(builder, op.getLoc(), type.clone(blocks), value.value,
+                                 builder.getDenseI64ArrayAttr(starts), builder.getDenseI64ArrayAttr(ends),
+                                 builder.getDenseI64ArrayAttr(strides))
+          ->getResult(0);
+  value.channels = end - begin;
+  replace(op, value);
+}
+
 /// Of channels, all but the last a whole number of blocks.
 void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
   if (!wanted.contains(op->getResult(0)))
@@ -363,117 +349,6 @@ void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
   replace(op, {whole, channels, halo, last.order, last.hasZeroLanes, false, last.depth});
 }
 
-/// Whether the region combines its two arguments by this op.
-template <class Op> bool bodyIs(Region &body) {
-  Block &block = body.front();
-  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
-    return false;
-  auto op = dyn_cast<Op>(block.front());
-  Value first = block.getArgument(0), second = block.getArgument(1);
-  return op && block.getTerminator()->getOperands() == op->getResults() &&
-         ((op->getOperand(0) == first && op->getOperand(1) == second) ||
-          (op->getOperand(0) == second && op->getOperand(1) == first));
-}
-
-/// The op that alone uses a sum and divides it by this number; null if there is none.
-Operation *meanOf(Value sum, int64_t count) {
-  if (!sum.hasOneUse())
-    return nullptr;
-  Operation *user = *sum.getUsers().begin();
-  auto number = static_cast<double>(count);
-  if (auto quotient = dyn_cast<stablehlo::DivOp>(user))
-    return quotient.getLhs() == sum && splatNumber(quotient.getRhs()) == number ? user : nullptr;
-  if (auto product = dyn_cast<stablehlo::MulOp>(user)) {
-    std::optional<double> factor = splatNumber(product.getLhs() == sum ? product.getRhs() : product.getLhs());
-    return factor && std::abs(*factor * number - 1) < 1e-7 ? user : nullptr;
-  }
-  return nullptr;
-}
-
-/// What a window does in N, C, H, W and D; an absent list, and an absent dimension, are all `value`.
-SmallVector<int64_t, 5> windowInOrder(std::optional<ArrayRef<int64_t>> list, const PlanarOrder &order,
-                                      int64_t value) {
-  SmallVector<int64_t, 5> ordered;
-  for (int64_t dimension : order)
-    ordered.push_back(list && dimension >= 0 ? (*list)[static_cast<size_t>(dimension)] : value);
-  return ordered;
-}
-
-/// A maximum, or a sum that is divided by the size of the window.
-void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
-  if (op.getInputs().size() != 1)
-    return;
-  BlockedValue input = find(op.getInputs()[0], op);
-  RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  if (!input || !input.type().getElementType().isF32() || input.order[3] < 0)
-    return;
-  auto kernel = windowInOrder(op.getWindowDimensions(), input.order, 1);
-  auto strides = windowInOrder(op.getWindowStrides(), input.order, 1);
-  auto dilations = windowInOrder(op.getWindowDilations(), input.order, 1);
-  SmallVector<int64_t> low(5), high(5);
-  if (auto padding = op->getAttrOfType<DenseIntElementsAttr>("padding"))
-    for (auto [i, value] : llvm::enumerate(padding.getValues<APInt>()))
-      (i % 2 == 0 ? low : high)[i / 2] = value.getSExtValue();
-  auto lows = windowInOrder(low, input.order, 0), highs = windowInOrder(high, input.order, 0);
-  auto bases = windowInOrder(op.getBaseDilations(), input.order, 1);
-  bool isInPlanes = kernel[0] == 1 && kernel[1] == 1 && strides[0] == 1 && strides[1] == 1 && lows[0] == 0 &&
-                    lows[1] == 0 && highs[0] == 0 && highs[1] == 0 &&
-                    llvm::all_of(bases, [](int64_t base) { return base == 1; }) &&
-                    llvm::all_of(low, [](int64_t size) { return size >= 0; });
-  std::optional<double> initial = splatNumber(op.getInitValues()[0]);
-  if (!isInPlanes || !initial)
-    return;
-  Operation *end = op;
-  bool isMean = bodyIs<stablehlo::AddOp>(op.getBody()) && *initial == 0;
-  if (isMean)
-    end = meanOf(op->getResult(0), kernel[2] * kernel[3] * kernel[4]);
-  else if (!bodyIs<stablehlo::MaxOp>(op.getBody()) || *initial != -HUGE_VAL)
-    end = nullptr;
-  if (!end)
-    return;
-  SmallVector<int64_t, 5> sizes = sizesOf(planar, input.order);
-  DepthWindow depth{input.depth, sizes[4], kernel[4], strides[4], lows[4], dilations[4]};
-  Halo halo = wantedHalo(end->getResult(0));
-  SmallVector<int64_t> window{kernel[2], kernel[3], strides[2],   strides[3],
-                              lows[2],   lows[3],   dilations[2], dilations[3]};
-  builder.setInsertionPoint(end);
-  Operation *call = createKernelCall(
-      builder, op.getLoc(), "pool", blocked.typeOf(sizes, halo, planar.getElementType()), input.value,
-      {builder.getNamedAttr("window", builder.getDenseI64ArrayAttr(window)), depthAttribute(builder, depth),
-       haloAttribute(builder, {input.halo, halo}),
-       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels)),
-       builder.getNamedAttr("mean", builder.getBoolAttr(isMean))});
-  replace(end, {call->getResult(0), input.channels, halo, input.order, true, false, depth.output});
-}
-
-/// Over all pixels.
-void Islands::rewriteMean(stablehlo::ReduceOp op) {
-  if (op.getInputs().size() != 1)
-    return;
-  BlockedValue input = find(op.getInputs()[0], op);
-  if (!input || !input.type().getElementType().isF32() || input.order[0] > input.order[1])
-    return;
-  SmallVector<int64_t, 3> space;
-  for (int64_t dimension : {input.order[2], input.order[3], input.order[4]})
-    if (dimension >= 0)
-      space.push_back(dimension);
-  if (space.empty() || space.size() != op.getDimensions().size() ||
-      !llvm::all_of(space,
-                    [&](int64_t dimension) { return llvm::is_contained(op.getDimensions(), dimension); }))
-    return;
-  Operation *end = meanOf(op->getResult(0), input.height() * input.width() * input.depth);
-  if (!bodyIs<stablehlo::AddOp>(op.getBody()) || splatNumber(op.getInitValues()[0]) != 0.0 || !end)
-    return;
-  RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  builder.setInsertionPoint(end);
-  Operation *call = createKernelCall(
-      builder, op.getLoc(), "global_average",
-      blocked.typeOf({input.batch(), input.channels, 1, 1, 1}, {}, planar.getElementType()), input.value,
-      {haloAttribute(builder, input.halo),
-       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
-  replace(end, {call->getResult(0), input.channels, {}, {0, 1, -1, -1, -1}});
-}
-
 /// Over the channels of each pixel.
 void Islands::rewriteNorm(Operation *op) {
   BlockedValue input = find(op->getOperand(0), op);
@@ -497,7 +372,7 @@ void Islands::rewriteNorm(Operation *op) {
 }
 
 /// Whether the op makes zeros of lanes that are zeros in the operands of which `isZero`.
-bool keepsZeros(Operation *op, ArrayRef<bool> isZero) {
+static bool keepsZeros(Operation *op, ArrayRef<bool> isZero) {
   auto all = [&] { return llvm::all_of(isZero, [](bool is) { return is; }); };
   auto isFinite = [&](unsigned i) {
     std::optional<double> number = splatNumber(op->getOperand(i));
@@ -579,7 +454,7 @@ void Islands::rewriteElementwise(Operation *op) {
 }
 
 /// Tells of each kernel on blocks how often it is called.
-void logKernels(func::FuncOp function, Isa isa) {
+static void logKernels(func::FuncOp function, Isa isa) {
   std::map<std::string, int64_t> counts;
   function.walk([&](stablehlo::CustomCallOp op) {
     StringRef name = op.getCallTargetName();
@@ -593,8 +468,6 @@ void logKernels(func::FuncOp function, Isa isa) {
     text += fmt::format(" {}={}", name, count);
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] in blocks:{}", function.getSymName().str(), text);
 }
-
-} // namespace
 
 int64_t fuseConvolutions(func::FuncOp function, Isa isa) {
   int64_t count = Islands(function, isa).run();

@@ -22,12 +22,20 @@ struct NamedFusion {
 
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
-    {"batch_norm", fuseBatchNorms},    {"softmax", fuseSoftmax, true},
-    {"attention", fuseAttentions},     {"causal_mask", fuseCausalMasks},
-    {"norm", fuseNorms, true},         {"silu", fuseSilu, true},
-    {"gelu", fuseGelu, true},          {"erf", fuseErrorFunctions, true},
-    {"dead_taps", fuseDeadTaps},       {"channel_factors", fuseChannelFactors},
-    {"sibling_dots", fuseSiblingDots}, {"dot", fuseDots, true},
+    {"batch_norm", fuseBatchNorms},
+    {"softmax", fuseSoftmax, true},
+    {"attention", fuseAttentions},
+    {"causal_mask", fuseCausalMasks},
+    {"norm", fuseNorms, true},
+    {"silu", fuseSilu, true},
+    {"gelu", fuseGelu, true},
+    {"erf", fuseErrorFunctions, true},
+    {"input_padding", fuseInputPadding},
+    {"dead_taps", fuseDeadTaps},
+    {"channel_factors", fuseChannelFactors},
+    {"early_activation", fuseEarlyActivations},
+    {"sibling_dots", fuseSiblingDots},
+    {"dot", fuseDots, true},
 };
 
 } // namespace

@@ -1,0 +1,63 @@
+// Islands: the tensors of a function that lie in blocks of channels, while convolutions, and what lies
+// between them, are laid out.
+#pragma once
+
+#include "cpu/frontend/fusion/blocked_value.h"
+#include "cpu/frontend/fusion/convolution_call.h"
+#include "cpu/frontend/fusion/convolution_chain.h"
+#include "cpu/frontend/fusion/repeated_elements.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace torchere::cpu {
+
+inline mlir::RankedTensorType tensorTypeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
+class Islands {
+public:
+  Islands(mlir::func::FuncOp function, Isa isa)
+      : function(function), builder(function.getContext()), blocked(builder, isa) {}
+  /// How many convolutions it has laid out.
+  int64_t run();
+
+private:
+  void findWanted(mlir::Block &block);
+  void visit(mlir::Block &block);
+  void rewrite(mlir::Operation *op);
+  void rewriteConvolution(const ConvolutionChain &chain);
+  void rewriteTranspose(stablehlo::TransposeOp op);
+  void rewriteReshape(stablehlo::ReshapeOp op);
+  void rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated);
+  void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
+  void rewriteSlice(stablehlo::SliceOp op);
+  void rewriteConcatenation(stablehlo::ConcatenateOp op);
+  void rewritePooling(stablehlo::ReduceWindowOp op);
+  mlir::Operation *createPooling(mlir::Location location, mlir::RankedTensorType type,
+                                 const BlockedValue &input, llvm::ArrayRef<int64_t> window,
+                                 const DepthWindow &depth, bool isMean, const Halo &halo = {});
+  void rewriteSpace(stablehlo::ReduceOp op);
+  void rewriteNorm(mlir::Operation *op);
+  void rewriteElementwise(mlir::Operation *op);
+
+  /// The value in blocks, if it is there, for ops in the block of `user`.
+  BlockedValue find(mlir::Value planar, mlir::Operation *user) const;
+  BlockedValue operandFor(mlir::Value planar, const PlanarOrder &order, mlir::Operation *user);
+  BlockedValue elementwiseOperand(mlir::Value operand, const BlockedValue &like, mlir::Operation *user);
+  Halo wantedHalo(mlir::Value planar) const;
+  /// The value replaces the op's result.
+  void replace(mlir::Operation *op, const BlockedValue &value);
+
+  mlir::func::FuncOp function;
+  mlir::OpBuilder builder;
+  BlockedBuilder blocked;
+  llvm::DenseMap<mlir::Operation *, ConvolutionCall> calls;
+  llvm::DenseMap<mlir::Operation *, ConvolutionChain> chains; ///< by their last op
+  llvm::DenseMap<mlir::Value, BlockedValue> twins;
+  /// Values that kernels on blocks take, directly or through ops that may be computed on blocks. Others are
+  /// better computed on planes, with one conversion before them.
+  llvm::DenseSet<mlir::Value> wanted;
+};
+
+} // namespace torchere::cpu
