@@ -293,6 +293,11 @@ CASES = {
         "nn.Sequential(conv(8, 16, 1), nn.ZeroPad2d((0, 1, 0, 1)), conv(16, 8, 3, 2)), (1, 8, 6, 6)",
         "direct=2 from_blocked=1 to_blocked=1",
     ),
+    "means of what is no padding": (
+        "nn.Sequential(conv(8, 20, 1), nn.AvgPool2d(3, 2, 1, count_include_pad=False), conv(20, 8, 1),"
+        " nn.AvgPool2d(2, 1, 1), conv(8, 8, 1)), (2, 8, 7, 8)",
+        "direct=3 from_blocked=1 pool=2 to_blocked=1",
+    ),
     "padded by another number": (
         "nn.Sequential(conv(8, 16, 1), nn.ConstantPad2d(1, 2.0), conv(16, 8, 3)), (1, 8, 6, 6)",
         "direct=2 from_blocked=2 to_blocked=2",

@@ -40,6 +40,21 @@ Operation *meanOf(Value sum, int64_t count) {
   return nullptr;
 }
 
+/// The op that alone uses the sums of windows and divides each by the taps that meet the input, which the
+/// same windows of ones count; null if there is none.
+Operation *meanOfTaps(stablehlo::ReduceWindowOp sums) {
+  Value sum = sums->getResult(0);
+  auto quotient = sum.hasOneUse() ? dyn_cast<stablehlo::DivOp>(*sum.getUsers().begin()) : nullptr;
+  if (!quotient || quotient.getLhs() != sum)
+    return nullptr;
+  auto count = quotient.getRhs().getDefiningOp<stablehlo::ReduceWindowOp>();
+  bool counts = count && count.getInputs().size() == 1 && splatNumber(count.getInputs()[0]) == 1.0 &&
+                splatNumber(count.getInitValues()[0]) == 0.0 && bodyIs<stablehlo::AddOp>(count.getBody()) &&
+                count->getAttrDictionary() == sums->getAttrDictionary() &&
+                count.getInputs()[0].getType() == sums.getInputs()[0].getType();
+  return counts ? quotient.getOperation() : nullptr;
+}
+
 /// What a window does in N, C, H, W and D; an absent list, and an absent dimension, are all `value`.
 SmallVector<int64_t, 5> windowInOrder(std::optional<ArrayRef<int64_t>> list, const PlanarOrder &order,
                                       int64_t value) {
@@ -53,13 +68,15 @@ SmallVector<int64_t, 5> windowInOrder(std::optional<ArrayRef<int64_t>> list, con
 
 /// `window`: its sizes, strides, padding before the first pixel, and dilations, each along height and width.
 Operation *Islands::createPooling(Location location, RankedTensorType type, const BlockedValue &input,
-                                  ArrayRef<int64_t> window, const DepthWindow &depth, bool isMean,
+                                  ArrayRef<int64_t> window, const DepthWindow &depth, PoolingKind kind,
                                   const Halo &halo) {
-  return createKernelCall(builder, location, "pool", type, input.value,
-                          {builder.getNamedAttr("window", builder.getDenseI64ArrayAttr(window)),
-                           depthAttribute(builder, depth), haloAttribute(builder, {input.halo, halo}),
-                           builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels)),
-                           builder.getNamedAttr("mean", builder.getBoolAttr(isMean))});
+  return createKernelCall(
+      builder, location, "pool", type, input.value,
+      {builder.getNamedAttr("window", builder.getDenseI64ArrayAttr(window)), depthAttribute(builder, depth),
+       haloAttribute(builder, {input.halo, halo}),
+       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels)),
+       builder.getNamedAttr("mean", builder.getBoolAttr(kind != PoolingKind::Maximum)),
+       builder.getNamedAttr("count_padding", builder.getBoolAttr(kind != PoolingKind::MeanOfTaps))});
 }
 
 /// A maximum, or a sum that is divided by the size of the window.
@@ -88,9 +105,12 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
     return;
   Operation *end = op;
   bool isMean = bodyIs<stablehlo::AddOp>(op.getBody()) && *initial == 0;
-  if (isMean)
+  PoolingKind kind = isMean ? PoolingKind::Mean : PoolingKind::Maximum;
+  if (isMean) {
     end = meanOf(op->getResult(0), kernel[2] * kernel[3] * kernel[4]);
-  else if (!bodyIs<stablehlo::MaxOp>(op.getBody()) || *initial != -HUGE_VAL)
+    if (!end && (end = meanOfTaps(op)))
+      kind = PoolingKind::MeanOfTaps;
+  } else if (!bodyIs<stablehlo::MaxOp>(op.getBody()) || *initial != -HUGE_VAL)
     end = nullptr;
   if (!end)
     return;
@@ -101,7 +121,7 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
                               lows[2],   lows[3],   dilations[2], dilations[3]};
   builder.setInsertionPoint(end);
   Operation *call = createPooling(op.getLoc(), blocked.typeOf(sizes, halo, planar.getElementType()), input,
-                                  window, depth, isMean, halo);
+                                  window, depth, kind, halo);
   replace(end, {call->getResult(0), input.channels, halo, input.order, true, false, depth.output});
 }
 
@@ -135,7 +155,7 @@ void Islands::rewriteSpace(stablehlo::ReduceOp op) {
   Operation *call =
       isMaximum
           ? createPooling(op.getLoc(), type, input, {input.height(), input.width(), 1, 1, 0, 0, 1, 1},
-                          {input.depth, 1, input.depth, 1, 0, 1}, false)
+                          {input.depth, 1, input.depth, 1, 0, 1}, PoolingKind::Maximum)
           : createKernelCall(builder, op.getLoc(), "global_average", type, input.value,
                              {haloAttribute(builder, input.halo),
                               builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});

@@ -15,6 +15,12 @@ inline mlir::RankedTensorType tensorTypeOf(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
 
+enum class PoolingKind {
+  Maximum,
+  Mean,       ///< of all taps, where those on padding are zeros
+  MeanOfTaps, ///< of those that meet the input
+};
+
 class Islands {
 public:
   Islands(mlir::func::FuncOp function, Isa isa)
@@ -36,7 +42,7 @@ private:
   void rewritePooling(stablehlo::ReduceWindowOp op);
   mlir::Operation *createPooling(mlir::Location location, mlir::RankedTensorType type,
                                  const BlockedValue &input, llvm::ArrayRef<int64_t> window,
-                                 const DepthWindow &depth, bool isMean, const Halo &halo = {});
+                                 const DepthWindow &depth, PoolingKind kind, const Halo &halo = {});
   void rewriteSpace(stablehlo::ReduceOp op);
   void rewriteNorm(mlir::Operation *op);
   void rewriteElementwise(mlir::Operation *op);

@@ -108,6 +108,7 @@ Result<bool> planPool(Planner &planner, Operation *op) {
   View result = planner.allocate(op->getResult(0));
   PoolingArgs args;
   args.average = cast<BoolAttr>(kernelAttribute(op, "mean")).getValue();
+  args.countPadding = cast<BoolAttr>(kernelAttribute(op, "count_padding")).getValue();
   for (size_t axis = 0; axis < 2; ++axis) {
     args.kernel[axis] = window[axis];
     args.stride[axis] = window[2 + axis];
