@@ -222,3 +222,19 @@ def test_what_jax_writes_is_not_evaluated():
     check(
         evaluated(JAX, JAX_PLATFORMS="torchere_cpu", PJRT_NAMES_AND_LIBRARY_PATHS=f"torchere_cpu:{LIBRARY}")
     )
+
+
+TRANSPOSED = """
+for pixels in (1000, 1024):
+    x = torch.randn(1, 64, pixels)
+    program = torchere.export(Function(lambda x: x.transpose(1, 2) * 2), (x,))
+    torch.testing.assert_close(program(x), x.transpose(1, 2) * 2)
+    print(pixels, [row.kernel for row in program.profile(x).rows])
+"""
+
+
+def test_rows_that_share_lines_of_the_cache_are_copied_first():
+    head = TORCH[: TORCH.index("x = torch.randn")]
+    result = run_python("-c", head + TRANSPOSED, env={**os.environ, "PJRT_DEVICE": "torchere_cpu"})
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["1000 ['vector program']", "1024 ['copy', 'vector program']"]
