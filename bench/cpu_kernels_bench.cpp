@@ -43,6 +43,11 @@ struct Memory {
     for (int64_t i = 0; i < floats; ++i)
       data[i] = static_cast<float>(i * 2654435761u % 1000) / 1000 - 0.5f;
   }
+  /// Elements of a type: those of 16 bits are normal numbers below 1.
+  Memory(int64_t elements, DType type) : Memory(elements * static_cast<int64_t>(byteSize(type)) / 4 + 1) {
+    for (int64_t i = 0; byteSize(type) == 2 && i < elements; ++i)
+      reinterpret_cast<uint16_t *>(data)[i] = static_cast<uint16_t>(0x3000 + i * 40503 % 1024);
+  }
   ~Memory() { std::free(data); }
   Memory(const Memory &) = delete;
   float *data;
@@ -104,19 +109,44 @@ void Bench::gemms() {
   struct Case {
     int64_t m, n, k;
     Activation activation;
+    DType type = DType::F32;
   };
-  for (Case s : {Case{128, 768, 768, Activation::None}, Case{128, 3072, 768, Activation::Gelu},
-                 Case{128, 768, 3072, Activation::None}, Case{197, 768, 768, Activation::None},
-                 Case{64, 1024, 1024, Activation::Relu}, Case{1, 768, 768, Activation::None},
-                 Case{1, 1024, 256, Activation::None}, Case{1, 2048, 768, Activation::None},
-                 Case{1, 50257, 768, Activation::None}, Case{3136, 64, 64, Activation::Relu},
-                 Case{512, 512, 512, Activation::None}, Case{128, 2048, 768, Activation::None},
-                 Case{128, 768, 2048, Activation::None}, Case{128, 32000, 768, Activation::None},
-                 Case{1500, 384, 384, Activation::None}, Case{1500, 1536, 384, Activation::Gelu},
-                 Case{1500, 384, 1536, Activation::None}})
+  for (Case s : {Case{128, 768, 768, Activation::None},
+                 Case{128, 3072, 768, Activation::Gelu},
+                 Case{128, 768, 3072, Activation::None},
+                 Case{197, 768, 768, Activation::None},
+                 Case{64, 1024, 1024, Activation::Relu},
+                 Case{1, 768, 768, Activation::None},
+                 Case{1, 1024, 256, Activation::None},
+                 Case{1, 2048, 768, Activation::None},
+                 Case{1, 50257, 768, Activation::None},
+                 Case{3136, 64, 64, Activation::Relu},
+                 Case{512, 512, 512, Activation::None},
+                 Case{128, 2048, 768, Activation::None},
+                 Case{128, 768, 2048, Activation::None},
+                 Case{128, 32000, 768, Activation::None},
+                 Case{1500, 384, 384, Activation::None},
+                 Case{1500, 1536, 384, Activation::Gelu},
+                 Case{1500, 384, 1536, Activation::None},
+                 Case{1, 2048, 768, Activation::None, DType::BF16},
+                 Case{1, 32000, 768, Activation::None, DType::BF16},
+                 Case{4, 2048, 768, Activation::None, DType::BF16},
+                 Case{16, 2048, 768, Activation::None, DType::BF16},
+                 Case{128, 2048, 768, Activation::None, DType::BF16},
+                 Case{128, 768, 2048, Activation::None, DType::BF16},
+                 Case{1, 2048, 768, Activation::None, DType::F16},
+                 Case{1, 32000, 768, Activation::None, DType::F16},
+                 Case{128, 2048, 768, Activation::None, DType::F16},
+                 Case{1, 2048, 768, Activation::None, DType::I8},
+                 Case{1, 32000, 768, Activation::None, DType::I8},
+                 Case{128, 2048, 768, Activation::None, DType::I8},
+                 Case{128, 768, 2048, Activation::None, DType::I8},
+                 Case{128, 2048, 768, Activation::None, DType::I32},
+                 Case{1, 2048, 768, Activation::None, DType::I32}})
     for (bool cold : {false, true}) {
-      PackedLayout layout = packedLayout(DType::F32, context_.isa, s.m, s.k, s.n);
-      Memory a(s.m * s.k), b(s.k * s.n), c(s.m * s.n), bias(s.n);
+      PackedLayout layout = packedLayout(s.type, context_.isa, s.m, s.k, s.n);
+      auto size = static_cast<int64_t>(byteSize(s.type));
+      Memory a(s.m * s.k, s.type), b(s.k * s.n, s.type), c(s.m * s.n), bias(s.n);
       // As in a model, whose weights no cache holds, each call has other weights.
       int64_t floats = layout.bytes() / 4, copies = cold ? divideUp(kColdFloats, floats) : 1, next = 0;
       Memory packed(floats * copies);
@@ -128,13 +158,15 @@ void Bench::gemms() {
       args.a = a.data;
       args.aRowStride = s.k;
       args.c = c.data;
+      args.cType = size == 1 ? DType::I32 : s.type;
       args.cRowStride = s.n;
-      args.epilogue.bias = bias.data;
+      args.epilogue.bias = dtypeInfo(s.type).isFloatingPoint ? bias.data : nullptr;
       args.epilogue.activation = s.activation;
       char name[64];
-      std::snprintf(name, sizeof name, "gemm %ldx%ldx%ld%s", long(s.m), long(s.n), long(s.k),
-                    cold ? " cold" : "");
-      report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? 4.0 * s.n * s.k : 0, [&] {
+      std::snprintf(name, sizeof name, "gemm %s%ldx%ldx%ld%s",
+                    s.type == DType::F32 ? "" : std::string(dtypeInfo(s.type).shortName).append(" ").c_str(),
+                    long(s.m), long(s.n), long(s.k), cold ? " cold" : "");
+      report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? double(size) * s.n * s.k : 0, [&] {
         args.packedB = packed.data + next++ % copies * floats;
         gemm(context_, args);
       });

@@ -6,6 +6,7 @@
 namespace torchere::cpu::TORCHERE_ISA {
 
 void addGemm(IsaKernels &table);
+void addNarrowGemm(IsaKernels &table);
 void addRows(IsaKernels &table);
 void addBlocked(IsaKernels &table);
 void addWinograd(IsaKernels &table);

@@ -9,6 +9,7 @@ const IsaKernels &isaKernels() {
     IsaKernels made;
     made.lanes = kLanes;
     addGemm(made);
+    addNarrowGemm(made);
     addRows(made);
     addWinograd(made);
     addAttention(made);
