@@ -103,7 +103,8 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
   vectorElements = kernels.lanes * 4 / sumSize;
   stageAll = cSize != sumSize;
   bool few = args.m <= kFewRows;
-  widenPanels = bSize == 2 && !few;
+  // Of tiles of many rows, pairs leave no registers for both of their elements.
+  widenPanels = type == kBF16 && !few;
   // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache, which hold eight lines.
   int64_t tileRows = std::min<int64_t>(args.m, table.maxRows[args.layout.vectors]);
   bool collides = args.aRowStride * aSize % 4096 == 0 && tileRows > 8;
@@ -339,7 +340,7 @@ TileArgs Part::tileOf(int64_t chunk) const {
 const void *Part::widePanel(int64_t panel, int64_t chunk) const {
   int64_t steps = chunkBegin(chunk + 1) - chunkBegin(chunk), columns = p_.panelColumns;
   void *wide = ThreadPool::scratch(steps * p_.stepRows * columns * sizeof(float), kWidePanel);
-  p_.kernels.widenPanel[p_.type](packedAt(panel, chunk), steps, columns, static_cast<float *>(wide));
+  p_.kernels.widenPairs(packedAt(panel, chunk), steps, columns, static_cast<float *>(wide));
   return wide;
 }
 

@@ -23,7 +23,7 @@ enum FloatType : int {
   kUInt8,
   kNumberTypes
 };
-/// Products of so few rows read each weight once. Tiles whose B is of 16 bits have no more.
+/// Products of so few rows read each weight once. Tiles whose B is of BF16 have no more.
 constexpr int64_t kFewRows = 4;
 
 /// A run of tiles, one below the other, each: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b]
@@ -276,8 +276,8 @@ struct IsaKernels {
       const PackArgs &args) = {}; ///< the type stays; by pairs of rows where a step has two
   /// To what tiles take for A: the type that is computed in, or of bytes pairs of 16 bits along the columns.
   void (*widen[kNumberTypes])(const PackArgs &args) = {};
-  /// A packed panel of 16 bits as one of f32.
-  void (*widenPanel[kFloatTypes])(const void *panel, int64_t steps, int64_t columns, float *to) = {};
+  /// A packed panel of BF16 as one of f32.
+  void (*widenPairs)(const void *panel, int64_t steps, int64_t columns, float *to) = nullptr;
   void (*softmax[kFloatTypes])(const RowsJob &job) = {};
   void (*norm[kFloatTypes])(const RowsJob &job) = {};
   void (*depthwise)(const TapsJob &job) = nullptr;

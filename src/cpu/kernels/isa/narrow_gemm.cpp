@@ -1,5 +1,7 @@
-// Matrix products whose weights have 16 bits or 8: few rows widen them in registers. Floats of many rows are
+// Matrix products whose weights have 16 bits or 8, which tiles widen in registers. BF16 of many rows is
 // multiplied as f32, by panels that are widened first.
+//
+// It is compiled once more for AVX-512 with VNNI.
 #include "cpu/kernels/isa/tile.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
@@ -46,7 +48,7 @@ template <class T> void widenRows(const PackArgs &args) {
   }
 }
 
-void widenPanelOfPairs(const void *panel, int64_t steps, int64_t columns, float *to) {
+void widenPairs(const void *panel, int64_t steps, int64_t columns, float *to) {
   auto *from = static_cast<const BF16Pair *>(panel);
   for (int64_t step = 0; step < steps; ++step, to += 2 * columns)
     for (int64_t i = 0; i < columns; i += kLanes, from += kLanes) {
@@ -54,17 +56,6 @@ void widenPanelOfPairs(const void *panel, int64_t steps, int64_t columns, float 
       store(to + i, firstOfPairs(pairs));
       store(to + columns + i, secondOfPairs(pairs));
     }
-}
-
-void widenPanelOfF16(const void *panel, int64_t steps, int64_t columns, float *to) {
-  auto *from = static_cast<const F16 *>(panel);
-  for (int64_t i = 0; i < steps * columns; i += kLanes)
-    store(to + i, widen(from + i));
-}
-
-template <class T> void addFloats(IsaKernels &table, int type) {
-  addTiles<T, 1, kFewRows>(table, type);
-  addTiles<T, 2, kFewRows>(table, type);
 }
 
 template <class T, class Pair> void addBytes(IsaKernels &table, int type) {
@@ -77,11 +68,12 @@ template <class T, class Pair> void addBytes(IsaKernels &table, int type) {
 } // namespace
 
 void addNarrowGemm(IsaKernels &table) {
-  addFloats<BF16Pair>(table, kBF16);
-  addFloats<F16>(table, kF16);
+  addTiles<BF16Pair, 1, kFewRows>(table, kBF16);
+  addTiles<BF16Pair, 2, kFewRows>(table, kBF16);
+  addTiles<F16, 1, kRows[1]>(table, kF16);
+  addTiles<F16, 2, kRows[2]>(table, kF16);
   table.pack[kBF16] = &packPairs<uint16_t>;
-  table.widenPanel[kBF16] = &widenPanelOfPairs;
-  table.widenPanel[kF16] = &widenPanelOfF16;
+  table.widenPairs = &widenPairs;
   addBytes<int8_t, I8Pair>(table, kInt8);
   addBytes<uint8_t, U8Pair>(table, kUInt8);
 }

@@ -322,6 +322,15 @@ TORCHERE_INLINE U pairProducts(U a, U b) {
 #endif
 }
 
+/// The sum of two, modulo its size.
+TORCHERE_INLINE U addPairProducts(U sum, U a, U b) {
+#if defined(__AVX512VNNI__)
+  return (U)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+#else
+  return sum + pairProducts(a, b);
+#endif
+}
+
 /// Of StableHLO: NaN wins, and +0 is above -0.
 template <class V> TORCHERE_INLINE V maximum(V a, V b) {
   V larger = a > b ? a : b;

@@ -75,7 +75,7 @@ TORCHERE_INLINE void addOuterProduct(Vec<Compute<T>> (&sums)[kM][kN], const Comp
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n)
       if constexpr (kIsBytePair<T>)
-        sums[m][n] += pairProducts(x, w[n]);
+        sums[m][n] = addPairProducts(sums[m][n], x, w[n]);
       else if constexpr (kInPlace)
         addInPlace(sums[m][n], x, w[n]);
       else
