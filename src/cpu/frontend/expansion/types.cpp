@@ -46,7 +46,7 @@ bool hasProductKernel(Operation *op) {
   Type left = elementOf(op->getOperand(0)), right = elementOf(op->getOperand(1)),
        result = elementOf(op->getResult(0));
   if (isByte(left) && isByte(right) && isa<stablehlo::DotGeneralOp>(op))
-    return result.isInteger(32);
+    return result.isSignlessInteger(32);
   if (left != right)
     return false;
   if (isFloatOf(left, {16}) && isa<stablehlo::DotGeneralOp>(op))
