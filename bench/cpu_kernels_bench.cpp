@@ -43,12 +43,23 @@ struct Memory {
     for (int64_t i = 0; i < floats; ++i)
       data[i] = static_cast<float>(i * 2654435761u % 1000) / 1000 - 0.5f;
   }
+  /// Elements of a type: those of 16 bits are normal numbers below 1.
+  Memory(int64_t elements, DType type) : Memory(elements * static_cast<int64_t>(byteSize(type)) / 4 + 1) {
+    for (int64_t i = 0; byteSize(type) == 2 && i < elements; ++i)
+      reinterpret_cast<uint16_t *>(data)[i] = static_cast<uint16_t>(0x3000 + i * 40503 % 1024);
+  }
   ~Memory() { std::free(data); }
   Memory(const Memory &) = delete;
   float *data;
 };
 
 constexpr int64_t kColdFloats = int64_t(16) << 20; ///< more than the last cache holds
+
+struct Product {
+  int64_t m, n, k;
+  Activation activation;
+  DType type = DType::F32;
+};
 
 class Bench {
 public:
@@ -60,6 +71,7 @@ private:
   void measurePeaks();
   void report(const std::string &name, double flops, double bytes, const std::function<void()> &body);
   void forks();
+  void gemm(const Product &s, bool cold);
   void gemms();
   void convolutions();
   void rows();
@@ -100,45 +112,70 @@ void Bench::measurePeaks() {
               bandwidth_ * 1e-9);
 }
 
+void Bench::gemm(const Product &s, bool cold) {
+  PackedLayout layout = packedLayout(s.type, context_.isa, s.m, s.k, s.n);
+  auto size = static_cast<int64_t>(byteSize(s.type));
+  Memory a(s.m * s.k, s.type), b(s.k * s.n, s.type), c(s.m * s.n), bias(s.n);
+  // As in a model, whose weights no cache holds, each call has other weights.
+  int64_t floats = layout.bytes() / 4, copies = cold ? divideUp(kColdFloats, floats) : 1, next = 0;
+  Memory packed(floats * copies);
+  for (int64_t i = 0; i < copies; ++i)
+    packMatrix(context_, layout, b.data, 1, s.k, packed.data + i * floats);
+  GemmArgs args;
+  args.layout = layout;
+  args.m = s.m;
+  args.a = a.data;
+  args.aRowStride = s.k;
+  args.c = c.data;
+  args.cType = size == 1 ? DType::I32 : s.type;
+  args.cRowStride = s.n;
+  args.epilogue.bias = dtypeInfo(s.type).isFloatingPoint ? bias.data : nullptr;
+  args.epilogue.activation = s.activation;
+  char name[64];
+  std::snprintf(name, sizeof name, "gemm %s%ldx%ldx%ld%s",
+                s.type == DType::F32 ? "" : std::string(dtypeInfo(s.type).shortName).append(" ").c_str(),
+                long(s.m), long(s.n), long(s.k), cold ? " cold" : "");
+  report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? double(size) * s.n * s.k : 0, [&] {
+    args.packedB = packed.data + next++ % copies * floats;
+    cpu::gemm(context_, args);
+  });
+}
+
 void Bench::gemms() {
-  struct Case {
-    int64_t m, n, k;
-    Activation activation;
-  };
-  for (Case s : {Case{128, 768, 768, Activation::None}, Case{128, 3072, 768, Activation::Gelu},
-                 Case{128, 768, 3072, Activation::None}, Case{197, 768, 768, Activation::None},
-                 Case{64, 1024, 1024, Activation::Relu}, Case{1, 768, 768, Activation::None},
-                 Case{1, 1024, 256, Activation::None}, Case{1, 2048, 768, Activation::None},
-                 Case{1, 50257, 768, Activation::None}, Case{3136, 64, 64, Activation::Relu},
-                 Case{512, 512, 512, Activation::None}, Case{128, 2048, 768, Activation::None},
-                 Case{128, 768, 2048, Activation::None}, Case{128, 32000, 768, Activation::None},
-                 Case{1500, 384, 384, Activation::None}, Case{1500, 1536, 384, Activation::Gelu},
-                 Case{1500, 384, 1536, Activation::None}})
-    for (bool cold : {false, true}) {
-      PackedLayout layout = packedLayout(DType::F32, context_.isa, s.m, s.k, s.n);
-      Memory a(s.m * s.k), b(s.k * s.n), c(s.m * s.n), bias(s.n);
-      // As in a model, whose weights no cache holds, each call has other weights.
-      int64_t floats = layout.bytes() / 4, copies = cold ? divideUp(kColdFloats, floats) : 1, next = 0;
-      Memory packed(floats * copies);
-      for (int64_t i = 0; i < copies; ++i)
-        packMatrix(context_, layout, b.data, 1, s.k, packed.data + i * floats);
-      GemmArgs args;
-      args.layout = layout;
-      args.m = s.m;
-      args.a = a.data;
-      args.aRowStride = s.k;
-      args.c = c.data;
-      args.cRowStride = s.n;
-      args.epilogue.bias = bias.data;
-      args.epilogue.activation = s.activation;
-      char name[64];
-      std::snprintf(name, sizeof name, "gemm %ldx%ldx%ld%s", long(s.m), long(s.n), long(s.k),
-                    cold ? " cold" : "");
-      report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? 4.0 * s.n * s.k : 0, [&] {
-        args.packedB = packed.data + next++ % copies * floats;
-        gemm(context_, args);
-      });
-    }
+  for (Product s : {Product{128, 768, 768, Activation::None},
+                    Product{128, 3072, 768, Activation::Gelu},
+                    Product{128, 768, 3072, Activation::None},
+                    Product{197, 768, 768, Activation::None},
+                    Product{64, 1024, 1024, Activation::Relu},
+                    Product{1, 768, 768, Activation::None},
+                    Product{1, 1024, 256, Activation::None},
+                    Product{1, 2048, 768, Activation::None},
+                    Product{1, 50257, 768, Activation::None},
+                    Product{3136, 64, 64, Activation::Relu},
+                    Product{512, 512, 512, Activation::None},
+                    Product{128, 2048, 768, Activation::None},
+                    Product{128, 768, 2048, Activation::None},
+                    Product{128, 32000, 768, Activation::None},
+                    Product{1500, 384, 384, Activation::None},
+                    Product{1500, 1536, 384, Activation::Gelu},
+                    Product{1500, 384, 1536, Activation::None},
+                    Product{1, 2048, 768, Activation::None, DType::BF16},
+                    Product{1, 32000, 768, Activation::None, DType::BF16},
+                    Product{4, 2048, 768, Activation::None, DType::BF16},
+                    Product{16, 2048, 768, Activation::None, DType::BF16},
+                    Product{128, 2048, 768, Activation::None, DType::BF16},
+                    Product{128, 768, 2048, Activation::None, DType::BF16},
+                    Product{1, 2048, 768, Activation::None, DType::F16},
+                    Product{1, 32000, 768, Activation::None, DType::F16},
+                    Product{128, 2048, 768, Activation::None, DType::F16},
+                    Product{1, 2048, 768, Activation::None, DType::I8},
+                    Product{1, 32000, 768, Activation::None, DType::I8},
+                    Product{128, 2048, 768, Activation::None, DType::I8},
+                    Product{128, 768, 2048, Activation::None, DType::I8},
+                    Product{128, 2048, 768, Activation::None, DType::I32},
+                    Product{1, 2048, 768, Activation::None, DType::I32}})
+    for (bool cold : {false, true})
+      gemm(s, cold);
 }
 
 void Bench::convolutions() {

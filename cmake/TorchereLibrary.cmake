@@ -7,9 +7,9 @@
 # torchere_link_folders(TARGET x_test FOLDERS session ...): the objects of these folders and of all that they depend on, for
 # a program that does not go through libtorchere.so.
 #
-# torchere_isa_libraries(NAME cpu_kernels): the folder's isa/*.cpp, as an object library for each instruction set of the target,
-# in a namespace TORCHERE_ISA of its own. Sets NAME_isas, their names for DEPENDS, and NAME_definitions, by which code knows
-# which there are.
+# torchere_isa_libraries(NAME cpu_kernels [VNNI isa/file.cpp...]): the folder's isa/*.cpp, as an object library for each instruction set
+# of the target, in a namespace TORCHERE_ISA of its own; the files after VNNI also for AVX-512 with VNNI. Sets NAME_isas, their names for
+# DEPENDS, and NAME_definitions, by which code knows which there are.
 #
 # torchere_families(TABLE OpTable TEMPLATE file.cpp.in SOURCES variable): for the files of ops/, each of which defines
 # add<File>(OpTable &), writes a source from the template that declares these (@declarations@) and calls each
@@ -80,7 +80,7 @@ function(torchere_library)
 endfunction()
 
 function(torchere_isa_libraries)
-  cmake_parse_arguments(arg "" "NAME" "" ${ARGN})
+  cmake_parse_arguments(arg "" "NAME" "VNNI" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/isa/*.cpp)
   set(flags_baseline "")
   set(isas baseline)
@@ -94,11 +94,22 @@ function(torchere_isa_libraries)
       set(flags_avx512 -mavx2 -mfma -DTORCHERE_EMULATED_AVX512)
       list(APPEND definitions TORCHERE_EMULATED_AVX512)
     endif()
+    if(arg_VNNI)
+      list(APPEND isas avx512vnni)
+      set(flags_avx512vnni ${flags_avx512})
+      if(NOT TORCHERE_EMULATE_AVX512)
+        list(APPEND flags_avx512vnni -mavx512vnni)
+      endif()
+    endif()
   endif()
   set(names "")
   foreach(isa IN LISTS isas)
     set(target torchere_${arg_NAME}_${isa})
-    add_library(${target} OBJECT ${sources})
+    if(isa STREQUAL avx512vnni)
+      add_library(${target} OBJECT ${arg_VNNI})
+    else()
+      add_library(${target} OBJECT ${sources})
+    endif()
     set_property(GLOBAL APPEND PROPERTY TORCHERE_FOLDERS ${target})
     target_link_libraries(${target} PUBLIC torchere_options)
     target_compile_definitions(${target} PRIVATE TORCHERE_ISA=${isa})

@@ -147,6 +147,7 @@ for left, right, result in (
     ("bf16", "bf16", "f32"), ("f16", "f16", "f32"), ("f32", "f32", "f64"), ("f8E4M3FN", "f8E4M3FN", "f32"),
     ("f8E5M2", "f8E5M2", "f8E5M2"), ("i8", "i8", "i32"), ("i8", "i8", "i8"), ("i16", "i16", "i16"),
     ("i32", "i32", "i32"), ("i64", "i64", "i64"), ("ui8", "ui8", "ui8"), ("ui32", "ui32", "ui32"),
+    ("ui8", "ui8", "i32"), ("ui8", "ui8", "ui32"), ("i8", "i8", "i64"), ("i8", "i8", "i16"),
     ("i4", "i4", "i4"), ("ui4", "ui4", "i32"), ("i1", "i1", "i1"),
     ("complex<f32>", "complex<f32>", "complex<f32>"), ("complex<f64>", "complex<f64>", "complex<f64>"),
 ):  # fmt: skip
@@ -254,6 +255,26 @@ MODULES["quantized dot"] = function(
     "4x5xf32",
     "5x6xf32",
 )
+CENTERED = "!quant.uniform<i8:f32, 0.0213>"
+UNSIGNED = "!quant.uniform<u8:f32, 0.0317:130>"
+SUMS = "!quant.uniform<i32:f32, 0.01003>"
+COLUMNS = "!quant.uniform<i8:f32:2, {0.5, 0.25, 0.125, 0.3, 0.2, 0.1}>"
+for name, left, right in (
+    ("without zero points", CENTERED, CENTERED),
+    ("with a zero point", Q8, CENTERED),
+    ("of unsigned rows", UNSIGNED, CENTERED),
+    ("of unsigned rows by columns", UNSIGNED, COLUMNS),
+):
+    MODULES[f"quantized dot {name}"] = function(
+        "2x4x6xf32",
+        f"""  %x = stablehlo.uniform_quantize %0 : (tensor<2x4x5xf32>) -> tensor<2x4x5x{left}>
+  %w = stablehlo.uniform_quantize %1 : (tensor<5x2x6xf32>) -> tensor<5x2x6x{right}>
+  %y = stablehlo.dot_general %x, %w, batching_dims = [0] x [1], contracting_dims = [2] x [0]
+    : (tensor<2x4x5x{left}>, tensor<5x2x6x{right}>) -> tensor<2x4x6x{SUMS}>
+  %r0 = stablehlo.uniform_dequantize %y : (tensor<2x4x6x{SUMS}>) -> tensor<2x4x6xf32>""",
+        "2x4x5xf32",
+        "5x2x6xf32",
+    )
 MODULES["float times quantized"] = function(
     "4x6xf32",
     f"""  %w = stablehlo.uniform_quantize %1 : (tensor<5x6xf32>) -> tensor<5x6x{PER_AXIS}>

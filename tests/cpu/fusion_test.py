@@ -26,6 +26,12 @@ class Model(torch.nn.Module):
     def forward(self, *args):
         return self.function(*args)
 
+def bf16(*sizes):
+    return torch.randn(sizes).bfloat16()
+
+def f16(*sizes):
+    return torch.randn(sizes).half()
+
 def repeated(x, count):
     batch, heads, length, width = x.shape
     return x[:, :, None].expand(batch, heads, count, length, width).reshape(batch, -1, length, width)
@@ -136,6 +142,19 @@ TORCH_CASES = {
     "linear in f64": (
         "lambda *a: F.linear(*[each.double() for each in a]), (5, 40), (30, 40), (30,)",
         "dot=1",
+    ),
+    "linear in bf16": (
+        "lambda *a: F.relu(F.linear(*a)), bf16(5, 40), bf16(30, 40), bf16(30)",
+        "dot=1",
+    ),
+    "linear and gelu in f16": (
+        "lambda *a: F.gelu(F.linear(*a)), f16(5, 41), f16(64, 41), f16(64)",
+        "gelu=1 dot=1",
+    ),
+    "a residual in bf16": ("lambda x, w, y: y + x @ w, bf16(1, 41), bf16(41, 30), bf16(1, 30)", "dot=1"),
+    "linear in bf16 and a residual in f32": (
+        "lambda x, w, y: y + F.linear(x, w).to(y.dtype), bf16(5, 40), bf16(30, 40), (5, 30)",
+        "none",
     ),
     "linear of one row": (
         "lambda x, w, b, y: F.linear(x, w, b) + y, (1, 40), (30, 40), (30,), (1, 30)",

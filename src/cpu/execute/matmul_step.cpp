@@ -28,6 +28,7 @@ GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
   args.a = frame.at(matmul.a.view);
   args.aRowStride = matmul.a.rowStride;
   args.aColumnStride = matmul.a.columnStride;
+  args.aType = matmul.leftType;
   args.c = frame.at(matmul.result);
   args.cType = matmul.resultType;
   args.cRowStride = matmul.n;
@@ -99,17 +100,24 @@ Status MatmulStep::run(const Frame &frame) const {
   return {};
 }
 
+static bool isByte(DType type) {
+  return type == DType::I8 || type == DType::U8;
+}
+
 static Status checkTypes(const Matmul &matmul) {
-  DType type = matmul.type;
+  DType type = matmul.type, left = matmul.leftType;
   bool isHalf = type == DType::BF16 || type == DType::F16;
   bool isWord = type == DType::I32 || type == DType::I64 || type == DType::U32 || type == DType::U64;
-  TORCHERE_TRY(expect(isHalf || isWord || type == DType::F32 || type == DType::F64, "a product of {}",
-                      dtypeInfo(type).shortName));
-  TORCHERE_TRY(expect(matmul.resultType == type || (isHalf && matmul.resultType == DType::F32),
-                      "a product of {} in {}", dtypeInfo(type).shortName,
+  TORCHERE_TRY(expect(isHalf || isWord || isByte(type) || type == DType::F32 || type == DType::F64,
+                      "a product of {}", dtypeInfo(type).shortName));
+  TORCHERE_TRY(expect(left == type || (isByte(left) && isByte(type)), "a product of {} and {}",
+                      dtypeInfo(left).shortName, dtypeInfo(type).shortName));
+  bool isOfSums = isByte(type) ? matmul.resultType == DType::I32
+                               : matmul.resultType == type || (isHalf && matmul.resultType == DType::F32);
+  TORCHERE_TRY(expect(isOfSums, "a product of {} in {}", dtypeInfo(type).shortName,
                       dtypeInfo(matmul.resultType).shortName));
   bool isPlain = !matmul.bias && !matmul.residual && matmul.activation == Activation::None;
-  return expect(!isWord || isPlain, "what follows a product of integers");
+  return expect(dtypeInfo(type).isFloatingPoint || isPlain, "what follows a product of integers");
 }
 
 Status MatmulStep::restore(const PlanLimits &limits) {
@@ -118,7 +126,7 @@ Status MatmulStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(expectWithin("sizes of a product", {batches, m, k, n}, 1, mostElements));
   const MatrixView &a = matmul.a, &b = matmul.b;
   TORCHERE_TRY(limits.reads(
-      strided(a.view, {{batches, a.batchStride}, {m, a.rowStride}, {k, a.columnStride}}), matmul.type));
+      strided(a.view, {{batches, a.batchStride}, {m, a.rowStride}, {k, a.columnStride}}), matmul.leftType));
   TORCHERE_TRY(
       limits.packs(strided(b.view, {{batches, b.batchStride}, {k, b.rowStride}, {n, b.columnStride}}),
                    matmul.type, matmul.weight, matmul.isConstant));

@@ -16,7 +16,8 @@ struct MatrixView {
 };
 
 struct Matmul {
-  DType type = DType::F32; ///< of the factors
+  DType type = DType::F32;     ///< of the right factor
+  DType leftType = DType::F32; ///< another only among I8 and U8
   DType resultType = DType::F32;
   int64_t batches = 1, m = 1, k = 1, n = 1;
   MatrixView a, b;              ///< [batch][m][k], [batch][k][n]

@@ -77,9 +77,9 @@ template <> struct Fields<WindowScatterStep::Views> {
 
 template <> struct Fields<Matmul> {
   static auto of(auto &object) {
-    return std::tie(object.type, object.resultType, object.batches, object.m, object.k, object.n, object.a,
-                    object.b, object.result, object.bias, object.residual, object.activation, object.weight,
-                    object.isConstant);
+    return std::tie(object.type, object.leftType, object.resultType, object.batches, object.m, object.k,
+                    object.n, object.a, object.b, object.result, object.bias, object.residual,
+                    object.activation, object.weight, object.isConstant);
   }
 };
 template <> struct Fields<AttentionArgs> {

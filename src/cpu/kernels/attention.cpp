@@ -15,7 +15,7 @@ constexpr int64_t kKeys = 128; ///< of a run
 /// Of a part: what it makes of its rows stays in the L2 cache.
 constexpr int64_t kMostRows = 144;
 constexpr int64_t kWantedParts = 16;
-constexpr int64_t kFewRows = 2;
+constexpr int64_t kFewQueries = 2;
 /// Of all heads' packed keys and values; more is packed by each part for itself.
 constexpr int64_t kMostShared = int64_t(16) << 20;
 /// An added mask of less than this leaves a key out: its weight is 0 beside any key without a mask.
@@ -218,7 +218,7 @@ template <class Fn> void Part::multiply(TileArgs tile, int64_t panelStride, int6
 void Part::score(int64_t first, const ScoresJob &job) {
   int64_t count = job.keys;
   const char *k = element(args_.k, keyHead_, first);
-  if (rows_ <= kFewRows) {
+  if (rows_ <= kFewQueries) {
     kernels_.dots[type_](
         {q_, args_.headSize, rows_, k, args_.k.strides[2], count, args_.headSize, scores_, kKeys});
     return;
@@ -240,7 +240,7 @@ void Part::weigh(int64_t first, const ScoresJob &job) {
   int64_t count = job.keys;
   const char *v = element(args_.v, keyHead_, first);
   // Few rows read values where they lie: each once.
-  bool inPlace = rows_ <= kFewRows && type_ == kF32 && valueWidth_ == args_.valueSize;
+  bool inPlace = rows_ <= kFewQueries && type_ == kF32 && valueWidth_ == args_.valueSize;
   if (!inPlace && !shared_)
     packer_.packValues(v, count, values_);
   TileArgs tile;
@@ -348,7 +348,7 @@ void attention(const Context &context, const AttentionArgs &args) {
   int64_t sharedBytes =
       args.batch * args.keyHeads * packer.floatsOfHead() * static_cast<int64_t>(sizeof(float));
   std::optional<SharedHeads> shared;
-  if (args.queries > kFewRows && blocks * group > 1 && sharedBytes <= kMostShared)
+  if (args.queries > kFewQueries && blocks * group > 1 && sharedBytes <= kMostShared)
     shared.emplace(context, args, packer);
   const SharedHeads *packed = shared ? &*shared : nullptr;
   context.pool.parallelFor(args.batch * heads * blocks, [&](int64_t part) {

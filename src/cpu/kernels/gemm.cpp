@@ -16,8 +16,6 @@ namespace {
 constexpr int64_t kPartRows = 128;
 /// Depth of a chunk of K: a panel's chunk stays near the L1 cache while the tiles pass.
 constexpr int64_t kChunk = 384;
-/// Products with fewer rows read each weight once.
-constexpr int64_t kFewRows = 4;
 constexpr int64_t kPartWork = 200000;
 /// Elements of C that a part goes over for each chunk of K: beside A they stay in the L2 cache.
 constexpr int64_t kPartElements = 32768;
@@ -35,6 +33,7 @@ constexpr int kPackedRows = 0;
 constexpr int kStage = 1;
 constexpr int kSharedRows = 2;
 constexpr int kPackedColumns = 3;
+constexpr int kWidePanel = 4;
 
 const char *at(const void *p, int64_t elements, int64_t size) {
   return static_cast<const char *>(p) + elements * size;
@@ -54,10 +53,16 @@ struct Product {
   const GemmArgs &args;
   const IsaKernels &kernels;
   FloatType type;
+  FloatType aType;
   int64_t aSize;   ///< bytes of an element of A
+  int64_t bSize;   ///< of B
   int64_t cSize;   ///< of C
   int64_t sumSize; ///< of the type that is computed in
   int64_t panelColumns, panels;
+  int64_t stepRows;       ///< rows of B in a step of a tile
+  int64_t stepElements;   ///< of what tiles take for A: bytes are packed by pairs
+  int64_t steps;          ///< of K
+  bool widenPanels;       ///< B is multiplied as f32
   int64_t vectorElements; ///< of the type that is computed in
   bool packRows;          ///< A is converted or made contiguous first
   bool stageAll;          ///< C is not of the type that is computed in
@@ -76,27 +81,36 @@ struct Product {
     return at(args.a, batch * args.aBatchStride + row * args.aRowStride + column * args.aColumnStride, aSize);
   }
   void packRowsOf(const char *from, int64_t rows, int64_t depth, void *to, int64_t stride) const {
-    kernels.widen[type]({from, args.aRowStride, args.aColumnStride, rows, depth, to, stride});
+    kernels.widen[aType]({from, args.aRowStride, args.aColumnStride, rows, depth, to, stride});
+  }
+  TileFunction tileOf(int64_t rows) const {
+    return kernels.tiles[widenPanels ? kF32 : type][args.layout.vectors][rows];
   }
   void shareRows(ThreadPool &pool);
 };
 
 Product::Product(const GemmArgs &product, const IsaKernels &table)
-    : args(product), kernels(table), type(floatType(product.layout.type)) {
-  aSize = byteSize(args.layout.type);
+    : args(product), kernels(table), type(floatType(product.layout.type)),
+      aType(floatType(product.aType.value_or(product.layout.type))) {
+  aSize = bSize = byteSize(args.layout.type);
   cSize = byteSize(args.cType);
   sumSize = type == kF64 || type == kInt64 ? 8 : 4;
   panelColumns = args.layout.panelColumns();
   panels = args.layout.panels();
+  steps = args.layout.steps();
+  stepRows = args.layout.stepRows();
+  stepElements = bSize == 1 ? 1 : stepRows;
   vectorElements = kernels.lanes * 4 / sumSize;
   stageAll = cSize != sumSize;
   bool few = args.m <= kFewRows;
+  // Of tiles of many rows, pairs leave no registers for both of their elements.
+  widenPanels = type == kBF16 && !few;
   // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache, which hold eight lines.
   int64_t tileRows = std::min<int64_t>(args.m, table.maxRows[args.layout.vectors]);
   bool collides = args.aRowStride * aSize % 4096 == 0 && tileRows > 8;
   packRows = aSize != sumSize || args.aColumnStride != 1 || collides;
   bool inPlace = args.epilogue.residual == args.c;
-  chunks = inPlace ? 1 : std::max<int64_t>(1, divideUp(args.layout.k, kChunk));
+  chunks = inPlace ? 1 : std::max<int64_t>(1, divideUp(steps * stepElements, kChunk));
   rowParts = divideUp(args.m, kPartRows);
   if (rowParts > 1)
     rowParts += rowParts % 2;
@@ -111,17 +125,24 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
 
 /// Where many parts of few columns would each pack the same rows, these are packed once, before all parts.
 void Product::shareRows(ThreadPool &pool) {
-  int64_t rows = args.batches * args.m, depth = args.layout.k, stride = packedRowStride(depth, sumSize);
-  int64_t bytes = rows * stride * sumSize;
-  if (!packRows || rows * depth * (columnParts - 1) < kLeastSharedCopies || bytes > kMostSharedBytes)
+  int64_t rows = args.batches * args.m, depth = args.layout.k;
+  int64_t stride = packedRowStride(steps * stepElements, sumSize), bytes = rows * stride * sumSize;
+  bool isLittle = rows <= kFewRows && columnParts > 1; // which the calling thread copies by itself
+  bool isWorth = isLittle || rows * depth * (columnParts - 1) >= kLeastSharedCopies;
+  if (!packRows || !isWorth || bytes > kMostSharedBytes)
     return;
   void *packed = ThreadPool::scratch(static_cast<size_t>(bytes), kSharedRows);
   int64_t copies = divideUp(args.m, kRowsOfCopy);
-  pool.parallelFor(args.batches * copies, [&](int64_t index) {
+  auto copy = [&](int64_t index) {
     int64_t batch = index / copies, row = index % copies * kRowsOfCopy;
     packRowsOf(rowsAt(batch, row, 0), std::min(kRowsOfCopy, args.m - row), depth,
                at(packed, (batch * args.m + row) * stride, sumSize), stride);
-  });
+  };
+  if (isLittle)
+    for (int64_t index = 0; index < args.batches * copies; ++index)
+      copy(index);
+  else
+    pool.parallelFor(args.batches * copies, copy);
   sharedRows = packed;
   sharedRowStride = stride;
 }
@@ -140,17 +161,18 @@ private:
   void fetchRows() const;
   void prepareRows(int64_t chunk);
   TileArgs tileOf(int64_t chunk) const;
+  const void *widePanel(int64_t panel, int64_t chunk) const;
   void runPanel(TileArgs &tile, int64_t panel, int64_t chunk);
   void finishPanel(int64_t panel);
   void activatePanel(int64_t panel);
   const char *packedAt(int64_t panel, int64_t chunk) const {
     return at(at(p_.args.packedB, batch_ * p_.args.packedBBatchStride, 1),
-              (panel * p_.args.layout.k + chunkBegin(chunk)) * p_.panelColumns, p_.aSize);
+              (panel * p_.steps + chunkBegin(chunk)) * p_.stepRows * p_.panelColumns, p_.bSize);
   }
   bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * p_.panelColumns > p_.args.layout.n; }
+  /// In steps.
   int64_t chunkBegin(int64_t chunk) const {
-    int64_t k = p_.args.layout.k;
-    return p_.chunks == 1 ? chunk * k : partBegin(k, p_.chunks, chunk);
+    return p_.chunks == 1 ? chunk * p_.steps : partBegin(p_.steps, p_.chunks, chunk);
   }
   char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * p_.panelColumns, p_.sumSize); }
   int64_t stageStride() const { return (endPanel_ - firstPanel_) * p_.panelColumns; }
@@ -210,7 +232,7 @@ void Part::run() {
   if (hasPlainPanels())
     return runPlainPanels();
   // Few rows: the weights are one stream from memory.
-  if (!p_.packRows && p_.args.m <= kFewRows && p_.chunks > 1) {
+  if ((!p_.packRows || p_.sharedRows) && p_.args.m <= kFewRows && p_.chunks > 1) {
     for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
       for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
         prepareRows(chunk);
@@ -246,10 +268,10 @@ void Part::runPlainPanels() {
   tile.bias = biasAt(column);
   tile.residual = residualAt(firstRow_, column);
   tile.activation = args.epilogue.activation;
-  TileFunction function = p_.kernels.tiles[p_.type][args.layout.vectors][endRow_ - firstRow_];
+  TileFunction function = p_.tileOf(endRow_ - firstRow_);
   for (int64_t panel = firstPanel_; panel < endPanel_; ++panel) {
     function(tile);
-    tile.b = at(tile.b, args.layout.k * p_.panelColumns, p_.aSize);
+    tile.b = at(tile.b, args.layout.panelBytes(), 1);
     tile.c = at(tile.c, p_.panelColumns, size);
     tile.bias = tile.bias ? at(tile.bias, p_.panelColumns, size) : nullptr;
     tile.residual = tile.residual ? at(tile.residual, p_.panelColumns, size) : nullptr;
@@ -267,20 +289,21 @@ void Part::fetchRows() const {
 }
 
 void Part::prepareRows(int64_t chunk) {
-  int64_t begin = chunkBegin(chunk), depth = chunkBegin(chunk + 1) - begin;
+  int64_t begin = chunkBegin(chunk), end = chunkBegin(chunk + 1);
   if (p_.sharedRows) {
     aStride_ = p_.sharedRowStride;
-    a_ = at(p_.sharedRows, (batch_ * p_.args.m + firstRow_) * aStride_ + begin, p_.sumSize);
+    a_ = at(p_.sharedRows, (batch_ * p_.args.m + firstRow_) * aStride_ + begin * p_.stepElements, p_.sumSize);
     return;
   }
-  const char *first = p_.rowsAt(batch_, firstRow_, begin);
+  const char *first = p_.rowsAt(batch_, firstRow_, begin * p_.stepRows);
   if (!p_.packRows) {
     a_ = first;
     aStride_ = p_.args.aRowStride;
     return;
   }
   int64_t rows = endRow_ - firstRow_;
-  aStride_ = packedRowStride(depth, p_.sumSize);
+  int64_t depth = std::min(end * p_.stepRows, p_.args.layout.k) - begin * p_.stepRows;
+  aStride_ = packedRowStride((end - begin) * p_.stepElements, p_.sumSize);
   void *packed = ThreadPool::scratch(rows * aStride_ * p_.sumSize, kPackedRows);
   p_.packRowsOf(first, rows, depth, packed, aStride_);
   a_ = packed;
@@ -299,10 +322,11 @@ void Part::fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const {
 
 /// What the tiles of all panels share.
 TileArgs Part::tileOf(int64_t chunk) const {
-  int64_t bytes = p_.panelColumns * p_.aSize;
+  int64_t steps = chunkBegin(chunk + 1) - chunkBegin(chunk);
   TileArgs tile;
   tile.aRowStride = aStride_;
-  tile.k = chunkBegin(chunk + 1) - chunkBegin(chunk);
+  tile.k = p_.widenPanels ? steps * p_.stepRows : steps;
+  int64_t bytes = p_.panelColumns * p_.bSize * (p_.widenPanels ? 1 : p_.stepRows); // of a step of the tile
   tile.bRowStride = p_.panelColumns;
   tile.cVectorStride = p_.vectorElements;
   tile.accumulate = chunk > 0;
@@ -312,11 +336,19 @@ TileArgs Part::tileOf(int64_t chunk) const {
   return tile;
 }
 
+/// The panel's chunk as f32.
+const void *Part::widePanel(int64_t panel, int64_t chunk) const {
+  int64_t steps = chunkBegin(chunk + 1) - chunkBegin(chunk), columns = p_.panelColumns;
+  void *wide = ThreadPool::scratch(steps * p_.stepRows * columns * sizeof(float), kWidePanel);
+  p_.kernels.widenPairs(packedAt(panel, chunk), steps, columns, static_cast<float *>(wide));
+  return wide;
+}
+
 void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
   const GemmArgs &args = p_.args;
   int64_t column = panel * p_.panelColumns, rows = endRow_ - firstRow_;
   bool last = chunk + 1 == p_.chunks, beside = staged(panel), finishes = last && !beside;
-  tile.b = packedAt(panel, chunk);
+  tile.b = p_.widenPanels ? widePanel(panel, chunk) : packedAt(panel, chunk);
   tile.cRowStride = beside ? stageStride() : args.cRowStride;
   tile.bias = finishes ? biasAt(column) : nullptr;
   tile.activation = finishes && p_.fused() ? args.epilogue.activation : Activation::None;
@@ -329,7 +361,7 @@ void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
     tile.c = beside ? at(static_cast<void *>(stage(panel)), from * tile.cRowStride, p_.sumSize)
                     : at(args.c, place, p_.cSize);
     tile.residual = finishes ? residualAt(row, column) : nullptr;
-    p_.kernels.tiles[p_.type][args.layout.vectors][count](tile);
+    p_.tileOf(count)(tile);
     if (tile.ahead)
       tile.ahead = at(tile.ahead, tile.aheadStep * tile.k * tiles, 1);
   });
@@ -379,8 +411,17 @@ int64_t PackedLayout::panelColumns() const {
 int64_t PackedLayout::panels() const {
   return divideUp(n, panelColumns());
 }
+int64_t PackedLayout::stepRows() const {
+  return type == DType::BF16 || byteSize(type) == 1 ? 2 : 1;
+}
+int64_t PackedLayout::steps() const {
+  return divideUp(k, stepRows());
+}
+int64_t PackedLayout::panelBytes() const {
+  return steps() * stepRows() * panelColumns() * static_cast<int64_t>(byteSize(type));
+}
 int64_t PackedLayout::bytes() const {
-  return panels() * k * panelColumns() * static_cast<int64_t>(byteSize(type));
+  return panels() * panelBytes();
 }
 
 PackedLayout packedLayout(DType type, Isa isa, int64_t m, int64_t k, int64_t n) {
@@ -411,8 +452,9 @@ void packMatrix(const Context &context, const PackedLayout &layout, const void *
   context.pool.parallelFor(layout.panels(), [&](int64_t panel) {
     packPanel(kernels, floatType(layout.type), size,
               {at(b, panel * columns * columnStride, size), rowStride, columnStride, layout.k,
-               std::min(columns, layout.n - panel * columns), at(packed, panel * layout.k * columns, size),
-               columns});
+               std::min(columns, layout.n - panel * columns), at(packed, panel * layout.panelBytes(), 1),
+               columns},
+              /*isPadded=*/false, layout.stepRows());
   });
 }
 
@@ -436,7 +478,7 @@ void packBatch(const MatmulArgs &args, const IsaKernels &kernels, int64_t batch,
             {at(args.b, batch * args.bBatchStride + panel * columns * args.bColumnStride, size),
              args.bRowStride, args.bColumnStride, layout.k, std::min(columns, layout.n - panel * columns), to,
              columns},
-            isPadded);
+            isPadded, layout.stepRows());
 }
 
 /// Whether each batch is small enough to be one part, which packs its own B.
@@ -452,7 +494,7 @@ bool isOfSmallBatches(const MatmulArgs &args) {
 void multiplySmallBatches(const Context &context, const MatmulArgs &args) {
   const GemmArgs &gemm = args.gemm;
   const IsaKernels &kernels = kernelsOf(gemm.layout.isa);
-  int64_t panelBytes = gemm.layout.bytes() / gemm.layout.panels();
+  int64_t panelBytes = gemm.layout.panelBytes();
   int64_t work = std::max<int64_t>(1, gemm.m * gemm.layout.k * gemm.layout.n);
   int64_t parts =
       std::clamp<int64_t>(gemm.batches / std::max<int64_t>(1, kBatchesWork / work), 1, gemm.batches);
@@ -500,7 +542,7 @@ void matmul(const Context &context, const MatmulArgs &args) {
     return multiplySmallBatches(context, args);
   const PackedLayout &layout = args.gemm.layout;
   const IsaKernels &kernels = kernelsOf(layout.isa);
-  int64_t panels = layout.panels(), panelBytes = layout.bytes() / panels;
+  int64_t panels = layout.panels(), panelBytes = layout.panelBytes();
   int64_t packedBatches = args.bBatchStride == 0 ? 1 : args.gemm.batches;
   context.pool.parallelFor(packedBatches * panels, [&](int64_t part) {
     packBatch(args, kernels, part / panels, part % panels, at(args.workspace, part * panelBytes, 1));

@@ -7,13 +7,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace torchere::cpu {
 
 /// How a packed B of K x N lies in memory: panels of `vectors` vectors of columns, K rows each; columns
-/// beyond N are zeros.
+/// beyond N are zeros. Rows of BF16 and of bytes lie in pairs, the two elements of a column side by side; an
+/// odd K has a row of zeros behind it.
 struct PackedLayout {
-  DType type = DType::F32; ///< F32, F64, BF16, F16, or an integer of 32 or 64 bits
+  DType type = DType::F32; ///< F32, F64, BF16, F16, I8, U8, or an integer of 32 or 64 bits
   Isa isa = Isa::Baseline;
   int32_t vectors = 1;
   int64_t k = 0;
@@ -21,6 +23,9 @@ struct PackedLayout {
 
   int64_t panelColumns() const;
   int64_t panels() const;
+  int64_t stepRows() const; ///< 2 of pairs, else 1
+  int64_t steps() const;    ///< of a panel
+  int64_t panelBytes() const;
   int64_t bytes() const;
 };
 
@@ -34,7 +39,7 @@ void packMatrix(const Context &context, const PackedLayout &layout, const void *
 
 /// Strides are in elements. A has B's type; C has it too, or is F32 for BF16 and F16. Products are of f32
 /// elements (f64 for F64), summed in an order that depends on the sizes alone, and rounded once. Integers are
-/// exact modulo their size and take no epilogue.
+/// exact modulo their size and take no epilogue. Of I8 and U8, A may have either type, and C is I32.
 struct GemmArgs {
   PackedLayout layout;
   int64_t m = 0;
@@ -50,6 +55,7 @@ struct GemmArgs {
   int64_t packedBBatchStride = 0; ///< in bytes; 0 for one B of all batches
   int64_t cBatchStride = 0;
   Epilogue epilogue;
+  std::optional<DType> aType = std::nullopt; ///< if it is not B's
 };
 void gemm(const Context &context, const GemmArgs &args);
 

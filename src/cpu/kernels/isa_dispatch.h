@@ -19,6 +19,8 @@ inline const IsaKernels &kernelsOf(Isa isa) {
 }
 
 inline FloatType floatType(DType type) {
+  if (type == DType::I8 || type == DType::U8)
+    return type == DType::I8 ? kInt8 : kUInt8;
   if (!dtypeInfo(type).isFloatingPoint)
     return byteSize(type) == 8 ? kInt64 : kInt32;
   return type == DType::F64 ? kF64 : type == DType::BF16 ? kBF16 : type == DType::F16 ? kF16 : kF32;

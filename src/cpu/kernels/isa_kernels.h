@@ -9,8 +9,22 @@
 
 namespace torchere::cpu {
 
-/// Types that norms and attention take; products take the integers too, modulo their size.
-enum FloatType : int { kF32, kF64, kBF16, kF16, kFloatTypes, kInt32 = kFloatTypes, kInt64, kNumberTypes };
+/// Types that norms and attention take; products take the integers too, modulo their size. Those of bytes are
+/// integers of 32 bits.
+enum FloatType : int {
+  kF32,
+  kF64,
+  kBF16,
+  kF16,
+  kFloatTypes,
+  kInt32 = kFloatTypes,
+  kInt64,
+  kInt8,
+  kUInt8,
+  kNumberTypes
+};
+/// Products of so few rows read each weight once. Tiles whose B is of BF16 have no more.
+constexpr int64_t kFewRows = 4;
 
 /// A run of tiles, one below the other, each: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b]
 /// + k] * B[b * k + k][vector], then the bias, the residual and the activation. Strides and offsets in
@@ -258,8 +272,12 @@ struct IsaKernels {
   void (*activate)(Activation activation, float *tile, int64_t rowStride, int64_t rows,
                    int64_t columns) = nullptr;
   void (*finish[kNumberTypes])(const FinishArgs &args) = {};
-  void (*pack[kNumberTypes])(const PackArgs &args) = {};  ///< the type stays
-  void (*widen[kNumberTypes])(const PackArgs &args) = {}; ///< to the type that is computed in
+  void (*pack[kNumberTypes])(
+      const PackArgs &args) = {}; ///< the type stays; by pairs of rows where a step has two
+  /// To what tiles take for A: the type that is computed in, or of bytes pairs of 16 bits along the columns.
+  void (*widen[kNumberTypes])(const PackArgs &args) = {};
+  /// A packed panel of BF16 as one of f32.
+  void (*widenPairs)(const void *panel, int64_t steps, int64_t columns, float *to) = nullptr;
   void (*softmax[kFloatTypes])(const RowsJob &job) = {};
   void (*norm[kFloatTypes])(const RowsJob &job) = {};
   void (*depthwise)(const TapsJob &job) = nullptr;

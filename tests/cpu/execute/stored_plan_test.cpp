@@ -412,6 +412,32 @@ TEST(StoredPlan, WeightsArePackedOfTheArgumentThatTheyLieIn) {
   EXPECT_EQ(refusal(add), "step 0, of : a view from element 0 on that leaves its buffer of 64 bytes");
 }
 
+TEST(StoredPlan, ProductsOfBytesGiveWords) {
+  Matmul matmul;
+  matmul.m = matmul.k = matmul.n = 4;
+  matmul.type = DType::I8;
+  matmul.leftType = DType::U8;
+  matmul.resultType = DType::I32;
+  matmul.a = {denseView(argument, ElementType::U8, {4, 4}), 0, 4, 1};
+  matmul.b = {denseView(constant, ElementType::I8, {4, 4}), 0, 4, 1};
+  matmul.result = denseView(result, ElementType::I32, {4, 4});
+  matmul.isConstant = true;
+  auto refuse = [&](auto change) {
+    Matmul changed = matmul;
+    change(changed);
+    return refusal([&](Plan &plan) { cpu::add<MatmulStep>(plan, changed, Isa::Baseline); });
+  };
+  EXPECT_EQ(refuse([](Matmul &) {}), "accepted");
+  EXPECT_EQ(refuse([](Matmul &bytes) { bytes.leftType = DType::F32; }),
+            "step 0, of : a product of f32 and i8");
+  EXPECT_EQ(refuse([](Matmul &bytes) { bytes.resultType = DType::I8; }),
+            "step 0, of : a product of i8 in i8");
+  EXPECT_EQ(refuse([](Matmul &bytes) { bytes.activation = Activation::Relu; }),
+            "step 0, of : what follows a product of integers");
+  EXPECT_EQ(refuse([](Matmul &bytes) { bytes.leftType = DType::I8; }),
+            "step 0, of : elements: got ui8, expected i8");
+}
+
 /// What is gone is only there for who packs it.
 TEST(StoredPlan, ValuesThatAreGoneAreNotRead) {
   Plan plan = emptyPlan(), again;

@@ -259,14 +259,29 @@ TEST_P(Gemm, ResidualInPlace) {
 /// 16-bit inputs: exact products, one rounding at the end.
 void checkHalf(const Context &context, DType type, DType cType, uint16_t (*round)(float),
                float (*widen)(uint16_t)) {
-  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 40, 64}, {18, 33, 50}, {70, 64, 420}, {70, 260, 420}}) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 40, 64},
+                         {1, 1, 1},
+                         {2, 33, 7},
+                         {4, 70, 801},
+                         {5, 33, 7},
+                         {18, 33, 51},
+                         {3, 9, 0},
+                         {70, 64, 421},
+                         {70, 260, 420}}) {
     auto af = randomFloats(m * k, 1), bf = randomFloats(k * n, 2), bias = randomFloats(n, 3);
     std::vector<uint16_t> a(m * k), b(k * n);
     std::transform(af.begin(), af.end(), a.begin(), round);
     std::transform(bf.begin(), bf.end(), b.begin(), round);
     PackedLayout layout = packedLayout(type, context.isa, m, k, n);
     AlignedBuffer<char> packed(layout.bytes());
-    packMatrix(context, layout, b.data(), n, 1, packed.data);
+    if (n % 2 == 0) {
+      packMatrix(context, layout, b.data(), n, 1, packed.data);
+    } else { // with columns that lie in one piece each
+      std::vector<uint16_t> transposed(k * n);
+      for (int64_t i = 0; i < k * n; ++i)
+        transposed[i % n * k + i / n] = b[i];
+      packMatrix(context, layout, transposed.data(), 1, k, packed.data);
+    }
     std::vector<float> wide(m * n);
     std::vector<uint16_t> narrow(m * n);
     void *c = cType == DType::F32 ? static_cast<void *>(wide.data()) : narrow.data();
@@ -279,7 +294,7 @@ void checkHalf(const Context &context, DType type, DType cType, uint16_t (*round
         for (int64_t x = 0; x < k; ++x)
           sum += double(widen(a[i * k + x])) * widen(b[x * n + j]);
         float got = cType == DType::F32 ? wide[i * n + j] : widen(narrow[i * n + j]);
-        double bound = cType == DType::F32 ? 2e-5 : std::abs(sum) / (type == DType::BF16 ? 255 : 2040) + 2e-5;
+        double bound = cType == DType::F32 ? 4e-5 : std::abs(sum) / (type == DType::BF16 ? 255 : 2040) + 4e-5;
         ASSERT_NEAR(got, sum, bound) << m << "x" << n << "x" << k;
       }
   }
@@ -289,6 +304,37 @@ TEST_P(Gemm, HalfPrecision) {
   checkHalf(context, DType::BF16, DType::BF16, bf16OfFloat, floatOfBF16);
   checkHalf(context, DType::BF16, DType::F32, bf16OfFloat, floatOfBF16);
   checkHalf(context, DType::F16, DType::F16, f16OfFloat, floatOfF16);
+  checkHalf(context, DType::F16, DType::F32, f16OfFloat, floatOfF16);
+}
+
+/// Sums that f32 holds exactly, of numbers that the type barely has.
+void checkHalfSpecials(const Context &context, DType type, uint16_t (*round)(float), float (*widen)(uint16_t),
+                       float denormal) {
+  const int64_t k = 5, n = 4;
+  for (int64_t m : {1, 3, 6}) {
+    std::vector<uint16_t> a(m * k, round(1)), b(k * n, round(1)), c(m * n);
+    for (int64_t row = 0; row < k; ++row)
+      b[row * n + 3] = 1; // the least denormal
+    b[4 * n + 1] = round(INFINITY);
+    b[3 * n + 2] = round(INFINITY), b[4 * n + 2] = round(-INFINITY);
+    a[(m - 1) * k + 2] = round(m == 1 ? 1 : NAN) | (m == 1 ? 0 : 0x40);
+    PackedLayout layout = packedLayout(type, context.isa, m, k, n);
+    AlignedBuffer<char> packed(layout.bytes());
+    packMatrix(context, layout, b.data(), n, 1, packed.data);
+    GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), type, n, 1, 0, 0, 0, {}};
+    gemm(context, args);
+    EXPECT_EQ(widen(c[0]), 5);
+    EXPECT_EQ(widen(c[1]), INFINITY);
+    EXPECT_TRUE(std::isnan(widen(c[2])));
+    EXPECT_EQ(widen(c[3]), 5 * denormal);
+    for (int64_t j = 0; m > 1 && j < n; ++j)
+      EXPECT_TRUE(std::isnan(widen(c[(m - 1) * n + j])));
+  }
+}
+
+TEST_P(Gemm, HalfPrecisionKeepsNotANumberInfinitiesAndDenormals) {
+  checkHalfSpecials(context, DType::BF16, bf16OfFloat, floatOfBF16, 0x1p-133f);
+  checkHalfSpecials(context, DType::F16, f16OfFloat, floatOfF16, 0x1p-24f);
 }
 
 TEST_P(Gemm, DoublePrecision) {
@@ -327,6 +373,30 @@ TEST_P(Gemm, TheSameForAnyNumberOfThreads) {
       first = c;
     EXPECT_EQ(first, c);
   }
+}
+
+TEST_P(Gemm, HalfPrecisionIsTheSameForAnyNumberOfThreads) {
+  const int64_t n = 200, k = 901;
+  for (DType type : {DType::BF16, DType::F16})
+    for (int64_t m : {1, 4, 130}) {
+      auto af = randomFloats(m * k, 1), bf = randomFloats(k * n, 2);
+      std::vector<uint16_t> a(m * k), b(k * n);
+      std::transform(af.begin(), af.end(), a.begin(), type == DType::BF16 ? bf16OfFloat : f16OfFloat);
+      std::transform(bf.begin(), bf.end(), b.begin(), type == DType::BF16 ? bf16OfFloat : f16OfFloat);
+      PackedLayout layout = packedLayout(type, context.isa, m, k, n);
+      AlignedBuffer<char> packed(layout.bytes());
+      packMatrix(context, layout, b.data(), n, 1, packed.data);
+      std::vector<float> first;
+      for (int threads : {1, 2, 5}) {
+        ThreadPool other(threads);
+        std::vector<float> c(m * n);
+        GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
+        gemm({other, context.isa}, args);
+        if (first.empty())
+          first = c;
+        EXPECT_EQ(first, c);
+      }
+    }
 }
 
 TEST_P(Gemm, NotANumberStays) {
@@ -373,6 +443,69 @@ TEST_P(Gemm, IntegersWrap) {
     checkIntegers<uint32_t>(context, DType::I32, m, n, k);
     checkIntegers<uint64_t>(context, DType::U64, m, n, k);
   }
+}
+
+/// Rows of A lie three elements apart, or A is transposed; B in columns or in rows.
+template <class A, class B>
+void checkBytes(const Context &context, int64_t batches, int64_t m, int64_t n, int64_t k, bool transposed) {
+  std::mt19937 generator(1);
+  int64_t rows = transposed ? m : k + 3;
+  std::vector<A> a(batches * (transposed ? k * m : m * rows));
+  std::vector<B> b(batches * k * n);
+  for (A &value : a)
+    value = static_cast<A>(generator() % 4 == 0 ? 0x80 : generator()); // often the least, or the middle
+  for (B &value : b)
+    value = static_cast<B>(generator() % 4 == 0 ? 0xff : generator() % 3 == 0 ? 0x80 : generator());
+  MatmulArgs args;
+  args.gemm.layout = packedLayout(B(-1) < 0 ? DType::I8 : DType::U8, context.isa, m, k, n);
+  args.gemm.aType = A(-1) < 0 ? DType::I8 : DType::U8;
+  args.gemm.m = m;
+  args.gemm.a = a.data();
+  args.gemm.aRowStride = transposed ? 1 : rows;
+  args.gemm.aColumnStride = transposed ? rows : 1;
+  args.gemm.batches = batches;
+  args.gemm.aBatchStride = static_cast<int64_t>(a.size()) / batches;
+  args.gemm.cType = DType::I32;
+  args.gemm.cRowStride = n;
+  args.gemm.cBatchStride = m * n;
+  args.b = b.data();
+  args.bRowStride = transposed ? 1 : n;
+  args.bColumnStride = transposed ? k : 1;
+  args.bBatchStride = k * n;
+  AlignedBuffer<char> workspace(matmulWorkspaceBytes(args));
+  args.workspace = workspace.data;
+  std::vector<int32_t> expected(batches * m * n);
+  for (int64_t i = 0; i < batches * m * n; ++i)
+    for (int64_t x = 0; x < k; ++x) {
+      int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+      expected[i] +=
+          a[batch * args.gemm.aBatchStride + row * args.gemm.aRowStride + x * args.gemm.aColumnStride] *
+          b[batch * args.bBatchStride + x * args.bRowStride + column * args.bColumnStride];
+    }
+  for (int threads : {1, 3}) {
+    ThreadPool other(threads);
+    std::vector<int32_t> c(batches * m * n, 77);
+    args.gemm.c = c.data();
+    matmul({other, context.isa}, args);
+    EXPECT_EQ(c, expected) << batches << 'x' << m << 'x' << n << 'x' << k << ", transposed " << transposed;
+  }
+}
+
+TEST_P(Gemm, ProductsOfBytesAreExact) {
+  for (auto [batches, m, n, k] : {std::array<int64_t, 4>{1, 1, 1, 1},
+                                  {1, 1, 70, 9},
+                                  {1, 3, 33, 1001},
+                                  {1, 20, 33, 64},
+                                  {1, 150, 40, 1700},
+                                  {1, 7, 5, 0},
+                                  {3, 18, 21, 33},
+                                  {90, 9, 9, 16}})
+    for (bool transposed : {false, true}) {
+      checkBytes<int8_t, int8_t>(context, batches, m, n, k, transposed);
+      checkBytes<uint8_t, int8_t>(context, batches, m, n, k, transposed);
+      checkBytes<int8_t, uint8_t>(context, batches, m, n, k, transposed);
+      checkBytes<uint8_t, uint8_t>(context, batches, m, n, k, transposed);
+    }
 }
 
 TORCHERE_EVERY_ISA(Gemm);

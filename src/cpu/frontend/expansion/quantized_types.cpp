@@ -1,6 +1,7 @@
 // Expands quantized types: ops that compute do so on the numbers, ops that move elements move the integers.
 // Products of quantized factors are products of integers.
 #include "cpu/frontend/expansion/expansion.h"
+#include "cpu/frontend/expansion/sum.h"
 #include "interpreter/evaluation_table.h"
 #include "passes/chlo/formula.h"
 #include "passes/chlo/quantized_numbers.h"
@@ -71,31 +72,67 @@ std::optional<Scales> scalesOf(Value factor, ArrayRef<int64_t> batch, ArrayRef<i
   return scales;
 }
 
-/// The stored integers without their zero points, as i32.
-Value centered(OpBuilder &builder, Location location, Value factor) {
-  FormulaBuilder formula(builder, location, factor);
-  Value integers = formula.convert(factor, builder.getI32Type());
-  quant::QuantizedType type = quantizedTypeOf(factor.getType());
+Value broadcast(OpBuilder &builder, Location location, Value value, Type type, ArrayRef<int64_t> dimensions) {
+  NamedAttribute mapping =
+      builder.getNamedAttr("broadcast_dimensions", builder.getDenseI64ArrayAttr(dimensions));
+  return stablehlo::BroadcastInDimOp::create(builder, location, TypeRange{type}, ValueRange{value}, {mapping})
+      ->getResult(0);
+}
+
+/// A factor of the product, and where its dimensions are in the result.
+struct QuantizedFactor {
+  Value value;
+  ArrayRef<int64_t> batch, summed;
+  int64_t ownBefore = 0; ///< own dimensions of the other factor in front of its own
+  Scales scales;
+};
+
+SmallVector<int32_t> zeroPointsOf(const QuantizedFactor &factor) {
+  quant::QuantizedType type = quantizedTypeOf(factor.value.getType());
+  if (auto single = dyn_cast<quant::UniformQuantizedType>(type))
+    return {static_cast<int32_t>(single.getZeroPoint())};
   SmallVector<int32_t> points;
-  SmallVector<int64_t> axes;
-  if (auto single = dyn_cast<quant::UniformQuantizedType>(type)) {
-    points.push_back(static_cast<int32_t>(single.getZeroPoint()));
-  } else {
-    auto perAxis = cast<quant::UniformQuantizedPerAxisType>(type);
-    for (int64_t point : perAxis.getZeroPoints())
-      points.push_back(static_cast<int32_t>(point));
-    axes.push_back(perAxis.getQuantizedDimension());
+  for (int64_t point : cast<quant::UniformQuantizedPerAxisType>(type).getZeroPoints())
+    points.push_back(static_cast<int32_t>(point));
+  return points;
+}
+
+bool isCentered(const QuantizedFactor &factor) {
+  return llvm::all_of(zeroPointsOf(factor), [](int32_t point) { return point == 0; });
+}
+
+/// The sums of a factor's integers, as i32 in the shape of the product.
+Value sumsOf(OpBuilder &builder, Location location, const QuantizedFactor &factor, RankedTensorType result) {
+  Value integers =
+      FormulaBuilder(builder, location, factor.value).convert(factor.value, builder.getI32Type());
+  Value sums = sumOver(builder, location, integers, factor.summed);
+  SmallVector<int64_t> dimensions;
+  auto own = static_cast<int64_t>(factor.batch.size()) + factor.ownBefore;
+  for (int64_t i = 0; i < cast<RankedTensorType>(factor.value.getType()).getRank(); ++i) {
+    if (llvm::is_contained(factor.summed, i))
+      continue;
+    const auto *batch = llvm::find(factor.batch, i);
+    dimensions.push_back(batch == factor.batch.end() ? own++ : batch - factor.batch.begin());
   }
-  SmallVector<int64_t> shape(axes.size(), static_cast<int64_t>(points.size()));
+  return broadcast(builder, location, sums, result, dimensions);
+}
+
+/// What the zero points of the left factor add to the product.
+Value offsetsOf(OpBuilder &builder, Location location, const QuantizedFactor &left,
+                const QuantizedFactor &right, RankedTensorType result) {
+  SmallVector<int32_t> points = zeroPointsOf(left);
+  SmallVector<int64_t> shape, axes;
+  if (points.size() > 1) {
+    shape.push_back(static_cast<int64_t>(points.size()));
+    axes.push_back(left.scales.resultDimension);
+  }
   auto vector = RankedTensorType::get(shape, builder.getI32Type());
   Value constant = stablehlo::ConstantOp::create(builder, location,
                                                  DenseElementsAttr::get(vector, ArrayRef<int32_t>(points)))
                        ->getResult(0);
-  NamedAttribute mapping = builder.getNamedAttr("broadcast_dimensions", builder.getDenseI64ArrayAttr(axes));
-  Value spread = stablehlo::BroadcastInDimOp::create(builder, location, TypeRange{integers.getType()},
-                                                     ValueRange{constant}, {mapping})
-                     ->getResult(0);
-  return formula.elementwise<stablehlo::SubtractOp>({integers, spread});
+  Value spread = broadcast(builder, location, constant, result, axes);
+  return FormulaBuilder(builder, location, spread)
+      .elementwise<stablehlo::MulOp>({spread, sumsOf(builder, location, right, result)});
 }
 
 Value scaled(OpBuilder &builder, Location location, Value numbers, const Scales &scales) {
@@ -112,33 +149,39 @@ Value scaled(OpBuilder &builder, Location location, Value numbers, const Scales 
   Value constant = stablehlo::ConstantOp::create(builder, location,
                                                  DenseElementsAttr::get(vector, ArrayRef<float>(values)))
                        ->getResult(0);
-  NamedAttribute mapping = builder.getNamedAttr("broadcast_dimensions", builder.getDenseI64ArrayAttr(axes));
-  Value spread =
-      stablehlo::BroadcastInDimOp::create(builder, location, TypeRange{type}, ValueRange{constant}, {mapping})
-          ->getResult(0);
+  Value spread = broadcast(builder, location, constant, type, axes);
   return FormulaBuilder(builder, location, numbers).elementwise<stablehlo::MulOp>({numbers, spread});
 }
 
-/// The numbers of a product of quantized factors, by a product of integers; null if there is no such.
+/// The numbers of a product of quantized factors, by a product of the integers that they store; null if there
+/// is no such. The right factor has no zero points. What those of the left one add is taken off again: sums
+/// of weights, which are computed once.
 Value integerProduct(OpBuilder &builder, stablehlo::DotGeneralOp op) {
   stablehlo::DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
-  int64_t leftOwn = cast<RankedTensorType>(op.getLhs().getType()).getRank() -
-                    static_cast<int64_t>(numbers.getLhsBatchingDimensions().size() +
-                                         numbers.getLhsContractingDimensions().size());
-  std::optional<Scales> left =
-      scalesOf(op.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions(), 0);
-  std::optional<Scales> right = scalesOf(op.getRhs(), numbers.getRhsBatchingDimensions(),
-                                         numbers.getRhsContractingDimensions(), leftOwn);
-  if (!left || !right)
+  QuantizedFactor left{
+      op.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions(), 0, {}};
+  QuantizedFactor right{
+      op.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions(), 0, {}};
+  right.ownBefore = cast<RankedTensorType>(left.value.getType()).getRank() -
+                    static_cast<int64_t>(left.batch.size() + left.summed.size());
+  for (QuantizedFactor *factor : {&left, &right}) {
+    std::optional<Scales> scales = scalesOf(factor->value, factor->batch, factor->summed, factor->ownBefore);
+    if (!scales)
+      return nullptr;
+    factor->scales = *std::move(scales);
+  }
+  if (!isCentered(right))
     return nullptr;
   Location location = op->getLoc();
-  Value a = centered(builder, location, op.getLhs()), b = centered(builder, location, op.getRhs());
-  Operation *product = builder.clone(*op.getOperation());
-  product->setOperands({a, b});
-  Value sums = product->getResult(0);
-  sums.setType(cast<TensorType>(withElements(sums.getType(), builder.getI32Type())));
-  Value floats = FormulaBuilder(builder, location, sums).convert(sums, builder.getF32Type());
-  return scaled(builder, location, scaled(builder, location, floats, *left), *right);
+  Value sums = builder.clone(*op.getOperation())->getResult(0);
+  auto type = cast<RankedTensorType>(withElements(sums.getType(), builder.getI32Type()));
+  sums.setType(type);
+  FormulaBuilder formula(builder, location, sums);
+  if (!isCentered(left))
+    sums =
+        formula.elementwise<stablehlo::SubtractOp>({sums, offsetsOf(builder, location, left, right, type)});
+  Value floats = formula.convert(sums, builder.getF32Type());
+  return scaled(builder, location, scaled(builder, location, floats, left.scales), right.scales);
 }
 
 /// The op on numbers; a result that is quantized becomes integers.

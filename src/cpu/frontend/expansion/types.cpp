@@ -37,10 +37,16 @@ Type sumTypeOf(Type type) {
   return IntegerType::get(type.getContext(), integer.getWidth() > 32 ? 64 : 32, integer.getSignedness());
 }
 
-/// Whether products have a kernel for it: of equal factors, whose halves may give f32.
+bool isByte(Type type) {
+  return type.isInteger(8);
+}
+
+/// Whether products have a kernel for it: of equal factors, whose halves may give f32, or of bytes.
 bool hasProductKernel(Operation *op) {
   Type left = elementOf(op->getOperand(0)), right = elementOf(op->getOperand(1)),
        result = elementOf(op->getResult(0));
+  if (isByte(left) && isByte(right) && isa<stablehlo::DotGeneralOp>(op))
+    return result.isSignlessInteger(32);
   if (left != right)
     return false;
   if (isFloatOf(left, {16}) && isa<stablehlo::DotGeneralOp>(op))
@@ -85,12 +91,37 @@ void replaceComplexProduct(Operation *op) {
   replaceBy(op, formula.retyped<stablehlo::ComplexOp>({real, imaginary}, elementOf(op->getResult(0))));
 }
 
+/// Of integers of at most 8 bits: as bytes, whose sums have 32 bits, or their lower half.
+bool replaceSmallProduct(Operation *op) {
+  auto isSmall = [](Value value) {
+    auto integer = dyn_cast<IntegerType>(elementOf(value));
+    return integer && integer.getWidth() > 1 && integer.getWidth() <= 8;
+  };
+  auto result = dyn_cast<IntegerType>(elementOf(op->getResult(0)));
+  bool fits = isa<stablehlo::DotGeneralOp>(op) && llvm::all_of(op->getOperands(), isSmall) && result &&
+              result.getWidth() > 1 && result.getWidth() <= 32;
+  if (!fits)
+    return false;
+  OpBuilder builder(op);
+  FormulaBuilder formula(builder, op->getLoc(), op->getOperand(0));
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    auto given = cast<IntegerType>(elementOf(operand));
+    operands.push_back(
+        formula.convert(operand, IntegerType::get(op->getContext(), 8, given.getSignedness())));
+  }
+  replaceBy(op, formula.convert(cloned(builder, op, operands, builder.getI32Type()), result));
+  return true;
+}
+
 /// A contraction or convolution in the type of its sums.
 void replaceProduct(Operation *op) {
   Type result = elementOf(op->getResult(0));
   if (isComplexOp(op))
     return replaceComplexProduct(op);
   if (!result.isIntOrFloat() || !elementOf(op->getOperand(0)).isIntOrFloat() || hasProductKernel(op))
+    return;
+  if (replaceSmallProduct(op))
     return;
   OpBuilder builder(op);
   FormulaBuilder formula(builder, op->getLoc(), op->getOperand(0));

@@ -3,6 +3,7 @@
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
+#include "passes/chlo/formula.h"
 
 using namespace mlir;
 
@@ -23,9 +24,10 @@ std::optional<RowShape> columnsOfDot(stablehlo::DotGeneralOp dot) {
   auto left = cast<RankedTensorType>(dot.getLhs().getType()),
        right = cast<RankedTensorType>(dot.getRhs().getType());
   auto result = cast<RankedTensorType>(dot->getResult(0).getType());
-  Type element = result.getElementType();
-  bool hasKernel = (element.isF32() || element.isF64()) && left.getElementType() == element &&
-                   right.getElementType() == element;
+  Type element = left.getElementType();
+  bool isHalf = element.isBF16() || element.isF16();
+  bool hasKernel = isFloatTensor(dot.getLhs()) && right.getElementType() == element &&
+                   (result.getElementType() == element || (isHalf && result.getElementType().isF32()));
   auto numbers = dot.getDotDimensionNumbers();
   RowShape shape;
   shape.trailing = right.getRank() - static_cast<int64_t>(numbers.getRhsContractingDimensions().size() +
@@ -103,6 +105,14 @@ mlir::Value inShape(OpBuilder &builder, mlir::Value value, Type type) {
              : mlir::Value(stablehlo::ReshapeOp::create(builder, value.getLoc(), type, value));
 }
 
+/// In the type that products are computed in.
+mlir::Value biasOf(OpBuilder &builder, const DotMatch &match) {
+  mlir::Value bias = match.bias;
+  Type element = getElementTypeOrSelf(bias.getType());
+  return passes::FormulaBuilder(builder, bias.getLoc(), bias)
+      .convert(bias, element.isF64() ? element : builder.getF32Type());
+}
+
 /// Whether the value may be scores, of which attention is made once the sizes are bound.
 bool isOfAttention(mlir::Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) { return isKernelCall(user, "softmax"); });
@@ -126,7 +136,7 @@ bool fuseDot(stablehlo::DotGeneralOp dot) {
   OpBuilder builder(root);
   SmallVector<mlir::Value> operands{dot.getLhs(), dot.getRhs()};
   if (match.bias)
-    operands.push_back(match.bias);
+    operands.push_back(biasOf(builder, match));
   if (match.residual)
     operands.push_back(inShape(builder, match.residual, dot.getType()));
   NamedAttribute attributes[] = {

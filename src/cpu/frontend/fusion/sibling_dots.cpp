@@ -85,11 +85,10 @@ SmallVector<int64_t> columnDimensions(stablehlo::DotGeneralOp dot) {
   return columns;
 }
 
-/// Elements of f32 or f64, with columns and without batches of weights.
+/// Floats of one type, with columns and without batches of weights.
 bool hasSiblingForm(stablehlo::DotGeneralOp dot) {
   Type element = getElementTypeOrSelf(dot.getLhs().getType());
-  bool isFloat = element.isF32() || element.isF64();
-  return isFloat && getElementTypeOrSelf(dot.getRhs().getType()) == element &&
+  return isFloatTensor(dot.getLhs()) && getElementTypeOrSelf(dot.getRhs().getType()) == element &&
          getElementTypeOrSelf(dot->getResult(0).getType()) == element &&
          dot.getDotDimensionNumbers().getRhsBatchingDimensions().empty() && !columnDimensions(dot).empty() &&
          cast<RankedTensorType>(dot->getResult(0).getType()).getNumElements() > 0 &&

@@ -79,21 +79,31 @@ Factor factorOf(mlir::Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> su
   return factor;
 }
 
+struct ProductTypes {
+  DType left, right, result;
+};
+
+bool isByte(std::optional<DType> type) {
+  return type == DType::I8 || type == DType::U8;
+}
+
 /// The types of factors and result that the kernels have.
-std::optional<std::pair<DType, DType>> typesOfProduct(Operation *op) {
+std::optional<ProductTypes> typesOfProduct(Operation *op) {
   std::optional<DType> left = dtypeOf(op->getOperand(0)), right = dtypeOf(op->getOperand(1)),
                        result = dtypeOf(op->getResult(0));
+  if (isByte(left) && isByte(right) && result == DType::I32)
+    return ProductTypes{*left, *right, *result};
   if (!left || !result || left != right)
     return std::nullopt;
   ElementType element = elementTypeOf(op->getOperand(0));
   if (isInteger(element) && elementTypeInfo(element).bits >= 32 && result == left)
-    return std::pair(*left, *result);
+    return ProductTypes{*left, *right, *result};
   bool isHalf = left == DType::F16 || left == DType::BF16;
   if (!isHalf && left != DType::F32 && left != DType::F64)
     return std::nullopt;
   if (result != left && !(isHalf && result == DType::F32))
     return std::nullopt;
-  return std::pair(*left, *result);
+  return ProductTypes{*left, *right, *result};
 }
 
 /// Sums of nothing.
@@ -116,8 +126,9 @@ Result<bool> planProduct(Planner &planner, Operation *op, stablehlo::DotDimensio
       factorOf(op->getOperand(1), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
   TORCHERE_ASSIGN(Matrices a, layOut(planner, left));
   TORCHERE_ASSIGN(Matrices b, layOut(planner, right));
-  matmul.type = types->first;
-  matmul.resultType = types->second;
+  matmul.leftType = types->left;
+  matmul.type = types->right;
+  matmul.resultType = types->result;
   matmul.batches = a.batch.size;
   matmul.m = a.own.size;
   matmul.k = a.summed.size;

@@ -1,233 +1,8 @@
-// The tiles of matrix products, and what prepares and finishes them.
-#include "cpu/kernels/isa/activation.h"
-#include "cpu/kernels/isa/parts.h"
-#include "cpu/kernels/isa/simd.h"
+// Matrix products: their tiles, and what prepares and finishes them.
+#include "cpu/kernels/isa/tile.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
-
-// Accumulators, a row of B and one element of A fill the registers.
-#if defined(TORCHERE_WIDE_VECTORS) || defined(__aarch64__)
-constexpr int kRegisters = 32;
-constexpr int kRows[kMaxTileVectors + 1] = {0, 14, 14, 9, 7};
-#else
-constexpr int kRegisters = 16;
-constexpr int kRows[kMaxTileVectors + 1] = {0, 12, 6, 4, 0};
-#endif
-
-template <class C> constexpr bool kIsFloat = C(1) / C(2) != C(0);
-template <class T> constexpr bool kIsF32 = false;
-template <> constexpr bool kIsF32<float> = true;
-
-template <class C, int kM, int kN, class Fn> TORCHERE_INLINE void eachSum(Vec<C> (&sums)[kM][kN], Fn fn) {
-#pragma GCC unroll 16
-  for (int m = 0; m < kM; ++m)
-#pragma GCC unroll 4
-    for (int n = 0; n < kN; ++n)
-      sums[m][n] = fn(sums[m][n]);
-}
-
-/// `T` is B's type: others than f32 are rare enough for less code.
-template <class T, int kM, int kN>
-TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)[kM][kN]) {
-  using C = Compute<T>;
-  if (activation == Activation::None)
-    return;
-  if (activation == Activation::Relu)
-    return eachSum<C, kM, kN>(sums, [](Vec<C> v) { return v < C(0) ? Vec<C>{} : v; });
-  if constexpr (kIsF32<T>) {
-    if (activation == Activation::HardSwish)
-      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::HardSwish>(v); });
-    else if (activation == Activation::Relu6)
-      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::Relu6>(v); });
-    else if (activation == Activation::HardSigmoid)
-      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::HardSigmoid>(v); });
-  }
-}
-
-template <class V> TORCHERE_INLINE void addInPlace(V &sum, V x, V w) {
-  sum += x * w;
-}
-#if defined(__AVX512F__) || (defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS))
-/// Where GCC chooses among the forms of the instruction, it writes results over factors. In long straight
-/// code it then runs out of registers: it stores sums, and loads rows of B again for each row of A.
-template <> TORCHERE_INLINE void addInPlace<F>(F &sum, F x, F w) {
-  asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w));
-}
-#endif
-
-/// One step of k. `kInPlace`: each sum stays in its register. Else B may be read by the multiply-adds
-/// themselves, which is best where it comes from memory.
-template <class T, int kM, int kN, bool kInPlace>
-TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const Compute<T> *a, int64_t aRowStride,
-                                 const T *b) {
-  using C = Compute<T>;
-  Vec<C> w[kN];
-#pragma GCC unroll 4
-  for (int n = 0; n < kN; ++n)
-    w[n] = widen(b + n * kLanesOf<C>);
-#pragma GCC unroll 16
-  for (int m = 0; m < kM; ++m) {
-    Vec<C> x = splat(a[m * aRowStride]);
-#pragma GCC unroll 4
-    for (int n = 0; n < kN; ++n)
-      if constexpr (kInPlace)
-        addInPlace(sums[m][n], x, w[n]);
-      else
-        sums[m][n] += x * w[n];
-  }
-}
-
-/// Small tiles take several steps of k at once: a sum alone waits for the one before it.
-template <class T, int kM, int kN, int kWays>
-TORCHERE_INLINE void addProductsByWays(Vec<Compute<T>> (&sums)[kM][kN], const Compute<T> *a,
-                                       int64_t aRowStride, const T *b, int64_t bRowStride, int64_t depth) {
-  using C = Compute<T>;
-  Vec<C> parts[kWays][kM][kN] = {};
-  int64_t k = 0;
-  for (; k + kWays <= depth; k += kWays, b += kWays * bRowStride)
-#pragma GCC unroll 4
-    for (int way = 0; way < kWays; ++way)
-      addProducts<T, kM, kN, false>(parts[way], a + k + way, aRowStride, b + way * bRowStride);
-  for (; k < depth; ++k, b += bRowStride)
-    addProducts<T, kM, kN, false>(parts[0], a + k, aRowStride, b);
-#pragma GCC unroll 4
-  for (int way = 0; way < kWays; ++way)
-#pragma GCC unroll 16
-    for (int m = 0; m < kM; ++m)
-#pragma GCC unroll 4
-      for (int n = 0; n < kN; ++n)
-        sums[m][n] += parts[way][m][n];
-}
-
-/// What the tile reads and writes at its end, which lies in memory: it comes while the products are summed.
-template <class C, int kM, int kN>
-TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *residual) {
-#pragma GCC unroll 16
-  for (int m = 0; m < kM; ++m)
-#pragma GCC unroll 4
-    for (int n = 0; n < kN; ++n) {
-      __builtin_prefetch(c + m * args.cRowStride + n * args.cVectorStride, 1);
-      if (residual)
-        __builtin_prefetch(residual + m * args.residualRowStride + n * args.residualVectorStride);
-    }
-}
-
-/// Whether sums, a row of B and an element of A have registers. Else the multiply-adds read the element
-/// themselves.
-template <int kM, int kN> constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters;
-
-/// The products of all blocks of a tile. Blocks of `kDepth` steps are straight code; 0: of any depth.
-template <class T, int kM, int kN, int kDepth>
-TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int64_t aAhead,
-                               const char *&ahead, Vec<Compute<T>> (&sums)[kM][kN]) {
-  using C = Compute<T>;
-  const T *b = static_cast<const T *>(args.b);
-  const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
-  const int64_t aheadStep = args.aheadStep;
-  for (int64_t block = 0; block < args.blocks; ++block) {
-    const C *a = from + (args.aOffsets ? args.aOffsets[block] : 0);
-    if (args.bOffsets)
-      b = static_cast<const T *>(args.b) + args.bOffsets[block];
-    if (aAhead != 0)
-#pragma GCC unroll 16
-      for (int m = 0; m < kM; ++m)
-        __builtin_prefetch(a + aAhead + m * aRow);
-    if constexpr (kM * kN < 8) {
-      addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, depth);
-      b += depth * bRow;
-    } else if constexpr (kDepth > 0) {
-#pragma GCC unroll 16
-      for (int k = 0; k < kDepth; ++k, ++a) {
-        asm("" : "+r"(a)); // or the addresses of all steps are computed in advance, which takes registers
-        addProducts<T, kM, kN, kAllInPlace<kM, kN>>(sums, a, aRow, b + k * kN * kLanesOf<C>);
-        __builtin_prefetch(ahead, 0, 2);
-        ahead += aheadStep;
-        asm("" : "+r"(ahead));
-      }
-      b += kDepth * kN * kLanesOf<C>;
-    } else {
-#pragma GCC unroll 2
-      for (int64_t k = 0; k < depth; ++k, b += bRow) {
-        addProducts<T, kM, kN, kAllInPlace<kM, kN>>(sums, a + k, aRow, b);
-        __builtin_prefetch(ahead, 0, 2);
-        ahead += aheadStep;
-      }
-    }
-  }
-}
-
-/// The epilogue: sums to C.
-template <class T, int kM, int kN>
-TORCHERE_INLINE void finishSums(const TileArgs &args, Compute<T> *c, const Compute<T> *residual,
-                                Vec<Compute<T>> (&sums)[kM][kN]) {
-  using C = Compute<T>;
-  constexpr int lanes = kLanesOf<C>;
-  const C *bias = static_cast<const C *>(args.bias);
-#pragma GCC unroll 4
-  for (int n = 0; n < kN; ++n) {
-    Vec<C> shift = bias ? load(bias + n * lanes) : Vec<C>{};
-#pragma GCC unroll 16
-    for (int m = 0; m < kM; ++m) {
-      // Chunks are summed on their own first: the error grows with their number and length, not with the
-      // product.
-      if (args.accumulate)
-        sums[m][n] += load(c + m * args.cRowStride + n * args.cVectorStride);
-      if (bias)
-        sums[m][n] += shift;
-      if (residual)
-        sums[m][n] += load(residual + m * args.residualRowStride + n * args.residualVectorStride);
-    }
-  }
-  if constexpr (kIsFloat<C>)
-    activateSums<T, kM, kN>(args.activation, sums);
-#pragma GCC unroll 4
-  for (int n = 0; n < kN; ++n)
-#pragma GCC unroll 16
-    for (int m = 0; m < kM; ++m)
-      store(c + m * args.cRowStride + n * args.cVectorStride, sums[m][n]);
-}
-
-/// A run of tiles. `T` is B's type.
-template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args) {
-  using C = Compute<T>;
-  const C *a = static_cast<const C *>(args.a), *residual = static_cast<const C *>(args.residual);
-  C *c = static_cast<C *>(args.c);
-  const char *ahead = static_cast<const char *>(args.ahead ? args.ahead : args.b);
-  for (int64_t i = 0; i < args.tiles; ++i) {
-    Vec<C> sums[kM][kN];
-#pragma GCC unroll 16
-    for (int m = 0; m < kM; ++m)
-#pragma GCC unroll 4
-      for (int n = 0; n < kN; ++n)
-        sums[m][n] = Vec<C>{};
-    fetchResults<C, kM, kN>(args, c, residual);
-    sumBlocks<T, kM, kN, kDepth>(args, a, i + 1 < args.tiles ? args.aAhead : args.lastAhead, ahead, sums);
-    finishSums<T, kM, kN>(args, c, residual, sums);
-    a += kM * args.aRowStride;
-    c += kM * args.cRowStride;
-    if (residual)
-      residual += kM * args.residualRowStride;
-  }
-}
-
-/// Blocks of a vector of channels are straight code, as are rows of a window of 3x3 on planes.
-template <class T, int kM, int kN> void tile(const TileArgs &args) {
-  if constexpr (kIsF32<T> && kM * kN >= 8 && kAllInPlace<kM, kN>)
-    if (args.bRowStride == kN * kLanes) {
-      if (args.k == kLanes)
-        return tileRun<T, kM, kN, kLanes>(args);
-      if (args.k == 3)
-        return tileRun<T, kM, kN, 3>(args);
-    }
-  tileRun<T, kM, kN, 0>(args);
-}
-
-template <class T, int kN, int kM> void addTiles(IsaKernels &table, int type) {
-  table.tiles[type][kN][kM] = &tile<T, kM, kN>;
-  if constexpr (kM > 1)
-    addTiles<T, kN, kM - 1>(table, type);
-}
 
 template <class T> void finish(const FinishArgs &args) {
   using C = Compute<T>;
@@ -330,17 +105,21 @@ template <class T, class To> void packAs(const PackArgs &args) {
              (args.width - args.columns) * sizeof(To));
 }
 
+template <class T> void addElements(IsaKernels &table, int type) {
+  table.finish[type] = &finish<T>;
+  table.widen[type] = &packAs<T, Compute<T>>;
+}
+
 template <class T> void addType(IsaKernels &table, int type) {
   addTiles<T, 1, kRows[1]>(table, type);
   addTiles<T, 2, kRows[2]>(table, type);
-  if constexpr (sizeof(T) == 4 && kIsFloat<Compute<T>>) {
+  if constexpr (kIsF32<T>) {
     addTiles<T, 3, kRows[3]>(table, type);
     if constexpr (kRows[4] > 0)
       addTiles<T, 4, kRows[4]>(table, type);
   }
-  table.finish[type] = &finish<T>;
   table.pack[type] = &packAs<T, T>;
-  table.widen[type] = &packAs<T, Compute<T>>;
+  addElements<T>(table, type);
 }
 
 } // namespace
@@ -351,8 +130,9 @@ void addGemm(IsaKernels &table) {
   table.activate = &activateTile;
   addType<float>(table, kF32);
   addType<double>(table, kF64);
-  addType<BF16>(table, kBF16);
-  addType<F16>(table, kF16);
+  addElements<BF16>(table, kBF16);
+  addElements<F16>(table, kF16);
+  table.pack[kF16] = &packAs<F16, F16>;
   addType<uint32_t>(table, kInt32);
   addType<uint64_t>(table, kInt64);
 }

@@ -6,6 +6,7 @@
 namespace torchere::cpu::TORCHERE_ISA {
 
 void addGemm(IsaKernels &table);
+void addNarrowGemm(IsaKernels &table);
 void addRows(IsaKernels &table);
 void addBlocked(IsaKernels &table);
 void addWinograd(IsaKernels &table);
@@ -17,3 +18,8 @@ void addRankUpdate(IsaKernels &table);
 void addWindows(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA
+
+/// AVX-512 with VNNI. Packed weights and results are those of AVX-512.
+namespace torchere::cpu::avx512vnni {
+void addNarrowGemm(IsaKernels &table);
+}

@@ -10,6 +10,8 @@
 
 #if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 // TORCHERE_EMULATE_AVX512 compiles the AVX-512 kernels for AVX2: the same vectors, without intrinsics.
@@ -47,6 +49,16 @@ struct BF16 {
   uint16_t bits;
 };
 struct F16 {
+  uint16_t bits;
+};
+/// Two that follow each other along k, the first in the lower half.
+struct BF16Pair {
+  uint32_t bits;
+};
+struct I8Pair {
+  uint16_t bits;
+};
+struct U8Pair {
   uint16_t bits;
 };
 
@@ -133,10 +145,17 @@ template <> TORCHERE_INLINE F16 fromFloat<F16>(float x) {
 TORCHERE_INLINE F loadFloats(const float *p) {
   return load(p);
 }
+// GCC converts vectors of 16 bits by their halves.
 TORCHERE_INLINE F loadFloats(const BF16 *p) {
+#if defined(__AVX512F__)
+  U wide = (U)_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
+#elif defined(__F16C__)
+  U wide = (U)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p)));
+#else
   typedef uint16_t Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
-  U bits = __builtin_convertvector(*reinterpret_cast<const Half *>(p), U) << 16;
-  return (F)bits;
+  U wide = __builtin_convertvector(*reinterpret_cast<const Half *>(p), U);
+#endif
+  return (F)(wide << 16);
 }
 TORCHERE_INLINE F loadFloats(const F16 *p) {
 #if defined(__AVX512F__)
@@ -154,11 +173,19 @@ TORCHERE_INLINE void storeFloats(float *p, F v) {
   store(p, v);
 }
 TORCHERE_INLINE void storeFloats(BF16 *p, F v) {
-  typedef uint16_t Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
   U bits = (U)v;
   U rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   rounded = v != v ? (bits >> 16) | 0x40u : rounded;
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtepi32_epi16((__m512i)rounded));
+#elif defined(__F16C__)
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(p),
+                   _mm_packus_epi32(_mm256_castsi256_si128((__m256i)rounded),
+                                    _mm256_extracti128_si256((__m256i)rounded, 1)));
+#else
+  typedef uint16_t Half __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
   *reinterpret_cast<Half *>(p) = __builtin_convertvector(rounded, Half);
+#endif
 }
 TORCHERE_INLINE void storeFloats(F16 *p, F v) {
 #if defined(__AVX512F__)
@@ -193,6 +220,13 @@ template <> struct ComputeOf<uint32_t> {
 };
 template <> struct ComputeOf<uint64_t> {
   using Type = uint64_t;
+};
+// Pairs of bytes are widened to pairs of 16 bits, whose products are summed by twos.
+template <> struct ComputeOf<I8Pair> {
+  using Type = uint32_t;
+};
+template <> struct ComputeOf<U8Pair> {
+  using Type = uint32_t;
 };
 template <class T> using Compute = typename ComputeOf<T>::Type;
 template <class T> TORCHERE_INLINE Vec<Compute<T>> widen(const T *p) {
@@ -242,6 +276,59 @@ template <> TORCHERE_INLINE void narrow<uint64_t>(uint64_t *p, Vec<uint64_t> v) 
 }
 template <> TORCHERE_INLINE void narrowPart<uint64_t>(uint64_t *p, Vec<uint64_t> v, int64_t n) {
   storePart(p, v, n);
+}
+
+TORCHERE_INLINE U loadPairs(const BF16Pair *p) {
+  return load(reinterpret_cast<const uint32_t *>(p));
+}
+TORCHERE_INLINE F firstOfPairs(U pairs) {
+  return (F)(pairs << 16);
+}
+TORCHERE_INLINE F secondOfPairs(U pairs) {
+  return (F)(pairs & 0xffff0000u);
+}
+
+/// Bytes to 16 bits; `T` is int8_t or uint8_t.
+template <class T> TORCHERE_INLINE U widenBytes(const void *p) {
+#if defined(__AVX512BW__)
+  __m256i bytes = _mm256_loadu_si256(static_cast<const __m256i *>(p));
+  return (U)(T(-1) < 0 ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes));
+#elif defined(__F16C__)
+  __m128i bytes = _mm_loadu_si128(static_cast<const __m128i *>(p));
+  return (U)(T(-1) < 0 ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes));
+#else
+  typedef T Bytes __attribute__((vector_size(kVectorBytes / 2), aligned(1), may_alias));
+  return (U) __builtin_convertvector(*static_cast<const Bytes *>(p), Vec<int16_t>);
+#endif
+}
+template <> TORCHERE_INLINE Vec<uint32_t> widen<I8Pair>(const I8Pair *p) {
+  return widenBytes<int8_t>(p);
+}
+template <> TORCHERE_INLINE Vec<uint32_t> widen<U8Pair>(const U8Pair *p) {
+  return widenBytes<uint8_t>(p);
+}
+
+/// Of pairs of signed 16 bits: first * first + second * second.
+TORCHERE_INLINE U pairProducts(U a, U b) {
+#if defined(__AVX512BW__)
+  return (U)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__F16C__)
+  return (U)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__) && !defined(TORCHERE_WIDE_VECTORS)
+  return (U)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+  I first = ((I)(a << 16) >> 16) * ((I)(b << 16) >> 16);
+  return (U)(first + ((I)a >> 16) * ((I)b >> 16));
+#endif
+}
+
+/// The sum of two, modulo its size.
+TORCHERE_INLINE U addPairProducts(U sum, U a, U b) {
+#if defined(__AVX512VNNI__)
+  return (U)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+#else
+  return sum + pairProducts(a, b);
+#endif
 }
 
 /// Of StableHLO: NaN wins, and +0 is above -0.

@@ -4,11 +4,26 @@
 
 namespace torchere::cpu::TORCHERE_ISA {
 
+#if defined(TORCHERE_WIDE_VECTORS)
+static bool hasVnni() {
+#if defined(TORCHERE_EMULATED_AVX512)
+  return true;
+#else
+  return __builtin_cpu_supports("avx512vnni");
+#endif
+}
+#endif
+
 const IsaKernels &isaKernels() {
   static const IsaKernels table = [] {
     IsaKernels made;
     made.lanes = kLanes;
     addGemm(made);
+    addNarrowGemm(made);
+#if defined(TORCHERE_WIDE_VECTORS)
+    if (hasVnni())
+      avx512vnni::addNarrowGemm(made);
+#endif
     addRows(made);
     addWinograd(made);
     addAttention(made);
