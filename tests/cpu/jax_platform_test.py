@@ -1,4 +1,5 @@
-"""JAX on the engine beside its own CPU platform: random keys, linear algebra, shardings, gradients."""
+"""JAX on the engine beside its own CPU platform: random keys, linear algebra, the largest elements, shardings,
+gradients."""
 
 import importlib.util
 import os
@@ -60,6 +61,32 @@ compare("tridiagonal", lambda a, b, c, d: lax.linalg.tridiagonal_solve(a, b, c, 
 print("same")
 """
 
+# What JAX hands to a kernel of XLA's, by its exact fallback there.
+TOP_K = """
+wide = generator.permutation(250).reshape(5, 50)  # no two are equal, in bf16 either
+for kind in (numpy.float32, jnp.bfloat16, numpy.float16):
+    given = jnp.asarray(wide, kind)
+    compare("largest", lambda v: lax.approx_max_k(v, 7), given, tolerance=0)
+    compare("smallest", lambda v: lax.approx_min_k(v, 3, reduction_dimension=0), given, tolerance=0)
+    compare("not aggregated", lambda v: lax.approx_max_k(v, 2, aggregate_to_topk=False), given, tolerance=0)
+    compare("in a batch", jax.vmap(lambda v: lax.approx_max_k(v, 2)), given, tolerance=0)
+largest = jnp.argsort(-x)[:, :3]
+chosen = jax.grad(lambda v: lax.approx_max_k(v, 3)[0].sum())(x)
+assert (chosen == jnp.zeros(x.shape).at[jnp.arange(4)[:, None], largest].set(1)).all()
+print("same")
+"""
+
+# XLA leaves out what gives no elements, so kernels of LAPACK never see such arrays.
+NO_ELEMENTS = """
+none = numpy.zeros((0, 0), numpy.float32)
+compare("eig", lambda a: lax.linalg.eig(a), none)
+compare("eigh", lambda a: jnp.linalg.eigh(a), none)
+compare("svd", lambda a: jnp.linalg.svd(a), none)
+compare("batch", lambda a: jnp.linalg.eigh(a), numpy.zeros((0, 3, 3), numpy.float32))
+compare("beside others", lambda a: (jnp.sort(a[:0]), a.sum(0), jnp.zeros((0, 8)) @ a.T, a[:, :0] @ a[:, :0].T), x)
+print("same")
+"""
+
 SHARDINGS = """
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
@@ -94,7 +121,7 @@ print("same")
 """
 
 
-@pytest.mark.parametrize("part", ["RANDOM", "LINEAR_ALGEBRA", "SHARDINGS", "GRADIENTS"])
+@pytest.mark.parametrize("part", ["RANDOM", "LINEAR_ALGEBRA", "TOP_K", "NO_ELEMENTS", "SHARDINGS", "GRADIENTS"])
 def test_equals_jax_on_its_own_platform(part):
     environment = os.environ | {"JAX_PLATFORMS": "torchere_cpu,cpu"}
     command = [sys.executable, "-c", BOTH + globals()[part]]
