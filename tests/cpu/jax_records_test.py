@@ -1,5 +1,6 @@
-"""What ships of JAX's own checks, on the engine: its harnesses of primitives beside JAX's CPU platform, the records of
-its elementwise ops beside NumPy, programs that earlier releases exported, and gradients. `make test` takes a part."""
+"""What ships of JAX's own checks, on the engine: its harnesses of primitives beside JAX's CPU platform, the
+records of its elementwise ops beside NumPy, and programs that earlier releases exported. `make test` takes
+a part of each."""
 
 import importlib.util
 import json
@@ -37,7 +38,8 @@ def agree(got, expected):
     assert all(each.device.platform == "torchere_cpu" for each in got)
     assert len(got) == len(expected)
     for one, other in zip(map(numpy.asarray, got), map(numpy.asarray, expected)):
-        assert one.dtype == other.dtype and one.shape == other.shape, (one.dtype, one.shape, other.dtype, other.shape)
+        kinds = (one.dtype, one.shape), (other.dtype, other.shape)
+        assert kinds[0] == kinds[1], kinds
         if not dtypes.issubdtype(one.dtype, numpy.inexact):
             numpy.testing.assert_array_equal(one, other)
             continue
@@ -105,6 +107,30 @@ for number in range(part, len(cases), parts):
 """
 
 
+EXPORTED = """
+import dataclasses, importlib, pkgutil
+from jax._src.internal_test_util import export_back_compat_test_data, export_back_compat_test_util
+
+test = export_back_compat_test_util.CompatTestBase()
+
+def compare(data):
+    got = test.run_serialized(dataclasses.replace(data, platform="torchere_cpu"))
+    with jax.default_device(cpu):  # what the data hold came from another LAPACK
+        expected = test.run_serialized(data)
+    agree(arrays(got), arrays(expected))
+
+folder = export_back_compat_test_data
+names = [each.name for each in pkgutil.iter_modules(folder.__path__) if each.name.startswith("cpu_")]
+found = []
+for name in names:
+    values = vars(importlib.import_module(f"{folder.__name__}.{name}")).items()
+    nests = [value for variable, value in values if variable.startswith("data")]
+    found += [(f"{name} {number}", data) for number, data in enumerate(test.load_testdata_nested(nests))]
+for name, data in found[part::parts]:
+    check(name, lambda: compare(data))
+"""
+
+
 def run(source, part, parts):
     """How many of the part were compared, and what failed."""
     environment = os.environ | {"JAX_PLATFORMS": "torchere_cpu,cpu", "JAX_ENABLE_X64": "1"}
@@ -116,13 +142,17 @@ def run(source, part, parts):
 
 
 #: By name: the source, the least number of cases in all, and of how many `make test` runs one.
-KINDS = {"harnesses": (HARNESSES, 7000, 60), "elementwise": (ELEMENTWISE, 1200, 8)}
+KINDS = {
+    "harnesses": (HARNESSES, 7000, 60),
+    "elementwise": (ELEMENTWISE, 1200, 8),
+    "exported": (EXPORTED, 44, 4),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_part_agrees(kind):
     source, least, parts = KINDS[kind]
-    ran, failed = run(source, 7, parts)
+    ran, failed = run(source, 3, parts)
     assert not failed
     assert ran >= least // parts
 
