@@ -13,7 +13,7 @@ func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
 TEST(Arguments, NoStructureIsNull) {
 #define TORCHERE_CHECK_NULL(member, Args, name)                                                              \
   EXPECT_EQ(take(pluginApi()->member(nullptr)), Answer(3, "[" name "] no structure of arguments: got "       \
-                                                                   "null"));
+                                                          "null"));
   TORCHERE_PJRT_FUNCTIONS(TORCHERE_CHECK_NULL)
 #undef TORCHERE_CHECK_NULL
 }
