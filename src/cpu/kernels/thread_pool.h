@@ -63,7 +63,7 @@ private:
 
   const int threads_;
   std::vector<std::thread> workers_; ///< started again, while others call, in a process that was forked
-  std::unique_ptr<Range[]> ranges_; ///< one a thread; the caller's is the first
+  std::unique_ptr<Range[]> ranges_;  ///< one a thread; the caller's is the first
   PartFunction function_ = nullptr;
   const void *body_ = nullptr;
   int spins_ = 0;
