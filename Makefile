@@ -19,7 +19,7 @@ CMAKE := cmake
 say = @printf '== %s\n'
 
 .PHONY: help setup configure build plugin demo test quick test-cpp test-lit test-python test-imports test-torch \
-        test-models model-packages test-all-families test-all-ops test-all-engine test-all-mutations test-all-overwrites test-all-aliases \
+        test-models model-packages test-all-families test-all-ops test-all-engine test-all-engine-asan test-all-mutations test-all-overwrites test-all-aliases \
         test-all-saved-models \
         test-packages lazy demo-lazy test-lazy test-lazy-cpp test-all-lazy asan tsan aarch64 bench format \
         lint wheel clean
@@ -127,6 +127,11 @@ test-all-engine: lazy plugin ## ops x dtypes, models, the lazy device and the co
 	@PJRT_DEVICE=torchere_cpu $(VENV)/python -m pytest -n $(JOBS) --sweeps tests/models
 	@$(VENV)/python -m pytest -n $(JOBS) --sweeps -m sweep tests/cpu
 	@$(VENV)/python -m pytest -s --sweeps -m sweep tests/lazy/opinfo_test.py -k torchere_cpu
+
+test-all-engine-asan: plugin ## the engine's Python tests on an engine under AddressSanitizer and UndefinedBehaviorSanitizer, with poisoned memory
+	@$(CMAKE) --preset asan > build/asan.log 2>&1 || { cat build/asan.log; exit 1; }
+	@$(CMAKE) --build --preset asan -j $(JOBS) --target torchere_cpu_library
+	@TORCHERE_CPU_POISON=buffers scripts/test_engine_asan -n $(JOBS) --sweeps tests/cpu
 
 test-all-mutations: build ## damaged programs, 2,500 of them: `make test` runs 260
 	@$(VENV)/python -m pytest -s --sweeps tests/artifact/mutation_test.py -k all

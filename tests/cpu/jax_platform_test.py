@@ -1,4 +1,5 @@
-"""JAX on the engine beside its own CPU platform: random keys, linear algebra, shardings, gradients."""
+"""JAX on the engine beside its own CPU platform: random keys, linear algebra, the largest elements, exports,
+shardings, gradients."""
 
 import importlib.util
 import os
@@ -60,6 +61,51 @@ compare("tridiagonal", lambda a, b, c, d: lax.linalg.tridiagonal_solve(a, b, c, 
 print("same")
 """
 
+# What JAX hands to a kernel of XLA's, by its exact fallback there.
+TOP_K = """
+wide = generator.permutation(250).reshape(5, 50)  # no two are equal, in bf16 either
+for kind in (numpy.float32, jnp.bfloat16, numpy.float16):
+    given = jnp.asarray(wide, kind)
+    compare("largest", lambda v: lax.approx_max_k(v, 7), given, tolerance=0)
+    compare("smallest", lambda v: lax.approx_min_k(v, 3, reduction_dimension=0), given, tolerance=0)
+    compare("not aggregated", lambda v: lax.approx_max_k(v, 2, aggregate_to_topk=False), given, tolerance=0)
+    compare("in a batch", jax.vmap(lambda v: lax.approx_max_k(v, 2)), given, tolerance=0)
+largest = jnp.argsort(-x)[:, :3]
+chosen = jax.grad(lambda v: lax.approx_max_k(v, 3)[0].sum())(x)
+assert (chosen == jnp.zeros(x.shape).at[jnp.arange(4)[:, None], largest].set(1)).all()
+print("same")
+"""
+
+# XLA leaves out what gives no elements, so kernels of LAPACK never see such arrays.
+NO_ELEMENTS = """
+none = numpy.zeros((0, 0), numpy.float32)
+compare("eig", lambda a: lax.linalg.eig(a), none)
+compare("eigh", lambda a: jnp.linalg.eigh(a), none)
+compare("svd", lambda a: jnp.linalg.svd(a), none)
+compare("batch", lambda a: jnp.linalg.eigh(a), numpy.zeros((0, 3, 3), numpy.float32))
+compare("sort", lambda a: (jnp.sort(a[:0]), a.sum(0)), x)
+compare("products", lambda a: (jnp.zeros((0, 8)) @ a.T, a[:, :0] @ a[:, :0].T), x)
+print("same")
+"""
+
+# A process that lowers nothing itself: JAX's rules look up LAPACK's functions.
+EXPORTED = """
+import pathlib, subprocess, sys, tempfile
+
+exporting = '''
+import jax, pathlib, sys
+exported = jax.export.export(jax.jit(jax.numpy.linalg.eigvalsh))(jax.ShapeDtypeStruct((6, 6), "float32"))
+pathlib.Path(sys.argv[1]).write_bytes(exported.serialize())
+'''
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "exported"
+    subprocess.run([sys.executable, "-c", exporting, str(path)], check=True)
+    program = jax.export.deserialize(bytearray(path.read_bytes()))
+assert program.platforms == ("torchere_cpu",)
+numpy.testing.assert_allclose(program.call(positive), numpy.linalg.eigvalsh(positive), rtol=1e-3)
+print("same")
+"""
+
 SHARDINGS = """
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
@@ -94,7 +140,9 @@ print("same")
 """
 
 
-@pytest.mark.parametrize("part", ["RANDOM", "LINEAR_ALGEBRA", "SHARDINGS", "GRADIENTS"])
+@pytest.mark.parametrize(
+    "part", ["RANDOM", "LINEAR_ALGEBRA", "TOP_K", "NO_ELEMENTS", "EXPORTED", "SHARDINGS", "GRADIENTS"]
+)
 def test_equals_jax_on_its_own_platform(part):
     environment = os.environ | {"JAX_PLATFORMS": "torchere_cpu,cpu"}
     command = [sys.executable, "-c", BOTH + globals()[part]]

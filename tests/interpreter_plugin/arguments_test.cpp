@@ -1,7 +1,7 @@
 // What the interpreter's plugin answers to wrong arguments, and to functions that it does not have.
-#include "raw_client.h"
+#include "../pjrt_server/raw_client.h"
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 namespace {
 
 constexpr const char *adding = R"(
@@ -12,7 +12,8 @@ func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
 
 TEST(Arguments, NoStructureIsNull) {
 #define TORCHERE_CHECK_NULL(member, Args, name)                                                              \
-  EXPECT_EQ(take(api()->member(nullptr)), Answer(3, "[" name "] no structure of arguments: got null"));
+  EXPECT_EQ(take(pluginApi()->member(nullptr)), Answer(3, "[" name "] no structure of arguments: got "       \
+                                                          "null"));
   TORCHERE_PJRT_FUNCTIONS(TORCHERE_CHECK_NULL)
 #undef TORCHERE_CHECK_NULL
 }
@@ -161,4 +162,4 @@ TEST(Arguments, OfBuffers) {
 }
 
 } // namespace
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -1,10 +1,17 @@
 // Executions on the interpreter's plugin: results that come later, errors that come with them, donation,
 // processes.
-#include "raw_client.h"
+#include "../pjrt_server/raw_client.h"
+
+#include "interpreter_plugin/api.h"
 
 #include <latch>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
+
+const pjrt::Api *pluginApi() {
+  return interpreter_plugin::api();
+}
+
 namespace {
 
 constexpr const char *doubling = R"(
@@ -361,4 +368,4 @@ func.func @main(%x: tensor<2xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> ten
 }
 
 } // namespace
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

@@ -1,13 +1,13 @@
 // What the interpreter's plugin tells of itself, its devices and its executables; executables that are
 // stored.
-#include "raw_client.h"
+#include "../pjrt_server/raw_client.h"
 
 #include "pjrt/compile_options.h"
 #include "vhlo/portable_artifact.h"
 
 #include <map>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 namespace {
 
 TEST(Plugin, SaysWhatItReads) {
@@ -266,4 +266,4 @@ TEST(Executables, SayWhereTheyRun) {
 }
 
 } // namespace
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server

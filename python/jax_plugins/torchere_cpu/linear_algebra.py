@@ -1,5 +1,7 @@
 """What JAX computes by LAPACK on its own CPU platform: the same rules and kernels, jaxlib's, on ours."""
 
+import dataclasses
+
 import jax
 
 _PLATFORM = "torchere_cpu"
@@ -19,7 +21,22 @@ _PRIMITIVES = {
 }
 
 
+def _with_lapack(rule):
+    """A rule of exported programs. JAX's own rules look up LAPACK's functions for the kernels, which without
+    them end the process; those were at work only where the program was exported."""
+
+    def lower(ctx, *args, exported, **parameters):
+        if b"lapack_" in exported.mlir_module_serialized:
+            from jax._src.lax import linalg
+
+            linalg.initialize_lapack()  # a quarter of a second: it imports SciPy
+        return rule(ctx, *args, exported=exported, **parameters)
+
+    return lower
+
+
 def register() -> None:
+    from jax._src.export._export import call_exported_p
     from jax._src.interpreters import mlir  # the only way to the rules of another platform
     from jaxlib import lapack
 
@@ -31,3 +48,5 @@ def register() -> None:
     rules[_PLATFORM].update(
         (primitive, rule) for primitive, rule in rules["cpu"].items() if primitive.name in _PRIMITIVES
     )
+    common = mlir._lowerings[call_exported_p]
+    rules[_PLATFORM][call_exported_p] = dataclasses.replace(common, rule=_with_lapack(common.rule))

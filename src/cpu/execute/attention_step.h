@@ -17,6 +17,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.inputs, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "attention"; }
 
 private:
   void derive();

@@ -28,6 +28,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.direction, step.planar, step.tensor, step.blocked); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "layout"; }
 
 private:
   Direction direction = Direction::ToBlocks;
@@ -45,6 +46,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.input, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "pooling"; }
 
 private:
   PoolingArgs args;
@@ -79,6 +81,7 @@ public:
   }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "channel norm"; }
 
 private:
   ChannelNormArgs args;
@@ -95,6 +98,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.tensor, step.depth, step.input, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "global average"; }
 
 private:
   BlockedTensor tensor;

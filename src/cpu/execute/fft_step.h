@@ -21,6 +21,7 @@ public:
   }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "Fourier transform"; }
 
 private:
   /// Over one dimension.

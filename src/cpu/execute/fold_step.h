@@ -21,6 +21,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.program, step.args, step.operands, step.captures); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "fold"; }
 
 private:
   VectorProgram program;

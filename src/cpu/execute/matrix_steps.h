@@ -17,6 +17,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.input, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "Cholesky"; }
 
 private:
   CholeskyArgs args; ///< without memory
@@ -31,6 +32,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.a, step.b, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "triangular solve"; }
 
 private:
   TriangularSolveArgs args; ///< without memory

@@ -17,6 +17,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.algorithm, step.state, step.next, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "random bits"; }
 
 private:
   RandomAlgorithm algorithm = RandomAlgorithm::Philox;

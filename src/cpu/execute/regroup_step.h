@@ -16,6 +16,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.from, step.to); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "regroup"; }
 
 private:
   void regroup(const std::byte *source, std::byte *target, int64_t begin, int64_t end) const;

@@ -17,6 +17,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.input, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "softmax"; }
 
 private:
   SoftmaxArgs args;
@@ -35,6 +36,7 @@ public:
   }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "norm"; }
 
 private:
   NormArgs args;

@@ -18,6 +18,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.tensor, step.indices, step.updates); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "scatter"; }
 
 private:
   ScatterArgs args;
@@ -40,6 +41,7 @@ public:
   }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "scatter fold"; }
 
 private:
   VectorProgram program;

@@ -16,6 +16,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.plan, step.dimension, step.inputs, step.results); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "sort"; }
 
 private:
   void derive();

@@ -20,6 +20,7 @@ public:
   }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "unfolded convolution"; }
 
 private:
   UnfoldedConvolution args;

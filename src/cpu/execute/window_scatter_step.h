@@ -20,6 +20,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.select, step.scatter, step.views); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "window scatter"; }
 
 private:
   WindowScatterArgs args;

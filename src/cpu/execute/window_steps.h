@@ -17,6 +17,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.input, step.initial, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "window"; }
 
 private:
   WindowsArgs args;
@@ -32,6 +33,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.args, step.input, step.initial, step.result); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "running reduction"; }
 
 private:
   RunningArgs args;

@@ -24,7 +24,8 @@ enum class Grouping : uint8_t { Replicas, Partitions, ReplicasOfAllPartitions, F
 /// The lowering of one function for one process. All values are static tensors.
 class Lowering {
 public:
-  Lowering(interpreter::ProcessCounts counts, int64_t process) : counts(counts), process(process) {}
+  Lowering(func::FuncOp function, interpreter::ProcessCounts counts, int64_t process)
+      : counts(counts), process(process), location(function.getLoc()) {}
   Status lower(Operation *op);
 
 private:
@@ -55,7 +56,7 @@ private:
   int64_t process;
   int64_t number = 0; ///< of the exchange, also where this process has no part in it
   OpBuilder *builder = nullptr;
-  Location location = UnknownLoc();
+  Location location; ///< of the op that is lowered
 };
 
 RankedTensorType tensorOf(Value value) {
@@ -360,7 +361,7 @@ Status lowerCollectives(func::FuncOp function, interpreter::ProcessCounts counts
             stablehlo::ReplicaIdOp>(op))
       found.push_back(op);
   });
-  Lowering lowering(counts, process);
+  Lowering lowering(function, counts, process);
   for (Operation *op : found) {
     Status status = lowering.lower(op);
     if (!status)

@@ -14,6 +14,7 @@
 #include "cpu/frontend/weight_program.h"
 #include "interpreter/registered_call.h"
 #include "passes/chlo/legalization.h"
+#include "passes/chlo/top_k_calls.h"
 #include "passes/compatibility/composite_calls.h"
 #include "passes/simplify/simplify.h"
 #include "stablehlo/diagnostics.h"
@@ -108,6 +109,7 @@ Result<func::FuncOp> flattenEntry(stablehlo::Module &module, StringRef name) {
   stablehlo::DiagnosticText diagnostics(*op.getContext());
   if (failed(passes::legalizeChlo(op)))
     return fail(ErrorCode::Unimplemented, "{}", diagnostics.take());
+  passes::replaceTopKCalls(op);
   for (auto function : op.getOps<func::FuncOp>())
     if (failed(passes::replaceComposites(function, {})))
       return fail(ErrorCode::Unimplemented, "{}", diagnostics.take());

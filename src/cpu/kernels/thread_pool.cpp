@@ -47,21 +47,20 @@ struct Scratch {
 
 } // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {
   static const int registered = pthread_atfork(nullptr, nullptr, afterFork);
   static_cast<void>(registered);
-  int others = std::max(threads, 1) - 1;
-  ranges_ = std::make_unique<Range[]>(others + 1);
+  ranges_ = std::make_unique<Range[]>(threads_);
   // A thread that spins on a core which another needs only delays it.
-  spins_ = others < static_cast<int>(std::thread::hardware_concurrency()) ? 4000 : 0;
+  spins_ = threads_ <= static_cast<int>(std::thread::hardware_concurrency()) ? 4000 : 0;
   forks_ = forks.load(std::memory_order_relaxed);
-  startThreads(others);
+  startThreads();
 }
 
-void ThreadPool::startThreads(int count) {
-  workers_.reserve(count);
-  for (int i = 0; i < count; ++i)
-    workers_.emplace_back([this, i] { workerLoop(i + 1); });
+void ThreadPool::startThreads() {
+  workers_.reserve(threads_ - 1);
+  for (int i = 1; i < threads_; ++i)
+    workers_.emplace_back([this, i] { workerLoop(i); });
 }
 
 /// Whether the threads are there. Starts them in a process that was forked; who calls meanwhile does without.
@@ -71,11 +70,10 @@ bool ThreadPool::isOfThisProcess() {
     return true;
   if (seen == -1 || !forks_.compare_exchange_strong(seen, -1))
     return false;
-  auto count = static_cast<int>(workers_.size());
   new std::vector<std::thread>(std::move(workers_)); // leaked: there are no such threads to join
   workers_.clear();
   members_.store(0, std::memory_order_relaxed);
-  startThreads(count);
+  startThreads();
   forks_.store(now, std::memory_order_release);
   return true;
 }
@@ -106,7 +104,7 @@ void *ThreadPool::scratch(size_t bytes, int slot) {
 }
 
 void ThreadPool::run(int64_t parts, PartFunction function, const void *body) {
-  if (parts <= 1 || workers_.empty() || insideJob || !isOfThisProcess())
+  if (parts <= 1 || threads_ == 1 || insideJob || !isOfThisProcess())
     return runAlone(parts, function, body);
   Turn &own = *turn;
   int others = own.callers.fetch_add(1, std::memory_order_relaxed);

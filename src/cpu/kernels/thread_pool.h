@@ -25,7 +25,7 @@ public:
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
 
-  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  int threads() const { return threads_; }
 
   /// Calls body(part) for each part in [0, parts) and returns when all are done. Any thread may call. A call
   /// that finds another's job under way, of this pool or another one, or that is made by a part, does its
@@ -51,7 +51,7 @@ private:
     int64_t end = 0;
   };
 
-  void startThreads(int count);
+  void startThreads();
   bool isOfThisProcess();
   void run(int64_t parts, PartFunction function, const void *body);
   void runAlone(int64_t parts, PartFunction function, const void *body);
@@ -61,8 +61,9 @@ private:
   void workerLoop(int home);
   int waitForJob(int seen);
 
-  std::vector<std::thread> workers_;
-  std::unique_ptr<Range[]> ranges_; ///< one a thread; the caller's is the first
+  const int threads_;
+  std::vector<std::thread> workers_; ///< started again, while others call, in a process that was forked
+  std::unique_ptr<Range[]> ranges_;  ///< one a thread; the caller's is the first
   PartFunction function_ = nullptr;
   const void *body_ = nullptr;
   int spins_ = 0;

@@ -67,7 +67,7 @@ public:
   virtual Status run(const Frame &frame) const = 0;
 
   /// Of the kernel, for people.
-  virtual std::string_view name() const { return "step"; }
+  virtual std::string_view name() const = 0;
   /// How many floating-point operations a run takes, or 0.
   virtual double flops() const { return 0; }
   /// Whether it needs the buffer, a weight's, for prepare() alone.

@@ -5,6 +5,7 @@ namespace torchere::cpu {
 
 void expand(mlir::func::FuncOp function) {
   expandQuantizedTypes(function);
+  replaceEmptyValues(function);
   expandOps(function);
   expandSelections(function);
   expandComputedPadding(function);

@@ -13,6 +13,8 @@ void expand(mlir::func::FuncOp function);
 
 /// Quantized tensors become the integers that they store.
 void expandQuantizedTypes(mlir::func::FuncOp function);
+/// Values without elements become constants.
+void replaceEmptyValues(mlir::func::FuncOp function);
 /// Ops that are made of others: batch norms, `dot`, `map`.
 void expandOps(mlir::func::FuncOp function);
 /// Selections of slices become gathers.

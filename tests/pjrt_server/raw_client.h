@@ -1,7 +1,6 @@
 // RawClient: the plugin's functions as a client of another make calls them, with nothing between.
 #pragma once
 
-#include "interpreter_plugin/api.h"
 #include "pjrt_server/handles.h"
 
 #include <gtest/gtest.h>
@@ -10,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-namespace torchere::interpreter_plugin {
+namespace torchere::pjrt_server {
 
-// The types behind the handles are the server's.
-using namespace pjrt_server;
+/// The table of the plugin that the test program is linked with, which defines this.
+const pjrt::Api *pluginApi();
 
 /// Code and message of an error; {0, ""} for none.
 using Answer = std::pair<int, std::string>;
@@ -23,20 +22,20 @@ inline Answer take(pjrt::Error *error) {
     return {0, ""};
   pjrt::ErrorMessageArgs message;
   message.error = error;
-  api()->errorMessage(&message);
+  pluginApi()->errorMessage(&message);
   pjrt::ErrorGetCodeArgs code;
   code.error = error;
-  EXPECT_EQ(api()->errorGetCode(&code), nullptr);
+  EXPECT_EQ(pluginApi()->errorGetCode(&code), nullptr);
   Answer answer{code.code, std::string(message.message, message.messageSize)};
   pjrt::ErrorDestroyArgs destroy;
   destroy.error = error;
-  api()->errorDestroy(&destroy);
+  pluginApi()->errorDestroy(&destroy);
   return answer;
 }
 
 /// Calls a function of the table; what it answers.
 template <class Args> Answer call(pjrt::Function<Args> pjrt::Api::*function, Args &args) {
-  return take((api()->*function)(&args));
+  return take((pluginApi()->*function)(&args));
 }
 inline const Answer ok{0, ""};
 
@@ -110,18 +109,25 @@ struct Launched {
 
 class RawClient {
 public:
-  explicit RawClient(int64_t deviceCount = 1) {
-    pjrt::NamedValue option;
-    option.name = "device_count";
-    option.nameSize = 12;
-    option.type = pjrt::NamedValueType::Int64;
-    option.int64 = deviceCount;
-    option.valueSize = 1;
+  explicit RawClient(int64_t deviceCount = 1) : RawClient({option("device_count", deviceCount)}) {}
+  explicit RawClient(const std::vector<pjrt::NamedValue> &options) {
     pjrt::ClientCreateArgs args;
-    args.options = &option;
-    args.optionCount = 1;
+    args.options = options.data();
+    args.optionCount = options.size();
     EXPECT_EQ(call(&pjrt::Api::clientCreate, args), ok);
     client = owned(args.client, &pjrt::Api::clientDestroy, &pjrt::ClientDestroyArgs::client);
+  }
+
+  /// `name` must live as long as the option.
+  static pjrt::NamedValue option(std::string_view name, int64_t value) {
+    pjrt::NamedValue made = named(name, pjrt::NamedValueType::Int64);
+    made.int64 = value;
+    return made;
+  }
+  static pjrt::NamedValue option(std::string_view name, bool value) {
+    pjrt::NamedValue made = named(name, pjrt::NamedValueType::Bool);
+    made.boolean = value;
+    return made;
   }
 
   pjrt::Client *handle() const { return client.get(); }
@@ -168,6 +174,15 @@ public:
   }
 
 private:
+  static pjrt::NamedValue named(std::string_view name, pjrt::NamedValueType type) {
+    pjrt::NamedValue made;
+    made.name = name.data();
+    made.nameSize = name.size();
+    made.type = type;
+    made.valueSize = 1;
+    return made;
+  }
+
   std::shared_ptr<pjrt::Client> client;
 };
 
@@ -239,4 +254,4 @@ inline std::vector<float> floatsOf(const BufferPointer &buffer) {
   return values;
 }
 
-} // namespace torchere::interpreter_plugin
+} // namespace torchere::pjrt_server
