@@ -11,8 +11,8 @@
 
 namespace torchere::cpu {
 
-/// Blocks of 4 KiB become four sums of products with numbers made of a seed, which differ for two blocks but
-/// for one in 2^128 seeds (NH, the universal hash of UMAC: RFC 4418); `Digest` is taken of the sums. Who does
+/// Blocks of 4 KiB become two sums of products with numbers made of a seed, which differ for two blocks but
+/// for one in 2^64 seeds (NH, the universal hash of UMAC: RFC 4418); `Digest` is taken of the sums. Who does
 /// not know the seed cannot make contents of equal digests; who does, can. It is the same for any number of
 /// threads and any instruction set.
 class ContentsDigest {

@@ -339,6 +339,37 @@ TEST_P(PackedPrograms, MayStartAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(, PackedPrograms, testing::Values(twoProducts, oneProduct));
 
+/// What is packed depends on no open size here: another process may begin with another one.
+TEST(PackedStore, PlansOfSeveralSizesFindTheSame) {
+  TemporaryDirectory directory;
+  std::string code = oneProduct;
+  for (size_t at; (at = code.find("3x24xf32")) != std::string::npos;)
+    code.replace(at, 1, "?");
+  Filled w({24, 24}, 1);
+  ThreadPool pool(2);
+  for (int64_t rows : {3, 5, 3}) {
+    auto module = readModule(code);
+    ASSERT_TRUE(module) << module.error().text();
+    auto entry = interpreter::describeEntry(*module, interpreter::OpenSizes::Allowed);
+    ASSERT_TRUE(entry) << entry.error().text();
+    auto store = std::make_shared<PackedStore>(directory / "packed");
+    OpenProgram program(OpenModule(*std::move(module), *std::move(entry), Target()), {pool, Isa::Baseline},
+                        std::make_shared<PlanFamily>(store));
+    Filled x({rows, 24}, 0.5f);
+    std::string log = logOf([&] {
+      ASSERT_TRUE(program.run({{{x.tensor, false, &x.lifetime}, {w.tensor, false, &w.lifetime}}}));
+    });
+    bool isFirst = !has(log, "[main] mapped ");
+    EXPECT_EQ(isFirst, has(log, "[main] stored ")) << log;
+    EXPECT_EQ(std::distance(fs::directory_iterator(directory / "packed"), fs::directory_iterator()), 1);
+    Filled more({rows + 1, 24}, 0.5f); // of the same process
+    log = logOf([&] {
+      ASSERT_TRUE(program.run({{{more.tensor, false, &more.lifetime}, {w.tensor, false, &w.lifetime}}}));
+    });
+    EXPECT_FALSE(has(log, "stored") || has(log, "mapped") || has(log, "computed and packed")) << log;
+  }
+}
+
 TEST(PackedStore, IsChosenByOptionsOrTheEnvironment) {
   pjrt_server::ClientOptions options;
   ::unsetenv("TORCHERE_CPU_PACKED_CACHE");
