@@ -11,8 +11,8 @@ is the load of the program, and "plan" the reading of its plan, with which the f
 what the weights of a weight program take to be computed and packed; "rest" is what is none of these and no
 warm call: the client, memory that is first written, threads that start, what steps pack by themselves.
 The same of a process that finds its weights packed on disk (TORCHERE_CPU_PACKED_CACHE): "mapped" are the
-digests of the weights and of what was packed. Both kinds of processes start in turns; times are medians of the
-rounds, with the least first result beside. "stored" is what the first of these processes took to write the file.
+digests of the weights and of what was packed. Both kinds of processes start in turns; times are medians of
+the rounds, with the least first result beside. "stored" is what the first of these took to write the file.
 "copied" is a copy of as many bytes as the weights have, by as many threads, to
 new memory: from memory that no cache holds, in the same process afterwards. "anonymous" is what the process's
 memory beyond files grew by, from before the client to after the calls. Of open sizes: the time of planning a
@@ -181,7 +181,8 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
             runs.append(start(name, saved, cache))
             found.append(start(name, saved, cache, packed))
         size = sum(entry.stat().st_size for entry in os.scandir(packed))
-        return {"plan_ms": plan, **middle(runs), "found": middle(found), "stored": stored, "packed_bytes": size}
+        row = {"plan_ms": plan, **middle(runs), "found": middle(found)}
+        return row | {"stored": stored, "packed_bytes": size}
 
 
 def row_text(row: dict[str, Any]) -> str:
