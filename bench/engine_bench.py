@@ -1,7 +1,7 @@
 """The CPU engine beyond the time of a call (bench/models_bench.py): of each saved model the time to plan it,
 a second process's start, the memory that it takes, and programs with open sizes.
 
-    python bench/engine_bench.py [--further] [--models NAME ...] [--dynamic-only] [--json]
+    python bench/engine_bench.py [--further] [--models NAME ...] [--rounds N] [--dynamic-only] [--json]
 
 Each process has the engine alone. "plan" is what the plugin takes from the module to its plan, on the own
 clock of its thread, as its log has it. "first result" is the time from the load of the program to its first
@@ -10,6 +10,9 @@ result in a process that finds the executable in the cache, "warm" a later call 
 is the load of the program, and "plan" the reading of its plan, with which the first call begins; "packed" is
 what the weights of a weight program take to be computed and packed; "rest" is what is none of these and no
 warm call: the client, memory that is first written, threads that start, what steps pack by themselves.
+The same of a process that finds its weights packed on disk (TORCHERE_CPU_PACKED_CACHE): "mapped" are the
+digests of the weights and of what was packed. Both kinds of processes start in turns; times are medians of
+the rounds, with the least first result beside. "stored" is what the first of these took to write the file.
 "copied" is a copy of as many bytes as the weights have, by as many threads, to
 new memory: from memory that no cache holds, in the same process afterwards. "anonymous" is what the process's
 memory beyond files grew by, from before the client to after the calls. Of open sizes: the time of planning a
@@ -121,14 +124,15 @@ print(json.dumps({
 """
 
 
-def ask(source: str, *arguments: Any, cache: str | None = None) -> tuple[str, str]:
+def ask(source: str, *arguments: Any, cache: str | None = None, packed: str = "") -> tuple[str, str]:
     """What a process prints that has the engine alone, and its log. Executables are kept in the folder
-    `cache`, if there is one."""
+    `cache`, packed weights in `packed`, if there is one."""
     environment = {
         **os.environ,
         "PJRT_DEVICE": "torchere_cpu",
         "TORCHERE_CACHE": "1G" if cache else "0",
         "TORCHERE_CACHE_DIR": cache or "",
+        "TORCHERE_CPU_PACKED_CACHE": packed,
         "TORCHERE_LOG": "debug",
         "PYTHONPATH": str(Path(__file__).resolve().parent),
     }
@@ -145,21 +149,52 @@ def times(pattern: str, log: str) -> list[float]:
     return [float(each) for each in re.findall(pattern + r" in ([\d.]+) ms", log)]
 
 
-def measure(name: str) -> dict[str, Any]:
+def start(name: str, saved: str, cache: str, packed: str = "") -> dict[str, Any]:
+    """The figures of one process that finds its executable in the cache."""
+    printed, log = ask(START, saved, cache=cache, packed=packed)
+    figures = json.loads(printed)
+    if figures["loaded"] != 1:
+        raise RuntimeError(f"{name}: the executable was not found in the cache: {figures}")
+    figures["loaded_plan"] = sum(times("bytes of a plan", log)) / 1e3
+    figures["packed"] = sum(times("computed and packed weights", log)) / 1e3
+    figures["mapped"] = sum(times(r"mapped \d+ bytes of packed weights", log)) / 1e3
+    figures["stored"] = sum(times(r"stored \d+ bytes of packed weights", log)) / 1e3
+    parts = ("imported", "opened", "loaded_plan", "packed", "mapped", "warm")
+    figures["rest"] = figures["first"] - sum(figures[part] for part in parts)
+    return figures
+
+
+def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    least = {"first_least": min(run["first"] for run in runs)}
+    return {key: median(run[key] for run in runs) for key in runs[0]} | least
+
+
+def measure(name: str, rounds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        saved, cache = f"{folder}/saved", f"{folder}/cache"
+        saved, cache, packed = f"{folder}/saved", f"{folder}/cache", f"{folder}/packed"
         ask(SAVE, name, saved)
         _, log = ask(START, saved, cache=cache)
         plan = times("planned", log)[0]
-        figures, log = ask(START, saved, cache=cache)
-        second = json.loads(figures)
-        if second["loaded"] != 1:
-            raise RuntimeError(f"{name}: the executable was not found in the cache: {second}")
-        second["loaded_plan"] = sum(times("bytes of a plan", log)) / 1e3
-        second["packed"] = sum(times("computed and packed weights", log)) / 1e3
-        parts = ("imported", "opened", "loaded_plan", "packed", "warm")
-        second["rest"] = second["first"] - sum(second[part] for part in parts)
-        return {"plan_ms": plan, **second}
+        stored = start(name, saved, cache, packed)["stored"]
+        runs, found = [], []
+        for _ in range(rounds):
+            runs.append(start(name, saved, cache))
+            found.append(start(name, saved, cache, packed))
+        size = sum(entry.stat().st_size for entry in os.scandir(packed))
+        row = {"plan_ms": plan, **middle(runs), "found": middle(found)}
+        return row | {"stored": stored, "packed_bytes": size}
+
+
+def row_text(row: dict[str, Any]) -> str:
+    def ms(part: str) -> str:
+        return f"{row[part] * 1e3:.1f}"
+
+    return (
+        f"first result {ms('first')} ms, least {ms('first_least')} (imported {ms('imported')}, opened "
+        f"{ms('opened')}, plan {ms('loaded_plan')}, packed {ms('packed')}, mapped {ms('mapped')}, rest "
+        f"{ms('rest')}), warm {row['warm'] * 1e3:.2f} ms, copied {ms('copied')} ms, anonymous "
+        f"{row['anonymous'] / 2**20:.1f} MiB"
+    )
 
 
 def measure_dynamic(width: int = 64, layers: int = 12) -> dict[str, Any]:
@@ -184,21 +219,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--further", action="store_true", help="the models of further_models.py")
     parser.add_argument("--models", nargs="+", metavar="NAME", help="only these")
+    parser.add_argument("--rounds", type=int, default=3, help="processes of each kind")
     parser.add_argument("--dynamic-only", action="store_true", help="only the program with open sizes")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     figures: dict[str, Any] = {}
     for name in [] if options.dynamic_only else choose(options):
-        figures[name] = measure(name)
+        figures[name] = row = measure(name, options.rounds)
         if not options.json:
-            row = figures[name]
+            print(f"{name}: plan {row['plan_ms']:.1f} ms, {row_text(row)}")
             print(
-                f"{name:36} plan {row['plan_ms']:6.1f} ms, first result {row['first'] * 1e3:7.1f} ms "
-                f"(imported {row['imported'] * 1e3:.1f}, opened {row['opened'] * 1e3:.1f}, "
-                f"plan {row['loaded_plan'] * 1e3:.1f}, packed {row['packed'] * 1e3:.1f}, "
-                f"rest {row['rest'] * 1e3:.1f}), "
-                f"warm {row['warm'] * 1e3:7.2f} ms, copied {row['copied'] * 1e3:.1f} ms, "
-                f"anonymous {row['anonymous'] / 2**20:7.1f} MiB"
+                f"    packed weights on disk ({row['packed_bytes'] / 2**20:.0f} MiB, stored in "
+                f"{row['stored'] * 1e3:.0f} ms): {row_text(row['found'])}"
             )
     figures["dynamic"] = dynamic = measure_dynamic()
     if options.json:

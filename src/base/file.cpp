@@ -213,11 +213,23 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const fs::path &path)
   return map(file, path);
 }
 
+Result<std::shared_ptr<const MappedFile>> MappedFile::openReadOnly(const fs::path &path) {
+  Descriptor file(::open(path.c_str(), readFlags));
+  if (!file.isOpen())
+    return systemError(path, "cannot be opened", errno);
+  return map(file, path, PROT_READ);
+}
+
 Result<std::shared_ptr<const MappedFile>> MappedFile::map(const Descriptor &file, const fs::path &path) {
+  return map(file, path, PROT_READ | PROT_WRITE);
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::map(const Descriptor &file, const fs::path &path,
+                                                          int protection) {
   TORCHERE_ASSIGN(size_t size, regularFileSize(file, path));
   void *address = nullptr;
   if (size > 0) { // mmap refuses a length of 0
-    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number(), 0);
+    address = ::mmap(nullptr, size, protection, MAP_PRIVATE | MAP_NORESERVE, file.number(), 0);
     if (address == MAP_FAILED)
       return systemError(path, "cannot be mapped", errno);
   }

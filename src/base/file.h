@@ -114,6 +114,8 @@ private:
 class TORCHERE_EXPORT MappedFile {
 public:
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path &path);
+  /// Writes fault.
+  static Result<std::shared_ptr<const MappedFile>> openReadOnly(const std::filesystem::path &path);
   /// Of an open file, which need not stay open; `path` is for errors.
   static Result<std::shared_ptr<const MappedFile>> map(const Descriptor &file,
                                                        const std::filesystem::path &path);
@@ -126,6 +128,8 @@ public:
 
 private:
   MappedFile(const std::byte *address, size_t size) : address(address), size(size) {}
+  static Result<std::shared_ptr<const MappedFile>> map(const Descriptor &file,
+                                                       const std::filesystem::path &path, int protection);
   const std::byte *address;
   size_t size;
 };

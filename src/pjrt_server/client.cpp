@@ -7,6 +7,7 @@
 #include "vhlo/version.h"
 
 #include <array>
+#include <limits>
 
 namespace torchere::pjrt_server {
 
@@ -37,28 +38,43 @@ static Result<int64_t> integerOf(const pjrt::NamedValue &option, std::string_vie
   return option.int64;
 }
 
+static Status setOption(const Engine &engine, const pjrt::NamedValue &option, ClientOptions &options,
+                        int64_t &deviceCount) {
+  std::string_view name(option.name, option.nameSize);
+  if (name == "device_count") {
+    TORCHERE_ASSIGN(deviceCount, integerOf(option, name, maxDeviceCount));
+  } else if (engine.takesOptions && name == "intra_op_threads") {
+    TORCHERE_ASSIGN(options.intraOpThreads, integerOf(option, name, maxThreadCount));
+  } else if (engine.takesOptions && name == "asynchronous") {
+    if (option.type != pjrt::NamedValueType::Bool)
+      return invalidArgument("[asynchronous] wrong type of option: expected a bool");
+    options.asynchronous = option.boolean;
+  } else if (engine.takesOptions && name == "packed_cache") {
+    if (option.type != pjrt::NamedValueType::String)
+      return invalidArgument("[packed_cache] wrong type of option: expected a string");
+    options.packedCache.assign(option.string, option.valueSize);
+    if (!options.packedCache.starts_with('/'))
+      return invalidArgument("[packed_cache] is no absolute path: got \"{}\"", options.packedCache);
+  } else if (engine.takesOptions && name == "packed_cache_size") {
+    TORCHERE_ASSIGN(options.packedCacheSize, integerOf(option, name, std::numeric_limits<int64_t>::max()));
+  } else {
+    return invalidArgument(
+        "no such option of the {}: got '{}', expected {}", engine.platform, name,
+        engine.takesOptions
+            ? "device_count, intra_op_threads, asynchronous, packed_cache or packed_cache_size"
+            : "device_count");
+  }
+  return {};
+}
+
 Status Client::create(const Engine &engine, pjrt::ClientCreateArgs &args) {
   int64_t deviceCount = 1;
-  ClientOptions options = engine.defaults;
+  ClientOptions options;
+  options.asynchronous = engine.isAsynchronous;
   if (args.optionCount)
     TORCHERE_TRY(checkGiven(args.options, "options"));
-  for (size_t index = 0; index < args.optionCount; ++index) {
-    const pjrt::NamedValue &option = args.options[index];
-    std::string_view name(option.name, option.nameSize);
-    if (name == "device_count") {
-      TORCHERE_ASSIGN(deviceCount, integerOf(option, name, maxDeviceCount));
-    } else if (engine.takesOptions && name == "intra_op_threads") {
-      TORCHERE_ASSIGN(options.intraOpThreads, integerOf(option, name, maxThreadCount));
-    } else if (engine.takesOptions && name == "asynchronous") {
-      if (option.type != pjrt::NamedValueType::Bool)
-        return invalidArgument("[asynchronous] wrong type of option: expected a bool");
-      options.asynchronous = option.boolean;
-    } else {
-      return invalidArgument("no such option of the {}: got '{}', expected {}", engine.platform, name,
-                             engine.takesOptions ? "device_count, intra_op_threads or asynchronous"
-                                                 : "device_count");
-    }
-  }
+  for (size_t index = 0; index < args.optionCount; ++index)
+    TORCHERE_TRY(setOption(engine, args.options[index], options, deviceCount));
   args.client = handleOf<pjrt::Client>(
       new std::shared_ptr<Client>(std::make_shared<Client>(engine, options, deviceCount)));
   return {};

@@ -31,7 +31,7 @@ struct Device {
 };
 
 struct Client {
-  /// InvalidArgument for an unknown option, or a count below 1 or above maxDeviceCount.
+  /// InvalidArgument for an unknown option, or a value that it cannot have.
   static Status create(const Engine &engine, pjrt::ClientCreateArgs &args);
   Client(const Engine &engine, const ClientOptions &options, int64_t deviceCount);
   Client(const Client &) = delete;

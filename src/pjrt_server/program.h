@@ -57,6 +57,9 @@ struct ClientOptions {
   bool asynchronous = true;
   /// How many threads a run computes with; 0 leaves it to the engine.
   int64_t intraOpThreads = 0;
+  /// An absolute folder for weights as programs pack them; empty leaves it to the engine.
+  std::string packedCache = {};
+  int64_t packedCacheSize = 0; ///< at most, in bytes; 0 leaves it to the engine
 };
 
 /// How programs are compiled, and what the plugin says of itself.
@@ -64,7 +67,8 @@ struct Engine {
   std::string_view platform;   ///< "interpreter"
   std::string_view deviceName; ///< "Interpreter": its devices are InterpreterDevice(id=0)
   std::string_view stored;     ///< the line that a stored executable begins with: its format and version
-  ClientOptions defaults;
+  /// That option of clients which do not set it.
+  bool isAsynchronous = true;
   /// Which of the client's options a caller may set.
   bool takesOptions = false;
   /// Whether it knows marked weights: arguments with the attribute `torchere.weight`.

@@ -3,36 +3,12 @@
 #include "runtime/compile_cache.h"
 #include "runtime/environment.h"
 
-#include <charconv>
-#include <limits>
-
 namespace torchere::runtime {
 
 namespace fs = std::filesystem;
 
 static constexpr const char *boundVariable = "TORCHERE_CACHE";
 static constexpr const char *folderVariable = "TORCHERE_CACHE_DIR";
-
-/// A number of bytes with K, M or G for powers of 1024, optionally followed by "iB" or "B"; none for anything
-/// else.
-static std::optional<uint64_t> parseSize(std::string_view text) {
-  uint64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc())
-    return std::nullopt;
-  std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
-  if (unit.empty())
-    return number;
-  static constexpr std::string_view prefixes = "KMG";
-  size_t power = prefixes.find(unit.front());
-  std::string_view rest = unit.substr(1);
-  if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "iB"))
-    return std::nullopt;
-  size_t shift = 10 * (power + 1);
-  if (number > std::numeric_limits<uint64_t>::max() >> shift)
-    return std::nullopt;
-  return number << shift;
-}
 
 /// 0 disables the cache.
 static uint64_t askedLimit() {
@@ -41,7 +17,7 @@ static uint64_t askedLimit() {
     return CompileCache::defaultLimit;
   if (text == "off")
     return 0;
-  if (std::optional<uint64_t> size = parseSize(text))
+  if (std::optional<uint64_t> size = parseByteSize(text))
     return *size;
   TORCHERE_LOG_LINE(Warning, boundVariable,
                     "is no bound: got \"{}\", expected 0, 1, or a size such as 500M or 2G", text);

@@ -1,18 +1,16 @@
 // CompileCache: executables on disk, so that other processes need not compile them again.
 #pragma once
 
+#include "base/cache_folder.h"
 #include "runtime/cache_entry.h"
 
-#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace torchere::runtime {
 
@@ -29,17 +27,15 @@ struct CacheChoice {
   auto operator<=>(const CacheChoice &) const = default;
 };
 
-/// A folder with one file for each executable, of at most `limit` bytes in all; the least recently used ones
-/// are evicted first. Any number of processes and threads may share a folder, and each may be killed at any
-/// time: a file appears under its name only when it is complete, and later damage is detected by its digest.
+/// A folder with one file for each executable, of at most `limit` bytes in all (CacheFolder); later damage is
+/// detected by its digest.
 ///
 /// No error here stops a program: without an entry, it is compiled.
 class TORCHERE_EXPORT CompileCache {
 public:
   static constexpr uint64_t defaultLimit = uint64_t{1} << 30;
 
-  explicit CompileCache(std::filesystem::path folder, uint64_t limit = defaultLimit)
-      : directory(std::move(folder)), byteLimit(limit) {}
+  explicit CompileCache(std::filesystem::path folder, uint64_t limit = defaultLimit);
 
   /// The cache that the environment configures; null if it is disabled.
   /// TORCHERE_CACHE: 0 or off disables it, 1 or on selects the default bound, anything else is the bound: a
@@ -49,8 +45,8 @@ public:
   /// The cache that was chosen; null if it is off, or if no folder is known.
   static std::shared_ptr<CompileCache> choose(const CacheChoice &choice);
 
-  const std::filesystem::path &folder() const { return directory; }
-  uint64_t limit() const { return byteLimit; }
+  const std::filesystem::path &folder() const { return files.folder(); }
+  uint64_t limit() const { return files.limit(); }
 
   /// The checked file of an entry.
   struct Entry {
@@ -67,34 +63,18 @@ public:
   Status store(const CacheKey &key, std::string_view executable);
 
   /// Removes the entry, if there is one.
-  void remove(const CacheKey &key);
+  void remove(const CacheKey &key) { files.remove(key); }
 
-  struct Contents {
-    uint64_t entryCount = 0;
-    uint64_t byteSize = 0; ///< including what interrupted processes left behind
-  };
+  using Contents = CacheFolder::Contents;
   /// What the folder holds; nothing if it does not exist.
-  Result<Contents> contents() const;
+  Result<Contents> contents() const { return files.contents(); }
   /// Removes all entries, and nothing else; returns what was removed.
-  Result<Contents> clear();
+  Result<Contents> clear() { return files.clear(); }
 
 private:
-  struct File;
-  std::filesystem::path pathOf(const CacheKey &key) const;
-  Status makeFolder() const;
-  Status checkFolder() const;
   Status write(const CacheKey &key, std::string_view executable);
-  Result<std::vector<File>> list() const;
-  Result<std::vector<File>> listChecked() const;
-  static Contents summarize(const std::vector<File> &files);
-  Status makeRoom(uint64_t size);
-  void report(const Error &error);
 
-  std::filesystem::path directory;
-  uint64_t byteLimit;
-  std::atomic<bool> isReported = false; ///< whether the unsafe folder was reported
-  std::mutex mutex;                     ///< guards the members below
-  uint64_t freeBytes = 0;               ///< how much can be written before the folder has to be listed again
+  CacheFolder files;
 };
 
 } // namespace torchere::runtime

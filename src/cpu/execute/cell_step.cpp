@@ -105,7 +105,7 @@ bool CellStep::derive(Isa isa) {
 }
 
 Status CellStep::run(const Frame &frame) const {
-  TORCHERE_ASSIGN(std::shared_ptr<const Memory> packed, product.pack(frame));
+  TORCHERE_ASSIGN(Packed packed, product.pack(frame));
   if (!packed) {
     if (slice)
       TORCHERE_TRY(slice->run(frame));
@@ -113,7 +113,7 @@ Status CellStep::run(const Frame &frame) const {
     return vector.run(frame);
   }
   GemmArgs args = product.gemmOn(frame);
-  args.packedB = packed->get();
+  args.packedB = packed.get();
   if (slice)
     args.epilogue.residual = slice->placeOf(frame);
   static thread_local std::vector<const void *> from; // their memory is kept

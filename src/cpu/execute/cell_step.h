@@ -26,6 +26,7 @@ public:
   double flops() const final { return product.flops(); }
   bool packs(BufferId buffer) const final { return product.packs(buffer) && !vector.reads(buffer); }
   Status prepare(const Frame &frame) const final { return product.prepare(frame); }
+  void addPackings(std::vector<Packing> &packings) const final { product.addPackings(packings); }
 
 private:
   bool derive(Isa isa);

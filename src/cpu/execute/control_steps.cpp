@@ -24,6 +24,11 @@ Status LoopStep::prepare(const Frame &frame) const {
   return prepareSteps(body, frame);
 }
 
+void LoopStep::addPackings(std::vector<Packing> &packings) const {
+  addPackingsOf(condition, packings);
+  addPackingsOf(body, packings);
+}
+
 bool LoopStep::packs(BufferId buffer) const {
   return buffer != predicate.buffer && (anyPacks(condition, buffer) || anyPacks(body, buffer));
 }
@@ -69,6 +74,10 @@ Status CountedLoopStep::prepare(const Frame &frame) const {
   return prepareSteps(body, frame);
 }
 
+void CountedLoopStep::addPackings(std::vector<Packing> &packings) const {
+  addPackingsOf(body, packings);
+}
+
 bool CountedLoopStep::packs(BufferId buffer) const {
   return buffer != count.limit.buffer && anyPacks(body, buffer);
 }
@@ -82,6 +91,11 @@ Status BranchStep::prepare(const Frame &frame) const {
   for (const Steps &branch : branches)
     TORCHERE_TRY(prepareSteps(branch, frame));
   return {};
+}
+
+void BranchStep::addPackings(std::vector<Packing> &packings) const {
+  for (const Steps &branch : branches)
+    addPackingsOf(branch, packings);
 }
 
 Status BranchStep::run(const Frame &frame) const {

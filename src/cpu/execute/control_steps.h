@@ -18,6 +18,7 @@ public:
   std::string_view name() const final { return "loop"; }
   bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
+  void addPackings(std::vector<Packing> &packings) const final;
 
 private:
   Steps condition;
@@ -46,6 +47,7 @@ public:
   std::string_view name() const final { return "loop"; }
   bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
+  void addPackings(std::vector<Packing> &packings) const final;
 
 private:
   bool goesOn(int64_t counter, int64_t limit) const;
@@ -67,6 +69,7 @@ public:
   std::string_view name() const final { return "branch"; }
   bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
+  void addPackings(std::vector<Packing> &packings) const final;
 
 private:
   View index;

@@ -39,9 +39,9 @@ BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, const Halo 
           floatLanes(plan.isa)};
 }
 
-Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame &frame) const {
+Result<Packed> ConvolutionStep::packedWeights(const Frame &frame) const {
   PackedCache::Pack pack = [&]() -> Result<Memory> {
-    TORCHERE_ASSIGN(Memory memory, allocateMemory(plan.weightElements() * int64_t(sizeof(float))));
+    TORCHERE_ASSIGN(Memory memory, allocateMemory(packedBytes()));
     int64_t strides[5];
     std::copy(views.weights.strides.begin(), views.weights.strides.end(), strides);
     packConvolution(frame.context, plan, reinterpret_cast<const float *>(frame.at(views.weights)), strides,
@@ -51,12 +51,12 @@ Result<std::shared_ptr<const Memory>> ConvolutionStep::packedWeights(const Frame
   if (views.isConstant)
     return cache.findConstant(pack);
   if (views.argument) {
-    TORCHERE_ASSIGN(std::shared_ptr<const Memory> kept, cache.find(frame.origins[*views.argument], pack));
+    TORCHERE_ASSIGN(Packed kept, cache.find(frame.origins[*views.argument], pack));
     if (kept)
       return kept;
   }
   TORCHERE_ASSIGN(Memory memory, pack());
-  return std::make_shared<const Memory>(std::move(memory));
+  return Packed(std::move(memory));
 }
 
 double ConvolutionStep::flops() const {
@@ -70,6 +70,11 @@ bool ConvolutionStep::packs(BufferId buffer) const {
   return views.argument && buffer == views.weights.buffer && buffer != views.input.buffer;
 }
 
+void ConvolutionStep::addPackings(std::vector<Packing> &packings) const {
+  if (views.argument)
+    packings.push_back({*views.argument, cache.layoutName(), packedBytes()});
+}
+
 Status ConvolutionStep::prepare(const Frame &frame) const {
   if (views.argument && frame.origins[*views.argument].isWeight)
     TORCHERE_TRY(packedWeights(frame));
@@ -77,11 +82,11 @@ Status ConvolutionStep::prepare(const Frame &frame) const {
 }
 
 Status ConvolutionStep::run(const Frame &frame) const {
-  TORCHERE_ASSIGN(std::shared_ptr<const Memory> weights, packedWeights(frame));
+  TORCHERE_ASSIGN(Packed weights, packedWeights(frame));
   auto at = [&](const View &view) { return reinterpret_cast<float *>(frame.at(view)); };
   ConvolutionArgs args;
   args.plan = plan;
-  args.weights = reinterpret_cast<const float *>(weights->get());
+  args.weights = reinterpret_cast<const float *>(weights.get());
   if (plan.kind == ConvolutionKind::Planar) {
     args.planar = planarAt(frame, views.input);
   } else {

@@ -36,14 +36,16 @@ public:
   double flops() const final;
   bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
+  void addPackings(std::vector<Packing> &packings) const final;
 
   /// Without memory.
   static BlockedTensor inputOf(const ConvolutionPlan &plan, const Halo &halo);
   static BlockedTensor resultOf(const ConvolutionPlan &plan, const Halo &halo);
 
 private:
-  Result<std::shared_ptr<const Memory>> packedWeights(const Frame &frame) const;
+  Result<Packed> packedWeights(const Frame &frame) const;
 
+  int64_t packedBytes() const { return plan.weightElements() * int64_t(sizeof(float)); }
   Status verify(const PlanLimits &limits) const;
 
   ConvolutionPlan plan;

@@ -47,11 +47,10 @@ GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
   return args;
 }
 
-Result<std::shared_ptr<const Memory>> MatmulStep::pack(const Frame &frame) const {
+Result<Packed> MatmulStep::pack(const Frame &frame) const {
   PackedCache::Pack pack = [&]() -> Result<Memory> {
-    int64_t count = isShared ? 1 : matmul.batches;
-    TORCHERE_ASSIGN(Memory memory, allocateMemory(layout.bytes() * count));
-    for (int64_t batch = 0; batch < count; ++batch) {
+    TORCHERE_ASSIGN(Memory memory, allocateMemory(packedBytes()));
+    for (int64_t batch = 0; batch < (isShared ? 1 : matmul.batches); ++batch) {
       const std::byte *b =
           frame.at(matmul.b.view) + batch * matmul.b.batchStride * matmul.b.view.elementSize();
       packMatrix(frame.context, layout, b, matmul.b.rowStride, matmul.b.columnStride,
@@ -74,6 +73,11 @@ bool MatmulStep::packs(BufferId buffer) const {
   return matmul.weight && buffer == matmul.b.view.buffer && buffer != matmul.a.view.buffer;
 }
 
+void MatmulStep::addPackings(std::vector<Packing> &packings) const {
+  if (matmul.weight)
+    packings.push_back({*matmul.weight, cache.layoutName(), packedBytes()});
+}
+
 Status MatmulStep::prepare(const Frame &frame) const {
   if (matmul.weight && frame.origins[*matmul.weight].isWeight)
     TORCHERE_TRY(pack(frame));
@@ -81,10 +85,10 @@ Status MatmulStep::prepare(const Frame &frame) const {
 }
 
 Status MatmulStep::run(const Frame &frame) const {
-  TORCHERE_ASSIGN(std::shared_ptr<const Memory> packed, pack(frame));
+  TORCHERE_ASSIGN(Packed packed, pack(frame));
   if (packed) {
     GemmArgs args = gemmOn(frame);
-    args.packedB = packed->get();
+    args.packedB = packed.get();
     gemm(frame.context, args);
     return {};
   }

@@ -41,18 +41,20 @@ public:
   double flops() const final;
   bool packs(BufferId buffer) const final;
   Status prepare(const Frame &frame) const final;
+  void addPackings(std::vector<Packing> &packings) const final;
 
   // For steps that compute the product beside something else.
 
   const Matmul &operands() const { return matmul; }
   const PackedLayout &packed() const { return layout; }
   /// The packed right factor; null if it is not worth it.
-  Result<std::shared_ptr<const Memory>> pack(const Frame &frame) const;
+  Result<Packed> pack(const Frame &frame) const;
   /// All but the right factor.
   GemmArgs gemmOn(const Frame &frame) const;
 
 private:
   void derive(Isa isa);
+  int64_t packedBytes() const { return layout.bytes() * (isShared ? 1 : matmul.batches); }
 
   Matmul matmul;
   PackedLayout layout;

@@ -1,16 +1,9 @@
 // Implements PackedCache.
 #include "cpu/execute/packed_cache.h"
 
-#include "cpu/execute/shared_packings.h"
-
 #include <algorithm>
 
 namespace torchere::cpu {
-
-static Result<std::shared_ptr<const Memory>> packedBy(const PackedCache::Pack &pack) {
-  TORCHERE_ASSIGN(Memory memory, pack());
-  return std::make_shared<const Memory>(std::move(memory));
-}
 
 void PackedCache::Entries::onEnd(uint64_t id) noexcept {
   std::lock_guard lock(mutex);
@@ -31,7 +24,7 @@ PackedCache::Entry &PackedCache::Entries::entryOf(const Origin &origin, bool &is
   return list.emplace_back(Entry{id, origin.isWeight, nullptr});
 }
 
-Result<std::shared_ptr<const Memory>> PackedCache::find(const Origin &origin, const Pack &pack) {
+Result<Packed> PackedCache::find(const Origin &origin, const Pack &pack) {
   if (!origin.contents)
     return nullptr;
   std::lock_guard lock(entries->mutex);
@@ -50,10 +43,10 @@ Result<std::shared_ptr<const Memory>> PackedCache::find(const Origin &origin, co
   return entry.packed;
 }
 
-Result<std::shared_ptr<const Memory>> PackedCache::findConstant(const Pack &pack) {
+Result<Packed> PackedCache::findConstant(const Pack &pack) {
   std::lock_guard lock(entries->mutex);
   if (entries->list.empty()) {
-    TORCHERE_ASSIGN(std::shared_ptr<const Memory> packed, packedBy(pack));
+    TORCHERE_ASSIGN(Memory packed, pack());
     entries->list.push_back({0, true, std::move(packed)});
   }
   return entries->list.front().packed;

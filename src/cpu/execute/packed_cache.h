@@ -1,6 +1,7 @@
 // PackedCache: what a step has made of arguments that stay the same, such as a model's weights.
 #pragma once
 
+#include "cpu/execute/shared_packings.h"
 #include "cpu/plan/plan.h"
 
 #include <functional>
@@ -20,15 +21,16 @@ public:
   explicit PackedCache(std::string layout) : layout(std::move(layout)) {}
 
   /// What was packed of the origin; null if it is not worth it. Packing blocks only callers of the same step.
-  Result<std::shared_ptr<const Memory>> find(const Origin &origin, const Pack &pack);
+  Result<Packed> find(const Origin &origin, const Pack &pack);
   /// The same for what never changes.
-  Result<std::shared_ptr<const Memory>> findConstant(const Pack &pack);
+  Result<Packed> findConstant(const Pack &pack);
+  const std::string &layoutName() const { return layout; }
 
 private:
   struct Entry {
     uint64_t id = 0;
     bool isWeight = false;
-    std::shared_ptr<const Memory> packed; ///< null until it is worth it
+    Packed packed; ///< null until it is worth it
   };
   /// Outlives the step while contents end.
   struct Entries final : Lifetime::Listener {

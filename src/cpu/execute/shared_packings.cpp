@@ -8,11 +8,33 @@ namespace torchere::cpu {
 
 namespace {
 
-struct Packings {
+class Packings {
+public:
+  Packed find(uint64_t id, const std::string &layout);
+  void add(uint64_t id, const std::string &layout, const Packed &copy);
+
+private:
   std::mutex mutex;
-  std::map<std::pair<uint64_t, std::string>, std::weak_ptr<const Memory>> copies;
+  std::map<std::pair<uint64_t, std::string>, std::weak_ptr<const std::byte[]>> copies;
   size_t pruned = 0; ///< entries that were left when the dead ones were erased
 };
+
+Packed Packings::find(uint64_t id, const std::string &layout) {
+  std::lock_guard lock(mutex);
+  auto found = copies.find({id, layout});
+  return found == copies.end() ? nullptr : found->second.lock();
+}
+
+void Packings::add(uint64_t id, const std::string &layout, const Packed &copy) {
+  std::lock_guard lock(mutex);
+  std::weak_ptr<const std::byte[]> &known = copies[{id, layout}];
+  if (known.expired())
+    known = copy;
+  if (copies.size() > 2 * pruned + 64) {
+    std::erase_if(copies, [](const auto &entry) { return entry.second.expired(); });
+    pruned = copies.size();
+  }
+}
 
 Packings &packings() {
   static auto &all = *new Packings; // steps may outlive static destructors
@@ -21,26 +43,23 @@ Packings &packings() {
 
 } // namespace
 
-Result<std::shared_ptr<const Memory>> sharedPacking(uint64_t id, const std::string &layout,
-                                                    const std::function<Result<Memory>()> &pack) {
-  Packings &all = packings();
-  std::pair key(id, layout);
-  if (!layout.empty()) {
-    std::lock_guard lock(all.mutex);
-    if (auto found = all.copies.find(key); found != all.copies.end())
-      if (std::shared_ptr<const Memory> copy = found->second.lock())
-        return copy;
-  }
+Packed findPacking(uint64_t id, const std::string &layout) {
+  return packings().find(id, layout);
+}
+
+void addPacking(uint64_t id, const std::string &layout, const Packed &copy) {
+  packings().add(id, layout, copy);
+}
+
+Result<Packed> sharedPacking(uint64_t id, const std::string &layout,
+                             const std::function<Result<Memory>()> &pack) {
+  if (!layout.empty())
+    if (Packed copy = findPacking(id, layout))
+      return copy;
   TORCHERE_ASSIGN(Memory memory, pack()); // two threads may do so at once
-  auto copy = std::make_shared<const Memory>(std::move(memory));
-  if (layout.empty())
-    return copy;
-  std::lock_guard lock(all.mutex);
-  all.copies[std::move(key)] = copy;
-  if (all.copies.size() > 2 * all.pruned + 64) {
-    std::erase_if(all.copies, [](const auto &entry) { return entry.second.expired(); });
-    all.pruned = all.copies.size();
-  }
+  Packed copy = std::move(memory);
+  if (!layout.empty())
+    addPacking(id, layout, copy);
   return copy;
 }
 

@@ -9,10 +9,17 @@
 
 namespace torchere::cpu {
 
+/// A packed copy, which nobody writes.
+using Packed = std::shared_ptr<const std::byte[]>;
+
 /// The copy of the contents with this id in this layout, made by `pack` unless a step has it already.
 /// `layout` says all that the copy depends on beside the contents; if it is empty, the copy is not shared. A
 /// copy lives as long as somebody has it.
-Result<std::shared_ptr<const Memory>> sharedPacking(uint64_t id, const std::string &layout,
-                                                    const std::function<Result<Memory>()> &pack);
+Result<Packed> sharedPacking(uint64_t id, const std::string &layout,
+                             const std::function<Result<Memory>()> &pack);
+/// That copy if there is one, else null.
+Packed findPacking(uint64_t id, const std::string &layout);
+/// Makes a copy known that was packed before. One that is known already stays.
+void addPacking(uint64_t id, const std::string &layout, const Packed &copy);
 
 } // namespace torchere::cpu

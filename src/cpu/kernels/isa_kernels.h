@@ -264,6 +264,16 @@ struct RunningJob {
 using RunningFunction = void (*)(const RunningJob &job);
 constexpr int64_t kRunningColumns = 64;
 
+/// A block of contents: sum s is that of (words[2i] + keys[s][2i]) * (words[2i + 1] + keys[s][2i + 1]) for
+/// all i, sums of words modulo 2^32, those of products modulo 2^64.
+struct ContentsSumsJob {
+  const uint32_t *words = nullptr;
+  const uint32_t *keys = nullptr; ///< [kContentsSums][kContentsWords]
+  uint64_t *sums = nullptr;
+};
+constexpr int64_t kContentsWords = 1024;
+constexpr int kContentsSums = 2;
+
 struct IsaKernels {
   int lanes = 0;
   /// [type of B][vectors][rows]; C is of the type that is computed in.
@@ -301,6 +311,7 @@ struct IsaKernels {
                        int64_t rows, int64_t columns) = {};
   void (*meanPixels)(const PixelsJob &job) = nullptr;
   void (*normPixels)(const PixelNormJob &job) = nullptr;
+  void (*sumContents)(const ContentsSumsJob &job) = nullptr;
 };
 
 namespace baseline {

@@ -21,6 +21,11 @@ Status prepareSteps(const Steps &steps, const Frame &frame) {
   return {};
 }
 
+void addPackingsOf(const Steps &steps, std::vector<Packing> &packings) {
+  for (const std::unique_ptr<const Step> &step : steps)
+    step->addPackings(packings);
+}
+
 bool anyPacks(const Steps &steps, BufferId buffer) {
   return std::any_of(steps.begin(), steps.end(), [&](const auto &step) { return step->packs(buffer); });
 }

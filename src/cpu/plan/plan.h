@@ -59,6 +59,13 @@ struct Frame {
   std::byte *at(const View &view) const { return memory[view.buffer] + view.offset * view.elementSize(); }
 };
 
+/// What a step keeps packed of an argument.
+struct Packing {
+  size_t argument = 0;
+  std::string layout; ///< all that it depends on beside the argument's contents
+  int64_t bytes = 0;
+};
+
 /// One kernel call, or one op that is evaluated. Any number of threads run it at once, in frames of their
 /// own.
 class Step {
@@ -74,6 +81,8 @@ public:
   virtual bool packs(BufferId) const { return false; }
   /// Before the first run: packs its weights. Of the frame's memory only arguments and constants are there.
   virtual Status prepare(const Frame &) const { return {}; }
+  /// Adds what prepare() packs of arguments that are weights.
+  virtual void addPackings(std::vector<Packing> &) const {}
   /// Tells the classes of steps apart that are stored with their plans; null for others.
   virtual const char *storedClass() const { return nullptr; }
 };
@@ -98,6 +107,7 @@ public:
 using Steps = std::vector<std::unique_ptr<const Step>>;
 Status runSteps(const Steps &steps, const Frame &frame);
 Status prepareSteps(const Steps &steps, const Frame &frame);
+void addPackingsOf(const Steps &steps, std::vector<Packing> &packings);
 /// Whether one of them packs the buffer.
 bool anyPacks(const Steps &steps, BufferId buffer);
 

@@ -70,6 +70,7 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
   TORCHERE_ASSIGN(target.isa, chosenIsa());
   target.processes = {options.replicaCount, options.partitionCount};
   Context context{poolOf(clientOptions.intraOpThreads), target.isa};
+  auto family = std::make_shared<PlanFamily>(PackedStore::choose(clientOptions));
   ThreadClock clock;
   TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
   TORCHERE_LOG_LINE(Debug, "cpu", "{} bytes of a program read in {:.2f} ms", code.size(),
@@ -78,7 +79,7 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
                   interpreter::describeEntry(module, interpreter::OpenSizes::Allowed));
   if (entry.isOpen())
     return std::make_unique<const OpenProgram>(OpenModule(std::move(module), std::move(entry), target),
-                                               context);
+                                               context, std::move(family));
   std::optional<stablehlo::Module> first(std::move(module));
   auto read = [&](ModuleUse) -> Result<stablehlo::Module> {
     if (!first)
@@ -86,7 +87,7 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
     stablehlo::Module given = *std::exchange(first, std::nullopt);
     return given;
   };
-  return compileProgram(read, target, context, std::make_shared<PlanFamily>());
+  return compileProgram(read, target, context, family);
 }
 
 Result<std::unique_ptr<const pjrt_server::Program>> load(std::string_view stored,
@@ -103,7 +104,8 @@ Result<std::unique_ptr<const pjrt_server::Program>> load(std::string_view stored
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] loaded {} bytes of a plan in {:.2f} ms", compiled->entry.name,
                     stored.size(), clock.milliseconds());
   return std::make_unique<const CpuProgram>(*std::move(compiled), interpreter::ProcessCounts(),
-                                            Context{poolOf(clientOptions.intraOpThreads), isa});
+                                            Context{poolOf(clientOptions.intraOpThreads), isa},
+                                            std::make_shared<PlanFamily>(PackedStore::choose(clientOptions)));
 }
 
 constexpr pjrt_server::Engine engine = [] {
@@ -111,7 +113,7 @@ constexpr pjrt_server::Engine engine = [] {
   made.platform = "torchere_cpu";
   made.deviceName = "TorchereCpu";
   made.stored = "torchere cpu executable 2\n";
-  made.defaults.asynchronous = false; // a switch of threads costs more than a small program
+  made.isAsynchronous = false; // a switch of threads costs more than a small program
   made.takesOptions = true;
   made.knowsWeights = true;
   made.hasProfiles = true;

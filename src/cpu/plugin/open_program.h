@@ -10,7 +10,9 @@ namespace torchere::cpu {
 
 class OpenProgram final : public pjrt_server::Program {
 public:
-  OpenProgram(OpenModule module, const Context &context) : module(std::move(module)), context(context) {}
+  OpenProgram(OpenModule module, const Context &context,
+              std::shared_ptr<PlanFamily> family = std::make_shared<PlanFamily>())
+      : module(std::move(module)), context(context), family(std::move(family)) {}
 
   const interpreter::EntryPoint &entry() const final { return module.entry(); }
   Result<pjrt_server::ResultLists> run(const pjrt_server::ArgumentLists &arguments) const final;
@@ -33,7 +35,7 @@ private:
 
   OpenModule module;
   Context context;
-  std::shared_ptr<PlanFamily> family = std::make_shared<PlanFamily>();
+  std::shared_ptr<PlanFamily> family;
   mutable std::mutex planning; ///< one thread plans at a time; held without the other one
   mutable std::mutex mutex;    ///< of what follows
   mutable std::map<BoundSizes, Entry> programs;

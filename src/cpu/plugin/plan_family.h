@@ -11,11 +11,16 @@ namespace torchere::cpu {
 
 class PlanFamily {
 public:
+  /// `store`: for weights of all plans; null for none.
+  explicit PlanFamily(std::shared_ptr<PackedStore> store = nullptr) : store(std::move(store)) {}
+
   ArenaPool arenas;
-  /// Null without a weight program. Plans with equal ones have one, as long as any of them lives.
+  /// Null without a weight program, unless the plan packs weights that are to be stored. Plans with equal
+  /// ones have one, as long as any of them lives.
   std::shared_ptr<WeightSets> weightSetsOf(const CompiledModule &compiled, const Context &context);
 
 private:
+  std::shared_ptr<PackedStore> store;
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<WeightSets>> sets;
 };

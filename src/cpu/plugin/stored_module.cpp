@@ -204,6 +204,12 @@ Result<CompiledModule> ModuleReader::read() {
   return std::move(compiled);
 }
 
+void putWeights(PlanWriter &writer, const WeightProgram &program) {
+  writer.put(program.arguments);
+  writer.put(program.isKept);
+  writer.putPlan(program.plan);
+}
+
 std::string written(const CompiledModule &compiled, Isa isa, Status &status) {
   PlanWriter writer;
   writer.put(ownBuild());
@@ -211,11 +217,8 @@ std::string written(const CompiledModule &compiled, Isa isa, Status &status) {
   writer.put(compiled.entry);
   writer.put(compiled.isWeight);
   writer.put(compiled.weights != nullptr);
-  if (compiled.weights) {
-    writer.put(compiled.weights->arguments);
-    writer.put(compiled.weights->isKept);
-    writer.putPlan(compiled.weights->plan);
-  }
+  if (compiled.weights)
+    putWeights(writer, *compiled.weights);
   writer.putPlan(*compiled.plan);
   writer.put(packerNumbers(compiled));
   status = writer.finish();
@@ -223,6 +226,16 @@ std::string written(const CompiledModule &compiled, Isa isa, Status &status) {
 }
 
 } // namespace
+
+std::string storeWeightProgram(const WeightProgram &program, Isa isa) {
+  if (ownBuild().empty())
+    return {};
+  PlanWriter writer;
+  writer.put(ownBuild());
+  writer.put(std::string(isaName(isa)));
+  putWeights(writer, program);
+  return writer.finish() ? writer.take() : std::string();
+}
 
 std::string storeModule(const CompiledModule &compiled, Isa isa) {
   if (ownBuild().empty())

@@ -29,8 +29,12 @@ void WeightSets::Sets::onEnd(uint64_t id) noexcept {
   list.erase(first, list.end());
 }
 
-WeightSets::WeightSets(std::shared_ptr<const WeightProgram> weights, const Context &context)
-    : program(std::move(weights)), context(context) {
+/// How many sets of a program are stored: weights that change with every call would fill the disk.
+static constexpr int mostSaved = 4;
+
+WeightSets::WeightSets(std::shared_ptr<const WeightProgram> weights, const Context &context,
+                       std::shared_ptr<PackedStore> store)
+    : program(std::move(weights)), context(context), store(std::move(store)) {
   const Plan &plan = program->plan;
   for (size_t value = 0; value < plan.results.size(); ++value) {
     keptOffsets.push_back(keptBytes);
@@ -94,18 +98,66 @@ Result<std::shared_ptr<const WeightSet>> WeightSets::make(const Arguments &argum
   auto set = std::make_shared<WeightSet>();
   for (size_t index : program->arguments)
     set->ids.push_back(arguments[index].contents->id());
-  TORCHERE_ASSIGN(set->memory, allocateMemory(keptBytes));
-  for (size_t value = 0; value < keptOffsets.size(); ++value) {
-    set->values.push_back(program->isKept[value] ? set->memory.get() + keptOffsets[value] : nullptr);
+  set->values.resize(keptOffsets.size());
+  for (size_t value = 0; value < keptOffsets.size(); ++value)
     set->lifetimes.push_back(std::make_unique<const Lifetime>());
+  TORCHERE_ASSIGN(bool isLoaded, load(arguments, *set, user));
+  if (!isLoaded) {
+    TORCHERE_TRY(computeNew(arguments, *set, user));
+    save(arguments, *set, user);
   }
+  user.prepared.push_back(set->lifetime.id());
+  return std::shared_ptr<const WeightSet>(std::move(set));
+}
+
+Status WeightSets::computeNew(const Arguments &arguments, WeightSet &set, const User &user) const {
+  TORCHERE_ASSIGN(Memory memory, allocateMemory(keptBytes));
+  std::byte *kept = memory.get();
+  set.memory = std::shared_ptr<std::byte[]>(std::move(memory));
+  for (size_t value = 0; value < keptOffsets.size(); ++value)
+    if (program->isKept[value])
+      set.values[value] = kept + keptOffsets[value];
   auto start = std::chrono::steady_clock::now();
-  TORCHERE_TRY(compute(arguments, *set, set->memory.get(), user));
+  TORCHERE_TRY(compute(arguments, set, kept, user));
   std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   TORCHERE_LOG_LINE(Debug, "cpu", "[{}] computed and packed weights in {:.2f} ms", user.compiled.entry.name,
                     taken.count());
-  user.prepared.push_back(set->lifetime.id());
-  return std::shared_ptr<const WeightSet>(std::move(set));
+  return {};
+}
+
+Result<bool> WeightSets::load(const Arguments &arguments, WeightSet &set, User &user) const {
+  if (!store)
+    return false;
+  if (!user.stored)
+    user.stored.emplace(user.compiled, *program, context.isa);
+  if (!user.stored->hasSections())
+    return false;
+  std::unique_ptr<const PackedStore::Mapped> mapped = store->load(user.stored->subjectOf(arguments), context);
+  if (!mapped)
+    return false;
+  std::vector<Packed> copies = user.stored->adopt(*mapped, arguments, set);
+  TORCHERE_TRY(adopt(arguments, set, user));
+  return true;
+}
+
+void WeightSets::save(const Arguments &arguments, const WeightSet &set, const User &user) {
+  if (!store || !user.stored->hasSections() || savedCount == mostSaved)
+    return;
+  std::vector<Packed> copies;
+  std::vector<std::span<const std::byte>> sections = user.stored->sectionsOf(arguments, set, copies);
+  if (sections.empty())
+    return;
+  ++savedCount;
+  store->store(user.stored->subjectOf(arguments), sections, context);
+}
+
+/// All of the plan's where there is nothing to compute.
+static Status prepareAfter(const CompiledModule &compiled, size_t step, const Frame &frame) {
+  if (compiled.packers.empty())
+    return prepareSteps(compiled.plan->steps, frame);
+  for (const Step *packer : compiled.packers[step])
+    TORCHERE_TRY(packer->prepare(frame));
+  return {};
 }
 
 Status WeightSets::compute(const Arguments &arguments, const WeightSet &set, std::byte *kept,
@@ -131,8 +183,7 @@ Status WeightSets::compute(const Arguments &arguments, const WeightSet &set, std
   for (size_t index = 0; index <= plan.steps.size(); ++index) {
     if (index < plan.steps.size())
       TORCHERE_TRY(plan.steps[index]->run(frame));
-    for (const Step *step : user.compiled.packers[index])
-      TORCHERE_TRY(step->prepare(packing));
+    TORCHERE_TRY(prepareAfter(user.compiled, index, packing));
   }
   return {};
 }

@@ -1,8 +1,7 @@
 // WeightSets: what a program has computed from its weights, for each set of weights that it was run with.
 #pragma once
 
-#include "cpu/frontend/compile.h"
-#include "pjrt_server/program.h"
+#include "cpu/plugin/stored_weights.h"
 
 #include <memory>
 #include <mutex>
@@ -12,8 +11,8 @@ namespace torchere::cpu {
 /// The values that a weight program has computed, and what they were computed from.
 struct WeightSet {
   Lifetime lifetime;
-  std::vector<uint64_t> ids; ///< of the contents of its arguments
-  Memory memory;
+  std::vector<uint64_t> ids;          ///< of the contents of its arguments
+  std::shared_ptr<const void> memory; ///< of the values
   /// By value: where it lies; null for one that steps have packed and do not read again.
   std::vector<std::byte *> values;
   /// By value: what steps keep of it ends with the set.
@@ -23,12 +22,15 @@ struct WeightSet {
 /// Of one weight program, which the plans of a program for several sizes may share.
 class WeightSets {
 public:
-  WeightSets(std::shared_ptr<const WeightProgram> program, const Context &context);
+  /// `store`: where other processes find what is computed and packed; null for nowhere.
+  WeightSets(std::shared_ptr<const WeightProgram> program, const Context &context,
+             std::shared_ptr<PackedStore> store);
 
   /// A plan with this weight program.
   struct User {
     const CompiledModule &compiled;
-    std::vector<uint64_t> prepared = {}; ///< the sets that its steps have packed
+    std::vector<uint64_t> prepared = {};      ///< the sets that its steps have packed
+    std::optional<StoredWeights> stored = {}; ///< once it has looked for a stored set
   };
   /// The set of the arguments' contents, which is computed if there is none yet: by one thread, while others
   /// wait. The user's steps have packed what they need of it. Sets end with the contents of any of their
@@ -46,6 +48,10 @@ private:
   };
   using Arguments = std::vector<pjrt_server::Argument>;
   Result<std::shared_ptr<const WeightSet>> make(const Arguments &arguments, User &user);
+  /// Whether the set was stored: it has its values then, and the user's steps what they pack.
+  Result<bool> load(const Arguments &arguments, WeightSet &set, User &user) const;
+  void save(const Arguments &arguments, const WeightSet &set, const User &user);
+  Status computeNew(const Arguments &arguments, WeightSet &set, const User &user) const;
   /// Computes all values, of which those that are kept go to `kept`, and lets the user's steps pack.
   Status compute(const Arguments &arguments, const WeightSet &set, std::byte *kept, const User &user) const;
   /// For a plan that meets a set which another one has made.
@@ -53,6 +59,8 @@ private:
 
   std::shared_ptr<const WeightProgram> program;
   Context context;
+  std::shared_ptr<PackedStore> store;
+  int savedCount = 0;
   std::vector<int64_t> keptOffsets; ///< by value
   int64_t keptBytes = 0;
   std::shared_ptr<Sets> sets = std::make_shared<Sets>();

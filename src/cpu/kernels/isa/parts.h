@@ -16,6 +16,7 @@ void addTransposes(IsaKernels &table);
 void addFft(IsaKernels &table);
 void addRankUpdate(IsaKernels &table);
 void addWindows(IsaKernels &table);
+void addContentsSums(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA
 

@@ -33,6 +33,7 @@ const IsaKernels &isaKernels() {
     addFft(made);
     addRankUpdate(made);
     addWindows(made);
+    addContentsSums(made);
     return made;
   }();
   return table;
