@@ -55,6 +55,46 @@ class Lstm(nn.Module):
         return self.head(self.lstm(x)[0][:, -1])
 
 
+class Sound(nn.Module):
+    """Words in a second of sound: convolutions of rows, norms and pooling."""
+
+    def __init__(self, widths: tuple[int, ...]):
+        super().__init__()
+
+        def layer(given: int, made: int, kernel: int, stride: int) -> list[nn.Module]:
+            convolution = nn.Conv1d(given, made, kernel, stride)
+            return [convolution, nn.BatchNorm1d(made), nn.ReLU(), nn.MaxPool1d(4)]
+
+        layers = layer(1, widths[0], 80, 4)
+        for given, made in itertools.pairwise(widths):
+            layers += layer(given, made, 3, 1)
+        self.layers = nn.Sequential(*layers)
+        self.head = nn.Linear(widths[-1], 35)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.layers(x).mean(-1))
+
+
+class Causal(nn.Module):
+    """A stack of dilated convolutions that see the past alone, halves that gate each other, skips."""
+
+    def __init__(self, width: int, layers: int):
+        super().__init__()
+        self.first = nn.Conv1d(1, width, 1)
+        self.dilated = nn.ModuleList(nn.Conv1d(width, 2 * width, 2, dilation=2**i) for i in range(layers))
+        self.mixed = nn.ModuleList(nn.Conv1d(width, width, 1) for _ in range(layers))
+        self.last = nn.Conv1d(width, 256, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x, skips = self.first(x), torch.zeros(())
+        for dilated, mixed in zip(self.dilated, self.mixed, strict=True):
+            seen = dilated(nn.functional.pad(x, (dilated.dilation[0], 0)))
+            value, gate = seen.chunk(2, 1)
+            made = mixed(torch.tanh(value) * torch.sigmoid(gate))
+            x, skips = x + made, skips + made
+        return self.last(torch.relu(skips))
+
+
 class T5(nn.Module):
     """Encoder and decoder in one pass."""
 
@@ -177,5 +217,7 @@ FURTHER = [
     ),
     Model("resnet50 b8", torchvision_model("resnet50"), images(8), ("torchvision",)),
     Model("resnet50 b32", torchvision_model("resnet50"), images(32), ("torchvision",)),
+    Model("sound, one second", lambda: Sound((128, 128, 256, 512)), lambda: [(torch.randn(1, 1, 16000),)]),
+    Model("causal convolutions", lambda: Causal(64, 8), lambda: [(torch.randn(1, 1, 4000),)]),
     Model("LSTM, 100 steps", lambda: Lstm(256), lambda: [(torch.randn(1, 100, 256),)]),
 ]
