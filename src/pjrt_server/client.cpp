@@ -52,7 +52,10 @@ static Status setOption(const Engine &engine, const pjrt::NamedValue &option, Cl
   } else if (engine.takesOptions && name == "packed_cache") {
     if (option.type != pjrt::NamedValueType::String)
       return invalidArgument("[packed_cache] wrong type of option: expected a string");
+    TORCHERE_TRY(pjrt::checkGiven(option.string, "packed_cache"));
     options.packedCache.assign(option.string, option.valueSize);
+    if (options.packedCache.find('\0') != std::string::npos)
+      return invalidArgument("[packed_cache] a path with a null byte in it");
     if (!options.packedCache.starts_with('/'))
       return invalidArgument("[packed_cache] is no absolute path: got \"{}\"", options.packedCache);
   } else if (engine.takesOptions && name == "packed_cache_size") {

@@ -284,6 +284,11 @@ CASES = {
         " last=nn.Conv1d(16, 16, 1)), (2, 16, 21)",
         "direct+bias+residual=1 direct+bias=1 from_blocked=1 to_blocked=1",
     ),
+    "factors in front of rows": (
+        "Model(lambda self, x: self.tail(torch.cat([x, self.first(x)], 1)), first=nn.Conv1d(16, 16, 1),"
+        " tail=nn.Sequential(nn.BatchNorm1d(32), nn.ReLU(), nn.Conv1d(32, 8, 3, padding=1))), (2, 16, 11)",
+        "depthwise+bias+relu=1 direct+bias=2 from_blocked=1 to_blocked=1",
+    ),
     "halves that are no whole blocks": (
         "Model(lambda self, x: (lambda a, b: self.last(a.relu() * b))(*self.first(x).chunk(2, 1)),"
         " first=conv(16, 20, 1), last=conv(10, 16, 1)), (1, 16, 5, 5)",
@@ -396,3 +401,26 @@ def test_jax_forms_and_precision():
         "highest": ["direct+bias+relu6=1", *borders],
         "transposed": [*borders, "transposed=1"],
     }
+
+
+JAX_VIEWS = """
+import numpy
+import jax, jax.numpy as jnp
+jax.config.update("jax_enable_x64", True)
+
+generator = numpy.random.default_rng(0)
+x, w = generator.integers(-9, 9, (2, 4, 8)), generator.integers(-9, 9, (5, 4, 1))
+product = numpy.einsum("nil,oi->nol", x, w[..., 0])
+for dtype in ("int32", "float32", "float64"):
+    def convolved(x, w):
+        return jax.lax.conv_general_dilated(x, w, (1,), "VALID").reshape(2, -1)
+    arguments = x.astype(dtype), w.astype(dtype)
+    positive = jax.jit(lambda x, w: jnp.maximum(convolved(x, w), 0))(*arguments)
+    numpy.testing.assert_array_equal(positive, numpy.maximum(product, 0).reshape(2, -1))
+    six = jax.jit(lambda x, w: jax.lax.clamp(jnp.zeros((), dtype), convolved(x, w), jnp.full((), 6, dtype)))
+    numpy.testing.assert_array_equal(six(*arguments), numpy.clip(product, 0, 6).reshape(2, -1))
+"""
+
+
+def test_activations_behind_views_of_any_type():
+    run_jax(JAX_VIEWS)

@@ -114,6 +114,8 @@ Status PoolingStep::restore(const PlanLimits &limits) {
       expectEqual("images", args.input.batch, args.output.batch / args.depth.output * args.depth.input));
   TORCHERE_TRY(expectEqual("channels", args.output.channels, args.input.channels));
   TORCHERE_TRY(expectWithin("windows", args.kernel, 1, mostWindow));
+  TORCHERE_TRY(expectWithin("taps of a window", {args.kernel[0] * args.kernel[1] * args.depth.kernel}, 1,
+                            mostPooledTaps));
   TORCHERE_TRY(expectWithin("steps of windows", args.stride, 1, mostPixels));
   TORCHERE_TRY(expectWithin("dilations of windows", args.dilation, 1, mostPixels));
   return expectWithin("padding", args.padding, 0, mostPixels);

@@ -69,7 +69,13 @@ private:
 /// takes a quarter of the time then.
 bool evictsItself(const View &view) {
   constexpr int64_t kLine = 64, kWay = 4096, kWays = 8, kFewElements = 1 << 14;
-  if (view.shape.size() < 2 || view.strides.back() == 0 || elementCount(view.shape) < kFewElements)
+  if (view.shape.size() < 2 || elementCount(view.shape) < kFewElements)
+    return false;
+  // A copy of what is repeated would be larger than the memory that is read.
+  if (llvm::any_of(llvm::zip_equal(view.shape, view.strides), [](auto dimension) {
+        auto [size, stride] = dimension;
+        return size > 1 && stride == 0;
+      }))
     return false;
   int64_t step = std::abs(view.strides.back()) * view.elementSize();
   int64_t lines = kWays * std::max<int64_t>(1, kWay / std::max(std::gcd(step, kWay), kLine));

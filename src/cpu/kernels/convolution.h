@@ -56,6 +56,8 @@ void planarFromBlocked(const Context &context, const BlockedTensor &input, const
 
 /// Taps of a window along an axis, of those that plans may have.
 inline constexpr int64_t mostWindow = int64_t(1) << 12;
+/// Of a window of pooling, whose places are written down.
+inline constexpr int64_t mostPooledTaps = int64_t(1) << 16;
 
 /// Taps [first, end) of a window along an axis.
 struct TapRange {

@@ -136,8 +136,14 @@ Result<bool> WeightSets::load(const Arguments &arguments, WeightSet &set, User &
   if (!mapped)
     return false;
   std::vector<Packed> copies = user.stored->adopt(*mapped, arguments, set);
-  TORCHERE_TRY(adopt(arguments, set, user));
-  return true;
+  Status adopted = adopt(arguments, set, user);
+  if (!adopted) { // computed and packed instead: what is kept on disk never stops a program
+    TORCHERE_LOG_LINE(Info, "cpu", "[{}] packed weights are not used: {}", user.compiled.entry.name,
+                      adopted.error().message);
+    set.values.assign(set.values.size(), nullptr);
+    set.memory = nullptr;
+  }
+  return bool(adopted);
 }
 
 void WeightSets::save(const Arguments &arguments, const WeightSet &set, const User &user) {

@@ -43,12 +43,13 @@ ChannelFactors findFactors(mlir::Value value, int64_t channels, FixedValues &fix
 mlir::Value unchanged(OpBuilder &builder, mlir::Value input, const PlanarOrder &order) {
   auto type = cast<RankedTensorType>(input.getType());
   int64_t channels = type.getDimSize(static_cast<unsigned>(order[1]));
-  SmallVector<int64_t> spatial{order[2], order[3]}, kernelSpatial{2, 3}, kernel{channels, 1, 1, 1};
-  if (order[4] >= 0) {
-    spatial.insert(spatial.begin(), order[4]);
-    kernelSpatial.push_back(4);
-    kernel.push_back(1);
-  }
+  SmallVector<int64_t> spatial, kernelSpatial, kernel{channels, 1};
+  for (int64_t dimension : {order[4], order[2], order[3]})
+    if (dimension >= 0) {
+      spatial.push_back(dimension);
+      kernelSpatial.push_back(static_cast<int64_t>(kernel.size()));
+      kernel.push_back(1);
+    }
   auto numbers = stablehlo::ConvDimensionNumbersAttr::get(
       builder.getContext(), order[0], order[1], spatial, /*kernelInputFeatureDimension=*/1,
       /*kernelOutputFeatureDimension=*/0, kernelSpatial, order[0], order[1], spatial);

@@ -1,5 +1,6 @@
 // Moves the activation of a convolution's result in front of the reshapes and transposes between them, as
 // transformers have them that take pixels for tokens: there its kernel can compute it.
+#include "cpu/frontend/fusion/convolution_call.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/fusion/splats.h"
@@ -16,12 +17,12 @@ bool isView(Operation *op) {
   return isa_and_nonnull<stablehlo::ReshapeOp, stablehlo::TransposeOp>(op) && op->hasOneUse();
 }
 
-/// A convolution, or one with a bias, factors or a residual.
+/// A convolution that its kernel computes, or one with a bias, factors or a residual.
 bool isConvolved(Value value) {
   for (int step = 0; step < 4; ++step) {
     Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<stablehlo::ConvolutionOp>(op))
-      return value.hasOneUse();
+    if (auto convolution = dyn_cast_or_null<stablehlo::ConvolutionOp>(op))
+      return value.hasOneUse() && convolutionCallOf(convolution);
     if (!isa_and_nonnull<stablehlo::AddOp, stablehlo::MulOp, stablehlo::SubtractOp>(op))
       return false;
     Value first = op->getOperand(0);
@@ -30,18 +31,28 @@ bool isConvolved(Value value) {
   return false;
 }
 
+/// Whether all that the activation takes beside the value are constants, which can be made anywhere.
+bool hasConstantsBeside(Operation *activation, Value value) {
+  return llvm::all_of(activation->getOperands(),
+                      [&](Value operand) { return operand == value || splatNumber(operand); });
+}
+
 /// Before the view that is the first of those behind the convolution.
 void moveBefore(Operation *view, Operation *activation, Value viewed) {
   OpBuilder builder(view);
   Value source = view->getOperand(0);
   auto type = cast<RankedTensorType>(source.getType());
-  Operation *moved = builder.clone(*activation);
+  Operation *moved = activation->clone();
   for (OpOperand &operand : moved->getOpOperands())
-    if (operand.get() == viewed)
+    if (operand.get() == viewed) {
       operand.set(source);
-    else if (cast<RankedTensorType>(operand.get().getType()).getRank() > 0)
-      operand.set(splatOf(builder, activation->getLoc(), type, *splatNumber(operand.get())));
+    } else {
+      auto own = cast<RankedTensorType>(operand.get().getType());
+      operand.set(splatOf(builder, activation->getLoc(), own.getRank() == 0 ? own : type,
+                          *splatNumber(operand.get())));
+    }
   moved->getResult(0).setType(type);
+  builder.insert(moved);
   view->setOperand(0, moved->getResult(0));
   activation->getResult(0).replaceAllUsesWith(viewed);
 }
@@ -51,7 +62,8 @@ bool moveActivation(Operation *activation) {
     Operation *view = operand.getDefiningOp();
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (!isView(view) || !type || !type.hasStaticShape() || activation->getNumResults() != 1 ||
-        activation->getResult(0).getType() != type || !activationOf(activation, operand))
+        activation->getResult(0).getType() != type || !activationOf(activation, operand) ||
+        !hasConstantsBeside(activation, operand))
       continue;
     while (isView(view->getOperand(0).getDefiningOp()))
       view = view->getOperand(0).getDefiningOp();

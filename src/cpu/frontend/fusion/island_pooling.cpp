@@ -55,6 +55,11 @@ Operation *meanOfTaps(stablehlo::ReduceWindowOp sums) {
   return counts ? quotient.getOperation() : nullptr;
 }
 
+/// Whether the kernel takes a window of these sizes.
+bool isPoolable(int64_t height, int64_t width, int64_t depth) {
+  return std::max({height, width, depth}) <= mostWindow && height * width * depth <= mostPooledTaps;
+}
+
 /// What a window does in N, C, H, W and D; an absent list, and an absent dimension, are all `value`.
 SmallVector<int64_t, 5> windowInOrder(std::optional<ArrayRef<int64_t>> list, const PlanarOrder &order,
                                       int64_t value) {
@@ -101,7 +106,7 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
                     llvm::all_of(bases, [](int64_t base) { return base == 1; }) &&
                     llvm::all_of(low, [](int64_t size) { return size >= 0; });
   std::optional<double> initial = splatNumber(op.getInitValues()[0]);
-  if (!isInPlanes || !initial)
+  if (!isInPlanes || !initial || !isPoolable(kernel[2], kernel[3], kernel[4]))
     return;
   Operation *end = op;
   bool isMean = bodyIs<stablehlo::AddOp>(op.getBody()) && *initial == 0;
@@ -144,7 +149,7 @@ void Islands::rewriteSpace(stablehlo::ReduceOp op) {
   Operation *end = meanOf(op->getResult(0), input.height() * input.width() * input.depth);
   bool isMean = bodyIs<stablehlo::AddOp>(op.getBody()) && initial == 0.0 && end;
   bool isMaximum = bodyIs<stablehlo::MaxOp>(op.getBody()) && initial == -HUGE_VAL &&
-                   std::max({input.height(), input.width(), input.depth}) <= mostWindow;
+                   isPoolable(input.height(), input.width(), input.depth);
   if (!isMean && !isMaximum)
     return;
   if (isMaximum)
