@@ -165,9 +165,15 @@ class On:
         return program
 
 
+#: By plugin. A process registers the kernels once, however often the fixture is set up.
+PLUGINS: dict[str, On] = {}
+
+
 @pytest.fixture(scope="module", params=["torchere_cpu", "interpreter", "cpu"])
 def on(request, library):
-    return On(request.param, library)
+    if request.param not in PLUGINS:
+        PLUGINS[request.param] = On(request.param, library)
+    return PLUGINS[request.param]
 
 
 def call(target, operands, shapes, dtypes, config="{}", **options):
