@@ -386,13 +386,22 @@ TEST(StoredPlan, WindowsAcrossImagesLieInThem) {
       int lanes = floatLanes(Isa::Baseline);
       PoolingArgs args;
       args.depth = depth;
-      args.input = {nullptr, 2, 1, 1, 1, 0, lanes};
-      args.output = {nullptr, 1, 1, 1, 1, 0, lanes};
+      args.input = {nullptr, 2, 1, 1, 1, {}, lanes};
+      args.output = {nullptr, 1, 1, 1, 1, {}, lanes};
       add<PoolingStep>(plan, args, floats(argument, {2 * lanes}), floats(result, {lanes}));
     };
   };
   EXPECT_EQ(refusal(pooling({2, 1, 2})), "accepted");
   EXPECT_EQ(refusal(pooling({3, 1, 2})), "step 0, of : images: got 2, expected 3");
+  auto wide = [&](Plan &plan) {
+    int lanes = floatLanes(Isa::Baseline);
+    PoolingArgs args;
+    args.kernel[0] = 300;
+    args.kernel[1] = 400;
+    args.input = args.output = {nullptr, 1, 1, 1, 1, {}, lanes};
+    add<PoolingStep>(plan, args, floats(argument, {lanes}), floats(result, {lanes}));
+  };
+  EXPECT_EQ(refusal(wide), "step 0, of : taps of a window: got 120000, expected 1 to 65536");
 }
 
 TEST(StoredPlan, WeightsArePackedOfTheArgumentThatTheyLieIn) {
