@@ -357,22 +357,28 @@ TEST_P(Gemm, DoublePrecision) {
   }
 }
 
-TEST_P(Gemm, TheSameForAnyNumberOfThreads) {
-  const int64_t m = 130, n = 100, k = 500;
-  auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
-  PackedLayout layout = packedLayout(DType::F32, context.isa, m, k, n);
+/// The product of A [m x k] and B [k x n], both dense and of this type, by 1, 2 and 5 threads.
+void expectSameForThreads(const Context &context, DType type, int64_t m, int64_t n, int64_t k, const void *a,
+                          const void *b) {
+  PackedLayout layout = packedLayout(type, context.isa, m, k, n);
   AlignedBuffer<char> packed(layout.bytes());
-  packMatrix(context, layout, b.data(), n, 1, packed.data);
+  packMatrix(context, layout, b, n, 1, packed.data);
   std::vector<float> first;
   for (int threads : {1, 2, 5}) {
     ThreadPool other(threads);
     std::vector<float> c(m * n);
-    GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
+    GemmArgs args{layout, m, a, k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
     gemm({other, context.isa}, args);
     if (first.empty())
       first = c;
     EXPECT_EQ(first, c);
   }
+}
+
+TEST_P(Gemm, TheSameForAnyNumberOfThreads) {
+  const int64_t m = 130, n = 100, k = 500;
+  auto a = randomFloats(m * k, 1), b = randomFloats(k * n, 2);
+  expectSameForThreads(context, DType::F32, m, n, k, a.data(), b.data());
 }
 
 TEST_P(Gemm, HalfPrecisionIsTheSameForAnyNumberOfThreads) {
@@ -383,19 +389,7 @@ TEST_P(Gemm, HalfPrecisionIsTheSameForAnyNumberOfThreads) {
       std::vector<uint16_t> a(m * k), b(k * n);
       std::transform(af.begin(), af.end(), a.begin(), type == DType::BF16 ? bf16OfFloat : f16OfFloat);
       std::transform(bf.begin(), bf.end(), b.begin(), type == DType::BF16 ? bf16OfFloat : f16OfFloat);
-      PackedLayout layout = packedLayout(type, context.isa, m, k, n);
-      AlignedBuffer<char> packed(layout.bytes());
-      packMatrix(context, layout, b.data(), n, 1, packed.data);
-      std::vector<float> first;
-      for (int threads : {1, 2, 5}) {
-        ThreadPool other(threads);
-        std::vector<float> c(m * n);
-        GemmArgs args{layout, m, a.data(), k, 1, packed.data, c.data(), DType::F32, n, 1, 0, 0, 0, {}};
-        gemm({other, context.isa}, args);
-        if (first.empty())
-          first = c;
-        EXPECT_EQ(first, c);
-      }
+      expectSameForThreads(context, type, m, n, k, a.data(), b.data());
     }
 }
 
