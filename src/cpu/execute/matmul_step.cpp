@@ -104,20 +104,17 @@ Status MatmulStep::run(const Frame &frame) const {
   return {};
 }
 
-static bool isByte(DType type) {
-  return type == DType::I8 || type == DType::U8;
-}
-
 static Status checkTypes(const Matmul &matmul) {
   DType type = matmul.type, left = matmul.leftType;
   bool isHalf = type == DType::BF16 || type == DType::F16;
   bool isWord = type == DType::I32 || type == DType::I64 || type == DType::U32 || type == DType::U64;
-  TORCHERE_TRY(expect(isHalf || isWord || isByte(type) || type == DType::F32 || type == DType::F64,
+  TORCHERE_TRY(expect(isHalf || isWord || isByteInteger(type) || type == DType::F32 || type == DType::F64,
                       "a product of {}", dtypeInfo(type).shortName));
-  TORCHERE_TRY(expect(left == type || (isByte(left) && isByte(type)), "a product of {} and {}",
+  TORCHERE_TRY(expect(left == type || (isByteInteger(left) && isByteInteger(type)), "a product of {} and {}",
                       dtypeInfo(left).shortName, dtypeInfo(type).shortName));
-  bool isOfSums = isByte(type) ? matmul.resultType == DType::I32
-                               : matmul.resultType == type || (isHalf && matmul.resultType == DType::F32);
+  bool isOfSums = isByteInteger(type)
+                      ? matmul.resultType == DType::I32
+                      : matmul.resultType == type || (isHalf && matmul.resultType == DType::F32);
   TORCHERE_TRY(expect(isOfSums, "a product of {} in {}", dtypeInfo(type).shortName,
                       dtypeInfo(matmul.resultType).shortName));
   bool isPlain = !matmul.bias && !matmul.residual && matmul.activation == Activation::None;

@@ -15,6 +15,11 @@ struct MatrixView {
   int64_t batchStride = 0, rowStride = 0, columnStride = 0;
 };
 
+/// Products of such, of either sign on either side, have i32 sums.
+inline bool isByteInteger(std::optional<DType> type) {
+  return type == DType::I8 || type == DType::U8;
+}
+
 struct Matmul {
   DType type = DType::F32;     ///< of the right factor
   DType leftType = DType::F32; ///< another only among I8 and U8

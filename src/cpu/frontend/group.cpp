@@ -71,18 +71,14 @@ bool evictsItself(const View &view) {
   constexpr int64_t kLine = 64, kWay = 4096, kWays = 8, kFewElements = 1 << 14;
   if (view.shape.size() < 2 || elementCount(view.shape) < kFewElements)
     return false;
-  // A copy of what is repeated would be larger than the memory that is read.
-  if (llvm::any_of(llvm::zip_equal(view.shape, view.strides), [](auto dimension) {
-        auto [size, stride] = dimension;
-        return size > 1 && stride == 0;
-      }))
-    return false;
+  bool sharesLines = false;
+  for (auto [size, stride] : llvm::zip_equal(view.shape, view.strides)) {
+    if (size > 1 && stride == 0) // a copy of what is repeated would be larger than the memory that is read
+      return false;
+    sharesLines |= size > 1 && std::abs(stride) * view.elementSize() < kLine;
+  }
   int64_t step = std::abs(view.strides.back()) * view.elementSize();
   int64_t lines = kWays * std::max<int64_t>(1, kWay / std::max(std::gcd(step, kWay), kLine));
-  bool sharesLines = llvm::any_of(llvm::zip_equal(view.shape, view.strides), [&](auto dimension) {
-    auto [size, stride] = dimension;
-    return size > 1 && stride != 0 && std::abs(stride) * view.elementSize() < kLine;
-  });
   return step >= kLine && view.shape.back() > lines && sharesLines;
 }
 

@@ -83,15 +83,11 @@ struct ProductTypes {
   DType left, right, result;
 };
 
-bool isByte(std::optional<DType> type) {
-  return type == DType::I8 || type == DType::U8;
-}
-
 /// The types of factors and result that the kernels have.
 std::optional<ProductTypes> typesOfProduct(Operation *op) {
   std::optional<DType> left = dtypeOf(op->getOperand(0)), right = dtypeOf(op->getOperand(1)),
                        result = dtypeOf(op->getResult(0));
-  if (isByte(left) && isByte(right) && result == DType::I32)
+  if (isByteInteger(left) && isByteInteger(right) && result == DType::I32)
     return ProductTypes{*left, *right, *result};
   if (!left || !result || left != right)
     return std::nullopt;
