@@ -93,6 +93,14 @@ class ConvNext(nn.Module):
         y = self.rows(self.norm(self.depthwise(x).permute(0, 2, 3, 1)))
         return x + self.scale * y.permute(0, 3, 1, 2)
 
+class Sum(nn.Module):
+    def __init__(self, *terms):
+        super().__init__()
+        self.terms = nn.ModuleList(terms)
+    def forward(self, x):
+        first, *others = (term(x) for term in self.terms)
+        return sum(others, first)
+
 def dense(x, layers):
     for layer in layers:
         x = torch.cat([x, layer(x)], 1)
@@ -326,6 +334,67 @@ CASES = {
         "Model(lambda self, x: (lambda y: self.head(y.relu() + y))(self.mix(x).flatten(2).transpose(1, 2)),"
         " mix=conv(16, 16, 3, 1, 1), head=nn.Linear(16, 4)), (2, 16, 5, 6)",
         "direct=1 dot=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches of one input": (
+        "nn.Sequential(conv(8, 16, 1), Sum(nn.Sequential(conv(16, 16, 3, 1, 1), norm(16)),"
+        " nn.Sequential(conv(16, 16, 1), norm(16)), norm(16)), nn.ReLU(), conv(16, 8, 1)), (2, 8, 9, 7)",
+        "direct+bias+relu=1 direct=2 from_blocked=1 to_blocked=1",
+    ),
+    "branches with strides and groups": (
+        "Sum(conv(16, 32, 3, 2, 1, groups=2, bias=True), nn.Sequential(conv(16, 32, 1, 2, groups=2),"
+        " norm(32))), (1, 16, 9, 8)",
+        "direct+bias=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches of channels for themselves": (
+        "nn.Sequential(Sum(nn.Sequential(conv(24, 24, 5, 1, 2, groups=24), norm(24)), norm(24),"
+        " conv(24, 24, 3, 1, 1, groups=24, bias=True)), nn.SiLU()), (1, 24, 8, 6)",
+        "depthwise+bias+silu=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches of groups beside the input": (
+        "Sum(norm(24), conv(24, 24, (3, 1), 1, (1, 0), groups=3), conv(24, 24, 1, groups=3)), (1, 24, 8, 6)",
+        "direct+bias=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches with dilations": (
+        "Sum(nn.Conv1d(16, 16, 5, padding=4, dilation=2), nn.Conv1d(16, 16, 3, padding=2, dilation=2),"
+        " nn.Conv1d(16, 16, 1), nn.BatchNorm1d(16)), (2, 16, 12)",
+        "direct+bias=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches beside other terms": (
+        "Model(lambda self, x: (self.a(x) + self.last(self.b(x).relu()) + self.c(x) + x).relu(),"
+        " a=conv(16, 16, 1), b=conv(16, 16, 1), c=conv(16, 16, 3, 1, 1), last=norm(16)), (1, 16, 6, 6)",
+        "direct+relu=1 direct+residual=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches whose windows are not one in the other": (
+        "Sum(conv(16, 16, (3, 1), 1, (1, 0)), conv(16, 16, (1, 3), 1, (0, 1))), (1, 16, 6, 6)",
+        "direct+residual=1 direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches of other dilations": (
+        "Sum(conv(16, 16, 3, 1, 1), conv(16, 16, 3, 1, 2, dilation=2)), (1, 16, 9, 9)",
+        "direct+residual=1 direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches of other groups": (
+        "Sum(conv(16, 16, 3, 1, 1), conv(16, 16, 3, 1, 1, groups=16)), (1, 16, 6, 6)",
+        "depthwise=1 direct+residual=1 from_blocked=1 to_blocked=1",
+    ),
+    "branches that are used twice": (
+        "Model(lambda self, x: (lambda a, b: (a + b).relu() * a)(self.a(x), self.b(x)),"
+        " a=conv(16, 16, 3, 1, 1), b=conv(16, 16, 1)), (1, 16, 6, 6)",
+        "direct+residual+relu=1 direct=1 from_blocked=2 to_blocked=1",
+    ),
+    "branches of other inputs": (
+        "Model(lambda self, x: self.a(x) + self.b(x.tanh()), a=conv(16, 16, 3, 1, 1), b=conv(16, 16, 1)),"
+        " (1, 16, 6, 6)",
+        "direct+residual=1 direct=1 from_blocked=1 to_blocked=2",
+    ),
+    "branches of two inputs": (
+        "Model(lambda self, x: self.a(x) + self.c(x.tanh()) + self.b(x) + self.d(x.tanh()),"
+        " a=conv(16, 16, 3, 1, 1), b=conv(16, 16, 1), c=conv(16, 16, 1), d=conv(16, 16, 5, 1, 2)),"
+        " (1, 16, 6, 6)",
+        "direct+residual=1 direct=1 from_blocked=1 to_blocked=2",
+    ),
+    "an input beside its convolution": (
+        "Sum(conv(16, 16, 3, 1, 1), nn.Identity()), (1, 16, 6, 6)",
+        "direct+residual=1 from_blocked=1 to_blocked=1",
     ),
     "in a loop": (
         "Model(lambda self, x: torch._higher_order_ops.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1,"

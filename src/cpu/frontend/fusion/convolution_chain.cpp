@@ -40,8 +40,9 @@ bool isFixed(Value value, FixedValues &fixed, int depth) {
     return known->second;
   bool isCheap =
       isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp, stablehlo::RsqrtOp,
-          stablehlo::SqrtOp, stablehlo::NegOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-          stablehlo::TransposeOp, stablehlo::SliceOp, stablehlo::ConvertOp>(op);
+          stablehlo::SqrtOp, stablehlo::NegOp, stablehlo::RemOp, stablehlo::CompareOp, stablehlo::SelectOp,
+          stablehlo::IotaOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::TransposeOp,
+          stablehlo::SliceOp, stablehlo::PadOp, stablehlo::ConvertOp>(op);
   bool result =
       isCheap && depth < maxFixedDepth &&
       llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand, fixed, depth + 1); });
@@ -251,31 +252,13 @@ bool ChainFinder::takeActivation() {
   return called != Activation::None && activate(called, user);
 }
 
-std::optional<ChannelOp> channelOpOf(Operation *op, Value value) {
-  bool isFirst = op->getOperand(0) == value;
-  if (isa<stablehlo::AddOp>(op))
-    return ChannelOp::Add;
-  if (isa<stablehlo::MulOp>(op))
-    return ChannelOp::Multiply;
-  if (isa<stablehlo::SubtractOp>(op))
-    return isFirst ? ChannelOp::Subtract : ChannelOp::SubtractFrom;
-  if (isa<stablehlo::DivOp>(op) && isFirst)
-    return ChannelOp::Divide;
-  return std::nullopt;
-}
-
 /// A factor is folded into the weights; a sum needs no weights.
 bool ChainFinder::takeChannelStep(Operation *op) {
-  if (op->getNumOperands() != 2)
+  std::optional<ConvolutionChain::ChannelStep> step = channelStepOf(op, value, chain.order[1]);
+  if (!step || (step->scales() &&
+                (!isFixed(step->operand->get(), fixed) || !isFixed(chain.convolution.getRhs(), fixed))))
     return false;
-  std::optional<ChannelOp> kind = channelOpOf(op, value);
-  Value operand = otherOperand(op, value);
-  if (!kind || !isOfChannels(operand, chain.order[1]))
-    return false;
-  bool scales = *kind != ChannelOp::Add && *kind != ChannelOp::Subtract;
-  if (scales && (!isFixed(operand, fixed) || !isFixed(chain.convolution.getRhs(), fixed)))
-    return false;
-  chain.steps.push_back({*kind, &otherUse(op, value), chain.order[1]});
+  chain.steps.push_back(*step);
   take(op);
   return true;
 }
@@ -328,6 +311,26 @@ Value scaledWeights(OpBuilder &builder, stablehlo::ConvolutionOp convolution, Va
 }
 
 } // namespace
+
+std::optional<ConvolutionChain::ChannelStep> channelStepOf(Operation *op, Value value,
+                                                           int64_t channelDimension) {
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  OpOperand &other = otherUse(op, value);
+  bool isFirst = other.getOperandNumber() == 1;
+  std::optional<ChannelOp> kind;
+  if (isa<stablehlo::AddOp>(op))
+    kind = ChannelOp::Add;
+  else if (isa<stablehlo::MulOp>(op))
+    kind = ChannelOp::Multiply;
+  else if (isa<stablehlo::SubtractOp>(op))
+    kind = isFirst ? ChannelOp::Subtract : ChannelOp::SubtractFrom;
+  else if (isa<stablehlo::DivOp>(op) && isFirst)
+    kind = ChannelOp::Divide;
+  if (!kind || !isOfChannels(other.get(), channelDimension))
+    return std::nullopt;
+  return ConvolutionChain::ChannelStep{*kind, &other, channelDimension};
+}
 
 ConvolutionChain findChain(stablehlo::ConvolutionOp convolution, const PlanarOrder &order,
                            llvm::DenseSet<Operation *> &taken, FixedValues &fixed) {

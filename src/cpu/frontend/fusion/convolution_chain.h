@@ -9,6 +9,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
+
 namespace torchere::cpu {
 
 /// What is known of values that depend on arguments and constants alone.
@@ -23,6 +25,7 @@ struct ConvolutionChain {
     ChannelOp op;
     mlir::OpOperand *operand; ///< of the result's elements, the same all over each channel
     int64_t channelDimension;
+    bool scales() const { return op != ChannelOp::Add && op != ChannelOp::Subtract; }
   };
   stablehlo::ConvolutionOp convolution;
   llvm::SmallVector<ChannelStep> steps;
@@ -38,6 +41,10 @@ bool isFixed(mlir::Value value, FixedValues &fixed, int depth = 0);
 
 /// Whether the value is the same all over each channel.
 bool isOfChannels(mlir::Value value, int64_t dimension);
+
+/// The step that the op makes of the value; none if it does something else.
+std::optional<ConvolutionChain::ChannelStep> channelStepOf(mlir::Operation *op, mlir::Value value,
+                                                           int64_t channelDimension);
 
 /// The dimensions of a value after a transpose of it.
 PlanarOrder transposedOrder(PlanarOrder order, llvm::ArrayRef<int64_t> permutation);

@@ -31,6 +31,7 @@ const NamedFusion fusions[] = {
     {"gelu", fuseGelu, true},
     {"erf", fuseErrorFunctions, true},
     {"input_padding", fuseInputPadding},
+    {"parallel_convolution", fuseParallelConvolutions},
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},
     {"early_activation", fuseEarlyActivations},
