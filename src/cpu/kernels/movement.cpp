@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace torchere::cpu {
 namespace {
@@ -21,7 +22,7 @@ int64_t partsFor(int64_t bytes, int64_t units) {
 /// A copy with its dimensions ordered by the output's strides and merged: the last is the output's innermost.
 struct Copy {
   int rank = 0;
-  int64_t dims[kMaxRank], from[kMaxRank], to[kMaxRank]; ///< strides in bytes
+  int64_t dims[kMaxRank], from[kMaxRank], to[kMaxRank]; ///< strides in bytes; at least two dimensions
   const char *input;
   char *output;
   int64_t size;
@@ -31,7 +32,7 @@ struct Copy {
 
 private:
   void runLines(int64_t begin, int64_t end) const;
-  void runLine(const char *x, char *y) const;
+  void runPlane(const char *x, char *y, int64_t lines) const;
   bool transposes(int &inner) const;
   void runPlanes(const Context &context, int inner) const;
 };
@@ -66,6 +67,12 @@ Copy::Copy(const CopyArgs &args)
     from[0] = to[0] = size;
     rank = 1;
   }
+  if (rank == 1) { // a line of a plane
+    dims[1] = std::exchange(dims[0], 1);
+    from[1] = from[0];
+    to[1] = to[0];
+    rank = 2;
+  }
 }
 
 template <class T> void copyLine(const char *x, int64_t from, char *y, int64_t to, int64_t n) {
@@ -73,25 +80,40 @@ template <class T> void copyLine(const char *x, int64_t from, char *y, int64_t t
     std::memcpy(y + i * to, x + i * from, sizeof(T));
 }
 
-void Copy::runLine(const char *x, char *y) const {
+/// Lines of the last dimension but one. Of short ones, as where pixels are repeated or shuffled, the first
+/// elements of all lines are copied, then the second.
+void Copy::runPlane(const char *x, char *y, int64_t lines) const {
   int64_t n = dims[rank - 1], step = from[rank - 1], stride = to[rank - 1];
-  if (step == size && stride == size)
-    std::memcpy(y, x, n * size);
-  else
-    withElement(size, [&](auto element) { copyLine<decltype(element)>(x, step, y, stride, n); });
+  int64_t fromLine = from[rank - 2], toLine = to[rank - 2];
+  if (step == size && stride == size) {
+    for (int64_t i = 0; i < lines; ++i)
+      std::memcpy(y + i * toLine, x + i * fromLine, n * size);
+    return;
+  }
+  withElement(size, [&](auto element) {
+    using Element = decltype(element);
+    if (n < lines)
+      for (int64_t i = 0; i < n; ++i)
+        copyLine<Element>(x + i * step, fromLine, y + i * stride, toLine, lines);
+    else
+      for (int64_t i = 0; i < lines; ++i)
+        copyLine<Element>(x + i * fromLine, step, y + i * toLine, stride, n);
+  });
 }
 
 void Copy::runLines(int64_t begin, int64_t end) const {
-  for (int64_t line = begin; line < end; ++line) {
-    const char *x = input;
-    char *y = output;
-    int64_t rest = line;
-    for (int i = rank - 2; i >= 0; --i) {
+  int64_t height = dims[rank - 2];
+  for (int64_t line = begin, count; line < end; line += count) {
+    int64_t first = line % height, rest = line / height;
+    count = std::min(height - first, end - line);
+    const char *x = input + first * from[rank - 2];
+    char *y = output + first * to[rank - 2];
+    for (int i = rank - 3; i >= 0; --i) {
       x += rest % dims[i] * from[i];
       y += rest % dims[i] * to[i];
       rest /= dims[i];
     }
-    runLine(x, y);
+    runPlane(x, y, count);
   }
 }
 

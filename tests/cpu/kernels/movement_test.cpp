@@ -80,6 +80,15 @@ TEST_P(Movement, PermutationsBroadcastsSlicesAndReversal) {
   checkCopy<uint32_t>(context, {4, 1, {100000}, {1}, {1}, nullptr, nullptr});
 }
 
+TEST_P(Movement, ShortLinesOfManyPlanes) {
+  // Pixels repeated along both axes, and channels shuffled into pixels.
+  checkCopy<uint32_t>(context, {4, 5, {6, 9, 2, 40, 2}, {360, 40, 0, 1, 0}, {1440, 160, 80, 2, 1}});
+  checkCopy<uint16_t>(context, {2, 5, {3, 17, 2, 33, 2}, {2244, 33, 1122, 1, 561}, {2244, 132, 66, 2, 1}});
+  checkCopy<uint64_t>(context, {8, 3, {70, 50, 3}, {1, 70, 3500}, {150, 3, 1}});
+  checkCopy<uint8_t>(context, {1, 3, {90, 70, 5}, {800, 10, 1}, {350, 5, 1}});
+  checkCopy<uint32_t>(context, {4, 2, {50000, 2}, {1, 50000}, {2, 1}}); // one plane, by several threads
+}
+
 TEST_P(Movement, GathersRowsAndClampsIndices) {
   auto input = randomFloats(2 * 6 * 5);
   std::vector<int64_t> wide = {5, -3, 0, 99};
