@@ -234,6 +234,20 @@ CASES = {
         " last=conv(16, 8, 1)), (1, 8, 6, 6)",
         "direct=2 from_blocked=2 to_blocked=2",
     ),
+    "resampled between convolutions": (
+        "nn.Sequential(conv(8, 20, 1), nn.Upsample(scale_factor=2, mode='bilinear'), nn.ReLU(),"
+        " conv(20, 16, 3, 1, 1), nn.Upsample((9, 7), mode='bicubic'), conv(16, 8, 1)), (2, 8, 6, 5)",
+        "direct=3 from_blocked=1 interpolation=4 to_blocked=1",
+    ),
+    "resampled rows and volumes": (
+        "nn.Sequential(nn.Conv1d(8, 16, 1), nn.Upsample(scale_factor=3, mode='linear', align_corners=True),"
+        " nn.Conv1d(16, 8, 1)), (2, 8, 6)",
+        "direct+bias=2 from_blocked=1 interpolation=1 to_blocked=1",
+    ),
+    "resampled at the end": (
+        "nn.Sequential(conv(8, 21, 1), nn.Upsample((33, 40), mode='bilinear')), (1, 8, 6, 5)",
+        "direct=1 from_blocked=1 interpolation=2 to_blocked=1",
+    ),
     "repeated channels": (
         "Model(lambda self, x: self.last(self.first(x)[:, :, None].expand(-1, -1, 2, -1, -1).flatten(1, 2)),"
         " first=conv(8, 16, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",

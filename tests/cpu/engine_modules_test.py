@@ -417,6 +417,29 @@ for name, (dimension, batch, operand, indices, shape) in SELECTIONS.items():
             f"batch_dims = {batch} : i64}}> : (tensor<{types[0]}>, tensor<{types[1]}>) -> tensor<{types[2]}>",
             *types[:2],
         )
+for index in ("i32", "i64"):
+    places = f"tensor<3x1x{index}>"
+    taken = f"(tensor<2x7x5xf32>, {places}) -> tensor<2x3x5xf32>"
+    attributes = (
+        "<{dimension_numbers = #stablehlo.gather<offset_dims = [0, 2], collapsed_slice_dims = [1], "
+        "start_index_map = [1], index_vector_dim = 1>, slice_sizes = array<i64: 2, 1, 5>, "
+        "indices_are_sorted = false}>"
+    )
+    MODULES[f"interpolation {index}"] = function(
+        "2x3x5xf32",
+        f"""  %i = stablehlo.constant dense<[[6], [0], [-3]]> : {places}
+  %j = stablehlo.constant dense<[[2], [9], [1]]> : {places}
+  %a = "stablehlo.gather"(%0, %i) {attributes} : {taken}
+  %b = "stablehlo.gather"(%0, %j) {attributes} : {taken}
+  %u = stablehlo.broadcast_in_dim %1, dims = [1] : (tensor<3xf32>) -> tensor<2x3x5xf32>
+  %v = stablehlo.broadcast_in_dim %2, dims = [1] : (tensor<3xf32>) -> tensor<2x3x5xf32>
+  %c = stablehlo.multiply %a, %u : tensor<2x3x5xf32>
+  %d = stablehlo.multiply %v, %b : tensor<2x3x5xf32>
+  %r0 = stablehlo.add %c, %d : tensor<2x3x5xf32>""",
+        "2x7x5xf32",
+        "3xf32",
+        "3xf32",
+    )
 # By name: the padding, the strides, the dilations, and the shapes of the input, the window and the result.
 PADDINGS = {
     "": ([[1, 1], [2, 0]], "1, 1", "1, 1", "1, 1", "2x9x8x3", "3x3x3x5", "2x9x8x5"),

@@ -4,6 +4,7 @@
 #include "cpu/execute/cell_step.h"
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/copy_step.h"
+#include "cpu/execute/interpolation_step.h"
 #include "cpu/execute/regroup_step.h"
 #include "cpu/execute/stored_fields.h"
 #include "cpu/execute/vector_step.h"
@@ -50,6 +51,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<FoldStep>(),
     storedClass<GatherStep>(),
     storedClass<GlobalAverageStep>(),
+    storedClass<InterpolationStep>(),
     storedClass<LoopStep>(),
     storedClass<MatmulStep>(),
     storedClass<NormStep>(),

@@ -274,6 +274,17 @@ struct ContentsSumsJob {
 constexpr int64_t kContentsWords = 1024;
 constexpr int kContentsSums = 2;
 
+/// Elements of one plane of an interpolation, `count` along the axis of `inner` elements each.
+struct InterpolationJob {
+  const float *input = nullptr;
+  float *output = nullptr;
+  int64_t count = 0;
+  int64_t inner = 1;
+  int64_t tapCount = 0;
+  const int64_t *const *offsets = nullptr; ///< by tap, then by output: into the input
+  const float *const *weights = nullptr;   ///< likewise
+};
+
 struct IsaKernels {
   int lanes = 0;
   /// [type of B][vectors][rows]; C is of the type that is computed in.
@@ -312,6 +323,7 @@ struct IsaKernels {
   void (*meanPixels)(const PixelsJob &job) = nullptr;
   void (*normPixels)(const PixelNormJob &job) = nullptr;
   void (*sumContents)(const ContentsSumsJob &job) = nullptr;
+  void (*interpolate)(const InterpolationJob &job) = nullptr;
 };
 
 namespace baseline {

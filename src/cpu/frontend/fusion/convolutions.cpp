@@ -78,6 +78,7 @@ void Islands::findWanted(Block &block) {
       isKernel = isOverSpace(reduction);
     bool isWanted = llvm::any_of(op.getResults(), [&](Value result) { return wanted.contains(result); });
     bool passesOn = isElementwiseOnBlocks(&op) || isKernelCall(&op, "norm") ||
+                    isKernelCall(&op, "interpolation") ||
                     isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ReshapeOp,
                         stablehlo::SliceOp, stablehlo::TransposeOp>(op);
     if (isKernel)
@@ -117,6 +118,8 @@ void Islands::rewrite(Operation *op) {
     rewriteSpace(reduction);
   else if (isKernelCall(op, "norm"))
     rewriteNorm(op);
+  else if (isKernelCall(op, "interpolation"))
+    rewriteInterpolation(op);
   else
     rewriteElementwise(op);
 }
@@ -262,6 +265,28 @@ void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements 
        haloAttribute(builder, {input.halo, halo}),
        builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
   replace(op, {call->getResult(0), input.channels, halo, input.order, true, false, input.depth});
+}
+
+/// Along the height or the width: of whole pixels, without a halo.
+void Islands::rewriteInterpolation(Operation *op) {
+  BlockedValue value = find(op->getOperand(0), op);
+  if (!wanted.contains(op->getResult(0)) || !value || !value.type().getElementType().isF32() ||
+      value.isRepeated)
+    return;
+  int64_t axis = cast<IntegerAttr>(kernelAttribute(op, "axis")).getInt();
+  int64_t place = llvm::find(value.order, axis) - value.order.begin();
+  if (place != 2 && place != 3)
+    return;
+  RankedTensorType planar = tensorTypeOf(op->getResult(0));
+  SmallVector<Value> operands(op->getOperands());
+  operands[0] = blocked.interior(value);
+  Operation *call =
+      createKernelCall(builder, op->getLoc(), "interpolation",
+                       blocked.typeOf(sizesOf(planar, value.order), {}, planar.getElementType()), operands,
+                       {builder.getNamedAttr("axis", builder.getI64IntegerAttr(place))});
+  // A weight that is not finite makes NaN of a zero.
+  bool hasZeroLanes = value.channels % blocked.lanes() == 0;
+  replace(op, {call->getResult(0), value.channels, {}, value.order, hasZeroLanes, false, value.depth});
 }
 
 /// Of one pixel to all: a gate of channels.

@@ -35,6 +35,7 @@ private:
   void rewriteConvolution(const ConvolutionChain &chain);
   void rewriteTranspose(stablehlo::TransposeOp op);
   void rewriteReshape(stablehlo::ReshapeOp op);
+  void rewriteInterpolation(mlir::Operation *op);
   void rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated);
   void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
   void rewriteSlice(stablehlo::SliceOp op);

@@ -1,6 +1,8 @@
-// Plans gathers and scatters.
+// Plans gathers, what is interpolated from gathered elements, and scatters.
 #include "cpu/execute/gather_step.h"
+#include "cpu/execute/interpolation_step.h"
 #include "cpu/execute/scatter_steps.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/region_body.h"
 #include "stablehlo/dialect.h"
 
@@ -193,9 +195,24 @@ Result<bool> planScatter(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planInterpolation(Planner &planner, Operation *op) {
+  std::vector<View> reads;
+  for (mlir::Value operand : op->getOperands()) {
+    TORCHERE_ASSIGN(View view, planner.viewDense(operand));
+    reads.push_back(view);
+  }
+  View result = planner.allocate(op->getResult(0));
+  int64_t axis = cast<IntegerAttr>(kernelAttribute(op, "axis")).getInt();
+  planner.emit(std::make_unique<InterpolationStep>(
+                   reads.front(), std::vector<View>(reads.begin() + 1, reads.end()), axis, result),
+               reads, {&result, 1});
+  return true;
+}
+
 } // namespace
 
 void addIndexing(PlannerTable &table) {
+  table.addCall("torchere_cpu.interpolation", planInterpolation);
   table.add("stablehlo.dynamic_gather", planGather);
   table.add("stablehlo.gather", planGather);
   table.add("stablehlo.scatter", planScatter);

@@ -17,6 +17,7 @@ void addFft(IsaKernels &table);
 void addRankUpdate(IsaKernels &table);
 void addWindows(IsaKernels &table);
 void addContentsSums(IsaKernels &table);
+void addInterpolation(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA
 

@@ -34,6 +34,7 @@ const IsaKernels &isaKernels() {
     addRankUpdate(made);
     addWindows(made);
     addContentsSums(made);
+    addInterpolation(made);
     return made;
   }();
   return table;
