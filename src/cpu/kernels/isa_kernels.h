@@ -98,6 +98,7 @@ struct RowsJob {
   bool flag = false;           ///< softmax: of its logarithm; a norm: subtract the mean
   bool zeroWhenMasked = false; ///< softmax
   double epsilon = 0;
+  bool hasWideFactors = false; ///< the scale and the bias are of the type that is computed in
   const void *scale = nullptr;
   const void *bias = nullptr;
 };

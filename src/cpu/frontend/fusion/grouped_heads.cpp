@@ -1,6 +1,7 @@
 // Implements the way from products of key heads to products of query heads, and back.
 #include "cpu/frontend/fusion/grouped_heads.h"
 
+#include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ stablehlo::ReshapeOp findScores(mlir::Value value) {
       value = splatOf(op->getOperand(0)) || op->getOperand(0).getDefiningOp<stablehlo::BroadcastInDimOp>()
                   ? op->getOperand(1)
                   : op->getOperand(0);
-    else if (isa<stablehlo::DivOp, stablehlo::ReshapeOp>(op))
+    else if (isa<stablehlo::DivOp, stablehlo::ReshapeOp>(op) || isRounding(op))
       value = op->getOperand(0);
     else
       return {};
