@@ -30,6 +30,7 @@ const NamedFusion fusions[] = {
     {"silu", fuseSilu, true},
     {"gelu", fuseGelu, true},
     {"erf", fuseErrorFunctions, true},
+    {"narrow", fuseNarrowValues, true},
     {"input_padding", fuseInputPadding},
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},

@@ -1,6 +1,8 @@
 // Implements the search for conversions around f32.
 #include "cpu/frontend/fusion/narrow_values.h"
 
+#include "cpu/frontend/fusion/pattern.h"
+
 using namespace mlir;
 
 namespace torchere::cpu {
@@ -21,6 +23,13 @@ bool isRounding(Operation *op) {
 mlir::Value withoutWidening(mlir::Value value) {
   Operation *op = value.getDefiningOp();
   return isRounding(op) && isNarrow(op->getOperand(0).getType()) ? op->getOperand(0) : value;
+}
+
+mlir::Value withoutWidening(mlir::Value value, Subgraph &subgraph) {
+  mlir::Value source = withoutWidening(value);
+  if (source != value)
+    subgraph.add(value.getDefiningOp());
+  return source;
 }
 
 /// The view of another operand, in that one's element type.

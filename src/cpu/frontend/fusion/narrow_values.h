@@ -10,6 +10,8 @@
 
 namespace torchere::cpu {
 
+class Subgraph;
+
 /// Whether elements are bf16 or f16, which kernels compute in f32 and round once.
 bool isNarrow(mlir::Type type);
 
@@ -19,6 +21,7 @@ bool isRounding(mlir::Operation *op);
 
 /// What the value was widened from, or the value itself.
 mlir::Value withoutWidening(mlir::Value value);
+mlir::Value withoutWidening(mlir::Value value, Subgraph &subgraph);
 
 /// The value with what it was widened from, where views (reshapes, transposes, broadcasts) may lie between.
 struct WidenedValue {

@@ -2,6 +2,7 @@
 #include "cpu/frontend/fusion/pattern.h"
 
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/narrow_values.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -33,6 +34,14 @@ std::optional<double> splatOf(mlir::Value value) {
 bool isNear(double number, double expected, Type type) {
   if (number == expected)
     return true;
+  if (isNarrow(type)) { // of which it is the nearest number
+    bool isInexact = false;
+    APFloat rounded(expected);
+    rounded.convert(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(),
+                    APFloat::rmNearestTiesToEven, &isInexact);
+    if (number == rounded.convertToDouble())
+      return true;
+  }
   double tolerance = getElementTypeOrSelf(type).isF64() ? 1e-14 : 3e-7;
   return std::abs(number - expected) <= tolerance * std::abs(expected);
 }
@@ -84,7 +93,7 @@ static mlir::Value repeated(mlir::Value value, int64_t begin, bool inFront, Subg
 
 mlir::Value withoutReshapes(mlir::Value value, Subgraph &subgraph) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op))
+    if (!isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op) && !isRounding(op))
       break;
     subgraph.add(op);
     value = op->getOperand(0);
@@ -174,6 +183,7 @@ mlir::Value averagedRows(mlir::Value value, RowShape &shape, Subgraph &subgraph)
 }
 
 mlir::Value squared(mlir::Value value, Subgraph &subgraph) {
+  value = withoutWidening(value, subgraph);
   if (auto product = subgraph.take<stablehlo::MulOp>(value))
     return product.getLhs() == product.getRhs() ? product.getLhs() : mlir::Value();
   auto power = subgraph.take<stablehlo::PowOp>(value);
