@@ -31,6 +31,7 @@ const NamedFusion fusions[] = {
     {"gelu", fuseGelu, true},
     {"erf", fuseErrorFunctions, true},
     {"narrow", fuseNarrowValues, true},
+    {"rotary", fuseRotary},
     {"input_padding", fuseInputPadding},
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},

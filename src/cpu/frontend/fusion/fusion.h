@@ -33,6 +33,7 @@ int64_t fuseGelu(mlir::func::FuncOp function);
 int64_t fuseInputPadding(mlir::func::FuncOp function);
 int64_t fuseNarrowValues(mlir::func::FuncOp function);
 int64_t fuseNorms(mlir::func::FuncOp function);
+int64_t fuseRotary(mlir::func::FuncOp function);
 int64_t fuseSiblingDots(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);

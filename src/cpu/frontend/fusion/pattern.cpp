@@ -12,6 +12,15 @@ using namespace mlir;
 
 namespace torchere::cpu {
 
+/// The nearest number of a float type.
+static double roundedTo(Type type, double number) {
+  bool isInexact = false;
+  APFloat rounded(number);
+  rounded.convert(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(),
+                  APFloat::rmNearestTiesToEven, &isInexact);
+  return rounded.convertToDouble();
+}
+
 std::optional<double> splatOf(mlir::Value value) {
   if (auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
     return splatOf(spread.getOperand());
@@ -20,6 +29,10 @@ std::optional<double> splatOf(mlir::Value value) {
   if (auto root = value.getDefiningOp<stablehlo::SqrtOp>()) { // of a head's size
     std::optional<double> square = splatOf(root.getOperand());
     return square ? std::optional(std::sqrt(*square)) : std::nullopt;
+  }
+  if (Operation *op = value.getDefiningOp(); isRounding(op)) {
+    std::optional<double> number = splatOf(op->getOperand(0));
+    return number ? std::optional(roundedTo(value.getType(), *number)) : std::nullopt;
   }
   DenseElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
@@ -32,16 +45,8 @@ std::optional<double> splatOf(mlir::Value value) {
 }
 
 bool isNear(double number, double expected, Type type) {
-  if (number == expected)
+  if (number == expected || (isNarrow(type) && number == roundedTo(type, expected)))
     return true;
-  if (isNarrow(type)) { // of which it is the nearest number
-    bool isInexact = false;
-    APFloat rounded(expected);
-    rounded.convert(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(),
-                    APFloat::rmNearestTiesToEven, &isInexact);
-    if (number == rounded.convertToDouble())
-      return true;
-  }
   double tolerance = getElementTypeOrSelf(type).isF64() ? 1e-14 : 3e-7;
   return std::abs(number - expected) <= tolerance * std::abs(expected);
 }
