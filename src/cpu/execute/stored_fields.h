@@ -97,7 +97,9 @@ template <> struct Fields<SoftmaxArgs> {
   static auto of(auto &object) { return std::tie(object.rows, object.logarithm, object.zeroWhenMasked); }
 };
 template <> struct Fields<NormArgs> {
-  static auto of(auto &object) { return std::tie(object.rows, object.subtractMean, object.epsilon, object.hasWideFactors); }
+  static auto of(auto &object) {
+    return std::tie(object.rows, object.subtractMean, object.epsilon, object.hasWideFactors);
+  }
 };
 template <> struct Fields<Halo> {
   static auto of(auto &object) { return std::tie(object.rows, object.columns); }

@@ -15,7 +15,7 @@ constexpr int64_t kKeys = 128; ///< of a run
 /// Of a part: what it makes of its rows stays in the L2 cache.
 constexpr int64_t kMostRows = 144;
 constexpr int64_t kWantedParts = 16;
-constexpr int64_t kFewQueries = 2;
+constexpr int64_t kFewQueries = 4;
 /// Of all heads' packed keys and values; more is packed by each part for itself.
 constexpr int64_t kMostShared = int64_t(16) << 20;
 /// An added mask of less than this leaves a key out: its weight is 0 beside any key without a mask.
@@ -161,9 +161,14 @@ Part::Part(const Context &context, const AttentionArgs &args, const Packer &pack
 
 void Part::makeBuffers() {
   int64_t head = divideUp(args_.headSize, 16) * 16, packed = shared_ ? 0 : kKeys;
-  int64_t sizes[] = {
-      rows_ * head, packed * head, rows_ * kKeys, rows_ * valueWidth_, packed * packer_.valueColumns,
-      rows_,        rows_,         widensMask_ ? rows_ * kKeys : 0};
+  int64_t sizes[] = {rows_ * head,
+                     packed * head,
+                     rows_ * kKeys,
+                     rows_ * valueWidth_,
+                     packed * packer_.valueColumns,
+                     rows_,
+                     rows_,
+                     widensMask_ ? rows_ * kKeys : 0};
   float **buffers[] = {&q_, &keys_, &scores_, &sums_, &values_, &most_, &total_, &mask_};
   int64_t total = 0;
   for (int64_t size : sizes)
@@ -351,8 +356,9 @@ void Part::write() {
       static_cast<char *>(args_.output) +
       (batch_ * args_.outputStrides[0] + head_ * args_.outputStrides[1] + first_ * args_.outputStrides[2]) *
           byteSize(args_.outputType);
-  kernels_.finish[floatType(args_.outputType)]({sums_, valueWidth_, output, rowStride(args_.outputStrides), rows_, args_.valueSize,
-                          nullptr, nullptr, 0, Activation::None});
+  kernels_.finish[floatType(args_.outputType)]({sums_, valueWidth_, output, rowStride(args_.outputStrides),
+                                                rows_, args_.valueSize, nullptr, nullptr, 0,
+                                                Activation::None});
 }
 
 } // namespace

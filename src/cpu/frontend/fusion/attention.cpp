@@ -71,8 +71,10 @@ bool leadsToDot(mlir::Value value, int depth = 6) {
     return false;
   if (isa<stablehlo::AddOp>(op) && leadsToDot(op->getOperand(1), depth - 1))
     return true;
-  bool mayBeScores = isRounding(op) || isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp,
-                                           stablehlo::ReshapeOp, stablehlo::TransposeOp>(op);
+  bool mayBeScores =
+      isRounding(op) ||
+      isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp, stablehlo::ReshapeOp, stablehlo::TransposeOp>(
+          op);
   return isa<stablehlo::DotGeneralOp>(op) || (mayBeScores && leadsToDot(op->getOperand(0), depth - 1));
 }
 
@@ -262,8 +264,8 @@ public:
     std::optional<Narrowing> narrowing = Narrowing::of(last);
     Type element = narrowing ? narrowing->type() : getElementTypeOrSelf(last.getType());
     auto type = RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueSize}, element);
-    mlir::Value result = resultOf(
-        createKernelCall(builder, location, "attention", type, operands, attributes)->getResult(0));
+    mlir::Value result =
+        resultOf(createKernelCall(builder, location, "attention", type, operands, attributes)->getResult(0));
     if (narrowing)
       narrowing->replaceBy(result);
     else
@@ -272,7 +274,6 @@ public:
   }
 
 private:
-
   /// The label of a dimension of the first product's result.
   int64_t labelOf(size_t dimension) const {
     return dimensionsOf(match.first->getResult(0))[dimension] == 1 ? -1 : static_cast<int64_t>(dimension);

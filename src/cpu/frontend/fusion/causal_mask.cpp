@@ -141,7 +141,8 @@ std::optional<int64_t> causalOffsetOf(mlir::Value mask) {
       std::optional<double> hidden = splatOf(isHidden ? select.getOnTrue() : select.getOnFalse());
       // Of f16 the least number stands for -inf.
       bool isHalf = getElementTypeOrSelf(select.getType()).isF16();
-      if (!hidden || *hidden > (isHalf ? -65504.0 : -1e30) || !isSplat(isHidden ? select.getOnFalse() : select.getOnTrue(), 0) ||
+      if (!hidden || *hidden > (isHalf ? -65504.0 : -1e30) ||
+          !isSplat(isHidden ? select.getOnFalse() : select.getOnTrue(), 0) ||
           dimensionsOf(select.getPred()).empty())
         return std::nullopt;
       std::optional<int64_t> offset = causalOffset(select.getPred(), query, key, isHidden);

@@ -49,7 +49,8 @@ struct RotaryMatch {
 };
 std::optional<RotaryMatch> matchRotary(stablehlo::AddOp sum) {
   for (auto [plain, turned] : {std::pair(sum.getLhs(), sum.getRhs()), {sum.getRhs(), sum.getLhs()}}) {
-    auto straight = plain.getDefiningOp<stablehlo::MulOp>(), across = turned.getDefiningOp<stablehlo::MulOp>();
+    auto straight = plain.getDefiningOp<stablehlo::MulOp>(),
+         across = turned.getDefiningOp<stablehlo::MulOp>();
     if (!straight || !across || !plain.hasOneUse() || !turned.hasOneUse())
       continue;
     for (auto [rotated, sines] :
@@ -73,8 +74,7 @@ public:
     auto type = cast<RankedTensorType>(x.getType());
     mlir::Value turned = stablehlo::ReverseOp::create(builder, sum.getLoc(), type, x,
                                                       builder.getDenseI64ArrayAttr({type.getRank() - 2}));
-    mlir::Value straight =
-        stablehlo::MulOp::create(builder, sum.getLoc(), x, halves(builder, match.cosines));
+    mlir::Value straight = stablehlo::MulOp::create(builder, sum.getLoc(), x, halves(builder, match.cosines));
     mlir::Value across =
         stablehlo::MulOp::create(builder, sum.getLoc(), turned, halves(builder, signedSines(match.sines)));
     mlir::Value made = stablehlo::AddOp::create(builder, sum.getLoc(), straight, across);
@@ -99,10 +99,10 @@ private:
     OpBuilder builder(sines.getContext());
     builder.setInsertionPointAfterValue(sines);
     auto spread = sines.getDefiningOp<stablehlo::BroadcastInDimOp>();
-    bool isInFront = spread && !spread.getBroadcastDimensions().empty() &&
-                     dimensionsOf(spread.getOperand()).back() == dimensionsOf(sines).back() &&
-                     spread.getBroadcastDimensions().back() + 1 ==
-                         static_cast<int64_t>(dimensionsOf(sines).size());
+    bool isInFront =
+        spread && !spread.getBroadcastDimensions().empty() &&
+        dimensionsOf(spread.getOperand()).back() == dimensionsOf(sines).back() &&
+        spread.getBroadcastDimensions().back() + 1 == static_cast<int64_t>(dimensionsOf(sines).size());
     mlir::Value result = isInFront ? signedSines(spread.getOperand()) : negatedHalf(builder, sines);
     if (isInFront)
       result = stablehlo::BroadcastInDimOp::create(builder, sines.getLoc(), sines.getType(), result,
