@@ -472,6 +472,8 @@ private:
                                                        match.isInverted ? hidden : seen,
                                                        match.isInverted ? seen : hidden));
       });
+    if (WidenedValue widened(from); match.masks.size() == 1 && widened.source)
+      from = widened.narrowed(builder);
     if (match.masks.size() > 1 && isNarrow(from.getType())) // the sum is one of f32
       from = beneathBroadcast(from, [&](mlir::Value each) {
         auto type = RankedTensorType::get(dimensionsOf(each), builder.getF32Type());
