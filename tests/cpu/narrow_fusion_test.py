@@ -82,6 +82,12 @@ TORCH_CASES = {
         f"lambda q, k, v, m: filled(q, k, v, m, least), {THREE}, blind",
         ATTENTION,
     ),
+    "scores that are bounded": (
+        "lambda q, k, v, m: (torch.tanh(q @ repeated(k, 2).mT * 0.25 / 5) * 5 + m)"
+        ".softmax(-1, dtype=torch.float32).to(q.dtype) @ repeated(v, 2), t(2, 8, 9, 16), t(2, 4, 9, 16), "
+        "t(2, 4, 9, 16), t(9, 9)",
+        ATTENTION,
+    ),
     "keys that are repeated": (
         "lambda q, k, v: attended(q, repeated(k, 4), repeated(v, 4)), t(2, 8, 9, 16), t(2, 2, 9, 16), "
         "t(2, 2, 9, 16)",

@@ -84,8 +84,8 @@ template <> struct Fields<Matmul> {
 };
 template <> struct Fields<AttentionArgs> {
   static auto of(auto &object) {
-    return std::tie(object.type, object.outputType, object.scale, object.causal, object.causalOffset,
-                    object.mask, object.maskType, object.zeroWhenMasked);
+    return std::tie(object.type, object.outputType, object.scale, object.bound, object.causal,
+                    object.causalOffset, object.mask, object.maskType, object.zeroWhenMasked);
   }
 };
 template <> struct Fields<RowsArgs> {

@@ -338,6 +338,7 @@ void Part::runKeys(int64_t first, int64_t count) {
       return;
   }
   score(first, job);
+  job.bound = args_.bound;
   job.most = most_;
   job.total = total_;
   job.sums = sums_;

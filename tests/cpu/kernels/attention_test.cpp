@@ -14,6 +14,7 @@ struct AttentionCase {
   DType type = DType::F32;
   DType outputType = DType::F32;
   DType maskType = DType::F32;
+  float bound = 0;
 };
 
 uint16_t bitsOf(DType type, float x) {
@@ -51,7 +52,7 @@ std::vector<double> attended(const AttentionCase &c, const float *q, const float
     double dot = 0;
     for (int64_t i = 0; i < c.headSize; ++i)
       dot += double(q[i]) * k[key * c.headSize + i];
-    scores[key] = dot * scale + added(key);
+    scores[key] = (c.bound != 0 ? c.bound * std::tanh(dot * scale) : dot * scale) + added(key);
     most = std::max(most, scores[key]);
   }
   for (int64_t key = 0; key < c.keys; ++key)
@@ -107,6 +108,7 @@ void Attention::check(const AttentionCase &c) {
   args.outputStrides[1] = c.valueSize;
   args.outputStrides[2] = c.queryHeads * c.valueSize;
   args.scale = 0.3f;
+  args.bound = c.bound;
   args.causal = c.causal;
   args.causalOffset = c.keys - c.queries;
   args.mask = c.mask;
@@ -195,6 +197,16 @@ TEST_P(Attention, TypesOfMasksAndOutputs) {
         check({1, 2, 1, 9, 150, 16, 16, false, MaskKind::Additive, type, output, mask});
         check({1, 6, 2, 1, 150, 16, 16, true, MaskKind::Additive, type, output, mask});
       }
+}
+
+TEST_P(Attention, BoundedScores) {
+  for (MaskKind mask : {MaskKind::None, MaskKind::Additive, MaskKind::Boolean}) {
+    AttentionCase c{1, 4, 2, 70, 150, 16, 16, true, mask};
+    c.bound = 2.5f;
+    check(c);
+    c.queries = 1;
+    check(c);
+  }
 }
 
 TEST_P(Attention, QueriesThatSeeNothing) {

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 
@@ -30,6 +31,7 @@ struct AttentionMatch {
   stablehlo::DotGeneralOp first, second;
   Operation *softmax = nullptr;
   double scale = 1;
+  double bound = 0;           ///< of scores that the hyperbolic tangent bounds
   SmallVector<Mask, 2> masks; ///< several only if all are added
   double masked = 0;          ///< the score of what a boolean mask leaves out
   bool isInverted = false, isBoolean = false;
@@ -72,9 +74,8 @@ bool leadsToDot(mlir::Value value, int depth = 6) {
   if (isa<stablehlo::AddOp>(op) && leadsToDot(op->getOperand(1), depth - 1))
     return true;
   bool mayBeScores =
-      isRounding(op) ||
-      isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp, stablehlo::ReshapeOp, stablehlo::TransposeOp>(
-          op);
+      isRounding(op) || isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp, stablehlo::ReshapeOp,
+                            stablehlo::TanhOp, stablehlo::TransposeOp>(op);
   return isa<stablehlo::DotGeneralOp>(op) || (mayBeScores && leadsToDot(op->getOperand(0), depth - 1));
 }
 
@@ -130,6 +131,9 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
     chain.push_back(op);
     if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op) || isRounding(op)) {
       value = op->getOperand(0);
+    } else if (isa<stablehlo::TanhOp>(op) && match.bound == 0 && match.scale != 0) {
+      match.bound = std::exchange(match.scale, 1);
+      value = op->getOperand(0);
     } else if (auto quotient = dyn_cast<stablehlo::DivOp>(op); quotient && splatOf(quotient.getRhs())) {
       match.scale /= *splatOf(quotient.getRhs());
       value = quotient.getLhs();
@@ -144,14 +148,15 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
       match.isInverted = splatOf(select.getOnTrue()).has_value();
       mlir::Value score = match.isInverted ? select.getOnTrue() : select.getOnFalse();
       std::optional<double> masked = hiddenScore(splatOf(score), score);
-      if (!match.masks.empty() || match.scale != 1 || !masked || dimensionsOf(select.getPred()).empty())
+      if (!match.masks.empty() || match.scale != 1 || match.bound != 0 || !masked ||
+          dimensionsOf(select.getPred()).empty())
         return false;
       match.masks.push_back({op, select.getPred(), {}});
       match.masked = *masked;
       match.isBoolean = true;
       value = match.isInverted ? select.getOnFalse() : select.getOnTrue();
     } else if (auto sum = dyn_cast<stablehlo::AddOp>(op)) {
-      if (match.isBoolean || match.scale != 1)
+      if (match.isBoolean || match.scale != 1 || match.bound != 0)
         return false;
       bool isLeft = leadsToDot(sum.getLhs()); // the scores are what comes from a product
       value = isLeft ? sum.getLhs() : sum.getRhs();
@@ -259,6 +264,7 @@ public:
       operands.push_back(sumOfMasks(isBoolean));
     NamedAttribute attributes[] = {
         builder.getNamedAttr("scale", builder.getF64FloatAttr(scale)),
+        builder.getNamedAttr("bound", builder.getF64FloatAttr(match.bound)),
         builder.getNamedAttr("zero_when_masked", kernelAttribute(match.softmax, "zero_when_masked"))};
     mlir::Value last = match.second->getResult(0);
     std::optional<Narrowing> narrowing = Narrowing::of(last);

@@ -50,7 +50,7 @@ stablehlo::ReshapeOp findScores(mlir::Value value) {
       value = splatOf(op->getOperand(0)) || op->getOperand(0).getDefiningOp<stablehlo::BroadcastInDimOp>()
                   ? op->getOperand(1)
                   : op->getOperand(0);
-    else if (isa<stablehlo::DivOp, stablehlo::ReshapeOp>(op) || isRounding(op))
+    else if (isa<stablehlo::DivOp, stablehlo::ReshapeOp, stablehlo::TanhOp>(op) || isRounding(op))
       value = op->getOperand(0);
     else
       return {};

@@ -68,6 +68,9 @@ void scores(const ScoresJob &job) {
     memset(s + width, 0, (whole - width) * sizeof(float));
     if (width == 0)
       continue;
+    if (job.bound != 0)
+      for (int64_t j = 0; j < width; j += kLanes)
+        store(s + j, hyperbolicTangent(load(s + j)) * job.bound);
     applyMask(job, row, s, limit, width);
     F largest = load(s);
     for (int64_t j = kLanes; j < width; j += kLanes)
