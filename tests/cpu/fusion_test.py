@@ -329,11 +329,11 @@ TORCH_CASES = {
     "a mask in front of the bound": (
         "lambda q, k, v, m: (torch.tanh((q @ k.mT / 4 + m) / 5) * 5).softmax(-1) @ v, *[(3, 9, 16)] * 3, "
         "(9, 9)",
-        "softmax=1 dot=1",
+        "softmax=1",
     ),
     "a bound of a bound": (
         "lambda q, k, v: (torch.tanh(torch.tanh(q @ k.mT / 4) * 3) * 5).softmax(-1) @ v, *[(3, 9, 16)] * 3",
-        "softmax=1 dot=1",
+        "softmax=1",
     ),
     "a score that is not low enough": (
         "lambda q, k, v, m: (q @ k.transpose(1, 2) / 4).masked_fill(m, -1e4).softmax(-1) @ v, "
