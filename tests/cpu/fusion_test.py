@@ -36,6 +36,10 @@ def repeated(x, count):
     batch, heads, length, width = x.shape
     return x[:, :, None].expand(batch, heads, count, length, width).reshape(batch, -1, length, width)
 
+def turned(x):
+    first, second = x.chunk(2, -1)
+    return torch.cat([-second, first], -1)
+
 def block(x, inner, b_inner, outer, b_outer, up, b_up, down, b_down):
     batch, length, width = x.shape
     heads = F.linear(F.layer_norm(x, (width,)), inner, b_inner).view(batch, length, 3, 4, width // 4)
@@ -70,7 +74,7 @@ TORCH_CASES = {
     "silu": ("F.silu, (4, 6)", "silu=1"),
     "silu of an empty tensor": ("F.silu, (0, 6)", "none"),
     "silu in f64": ("F.silu, torch.linspace(-9, 9, 50).double()", "silu=1"),
-    "silu in bf16": ("F.silu, torch.linspace(-9, 9, 50).bfloat16()", "silu=1"),
+    "silu in bf16": ("F.silu, torch.linspace(-9, 9, 50).bfloat16()", "silu=1 narrow=1"),
     "a gate of another value": ("lambda x, y: x * y.sigmoid(), (4, 6), (4, 6)", "none"),
     "a gate that is used twice": ("lambda x: x * x.sigmoid() + x.sigmoid(), (4, 6)", "none"),
     "linear resampling": (
@@ -119,7 +123,10 @@ TORCH_CASES = {
     ),
     "softmax": ("lambda x: x.softmax(-1), (3, 4, 37)", "softmax=1"),
     "log_softmax of empty rows": ("lambda x: x.log_softmax(-1), (5, 0)", "none"),
-    "softmax in bf16": ("lambda x: x.softmax(-1), torch.linspace(-9, 9, 50).bfloat16()", "softmax=1"),
+    "softmax in bf16": (
+        "lambda x: x.softmax(-1), torch.linspace(-9, 9, 50).bfloat16()",
+        "softmax=1 narrow=1",
+    ),
     "softmax of extremes": (
         "lambda x: x.softmax(-1).nan_to_num(7), torch.tensor([[1., 3e38, -3e38], [0., -torch.inf, 1], "
         "[torch.nan, 1, 2], [-torch.inf] * 3, [torch.inf, 1, 2]])",
@@ -162,7 +169,7 @@ TORCH_CASES = {
     ),
     "gelu": ("F.gelu, torch.linspace(-9, 9, 50)", "gelu=1"),
     "gelu in f64": ("F.gelu, torch.linspace(-9, 9, 50).double()", "gelu=1"),
-    "gelu in bf16": ("F.gelu, torch.linspace(-9, 9, 50).bfloat16()", "gelu=1"),
+    "gelu in bf16": ("F.gelu, torch.linspace(-9, 9, 50).bfloat16()", "gelu=1 narrow=1"),
     "gelu by tanh": ("lambda x: F.gelu(x, approximate='tanh'), torch.linspace(-9, 9, 50)", "gelu=1"),
     "gelu by tanh with a power": (
         "lambda x: 0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x ** 3))), (4, 60)",
@@ -193,7 +200,7 @@ TORCH_CASES = {
     ),
     "linear and gelu in f16": (
         "lambda *a: F.gelu(F.linear(*a)), f16(5, 41), f16(64, 41), f16(64)",
-        "gelu=1 dot=1",
+        "gelu=1 narrow=1 dot=1",
     ),
     "a residual in bf16": ("lambda x, w, y: y + x @ w, bf16(1, 41), bf16(41, 30), bf16(1, 30)", "dot=1"),
     "linear in bf16 and a residual in f32": (
@@ -358,6 +365,20 @@ TORCH_CASES = {
         "*[(3, 9, 16)] * 3, (9, 9), torch.arange(81).reshape(9, 9) % 7 == 3",
         "softmax=1",
     ),
+    "scores that are bounded": (
+        "lambda q, k, v, m: (torch.tanh(q @ k.mT / 4 / 5) * 5 + m).softmax(-1) @ v, *[(3, 9, 16)] * 3, "
+        "(9, 9)",
+        ATTENTION,
+    ),
+    "a mask in front of the bound": (
+        "lambda q, k, v, m: (torch.tanh((q @ k.mT / 4 + m) / 5) * 5).softmax(-1) @ v, *[(3, 9, 16)] * 3, "
+        "(9, 9)",
+        "softmax=1",
+    ),
+    "a bound of a bound": (
+        "lambda q, k, v: (torch.tanh(torch.tanh(q @ k.mT / 4) * 3) * 5).softmax(-1) @ v, *[(3, 9, 16)] * 3",
+        "softmax=1",
+    ),
     "a score that is not low enough": (
         "lambda q, k, v, m: (q @ k.transpose(1, 2) / 4).masked_fill(m, -1e4).softmax(-1) @ v, "
         "*[(3, 9, 16)] * 3, torch.arange(81).reshape(9, 9) % 7 < torch.arange(9)[:, None]",
@@ -386,6 +407,37 @@ TORCH_CASES = {
         "softmax=1 attention=1 norm=2 gelu=1 dot=4",
     ),
     "group norm": ("lambda x, w, b: F.group_norm(x, 2, w, b), (2, 6, 5, 7), (6,), (6,)", "norm=1"),
+    "rotary embedding": (
+        "lambda x, c, s: x * c + turned(x) * s, (2, 3, 9, 16), (9, 16), (9, 16)",
+        "rotary=1",
+    ),
+    "rotary embedding, the other way round": (
+        "lambda x, c, s: s * turned(x) + c * x, (2, 3, 9, 16), (1, 1, 9, 16), (1, 1, 9, 16)",
+        "rotary=1",
+    ),
+    "the same angles for queries and keys": (
+        "lambda q, k, c, s: (q * c + turned(q) * s).sum(-1) + (k * c + turned(k) * s).sum(-1), "
+        "*[(2, 3, 9, 16)] * 2, (9, 16), (9, 16)",
+        "rotary=2",
+    ),
+    "sines of one for all": ("lambda x, c, s: x * c + turned(x) * s, (9, 16), (9, 16), (9, 1)", "rotary=1"),
+    "another sign": (
+        "lambda x, c, s: x * c + torch.cat([x[..., 8:], -x[..., :8]], -1) * s, *[(9, 16)] * 3",
+        "none",
+    ),
+    "halves that stay": (
+        "lambda x, c, s: x * c + torch.cat([-x[..., :8], x[..., 8:]], -1) * s, *[(9, 16)] * 3",
+        "none",
+    ),
+    "halves of another value": ("lambda x, y, c, s: x * c + turned(y) * s, *[(9, 16)] * 4", "none"),
+    "parts that are no halves": (
+        "lambda x, c, s: x * c + torch.cat([-x[..., 6:], x[..., :6]], -1) * s, *[(9, 16)] * 3",
+        "none",
+    ),
+    "turned halves that are used elsewhere": (
+        "lambda x, c, s: (lambda y: x * c + y * s + y.exp())(turned(x)), *[(9, 16)] * 3",
+        "none",
+    ),
     "products with what is given in each call": (
         "lambda x, q, k, v: F.scaled_dot_product_attention(x @ q, x @ k, x @ v), (2, 9, 16), *[(16, 16)] * 3",
         ATTENTION,

@@ -43,6 +43,10 @@ Status AttentionStep::run(const Frame &frame) const {
   return {};
 }
 
+static bool isOfKernel(DType type) {
+  return type == DType::F32 || type == DType::BF16 || type == DType::F16;
+}
+
 /// The elements of a head lie one after another.
 static Status checkHeads(const View &view) {
   return expect(view.shape[3] <= 1 || view.strides[3] == 1,
@@ -52,14 +56,14 @@ static Status checkHeads(const View &view) {
 Status AttentionStep::restore(const PlanLimits &limits) {
   bool isMasked = args.mask != MaskKind::None;
   TORCHERE_TRY(expectEqual<size_t>("operands", inputs.size(), isMasked ? 4 : 3));
-  TORCHERE_TRY(expect(args.type == DType::F32 || args.type == DType::BF16 || args.type == DType::F16,
-                      "attention of {}", dtypeInfo(args.type).shortName));
+  for (DType type : {args.type, args.outputType, args.maskType})
+    TORCHERE_TRY(expect(isOfKernel(type), "attention of {}", dtypeInfo(type).shortName));
   for (size_t i = 0; i < 3; ++i) {
     TORCHERE_TRY(limits.reads(inputs[i], args.type));
     TORCHERE_TRY(expectEqual<size_t>("dimensions", inputs[i].shape.size(), 4));
     TORCHERE_TRY(checkHeads(inputs[i]));
   }
-  TORCHERE_TRY(limits.writes(result, args.type));
+  TORCHERE_TRY(limits.writes(result, args.outputType));
   TORCHERE_TRY(expectEqual<size_t>("dimensions", result.shape.size(), 4));
   TORCHERE_TRY(checkHeads(result));
   const Sizes &q = inputs[0].shape, &k = inputs[1].shape, &v = inputs[2].shape;
@@ -69,7 +73,7 @@ Status AttentionStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(expectShape("the result", result.shape, {q[0], q[2], q[1], v[3]}));
   TORCHERE_TRY(expectWithin("offset of the causal mask", {args.causalOffset}, -mostElements, mostElements));
   if (isMasked) {
-    TORCHERE_TRY(limits.reads(inputs[3], args.mask == MaskKind::Boolean ? DType::Bool : DType::F32));
+    TORCHERE_TRY(limits.reads(inputs[3], args.mask == MaskKind::Boolean ? DType::Bool : args.maskType));
     TORCHERE_TRY(expectShape("the mask", inputs[3].shape, {q[0], q[1], q[2], k[2]}));
   }
   derive();

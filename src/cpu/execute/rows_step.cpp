@@ -41,9 +41,13 @@ Status SoftmaxStep::restore(const PlanLimits &limits) {
 
 Status NormStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(checkRows(limits, args.rows, input, result));
+  if (args.hasWideFactors)
+    TORCHERE_TRY(
+        expect(byteSize(args.rows.type) == 2, "wide factors of {}", dtypeInfo(args.rows.type).shortName));
   for (const std::optional<View> &columns : {scale, bias})
     if (columns)
-      TORCHERE_TRY(limits.readsDense(*columns, args.rows.type, args.rows.columns));
+      TORCHERE_TRY(
+          limits.readsDense(*columns, args.hasWideFactors ? DType::F32 : args.rows.type, args.rows.columns));
   return {};
 }
 

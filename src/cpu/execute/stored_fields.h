@@ -84,8 +84,8 @@ template <> struct Fields<Matmul> {
 };
 template <> struct Fields<AttentionArgs> {
   static auto of(auto &object) {
-    return std::tie(object.type, object.scale, object.causal, object.causalOffset, object.mask,
-                    object.zeroWhenMasked);
+    return std::tie(object.type, object.outputType, object.scale, object.bound, object.causal,
+                    object.causalOffset, object.mask, object.maskType, object.zeroWhenMasked);
   }
 };
 template <> struct Fields<RowsArgs> {
@@ -97,7 +97,9 @@ template <> struct Fields<SoftmaxArgs> {
   static auto of(auto &object) { return std::tie(object.rows, object.logarithm, object.zeroWhenMasked); }
 };
 template <> struct Fields<NormArgs> {
-  static auto of(auto &object) { return std::tie(object.rows, object.subtractMean, object.epsilon); }
+  static auto of(auto &object) {
+    return std::tie(object.rows, object.subtractMean, object.epsilon, object.hasWideFactors);
+  }
 };
 template <> struct Fields<Halo> {
   static auto of(auto &object) { return std::tie(object.rows, object.columns); }

@@ -15,7 +15,7 @@ constexpr int64_t kKeys = 128; ///< of a run
 /// Of a part: what it makes of its rows stays in the L2 cache.
 constexpr int64_t kMostRows = 144;
 constexpr int64_t kWantedParts = 16;
-constexpr int64_t kFewQueries = 2;
+constexpr int64_t kFewQueries = 4;
 /// Of all heads' packed keys and values; more is packed by each part for itself.
 constexpr int64_t kMostShared = int64_t(16) << 20;
 /// An added mask of less than this leaves a key out: its weight is 0 beside any key without a mask.
@@ -23,6 +23,7 @@ constexpr float kLeftOut = -1e30f;
 // Scratch slots.
 constexpr int kShared = 5; ///< of the caller
 constexpr int kBuffers = 6;
+constexpr int kWideKeys = 7;
 
 /// How keys and values lie for the tiles: keys as columns, values as rows, both in panels of two vectors'
 /// columns. Rows far apart would fall into the same sets of the L1 cache.
@@ -51,11 +52,14 @@ private:
 void Packer::packKeys(const char *k, int64_t count, float *to) const {
   for (int64_t i = 0; i < count; i += panel, to += panel * args_.headSize) {
     const char *from = k + i * args_.k.strides[2] * size_;
-    int64_t columns = std::min(panel, count - i);
-    if (type_ == kF32)
-      kernels_.transpose[2](from, args_.k.strides[2], to, panel, columns, args_.headSize);
-    else
-      kernels_.widen[type_]({from, 1, args_.k.strides[2], args_.headSize, columns, to, panel});
+    int64_t columns = std::min(panel, count - i), size = args_.headSize, stride = args_.k.strides[2];
+    if (type_ != kF32) { // by rows, which are vectors
+      void *rows = ThreadPool::scratch(static_cast<size_t>(panel * size) * sizeof(float), kWideKeys);
+      kernels_.widen[type_]({from, stride, 1, columns, size, rows, size});
+      from = static_cast<const char *>(rows);
+      stride = size;
+    }
+    kernels_.transpose[2](from, stride, to, panel, columns, size);
   }
 }
 
@@ -121,6 +125,7 @@ public:
 private:
   void makeBuffers();
   void readQueries();
+  void readMask(int64_t first, ScoresJob &job);
   bool seesNone(const ScoresJob &job) const;
   void runKeys(int64_t first, int64_t count);
   void score(int64_t first, const ScoresJob &job);
@@ -140,7 +145,8 @@ private:
   int64_t size_, batch_, head_, keyHead_, first_, rows_;
   bool rowsAreHeads_;
   int64_t valueWidth_; ///< valueSize in whole vectors
-  float *q_, *keys_, *scores_, *sums_, *values_, *most_, *total_;
+  bool widensMask_;
+  float *q_, *keys_, *scores_, *sums_, *values_, *most_, *total_, *mask_;
 };
 
 Part::Part(const Context &context, const AttentionArgs &args, const Packer &packer, const SharedHeads *shared,
@@ -150,19 +156,25 @@ Part::Part(const Context &context, const AttentionArgs &args, const Packer &pack
       keyHead_(head / (args.queryHeads / args.keyHeads)), first_(first), rows_(rows),
       rowsAreHeads_(rowsAreHeads) {
   valueWidth_ = divideUp(args.valueSize, kernels_.lanes) * kernels_.lanes;
+  widensMask_ = args.mask == MaskKind::Additive && args.maskType != DType::F32;
 }
 
 void Part::makeBuffers() {
   int64_t head = divideUp(args_.headSize, 16) * 16, packed = shared_ ? 0 : kKeys;
-  int64_t sizes[] = {
-      rows_ * head, packed * head, rows_ * kKeys, rows_ * valueWidth_, packed * packer_.valueColumns,
-      rows_,        rows_};
-  float **buffers[] = {&q_, &keys_, &scores_, &sums_, &values_, &most_, &total_};
+  int64_t sizes[] = {rows_ * head,
+                     packed * head,
+                     rows_ * kKeys,
+                     rows_ * valueWidth_,
+                     packed * packer_.valueColumns,
+                     rows_,
+                     rows_,
+                     widensMask_ ? rows_ * kKeys : 0};
+  float **buffers[] = {&q_, &keys_, &scores_, &sums_, &values_, &most_, &total_, &mask_};
   int64_t total = 0;
   for (int64_t size : sizes)
     total += divideUp(size, 16) * 16;
   auto *memory = static_cast<float *>(ThreadPool::scratch(total * sizeof(float), kBuffers));
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 8; ++i) {
     *buffers[i] = memory;
     memory += divideUp(sizes[i], 16) * 16;
   }
@@ -289,6 +301,29 @@ bool Part::seesNone(const ScoresJob &job) const {
   return true;
 }
 
+/// The mask's part for the run, widened if it is of 16 bits.
+void Part::readMask(int64_t first, ScoresJob &job) {
+  const int64_t *s = args_.maskStrides;
+  int64_t at = batch_ * s[0] + head_ * s[1] + first_ * s[2] + first * s[3];
+  job.maskRowStride = s[rowsAreHeads_ ? 1 : 2];
+  job.maskKeyStride = s[3];
+  if (args_.mask == MaskKind::Boolean) {
+    job.seen = static_cast<const uint8_t *>(args_.maskData) + at;
+    return;
+  }
+  if (!widensMask_) {
+    job.added = static_cast<const float *>(args_.maskData) + at;
+    return;
+  }
+  const char *data = static_cast<const char *>(args_.maskData) + at * byteSize(args_.maskType);
+  bool isOneRow = job.maskRowStride == 0;
+  kernels_.widen[floatType(args_.maskType)](
+      {data, job.maskRowStride, job.maskKeyStride, isOneRow ? 1 : rows_, job.keys, mask_, kKeys});
+  job.added = mask_;
+  job.maskRowStride = isOneRow ? 0 : kKeys;
+  job.maskKeyStride = 1;
+}
+
 void Part::runKeys(int64_t first, int64_t count) {
   ScoresJob job;
   job.scores = scores_;
@@ -298,18 +333,12 @@ void Part::runKeys(int64_t first, int64_t count) {
   job.firstLimit = args_.causal ? first_ + args_.causalOffset + 1 - first : count;
   job.limitStep = args_.causal && !rowsAreHeads_;
   if (args_.mask != MaskKind::None) {
-    const int64_t *s = args_.maskStrides;
-    int64_t at = batch_ * s[0] + head_ * s[1] + first_ * s[2] + first * s[3];
-    if (args_.mask == MaskKind::Additive)
-      job.added = static_cast<const float *>(args_.maskData) + at;
-    else
-      job.seen = static_cast<const uint8_t *>(args_.maskData) + at;
-    job.maskRowStride = s[rowsAreHeads_ ? 1 : 2];
-    job.maskKeyStride = s[3];
+    readMask(first, job);
     if (seesNone(job))
       return;
   }
   score(first, job);
+  job.bound = args_.bound;
   job.most = most_;
   job.total = total_;
   job.sums = sums_;
@@ -327,9 +356,10 @@ void Part::write() {
   char *output =
       static_cast<char *>(args_.output) +
       (batch_ * args_.outputStrides[0] + head_ * args_.outputStrides[1] + first_ * args_.outputStrides[2]) *
-          size_;
-  kernels_.finish[type_]({sums_, valueWidth_, output, rowStride(args_.outputStrides), rows_, args_.valueSize,
-                          nullptr, nullptr, 0, Activation::None});
+          byteSize(args_.outputType);
+  kernels_.finish[floatType(args_.outputType)]({sums_, valueWidth_, output, rowStride(args_.outputStrides),
+                                                rows_, args_.valueSize, nullptr, nullptr, 0,
+                                                Activation::None});
 }
 
 } // namespace

@@ -98,6 +98,7 @@ struct RowsJob {
   bool flag = false;           ///< softmax: of its logarithm; a norm: subtract the mean
   bool zeroWhenMasked = false; ///< softmax
   double epsilon = 0;
+  bool hasWideFactors = false; ///< the scale and the bias are of the type that is computed in
   const void *scale = nullptr;
   const void *bias = nullptr;
 };
@@ -178,6 +179,7 @@ struct ScoresJob {
   int64_t keys = 0;
   int64_t firstLimit = 0; ///< keys that the first row sees,
   int64_t limitStep = 0;  ///< and how many more each next one
+  float bound = 0;        ///< scores become bound * tanh(score), before the mask; 0: they do not
   const float *added = nullptr;
   const uint8_t *seen = nullptr;
   int64_t maskRowStride = 0;

@@ -48,6 +48,7 @@ void normalize(const Context &context, const NormArgs &args) {
   eachPart(context, args.rows, [&](RowsJob job) {
     job.flag = args.subtractMean;
     job.epsilon = args.epsilon;
+    job.hasWideFactors = args.hasWideFactors;
     job.scale = args.scale;
     job.bias = args.bias;
     kernels.norm[floatType(args.rows.type)](job);

@@ -30,13 +30,14 @@ struct SoftmaxArgs {
 void softmax(const Context &context, const SoftmaxArgs &args);
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias; without the mean for RMS norm. `scale` and `bias`
-/// have `columns` elements of the rows' type, or are null.
+/// have `columns` elements, or are null: of the rows' type, or of F32 beside rows of BF16 and F16.
 struct NormArgs {
   RowsArgs rows;
   bool subtractMean = true;
   double epsilon = 1e-5;
   const void *scale = nullptr;
   const void *bias = nullptr;
+  bool hasWideFactors = false; ///< they are of F32, and the rows are not
 };
 void normalize(const Context &context, const NormArgs &args);
 

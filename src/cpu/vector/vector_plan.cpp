@@ -30,6 +30,8 @@ public:
     if (!hasIndices) { // which need the dimensions as they are
       dropOnes();
       merge();
+      if (!plan.byRows)
+        chooseRows();
     }
     layTiles();
     measureOperands();
@@ -45,6 +47,7 @@ private:
   void copyWalk(const VectorWalk &walk);
   void dropOnes();
   void merge();
+  void chooseRows();
   void layTiles();
   void measureOperands();
   void resolveInstructions();
@@ -119,6 +122,23 @@ void VectorPlanner::merge() {
     });
     --plan.rank;
   }
+}
+
+/// Rows of a tile lie along the last dimension but one. Where that has few, as the halves of a rotary
+/// embedding, one that fills tiles takes its place.
+void VectorPlanner::chooseRows() {
+  if (plan.rank < 3)
+    return;
+  int rows = plan.rank - 2, best = rows;
+  int64_t wanted = plan.tile / std::max<int64_t>(plan.dims[rows + 1], 1);
+  auto rowsOfTile = [&](int dimension) { return std::min(plan.dims[dimension], wanted); };
+  for (int i = rows - 1; i >= 0; --i)
+    if (rowsOfTile(i) > rowsOfTile(best))
+      best = i;
+  if (rowsOfTile(best) < 2 * rowsOfTile(rows))
+    return;
+  std::swap(plan.dims[best], plan.dims[rows]);
+  eachOperand([&](VectorPlan::Operand &operand) { std::swap(operand.strides[best], operand.strides[rows]); });
 }
 
 void VectorPlanner::layTiles() {

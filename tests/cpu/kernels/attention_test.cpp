@@ -12,7 +12,28 @@ struct AttentionCase {
   bool causal = false;
   MaskKind mask = MaskKind::None;
   DType type = DType::F32;
+  DType outputType = DType::F32;
+  DType maskType = DType::F32;
+  float bound = 0;
 };
+
+uint16_t bitsOf(DType type, float x) {
+  return type == DType::BF16 ? bf16OfFloat(x) : f16OfFloat(x);
+}
+float floatOf(DType type, uint16_t bits) {
+  return type == DType::BF16 ? floatOfBF16(bits) : floatOfF16(bits);
+}
+
+/// The values in a type of 16 bits, to which they are rounded; nothing for f32.
+std::vector<uint16_t> narrowed(DType type, std::vector<float> &values) {
+  std::vector<uint16_t> bits(type == DType::F32 ? 0 : values.size());
+  for (size_t i = 0; i < bits.size(); ++i)
+    values[i] = floatOf(type, bits[i] = bitsOf(type, values[i]));
+  return bits;
+}
+const void *dataOf(const std::vector<uint16_t> &bits, const std::vector<float> &values) {
+  return bits.empty() ? static_cast<const void *>(values.data()) : bits.data();
+}
 
 class Attention : public EveryIsa {
 protected:
@@ -31,7 +52,7 @@ std::vector<double> attended(const AttentionCase &c, const float *q, const float
     double dot = 0;
     for (int64_t i = 0; i < c.headSize; ++i)
       dot += double(q[i]) * k[key * c.headSize + i];
-    scores[key] = dot * scale + added(key);
+    scores[key] = (c.bound != 0 ? c.bound * std::tanh(dot * scale) : dot * scale) + added(key);
     most = std::max(most, scores[key]);
   }
   for (int64_t key = 0; key < c.keys; ++key)
@@ -51,20 +72,12 @@ void Attention::check(const AttentionCase &c) {
   std::vector<uint8_t> seen(c.queryHeads * c.queries * c.keys);
   for (size_t i = 0; i < seen.size(); ++i)
     seen[i] = added[i] > 0 || i % c.keys == 0;
-  std::vector<uint16_t> q16, k16, v16, out16(c.batch * c.queryHeads * c.queries * c.valueSize);
-  bool half = c.type == DType::BF16;
-  auto narrowed = [](std::vector<float> &values) {
-    std::vector<uint16_t> bits(values.size());
-    std::transform(values.begin(), values.end(), bits.begin(), bf16OfFloat);
-    std::transform(bits.begin(), bits.end(), values.begin(), floatOfBF16);
-    return bits;
-  };
-  if (half)
-    q16 = narrowed(q), k16 = narrowed(k), v16 = narrowed(v);
+  std::vector<uint16_t> q16 = narrowed(c.type, q), k16 = narrowed(c.type, k), v16 = narrowed(c.type, v),
+                        added16 = narrowed(c.maskType, added);
   // Queries and results are [batch][position][head][element], keys and values
   // [batch][head][position][element].
-  std::vector<float> moved(q.size()), output(out16.size());
-  std::vector<uint16_t> moved16(q.size());
+  std::vector<float> moved(q.size()), output(c.batch * c.queryHeads * c.queries * c.valueSize);
+  std::vector<uint16_t> moved16(q16.size()), out16(c.outputType == DType::F32 ? 0 : output.size());
   for (int64_t b = 0; b < c.batch; ++b)
     for (int64_t h = 0; h < c.queryHeads; ++h)
       for (int64_t s = 0; s < c.queries; ++s)
@@ -72,11 +85,13 @@ void Attention::check(const AttentionCase &c) {
           int64_t from = ((b * c.queryHeads + h) * c.queries + s) * c.headSize + i;
           int64_t to = ((b * c.queries + s) * c.queryHeads + h) * c.headSize + i;
           moved[to] = q[from];
-          if (half)
+          if (!q16.empty())
             moved16[to] = q16[from];
         }
   AttentionArgs args;
   args.type = c.type;
+  args.outputType = c.outputType;
+  args.maskType = c.maskType;
   args.batch = c.batch;
   args.queryHeads = c.queryHeads;
   args.keyHeads = c.keyHeads;
@@ -84,21 +99,20 @@ void Attention::check(const AttentionCase &c) {
   args.keys = c.keys;
   args.headSize = c.headSize;
   args.valueSize = c.valueSize;
-  const void *qData = half ? static_cast<const void *>(moved16.data()) : moved.data();
-  args.q = {qData, {c.queries * c.queryHeads * c.headSize, c.headSize, c.queryHeads * c.headSize}};
-  args.k = {half ? static_cast<const void *>(k16.data()) : k.data(),
-            {c.keyHeads * c.keys * c.headSize, c.keys * c.headSize, c.headSize}};
-  args.v = {half ? static_cast<const void *>(v16.data()) : v.data(),
-            {c.keyHeads * c.keys * c.valueSize, c.keys * c.valueSize, c.valueSize}};
-  args.output = half ? static_cast<void *>(out16.data()) : output.data();
+  args.q = {dataOf(moved16, moved),
+            {c.queries * c.queryHeads * c.headSize, c.headSize, c.queryHeads * c.headSize}};
+  args.k = {dataOf(k16, k), {c.keyHeads * c.keys * c.headSize, c.keys * c.headSize, c.headSize}};
+  args.v = {dataOf(v16, v), {c.keyHeads * c.keys * c.valueSize, c.keys * c.valueSize, c.valueSize}};
+  args.output = out16.empty() ? static_cast<void *>(output.data()) : out16.data();
   args.outputStrides[0] = c.queries * c.queryHeads * c.valueSize;
   args.outputStrides[1] = c.valueSize;
   args.outputStrides[2] = c.queryHeads * c.valueSize;
   args.scale = 0.3f;
+  args.bound = c.bound;
   args.causal = c.causal;
   args.causalOffset = c.keys - c.queries;
   args.mask = c.mask;
-  args.maskData = c.mask == MaskKind::Additive ? static_cast<const void *>(added.data()) : seen.data();
+  args.maskData = c.mask == MaskKind::Additive ? dataOf(added16, added) : seen.data();
   const int64_t strides[] = {0, c.queries * c.keys, c.keys, 1};
   std::copy(strides, strides + 4, args.maskStrides);
   attention(context, args);
@@ -117,9 +131,10 @@ void Attention::check(const AttentionCase &c) {
             [&](int64_t key) { return c.mask == MaskKind::Additive ? added[row + key] : 0; });
         for (int64_t i = 0; i < c.valueSize; ++i) {
           int64_t at = ((b * c.queries + s) * c.queryHeads + h) * c.valueSize + i;
-          float got = half ? floatOfBF16(out16[at]) : output[at];
-          ASSERT_NEAR(got, expected[i], half ? 0.008 : 3e-6)
-              << "head " << h << ", query " << s << ", element " << i;
+          float got = out16.empty() ? output[at] : floatOf(c.outputType, out16[at]);
+          double ulp = c.outputType == DType::BF16 ? 1.0 / 128 : 1.0 / 1024; // rounded once
+          double bound = out16.empty() ? 3e-6 : 3e-6 + std::abs(expected[i]) * 0.51 * ulp + 3e-8;
+          ASSERT_NEAR(got, expected[i], bound) << "head " << h << ", query " << s << ", element " << i;
         }
       }
 }
@@ -165,8 +180,33 @@ TEST_P(Attention, SharedKeyHeadsAndCaches) {
 }
 
 TEST_P(Attention, HalfPrecision) {
-  check({1, 2, 1, 20, 70, 16, 20, true, MaskKind::None, DType::BF16});
-  check({1, 4, 2, 1, 70, 32, 32, false, MaskKind::None, DType::BF16});
+  for (DType type : {DType::BF16, DType::F16}) {
+    check({1, 2, 1, 20, 70, 16, 20, true, MaskKind::None, type, type});
+    check({1, 2, 2, 2, 140, 19, 20, true, MaskKind::None, type, type});
+    check({1, 2, 1, 170, 300, 16, 72, true, MaskKind::None, type, type});
+    for (int64_t heads : {2, 3, 4, 5, 7, 8}) // of a key's: as many rows of one part
+      check({2, 2 * heads, 2, 1, 150, 33, 32, false, MaskKind::Boolean, type, type});
+  }
+}
+
+TEST_P(Attention, TypesOfMasksAndOutputs) {
+  const DType types[] = {DType::F32, DType::BF16, DType::F16};
+  for (DType type : types)
+    for (DType output : types)
+      for (DType mask : types) {
+        check({1, 2, 1, 9, 150, 16, 16, false, MaskKind::Additive, type, output, mask});
+        check({1, 6, 2, 1, 150, 16, 16, true, MaskKind::Additive, type, output, mask});
+      }
+}
+
+TEST_P(Attention, BoundedScores) {
+  for (MaskKind mask : {MaskKind::None, MaskKind::Additive, MaskKind::Boolean}) {
+    AttentionCase c{1, 4, 2, 70, 150, 16, 16, true, mask};
+    c.bound = 2.5f;
+    check(c);
+    c.queries = 1;
+    check(c);
+  }
 }
 
 TEST_P(Attention, QueriesThatSeeNothing) {

@@ -105,6 +105,33 @@ TEST_P(Normalization, OtherTypes) {
     ASSERT_NEAR(floatOfF16(out[i]), floatOfF16(half[i]) / std::sqrt(squares), 1e-3);
 }
 
+TEST_P(Normalization, WideFactorsOfNarrowRows) {
+  const int64_t n = 37;
+  auto x = randomFloats(n, 1, 3), scale = randomFloats(n, 2), bias = randomFloats(n, 3);
+  for (DType type : {DType::BF16, DType::F16}) {
+    auto bitsOf = type == DType::BF16 ? bf16OfFloat : f16OfFloat;
+    auto floatOf = type == DType::BF16 ? floatOfBF16 : floatOfF16;
+    std::vector<uint16_t> rows(n), out(n);
+    std::transform(x.begin(), x.end(), rows.begin(), bitsOf);
+    NormArgs args;
+    args.rows = {type, 1, n, rows.data(), n, out.data(), n};
+    args.subtractMean = false;
+    args.epsilon = 0;
+    args.scale = scale.data();
+    args.bias = bias.data();
+    args.hasWideFactors = true;
+    normalize(context, args);
+    double squares = 0;
+    for (uint16_t bits : rows)
+      squares += std::pow(floatOf(bits), 2) / n;
+    for (int64_t i = 0; i < n; ++i) {
+      double expected = floatOf(rows[i]) / std::sqrt(squares) * scale[i] + bias[i];
+      double ulp = type == DType::BF16 ? 1.0 / 128 : 1.0 / 1024; // rounded once
+      ASSERT_NEAR(floatOf(out[i]), expected, 1e-6 + std::abs(expected) * 0.51 * ulp) << i;
+    }
+  }
+}
+
 TEST_P(Normalization, EmptyIsLeftAlone) {
   softmax(context, {{DType::F32, 0, 5, nullptr, 5, nullptr, 5}, false});
   normalize(context, {{DType::F32, 5, 0, nullptr, 0, nullptr, 0}, true, 1e-5, nullptr, nullptr});

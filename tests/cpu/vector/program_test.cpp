@@ -238,6 +238,34 @@ TEST_P(Vector, StridesAndBroadcasts) {
   }
 }
 
+/// Rows of a tile come from a dimension that is not the last but one.
+TEST_P(Vector, FewShortRowsOfManyPlaces) {
+  for (auto [heads, places, parts, columns] :
+       {std::array<int64_t, 4>{3, 70, 2, 5}, {1, 700, 2, 3}, {40, 1, 2, 16}, {2, 5, 3, 1}, {2, 3, 0, 4}}) {
+    int64_t row = parts * columns;
+    auto x = randomFloats(places * heads * row + 1, 1), factor = randomFloats(places * row + 1, 2);
+    std::vector<float> y(heads * places * row + 1);
+    VectorBuilder builder;
+    auto a = builder.input(DType::F32), b = builder.input(DType::F32), c = builder.input(DType::F32);
+    builder.output(builder.apply(VectorOp::Add, a, builder.apply(VectorOp::Multiply, b, c)), DType::F32);
+    float *last = x.data() + (parts > 0 ? (parts - 1) * columns : 0); // of reversed parts
+    run(builder, {heads, places, parts, columns},
+        {{x.data(), {row, heads * row, columns, 1}},
+         {last, {row, heads * row, -columns, 1}},
+         {factor.data(), {0, row, columns, 1}}},
+        {{y.data(), {places * row, row, columns, 1}}});
+    for (int64_t head = 0; head < heads; ++head)
+      for (int64_t place = 0; place < places; ++place)
+        for (int64_t part = 0; part < parts; ++part)
+          for (int64_t i = 0; i < columns; ++i) {
+            const float *of = &x[(place * heads + head) * row];
+            float expected = std::fma(of[(parts - 1 - part) * columns + i],
+                                      factor[place * row + part * columns + i], of[part * columns + i]);
+            ASSERT_NEAR(y[((head * places + place) * parts + part) * columns + i], expected, 1e-6);
+          }
+  }
+}
+
 TEST_P(Vector, InPlaceWithSeveralOutputs) {
   auto x = randomFloats(3000, 1), before = x;
   std::vector<float> y(3000);

@@ -5,9 +5,12 @@
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/grouped_heads.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 using namespace mlir;
 
@@ -28,6 +31,7 @@ struct AttentionMatch {
   stablehlo::DotGeneralOp first, second;
   Operation *softmax = nullptr;
   double scale = 1;
+  double bound = 0;           ///< of scores that the hyperbolic tangent bounds
   SmallVector<Mask, 2> masks; ///< several only if all are added
   double masked = 0;          ///< the score of what a boolean mask leaves out
   bool isInverted = false, isBoolean = false;
@@ -69,9 +73,10 @@ bool leadsToDot(mlir::Value value, int depth = 6) {
     return false;
   if (isa<stablehlo::AddOp>(op) && leadsToDot(op->getOperand(1), depth - 1))
     return true;
-  return isa<stablehlo::DotGeneralOp>(op) || (isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp,
-                                                  stablehlo::ReshapeOp, stablehlo::TransposeOp>(op) &&
-                                              leadsToDot(op->getOperand(0), depth - 1));
+  bool mayBeScores =
+      isRounding(op) || isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp, stablehlo::ReshapeOp,
+                            stablehlo::TanhOp, stablehlo::TransposeOp>(op);
+  return isa<stablehlo::DotGeneralOp>(op) || (mayBeScores && leadsToDot(op->getOperand(0), depth - 1));
 }
 
 /// reshape(reshape(x) + mask), where x has the result's shape, becomes x + reshape(mask): windows are taken
@@ -100,10 +105,19 @@ mlir::Value inOneShape(stablehlo::ReshapeOp outer) {
   return {};
 }
 
+/// The score of a key that a mask leaves out, if `number` is one. Of f16 that is the least finite number,
+/// which is not so low that it hides a score that it is added to.
+std::optional<double> hiddenScore(std::optional<double> number, mlir::Value like) {
+  bool isLeastHalf = getElementTypeOrSelf(like.getType()).isF16() && number == -65504.0;
+  if (isLeastHalf)
+    return std::numeric_limits<float>::lowest();
+  return number && *number <= -1e30 ? number : std::nullopt;
+}
+
 /// The ops from the first product to softmax, from the last one back.
 bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, AttentionMatch &match) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!op->hasOneUse() || chain.size() > 12)
+    if (!op->hasOneUse() || chain.size() > 14)
       return false;
     if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
       match.first = dot;
@@ -115,7 +129,10 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
         continue;
       }
     chain.push_back(op);
-    if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op)) {
+    if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op) || isRounding(op)) {
+      value = op->getOperand(0);
+    } else if (isa<stablehlo::TanhOp>(op) && match.bound == 0 && match.scale != 0) {
+      match.bound = std::exchange(match.scale, 1);
       value = op->getOperand(0);
     } else if (auto quotient = dyn_cast<stablehlo::DivOp>(op); quotient && splatOf(quotient.getRhs())) {
       match.scale /= *splatOf(quotient.getRhs());
@@ -129,16 +146,17 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
       value = isRight ? product.getLhs() : product.getRhs();
     } else if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
       match.isInverted = splatOf(select.getOnTrue()).has_value();
-      std::optional<double> masked = splatOf(match.isInverted ? select.getOnTrue() : select.getOnFalse());
-      if (!match.masks.empty() || match.scale != 1 || !masked || dimensionsOf(select.getPred()).empty() ||
-          *masked > -1e30)
+      mlir::Value score = match.isInverted ? select.getOnTrue() : select.getOnFalse();
+      std::optional<double> masked = hiddenScore(splatOf(score), score);
+      if (!match.masks.empty() || match.scale != 1 || match.bound != 0 || !masked ||
+          dimensionsOf(select.getPred()).empty())
         return false;
       match.masks.push_back({op, select.getPred(), {}});
       match.masked = *masked;
       match.isBoolean = true;
       value = match.isInverted ? select.getOnFalse() : select.getOnTrue();
     } else if (auto sum = dyn_cast<stablehlo::AddOp>(op)) {
-      if (match.isBoolean || match.scale != 1)
+      if (match.isBoolean || match.scale != 1 || match.bound != 0)
         return false;
       bool isLeft = leadsToDot(sum.getLhs()); // the scores are what comes from a product
       value = isLeft ? sum.getLhs() : sum.getRhs();
@@ -178,7 +196,7 @@ bool findSecond(Labels labels, AttentionMatch &match) {
       match.weightLabels = labels;
       return dot->getBlock() == match.first->getBlock();
     }
-    if (!isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(user))
+    if (!isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(user) && !isRounding(user))
       return false;
     std::optional<Labels> next = follow(labels, user);
     if (!next)
@@ -228,11 +246,12 @@ public:
         weights(partsOf(match.second, match.weightsAreLeft)) {}
 
   bool apply() {
-    if (!checkLabels())
+    if (!checkLabels() || !checkTypes())
       return false;
     measure();
-    stripScale(query);
-    stripScale(key);
+    strip(query, /*isScaled=*/true);
+    strip(key, /*isScaled=*/true);
+    strip(value, /*isScaled=*/false);
     int64_t keyHeads = stripRepetition();
     SmallVector<mlir::Value> operands{
         factor(query.value, query.batch, query.own, query.summed,
@@ -245,18 +264,22 @@ public:
       operands.push_back(sumOfMasks(isBoolean));
     NamedAttribute attributes[] = {
         builder.getNamedAttr("scale", builder.getF64FloatAttr(scale)),
+        builder.getNamedAttr("bound", builder.getF64FloatAttr(match.bound)),
         builder.getNamedAttr("zero_when_masked", kernelAttribute(match.softmax, "zero_when_masked"))};
-    auto type =
-        RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueSize}, elementType());
+    mlir::Value last = match.second->getResult(0);
+    std::optional<Narrowing> narrowing = Narrowing::of(last);
+    Type element = narrowing ? narrowing->type() : getElementTypeOrSelf(last.getType());
+    auto type = RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueSize}, element);
     mlir::Value result =
-        createKernelCall(builder, location, "attention", type, operands, attributes)->getResult(0);
-    match.second->getResult(0).replaceAllUsesWith(resultOf(result));
+        resultOf(createKernelCall(builder, location, "attention", type, operands, attributes)->getResult(0));
+    if (narrowing)
+      narrowing->replaceBy(result);
+    else
+      last.replaceAllUsesWith(result);
     return true;
   }
 
 private:
-  Type elementType() { return getElementTypeOrSelf(query.value.getType()); }
-
   /// The label of a dimension of the first product's result.
   int64_t labelOf(size_t dimension) const {
     return dimensionsOf(match.first->getResult(0))[dimension] == 1 ? -1 : static_cast<int64_t>(dimension);
@@ -291,11 +314,24 @@ private:
     };
     Labels batch = labelsOf(weights.batch), expected = batchLabels();
     llvm::sort(batch);
-    if (queryLabels.size() > 1 || keyLabels.size() != 1 || labelsOf(weights.summed) != keyLabels ||
-        labelsOf(weights.own) != queryLabels || batch != expected)
-      return false;
     // Dimensions of one label have one size, so that only what the value repeats could differ.
-    return elementType().isF32() && getElementTypeOrSelf(value.value.getType()).isF32();
+    return queryLabels.size() <= 1 && keyLabels.size() == 1 && labelsOf(weights.summed) == keyLabels &&
+           labelsOf(weights.own) == queryLabels && batch == expected;
+  }
+
+  /// All of one narrow type, maybe widened, or all of f32.
+  bool checkTypes() {
+    mlir::Value factors[] = {query.value, key.value, value.value};
+    auto typeOf = [](mlir::Value factor) {
+      Operation *scaled = scaleOf(factor);
+      return WidenedValue(scaled ? scaled->getOperand(0) : factor).narrowType();
+    };
+    Type narrow = typeOf(query.value);
+    isNarrowed = narrow && llvm::all_of(factors, [&](mlir::Value each) { return typeOf(each) == narrow; });
+    Type result = match.second->getResult(0).getType();
+    return (isNarrow(result) || getElementTypeOrSelf(result).isF32()) &&
+           (isNarrowed ||
+            llvm::all_of(factors, [](mlir::Value each) { return getElementTypeOrSelf(each).isF32(); }));
   }
 
   void measure() {
@@ -310,15 +346,29 @@ private:
     scale = match.scale;
   }
 
-  /// Scales of a factor alone.
-  void stripScale(Parts &parts) {
-    Operation *op = parts.value.getDefiningOp();
+  /// What scales a factor alone.
+  static Operation *scaleOf(mlir::Value factor) {
+    Operation *op = factor.getDefiningOp();
     bool isScale = isa_and_present<stablehlo::MulOp, stablehlo::DivOp>(op) && op->hasOneUse();
-    std::optional<double> number = isScale ? splatOf(op->getOperand(1)) : std::nullopt;
-    if (!number)
+    return isScale && splatOf(op->getOperand(1)) ? op : nullptr;
+  }
+  void stripScale(Parts &parts) {
+    Operation *op = scaleOf(parts.value);
+    if (!op)
       return;
-    scale *= isa<stablehlo::MulOp>(op) ? *number : 1 / *number;
+    double number = *splatOf(op->getOperand(1));
+    scale *= isa<stablehlo::MulOp>(op) ? number : 1 / number;
     parts.value = op->getOperand(0);
+  }
+  /// Scales, in front of a conversion to f32 and behind it, and that conversion.
+  void strip(Parts &parts, bool isScaled) {
+    if (isScaled)
+      stripScale(parts);
+    if (!isNarrowed)
+      return;
+    parts.value = WidenedValue(parts.value).narrowed(builder);
+    if (isScaled)
+      stripScale(parts);
   }
 
   /// [batch][head][position][element], each head of which is repeated for as many query heads in a row:
@@ -428,6 +478,13 @@ private:
                                                        match.isInverted ? hidden : seen,
                                                        match.isInverted ? seen : hidden));
       });
+    if (WidenedValue widened(from); match.masks.size() == 1 && widened.source)
+      from = widened.narrowed(builder);
+    if (match.masks.size() > 1 && isNarrow(from.getType())) // the sum is one of f32
+      from = beneathBroadcast(from, [&](mlir::Value each) {
+        auto type = RankedTensorType::get(dimensionsOf(each), builder.getF32Type());
+        return mlir::Value(stablehlo::ConvertOp::create(builder, location, type, each));
+      });
     SmallVector<int64_t> shape;
     Labels named;
     for (auto [label, size] : llvm::zip_equal(mask.labels, dimensionsOf(from)))
@@ -482,6 +539,7 @@ private:
   Location location;
   Parts query, key, value, weights;
   Labels queryLabels, keyLabels;
+  bool isNarrowed = false; ///< factors of bf16 or f16
   Heads sizes;
   double scale = 1;
 };

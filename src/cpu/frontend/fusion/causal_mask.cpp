@@ -2,6 +2,7 @@
 // out what nobody sees.
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 
 #include "mlir/IR/Matchers.h"
@@ -138,12 +139,19 @@ std::optional<int64_t> causalOffsetOf(mlir::Value mask) {
     if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
       bool isHidden = isSplat(select.getOnFalse(), 0);
       std::optional<double> hidden = splatOf(isHidden ? select.getOnTrue() : select.getOnFalse());
-      if (!hidden || *hidden > -1e30 || !isSplat(isHidden ? select.getOnFalse() : select.getOnTrue(), 0) ||
+      // Of f16 the least number stands for -inf.
+      bool isHalf = getElementTypeOrSelf(select.getType()).isF16();
+      if (!hidden || *hidden > (isHalf ? -65504.0 : -1e30) ||
+          !isSplat(isHidden ? select.getOnFalse() : select.getOnTrue(), 0) ||
           dimensionsOf(select.getPred()).empty())
         return std::nullopt;
       std::optional<int64_t> offset = causalOffset(select.getPred(), query, key, isHidden);
       // Where a finite number hides all keys of a query, it sees all.
       return offset && (*offset >= 0 || std::isinf(*hidden)) ? offset : std::nullopt;
+    }
+    if (isRounding(op)) {
+      mask = op->getOperand(0);
+      continue;
     }
     std::optional<int64_t> ofQuery = dimensionBefore(op, query), ofKey = dimensionBefore(op, key);
     if (!ofQuery || !ofKey)

@@ -2,6 +2,7 @@
 // activation.
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "passes/chlo/formula.h"
 
@@ -54,6 +55,8 @@ bool takeSum(stablehlo::AddOp sum, mlir::Value value, DotMatch &match) {
   Subgraph broadcasts;
   mlir::Value columns =
       match.bias || match.residual ? mlir::Value() : columnsOf(other, match.rows, broadcasts);
+  if (columns == other && isNarrow(other.getType())) // of one row: a residual is read as it is
+    columns = {};
   if (columns)
     match.bias = columns;
   else if (!match.residual && (isStatic(match) || other.getType() == match.dot.getType()))

@@ -31,6 +31,8 @@ const NamedFusion fusions[] = {
     {"silu", fuseSilu, true},
     {"gelu", fuseGelu, true},
     {"erf", fuseErrorFunctions, true},
+    {"narrow", fuseNarrowValues, true},
+    {"rotary", fuseRotary},
     {"input_padding", fuseInputPadding},
     {"parallel_convolution", fuseParallelConvolutions},
     {"dead_taps", fuseDeadTaps},

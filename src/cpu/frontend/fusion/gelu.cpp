@@ -153,7 +153,7 @@ int64_t fuseGelu(func::FuncOp function) {
   int64_t count = 0;
   function.walk([&](stablehlo::MulOp product) {
     Type element = getElementTypeOrSelf(product.getType());
-    if (element.isF32() || element.isF64())
+    if (isFloatTensor(product) && element == getElementTypeOrSelf(product.getLhs()))
       count += fuseProduct(product);
   });
   return count;

@@ -1,6 +1,7 @@
 // Implements the way from products of key heads to products of query heads, and back.
 #include "cpu/frontend/fusion/grouped_heads.h"
 
+#include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ stablehlo::ReshapeOp findScores(mlir::Value value) {
       value = splatOf(op->getOperand(0)) || op->getOperand(0).getDefiningOp<stablehlo::BroadcastInDimOp>()
                   ? op->getOperand(1)
                   : op->getOperand(0);
-    else if (isa<stablehlo::DivOp, stablehlo::ReshapeOp>(op))
+    else if (isa<stablehlo::DivOp, stablehlo::ReshapeOp, stablehlo::TanhOp>(op) || isRounding(op))
       value = op->getOperand(0);
     else
       return {};
@@ -112,8 +113,12 @@ mlir::Value GroupedHeads::put(stablehlo::DotGeneralOp dot, mlir::Value left, Typ
 
 std::optional<GroupedHeads> GroupedHeads::spread(Operation *softmax) {
   stablehlo::ReshapeOp apart = findScores(softmax->getOperand(0));
-  auto together = onlyUserOf<stablehlo::ReshapeOp>(softmax->getResult(0));
-  if (!apart || !together || !getElementTypeOrSelf(together.getType()).isF32())
+  mlir::Value weights = softmax->getResult(0);
+  if (auto narrow = onlyUserOf<stablehlo::ConvertOp>(weights); narrow && isRounding(narrow))
+    weights = narrow->getResult(0);
+  auto together = onlyUserOf<stablehlo::ReshapeOp>(weights);
+  Type element = getElementTypeOrSelf(weights.getType());
+  if (!apart || !together || !(element.isF32() || isNarrow(element)))
     return std::nullopt;
   auto first = apart.getOperand().getDefiningOp<stablehlo::DotGeneralOp>();
   auto second = onlyUserOf<stablehlo::DotGeneralOp>(together->getResult(0));
@@ -133,7 +138,7 @@ std::optional<GroupedHeads> GroupedHeads::spread(Operation *softmax) {
   mlir::Value left = first.getLhs();
   apart->getResult(0).replaceAllUsesWith(
       made.put(first, reshaped(builder, left, queries), apart->getResult(0).getType(), count));
-  mlir::Value product = made.put(second, softmax->getResult(0), withShape(left, values), count);
+  mlir::Value product = made.put(second, weights, withShape(second->getResult(0), values), count);
   builder.setInsertionPointAfter(product.getDefiningOp());
   auto split = onlyUserOf<stablehlo::ReshapeOp>(second->getResult(0));
   if (split && split->getResult(0).getType() == product.getType()) {

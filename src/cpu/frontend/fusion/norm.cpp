@@ -1,6 +1,7 @@
 // Finds layer norm and RMS norm over the last dimensions, with what scales and shifts them.
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 
 using namespace mlir;
@@ -164,6 +165,34 @@ Operation *matchAffine(Operation *root, NormMatch &match) {
   return root;
 }
 
+/// Of rows of bf16 or f16 that are widened, to the conversion of the result, behind which the scale and the
+/// shift may come too. The last op of all, whose result is as narrow, or null.
+Operation *matchNarrowing(Operation *root, NormMatch &match) {
+  mlir::Value x = withoutWidening(match.x);
+  std::optional<Narrowing> narrowing = x == match.x ? std::nullopt : Narrowing::of(root->getResult(0));
+  if (!narrowing || !narrowing->views.empty() || narrowing->type() != getElementTypeOrSelf(x.getType()))
+    return nullptr;
+  match.x = x;
+  return match.bias ? narrowing->conversion.getOperation() : matchAffine(narrowing->conversion, match);
+}
+
+/// The scale and the shift of narrow rows: both narrow, or both of f32.
+SmallVector<mlir::Value> narrowFactors(Operation *root, const NormMatch &match) {
+  SmallVector<mlir::Value> factors;
+  for (mlir::Value each : {match.scale, match.bias})
+    if (each)
+      factors.push_back(withoutWidening(each));
+  auto isWide = [](mlir::Value factor) { return !isNarrow(factor.getType()); };
+  OpBuilder builder(root);
+  if (llvm::any_of(factors, isWide))
+    for (mlir::Value &factor : factors)
+      if (!isWide(factor)) {
+        auto type = RankedTensorType::get(dimensionsOf(factor), builder.getF32Type());
+        factor = stablehlo::ConvertOp::create(builder, root->getLoc(), type, factor);
+      }
+  return factors;
+}
+
 bool fuseNorm(Operation *op) {
   NormMatch match;
   Subgraph subgraph;
@@ -177,11 +206,17 @@ bool fuseNorm(Operation *op) {
     }
   }
   Operation *root = matchAffine(op, match);
+  Operation *narrow = matchNarrowing(root, match);
   Builder builder(op->getContext());
   SmallVector<mlir::Value> operands{match.x};
-  for (mlir::Value each : {match.scale, match.bias})
-    if (each)
-      operands.push_back(each);
+  if (narrow) {
+    llvm::append_range(operands, narrowFactors(narrow, match));
+    root = narrow;
+  } else {
+    for (mlir::Value each : {match.scale, match.bias})
+      if (each)
+        operands.push_back(each);
+  }
   NamedAttribute attributes[] = {
       builder.getNamedAttr("trailing", builder.getI64IntegerAttr(match.rows.trailing)),
       builder.getNamedAttr("epsilon", builder.getF64FloatAttr(match.epsilon)),

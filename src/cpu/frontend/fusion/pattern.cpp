@@ -2,6 +2,7 @@
 #include "cpu/frontend/fusion/pattern.h"
 
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/narrow_values.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -11,6 +12,15 @@ using namespace mlir;
 
 namespace torchere::cpu {
 
+/// The nearest number of a float type.
+static double roundedTo(Type type, double number) {
+  bool isInexact = false;
+  APFloat rounded(number);
+  rounded.convert(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(),
+                  APFloat::rmNearestTiesToEven, &isInexact);
+  return rounded.convertToDouble();
+}
+
 std::optional<double> splatOf(mlir::Value value) {
   if (auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
     return splatOf(spread.getOperand());
@@ -19,6 +29,10 @@ std::optional<double> splatOf(mlir::Value value) {
   if (auto root = value.getDefiningOp<stablehlo::SqrtOp>()) { // of a head's size
     std::optional<double> square = splatOf(root.getOperand());
     return square ? std::optional(std::sqrt(*square)) : std::nullopt;
+  }
+  if (Operation *op = value.getDefiningOp(); isRounding(op)) {
+    std::optional<double> number = splatOf(op->getOperand(0));
+    return number ? std::optional(roundedTo(value.getType(), *number)) : std::nullopt;
   }
   DenseElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
@@ -31,7 +45,7 @@ std::optional<double> splatOf(mlir::Value value) {
 }
 
 bool isNear(double number, double expected, Type type) {
-  if (number == expected)
+  if (number == expected || (isNarrow(type) && number == roundedTo(type, expected)))
     return true;
   double tolerance = getElementTypeOrSelf(type).isF64() ? 1e-14 : 3e-7;
   return std::abs(number - expected) <= tolerance * std::abs(expected);
@@ -84,7 +98,7 @@ static mlir::Value repeated(mlir::Value value, int64_t begin, bool inFront, Subg
 
 mlir::Value withoutReshapes(mlir::Value value, Subgraph &subgraph) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op))
+    if (!isa<stablehlo::ReshapeOp, stablehlo::DynamicReshapeOp>(op) && !isRounding(op))
       break;
     subgraph.add(op);
     value = op->getOperand(0);
@@ -174,6 +188,7 @@ mlir::Value averagedRows(mlir::Value value, RowShape &shape, Subgraph &subgraph)
 }
 
 mlir::Value squared(mlir::Value value, Subgraph &subgraph) {
+  value = withoutWidening(value, subgraph);
   if (auto product = subgraph.take<stablehlo::MulOp>(value))
     return product.getLhs() == product.getRhs() ? product.getLhs() : mlir::Value();
   auto power = subgraph.take<stablehlo::PowOp>(value);

@@ -48,7 +48,7 @@ struct RowShape {
 mlir::Value rowsOf(mlir::Value value, RowShape shape, Subgraph &subgraph);
 /// What gives each column one element, where a tensor repeats that for each row.
 mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph);
-/// A value without the reshapes that it went through.
+/// A value without the reshapes, and the roundings of bf16 and f16, that it went through.
 mlir::Value withoutReshapes(mlir::Value value, Subgraph &subgraph);
 
 enum class RowReduction { Sum, Maximum };

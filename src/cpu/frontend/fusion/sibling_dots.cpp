@@ -123,7 +123,8 @@ bool isReadByStrides(mlir::Value value, int64_t columns) {
     if (isa<stablehlo::ReshapeOp>(op))
       return (columns == 0 || keepsRows(dimensionsOf(op->getResult(0)), columns)) &&
              isReadByStrides(op->getResult(0), columns);
-    return isa<stablehlo::BroadcastInDimOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op) &&
+    return isa<stablehlo::BroadcastInDimOp, stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(
+               op) &&
            isReadByStrides(op->getResult(0), 0);
   });
 }

@@ -1,6 +1,7 @@
 // Finds softmax and its logarithm over the last dimensions.
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 
 #include <cmath>
@@ -58,6 +59,8 @@ bool matchShifted(mlir::Value value, SoftmaxMatch &match, Subgraph &subgraph) {
 /// The exponentials and their sum by rows.
 bool matchExponentials(mlir::Value exponentials, mlir::Value sum, SoftmaxMatch &match, Subgraph &subgraph) {
   mlir::Value operand = reducedRows(sum, RowReduction::Sum, match.rows, subgraph);
+  if (operand && operand != exponentials)
+    operand = withoutWidening(operand, subgraph);
   auto exponential = subgraph.take<stablehlo::ExpOp>(exponentials);
   return operand == exponentials && exponential && match.rows.columns != 0 &&
          matchShifted(exponential.getOperand(), match, subgraph);

@@ -24,7 +24,10 @@ static Result<bool> planAttention(Planner &planner, Operation *op) {
     reads.push_back(view);
   }
   AttentionArgs args;
+  args.type = *dtypeOf(op->getOperand(0));
+  args.outputType = *dtypeOf(op->getResult(0));
   args.scale = static_cast<float>(cast<FloatAttr>(kernelAttribute(op, "scale")).getValueAsDouble());
+  args.bound = static_cast<float>(cast<FloatAttr>(kernelAttribute(op, "bound")).getValueAsDouble());
   args.zeroWhenMasked = cast<BoolAttr>(kernelAttribute(op, "zero_when_masked")).getValue();
   if (auto offset = dyn_cast_or_null<IntegerAttr>(kernelAttribute(op, "causal_offset"))) {
     args.causal = true;
@@ -33,6 +36,8 @@ static Result<bool> planAttention(Planner &planner, Operation *op) {
   if (op->getNumOperands() == 4) {
     TORCHERE_ASSIGN(View mask, planner.view(op->getOperand(3)));
     args.mask = mask.type == ElementType::Bool ? MaskKind::Boolean : MaskKind::Additive;
+    if (args.mask == MaskKind::Additive)
+      args.maskType = *dtypeOf(op->getOperand(3));
     reads.push_back(mask);
   }
   View result = planner.allocate(op->getResult(0));

@@ -43,6 +43,7 @@ Result<bool> planNorm(Planner &planner, Operation *op) {
   args.rows = rowsOfCall(op, reads.front());
   args.subtractMean = kernelFlag(op, "subtract_mean");
   args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
+  args.hasWideFactors = reads.size() > 1 && reads[1].type != reads[0].type;
   std::optional<View> scale, bias;
   if (kernelFlag(op, "has_scale"))
     scale = reads[1];

@@ -68,6 +68,9 @@ void scores(const ScoresJob &job) {
     memset(s + width, 0, (whole - width) * sizeof(float));
     if (width == 0)
       continue;
+    if (job.bound != 0)
+      for (int64_t j = 0; j < width; j += kLanes)
+        store(s + j, hyperbolicTangent(load(s + j)) * job.bound);
     applyMask(job, row, s, limit, width);
     F largest = load(s);
     for (int64_t j = kLanes; j < width; j += kLanes)
@@ -93,24 +96,41 @@ void scores(const ScoresJob &job) {
   }
 }
 
-template <class T> void dots(const DotsJob &job) {
+/// Of so many rows from `row` on: a key is widened once for all of them.
+template <int kRows, class T> void dotsOfRows(const DotsJob &job, int64_t row) {
+  const float *q[kRows];
+  for (int r = 0; r < kRows; ++r)
+    q[r] = job.q + (row + r) * job.qStride;
   for (int64_t key = 0; key < job.keys; ++key) {
     const T *k = static_cast<const T *>(job.k) + key * job.kStride;
-    for (int64_t row = 0; row < job.rows; ++row) {
-      const float *q = job.q + row * job.qStride;
-      F sum{}, other{};
-      int64_t i = 0;
-      for (; i + 2 * kLanes <= job.size; i += 2 * kLanes) {
-        sum += load(q + i) * widen(k + i);
-        other += load(q + i + kLanes) * widen(k + i + kLanes);
+    F sum[kRows] = {}, other[kRows] = {};
+    int64_t i = 0;
+    for (; i + 2 * kLanes <= job.size; i += 2 * kLanes) {
+      F first = widen(k + i), second = widen(k + i + kLanes);
+      for (int r = 0; r < kRows; ++r) {
+        sum[r] += load(q[r] + i) * first;
+        other[r] += load(q[r] + i + kLanes) * second;
       }
-      for (; i + kLanes <= job.size; i += kLanes)
-        sum += load(q + i) * widen(k + i);
-      if (i < job.size)
-        other += loadPart(q + i, job.size - i) * widenPart(k + i, job.size - i);
-      job.scores[row * job.scoresStride + key] = foldLanes<float>(sum + other, kSum);
     }
+    for (; i + kLanes <= job.size; i += kLanes)
+      for (int r = 0; r < kRows; ++r)
+        sum[r] += load(q[r] + i) * widen(k + i);
+    if (i < job.size)
+      for (int r = 0; r < kRows; ++r)
+        other[r] += loadPart(q[r] + i, job.size - i) * widenPart(k + i, job.size - i);
+    for (int r = 0; r < kRows; ++r)
+      job.scores[(row + r) * job.scoresStride + key] = foldLanes<float>(sum[r] + other[r], kSum);
   }
+}
+
+template <class T> void dots(const DotsJob &job) {
+  int64_t row = 0;
+  for (; row + 4 <= job.rows; row += 4)
+    dotsOfRows<4, T>(job, row);
+  constexpr void (*rest[])(const DotsJob &, int64_t) = {&dotsOfRows<1, T>, &dotsOfRows<2, T>,
+                                                        &dotsOfRows<3, T>};
+  if (row < job.rows)
+    rest[job.rows - row - 1](job, row);
 }
 
 } // namespace

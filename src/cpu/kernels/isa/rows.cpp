@@ -95,7 +95,8 @@ template <class T> void softmax(const RowsJob &job) {
                static_cast<T *>(job.output) + row * job.outputRowStride, job);
 }
 
-template <class T> void normRow(const T *x, T *y, const RowsJob &job) {
+/// `Factor`: of the scale and the bias.
+template <class T, class Factor> void normRow(const T *x, T *y, const RowsJob &job) {
   using C = Compute<T>;
   int64_t n = job.columns;
   C mean = 0;
@@ -111,7 +112,7 @@ template <class T> void normRow(const T *x, T *y, const RowsJob &job) {
   });
   double variance = double(squares.value()) / double(n);
   C factor = C(1 / __builtin_sqrt(variance + job.epsilon));
-  const T *scale = static_cast<const T *>(job.scale), *bias = static_cast<const T *>(job.bias);
+  const Factor *scale = static_cast<const Factor *>(job.scale), *bias = static_cast<const Factor *>(job.bias);
   eachVector(x, n, C(0), [&](int64_t i, int64_t count, Vec<C> v) {
     v = (v - mean) * factor;
     if (scale)
@@ -123,9 +124,10 @@ template <class T> void normRow(const T *x, T *y, const RowsJob &job) {
 }
 
 template <class T> void norm(const RowsJob &job) {
+  auto *function = job.hasWideFactors ? &normRow<T, Compute<T>> : &normRow<T, T>;
   for (int64_t row = 0; row < job.rows; ++row)
-    normRow(static_cast<const T *>(job.input) + row * job.inputRowStride,
-            static_cast<T *>(job.output) + row * job.outputRowStride, job);
+    function(static_cast<const T *>(job.input) + row * job.inputRowStride,
+             static_cast<T *>(job.output) + row * job.outputRowStride, job);
 }
 
 } // namespace
