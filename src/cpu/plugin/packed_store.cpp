@@ -4,15 +4,11 @@
 #include "base/log.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <map>
 
 namespace torchere::cpu {
 
 namespace fs = std::filesystem;
-
-static constexpr const char *folderVariable = "TORCHERE_CPU_PACKED_CACHE";
-static constexpr const char *limitVariable = "TORCHERE_CPU_PACKED_CACHE_SIZE";
 
 using Clock = std::chrono::steady_clock;
 static double millisecondsSince(Clock::time_point start) {
@@ -20,40 +16,19 @@ static double millisecondsSince(Clock::time_point start) {
 }
 
 PackedStore::PackedStore(fs::path folder, uint64_t limit)
-    : files({".packed", "the cache of packed weights"}, std::move(folder), limit) {}
-
-static std::string_view variable(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
-
-/// Empty if there is none. A process may change its working directory.
-static fs::path askedFolder() {
-  fs::path folder = variable(folderVariable);
-  if (folder.empty() || folder.is_absolute())
-    return folder;
-  TORCHERE_LOG_LINE(Warning, folderVariable, "is no absolute path: got \"{}\"", folder.string());
-  return {};
-}
-
-static uint64_t askedLimit() {
-  std::string_view text = variable(limitVariable);
-  std::optional<uint64_t> size = parseByteSize(text);
-  if (!text.empty() && !size)
-    TORCHERE_LOG_LINE(Warning, limitVariable, "is no bound: got \"{}\", expected a size such as 500M or 2G",
-                      text);
-  return size.value_or(PackedStore::defaultLimit);
-}
+    : files(packedFolderKind, std::move(folder), limit) {}
 
 std::shared_ptr<PackedStore> PackedStore::choose(const pjrt_server::ClientOptions &options) {
   // Leaked on purpose: programs may outlive static destructors.
   static auto &mutex = *new std::mutex;
   static auto &stores = *new std::map<std::pair<fs::path, uint64_t>, std::shared_ptr<PackedStore>>;
-  fs::path folder = options.packedCache.empty() ? askedFolder() : fs::path(options.packedCache);
+  auto [folder, limit] = PackedFolder::fromEnvironment();
+  if (!options.packedCache.empty())
+    folder = options.packedCache;
   if (folder.empty())
     return nullptr;
-  uint64_t limit =
-      options.packedCacheSize > 0 ? static_cast<uint64_t>(options.packedCacheSize) : askedLimit();
+  if (options.packedCacheSize > 0)
+    limit = static_cast<uint64_t>(options.packedCacheSize);
   std::lock_guard lock(mutex);
   std::shared_ptr<PackedStore> &store = stores[{folder, limit}];
   if (!store)

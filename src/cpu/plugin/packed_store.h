@@ -1,7 +1,7 @@
 // PackedStore: what plans have packed of their weights, kept in a folder for other processes.
 #pragma once
 
-#include "base/cache_folder.h"
+#include "base/packed_folder.h"
 #include "cpu/kernels/contents_digest.h"
 #include "cpu/plugin/packed_file.h"
 #include "pjrt_server/program.h"
@@ -26,8 +26,7 @@ struct PackedSubject {
 /// Errors stop nothing: without a file, weights are packed.
 class PackedStore {
 public:
-  static constexpr uint64_t defaultLimit = uint64_t{8} << 30;
-  PackedStore(std::filesystem::path folder, uint64_t limit = defaultLimit);
+  PackedStore(std::filesystem::path folder, uint64_t limit = defaultPackedLimit);
 
   /// The store that the client's options choose, or else TORCHERE_CPU_PACKED_CACHE and
   /// TORCHERE_CPU_PACKED_CACHE_SIZE; null if none is asked for. Invalid values of variables are logged and
