@@ -188,7 +188,7 @@ class RandomModule(ModuleWriter):
                 f"stablehlo.compare GT, {x}, {number(0.0)} : "
                 f"({self.type(shape)}, {self.type(shape)}) -> {self.type(shape, 'i1')}"
             )
-            other = self.apply("multiply", shape, x, number(0.1)) if kind == "leaky" else number(0.7)
+            other = self.apply("multiply", shape, x, number(0.1)) if kind == "leaky" else number(0.0)
             y = self.line(
                 f"stablehlo.select {bits}, {x}, {other} : {self.type(shape, 'i1')}, {self.type(shape)}"
             )
