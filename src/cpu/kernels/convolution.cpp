@@ -543,7 +543,7 @@ void Convolver::runGrouped() {
       job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
       job.lanes = lanes;
       job.steps = weights_ + block * elements;
-      job.stepCount = plan_.groupSteps;
+      job.stepCount = shape_.depth.tapsOf(image).range.count() > 0 ? plan_.groupSteps : 0;
       groupedRow(plan_.isa, job);
     }
   });

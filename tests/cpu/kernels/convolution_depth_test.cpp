@@ -122,6 +122,11 @@ TEST_P(ConvolutionInDepth, Values) {
       checkWith(makeShape(1, 3, 24, 9, 10, 7, 2, 3), {0, 1, true}, ConvolutionKind::Planar);
       checkWith(makeShape(1, 20, 20, 6, 7, 3, 1, 1, 20), {1, 1}, ConvolutionKind::Depthwise);
     }
+  // Groups have one tap along the depth, which may meet no image.
+  for (const DepthWindow &depth : {DepthWindow{4, 0, 1, 4, 1, 1}, {3, 0, 1, 1, 2, 1}}) {
+    check(inDepth(makeShape(1, 33, 11, 6, 7, 3, 1, 1, 11), depth, 2), {1, 1}, ConvolutionKind::Grouped);
+    check(inDepth(makeShape(1, 64, 64, 6, 7, 3, 1, 1, 2), depth, 2), {1, 1}, ConvolutionKind::Direct);
+  }
   Options winograd{1, 0, false, true, 6e-5};
   for (int64_t items : {1, 2}) {
     check(inDepth(makeShape(1, 20, 40, 16, 14, 3, 1, 1), {4, 0, 3, 1, 1, 1}, items), winograd,
