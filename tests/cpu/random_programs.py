@@ -14,6 +14,7 @@ SIZES = [1, 2, 3, 4, 5, 6, 7, 9, 12]
 #: The ops of RandomModule, and how often each is taken.
 STEPS = {
     "convolution": 10,
+    "branches": 3,
     "factors": 5,
     "activation": 7,
     "residual": 4,
@@ -24,6 +25,7 @@ STEPS = {
     "pad": 2,
     "turn": 1,
     "upsampling": 2,
+    "resampling": 2,
     "tokens": 2,
     "norm": 1,
 }
@@ -91,11 +93,21 @@ class RandomModule(ModuleWriter):
         made = {"n": value.at("n"), "c": outputs, **dict(zip(self.space, result))}
         shape = tuple(made[letter] for letter in layout)
 
+        reverse = [self.chance(0.05)] * rank
+        name = self.convolve(
+            value, weights, shape, layout, stride, padding, before, dilation, reverse, groups
+        )
+        self.images.append(Value(name, shape, layout))
+        return self.images[-1]
+
+    def convolve(
+        self, value, weights, shape, layout, stride, padding, before, dilation, reverse=None, groups=1
+    ):
         def numbers(letters, **names):
             return f"[{', '.join(names.get(letter, str(self.space.find(letter))) for letter in letters)}]"
 
-        reverse = ", ".join([str(self.chance(0.05)).lower()] * rank)
-        name = self.line(
+        reverse = ", ".join(str(each).lower() for each in reverse or [False] * len(stride))
+        return self.line(
             f"stablehlo.convolution({value.name}, {weights.name}) dim_numbers = "
             f"{numbers(value.layout, n='b', c='f')}x{numbers(weights.layout, o='o', i='i')}->"
             f"{numbers(layout, n='b', c='f')}, window = {{stride = {stride}, pad = {padding}, "
@@ -103,8 +115,86 @@ class RandomModule(ModuleWriter):
             f"{{batch_group_count = 1 : i64, feature_group_count = {groups} : i64}} : "
             f"({self.type(value.shape)}, {self.type(weights.shape)}) -> {self.type(shape)}"
         )
-        self.images.append(Value(name, shape, layout))
-        return self.images[-1]
+
+    def branches(self):
+        """Convolutions of one input that are added, some of whose windows lie in others, and the input."""
+        value, r, rank = self.image(), self.random, len(self.space)
+        sizes = [value.at(letter) for letter in self.space]
+        groups, outputs = self.grouping(value.at("c"), value.at("c") if self.chance(0.7) else None)
+        stride = [r.choice([1, 1, 1, 2])] * rank
+        dilation = [r.choice([1, 1, 1, 2])] * rank
+        window = [r.choice([1, 3, 3, 5]) for _ in range(rank)]
+        low = [far * (taps // 2) for far, taps in zip(dilation, window)]
+        result = [
+            (size + 2 * before - far * (taps - 1) - 1) // step + 1
+            for size, before, far, taps, step in zip(sizes, low, dilation, window, stride)
+        ]
+        made = {"n": value.at("n"), "c": outputs, **dict(zip(self.space, result))}
+        shape = tuple(made[letter] for letter in value.layout)
+        if min(result) <= 0 or prod(shape) > 20000:
+            return
+        terms = []
+        for i in range(r.choice([2, 2, 3, 4])):
+            kernel = window if i == 0 else [r.choice([1, taps, max(1, taps - 2)]) for taps in window]
+            first = [before - far * r.randint(0, taps - own) for before, far, taps, own in
+                     zip(low, dilation, window, kernel)]  # fmt: skip
+            if self.chance(0.15):
+                first = [before + r.randint(-1, 1) for before in first]
+            padding = [
+                [before, (count - 1) * step + far * (own - 1) + 1 - size - before]
+                for before, count, step, far, own, size in
+                zip(first, result, stride, dilation, kernel, sizes)
+            ]  # fmt: skip
+            inputs = value.at("c") // groups
+            weights = self.argument(
+                (outputs, inputs, *kernel), "oi" + self.space, (inputs * prod(kernel)) ** -0.5
+            )
+            name = self.convolve(
+                value, weights, shape, value.layout, stride, padding, [1] * rank, dilation, None, groups
+            )
+            terms.append(self.scaled(Value(name, shape, value.layout), 0.6))
+        if shape == value.shape and self.chance(0.7):
+            terms.append(self.scaled(value, 0.9))
+        r.shuffle(terms)
+        name = terms[0]
+        for term in terms[1:]:
+            name = self.apply("add", shape, name, term)
+        self.images.append(Value(name, shape, value.layout))
+
+    def scaled(self, value, probability):
+        """Mostly with a factor of channels, and a sum."""
+        name = value.name
+        if self.chance(probability):
+            name = self.apply("multiply", value.shape, name, self.channel_vector(value))
+            name = self.apply("add", value.shape, name, self.channel_vector(value))
+        return name
+
+    def resampling(self):
+        """Sums of elements along an axis, each times a weight; places may lie outside."""
+        value, r = self.image(), self.random
+        axis = value.layout.index(r.choice(self.space))
+        size, count = value.shape[axis], r.choice([1, 2, 5, 8, 11])
+        shape = tuple(count if i == axis else own for i, own in enumerate(value.shape))
+        if prod(shape) > 30000 or not value.shape[axis]:
+            return
+        slices = [1 if i == axis else own for i, own in enumerate(value.shape)]
+        others = [i for i in range(len(shape)) if i != axis]
+        terms = []
+        for _ in range(r.choice([2, 2, 4])):
+            rows = ", ".join(f"[{r.randint(-1, size)}]" for _ in range(count))
+            places = self.line(f"stablehlo.constant dense<[{rows}]> : tensor<{count}x1xi64>")
+            taken = self.line(
+                f'"stablehlo.gather"({value.name}, {places}) <{{dimension_numbers = #stablehlo.gather<'
+                f"offset_dims = {others}, collapsed_slice_dims = [{axis}], start_index_map = [{axis}], "
+                f"index_vector_dim = 1>, slice_sizes = {array_of(slices)}, indices_are_sorted = false}}> : "
+                f"({self.type(value.shape)}, tensor<{count}x1xi64>) -> {self.type(shape)}"
+            )
+            weights = self.spread(self.argument((count,), scale=0.6), shape, [axis])
+            terms.append(self.apply("multiply", shape, taken, weights))
+        name = terms[0]
+        for term in terms[1:]:
+            name = self.apply("add", shape, name, term)
+        self.images.append(Value(name, shape, value.layout))
 
     def grouping(self, inputs, outputs):
         """Groups, and output channels, of which there may be a given number."""
