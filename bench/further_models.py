@@ -95,6 +95,54 @@ class Causal(nn.Module):
         return self.last(torch.relu(skips))
 
 
+class Branches(nn.Module):
+    """A block as RepVGG trains it: windows of 3x3 and 1x1, and the input, each with its norm."""
+
+    def __init__(self, given: int, made: int, stride: int):
+        super().__init__()
+
+        def convolution(window: int) -> nn.Sequential:
+            layer = nn.Conv2d(given, made, window, stride, window // 2, bias=False)
+            return nn.Sequential(layer, nn.BatchNorm2d(made))
+
+        self.terms = nn.ModuleList([convolution(3), convolution(1)])
+        if given == made and stride == 1:
+            self.terms.append(nn.BatchNorm2d(made))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        first, *others = (term(x) for term in self.terms)
+        return torch.relu(sum(others, first))
+
+
+def branches() -> nn.Module:
+    widths = [3, 32, 64, 64, 128, 128, 256, 256]
+    blocks = [Branches(a, b, 1 if a == b else 2) for a, b in itertools.pairwise(widths)]
+    return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], 1000))
+
+
+class Segmentation(nn.Module):
+    """torchvision's LRASPP, whose maps are resampled twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        models = load("torchvision").models.segmentation
+        self.model = models.lraspp_mobilenet_v3_large(weights=None, weights_backbone=None)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model(x)["out"]
+
+
+def superresolution(width: int) -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(3, width, 5, padding=2),
+        nn.Tanh(),
+        nn.Conv2d(width, width // 2, 3, padding=1),
+        nn.Tanh(),
+        nn.Conv2d(width // 2, 27, 3, padding=1),
+        nn.PixelShuffle(3),
+    )
+
+
 class T5(nn.Module):
     """Encoder and decoder in one pass."""
 
@@ -217,6 +265,9 @@ FURTHER = [
     ),
     Model("resnet50 b8", torchvision_model("resnet50"), images(8), ("torchvision",)),
     Model("resnet50 b32", torchvision_model("resnet50"), images(32), ("torchvision",)),
+    Model("branches", branches, images(1)),
+    Model("segmentation", Segmentation, images(1, 256), ("torchvision",)),
+    Model("super-resolution", lambda: superresolution(64), images(1, 128)),
     Model("sound, one second", lambda: Sound((128, 128, 256, 512)), lambda: [(torch.randn(1, 1, 16000),)]),
     Model("causal convolutions", lambda: Causal(64, 8), lambda: [(torch.randn(1, 1, 4000),)]),
     Model("LSTM, 100 steps", lambda: Lstm(256), lambda: [(torch.randn(1, 100, 256),)]),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from random_programs import random_program
+from random_convolutions import random_program
 
 import torchere
 from torchere.interpreter import interpret
