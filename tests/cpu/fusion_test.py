@@ -77,50 +77,6 @@ TORCH_CASES = {
     "silu in bf16": ("F.silu, torch.linspace(-9, 9, 50).bfloat16()", "silu=1 narrow=1"),
     "a gate of another value": ("lambda x, y: x * y.sigmoid(), (4, 6), (4, 6)", "none"),
     "a gate that is used twice": ("lambda x: x * x.sigmoid() + x.sigmoid(), (4, 6)", "none"),
-    "linear resampling": (
-        "lambda x: F.interpolate(x, scale_factor=2.5, mode='linear'), (2, 3, 7)",
-        "interpolation=1",
-    ),
-    "bilinear resampling, to fewer pixels": (
-        "lambda x: F.interpolate(x, (3, 5), mode='bilinear', align_corners=True), (2, 3, 7, 8)",
-        "interpolation=2",
-    ),
-    "bilinear resampling with a filter": (
-        "lambda x: F.interpolate(x, (3, 5), mode='bilinear', antialias=True), (2, 3, 7, 8)",
-        "none",
-    ),
-    "bicubic resampling": (
-        "lambda x: F.interpolate(x, (9, 11), mode='bicubic'), (1, 2, 5, 6)",
-        "interpolation=2",
-    ),
-    "trilinear resampling": (
-        "lambda x: F.interpolate(x, (5, 4, 3), mode='trilinear'), (1, 2, 3, 4, 5)",
-        "interpolation=2",
-    ),
-    "bilinear resampling in f64": (
-        "lambda x: F.interpolate(x, (3, 5), mode='bilinear'), torch.randn(2, 3, 7, 8).double()",
-        "none",
-    ),
-    "gathered rows with weights": (
-        "lambda x, i, j, w: x[:, i] * w[:, None] + x[:, j] * (1 - w)[:, None], (3, 5, 4),"
-        " torch.tensor([4, 0, 2]), torch.tensor([1, 1, 3]), (3,)",
-        "interpolation=1",
-    ),
-    "gathered rows of two tensors": (
-        "lambda x, y, i, w: x[:, i] * w[:, None] + y[:, i] * w[:, None], (3, 5, 4), (3, 5, 4),"
-        " torch.tensor([4, 0, 2]), (3,)",
-        "none",
-    ),
-    "gathered rows along two axes": (
-        "lambda x, i, w: x[:, i] * w[:, None] + x[i] * w[:, None, None], (3, 3, 4), torch.tensor([2, 0, 2]),"
-        " (3,)",
-        "none",
-    ),
-    "gathered rows that are used twice": (
-        "lambda x, i, w: (lambda a: a * w[:, None] + x[:, i.flip(0)] * w[:, None] + a)(x[:, i]), (3, 5, 4),"
-        " torch.tensor([4, 0, 2]), (3,)",
-        "none",
-    ),
     "softmax": ("lambda x: x.softmax(-1), (3, 4, 37)", "softmax=1"),
     "log_softmax of empty rows": ("lambda x: x.log_softmax(-1), (5, 0)", "none"),
     "softmax in bf16": (

@@ -39,22 +39,17 @@ ChannelFactors findFactors(mlir::Value value, int64_t channels, FixedValues &fix
   return found;
 }
 
-/// A convolution that changes nothing: the factors and sums after it are folded into its weights and bias.
-mlir::Value unchanged(OpBuilder &builder, mlir::Value input, const PlanarOrder &order) {
-  auto type = cast<RankedTensorType>(input.getType());
-  int64_t channels = type.getDimSize(static_cast<unsigned>(order[1]));
-  SmallVector<int64_t> spatial, kernelSpatial, kernel{channels, 1};
+/// From an order of dimensions to the same.
+stablehlo::ConvDimensionNumbersAttr numbersOf(OpBuilder &builder, const PlanarOrder &order) {
+  SmallVector<int64_t> spatial, kernelSpatial;
   for (int64_t dimension : {order[4], order[2], order[3]})
     if (dimension >= 0) {
+      kernelSpatial.push_back(static_cast<int64_t>(spatial.size()) + 2);
       spatial.push_back(dimension);
-      kernelSpatial.push_back(static_cast<int64_t>(kernel.size()));
-      kernel.push_back(1);
     }
-  auto numbers = stablehlo::ConvDimensionNumbersAttr::get(
+  return stablehlo::ConvDimensionNumbersAttr::get(
       builder.getContext(), order[0], order[1], spatial, /*kernelInputFeatureDimension=*/1,
       /*kernelOutputFeatureDimension=*/0, kernelSpatial, order[0], order[1], spatial);
-  mlir::Value ones = splatOf(builder, input.getLoc(), type.clone(kernel), 1);
-  return createPointConvolution(builder, type, input, ones, numbers, channels);
 }
 
 } // namespace
@@ -77,7 +72,8 @@ int64_t fuseChannelFactors(func::FuncOp function) {
     if (isa_and_nonnull<stablehlo::ConvolutionOp>(onlyMaker(input))) // which takes them itself
       return;
     OpBuilder builder(factors.input->getOwner());
-    factors.input->set(unchanged(builder, input, call->inputOrder));
+    factors.input->set(createUnchangedChannels(builder, cast<RankedTensorType>(input.getType()), input,
+                                               numbersOf(builder, call->inputOrder)));
     ++count;
   });
   return count;

@@ -2,6 +2,7 @@
 #include "cpu/frontend/fusion/convolution_call.h"
 
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/splats.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -138,6 +139,15 @@ Value createPointConvolution(OpBuilder &builder, Type type, Value input, Value w
   if (precision)
     state.addAttribute("precision_config", precision);
   return builder.create(state)->getResult(0);
+}
+
+Value createUnchangedChannels(OpBuilder &builder, RankedTensorType type, Value input,
+                              stablehlo::ConvDimensionNumbersAttr numbers) {
+  int64_t channels = type.getDimSize(static_cast<unsigned>(numbers.getOutputFeatureDimension()));
+  SmallVector<int64_t> kernel(static_cast<size_t>(type.getRank()), 1);
+  kernel[static_cast<size_t>(numbers.getKernelOutputFeatureDimension())] = channels;
+  Value ones = splatOf(builder, input.getLoc(), type.clone(kernel), 1);
+  return createPointConvolution(builder, type, input, ones, numbers, channels);
 }
 
 NamedAttribute depthAttribute(Builder &builder, const DepthWindow &d) {

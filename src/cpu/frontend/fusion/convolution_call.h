@@ -49,6 +49,11 @@ mlir::Value createPointConvolution(mlir::OpBuilder &builder, mlir::Type type, ml
                                    mlir::Value weights, stablehlo::ConvDimensionNumbersAttr numbers,
                                    int64_t groups, mlir::Attribute precision = {});
 
+/// One of each channel by itself and by ones, which changes nothing: factors and sums after it are folded
+/// into its weights and bias.
+mlir::Value createUnchangedChannels(mlir::OpBuilder &builder, mlir::RankedTensorType type, mlir::Value input,
+                                    stablehlo::ConvDimensionNumbersAttr numbers);
+
 llvm::SmallVector<mlir::NamedAttribute> attributesOf(mlir::OpBuilder &builder, const ConvolutionCall &call);
 /// From the attributes of a kernel call.
 ConvolutionCall convolutionCallIn(mlir::Operation *op);

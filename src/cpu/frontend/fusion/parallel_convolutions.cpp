@@ -134,17 +134,12 @@ bool ParallelConvolutions::take(const Branch &branch) {
   return true;
 }
 
-/// A convolution by ones, of one pixel and channel, with the leader's strides.
+/// The input as a convolution with the leader's strides.
 stablehlo::ConvolutionOp ParallelConvolutions::unchanged(OpBuilder &builder) const {
   stablehlo::ConvolutionOp first = leader();
-  stablehlo::ConvDimensionNumbersAttr numbers = first.getDimensionNumbers();
-  auto output = cast<RankedTensorType>(first->getResult(0).getType());
-  int64_t channels = output.getDimSize(static_cast<unsigned>(numbers.getOutputFeatureDimension()));
-  SmallVector<int64_t> kernel(static_cast<size_t>(output.getRank()), 1);
-  kernel[static_cast<size_t>(numbers.getKernelOutputFeatureDimension())] = channels;
-  Value ones = splatOf(builder, first.getLoc(), output.clone(kernel), 1);
-  Value made = createPointConvolution(builder, output, first.getLhs(), ones, numbers, channels);
-  auto op = made.getDefiningOp<stablehlo::ConvolutionOp>();
+  auto op = createUnchangedChannels(builder, cast<RankedTensorType>(first->getResult(0).getType()),
+                                    first.getLhs(), first.getDimensionNumbers())
+                .getDefiningOp<stablehlo::ConvolutionOp>();
   if (Attribute strides = first->getAttr("window_strides"))
     op->setAttr("window_strides", strides);
   return op;
