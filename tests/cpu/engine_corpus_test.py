@@ -5,19 +5,12 @@ loaded."""
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("jaxlib")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interpreter"))
 import corpus_test
-import xla
 
-import torchere
-
-LIBRARY = Path(torchere.__file__).parent / "lib" / "libtorchere_cpu.so"
 pytestmark = pytest.mark.slow
 
 # Where the engine and the interpreter differ on purpose, by source, as in corpus_test.DEVIATIONS.
@@ -48,18 +41,6 @@ DEVIATIONS: dict[str, dict[str, str]] = {
 
 # Sources whose modules are as many as the ops times the dtypes: `make test` takes some.
 STEP = {"jax_elementwise": 4, "jax_arrays": 3}
-
-
-@pytest.fixture(scope="module")
-def engine():
-    environment = {
-        "JAX_PLATFORMS": "torchere_cpu",
-        "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{LIBRARY}",
-        xla.STORED: "1",
-    }
-    plugin = xla.Plugin(platform="torchere_cpu", environment=environment)
-    yield plugin
-    plugin.close()
 
 
 def check(engine, programs, source):

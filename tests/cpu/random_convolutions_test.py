@@ -3,36 +3,16 @@ interpreter, in a second call and from an executable that was stored as well."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy
 import pytest
 from random_convolutions import random_program
 
-import torchere
 from torchere.interpreter import interpret
 
 pytest.importorskip("jaxlib")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interpreter"))
-import xla
-
-LIBRARY = Path(torchere.__file__).parent / "lib" / "libtorchere_cpu.so"
 
 #: Relative to the largest magnitude of a result. Narrow types round after each of a dozen ops.
 TOLERANCE = {"float64": 1e-11, "float32": 3e-5, "float16": 3e-2, "bfloat16": 0.2}
-
-
-@pytest.fixture(scope="module")
-def engine():
-    environment = {
-        "JAX_PLATFORMS": "torchere_cpu",
-        "PJRT_NAMES_AND_LIBRARY_PATHS": f"torchere_cpu:{LIBRARY}",
-        xla.STORED: "1",
-    }
-    plugin = xla.Plugin(platform="torchere_cpu", environment=environment)
-    yield plugin
-    plugin.close()
 
 
 def difference(got, expected):
