@@ -7,8 +7,8 @@
 # torchere_link_folders(TARGET x_test FOLDERS session ...): the objects of these folders and of all that they depend on, for
 # a program that does not go through libtorchere.so.
 #
-# torchere_isa_libraries(NAME cpu_kernels [VNNI isa/file.cpp...]): the folder's isa/*.cpp, as an object library for each instruction set
-# of the target, in a namespace TORCHERE_ISA of its own; the files after VNNI also for AVX-512 with VNNI. Sets NAME_isas, their names for
+# torchere_isa_libraries(NAME cpu_kernels): the folder's isa/*.cpp, as an object library for each instruction set of the target, in a
+# namespace TORCHERE_ISA of its own; isa/extensions/NAME.cpp for AVX-512 with that extension, likewise. Sets NAME_isas, their names for
 # DEPENDS, and NAME_definitions, by which code knows which there are.
 #
 # torchere_families(TABLE OpTable TEMPLATE file.cpp.in SOURCES variable): for the files of ops/, each of which defines
@@ -80,36 +80,41 @@ function(torchere_library)
 endfunction()
 
 function(torchere_isa_libraries)
-  cmake_parse_arguments(arg "" "NAME" "VNNI" ${ARGN})
+  cmake_parse_arguments(arg "" "NAME" "" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/isa/*.cpp)
+  file(GLOB extensions CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/isa/extensions/*.cpp)
   set(flags_baseline "")
+  set(sources_baseline ${sources})
   set(isas baseline)
   set(definitions "")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
     list(APPEND isas avx2 avx512)
     list(APPEND definitions TORCHERE_CPU_X86)
+    set(sources_avx2 ${sources})
+    set(sources_avx512 ${sources})
     set(flags_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt)
     set(flags_avx512 ${flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+    set(extended_avx512vnni -mavx512vnni)
+    set(extended_avx512bf16 -mavx512bf16)
+    set(extended_amx "") # its instructions are written as such
     if(TORCHERE_EMULATE_AVX512)
       set(flags_avx512 -mavx2 -mfma -DTORCHERE_EMULATED_AVX512)
       list(APPEND definitions TORCHERE_EMULATED_AVX512)
     endif()
-    if(arg_VNNI)
-      list(APPEND isas avx512vnni)
-      set(flags_avx512vnni ${flags_avx512})
+    foreach(extension IN LISTS extensions)
+      cmake_path(GET extension STEM isa)
+      list(APPEND isas ${isa})
+      set(sources_${isa} ${extension})
+      set(flags_${isa} ${flags_avx512})
       if(NOT TORCHERE_EMULATE_AVX512)
-        list(APPEND flags_avx512vnni -mavx512vnni)
+        list(APPEND flags_${isa} ${extended_${isa}})
       endif()
-    endif()
+    endforeach()
   endif()
   set(names "")
   foreach(isa IN LISTS isas)
     set(target torchere_${arg_NAME}_${isa})
-    if(isa STREQUAL avx512vnni)
-      add_library(${target} OBJECT ${arg_VNNI})
-    else()
-      add_library(${target} OBJECT ${sources})
-    endif()
+    add_library(${target} OBJECT ${sources_${isa}})
     set_property(GLOBAL APPEND PROPERTY TORCHERE_FOLDERS ${target})
     target_link_libraries(${target} PUBLIC torchere_options)
     target_compile_definitions(${target} PRIVATE TORCHERE_ISA=${isa})

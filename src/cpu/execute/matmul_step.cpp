@@ -29,6 +29,7 @@ GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
   args.aRowStride = matmul.a.rowStride;
   args.aColumnStride = matmul.a.columnStride;
   args.aType = matmul.leftType;
+  args.keepsDenormals = matmul.keepsDenormals;
   args.c = frame.at(matmul.result);
   args.cType = matmul.resultType;
   args.cRowStride = matmul.n;

@@ -30,6 +30,7 @@ struct Matmul {
   std::optional<View> bias;     ///< dense, one element a column
   std::optional<View> residual; ///< dense, as the result
   Activation activation = Activation::None;
+  bool keepsDenormals = false; ///< of BF16
   /// The argument, or the lack of one, that all of b comes from: a program's weight, or a constant.
   std::optional<size_t> weight;
   bool isConstant = false;

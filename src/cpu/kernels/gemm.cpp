@@ -1,7 +1,7 @@
-// How a product is cut into parts, chunks of K and tiles.
+// How the parts of a product go over their chunks of K, panels and tiles.
 #include "cpu/kernels/gemm.h"
 
-#include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/gemm_product.h"
 #include "cpu/kernels/panel_packing.h"
 #include "cpu/kernels/tile_runs.h"
 
@@ -11,141 +11,9 @@
 namespace torchere::cpu {
 namespace {
 
-/// Rows of a part: its chunk of A stays in the L2 cache, and each part reads its weights once for all of
-/// them.
-constexpr int64_t kPartRows = 128;
-/// Depth of a chunk of K: a panel's chunk stays near the L1 cache while the tiles pass.
-constexpr int64_t kChunk = 384;
-constexpr int64_t kPartWork = 200000;
-/// Elements of C that a part goes over for each chunk of K: beside A they stay in the L2 cache.
-constexpr int64_t kPartElements = 32768;
-constexpr int64_t kWantedParts = 32;
-/// Fewer elements are copied by each part again sooner than by a job of its own.
-constexpr int64_t kLeastSharedCopies = 65536;
-constexpr int64_t kMostSharedBytes = int64_t{8} << 20;
-constexpr int64_t kRowsOfCopy = 16;
 /// Multiply-adds of a part that computes whole batches.
 constexpr int64_t kBatchesWork = 50000;
 constexpr int64_t kMostFetchedBytes = 4096; ///< of a row
-
-// Scratch slots.
-constexpr int kPackedRows = 0;
-constexpr int kStage = 1;
-constexpr int kSharedRows = 2;
-constexpr int kPackedColumns = 3;
-constexpr int kWidePanel = 4;
-
-const char *at(const void *p, int64_t elements, int64_t size) {
-  return static_cast<const char *>(p) + elements * size;
-}
-char *at(void *p, int64_t elements, int64_t size) {
-  return static_cast<char *>(p) + elements * size;
-}
-
-/// The stride, in elements, of packed rows of `depth` elements: no multiple of 4 KiB.
-int64_t packedRowStride(int64_t depth, int64_t size) {
-  int64_t stride = divideUp(depth, 16) * 16 + 16;
-  return stride * size % 4096 == 0 ? stride + 16 : stride;
-}
-
-/// What all parts of one product share.
-struct Product {
-  const GemmArgs &args;
-  const IsaKernels &kernels;
-  FloatType type;
-  FloatType aType;
-  int64_t aSize;   ///< bytes of an element of A
-  int64_t bSize;   ///< of B
-  int64_t cSize;   ///< of C
-  int64_t sumSize; ///< of the type that is computed in
-  int64_t panelColumns, panels;
-  int64_t stepRows;       ///< rows of B in a step of a tile
-  int64_t stepElements;   ///< of what tiles take for A: bytes are packed by pairs
-  int64_t steps;          ///< of K
-  bool widenPanels;       ///< B is multiplied as f32
-  int64_t vectorElements; ///< of the type that is computed in
-  bool packRows;          ///< A is converted or made contiguous first
-  bool stageAll;          ///< C is not of the type that is computed in
-  int64_t chunks;         ///< of K
-  int64_t rowParts;
-  int64_t columnParts;
-  const void *sharedRows = nullptr; ///< all of A, packed, with the batches one behind the other
-  int64_t sharedRowStride = 0;
-
-  explicit Product(const GemmArgs &product, const IsaKernels &table);
-  bool fused() const {
-    Activation activation = args.epilogue.activation;
-    return type == kF32 ? isTileActivation(activation) : activation <= Activation::Relu;
-  }
-  const char *rowsAt(int64_t batch, int64_t row, int64_t column) const {
-    return at(args.a, batch * args.aBatchStride + row * args.aRowStride + column * args.aColumnStride, aSize);
-  }
-  void packRowsOf(const char *from, int64_t rows, int64_t depth, void *to, int64_t stride) const {
-    kernels.widen[aType]({from, args.aRowStride, args.aColumnStride, rows, depth, to, stride});
-  }
-  TileFunction tileOf(int64_t rows) const {
-    return kernels.tiles[widenPanels ? kF32 : type][args.layout.vectors][rows];
-  }
-  void shareRows(ThreadPool &pool);
-};
-
-Product::Product(const GemmArgs &product, const IsaKernels &table)
-    : args(product), kernels(table), type(floatType(product.layout.type)),
-      aType(floatType(product.aType.value_or(product.layout.type))) {
-  aSize = bSize = byteSize(args.layout.type);
-  cSize = byteSize(args.cType);
-  sumSize = type == kF64 || type == kInt64 ? 8 : 4;
-  panelColumns = args.layout.panelColumns();
-  panels = args.layout.panels();
-  steps = args.layout.steps();
-  stepRows = args.layout.stepRows();
-  stepElements = bSize == 1 ? 1 : stepRows;
-  vectorElements = kernels.lanes * 4 / sumSize;
-  stageAll = cSize != sumSize;
-  bool few = args.m <= kFewRows;
-  // Of tiles of many rows, pairs leave no registers for both of their elements.
-  widenPanels = type == kBF16 && !few;
-  // Rows that are a multiple of 4 KiB apart fall into the same sets of the L1 cache, which hold eight lines.
-  int64_t tileRows = std::min<int64_t>(args.m, table.maxRows[args.layout.vectors]);
-  bool collides = args.aRowStride * aSize % 4096 == 0 && tileRows > 8;
-  packRows = aSize != sumSize || args.aColumnStride != 1 || collides;
-  bool inPlace = args.epilogue.residual == args.c;
-  chunks = inPlace ? 1 : std::max<int64_t>(1, divideUp(steps * stepElements, kChunk));
-  rowParts = divideUp(args.m, kPartRows);
-  if (rowParts > 1)
-    rowParts += rowParts % 2;
-  // Reading a weight takes about as long as computing with it for eight rows.
-  int64_t rows = std::max<int64_t>(divideUp(args.m, rowParts), 8);
-  int64_t work = std::max<int64_t>(1, rows * args.layout.k * args.layout.n / kPartWork);
-  int64_t wanted = few ? kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
-  if (chunks > 1)
-    wanted = std::max(wanted, divideUp(divideUp(args.m, rowParts) * args.layout.n, kPartElements));
-  columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, panels));
-}
-
-/// Where many parts of few columns would each pack the same rows, these are packed once, before all parts.
-void Product::shareRows(ThreadPool &pool) {
-  int64_t rows = args.batches * args.m, depth = args.layout.k;
-  int64_t stride = packedRowStride(steps * stepElements, sumSize), bytes = rows * stride * sumSize;
-  bool isLittle = rows <= kFewRows && columnParts > 1; // which the calling thread copies by itself
-  bool isWorth = isLittle || rows * depth * (columnParts - 1) >= kLeastSharedCopies;
-  if (!packRows || !isWorth || bytes > kMostSharedBytes)
-    return;
-  void *packed = ThreadPool::scratch(static_cast<size_t>(bytes), kSharedRows);
-  int64_t copies = divideUp(args.m, kRowsOfCopy);
-  auto copy = [&](int64_t index) {
-    int64_t batch = index / copies, row = index % copies * kRowsOfCopy;
-    packRowsOf(rowsAt(batch, row, 0), std::min(kRowsOfCopy, args.m - row), depth,
-               at(packed, (batch * args.m + row) * stride, sumSize), stride);
-  };
-  if (isLittle)
-    for (int64_t index = 0; index < args.batches * copies; ++index)
-      copy(index);
-  else
-    pool.parallelFor(args.batches * copies, copy);
-  sharedRows = packed;
-  sharedRowStride = stride;
-}
 
 /// The rows and panels of one part, and its memory.
 class Part {
@@ -161,7 +29,7 @@ private:
   void fetchRows() const;
   void prepareRows(int64_t chunk);
   TileArgs tileOf(int64_t chunk) const;
-  const void *widePanel(int64_t panel, int64_t chunk) const;
+  const void *convertedPanel(int64_t panel, int64_t chunk) const;
   void runPanel(TileArgs &tile, int64_t panel, int64_t chunk);
   void finishPanel(int64_t panel);
   void activatePanel(int64_t panel);
@@ -172,7 +40,10 @@ private:
   bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * p_.panelColumns > p_.args.layout.n; }
   /// In steps.
   int64_t chunkBegin(int64_t chunk) const {
-    return p_.chunks == 1 ? chunk * p_.steps : partBegin(p_.steps, p_.chunks, chunk);
+    if (p_.chunks == 1)
+      return chunk * p_.steps;
+    int64_t whole = std::max<int64_t>(1, p_.elementRows / p_.stepRows); // an element of A is in one chunk
+    return std::min(partBegin(divideUp(p_.steps, whole), p_.chunks, chunk) * whole, p_.steps);
   }
   char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * p_.panelColumns, p_.sumSize); }
   int64_t stageStride() const { return (endPanel_ - firstPanel_) * p_.panelColumns; }
@@ -208,7 +79,7 @@ Part::Part(const Product &product, int64_t firstPanel, int64_t endPanel)
 }
 
 void Part::countTiles() {
-  int64_t rows = endRow_ - firstRow_, most = p_.kernels.maxRows[p_.args.layout.vectors];
+  int64_t rows = endRow_ - firstRow_, most = p_.tileRows();
   tiles_ = rows <= most ? 1 : divideUp(rows, most);
 }
 
@@ -292,18 +163,18 @@ void Part::prepareRows(int64_t chunk) {
   int64_t begin = chunkBegin(chunk), end = chunkBegin(chunk + 1);
   if (p_.sharedRows) {
     aStride_ = p_.sharedRowStride;
-    a_ = at(p_.sharedRows, (batch_ * p_.args.m + firstRow_) * aStride_ + begin * p_.stepElements, p_.sumSize);
+    a_ = at(p_.sharedRows, (batch_ * p_.args.m + firstRow_) * aStride_ + p_.elementsOf(begin), p_.sumSize);
     return;
   }
   const char *first = p_.rowsAt(batch_, firstRow_, begin * p_.stepRows);
   if (!p_.packRows) {
     a_ = first;
-    aStride_ = p_.args.aRowStride;
+    aStride_ = p_.args.aRowStride * p_.aSize / p_.sumSize;
     return;
   }
   int64_t rows = endRow_ - firstRow_;
   int64_t depth = std::min(end * p_.stepRows, p_.args.layout.k) - begin * p_.stepRows;
-  aStride_ = packedRowStride((end - begin) * p_.stepElements, p_.sumSize);
+  aStride_ = packedRowStride(p_.elementsOf(end - begin), p_.sumSize);
   void *packed = ThreadPool::scratch(rows * aStride_ * p_.sumSize, kPackedRows);
   p_.packRowsOf(first, rows, depth, packed, aStride_);
   a_ = packed;
@@ -325,8 +196,9 @@ TileArgs Part::tileOf(int64_t chunk) const {
   int64_t steps = chunkBegin(chunk + 1) - chunkBegin(chunk);
   TileArgs tile;
   tile.aRowStride = aStride_;
-  tile.k = p_.widenPanels ? steps * p_.stepRows : steps;
-  int64_t bytes = p_.panelColumns * p_.bSize * (p_.widenPanels ? 1 : p_.stepRows); // of a step of the tile
+  tile.k = p_.type == kBF16 && !p_.convertPanel ? steps : p_.elementsOf(steps);
+  int64_t bytes = p_.panelColumns * p_.bSize * p_.stepRows * steps /
+                  std::max<int64_t>(tile.k, 1); // of a step of the tile
   tile.bRowStride = p_.panelColumns;
   tile.cVectorStride = p_.vectorElements;
   tile.accumulate = chunk > 0;
@@ -336,19 +208,21 @@ TileArgs Part::tileOf(int64_t chunk) const {
   return tile;
 }
 
-/// The panel's chunk as f32.
-const void *Part::widePanel(int64_t panel, int64_t chunk) const {
+/// The panel's chunk as tiles take it.
+const void *Part::convertedPanel(int64_t panel, int64_t chunk) const {
+  if (!p_.convertPanel)
+    return packedAt(panel, chunk);
   int64_t steps = chunkBegin(chunk + 1) - chunkBegin(chunk), columns = p_.panelColumns;
-  void *wide = ThreadPool::scratch(steps * p_.stepRows * columns * sizeof(float), kWidePanel);
-  p_.kernels.widenPairs(packedAt(panel, chunk), steps, columns, static_cast<float *>(wide));
-  return wide;
+  void *converted = ThreadPool::scratch(p_.elementsOf(steps) * columns * sizeof(float), kConvertedPanel);
+  p_.convertPanel(packedAt(panel, chunk), steps, columns, converted);
+  return converted;
 }
 
 void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
   const GemmArgs &args = p_.args;
   int64_t column = panel * p_.panelColumns, rows = endRow_ - firstRow_;
   bool last = chunk + 1 == p_.chunks, beside = staged(panel), finishes = last && !beside;
-  tile.b = p_.widenPanels ? widePanel(panel, chunk) : packedAt(panel, chunk);
+  tile.b = convertedPanel(panel, chunk);
   tile.cRowStride = beside ? stageStride() : args.cRowStride;
   tile.bias = finishes ? biasAt(column) : nullptr;
   tile.activation = finishes && p_.fused() ? args.epilogue.activation : Activation::None;
@@ -357,6 +231,7 @@ void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
     int64_t row = firstRow_ + from;
     int64_t place = batch_ * args.cBatchStride + row * args.cRowStride + column;
     tile.tiles = tiles;
+    tile.rows = count;
     tile.a = at(a_, from * aStride_, p_.sumSize);
     tile.c = beside ? at(static_cast<void *>(stage(panel)), from * tile.cRowStride, p_.sumSize)
                     : at(args.c, place, p_.cSize);

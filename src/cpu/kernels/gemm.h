@@ -56,6 +56,9 @@ struct GemmArgs {
   int64_t cBatchStride = 0;
   Epilogue epilogue;
   std::optional<DType> aType = std::nullopt; ///< if it is not B's
+  /// Denormals of BF16 are no zeros: the processor's instructions for pairs of BF16, which take them for
+  /// such, are not used.
+  bool keepsDenormals = false;
 };
 void gemm(const Context &context, const GemmArgs &args);
 

@@ -1,7 +1,14 @@
 // The choice among instruction sets.
 #include "cpu/kernels/isa.h"
 
+#include "cpu/kernels/isa_kernels.h"
+
 #include <cstdlib>
+
+#if defined(TORCHERE_CPU_X86) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace torchere::cpu {
 
@@ -30,6 +37,39 @@ bool isSupported(Isa isa) {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && isSupported(Isa::Avx2);
 #endif
   return isa == Isa::Baseline;
+}
+
+#if defined(TORCHERE_CPU_X86) && !defined(TORCHERE_EMULATED_AVX512)
+/// Linux keeps a process from the registers of a matrix unit, which make its signals' frames larger, until it
+/// asks (Documentation/arch/x86/xstate.rst).
+static bool mayUseMatrixUnit() {
+#ifdef __linux__
+  constexpr int requestPermission = 0x1023, tileData = 18;
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+#else
+  return true;
+#endif
+}
+#endif
+
+bool hasExtension([[maybe_unused]] IsaExtension extension) {
+#if defined(TORCHERE_EMULATED_AVX512)
+  return true;
+#elif defined(TORCHERE_CPU_X86)
+  switch (extension) {
+  case IsaExtension::Avx512Vnni:
+    return __builtin_cpu_supports("avx512vnni");
+  case IsaExtension::Avx512Bf16:
+    // On Intel's Sapphire Rapids it takes twice as long as to widen both factors.
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_is("amd");
+  case IsaExtension::Amx:
+    return __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
+           __builtin_cpu_supports("amx-int8") && mayUseMatrixUnit();
+  }
+  return false;
+#else
+  return false;
+#endif
 }
 
 std::vector<Isa> supportedIsas() {

@@ -21,9 +21,13 @@ enum FloatType : int {
   kInt64,
   kInt8,
   kUInt8,
+  kBF16Dots, ///< both factors of BF16, in pairs along k, which one instruction multiplies and sums
+  kByteDots, ///< likewise of bytes, in fours
   kNumberTypes
 };
-/// Products of so few rows read each weight once. Tiles whose B is of BF16 have no more.
+/// What a matrix unit multiplies: A's bytes, then B's.
+enum MatrixProduct : int { kMatrixBF16, kMatrixI8I8, kMatrixI8U8, kMatrixU8I8, kMatrixU8U8, kMatrixProducts };
+/// Products of so few rows read each weight once. Tiles that widen a B of BF16 have no more.
 constexpr int64_t kFewRows = 4;
 
 /// A run of tiles, one below the other, each: C[row][vector] = sum over blocks b and k of A[row] [aOffsets[b]
@@ -34,6 +38,7 @@ struct TileArgs {
   const int64_t *aOffsets = nullptr;
   int64_t aRowStride = 0;
   int64_t tiles = 1;
+  int64_t rows = 0; ///< of a tile, which a matrix unit asks for: other tiles are functions for so many
   /// From a row of a tile to one that is needed soon, which is fetched into the L1 cache; 0: none.
   int64_t aAhead = 0;
   int64_t lastAhead = 0; ///< likewise, of the run's last tile
@@ -61,6 +66,7 @@ using TileFunction = void (*)(const TileArgs &args);
 constexpr int kMaxTileVectors = 4;
 constexpr int kMaxTileRows = 14;
 constexpr int kMaxTileColumns = 64; ///< of f32
+constexpr int kMatrixRows = 32;     ///< of a matrix unit's tile
 
 /// A tile that was computed beside its place: to C, with all of the epilogue, rounded to C's type.
 struct FinishArgs {
@@ -292,15 +298,20 @@ struct IsaKernels {
   /// [type of B][vectors][rows]; C is of the type that is computed in.
   TileFunction tiles[kNumberTypes][kMaxTileVectors + 1][kMaxTileRows + 1] = {};
   int maxRows[kMaxTileVectors + 1] = {};
+  /// [MatrixProduct][vectors]: tiles on a matrix unit; null where the processor has none.
+  TileFunction matrixTiles[kMatrixProducts][kMaxTileVectors + 1] = {};
   void (*activate)(Activation activation, float *tile, int64_t rowStride, int64_t rows,
                    int64_t columns) = nullptr;
   void (*finish[kNumberTypes])(const FinishArgs &args) = {};
   void (*pack[kNumberTypes])(
       const PackArgs &args) = {}; ///< the type stays; by pairs of rows where a step has two
-  /// To what tiles take for A: the type that is computed in, or of bytes pairs of 16 bits along the columns.
+  /// To what tiles take for A: the type that is computed in, or of bytes pairs of 16 bits along the columns,
+  /// or pairs of BF16, or fours of bytes. The width counts these.
   void (*widen[kNumberTypes])(const PackArgs &args) = {};
   /// A packed panel of BF16 as one of f32.
-  void (*widenPairs)(const void *panel, int64_t steps, int64_t columns, float *to) = nullptr;
+  void (*widenPairs)(const void *panel, int64_t steps, int64_t columns, void *to) = nullptr;
+  /// A packed panel of bytes, in pairs, as one in fours.
+  void (*joinPairs)(const void *panel, int64_t steps, int64_t columns, void *to) = nullptr;
   void (*softmax[kFloatTypes])(const RowsJob &job) = {};
   void (*norm[kFloatTypes])(const RowsJob &job) = {};
   void (*depthwise)(const TapsJob &job) = nullptr;
@@ -327,6 +338,11 @@ struct IsaKernels {
   void (*sumContents)(const ContentsSumsJob &job) = nullptr;
   void (*interpolate)(const InterpolationJob &job) = nullptr;
 };
+
+/// What some processors with AVX-512 have.
+enum class IsaExtension : uint8_t { Avx512Vnni, Avx512Bf16, Amx };
+/// Whether this processor and its system have it and let this process use it, and it is worth it.
+bool hasExtension(IsaExtension extension);
 
 namespace baseline {
 const IsaKernels &isaKernels();

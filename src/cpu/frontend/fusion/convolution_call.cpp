@@ -2,6 +2,7 @@
 #include "cpu/frontend/fusion/convolution_call.h"
 
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/fusion/splats.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -20,13 +21,6 @@ PlanarOrder orderOf(int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
 bool isPlainF32(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() && type.getElementType().isF32() && type.getNumElements() > 0;
-}
-
-bool hasDefaultPrecision(stablehlo::ConvolutionOp op) {
-  auto precisions = op->getAttrOfType<ArrayAttr>("precision_config");
-  return !precisions || llvm::all_of(precisions, [](Attribute precision) {
-    return cast<stablehlo::PrecisionAttr>(precision).getValue() == stablehlo::Precision::DEFAULT;
-  });
 }
 
 ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionCall &call) {

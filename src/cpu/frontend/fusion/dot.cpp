@@ -145,7 +145,8 @@ bool fuseDot(stablehlo::DotGeneralOp dot) {
   NamedAttribute attributes[] = {
       builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(match.activation))),
       builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers()),
-      builder.getNamedAttr("has_bias", builder.getBoolAttr(bool(match.bias)))};
+      builder.getNamedAttr("has_bias", builder.getBoolAttr(bool(match.bias))),
+      builder.getNamedAttr("keeps_denormals", builder.getBoolAttr(!hasDefaultPrecision(dot)))};
   Type type = dot->getResult(0).getType();
   stablehlo::CustomCallOp made =
       sizes ? createOpenCall(builder, dot.getLoc(), "dot", type, operands, sizes, attributes)

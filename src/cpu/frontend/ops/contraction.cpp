@@ -1,6 +1,7 @@
 // Plans matrix products.
 #include "cpu/execute/matmul_step.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -145,7 +146,10 @@ Result<bool> planDot(Planner &planner, Operation *op) {
     TORCHERE_TRY(planZeros(planner, op->getResult(0)));
     return true;
   }
-  return planProduct(planner, op, cast<stablehlo::DotGeneralOp>(op).getDotDimensionNumbers(), {}, {});
+  Matmul matmul;
+  matmul.keepsDenormals = !hasDefaultPrecision(op);
+  return planProduct(planner, op, cast<stablehlo::DotGeneralOp>(op).getDotDimensionNumbers(),
+                     std::move(matmul), {});
 }
 
 /// With what a fusion has found behind it.
@@ -166,6 +170,7 @@ Result<bool> planFusedDot(Planner &planner, Operation *op) {
   if (reads.size() > (hasBias ? 1 : 0))
     matmul.residual = reads.back();
   matmul.activation = static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
+  matmul.keepsDenormals = cast<BoolAttr>(kernelAttribute(op, "keeps_denormals")).getValue();
   auto numbers = cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(op, "dot_dimension_numbers"));
   return planProduct(planner, op, numbers, std::move(matmul), std::move(reads));
 }

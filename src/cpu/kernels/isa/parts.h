@@ -21,7 +21,14 @@ void addInterpolation(IsaKernels &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA
 
-/// AVX-512 with VNNI. Packed weights and results are those of AVX-512.
+// AVX-512 with what some processors have beyond it: the files of isa/extensions/. Packed weights are those of
+// AVX-512.
 namespace torchere::cpu::avx512vnni {
-void addNarrowGemm(IsaKernels &table);
+void addExtension(IsaKernels &table);
+}
+namespace torchere::cpu::avx512bf16 {
+void addExtension(IsaKernels &table);
+}
+namespace torchere::cpu::amx {
+void addExtension(IsaKernels &table);
 }

@@ -55,6 +55,10 @@ struct F16 {
 struct BF16Pair {
   uint32_t bits;
 };
+/// Such a pair of B whose factor of A is a pair as well.
+struct BF16Dots {
+  uint32_t bits;
+};
 struct I8Pair {
   uint16_t bits;
 };
@@ -286,6 +290,19 @@ TORCHERE_INLINE F firstOfPairs(U pairs) {
 }
 TORCHERE_INLINE F secondOfPairs(U pairs) {
   return (F)(pairs & 0xffff0000u);
+}
+
+template <> TORCHERE_INLINE F widen<BF16Dots>(const BF16Dots *p) {
+  return (F)load(reinterpret_cast<const uint32_t *>(p));
+}
+/// sum += second * second + first * first, of pairs of BF16. The instruction takes denormals for zeros.
+TORCHERE_INLINE void addDots(F &sum, F a, F b) {
+#if defined(__AVX512BF16__)
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+#else
+  sum += secondOfPairs((U)a) * secondOfPairs((U)b);
+  sum += firstOfPairs((U)a) * firstOfPairs((U)b);
+#endif
 }
 
 /// Bytes to 16 bits; `T` is int8_t or uint8_t.

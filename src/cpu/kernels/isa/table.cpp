@@ -4,15 +4,17 @@
 
 namespace torchere::cpu::TORCHERE_ISA {
 
+/// What the processor has beyond the instruction set.
+static void addExtensions([[maybe_unused]] IsaKernels &table) {
 #if defined(TORCHERE_WIDE_VECTORS)
-static bool hasVnni() {
-#if defined(TORCHERE_EMULATED_AVX512)
-  return true;
-#else
-  return __builtin_cpu_supports("avx512vnni");
+  if (hasExtension(IsaExtension::Avx512Vnni))
+    avx512vnni::addExtension(table);
+  if (hasExtension(IsaExtension::Avx512Bf16))
+    avx512bf16::addExtension(table);
+  if (hasExtension(IsaExtension::Amx))
+    amx::addExtension(table);
 #endif
 }
-#endif
 
 const IsaKernels &isaKernels() {
   static const IsaKernels table = [] {
@@ -20,10 +22,6 @@ const IsaKernels &isaKernels() {
     made.lanes = kLanes;
     addGemm(made);
     addNarrowGemm(made);
-#if defined(TORCHERE_WIDE_VECTORS)
-    if (hasVnni())
-      avx512vnni::addNarrowGemm(made);
-#endif
     addRows(made);
     addWinograd(made);
     addAttention(made);
@@ -35,6 +33,7 @@ const IsaKernels &isaKernels() {
     addWindows(made);
     addContentsSums(made);
     addInterpolation(made);
+    addExtensions(made);
     return made;
   }();
   return table;

@@ -22,6 +22,8 @@ template <> constexpr bool kIsF32<float> = true;
 template <class T> constexpr bool kIsBytePair = false;
 template <> constexpr bool kIsBytePair<I8Pair> = true;
 template <> constexpr bool kIsBytePair<U8Pair> = true;
+template <class T> constexpr bool kIsDots = false;
+template <> constexpr bool kIsDots<BF16Dots> = true;
 
 /// Elements of A, of the type that is computed in, that a step multiplies.
 template <class T> constexpr int kStepElements = 1;
@@ -76,6 +78,8 @@ TORCHERE_INLINE void addOuterProduct(Vec<Compute<T>> (&sums)[kM][kN], const Comp
     for (int n = 0; n < kN; ++n)
       if constexpr (kIsBytePair<T>)
         sums[m][n] = addPairProducts(sums[m][n], x, w[n]);
+      else if constexpr (kIsDots<T>)
+        addDots(sums[m][n], x, w[n]);
       else if constexpr (kInPlace)
         addInPlace(sums[m][n], x, w[n]);
       else
@@ -259,6 +263,12 @@ template <class T, int kN, int kM> void addTiles(IsaKernels &table, int type) {
   table.tiles[type][kN][kM] = &tile<T, kM, kN>;
   if constexpr (kM > 1)
     addTiles<T, kN, kM - 1>(table, type);
+}
+
+/// Of B's types of 16 bits and less.
+template <class T> void addNarrowTiles(IsaKernels &table, int type) {
+  addTiles<T, 1, kRows[1]>(table, type);
+  addTiles<T, 2, kRows[2]>(table, type);
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA
