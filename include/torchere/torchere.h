@@ -204,6 +204,7 @@ typedef struct torchere_load_options {
   int32_t verify;         /* 1: read all files and compare them with the digests saved with the program */
   const torchere_tensor *weights; /* other values for parameters, buffers, constants; copied */
   size_t weight_count;
+  const char *precision; /* of products: "default", "high" or "highest"; null: as the program has it */
 } torchere_load_options;
 
 /* Loads what torchere.export(...).save(path) wrote. Weights are mapped, nothing is compiled. `options` may be

@@ -281,12 +281,13 @@ void bindArtifact(nb::module_ &module) {
       nb::arg("digests") = false, "Writes the directory of a program.");
   module.def(
       "load_bundle",
-      [](const std::filesystem::path &path, bool mapWeights, bool verify) {
+      [](const std::filesystem::path &path, bool mapWeights, bool verify, std::string precision) {
         nb::gil_scoped_release released;
-        return std::make_shared<Bundle>(unwrap(load(path, {.mapWeights = mapWeights, .verify = verify})));
+        return std::make_shared<Bundle>(unwrap(
+            load(path, {.mapWeights = mapWeights, .verify = verify, .precision = std::move(precision)})));
       },
       nb::arg("path"), nb::kw_only(), nb::arg("map_weights") = true, nb::arg("verify") = false,
-      "Reads the directory of a program.");
+      nb::arg("precision") = "", "Reads the directory of a program.");
 }
 
 } // namespace torchere::bindings

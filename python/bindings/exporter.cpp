@@ -22,12 +22,14 @@ using namespace exporter;
 static Exported exportReleased(const program::Program &program, std::string name, int64_t inlineConstantBytes,
                                std::set<std::string> customOpNamespaces, std::set<std::string> composites,
                                std::optional<std::unordered_map<std::string, std::string>> nodeMetadata,
-                               bool inlineNumbers, bool shapeAssertions, bool quantizedTypes, bool checks) {
+                               bool inlineNumbers, bool shapeAssertions, bool quantizedTypes, bool checks,
+                               std::string precision) {
   Options options{.name = std::move(name),
                   .inlineConstantBytes = inlineConstantBytes,
                   .inlineNumbers = inlineNumbers,
                   .shapeAssertions = shapeAssertions,
                   .checks = checks,
+                  .precision = std::move(precision),
                   .customOpNamespaces = std::move(customOpNamespaces),
                   .composites = std::move(composites),
                   .quantizedTypes = quantizedTypes,
@@ -76,7 +78,7 @@ void bindExporter(nb::module_ &module) {
              nb::arg("custom_op_namespaces") = std::set<std::string>(),
              nb::arg("composites") = std::set<std::string>(), nb::arg("node_metadata") = nb::none(),
              nb::arg("inline_numbers") = true, nb::arg("shape_assertions") = false,
-             nb::arg("quantized_types") = false, nb::arg("checks") = false,
+             nb::arg("quantized_types") = false, nb::arg("checks") = false, nb::arg("precision") = "",
              "Lowers a captured program. Raises one error that lists every op without a lowering. With "
              "node_metadata, locations are JSON: it is what torch says of nodes, by metadata_key().");
   module.def("metadata_key", &metadataKey, nb::arg("node"), nb::arg("stack_trace"),

@@ -326,7 +326,7 @@ class Exported:
     def left_out(self) -> list[str]:
         """The checks that the function does not make: what, why not, and where."""
 
-def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: Mapping[str, str] | None = None, inline_numbers: bool = True, shape_assertions: bool = False, quantized_types: bool = False, checks: bool = False) -> Exported:
+def export_program(program: Program, name: str = 'forward', inline_constant_bytes: int = 128, custom_op_namespaces: Set[str] = ..., composites: Set[str] = ..., node_metadata: Mapping[str, str] | None = None, inline_numbers: bool = True, shape_assertions: bool = False, quantized_types: bool = False, checks: bool = False, precision: str = '') -> Exported:
     """
     Lowers a captured program. Raises one error that lists every op without a lowering. With node_metadata, locations are JSON: it is what torch says of nodes, by metadata_key().
     """
@@ -497,7 +497,7 @@ def join_bundles(programs: Sequence[Bundle]) -> Bundle:
 def save_bundle(bundle: Bundle, path: str | os.PathLike, *, save_weights: bool = True, include_text: bool = True, overwrite: bool = False, target_version: str | None = None, digests: bool = False) -> None:
     """Writes the directory of a program."""
 
-def load_bundle(path: str | os.PathLike, *, map_weights: bool = True, verify: bool = False) -> Bundle:
+def load_bundle(path: str | os.PathLike, *, map_weights: bool = True, verify: bool = False, precision: str = '') -> Bundle:
     """Reads the directory of a program."""
 
 def save_saved_model(bundle: Bundle, path: str | os.PathLike, *, serving_key: str = 'serving_default', function_alias: str = '') -> None:

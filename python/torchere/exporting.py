@@ -48,6 +48,7 @@ def export(
     decompositions: Mapping[Any, Callable[..., Any]] | None = None,
     shape_assertions: bool = False,
     checks: bool = True,
+    precision: str | None = None,
 ) -> StableHLOProgram:
     """Exports a program to StableHLO, ready to be called and saved.
 
@@ -66,6 +67,7 @@ def export(
     multiples, equality), in calls of @shape_assertion, for others who refine and run it.
     With `checks`, a call raises what eager mode raises for a matrix without an inverse or a factor, and for
     assertions about data: the function of such a program has one result more, a status.
+    `precision` is that of products and convolutions: "default", "high" or "highest" (docs/exporting.md).
 
     Weights are taken by reference and not copied: train the module further only after the program was saved,
     or export again. Those of a module made under FakeTensorMode, or on the meta device, are types alone: the
@@ -90,6 +92,7 @@ def export(
             composites=set(composites),
             shape_assertions=shape_assertions,
             checks=checks,
+            precision=precision or "",
         )
     with _Stopwatch(timings, "export"):
         module = as_module(target)
@@ -106,6 +109,7 @@ def export(
         composites=set(composites),
         shape_assertions=shape_assertions,
         checks=checks,
+        precision=precision or "",
     )
 
 

@@ -103,14 +103,21 @@ class StableHLOProgram(ProgramState):
 
     @classmethod
     def load(
-        cls, stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
+        cls,
+        stablehlo_dir: str | os.PathLike[str],
+        *,
+        classes: Iterable[type] = (),
+        verify: bool = False,
+        precision: str | None = None,
     ) -> StableHLOProgram:
         """Reads a directory or file that save() wrote, or a directory of PyTorch/XLA. Weights are mapped, not
         read; with `verify` every file is read and compared with the digest that save(digests=True) recorded.
         Result classes (named tuples, dataclasses, whatever is registered with torch) are rebuilt if listed in
         `classes`; others become plain tuples and dicts, because files are not trusted to import or call
-        anything."""
-        return cls(_core.load_bundle(os.fspath(stablehlo_dir), verify=verify), classes=classes)
+        anything. `precision` is that of products and convolutions, in place of what the program asks:
+        "default", "high" or "highest"."""
+        bundle = _core.load_bundle(os.fspath(stablehlo_dir), verify=verify, precision=precision or "")
+        return cls(bundle, classes=classes)
 
     def save(
         self,
@@ -408,9 +415,14 @@ def _place(depth: int) -> str:
 
 
 def load(
-    stablehlo_dir: str | os.PathLike[str], *, classes: Iterable[type] = (), verify: bool = False
+    stablehlo_dir: str | os.PathLike[str],
+    *,
+    classes: Iterable[type] = (),
+    verify: bool = False,
+    precision: str | None = None,
 ) -> StableHLOProgram:
     """Reads a program from the directory or file that StableHLOProgram.save wrote, or from a directory of
     PyTorch/XLA. Result classes listed in `classes` are rebuilt: load("mlp", classes=[Out]); others become
-    plain tuples and dicts. With `verify`, every file is compared with its digest first."""
-    return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify)
+    plain tuples and dicts. With `verify`, every file is compared with its digest first. `precision` is that of
+    products and convolutions, in place of what the program asks: "default", "high" or "highest"."""
+    return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify, precision=precision)

@@ -74,6 +74,9 @@ struct LoadOptions {
   bool mapWeights = true; ///< false: as if they had been left out of the program
   /// Reads every file and compares it with its digest; requires a program that was saved with digests.
   bool verify = false;
+  /// Of dots and convolutions, in place of what the program asks: "default", "high" or "highest"; empty: as
+  /// the program has it (passes::setProductPrecision).
+  std::string precision = {};
 };
 
 /// Writes the directory under a temporary name next to `path`, syncs it to disk, then renames it: no other

@@ -2,6 +2,7 @@
 #include "artifact/function_module.h"
 
 #include "passes/compatibility/serialize_expanded.h"
+#include "passes/precision/product_precision.h"
 #include "stablehlo/located_text.h"
 
 namespace torchere::artifact {
@@ -43,6 +44,17 @@ Result<std::string> moduleBytecode(const Function &function, const vhlo::Version
   TORCHERE_ASSIGN(auto shared, readModule(function));
   return shared->read(
       [&](const stablehlo::Module &module) { return passes::serializeExpanded(module, options); });
+}
+
+Status setPrecision(Function &function, std::string_view precision) {
+  TORCHERE_ASSIGN(std::string bytecode, moduleBytecode(function, vhlo::currentVersion));
+  TORCHERE_ASSIGN(stablehlo::Module module, vhlo::deserialize(bytecode, function.entryPoint.name));
+  TORCHERE_TRY(passes::setProductPrecision(module, precision));
+  function.printsLocations = hasLocations(function);
+  function.module = std::make_shared<const SharedModule>(std::move(module));
+  function.text.clear();
+  function.bytecode.clear();
+  return {};
 }
 
 } // namespace torchere::artifact

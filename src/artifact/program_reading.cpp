@@ -2,6 +2,7 @@
 #include "artifact/bundle.h"
 #include "artifact/directory_contents.h"
 #include "artifact/directory_names.h"
+#include "artifact/function_module.h"
 #include "artifact/manifest.h"
 #include "artifact/meta.h"
 #include "artifact/program_files.h"
@@ -10,6 +11,7 @@
 #include "artifact/weight_file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "passes/precision/product_precision.h"
 #include "vhlo/portable_artifact.h"
 
 #include <algorithm>
@@ -240,7 +242,7 @@ private:
 
 } // namespace
 
-Result<Bundle> load(const fs::path &path, const LoadOptions &options) {
+static Result<Bundle> readProgram(const fs::path &path, const LoadOptions &options) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) {
     TORCHERE_ASSIGN(ZipFiles files, ZipFiles::open(path));
@@ -252,6 +254,16 @@ Result<Bundle> load(const fs::path &path, const LoadOptions &options) {
                 fs::exists(path, error) ? "is no directory and no file" : "does not exist");
   return readUnreplaced(
       path, [&](const Folder &folder) { return ProgramReader(FolderFiles(folder), options).read(); });
+}
+
+Result<Bundle> load(const fs::path &path, const LoadOptions &options) {
+  if (!options.precision.empty())
+    TORCHERE_TRY(passes::checkPrecision(options.precision));
+  TORCHERE_ASSIGN(Bundle bundle, readProgram(path, options));
+  if (!options.precision.empty())
+    for (Function &function : bundle.functions)
+      TORCHERE_TRY(setPrecision(function, options.precision));
+  return bundle;
 }
 
 } // namespace torchere::artifact

@@ -33,7 +33,9 @@ static Result<std::vector<program::Weight>> copyWeights(const torchere_load_opti
 static Result<std::shared_ptr<const LoadedBundle>> loadBundle(std::string_view path,
                                                               const torchere_load_options &options) {
   TORCHERE_ASSIGN(std::vector<program::Weight> weights, copyWeights(options));
-  TORCHERE_ASSIGN(artifact::Bundle bundle, artifact::load(path, {.verify = options.verify != 0}));
+  TORCHERE_ASSIGN(artifact::Bundle bundle,
+                  artifact::load(path, {.verify = options.verify != 0,
+                                        .precision = options.precision ? options.precision : ""}));
   if (!weights.empty()) {
     TORCHERE_ASSIGN(bundle, artifact::withWeights(bundle, weights));
   }

@@ -28,7 +28,8 @@ struct RunOptions {
   int device = -1; ///< -1: the plugin's first
   size_t shownValues = 8;
   bool isProfiled = false;
-  std::string trace; ///< where the profile's trace goes; empty: nowhere
+  std::string precision; ///< of products; empty: the program's
+  std::string trace;     ///< where the profile's trace goes; empty: nowhere
 };
 
 } // namespace
@@ -109,7 +110,8 @@ static Status profile(session::Session &session, size_t function, std::span<cons
 }
 
 static Status run(const RunOptions &options, Report &report) {
-  TORCHERE_ASSIGN(artifact::Bundle loaded, artifact::load(options.directory));
+  TORCHERE_ASSIGN(artifact::Bundle loaded,
+                  artifact::load(options.directory, {.precision = options.precision}));
   auto bundle = std::make_shared<const artifact::Bundle>(std::move(loaded));
   size_t function = 0;
   if (!options.function.empty()) {
@@ -158,6 +160,8 @@ void addRun(CLI::App &app, Action &action) {
       "Name or path of a PJRT plugin [$TORCHERE_PLUGIN, else $PJRT_DEVICE, else torchere_cpu]");
   command->add_option("--device", options->device, "Id of a device of the plugin [its first]")
       ->check(checkDevice);
+  command->add_option("--precision", options->precision,
+                      "Of products and convolutions: default, high or highest [the program's]");
   command->add_flag("--profile", options->isProfiled, "Show what each kernel took (torchere_cpu only)");
   command->add_option("--trace", options->trace, "FILE.json for the profile, which chrome://tracing shows");
   command->add_option("--values", options->shownValues, "How many elements of each output are shown [8]");

@@ -10,6 +10,7 @@
 #include "exporter/text_functions.h"
 #include "lowering/op_families.h"
 #include "passes/chlo/legalization.h"
+#include "passes/precision/product_precision.h"
 #include "stablehlo/diagnostics.h"
 #include "stablehlo/module_implementation.h"
 
@@ -54,6 +55,8 @@ bool writesLocations(const program::Program &program) {
 Result<Exported> exportProgram(const program::Program &program, const Options &options) {
   Stopwatch lowering;
   TORCHERE_TRY(checkComposites(options.composites));
+  if (!options.precision.empty())
+    TORCHERE_TRY(passes::checkPrecision(options.precision));
   TORCHERE_TRY(program.verify());
   TORCHERE_TRY(checkCoverage(program, options.customOpNamespaces));
   TORCHERE_ASSIGN(SignaturePlan plan, planSignature(program, options));
@@ -67,6 +70,8 @@ Result<Exported> exportProgram(const program::Program &program, const Options &o
 
   Stopwatch verifying;
   stablehlo::Module module(std::move(implementation));
+  if (!options.precision.empty())
+    TORCHERE_TRY(passes::setProductPrecision(module, options.precision));
   TORCHERE_TRY(module.verify());
   timings.verify = verifying.seconds();
   return Exported{std::make_shared<const stablehlo::SharedModule>(std::move(module)),

@@ -29,6 +29,8 @@ struct Options {
   /// What eager PyTorch raises an error for while it computes (a matrix without an inverse, assertions about
   /// data) is found out by the function too: its last result is then the status (program::statusSize).
   bool checks = false;
+  /// Of dots and convolutions: "default", "high" or "highest"; empty: none is set.
+  std::string precision = {};
   /// Ops in these namespaces without a row become stablehlo.custom_call with the op's name as the target, the
   /// tensor arguments as operands and the others as JSON in backend_config.
   std::set<std::string> customOpNamespaces;

@@ -98,6 +98,22 @@ TEST_F(StateTest, IsWrittenAllOrNone) {
   EXPECT_EQ(torchere_program_destroy(program), TORCHERE_OK);
 }
 
+TEST_F(StateTest, ThePrecisionIsGivenAtLoad) {
+  auto options = sized<torchere_load_options>();
+  options.client = client;
+  options.precision = "highest";
+  torchere_program program = nullptr;
+  std::string path = savedPrograms().path("dynamic");
+  ASSERT_EQ(torchere_program_load(path.c_str(), &options, &program), TORCHERE_OK) << torchere_error_message();
+  torchere_result result = call(program, 0, {input({1, 2}, {1, 2}), input(1)});
+  EXPECT_EQ(torchere_result_destroy(result), TORCHERE_OK);
+  EXPECT_EQ(torchere_program_destroy(program), TORCHERE_OK);
+  options.precision = "best";
+  EXPECT_EQ(torchere_program_load(path.c_str(), &options, &program), TORCHERE_INVALID_ARGUMENT);
+  EXPECT_STREQ(torchere_error_message(),
+               "[precision] of products: got \"best\", expected \"default\", \"high\" or \"highest\"");
+}
+
 TEST_F(StateTest, WeightsAreGivenAtLoad) {
   torchere_tensor w = tensor({100, 1000}, {2});
   w.name = "w";

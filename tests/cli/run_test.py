@@ -31,6 +31,15 @@ def failure(run):
     return fail
 
 
+def test_the_precision_of_products(run, failure, affine, x):
+    array, file = x
+    assert run(affine, "--input", file, "--precision", "highest")[0] == 0
+    assert (
+        failure(affine, "--input", file, "--precision", "best")
+        == '[precision] of products: got "best", expected "default", "high" or "highest"'
+    )
+
+
 def test_writes_what_numpy_computes(run, affine, x, tmp_path):
     array, file = x
     code, out, _ = run(affine, "--input", file, "--output", tmp_path / "y.npy")
