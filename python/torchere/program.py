@@ -423,6 +423,6 @@ def load(
 ) -> StableHLOProgram:
     """Reads a program from the directory or file that StableHLOProgram.save wrote, or from a directory of
     PyTorch/XLA. Result classes listed in `classes` are rebuilt: load("mlp", classes=[Out]); others become
-    plain tuples and dicts. With `verify`, every file is compared with its digest first. `precision` is that of
-    products and convolutions, in place of what the program asks: "default", "high" or "highest"."""
+    plain tuples and dicts. With `verify`, every file is compared with its digest first. `precision` is that
+    of products and convolutions, in place of what the program asks: "default", "high" or "highest"."""
     return StableHLOProgram.load(stablehlo_dir, classes=classes, verify=verify, precision=precision)

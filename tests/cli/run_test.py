@@ -32,7 +32,7 @@ def failure(run):
 
 
 def test_the_precision_of_products(run, failure, affine, x):
-    array, file = x
+    _, file = x
     assert run(affine, "--input", file, "--precision", "highest")[0] == 0
     assert (
         failure(affine, "--input", file, "--precision", "best")
