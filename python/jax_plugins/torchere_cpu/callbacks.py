@@ -6,7 +6,6 @@ function of this module's, and an attribute of the call names the Python functio
 import ctypes
 import itertools
 import os
-import threading
 import traceback
 import weakref
 
@@ -92,18 +91,46 @@ class _ErrorArguments(_Arguments):
     _fields_ = (("message", ctypes.c_char_p), ("code", ctypes.c_int))
 
 
+class _TypeInfo(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("extension_start", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    )
+
+
+class _StateArguments(_Arguments):
+    _fields_ = (
+        ("context", ctypes.c_void_p),
+        ("stage", ctypes.c_int),
+        ("type_id", ctypes.c_void_p),
+        ("state", ctypes.c_void_p),
+    )
+
+
 class _Function:
-    """What a call runs, as long as its program is there."""
+    """What a call runs."""
 
     def __init__(self, function, operands, results):
         self.function, self.operands, self.results = function, operands, results
 
 
-# By the call's attribute. The numbers of one process are not those of another, which might find its program
-# in JAX's cache.
+# By the call's attribute, as long as JAX may compile it. The numbers of one process are not those of another,
+# which might find its program in JAX's cache.
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _numbers = itertools.count(int.from_bytes(os.urandom(6), "little") << 15)
-_lock = threading.Lock()
+# By a running number from 1 on, of each compiled call, as long as the plugin has it.
+_compiled: dict[int, _Function] = {}
+_compilations = itertools.count(1)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _forget(state):
+    _compiled.pop(state, None)
+
+
+_state_type = ctypes.c_int64(0)
+_state_info = _TypeInfo(ctypes.sizeof(_TypeInfo), None, ctypes.cast(_forget, ctypes.c_void_p))
 
 
 def _arrays(values: _Values, avals):
@@ -119,26 +146,42 @@ def _arrays(values: _Values, avals):
         yield numpy.frombuffer(memory, dtype, size).reshape(aval.shape)
 
 
-def _run(frame: _CallFrame) -> None:
+def _found(frame: _CallFrame) -> _Function:
     number = _Scalar.from_address(frame.attributes.values[0]).value[0]
     found = _functions.get(number)
     if found is None:
-        raise RuntimeError("the function of a callback is in the process that compiled the program alone")
+        raise RuntimeError("the function of a callback is in the process that traced the program alone")
+    return found
+
+
+def _instantiate(frame: _CallFrame) -> None:
+    """A call may run when JAX has dropped what it was compiled from."""
+    state = next(_compilations)
+    _compiled[state] = _found(frame)
+    arguments = _StateArguments(frame.context, frame.stage, ctypes.addressof(_state_type), state)
+    set_state = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(frame.api.contents.state_set)
+    if set_state(ctypes.addressof(arguments)):
+        del _compiled[state]
+        raise RuntimeError("the state of a callback is not kept")
+
+
+def _execute(frame: _CallFrame) -> None:
+    found = _found(frame)
     given = [array.copy() for array in _arrays(frame.operands, found.operands)]  # which it may keep
     made = found.function(*given)
     for result, array in zip(made, _arrays(frame.results, found.results), strict=True):
         array[...] = result
 
 
-@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
-def _handler(pointer):
+def _answer(pointer, work):
+    """The error, or null."""
     frame = pointer.contents
     if frame.extension_start:  # asks for the version
         metadata = ctypes.cast(frame.extension_start, ctypes.POINTER(_MetadataExtension)).contents.metadata
         metadata.contents.major, metadata.contents.minor = 0, 3
         return None
     try:
-        _run(frame)
+        work(frame)
     except BaseException as error:
         message = "".join(traceback.format_exception(error)).encode()
         arguments = _ErrorArguments(message, _INTERNAL)
@@ -147,9 +190,18 @@ def _handler(pointer):
     return None
 
 
+_Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
+_handlers = {
+    "instantiate": _Handler(lambda pointer: _answer(pointer, _instantiate)),
+    "execute": _Handler(lambda pointer: _answer(pointer, _execute)),
+}
+
+
 def _checked(results, avals):
     """As arrays of the types that the program was told."""
-    arrays = [jax.dtypes.canonicalize_value(numpy.asarray(result)) for result in results] if results else []
+    from jax._src import dtypes
+
+    arrays = [dtypes.canonicalize_value(numpy.asarray(result)) for result in results or ()]
     if len(arrays) != len(avals):
         raise RuntimeError(
             f"Mismatched number of outputs from callback. Expected: {len(avals)}, Actual: {len(arrays)}"
@@ -186,9 +238,8 @@ def _emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_si
         return _checked(function(*arrays), result_avals)
 
     held = _Function(call, operand_avals, result_avals)
-    with _lock:
-        number = next(_numbers)
-        _functions[number] = held
+    number = next(_numbers)
+    _functions[number] = held
     ctx.module_context.add_keepalive(held)
     lower = jax.ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
     made = lower(ctx.replace(avals_in=operand_avals, avals_out=result_avals), *operands, number=numpy.uint64(number))
@@ -199,8 +250,13 @@ def register() -> None:
     from jax._src import callback as callbacks
     from jax._src.interpreters import mlir  # the only way to the rules of another platform
 
-    pointer = ctypes.cast(_handler, ctypes.c_void_p)
-    jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(pointer), platform=_PLATFORM)
+    def capsule(value):
+        return jax.ffi.pycapsule(ctypes.cast(value, ctypes.c_void_p))
+
+    registration = {"type_id": capsule(ctypes.pointer(_state_type)), "type_info": capsule(ctypes.pointer(_state_info))}
+    jax.ffi.register_ffi_type(_TARGET, registration, platform=_PLATFORM)
+    handlers = {stage: capsule(handler) for stage, handler in _handlers.items()}
+    jax.ffi.register_ffi_target(_TARGET, handlers, platform=_PLATFORM)
     common = callbacks.emit_python_callback
 
     def emit(ctx, *args, **parameters):

@@ -252,9 +252,14 @@ public:
     strip(query, /*isScaled=*/true);
     strip(key, /*isScaled=*/true);
     strip(value, /*isScaled=*/false);
-    int64_t keyHeads = stripRepetition();
+    int64_t keyHeads = group ? sizes.heads / groupSize() : stripRepetition();
+    SmallVector<int64_t> queryHeads(query.batch), positions(query.own);
+    if (group) {
+      queryHeads.push_back(*group);
+      llvm::erase(positions, *group);
+    }
     SmallVector<mlir::Value> operands{
-        factor(query.value, query.batch, query.own, query.summed,
+        factor(query.value, queryHeads, positions, query.summed,
                {sizes.batch, sizes.heads, sizes.queries, sizes.size}),
         factor(key.value, key.batch, key.own, key.summed, {sizes.batch, keyHeads, sizes.keys, sizes.size}),
         factor(value.value, valueBatch(), value.summed, value.own,
@@ -301,9 +306,35 @@ private:
     return labels;
   }
 
+  /// The dimensions of query heads: the batch, and the heads that share keys.
+  Labels headLabels() const {
+    Labels labels = batchLabels();
+    if (group)
+      labels.push_back(groupLabel);
+    return labels;
+  }
+
+  /// Of two dimensions of a query, JAX's grouped heads, the one behind that of key heads is one of heads.
+  void takeGroup() {
+    if (queryLabels.size() != 2)
+      return;
+    size_t begin = query.batch.size() + (match.keysAreRight ? 0 : key.own.size());
+    for (auto [i, dimension] : llvm::enumerate(query.own)) {
+      bool isBehind = !query.batch.empty() && dimension == query.batch.back() + 1;
+      if (int64_t label = labelOf(begin + i); label >= 0 && (!group || isBehind)) {
+        group = dimension;
+        groupLabel = label;
+      }
+    }
+    llvm::erase(queryLabels, groupLabel);
+  }
+  int64_t groupSize() const { return dimensionsOf(query.value)[static_cast<size_t>(*group)]; }
+
   /// The second product sums over the keys, and its batch is the first one's.
   bool checkLabels() {
     queryLabels = labelsOfOwn(query, match.keysAreRight);
+    Labels own = queryLabels;
+    takeGroup();
     keyLabels = labelsOfOwn(key, !match.keysAreRight);
     auto labelsOf = [&](ArrayRef<int64_t> dimensions) {
       Labels labels;
@@ -314,9 +345,11 @@ private:
     };
     Labels batch = labelsOf(weights.batch), expected = batchLabels();
     llvm::sort(batch);
+    Labels ownWeights = labelsOf(weights.own);
+    llvm::sort(ownWeights);
     // Dimensions of one label have one size, so that only what the value repeats could differ.
     return queryLabels.size() <= 1 && keyLabels.size() == 1 && labelsOf(weights.summed) == keyLabels &&
-           labelsOf(weights.own) == queryLabels && batch == expected;
+           ownWeights == own && batch == expected;
   }
 
   /// All of one narrow type, maybe widened, or all of f32.
@@ -340,6 +373,10 @@ private:
       (i + 1 == query.batch.size() ? sizes.heads : sizes.batch) *= size;
     }
     sizes.queries = productOfSizes(query.value, query.own);
+    if (group) {
+      sizes.heads *= groupSize();
+      sizes.queries /= groupSize();
+    }
     sizes.keys = productOfSizes(key.value, key.own);
     sizes.size = productOfSizes(key.value, key.summed);
     sizes.valueSize = productOfSizes(value.value, value.own);
@@ -435,7 +472,7 @@ private:
 
   /// Of the labels, in the order of batch, query, key; sizes of 1 left out.
   SmallVector<int64_t> kernelOrder(const Labels &labels) const {
-    Labels wanted = batchLabels();
+    Labels wanted = headLabels();
     llvm::append_range(wanted, queryLabels);
     llvm::append_range(wanted, keyLabels);
     SmallVector<int64_t> order;
@@ -511,7 +548,7 @@ private:
     // Dimensions by label, those of the value's elements as one.
     constexpr int64_t elementLabel = 1000;
     SmallVector<int64_t> shape;
-    Labels labels = batchLabels();
+    Labels labels = headLabels();
     llvm::append_range(labels, queryLabels);
     for (int64_t label : labels)
       shape.push_back(dimensionsOf(match.first->getResult(0))[static_cast<size_t>(label)]);
@@ -539,6 +576,8 @@ private:
   Location location;
   Parts query, key, value, weights;
   Labels queryLabels, keyLabels;
+  std::optional<int64_t> group; ///< the query's dimension of heads that share keys
+  int64_t groupLabel = -1;
   bool isNarrowed = false; ///< factors of bf16 or f16
   Heads sizes;
   double scale = 1;
