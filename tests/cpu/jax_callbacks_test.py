@@ -138,7 +138,7 @@ def test_errors_tell_the_function_and_the_place():
     for line, text in zip(
         lines,
         (
-            "in fail     raise KeyError(\"a name\") KeyError: 'a name'",
+            "in fail KeyError: 'a name'",
             "RuntimeError: Incorrect output shape for return value #0: Expected: (6,), Actual: (2,)",
             "RuntimeError: Incorrect output dtype for return value #0: Expected: float32, Actual: int8",
             "RuntimeError: Mismatched number of outputs from callback. Expected: 1, Actual: 2",
