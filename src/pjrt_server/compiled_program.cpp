@@ -84,7 +84,7 @@ static Result<std::string_view> takePart(std::string_view &bytes, std::string_vi
 
 Status CompiledProgram::load(const ClientOptions &clientOptions, std::string_view stored) {
   if (!stored.empty() && engine.load) {
-    TORCHERE_ASSIGN(compiled, engine.load(stored, compileOptions, clientOptions));
+    TORCHERE_ASSIGN(compiled, engine.load(stored, programCode, compileOptions, clientOptions));
   }
   if (!compiled) {
     TORCHERE_ASSIGN(compiled, engine.compile(programCode, compileOptions, clientOptions));

@@ -78,10 +78,12 @@ struct Engine {
   Result<std::unique_ptr<const Program>> (*compile)(std::string_view code,
                                                     const pjrt::CompileOptions &options,
                                                     const ClientOptions &clientOptions) = nullptr;
-  /// The program of what stored() gave, for these options; null if it was stored by another build, or for
+  /// The program of what stored() gave, for these options; `code`, which it was compiled from, lasts longer
+  /// than the program. Null if it was stored by another build, or for
   /// other options or another processor, so that it has to be compiled again. InvalidArgument for anything
   /// else. Null if no program has such a form.
-  Result<std::unique_ptr<const Program>> (*load)(std::string_view stored, const pjrt::CompileOptions &options,
+  Result<std::unique_ptr<const Program>> (*load)(std::string_view stored, std::string_view code,
+                                                 const pjrt::CompileOptions &options,
                                                  const ClientOptions &clientOptions) = nullptr;
 };
 

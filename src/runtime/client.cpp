@@ -198,7 +198,7 @@ Result<std::shared_ptr<const Executable>> Client::compile(const ProgramSource &s
   bool isMade = false;
   auto make = [&]() -> Result<std::shared_ptr<const Executable>> {
     isMade = true;
-    if (auto loaded = load(key, *target))
+    if (auto loaded = load(source, key, *target))
       return loaded;
     return compileNew(source, key, serialized, *target);
   };
@@ -221,7 +221,8 @@ static double millisecondsSince(std::chrono::steady_clock::time_point start) {
 }
 
 /// From the cache on disk; null if it has to be compiled.
-std::shared_ptr<const Executable> Client::load(const CacheKey &key, const Device &device) {
+std::shared_ptr<const Executable> Client::load(const ProgramSource &source, const CacheKey &key,
+                                               const Device &device) {
   if (!diskCache)
     return nullptr;
   auto start = std::chrono::steady_clock::now();
@@ -238,6 +239,8 @@ std::shared_ptr<const Executable> Client::load(const CacheKey &key, const Device
   TORCHERE_LOG_LINE(Info, "cache", "loaded {} ({} bytes) in {:.1f} ms", hexText(key), entry->file.size(),
                     millisecondsSince(start));
   ++loadedCount;
+  if (source.isOpen)
+    (*executable)->markOpen(key, entry->executable().size());
   return *std::move(executable);
 }
 
@@ -251,11 +254,24 @@ Result<std::shared_ptr<const Executable>> Client::compileNew(const ProgramSource
   ++compiledCount;
   if (!diskCache)
     return executable;
-  if (Result<std::string> bytes = executable->serialize())
+  if (Result<std::string> bytes = executable->serialize()) {
     (void)diskCache->store(key, *bytes); // errors are logged
-  else
+    if (source.isOpen)
+      executable->markOpen(key, bytes->size());
+  } else
     TORCHERE_LOG_LINE(Info, "cache", "not stored: {}", bytes.error().message);
   return executable;
+}
+
+void Client::storeGrown(const Executable &executable) {
+  Executable::OpenEntry &entry = executable.openEntry;
+  auto start = std::chrono::steady_clock::now();
+  Result<std::string> bytes = executable.serialize();
+  if (!bytes || entry.bytes.exchange(bytes->size()) == bytes->size())
+    return;
+  (void)diskCache->store(*entry.key, *bytes); // errors are logged
+  TORCHERE_LOG_LINE(Info, "cache", "stored {} again ({} bytes) in {:.1f} ms", hexText(*entry.key),
+                    bytes->size(), millisecondsSince(start));
 }
 
 Client::CompileCounts Client::compileCounts() const {

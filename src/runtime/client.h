@@ -35,6 +35,8 @@ struct ProgramSource {
   /// Equal only for equal programs: it covers everything that make() depends on, including our own code.
   std::string identity;
   std::function<Result<std::string>()> make; ///< returns StableHLO, as text or as bytecode
+  /// Whether each call binds sizes: the plugin may have more to store after calls.
+  bool isOpen = false;
 };
 
 /// Options of PJRT_Client_Create, defined by the plugin. The engine knows `device_count`.
@@ -78,6 +80,8 @@ public:
     int64_t loaded = 0; ///< from the cache on disk
   };
   CompileCounts compileCounts() const;
+  /// Stores an executable of open sizes again if the plugin has more to store of it than before.
+  void storeGrown(const Executable &executable);
 
   pjrt::Client *handle() const { return client; }
   /// The executions that were started and have not ended.
@@ -94,7 +98,8 @@ private:
   /// `options` in their wire form.
   CacheKey keyOf(std::string_view identity, std::string_view options) const;
   std::shared_ptr<const Executable> findInUse(const CacheKey &key);
-  std::shared_ptr<const Executable> load(const CacheKey &key, const Device &device);
+  std::shared_ptr<const Executable> load(const ProgramSource &source, const CacheKey &key,
+                                         const Device &device);
   Result<std::shared_ptr<const Executable>> compileNew(const ProgramSource &source, const CacheKey &key,
                                                        const std::string &options, const Device &device);
   Result<Device> describe(pjrt::Device *device) const;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "runtime/buffer.h"
+#include "runtime/cache_entry.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,11 +90,26 @@ private:
   Result<std::vector<Buffer>> wrap(std::span<pjrt::Buffer *const> results,
                                    const std::shared_ptr<Execution> &execution, bool isReady) const;
   void destroy(std::span<pjrt::Buffer *const> results) const;
+  /// Of a program of open sizes: it is in the cache, with so many bytes.
+  void markOpen(const CacheKey &key, size_t bytes) const {
+    openEntry.key = key;
+    openEntry.bytes = bytes;
+  }
+  /// Of a successful call.
+  void countCall() const;
 
   std::shared_ptr<Client> owningClient;
   pjrt::LoadedExecutable *executable;
   const Device *device; ///< the client's
   size_t outputs = 0;
+
+  /// The entry in the cache of a program of open sizes, for which the plugin may store more after calls.
+  struct OpenEntry {
+    std::optional<CacheKey> key;
+    std::atomic<size_t> bytes = 0; ///< that are stored
+    std::atomic<uint64_t> calls = 0;
+  };
+  mutable OpenEntry openEntry;
 
   // The result types are the same for every execution, so they are queried once; those with sizes that
   // depend on data are null.

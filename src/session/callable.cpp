@@ -298,7 +298,8 @@ Callable::compile(std::vector<passes::ArgumentShape> shapes, Sizing sizing, runt
                   std::optional<int> device) {
   passes::Target target = targetFor(client, shapes, sizing);
   runtime::ProgramSource source{
-      identity(target), [&] { return programFor(target, shapes, client.plugin().profiles() != nullptr); }};
+      identity(target), [&] { return programFor(target, shapes, client.plugin().profiles() != nullptr); },
+      callSignature.isDynamic() && !target.shapes};
   TORCHERE_ASSIGN(auto executable, client.compile(source, {.device = device}));
   if (executable->outputCount() != entryPoint().outputs.size())
     return fail(ErrorCode::Internal,

@@ -1,4 +1,5 @@
-"""Programs with open sizes on the CPU engine: compiled once, planned once for each set of sizes."""
+"""Programs with open sizes on the CPU engine: compiled once, planned once for each set of sizes, and stored with
+their plans."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ def plans(log):
     return re.findall(r"plans for the sizes ([-\d, ]+)", log)
 
 
-def run_logged(source):
-    return run(BEGINNING + source, TORCHERE_LOG="debug")
+def run_logged(source, **environment):
+    return run(BEGINNING + source, TORCHERE_LOG="debug", **environment)
 
 
 BATCH = """
@@ -322,3 +323,27 @@ def test_sizes_that_depend_on_data_are_computed():
     lines, log = run_logged(DATA)
     assert lines == ["1"]
     assert plans(log) == ["6", "9"]
+
+
+STORED = """
+model = torch.nn.Sequential(torch.nn.Linear(12, 20), torch.nn.GELU(), torch.nn.Linear(20, 7)).eval()
+program = torchere.export(model, (torch.randn(3, 12),), dynamic_shapes=({0: Dim("batch")},))
+for size in map(int, SIZES.split()):
+    check(program, model, torch.randn(size, 12))
+counts = client.compile_counts
+print(counts["compiled"], counts["loaded"])
+"""
+
+
+def test_another_process_finds_the_plans(tmp_path):
+    def plans_of(sizes):
+        (counts,), log = run_logged(
+            f"SIZES = {sizes!r}\n{STORED}", TORCHERE_CACHE="1", TORCHERE_CACHE_DIR=str(tmp_path)
+        )
+        return counts, plans(log), "is read and simplified" in log
+
+    assert plans_of("2 3 4 5") == ("1 0", ["2", "3", "4", "5"], False)
+    assert plans_of("3 5 2") == ("0 1", [], False)  # stored after the first call and the fourth
+    assert plans_of("4 9") == ("0 1", ["9"], True)
+    assert plans_of("9 3 8 8 8") == ("0 1", ["9", "8"], True)  # nothing was stored after the second call
+    assert plans_of("9 8") == ("0 1", [], False)

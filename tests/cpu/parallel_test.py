@@ -1,4 +1,5 @@
-"""Programs of several replicas and partitions on the CPU engine's devices: against the interpreter."""
+"""Programs of several replicas and partitions on the CPU engine's devices: against the interpreter, and once
+they were stored and loaded."""
 
 from __future__ import annotations
 
@@ -104,8 +105,20 @@ def run(text, grid, arguments):
     parts = [jax.device_put(part, device) for part, device in zip(arguments, devices)]
     whole = (sum(part.shape[0] for part in parts), *parts[0].shape[1:])
     array = jax.make_array_from_single_device_arrays(whole, sharding, parts)
-    (results,) = executable.execute_sharded([array]).disassemble_into_single_device_arrays()
-    return [numpy.asarray(result) for result in results]
+    given = []
+    for each in (executable, stored_and_loaded(executable, devices, options)):
+        (results,) = each.execute_sharded([array]).disassemble_into_single_device_arrays()
+        given.append([numpy.asarray(result) for result in results])
+    if any(one.tobytes() != other.tobytes() for one, other in zip(*given)):
+        raise ValueError("other bits from the stored executable")
+    return given[0]
+
+def stored_and_loaded(executable, devices, options):
+    try:
+        stored = executable.serialize()
+    except jax.errors.JaxRuntimeError:  # jaxlib stores only what it can turn into HLO
+        return executable
+    return backend.deserialize_executable(stored, xla_client.DeviceList(tuple(devices)), options)
 
 answers = []
 for question in pickle.load(sys.stdin.buffer):
@@ -159,11 +172,13 @@ def answers():
         for name, (_, grid, shape, _) in asked.items()
     }
     questioned = pickle.dumps([(asked[name][0], asked[name][1], given[name]) for name in asked])
-    environment = {**os.environ, "TORCHERE_LOG": "info"}
+    environment = {**os.environ, "TORCHERE_LOG": "debug"}
     command = [sys.executable, "-c", ENGINE]
     result = subprocess.run(command, input=questioned, capture_output=True, env=environment)
     assert result.returncode == 0, result.stderr.decode()
     assert b"interpreted as a whole" not in result.stderr
+    loaded = result.stderr.count(b" bytes of a plan in ")
+    assert loaded >= sum(grid[0] * grid[1] for _, grid, _, _ in asked.values()) // 2, loaded
     found = dict(zip(asked, pickle.loads(result.stdout), strict=True))
     expected = {name: interpret(asked[name][3], *given[name]) for name in asked}
     return found, expected

@@ -134,9 +134,24 @@ check("argmax", lambda x: jnp.argmax(x), numpy.argmax(x), x)
 check("argmin", lambda x: jnp.argmin(x, 1), numpy.argmin(x, 1), x)
 check("a reduction by a function", lambda x: lax.reduce(x, f(0), lambda a, b: jnp.sqrt(a * a + b * b), (1,)),
       numpy.sqrt((x * x).sum(1)), x)
+larger = lambda a, b: lax.cond(a > b, lambda: a, lambda: b)
+check("a reduction that branches", lambda x: lax.reduce(x, f(-numpy.inf), larger, (1,)), x.max(1), x)
+check("a reduction of branches in branches",
+      lambda x: lax.reduce(x, f(0), lambda a, b: lax.cond(b > 0, lambda: larger(a, b), lambda: a), (0,)),
+      numpy.maximum(x.max(0), 0), x)
+check("a reduction of three branches", lambda x: lax.reduce(
+    x, i(0), lambda a, b: lax.switch(b, [lambda: a, lambda: a + b, lambda: b + a]), (0,)), keys.sum(), keys)
+check("two reductions that branch", lambda x: lax.reduce((x, x), (f(-numpy.inf), f(0)), lambda a, b: lax.cond(
+    a[0] > b[0], lambda: (a[0], a[1] + b[1]), lambda: (b[0], b[1] + a[1])), (1,)), (x.max(1), x.sum(1)), x)
+halved = numpy.array(x)
+halved[[1, 3], 2] = numpy.where(halved[[1, 3], 2] > 0, halved[[1, 3], 2] / 2, -1)
+halve = lambda a: lax.cond(a > 0, lambda: a / 2, lambda: -jnp.ones_like(a))
+check("an update that branches", lambda x: x.at[jnp.array([1, 3]), 2].apply(halve), halved, x)
 windows = numpy.lib.stride_tricks.sliding_window_view(x, 4, 1)
 four = lambda x, join: lax.reduce_window(x, f(0), join, (1, 4), (1, 1), "VALID")
 check("windows", lambda x: four(x, lax.add), windows.sum(-1), x)
+check("windows of branches", lambda x: lax.reduce_window(x, -f(numpy.inf), larger, (1, 4), (1, 1), "VALID"),
+      windows.max(-1), x)
 check("windows of a function", lambda x: four(x, lambda a, b: jnp.sqrt(a * a + b * b)),
       numpy.sqrt((windows * windows).sum(-1)), x)
 check("cummax", lambda x: lax.cummax(x, 1), numpy.maximum.accumulate(x, 1), x)

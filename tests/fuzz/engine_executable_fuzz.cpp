@@ -1,12 +1,13 @@
 // Fuzz target of the CPU engine's reader of stored executables, and of the plans in them: what it accepts is
 // stored as it was, and runs in memory of its own. Inputs are executables, or plans behind a line of theirs,
-// or changes to be made to a plan, so that most of it stays as it is.
+// or changes to be made to a plan, so that most of it stays as it is. Plans are also those of open sizes and
+// of several processes.
 #include "fuzz_target.h"
 
 #include "cpu/plugin/api.h"
-#include "cpu/plugin/program.h"
-#include "cpu/plugin/stored_module.h"
+#include "cpu/plugin/stored_program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -227,14 +228,76 @@ std::vector<std::string_view> partsOf(std::string_view bytes) {
   return parts;
 }
 
-/// What a plan of this build begins with: two texts with their sizes.
+constexpr std::string_view processesCode = R"(func.func @main(%x: tensor<4xi32>) -> tensor<2x4xi32> {
+  %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64,
+    replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>} : (tensor<4xi32>) -> tensor<8xi32>
+  %1 = stablehlo.reshape %0 : (tensor<8xi32>) -> tensor<2x4xi32>
+  return %1 : tensor<2x4xi32>
+})";
+constexpr std::string_view openCode = R"(
+func.func @main(%x: tensor<?x3xf32>, %w: tensor<3x2xf32> {torchere.weight = true}) -> tensor<?x2xf32> {
+  %0 = stablehlo.multiply %w, %w : tensor<3x2xf32>
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0]
+    : (tensor<?x3xf32>, tensor<3x2xf32>) -> tensor<?x2xf32>
+  return %1 : tensor<?x2xf32>
+})";
+
+/// Where a program with so many replicas comes from; it computes in a pool that lasts.
+cpu::ProgramSource sourceOf(std::string_view code, int64_t replicas) {
+  static auto &pool = *new cpu::ThreadPool(1);
+  cpu::Target target;
+  target.isa = *cpu::chosenIsa();
+  target.processes.replicas = replicas;
+  return {code, target, {pool, target.isa}, std::make_shared<cpu::PlanFamily>()};
+}
+
+/// Of each open size.
+constexpr int64_t boundSize = 3;
+
+/// Whether both of its runs gave results.
+bool runOnZeros(const pjrt_server::Program &program, size_t processes) {
+  pjrt_server::ArgumentLists arguments(processes);
+  std::vector<std::unique_ptr<Lifetime>> lifetimes;
+  for (std::vector<pjrt_server::Argument> &ofProcess : arguments)
+    for (const interpreter::EntryArgument &argument : program.entry().arguments) {
+      interpreter::Index shape = argument.type.shape;
+      std::replace(shape.begin(), shape.end(), interpreter::unknownSize, boundSize);
+      auto tensor = interpreter::Tensor::create(argument.type.elementType, shape);
+      if (!tensor)
+        return false;
+      ofProcess.push_back({*tensor, true, lifetimes.emplace_back(std::make_unique<Lifetime>()).get()});
+    }
+  return program.run(arguments) && program.run(arguments);
+}
+
+/// Programs of several processes, and of open sizes with the plans of one.
+std::string storedProcesses() {
+  cpu::ProgramSource source = sourceOf(processesCode, 2);
+  auto program = cpu::compileProgram([](cpu::ModuleUse) { return cpu::readModule(processesCode); },
+                                     source.target, source.context, source.family);
+  if (!program || !runOnZeros(**program, 2))
+    std::abort();
+  return (*program)->stored();
+}
+std::string storedSizes() {
+  auto module = cpu::readModule(openCode);
+  auto entry = interpreter::describeEntry(*module, interpreter::OpenSizes::Allowed);
+  cpu::ProgramSource source = sourceOf(openCode, 1);
+  cpu::OpenProgram program(cpu::OpenModule(*std::move(module), *std::move(entry), source.target),
+                           source.context);
+  if (!runOnZeros(program, 1))
+    std::abort();
+  return program.stored();
+}
+
+/// What a plan of this build begins with: its kind, and two texts with their sizes.
 const std::string &header() {
   static const std::string made = [] {
     pjrt::LoadedExecutable *executable = compile(programs[0], "");
     std::string bytes = serialized(executable);
     destroy(executable);
     std::string_view plan = partsOf(bytes)[1];
-    size_t end = 0;
+    size_t end = 1;
     for (int text = 0; text < 2; ++text) {
       uint64_t size = 0;
       std::memcpy(&size, plan.data() + end, sizeof size);
@@ -247,7 +310,7 @@ const std::string &header() {
 
 constexpr std::string_view planLine = "a plan\n", changesLine = "changes\n";
 
-/// Those of the programs, without the header.
+/// Those of the programs, without the header; the last two are of several processes, and of open sizes.
 const std::vector<std::string> &plans() {
   static const std::vector<std::string> made = [] {
     std::vector<std::string> all;
@@ -256,11 +319,20 @@ const std::vector<std::string> &plans() {
       std::string bytes = serialized(executable);
       destroy(executable);
       if (std::string_view plan = partsOf(bytes)[1]; !plan.empty())
-        all.emplace_back(plan.substr(header().size()));
+        if (plan.starts_with(header()))
+          all.emplace_back(plan.substr(header().size()));
     }
+    for (const std::string &stored : {storedProcesses(), storedSizes()})
+      all.push_back(stored.substr(header().size()));
     return all;
   }();
   return made;
+}
+
+/// Of the plan with that number, modulo how many there are.
+char kindOf(size_t number) {
+  size_t place = number % plans().size();
+  return static_cast<char>(place + 2 < plans().size() ? 0 : place + 3 - plans().size());
 }
 
 /// The first byte names the plan; then each change is its place, in two bytes, what is done there, and a
@@ -290,24 +362,8 @@ std::string changed(std::string_view changes) {
   return plan;
 }
 
-void runOnZeros(cpu::CompiledModule compiled) {
-  cpu::ThreadPool pool(1);
-  pjrt_server::ArgumentLists arguments(1);
-  std::vector<std::unique_ptr<Lifetime>> lifetimes;
-  for (const interpreter::EntryArgument &argument : compiled.entry.arguments) {
-    auto tensor = interpreter::Tensor::create(argument.type.elementType, argument.type.shape);
-    if (!tensor)
-      return;
-    arguments[0].push_back({*tensor, true, lifetimes.emplace_back(std::make_unique<Lifetime>()).get()});
-  }
-  cpu::CpuProgram program(std::move(compiled), {}, cpu::Context{pool, *cpu::chosenIsa()});
-  for (int run = 0; run < 2; ++run)
-    if (!program.run(arguments))
-      return;
-}
-
 /// In a process of its own, which ends if a loop does not. A signal is a step that touched other memory.
-void run(cpu::CompiledModule compiled) {
+void run(const pjrt_server::Program &program, const cpu::ProgramSource &source) {
   pid_t child = fork();
   if (child < 0)
     return;
@@ -317,7 +373,7 @@ void run(cpu::CompiledModule compiled) {
     itimerval limit{{0, 0}, {0, 200000}};
     setitimer(ITIMER_REAL, &limit, nullptr);
     try {
-      runOnZeros(std::move(compiled));
+      runOnZeros(program, static_cast<size_t>(source.target.processes.replicas));
     } catch (const std::bad_alloc &) { // a wish for more memory than there is
     }
     _exit(0);
@@ -329,14 +385,17 @@ void run(cpu::CompiledModule compiled) {
     std::abort();
 }
 
-void loadPlan(std::string_view bytes) {
+/// The kind is the first byte of the header.
+void loadPlan(char kind, std::string_view bytes) {
   std::string plan = header() + std::string(bytes);
-  Result<std::optional<cpu::CompiledModule>> compiled = cpu::loadModule(plan, *cpu::chosenIsa());
-  if (!compiled)
+  plan[0] = kind;
+  cpu::ProgramSource source = sourceOf(kind == 2 ? openCode : processesCode, kind == 1 ? 2 : 1);
+  auto program = cpu::loadProgram(plan, source);
+  if (!program || !*program)
     return;
-  if (cpu::storeModule(**compiled, *cpu::chosenIsa()) != plan)
+  if (kind != 2 && (*program)->stored() != plan)
     std::abort();
-  run(**std::move(compiled));
+  run(**program, source);
 }
 
 } // namespace
@@ -344,11 +403,14 @@ void loadPlan(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char *>(data), size);
   if (bytes.starts_with(planLine)) {
-    loadPlan(bytes.substr(planLine.size()));
+    bytes.remove_prefix(planLine.size());
+    if (!bytes.empty())
+      loadPlan(static_cast<char>(bytes[0] % 3), bytes.substr(1));
     return 0;
   }
   if (bytes.starts_with(changesLine)) {
-    loadPlan(changed(bytes.substr(changesLine.size())));
+    bytes.remove_prefix(changesLine.size());
+    loadPlan(kindOf(bytes.empty() ? 0 : static_cast<uint8_t>(bytes[0])), changed(bytes));
     return 0;
   }
   pjrt::ExecutableDeserializeAndLoadArgs args;
@@ -377,7 +439,7 @@ std::vector<std::string> fuzzSeeds() {
     destroy(executable);
   }
   for (size_t number = 0; number < plans().size(); ++number) {
-    seeds.push_back(std::string(planLine) + plans()[number]);
+    seeds.push_back(std::string(planLine) + kindOf(number) + plans()[number]);
     for (size_t copy = 0; copy < 16; ++copy) { // executables take longer
       std::string changes(1, static_cast<char>(number));
       for (size_t place = 0; place < 8; ++place)

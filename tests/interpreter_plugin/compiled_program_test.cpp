@@ -32,10 +32,11 @@ Engine engineWith(decltype(Engine::load) load) {
   return engine;
 }
 
-Result<std::unique_ptr<const Program>> loadPlan(std::string_view stored, const pjrt::CompileOptions &,
-                                                const ClientOptions &) {
+Result<std::unique_ptr<const Program>> loadPlan(std::string_view stored, std::string_view code,
+                                                const pjrt::CompileOptions &, const ClientOptions &) {
   ++loaded;
   EXPECT_EQ(stored, "a plan");
+  EXPECT_EQ(code, "code");
   return std::make_unique<const EmptyProgram>();
 }
 
@@ -58,14 +59,14 @@ TEST(CompiledProgram, IsCompiledWhereTheEngineDoesNotLoad) {
   EXPECT_TRUE(CompiledProgram::deserialize(engine, {}, bytes));
   EXPECT_EQ(compiled, 2);
   engine =
-      engineWith([](std::string_view, const pjrt::CompileOptions &,
+      engineWith([](std::string_view, std::string_view, const pjrt::CompileOptions &,
                     const ClientOptions &) -> Result<std::unique_ptr<const Program>> { return nullptr; });
   EXPECT_TRUE(CompiledProgram::deserialize(engine, {}, bytes)); // another build's
   EXPECT_EQ(compiled, 1);
 }
 
 TEST(CompiledProgram, IsRefusedWhereTheEngineRefuses) {
-  Engine engine = engineWith([](std::string_view, const pjrt::CompileOptions &,
+  Engine engine = engineWith([](std::string_view, std::string_view, const pjrt::CompileOptions &,
                                 const ClientOptions &) -> Result<std::unique_ptr<const Program>> {
     return invalidArgument("[plan] damaged");
   });
@@ -75,7 +76,7 @@ TEST(CompiledProgram, IsRefusedWhereTheEngineRefuses) {
 }
 
 TEST(CompiledProgram, OtherOptionsStandInPlaceOfTheStoredOnes) {
-  Engine engine = engineWith([](std::string_view, const pjrt::CompileOptions &options,
+  Engine engine = engineWith([](std::string_view, std::string_view, const pjrt::CompileOptions &options,
                                 const ClientOptions &) -> Result<std::unique_ptr<const Program>> {
     EXPECT_EQ(options.replicaCount, 2);
     return nullptr;

@@ -10,7 +10,7 @@ def initialize():
     is registered, and warns of those that it does not know."""
     import jax
     from jax._src import xla_bridge
-    from jax_plugins.torchere_cpu import linear_algebra
+    from jax_plugins.torchere_cpu import callbacks, linear_algebra
     from jax_plugins.torchere_cpu.kernels import Kernels
 
     if "torchere_cpu" not in (jax.config.jax_platforms or "").split(","):
@@ -25,3 +25,4 @@ def initialize():
         xla_bridge.register_plugin("torchere_cpu", library_path=library, options={"asynchronous": True})
     Kernels(library).register_with_jax()
     linear_algebra.register()
+    callbacks.register()

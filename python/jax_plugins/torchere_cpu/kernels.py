@@ -34,6 +34,8 @@ class _FfiApi(ctypes.Structure):
         ("handler_register", ctypes.c_void_p),
         ("stream_get", ctypes.c_void_p),
         ("type_register", ctypes.c_void_p),
+        ("context_get", ctypes.c_void_p),
+        ("state_set", ctypes.c_void_p),
     )
 
 

@@ -4,6 +4,8 @@
 #include "cpu/execute/strided_copy.h"
 #include "cpu/plan/plan.h"
 
+#include <tuple>
+
 namespace torchere::cpu {
 
 struct Exchange {
@@ -16,9 +18,13 @@ struct Exchange {
   View result;                  ///< dense: the parts, one after the other
 };
 
-class ExchangeStep final : public Step {
+class ExchangeStep final : public StoredStep<ExchangeStep> {
 public:
   explicit ExchangeStep(Exchange given);
+  ExchangeStep() = default;
+  static auto fields(auto &step) { return std::tie(step.exchange); }
+  Status restore(const PlanLimits &limits);
+  /// FailedPrecondition in a program of one process.
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "exchange"; }
 

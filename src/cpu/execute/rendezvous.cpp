@@ -32,15 +32,31 @@ Status Rendezvous::wait(Meeting &meeting, std::unique_lock<std::mutex> &lock) {
   return {};
 }
 
-Status Rendezvous::meet(int64_t number, std::span<const int64_t> members, int64_t self,
-                        const std::byte *given, const std::function<void(Given)> &take) {
+/// Plans that were read from a file may disagree, whatever each of them says.
+Status Rendezvous::arrive(Meeting &meeting, std::span<const int64_t> members, int64_t self, Part given) {
   auto place = static_cast<size_t>(std::find(members.begin(), members.end(), self) - members.begin());
+  if (meeting.arrived == 0 && !meeting.isTaking) {
+    meeting.members.assign(members.begin(), members.end());
+    meeting.bytes = given.bytes;
+    meeting.given.assign(members.size(), nullptr);
+  }
+  bool agrees = !meeting.isTaking && std::ranges::equal(members, meeting.members) &&
+                given.bytes == meeting.bytes && place < members.size() && !meeting.given[place];
+  if (!agrees)
+    return invalidArgument("process {} meets others who exchange something else", self);
+  meeting.given[place] = given.memory;
+  ++meeting.arrived;
+  return {};
+}
+
+Status Rendezvous::meet(int64_t number, std::span<const int64_t> members, int64_t self, Part given,
+                        const std::function<void(Given)> &take) {
   std::unique_lock lock(mutex);
   Meeting &meeting = meetings[{number, members.front()}];
-  meeting.given.resize(members.size());
-  meeting.given[place] = given;
-  if (++meeting.arrived == members.size()) {
+  TORCHERE_TRY(arrive(meeting, members, self, given));
+  if (meeting.arrived == members.size()) {
     meeting.arrived = 0;
+    meeting.isTaking = true;
     advance(meeting);
   } else {
     TORCHERE_TRY(wait(meeting, lock));
@@ -51,6 +67,7 @@ Status Rendezvous::meet(int64_t number, std::span<const int64_t> members, int64_
   if (++meeting.left < members.size())
     return wait(meeting, lock);
   meeting.left = 0;
+  meeting.isTaking = false;
   advance(meeting);
   return {};
 }

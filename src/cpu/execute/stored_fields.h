@@ -6,6 +6,7 @@
 #include "cpu/execute/computed_place_steps.h"
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/convolution_step.h"
+#include "cpu/execute/exchange_step.h"
 #include "cpu/execute/fft_step.h"
 #include "cpu/execute/fold_step.h"
 #include "cpu/execute/gather_step.h"
@@ -50,6 +51,12 @@ template <> struct Fields<ComputedPlace> {
 };
 template <> struct Fields<ComputedPadding> {
   static auto of(auto &object) { return std::tie(object.low, object.high, object.interior); }
+};
+template <> struct Fields<Exchange> {
+  static auto of(auto &object) {
+    return std::tie(object.number, object.members, object.self, object.taken, object.given, object.part,
+                    object.result);
+  }
 };
 template <> struct Fields<LoopCount> {
   static auto of(auto &object) {

@@ -149,8 +149,12 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, co
 Result<stablehlo::Module> readModule(std::string_view code) {
   Result<stablehlo::Module> module =
       vhlo::isArtifact(code) ? vhlo::deserialize(code, "program") : interpreter::parseModule(code, "program");
-  if (module)
-    TORCHERE_TRY(refuseKernelCalls(*module->implementation().module));
+  if (!module)
+    return module;
+  ModuleOp op = *module->implementation().module;
+  TORCHERE_TRY(refuseKernelCalls(op));
+  if (auto main = op.lookupSymbol<func::FuncOp>("main"))
+    replaceEntryTokens(main);
   return module;
 }
 

@@ -164,4 +164,25 @@ Status flattenValues(func::FuncOp function) {
   return {};
 }
 
+void replaceEntryTokens(func::FuncOp entry) {
+  if (entry.isExternal() || !llvm::hasSingleElement(entry.getBody()))
+    return;
+  OpBuilder builder(entry.getBody());
+  auto empty = RankedTensorType::get({0}, builder.getI1Type());
+  auto isToken = [](Value value) { return isa<stablehlo::TokenType>(value.getType()); };
+  for (BlockArgument argument : entry.getArguments())
+    if (isToken(argument)) {
+      OperationState state(entry.getLoc(), "stablehlo.create_token", {}, {argument.getType()}, {});
+      argument.replaceAllUsesWith(builder.create(state)->getResult(0));
+      argument.setType(empty);
+    }
+  Operation *end = entry.front().getTerminator();
+  builder.setInsertionPoint(end);
+  for (OpOperand &operand : end->getOpOperands())
+    if (isToken(operand.get()))
+      operand.set(stablehlo::ConstantOp::create(builder, end->getLoc(),
+                                                DenseElementsAttr::get(empty, ArrayRef<bool>())));
+  entry.setFunctionType(builder.getFunctionType(entry.front().getArgumentTypes(), end->getOperandTypes()));
+}
+
 } // namespace torchere::cpu

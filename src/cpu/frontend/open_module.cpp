@@ -1,7 +1,6 @@
 // Implements OpenModule.
 #include "cpu/frontend/open_module.h"
 
-#include "passes/shapes/refine_shapes.h"
 #include "stablehlo/module_implementation.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,10 +22,11 @@ OpenModule::OpenModule(stablehlo::Module given, interpreter::EntryPoint entry, c
   }
 }
 
-BoundSizes OpenModule::sizesOf(std::span<const interpreter::Tensor *const> arguments) const {
+BoundSizes boundSizesOf(const interpreter::EntryPoint &entry,
+                        std::span<const interpreter::Tensor *const> arguments) {
   BoundSizes sizes;
   for (size_t index = 0; index < arguments.size(); ++index) {
-    const EntryArgument &argument = entryPoint.arguments[index];
+    const EntryArgument &argument = entry.arguments[index];
     for (size_t i = 0; i < argument.type.shape.size(); ++i)
       if (argument.type.shape[i] == unknownSize)
         sizes.push_back(arguments[index]->shape()[i]);
@@ -36,9 +36,8 @@ BoundSizes OpenModule::sizesOf(std::span<const interpreter::Tensor *const> argum
   return sizes;
 }
 
-/// What sizesOf() took of each argument, put back.
-static std::vector<passes::ArgumentShape> shapesOf(const interpreter::EntryPoint &entry,
-                                                   const BoundSizes &sizes) {
+std::vector<passes::ArgumentShape> boundShapesOf(const interpreter::EntryPoint &entry,
+                                                 const BoundSizes &sizes) {
   std::vector<passes::ArgumentShape> shapes;
   size_t next = 0;
   for (const EntryArgument &argument : entry.arguments) {
@@ -54,7 +53,7 @@ static std::vector<passes::ArgumentShape> shapesOf(const interpreter::EntryPoint
 Result<stablehlo::Module> OpenModule::bind(const BoundSizes &sizes, ModuleUse use) const {
   bool isUnfused = use == ModuleUse::Interpretation && unfused;
   stablehlo::Module bound = isUnfused ? unfused->clone() : module.clone();
-  TORCHERE_TRY(passes::refineShapes(bound, shapesOf(entryPoint, sizes), passes::UnknownSizes::Kept));
+  TORCHERE_TRY(passes::refineShapes(bound, boundShapesOf(entryPoint, sizes), passes::UnknownSizes::Kept));
   return bound;
 }
 

@@ -2,11 +2,19 @@
 #pragma once
 
 #include "cpu/frontend/compile.h"
+#include "passes/shapes/refine_shapes.h"
 
 namespace torchere::cpu {
 
 /// What a call binds: the open sizes of the arguments, in order, each argument's value after its sizes.
 using BoundSizes = std::vector<int64_t>;
+
+/// The arguments have the element types and known sizes of the entry point.
+BoundSizes boundSizesOf(const interpreter::EntryPoint &entry,
+                        std::span<const interpreter::Tensor *const> arguments);
+/// What boundSizesOf() took of each argument, put back.
+std::vector<passes::ArgumentShape> boundShapesOf(const interpreter::EntryPoint &entry,
+                                                 const BoundSizes &sizes);
 
 class OpenModule {
 public:
@@ -14,8 +22,6 @@ public:
 
   const interpreter::EntryPoint &entry() const { return entryPoint; }
   const Target &compiledFor() const { return target; }
-  /// The arguments have the element types and known sizes of the entry point.
-  BoundSizes sizesOf(std::span<const interpreter::Tensor *const> arguments) const;
   /// The module with these sizes. InvalidArgument if they contradict each other or the program's assertions.
   Result<stablehlo::Module> bind(const BoundSizes &sizes, ModuleUse use) const;
   /// Held while the result of bind() is used, and to call it.

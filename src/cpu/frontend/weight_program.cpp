@@ -336,6 +336,9 @@ Status planWeights(CompiledModule &compiled, func::FuncOp weights, const std::ve
   }
   for (const View &view : copies)
     addCopy(program, *compiled.plan, view, argumentCount);
+  for (Buffer &buffer : program.plan.buffers) // whose sizes then tell equal programs apart
+    if (buffer.home == Home::Argument && !llvm::is_contained(program.arguments, buffer.index))
+      buffer.bytes = 0;
   placeValues(compiled, program);
   if (target.isFlat)
     program.key = keyOf(program, *compiled.plan, weights, copies);

@@ -2,8 +2,7 @@
 #include "cpu/plugin/api.h"
 
 #include "base/log.h"
-#include "cpu/plugin/open_program.h"
-#include "cpu/plugin/stored_module.h"
+#include "cpu/plugin/stored_program.h"
 #include "cpu/plugin/thread_clock.h"
 #include "pjrt_server/api.h"
 
@@ -63,14 +62,19 @@ void logPlan(const CompiledModule &compiled) {
 
 namespace {
 
-Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view code,
-                                                            const pjrt::CompileOptions &options,
-                                                            const pjrt_server::ClientOptions &clientOptions) {
+Result<ProgramSource> sourceOf(std::string_view code, const pjrt::CompileOptions &options,
+                               const pjrt_server::ClientOptions &clientOptions) {
   Target target;
   TORCHERE_ASSIGN(target.isa, chosenIsa());
   target.processes = {options.replicaCount, options.partitionCount};
-  Context context{poolOf(clientOptions.intraOpThreads), target.isa};
-  auto family = std::make_shared<PlanFamily>(PackedStore::choose(clientOptions));
+  return ProgramSource{code, target, Context{poolOf(clientOptions.intraOpThreads), target.isa},
+                       std::make_shared<PlanFamily>(PackedStore::choose(clientOptions))};
+}
+
+Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view code,
+                                                            const pjrt::CompileOptions &options,
+                                                            const pjrt_server::ClientOptions &clientOptions) {
+  TORCHERE_ASSIGN(ProgramSource source, sourceOf(code, options, clientOptions));
   ThreadClock clock;
   TORCHERE_ASSIGN(stablehlo::Module module, readModule(code));
   TORCHERE_LOG_LINE(Debug, "cpu", "{} bytes of a program read in {:.2f} ms", code.size(),
@@ -78,8 +82,8 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
   TORCHERE_ASSIGN(interpreter::EntryPoint entry,
                   interpreter::describeEntry(module, interpreter::OpenSizes::Allowed));
   if (entry.isOpen())
-    return std::make_unique<const OpenProgram>(OpenModule(std::move(module), std::move(entry), target),
-                                               context, std::move(family));
+    return std::make_unique<const OpenProgram>(OpenModule(std::move(module), std::move(entry), source.target),
+                                               source.context, std::move(source.family));
   std::optional<stablehlo::Module> first(std::move(module));
   auto read = [&](ModuleUse) -> Result<stablehlo::Module> {
     if (!first)
@@ -87,32 +91,21 @@ Result<std::unique_ptr<const pjrt_server::Program>> compile(std::string_view cod
     stablehlo::Module given = *std::exchange(first, std::nullopt);
     return given;
   };
-  return compileProgram(read, target, context, family);
+  return compileProgram(read, source.target, source.context, source.family);
 }
 
-Result<std::unique_ptr<const pjrt_server::Program>> load(std::string_view stored,
+Result<std::unique_ptr<const pjrt_server::Program>> load(std::string_view stored, std::string_view code,
                                                          const pjrt::CompileOptions &options,
                                                          const pjrt_server::ClientOptions &clientOptions) {
-  if (options.replicaCount * options.partitionCount != 1) // a plan is of one process
-    return nullptr;
-  ThreadClock clock;
-  TORCHERE_ASSIGN(Isa isa, chosenIsa());
-  TORCHERE_ASSIGN(std::optional<CompiledModule> compiled, loadModule(stored, isa));
-  if (!compiled)
-    return nullptr;
-  logPlan(*compiled);
-  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] loaded {} bytes of a plan in {:.2f} ms", compiled->entry.name,
-                    stored.size(), clock.milliseconds());
-  return std::make_unique<const CpuProgram>(*std::move(compiled), interpreter::ProcessCounts(),
-                                            Context{poolOf(clientOptions.intraOpThreads), isa},
-                                            std::make_shared<PlanFamily>(PackedStore::choose(clientOptions)));
+  TORCHERE_ASSIGN(ProgramSource source, sourceOf(code, options, clientOptions));
+  return loadProgram(stored, source);
 }
 
 constexpr pjrt_server::Engine engine = [] {
   pjrt_server::Engine made;
   made.platform = "torchere_cpu";
   made.deviceName = "TorchereCpu";
-  made.stored = "torchere cpu executable 2\n";
+  made.stored = "torchere cpu executable 3\n";
   made.isAsynchronous = false; // a switch of threads costs more than a small program
   made.takesOptions = true;
   made.knowsWeights = true;

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cpu/execute/rendezvous.h"
+#include "cpu/plugin/stored_program.h"
 #include "cpu/plugin/thread_clock.h"
 #include "pjrt/plugin_table.h"
 
@@ -39,6 +40,14 @@ Result<ResultLists> ParallelProgram::run(const pjrt_server::ArgumentLists &argum
   return results;
 }
 
+std::string ParallelProgram::stored() const {
+  std::vector<std::string> plans;
+  for (const std::unique_ptr<const CpuProgram> &process : processes)
+    if (plans.emplace_back(process->stored()).empty())
+      return {};
+  return storeProcesses(target.processes, plans, target.isa);
+}
+
 Result<std::unique_ptr<const pjrt_server::Program>>
 compileProgram(const ModuleSource &read, Target target, const Context &context,
                const std::shared_ptr<PlanFamily> &family) {
@@ -54,7 +63,7 @@ compileProgram(const ModuleSource &read, Target target, const Context &context,
       return program;
     programs.push_back(std::move(program));
   }
-  return std::make_unique<const ParallelProgram>(std::move(programs));
+  return std::make_unique<const ParallelProgram>(std::move(programs), target);
 }
 
 } // namespace torchere::cpu

@@ -1,6 +1,9 @@
 // Implements PlanFamily.
 #include "cpu/plugin/plan_family.h"
 
+#include "base/digest.h"
+#include "cpu/plugin/stored_module.h"
+
 #include <fmt/ranges.h>
 #include <set>
 
@@ -28,11 +31,15 @@ std::shared_ptr<WeightSets> PlanFamily::weightSetsOf(const CompiledModule &compi
     program = emptyProgram(compiled);
   if (!program)
     return nullptr;
-  if (program->key.empty())
+  std::string key = program->key;
+  if (hasStored)
+    if (std::string stored = storeWeightProgram(*program, context.isa); !stored.empty())
+      key = "stored " + hexText(Digest().addField(stored).finish());
+  if (key.empty())
     return std::make_shared<WeightSets>(program, context, store);
   std::lock_guard lock(mutex);
   std::erase_if(sets, [](const auto &entry) { return entry.second.expired(); });
-  std::weak_ptr<WeightSets> &found = sets[program->key];
+  std::weak_ptr<WeightSets> &found = sets[key];
   std::shared_ptr<WeightSets> shared = found.lock();
   if (!shared)
     found = shared = std::make_shared<WeightSets>(program, context, store);

@@ -3,7 +3,7 @@
 
 #include "cpu/plan/poison.h"
 #include "cpu/plugin/profile.h"
-#include "cpu/plugin/stored_module.h"
+#include "cpu/plugin/stored_program.h"
 
 namespace torchere::cpu {
 
@@ -119,7 +119,7 @@ Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Rend
 }
 
 std::string CpuProgram::stored() const {
-  return compiled.plan ? storeModule(compiled, context.isa) : std::string();
+  return compiled.plan ? storePlan(compiled, context.isa) : std::string();
 }
 
 Result<ResultLists> CpuProgram::profile(const ArgumentLists &arguments, std::string &report) const {

@@ -1,36 +1,14 @@
 // Implements the storing of a program's plans.
 #include "cpu/plugin/stored_module.h"
 
-#include "base/library_identity.h"
 #include "base/log.h"
-#include "cpu/execute/stored_plan.h"
+#include "cpu/plugin/stored_entry.h"
 
 #include <algorithm>
 
 namespace torchere::cpu {
 
-template <> struct Fields<interpreter::TensorType> {
-  static auto of(auto &type) { return std::tie(type.elementType, type.shape); }
-};
-template <> struct Fields<interpreter::EntryArgument> {
-  static auto of(auto &argument) {
-    return std::tie(argument.type, argument.isDonated, argument.aliasingResult, argument.isInShapes);
-  }
-};
-template <> struct Fields<interpreter::EntryPoint> {
-  static auto of(auto &entry) {
-    return std::tie(entry.name, entry.arguments, entry.results, entry.isSharded);
-  }
-};
-
 namespace {
-
-/// Plans of another build are not read: their steps and fields may mean something else.
-const std::string &ownBuild() {
-  static const char inThisLibrary = 0;
-  static const std::string identity = libraryIdentity(&inThisLibrary);
-  return identity;
-}
 
 /// A number for each step of the plan that the weight program's values are packed for.
 std::vector<std::vector<uint64_t>> packerNumbers(const CompiledModule &compiled) {
@@ -49,8 +27,8 @@ std::vector<std::vector<uint64_t>> packerNumbers(const CompiledModule &compiled)
 /// Reads a module's parts, each of which is verified by those before it.
 class ModuleReader {
 public:
-  ModuleReader(std::string_view bytes, Isa isa) : reader(bytes, isa) {}
-  Result<CompiledModule> read();
+  ModuleReader(std::string_view bytes, Isa isa) : reader(bytes, isa), isa(isa) {}
+  Result<std::optional<CompiledModule>> read();
 
 private:
   void readEntry();
@@ -62,36 +40,26 @@ private:
   Status verifyArgument(const Buffer &buffer) const;
 
   PlanReader reader;
+  Isa isa;
   CompiledModule compiled;
   std::vector<int64_t> argumentBytes, resultBytes;
 };
 
-Result<int64_t> bytesOf(const interpreter::TensorType &type) {
-  int64_t elements = boundedProduct(type.shape);
-  TORCHERE_TRY(expect(elements >= 0, "a tensor: expected fewer than {} elements", mostElements));
-  return elements * elementTypeInfo(type.elementType).bytes();
+int64_t bytesOf(const interpreter::TensorType &type) {
+  return elementCount(type.shape) * elementTypeInfo(type.elementType).bytes();
 }
 
 void ModuleReader::readEntry() {
-  interpreter::EntryPoint &entry = compiled.entry;
-  reader.get(entry);
+  const interpreter::EntryPoint &entry = compiled.entry;
+  reader.get(compiled.entry);
   reader.get(compiled.isWeight);
-  auto measure = [&](const interpreter::TensorType &type, std::vector<int64_t> &sizes) {
-    Result<int64_t> bytes = bytesOf(type);
-    if (!bytes)
-      return reader.refuse(std::move(bytes).error());
-    sizes.push_back(*bytes);
-  };
-  for (const interpreter::EntryArgument &argument : entry.arguments) {
-    measure(argument.type, argumentBytes);
-    size_t alias = argument.aliasingResult.value_or(0);
-    reader.check(expect(!argument.aliasingResult || alias < entry.results.size(),
-                        "result {}: expected one of {}", alias, entry.results.size()));
-    reader.check(expect(!argument.isInShapes, "an argument that sizes depend on"));
-  }
+  if (reader.hasFailed() || !reader.check(verifyEntry(entry, 0)) ||
+      !reader.check(expectEqual("marks of weights", compiled.isWeight.size(), entry.arguments.size())))
+    return;
+  for (const interpreter::EntryArgument &argument : entry.arguments)
+    argumentBytes.push_back(bytesOf(argument.type));
   for (const interpreter::TensorType &type : entry.results)
-    measure(type, resultBytes);
-  reader.check(expectEqual("marks of weights", compiled.isWeight.size(), entry.arguments.size()));
+    resultBytes.push_back(bytesOf(type));
 }
 
 /// Every value is a result of its own, or lies in the arena until it is packed.
@@ -191,8 +159,11 @@ void ModuleReader::readPackers() {
   }
 }
 
-Result<CompiledModule> ModuleReader::read() {
-  readEntry();
+Result<std::optional<CompiledModule>> ModuleReader::read() {
+  if (!takeMaker(reader, isa) && !reader.hasFailed())
+    return std::nullopt;
+  if (!reader.hasFailed())
+    readEntry();
   if (!reader.hasFailed())
     readWeights();
   if (!reader.hasFailed())
@@ -201,7 +172,7 @@ Result<CompiledModule> ModuleReader::read() {
     readPackers();
   if (Status status = reader.finish(); !status)
     return invalidArgument("[plan] {}", status.error().message);
-  return std::move(compiled);
+  return std::optional(std::move(compiled));
 }
 
 void putWeights(PlanWriter &writer, const WeightProgram &program) {
@@ -212,8 +183,7 @@ void putWeights(PlanWriter &writer, const WeightProgram &program) {
 
 std::string written(const CompiledModule &compiled, Isa isa, Status &status) {
   PlanWriter writer;
-  writer.put(ownBuild());
-  writer.put(std::string(isaName(isa)));
+  putMaker(writer, isa);
   writer.put(compiled.entry);
   writer.put(compiled.isWeight);
   writer.put(compiled.weights != nullptr);
@@ -228,17 +198,16 @@ std::string written(const CompiledModule &compiled, Isa isa, Status &status) {
 } // namespace
 
 std::string storeWeightProgram(const WeightProgram &program, Isa isa) {
-  if (ownBuild().empty())
+  if (!canStore())
     return {};
   PlanWriter writer;
-  writer.put(ownBuild());
-  writer.put(std::string(isaName(isa)));
+  putMaker(writer, isa);
   putWeights(writer, program);
   return writer.finish() ? writer.take() : std::string();
 }
 
 std::string storeModule(const CompiledModule &compiled, Isa isa) {
-  if (ownBuild().empty())
+  if (!canStore())
     return {};
   Status status;
   std::string bytes = written(compiled, isa, status);
@@ -253,17 +222,7 @@ std::string storeModule(const CompiledModule &compiled, Isa isa) {
 }
 
 Result<std::optional<CompiledModule>> loadModule(std::string_view stored, Isa isa) {
-  PlanReader header(stored, isa);
-  std::string build, instructions;
-  header.get(build);
-  header.get(instructions);
-  if (header.hasFailed())
-    return invalidArgument("[plan] {}", header.finish().error().message);
-  if (build != ownBuild() || instructions != isaName(isa))
-    return std::nullopt;
-  size_t begin = build.size() + instructions.size() + 2 * sizeof(uint64_t);
-  TORCHERE_ASSIGN(CompiledModule compiled, ModuleReader(stored.substr(begin), isa).read());
-  return std::optional(std::move(compiled));
+  return ModuleReader(stored, isa).read();
 }
 
 } // namespace torchere::cpu

@@ -148,10 +148,13 @@ Result<Values> einsum(const Call &call) {
   TORCHERE_ASSIGN(Index lhsLabels, termLabels(operands.substr(0, isBinary ? comma : arrow), &lhs));
   TORCHERE_ASSIGN(Index rhsLabels, termLabels(isBinary ? operands.substr(comma + 1) : "", &rhs));
   TORCHERE_ASSIGN(Index labels, termLabels(std::string_view(config).substr(arrow + 2), nullptr));
-  for (int64_t label : labels)
+  for (int64_t label : labels) {
+    auto letter = static_cast<char>(label);
     if (!llvm::is_contained(lhsLabels, label) && !llvm::is_contained(rhsLabels, label))
-      return invalidArgument("einsum_config \"{}\": no operand has the result's label '{}'", config,
-                             static_cast<char>(label));
+      return invalidArgument("einsum_config \"{}\": no operand has the result's label '{}'", config, letter);
+    if (llvm::count(labels, label) > 1)
+      return invalidArgument("einsum_config \"{}\": the result has the label '{}' twice", config, letter);
+  }
   TORCHERE_ASSIGN(ElementType type, call.resultType());
   TORCHERE_ASSIGN(Tensor result, contract({lhs, lhsLabels}, {rhs, rhsLabels}, labels, type));
   return Values{std::move(result)};

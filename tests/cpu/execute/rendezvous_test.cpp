@@ -30,7 +30,7 @@ Status sumOf(Rendezvous &rendezvous, int64_t number, std::span<const int64_t> me
              int given, int &sum) {
   std::byte own{static_cast<uint8_t>(given)};
   sum = 0;
-  return rendezvous.meet(number, members, self, &own, [&](Rendezvous::Given all) {
+  return rendezvous.meet(number, members, self, {&own, 1}, [&](Rendezvous::Given all) {
     for (const std::byte *each : all)
       sum += static_cast<int>(*each);
   });
@@ -66,7 +66,7 @@ TEST(Rendezvous, PlacesAreThoseOfTheGroup) {
   const int64_t members[] = {1, 0};
   runAll(2, [&](Rendezvous &rendezvous, int64_t self) {
     std::byte own{static_cast<uint8_t>(self)};
-    return rendezvous.meet(1, members, self, &own, [](Rendezvous::Given all) {
+    return rendezvous.meet(1, members, self, {&own, 1}, [](Rendezvous::Given all) {
       EXPECT_EQ(*all[0], std::byte{1});
       EXPECT_EQ(*all[1], std::byte{0});
     });
@@ -94,6 +94,31 @@ TEST(Rendezvous, ProcessesThatWaitForEachOtherAreTold) {
   });
   EXPECT_FALSE(statuses[0]);
   EXPECT_FALSE(statuses[1]);
+}
+
+/// As plans from a damaged file may.
+TEST(Rendezvous, MembersThatDoNotAgreeAreTold) {
+  const int64_t two[] = {0, 1}, three[] = {0, 1, 2};
+  std::byte given[2] = {};
+  auto take = [](Rendezvous::Given) { FAIL() << "nobody may read what another gives"; };
+  auto bothFail = [&](auto &&meet) {
+    auto statuses = runAll(2, meet);
+    std::string messages;
+    for (const Status &status : statuses)
+      messages += status ? "none" : status.error().message + "\n";
+    EXPECT_NE(messages.find("meets others who exchange something else\n"), std::string::npos) << messages;
+    EXPECT_NE(messages.find("a process waits for others that do not come\n"), std::string::npos) << messages;
+  };
+  bothFail([&](Rendezvous &rendezvous, int64_t self) { // other sizes
+    return rendezvous.meet(1, two, self, {given, 1 + self}, take);
+  });
+  bothFail([&](Rendezvous &rendezvous, int64_t self) { // other members
+    std::span<const int64_t> members = three;
+    return rendezvous.meet(1, members.first(static_cast<size_t>(2 + self)), self, {given, 1}, take);
+  });
+  bothFail([&](Rendezvous &rendezvous, int64_t) { // the same member twice
+    return rendezvous.meet(1, two, 0, {given, 1}, take);
+  });
 }
 
 } // namespace

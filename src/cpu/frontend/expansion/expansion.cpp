@@ -7,6 +7,7 @@ void expand(mlir::func::FuncOp function) {
   expandQuantizedTypes(function);
   replaceEmptyValues(function);
   expandOps(function);
+  expandRegionBranches(function);
   expandSelections(function);
   expandComputedPadding(function);
   expandEinsums(function);

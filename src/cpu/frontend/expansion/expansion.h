@@ -17,6 +17,8 @@ void expandQuantizedTypes(mlir::func::FuncOp function);
 void replaceEmptyValues(mlir::func::FuncOp function);
 /// Ops that are made of others: batch norms, `dot`, `map`.
 void expandOps(mlir::func::FuncOp function);
+/// Branches in the regions of reductions, windows, scatters and sorts become selections.
+void expandRegionBranches(mlir::func::FuncOp function);
 /// Selections of slices become gathers.
 void expandSelections(mlir::func::FuncOp function);
 /// Convolutions with computed padding become a pad and a convolution without padding.

@@ -1,7 +1,5 @@
-// Finds attention: a product, scaled and masked, softmax, and a second product.
-//
-// Dimensions are followed by labels through the ops between the products: dimension i of the first product's
-// result is label i. Sizes of 1 have none: they come and go.
+// Makes calls of the kernel "attention" of what attention_match.h finds.
+#include "cpu/frontend/fusion/attention_match.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/grouped_heads.h"
 #include "cpu/frontend/fusion/kernel_call.h"
@@ -17,195 +15,6 @@ using namespace mlir;
 namespace torchere::cpu {
 
 namespace {
-
-using Labels = SmallVector<int64_t>; ///< by dimension; -1 for a size of 1
-
-/// What is added to scores, or what chooses.
-struct Mask {
-  Operation *op = nullptr;
-  mlir::Value value;
-  Labels labels;
-};
-
-struct AttentionMatch {
-  stablehlo::DotGeneralOp first, second;
-  Operation *softmax = nullptr;
-  double scale = 1;
-  double bound = 0;           ///< of scores that the hyperbolic tangent bounds
-  SmallVector<Mask, 2> masks; ///< several only if all are added
-  double masked = 0;          ///< the score of what a boolean mask leaves out
-  bool isInverted = false, isBoolean = false;
-  bool keysAreRight = true; ///< of the first product
-  Labels weightLabels;      ///< of the second product's operand
-  bool weightsAreLeft = true;
-};
-
-/// Through a transpose, or a reshape that adds and drops sizes of 1. None through others.
-std::optional<Labels> follow(const Labels &labels, Operation *op) {
-  if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
-    Labels moved;
-    for (int64_t dimension : transpose.getPermutation())
-      moved.push_back(labels[static_cast<size_t>(dimension)]);
-    return moved;
-  }
-  if (!isa<stablehlo::ReshapeOp>(op))
-    return labels;
-  Labels named, result;
-  SmallVector<int64_t> before;
-  for (auto [label, size] : llvm::zip_equal(labels, dimensionsOf(op->getOperand(0))))
-    if (size != 1) {
-      named.push_back(label);
-      before.push_back(size);
-    }
-  size_t next = 0;
-  for (int64_t size : dimensionsOf(op->getResult(0))) {
-    if (size != 1 && (next == before.size() || before[next] != size))
-      return std::nullopt;
-    result.push_back(size == 1 ? -1 : named[next++]);
-  }
-  return result;
-}
-
-/// Whether the value is a product, scaled and with masks added.
-bool leadsToDot(mlir::Value value, int depth = 6) {
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == 0)
-    return false;
-  if (isa<stablehlo::AddOp>(op) && leadsToDot(op->getOperand(1), depth - 1))
-    return true;
-  bool mayBeScores =
-      isRounding(op) || isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::MulOp, stablehlo::ReshapeOp,
-                            stablehlo::TanhOp, stablehlo::TransposeOp>(op);
-  return isa<stablehlo::DotGeneralOp>(op) || (mayBeScores && leadsToDot(op->getOperand(0), depth - 1));
-}
-
-/// reshape(reshape(x) + mask), where x has the result's shape, becomes x + reshape(mask): windows are taken
-/// apart only for a mask of theirs. Null if it is another form, or only sizes of 1 come and go.
-mlir::Value inOneShape(stablehlo::ReshapeOp outer) {
-  auto sum = outer.getOperand().getDefiningOp<stablehlo::AddOp>();
-  auto isLong = [](int64_t size) { return size != 1; };
-  auto longSizesOf = [&](mlir::Value value) {
-    return llvm::to_vector(llvm::make_filter_range(dimensionsOf(value), isLong));
-  };
-  if (!sum || !sum->hasOneUse() || longSizesOf(sum->getResult(0)) == longSizesOf(outer->getResult(0)))
-    return {};
-  for (unsigned i = 0; i < 2; ++i) {
-    auto inner = sum->getOperand(i).getDefiningOp<stablehlo::ReshapeOp>();
-    if (!inner || !inner->hasOneUse() || inner.getOperand().getType() != outer->getResult(0).getType())
-      continue;
-    OpBuilder builder(outer);
-    mlir::Value mask = stablehlo::ReshapeOp::create(builder, sum.getLoc(), outer->getResult(0).getType(),
-                                                    sum->getOperand(1 - i));
-    mlir::Value made = stablehlo::AddOp::create(builder, sum.getLoc(), inner.getOperand(), mask);
-    outer->getResult(0).replaceAllUsesWith(made);
-    for (Operation *op : {outer.getOperation(), sum.getOperation(), inner.getOperation()})
-      op->erase();
-    return made;
-  }
-  return {};
-}
-
-/// The score of a key that a mask leaves out, if `number` is one. Of f16 that is the least finite number,
-/// which is not so low that it hides a score that it is added to.
-std::optional<double> hiddenScore(std::optional<double> number, mlir::Value like) {
-  bool isLeastHalf = getElementTypeOrSelf(like.getType()).isF16() && number == -65504.0;
-  if (isLeastHalf)
-    return std::numeric_limits<float>::lowest();
-  return number && *number <= -1e30 ? number : std::nullopt;
-}
-
-/// The ops from the first product to softmax, from the last one back.
-bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, AttentionMatch &match) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!op->hasOneUse() || chain.size() > 14)
-      return false;
-    if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
-      match.first = dot;
-      return true;
-    }
-    if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
-      if (mlir::Value sum = inOneShape(reshape)) {
-        value = sum;
-        continue;
-      }
-    chain.push_back(op);
-    if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op) || isRounding(op)) {
-      value = op->getOperand(0);
-    } else if (isa<stablehlo::TanhOp>(op) && match.bound == 0 && match.scale != 0) {
-      match.bound = std::exchange(match.scale, 1);
-      value = op->getOperand(0);
-    } else if (auto quotient = dyn_cast<stablehlo::DivOp>(op); quotient && splatOf(quotient.getRhs())) {
-      match.scale /= *splatOf(quotient.getRhs());
-      value = quotient.getLhs();
-    } else if (auto product = dyn_cast<stablehlo::MulOp>(op)) {
-      bool isRight = splatOf(product.getRhs()).has_value();
-      std::optional<double> factor = splatOf(isRight ? product.getRhs() : product.getLhs());
-      if (!factor)
-        return false;
-      match.scale *= *factor;
-      value = isRight ? product.getLhs() : product.getRhs();
-    } else if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
-      match.isInverted = splatOf(select.getOnTrue()).has_value();
-      mlir::Value score = match.isInverted ? select.getOnTrue() : select.getOnFalse();
-      std::optional<double> masked = hiddenScore(splatOf(score), score);
-      if (!match.masks.empty() || match.scale != 1 || match.bound != 0 || !masked ||
-          dimensionsOf(select.getPred()).empty())
-        return false;
-      match.masks.push_back({op, select.getPred(), {}});
-      match.masked = *masked;
-      match.isBoolean = true;
-      value = match.isInverted ? select.getOnFalse() : select.getOnTrue();
-    } else if (auto sum = dyn_cast<stablehlo::AddOp>(op)) {
-      if (match.isBoolean || match.scale != 1 || match.bound != 0)
-        return false;
-      bool isLeft = leadsToDot(sum.getLhs()); // the scores are what comes from a product
-      value = isLeft ? sum.getLhs() : sum.getRhs();
-      match.masks.push_back({op, isLeft ? sum.getRhs() : sum.getLhs(), {}});
-    } else {
-      return false;
-    }
-  }
-  return false;
-}
-
-/// The labels of the softmax's dimensions; those of the mask on the way.
-std::optional<Labels> labelScores(ArrayRef<Operation *> chain, AttentionMatch &match) {
-  Labels labels;
-  for (auto [i, size] : llvm::enumerate(dimensionsOf(match.first->getResult(0))))
-    labels.push_back(size == 1 ? -1 : static_cast<int64_t>(i));
-  for (Operation *op : llvm::reverse(chain)) {
-    std::optional<Labels> next = follow(labels, op);
-    if (!next)
-      return std::nullopt;
-    labels = *next;
-    for (Mask &mask : match.masks)
-      if (mask.op == op)
-        mask.labels = labels;
-  }
-  return labels;
-}
-
-/// From softmax to the second product.
-bool findSecond(Labels labels, AttentionMatch &match) {
-  mlir::Value value = match.softmax->getResult(0);
-  while (value.hasOneUse()) {
-    Operation *user = *value.user_begin();
-    if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(user)) {
-      match.second = dot;
-      match.weightsAreLeft = dot.getLhs() == value;
-      match.weightLabels = labels;
-      return dot->getBlock() == match.first->getBlock();
-    }
-    if (!isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(user) && !isRounding(user))
-      return false;
-    std::optional<Labels> next = follow(labels, user);
-    if (!next)
-      return false;
-    labels = *next;
-    value = user->getResult(0);
-  }
-  return false;
-}
 
 /// A factor's dimensions by what they are.
 struct Parts {
@@ -252,9 +61,14 @@ public:
     strip(query, /*isScaled=*/true);
     strip(key, /*isScaled=*/true);
     strip(value, /*isScaled=*/false);
-    int64_t keyHeads = stripRepetition();
+    int64_t keyHeads = group ? sizes.heads / groupSize() : stripRepetition();
+    SmallVector<int64_t> queryHeads(query.batch), positions(query.own);
+    if (group) {
+      queryHeads.push_back(*group);
+      llvm::erase(positions, *group);
+    }
     SmallVector<mlir::Value> operands{
-        factor(query.value, query.batch, query.own, query.summed,
+        factor(query.value, queryHeads, positions, query.summed,
                {sizes.batch, sizes.heads, sizes.queries, sizes.size}),
         factor(key.value, key.batch, key.own, key.summed, {sizes.batch, keyHeads, sizes.keys, sizes.size}),
         factor(value.value, valueBatch(), value.summed, value.own,
@@ -301,9 +115,35 @@ private:
     return labels;
   }
 
+  /// The dimensions of query heads: the batch, and the heads that share keys.
+  Labels headLabels() const {
+    Labels labels = batchLabels();
+    if (group)
+      labels.push_back(groupLabel);
+    return labels;
+  }
+
+  /// Of two dimensions of a query, JAX's grouped heads, the one behind that of key heads is one of heads.
+  void takeGroup() {
+    if (queryLabels.size() != 2)
+      return;
+    size_t begin = query.batch.size() + (match.keysAreRight ? 0 : key.own.size());
+    for (auto [i, dimension] : llvm::enumerate(query.own)) {
+      bool isBehind = !query.batch.empty() && dimension == query.batch.back() + 1;
+      if (int64_t label = labelOf(begin + i); label >= 0 && (!group || isBehind)) {
+        group = dimension;
+        groupLabel = label;
+      }
+    }
+    llvm::erase(queryLabels, groupLabel);
+  }
+  int64_t groupSize() const { return dimensionsOf(query.value)[static_cast<size_t>(*group)]; }
+
   /// The second product sums over the keys, and its batch is the first one's.
   bool checkLabels() {
     queryLabels = labelsOfOwn(query, match.keysAreRight);
+    Labels own = queryLabels;
+    takeGroup();
     keyLabels = labelsOfOwn(key, !match.keysAreRight);
     auto labelsOf = [&](ArrayRef<int64_t> dimensions) {
       Labels labels;
@@ -314,9 +154,11 @@ private:
     };
     Labels batch = labelsOf(weights.batch), expected = batchLabels();
     llvm::sort(batch);
+    Labels ownWeights = labelsOf(weights.own);
+    llvm::sort(ownWeights);
     // Dimensions of one label have one size, so that only what the value repeats could differ.
     return queryLabels.size() <= 1 && keyLabels.size() == 1 && labelsOf(weights.summed) == keyLabels &&
-           labelsOf(weights.own) == queryLabels && batch == expected;
+           ownWeights == own && batch == expected;
   }
 
   /// All of one narrow type, maybe widened, or all of f32.
@@ -340,6 +182,10 @@ private:
       (i + 1 == query.batch.size() ? sizes.heads : sizes.batch) *= size;
     }
     sizes.queries = productOfSizes(query.value, query.own);
+    if (group) {
+      sizes.heads *= groupSize();
+      sizes.queries /= groupSize();
+    }
     sizes.keys = productOfSizes(key.value, key.own);
     sizes.size = productOfSizes(key.value, key.summed);
     sizes.valueSize = productOfSizes(value.value, value.own);
@@ -435,7 +281,7 @@ private:
 
   /// Of the labels, in the order of batch, query, key; sizes of 1 left out.
   SmallVector<int64_t> kernelOrder(const Labels &labels) const {
-    Labels wanted = batchLabels();
+    Labels wanted = headLabels();
     llvm::append_range(wanted, queryLabels);
     llvm::append_range(wanted, keyLabels);
     SmallVector<int64_t> order;
@@ -459,7 +305,7 @@ private:
 
   /// [batch][head][query][key], repeated by strides where it can be. What a finite score stands for is added:
   /// the sum is that score, as it is so large.
-  mlir::Value inKernelOrder(const Mask &mask, bool isBoolean) {
+  mlir::Value inKernelOrder(const AttentionMask &mask, bool isBoolean) {
     mlir::Value from = mask.value;
     if (match.isBoolean && isBoolean && match.isInverted)
       from = beneathBroadcast(from, [&](mlir::Value each) {
@@ -498,7 +344,7 @@ private:
 
   mlir::Value sumOfMasks(bool isBoolean) {
     mlir::Value sum;
-    for (const Mask &mask : match.masks) {
+    for (const AttentionMask &mask : match.masks) {
       mlir::Value next = inKernelOrder(mask, isBoolean);
       sum = sum ? mlir::Value(stablehlo::AddOp::create(builder, location, sum, next)) : next;
     }
@@ -511,7 +357,7 @@ private:
     // Dimensions by label, those of the value's elements as one.
     constexpr int64_t elementLabel = 1000;
     SmallVector<int64_t> shape;
-    Labels labels = batchLabels();
+    Labels labels = headLabels();
     llvm::append_range(labels, queryLabels);
     for (int64_t label : labels)
       shape.push_back(dimensionsOf(match.first->getResult(0))[static_cast<size_t>(label)]);
@@ -539,38 +385,16 @@ private:
   Location location;
   Parts query, key, value, weights;
   Labels queryLabels, keyLabels;
+  std::optional<int64_t> group; ///< the query's dimension of heads that share keys
+  int64_t groupLabel = -1;
   bool isNarrowed = false; ///< factors of bf16 or f16
   Heads sizes;
   double scale = 1;
 };
 
 bool fuseAttention(Operation *softmax) {
-  AttentionMatch match;
-  match.softmax = softmax;
-  bool isLogarithm = cast<BoolAttr>(kernelAttribute(softmax, "logarithm")).getValue();
-  int64_t columns = rowLengthOf(softmax);
-  ArrayRef<int64_t> shape = dimensionsOf(softmax->getResult(0));
-  auto type = cast<RankedTensorType>(softmax->getResult(0).getType());
-  if (isLogarithm || columns < 2 || shape.back() != columns || type.getNumElements() == 0)
-    return false;
-  SmallVector<Operation *> chain;
-  if (!collectScores(softmax->getOperand(0), chain, match))
-    return false;
-  std::optional<Labels> labels = labelScores(chain, match);
-  if (!labels || !findSecond(*labels, match))
-    return false;
-  // Softmax is over the keys.
-  size_t batch = match.first.getDotDimensionNumbers().getLhsBatchingDimensions().size();
-  size_t left = dimensionsOf(match.first.getLhs()).size() -
-                match.first.getDotDimensionNumbers().getLhsContractingDimensions().size();
-  auto keyLabel = static_cast<size_t>(labels->back());
-  if (keyLabel < batch || match.second->getResult(0).use_empty())
-    return false;
-  match.keysAreRight = keyLabel >= left;
-  if (cast<RankedTensorType>(match.second->getResult(0).getType()).getNumElements() == 0 ||
-      cast<RankedTensorType>(match.first.getLhs().getType()).getNumElements() == 0)
-    return false;
-  return Rewrite(match).apply();
+  std::optional<AttentionMatch> match = matchAttention(softmax);
+  return match && Rewrite(*match).apply();
 }
 
 } // namespace

@@ -33,14 +33,13 @@ std::optional<int64_t> dimensionBefore(Operation *op, int64_t dimension) {
     return found == dimensions.end() || at(from, index) != at(to, dimension) ? std::nullopt
                                                                              : std::optional(index);
   }
-  // Only sizes of 1 come and go.
-  auto isLong = [](int64_t size) { return size != 1; };
-  if (!llvm::equal(llvm::make_filter_range(from, isLong), llvm::make_filter_range(to, isLong)) ||
-      at(to, dimension) == 1)
-    return std::nullopt;
-  int64_t place = llvm::count_if(to.take_front(static_cast<size_t>(dimension)), isLong);
+  // Others may be split or joined in front of it and behind it.
+  auto elementsBehind = [](ArrayRef<int64_t> sizes, size_t index) {
+    return ShapedType::getNumElements(sizes.drop_front(index + 1));
+  };
   for (auto [index, size] : llvm::enumerate(from))
-    if (size != 1 && place-- == 0)
+    if (size > 1 && size == at(to, dimension) &&
+        elementsBehind(from, index) == elementsBehind(to, static_cast<size_t>(dimension)))
       return static_cast<int64_t>(index);
   return std::nullopt;
 }

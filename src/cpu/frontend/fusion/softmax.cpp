@@ -130,10 +130,62 @@ bool fuseLogarithm(stablehlo::SubtractOp root) {
   return true;
 }
 
+/// The transpose of what is reduced that the rows' own one corresponds to, which leaves the last dimension in
+/// its place.
+stablehlo::TransposeOp transposeOfAll(mlir::Value whole, ArrayRef<int64_t> order) {
+  for (Operation *user : whole.getUsers())
+    if (auto transpose = dyn_cast<stablehlo::TransposeOp>(user)) {
+      ArrayRef<int64_t> all = transpose.getPermutation();
+      if (all.drop_back() == order && all.back() == static_cast<int64_t>(order.size()))
+        return transpose;
+    }
+  return {};
+}
+
+/// transpose(max(x)) by rows, where transpose(x) is needed as well, becomes max(transpose(x)): JAX batches
+/// softmax so, where vmap puts the heads that share keys in front.
+void reduceTransposed(stablehlo::TransposeOp rows) {
+  mlir::Value value = rows.getOperand();
+  auto bounded = value.getDefiningOp<stablehlo::MaxOp>(); // maximum(-inf, max(x))
+  if (bounded)
+    value = splatOf(bounded.getLhs()) ? bounded.getRhs() : bounded.getLhs();
+  auto reduce = value.getDefiningOp<stablehlo::ReduceOp>();
+  if (!reduce || reduce->getNumResults() != 1 || !value.hasOneUse() || !rows.getOperand().hasOneUse())
+    return;
+  mlir::Value whole = reduce->getOperand(0);
+  int64_t last = static_cast<int64_t>(dimensionsOf(whole).size()) - 1;
+  Operation *origin = whole.getDefiningOp();
+  if (reduce.getDimensions() != ArrayRef(last) || !origin)
+    return;
+  stablehlo::TransposeOp all = transposeOfAll(whole, rows.getPermutation());
+  std::optional<double> bound =
+      bounded ? splatOf(bounded->getOperand(value == bounded.getRhs() ? 0 : 1)) : std::nullopt;
+  if (!all || (bounded && !bound))
+    return;
+  all->moveAfter(origin);
+  OpBuilder builder(rows);
+  Operation *made = builder.clone(*reduce);
+  made->setOperand(0, all->getResult(0));
+  made->getResult(0).setType(cast<RankedTensorType>(rows->getResult(0).getType()));
+  mlir::Value most = made->getResult(0);
+  if (bounded) {
+    auto type = cast<RankedTensorType>(most.getType());
+    auto element = builder.getFloatAttr(type.getElementType(), *bound);
+    mlir::Value least =
+        stablehlo::ConstantOp::create(builder, rows.getLoc(), DenseElementsAttr::get(type, element));
+    most = stablehlo::MaxOp::create(builder, rows.getLoc(), least, most);
+  }
+  rows->getResult(0).replaceAllUsesWith(most);
+}
+
 } // namespace
 
 int64_t fuseSoftmax(func::FuncOp function) {
   int64_t count = 0;
+  function.walk([&](stablehlo::TransposeOp rows) {
+    if (isFloatTensor(rows->getResult(0)) && cast<RankedTensorType>(rows.getType()).hasStaticShape())
+      reduceTransposed(rows);
+  });
   function.walk([&](Operation *op) {
     if (op->getNumResults() != 1 || !isFloatTensor(op->getResult(0)))
       return;
