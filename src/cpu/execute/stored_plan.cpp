@@ -47,6 +47,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<ConvolutionStep>(),
     storedClass<CopyStep>(),
     storedClass<CountedLoopStep>(),
+    storedClass<ExtremumStep>(),
     storedClass<FftStep>(),
     storedClass<FoldStep>(),
     storedClass<GatherStep>(),
