@@ -7,8 +7,10 @@
 
 namespace torchere::cpu {
 
-SortStep::SortStep(SortPlan plan, int64_t dimension, std::vector<View> inputs, std::vector<View> results)
-    : plan(std::move(plan)), dimension(dimension), inputs(std::move(inputs)), results(std::move(results)) {
+SortStep::SortStep(SortPlan plan, int64_t dimension, int64_t leading, std::vector<View> inputs,
+                   std::vector<View> results)
+    : plan(std::move(plan)), dimension(dimension), leading(leading), inputs(std::move(inputs)),
+      results(std::move(results)) {
   derive();
 }
 
@@ -16,6 +18,7 @@ void SortStep::derive() {
   const View &first = inputs.front();
   args.rank = static_cast<int>(first.shape.size());
   args.dimension = static_cast<int>(dimension);
+  args.leading = leading;
   std::copy(first.shape.begin(), first.shape.end(), args.dims);
   for (size_t i = 0; i < inputs.size(); ++i) {
     SortOperand operand;
@@ -67,6 +70,7 @@ Status SortStep::restore(const PlanLimits &limits) {
   }
   TORCHERE_TRY(expectWithin("elements of a line", {shape[static_cast<size_t>(dimension)]}, 0,
                             std::numeric_limits<uint32_t>::max()));
+  TORCHERE_TRY(expectWithin("leading elements", {leading}, 0, shape[static_cast<size_t>(dimension)]));
   for (const SortColumn &column : plan.columns)
     TORCHERE_TRY(checkColumn(column, pairs));
   DType truth = DType::Bool;

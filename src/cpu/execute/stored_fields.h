@@ -7,6 +7,7 @@
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/convolution_step.h"
 #include "cpu/execute/exchange_step.h"
+#include "cpu/execute/extremum_step.h"
 #include "cpu/execute/fft_step.h"
 #include "cpu/execute/fold_step.h"
 #include "cpu/execute/gather_step.h"
@@ -98,6 +99,12 @@ template <> struct Fields<AttentionArgs> {
 template <> struct Fields<RowsArgs> {
   static auto of(auto &object) {
     return std::tie(object.type, object.rows, object.columns, object.inputRowStride, object.outputRowStride);
+  }
+};
+template <> struct Fields<ExtremumArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.isLargest, object.placeType, object.outer, object.length,
+                    object.inner);
   }
 };
 template <> struct Fields<SoftmaxArgs> {

@@ -48,6 +48,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<CopyStep>(),
     storedClass<CountedLoopStep>(),
     storedClass<ExchangeStep>(),
+    storedClass<ExtremumStep>(),
     storedClass<FftStep>(),
     storedClass<FoldStep>(),
     storedClass<GatherStep>(),

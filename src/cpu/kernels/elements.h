@@ -15,12 +15,22 @@ template <class Fn> auto withElement(int64_t size, const Fn &fn) {
                      : fn(static_cast<unsigned __int128>(0));
 }
 
-/// to[i] = from[offsets[i]], of n elements of `size` bytes; `offsets` count elements.
-inline void gatherElements(int64_t size, const char *from, const int64_t *offsets, char *to, int64_t n) {
+/// to[i * step] = from[offsets[i]], of n elements of `size` bytes; `offsets` count elements.
+inline void gatherElements(int64_t size, const char *from, const int64_t *offsets, char *to, int64_t n,
+                           int64_t step = 1) {
   withElement(size, [&](auto element) {
     constexpr auto bytes = static_cast<int64_t>(sizeof(element));
     for (int64_t i = 0; i < n; ++i)
-      std::memcpy(to + i * bytes, from + offsets[i] * bytes, bytes);
+      std::memcpy(to + i * step * bytes, from + offsets[i] * bytes, bytes);
+  });
+}
+
+/// to[offsets[i]] = from[i], likewise, one after the other.
+inline void scatterElements(int64_t size, const char *from, char *to, const int64_t *offsets, int64_t n) {
+  withElement(size, [&](auto element) {
+    constexpr auto bytes = static_cast<int64_t>(sizeof(element));
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(to + offsets[i] * bytes, from + i * bytes, bytes);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "cpu/kernels/indexed_slices.h"
 
 #include "cpu/kernels/elements.h"
+#include "cpu/kernels/indexed_points.h"
 #include "cpu/kernels/isa_dispatch.h"
 
 #include <cstring>
@@ -13,12 +14,17 @@ namespace {
 
 constexpr int64_t kPartBytes = 32768;
 constexpr int64_t kPartUpdates = 16384;
+constexpr int64_t kPartPoints = 4096;
+constexpr int64_t kPartColumns = 32;
+constexpr int64_t kFewElements = 64;
+constexpr int64_t kFewParts = 4;
 constexpr int64_t kMaxParts = 64;
 constexpr int64_t kMinLines = 4; ///< that make up for looking up their places first
 constexpr int64_t kMaxPlaces = 16384;
 constexpr int64_t kRowsAhead = 8;
-constexpr int64_t kFetchedBytes = 512; ///< of a row: what follows the processor foresees
-constexpr int kPlaces = 6;             // scratch
+constexpr int64_t kCachedBytes = 131072; ///< of a tensor that needs no fetching
+constexpr int64_t kFetchedBytes = 512;   ///< of a row: what follows the processor foresees
+constexpr int kPlaces = 6;               // scratch
 
 template <class T> int64_t loadIndex(const void *indices, int64_t at) {
   T value = static_cast<const T *>(indices)[at];
@@ -203,6 +209,28 @@ bool areRows(const IndexedSlices &slices) {
          slices.batchTarget[0] < 0 && slices.sizes[0] == 1 && slices.sizes[1] == slices.dims[1];
 }
 
+/// The index of a slice that areRows().
+int64_t rowIndex(const IndexedSlices &slices, int64_t i) {
+  int64_t at = i * slices.indexStrides[0];
+  if (slices.indexType == DType::I64)
+    return static_cast<const int64_t *>(slices.indices)[at];
+  if (slices.indexType == DType::I32)
+    return static_cast<const int32_t *>(slices.indices)[at];
+  return indexAt(slices.indexType, slices.indices, at);
+}
+
+using CopyRow = void (*)(char *to, const char *from, int64_t bytes);
+/// Short rows of common sizes are copied without a call.
+CopyRow copyRowOf(int64_t bytes) {
+  if (bytes == 16)
+    return [](char *to, const char *from, int64_t) { std::memcpy(to, from, 16); };
+  if (bytes == 32)
+    return [](char *to, const char *from, int64_t) { std::memcpy(to, from, 32); };
+  if (bytes == 64)
+    return [](char *to, const char *from, int64_t) { std::memcpy(to, from, 64); };
+  return [](char *to, const char *from, int64_t size) { std::memcpy(to, from, static_cast<size_t>(size)); };
+}
+
 /// Slices that areRows(), dense in both tensors. Rows lie anywhere in memory: the next ones come while one is
 /// copied.
 void gatherRows(const Context &context, const IndexedSlices &slices, int64_t elementSize, const char *tensor,
@@ -210,10 +238,11 @@ void gatherRows(const Context &context, const IndexedSlices &slices, int64_t ele
   int64_t count = slices.batchDims[0], bytes = slices.sizes[1] * elementSize;
   int64_t parts = std::clamp<int64_t>(count * bytes / kPartBytes, 1, std::min(kMaxParts, count));
   auto rowAt = [&](int64_t i) {
-    int64_t row = indexAt(slices.indexType, slices.indices, i * slices.indexStrides[0]);
+    int64_t row = rowIndex(slices, i);
     return tensor + std::clamp<int64_t>(row, 0, slices.dims[0] - 1) * slices.strides[0] * elementSize;
   };
-  int64_t fetched = std::min(bytes, kFetchedBytes);
+  int64_t fetched = slices.dims[0] * bytes > kCachedBytes ? std::min(bytes, kFetchedBytes) : 0;
+  CopyRow copy = copyRowOf(bytes);
   context.pool.parallelFor(parts, [&](int64_t part) {
     int64_t begin = partBegin(count, parts, part), end = partBegin(count, parts, part + 1);
     auto fetch = [&](int64_t i) {
@@ -225,10 +254,24 @@ void gatherRows(const Context &context, const IndexedSlices &slices, int64_t ele
     for (; next < std::min(end, begin + kRowsAhead); ++next)
       fetch(next);
     for (int64_t i = begin; i < end; ++i, ++next) {
-      if (next < end)
+      if (fetched > 0 && next < end)
         fetch(next);
-      std::memcpy(output + i * slices.batchStrides[0] * elementSize, rowAt(i), static_cast<size_t>(bytes));
+      copy(output + i * slices.batchStrides[0] * elementSize, rowAt(i), bytes);
     }
+  });
+}
+
+/// Slices that arePoints().
+void gatherPoints(const Context &context, const IndexedSlices &slices, int elementSize, const char *tensor,
+                  char *output) {
+  int64_t count = slices.count();
+  int64_t parts = std::clamp<int64_t>(count / kPartPoints, 1, kMaxParts);
+  PointWalk walk(slices);
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    walk.visit(partBegin(count, parts, part), partBegin(count, parts, part + 1), /*isClamped=*/true,
+               [&](int64_t to, int64_t stride, const int64_t *offsets, int64_t n) {
+                 gatherElements(elementSize, tensor, offsets, output + to * elementSize, n, stride);
+               });
   });
 }
 
@@ -245,6 +288,9 @@ void gatherSlices(const Context &context, const IndexedSlices &given, int elemen
   if (areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
     return gatherRows(context, slices, elementSize, static_cast<const char *>(tensor),
                       static_cast<char *>(output));
+  if (arePoints(slices))
+    return gatherPoints(context, slices, elementSize, static_cast<const char *>(tensor),
+                        static_cast<char *>(output));
   int64_t parts = std::clamp<int64_t>(bytes / kPartBytes, 1, std::min(kMaxParts, count));
   CopyRun copy = copyRunOf(elementSize);
   int64_t low[kMaxRank] = {};
@@ -274,8 +320,13 @@ ScatterCut::ScatterCut(const IndexedSlices &slices) {
   for (int i = 0; i < slices.rank; ++i)
     if (slices.dims[i] > slices.dims[dimension])
       dimension = i;
-  // Of slices of few elements most of the time goes to their places, which each part looks at.
-  int64_t most = slices.elements() < 8 ? 4 : 16;
+  // Of slices of few elements most of the time goes to their places, which each part looks at. Of rows each
+  // part takes all, but some columns, so that updates are read in their order.
+  int64_t most = slices.elements() < kFewElements ? kFewParts : 16;
+  if (areRows(slices) && slices.dims[1] >= 2 * kPartColumns) {
+    dimension = 1;
+    most = std::min(most, slices.dims[1] / kPartColumns);
+  }
   if (slices.rank > 0)
     parts = std::clamp<int64_t>(updates / kPartUpdates, 1,
                                 std::min(most, std::max<int64_t>(slices.dims[dimension], 1)));
@@ -342,6 +393,7 @@ struct UpdateRun {
   const Context &context;
   char *tensor;
   int64_t tensorStride;
+  const int64_t *offsets; ///< in place of the stride; none of those that are left out. Or null
   const char *updates;
   int64_t updateStride;
   int64_t n;
@@ -354,9 +406,12 @@ template <class T, class Fn> void joinRun(const UpdateRun &run) {
   const T *u = reinterpret_cast<const T *>(run.updates);
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
     for (int64_t i = 0; i < run.n; ++i) {
-      T &to = x[i * run.tensorStride];
+      T &to = x[run.offsets ? run.offsets[i] : i * run.tensorStride];
       narrow(run.context, fn(widened(to), widened(u[i * run.updateStride])), &to);
     }
+  } else if (run.offsets) {
+    for (int64_t i = 0; i < run.n; ++i)
+      x[run.offsets[i]] = static_cast<T>(fn(x[run.offsets[i]], u[i * run.updateStride]));
   } else if (run.tensorStride == 1 && run.updateStride == 1) {
     for (int64_t i = 0; i < run.n; ++i)
       x[i] = static_cast<T>(fn(x[i], u[i]));
@@ -438,23 +493,29 @@ JoinRun joinRunOf(DType type, ScatterJoin join) {
   return nullptr;
 }
 
-/// Of slices that areRows(), those parts that lie within the bounds.
+/// Of slices that areRows(), those parts that lie within the bounds. The rows that come next are fetched.
 template <class Write>
-void forEachRow(const IndexedSlices &slices, const int64_t *low, const int64_t *high, Write write) {
-  int64_t n = high[1] - low[1], tensor = low[1] * slices.strides[1], from = low[1] * slices.sliceStrides[1];
-  auto run = [&](auto load) {
-    for (int64_t i = 0; i < slices.batchDims[0]; ++i)
-      if (int64_t row = load(i * slices.indexStrides[0]); row >= low[0] && row < high[0])
-        write(row * slices.strides[0] + tensor, i * slices.batchStrides[0] + from, n, slices.strides[1],
-              slices.sliceStrides[1]);
-  };
-  if (slices.indexType == DType::I64)
-    run([&](int64_t at) { return static_cast<const int64_t *>(slices.indices)[at]; });
-  else
-    run([&](int64_t at) { return indexAt(slices.indexType, slices.indices, at); });
+void forEachRow(const IndexedSlices &slices, const int64_t *low, const int64_t *high, const char *tensor,
+                int64_t size, Write write) {
+  int64_t n = high[1] - low[1], begin = low[1] * slices.strides[1], from = low[1] * slices.sliceStrides[1];
+  int64_t rowBytes = slices.strides[0] * size, count = slices.batchDims[0];
+  int64_t fetched = slices.dims[0] * rowBytes > kCachedBytes && slices.strides[1] == 1
+                        ? std::min(n * size, kFetchedBytes)
+                        : 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (fetched > 0 && i + kRowsAhead < count)
+      if (int64_t next = rowIndex(slices, i + kRowsAhead); next >= low[0] && next < high[0])
+        for (int64_t at = 0; at < fetched; at += 64)
+          __builtin_prefetch(tensor + next * rowBytes + begin * size + at, 1);
+    if (int64_t row = rowIndex(slices, i); row >= low[0] && row < high[0])
+      write(row * slices.strides[0] + begin, i * slices.batchStrides[0] + from, n, slices.strides[1],
+            slices.sliceStrides[1]);
+  }
 }
 
-template <class Write> void forEachUpdate(const Context &context, const IndexedSlices &slices, Write write) {
+template <class Write>
+void forEachUpdate(const Context &context, const IndexedSlices &slices, const char *tensor, int64_t size,
+                   Write write) {
   int64_t count = slices.count();
   ScatterCut cut(slices);
   bool byRows = areRows(slices);
@@ -462,10 +523,36 @@ template <class Write> void forEachUpdate(const Context &context, const IndexedS
     int64_t low[kMaxRank], high[kMaxRank];
     cut.bounds(slices, part, low, high);
     if (byRows)
-      return forEachRow(slices, low, high, write);
+      return forEachRow(slices, low, high, tensor, size, write);
     SliceWalk walk(slices, 0);
     for (int64_t i = 0; i < count; ++i, walk.next())
       SliceRuns::visit(slices, walk.starts(), walk.offset(), low, high, write);
+  });
+}
+
+/// Slices that arePoints(): each part looks at all of them, and calls write(offsets in the tensor, values, n)
+/// for runs of those that lie in its part of the tensor.
+template <class Write>
+void forEachPoint(const Context &context, const IndexedSlices &slices, int64_t size, const char *updates,
+                  Write write) {
+  int64_t count = slices.count(), span = 1;
+  for (int i = 0; i < slices.rank; ++i)
+    span += (slices.dims[i] - 1) * slices.strides[i];
+  int64_t parts = std::clamp<int64_t>(count / kPartPoints, 1, std::min(kFewParts, span));
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    int64_t low = partBegin(span, parts, part), high = partBegin(span, parts, part + 1);
+    PointWalk(slices).visit(0, count, /*isClamped=*/false,
+                            [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
+                              int64_t kept[kPointsRun], places[kPointsRun], m = 0;
+                              for (int64_t i = 0; i < n; ++i) {
+                                kept[m] = offsets[i];
+                                places[m] = from + i * step;
+                                m += offsets[i] >= low && offsets[i] < high;
+                              }
+                              alignas(8) char values[kPointsRun * 16];
+                              gatherElements(size, updates, places, values, m);
+                              write(kept, values, m);
+                            });
   });
 }
 
@@ -482,20 +569,29 @@ void scatterSlices(const Context &context, const ScatterArgs &args) {
   int64_t size = byteSize(args.type);
   char *tensor = static_cast<char *>(args.tensor);
   const char *updates = static_cast<const char *>(args.updates);
-  if (args.join == ScatterJoin::Replace) {
-    CopyRun copy = copyRunOf(static_cast<int>(size));
+  JoinRun join = args.join == ScatterJoin::Replace ? nullptr : joinRunOf(args.type, args.join);
+  if (arePoints(slices))
+    return forEachPoint(context, slices, size, updates,
+                        [&](const int64_t *offsets, const char *values, int64_t n) {
+                          if (join)
+                            join({context, tensor, 0, offsets, values, 1, n});
+                          else
+                            scatterElements(size, values, tensor, offsets, n);
+                        });
+  if (join)
     return forEachUpdate(
-        context, slices, [&](int64_t to, int64_t from, int64_t n, int64_t toStride, int64_t step) {
-          if (toStride == 1 && step == 1)
-            std::memcpy(tensor + to * size, updates + from * size, static_cast<size_t>(n * size));
-          else
-            copy(updates + from * size, step, tensor + to * size, toStride, n);
+        context, slices, tensor, size,
+        [&](int64_t to, int64_t from, int64_t n, int64_t toStride, int64_t step) {
+          join({context, tensor + to * size, toStride, nullptr, updates + from * size, step, n});
         });
-  }
-  JoinRun join = joinRunOf(args.type, args.join);
-  forEachUpdate(context, slices, [&](int64_t to, int64_t from, int64_t n, int64_t toStride, int64_t step) {
-    join({context, tensor + to * size, toStride, updates + from * size, step, n});
-  });
+  CopyRun copy = copyRunOf(static_cast<int>(size));
+  forEachUpdate(context, slices, tensor, size,
+                [&](int64_t to, int64_t from, int64_t n, int64_t toStride, int64_t step) {
+                  if (toStride == 1 && step == 1)
+                    std::memcpy(tensor + to * size, updates + from * size, static_cast<size_t>(n * size));
+                  else
+                    copy(updates + from * size, step, tensor + to * size, toStride, n);
+                });
 }
 
 } // namespace torchere::cpu

@@ -221,6 +221,18 @@ struct ReduceJob {
 };
 using ReduceFunction = void (*)(const ReduceJob &job);
 
+/// Columns of contiguous elements: of each the extreme one of `rows` elements, at least 1, and the row that
+/// has it. The first of equal ones counts; NaN wins.
+struct ExtremaJob {
+  const void *input = nullptr;
+  int64_t rowStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  bool isLargest = true;
+  void *values = nullptr;
+  void *places = nullptr; ///< integers of an element's size
+};
+
 /// The Fourier transform of `size` complex numbers, or of as many vectors of them, at `data`. `roots` has for
 /// each radix its roots of unity, then for each group of the stage the roots that turn its results.
 struct FftJob {
@@ -326,8 +338,9 @@ struct IsaKernels {
   /// [DType][Reduction]
   ReduceFunction reduceAlong[16][6] = {};
   ReduceFunction reduceAcross[16][6] = {};
-  void *(*fft[2])(const FftJob &job) = {};              ///< of f32, of f64; gives where the result is
-  void (*rankUpdate[2])(const RankUpdateJob &job) = {}; ///< likewise
+  void (*extremaAcross[16])(const ExtremaJob &job) = {}; ///< of numbers of 32 and 64 bits, by DType
+  void *(*fft[2])(const FftJob &job) = {};               ///< of f32, of f64; gives where the result is
+  void (*rankUpdate[2])(const RankUpdateJob &job) = {};  ///< likewise
   WindowFunction windows[16][6] = {};
   RunningFunction running[16][6] = {};
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.

@@ -47,24 +47,68 @@ template <class Bits> bool floatKey(Bits &bits, Bits infinity, FloatOrder order)
   return true;
 }
 
+/// The keys of a line's elements.
+template <class Bits> class KeyReader {
+public:
+  KeyReader(const SortKey &key, const void *line) : key_(key), line_(static_cast<const char *>(line)) {
+    if constexpr (sizeof(Bits) >= 4)
+      infinity_ = FloatLayout<Bits>::infinity;
+    else
+      infinity_ = static_cast<Bits>(key.type == DType::BF16 ? 0x7f80 : 0x7c00);
+  }
+  /// False for a NaN that has no order.
+  bool read(int64_t at, Bits &bits) const {
+    std::memcpy(&bits, line_ + at * int64_t(sizeof(Bits)), sizeof(Bits));
+    if (!isFloat_)
+      bits = integerKey(bits, isSigned_);
+    else if (!floatKey(bits, infinity_, key_.order))
+      return false;
+    if (key_.descending)
+      bits = static_cast<Bits>(~bits);
+    return true;
+  }
+
+private:
+  const SortKey key_;
+  const char *line_;
+  const bool isFloat_ = dtypeInfo(key_.type).isFloatingPoint, isSigned_ = dtypeInfo(key_.type).isSigned;
+  Bits infinity_ = 0;
+};
+
 template <class Bits>
 bool fillKeys(const SortKey &key, const void *line, int64_t n, const uint32_t *order, Item *items) {
-  bool isFloat = dtypeInfo(key.type).isFloatingPoint, isSigned = dtypeInfo(key.type).isSigned;
-  Bits infinity = 0;
-  if constexpr (sizeof(Bits) >= 4)
-    infinity = FloatLayout<Bits>::infinity;
-  else
-    infinity = static_cast<Bits>(key.type == DType::BF16 ? 0x7f80 : 0x7c00);
+  KeyReader<Bits> reader(key, line);
   for (int64_t i = 0; i < n; ++i) {
     Bits bits;
-    std::memcpy(&bits, static_cast<const char *>(line) + order[i] * sizeof(Bits), sizeof(Bits));
-    if (!isFloat)
-      bits = integerKey(bits, isSigned);
-    else if (!floatKey(bits, infinity, key.order))
+    if (!reader.read(order[i], bits))
       return false;
-    if (key.descending)
-      bits = static_cast<Bits>(~bits);
     items[i] = {bits, static_cast<uint32_t>(i)};
+  }
+  return true;
+}
+
+bool comesBefore(const Item &a, const Item &b) {
+  return a.key != b.key ? a.key < b.key : a.place < b.place;
+}
+
+/// The first `count` items, as a heap whose top comes last. Later elements of a key that is there do not come
+/// before it.
+template <class Bits>
+bool fillHeap(const SortKey &key, const void *line, int64_t n, int64_t count, Item *heap) {
+  KeyReader<Bits> reader(key, line);
+  Bits last = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    Bits bits;
+    if (!reader.read(i, bits))
+      return false;
+    if (i >= count && bits >= last)
+      continue;
+    if (i >= count)
+      std::pop_heap(heap, heap + count, comesBefore);
+    int64_t size = std::min(i + 1, count);
+    heap[size - 1] = {bits, static_cast<uint32_t>(i)};
+    std::push_heap(heap, heap + size, comesBefore);
+    last = static_cast<Bits>(heap[0].key);
   }
   return true;
 }
@@ -108,15 +152,29 @@ bool orderByKey(const SortKey &key, const void *line, int64_t n, uint32_t *order
   if (!hasOrder)
     return false;
   if (n < kFewElements)
-    std::sort(items, items + n, [](const Item &a, const Item &b) {
-      return a.key != b.key ? a.key < b.key : a.place < b.place;
-    });
+    std::sort(items, items + n, comesBefore);
   else
     sortByDigits(items, other, n, bytes);
   auto *before = reinterpret_cast<uint32_t *>(other + n);
   std::memcpy(before, order, static_cast<size_t>(n) * sizeof(uint32_t));
   for (int64_t i = 0; i < n; ++i)
     order[i] = before[items[i].place];
+  return true;
+}
+
+bool firstByKey(const SortKey &key, const void *line, int64_t n, int64_t count, uint32_t *order,
+                void *scratch) {
+  Item *heap = static_cast<Item *>(scratch);
+  auto bytes = static_cast<int>(byteSize(key.type));
+  bool hasOrder = bytes == 1   ? fillHeap<uint8_t>(key, line, n, count, heap)
+                  : bytes == 2 ? fillHeap<uint16_t>(key, line, n, count, heap)
+                  : bytes == 4 ? fillHeap<uint32_t>(key, line, n, count, heap)
+                               : fillHeap<uint64_t>(key, line, n, count, heap);
+  if (!hasOrder)
+    return false;
+  std::sort_heap(heap, heap + count, comesBefore);
+  for (int64_t i = 0; i < count; ++i)
+    order[i] = heap[i].place;
   return true;
 }
 

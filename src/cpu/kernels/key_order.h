@@ -26,4 +26,10 @@ struct SortKey {
 bool orderByKey(const SortKey &key, const void *line, int64_t n, uint32_t *order, void *scratch);
 int64_t keyOrderScratch(int64_t n);
 
+/// The numbers of the `count` elements that come first, at least 1 and at most `n`, in their order: as
+/// orderByKey() has it of a line whose `order` is 0, 1, ... False as there. `scratch` has
+/// keyOrderScratch(count) bytes.
+bool firstByKey(const SortKey &key, const void *line, int64_t n, int64_t count, uint32_t *order,
+                void *scratch);
+
 } // namespace torchere::cpu

@@ -159,25 +159,28 @@ void Reducer::runPart(int64_t part) {
   char *sums = sums_ + segment * outputs_ * sumSize_;
   fill(sums + begin * sumSize_, end - begin);
   int64_t from = segmentBegin(segment), length = segmentBegin(segment + 1) - from;
-  int64_t others = reduced_.total(), width = isAcross_ ? across_.size : 1;
+  int64_t others = reduced_.total();
+  // Outputs that one call computes: the columns of a row, or the rows of the innermost axis that is kept.
+  Axis kept = isAcross_ ? across_ : kept_.count > 0 ? kept_.at[kept_.count - 1] : Axis{1, 0};
   if (length == 0)
     return;
   auto type = static_cast<int>(args_.type), op = static_cast<int>(args_.reduction);
   ReduceFunction function = isAcross_ ? kernels_.reduceAcross[type][op] : kernels_.reduceAlong[type][op];
   for (int64_t output = begin; output < end;) {
-    int64_t column = output % width, columns = std::min(width - column, end - output);
-    int64_t base = kept_.offset(output / width) + column + from * inner_.stride;
+    int64_t place = output % kept.size, count = std::min(kept.size - place, end - output);
+    int64_t base =
+        from * inner_.stride + (isAcross_ ? kept_.offset(output / kept.size) + place : kept_.offset(output));
     for (int64_t other = 0; other < others; ++other) {
       ReduceJob job;
       job.input = static_cast<const char *>(args_.input) + (base + reduced_.offset(other)) * size_;
       job.output = sums + output * sumSize_;
-      job.rowStride = isAcross_ ? inner_.stride : 0;
+      job.rowStride = isAcross_ ? inner_.stride : kept.stride;
       job.columnStride = isAcross_ ? 1 : inner_.stride;
-      job.rows = isAcross_ ? length : 1;
-      job.columns = isAcross_ ? columns : length;
+      job.rows = isAcross_ ? length : count;
+      job.columns = isAcross_ ? count : length;
       function(job);
     }
-    output += columns;
+    output += count;
   }
 }
 
@@ -188,8 +191,7 @@ void Reducer::finish(const char *sums, int64_t begin, int64_t end) {
   char *wide = const_cast<char *>(sums);
   if (args_.initial) {
     auto op = static_cast<int>(args_.reduction), type = static_cast<int>(args_.type);
-    for (int64_t i = begin; i < end; ++i)
-      kernels_.reduceAlong[type][op]({args_.initial, 0, 1, 1, 1, wide + i * sumSize_});
+    kernels_.reduceAlong[type][op]({args_.initial, 0, 1, end - begin, 1, wide + begin * sumSize_});
   }
   if (args_.scale != 1 && args_.reduction == Reduction::Sum && dtypeInfo(sumType).isFloatingPoint)
     for (int64_t i = begin; i < end; ++i) {

@@ -21,14 +21,6 @@ int64_t product(const int64_t *dims, int rank) {
   return count;
 }
 
-void scatterLanes(int64_t size, const char *from, char *to, const int64_t *offsets, int64_t n) {
-  withElement(size, [&](auto element) {
-    constexpr auto bytes = static_cast<int64_t>(sizeof(element));
-    for (int64_t i = 0; i < n; ++i)
-      std::memcpy(to + offsets[i] * bytes, from + i * bytes, bytes);
-  });
-}
-
 /// An operand's part of a tile.
 struct Lanes {
   int64_t size = 0;
@@ -153,8 +145,8 @@ void Folder::keep() {
     char *output = static_cast<char *>(args_.operands[i].output);
     if (args_.running)
       output += lanes.window * lanes.size;
-    scatterLanes(lanes.size, lanes.joined.data(), output, args_.running ? lanes.from.data() : lanes.to.data(),
-                 count_);
+    scatterElements(lanes.size, lanes.joined.data(), output,
+                    args_.running ? lanes.from.data() : lanes.to.data(), count_);
   }
 }
 

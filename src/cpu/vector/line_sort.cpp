@@ -15,6 +15,9 @@ namespace {
 constexpr int64_t kPartElements = 4096;
 constexpr int64_t kMaxParts = 64;
 constexpr int64_t kKeyLanes = 512;
+// More elements than these are found sooner by sorting all.
+constexpr int64_t kMaxLeading = 1024;
+constexpr int64_t kLeadingShare = 8;
 
 class LineSorter {
 public:
@@ -24,7 +27,9 @@ public:
 private:
   void collect();
   void locate(int64_t line);
+  void order();
   bool orderByColumns();
+  bool orderLeading();
   const void *keysOf(size_t column);
   void merge(std::span<uint32_t> positions);
   bool comesBefore(uint32_t left, uint32_t right);
@@ -34,8 +39,9 @@ private:
   int64_t length_;
   std::optional<LaneProgram> comparator_;
   std::vector<std::optional<LaneProgram>> keyPrograms_;
-  std::vector<std::vector<char>> lines_; ///< by operand, the elements one after another
-  std::vector<int64_t> from_, to_;       ///< offsets of the line, by operand
+  std::vector<int64_t> from_, to_;        ///< offsets of the line, by operand
+  std::vector<std::vector<char>> copies_; ///< by operand, of lines that do not lie so
+  std::vector<const char *> lines_;       ///< by operand, the elements one after another
   std::vector<char> keys_, scratch_;
   std::vector<uint32_t> order_, merged_;
   std::vector<const void *> inputs_;
@@ -43,10 +49,7 @@ private:
 
 LineSorter::LineSorter(const Context &context, const LineSortArgs &args)
     : args_(args), length_(args.dims[args.dimension]), from_(args.operands.size()), to_(args.operands.size()),
-      keys_(static_cast<size_t>(length_ * 8)), order_(static_cast<size_t>(length_)),
-      merged_(static_cast<size_t>(length_)), inputs_(2 * args.operands.size()) {
-  for (const SortOperand &operand : args.operands)
-    lines_.emplace_back(static_cast<size_t>(length_ * operand.elementSize));
+      copies_(args.operands.size()), lines_(args.operands.size()), inputs_(2 * args.operands.size()) {
   if (args.plan->comparator)
     comparator_.emplace(*args.plan->comparator, context.isa, 1);
   for (const SortColumn &column : args.plan->columns) {
@@ -54,8 +57,6 @@ LineSorter::LineSorter(const Context &context, const LineSortArgs &args)
     if (column.program)
       keyPrograms_.back().emplace(*column.program, context.isa, kKeyLanes);
   }
-  if (!keyPrograms_.empty())
-    scratch_.resize(static_cast<size_t>(keyOrderScratch(length_)));
 }
 
 void LineSorter::locate(int64_t line) {
@@ -76,12 +77,18 @@ void LineSorter::locate(int64_t line) {
 void LineSorter::collect() {
   for (size_t i = 0; i < lines_.size(); ++i) {
     const SortOperand &operand = args_.operands[i];
+    int64_t stride = operand.inputStrides[args_.dimension];
+    if (stride == 1) {
+      lines_[i] = static_cast<const char *>(operand.input) + from_[i] * operand.elementSize;
+      continue;
+    }
+    copies_[i].resize(static_cast<size_t>(length_ * operand.elementSize));
+    lines_[i] = copies_[i].data();
     withElement(operand.elementSize, [&](auto element) {
       using T = decltype(element);
       const T *from = static_cast<const T *>(operand.input) + from_[i];
-      int64_t stride = operand.inputStrides[args_.dimension];
       for (int64_t at = 0; at < length_; ++at)
-        std::memcpy(lines_[i].data() + at * int64_t(sizeof(T)), from + at * stride, sizeof(T));
+        std::memcpy(copies_[i].data() + at * int64_t(sizeof(T)), from + at * stride, sizeof(T));
     });
   }
 }
@@ -89,18 +96,44 @@ void LineSorter::collect() {
 const void *LineSorter::keysOf(size_t index) {
   const SortColumn &column = args_.plan->columns[index];
   if (!keyPrograms_[index])
-    return lines_[column.operand].data();
+    return lines_[column.operand];
   auto size = static_cast<int64_t>(byteSize(column.key.type));
+  keys_.resize(static_cast<size_t>(length_ * 8));
   for (int64_t first = 0; first < length_; first += kKeyLanes) {
     for (size_t i = 0; i < lines_.size(); ++i)
-      inputs_[2 * i] = inputs_[2 * i + 1] = lines_[i].data() + first * args_.operands[i].elementSize;
+      inputs_[2 * i] = inputs_[2 * i + 1] = lines_[i] + first * args_.operands[i].elementSize;
     void *output = keys_.data() + first * size;
     keyPrograms_[index]->run(inputs_.data(), &output, std::min(kKeyLanes, length_ - first));
   }
   return keys_.data();
 }
 
+/// The leading elements alone.
+bool LineSorter::orderLeading() {
+  if (args_.plan->columns.size() != 1 || args_.leading < 1 || args_.leading > kMaxLeading ||
+      args_.leading * kLeadingShare > length_)
+    return false;
+  order_.resize(static_cast<size_t>(args_.leading));
+  scratch_.resize(static_cast<size_t>(keyOrderScratch(args_.leading)));
+  return firstByKey(args_.plan->columns[0].key, keysOf(0), length_, args_.leading, order_.data(),
+                    scratch_.data());
+}
+
+void LineSorter::order() {
+  if (orderLeading())
+    return;
+  order_.resize(static_cast<size_t>(length_));
+  std::iota(order_.begin(), order_.end(), 0);
+  if (orderByColumns() || !comparator_)
+    return;
+  std::iota(order_.begin(), order_.end(), 0);
+  merged_.resize(order_.size());
+  merge(order_);
+}
+
 bool LineSorter::orderByColumns() {
+  if (!args_.plan->columns.empty())
+    scratch_.resize(static_cast<size_t>(keyOrderScratch(length_)));
   for (size_t i = args_.plan->columns.size(); i-- > 0;)
     if (!orderByKey(args_.plan->columns[i].key, keysOf(i), length_, order_.data(), scratch_.data()))
       return false;
@@ -109,8 +142,8 @@ bool LineSorter::orderByColumns() {
 
 bool LineSorter::comesBefore(uint32_t left, uint32_t right) {
   for (size_t i = 0; i < lines_.size(); ++i) {
-    inputs_[2 * i] = lines_[i].data() + static_cast<int64_t>(left) * args_.operands[i].elementSize;
-    inputs_[2 * i + 1] = lines_[i].data() + static_cast<int64_t>(right) * args_.operands[i].elementSize;
+    inputs_[2 * i] = lines_[i] + static_cast<int64_t>(left) * args_.operands[i].elementSize;
+    inputs_[2 * i + 1] = lines_[i] + static_cast<int64_t>(right) * args_.operands[i].elementSize;
   }
   uint8_t result = 0;
   void *output = &result;
@@ -142,9 +175,8 @@ void LineSorter::write() {
       using T = decltype(element);
       T *to = static_cast<T *>(operand.output) + to_[i];
       int64_t stride = operand.outputStrides[args_.dimension];
-      for (size_t at = 0; at < order_.size(); ++at)
-        std::memcpy(to + static_cast<int64_t>(at) * stride, lines_[i].data() + order_[at] * sizeof(T),
-                    sizeof(T));
+      for (int64_t at = 0; at < args_.leading; ++at)
+        std::memcpy(to + at * stride, lines_[i] + order_[at] * sizeof(T), sizeof(T));
     });
   }
 }
@@ -152,11 +184,7 @@ void LineSorter::write() {
 void LineSorter::run(int64_t line) {
   locate(line);
   collect();
-  std::iota(order_.begin(), order_.end(), 0);
-  if (!orderByColumns() && comparator_) {
-    std::iota(order_.begin(), order_.end(), 0);
-    merge(order_);
-  }
+  order();
   write();
 }
 

@@ -41,6 +41,8 @@ struct LineSortArgs {
   int rank = 0;
   int64_t dims[kMaxRank] = {};
   int dimension = 0; ///< along which lines lie
+  /// Elements of each line that are written, from the first on; the others are nobody's.
+  int64_t leading = 0;
 };
 /// Stable. By a comparator, which may contradict itself, lines are merged by halves.
 void sortLines(const Context &context, const LineSortArgs &args);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace torchere::cpu {
 namespace {
@@ -179,6 +180,123 @@ TEST_P(Slices, JoinsOfEveryKind) {
   EXPECT_EQ(join(DType::BF16, ScatterJoin::Product, bf16OfFloat(3), {bf16OfFloat(0.5f), bf16OfFloat(2)}),
             bf16OfFloat(3));
   EXPECT_FALSE(hasScatter(DType::C64, ScatterJoin::Sum));
+}
+
+/// Points of a batch of planes: the batch's number is one coordinate, the indices have the others. Some are
+/// outside.
+class Points : public EveryIsa {
+protected:
+  static constexpr int64_t batches = 3, height = 7, width = 11, count = 1500;
+
+  template <class Index> static int64_t signedPlace(Index place) {
+    return std::cmp_less(place, INT64_MAX) ? static_cast<int64_t>(place) : INT64_MAX;
+  }
+
+  template <class Index> void check(DType indexType) {
+    std::vector<Index> places;
+    for (int64_t i = 0; i < batches * count; ++i)
+      places.insert(places.end(), {Index(i * 37 % (height + 2) - 1), Index(i * 11 % 53 % (width + 1))});
+    IndexedSlices slices;
+    slices.rank = 3;
+    int64_t dims[] = {batches, height, width}, strides[] = {height * width, 1, height}; // planes transposed
+    for (int d = 0; d < 3; ++d) {
+      slices.dims[d] = dims[d];
+      slices.strides[d] = strides[d];
+      slices.sizes[d] = 1;
+    }
+    slices.batchRank = 2;
+    slices.batchTarget[0] = 0;
+    slices.batchTarget[1] = -1;
+    std::tie(slices.batchDims[0], slices.batchDims[1]) = std::pair(batches, count);
+    std::tie(slices.batchStrides[0], slices.batchStrides[1]) = std::pair<int64_t, int64_t>(1, batches);
+    std::tie(slices.indexStrides[0], slices.indexStrides[1]) = std::pair<int64_t, int64_t>(2 * count, 2);
+    slices.components = 2;
+    slices.target[0] = 1;
+    slices.target[1] = 2;
+    slices.componentStride = 1;
+    slices.indexType = indexType;
+    slices.indices = places.data();
+    gather<float, Index>(slices, places);
+    gather<uint8_t, Index>(slices, places);
+    for (ScatterJoin join : {ScatterJoin::Sum, ScatterJoin::Replace, ScatterJoin::Max})
+      scatter<Index>(slices, places, join);
+  }
+
+  template <class T, class Index> void gather(const IndexedSlices &slices, const std::vector<Index> &places) {
+    std::vector<T> tensor(batches * height * width), output(batches * count);
+    for (size_t i = 0; i < tensor.size(); ++i)
+      tensor[i] = T(i);
+    gatherSlices(context, slices, sizeof(T), tensor.data(), output.data());
+    for (int64_t b = 0; b < batches; ++b)
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t row = std::clamp<int64_t>(signedPlace(places[2 * (b * count + i)]), 0, height - 1),
+                column = std::clamp<int64_t>(signedPlace(places[2 * (b * count + i) + 1]), 0, width - 1);
+        ASSERT_EQ(output[i * batches + b], tensor[b * height * width + column * height + row]) << i;
+      }
+  }
+
+  template <class Index>
+  void scatter(const IndexedSlices &slices, const std::vector<Index> &places, ScatterJoin join) {
+    auto tensor = randomFloats(batches * height * width), updates = randomFloats(batches * count);
+    std::vector<float> expected = tensor;
+    for (int64_t b = 0; b < batches; ++b)
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t row = signedPlace(places[2 * (b * count + i)]),
+                column = signedPlace(places[2 * (b * count + i) + 1]);
+        if (row < 0 || row >= height || column < 0 || column >= width)
+          continue;
+        float &to = expected[b * height * width + column * height + row], update = updates[i * batches + b];
+        to = join == ScatterJoin::Sum   ? to + update
+             : join == ScatterJoin::Max ? std::max(to, update)
+                                        : update;
+      }
+    ScatterArgs args;
+    args.slices = slices;
+    args.join = join;
+    args.updates = updates.data();
+    args.tensor = tensor.data();
+    scatterSlices(context, args);
+    ASSERT_EQ(tensor, expected);
+  }
+};
+
+TEST_P(Points, OfEveryIndexType) {
+  check<int8_t>(DType::I8);
+  check<int16_t>(DType::I16);
+  check<int32_t>(DType::I32);
+  check<int64_t>(DType::I64);
+  check<uint8_t>(DType::U8);
+  check<uint16_t>(DType::U16);
+  check<uint32_t>(DType::U32);
+  check<uint64_t>(DType::U64);
+}
+
+TORCHERE_EVERY_ISA(Points);
+
+/// Rows that are cut by columns, of a tensor that is fetched ahead.
+TEST_P(Slices, SumsOfWideRows) {
+  for (int64_t width : {16, 100, 200}) {
+    int64_t count = 3000, rows = 700;
+    auto updates = randomFloats(count * width);
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < count; ++i)
+      places.push_back(i * 7919 % (rows + 9) - 4);
+    std::vector<float> expected(rows * width, 0.0f), plane = expected;
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < width && places[i] >= 0 && places[i] < rows; ++j)
+        expected[places[i] * width + j] += updates[i * width + j];
+    ScatterArgs args;
+    args.slices = at({}, rows, width, 1, width);
+    args.slices.components = 1;
+    args.slices.indexStrides[0] = 1;
+    args.slices.batchDims[0] = count;
+    args.slices.indices = places.data();
+    args.join = ScatterJoin::Sum;
+    args.updates = updates.data();
+    args.tensor = plane.data();
+    scatterSlices(context, args);
+    ASSERT_EQ(plane, expected);
+  }
 }
 
 /// Sums of f32 are in the order of the slices, however many parts write.

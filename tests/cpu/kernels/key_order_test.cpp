@@ -20,6 +20,15 @@ std::vector<uint32_t> ordered(SortKey key, const std::vector<T> &line, bool *has
   return order;
 }
 
+template <class T> std::vector<uint32_t> first(SortKey key, const std::vector<T> &line, size_t count) {
+  auto n = static_cast<int64_t>(count);
+  std::vector<uint32_t> order(count);
+  std::vector<uint64_t> scratch(static_cast<size_t>(keyOrderScratch(n) / 8 + 1));
+  EXPECT_TRUE(
+      firstByKey(key, line.data(), static_cast<int64_t>(line.size()), n, order.data(), scratch.data()));
+  return order;
+}
+
 template <class T> void expectSorted(DType type, const std::vector<T> &line) {
   for (bool descending : {false, true}) {
     std::vector<uint32_t> expected(line.size());
@@ -27,7 +36,13 @@ template <class T> void expectSorted(DType type, const std::vector<T> &line) {
     std::stable_sort(expected.begin(), expected.end(), [&](uint32_t a, uint32_t b) {
       return descending ? line[a] > line[b] : line[a] < line[b];
     });
-    EXPECT_EQ(ordered({type, FloatOrder::Partial, descending}, line), expected) << line.size();
+    SortKey key{type, FloatOrder::Partial, descending};
+    EXPECT_EQ(ordered(key, line), expected) << line.size();
+    for (size_t count : {size_t(1), size_t(3), line.size() / 2, line.size()})
+      if (count > 0 && count <= line.size()) {
+        std::vector<uint32_t> beginning(expected.begin(), expected.begin() + static_cast<int64_t>(count));
+        EXPECT_EQ(first(key, line, count), beginning) << line.size();
+      }
   }
 }
 

@@ -95,6 +95,31 @@ TEST_P(Reductions, LongSumsStayAccurate) {
   EXPECT_NEAR(mean[1], 0.1, 1e-7);
 }
 
+/// Whether a row is computed with others or alone, its sum is that of a loop.
+TEST_P(Reductions, ShortRowsAreJoinedInTheirOrder) {
+  for (int64_t columns : {1, 2, 3, 7, 8, 13, 15})
+    for (int64_t rows : {1, 7, 8, 21, 9000}) {
+      auto input = randomFloats(rows * columns);
+      float initial = 0.3f;
+      std::vector<float> expected;
+      for (int64_t row = 0; row < rows; ++row) {
+        float sum = input[row * columns];
+        for (int64_t i = 1; i < columns; ++i)
+          sum += input[row * columns + i];
+        expected.push_back(sum + initial);
+      }
+      ASSERT_EQ(
+          run(DType::F32, Reduction::Sum, input, {rows, columns}, {columns, 1}, {false, true}, &initial),
+          expected)
+          << rows << " " << columns;
+      input[(rows - 1) * columns] = NAN;
+      auto most = run(DType::F32, Reduction::Max, input, {rows, columns}, {columns, 1}, {false, true});
+      for (int64_t row = 0; row < rows - 1; ++row)
+        ASSERT_EQ(most[row], *std::max_element(&input[row * columns], &input[row * columns] + columns));
+      ASSERT_TRUE(std::isnan(most[rows - 1])) << rows << " " << columns;
+    }
+}
+
 TEST_P(Reductions, TypesAndInitialElements) {
   std::vector<int8_t> bytes = {100, 100, -3};
   int8_t ten = 10;

@@ -242,16 +242,22 @@ TEST_P(Sorts, LinesOfTwoOperands) {
   second.input = places.data();
   second.output = sortedPlaces.data();
   args.operands = {first, second};
-  sortLines(context, args);
-  for (int64_t line = 0; line < lines; ++line) {
-    std::vector<int32_t> expected(length);
-    std::iota(expected.begin(), expected.end(), 0);
-    std::stable_sort(expected.begin(), expected.end(), [&](int32_t a, int32_t b) {
-      return values[a * lines + line] > values[b * lines + line];
-    });
-    for (int64_t i = 0; i < length; ++i) {
-      ASSERT_EQ(sortedPlaces[i * lines + line], expected[i]);
-      ASSERT_EQ(sorted[i * lines + line], values[expected[i] * lines + line]);
+  for (int64_t leading : {length, length / 2, length / 10, int64_t(1), int64_t(0)}) {
+    std::fill(sortedPlaces.begin(), sortedPlaces.end(), -1);
+    args.leading = leading;
+    sortLines(context, args);
+    for (int64_t line = 0; line < lines; ++line) {
+      std::vector<int32_t> expected(length);
+      std::iota(expected.begin(), expected.end(), 0);
+      std::stable_sort(expected.begin(), expected.end(), [&](int32_t a, int32_t b) {
+        return values[a * lines + line] > values[b * lines + line];
+      });
+      for (int64_t i = 0; i < length; ++i) {
+        ASSERT_EQ(sortedPlaces[i * lines + line], i < leading ? expected[i] : -1);
+        if (i < leading) {
+          ASSERT_EQ(sorted[i * lines + line], values[expected[i] * lines + line]);
+        }
+      }
     }
   }
 }
@@ -267,7 +273,7 @@ TEST_P(Sorts, ByPrograms) {
   comparator.output(less, DType::Bool);
   LineSortArgs args;
   args.rank = 1;
-  args.dims[0] = 6;
+  args.dims[0] = args.leading = 6;
   SortOperand operand;
   operand.input = line.data();
   operand.output = sorted.data();

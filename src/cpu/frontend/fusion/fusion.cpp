@@ -28,6 +28,7 @@ const NamedFusion fusions[] = {
     {"attention", fuseAttentions},
     {"causal_mask", fuseCausalMasks},
     {"norm", fuseNorms, true},
+    {"extremum", fuseExtrema},
     {"silu", fuseSilu, true},
     {"gelu", fuseGelu, true},
     {"erf", fuseErrorFunctions, true},

@@ -29,6 +29,7 @@ int64_t fuseDeadTaps(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseEarlyActivations(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
+int64_t fuseExtrema(mlir::func::FuncOp function);
 int64_t fuseGelu(mlir::func::FuncOp function);
 int64_t fuseInputPadding(mlir::func::FuncOp function);
 int64_t fuseInterpolations(mlir::func::FuncOp function);

@@ -1,10 +1,12 @@
 // Plans reductions of whole dimensions and of windows.
+#include "cpu/execute/extremum_step.h"
 #include "cpu/execute/fold_step.h"
 #include "cpu/execute/reduce_step.h"
 #include "cpu/execute/vector_step.h"
 #include "cpu/execute/window_scatter_step.h"
 #include "cpu/execute/window_steps.h"
 #include "cpu/frontend/elementwise.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/region_body.h"
 #include "cpu/vector/op_rules.h"
 
@@ -410,9 +412,25 @@ Result<bool> planSelectAndScatter(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planExtremum(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  auto dimension = static_cast<size_t>(cast<IntegerAttr>(kernelAttribute(op, "dimension")).getInt());
+  ExtremumArgs args;
+  args.type = *dtypeOf(op->getOperand(0));
+  args.isLargest = cast<BoolAttr>(kernelAttribute(op, "largest")).getValue();
+  args.placeType = *dtypeOf(op->getResult(1));
+  args.outer = elementCount(std::span(input.shape).first(dimension));
+  args.length = input.shape[dimension];
+  args.inner = elementCount(std::span(input.shape).subspan(dimension + 1));
+  std::vector<View> results{planner.allocate(op->getResult(0)), planner.allocate(op->getResult(1))};
+  planner.emit(std::make_unique<ExtremumStep>(args, input, results[0], results[1]), {&input, 1}, results);
+  return true;
+}
+
 } // namespace
 
 void addReduction(PlannerTable &table) {
+  table.addCall("torchere_cpu.extremum", planExtremum);
   table.add("stablehlo.map", planMap);
   table.add("stablehlo.reduce", planReduce);
   table.add("stablehlo.reduce_window", planReduceWindow);

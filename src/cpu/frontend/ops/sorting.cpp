@@ -165,6 +165,18 @@ std::optional<std::vector<SortColumn>> ComparatorReader::read() {
   return std::move(columns);
 }
 
+/// How many elements of a line are used, from the first on: a sort of which slices alone are used finds the
+/// largest, or the least.
+int64_t leadingElements(Operation *sort, int64_t dimension) {
+  auto at = static_cast<size_t>(dimension);
+  int64_t leading = 0;
+  for (Operation *user : sort->getUsers()) {
+    auto slice = dyn_cast<stablehlo::SliceOp>(user);
+    leading = std::max(leading, slice ? slice.getLimitIndices()[at] : shapeOf(sort->getResult(0))[at]);
+  }
+  return leading;
+}
+
 Result<bool> planSort(Planner &planner, Operation *op) {
   Sizes shape = shapeOf(op->getResult(0));
   if (shape.size() > kMaxRank)
@@ -204,7 +216,8 @@ Result<bool> planSort(Planner &planner, Operation *op) {
   }
   for (mlir::Value value : op->getResults())
     results.push_back(planner.allocate(value));
-  auto step = std::make_unique<SortStep>(std::move(plan), static_cast<int>(dimension), inputs, results);
+  auto step =
+      std::make_unique<SortStep>(std::move(plan), dimension, leadingElements(op, dimension), inputs, results);
   planner.emit(std::move(step), inputs, results);
   return true;
 }

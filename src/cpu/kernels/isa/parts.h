@@ -12,6 +12,7 @@ void addBlocked(IsaKernels &table);
 void addWinograd(IsaKernels &table);
 void addAttention(IsaKernels &table);
 void addReductions(IsaKernels &table);
+void addExtrema(IsaKernels &table);
 void addTransposes(IsaKernels &table);
 void addFft(IsaKernels &table);
 void addRankUpdate(IsaKernels &table);

@@ -14,11 +14,48 @@ template <class T> TORCHERE_INLINE Vec<Sum<T>> elements(const T *p) {
 
 constexpr int64_t kChunk = 64;
 
+/// Eight rows of one column, of elements of four bytes.
+constexpr int64_t kShortRows = 8;
+template <class T> using Column = typename VectorOf<T, kShortRows * 4>::Type;
+template <class T> TORCHERE_INLINE Column<T> column(const T *x, int64_t rowStride) {
+  return Column<T>{x[0],
+                   x[rowStride],
+                   x[2 * rowStride],
+                   x[3 * rowStride],
+                   x[4 * rowStride],
+                   x[5 * rowStride],
+                   x[6 * rowStride],
+                   x[7 * rowStride]};
+}
+
+/// Rows too short for vectors along them: each in a lane, its elements joined in the order that `along` has.
+/// How many rows were done.
+template <class T, class Fn> int64_t alongInLanes(const ReduceJob &job) {
+  Fn fn{};
+  int64_t row = 0;
+  for (; row + kShortRows <= job.rows; row += kShortRows) {
+    const T *x = static_cast<const T *>(job.input) + row * job.rowStride;
+    Column<T> sum = column(x, job.rowStride);
+    for (int64_t i = 1; i < job.columns; ++i)
+      sum = fn(sum, column(x + i * job.columnStride, job.rowStride));
+    T *total = static_cast<T *>(job.output) + row;
+    Column<T> before;
+    memcpy(&before, total, sizeof(before));
+    before = fn(before, sum);
+    memcpy(total, &before, sizeof(before));
+  }
+  return row;
+}
+
 template <class T, class Fn> void along(const ReduceJob &job) {
   using S = Sum<T>;
   constexpr int64_t lanes = kLanesOf<S>;
   Fn fn{};
-  for (int64_t row = 0; row < job.rows; ++row) {
+  int64_t first = 0;
+  if constexpr (sizeof(T) == 4)
+    if (job.columns > 0 && job.columns < 4 * lanes)
+      first = alongInLanes<T, Fn>(job);
+  for (int64_t row = first; row < job.rows; ++row) {
     const T *x = static_cast<const T *>(job.input) + row * job.rowStride;
     S total = static_cast<S *>(job.output)[row];
     int64_t n = job.columns, i = 0;

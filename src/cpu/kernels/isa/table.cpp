@@ -27,6 +27,7 @@ const IsaKernels &isaKernels() {
     addAttention(made);
     addBlocked(made);
     addReductions(made);
+    addExtrema(made);
     addTransposes(made);
     addFft(made);
     addRankUpdate(made);

@@ -1,0 +1,246 @@
+// Finds the places of extreme elements along a dimension: a reduction of values with their places, as JAX
+// writes argmax, or the least place of the elements that equal the extreme one, as our exporter does.
+#include "cpu/kernels/extremum.h"
+#include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
+#include "cpu/frontend/region_body.h"
+
+#include "mlir/IR/Matchers.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// What a region on two pairs of a value and a place gives for two pairs of numbers. Only comparisons,
+/// choices and truth values are known: what such a region chooses depends on how its arguments compare alone.
+class PairsReader {
+public:
+  PairsReader(Block &block, std::array<double, 4> numbers) : block(block), numbers(numbers) {}
+  std::optional<double> read(mlir::Value value) const;
+
+private:
+  std::optional<double> compared(stablehlo::CompareOp op) const;
+
+  Block &block;
+  std::array<double, 4> numbers;
+};
+
+std::optional<double> PairsReader::compared(stablehlo::CompareOp op) const {
+  std::optional<double> left = read(op.getLhs()), right = read(op.getRhs());
+  if (!left || !right || op.getCompareType() == stablehlo::ComparisonType::TOTALORDER)
+    return std::nullopt;
+  switch (op.getComparisonDirection()) {
+  case stablehlo::ComparisonDirection::EQ:
+    return *left == *right;
+  case stablehlo::ComparisonDirection::NE:
+    return *left != *right;
+  case stablehlo::ComparisonDirection::GE:
+    return *left >= *right;
+  case stablehlo::ComparisonDirection::GT:
+    return *left > *right;
+  case stablehlo::ComparisonDirection::LE:
+    return *left <= *right;
+  case stablehlo::ComparisonDirection::LT:
+    return *left < *right;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> PairsReader::read(mlir::Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &block ? std::optional(numbers[argument.getArgNumber()]) : std::nullopt;
+  bool isTruth = getElementTypeOrSelf(value.getType()).isInteger(1);
+  if (DenseElementsAttr elements; isTruth && matchPattern(value, m_Constant(&elements)) && elements.isSplat())
+    return elements.getSplatValue<bool>();
+  Operation *op = value.getDefiningOp();
+  if (op->getBlock() != &block)
+    return std::nullopt;
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op))
+    return compared(compare);
+  if (!isa<stablehlo::SelectOp, stablehlo::AndOp, stablehlo::OrOp>(op) ||
+      !getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1))
+    return std::nullopt;
+  std::optional<double> first = read(op->getOperand(0)), second = read(op->getOperand(1));
+  if (!first || !second)
+    return std::nullopt;
+  if (isa<stablehlo::AndOp>(op))
+    return *first != 0 && *second != 0;
+  if (isa<stablehlo::OrOp>(op))
+    return *first != 0 || *second != 0;
+  std::optional<double> third = read(op->getOperand(2));
+  return !third ? std::nullopt : *first != 0 ? second : third;
+}
+
+/// Whether the region joins pairs in the order of their places as the kernel does.
+bool joinsPairs(Block &block, bool isLargest) {
+  struct Sample {
+    double left, right;
+    bool isFirst;
+  };
+  const Sample samples[] = {{1, 2, !isLargest}, {2, 1, isLargest}, {1, 1, true},
+                            {kNan, 1, true},    {1, kNan, false},  {kNan, kNan, true}};
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(block.getArgument(0).getType()));
+  OperandRange results = block.getTerminator()->getOperands();
+  return llvm::all_of(samples, [&](const Sample &sample) {
+    if (!isFloat && (std::isnan(sample.left) || std::isnan(sample.right)))
+      return true;
+    PairsReader reader(block, {sample.left, 0, sample.right, 1});
+    std::optional<double> value = reader.read(results[0]), place = reader.read(results[1]);
+    double expected = sample.isFirst ? sample.left : sample.right;
+    return value && place == (sample.isFirst ? 0.0 : 1.0) &&
+           (value == expected || (std::isnan(*value) && std::isnan(expected)));
+  });
+}
+
+/// Whether all elements are the one that any other wins over, or equals.
+bool isWeakest(mlir::Value value, bool isLargest) {
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return false;
+  if (isa<FloatType>(elements.getElementType())) {
+    APFloat number = elements.getSplatValue<APFloat>();
+    return number.isInfinity() && number.isNegative() == isLargest;
+  }
+  APInt number = elements.getSplatValue<APInt>();
+  return isLargest ? number.isMinSignedValue() : number.isMaxSignedValue();
+}
+
+/// Of a reduction along one dimension that is not empty, of a type that the kernel has; -1 for others.
+int64_t reducedDimension(stablehlo::ReduceOp reduce) {
+  auto type = cast<RankedTensorType>(reduce->getOperand(0).getType());
+  if (reduce.getDimensions().size() != 1 || !type.hasStaticShape() || type.getNumElements() == 0)
+    return -1;
+  int64_t dimension = reduce.getDimensions()[0];
+  return type.getDimSize(dimension) <= std::numeric_limits<int32_t>::max() ? dimension : -1;
+}
+
+bool hasKernel(mlir::Value values, mlir::Value places) {
+  std::optional<DType> type = dtypeOf(values), placeType = dtypeOf(places);
+  return type && hasExtremum(*type) && (placeType == DType::I32 || placeType == DType::I64);
+}
+
+/// Whether each element is its own place along the dimension; of few elements that is a constant.
+bool arePlaces(mlir::Value value, int64_t dimension) {
+  if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
+    return static_cast<int64_t>(iota.getIotaDimension()) == dimension;
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.getElementType().isSignlessInteger())
+    return false;
+  ArrayRef<int64_t> sizes = dimensionsOf(value);
+  int64_t inner = llvm::product_of(sizes.drop_front(static_cast<size_t>(dimension) + 1));
+  int64_t length = sizes[static_cast<size_t>(dimension)];
+  return llvm::all_of(llvm::enumerate(elements.getValues<APInt>()), [&](auto each) {
+    return each.value().getSExtValue() == static_cast<int64_t>(each.index()) / inner % length;
+  });
+}
+
+Operation *createCall(Operation *before, mlir::Value input, Type values, Type places, int64_t dimension,
+                      bool isLargest) {
+  OpBuilder builder(before);
+  return createKernelCall(builder, before->getLoc(), "extremum", TypeRange{values, places}, input,
+                          {builder.getNamedAttr("dimension", builder.getI64IntegerAttr(dimension)),
+                           builder.getNamedAttr("largest", builder.getBoolAttr(isLargest))});
+}
+
+/// A reduction of values and their places.
+bool fusePairs(stablehlo::ReduceOp reduce) {
+  int64_t dimension = reduce->getNumOperands() == 4 ? reducedDimension(reduce) : -1;
+  if (dimension < 0 || !hasKernel(reduce->getOperand(0), reduce->getOperand(1)) ||
+      !arePlaces(reduce->getOperand(1), dimension) || splatOf(reduce->getOperand(3)) != 0)
+    return false;
+  Block &block = reduce->getRegion(0).front();
+  for (bool isLargest : {true, false}) {
+    if (!isWeakest(reduce->getOperand(2), isLargest) || !joinsPairs(block, isLargest))
+      continue;
+    Operation *call = createCall(reduce, reduce->getOperand(0), reduce->getResult(0).getType(),
+                                 reduce->getResult(1).getType(), dimension, isLargest);
+    reduce->replaceAllUsesWith(call);
+    return true;
+  }
+  return false;
+}
+
+/// The reduction whose results `value` repeats along the dimension.
+stablehlo::ReduceOp repeatedReduction(mlir::Value value, int64_t dimension) {
+  auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!spread || !llvm::is_sorted(spread.getBroadcastDimensions()))
+    return {};
+  SmallVector<int64_t> sizes(dimensionsOf(value).size(), 1), expected(dimensionsOf(value));
+  expected[static_cast<size_t>(dimension)] = 1;
+  for (auto [place, size] :
+       llvm::zip_equal(spread.getBroadcastDimensions(), dimensionsOf(spread.getOperand())))
+    sizes[static_cast<size_t>(place)] = size;
+  Subgraph ignored;
+  return sizes == expected
+             ? withoutReshapes(spread.getOperand(), ignored).getDefiningOp<stablehlo::ReduceOp>()
+             : stablehlo::ReduceOp();
+}
+
+/// The left operand of a comparison in that direction, and the right one; null for another value.
+mlir::Value comparedWith(mlir::Value value, mlir::Value &other, stablehlo::ComparisonDirection direction) {
+  auto compare = value.getDefiningOp<stablehlo::CompareOp>();
+  if (!compare || compare.getComparisonDirection() != direction ||
+      compare.getCompareType() == stablehlo::ComparisonType::TOTALORDER)
+    return {};
+  other = compare.getRhs();
+  return compare.getLhs();
+}
+
+/// x, where the value tells which of its elements are the extreme ones, or NaN; and what they are.
+mlir::Value extremeOnes(mlir::Value value, mlir::Value &extreme) {
+  auto either = value.getDefiningOp<stablehlo::OrOp>();
+  mlir::Value equal = either ? either.getLhs() : value;
+  mlir::Value x = comparedWith(equal, extreme, stablehlo::ComparisonDirection::EQ);
+  bool isFloat = x && isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  if (!x || isFloat != (either != nullptr))
+    return {};
+  mlir::Value other;
+  bool hasNan = !either ||
+                (comparedWith(either.getRhs(), other, stablehlo::ComparisonDirection::NE) == x && other == x);
+  return hasNan ? x : mlir::Value();
+}
+
+/// The least place of the elements that are extreme.
+bool fuseLeastPlace(stablehlo::ReduceOp reduce) {
+  int64_t dimension = reduce->getNumOperands() == 2 ? reducedDimension(reduce) : -1;
+  if (dimension < 0 || joinOf(reduce->getRegion(0)) != "stablehlo.minimum" ||
+      !isWeakest(reduce->getOperand(1), false))
+    return false;
+  auto choice = reduce->getOperand(0).getDefiningOp<stablehlo::SelectOp>();
+  if (!choice || !arePlaces(choice.getOnTrue(), dimension) || !isWeakest(choice.getOnFalse(), false))
+    return false;
+  mlir::Value repeated, x = extremeOnes(choice.getPred(), repeated);
+  auto extreme = x ? repeatedReduction(repeated, dimension) : stablehlo::ReduceOp();
+  if (!extreme || extreme->getNumOperands() != 2 || extreme->getOperand(0) != x ||
+      reducedDimension(extreme) != dimension || !hasKernel(x, choice.getOnTrue()))
+    return false;
+  StringRef join = joinOf(extreme->getRegion(0));
+  bool isLargest = join == "stablehlo.maximum";
+  if ((!isLargest && join != "stablehlo.minimum") || !isWeakest(extreme->getOperand(1), isLargest))
+    return false;
+  Operation *call = createCall(extreme, x, extreme->getResult(0).getType(), reduce->getResult(0).getType(),
+                               dimension, isLargest);
+  extreme->getResult(0).replaceAllUsesWith(call->getResult(0));
+  reduce->getResult(0).replaceAllUsesWith(call->getResult(1));
+  return true;
+}
+
+} // namespace
+
+int64_t fuseExtrema(func::FuncOp function) {
+  SmallVector<stablehlo::ReduceOp> reductions;
+  function.walk([&](stablehlo::ReduceOp op) { reductions.push_back(op); });
+  return llvm::count_if(reductions,
+                        [](stablehlo::ReduceOp op) { return fusePairs(op) || fuseLeastPlace(op); });
+}
+
+} // namespace torchere::cpu

@@ -1,0 +1,72 @@
+// Implements the offsets of points.
+#include "cpu/kernels/indexed_points.h"
+
+#include <algorithm>
+
+namespace torchere::cpu {
+namespace {
+
+constexpr int64_t kMinRun = 8;
+
+/// Calls fn with a pointer to the indices as what they are; not of U64, which may be larger than offsets.
+template <class Fn> void withIndices(const IndexedSlices &slices, const Fn &fn) {
+  switch (slices.indexType) {
+  case DType::I8:
+    return fn(static_cast<const int8_t *>(slices.indices));
+  case DType::I16:
+    return fn(static_cast<const int16_t *>(slices.indices));
+  case DType::I32:
+    return fn(static_cast<const int32_t *>(slices.indices));
+  case DType::I64:
+    return fn(static_cast<const int64_t *>(slices.indices));
+  case DType::U16:
+    return fn(static_cast<const uint16_t *>(slices.indices));
+  case DType::U32:
+    return fn(static_cast<const uint32_t *>(slices.indices));
+  default:
+    return fn(static_cast<const uint8_t *>(slices.indices));
+  }
+}
+
+} // namespace
+
+bool arePoints(const IndexedSlices &slices) {
+  if (slices.batchRank == 0 || slices.elements() != 1 || slices.indexType == DType::U64 ||
+      slices.batchDims[slices.batchRank - 1] < kMinRun)
+    return false;
+  return std::all_of(slices.strides, slices.strides + slices.rank, [](int64_t each) { return each >= 0; });
+}
+
+/// Gives the first slice's offset in the slices' tensor.
+int64_t PointWalk::locate(int64_t first, int64_t n, bool isClamped, int64_t *offsets) const {
+  int last = slices_.batchRank - 1, lastTarget = slices_.batchTarget[last];
+  int64_t base = 0, index = 0, from = 0, rest = first;
+  for (int d = last; d >= 0; --d) {
+    int64_t position = rest % slices_.batchDims[d];
+    rest /= slices_.batchDims[d];
+    from += position * slices_.batchStrides[d];
+    index += position * slices_.indexStrides[d];
+    if (slices_.batchTarget[d] >= 0)
+      base += position * slices_.strides[slices_.batchTarget[d]];
+  }
+  int64_t step = lastTarget >= 0 ? slices_.strides[lastTarget] : 0;
+  for (int64_t i = 0; i < n; ++i)
+    offsets[i] = base + i * step;
+  withIndices(slices_, [&](const auto *indices) {
+    int64_t indexStep = slices_.indexStrides[last];
+    for (int c = 0; c < slices_.components; ++c) {
+      const auto *at = indices + index + c * slices_.componentStride;
+      int64_t size = slices_.dims[slices_.target[c]], stride = slices_.strides[slices_.target[c]];
+      for (int64_t i = 0; i < n; ++i) {
+        auto place = static_cast<int64_t>(at[i * indexStep]);
+        if (isClamped)
+          offsets[i] += std::clamp<int64_t>(place, 0, size - 1) * stride;
+        else
+          offsets[i] = place >= 0 && place < size && offsets[i] >= 0 ? offsets[i] + place * stride : -1;
+      }
+    }
+  });
+  return from;
+}
+
+} // namespace torchere::cpu
