@@ -116,6 +116,63 @@ CASES = {
         "nn.Sequential(conv(3, 20, 7, 2, 3), norm(20), nn.ReLU()), (2, 3, 20, 22)",
         "from_blocked=1 planar+scale+bias+relu=1",
     ),
+    "group norms": (
+        "nn.Sequential(conv(8, 32, 3), nn.GroupNorm(4, 32), nn.SiLU(), conv(32, 24, 3, 1, 1),"
+        " nn.GroupNorm(1, 24), conv(24, 20, 1), nn.GroupNorm(5, 20, affine=False), nn.ReLU(),"
+        " conv(20, 8, 3, 1, 1)), (2, 8, 9, 7)",
+        "direct=4 from_blocked=1 group_norm=3 to_blocked=1",
+    ),
+    "group norms of rows and volumes": (
+        "Model(lambda self, x, y: (self.rows(x), self.volumes(y))[0].mean() + self.volumes(y),"
+        " rows=nn.Sequential(nn.Conv1d(8, 12, 3), nn.GroupNorm(3, 12), nn.ReLU(), nn.Conv1d(12, 8, 1)),"
+        " volumes=nn.Sequential(nn.Conv3d(8, 12, 1), nn.GroupNorm(2, 12), nn.Conv3d(12, 8, 1))),"
+        " (2, 8, 14), (1, 8, 3, 4, 5)",
+        "direct+bias=4 from_blocked=2 group_norm=2 to_blocked=2",
+    ),
+    "a group norm and pooling": (
+        "Model(lambda self, x: (lambda y: self.last(y + F.avg_pool2d(self.norm(y), 3, 1, 1,"
+        " count_include_pad=False) - self.norm(y)))(self.first(x)), first=conv(8, 24, 1),"
+        " norm=nn.GroupNorm(1, 24), last=conv(24, 8, 1)), (1, 8, 9, 7)",
+        "direct=2 from_blocked=1 group_norm=1 pool=1 to_blocked=1",
+    ),
+    "a group norm before tokens": (
+        "Model(lambda self, x: self.last(self.norm(self.first(x)).flatten(2).transpose(1, 2)),"
+        " first=conv(8, 24, 3), norm=nn.GroupNorm(3, 24), last=nn.Linear(24, 8)), (1, 8, 9, 7)",
+        "direct=1 dot=1 from_blocked=1 group_norm=1 to_blocked=1",
+    ),
+    "norms over planes, and such that are no group norms": (
+        "nn.Sequential(conv(8, 12, 1), nn.LayerNorm((12, 9, 7)), conv(12, 12, 1),"
+        " nn.LayerNorm((9, 7), elementwise_affine=False), conv(12, 12, 1),"
+        " nn.LayerNorm(7, elementwise_affine=False), conv(12, 8, 1)), (2, 8, 9, 7)",
+        "direct=4 from_blocked=3 group_norm=1 norm=2 to_blocked=3",
+    ),
+    "a group norm that is used before its factors": (
+        "Model(lambda self, x: (lambda y: self.last(y * self.factor) + y.mean())(F.group_norm("
+        "self.first(x), 3)), first=conv(8, 24, 3), factor=nn.Parameter(torch.randn(24, 1, 1)),"
+        " last=conv(24, 8, 1)), (1, 8, 9, 7)",
+        "depthwise=1 direct+bias=1 direct=1 from_blocked=2 group_norm=1 to_blocked=1",
+    ),
+    "channels joined that are no whole blocks": (
+        "Model(lambda self, x: (lambda a, b: self.last(torch.cat((a, b, a[:, 3:9]), 1)[:, 2:27]))("
+        "self.a(x), self.b(x)), a=conv(8, 13, 1), b=conv(8, 20, 3, 1, 1), last=conv(25, 8, 3, 1, 1)),"
+        " (2, 8, 9, 7)",
+        "choose_channels=1 direct=3 from_blocked=1 to_blocked=1",
+    ),
+    "shuffled channels": (
+        "Model(lambda self, x: (lambda a, b: self.last(F.channel_shuffle(torch.cat((a, b), 1), 2)[:, :26]))("
+        "self.a(x), self.b(x)), a=conv(8, 26, 1), b=conv(8, 26, 3, 1, 1), last=conv(26, 8, 3, 1, 1)),"
+        " (2, 8, 9, 7)",
+        "choose_channels=1 direct=3 from_blocked=1 to_blocked=1",
+    ),
+    "dimensions that change places and are no channels": (
+        "Model(lambda self, x: self.last(self.first(x).reshape(2, 24, 2, 3, 7).transpose(2, 3)"
+        ".reshape(2, 24, 6, 7)), first=conv(8, 24, 1), last=conv(24, 8, 1)), (2, 8, 6, 7)",
+        "direct=2 from_blocked=2 to_blocked=2",
+    ),
+    "pixels that lie apart": (
+        "nn.Sequential(conv(8, 24, 1), nn.AvgPool2d(1, 2), conv(24, 8, 1)), (2, 8, 9, 7)",
+        "direct=2 from_blocked=1 pool=1 to_blocked=1",
+    ),
     "norm without factors": (
         "nn.Sequential(conv(8, 16, 3), nn.BatchNorm2d(16, affine=False)), (1, 8, 6, 6)",
         "direct+scale+bias=1 from_blocked=1 to_blocked=1",
@@ -166,7 +223,7 @@ CASES = {
     "concatenation of odd channels": (
         "Model(lambda self, x: self.last(torch.cat([self.first(x), self.second(x)], 1)), "
         " first=conv(8, 18, 1), second=conv(8, 14, 1), last=conv(32, 8, 1)), (1, 8, 6, 6)",
-        "direct=3 from_blocked=3 to_blocked=2",
+        "choose_channels=1 direct=3 from_blocked=1 to_blocked=1",
     ),
     "elementwise between": (
         "Model(lambda self, x: self.last((self.first(x) + 0.5).exp() * 0.01 + self.second(x).abs()),"
@@ -314,7 +371,7 @@ CASES = {
     "halves that are no whole blocks": (
         "Model(lambda self, x: (lambda a, b: self.last(a.relu() * b))(*self.first(x).chunk(2, 1)),"
         " first=conv(16, 20, 1), last=conv(10, 16, 1)), (1, 16, 5, 5)",
-        "direct=2 from_blocked=2 to_blocked=2",
+        "choose_channels=2 direct=2 from_blocked=1 to_blocked=1",
     ),
     "more padding on one side": (
         "nn.Sequential(conv(8, 16, 1), nn.ZeroPad2d((0, 1, 0, 1)), conv(16, 8, 3, 2)), (1, 8, 6, 6)",

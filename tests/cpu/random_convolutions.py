@@ -28,6 +28,8 @@ STEPS = {
     "resampling": 2,
     "tokens": 2,
     "norm": 1,
+    "group_norm": 2,
+    "shuffle": 1,
 }
 
 
@@ -550,44 +552,68 @@ class RandomModule(ModuleWriter):
         )
         self.images.append(Value(name, shape, "nwc"))
 
-    def norm(self):
-        """Over the channels, wherever they lie."""
-        value = self.images[-1]
-        place = value.layout.index("c")
-        kept = [i for i in range(len(value.shape)) if i != place]
+    def normalized(self, value, reduced):
+        """Less its mean over the dimensions, over its deviation."""
+        kept = [i for i in range(len(value.shape)) if i not in reduced]
         small = tuple(value.shape[i] for i in kept)
+        count = self.constant(float(prod(value.shape[i] for i in reduced)), small)
+
+        def spread(name):
+            return self.spread(Value(name, small, ""), value.shape, kept)
 
         def mean(name):
             start = self.constant(0.0)
             total = self.line(
                 f"stablehlo.reduce({name} init: {start}) applies stablehlo.add across dimensions = "
-                f"[{place}] : "
+                f"[{integers(reduced)}] : "
                 f"({self.type(value.shape)}, {self.type(())}) -> {self.type(small)}"
             )
-            return self.apply("divide", small, total, self.constant(float(value.at("c")), small))
+            return self.apply("divide", small, total, count)
 
-        centred = self.apply(
-            "subtract",
-            value.shape,
-            value.name,
-            self.spread(Value(mean(value.name), small, ""), value.shape, kept),
-        )
+        centred = self.apply("subtract", value.shape, value.name, spread(mean(value.name)))
         variance = mean(self.apply("multiply", value.shape, centred, centred))
         root = self.apply("rsqrt", small, self.apply("add", small, variance, self.constant(1e-1, small)))
-        name = self.apply(
-            "multiply", value.shape, centred, self.spread(Value(root, small, ""), value.shape, kept)
-        )
+        return self.apply("multiply", value.shape, centred, spread(root))
+
+    def norm(self):
+        """Over the channels, wherever they lie."""
+        value = self.images[-1]
+        place = value.layout.index("c")
+        name = self.normalized(value, [place])
         if self.chance(0.7):
-            name = self.apply(
-                "multiply",
-                value.shape,
-                name,
-                self.spread(self.argument((value.at("c"),)), value.shape, [place]),
-            )
-            name = self.apply(
-                "add", value.shape, name, self.spread(self.argument((value.at("c"),)), value.shape, [place])
-            )
+            factors = (self.spread(self.argument((value.at("c"),)), value.shape, [place]) for _ in range(2))
+            name = self.apply("multiply", value.shape, name, next(factors))
+            name = self.apply("add", value.shape, name, next(factors))
         self.images.append(Value(name, value.shape, value.layout))
+
+    def group_norm(self):
+        """Over groups of channels, with factors, sums and an activation behind it."""
+        value = self.image()
+        order = "nc" + self.space
+        if value.layout != order:
+            value = self.transpose(value, order)
+        count, pixels = value.at("c"), prod(value.at(letter) for letter in self.space)
+        groups = self.random.choice([each for each in range(1, count + 1) if count % each == 0])
+        rows = (value.at("n"), groups, count // groups * pixels)
+        if self.chance(0.2):
+            rows = (value.at("n"), groups, count // groups, *value.shape[2:])
+        name = self.reshape(value, rows, "")
+        name = self.normalized(name, range(2, len(rows)))
+        made = self.reshape(Value(name, rows, ""), value.shape, order)
+        self.images.append(Value(self.scaled(made, 0.7), made.shape, made.layout))
+        if self.chance(0.6):
+            self.activation(self.images[-1])
+
+    def shuffle(self):
+        """Channels in two dimensions, which change places."""
+        value = self.image()
+        place, count = value.layout.index("c"), value.at("c")
+        parts = self.random.choice([each for each in range(1, count + 1) if count % each == 0])
+        before, behind = value.shape[:place], value.shape[place + 1 :]
+        letters = value.layout.replace("c", "ab")
+        name = self.reshape(value, (*before, parts, count // parts, *behind), letters)
+        swapped = self.transpose(name, letters.replace("ab", "ba"))
+        self.images.append(self.reshape(swapped, value.shape, value.layout))
 
     def grow(self, steps):
         for _ in range(steps):

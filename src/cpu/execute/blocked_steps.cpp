@@ -57,6 +57,27 @@ Status ChannelNormStep::run(const Frame &frame) const {
   return {};
 }
 
+Status GroupNormStep::run(const Frame &frame) const {
+  GroupNormArgs call = args;
+  call.input = blockedAt(frame, args.input, input);
+  call.output = blockedAt(frame, args.output, result);
+  if (scale)
+    call.scale = reinterpret_cast<const float *>(frame.at(*scale));
+  if (bias)
+    call.bias = reinterpret_cast<const float *>(frame.at(*bias));
+  normalizeGroups(frame.context, call);
+  return {};
+}
+
+Status ChannelChoiceStep::run(const Frame &frame) const {
+  BlockedTensor tensors[kMostChosenInputs];
+  for (size_t i = 0; i < inputs.size(); ++i)
+    tensors[i] = blockedAt(frame, inputs[i].tensor, inputs[i].view);
+  chooseChannels(frame.context,
+                 {std::span(tensors, inputs.size()), channels, blockedAt(frame, output, result)});
+  return {};
+}
+
 Status GlobalAverageStep::run(const Frame &frame) const {
   BlockedTensor mean = tensor;
   mean.batch /= depth;
@@ -141,6 +162,36 @@ Status ChannelNormStep::restore(const PlanLimits &limits) {
     if (channels)
       TORCHERE_TRY(limits.readsDense(*channels, DType::F32, args.output.blocks() * args.output.lanes));
   return {};
+}
+
+Status GroupNormStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(readsBlocks(limits, input, args.input));
+  TORCHERE_TRY(writesBlocks(limits, result, args.output));
+  TORCHERE_TRY(expectShape("sizes",
+                           {args.output.batch, args.output.channels, args.output.height, args.output.width},
+                           {args.input.batch, args.input.channels, args.input.height, args.input.width}));
+  TORCHERE_TRY(expect(args.depth > 0 && args.input.batch % args.depth == 0,
+                      "images: got {}, expected whole items of {}", args.input.batch, args.depth));
+  TORCHERE_TRY(expect(args.groups > 0 && args.input.channels % args.groups == 0,
+                      "channels: got {}, expected {} groups of as many", args.input.channels, args.groups));
+  for (const std::optional<View> &factors : {scale, bias})
+    if (factors)
+      TORCHERE_TRY(limits.readsDense(*factors, DType::F32, args.output.channels));
+  return {};
+}
+
+Status ChannelChoiceStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(writesBlocks(limits, result, output));
+  TORCHERE_TRY(expectWithin("inputs", {static_cast<int64_t>(inputs.size())}, 1, kMostChosenInputs));
+  int64_t count = 0;
+  for (const Input &each : inputs) {
+    TORCHERE_TRY(readsBlocks(limits, each.view, each.tensor));
+    TORCHERE_TRY(expectShape("sizes", {each.tensor.batch, each.tensor.height, each.tensor.width},
+                             {output.batch, output.height, output.width}));
+    count += each.tensor.channels;
+  }
+  TORCHERE_TRY(expectEqual("channels", static_cast<int64_t>(channels.size()), output.channels));
+  return expectWithin("places of channels", channels, 0, count - 1);
 }
 
 Status GlobalAverageStep::restore(const PlanLimits &limits) {

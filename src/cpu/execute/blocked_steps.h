@@ -1,4 +1,5 @@
-// Steps on tensors in blocks of channels: to and from planes, pooling, upsampling, the mean of planes.
+// Steps on tensors in blocks of channels: to and from planes, pooling, upsampling, norms, channels in another
+// order, the mean of planes.
 #pragma once
 
 #include "cpu/kernels/convolution.h"
@@ -87,6 +88,49 @@ private:
   ChannelNormArgs args;
   View input, result;
   std::optional<View> scale, bias;
+};
+
+class GroupNormStep final : public StoredStep<GroupNormStep> {
+public:
+  /// The tensors of `args` are without memory; the views are dense. Scale and bias have the channels.
+  GroupNormStep(const GroupNormArgs &args, const View &input, std::optional<View> scale,
+                std::optional<View> bias, const View &result)
+      : args(args), input(input), result(result), scale(std::move(scale)), bias(std::move(bias)) {}
+  GroupNormStep() = default;
+  static auto fields(auto &step) {
+    return std::tie(step.args, step.input, step.result, step.scale, step.bias);
+  }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "group norm"; }
+
+private:
+  GroupNormArgs args;
+  View input, result;
+  std::optional<View> scale, bias;
+};
+
+/// Channels of some tensors, in any order.
+class ChannelChoiceStep final : public StoredStep<ChannelChoiceStep> {
+public:
+  struct Input {
+    View view;            ///< dense
+    BlockedTensor tensor; ///< without memory
+  };
+  ChannelChoiceStep(std::vector<Input> inputs, Sizes channels, const BlockedTensor &output,
+                    const View &result)
+      : inputs(std::move(inputs)), channels(std::move(channels)), output(output), result(result) {}
+  ChannelChoiceStep() = default;
+  static auto fields(auto &step) { return std::tie(step.inputs, step.channels, step.output, step.result); }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "channels"; }
+
+private:
+  std::vector<Input> inputs;
+  Sizes channels; ///< of the inputs, by channel of the output
+  BlockedTensor output;
+  View result;
 };
 
 /// The mean over H, W and the images of an item, in blocks of one pixel.

@@ -161,6 +161,15 @@ template <> struct Fields<ChannelNormArgs> {
     return std::tie(object.subtractMean, object.epsilon, object.input, object.output);
   }
 };
+template <> struct Fields<GroupNormArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.groups, object.depth, object.epsilon, object.activation, object.input,
+                    object.output);
+  }
+};
+template <> struct Fields<ChannelChoiceStep::Input> {
+  static auto of(auto &object) { return std::tie(object.view, object.tensor); }
+};
 template <> struct Fields<ConvolvedTensor> {
   static auto of(auto &object) { return std::tie(object.first, object.second, object.spatial); }
 };

@@ -6,6 +6,7 @@
 #include "cpu/kernels/thread_pool.h"
 
 #include <cstdint>
+#include <span>
 
 namespace torchere::cpu {
 
@@ -202,5 +203,29 @@ struct ChannelNormArgs {
   BlockedTensor output;
 };
 void normalizeChannels(const Context &context, const ChannelNormArgs &args);
+
+/// The channels of an item in groups of as many that follow each other, of all its pixels: (x - mean) /
+/// sqrt(variance + epsilon) * scale + bias, then the activation.
+struct GroupNormArgs {
+  int64_t groups = 1;
+  int64_t depth = 1; ///< images of an item
+  double epsilon = 1e-5;
+  Activation activation = Activation::None;
+  BlockedTensor input;
+  const float *scale = nullptr; ///< output.channels elements; or null
+  const float *bias = nullptr;  ///< likewise
+  BlockedTensor output;
+};
+void normalizeGroups(const Context &context, const GroupNormArgs &args);
+
+/// Channel i of the output is channel channels[i] of the inputs, whose channels are counted one input after
+/// the other.
+inline constexpr int64_t kMostChosenInputs = 64;
+struct ChannelChoiceArgs {
+  std::span<const BlockedTensor> inputs;
+  std::span<const int64_t> channels;
+  BlockedTensor output;
+};
+void chooseChannels(const Context &context, const ChannelChoiceArgs &args);
 
 } // namespace torchere::cpu

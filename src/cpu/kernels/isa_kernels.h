@@ -152,6 +152,33 @@ struct PixelNormJob {
   const float *bias = nullptr;
 };
 
+/// Pixels of one block of channels, each lane with numbers of its own.
+struct LanesJob {
+  const float *input = nullptr;
+  int64_t inputRowStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  float *output = nullptr;
+  int64_t outputRowStride = 0;
+};
+
+/// (x - mean) * factor + shift of each lane, then the activation.
+struct LaneNormJob {
+  LanesJob pixels;
+  const float *means = nullptr;
+  const float *factors = nullptr;
+  const float *shifts = nullptr;
+  Activation activation = Activation::None;
+};
+
+/// Lane i of each pixel becomes lane lanes[i] of the input's, or, from the number of lanes on, of the second.
+struct LaneChoiceJob {
+  LanesJob pixels;
+  const float *second = nullptr;
+  int64_t secondRowStride = 0;
+  const int32_t *lanes = nullptr;
+};
+
 /// A tile of a Winograd convolution, of one block of channels: pixels to points, or points to pixels.
 struct WinogradJob {
   const float *input = nullptr; ///< the tile's first pixel, or its first point
@@ -348,6 +375,10 @@ struct IsaKernels {
                        int64_t rows, int64_t columns) = {};
   void (*meanPixels)(const PixelsJob &job) = nullptr;
   void (*normPixels)(const PixelNormJob &job) = nullptr;
+  /// The mean of each lane over the pixels, then the sum of the squares of what differs from it: two vectors.
+  void (*laneMoments)(const LanesJob &job) = nullptr;
+  void (*normLanes)(const LaneNormJob &job) = nullptr;
+  void (*chooseLanes)(const LaneChoiceJob &job) = nullptr;
   void (*sumContents)(const ContentsSumsJob &job) = nullptr;
   void (*interpolate)(const InterpolationJob &job) = nullptr;
 };

@@ -3,6 +3,7 @@
 #include "cpu/frontend/fusion/convolution_call.h"
 #include "cpu/frontend/fusion/convolution_chain.h"
 #include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/fusion/splats.h"
 
@@ -39,6 +40,15 @@ ChannelFactors findFactors(mlir::Value value, int64_t channels, FixedValues &fix
   return found;
 }
 
+/// Whether it is made by what takes factors of its channels itself: a convolution, or a norm of groups of
+/// channels, which are rows of another shape.
+bool takesFactors(mlir::Value value) {
+  Operation *op = onlyMaker(value);
+  if (isa_and_nonnull<stablehlo::ReshapeOp>(op))
+    return isKernelCall(onlyMaker(op->getOperand(0)), "norm");
+  return isa_and_nonnull<stablehlo::ConvolutionOp>(op) || isKernelCall(op, "norm");
+}
+
 /// From an order of dimensions to the same.
 stablehlo::ConvDimensionNumbersAttr numbersOf(OpBuilder &builder, const PlanarOrder &order) {
   SmallVector<int64_t> spatial, kernelSpatial;
@@ -69,7 +79,7 @@ int64_t fuseChannelFactors(func::FuncOp function) {
     if (!factors.hasFactor)
       return;
     mlir::Value input = factors.input->get();
-    if (isa_and_nonnull<stablehlo::ConvolutionOp>(onlyMaker(input))) // which takes them itself
+    if (takesFactors(input))
       return;
     OpBuilder builder(factors.input->getOwner());
     factors.input->set(createUnchangedChannels(builder, cast<RankedTensorType>(input.getType()), input,

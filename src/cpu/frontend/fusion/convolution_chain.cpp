@@ -70,17 +70,14 @@ PlanarOrder transposedOrder(PlanarOrder order, ArrayRef<int64_t> permutation) {
   return order;
 }
 
-namespace {
-
-Value reshapedTo(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
+static Value reshapedTo(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getShape() == shape
              ? value
              : stablehlo::ReshapeOp::create(builder, value.getLoc(), type.clone(shape), value)->getResult(0);
 }
 
-/// One value a channel.
-Value vectorOf(OpBuilder &builder, Value value, int64_t dimension) {
+Value channelVectorOf(OpBuilder &builder, Value value, int64_t dimension) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t channels = type.getDimSize(static_cast<unsigned>(dimension));
   RankedTensorType vector = type.clone({channels});
@@ -96,6 +93,8 @@ Value vectorOf(OpBuilder &builder, Value value, int64_t dimension) {
                                              builder.getDenseI64ArrayAttr({}))
       ->getResult(0);
 }
+
+namespace {
 
 /// Follows a value from op to op.
 class ChainFinder {
@@ -346,7 +345,7 @@ FoldedChannels foldChannels(OpBuilder &builder, const ConvolutionChain &chain) {
   Location location = convolution.getLoc();
   Value factors, sum;
   for (const ConvolutionChain::ChannelStep &step : chain.steps) {
-    Value vector = vectorOf(builder, step.operand->get(), step.channelDimension);
+    Value vector = channelVectorOf(builder, step.operand->get(), step.channelDimension);
     auto type = cast<RankedTensorType>(vector.getType());
     switch (step.op) {
     case ChannelOp::Add:

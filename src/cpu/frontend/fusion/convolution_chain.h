@@ -42,6 +42,9 @@ bool isFixed(mlir::Value value, FixedValues &fixed, int depth = 0);
 /// Whether the value is the same all over each channel.
 bool isOfChannels(mlir::Value value, int64_t dimension);
 
+/// Such a value as a vector of the channels.
+mlir::Value channelVectorOf(mlir::OpBuilder &builder, mlir::Value value, int64_t dimension);
+
 /// The step that the op makes of the value; none if it does something else.
 std::optional<ConvolutionChain::ChannelStep> channelStepOf(mlir::Operation *op, mlir::Value value,
                                                            int64_t channelDimension);

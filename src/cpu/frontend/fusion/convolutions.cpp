@@ -44,7 +44,6 @@ bool isOverSpace(stablehlo::ReduceOp op) {
 } // namespace
 
 int64_t Islands::run() {
-  llvm::DenseSet<Operation *> taken;
   FixedValues fixed;
   function.walk([&](stablehlo::ConvolutionOp op) {
     if (std::optional<ConvolutionCall> call = convolutionCallOf(op)) {
@@ -83,6 +82,8 @@ void Islands::findWanted(Block &block) {
                         stablehlo::SliceOp, stablehlo::TransposeOp>(op);
     if (isKernel)
       wanted.insert(op.getOperand(0));
+    else if (std::optional<GroupNorm> norm = groupNormOf(&op))
+      wanted.insert(norm->input);
     else if (isWanted && passesOn)
       wanted.insert(op.operand_begin(), op.operand_end());
   }
@@ -214,6 +215,8 @@ void Islands::rewriteTranspose(stablehlo::TransposeOp op) {
 void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
   if (std::optional<RepeatedElements> repeated = repeatedElementsOf(op))
     return rewriteUpsampling(op, *repeated);
+  if (rewriteShuffle(op))
+    return;
   BlockedValue value = find(op.getOperand(), op);
   if (!value || !value.isPixel() || value.order[0] > value.order[1])
     return;
@@ -309,91 +312,6 @@ void Islands::rewriteBroadcast(stablehlo::BroadcastInDimOp op) {
   SmallVector<int64_t, 5> sizes = sizesOf(type, order);
   if (sizes[0] == value.batch() && sizes[1] == value.channels)
     twins[op->getResult(0)] = blocked.spreadPixel(value, sizes, order);
-}
-
-/// Of channels that are whole blocks: a half that gates the other, or a branch of its own.
-void Islands::rewriteSlice(stablehlo::SliceOp op) {
-  BlockedValue value = find(op.getOperand(), op);
-  if (!wanted.contains(op->getResult(0)) || !value || !value.type().getElementType().isF32() ||
-      value.isRepeated || value.order[1] < 0)
-    return;
-  RankedTensorType from = tensorTypeOf(op.getOperand()), to = tensorTypeOf(op->getResult(0));
-  auto channels = static_cast<size_t>(value.order[1]);
-  SmallVector<int64_t> shape(from.getShape());
-  shape[channels] = to.getDimSize(static_cast<unsigned>(channels));
-  int64_t begin = op.getStartIndices()[channels], end = op.getLimitIndices()[channels];
-  int64_t lanes = blocked.lanes();
-  if (ArrayRef(shape) != to.getShape() || end - begin != shape[channels] || begin % lanes != 0 ||
-      (end % lanes != 0 && end != value.channels))
-    return;
-  RankedTensorType type = value.type();
-  SmallVector<int64_t> starts(5), ends(type.getShape()), strides(5, 1), blocks(type.getShape());
-  starts[1] = begin / lanes;
-  ends[1] = (end + lanes - 1) / lanes;
-  blocks[1] = ends[1] - starts[1];
-  value.value =
-      stablehlo::SliceOp::create(builder, op.getLoc(), type.clone(blocks), value.value,
-                                 builder.getDenseI64ArrayAttr(starts), builder.getDenseI64ArrayAttr(ends),
-                                 builder.getDenseI64ArrayAttr(strides))
-          ->getResult(0);
-  value.channels = end - begin;
-  replace(op, value);
-}
-
-/// Of channels, all but the last a whole number of blocks.
-void Islands::rewriteConcatenation(stablehlo::ConcatenateOp op) {
-  if (!wanted.contains(op->getResult(0)))
-    return;
-  SmallVector<BlockedValue> parts;
-  BlockedValue last;
-  int64_t channels = 0;
-  Halo halo = wantedHalo(op->getResult(0));
-  for (Value operand : op.getOperands()) {
-    BlockedValue part = find(operand, op);
-    if (!part || !part.type().getElementType().isF32() || channels % blocked.lanes() != 0 ||
-        part.order[1] != static_cast<int64_t>(op.getDimension()) || (last && part.order != last.order))
-      return;
-    parts.push_back(part);
-    channels += part.channels;
-    last = part;
-  }
-  // With their halos, which make that of the whole.
-  if (llvm::any_of(parts, [&](const BlockedValue &part) { return part.halo != halo; }))
-    halo = {};
-  SmallVector<Value> values;
-  for (const BlockedValue &part : parts)
-    values.push_back(halo == Halo() ? blocked.interior(part) : part.value);
-  SmallVector<int64_t> shape(tensorTypeOf(values.front()).getShape());
-  shape[1] = 0;
-  for (Value value : values)
-    shape[1] += tensorTypeOf(value).getDimSize(1);
-  Value whole =
-      stablehlo::ConcatenateOp::create(builder, op.getLoc(), tensorTypeOf(values.front()).clone(shape),
-                                       values, builder.getI64IntegerAttr(1))
-          ->getResult(0);
-  replace(op, {whole, channels, halo, last.order, last.hasZeroLanes, false, last.depth});
-}
-
-/// Over the channels of each pixel.
-void Islands::rewriteNorm(Operation *op) {
-  BlockedValue input = find(op->getOperand(0), op);
-  RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  int64_t columns = rowLengthOf(op);
-  if (!wanted.contains(op->getResult(0)) || !input || !input.type().getElementType().isF32() ||
-      columns != input.channels || input.order[1] + 1 != planar.getRank() || !input.hasZeroLanes)
-    return;
-  SmallVector<Value> operands{input.value};
-  for (Value factor : llvm::drop_begin(op->getOperands()))
-    operands.push_back(blocked.paddedVector(blocked.reshaped(factor, {columns})));
-  Halo halo = wantedHalo(op->getResult(0));
-  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("columns", builder.getI64IntegerAttr(columns)),
-                                         haloAttribute(builder, {input.halo, halo})};
-  for (StringRef name : {"epsilon", "subtract_mean", "has_scale"})
-    attributes.push_back(builder.getNamedAttr(name, kernelAttribute(op, name)));
-  Operation *call =
-      createKernelCall(builder, op->getLoc(), "channel_norm",
-                       blocked.typeOf(input.sizes(), halo, planar.getElementType()), operands, attributes);
-  replace(op, {call->getResult(0), columns, halo, input.order, true, false, input.depth});
 }
 
 /// Whether the op makes zeros of lanes that are zeros in the operands of which `isZero`.

@@ -115,6 +115,8 @@ void Islands::rewritePooling(stablehlo::ReduceWindowOp op) {
     end = meanOf(op->getResult(0), kernel[2] * kernel[3] * kernel[4]);
     if (!end && (end = meanOfTaps(op)))
       kind = PoolingKind::MeanOfTaps;
+    if (!end && kernel[2] * kernel[3] * kernel[4] == 1) // pixels that lie apart
+      end = op;
   } else if (!bodyIs<stablehlo::MaxOp>(op.getBody()) || *initial != -HUGE_VAL)
     end = nullptr;
   if (!end)

@@ -21,6 +21,15 @@ enum class PoolingKind {
   MeanOfTaps, ///< of those that meet the input
 };
 
+/// A norm over groups of channels that follow each other, with what follows it alone.
+struct GroupNorm {
+  mlir::Value input; ///< N x C x space
+  int64_t groups = 1;
+  mlir::Operation *end = nullptr;                    ///< its result is the norm's
+  mlir::OpOperand *scale = nullptr, *bias = nullptr; ///< the same all over each channel; or null
+  Activation activation = Activation::None;
+};
+
 class Islands {
 public:
   Islands(mlir::func::FuncOp function, Isa isa)
@@ -40,12 +49,18 @@ private:
   void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
   void rewriteSlice(stablehlo::SliceOp op);
   void rewriteConcatenation(stablehlo::ConcatenateOp op);
+  bool rewriteShuffle(stablehlo::ReshapeOp op);
+  /// Channels of tensors of one order, counted one tensor after the other.
+  BlockedValue channelsOf(mlir::Location location, llvm::ArrayRef<BlockedValue> inputs,
+                          llvm::ArrayRef<int64_t> channels, const Halo &halo);
   void rewritePooling(stablehlo::ReduceWindowOp op);
   mlir::Operation *createPooling(mlir::Location location, mlir::RankedTensorType type,
                                  const BlockedValue &input, llvm::ArrayRef<int64_t> window,
                                  const DepthWindow &depth, PoolingKind kind, const Halo &halo = {});
   void rewriteSpace(stablehlo::ReduceOp op);
   void rewriteNorm(mlir::Operation *op);
+  bool rewriteChannelNorm(mlir::Operation *op);
+  std::optional<GroupNorm> groupNormOf(mlir::Operation *op) const;
   void rewriteElementwise(mlir::Operation *op);
 
   /// The value in blocks, if it is there, for ops in the block of `user`.
@@ -61,6 +76,7 @@ private:
   BlockedBuilder blocked;
   llvm::DenseMap<mlir::Operation *, ConvolutionCall> calls;
   llvm::DenseMap<mlir::Operation *, ConvolutionChain> chains; ///< by their last op
+  llvm::DenseSet<mlir::Operation *> taken;                    ///< by these chains
   llvm::DenseMap<mlir::Value, BlockedValue> twins;
   /// Values that kernels on blocks take, directly or through ops that may be computed on blocks. Others are
   /// better computed on planes, with one conversion before them.

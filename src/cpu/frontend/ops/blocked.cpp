@@ -144,25 +144,69 @@ Result<bool> planGlobalAverage(Planner &planner, Operation *op) {
   return true;
 }
 
-Result<bool> planChannelNorm(Planner &planner, Operation *op) {
+/// The operands of a norm, dense: what is normalized, the scale, the bias.
+struct NormViews {
   std::vector<View> reads;
+  std::optional<View> scale, bias;
+};
+Result<NormViews> normViews(Planner &planner, Operation *op) {
+  NormViews views;
   for (mlir::Value operand : op->getOperands()) {
     TORCHERE_ASSIGN(View view, planner.viewDense(operand));
-    reads.push_back(view);
+    views.reads.push_back(view);
   }
+  if (cast<BoolAttr>(kernelAttribute(op, "has_scale")).getValue())
+    views.scale = views.reads[1];
+  if (size_t next = views.scale ? 2 : 1; next < views.reads.size())
+    views.bias = views.reads[next];
+  return views;
+}
+
+Result<bool> planChannelNorm(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(NormViews views, normViews(planner, op));
+  const View &input = views.reads.front();
   ChannelNormArgs args;
   args.subtractMean = cast<BoolAttr>(kernelAttribute(op, "subtract_mean")).getValue();
   args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
-  std::optional<View> scale, bias;
-  if (cast<BoolAttr>(kernelAttribute(op, "has_scale")).getValue())
-    scale = reads[1];
-  if (size_t next = scale ? 2 : 1; next < reads.size())
-    bias = reads[next];
   View result = planner.allocate(op->getResult(0));
-  args.input = tensorOf(reads.front().shape, integerIn(op, "columns"), haloIn(op, 0));
+  args.input = tensorOf(input.shape, integerIn(op, "columns"), haloIn(op, 0));
   args.output = tensorOf(result.shape, integerIn(op, "columns"), haloIn(op, 1));
-  planner.emit(std::make_unique<ChannelNormStep>(args, reads.front(), scale, bias, result), reads,
+  planner.emit(std::make_unique<ChannelNormStep>(args, input, views.scale, views.bias, result), views.reads,
                {&result, 1});
+  return true;
+}
+
+Result<bool> planGroupNorm(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(NormViews views, normViews(planner, op));
+  const View &input = views.reads.front();
+  View result = planner.allocate(op->getResult(0));
+  GroupNormArgs args;
+  args.groups = integerIn(op, "groups");
+  args.depth = integerIn(op, "depth");
+  args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
+  args.activation = static_cast<Activation>(integerIn(op, "activation"));
+  args.input = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, integerIn(op, "channels"), haloIn(op, 1));
+  planner.emit(std::make_unique<GroupNormStep>(args, input, views.scale, views.bias, result), views.reads,
+               {&result, 1});
+  return true;
+}
+
+Result<bool> planChannelChoice(Planner &planner, Operation *op) {
+  std::vector<ChannelChoiceStep::Input> inputs;
+  std::vector<View> reads;
+  for (auto [i, channels] : llvm::enumerate(integersIn(op, "inputs"))) {
+    TORCHERE_ASSIGN(View view, planner.viewDense(op->getOperand(static_cast<unsigned>(i))));
+    inputs.push_back({view, tensorOf(view.shape, channels, haloIn(op, i))});
+    reads.push_back(view);
+  }
+  ArrayRef<int64_t> channels = integersIn(op, "channels");
+  View result = planner.allocate(op->getResult(0));
+  BlockedTensor output =
+      tensorOf(result.shape, static_cast<int64_t>(channels.size()), haloIn(op, inputs.size()));
+  planner.emit(std::make_unique<ChannelChoiceStep>(std::move(inputs), Sizes(channels.begin(), channels.end()),
+                                                   output, result),
+               reads, {&result, 1});
   return true;
 }
 
@@ -170,9 +214,11 @@ Result<bool> planChannelNorm(Planner &planner, Operation *op) {
 
 void addBlocked(PlannerTable &table) {
   table.addCall("torchere_cpu.channel_norm", planChannelNorm);
+  table.addCall("torchere_cpu.choose_channels", planChannelChoice);
   table.addCall("torchere_cpu.convolution", planConvolutionCall);
   table.addCall("torchere_cpu.from_blocked", planFromBlocked);
   table.addCall("torchere_cpu.global_average", planGlobalAverage);
+  table.addCall("torchere_cpu.group_norm", planGroupNorm);
   table.addCall("torchere_cpu.pool", planPool);
   table.addCall("torchere_cpu.to_blocked", planToBlocked);
   table.addCall("torchere_cpu.upsample", planUpsampling);

@@ -1,4 +1,4 @@
-// Depthwise convolution, pooling and means of blocked pixels.
+// Depthwise convolution, pooling, means, norms and lanes of blocked pixels.
 #include "cpu/kernels/isa/activation.h"
 #include "cpu/kernels/isa/parts.h"
 
@@ -161,6 +161,87 @@ void normPixels(const PixelNormJob &job) {
   }
 }
 
+constexpr int64_t kChunkPixels = 256; ///< whose moments are taken at a time: they stay in the L1 cache
+
+/// The sum of term(vector) over pixels.
+template <class Term>
+TORCHERE_INLINE F sumOfPixels(const float *first, int64_t rowStride, int64_t rows, int64_t columns,
+                              Term term) {
+  F sums[4] = {};
+  for (int64_t row = 0; row < rows; ++row) {
+    const float *p = first + row * rowStride;
+    int64_t x = 0;
+    for (; x + 4 <= columns; x += 4)
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i)
+        sums[i] += term(load(p + (x + i) * kLanes));
+    for (; x < columns; ++x)
+      sums[0] += term(load(p + x * kLanes));
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// Of each chunk its own mean, and the squares of what differs from that, are joined to those before it.
+void laneMoments(const LanesJob &job) {
+  const int64_t columns = job.columns < kChunkPixels ? job.columns : kChunkPixels;
+  const int64_t rows = columns > 0 ? kChunkPixels / columns : 1;
+  F mean{}, squares{};
+  float seen = 0;
+  for (int64_t y = 0; y < job.rows; y += rows)
+    for (int64_t x = 0; x < job.columns; x += columns) {
+      const float *first = job.input + y * job.inputRowStride + x * kLanes;
+      const int64_t height = job.rows - y < rows ? job.rows - y : rows;
+      const int64_t width = job.columns - x < columns ? job.columns - x : columns;
+      const float count = static_cast<float>(height * width), all = seen + count;
+      const F own = sumOfPixels(first, job.inputRowStride, height, width, [](F v) { return v; }) / count;
+      const F more =
+          sumOfPixels(first, job.inputRowStride, height, width, [&](F v) { return (v - own) * (v - own); });
+      const F apart = own - mean;
+      mean += apart * (count / all);
+      squares += more + apart * apart * (seen * (count / all));
+      seen = all;
+    }
+  store(job.output, mean);
+  store(job.output + kLanes, squares);
+}
+
+void normLanes(const LaneNormJob &job) {
+  const LanesJob &pixels = job.pixels;
+  const F mean = load(job.means), factor = load(job.factors), shift = load(job.shifts);
+  withActivation(job.activation, [&](auto fn) {
+    for (int64_t row = 0; row < pixels.rows; ++row) {
+      const float *from = pixels.input + row * pixels.inputRowStride;
+      float *to = pixels.output + row * pixels.outputRowStride;
+#pragma GCC unroll 2
+      for (int64_t x = 0; x < pixels.columns; ++x)
+        store(to + x * kLanes, fn((load(from + x * kLanes) - mean) * factor + shift));
+    }
+  });
+}
+
+TORCHERE_INLINE F chosenLanes(F first, F second, I lanes) {
+#if defined(__clang__)
+  F chosen;
+  for (int i = 0; i < kLanes; ++i)
+    chosen[i] = lanes[i] < kLanes ? first[lanes[i]] : second[lanes[i] - kLanes];
+  return chosen;
+#else
+  return __builtin_shuffle(first, second, lanes);
+#endif
+}
+
+void chooseLanes(const LaneChoiceJob &job) {
+  const LanesJob &pixels = job.pixels;
+  const I lanes = load(job.lanes);
+  for (int64_t row = 0; row < pixels.rows; ++row) {
+    const float *first = pixels.input + row * pixels.inputRowStride;
+    const float *second = job.second + row * job.secondRowStride;
+    float *to = pixels.output + row * pixels.outputRowStride;
+    for (int64_t x = 0; x < pixels.columns; ++x)
+      store(to + x * kLanes, chosenLanes(load(first + x * kLanes), load(second + x * kLanes), lanes));
+  }
+}
+
 } // namespace
 
 void addBlocked(IsaKernels &table) {
@@ -169,6 +250,9 @@ void addBlocked(IsaKernels &table) {
   table.sumPool = &sumPool;
   table.meanPixels = &meanPixels;
   table.normPixels = &normPixels;
+  table.laneMoments = &laneMoments;
+  table.normLanes = &normLanes;
+  table.chooseLanes = &chooseLanes;
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA
