@@ -19,6 +19,8 @@ namespace torchere::cpu {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+/// JAX's regions have 10. A value is read once for each op that uses it, which takes long for many ops.
+constexpr int64_t kMostRegionOps = 12;
 
 /// What a region on two pairs of a value and a place gives for two pairs of numbers. Only comparisons,
 /// choices and truth values are known: what such a region chooses depends on how its arguments compare alone.
@@ -158,6 +160,8 @@ bool fusePairs(stablehlo::ReduceOp reduce) {
       !arePlaces(reduce->getOperand(1), dimension) || splatOf(reduce->getOperand(3)) != 0)
     return false;
   Block &block = reduce->getRegion(0).front();
+  if (std::distance(block.begin(), block.end()) > kMostRegionOps)
+    return false;
   for (bool isLargest : {true, false}) {
     if (!isWeakest(reduce->getOperand(2), isLargest) || !joinsPairs(block, isLargest))
       continue;
