@@ -6,6 +6,8 @@ function of this module's, and an attribute of the call names the Python functio
 import ctypes
 import itertools
 import os
+import queue
+import threading
 import traceback
 import weakref
 
@@ -173,6 +175,43 @@ def _execute(frame: _CallFrame) -> None:
         array[...] = result
 
 
+class _Caller(threading.Thread):
+    """Runs functions for the engine's thread: what JAX keeps for each thread must not end with that one, which
+    may be when Python has ended."""
+
+    def __init__(self):
+        super().__init__(name="torchere callbacks", daemon=True)
+        self.questions: queue.SimpleQueue = queue.SimpleQueue()
+        self.start()
+
+    def run(self):
+        while True:
+            work, frame, answers = self.questions.get()
+            try:
+                work(frame)
+                error = None
+            except BaseException as raised:
+                error = "".join(traceback.format_exception(raised))
+            _idle.append(self)
+            answers.put(error)
+            del work, frame, answers, error
+
+
+_idle: list[_Caller] = []
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _call(frame: _CallFrame) -> str | None:
+    """The error."""
+    answers: queue.SimpleQueue = queue.SimpleQueue()
+    try:
+        caller = _idle.pop()
+    except IndexError:
+        caller = _Caller()
+    caller.questions.put((_execute, frame, answers))
+    return answers.get()
+
+
 def _answer(pointer, work):
     """The error, or null."""
     frame = pointer.contents
@@ -181,19 +220,20 @@ def _answer(pointer, work):
         metadata.contents.major, metadata.contents.minor = 0, 3
         return None
     try:
-        work(frame)
-    except BaseException as error:
-        message = "".join(traceback.format_exception(error)).encode()
-        arguments = _ErrorArguments(message, _INTERNAL)
-        create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(frame.api.contents.error_create)
-        return create(ctypes.addressof(arguments))
-    return None
+        error = work(frame)
+    except BaseException as raised:
+        error = "".join(traceback.format_exception(raised))
+    if error is None:
+        return None
+    arguments = _ErrorArguments(error.encode(), _INTERNAL)
+    create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(frame.api.contents.error_create)
+    return create(ctypes.addressof(arguments))
 
 
 _Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
 _handlers = {
     "instantiate": _Handler(lambda pointer: _answer(pointer, _instantiate)),
-    "execute": _Handler(lambda pointer: _answer(pointer, _execute)),
+    "execute": _Handler(lambda pointer: _answer(pointer, _call)),
 }
 
 
