@@ -96,6 +96,7 @@ jax.block_until_ready(made)
 del made
 jax.clear_caches()
 gc.collect()
+callbacks._forget_dropped()
 assert len(callbacks._compiled) <= before + 1, len(callbacks._compiled)
 """,
     "gradients": """

@@ -121,18 +121,22 @@ class _Function:
 # which might find its program in JAX's cache.
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _numbers = itertools.count(int.from_bytes(os.urandom(6), "little") << 15)
-# By a running number from 1 on, of each compiled call, as long as the plugin has it.
+# Of each compiled call, as long as the plugin has it: by the address of a semaphore, which the plugin posts when
+# the call is gone. It may do so in any thread, also when Python has ended, so that is no function of Python's.
 _compiled: dict[int, _Function] = {}
-_compilations = itertools.count(1)
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _forget(state):
-    _compiled.pop(state, None)
-
-
+_libc = ctypes.CDLL(None)
+_libc.malloc.restype = ctypes.c_void_p
+_SEMAPHORE = 64  # bytes, more than any has
 _state_type = ctypes.c_int64(0)
-_state_info = _TypeInfo(ctypes.sizeof(_TypeInfo), None, ctypes.cast(_forget, ctypes.c_void_p))
+_state_info = _TypeInfo(ctypes.sizeof(_TypeInfo), None, ctypes.cast(_libc.sem_post, ctypes.c_void_p))
+
+
+def _forget_dropped() -> None:
+    for state in list(_compiled):
+        value = ctypes.c_int(0)
+        _libc.sem_getvalue(ctypes.c_void_p(state), ctypes.byref(value))
+        if value.value and _compiled.pop(state, None):
+            _libc.free(ctypes.c_void_p(state))
 
 
 def _arrays(values: _Values, avals):
@@ -158,8 +162,11 @@ def _found(frame: _CallFrame) -> _Function:
 
 def _instantiate(frame: _CallFrame) -> None:
     """A call may run when JAX has dropped what it was compiled from."""
-    state = next(_compilations)
-    _compiled[state] = _found(frame)
+    found = _found(frame)
+    _forget_dropped()
+    state = _libc.malloc(ctypes.c_size_t(_SEMAPHORE))
+    _libc.sem_init(ctypes.c_void_p(state), 0, 0)
+    _compiled[state] = found
     arguments = _StateArguments(frame.context, frame.stage, ctypes.addressof(_state_type), state)
     set_state = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(frame.api.contents.state_set)
     if set_state(ctypes.addressof(arguments)):
