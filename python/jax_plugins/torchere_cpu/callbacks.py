@@ -1,4 +1,4 @@
-"""Python functions that programs call: jax.pure_callback, io_callback, jax.debug.callback and jax.debug.print.
+"""Python functions that programs call: pure_callback, io_callback, jax.debug.callback and jax.debug.print.
 
 JAX hands them to kernels of XLA's CPU client, which find the functions in that client. Here the kernel is a
 function of this module's, and an attribute of the call names the Python function."""
@@ -13,7 +13,6 @@ import weakref
 
 import jax
 import numpy
-
 from jax_plugins.torchere_cpu.kernels import _Arguments, _FfiApi
 
 _PLATFORM = "torchere_cpu"
@@ -121,8 +120,9 @@ class _Function:
 # which might find its program in JAX's cache.
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _numbers = itertools.count(int.from_bytes(os.urandom(6), "little") << 15)
-# Of each compiled call, as long as the plugin has it: by the address of a semaphore, which the plugin posts when
-# the call is gone. It may do so in any thread, also when Python has ended, so that is no function of Python's.
+# Of each compiled call, as long as the plugin has it: by the address of a semaphore, which the plugin posts
+# when the call is gone. It may do so in any thread, also when Python has ended, so that is no function of
+# Python's.
 _compiled: dict[int, _Function] = {}
 _libc = ctypes.CDLL(None)
 _libc.malloc.restype = ctypes.c_void_p
@@ -183,8 +183,8 @@ def _execute(frame: _CallFrame) -> None:
 
 
 class _Caller(threading.Thread):
-    """Runs functions for the engine's thread: what JAX keeps for each thread must not end with that one, which
-    may be when Python has ended."""
+    """Runs functions for the engine's thread: what JAX keeps for each thread must not end with that one,
+    which may be when Python has ended."""
 
     def __init__(self):
         super().__init__(name="torchere callbacks", daemon=True)
@@ -289,7 +289,9 @@ def _emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_si
     _functions[number] = held
     ctx.module_context.add_keepalive(held)
     lower = jax.ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
-    made = lower(ctx.replace(avals_in=operand_avals, avals_out=result_avals), *operands, number=numpy.uint64(number))
+    made = lower(
+        ctx.replace(avals_in=operand_avals, avals_out=result_avals), *operands, number=numpy.uint64(number)
+    )
     return list(made.results), token, held
 
 
@@ -300,7 +302,10 @@ def register() -> None:
     def capsule(value):
         return jax.ffi.pycapsule(ctypes.cast(value, ctypes.c_void_p))
 
-    registration = {"type_id": capsule(ctypes.pointer(_state_type)), "type_info": capsule(ctypes.pointer(_state_info))}
+    registration = {
+        "type_id": capsule(ctypes.pointer(_state_type)),
+        "type_info": capsule(ctypes.pointer(_state_info)),
+    }
     jax.ffi.register_ffi_type(_TARGET, registration, platform=_PLATFORM)
     handlers = {stage: capsule(handler) for stage, handler in _handlers.items()}
     jax.ffi.register_ffi_target(_TARGET, handlers, platform=_PLATFORM)
