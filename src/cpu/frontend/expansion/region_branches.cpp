@@ -11,7 +11,7 @@ namespace torchere::cpu {
 
 namespace {
 
-bool isScalar(Value value) {
+bool isScalarTensor(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getRank() == 0;
 }
@@ -22,7 +22,8 @@ bool areElementwise(Operation *op) {
     return llvm::hasSingleElement(branch) &&
            llvm::all_of(branch.front().without_terminator(), [](Operation &each) {
              return each.getNumRegions() == 0 && isMemoryEffectFree(&each) &&
-                    llvm::all_of(each.getOperands(), isScalar) && llvm::all_of(each.getResults(), isScalar);
+                    llvm::all_of(each.getOperands(), isScalarTensor) &&
+                    llvm::all_of(each.getResults(), isScalarTensor);
            });
   });
 }
