@@ -25,11 +25,13 @@ SIZES = "(2, 18, 8, 16), (2, 22, 2, 16), (2, 22, 2, 16)"
 CASES = {
     "grouped heads": (f"nn.dot_product_attention, {SIZES}", ATTENTION),
     "causal": (
-        "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), (2, 40, 6, 16), *[(2, 40, 2, 16)] * 2",
+        "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), (2, 40, 6, 16), "
+        "*[(2, 40, 2, 16)] * 2",
         CAUSAL,
     ),
     "causal, of one item": (
-        "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), (1, 40, 6, 16), *[(1, 40, 3, 16)] * 2",
+        "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), (1, 40, 6, 16), "
+        "*[(1, 40, 3, 16)] * 2",
         CAUSAL,
     ),
     "one key head": (

@@ -75,6 +75,15 @@ for _ in range(5):
 jax.effects_barrier()
 assert seen.count(15.0) == 5 and seen.count("no argument") == 5, seen
 """,
+    "counted": """
+counts = iter(range(1000))
+def draw():
+    return io_callback(lambda: numpy.int32(next(counts)), jax.ShapeDtypeStruct((), jnp.int32))
+draw_jitted = jax.jit(draw)
+drawing = jax.jit(lambda: (draw(), draw_jitted(), draw_jitted()))
+for call in range(4):
+    assert {int(each) for each in drawing()} == {3 * call, 3 * call + 1, 3 * call + 2}
+""",
     "printed": """
 import contextlib, io
 text = io.StringIO()
@@ -96,6 +105,7 @@ jax.block_until_ready(made)
 del made
 jax.clear_caches()
 gc.collect()
+callbacks._forget_dropped()
 assert len(callbacks._compiled) <= before + 1, len(callbacks._compiled)
 """,
     "gradients": """

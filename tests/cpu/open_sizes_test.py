@@ -1,5 +1,5 @@
-"""Programs with open sizes on the CPU engine: compiled once, planned once for each set of sizes, and stored with
-their plans."""
+"""Programs with open sizes on the CPU engine: compiled once, planned once for each set of sizes, and stored
+with their plans."""
 
 from __future__ import annotations
 

@@ -97,6 +97,24 @@ TEST(Interpreter, ChecksComputedShapes) {
             "[stablehlo.dynamic_reshape] operand 1 holds the size -1, expected at least 0; at test.mlir:2:8");
 }
 
+TEST(Interpreter, ChecksTheLabelsOfEinsums) {
+  auto errorOfEinsum = [](std::string_view config) {
+    return errorOf(fmt::format(R"(func.func @f(%x: tensor<2x2xi32>) -> tensor<2x2xi32> {{
+      %0 = "stablehlo.unary_einsum"(%x) <{{einsum_config = "{}"}}> : (tensor<2x2xi32>) -> tensor<2x2xi32>
+      return %0 : tensor<2x2xi32>
+    }})",
+                               config),
+                   {*Tensor::create(ElementType::I32, {2, 2})});
+  };
+  EXPECT_EQ(errorOfEinsum("ij->ji"), "no error");
+  EXPECT_EQ(errorOfEinsum("ij->ii"),
+            "[stablehlo.unary_einsum] einsum_config \"ij->ii\": the result has the label 'i' twice; at "
+            "test.mlir:2:12");
+  EXPECT_EQ(errorOfEinsum("ij->ik"),
+            "[stablehlo.unary_einsum] einsum_config \"ij->ik\": no operand has the result's label 'k'; at "
+            "test.mlir:2:12");
+}
+
 TEST(Interpreter, RefusesTensorsThatCannotExist) {
   constexpr auto text = R"(func.func @f(%s: tensor<3xi64>) -> tensor<?x?x?xi8> {
   %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<3xi64>) -> tensor<?x?x?xi8>

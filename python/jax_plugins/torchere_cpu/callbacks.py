@@ -1,4 +1,4 @@
-"""Python functions that programs call: jax.pure_callback, io_callback, jax.debug.callback and jax.debug.print.
+"""Python functions that programs call: pure_callback, io_callback, jax.debug.callback and jax.debug.print.
 
 JAX hands them to kernels of XLA's CPU client, which find the functions in that client. Here the kernel is a
 function of this module's, and an attribute of the call names the Python function."""
@@ -6,12 +6,13 @@ function of this module's, and an attribute of the call names the Python functio
 import ctypes
 import itertools
 import os
+import queue
+import threading
 import traceback
 import weakref
 
 import jax
 import numpy
-
 from jax_plugins.torchere_cpu.kernels import _Arguments, _FfiApi
 
 _PLATFORM = "torchere_cpu"
@@ -119,18 +120,23 @@ class _Function:
 # which might find its program in JAX's cache.
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _numbers = itertools.count(int.from_bytes(os.urandom(6), "little") << 15)
-# By a running number from 1 on, of each compiled call, as long as the plugin has it.
+# Of each compiled call, as long as the plugin has it: by the address of a semaphore, which the plugin posts
+# when the call is gone. It may do so in any thread, also when Python has ended, so that is no function of
+# Python's.
 _compiled: dict[int, _Function] = {}
-_compilations = itertools.count(1)
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _forget(state):
-    _compiled.pop(state, None)
-
-
+_libc = ctypes.CDLL(None)
+_libc.malloc.restype = ctypes.c_void_p
+_SEMAPHORE = 64  # bytes, more than any has
 _state_type = ctypes.c_int64(0)
-_state_info = _TypeInfo(ctypes.sizeof(_TypeInfo), None, ctypes.cast(_forget, ctypes.c_void_p))
+_state_info = _TypeInfo(ctypes.sizeof(_TypeInfo), None, ctypes.cast(_libc.sem_post, ctypes.c_void_p))
+
+
+def _forget_dropped() -> None:
+    for state in list(_compiled):
+        value = ctypes.c_int(0)
+        _libc.sem_getvalue(ctypes.c_void_p(state), ctypes.byref(value))
+        if value.value and _compiled.pop(state, None):
+            _libc.free(ctypes.c_void_p(state))
 
 
 def _arrays(values: _Values, avals):
@@ -156,8 +162,11 @@ def _found(frame: _CallFrame) -> _Function:
 
 def _instantiate(frame: _CallFrame) -> None:
     """A call may run when JAX has dropped what it was compiled from."""
-    state = next(_compilations)
-    _compiled[state] = _found(frame)
+    found = _found(frame)
+    _forget_dropped()
+    state = _libc.malloc(ctypes.c_size_t(_SEMAPHORE))
+    _libc.sem_init(ctypes.c_void_p(state), 0, 0)
+    _compiled[state] = found
     arguments = _StateArguments(frame.context, frame.stage, ctypes.addressof(_state_type), state)
     set_state = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(frame.api.contents.state_set)
     if set_state(ctypes.addressof(arguments)):
@@ -173,6 +182,43 @@ def _execute(frame: _CallFrame) -> None:
         array[...] = result
 
 
+class _Caller(threading.Thread):
+    """Runs functions for the engine's thread: what JAX keeps for each thread must not end with that one,
+    which may be when Python has ended."""
+
+    def __init__(self):
+        super().__init__(name="torchere callbacks", daemon=True)
+        self.questions: queue.SimpleQueue = queue.SimpleQueue()
+        self.start()
+
+    def run(self):
+        while True:
+            work, frame, answers = self.questions.get()
+            try:
+                work(frame)
+                error = None
+            except BaseException as raised:
+                error = "".join(traceback.format_exception(raised))
+            _idle.append(self)
+            answers.put(error)
+            del work, frame, answers, error
+
+
+_idle: list[_Caller] = []
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _call(frame: _CallFrame) -> str | None:
+    """The error."""
+    answers: queue.SimpleQueue = queue.SimpleQueue()
+    try:
+        caller = _idle.pop()
+    except IndexError:
+        caller = _Caller()
+    caller.questions.put((_execute, frame, answers))
+    return answers.get()
+
+
 def _answer(pointer, work):
     """The error, or null."""
     frame = pointer.contents
@@ -181,19 +227,20 @@ def _answer(pointer, work):
         metadata.contents.major, metadata.contents.minor = 0, 3
         return None
     try:
-        work(frame)
-    except BaseException as error:
-        message = "".join(traceback.format_exception(error)).encode()
-        arguments = _ErrorArguments(message, _INTERNAL)
-        create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(frame.api.contents.error_create)
-        return create(ctypes.addressof(arguments))
-    return None
+        error = work(frame)
+    except BaseException as raised:
+        error = "".join(traceback.format_exception(raised))
+    if error is None:
+        return None
+    arguments = _ErrorArguments(error.encode(), _INTERNAL)
+    create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(frame.api.contents.error_create)
+    return create(ctypes.addressof(arguments))
 
 
 _Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
 _handlers = {
     "instantiate": _Handler(lambda pointer: _answer(pointer, _instantiate)),
-    "execute": _Handler(lambda pointer: _answer(pointer, _execute)),
+    "execute": _Handler(lambda pointer: _answer(pointer, _call)),
 }
 
 
@@ -242,7 +289,9 @@ def _emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_si
     _functions[number] = held
     ctx.module_context.add_keepalive(held)
     lower = jax.ffi.build_ffi_lowering_function(_TARGET, has_side_effect=has_side_effect)
-    made = lower(ctx.replace(avals_in=operand_avals, avals_out=result_avals), *operands, number=numpy.uint64(number))
+    made = lower(
+        ctx.replace(avals_in=operand_avals, avals_out=result_avals), *operands, number=numpy.uint64(number)
+    )
     return list(made.results), token, held
 
 
@@ -253,7 +302,10 @@ def register() -> None:
     def capsule(value):
         return jax.ffi.pycapsule(ctypes.cast(value, ctypes.c_void_p))
 
-    registration = {"type_id": capsule(ctypes.pointer(_state_type)), "type_info": capsule(ctypes.pointer(_state_info))}
+    registration = {
+        "type_id": capsule(ctypes.pointer(_state_type)),
+        "type_info": capsule(ctypes.pointer(_state_info)),
+    }
     jax.ffi.register_ffi_type(_TARGET, registration, platform=_PLATFORM)
     handlers = {stage: capsule(handler) for stage, handler in _handlers.items()}
     jax.ffi.register_ffi_target(_TARGET, handlers, platform=_PLATFORM)

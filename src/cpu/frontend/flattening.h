@@ -12,8 +12,8 @@ namespace torchere::cpu {
 /// if an op with effects outside of the program has them, or the function itself.
 Status flattenValues(mlir::func::FuncOp function);
 
-/// Tokens that the entry function takes and gives, as JAX hands them from one call to the next, become tensors
-/// without elements: calls run in their order.
+/// Tokens that the entry function takes and gives, as JAX hands them from one call to the next, become
+/// tensors without elements: calls run in their order.
 void replaceEntryTokens(mlir::func::FuncOp entry);
 
 } // namespace torchere::cpu

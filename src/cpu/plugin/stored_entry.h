@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/execute/stored_plan.h"
-#include "interpreter/entry_point.h"
+#include "cpu/frontend/compile.h"
 
 namespace torchere::cpu {
 

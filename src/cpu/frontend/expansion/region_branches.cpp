@@ -1,8 +1,9 @@
 // Branches in the regions of reductions, windows, scatters and sorts, as jax.lax.cond makes them there: all
 // are computed, and one is chosen, so that the region is one of elementwise ops.
-#include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/expansion/expansion.h"
 #include "stablehlo/dialect.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -10,12 +11,19 @@ namespace torchere::cpu {
 
 namespace {
 
-/// Whether nothing happens in the branches but that scalars are computed.
+bool isScalarTensor(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getRank() == 0;
+}
+
+/// Whether nothing happens in the branches but that scalars are computed from scalars.
 bool areElementwise(Operation *op) {
   return llvm::all_of(op->getRegions(), [](Region &branch) {
     return llvm::hasSingleElement(branch) &&
            llvm::all_of(branch.front().without_terminator(), [](Operation &each) {
-             return isElementwise(&each) || isa<stablehlo::ConstantOp>(each);
+             return each.getNumRegions() == 0 && isMemoryEffectFree(&each) &&
+                    llvm::all_of(each.getOperands(), isScalarTensor) &&
+                    llvm::all_of(each.getResults(), isScalarTensor);
            });
   });
 }
