@@ -128,21 +128,6 @@ bool hasKernel(mlir::Value values, mlir::Value places) {
   return type && hasExtremum(*type) && (placeType == DType::I32 || placeType == DType::I64);
 }
 
-/// Whether each element is its own place along the dimension; of few elements that is a constant.
-bool arePlaces(mlir::Value value, int64_t dimension) {
-  if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
-    return static_cast<int64_t>(iota.getIotaDimension()) == dimension;
-  DenseElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.getElementType().isSignlessInteger())
-    return false;
-  ArrayRef<int64_t> sizes = dimensionsOf(value);
-  int64_t inner = llvm::product_of(sizes.drop_front(static_cast<size_t>(dimension) + 1));
-  int64_t length = sizes[static_cast<size_t>(dimension)];
-  return llvm::all_of(llvm::enumerate(elements.getValues<APInt>()), [&](auto each) {
-    return each.value().getSExtValue() == static_cast<int64_t>(each.index()) / inner % length;
-  });
-}
-
 Operation *createCall(Operation *before, mlir::Value input, Type values, Type places, int64_t dimension,
                       bool isLargest) {
   OpBuilder builder(before);
