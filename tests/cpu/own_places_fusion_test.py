@@ -1,5 +1,5 @@
-"""Gathers and scatters on the CPU engine whose indices are partly their own places: which of these are batching
-dimensions, by the names in the log, beside eager's results, and the forms that only look like it."""
+"""Gathers and scatters on the CPU engine whose indices are partly their own places: which of these become
+batching dimensions, by the names in the log, beside eager's results, and the forms that only look like it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ CASES = {
     ),
     "gather from fewer rows than there are": (f"lambda x, i: x.gather(1, i), (6, 7), {PLACES}", "none"),
     "rows added": (
-        "lambda x, i, s: x.scatter_add(0, i[:, None].expand(-1, 32), s), (40, 32), torch.randint(40, (900,)), "
-        "(900, 32)",
+        "lambda x, i, s: x.scatter_add(0, i[:, None].expand(-1, 32), s), (40, 32), "
+        "torch.randint(40, (900,)), (900, 32)",
         "own_places=1",
     ),
     "rows added to other columns": (

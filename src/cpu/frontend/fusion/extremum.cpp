@@ -4,7 +4,7 @@
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
-#include "cpu/frontend/region_body.h"
+#include "stablehlo/element_type_conversion.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -123,8 +123,13 @@ int64_t reducedDimension(stablehlo::ReduceOp reduce) {
   return type.getDimSize(dimension) <= std::numeric_limits<int32_t>::max() ? dimension : -1;
 }
 
+std::optional<DType> elementsOf(mlir::Value value) {
+  std::optional<ElementType> type = stablehlo::elementTypeOf(getElementTypeOrSelf(value.getType()));
+  return type ? elementTypeInfo(*type).dtype : std::nullopt;
+}
+
 bool hasKernel(mlir::Value values, mlir::Value places) {
-  std::optional<DType> type = dtypeOf(values), placeType = dtypeOf(places);
+  std::optional<DType> type = elementsOf(values), placeType = elementsOf(places);
   return type && hasExtremum(*type) && (placeType == DType::I32 || placeType == DType::I64);
 }
 
@@ -197,7 +202,7 @@ mlir::Value extremeOnes(mlir::Value value, mlir::Value &extreme) {
 /// The least place of the elements that are extreme.
 bool fuseLeastPlace(stablehlo::ReduceOp reduce) {
   int64_t dimension = reduce->getNumOperands() == 2 ? reducedDimension(reduce) : -1;
-  if (dimension < 0 || joinOf(reduce->getRegion(0)) != "stablehlo.minimum" ||
+  if (dimension < 0 || !appliesOnly(reduce->getRegion(0), "stablehlo.minimum") ||
       !isWeakest(reduce->getOperand(1), false))
     return false;
   auto choice = reduce->getOperand(0).getDefiningOp<stablehlo::SelectOp>();
@@ -208,9 +213,10 @@ bool fuseLeastPlace(stablehlo::ReduceOp reduce) {
   if (!extreme || extreme->getNumOperands() != 2 || extreme->getOperand(0) != x ||
       reducedDimension(extreme) != dimension || !hasKernel(x, choice.getOnTrue()))
     return false;
-  StringRef join = joinOf(extreme->getRegion(0));
-  bool isLargest = join == "stablehlo.maximum";
-  if ((!isLargest && join != "stablehlo.minimum") || !isWeakest(extreme->getOperand(1), isLargest))
+  Region &join = extreme->getRegion(0);
+  bool isLargest = appliesOnly(join, "stablehlo.maximum");
+  if ((!isLargest && !appliesOnly(join, "stablehlo.minimum")) ||
+      !isWeakest(extreme->getOperand(1), isLargest))
     return false;
   Operation *call = createCall(extreme, x, extreme->getResult(0).getType(), reduce->getResult(0).getType(),
                                dimension, isLargest);

@@ -129,7 +129,7 @@ mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
 }
 
 /// Whether the body is the op on its two arguments.
-static bool appliesOnly(Region &body, StringRef name) {
+bool appliesOnly(Region &body, StringRef name) {
   Block &block = body.front();
   if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
     return false;
