@@ -95,6 +95,23 @@ class Causal(nn.Module):
         return self.last(torch.relu(skips))
 
 
+class Graph(nn.Module):
+    """Layers of a graph network: what the neighbours' features add up to, then a perceptron."""
+
+    def __init__(self, width: int, layers: int):
+        super().__init__()
+        self.layers = nn.ModuleList(
+            nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+            for _ in range(layers)
+        )
+
+    def forward(self, nodes: torch.Tensor, sources: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            places = targets[:, None].expand(-1, nodes.shape[1])
+            nodes = layer(nodes + torch.zeros_like(nodes).scatter_add(0, places, nodes[sources])).relu()
+        return nodes
+
+
 class Branches(nn.Module):
     """A block as RepVGG trains it: windows of 3x3 and 1x1, and the input, each with its norm."""
 
@@ -270,5 +287,10 @@ FURTHER = [
     Model("super-resolution", lambda: superresolution(64), images(1, 128)),
     Model("sound, one second", lambda: Sound((128, 128, 256, 512)), lambda: [(torch.randn(1, 1, 16000),)]),
     Model("causal convolutions", lambda: Causal(64, 8), lambda: [(torch.randn(1, 1, 4000),)]),
+    Model(
+        "graph, 6,000 edges",
+        lambda: Graph(64, 3),
+        lambda: [(torch.randn(1500, 64), torch.randint(1500, (6000,)), torch.randint(1500, (6000,)))],
+    ),
     Model("LSTM, 100 steps", lambda: Lstm(256), lambda: [(torch.randn(1, 100, 256),)]),
 ]

@@ -1,5 +1,5 @@
-"""Places of extreme elements on the CPU engine: which forms become one kernel, by the names in the log, beside
-the results of eager PyTorch and of JAX's own platform."""
+"""Places of extreme elements on the CPU engine: which forms become one kernel, by the names in the log, and
+the results beside those of eager PyTorch and of JAX's own platform."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ TORCH_CASES = {
     "argmax in bf16": (f"lambda x: x.argmax(1), {FEW}.bfloat16()", "none"),
     "the largest and its place": (f"lambda x: x.max(1)[0] + x.max(1)[1], {FEW}", "extremum=1"),
     "argmax with infinities and NaN": (
-        "lambda x: x.argmax(1), torch.tensor([[1, torch.nan, 2, torch.nan], [-torch.inf] * 4, [2, torch.inf, 1, 2]]).repeat(9, 9)",
+        "lambda x: x.argmax(1), torch.tensor([[1, torch.nan, 2, torch.nan], [-torch.inf] * 4, "
+        "[2, torch.inf, 1, 2]]).repeat(9, 9)",
         "extremum=1",
     ),
     "the place of another tensor's extreme": (

@@ -1,6 +1,7 @@
 // Implements MatmulStep.
 #include "cpu/execute/matmul_step.h"
 
+#include "cpu/kernels/matrix_vector.h"
 #include "cpu/plan/limits.h"
 
 namespace torchere::cpu {
@@ -85,12 +86,38 @@ Status MatmulStep::prepare(const Frame &frame) const {
   return {};
 }
 
+/// One column that nothing else is computed of, by rows that lie in one piece.
+bool MatmulStep::isByVector() const {
+  bool isPlain = !matmul.bias && !matmul.residual && matmul.activation == Activation::None;
+  return matmul.n == 1 && isPlain && matmul.type == DType::F32 && matmul.resultType == DType::F32 &&
+         matmul.a.columnStride == 1;
+}
+
+void MatmulStep::runByVector(const Frame &frame) const {
+  MatrixVectorArgs args;
+  args.batches = matmul.batches;
+  args.m = matmul.m;
+  args.k = matmul.k;
+  args.a = reinterpret_cast<const float *>(frame.at(matmul.a.view));
+  args.aBatchStride = matmul.a.batchStride;
+  args.aRowStride = matmul.a.rowStride;
+  args.b = reinterpret_cast<const float *>(frame.at(matmul.b.view));
+  args.bBatchStride = matmul.b.batchStride;
+  args.bStride = matmul.b.rowStride;
+  args.c = reinterpret_cast<float *>(frame.at(matmul.result));
+  multiplyByVector(frame.context, args);
+}
+
 Status MatmulStep::run(const Frame &frame) const {
   TORCHERE_ASSIGN(Packed packed, pack(frame));
   if (packed) {
     GemmArgs args = gemmOn(frame);
     args.packedB = packed.get();
     gemm(frame.context, args);
+    return {};
+  }
+  if (isByVector()) {
+    runByVector(frame);
     return {};
   }
   MatmulArgs args;

@@ -60,6 +60,8 @@ public:
 
 private:
   void derive(Isa isa);
+  bool isByVector() const;
+  void runByVector(const Frame &frame) const;
   int64_t packedBytes() const { return layout.bytes() * (isShared ? 1 : matmul.batches); }
 
   Matmul matmul;

@@ -10,21 +10,17 @@ constexpr int64_t kMinRun = 8;
 
 /// Calls fn with a pointer to the indices as what they are; not of U64, which may be larger than offsets.
 template <class Fn> void withIndices(const IndexedSlices &slices, const Fn &fn) {
-  switch (slices.indexType) {
-  case DType::I8:
-    return fn(static_cast<const int8_t *>(slices.indices));
-  case DType::I16:
-    return fn(static_cast<const int16_t *>(slices.indices));
-  case DType::I32:
-    return fn(static_cast<const int32_t *>(slices.indices));
-  case DType::I64:
-    return fn(static_cast<const int64_t *>(slices.indices));
-  case DType::U16:
-    return fn(static_cast<const uint16_t *>(slices.indices));
-  case DType::U32:
-    return fn(static_cast<const uint32_t *>(slices.indices));
+  auto as = [&](auto number) { fn(static_cast<const decltype(number) *>(slices.indices)); };
+  bool isSigned = dtypeInfo(slices.indexType).isSigned;
+  switch (byteSize(slices.indexType)) {
+  case 1:
+    return isSigned ? as(int8_t()) : as(uint8_t());
+  case 2:
+    return isSigned ? as(int16_t()) : as(uint16_t());
+  case 4:
+    return isSigned ? as(int32_t()) : as(uint32_t());
   default:
-    return fn(static_cast<const uint8_t *>(slices.indices));
+    return as(int64_t());
   }
 }
 

@@ -4,6 +4,7 @@
 #include "cpu/kernels/elements.h"
 #include "cpu/kernels/indexed_points.h"
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/scatter_joins.h"
 
 #include <cstring>
 #include <limits>
@@ -125,9 +126,31 @@ void mergeBatches(IndexedSlices &slices) {
   slices.batchRank = rank;
 }
 
+/// A dimension of the batch that one of the tensor goes along with, whole, and by which no index changes: the
+/// slices are taken along it, as where torch's scatter_add adds rows.
+void widenSlices(IndexedSlices &slices) {
+  for (int b = 0; b < slices.batchRank; ++b) {
+    int target = slices.batchTarget[b];
+    if (target < 0 || slices.indexStrides[b] != 0 || slices.batchDims[b] != slices.dims[target] ||
+        slices.strides[target] != 1 || slices.batchStrides[b] != 1)
+      continue;
+    slices.sizes[target] = slices.dims[target];
+    slices.sliceStrides[target] = slices.batchStrides[b];
+    for (int i = b--; i + 1 < slices.batchRank; ++i) {
+      slices.batchDims[i] = slices.batchDims[i + 1];
+      slices.batchStrides[i] = slices.batchStrides[i + 1];
+      slices.indexStrides[i] = slices.indexStrides[i + 1];
+      slices.batchTarget[i] = slices.batchTarget[i + 1];
+    }
+    --slices.batchRank;
+  }
+}
+
 /// The same slices with dimensions merged that both tensors walk as one: a dimension that no index moves, and
 /// that slices take whole, joins the one before it.
-IndexedSlices merged(const IndexedSlices &slices) {
+IndexedSlices merged(const IndexedSlices &given) {
+  IndexedSlices slices = given;
+  widenSlices(slices);
   IndexedSlices made = slices;
   bool moved[kMaxRank] = {};
   for (int i = 0; i < slices.components; ++i)
@@ -164,15 +187,25 @@ IndexedSlices merged(const IndexedSlices &slices) {
   return made;
 }
 
-/// Whether each slice is all elements at one index of a dimension, and those of neighbouring slices lie
-/// beside each other, as where an image is resampled along its rows.
+/// Whether each slice is all elements at some places of other dimensions, and those of neighbouring slices
+/// lie beside each other, as where an image is resampled.
 bool areColumns(const IndexedSlices &slices) {
-  if (slices.components != 1 || slices.batchRank != 1 || slices.batchTarget[0] >= 0 ||
-      slices.batchStrides[0] != 1 || slices.sizes[slices.target[0]] != 1 || slices.elements() < kMinLines ||
-      slices.batchDims[0] > kMaxPlaces)
+  if (slices.batchRank == 0 || slices.indexType == DType::U64 || slices.elements() < kMinLines ||
+      slices.count() > kMaxPlaces)
     return false;
+  bool isMoved[kMaxRank] = {};
+  for (int i = 0; i < slices.components; ++i)
+    isMoved[slices.target[i]] = true;
+  int64_t stride = 1;
+  for (int i = slices.batchRank - 1; i >= 0; --i) {
+    if (slices.batchStrides[i] != stride)
+      return false;
+    stride *= slices.batchDims[i];
+    if (slices.batchTarget[i] >= 0)
+      isMoved[slices.batchTarget[i]] = true;
+  }
   for (int i = 0; i < slices.rank; ++i)
-    if (i != slices.target[0] && slices.sizes[i] != slices.dims[i])
+    if (slices.sizes[i] != (isMoved[i] ? 1 : slices.dims[i]))
       return false;
   return true;
 }
@@ -180,13 +213,12 @@ bool areColumns(const IndexedSlices &slices) {
 /// Slices that areColumns(): line by line of the result, whose places are looked up once for all lines.
 void gatherColumns(const Context &context, const IndexedSlices &slices, int elementSize, const void *tensor,
                    void *output) {
-  int target = slices.target[0];
-  int64_t count = slices.batchDims[0], lines = slices.elements();
+  int64_t count = slices.count(), lines = slices.elements();
   auto *places = static_cast<int64_t *>(ThreadPool::scratch(count * sizeof(int64_t), kPlaces));
-  SliceWalk walk(slices, 0);
-  for (int64_t i = 0; i < count; ++i, walk.next())
-    places[i] =
-        std::clamp<int64_t>(walk.starts()[target], 0, slices.dims[target] - 1) * slices.strides[target];
+  PointWalk(slices).visit(0, count, /*isClamped=*/true,
+                          [&](int64_t first, int64_t, const int64_t *offsets, int64_t n) {
+                            std::copy(offsets, offsets + n, places + first);
+                          });
   int64_t parts =
       std::clamp<int64_t>(count * lines * elementSize / kPartBytes, 1, std::min(kMaxParts, lines));
   context.pool.parallelFor(parts, [&](int64_t part) {
@@ -345,154 +377,6 @@ void ScatterCut::bounds(const IndexedSlices &slices, int64_t part, int64_t *low,
 
 namespace {
 
-struct Half {
-  uint16_t bits;
-};
-struct Brain {
-  uint16_t bits;
-};
-
-float widened(Brain x) {
-  uint32_t bits = static_cast<uint32_t>(x.bits) << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-float widened(Half x) {
-  uint32_t sign = (x.bits & 0x8000u) << 16, rest = x.bits & 0x7fffu, bits = 0;
-  if (rest >= 0x7c00u) {
-    bits = sign | 0x7f800000u | (rest << 13);
-  } else {
-    uint32_t raised = rest << 13;
-    float magnitude;
-    std::memcpy(&magnitude, &raised, sizeof magnitude);
-    magnitude *= 0x1p112f;
-    std::memcpy(&bits, &magnitude, sizeof bits);
-    bits |= sign;
-  }
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-void narrow(const Context &context, float value, Half *to) {
-  kernelsOf(context.isa).finish[kF16]({&value, 0, to, 0, 1, 1, nullptr, nullptr, 0, Activation::None});
-}
-void narrow(const Context &context, float value, Brain *to) {
-  kernelsOf(context.isa).finish[kBF16]({&value, 0, to, 0, 1, 1, nullptr, nullptr, 0, Activation::None});
-}
-
-constexpr auto kSum = [](auto a, auto b) { return a + b; };
-constexpr auto kProduct = [](auto a, auto b) { return a * b; };
-constexpr auto kMax = [](auto a, auto b) { return a != a ? a : b != b ? b : a > b ? a : b; };
-constexpr auto kMin = [](auto a, auto b) { return a != a ? a : b != b ? b : a < b ? a : b; };
-constexpr auto kAnd = [](auto a, auto b) { return a & b; };
-constexpr auto kOr = [](auto a, auto b) { return a | b; };
-
-struct UpdateRun {
-  const Context &context;
-  char *tensor;
-  int64_t tensorStride;
-  const int64_t *offsets; ///< in place of the stride; none of those that are left out. Or null
-  const char *updates;
-  int64_t updateStride;
-  int64_t n;
-};
-using JoinRun = void (*)(const UpdateRun &run);
-
-template <class T, class Fn> void joinRun(const UpdateRun &run) {
-  Fn fn{};
-  T *x = reinterpret_cast<T *>(run.tensor);
-  const T *u = reinterpret_cast<const T *>(run.updates);
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
-    for (int64_t i = 0; i < run.n; ++i) {
-      T &to = x[run.offsets ? run.offsets[i] : i * run.tensorStride];
-      narrow(run.context, fn(widened(to), widened(u[i * run.updateStride])), &to);
-    }
-  } else if (run.offsets) {
-    for (int64_t i = 0; i < run.n; ++i)
-      x[run.offsets[i]] = static_cast<T>(fn(x[run.offsets[i]], u[i * run.updateStride]));
-  } else if (run.tensorStride == 1 && run.updateStride == 1) {
-    for (int64_t i = 0; i < run.n; ++i)
-      x[i] = static_cast<T>(fn(x[i], u[i]));
-  } else {
-    for (int64_t i = 0; i < run.n; ++i)
-      x[i * run.tensorStride] = static_cast<T>(fn(x[i * run.tensorStride], u[i * run.updateStride]));
-  }
-}
-
-/// `W` is T unsigned, whose sums wrap.
-template <class T, class W> JoinRun integerJoin(ScatterJoin join) {
-  switch (join) {
-  case ScatterJoin::Replace:
-    return nullptr;
-  case ScatterJoin::Sum:
-    return joinRun<W, decltype(kSum)>;
-  case ScatterJoin::Product:
-    return joinRun<W, decltype(kProduct)>;
-  case ScatterJoin::Max:
-    return joinRun<T, decltype(kMax)>;
-  case ScatterJoin::Min:
-    return joinRun<T, decltype(kMin)>;
-  case ScatterJoin::And:
-    return joinRun<W, decltype(kAnd)>;
-  case ScatterJoin::Or:
-    return joinRun<W, decltype(kOr)>;
-  }
-  return nullptr;
-}
-
-template <class T> JoinRun floatJoin(ScatterJoin join) {
-  return join == ScatterJoin::Sum       ? joinRun<T, decltype(kSum)>
-         : join == ScatterJoin::Product ? joinRun<T, decltype(kProduct)>
-         : join == ScatterJoin::Max     ? joinRun<T, decltype(kMax)>
-         : join == ScatterJoin::Min     ? joinRun<T, decltype(kMin)>
-                                        : nullptr;
-}
-
-JoinRun joinRunOf(DType type, ScatterJoin join) {
-  switch (type) {
-  case DType::Bool:
-    return join == ScatterJoin::Sum || join == ScatterJoin::Max       ? joinRun<uint8_t, decltype(kOr)>
-           : join == ScatterJoin::Product || join == ScatterJoin::Min ? joinRun<uint8_t, decltype(kAnd)>
-                                                                      : integerJoin<uint8_t, uint8_t>(join);
-  case DType::I8:
-    return integerJoin<int8_t, uint8_t>(join);
-  case DType::I16:
-    return integerJoin<int16_t, uint16_t>(join);
-  case DType::I32:
-    return integerJoin<int32_t, uint32_t>(join);
-  case DType::I64:
-    return integerJoin<int64_t, uint64_t>(join);
-  case DType::U8:
-    return integerJoin<uint8_t, uint8_t>(join);
-  case DType::U16:
-    return integerJoin<uint16_t, uint16_t>(join);
-  case DType::U32:
-    return integerJoin<uint32_t, uint32_t>(join);
-  case DType::U64:
-    return integerJoin<uint64_t, uint64_t>(join);
-  case DType::F16:
-    return floatJoin<Half>(join);
-  case DType::BF16:
-    return floatJoin<Brain>(join);
-  case DType::F32:
-    return floatJoin<float>(join);
-  case DType::F64:
-    return floatJoin<double>(join);
-  case DType::C32:
-  case DType::C64:
-  case DType::C128:
-  case DType::F8E4M3FN:
-  case DType::F8E4M3FNUZ:
-  case DType::F8E5M2:
-  case DType::F8E5M2FNUZ:
-  case DType::F8E8M0FNU:
-    break;
-  }
-  return nullptr;
-}
-
 /// Of slices that areRows(), those parts that lie within the bounds. The rows that come next are fetched.
 template <class Write>
 void forEachRow(const IndexedSlices &slices, const int64_t *low, const int64_t *high, const char *tensor,
@@ -538,7 +422,8 @@ void forEachPoint(const Context &context, const IndexedSlices &slices, int64_t s
   int64_t count = slices.count(), span = 1;
   for (int i = 0; i < slices.rank; ++i)
     span += (slices.dims[i] - 1) * slices.strides[i];
-  int64_t parts = std::clamp<int64_t>(count / kPartPoints, 1, std::min(kFewParts, span));
+  int64_t most = std::min<int64_t>({kFewParts, span, context.pool.threads()});
+  int64_t parts = std::clamp<int64_t>(count / kPartPoints, 1, most);
   context.pool.parallelFor(parts, [&](int64_t part) {
     int64_t low = partBegin(span, parts, part), high = partBegin(span, parts, part + 1);
     PointWalk(slices).visit(0, count, /*isClamped=*/false,

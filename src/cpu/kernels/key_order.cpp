@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace torchere::cpu {
@@ -47,10 +48,22 @@ template <class Bits> bool floatKey(Bits &bits, Bits infinity, FloatOrder order)
   return true;
 }
 
+/// Calls fn with the key's order, which is Total for integers, as a constant.
+template <class Fn> bool withOrder(const SortKey &key, const Fn &fn) {
+  using enum FloatOrder;
+  if (!dtypeInfo(key.type).isFloatingPoint || key.order == Total)
+    return fn(std::integral_constant<FloatOrder, Total>());
+  return key.order == NanLast ? fn(std::integral_constant<FloatOrder, NanLast>())
+                              : fn(std::integral_constant<FloatOrder, Partial>());
+}
+
 /// The keys of a line's elements.
-template <class Bits> class KeyReader {
+template <class Bits, FloatOrder kOrder> class KeyReader {
 public:
-  KeyReader(const SortKey &key, const void *line) : key_(key), line_(static_cast<const char *>(line)) {
+  KeyReader(const SortKey &key, const void *line)
+      : line_(static_cast<const char *>(line)), isFloat_(dtypeInfo(key.type).isFloatingPoint),
+        isSigned_(dtypeInfo(key.type).isSigned),
+        flipped_(key.descending ? static_cast<Bits>(~Bits(0)) : Bits(0)) {
     if constexpr (sizeof(Bits) >= 4)
       infinity_ = FloatLayout<Bits>::infinity;
     else
@@ -59,32 +72,33 @@ public:
   /// False for a NaN that has no order.
   bool read(int64_t at, Bits &bits) const {
     std::memcpy(&bits, line_ + at * int64_t(sizeof(Bits)), sizeof(Bits));
-    if (!isFloat_)
+    if (kOrder == FloatOrder::Total && !isFloat_)
       bits = integerKey(bits, isSigned_);
-    else if (!floatKey(bits, infinity_, key_.order))
+    else if (!floatKey(bits, infinity_, kOrder))
       return false;
-    if (key_.descending)
-      bits = static_cast<Bits>(~bits);
+    bits = static_cast<Bits>(bits ^ flipped_);
     return true;
   }
 
 private:
-  const SortKey key_;
   const char *line_;
-  const bool isFloat_ = dtypeInfo(key_.type).isFloatingPoint, isSigned_ = dtypeInfo(key_.type).isSigned;
+  const bool isFloat_, isSigned_;
+  const Bits flipped_;
   Bits infinity_ = 0;
 };
 
 template <class Bits>
 bool fillKeys(const SortKey &key, const void *line, int64_t n, const uint32_t *order, Item *items) {
-  KeyReader<Bits> reader(key, line);
-  for (int64_t i = 0; i < n; ++i) {
-    Bits bits;
-    if (!reader.read(order[i], bits))
-      return false;
-    items[i] = {bits, static_cast<uint32_t>(i)};
-  }
-  return true;
+  return withOrder(key, [&](auto kind) {
+    KeyReader<Bits, kind()> reader(key, line);
+    for (int64_t i = 0; i < n; ++i) {
+      Bits bits;
+      if (!reader.read(order[i], bits))
+        return false;
+      items[i] = {bits, static_cast<uint32_t>(i)};
+    }
+    return true;
+  });
 }
 
 bool comesBefore(const Item &a, const Item &b) {
@@ -95,22 +109,24 @@ bool comesBefore(const Item &a, const Item &b) {
 /// before it.
 template <class Bits>
 bool fillHeap(const SortKey &key, const void *line, int64_t n, int64_t count, Item *heap) {
-  KeyReader<Bits> reader(key, line);
-  Bits last = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    Bits bits;
-    if (!reader.read(i, bits))
-      return false;
-    if (i >= count && bits >= last)
-      continue;
-    if (i >= count)
-      std::pop_heap(heap, heap + count, comesBefore);
-    int64_t size = std::min(i + 1, count);
-    heap[size - 1] = {bits, static_cast<uint32_t>(i)};
-    std::push_heap(heap, heap + size, comesBefore);
-    last = static_cast<Bits>(heap[0].key);
-  }
-  return true;
+  return withOrder(key, [&](auto kind) {
+    KeyReader<Bits, kind()> reader(key, line);
+    Bits last = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      Bits bits;
+      if (!reader.read(i, bits))
+        return false;
+      if (i >= count && bits >= last)
+        continue;
+      if (i >= count)
+        std::pop_heap(heap, heap + count, comesBefore);
+      int64_t size = std::min(i + 1, count);
+      heap[size - 1] = {bits, static_cast<uint32_t>(i)};
+      std::push_heap(heap, heap + size, comesBefore);
+      last = static_cast<Bits>(heap[0].key);
+    }
+    return true;
+  });
 }
 
 /// By one digit after another, the lowest first. The result is in `items`.

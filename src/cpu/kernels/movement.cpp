@@ -14,6 +14,9 @@ namespace {
 
 constexpr int64_t kPartBytes = 32768;
 constexpr int64_t kMaxParts = 64;
+// Of a line of one element: those that are written one by one, and bytes that stay in the L1 cache.
+constexpr int64_t kFirstFilled = 16;
+constexpr int64_t kFilledBytes = 8192;
 
 int64_t partsFor(int64_t bytes, int64_t units) {
   return std::clamp<int64_t>(bytes / kPartBytes, 1, std::max<int64_t>(1, std::min(kMaxParts, units)));
@@ -80,6 +83,16 @@ template <class T> void copyLine(const char *x, int64_t from, char *y, int64_t t
     std::memcpy(y + i * to, x + i * from, sizeof(T));
 }
 
+/// One element at `x`, to `n` that follow each other: what is there already is copied, more each time.
+void fillLine(const char *x, char *y, int64_t n, int64_t size) {
+  for (int64_t filled = std::min(n, kFirstFilled), i = 0; i < filled; ++i)
+    std::memcpy(y + i * size, x, size);
+  for (int64_t filled = kFirstFilled, count; filled < n; filled += count) {
+    count = std::min({filled, n - filled, kFilledBytes / size});
+    std::memcpy(y + filled * size, y, count * size);
+  }
+}
+
 /// Lines of the last dimension but one. Of short ones, as where pixels are repeated or shuffled, the first
 /// elements of all lines are copied, then the second.
 void Copy::runPlane(const char *x, char *y, int64_t lines) const {
@@ -88,6 +101,11 @@ void Copy::runPlane(const char *x, char *y, int64_t lines) const {
   if (step == size && stride == size) {
     for (int64_t i = 0; i < lines; ++i)
       std::memcpy(y + i * toLine, x + i * fromLine, n * size);
+    return;
+  }
+  if (step == 0 && stride == size && n >= kFirstFilled) {
+    for (int64_t i = 0; i < lines; ++i)
+      fillLine(x + i * fromLine, y + i * toLine, n, size);
     return;
   }
   withElement(size, [&](auto element) {
@@ -160,12 +178,14 @@ void Copy::run(const Context &context) const {
   int64_t lines = 1;
   for (int i = 0; i < rank - 1; ++i)
     lines *= dims[i];
-  int64_t lineBytes = dims[rank - 1] * size;
-  if (lines == 1 && from[rank - 1] == size && to[rank - 1] == size) { // one run: in pieces
-    int64_t parts = partsFor(lineBytes, lineBytes / 4096);
+  int64_t length = dims[rank - 1], lineBytes = length * size;
+  if (lines == 1) { // in pieces
+    int64_t parts = partsFor(lineBytes, std::max<int64_t>(lineBytes / 4096, 1));
     context.pool.parallelFor(parts, [&](int64_t part) {
-      int64_t begin = partBegin(lineBytes, parts, part);
-      std::memcpy(output + begin, input + begin, partBegin(lineBytes, parts, part + 1) - begin);
+      int64_t begin = partBegin(length, parts, part);
+      Copy piece = *this;
+      piece.dims[rank - 1] = partBegin(length, parts, part + 1) - begin;
+      piece.runPlane(input + begin * from[rank - 1], output + begin * to[rank - 1], 1);
     });
     return;
   }

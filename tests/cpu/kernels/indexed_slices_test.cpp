@@ -273,6 +273,62 @@ TEST_P(Points, OfEveryIndexType) {
 
 TORCHERE_EVERY_ISA(Points);
 
+/// A dimension that goes along with the updates, by which no index changes: whole rows are added.
+TEST_P(Slices, RowsThatAreWrittenAsPoints) {
+  const int64_t count = 900, rows = 40;
+  for (int64_t width : {4, 70}) {
+    auto updates = randomFloats(count * width);
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < count; ++i)
+      places.push_back(i * 37 % (rows + 2) - 1);
+    std::vector<float> expected(rows * width, 0.0f), plane = expected;
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < width && places[i] >= 0 && places[i] < rows; ++j)
+        expected[places[i] * width + j] += updates[i * width + j];
+    ScatterArgs args;
+    IndexedSlices &slices = args.slices = at({}, rows, width, 1, 1);
+    slices.components = 1;
+    slices.batchRank = 2;
+    std::tie(slices.batchDims[0], slices.batchDims[1]) = std::pair(count, width);
+    std::tie(slices.batchStrides[0], slices.batchStrides[1]) = std::pair<int64_t, int64_t>(width, 1);
+    std::tie(slices.indexStrides[0], slices.indexStrides[1]) = std::pair<int64_t, int64_t>(1, 0);
+    std::tie(slices.batchTarget[0], slices.batchTarget[1]) = std::pair(-1, 1);
+    slices.indices = places.data();
+    args.join = ScatterJoin::Sum;
+    args.updates = updates.data();
+    args.tensor = plane.data();
+    scatterSlices(context, args);
+    ASSERT_EQ(plane, expected);
+  }
+}
+
+/// Of 6 planes of 5 x 7, at pixels (row, column), as where an image is sampled.
+TEST_P(Slices, GatherOfPixelsOfAllPlanes) {
+  auto planes = randomFloats(6 * 5 * 7);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < 40; ++i)
+    places.insert(places.end(), {i * 3 % 7 - 1, i * 5 % 9 - 1});
+  IndexedSlices slices = at(places, 5, 7, 1, 1);
+  slices.rank = 3;
+  int64_t dims[] = {6, 5, 7}, strides[] = {35, 7, 1};
+  for (int d = 0; d < 3; ++d) {
+    slices.dims[d] = dims[d];
+    slices.strides[d] = strides[d];
+    slices.sizes[d] = d == 0 ? 6 : 1;
+  }
+  slices.sliceStrides[0] = 40;
+  slices.batchStrides[0] = 1;
+  slices.target[0] = 1;
+  slices.target[1] = 2;
+  std::vector<float> output(6 * 40);
+  gatherSlices(context, slices, 4, planes.data(), output.data());
+  for (int64_t i = 0; i < 240; ++i) {
+    int64_t row = std::clamp<int64_t>(places[2 * (i % 40)], 0, 4),
+            column = std::clamp<int64_t>(places[2 * (i % 40) + 1], 0, 6);
+    ASSERT_EQ(output[i], planes[i / 40 * 35 + row * 7 + column]) << i;
+  }
+}
+
 /// Rows that are cut by columns, of a tensor that is fetched ahead.
 TEST_P(Slices, SumsOfWideRows) {
   for (int64_t width : {16, 100, 200}) {

@@ -80,6 +80,17 @@ TEST_P(Movement, PermutationsBroadcastsSlicesAndReversal) {
   checkCopy<uint32_t>(context, {4, 1, {100000}, {1}, {1}, nullptr, nullptr});
 }
 
+TEST_P(Movement, LinesOfOneElement) {
+  for (int64_t n : {1, 15, 16, 17, 31, 500, 5000, 100001}) {
+    checkCopy<uint8_t>(context, {1, 1, {n}, {0}, {1}, nullptr, nullptr});
+    checkCopy<uint16_t>(context, {2, 1, {n}, {0}, {1}, nullptr, nullptr});
+    checkCopy<uint32_t>(context, {4, 2, {3, n}, {1, 0}, {n + 1, 1}, nullptr, nullptr});
+    checkCopy<uint64_t>(context, {8, 3, {2, 5, n}, {5, 1, 0}, {5 * n, n, 1}, nullptr, nullptr});
+    checkCopy<unsigned __int128>(context, {16, 1, {n}, {0}, {1}, nullptr, nullptr});
+    checkCopy<uint32_t>(context, {4, 1, {n}, {3}, {2}, nullptr, nullptr}); // between strides, in pieces
+  }
+}
+
 TEST_P(Movement, ShortLinesOfManyPlanes) {
   // Pixels repeated along both axes, and channels shuffled into pixels.
   checkCopy<uint32_t>(context, {4, 5, {6, 9, 2, 40, 2}, {360, 40, 0, 1, 0}, {1440, 160, 80, 2, 1}});

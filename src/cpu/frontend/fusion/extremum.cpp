@@ -4,7 +4,7 @@
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
-#include "cpu/frontend/region_body.h"
+#include "stablehlo/element_type_conversion.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -125,24 +125,14 @@ int64_t reducedDimension(stablehlo::ReduceOp reduce) {
   return type.getDimSize(dimension) <= std::numeric_limits<int32_t>::max() ? dimension : -1;
 }
 
-bool hasKernel(mlir::Value values, mlir::Value places) {
-  std::optional<DType> type = dtypeOf(values), placeType = dtypeOf(places);
-  return type && hasExtremum(*type) && (placeType == DType::I32 || placeType == DType::I64);
+std::optional<DType> elementsOf(mlir::Value value) {
+  std::optional<ElementType> type = stablehlo::elementTypeOf(getElementTypeOrSelf(value.getType()));
+  return type ? elementTypeInfo(*type).dtype : std::nullopt;
 }
 
-/// Whether each element is its own place along the dimension; of few elements that is a constant.
-bool arePlaces(mlir::Value value, int64_t dimension) {
-  if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
-    return static_cast<int64_t>(iota.getIotaDimension()) == dimension;
-  DenseElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.getElementType().isSignlessInteger())
-    return false;
-  ArrayRef<int64_t> sizes = dimensionsOf(value);
-  int64_t inner = llvm::product_of(sizes.drop_front(static_cast<size_t>(dimension) + 1));
-  int64_t length = sizes[static_cast<size_t>(dimension)];
-  return llvm::all_of(llvm::enumerate(elements.getValues<APInt>()), [&](auto each) {
-    return each.value().getSExtValue() == static_cast<int64_t>(each.index()) / inner % length;
-  });
+bool hasKernel(mlir::Value values, mlir::Value places) {
+  std::optional<DType> type = elementsOf(values), placeType = elementsOf(places);
+  return type && hasExtremum(*type) && (placeType == DType::I32 || placeType == DType::I64);
 }
 
 Operation *createCall(Operation *before, mlir::Value input, Type values, Type places, int64_t dimension,
@@ -216,7 +206,7 @@ mlir::Value extremeOnes(mlir::Value value, mlir::Value &extreme) {
 /// The least place of the elements that are extreme.
 bool fuseLeastPlace(stablehlo::ReduceOp reduce) {
   int64_t dimension = reduce->getNumOperands() == 2 ? reducedDimension(reduce) : -1;
-  if (dimension < 0 || joinOf(reduce->getRegion(0)) != "stablehlo.minimum" ||
+  if (dimension < 0 || !appliesOnly(reduce->getRegion(0), "stablehlo.minimum") ||
       !isWeakest(reduce->getOperand(1), false))
     return false;
   auto choice = reduce->getOperand(0).getDefiningOp<stablehlo::SelectOp>();
@@ -227,9 +217,10 @@ bool fuseLeastPlace(stablehlo::ReduceOp reduce) {
   if (!extreme || extreme->getNumOperands() != 2 || extreme->getOperand(0) != x ||
       reducedDimension(extreme) != dimension || !hasKernel(x, choice.getOnTrue()))
     return false;
-  StringRef join = joinOf(extreme->getRegion(0));
-  bool isLargest = join == "stablehlo.maximum";
-  if ((!isLargest && join != "stablehlo.minimum") || !isWeakest(extreme->getOperand(1), isLargest))
+  Region &join = extreme->getRegion(0);
+  bool isLargest = appliesOnly(join, "stablehlo.maximum");
+  if ((!isLargest && !appliesOnly(join, "stablehlo.minimum")) ||
+      !isWeakest(extreme->getOperand(1), isLargest))
     return false;
   Operation *call = createCall(extreme, x, extreme->getResult(0).getType(), reduce->getResult(0).getType(),
                                dimension, isLargest);

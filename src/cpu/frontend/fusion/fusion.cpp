@@ -23,6 +23,7 @@ struct NamedFusion {
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
     {"batch_norm", fuseBatchNorms},
+    {"own_places", fuseOwnPlaces},
     {"interpolation", fuseInterpolations},
     {"softmax", fuseSoftmax, true},
     {"attention", fuseAttentions},

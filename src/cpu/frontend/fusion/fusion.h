@@ -35,6 +35,7 @@ int64_t fuseInputPadding(mlir::func::FuncOp function);
 int64_t fuseInterpolations(mlir::func::FuncOp function);
 int64_t fuseNarrowValues(mlir::func::FuncOp function);
 int64_t fuseNorms(mlir::func::FuncOp function);
+int64_t fuseOwnPlaces(mlir::func::FuncOp function);
 int64_t fuseParallelConvolutions(mlir::func::FuncOp function);
 int64_t fuseRotary(mlir::func::FuncOp function);
 int64_t fuseSiblingDots(mlir::func::FuncOp function);

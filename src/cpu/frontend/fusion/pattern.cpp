@@ -129,7 +129,7 @@ mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
 }
 
 /// Whether the body is the op on its two arguments.
-static bool appliesOnly(Region &body, StringRef name) {
+bool appliesOnly(Region &body, StringRef name) {
   Block &block = body.front();
   if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
     return false;
@@ -185,6 +185,20 @@ mlir::Value averagedRows(mlir::Value value, RowShape &shape, Subgraph &subgraph)
     if (mlir::Value operand = reducedRows(sum, RowReduction::Sum, shape, subgraph))
       return isSplat(factor, 1.0 / static_cast<double>(shape.columns)) ? operand : mlir::Value();
   return {};
+}
+
+bool arePlaces(mlir::Value value, int64_t dimension) {
+  if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
+    return static_cast<int64_t>(iota.getIotaDimension()) == dimension;
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.getElementType().isSignlessInteger())
+    return false;
+  ArrayRef<int64_t> sizes = dimensionsOf(value);
+  int64_t inner = llvm::product_of(sizes.drop_front(static_cast<size_t>(dimension) + 1));
+  int64_t length = sizes[static_cast<size_t>(dimension)];
+  return llvm::all_of(llvm::enumerate(elements.getValues<APInt>()), [&](auto each) {
+    return each.value().getSExtValue() == static_cast<int64_t>(each.index()) / inner % length;
+  });
 }
 
 mlir::Value squared(mlir::Value value, Subgraph &subgraph) {

@@ -51,6 +51,11 @@ mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph);
 /// A value without the reshapes, and the roundings of bf16 and f16, that it went through.
 mlir::Value withoutReshapes(mlir::Value value, Subgraph &subgraph);
 
+/// Whether the body is the op on its two arguments.
+bool appliesOnly(mlir::Region &body, llvm::StringRef name);
+/// Whether each element is its own place along the dimension; of few elements that is a constant.
+bool arePlaces(mlir::Value value, int64_t dimension);
+
 enum class RowReduction { Sum, Maximum };
 /// The operand of a reduction of rows, with their shape; null for another op.
 mlir::Value reducedRows(mlir::Value value, RowReduction reduction, RowShape &shape, Subgraph &subgraph);
