@@ -564,3 +564,24 @@ for dtype in ("int32", "float32", "float64"):
 
 def test_activations_behind_views_of_any_type():
     run_jax(JAX_VIEWS)
+
+
+ATTENTION = """
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = conv(16, 256, 1), conv(128, 16, 1)
+    def forward(self, x):
+        q, k, v = self.first(x).view(2, 4, 64, -1).split((16, 16, 32), 2)
+        weights = (q.transpose(-2, -1) @ k * 0.25).softmax(-1)
+        return self.last(F.hardswish((v @ weights.transpose(-2, -1)).view(2, 128, *x.shape[2:])))
+
+model, x = Attention(), torch.randn(2, 16, 6, 5)
+check("attention", model, (2, 16, 6, 5))
+print(*[row.kernel for row in torchere.export(model, (x,)).profile(x).rows], sep=", ")
+"""
+
+
+def test_attention_between_convolutions_copies_nothing():
+    (printed,) = run(BEGINNING + ATTENTION)[0]
+    assert printed == "layout, convolution, layout, attention, vector program, layout, convolution, layout"

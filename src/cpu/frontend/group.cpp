@@ -4,6 +4,7 @@
 #include "cpu/execute/vector_step.h"
 #include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/elementwise.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -43,6 +44,9 @@ public:
   Status readInputs();
   /// None if an op has no instruction.
   std::optional<VectorProgram> build(ArrayRef<Operation *> results);
+  /// The order of the dimensions of results that only go to blocks of channels, from any strides: the one in
+  /// which an input lies in memory. None if that is the order that they have.
+  std::optional<Sizes> orderOf(ArrayRef<Operation *> results) const;
   bool walksFreely() const {
     return llvm::none_of(ops, [](Operation *op) { return isa<stablehlo::IotaOp>(op); });
   }
@@ -82,6 +86,24 @@ bool evictsItself(const View &view) {
   return step >= kLine && view.shape.back() > lines && sharesLines;
 }
 
+/// The dimensions in the order in which the elements follow each other; none if they do not, or if that is
+/// the order that they have.
+std::optional<Sizes> orderInMemory(const View &view) {
+  Sizes order(view.shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto strideOf = [&](int64_t dimension) { return view.strides[static_cast<size_t>(dimension)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return strideOf(a) > strideOf(b); });
+  int64_t stride = 1;
+  for (int64_t dimension : llvm::reverse(order)) {
+    int64_t size = view.shape[static_cast<size_t>(dimension)];
+    if (size != 1 && strideOf(dimension) != stride)
+      return std::nullopt;
+    stride *= size;
+  }
+  return isDense(view) ? std::nullopt : std::optional(order);
+}
+
 void Group::collect(Operation *root) {
   set.insert(root);
   ops.push_back(root);
@@ -119,6 +141,17 @@ ElementParts Group::readInput(VectorBuilder &builder, mlir::Value value, const V
   inputs.push_back(partsView(view, true));
   VectorBuilder::Value real = builder.input(part);
   return {real, builder.input(part)};
+}
+
+std::optional<Sizes> Group::orderOf(ArrayRef<Operation *> results) const {
+  auto isToBlocks = [](Operation *user) { return isKernelCall(user, "to_blocked"); };
+  bool isFree = walksFreely() && llvm::all_of(results, [&](Operation *op) {
+                  return !op->use_empty() && llvm::all_of(op->getUsers(), isToBlocks);
+                });
+  for (const View &view : inputs)
+    if (std::optional<Sizes> order = isFree ? orderInMemory(view) : std::nullopt)
+      return order;
+  return std::nullopt;
 }
 
 std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
@@ -183,9 +216,10 @@ Status Planner::planGroup(Operation *root) {
       TORCHERE_TRY(planEvaluation(op));
     return {};
   }
+  std::optional<Sizes> order = group.orderOf(results);
   std::vector<View> reads = group.inputs, writes;
   for (Operation *op : results) {
-    View whole = allocate(op->getResult(0));
+    View whole = order ? allocateInOrder(op->getResult(0), *order) : allocate(op->getResult(0));
     if (isComplex(whole.type)) {
       writes.push_back(partsView(whole, false));
       writes.push_back(partsView(whole, true));
@@ -193,8 +227,11 @@ Status Planner::planGroup(Operation *root) {
       writes.push_back(whole);
     }
   }
+  for (std::vector<View> *views : {&reads, &writes})
+    for (View &view : *views)
+      view = order ? transposed(view, *order) : view;
   TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
-                  VectorStep::create(*std::move(program), group.inputs, writes, group.walksFreely(), isa()));
+                  VectorStep::create(*std::move(program), reads, writes, group.walksFreely(), isa()));
   if (!joinProduct(*step, reads, writes))
     emit(std::move(step), reads, writes);
   return {};

@@ -126,6 +126,17 @@ View Planner::allocate(mlir::Value value) {
   return view;
 }
 
+View Planner::allocateInOrder(mlir::Value value, std::span<const int64_t> order) {
+  Sizes shape = shapeOf(value), inMemory(order.size()), places(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    inMemory[i] = shape[static_cast<size_t>(order[i])];
+    places[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  }
+  View view = transposed(allocate(elementTypeOf(value), inMemory), places);
+  bind(value, view);
+  return view;
+}
+
 View Planner::wholeOf(Operation *concatenation) {
   auto found = wholes.find(concatenation);
   mlir::Value value = concatenation->getResult(0);

@@ -64,6 +64,8 @@ public:
   /// A new dense buffer of the value's type, bound to it.
   View allocate(mlir::Value value);
   View allocate(ElementType type, const Sizes &shape);
+  /// The same as the first, with the dimensions in another order in memory, the innermost last.
+  View allocateInOrder(mlir::Value value, std::span<const int64_t> order);
   /// Adds a step that reads and writes these views.
   void emit(std::unique_ptr<const Step> step, std::span<const View> reads, std::span<const View> writes);
   Status emitCopy(const View &from, const View &to);

@@ -3,6 +3,7 @@
 #include "cpu/execute/convolution_step.h"
 #include "cpu/frontend/fusion/convolution_call.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/planner.h"
 
 using namespace mlir;
@@ -50,9 +51,56 @@ Result<bool> planToBlocked(Planner &planner, Operation *op) {
   return true;
 }
 
+/// The dimension of a reshape's result that the elements of this one follow each other in; -1 for none.
+int64_t reshapedDimension(stablehlo::ReshapeOp op, int64_t dimension) {
+  ArrayRef<int64_t> from = dimensionsOf(op.getOperand()), to = dimensionsOf(op->getResult(0));
+  int64_t behind = llvm::product_of(from.drop_front(static_cast<size_t>(dimension) + 1));
+  auto last = static_cast<int64_t>(to.size()) - 1;
+  for (int64_t size = 1; last >= 0; size *= to[static_cast<size_t>(last--)])
+    if (size >= behind && to[static_cast<size_t>(last)] != 1)
+      return size == behind ? last : -1;
+  return -1;
+}
+
+/// Whether all that reads the value, through views, is attention, to which this dimension is that of a head's
+/// elements.
+bool feedsAttention(mlir::Value value, int64_t dimension, int depth = 0) {
+  constexpr int kMostViews = 8;
+  return dimension >= 0 && depth < kMostViews && !value.use_empty() &&
+         llvm::all_of(
+             value.getUses(),
+             [&](OpOperand &use) {
+               Operation *user = use.getOwner();
+               int64_t next = dimension;
+               if (isKernelCall(user, "attention"))
+                 return use.getOperandNumber() < 3 && dimension == 3;
+               if (auto transpose = dyn_cast<stablehlo::TransposeOp>(user))
+                 next =
+                     llvm::find(transpose.getPermutation(), dimension) - transpose.getPermutation().begin();
+               else if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(user))
+                 next = reshapedDimension(reshape, dimension);
+               else if (!isa<stablehlo::SliceOp>(user))
+                 return false;
+               return feedsAttention(user->getResult(0), next, depth + 1);
+             });
+}
+
+/// In planes, or with the channels of a pixel beside each other where attention wants them so.
+View allocatePlanar(Planner &planner, mlir::Value value, int64_t channels) {
+  if (!feedsAttention(value, channels))
+    return planner.allocate(value);
+  Sizes order;
+  for (size_t i = 0; i < dimensionsOf(value).size(); ++i)
+    if (static_cast<int64_t>(i) != channels)
+      order.push_back(static_cast<int64_t>(i));
+  order.push_back(channels);
+  return planner.allocateInOrder(value, order);
+}
+
 Result<bool> planFromBlocked(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View blocked, planner.viewDense(op->getOperand(0)));
-  View planar = dimensionsInOrder(planner.allocate(op->getResult(0)), integersIn(op, "order"));
+  ArrayRef<int64_t> order = integersIn(op, "order");
+  View planar = dimensionsInOrder(allocatePlanar(planner, op->getResult(0), order[1]), order);
   BlockedTensor tensor = tensorOf(blocked.shape, planar.shape[1], haloIn(op, 0));
   planner.emit(
       std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::FromBlocks, planar, tensor, blocked),
