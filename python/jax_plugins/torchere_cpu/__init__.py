@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import warnings
 from pathlib import Path
 
 
@@ -25,4 +26,10 @@ def initialize():
         xla_bridge.register_plugin("torchere_cpu", library_path=library, options={"asynchronous": True})
     Kernels(library).register_with_jax()
     linear_algebra.register()
-    callbacks.register()
+    try:
+        callbacks.register()
+    except (AttributeError, ImportError, KeyError) as error:  # of another JAX's inner modules
+        warnings.warn(
+            f"[jax_plugins.torchere_cpu] JAX {jax.__version__} has no callbacks on this platform: {error}",
+            stacklevel=2,
+        )
