@@ -2,6 +2,7 @@
 #include "cpu/execute/convolution_step.h"
 
 #include "cpu/execute/blocked_steps.h"
+#include "cpu/execute/packed_region.h"
 #include "cpu/kernels/convolution_layout.h"
 #include "cpu/plan/limits.h"
 
@@ -40,13 +41,13 @@ BlockedTensor ConvolutionStep::resultOf(const ConvolutionPlan &plan, const Halo 
 }
 
 Result<Packed> ConvolutionStep::packedWeights(const Frame &frame) const {
-  PackedCache::Pack pack = [&]() -> Result<Memory> {
-    TORCHERE_ASSIGN(Memory memory, allocateMemory(packedBytes()));
+  PackedCache::Pack pack = [&]() -> Result<Packed> {
+    TORCHERE_ASSIGN(std::shared_ptr<std::byte[]> memory, PackedRegion::allocate(packedBytes()));
     int64_t strides[5];
     std::copy(views.weights.strides.begin(), views.weights.strides.end(), strides);
     packConvolution(frame.context, plan, reinterpret_cast<const float *>(frame.at(views.weights)), strides,
                     reinterpret_cast<float *>(memory.get()));
-    return memory;
+    return Packed(std::move(memory));
   };
   if (views.isConstant)
     return cache.findConstant(pack);
@@ -55,8 +56,7 @@ Result<Packed> ConvolutionStep::packedWeights(const Frame &frame) const {
     if (kept)
       return kept;
   }
-  TORCHERE_ASSIGN(Memory memory, pack());
-  return Packed(std::move(memory));
+  return pack();
 }
 
 double ConvolutionStep::flops() const {

@@ -1,6 +1,7 @@
 // Implements MatmulStep.
 #include "cpu/execute/matmul_step.h"
 
+#include "cpu/execute/packed_region.h"
 #include "cpu/kernels/matrix_vector.h"
 #include "cpu/plan/limits.h"
 
@@ -50,15 +51,15 @@ GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
 }
 
 Result<Packed> MatmulStep::pack(const Frame &frame) const {
-  PackedCache::Pack pack = [&]() -> Result<Memory> {
-    TORCHERE_ASSIGN(Memory memory, allocateMemory(packedBytes()));
+  PackedCache::Pack pack = [&]() -> Result<Packed> {
+    TORCHERE_ASSIGN(std::shared_ptr<std::byte[]> memory, PackedRegion::allocate(packedBytes()));
     for (int64_t batch = 0; batch < (isShared ? 1 : matmul.batches); ++batch) {
       const std::byte *b =
           frame.at(matmul.b.view) + batch * matmul.b.batchStride * matmul.b.view.elementSize();
       packMatrix(frame.context, layout, b, matmul.b.rowStride, matmul.b.columnStride,
                  memory.get() + batch * layout.bytes());
     }
-    return memory;
+    return Packed(std::move(memory));
   };
   if (matmul.isConstant)
     return cache.findConstant(pack);

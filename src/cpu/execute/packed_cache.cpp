@@ -33,7 +33,7 @@ Result<Packed> PackedCache::find(const Origin &origin, const Pack &pack) {
   if (isNew)
     origin.contents->tell(entries);
   if (!entry.packed && (!isNew || origin.isWeight)) {
-    auto packPresent = [&]() -> Result<Memory> {
+    auto packPresent = [&]() -> Result<Packed> {
       if (origin.isGone)
         return fail(ErrorCode::FailedPrecondition, "a weight's value is gone before it is packed");
       return pack();
@@ -46,7 +46,7 @@ Result<Packed> PackedCache::find(const Origin &origin, const Pack &pack) {
 Result<Packed> PackedCache::findConstant(const Pack &pack) {
   std::lock_guard lock(entries->mutex);
   if (entries->list.empty()) {
-    TORCHERE_ASSIGN(Memory packed, pack());
+    TORCHERE_ASSIGN(Packed packed, pack());
     entries->list.push_back({0, true, std::move(packed)});
   }
   return entries->list.front().packed;

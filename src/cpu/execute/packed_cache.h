@@ -14,7 +14,7 @@ namespace torchere::cpu {
 /// new in every call never is.
 class PackedCache {
 public:
-  using Pack = std::function<Result<Memory>()>;
+  using Pack = std::function<Result<Packed>()>;
 
   PackedCache() = default;
   /// Copies of arguments are shared with others of the layout: see sharedPacking().

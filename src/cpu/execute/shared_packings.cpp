@@ -52,12 +52,11 @@ void addPacking(uint64_t id, const std::string &layout, const Packed &copy) {
 }
 
 Result<Packed> sharedPacking(uint64_t id, const std::string &layout,
-                             const std::function<Result<Memory>()> &pack) {
+                             const std::function<Result<Packed>()> &pack) {
   if (!layout.empty())
     if (Packed copy = findPacking(id, layout))
       return copy;
-  TORCHERE_ASSIGN(Memory memory, pack()); // two threads may do so at once
-  Packed copy = std::move(memory);
+  TORCHERE_ASSIGN(Packed copy, pack()); // two threads may do so at once
   if (!layout.empty())
     addPacking(id, layout, copy);
   return copy;

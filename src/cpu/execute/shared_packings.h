@@ -16,7 +16,7 @@ using Packed = std::shared_ptr<const std::byte[]>;
 /// `layout` says all that the copy depends on beside the contents; if it is empty, the copy is not shared. A
 /// copy lives as long as somebody has it.
 Result<Packed> sharedPacking(uint64_t id, const std::string &layout,
-                             const std::function<Result<Memory>()> &pack);
+                             const std::function<Result<Packed>()> &pack);
 /// That copy if there is one, else null.
 Packed findPacking(uint64_t id, const std::string &layout);
 /// Makes a copy known that was packed before. One that is known already stays.

@@ -1,7 +1,7 @@
 // Implements the run of steps and the layout of the arena.
 #include "cpu/plan/plan.h"
 
-#include "cpu/plan/poison.h"
+#include "cpu/plan/large_pages.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,12 +37,10 @@ void MemoryRelease::operator()(std::byte *memory) const {
     releaseGuarded(memory);
 }
 
-static constexpr size_t largePage = size_t{2} << 20;
-
 /// In large pages where the system has them: fewer faults when it is first written, fewer misses later.
 static Result<std::byte *> allocateLarge(size_t bytes) {
   void *memory = nullptr;
-  if (posix_memalign(&memory, largePage, bytes) != 0)
+  if (posix_memalign(&memory, size_t{largePage}, bytes) != 0)
     return fail(ErrorCode::ResourceExhausted, "no memory for {} bytes", bytes);
   madvise(memory, bytes / largePage * largePage, MADV_HUGEPAGE); // a wish
   return static_cast<std::byte *>(memory);
@@ -54,7 +52,7 @@ Result<Memory> allocateMemory(int64_t bytes) {
     return Memory(guarded);
   }
   auto space = static_cast<size_t>(roundedToAlignment(std::max<int64_t>(bytes, 1)));
-  if (space >= largePage) {
+  if (space >= size_t{largePage}) {
     TORCHERE_ASSIGN(std::byte * large, allocateLarge(space));
     return Memory(large);
   }

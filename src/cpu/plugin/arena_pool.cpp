@@ -1,6 +1,8 @@
 // Implements ArenaPool.
 #include "cpu/plugin/arena_pool.h"
 
+#include "cpu/plan/large_pages.h"
+
 #include <algorithm>
 
 namespace torchere::cpu {
@@ -27,6 +29,7 @@ Result<Arena> ArenaPool::take(int64_t bytes) {
       return replaced;
   }
   replaced = {};
+  bytes = roundedToLargePages(bytes);
   TORCHERE_ASSIGN(Memory memory, allocateMemory(bytes));
   return Arena{std::move(memory), bytes};
 }

@@ -1,6 +1,7 @@
 // Implements the run of a program.
 #include "cpu/plugin/program.h"
 
+#include "cpu/execute/packed_region.h"
 #include "cpu/plan/poison.h"
 #include "cpu/plugin/profile.h"
 #include "cpu/plugin/stored_program.h"
@@ -101,6 +102,7 @@ Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, cons
 
 Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Rendezvous *rendezvous,
                                                 Recorder *recorder) const {
+  PackedRegion region;
   std::shared_ptr<const WeightSet> set;
   if (weightSets) {
     TORCHERE_ASSIGN(set, weightSets->find(arguments, weightUser));

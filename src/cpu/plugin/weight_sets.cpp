@@ -2,6 +2,7 @@
 #include "cpu/plugin/weight_sets.h"
 
 #include "base/log.h"
+#include "cpu/plan/large_pages.h"
 
 #include <algorithm>
 #include <chrono>
@@ -169,7 +170,7 @@ static Status prepareAfter(const CompiledModule &compiled, size_t step, const Fr
 Status WeightSets::compute(const Arguments &arguments, const WeightSet &set, std::byte *kept,
                            const User &user) const {
   const Plan &plan = program->plan;
-  TORCHERE_ASSIGN(Memory arena, allocateMemory(plan.arenaBytes));
+  TORCHERE_ASSIGN(Memory arena, allocateMemory(roundedToLargePages(plan.arenaBytes)));
   std::vector<std::byte *> memory = memoryOf(plan, arguments, {}), values = set.values;
   for (size_t id = 0; id < plan.buffers.size(); ++id)
     if (plan.buffers[id].home == Home::Arena)

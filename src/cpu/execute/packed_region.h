@@ -1,0 +1,35 @@
+// PackedRegion: memory for what the steps of a program pack in one run.
+#pragma once
+
+#include "cpu/execute/shared_packings.h"
+#include "cpu/plan/plan.h"
+
+#include <memory>
+
+namespace torchere::cpu {
+
+/// Copies lie one behind the other, in slabs of large pages where there is enough of them: most weights are
+/// smaller than such a page or end within one, and the first write to each small page is a fault. The memory
+/// of a slab is freed when all copies in it are.
+class PackedRegion {
+public:
+  /// Becomes that of the thread's allocations, until it ends. Regions nest.
+  PackedRegion();
+  ~PackedRegion();
+  PackedRegion(const PackedRegion &) = delete;
+  PackedRegion &operator=(const PackedRegion &) = delete;
+
+  /// Memory of the thread's region, aligned as allocateMemory() does; of its own where there is no region.
+  static Result<std::shared_ptr<std::byte[]>> allocate(int64_t bytes);
+
+private:
+  Result<std::shared_ptr<std::byte[]>> take(int64_t bytes);
+
+  PackedRegion *outer;
+  std::shared_ptr<std::byte[]> slab; ///< the last one
+  int64_t used = 0;                  ///< of it
+  int64_t size = 0;
+  int64_t total = 0; ///< of all slabs
+};
+
+} // namespace torchere::cpu
