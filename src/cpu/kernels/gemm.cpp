@@ -37,6 +37,11 @@ private:
     return at(at(p_.args.packedB, batch_ * p_.args.packedBBatchStride, 1),
               (panel * p_.steps + chunkBegin(chunk)) * p_.stepRows * p_.panelColumns, p_.bSize);
   }
+  /// Whether all chunks of a panel are computed before the next one. Of few rows the weights are one stream
+  /// from memory; a matrix unit's sums stay in the L1 cache.
+  bool goesByPanels() const {
+    return (!p_.packRows || p_.sharedRows) && (p_.args.m <= kFewRows || p_.matrixTile) && p_.chunks > 1;
+  }
   bool staged(int64_t panel) const { return p_.stageAll || (panel + 1) * p_.panelColumns > p_.args.layout.n; }
   /// In steps.
   int64_t chunkBegin(int64_t chunk) const {
@@ -45,8 +50,12 @@ private:
     int64_t whole = std::max<int64_t>(1, p_.elementRows / p_.stepRows); // an element of A is in one chunk
     return std::min(partBegin(divideUp(p_.steps, whole), p_.chunks, chunk) * whole, p_.steps);
   }
-  char *stage(int64_t panel) { return at(stage_, (panel - firstPanel_) * p_.panelColumns, p_.sumSize); }
-  int64_t stageStride() const { return (endPanel_ - firstPanel_) * p_.panelColumns; }
+  /// How many panels lie beside each other there: one that is finished makes room for the next.
+  int64_t stagedPanels() const { return p_.chunks == 1 || goesByPanels() ? 1 : endPanel_ - firstPanel_; }
+  char *stage(int64_t panel) {
+    return at(stage_, (panel - firstPanel_) % stagedPanels() * p_.panelColumns, p_.sumSize);
+  }
+  int64_t stageStride() const { return stagedPanels() * p_.panelColumns; }
   void fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const;
   const void *biasAt(int64_t column) const;
   const void *residualAt(int64_t row, int64_t column) const;
@@ -102,8 +111,7 @@ void Part::run() {
   fetchRows();
   if (hasPlainPanels())
     return runPlainPanels();
-  // Few rows: the weights are one stream from memory.
-  if ((!p_.packRows || p_.sharedRows) && p_.args.m <= kFewRows && p_.chunks > 1) {
+  if (goesByPanels()) {
     for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
       for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
         prepareRows(chunk);
@@ -182,13 +190,14 @@ void Part::prepareRows(int64_t chunk) {
 
 /// While the tiles of a panel are computed, the next one comes into the L2 cache: weights lie in memory.
 void Part::fetchAhead(int64_t panel, int64_t chunk, TileArgs &tile) const {
-  bool isLast = panel + 1 == endPanel_, hasChunk = chunk + 1 < p_.chunks;
+  bool isLast = panel + 1 == endPanel_, isSameChunk = !isLast || (p_.matrixTile && goesByPanels());
+  bool hasChunk = chunk + 1 < p_.chunks && !isSameChunk;
   tile.ahead = nullptr;
   if (isLast && !hasChunk && endPanel_ == p_.panels)
     return;
   // Behind the last panel come the first one's next chunk, and then the next part's first chunk.
   int64_t next = !isLast ? panel + 1 : hasChunk ? firstPanel_ : endPanel_;
-  tile.ahead = packedAt(next, !isLast ? chunk : hasChunk ? chunk + 1 : 0);
+  tile.ahead = packedAt(next, isSameChunk ? chunk : hasChunk ? chunk + 1 : 0);
 }
 
 /// What the tiles of all panels share.

@@ -99,7 +99,7 @@ void Product::cut() {
   int64_t rows = std::max<int64_t>(divideUp(args.m, rowParts), 8);
   int64_t work = std::max<int64_t>(1, rows * args.layout.k * args.layout.n / kPartWork);
   int64_t wanted = args.m <= kFewRows ? kWantedParts : divideUp(kWantedParts, rowParts * args.batches);
-  if (chunks > 1)
+  if (chunks > 1 && !matrixTile)
     wanted = std::max(wanted, divideUp(divideUp(args.m, rowParts) * args.layout.n, kPartElements));
   columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, panels));
 }
