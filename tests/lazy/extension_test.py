@@ -38,6 +38,20 @@ def test_each_torch_has_its_own_folder(monkeypatch):
     assert ours != extension.library_path() and "torch-9.9.9-" in str(extension.library_path())
 
 
+def test_headers_of_the_library_have_folders_of_their_own(monkeypatch, tmp_path):
+    monkeypatch.delenv("TORCHERE_LAZY_FOLDER", raising=False)
+    for part in ("lazy", "exporter"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "a.h").write_text("struct A {};")
+        (tmp_path / part / "a.cpp").write_text("A a;")
+    monkeypatch.setattr(extension, "source_folder", lambda: tmp_path)
+    before = extension.library_path()
+    (tmp_path / "exporter" / "a.cpp").write_text("A b;")
+    assert extension.library_path() == before
+    (tmp_path / "exporter" / "a.h").write_text("struct A { int b; };")
+    assert extension.library_path() != before
+
+
 def test_the_build_writes_to_its_folder_alone(tmp_path):
     written = [
         line.split()[1].rstrip(":") for line in ninja_file(tmp_path).splitlines() if line.startswith("build ")

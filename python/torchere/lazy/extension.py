@@ -38,9 +38,11 @@ def library_path() -> Path:
 
 
 def _sources_digest() -> str:
+    """Of the extension's sources, and of all headers: those of the library that it calls may change alone."""
     digest = hashlib.sha256(str(source_folder()).encode())
+    own = source_folder() / "lazy"
     for path in sorted(
-        p for p in (source_folder() / "lazy").rglob("*") if p.suffix in (".h", ".cpp", ".py", ".yaml")
+        [*source_folder().rglob("*.h"), *(p for p in own.rglob("*") if p.suffix in (".cpp", ".py", ".yaml"))]
     ):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
