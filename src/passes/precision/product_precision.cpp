@@ -12,6 +12,13 @@ using namespace mlir;
 
 namespace torchere::passes {
 
+bool hasDefaultPrecision(Operation *product) {
+  auto config = product->getAttrOfType<ArrayAttr>("precision_config");
+  return !config || llvm::all_of(config, [](Attribute each) {
+    return cast<stablehlo::PrecisionAttr>(each).getValue() == stablehlo::Precision::DEFAULT;
+  });
+}
+
 void setPrecision(ModuleOp module, stablehlo::Precision precision,
                   llvm::function_ref<bool(Operation *product)> isMeant) {
   auto each = stablehlo::PrecisionAttr::get(module.getContext(), precision);

@@ -6,14 +6,6 @@ using namespace mlir;
 
 namespace torchere::passes {
 
-/// Whether no operand has a precision of its own: absent and DEFAULT mean the same.
-static bool hasDefaultPrecision(Operation *product) {
-  auto config = product->getAttrOfType<ArrayAttr>("precision_config");
-  return !config || llvm::all_of(config, [](Attribute each) {
-    return cast<stablehlo::PrecisionAttr>(each).getValue() == stablehlo::Precision::DEFAULT;
-  });
-}
-
 void keepFloat32Products(ModuleOp module) {
   auto isFloat32 = [](Value operand) { return stablehlo::elementType(operand.getType()).isF32(); };
   setPrecision(module, stablehlo::Precision::HIGHEST, [&](Operation *product) {

@@ -2,8 +2,8 @@
 #include "cpu/frontend/fusion/convolution_call.h"
 
 #include "cpu/frontend/fusion/kernel_call.h"
-#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/fusion/splats.h"
+#include "passes/precision/products.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -115,7 +115,7 @@ std::optional<ConvolutionCall> convolutionCallOf(stablehlo::ConvolutionOp op) {
   if ((isDilated && !takeDilation(op, call)) || (call.shape.depth.kernel > 1 && !mayHaveDepth))
     return std::nullopt;
   call.isMirrored = isReversed;
-  call.mayUseWinograd = hasDefaultPrecision(op);
+  call.mayUseWinograd = passes::hasDefaultPrecision(op);
   call.isPlanar = !isDilated && call.shape.inputChannels <= mostPlanarChannels && call.shape.groups == 1 &&
                   call.inputOrder[3] == static_cast<int64_t>(rank) + 1;
   return call;

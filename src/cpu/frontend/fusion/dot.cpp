@@ -5,6 +5,7 @@
 #include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "passes/chlo/formula.h"
+#include "passes/precision/products.h"
 
 using namespace mlir;
 
@@ -146,7 +147,7 @@ bool fuseDot(stablehlo::DotGeneralOp dot) {
       builder.getNamedAttr("activation", builder.getI64IntegerAttr(static_cast<int64_t>(match.activation))),
       builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers()),
       builder.getNamedAttr("has_bias", builder.getBoolAttr(bool(match.bias))),
-      builder.getNamedAttr("keeps_denormals", builder.getBoolAttr(!hasDefaultPrecision(dot)))};
+      builder.getNamedAttr("keeps_denormals", builder.getBoolAttr(!passes::hasDefaultPrecision(dot)))};
   Type type = dot->getResult(0).getType();
   stablehlo::CustomCallOp made =
       sizes ? createOpenCall(builder, dot.getLoc(), "dot", type, operands, sizes, attributes)

@@ -234,11 +234,4 @@ bool isFloatTensor(mlir::Value value) {
   return element.isF32() || element.isF64() || element.isF16() || element.isBF16();
 }
 
-bool hasDefaultPrecision(Operation *op) {
-  auto precisions = op->getAttrOfType<ArrayAttr>("precision_config");
-  return !precisions || llvm::all_of(precisions, [](Attribute precision) {
-    return cast<stablehlo::PrecisionAttr>(precision).getValue() == stablehlo::Precision::DEFAULT;
-  });
-}
-
 } // namespace torchere::cpu

@@ -70,8 +70,4 @@ std::optional<Activation> activationOf(mlir::Operation *op, mlir::Value value);
 
 bool isFloatTensor(mlir::Value value);
 
-/// Whether a product or a convolution may be computed in quicker and less exact ways: its `precision_config`
-/// asks for no more than DEFAULT.
-bool hasDefaultPrecision(mlir::Operation *op);
-
 } // namespace torchere::cpu

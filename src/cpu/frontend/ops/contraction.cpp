@@ -1,8 +1,8 @@
 // Plans matrix products.
 #include "cpu/execute/matmul_step.h"
 #include "cpu/frontend/fusion/kernel_call.h"
-#include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/planner.h"
+#include "passes/precision/products.h"
 #include "stablehlo/dialect.h"
 
 using namespace mlir;
@@ -147,7 +147,7 @@ Result<bool> planDot(Planner &planner, Operation *op) {
     return true;
   }
   Matmul matmul;
-  matmul.keepsDenormals = !hasDefaultPrecision(op);
+  matmul.keepsDenormals = !passes::hasDefaultPrecision(op);
   return planProduct(planner, op, cast<stablehlo::DotGeneralOp>(op).getDotDimensionNumbers(),
                      std::move(matmul), {});
 }
