@@ -45,27 +45,26 @@ Status UpsamplingStep::run(const Frame &frame) const {
   return {};
 }
 
-Status ChannelNormStep::run(const Frame &frame) const {
-  ChannelNormArgs call = args;
-  call.input = blockedAt(frame, args.input, input);
-  call.output = blockedAt(frame, args.output, result);
+/// A norm's arguments with the memory that they lack.
+template <class Args>
+static Args normOn(const Frame &frame, Args args, const View &input, const std::optional<View> &scale,
+                   const std::optional<View> &bias, const View &result) {
+  args.input = blockedAt(frame, args.input, input);
+  args.output = blockedAt(frame, args.output, result);
   if (scale)
-    call.scale = reinterpret_cast<const float *>(frame.at(*scale));
+    args.scale = reinterpret_cast<const float *>(frame.at(*scale));
   if (bias)
-    call.bias = reinterpret_cast<const float *>(frame.at(*bias));
-  normalizeChannels(frame.context, call);
+    args.bias = reinterpret_cast<const float *>(frame.at(*bias));
+  return args;
+}
+
+Status ChannelNormStep::run(const Frame &frame) const {
+  normalizeChannels(frame.context, normOn(frame, args, input, scale, bias, result));
   return {};
 }
 
 Status GroupNormStep::run(const Frame &frame) const {
-  GroupNormArgs call = args;
-  call.input = blockedAt(frame, args.input, input);
-  call.output = blockedAt(frame, args.output, result);
-  if (scale)
-    call.scale = reinterpret_cast<const float *>(frame.at(*scale));
-  if (bias)
-    call.bias = reinterpret_cast<const float *>(frame.at(*bias));
-  normalizeGroups(frame.context, call);
+  normalizeGroups(frame.context, normOn(frame, args, input, scale, bias, result));
   return {};
 }
 
@@ -152,32 +151,34 @@ Status UpsamplingStep::restore(const PlanLimits &limits) {
        boundedProduct({args.input.width, args.factor[1]})});
 }
 
-Status ChannelNormStep::restore(const PlanLimits &limits) {
+/// Of a norm, whose result has the input's sizes. Its scale and bias have the channels, or whole blocks of
+/// them.
+template <class Args>
+static Status checkNorm(const PlanLimits &limits, const Args &args, const View &input,
+                        const std::optional<View> &scale, const std::optional<View> &bias, const View &result,
+                        bool areWholeBlocks) {
   TORCHERE_TRY(readsBlocks(limits, input, args.input));
   TORCHERE_TRY(writesBlocks(limits, result, args.output));
   TORCHERE_TRY(expectShape("sizes",
                            {args.output.batch, args.output.channels, args.output.height, args.output.width},
                            {args.input.batch, args.input.channels, args.input.height, args.input.width}));
-  for (const std::optional<View> &channels : {scale, bias})
-    if (channels)
-      TORCHERE_TRY(limits.readsDense(*channels, DType::F32, args.output.blocks() * args.output.lanes));
+  int64_t factors = areWholeBlocks ? args.output.blocks() * args.output.lanes : args.output.channels;
+  for (const std::optional<View> &each : {scale, bias})
+    if (each)
+      TORCHERE_TRY(limits.readsDense(*each, DType::F32, factors));
   return {};
 }
 
+Status ChannelNormStep::restore(const PlanLimits &limits) {
+  return checkNorm(limits, args, input, scale, bias, result, /*areWholeBlocks=*/true);
+}
+
 Status GroupNormStep::restore(const PlanLimits &limits) {
-  TORCHERE_TRY(readsBlocks(limits, input, args.input));
-  TORCHERE_TRY(writesBlocks(limits, result, args.output));
-  TORCHERE_TRY(expectShape("sizes",
-                           {args.output.batch, args.output.channels, args.output.height, args.output.width},
-                           {args.input.batch, args.input.channels, args.input.height, args.input.width}));
+  TORCHERE_TRY(checkNorm(limits, args, input, scale, bias, result, /*areWholeBlocks=*/false));
   TORCHERE_TRY(expect(args.depth > 0 && args.input.batch % args.depth == 0,
                       "images: got {}, expected whole items of {}", args.input.batch, args.depth));
-  TORCHERE_TRY(expect(args.groups > 0 && args.input.channels % args.groups == 0,
-                      "channels: got {}, expected {} groups of as many", args.input.channels, args.groups));
-  for (const std::optional<View> &factors : {scale, bias})
-    if (factors)
-      TORCHERE_TRY(limits.readsDense(*factors, DType::F32, args.output.channels));
-  return {};
+  return expect(args.groups > 0 && args.input.channels % args.groups == 0,
+                "channels: got {}, expected {} groups of as many", args.input.channels, args.groups);
 }
 
 Status ChannelChoiceStep::restore(const PlanLimits &limits) {

@@ -1,11 +1,45 @@
-// What every kernel that writes a blocked tensor owes it: zeros in the halo and beyond the last channel.
+// What kernels that write blocked tensors share: the bands of rows that are their parts, and the zeros in the
+// halo and beyond the last channel that every one owes the tensor.
 #pragma once
 
 #include "cpu/kernels/convolution.h"
+#include "cpu/kernels/isa_dispatch.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace torchere::cpu {
+
+/// Rows [begin, end) of a block of an image.
+struct BlockBand {
+  int64_t image = 0, block = 0, begin = 0, end = 0;
+};
+
+/// The bands of all blocks of `tensor`, with `height` rows each: several a block where there are few.
+class BlockBands {
+public:
+  BlockBands(const BlockedTensor &tensor, int64_t height)
+      : blocks_(tensor.blocks()), height_(height), planes_(tensor.batch * blocks_) {
+    if (planes_ > 0 && height > 0)
+      each_ = std::clamp<int64_t>(divideUp(kWantedParts, planes_), 1, height);
+  }
+  int64_t count() const { return planes_ * each_; }
+  int64_t ofBlock() const { return each_; }
+  BlockBand at(int64_t index) const {
+    int64_t band = index % each_, plane = index / each_;
+    return {plane / blocks_, plane % blocks_, partBegin(height_, each_, band),
+            partBegin(height_, each_, band + 1)};
+  }
+  /// The rows of a block's band.
+  int64_t rows(int64_t band) const {
+    return partBegin(height_, each_, band + 1) - partBegin(height_, each_, band);
+  }
+
+private:
+  static constexpr int64_t kWantedParts = 16;
+  int64_t blocks_, height_, planes_;
+  int64_t each_ = 0; ///< bands of a block
+};
 
 /// The halo beside rows [begin, end) of a block, with that above the first and below the last row of the
 /// tensor.

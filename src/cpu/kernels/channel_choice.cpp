@@ -7,7 +7,6 @@
 namespace torchere::cpu {
 namespace {
 
-constexpr int64_t kWantedParts = 16;
 constexpr int kMostLanes = 16;
 
 /// A block that lanes of an output block come from.
@@ -48,9 +47,9 @@ const float *rowsOf(const Source &source, int64_t image, int64_t row, int64_t &s
 }
 
 /// Two sources at a time: what earlier ones gave is the first of the next two.
-void chooseBlock(const ChannelChoiceArgs &args, const IsaKernels &kernels, int64_t image, int64_t block,
-                 int64_t begin, int64_t end) {
+void chooseBlock(const ChannelChoiceArgs &args, const IsaKernels &kernels, const BlockBand &band) {
   const BlockedTensor &output = args.output;
+  auto [image, block, begin, end] = band;
   LaneSources all(args, block);
   LaneChoiceJob job;
   LanesJob &pixels = job.pixels;
@@ -81,16 +80,8 @@ void chooseBlock(const ChannelChoiceArgs &args, const IsaKernels &kernels, int64
 
 void chooseChannels(const Context &context, const ChannelChoiceArgs &args) {
   const IsaKernels &kernels = kernelsOf(context.isa);
-  const BlockedTensor &output = args.output;
-  int64_t planes = output.batch * output.blocks();
-  if (planes == 0 || output.height == 0)
-    return;
-  int64_t bands = std::clamp<int64_t>(divideUp(kWantedParts, planes), 1, output.height);
-  context.pool.parallelFor(planes * bands, [&](int64_t part) {
-    int64_t band = part % bands, plane = part / bands;
-    chooseBlock(args, kernels, plane / output.blocks(), plane % output.blocks(),
-                partBegin(output.height, bands, band), partBegin(output.height, bands, band + 1));
-  });
+  BlockBands bands(args.output, args.output.height);
+  context.pool.parallelFor(bands.count(), [&](int64_t part) { chooseBlock(args, kernels, bands.at(part)); });
 }
 
 } // namespace torchere::cpu

@@ -9,7 +9,6 @@ namespace torchere::cpu {
 namespace {
 
 constexpr int kMoments = 5, kLaneFactors = 6; // scratch
-constexpr int64_t kWantedParts = 16;
 
 /// Bands of the rows of each block have statistics by lane, those of a group's lanes are joined, and what
 /// they give each lane goes over the same bands, by the threads in whose cache these are.
@@ -17,36 +16,27 @@ class GroupNorm {
 public:
   GroupNorm(const Context &context, const GroupNormArgs &args)
       : context_(context), kernels_(kernelsOf(context.isa)), args_(args), lanes_(args.output.lanes),
-        blocks_(args.output.blocks()), items_(args.output.batch / args.depth) {
-    bands_ = std::clamp<int64_t>(divideUp(kWantedParts, args.output.batch * blocks_), 1, args.output.height);
+        blocks_(args.output.blocks()), items_(args.output.batch / args.depth),
+        bands_(args.output, args.output.height) {
     auto floats = [](int64_t count, int slot) {
       return static_cast<float *>(ThreadPool::scratch(static_cast<size_t>(count) * sizeof(float), slot));
     };
     int64_t width = blocks_ * lanes_;
-    moments_ = floats(args.output.batch * bands_ * width * 2, kMoments);
+    moments_ = floats(bands_.count() * lanes_ * 2, kMoments);
     means_ = floats(items_ * width * 3, kLaneFactors);
     factors_ = means_ + items_ * width;
     shifts_ = factors_ + items_ * width;
   }
 
   void run() {
-    int64_t parts = args_.output.batch * blocks_ * bands_;
+    int64_t parts = bands_.count();
     context_.pool.parallelFor(parts, [&](int64_t part) { takeMoments(part); });
     context_.pool.parallelFor(items_ * args_.groups, [&](int64_t group) { joinGroup(group); });
     context_.pool.parallelFor(parts, [&](int64_t part) { normalize(part); });
   }
 
 private:
-  /// A band of rows of a block of an image.
-  struct Part {
-    int64_t image, block, begin, end;
-  };
-  Part at(int64_t part) const {
-    int64_t band = part % bands_, block = part / bands_;
-    return {block / blocks_, block % blocks_, partBegin(args_.output.height, bands_, band),
-            partBegin(args_.output.height, bands_, band + 1)};
-  }
-  LanesJob pixelsOf(const Part &part) const {
+  LanesJob pixelsOf(const BlockBand &part) const {
     const BlockedTensor &input = args_.input;
     LanesJob job;
     job.inputRowStride = input.paddedWidth() * lanes_;
@@ -57,27 +47,23 @@ private:
   }
   /// Of a band: the means of the lanes, then the squares.
   float *momentsAt(int64_t image, int64_t block, int64_t band) const {
-    return moments_ + ((image * blocks_ + block) * bands_ + band) * 2 * lanes_;
+    return moments_ + ((image * blocks_ + block) * bands_.ofBlock() + band) * 2 * lanes_;
   }
 
   void takeMoments(int64_t index) const {
-    Part part = at(index);
-    LanesJob job = pixelsOf(part);
-    job.output = momentsAt(part.image, part.block, index % bands_);
+    LanesJob job = pixelsOf(bands_.at(index));
+    job.output = moments_ + index * 2 * lanes_;
     kernels_.laneMoments(job);
   }
 
   /// body(mean, squares, pixels) of each band of each lane of the channels of a group.
   template <class Body> void eachMoment(int64_t item, int64_t first, int64_t end, const Body &body) const {
     for (int64_t image = item * args_.depth; image < (item + 1) * args_.depth; ++image)
-      for (int64_t band = 0; band < bands_; ++band) {
-        int64_t rows =
-            partBegin(args_.output.height, bands_, band + 1) - partBegin(args_.output.height, bands_, band);
+      for (int64_t band = 0; band < bands_.ofBlock(); ++band)
         for (int64_t channel = first; channel < end; ++channel) {
           const float *moments = momentsAt(image, channel / lanes_, band) + channel % lanes_;
-          body(double(moments[0]), double(moments[lanes_]), double(rows * args_.output.width));
+          body(double(moments[0]), double(moments[lanes_]), double(bands_.rows(band) * args_.output.width));
         }
-      }
   }
 
   void joinGroup(int64_t index) const {
@@ -101,7 +87,7 @@ private:
 
   void normalize(int64_t index) const {
     const BlockedTensor &output = args_.output;
-    Part part = at(index);
+    BlockBand part = bands_.at(index);
     int64_t place = (part.image / args_.depth * blocks_ + part.block) * lanes_;
     LaneNormJob job;
     job.pixels = pixelsOf(part);
@@ -122,7 +108,7 @@ private:
   const GroupNormArgs &args_;
   const int lanes_;
   const int64_t blocks_, items_;
-  int64_t bands_ = 1;
+  const BlockBands bands_;
   float *moments_, *means_, *factors_, *shifts_;
 };
 

@@ -57,6 +57,20 @@ template <class Fn> bool withOrder(const SortKey &key, const Fn &fn) {
                               : fn(std::integral_constant<FloatOrder, Partial>());
 }
 
+/// Calls fn with an unsigned integer of the key's size.
+template <class Fn> bool withBits(const SortKey &key, const Fn &fn) {
+  switch (byteSize(key.type)) {
+  case 1:
+    return fn(uint8_t());
+  case 2:
+    return fn(uint16_t());
+  case 4:
+    return fn(uint32_t());
+  default:
+    return fn(uint64_t());
+  }
+}
+
 /// The keys of a line's elements.
 template <class Bits, FloatOrder kOrder> class KeyReader {
 public:
@@ -160,17 +174,12 @@ bool orderByKey(const SortKey &key, const void *line, int64_t n, uint32_t *order
   if (n < 2)
     return true;
   Item *items = static_cast<Item *>(scratch), *other = items + n;
-  auto bytes = static_cast<int>(byteSize(key.type));
-  bool hasOrder = bytes == 1   ? fillKeys<uint8_t>(key, line, n, order, items)
-                  : bytes == 2 ? fillKeys<uint16_t>(key, line, n, order, items)
-                  : bytes == 4 ? fillKeys<uint32_t>(key, line, n, order, items)
-                               : fillKeys<uint64_t>(key, line, n, order, items);
-  if (!hasOrder)
+  if (!withBits(key, [&](auto bits) { return fillKeys<decltype(bits)>(key, line, n, order, items); }))
     return false;
   if (n < kFewElements)
     std::sort(items, items + n, comesBefore);
   else
-    sortByDigits(items, other, n, bytes);
+    sortByDigits(items, other, n, static_cast<int>(byteSize(key.type)));
   auto *before = reinterpret_cast<uint32_t *>(other + n);
   std::memcpy(before, order, static_cast<size_t>(n) * sizeof(uint32_t));
   for (int64_t i = 0; i < n; ++i)
@@ -181,12 +190,7 @@ bool orderByKey(const SortKey &key, const void *line, int64_t n, uint32_t *order
 bool firstByKey(const SortKey &key, const void *line, int64_t n, int64_t count, uint32_t *order,
                 void *scratch) {
   Item *heap = static_cast<Item *>(scratch);
-  auto bytes = static_cast<int>(byteSize(key.type));
-  bool hasOrder = bytes == 1   ? fillHeap<uint8_t>(key, line, n, count, heap)
-                  : bytes == 2 ? fillHeap<uint16_t>(key, line, n, count, heap)
-                  : bytes == 4 ? fillHeap<uint32_t>(key, line, n, count, heap)
-                               : fillHeap<uint64_t>(key, line, n, count, heap);
-  if (!hasOrder)
+  if (!withBits(key, [&](auto bits) { return fillHeap<decltype(bits)>(key, line, n, count, heap); }))
     return false;
   std::sort_heap(heap, heap + count, comesBefore);
   for (int64_t i = 0; i < count; ++i)

@@ -8,7 +8,6 @@ namespace torchere::cpu {
 namespace {
 
 constexpr int kOffsets = 5; // scratch
-constexpr int64_t kWantedParts = 16;
 
 /// The taps of an output position along an axis that lie in the input.
 TapRange tapsOf(const PoolingArgs &args, int axis, int64_t position) {
@@ -55,14 +54,9 @@ void poolRow(const PoolingArgs &args, const IsaKernels &kernels, int64_t image, 
 void pool(const Context &context, const PoolingArgs &args) {
   const IsaKernels &kernels = kernelsOf(context.isa);
   const BlockedTensor &output = args.output;
-  int64_t planes = output.batch * output.blocks();
-  if (planes == 0 || output.height == 0)
-    return;
-  int64_t bands = std::clamp<int64_t>(divideUp(kWantedParts, planes), 1, output.height);
-  context.pool.parallelFor(planes * bands, [&](int64_t part) {
-    int64_t image = part / bands / output.blocks(), block = part / bands % output.blocks();
-    int64_t begin = partBegin(output.height, bands, part % bands);
-    int64_t end = partBegin(output.height, bands, part % bands + 1);
+  BlockBands bands(output, output.height);
+  context.pool.parallelFor(bands.count(), [&](int64_t part) {
+    auto [image, block, begin, end] = bands.at(part);
     for (int64_t y = begin; y < end; ++y)
       poolRow(args, kernels, image, block, y);
     clearHalo(output, image, block, begin, end);

@@ -8,8 +8,6 @@
 namespace torchere::cpu {
 namespace {
 
-constexpr int64_t kWantedParts = 16;
-
 /// A row of pixels, each several times. `Lanes` is a constant, so that a pixel is one vector.
 template <class Lanes>
 void repeatPixels(const float *from, float *to, int64_t pixels, int64_t times, Lanes lanes) {
@@ -31,15 +29,10 @@ void repeatPixels(const BlockedTensor &tensor, const float *from, float *to, int
 
 void upsample(const Context &context, const UpsamplingArgs &args) {
   const BlockedTensor &input = args.input, &output = args.output;
-  int64_t planes = output.batch * output.blocks();
-  if (planes == 0 || input.height == 0)
-    return;
   int64_t inputRow = input.paddedWidth() * input.lanes, outputRow = output.paddedWidth() * output.lanes;
-  int64_t bands = std::clamp<int64_t>(divideUp(kWantedParts, planes), 1, input.height);
-  context.pool.parallelFor(planes * bands, [&](int64_t part) {
-    int64_t image = part / bands / output.blocks(), block = part / bands % output.blocks();
-    int64_t begin = partBegin(input.height, bands, part % bands);
-    int64_t end = partBegin(input.height, bands, part % bands + 1);
+  BlockBands bands(output, input.height);
+  context.pool.parallelFor(bands.count(), [&](int64_t part) {
+    auto [image, block, begin, end] = bands.at(part);
     for (int64_t y = begin; y < end; ++y) {
       float *to = output.at(image, block) + y * args.factor[0] * outputRow;
       repeatPixels(input, input.at(image, block) + y * inputRow, to, args.factor[1]);
