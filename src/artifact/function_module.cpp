@@ -9,13 +9,17 @@ namespace torchere::artifact {
 
 using stablehlo::SharedModule;
 
+/// The stored one.
+static Result<stablehlo::Module> parseModule(const Function &function) {
+  const std::string &name = function.entryPoint.name;
+  return function.bytecode.empty() ? stablehlo::Module::parse(function.text, name)
+                                   : vhlo::deserialize(function.bytecode, name);
+}
+
 Result<std::shared_ptr<const SharedModule>> readModule(const Function &function) {
   if (function.module)
     return function.module;
-  const std::string &name = function.entryPoint.name;
-  TORCHERE_ASSIGN(stablehlo::Module module, function.bytecode.empty()
-                                                ? stablehlo::Module::parse(function.text, name)
-                                                : vhlo::deserialize(function.bytecode, name));
+  TORCHERE_ASSIGN(stablehlo::Module module, parseModule(function));
   return std::make_shared<const SharedModule>(std::move(module));
 }
 
@@ -47,8 +51,7 @@ Result<std::string> moduleBytecode(const Function &function, const vhlo::Version
 }
 
 Status setPrecision(Function &function, std::string_view precision) {
-  TORCHERE_ASSIGN(std::string bytecode, moduleBytecode(function, vhlo::currentVersion));
-  TORCHERE_ASSIGN(stablehlo::Module module, vhlo::deserialize(bytecode, function.entryPoint.name));
+  TORCHERE_ASSIGN(stablehlo::Module module, parseModule(function));
   TORCHERE_TRY(passes::setProductPrecision(module, precision));
   function.printsLocations = hasLocations(function);
   function.module = std::make_shared<const SharedModule>(std::move(module));

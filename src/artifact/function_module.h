@@ -23,8 +23,8 @@ TORCHERE_EXPORT Result<std::string> moduleText(const Function &function);
 /// version, otherwise newly serialized. Errors name the op that `target` cannot express.
 TORCHERE_EXPORT Result<std::string> moduleBytecode(const Function &function, const vhlo::Version &target);
 
-/// Sets the precision of the module's products; the module is in memory then. Errors are those of
-/// passes::setProductPrecision.
+/// Sets the precision of the products of a function that was read; its module is in memory then. Errors are
+/// those of passes::setProductPrecision.
 Status setPrecision(Function &function, std::string_view precision);
 
 } // namespace torchere::artifact
