@@ -47,6 +47,7 @@ public:
   Status takeChunks(program::NodeId id, const program::Node &node);
   Status takeParts(program::NodeId id, const program::Node &node);
   Status takeStrided(program::NodeId id, const program::Node &node);
+  Status scatterStrided(program::NodeId id, const program::Node &node);
   Status changeSizes(program::NodeId id, const program::Node &node);
   Status changeStrides(program::NodeId id, const program::Node &node);
   Status writeZeros(program::NodeId id, const program::Node &node);
@@ -97,7 +98,8 @@ private:
   ViewStep stepOf(std::string_view op, std::vector<program::Argument> arguments);
   void bindView(program::NodeId id, AliasId of, const ViewStep &step, program::Type type);
   Status bindReshaped(program::NodeId id, const program::Node &node, program::Argument sizes);
-  Result<ViewStep> stridedStep(const program::Node &node, TensorId tensor);
+  Result<ViewStep> stepInMemory(const program::Node &node, TensorId tensor);
+  ViewStep stridedStep(const program::Node &node, program::Argument offset);
   Result<program::NodeId> normalizeTraining(const program::Node &node,
                                             std::span<const program::Argument> arguments,
                                             std::vector<program::Type> types);

@@ -34,6 +34,7 @@ Rewrite findRewrite(std::string_view op) {
       {"aten.unsafe_split_with_sizes.default", &GraphRewriter::takeParts},
       {"aten.as_strided.default", &GraphRewriter::takeStrided},
       {"aten.as_strided_.default", &GraphRewriter::changeStrides},
+      {"aten.as_strided_scatter.default", &GraphRewriter::scatterStrided},
       {"aten.squeeze_.default", &GraphRewriter::changeSizes},
       {"aten.squeeze_.dim", &GraphRewriter::changeSizes},
       {"aten.squeeze_.dims", &GraphRewriter::changeSizes},
@@ -278,7 +279,7 @@ Status GraphRewriter::takeChunks(NodeId id, const Node &node) {
 // ---- strides
 
 /// as_strided counts in the memory, whatever view of it is given.
-Result<ViewStep> GraphRewriter::stridedStep(const Node &node, TensorId tensor) {
+Result<ViewStep> GraphRewriter::stepInMemory(const Node &node, TensorId tensor) {
   AliasId alias = aliasOf(tensor);
   if (!denseOrder(aliases.type(aliases.memoryOf(alias)), program.expressions))
     return fail(ErrorCode::Unimplemented,
@@ -293,6 +294,10 @@ Result<ViewStep> GraphRewriter::stridedStep(const Node &node, TensorId tensor) {
                 node.op());
   if (offset.isNone())
     offset = {*known};
+  return stridedStep(node, offset);
+}
+
+ViewStep GraphRewriter::stridedStep(const Node &node, Argument offset) {
   std::vector<Argument> arguments = {
       {NodeReference{0}}, mapped(node, "size"), mapped(node, "stride"), offset};
   ViewStep step = stepOf("aten.as_strided.default", arguments);
@@ -304,8 +309,30 @@ Result<ViewStep> GraphRewriter::stridedStep(const Node &node, TensorId tensor) {
 Status GraphRewriter::takeStrided(NodeId id, const Node &node) {
   TORCHERE_ASSIGN(TensorId self, tensorArgument(node));
   TORCHERE_ASSIGN(Type type, resultType(node));
-  TORCHERE_ASSIGN(ViewStep step, stridedStep(node, self));
+  TORCHERE_ASSIGN(ViewStep step, stepInMemory(node, self));
   bindView(id, aliases.memoryOf(aliasOf(self)), step, type);
+  return {};
+}
+
+/// A copy in the tensor's own layout, of which the places of the strides are written.
+Status GraphRewriter::scatterStrided(NodeId id, const Node &node) {
+  TORCHERE_ASSIGN(TensorId self, tensorArgument(node));
+  TORCHERE_ASSIGN(TensorId source, tensorArgument(node, 1));
+  NodeId value = aliases.read(aliasOf(self));
+  std::optional<int64_t> begin = aliases.offset(aliasOf(self));
+  Argument offset = mapped(node, "storage_offset");
+  if (offset.isNone())
+    offset = {int64_t{0}};
+  else if (const auto *place = offset.as<int64_t>(); place && begin)
+    offset = {*place - *begin};
+  else if (begin != 0)
+    begin = std::nullopt;
+  if (!begin || !denseOrder(emitter.tensor(value), program.expressions))
+    return fail(ErrorCode::Unimplemented,
+                "[{}] the tensor's layout is not known: expected one that lies in its memory without gaps, "
+                "at a known place",
+                node.op());
+  bindResult(id, putBack(emitter, stridedStep(node, offset), value, aliases.read(aliasOf(source))));
   return {};
 }
 
@@ -323,7 +350,7 @@ static Error inputChanged(const Node &node) {
 Status GraphRewriter::changeStrides(NodeId id, const Node &node) {
   TORCHERE_ASSIGN(TensorId self, tensorArgument(node));
   TORCHERE_ASSIGN(Type type, resultType(node));
-  TORCHERE_ASSIGN(ViewStep step, stridedStep(node, self));
+  TORCHERE_ASSIGN(ViewStep step, stepInMemory(node, self));
   if (self < inputCount)
     return tl::unexpected(inputChanged(node));
   AliasId memory = aliases.memoryOf(aliasOf(self));

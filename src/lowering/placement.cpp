@@ -58,8 +58,11 @@ Placement slicesAlong(Context &cx, mlir::Value index, int64_t axis) {
 mlir::Value gatherSlices(Context &cx, mlir::Value value, const Placement &placement) {
   Dims result = slicesShape(cx, value, placement);
   Dims sizes = cx.shape(value);
-  for (int64_t axis : placement.axes)
+  for (int64_t axis : placement.axes) {
+    if (sizes[axis].is(0)) // there is no place that could be read
+      return cx.full(int64_t{0}, Context::dtype(value), result);
     sizes[axis] = 1;
+  }
   auto numbers = stablehlo::GatherDimensionNumbersAttr::get(
       cx.builder().getContext(), sliceDimensions(placement, Context::rank(value)),
       /*collapsedSliceDims=*/placement.axes, /*operandBatchingDims=*/{}, /*startIndicesBatchingDims=*/{},

@@ -339,3 +339,18 @@ def chunk_of_a_chunk(x):
     y = x + 0
     y.chunk(2, 0)[1].chunk(3, 1)[2].zero_()
     return y
+
+
+@program(matrix(4, 6).t().contiguous().t())
+def as_strided_scatter_of_columns(x):
+    y = x.as_strided_scatter(torch.ones(2, 2) * 30, (2, 2), (1, 4), 2)
+    y[0].mul_(2)
+    return y, x.as_strided_scatter(x[:2, :2], (2, 2), (2, 5))
+
+
+@program()
+def as_strided_scatter_of_a_part_counts_in_the_memory(x):
+    y = x + 0
+    z = y[1:].as_strided_scatter(torch.ones(2, 2) * 30, (2, 2), (1, 2), y[1:].storage_offset() + 1)
+    y.add_(1)
+    return y, z

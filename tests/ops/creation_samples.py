@@ -135,6 +135,7 @@ def neighbours(dtype: torch.dtype) -> Iterator[Call]:
     """More differences than elements, none, and other elements before and after."""
     yield (drawn(dtype, 3, 4), 5), {}, None
     yield (drawn(dtype, 3, 4), 0), {}, None
+    yield (drawn(dtype, 3, 4), 0, 0, drawn(dtype, 2, 4)), {}, None
     yield (drawn(dtype, 3, 0),), {}, None
     yield (drawn(dtype, 1),), {}, None
     yield (drawn(dtype, 3, 4), 2, 0, drawn(dtype, 2, 4), drawn(dtype, 1, 4)), {}, None

@@ -408,6 +408,27 @@ def index_put(dtype: torch.dtype) -> Iterator[Call]:
     yield (value, [torch.tensor(True)], drawn(dtype, 3, 4, 5)), {}, None
 
 
+def index_fill(dtype: torch.dtype) -> Iterator[Call]:
+    index = torch.tensor([1, -2, 1])
+    yield (drawn(dtype, 4, 3, 5).permute(2, 0, 1), 1, index, 1), {}, None
+    yield (drawn(dtype, 4, 3), -1, index[0], 1), {}, None
+    yield (drawn(dtype, 4, 3), 0, index[:0], 1), {}, None
+    yield (drawn(dtype), 0, torch.tensor([0]), 1), {}, None
+
+
+def index_fill_with_tensor(dtype: torch.dtype) -> Iterator[Call]:
+    for (value, dim, index, _), _, _ in index_fill(dtype):
+        yield (value, dim, index, drawn(dtype)), {}, None
+
+
+def take(dtype: torch.dtype) -> Iterator[Call]:
+    value = drawn(dtype, 4, 3, 5).permute(2, 0, 1)
+    yield (value, torch.tensor([[0, -1], [59, -60], [7, 7]])), {}, None
+    yield (value, torch.tensor(4)), {}, None
+    yield (value, torch.empty(0, 2, dtype=torch.int64)), {}, None
+    yield (drawn(dtype), torch.tensor([0, -1])), {}, None
+
+
 def scatter(dtype: torch.dtype) -> Iterator[Call]:
     index = torch.tensor([[0, 2, 1], [3, 3, 0]])
     distinct = torch.tensor([[0, 2, 1], [3, 1, 0]])
@@ -535,6 +556,9 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "gather.default": gather,
     "index.Tensor": index,
     "index_put.default": index_put,
+    "index_fill.int_Scalar": index_fill,
+    "index_fill.int_Tensor": index_fill_with_tensor,
+    "take.default": take,
     **dict.fromkeys(("scatter.src", "scatter.value"), scatter),
     "scatter_add.default": scatter_add,
     "scatter_reduce.two": scatter_reduce,

@@ -32,11 +32,19 @@ Result<mlir::Value> index(Context &cx, const Args &args) {
   return gatherSlices(cx, self, placement);
 }
 
+/// self[index] where self counts as one row of elements.
+Result<mlir::Value> take(Context &cx, const Args &args) {
+  mlir::Value row = flattened(cx, args.tensor("self"));
+  TORCHERE_ASSIGN(Placement placement, placementOf(cx, row, {args.tensor("index")}));
+  return gatherSlices(cx, row, placement);
+}
+
 } // namespace
 
 void addGather(OpTable &table) {
   table.add("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", gather);
   table.addSizedByData("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index);
+  table.add("aten::take(Tensor self, Tensor index) -> Tensor", take);
 }
 
 } // namespace torchere::lowering

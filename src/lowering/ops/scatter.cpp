@@ -120,18 +120,26 @@ Result<mlir::Value> indexReduce(Context &cx, const Args &args) {
 }
 
 /// self[index] = source where self counts as one row of elements.
-mlir::Value put(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self"), index = cx.convert(args.tensor("index"), DType::I64);
-  Dim count = cx.product(cx.shape(index)), size = cx.product(cx.shape(self));
-  mlir::Value isNegative =
-      cx.compare(stablehlo::ComparisonDirection::LT, index, cx.fullLike(int64_t{0}, index));
-  mlir::Value fromEnd =
-      cx.elementwise<stablehlo::AddOp>({index, cx.broadcastTo(cx.sizeTensor(size), cx.shape(index))});
-  mlir::Value place = cx.reshape(cx.select(isNegative, fromEnd, index), {count});
-  mlir::Value result = scatterSlices(
-      cx, cx.reshape(self, {size}), slicesAlong(cx, place, 0), cx.reshape(args.tensor("source"), {count}),
-      args.boolean("accumulate") ? combineUpdate<stablehlo::AddOp> : takeUpdate);
+Result<mlir::Value> put(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self"), row = flattened(cx, self);
+  TORCHERE_ASSIGN(Placement placement, placementOf(cx, row, {flattened(cx, args.tensor("index"))}));
+  mlir::Value result =
+      scatterSlices(cx, row, placement, flattened(cx, args.tensor("source")),
+                    args.boolean("accumulate") ? combineUpdate<stablehlo::AddOp> : takeUpdate);
   return cx.reshape(result, cx.shape(self));
+}
+
+/// Slices of one number along a dimension.
+Result<mlir::Value> indexFill(Context &cx, const Args &args) {
+  mlir::Value self = args.tensor("self"), index = args.tensor("index");
+  mlir::Value filled = Context::rank(self) == 0 ? flattened(cx, self) : self;
+  TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(filled)));
+  Values indices(axis + 1);
+  indices[axis] = flattened(cx, index);
+  TORCHERE_ASSIGN(Placement placement, placementOf(cx, filled, indices));
+  mlir::Value number = numberOperand(cx, args, "value", Context::dtype(self));
+  mlir::Value updates = cx.broadcastTo(number, slicesShape(cx, filled, placement));
+  return cx.reshape(scatterSlices(cx, filled, placement, updates, takeUpdate), cx.shape(self));
 }
 
 /// The older form of scatter_reduce: 'add' or 'multiply', self included, with a tensor or a number.
@@ -213,6 +221,10 @@ void addScatter(OpTable &table) {
   table.add("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
             "bool include_self=True) -> Tensor",
             indexReduce);
+  table.add("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+            indexFill);
+  table.add("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+            indexFill);
   table.add("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", put);
   table.add("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
             indexPut);

@@ -186,13 +186,15 @@ Result<Values> splitBefore(Context &cx, const Args &args) {
   return parts;
 }
 
-/// Differences of neighbours along an axis, n times; of bools, whether they differ.
+/// Differences of neighbours along an axis, n times; of bools, whether they differ. Without a difference,
+/// nothing is put before or after.
 Result<mlir::Value> difference(Context &cx, const Args &args) {
   const TensorType &type = cx.resultType();
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), static_cast<int64_t>(type.shape.size())));
   Values pieces;
   for (std::string_view name : {"prepend", "self", "append"})
-    if (std::optional<mlir::Value> piece = args.optionalTensor(name))
+    if (std::optional<mlir::Value> piece = args.optionalTensor(name);
+        piece && (name == "self" || args.integer("n") > 0))
       pieces.push_back(cx.convert(*piece, type.dtype));
   mlir::Value value = pieces.size() == 1 ? pieces.front() : cx.concatenate(pieces, axis);
   for (int64_t i = 0; i < args.integer("n"); ++i) {
