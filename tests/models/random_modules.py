@@ -497,7 +497,7 @@ class RandomModule(nn.Module):
                     lambda x: x.sort(dim=dim, stable=True).values,
                     lambda x: x.sort(dim=dim, descending=True, stable=True).values,
                     lambda x: x.kthvalue(count, dim).values,
-                    lambda x: x.median(dim).values,
+                    lambda x: x.contiguous().median(dim).values,  # eager's is wrong for an expanded tensor
                 ]
             ),
             place,
