@@ -83,10 +83,44 @@ template <class T, class Fn> void along(const ReduceJob &job) {
   }
 }
 
+template <class T, class Fn> void across(const ReduceJob &job);
+
+/// Rows that lie one after the other and are shorter than four vectors: as many as fill whole vectors are one
+/// row, whose columns are joined afterwards. How many rows were done.
+template <class T, class Fn> int64_t acrossWide(const ReduceJob &job) {
+  using S = Sum<T>;
+  constexpr int64_t lanes = kLanesOf<S>, most = 4 * lanes;
+  int64_t together = 1;
+  while (together * job.columns % lanes != 0 || together * job.columns < most)
+    together *= 2;
+  int64_t width = together * job.columns, rows = job.rows / together;
+  if (rows < 4)
+    return 0;
+  const T *x = static_cast<const T *>(job.input);
+  S sums[most * lanes]; // which is more than `together` rows have
+  for (int64_t i = 0; i < width; ++i)
+    sums[i] = element(x[i]);
+  across<T, Fn>({x + width, width, 1, rows - 1, width, sums});
+  Fn fn{};
+  S *output = static_cast<S *>(job.output);
+  for (int64_t i = 0; i < width; ++i)
+    output[i % job.columns] = static_cast<S>(fn(output[i % job.columns], sums[i]));
+  return rows * together;
+}
+
 template <class T, class Fn> void across(const ReduceJob &job) {
   using S = Sum<T>;
   constexpr int64_t lanes = kLanesOf<S>;
   Fn fn{};
+  if (job.columns < 4 * lanes && job.columns > 0 && job.rowStride == job.columns && job.rows >= 8)
+    if (int64_t done = acrossWide<T, Fn>(job); done > 0) {
+      ReduceJob rest = job;
+      rest.input = static_cast<const T *>(job.input) + done * job.rowStride;
+      rest.rows -= done;
+      if (rest.rows > 0)
+        across<T, Fn>(rest);
+      return;
+    }
   const T *x = static_cast<const T *>(job.input);
   S *output = static_cast<S *>(job.output);
   for (int64_t first = 0; first < job.rows; first += kChunk) {
@@ -101,6 +135,12 @@ template <class T, class Fn> void across(const ReduceJob &job) {
           sums[j] = fn(sums[j], elements(x + row * job.rowStride + column + j * lanes));
       for (int j = 0; j < 4; ++j)
         store(output + column + j * lanes, fn(load(output + column + j * lanes), sums[j]));
+    }
+    for (; column + lanes <= job.columns; column += lanes) {
+      Vec<S> sum = elements(x + first * job.rowStride + column);
+      for (int64_t row = first + 1; row < end; ++row)
+        sum = fn(sum, elements(x + row * job.rowStride + column));
+      store(output + column, fn(load(output + column), sum));
     }
     for (; column < job.columns; ++column) {
       S sum = element(x[first * job.rowStride + column]);
