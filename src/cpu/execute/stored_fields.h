@@ -11,6 +11,7 @@
 #include "cpu/execute/fft_step.h"
 #include "cpu/execute/fold_step.h"
 #include "cpu/execute/gather_step.h"
+#include "cpu/execute/joined_step.h"
 #include "cpu/execute/matmul_step.h"
 #include "cpu/execute/matrix_steps.h"
 #include "cpu/execute/random_bits_step.h"
@@ -66,6 +67,11 @@ template <> struct Fields<LoopCount> {
 };
 template <> struct Fields<FoldStep::Operand> {
   static auto of(auto &object) { return std::tie(object.input, object.initial, object.result); }
+};
+template <> struct Fields<JoinedStep::Output> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.reduction, object.initial, object.result);
+  }
 };
 template <> struct Fields<MatrixView> {
   static auto of(auto &object) {

@@ -56,6 +56,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<GlobalAverageStep>(),
     storedClass<GroupNormStep>(),
     storedClass<InterpolationStep>(),
+    storedClass<JoinedStep>(),
     storedClass<LoopStep>(),
     storedClass<MatmulStep>(),
     storedClass<NormStep>(),

@@ -67,6 +67,7 @@ const Row rows[] = {
     {"torchere_cpu.gelu", VectorOp::Gelu, VectorOp::Gelu},
     {"torchere_cpu.gelu_tanh", VectorOp::GeluTanh, VectorOp::GeluTanh},
     {"torchere_cpu.silu", VectorOp::Silu, VectorOp::Silu},
+    {"torchere_cpu.three_fry", VectorOp::ThreeFry, VectorOp::ThreeFry},
 };
 
 StringRef rowNameOf(Operation *op) {

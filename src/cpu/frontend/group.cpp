@@ -1,16 +1,15 @@
 // Implements the planning of elementwise ops that have waited: one vector program for all that a result is
 // computed from.
+#include "cpu/frontend/group.h"
+#include "cpu/frontend/joined_reductions.h"
 #include "cpu/execute/cell_step.h"
 #include "cpu/execute/vector_step.h"
 #include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/fusion/kernel_call.h"
-#include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 #include <numeric>
 
@@ -19,54 +18,6 @@ using namespace mlir;
 namespace torchere::cpu {
 
 namespace {
-
-/// More tiles would not stay in the L1 cache together.
-constexpr size_t maxGroupOps = 48;
-
-/// A group in the making.
-class Group {
-public:
-  Group(Planner &planner, Operation *root) : planner(planner), shape(shapeOf(root->getResult(0))) {
-    collect(root);
-    llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    // Of too many the last: between them lies no other, so that those before can be planned first.
-    if (ops.size() > maxGroupOps)
-      ops.erase(ops.begin(), ops.end() - maxGroupOps);
-    set = llvm::SmallPtrSet<Operation *, 32>(ops.begin(), ops.end());
-  }
-
-  ArrayRef<Operation *> members() const { return ops; }
-  bool contains(Operation *op) const { return set.contains(op); }
-  bool isNeededOutside(Operation *op) const {
-    return llvm::any_of(op->getUsers(), [&](Operation *user) { return !contains(user); });
-  }
-  /// The program's inputs are read from views, which the planner plans first.
-  Status readInputs();
-  /// None if an op has no instruction.
-  std::optional<VectorProgram> build(ArrayRef<Operation *> results);
-  /// The order of the dimensions of results that only go to blocks of channels, from any strides: the one in
-  /// which an input lies in memory. None if that is the order that they have.
-  std::optional<Sizes> orderOf(ArrayRef<Operation *> results) const;
-  bool walksFreely() const {
-    return llvm::none_of(ops, [](Operation *op) { return isa<stablehlo::IotaOp>(op); });
-  }
-
-  std::vector<View> inputs;
-
-private:
-  ElementParts readInput(VectorBuilder &builder, mlir::Value value, const View &view);
-  void collect(Operation *root);
-  bool joins(mlir::Value operand) const {
-    Operation *op = operand.getDefiningOp();
-    return planner.isPending(op) && shapeOf(operand) == shape && !set.contains(op);
-  }
-
-  Planner &planner;
-  Sizes shape;
-  SmallVector<Operation *> ops; ///< in the order of the block
-  llvm::SmallPtrSet<Operation *, 32> set;
-  llvm::MapVector<mlir::Value, View> read;
-};
 
 /// Whether the elements of a row lie so far apart, by a power of two or nearly so, that the few lines of the
 /// L1 cache they share do not hold the row until the next one reads the elements beside them. A copy by tiles
@@ -104,34 +55,72 @@ std::optional<Sizes> orderInMemory(const View &view) {
   return isDense(view) ? std::nullopt : std::optional(order);
 }
 
-void Group::collect(Operation *root) {
-  set.insert(root);
-  ops.push_back(root);
+} // namespace
+
+/// More tiles would not stay in the L1 cache together.
+static constexpr size_t maxGroupOps = 48;
+
+void Group::collect(ArrayRef<mlir::Value> roots) {
+  auto add = [&](mlir::Value value) {
+    if (!joins(value))
+      return;
+    set.insert(value.getDefiningOp());
+    ops.push_back(value.getDefiningOp());
+  };
+  for (mlir::Value root : roots)
+    add(root);
   for (size_t next = 0; next < ops.size(); ++next)
     for (mlir::Value operand : ops[next]->getOperands())
-      if (joins(operand)) {
-        set.insert(operand.getDefiningOp());
-        ops.push_back(operand.getDefiningOp());
-      }
+      add(operand);
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  // Of too many the last: between them lies no other, so that those before can be planned first.
+  if (ops.size() > maxGroupOps)
+    ops.erase(ops.begin(), ops.end() - maxGroupOps);
+  set = llvm::SmallPtrSet<Operation *, 32>(ops.begin(), ops.end());
 }
 
-Status Group::readInputs() {
-  for (Operation *op : ops)
-    for (mlir::Value operand : op->getOperands()) {
-      if (contains(operand.getDefiningOp()) || read.contains(operand))
-        continue;
-      TORCHERE_ASSIGN(View view, planner.view(operand));
-      if (view.shape.size() != shape.size()) // a scalar that serves all elements
-        view = broadcast(view, shape, {});
-      if (evictsItself(view)) {
-        TORCHERE_ASSIGN(view, planner.viewDense(operand));
-      }
-      read[operand] = view;
-    }
+bool Group::joins(mlir::Value value) const {
+  Operation *op = value.getDefiningOp();
+  bool isIndex = op && isa<stablehlo::IotaOp>(op);
+  return planner.isPending(op) && !isa<stablehlo::ReduceOp>(op) && shapeOf(value) == shape &&
+         !set.contains(op) && !(isIndex && readsIndices);
+}
+
+bool Group::walksFreely() const {
+  return llvm::none_of(ops, [](Operation *op) { return isa<stablehlo::IotaOp>(op); });
+}
+
+Status Group::readInput(mlir::Value value) {
+  if (contains(value.getDefiningOp()) || read.contains(value))
+    return {};
+  auto iota = readsIndices ? value.getDefiningOp<stablehlo::IotaOp>() : stablehlo::IotaOp();
+  bool isIndex = iota && planner.isPending(iota) && shapeOf(value) == shape;
+  std::optional<View> indices = isIndex ? planner.indicesOf(iota) : std::nullopt;
+  View view;
+  if (indices) {
+    view = *indices;
+  } else {
+    TORCHERE_ASSIGN(view, planner.view(value));
+  }
+  if (view.shape.size() != shape.size()) // a scalar that serves all elements
+    view = broadcast(view, shape, {});
+  if (evictsItself(view)) {
+    TORCHERE_ASSIGN(view, planner.viewDense(value));
+  }
+  read[value] = view;
   return {};
 }
 
-ElementParts Group::readInput(VectorBuilder &builder, mlir::Value value, const View &view) {
+Status Group::readInputs(ArrayRef<mlir::Value> roots) {
+  for (Operation *op : ops)
+    for (mlir::Value operand : op->getOperands())
+      TORCHERE_TRY(readInput(operand));
+  for (mlir::Value root : roots)
+    TORCHERE_TRY(readInput(root));
+  return {};
+}
+
+ElementParts Group::addInput(VectorBuilder &builder, mlir::Value value, const View &view) {
   if (!isComplex(view.type)) {
     inputs.push_back(view);
     return {builder.input(laneTypeOf(value)), -1};
@@ -143,10 +132,10 @@ ElementParts Group::readInput(VectorBuilder &builder, mlir::Value value, const V
   return {real, builder.input(part)};
 }
 
-std::optional<Sizes> Group::orderOf(ArrayRef<Operation *> results) const {
+std::optional<Sizes> Group::orderOf(ArrayRef<mlir::Value> results) const {
   auto isToBlocks = [](Operation *user) { return isKernelCall(user, "to_blocked"); };
-  bool isFree = walksFreely() && llvm::all_of(results, [&](Operation *op) {
-                  return !op->use_empty() && llvm::all_of(op->getUsers(), isToBlocks);
+  bool isFree = walksFreely() && llvm::all_of(results, [&](mlir::Value value) {
+                  return !value.use_empty() && llvm::all_of(value.getUsers(), isToBlocks);
                 });
   for (const View &view : inputs)
     if (std::optional<Sizes> order = isFree ? orderInMemory(view) : std::nullopt)
@@ -154,12 +143,12 @@ std::optional<Sizes> Group::orderOf(ArrayRef<Operation *> results) const {
   return std::nullopt;
 }
 
-std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
+std::optional<VectorProgram> Group::build(ArrayRef<mlir::Value> results) {
   VectorBuilder builder;
   llvm::DenseMap<mlir::Value, ElementParts> values;
   inputs.clear();
   for (auto &[value, view] : read)
-    values[value] = readInput(builder, value, view);
+    values[value] = addInput(builder, value, view);
   for (Operation *op : ops) {
     SmallVector<ElementParts> operands;
     SmallVector<VectorBuilder::Value> numbers;
@@ -176,13 +165,13 @@ std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
       return std::nullopt;
     values[op->getResult(0)] = {*made, -1};
   }
-  for (Operation *op : results) {
-    ElementType type = elementTypeOf(op->getResult(0));
-    ElementParts parts = values.lookup(op->getResult(0));
+  for (mlir::Value result : results) {
+    ElementType type = elementTypeOf(result);
+    ElementParts parts = values.lookup(result);
     // An index along another dimension than the last is computed once a row.
     parts.real = builder.spread(parts.real);
     if (!isComplex(type)) {
-      builder.output(parts.real, laneTypeOf(op->getResult(0)));
+      builder.output(parts.real, laneTypeOf(result));
       continue;
     }
     builder.output(parts.real, *elementTypeInfo(partType(type)).dtype);
@@ -192,22 +181,22 @@ std::optional<VectorProgram> Group::build(ArrayRef<Operation *> results) {
   return program ? std::optional(*std::move(program)) : std::nullopt;
 }
 
-} // namespace
-
 Status Planner::planGroup(Operation *root) {
+  if (joinsReductions(root))
+    return planReductions(root);
   Operation *outer = std::exchange(current, root);
   llvm::scope_exit restore([&] { current = outer; });
-  Group group(*this, root);
+  Group group(*this, {root->getResult(0)}, /*readsIndices=*/false);
   for (Operation *op : group.members())
     pending.remove(op);
-  TORCHERE_TRY(group.readInputs());
-  SmallVector<Operation *> results;
+  TORCHERE_TRY(group.readInputs({}));
+  SmallVector<mlir::Value> results;
   for (Operation *op : group.members())
     if (op == root || group.isNeededOutside(op))
-      results.push_back(op);
+      results.push_back(op->getResult(0));
   if (elementCount(shapeOf(root->getResult(0))) == 0) {
-    for (Operation *op : results)
-      allocate(op->getResult(0));
+    for (mlir::Value result : results)
+      allocate(result);
     return {};
   }
   std::optional<VectorProgram> program = group.build(results);
@@ -218,8 +207,8 @@ Status Planner::planGroup(Operation *root) {
   }
   std::optional<Sizes> order = group.orderOf(results);
   std::vector<View> reads = group.inputs, writes;
-  for (Operation *op : results) {
-    View whole = order ? allocateInOrder(op->getResult(0), *order) : allocate(op->getResult(0));
+  for (mlir::Value value : results) {
+    View whole = order ? allocateInOrder(value, *order) : allocate(value);
     if (isComplex(whole.type)) {
       writes.push_back(partsView(whole, false));
       writes.push_back(partsView(whole, true));

@@ -2,7 +2,9 @@
 #include "cpu/frontend/planner.h"
 
 #include "cpu/execute/copy_step.h"
+#include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/joined_reductions.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/element_type_conversion.h"
 
@@ -295,11 +297,19 @@ std::optional<size_t> Planner::argumentOf(const View &view) const {
   return buffer.home == Home::Argument ? std::optional(buffer.index) : std::nullopt;
 }
 
+static bool isView(Operation *op) {
+  return isa<stablehlo::BroadcastInDimOp, stablehlo::ConstantOp, stablehlo::ReshapeOp, stablehlo::ReverseOp,
+             stablehlo::SliceOp, stablehlo::TransposeOp>(op);
+}
+
 Status Planner::planOp(Operation *op) {
   Operation *outer = std::exchange(current, op);
   llvm::scope_exit restore([&] { current = outer; });
-  if (op->getNumRegions() != 0)
+  bool waits = joinsReductions(op);
+  if (op->getNumRegions() != 0 && !waits)
     TORCHERE_TRY(flush()); // what regions use is computed outside
+  if (!waits && !isView(op) && !joinsGroups(op))
+    TORCHERE_TRY(flushReductions()); // while what they read is in a cache
   static const PlannerTable table;
   if (OpPlanner planner = table.find(op)) {
     TORCHERE_ASSIGN(bool isPlanned, planner(*this, op));

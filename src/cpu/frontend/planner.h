@@ -101,6 +101,8 @@ public:
   std::optional<size_t> argumentOf(const View &view) const;
   bool isConstant(const View &view) const { return result.buffers[view.buffer].home == Home::Constant; }
   View constant(ElementType type, const Sizes &shape, std::span<const std::byte> bytes);
+  /// The indices of an iota as a constant of one dimension, seen in its shape; none if there are many.
+  std::optional<View> indicesOf(mlir::Operation *iota);
 
   /// Plans a region of one block into a list of steps of its own; its terminator's operands are views.
   struct PlannedRegion {
@@ -118,6 +120,11 @@ private:
   Status planOp(mlir::Operation *op);
   Status planEvaluation(mlir::Operation *op);
   Status planGroup(mlir::Operation *root);
+  Status planReductions(mlir::Operation *first);
+  Status planReduction(mlir::Operation *op);
+  Status flushReductions();
+  llvm::SmallVector<mlir::Operation *> reductionsBeside(mlir::Operation *first) const;
+  bool waitsFor(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> others) const;
   Status planResults(mlir::func::FuncOp function);
   const Step *sliceForLast() const;
   void dropSlice(const SliceStep &slice);

@@ -44,13 +44,19 @@ bool isRepeatable(Operation *op) {
   return !isSeen && givesTensors && (isa<stablehlo::CustomCallOp>(op) || isMemoryEffectFree(op));
 }
 
-/// Whether several elements of the value are one in memory.
-bool isRepeated(mlir::Value value) {
+/// Whether several elements of the value are one in memory, or integers that a few elementwise ops
+/// make of such.
+bool isRepeated(mlir::Value value, int depth = 3) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
   if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
     return cast<ElementsAttr>(constant->getAttr("value")).isSplat();
+  Type element = getElementTypeOrSelf(value.getType());
+  bool isIndex = element.isIntOrFloat() && element.isInteger() && element.getIntOrFloatBitWidth() >= 32;
+  if (isIndex && isElementwise(op) && op->getNumOperands() > 0 && depth > 0)
+    return llvm::all_of(op->getOperands(),
+                        [&](mlir::Value operand) { return isRepeated(operand, depth - 1); });
   auto countOf = [](mlir::Value of) { return cast<ShapedType>(of.getType()).getNumElements(); };
   return isa<stablehlo::IotaOp>(op) ||
          (isa<stablehlo::BroadcastInDimOp>(op) && countOf(op->getOperand(0)) < countOf(value));
@@ -99,7 +105,8 @@ bool WeightSplit::isKept(Operation *op) const {
   };
   if (isa<stablehlo::ReshapeOp>(op))
     return isInOrder(op->getOperand(0));
-  return isElementwise(op) && llvm::all_of(op->getOperands(), isRepeated);
+  return isElementwise(op) &&
+         llvm::all_of(op->getOperands(), [](mlir::Value operand) { return isRepeated(operand); });
 }
 
 /// The value stays in the entry, or is a root.

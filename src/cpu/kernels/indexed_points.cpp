@@ -33,6 +33,17 @@ bool arePoints(const IndexedSlices &slices) {
   return std::all_of(slices.strides, slices.strides + slices.rank, [](int64_t each) { return each >= 0; });
 }
 
+/// Of indices beside each other that alone say where the slices are.
+template <class T>
+void PointWalk::locateLine(const T *indices, int64_t base, int64_t n, int64_t *offsets) const {
+  auto size = static_cast<uint64_t>(slices_.dims[slices_.target[0]]);
+  int64_t stride = slices_.strides[slices_.target[0]];
+  for (int64_t i = 0; i < n; ++i) {
+    auto place = static_cast<int64_t>(indices[i]);
+    offsets[i] = static_cast<uint64_t>(place) < size ? base + place * stride : -1;
+  }
+}
+
 /// Gives the first slice's offset in the slices' tensor.
 int64_t PointWalk::locate(int64_t first, int64_t n, bool isClamped, int64_t *offsets) const {
   int last = slices_.batchRank - 1, lastTarget = slices_.batchTarget[last];
@@ -50,6 +61,8 @@ int64_t PointWalk::locate(int64_t first, int64_t n, bool isClamped, int64_t *off
     offsets[i] = base + i * step;
   withIndices(slices_, [&](const auto *indices) {
     int64_t indexStep = slices_.indexStrides[last];
+    if (slices_.components == 1 && step == 0 && indexStep == 1 && !isClamped)
+      return locateLine(indices + index, base, n, offsets);
     for (int c = 0; c < slices_.components; ++c) {
       const auto *at = indices + index + c * slices_.componentStride;
       int64_t size = slices_.dims[slices_.target[c]], stride = slices_.strides[slices_.target[c]];

@@ -28,9 +28,13 @@ public:
   }
 
 private:
+  template <class T> void locateLine(const T *indices, int64_t base, int64_t n, int64_t *offsets) const;
   int64_t locate(int64_t first, int64_t n, bool isClamped, int64_t *offsets) const;
 
   const IndexedSlices &slices_;
 };
+
+/// scatterSlices() of slices that arePoints(), which are those of `args` with dimensions merged.
+void scatterPoints(const Context &context, const ScatterArgs &args, const IndexedSlices &slices);
 
 } // namespace torchere::cpu

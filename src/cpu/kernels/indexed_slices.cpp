@@ -414,31 +414,11 @@ void forEachUpdate(const Context &context, const IndexedSlices &slices, const ch
   });
 }
 
-/// Slices that arePoints(): each part looks at all of them, and calls write(offsets in the tensor, values, n)
-/// for runs of those that lie in its part of the tensor.
-template <class Write>
-void forEachPoint(const Context &context, const IndexedSlices &slices, int64_t size, const char *updates,
-                  Write write) {
-  int64_t count = slices.count(), span = 1;
-  for (int i = 0; i < slices.rank; ++i)
-    span += (slices.dims[i] - 1) * slices.strides[i];
-  int64_t most = std::min<int64_t>({kFewParts, span, context.pool.threads()});
-  int64_t parts = std::clamp<int64_t>(count / kPartPoints, 1, most);
-  context.pool.parallelFor(parts, [&](int64_t part) {
-    int64_t low = partBegin(span, parts, part), high = partBegin(span, parts, part + 1);
-    PointWalk(slices).visit(0, count, /*isClamped=*/false,
-                            [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
-                              int64_t kept[kPointsRun], places[kPointsRun], m = 0;
-                              for (int64_t i = 0; i < n; ++i) {
-                                kept[m] = offsets[i];
-                                places[m] = from + i * step;
-                                m += offsets[i] >= low && offsets[i] < high;
-                              }
-                              alignas(8) char values[kPointsRun * 16];
-                              gatherElements(size, updates, places, values, m);
-                              write(kept, values, m);
-                            });
-  });
+/// A kernel that joins a row to another; none for Replace, and for types that are rounded after each join.
+ReduceFunction rowJoinOf(const Context &context, DType type, ScatterJoin join) {
+  if (join == ScatterJoin::Replace || !joinRunOf(type, join) || type == DType::F16 || type == DType::BF16)
+    return nullptr;
+  return kernelsOf(context.isa).reduceAcross[static_cast<int>(type)][static_cast<int>(reductionOf(join))];
 }
 
 } // namespace
@@ -456,13 +436,13 @@ void scatterSlices(const Context &context, const ScatterArgs &args) {
   const char *updates = static_cast<const char *>(args.updates);
   JoinRun join = args.join == ScatterJoin::Replace ? nullptr : joinRunOf(args.type, args.join);
   if (arePoints(slices))
-    return forEachPoint(context, slices, size, updates,
-                        [&](const int64_t *offsets, const char *values, int64_t n) {
-                          if (join)
-                            join({context, tensor, 0, offsets, values, 1, n});
-                          else
-                            scatterElements(size, values, tensor, offsets, n);
-                        });
+    return scatterPoints(context, args, slices);
+  if (ReduceFunction joinRow = rowJoinOf(context, args.type, args.join))
+    if (areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
+      return forEachUpdate(context, slices, tensor, size,
+                           [&](int64_t to, int64_t from, int64_t n, int64_t, int64_t) {
+                             joinRow({updates + from * size, n, 1, 1, n, tensor + to * size});
+                           });
   if (join)
     return forEachUpdate(
         context, slices, tensor, size,

@@ -64,6 +64,10 @@ void gatherSlices(const Context &context, const IndexedSlices &slices, int eleme
                   void *output);
 
 enum class ScatterJoin : uint8_t { Replace, Sum, Product, Max, Min, And, Or };
+/// Of any but Replace.
+constexpr Reduction reductionOf(ScatterJoin join) {
+  return static_cast<Reduction>(static_cast<int>(join) - 1);
+}
 
 /// Joins each update to its element of the tensor, in the order of the slices. Elements outside are skipped.
 /// A BF16 or F16 is joined in f32 and rounded.

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 32;
+constexpr int64_t kAcrossColumns = 512;
 constexpr int kSums = 4; // scratch
 
 template <class T> uint64_t floatNeutral(Reduction reduction) {
@@ -25,30 +26,6 @@ template <class T> uint64_t floatNeutral(Reduction reduction) {
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(value));
   return bits;
-}
-
-/// The bits of the element that changes nothing, of the type that is computed in.
-uint64_t neutralOf(DType type, Reduction reduction) {
-  if (type == DType::F64)
-    return floatNeutral<double>(reduction);
-  if (dtypeInfo(type).isFloatingPoint)
-    return floatNeutral<float>(reduction);
-  uint64_t ones = ~uint64_t(0) >> (64 - 8 * byteSize(type));
-  bool boolean = type == DType::Bool, isSigned = dtypeInfo(type).isSigned;
-  switch (reduction) {
-  case Reduction::Sum:
-  case Reduction::Or:
-    return 0;
-  case Reduction::Product:
-    return 1;
-  case Reduction::Max:
-    return isSigned ? (ones >> 1) + 1 : 0;
-  case Reduction::Min:
-    return boolean ? 1 : isSigned ? ones >> 1 : ones;
-  case Reduction::And:
-    return boolean ? 1 : ones;
-  }
-  return 0;
 }
 
 struct Axis {
@@ -92,6 +69,16 @@ struct Axes {
   }
 };
 
+/// Of sums, to results.
+void scaleSums(DType type, double scale, void *sums, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (type == DType::F64)
+      static_cast<double *>(sums)[i] *= scale;
+    else
+      static_cast<float *>(sums)[i] = static_cast<float>(static_cast<float *>(sums)[i] * scale);
+  }
+}
+
 class Reducer {
 public:
   Reducer(const Context &context, const ReductionArgs &args);
@@ -99,7 +86,7 @@ public:
 
 private:
   void runPart(int64_t part);
-  void finish(const char *sums, int64_t begin, int64_t end);
+  void finish(char *sums, int64_t begin, int64_t end);
   void fill(char *sums, int64_t count) const;
   int64_t segmentBegin(int64_t segment) const { return partBegin(inner_.size, segments_, segment); }
 
@@ -137,7 +124,9 @@ Reducer::Reducer(const Context &context, const ReductionArgs &args)
   if (best >= 0)
     inner_ = reduced_.take(best);
   int64_t wanted = std::clamp<int64_t>(elements / kPartElements, 1, kMaxParts);
-  outputParts_ = std::min(wanted, outputs_);
+  // Parts of a row are wide enough for the lines that they read.
+  outputParts_ =
+      std::min(wanted, isAcross_ ? kept_.total() * divideUp(across_.size, kAcrossColumns) : outputs_);
   if (outputParts_ < 8 && wanted > outputParts_)
     segments_ = std::max<int64_t>(1, std::min(wanted / std::max<int64_t>(outputParts_, 1), inner_.size / 64));
   // Kernels join chunks one after another: of very many, the rounding would show.
@@ -184,28 +173,9 @@ void Reducer::runPart(int64_t part) {
   }
 }
 
-/// Joins the initial element, scales and rounds: sums to results.
-void Reducer::finish(const char *sums, int64_t begin, int64_t end) {
-  DType sumType = sumSize_ == size_ ? args_.type : DType::F32;
-  char *output = static_cast<char *>(args_.output);
-  char *wide = const_cast<char *>(sums);
-  if (args_.initial) {
-    auto op = static_cast<int>(args_.reduction), type = static_cast<int>(args_.type);
-    kernels_.reduceAlong[type][op]({args_.initial, 0, 1, end - begin, 1, wide + begin * sumSize_});
-  }
-  if (args_.scale != 1 && args_.reduction == Reduction::Sum && dtypeInfo(sumType).isFloatingPoint)
-    for (int64_t i = begin; i < end; ++i) {
-      if (sumType == DType::F64)
-        reinterpret_cast<double *>(wide)[i] *= args_.scale;
-      else
-        reinterpret_cast<float *>(wide)[i] =
-            static_cast<float>(reinterpret_cast<float *>(wide)[i] * args_.scale);
-    }
-  if (sumSize_ != size_)
-    kernels_.finish[floatType(args_.type)]({wide + begin * sumSize_, 0, output + begin * size_, 0, 1,
-                                            end - begin, nullptr, nullptr, 0, Activation::None});
-  else if (wide != output)
-    std::memcpy(output + begin * size_, wide + begin * size_, (end - begin) * size_);
+void Reducer::finish(char *sums, int64_t begin, int64_t end) {
+  finishSums(kernels_, args_.type, args_.reduction, args_.initial, args_.scale, sums + begin * sumSize_,
+             end - begin, static_cast<char *>(args_.output) + begin * size_);
 }
 
 void Reducer::run() {
@@ -230,6 +200,43 @@ void Reducer::run() {
 }
 
 } // namespace
+
+uint64_t neutralOf(DType type, Reduction reduction) {
+  if (type == DType::F64)
+    return floatNeutral<double>(reduction);
+  if (dtypeInfo(type).isFloatingPoint)
+    return floatNeutral<float>(reduction);
+  uint64_t ones = ~uint64_t(0) >> (64 - 8 * byteSize(type));
+  bool boolean = type == DType::Bool, isSigned = dtypeInfo(type).isSigned;
+  switch (reduction) {
+  case Reduction::Sum:
+  case Reduction::Or:
+    return 0;
+  case Reduction::Product:
+    return 1;
+  case Reduction::Max:
+    return isSigned ? (ones >> 1) + 1 : 0;
+  case Reduction::Min:
+    return boolean ? 1 : isSigned ? ones >> 1 : ones;
+  case Reduction::And:
+    return boolean ? 1 : ones;
+  }
+  return 0;
+}
+
+void finishSums(const IsaKernels &kernels, DType type, Reduction reduction, const void *initial, double scale,
+                void *sums, int64_t count, void *output) {
+  bool isHalf = type == DType::F16 || type == DType::BF16;
+  DType sumType = isHalf ? DType::F32 : type;
+  if (initial)
+    kernels.reduceAlong[static_cast<int>(type)][static_cast<int>(reduction)]({initial, 0, 1, count, 1, sums});
+  if (scale != 1 && reduction == Reduction::Sum && dtypeInfo(sumType).isFloatingPoint)
+    scaleSums(sumType, scale, sums, count);
+  if (isHalf)
+    kernels.finish[floatType(type)]({sums, 0, output, 0, 1, count, nullptr, nullptr, 0, Activation::None});
+  else if (sums != output)
+    std::memcpy(output, sums, static_cast<size_t>(count) * byteSize(type));
+}
 
 void reduce(const Context &context, const ReductionArgs &args) {
   Reducer(context, args).run();

@@ -8,6 +8,7 @@
 
 namespace torchere::cpu {
 
+struct IsaKernels;
 constexpr int kMaxRank = 12;
 
 enum class Reduction : uint8_t { Sum, Product, Max, Min, And, Or };
@@ -28,5 +29,12 @@ struct ReductionArgs {
   double scale = 1; ///< of the result of floating-point sums, before it is rounded: 1/n makes a mean
 };
 void reduce(const Context &context, const ReductionArgs &args);
+
+/// The bits of the element that changes nothing, of the type that is computed in.
+uint64_t neutralOf(DType type, Reduction reduction);
+/// Joins the initial element to sums, in the type that is computed in, scales and rounds them: to results, in
+/// the same memory or in other.
+void finishSums(const IsaKernels &kernels, DType type, Reduction reduction, const void *initial, double scale,
+                void *sums, int64_t count, void *output);
 
 } // namespace torchere::cpu

@@ -1,7 +1,6 @@
 // Runs planned vector programs, tile by tile.
-#include "cpu/vector/vector_plan.h"
-
 #include "cpu/kernels/thread_pool.h"
+#include "cpu/vector/tile_runner.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,11 +11,7 @@ namespace {
 
 constexpr int kSlotScratch = 2;
 
-/// A tile in memory.
-struct Window {
-  char *data;
-  int64_t rowStride, columnStride; ///< bytes
-};
+using Window = TileWindow;
 
 template <class T> void gather(const Window &from, T *to, int64_t rows, int64_t columns) {
   for (int64_t row = 0; row < rows; ++row) {
@@ -41,49 +36,17 @@ template <class T> void scatter(const T *from, const Window &to, int64_t rows, i
 
 } // namespace
 
-class VectorPlan::Runner {
-public:
-  Runner(const VectorPlan &plan, const void *const *inputs, void *const *outputs);
-  void setUp();
-  void runTile(int64_t index);
-
-private:
-  void findOverlaps();
-  void locate(int64_t index);
-  void runRow();
-  void runRange(uint32_t begin, uint32_t end);
-  void run(const Operation &operation);
-  void read(const Operation &operation);
-  void write(const Operation &operation);
-  void pack(const Window &from, int64_t size, char *to, int64_t rows, int64_t columns) const;
-  void countUp(const Operation &operation, char *result);
-  Window window(const void *data, const Operand &operand) const;
-  bool contiguous(const Window &window, int64_t size) const {
-    return window.columnStride == size && (rowCount_ == 1 || window.rowStride == columnCount_ * size);
-  }
-  char *own(int slot) { return memory_ + slot * plan_.slotBytes; }
-  char *resultOf(const Operation &operation);
-
-  const VectorPlan &plan_;
-  const void *const *inputs_;
-  void *const *outputs_;
-  char *memory_;
-  char **slots_;
-  bool *copied_; ///< by input: whether it overlaps an output
-  std::array<int64_t, kVectorRank> position_ = {};
-  int64_t rowCount_ = 1, columnCount_ = 1;
-};
-
 VectorPlan::Runner::Runner(const VectorPlan &plan, const void *const *inputs, void *const *outputs)
     : plan_(plan), inputs_(inputs), outputs_(outputs) {
   int64_t slots = plan.slots + 1; // the last is for conversions
   auto flags = static_cast<int64_t>(plan.inputs.size());
-  memory_ = static_cast<char *>(
-      ThreadPool::scratch(slots * plan.slotBytes + slots * sizeof(char *) + flags, kSlotScratch));
+  memory_ = static_cast<char *>(ThreadPool::scratch(
+      slots * plan.slotBytes + (slots + plan.outputCount) * sizeof(char *) + flags, kSlotScratch));
   slots_ = reinterpret_cast<char **>(memory_ + slots * plan.slotBytes);
   for (int64_t i = 0; i < slots; ++i)
     slots_[i] = own(static_cast<int>(i));
-  copied_ = reinterpret_cast<bool *>(slots_ + slots);
+  kept_ = const_cast<const char **>(slots_ + slots);
+  copied_ = reinterpret_cast<bool *>(slots_ + slots + plan.outputCount);
   findOverlaps();
 }
 
@@ -134,6 +97,15 @@ void VectorPlan::Runner::runTile(int64_t index) {
   runRange(phase.rowEnd, phase.end);
 }
 
+void VectorPlan::Runner::runAt(const std::array<int64_t, kVectorRank> &position, int64_t rows,
+                               int64_t columns) {
+  position_ = position;
+  rowCount_ = rows;
+  columnCount_ = columns;
+  const Phase &phase = plan_.phases.front();
+  runRange(phase.rowEnd, phase.end);
+}
+
 void VectorPlan::Runner::runRow() {
   uint32_t begin = plan_.setupEnd;
   int last = plan_.rank - 1;
@@ -164,6 +136,9 @@ void VectorPlan::Runner::run(const Operation &operation) {
     return read(operation);
   case Action::Write:
     return write(operation);
+  case Action::Keep:
+    kept_[operation.index] = a;
+    return;
   case Action::Reduce:
     return operation.primitive(own(operation.result), a, nullptr, nullptr, all);
   case Action::Fill:

@@ -59,6 +59,8 @@ enum class VectorOp : uint8_t {
   ShiftLeft,
   ShiftRightArithmetic,
   ShiftRightLogical,
+  ThreeFry, ///< of a counter and a key, of two words of 32 bits each, the first in the upper half; so is the
+            ///< result
   Equal,
   NotEqual,
   Less,

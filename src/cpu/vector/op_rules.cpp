@@ -87,6 +87,7 @@ const char *vectorOpName(VectorOp op) {
                                           "ShiftLeft",
                                           "ShiftRightArithmetic",
                                           "ShiftRightLogical",
+                                          "ThreeFry",
                                           "Equal",
                                           "NotEqual",
                                           "Less",

@@ -27,7 +27,7 @@ public:
   void run(const VectorWalk &walk) {
     chooseTile();
     copyWalk(walk);
-    if (!hasIndices) { // which need the dimensions as they are
+    if (!hasIndices && !walk.isArranged) { // which need the dimensions as they are
       dropOnes();
       merge();
       if (!plan.byRows)
@@ -54,6 +54,9 @@ private:
   Operation resolve(const VectorInstruction &instruction) const;
   void findPlaces();
   int placeOf(uint32_t at, uint32_t end) const;
+  bool isKept(const VectorInstruction &instruction) const {
+    return instruction.op == VectorOp::Store && instruction.index >= plan.outputs.size();
+  }
   template <class Fn> void eachOperand(Fn fn) {
     for (auto *operands : {&plan.inputs, &plan.outputs})
       for (VectorPlan::Operand &operand : *operands)
@@ -79,7 +82,7 @@ void VectorPlanner::chooseTile() {
     hasIndices |= instruction.op == VectorOp::Iota;
   }
   plan.byRows |= hasIndices;
-  plan.tile = largest <= 4 && program.slots <= 6 ? 1024 : 512;
+  plan.tile = largest <= 4 && program.slots <= 3 ? 2048 : largest <= 4 && program.slots <= 6 ? 1024 : 512;
   plan.slotBytes = plan.tile * largest + 192; // no multiple of 4 KiB
 }
 
@@ -170,7 +173,7 @@ void VectorPlanner::measureOperands() {
   for (const VectorInstruction &instruction : program.instructions) {
     if (instruction.op == VectorOp::Input)
       plan.inputs[instruction.index].size = static_cast<int64_t>(byteSize(instruction.to));
-    if (instruction.op == VectorOp::Store)
+    if (instruction.op == VectorOp::Store && !isKept(instruction))
       plan.outputs[instruction.index].size = static_cast<int64_t>(byteSize(instruction.to));
   }
   eachOperand([&](VectorPlan::Operand &operand) {
@@ -186,6 +189,7 @@ void VectorPlanner::measureOperands() {
 
 void VectorPlanner::resolveInstructions() {
   plan.slots = program.slots;
+  plan.outputCount = program.outputs;
   plan.constants = program.constants;
   std::copy(std::begin(primitives.broadcasts), std::end(primitives.broadcasts), plan.broadcasts);
   plan.setupEnd = program.setupEnd;
@@ -205,9 +209,9 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   made.index = instruction.index;
   bool reads = instruction.op == VectorOp::Input;
   if (reads || instruction.op == VectorOp::Store) {
-    made.action = reads ? Action::Read : Action::Write;
+    made.action = reads ? Action::Read : isKept(instruction) ? Action::Keep : Action::Write;
     made.size = static_cast<uint8_t>(byteSize(instruction.to));
-    if (isHalf(instruction))
+    if (isHalf(instruction) && made.action != Action::Keep)
       made.primitive =
           (reads ? primitives.halfToFloat : primitives.floatToHalf)[instruction.to == DType::BF16];
   } else if (instruction.op == VectorOp::Constant) {
@@ -248,7 +252,7 @@ int VectorPlanner::placeOf(uint32_t at, uint32_t end) const {
     if (later.op == VectorOp::Input)
       return -1;
     if (later.op == VectorOp::Store) {
-      if (later.operands[0] == slot && !isHalf(later))
+      if (later.operands[0] == slot && !isHalf(later) && !isKept(later))
         return later.index;
       continue;
     }

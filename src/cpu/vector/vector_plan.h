@@ -25,7 +25,10 @@ inline int log2Of(int64_t size) {
 struct VectorWalk {
   int rank = 0;
   std::array<int64_t, kVectorRank> dims = {};
-  std::vector<VectorStrides> inputs, outputs; ///< as many as the program has
+  /// As many as the program has, but that whoever runs the tiles may take the last outputs from their slots.
+  std::vector<VectorStrides> inputs, outputs;
+  /// Whether the tiles' dimensions are to be the last two as they are.
+  bool isArranged = false;
 };
 
 /// All that follows from the program and the walk alone, so that a run only has to be told where the operands
@@ -42,8 +45,10 @@ public:
 private:
   class Runner;
   friend class VectorPlanner;
+  friend class JoinedPlan;
+  friend class JoinedPlanner;
 
-  enum class Action : uint8_t { Read, Write, Fill, CountUp, Move, Reduce, Broadcast, Apply };
+  enum class Action : uint8_t { Read, Write, Keep, Fill, CountUp, Move, Reduce, Broadcast, Apply };
   /// An instruction with what is looked up for it. Slots are numbers of tiles.
   struct Operation {
     Action action = Action::Apply;
@@ -75,6 +80,7 @@ private:
   std::vector<uint64_t> constants;
   Primitive broadcasts[4] = {};
   int slots = 0;
+  int64_t outputCount = 0; ///< of the program
   int rank = 0;
   std::array<int64_t, kVectorRank> dims = {};
   std::vector<Operand> inputs, outputs;

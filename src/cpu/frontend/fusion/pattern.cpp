@@ -41,6 +41,8 @@ std::optional<double> splatOf(mlir::Value value) {
     return elements.getSplatValue<APFloat>().convertToDouble();
   if (elements.getElementType().isSignlessInteger())
     return static_cast<double>(elements.getSplatValue<APInt>().getSExtValue());
+  if (elements.getElementType().isUnsignedInteger())
+    return static_cast<double>(elements.getSplatValue<APInt>().getZExtValue());
   return std::nullopt;
 }
 

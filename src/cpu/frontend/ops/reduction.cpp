@@ -7,10 +7,9 @@
 #include "cpu/execute/window_steps.h"
 #include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/joined_reductions.h"
 #include "cpu/frontend/region_body.h"
 #include "cpu/vector/op_rules.h"
-
-#include "llvm/ADT/StringSwitch.h"
 
 #include <array>
 #include <bit>
@@ -20,39 +19,6 @@ using namespace mlir;
 namespace torchere::cpu {
 
 namespace {
-
-/// The reduction of a body that applies one op to its two arguments.
-std::optional<Reduction> reductionOf(Region &body) {
-  StringRef name = joinOf(body);
-  if (name.empty() || !hasVectorType(body.getArgument(0)))
-    return std::nullopt;
-  ElementType type = elementTypeOf(body.getArgument(0));
-  auto reduction = llvm::StringSwitch<std::optional<Reduction>>(name)
-                       .Case("stablehlo.add", isBool(type) ? Reduction::Or : Reduction::Sum)
-                       .Case("stablehlo.multiply", isBool(type) ? Reduction::And : Reduction::Product)
-                       .Case("stablehlo.maximum", isBool(type) ? Reduction::Or : Reduction::Max)
-                       .Case("stablehlo.minimum", isBool(type) ? Reduction::And : Reduction::Min)
-                       .Case("stablehlo.and", Reduction::And)
-                       .Case("stablehlo.or", Reduction::Or)
-                       .Default(std::nullopt);
-  return reduction;
-}
-
-/// Whether inputs, initial values, the body's arguments and results are of the same types.
-bool keepsTypes(Operation *op) {
-  size_t count = op->getNumResults();
-  Block &body = op->getRegion(0).front();
-  if (body.getNumArguments() != 2 * count)
-    return false;
-  for (size_t i = 0; i < count; ++i) {
-    auto at = static_cast<unsigned>(i), initial = static_cast<unsigned>(count + i);
-    std::optional<DType> type = dtypeOf(op->getResult(at));
-    if (!type || type != dtypeOf(op->getOperand(at)) || type != dtypeOf(op->getOperand(initial)) ||
-        type != dtypeOf(body.getArgument(at)) || type != dtypeOf(body.getArgument(initial)))
-      return false;
-  }
-  return true;
-}
 
 /// What is reduced: for each output the elements of a window. Both have as many dimensions as the inputs
 /// have.
@@ -121,26 +87,18 @@ Result<std::vector<View>> capturesFor(Planner &planner, const RegionProgram &pro
 
 Result<bool> planReduce(Planner &planner, Operation *op) {
   size_t rank = shapeOf(op->getOperand(0)).size();
-  if (!keepsTypes(op) || rank > kMaxRank)
-    return false;
-  std::optional<Reduction> reduction = reductionOf(op->getRegion(0));
+  if (joinsReductions(op)) {
+    planner.defer(op);
+    return true;
+  }
   std::optional<RegionProgram> program;
-  if (!reduction && !(program = programOf(op->getRegion(0))))
+  if (!reducesOwnTypes(op) || rank > kMaxRank || !(program = programOf(op->getRegion(0))))
     return false;
   auto count = static_cast<unsigned>(op->getNumResults());
   Windows windows;
   TORCHERE_ASSIGN(windows.inputs, viewsOf(planner, op->getOperands().take_front(count)));
   TORCHERE_ASSIGN(windows.initials, viewsOf(planner, op->getOperands().drop_front(count)));
   Sizes dimensions = integersOf(op, "dimensions");
-  if (reduction) {
-    View result = planner.allocate(op->getResult(0));
-    TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
-                    ReduceStep::create(*reduction, *dtypeOf(op->getResult(0)), windows.inputs[0],
-                                       windows.initials[0], result, dimensions));
-    std::vector<View> reads{windows.inputs[0], windows.initials[0]};
-    planner.emit(std::move(step), reads, {&result, 1});
-    return true;
-  }
   TORCHERE_ASSIGN(std::vector<View> captures, capturesFor(planner, *program));
   windows.output = windows.window = windows.inputs[0].shape;
   for (size_t d = 0; d < rank; ++d)
@@ -305,7 +263,7 @@ Result<bool> planReduceWindow(Planner &planner, Operation *op) {
   WindowForm form(op);
   size_t rank = shapeOf(op->getOperand(0)).size();
   auto count = static_cast<unsigned>(op->getNumResults());
-  if (!keepsTypes(op) || rank > kMaxRank || form.size.size() != rank)
+  if (!reducesOwnTypes(op) || rank > kMaxRank || form.size.size() != rank)
     return false;
   std::optional<Reduction> reduction = reductionOf(op->getRegion(0));
   std::optional<RegionProgram> program;

@@ -16,6 +16,7 @@ constexpr int64_t kChunk = 64;
 
 /// Eight rows of one column, of elements of four bytes.
 constexpr int64_t kShortRows = 8;
+constexpr int64_t kLongestShort = 256;
 template <class T> using Column = typename VectorOf<T, kShortRows * 4>::Type;
 template <class T> TORCHERE_INLINE Column<T> column(const T *x, int64_t rowStride) {
   return Column<T>{x[0],
@@ -47,14 +48,57 @@ template <class T, class Fn> int64_t alongInLanes(const ReduceJob &job) {
   return row;
 }
 
+/// Eight vectors to one: each lane is what the lanes of one of them give.
+template <class Fn, class V> TORCHERE_INLINE V foldRows(V (&x)[kShortRows]) {
+  Fn fn{};
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2)
+    x[i] = fn(__builtin_shufflevector(x[i], x[i + 1], 0, 8, 2, 10, 4, 12, 6, 14),
+              __builtin_shufflevector(x[i], x[i + 1], 1, 9, 3, 11, 5, 13, 7, 15));
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4)
+    x[i] = fn(__builtin_shufflevector(x[i], x[i + 2], 0, 1, 8, 9, 4, 5, 12, 13),
+              __builtin_shufflevector(x[i], x[i + 2], 2, 3, 10, 11, 6, 7, 14, 15));
+  return fn(__builtin_shufflevector(x[0], x[4], 0, 1, 2, 3, 8, 9, 10, 11),
+            __builtin_shufflevector(x[0], x[4], 4, 5, 6, 7, 12, 13, 14, 15));
+}
+
+/// Rows of a few vectors, which would take longer to fold than to join.
+template <class T, class Fn> int64_t alongInRows(const ReduceJob &job) {
+  using Memory = typename VectorOf<T, kShortRows * 4>::Unaligned;
+  Fn fn{};
+  int64_t row = 0;
+  for (; row + kShortRows <= job.rows; row += kShortRows) {
+    const T *x = static_cast<const T *>(job.input) + row * job.rowStride;
+    Column<T> sums[kShortRows];
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < kShortRows; ++i)
+      sums[i] = *reinterpret_cast<const Memory *>(x + i * job.rowStride);
+    int64_t at = kShortRows;
+    for (; at + kShortRows <= job.columns; at += kShortRows)
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kShortRows; ++i)
+        sums[i] = fn(sums[i], Column<T>(*reinterpret_cast<const Memory *>(x + i * job.rowStride + at)));
+    Column<T> sum = foldRows<Fn>(sums);
+    for (; at < job.columns; ++at)
+      sum = fn(sum, column(x + at, job.rowStride));
+    auto *total = reinterpret_cast<Memory *>(static_cast<T *>(job.output) + row);
+    *total = fn(Column<T>(*total), sum);
+  }
+  return row;
+}
+
 template <class T, class Fn> void along(const ReduceJob &job) {
   using S = Sum<T>;
   constexpr int64_t lanes = kLanesOf<S>;
   Fn fn{};
   int64_t first = 0;
-  if constexpr (sizeof(T) == 4)
-    if (job.columns > 0 && job.columns < 4 * lanes)
+  if constexpr (sizeof(T) == 4) {
+    if (job.columnStride == 1 && job.columns >= kShortRows && job.columns <= kLongestShort)
+      first = alongInRows<T, Fn>(job);
+    else if (job.columns > 0 && job.columns < 4 * lanes)
       first = alongInLanes<T, Fn>(job);
+  }
   for (int64_t row = first; row < job.rows; ++row) {
     const T *x = static_cast<const T *>(job.input) + row * job.rowStride;
     S total = static_cast<S *>(job.output)[row];
@@ -83,10 +127,44 @@ template <class T, class Fn> void along(const ReduceJob &job) {
   }
 }
 
+template <class T, class Fn> void across(const ReduceJob &job);
+
+/// Rows that lie one after the other and are shorter than four vectors: as many as fill whole vectors are one
+/// row, whose columns are joined afterwards. How many rows were done.
+template <class T, class Fn> int64_t acrossWide(const ReduceJob &job) {
+  using S = Sum<T>;
+  constexpr int64_t lanes = kLanesOf<S>, most = 4 * lanes;
+  int64_t together = 1;
+  while (together * job.columns % lanes != 0 || together * job.columns < most)
+    together *= 2;
+  int64_t width = together * job.columns, rows = job.rows / together;
+  if (rows < 4)
+    return 0;
+  const T *x = static_cast<const T *>(job.input);
+  S sums[most * lanes]; // which is more than `together` rows have
+  for (int64_t i = 0; i < width; ++i)
+    sums[i] = element(x[i]);
+  across<T, Fn>({x + width, width, 1, rows - 1, width, sums});
+  Fn fn{};
+  S *output = static_cast<S *>(job.output);
+  for (int64_t i = 0; i < width; ++i)
+    output[i % job.columns] = static_cast<S>(fn(output[i % job.columns], sums[i]));
+  return rows * together;
+}
+
 template <class T, class Fn> void across(const ReduceJob &job) {
   using S = Sum<T>;
   constexpr int64_t lanes = kLanesOf<S>;
   Fn fn{};
+  if (job.columns < 4 * lanes && job.columns > 0 && job.rowStride == job.columns && job.rows >= 8)
+    if (int64_t done = acrossWide<T, Fn>(job); done > 0) {
+      ReduceJob rest = job;
+      rest.input = static_cast<const T *>(job.input) + done * job.rowStride;
+      rest.rows -= done;
+      if (rest.rows > 0)
+        across<T, Fn>(rest);
+      return;
+    }
   const T *x = static_cast<const T *>(job.input);
   S *output = static_cast<S *>(job.output);
   for (int64_t first = 0; first < job.rows; first += kChunk) {
@@ -101,6 +179,12 @@ template <class T, class Fn> void across(const ReduceJob &job) {
           sums[j] = fn(sums[j], elements(x + row * job.rowStride + column + j * lanes));
       for (int j = 0; j < 4; ++j)
         store(output + column + j * lanes, fn(load(output + column + j * lanes), sums[j]));
+    }
+    for (; column + lanes <= job.columns; column += lanes) {
+      Vec<S> sum = elements(x + first * job.rowStride + column);
+      for (int64_t row = first + 1; row < end; ++row)
+        sum = fn(sum, elements(x + row * job.rowStride + column));
+      store(output + column, fn(load(output + column), sum));
     }
     for (; column < job.columns; ++column) {
       S sum = element(x[first * job.rowStride + column]);

@@ -101,6 +101,7 @@ const Primitives &primitives() {
     addArithmetic(made);
     addElementary(made);
     addConversions(made);
+    addRandom(made);
     return made;
   }();
   return table;

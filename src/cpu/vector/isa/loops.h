@@ -111,5 +111,6 @@ template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn) {
 void addArithmetic(Primitives &table);
 void addElementary(Primitives &table);
 void addConversions(Primitives &table);
+void addRandom(Primitives &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA

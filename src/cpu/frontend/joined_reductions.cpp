@@ -1,0 +1,254 @@
+// Plans reductions: several of one shape, with the elementwise ops that they read, become one step.
+#include "cpu/frontend/joined_reductions.h"
+
+#include "cpu/execute/joined_step.h"
+#include "cpu/execute/reduce_step.h"
+#include "cpu/frontend/elementwise.h"
+#include "cpu/frontend/group.h"
+#include "cpu/frontend/region_body.h"
+#include "stablehlo/dialect.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace torchere::cpu {
+
+std::optional<Reduction> reductionOf(Region &body) {
+  StringRef name = joinOf(body);
+  if (name.empty() || !hasVectorType(body.getArgument(0)))
+    return std::nullopt;
+  ElementType type = elementTypeOf(body.getArgument(0));
+  auto reduction = llvm::StringSwitch<std::optional<Reduction>>(name)
+                       .Case("stablehlo.add", isBool(type) ? Reduction::Or : Reduction::Sum)
+                       .Case("stablehlo.multiply", isBool(type) ? Reduction::And : Reduction::Product)
+                       .Case("stablehlo.maximum", isBool(type) ? Reduction::Or : Reduction::Max)
+                       .Case("stablehlo.minimum", isBool(type) ? Reduction::And : Reduction::Min)
+                       .Case("stablehlo.and", Reduction::And)
+                       .Case("stablehlo.or", Reduction::Or)
+                       .Default(std::nullopt);
+  return reduction;
+}
+
+bool reducesOwnTypes(Operation *op) {
+  size_t count = op->getNumResults();
+  Block &body = op->getRegion(0).front();
+  if (body.getNumArguments() != 2 * count)
+    return false;
+  for (size_t i = 0; i < count; ++i) {
+    auto at = static_cast<unsigned>(i), initial = static_cast<unsigned>(count + i);
+    std::optional<DType> type = dtypeOf(op->getResult(at));
+    if (!type || type != dtypeOf(op->getOperand(at)) || type != dtypeOf(op->getOperand(initial)) ||
+        type != dtypeOf(body.getArgument(at)) || type != dtypeOf(body.getArgument(initial)))
+      return false;
+  }
+  return true;
+}
+
+bool joinsReductions(Operation *op) {
+  return llvm::isa<stablehlo::ReduceOp>(op) && op->getNumResults() == 1 && reducesOwnTypes(op) &&
+         shapeOf(op->getOperand(0)).size() <= kMaxRank && reductionOf(op->getRegion(0)).has_value();
+}
+
+namespace {
+
+/// Ops whose result costs less to compute again than to store and read.
+bool isCheap(Operation *op) {
+  return isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::AndOp, stablehlo::CompareOp, stablehlo::ConvertOp,
+             stablehlo::MaxOp, stablehlo::MinOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::NotOp,
+             stablehlo::OrOp, stablehlo::SelectOp, stablehlo::SubtractOp>(op);
+}
+
+constexpr size_t mostRepeated = 4;
+constexpr int64_t mostIndices = 1 << 14;
+
+/// What becomes of a group's members that others than its reductions need.
+class SharedMembers {
+public:
+  SharedMembers(const Group &group, ArrayRef<Operation *> reductions) : group(group) {
+    llvm::SmallPtrSet<Operation *, 8> own(reductions.begin(), reductions.end());
+    for (Operation *op : llvm::reverse(group.members())) {
+      auto isOther = [&](Operation *user) { return !group.contains(user) && !own.contains(user); };
+      if (llvm::none_of(op->getUsers(), isOther))
+        continue;
+      bool isOfElements = llvm::all_of(op->getUsers(), [&](Operation *user) {
+        return !isOther(user) || (joinsGroups(user) && user->getBlock() == op->getBlock());
+      });
+      if (!isOfElements || !repeat(op))
+        stored.push_back(op->getResult(0));
+    }
+  }
+
+  bool isRepeated(Operation *op) const { return repeated.contains(op); }
+  SmallVector<mlir::Value> stored;
+
+private:
+  /// Lets the op wait, with what it is computed from in the group, if that is little.
+  bool repeat(Operation *root) {
+    SmallVector<Operation *> ops{root};
+    for (size_t next = 0; next < ops.size(); ++next) {
+      if (!isCheap(ops[next]) || ops.size() > mostRepeated)
+        return false;
+      for (mlir::Value operand : ops[next]->getOperands())
+        if (Operation *op = operand.getDefiningOp(); op && group.contains(op) && !llvm::is_contained(ops, op))
+          ops.push_back(op);
+    }
+    repeated.insert(ops.begin(), ops.end());
+    return true;
+  }
+
+  const Group &group;
+  llvm::SmallPtrSet<Operation *, 8> repeated;
+};
+
+/// The dimensions and the shape that reductions of one step have in common.
+bool isAlike(Operation *a, Operation *b) {
+  return shapeOf(a->getOperand(0)) == shapeOf(b->getOperand(0)) &&
+         integersOf(a, "dimensions") == integersOf(b, "dimensions") && a->getBlock() == b->getBlock();
+}
+
+} // namespace
+
+/// Whether something that the op is computed from and that waits is, or needs, one of the others.
+bool Planner::waitsFor(Operation *op, ArrayRef<Operation *> others) const {
+  SmallVector<Operation *> found{op};
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  while (!found.empty())
+    for (mlir::Value operand : found.pop_back_val()->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      if (llvm::is_contained(others, source))
+        return true;
+      if (isPending(source) && seen.insert(source).second)
+        found.push_back(source);
+    }
+  return false;
+}
+
+/// The first, and those that wait and are of the same shape and dimensions, and read something that it reads.
+SmallVector<Operation *> Planner::reductionsBeside(Operation *first) const {
+  SmallVector<Operation *> found{first};
+  auto leaves = [&](Operation *op) {
+    llvm::SmallPtrSet<void *, 16> values;
+    SmallVector<mlir::Value> next{op->getOperand(0)};
+    while (!next.empty()) {
+      mlir::Value value = next.pop_back_val();
+      Operation *source = value.getDefiningOp();
+      bool isNew = values.insert(value.getAsOpaquePointer()).second;
+      if (isNew && isPending(source) && shapeOf(value) == shapeOf(op->getOperand(0)))
+        llvm::append_range(next, source->getOperands());
+    }
+    return values;
+  };
+  auto own = leaves(first);
+  for (Operation *op : pending) {
+    if (op == first || !joinsReductions(op) || !isAlike(op, first))
+      continue;
+    auto other = leaves(op);
+    bool sharesInput = llvm::any_of(other, [&](void *value) {
+      auto type = cast<RankedTensorType>(mlir::Value::getFromOpaquePointer(value).getType());
+      return own.contains(value) && type.getNumElements() > 1;
+    });
+    if (sharesInput && !waitsFor(op, found) && !waitsFor(first, {op}))
+      found.push_back(op);
+  }
+  return found;
+}
+
+Status Planner::planReduction(Operation *op) {
+  TORCHERE_ASSIGN(View input, view(op->getOperand(0)));
+  TORCHERE_ASSIGN(View initial, view(op->getOperand(1)));
+  View result = allocate(op->getResult(0));
+  TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
+                  ReduceStep::create(*reductionOf(op->getRegion(0)), *dtypeOf(op->getResult(0)), input,
+                                     initial, result, integersOf(op, "dimensions")));
+  std::vector<View> reads{input, initial};
+  emit(std::move(step), reads, {&result, 1});
+  return {};
+}
+
+Status Planner::planReductions(Operation *first) {
+  Operation *outer = std::exchange(current, first);
+  llvm::scope_exit restore([&] { current = outer; });
+  SmallVector<Operation *> reductions = reductionsBeside(first);
+  SmallVector<mlir::Value> roots;
+  for (Operation *op : reductions) {
+    pending.remove(op);
+    roots.push_back(op->getOperand(0));
+  }
+  Group group(*this, roots, /*readsIndices=*/true);
+  Sizes shape = shapeOf(roots.front());
+  bool isPlain = (reductions.size() == 1 && group.members().empty()) || shape.size() >= kVectorRank;
+  if (isPlain || elementCount(shape) == 0 || llvm::any_of(group.members(), hasComplex)) {
+    for (Operation *op : reductions)
+      TORCHERE_TRY(planReduction(op));
+    return {};
+  }
+  SharedMembers shared(group, reductions);
+  for (Operation *op : group.members())
+    if (!shared.isRepeated(op))
+      pending.remove(op);
+  TORCHERE_TRY(group.readInputs(roots));
+  SmallVector<mlir::Value> results = shared.stored;
+  llvm::append_range(results, roots);
+  std::optional<VectorProgram> program = group.build(results);
+  if (!program) {
+    for (Operation *op : group.members()) {
+      pending.remove(op);
+      TORCHERE_TRY(planEvaluation(op));
+    }
+    for (Operation *op : reductions)
+      TORCHERE_TRY(planReduction(op));
+    return {};
+  }
+  std::vector<View> reads = group.inputs, writes;
+  for (mlir::Value value : shared.stored)
+    writes.push_back(allocate(value));
+  std::vector<View> stored = writes;
+  std::vector<JoinedStep::Output> outputs;
+  for (Operation *op : reductions) {
+    TORCHERE_ASSIGN(View initial, view(op->getOperand(1)));
+    View result = allocate(op->getResult(0));
+    outputs.push_back({*dtypeOf(op->getResult(0)), *reductionOf(op->getRegion(0)), initial, result});
+    reads.push_back(initial);
+    writes.push_back(result);
+  }
+  TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
+                  JoinedStep::create(*std::move(program), shape, integersOf(first, "dimensions"),
+                                     group.inputs, std::move(stored), std::move(outputs), isa()));
+  emit(std::move(step), reads, writes);
+  return {};
+}
+
+Status Planner::flushReductions() {
+  SmallVector<Operation *> waiting(pending.begin(), pending.end());
+  for (Operation *op : waiting)
+    if (isPending(op) && joinsReductions(op))
+      TORCHERE_TRY(planReductions(op));
+  return {};
+}
+
+std::optional<View> Planner::indicesOf(Operation *iota) {
+  mlir::Value value = iota->getResult(0);
+  auto dimension = static_cast<int64_t>(cast<stablehlo::IotaOp>(iota).getIotaDimension());
+  int64_t count = shapeOf(value)[static_cast<size_t>(dimension)];
+  std::optional<DType> type = dtypeOf(value);
+  if (count > mostIndices || !type)
+    return std::nullopt;
+  VectorBuilder builder;
+  builder.output(builder.iota(*type, 0), *type);
+  Result<VectorProgram> program = builder.finish();
+  if (!program)
+    return std::nullopt;
+  std::vector<std::byte> bytes(static_cast<size_t>(count) * byteSize(*type));
+  ThreadPool alone(1);
+  VectorWalk walk{1, {count}, {}, {{1}}};
+  void *to = bytes.data();
+  VectorPlan(*program, isa(), walk).run({alone, isa()}, nullptr, &to);
+  View line = constant(elementTypeOf(value), {count}, bytes);
+  return broadcast(line, shapeOf(value), {&dimension, 1});
+}
+
+} // namespace torchere::cpu

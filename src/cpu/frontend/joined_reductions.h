@@ -1,0 +1,20 @@
+// Reductions that wait for the vector program that they become a part of.
+#pragma once
+
+#include "cpu/kernels/reduction.h"
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Region.h"
+
+#include <optional>
+
+namespace torchere::cpu {
+
+/// The reduction of a body that applies one op to its two arguments.
+std::optional<Reduction> reductionOf(mlir::Region &body);
+/// Whether inputs, initial values, the body's arguments and results are of the same types.
+bool reducesOwnTypes(mlir::Operation *op);
+/// Whether the op is a reduction of one tensor that a vector program may compute.
+bool joinsReductions(mlir::Operation *op);
+
+} // namespace torchere::cpu

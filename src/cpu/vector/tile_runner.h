@@ -1,0 +1,52 @@
+// Runs a planned vector program on tiles, one after the other.
+#pragma once
+
+#include "cpu/vector/vector_plan.h"
+
+namespace torchere::cpu {
+
+/// A tile in memory.
+struct TileWindow {
+  char *data;
+  int64_t rowStride, columnStride; ///< bytes
+};
+
+class VectorPlan::Runner {
+public:
+  Runner(const VectorPlan &plan, const void *const *inputs, void *const *outputs);
+  void setUp();
+  void runTile(int64_t index);
+  /// The tile from this place on, of a program of one phase without elements of rows.
+  void runAt(const std::array<int64_t, kVectorRank> &position, int64_t rows, int64_t columns);
+  /// Where the last tile of an output lies that the walk does not have.
+  const char *kept(size_t output) const { return kept_[output]; }
+
+private:
+  void findOverlaps();
+  void locate(int64_t index);
+  void runRow();
+  void runRange(uint32_t begin, uint32_t end);
+  void run(const Operation &operation);
+  void read(const Operation &operation);
+  void write(const Operation &operation);
+  void pack(const TileWindow &from, int64_t size, char *to, int64_t rows, int64_t columns) const;
+  void countUp(const Operation &operation, char *result);
+  TileWindow window(const void *data, const Operand &operand) const;
+  bool contiguous(const TileWindow &window, int64_t size) const {
+    return window.columnStride == size && (rowCount_ == 1 || window.rowStride == columnCount_ * size);
+  }
+  char *own(int slot) { return memory_ + slot * plan_.slotBytes; }
+  char *resultOf(const Operation &operation);
+
+  const VectorPlan &plan_;
+  const void *const *inputs_;
+  void *const *outputs_;
+  char *memory_;
+  char **slots_;
+  const char **kept_; ///< by output
+  bool *copied_;      ///< by input: whether it overlaps an output
+  std::array<int64_t, kVectorRank> position_ = {};
+  int64_t rowCount_ = 1, columnCount_ = 1;
+};
+
+} // namespace torchere::cpu
