@@ -27,17 +27,45 @@ const Instruction *applyPrimitive(const Instruction *at, char *r, ScalarRun &run
   return runNext(at, r, run);
 }
 
-/// Of `data` rows.
 const Instruction *foldRows(const Instruction *at, char *r, ScalarRun &run) {
   const auto &fold = *static_cast<const LoopInstruction *>(at->data);
-  auto size = static_cast<int64_t>(byteSize(fold.type));
-  for (int64_t row = 0; row < fold.rows; ++row) {
+  int64_t size = at->count, columns = fold.sizes[1];
+  for (int64_t row = 0; row < fold.sizes[0]; ++row) {
     char *result = r + at->result + row * size;
     std::memcpy(result, r + at->operands[1], static_cast<size_t>(size));
-    at->primitive(result, r + at->operands[0] + row * at->count * size, nullptr, nullptr, at->count);
+    at->primitive(result, r + at->operands[0] + row * columns * size, nullptr, nullptr, columns);
   }
   return runNext(at, r, run);
 }
+
+const Instruction *multiply(const Instruction *at, char *r, ScalarRun &run) {
+  const auto &[batches, m, k, n] = static_cast<const LoopInstruction *>(at->data)->sizes;
+  for (int64_t batch = 0; batch < batches; ++batch)
+    at->product(r + at->result + batch * m * n * at->count, r + at->operands[0] + batch * m * k * at->count,
+                r + at->operands[1] + batch * k * n * at->count, m, k, n);
+  return runNext(at, r, run);
+}
+
+template <size_t size> const Instruction *arrange(const Instruction *at, char *r, ScalarRun &run) {
+  const auto &[rows, columns, rowStride, columnStride] =
+      static_cast<const LoopInstruction *>(at->data)->sizes;
+  char *to = r + at->result;
+  const char *from = r + at->operands[0];
+  auto step = columnStride * static_cast<int64_t>(size);
+  for (int64_t row = 0; row < rows; ++row) {
+    const char *place = from + row * rowStride * static_cast<int64_t>(size);
+    if (columnStride == 1) {
+      std::memcpy(to, place, static_cast<size_t>(columns) * size);
+      to += static_cast<size_t>(columns) * size;
+      continue;
+    }
+    for (int64_t column = 0; column < columns; ++column, place += step, to += size)
+      std::memcpy(to, place, size);
+  }
+  return runNext(at, r, run);
+}
+/// By log2 of the size.
+constexpr ScalarHandler arrangements[] = {&arrange<1>, &arrange<2>, &arrange<4>, &arrange<8>};
 
 /// As many bytes; 0: as the instruction says.
 template <size_t size> void copyBytes(void *to, const void *from, const Instruction &at) {
@@ -59,13 +87,15 @@ template <Starts kind> std::byte *placeOf(const Access &access, const char *r, c
   std::byte *place = run.memory[access.buffer] + access.offset;
   if constexpr (kind == Starts::OneI32) {
     const Access::Start &only = access.starts.front();
-    int32_t start;
-    std::memcpy(&start, r + only.place, sizeof start);
+    int32_t word;
+    std::memcpy(&word, r + only.place, sizeof word);
+    int64_t start = word < 0 ? word + only.wrap : word;
     return place + std::clamp<int64_t>(start, 0, only.last) * only.stride;
   }
   if constexpr (kind == Starts::Some || kind == Starts::Dropped)
     for (const Access::Start &each : access.starts) {
       int64_t start = integerAt(reinterpret_cast<const std::byte *>(r) + each.place, each.type);
+      start += start < 0 ? each.wrap : 0;
       if (kind == Starts::Dropped && (start < 0 || start > each.last))
         return nullptr;
       place += std::clamp<int64_t>(start, 0, each.last) * each.stride;
@@ -173,9 +203,20 @@ ScalarInstruction LoopProgramStep::resolve(const LoopInstruction &instruction, I
     made.primitive = table.broadcasts[std::countr_zero(byteSize(instruction.type))];
     made.handler = &applyPrimitive;
     break;
+  case LoopOp::Arrange:
+    made.data = &instruction;
+    made.handler = arrangements[std::countr_zero(byteSize(instruction.type))];
+    break;
+  case LoopOp::Product:
+    made.product = table.products[primitiveType(instruction.type)];
+    made.data = &instruction;
+    made.count = static_cast<int64_t>(byteSize(instruction.type));
+    made.handler = &multiply;
+    break;
   case LoopOp::Fold:
     made.primitive = table.ops[static_cast<int>(instruction.function)][primitiveType(instruction.type)];
     made.data = &instruction;
+    made.count = static_cast<int64_t>(byteSize(instruction.type));
     made.handler = &foldRows;
     break;
   case LoopOp::Move:
@@ -227,8 +268,8 @@ void LoopProgramStep::derive(Isa isa) {
     const View &whole = access.whole;
     Access made{whole.buffer, whole.offset * whole.elementSize(), {}};
     for (size_t i = 0; i < access.starts.size(); ++i)
-      made.starts.push_back({access.starts[i].place, access.starts[i].type, whole.shape[i] - access.part[i],
-                             whole.strides[i] * whole.elementSize()});
+      made.starts.push_back({access.starts[i].place, access.starts[i].type, access.starts[i].wrap,
+                             whole.shape[i] - access.part[i], whole.strides[i] * whole.elementSize()});
     accesses.push_back(std::move(made));
   }
   const std::vector<LoopInstruction> &from = program.instructions;

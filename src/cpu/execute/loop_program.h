@@ -16,7 +16,9 @@ namespace torchere::cpu {
 enum class LoopOp : uint8_t {
   Apply,      ///< a function of vector programs, to `count` elements
   Spread,     ///< one element to `count`
-  Fold,       ///< a reduction of rows of `count` elements, which begin with the second operand
+  Arrange,    ///< sizes: rows, columns, strides of both: these elements from the operand on, one by one
+  Fold,       ///< sizes: rows, columns: a reduction of rows, which begin with the second operand
+  Product,    ///< sizes: batches, m, k, n: of matrices
   Move,       ///< `count` bytes
   Read,       ///< of access `index`, to the result
   Write,      ///< likewise, of the first operand
@@ -36,7 +38,7 @@ struct LoopInstruction {
   uint32_t result = 0;
   uint32_t operands[3] = {0, 0, 0};
   int64_t count = 0;
-  int64_t rows = 0; ///< of Fold
+  int64_t sizes[4] = {0, 0, 0, 0};
   uint32_t index = 0;
 };
 
@@ -44,6 +46,7 @@ struct LoopInstruction {
 struct LoopIndex {
   uint32_t place = 0;
   ElementType type = ElementType::I32;
+  int64_t wrap = 0; ///< added to it if it is negative
 };
 
 /// A part of a tensor whose elements follow each other there.
@@ -89,6 +92,7 @@ public:
     struct Start {
       uint32_t place;
       ElementType type;
+      int64_t wrap;
       int64_t last;   ///< the largest start
       int64_t stride; ///< bytes
     };

@@ -5,6 +5,8 @@
 #include "cpu/vector/op_rules.h"
 #include "cpu/vector/program.h"
 
+#include <algorithm>
+
 namespace torchere::cpu {
 
 namespace {
@@ -60,6 +62,7 @@ private:
       TORCHERE_TRY(expect(isInteger(start.type) || isBool(start.type), "a start: got {}",
                           elementTypeInfo(start.type).name));
       TORCHERE_TRY(checkPlace(start.place, elementTypeInfo(start.type).bytes()));
+      TORCHERE_TRY(expectWithin("what is added to a start", {start.wrap}, 0, mostElements));
     }
     return {};
   }
@@ -84,10 +87,39 @@ private:
     same.op = instruction.function;
     same.type = same.to = instruction.type;
     TORCHERE_TRY(expect(isReduction(same.op) && opExists(same), "no such reduction of this type"));
-    TORCHERE_TRY(expectWithin("rows", {instruction.rows, instruction.count}, 0, LoopProgram::mostBytes));
-    TORCHERE_TRY(checkElements(instruction.operands[0], same.type, instruction.rows * instruction.count));
+    const auto &[rows, columns, rest, none] = instruction.sizes;
+    TORCHERE_TRY(checkElements(instruction.operands[0], same.type, boundedProduct({rows, columns})));
     TORCHERE_TRY(checkElements(instruction.operands[1], same.type, 1));
-    return checkElements(instruction.result, same.type, instruction.rows);
+    return checkElements(instruction.result, same.type, boundedProduct({rows}));
+  }
+
+  Status checkProduct(const LoopInstruction &instruction) const {
+    TORCHERE_TRY(expect(instruction.type == DType::F32 || instruction.type == DType::F64, "a product of {}",
+                        dtypeInfo(instruction.type).shortName));
+    const auto &[batches, m, k, n] = instruction.sizes;
+    TORCHERE_TRY(expectWithin("sizes of a product", instruction.sizes, 0, LoopProgram::mostBytes));
+    TORCHERE_TRY(checkElements(instruction.operands[0], instruction.type, boundedProduct({batches, m, k})));
+    TORCHERE_TRY(checkElements(instruction.operands[1], instruction.type, boundedProduct({batches, k, n})));
+    return checkElements(instruction.result, instruction.type, boundedProduct({batches, m, n}));
+  }
+
+  /// From the lowest to the highest of the elements that are read.
+  Status checkArrangement(const LoopInstruction &instruction) const {
+    TORCHERE_TRY(expect(primitiveType(instruction.type) >= 0, "no such elements"));
+    const auto &[rows, columns, rowStride, columnStride] = instruction.sizes;
+    auto size = static_cast<int64_t>(byteSize(instruction.type));
+    TORCHERE_TRY(checkElements(instruction.result, instruction.type, boundedProduct({rows, columns})));
+    TORCHERE_TRY(
+        expectWithin("strides", {rowStride, columnStride}, -LoopProgram::mostBytes, LoopProgram::mostBytes));
+    if (rows == 0 || columns == 0)
+      return {};
+    int64_t toRow = (rows - 1) * rowStride, toColumn = (columns - 1) * columnStride;
+    int64_t low = std::min<int64_t>(toRow, 0) + std::min<int64_t>(toColumn, 0);
+    int64_t high = std::max<int64_t>(toRow, 0) + std::max<int64_t>(toColumn, 0);
+    int64_t first = instruction.operands[0] + low * size;
+    TORCHERE_TRY(expect(first >= 0, "elements before the registers"));
+    return expect(high - low < registerBytes && first + (high - low + 1) * size <= registerBytes,
+                  "elements behind the registers");
   }
 
   Status checkMemory(const LoopInstruction &instruction) const {
@@ -111,6 +143,10 @@ private:
       TORCHERE_TRY(expect(primitiveType(instruction.type) >= 0, "no such elements"));
       TORCHERE_TRY(checkElements(instruction.operands[0], instruction.type, 1));
       return checkElements(instruction.result, instruction.type, instruction.count);
+    case LoopOp::Arrange:
+      return checkArrangement(instruction);
+    case LoopOp::Product:
+      return checkProduct(instruction);
     case LoopOp::Fold:
       return checkFold(instruction);
     case LoopOp::Move:

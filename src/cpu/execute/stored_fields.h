@@ -69,11 +69,11 @@ template <> struct Fields<LoopCount> {
 template <> struct Fields<LoopInstruction> {
   static auto of(auto &object) {
     return std::tie(object.op, object.function, object.type, object.to, object.result, object.operands,
-                    object.count, object.rows, object.index);
+                    object.count, object.sizes, object.index);
   }
 };
 template <> struct Fields<LoopIndex> {
-  static auto of(auto &object) { return std::tie(object.place, object.type); }
+  static auto of(auto &object) { return std::tie(object.place, object.type, object.wrap); }
 };
 template <> struct Fields<LoopAccess> {
   static auto of(auto &object) {

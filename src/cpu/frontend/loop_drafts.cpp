@@ -1,7 +1,11 @@
 // Implements LoopDrafts.
 #include "cpu/frontend/loop_drafts.h"
 
+#include "base/log.h"
+
 #include "llvm/ADT/StringSwitch.h"
+
+#include <fmt/ranges.h>
 
 namespace torchere::cpu {
 
@@ -18,9 +22,37 @@ std::optional<VectorOp> foldOf(llvm::StringRef name) {
 }
 
 bool LoopDraft::touches(BufferId id) const {
+  if (isDead)
+    return false;
   auto isThere = [&](const LoopPlace &place) { return place.buffer == id; };
   return (result && isThere(*result)) || llvm::any_of(operands, isThere) || llvm::any_of(starts, isThere) ||
          llvm::is_contained(touched, id);
+}
+
+/// From what is needed, back to what that is computed from, in any turn.
+void LoopDrafts::dropDead(llvm::function_ref<bool(BufferId)> isRegister) {
+  auto isNeeded = [&](BufferId id) { return !isRegister(id) || needed.contains(id); };
+  auto isLive = [&](const LoopDraft &draft) {
+    if (draft.instruction.op == LoopOp::Write)
+      return isNeeded(program.accesses[draft.instruction.index].whole.buffer);
+    return !draft.result || isNeeded(draft.result->buffer);
+  };
+  bool grows = true;
+  while (grows) {
+    size_t count = needed.size();
+    for (const std::vector<LoopDraft> *list : {&main, &preamble})
+      for (const LoopDraft &draft : llvm::reverse(*list)) {
+        if (!isLive(draft))
+          continue;
+        for (const LoopPlace &place : llvm::concat<const LoopPlace>(draft.operands, draft.starts))
+          needed.insert(place.buffer);
+        needed.insert(draft.touched.begin(), draft.touched.end());
+      }
+    grows = needed.size() > count;
+  }
+  for (std::vector<LoopDraft> *list : {&main, &preamble})
+    for (LoopDraft &draft : *list)
+      draft.isDead = !isLive(draft);
 }
 
 /// Whether what `copy` copies can be computed in the loop's value: it is written as a whole by an
@@ -53,7 +85,8 @@ void LoopDrafts::computeInPlace(BufferId first, llvm::function_ref<bool(BufferId
   for (const Turn &turn : turns)
     for (size_t i = turn.copies; i < turn.end; ++i) {
       const LoopDraft &copy = main[i];
-      if (copy.instruction.op != LoopOp::Move || copy.operands[0].bytes != 0 || copy.result->bytes != 0)
+      if (copy.isDead || copy.instruction.op != LoopOp::Move || copy.operands[0].bytes != 0 ||
+          copy.result->bytes != 0)
         continue;
       BufferId from = copy.operands[0].buffer, to = copy.result->buffer;
       if (from < first || from == to || !isRegister(from) || !isRegister(to) ||
@@ -78,8 +111,9 @@ uint32_t LoopDrafts::at(const LoopPlace &place) const {
 }
 
 static bool isNothing(const LoopDraft &draft) {
-  return draft.instruction.op == LoopOp::Move && draft.operands[0].buffer == draft.result->buffer &&
-         draft.operands[0].bytes == draft.result->bytes;
+  return draft.isDead ||
+         (draft.instruction.op == LoopOp::Move && draft.operands[0].buffer == draft.result->buffer &&
+          draft.operands[0].bytes == draft.result->bytes);
 }
 
 void LoopDrafts::writeInstructions() {
@@ -120,6 +154,7 @@ void LoopDrafts::writeInstructions() {
 }
 
 void LoopDrafts::emit(BufferId first, int64_t begin, llvm::function_ref<bool(BufferId)> isRegister) {
+  dropDead(isRegister);
   computeInPlace(first, isRegister);
   int64_t bytes = 0;
   std::vector<std::pair<BufferId, int64_t>> parts;
@@ -140,6 +175,11 @@ void LoopDrafts::emit(BufferId first, int64_t begin, llvm::function_ref<bool(Buf
     parts.push_back({id, places[other]});
   }
   writeInstructions();
+  std::vector<std::string_view> names;
+  for (const std::unique_ptr<const Step> &step : program.steps)
+    names.push_back(step->name());
+  TORCHERE_LOG_LINE(Debug, "cpu", "a loop program of {} instructions and {} bytes; steps: {}",
+                    program.instructions.size(), bytes, fmt::join(names, ", "));
   View registers = planner.allocate(ElementType::U8, {bytes});
   planner.layParts(registers, parts, first, begin);
   writes.push_back(registers);

@@ -18,6 +18,7 @@ struct LoopDraft {
   llvm::SmallVector<LoopPlace, 3> operands;
   llvm::SmallVector<LoopPlace, 0> starts; ///< of its access
   std::vector<BufferId> touched;          ///< what it reads or writes beside these
+  bool isDead = false;
 
   void addOperand(const LoopPlace &place) { operands.push_back(place); }
   bool touches(BufferId id) const;
@@ -30,6 +31,7 @@ public:
   std::vector<LoopDraft> preamble, main;
   LoopProgram program; ///< but for the instructions
   std::vector<View> reads, writes;
+  llvm::DenseSet<BufferId> needed; ///< behind the loop
   /// A turn of a loop: its first instruction, the first of the copies to the loop's values, the end.
   struct Turn {
     size_t begin, copies, end;
@@ -47,6 +49,7 @@ public:
   void emit(BufferId first, int64_t begin, llvm::function_ref<bool(BufferId)> isRegister);
 
 private:
+  void dropDead(llvm::function_ref<bool(BufferId)> isRegister);
   void computeInPlace(BufferId first, llvm::function_ref<bool(BufferId)> isRegister);
   bool mayShare(const Turn &turn, size_t copy, BufferId from, BufferId to) const;
   void writeInstructions();

@@ -10,6 +10,7 @@
 #include "cpu/frontend/region_body.h"
 #include "cpu/vector/op_rules.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -69,6 +70,47 @@ bool isForThreads(Operation *op) {
                       [](mlir::Value value) { return elementCount(shapeOf(value)) > longestValue; });
 }
 
+bool isInteger(mlir::Value value, int64_t number) {
+  APInt constant;
+  return matchPattern(value, m_ConstantInt(&constant)) && constant == number;
+}
+
+/// An index as JAX writes it, to which the size is added if it is negative: the index before, and the size.
+std::pair<mlir::Value, int64_t> unwrapped(mlir::Value start) {
+  auto choice = start.getDefiningOp<stablehlo::SelectOp>();
+  auto compare = choice ? choice.getPred().getDefiningOp<stablehlo::CompareOp>() : stablehlo::CompareOp();
+  auto sum = choice ? choice.getOnTrue().getDefiningOp<stablehlo::AddOp>() : stablehlo::AddOp();
+  APInt size;
+  if (!compare || !sum || compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT ||
+      isUnsigned(elementTypeOf(start)) || compare.getLhs() != choice.getOnFalse() ||
+      sum.getLhs() != choice.getOnFalse() || !isInteger(compare.getRhs(), 0) ||
+      !matchPattern(sum.getRhs(), m_ConstantInt(&size)) || size.isNegative())
+    return {start, 0};
+  return {choice.getOnFalse(), size.getSExtValue()};
+}
+
+/// The scalar that becomes this component of a list of indices; null if it is not one of the body's.
+mlir::Value componentOf(mlir::Value list, int64_t component) {
+  while (Operation *op = list.getDefiningOp()) {
+    if (shapeOf(list).empty())
+      return list;
+    if (auto join = dyn_cast<stablehlo::ConcatenateOp>(op)) {
+      for (mlir::Value part : join.getInputs()) {
+        list = part;
+        if (component < elementCount(shapeOf(part)))
+          break;
+        component -= elementCount(shapeOf(part));
+      }
+      continue;
+    }
+    if (!isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op) ||
+        elementCount(shapeOf(op->getOperand(0))) != elementCount(shapeOf(list)))
+      return {};
+    list = op->getOperand(0);
+  }
+  return shapeOf(list).empty() ? list : mlir::Value();
+}
+
 class LoopProgramBuilder {
 public:
   explicit LoopProgramBuilder(Planner &planner)
@@ -89,7 +131,9 @@ private:
   Status addElementwise(Operation *op);
   Status addInstructions(const VectorProgram &program, ArrayRef<Place> inputs, const View &result);
   Status addFold(stablehlo::ReduceOp op);
+  Status addProduct(stablehlo::DotGeneralOp op);
   Status addConcatenation(Operation *op);
+  Result<bool> addArrangement(const View &view, const Place &place);
   Status addSlice(stablehlo::DynamicSliceOp op);
   Status addUpdate(stablehlo::DynamicUpdateSliceOp op);
   Result<bool> addScatter(stablehlo::ScatterOp op);
@@ -224,8 +268,11 @@ Result<LoopPlace> LoopProgramBuilder::registersOf(const View &view) {
     spread.instruction.type = *elementTypeInfo(view.type).dtype;
     spread.instruction.count = elementCount(view.shape);
   } else {
-    TORCHERE_TRY(planner.emitCopy(view, made));
-    addSteps();
+    TORCHERE_ASSIGN(bool isArranged, addArrangement(view, place));
+    if (!isArranged) {
+      TORCHERE_TRY(planner.emitCopy(view, made));
+      addSteps();
+    }
   }
   known.push_back({view, place});
   return place;
@@ -235,11 +282,33 @@ Result<LoopPlace> LoopProgramBuilder::registersOf(const View &view) {
 Result<std::vector<LoopIndex>> LoopProgramBuilder::startsOf(mlir::ValueRange starts, Draft &draft) {
   std::vector<LoopIndex> made;
   for (mlir::Value start : starts) {
-    TORCHERE_ASSIGN(Place place, registersOf(start));
-    made.push_back({0, elementTypeOf(start)});
+    auto [value, wrap] = unwrapped(start);
+    TORCHERE_ASSIGN(Place place, registersOf(value));
+    made.push_back({0, elementTypeOf(value), wrap});
     draft.starts.push_back(place);
   }
   return made;
+}
+
+/// The view's elements in registers, one after the other, where they lie in two dimensions of registers.
+Result<bool> LoopProgramBuilder::addArrangement(const View &view, const Place &place) {
+  Sizes dense = rowMajorStrides(view.shape);
+  const Sizes *strides[] = {&view.strides, &dense};
+  Walk walk = walkOver(view.shape, strides);
+  size_t rank = walk.shape.size();
+  std::optional<DType> type = elementTypeInfo(view.type).dtype;
+  if (!isOwn(view.buffer) || rank > 2 || rank == 0 || !type || primitiveType(*type) < 0)
+    return false;
+  Draft &made = add(LoopOp::Arrange);
+  LoopInstruction &instruction = made.instruction;
+  instruction.type = *type;
+  instruction.sizes[0] = rank == 2 ? walk.shape[0] : 1;
+  instruction.sizes[1] = walk.shape.back();
+  instruction.sizes[2] = rank == 2 ? walk.strides[0][0] : 0;
+  instruction.sizes[3] = walk.strides[0].back();
+  made.addOperand({view.buffer, view.offset * view.elementSize()});
+  made.result = place;
+  return true;
 }
 
 Status LoopProgramBuilder::addCopy(const View &from, const View &to) {
@@ -324,6 +393,8 @@ Status LoopProgramBuilder::addOp(Operation *op) {
     return addConcatenation(op);
   if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op))
     return addFold(reduce);
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op))
+    return addProduct(dot);
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op))
     return addSlice(slice);
   if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
@@ -529,8 +600,54 @@ Status LoopProgramBuilder::addFold(stablehlo::ReduceOp op) {
   fold.result = Place{result.buffer, 0};
   fold.instruction.function = *function;
   fold.instruction.type = fold.instruction.to = *type;
-  fold.instruction.rows = elementCount(result.shape);
-  fold.instruction.count = elementCount(view.shape) / fold.instruction.rows;
+  fold.instruction.sizes[0] = elementCount(result.shape);
+  fold.instruction.sizes[1] = elementCount(view.shape) / fold.instruction.sizes[0];
+  return {};
+}
+
+/// Matrices lie as the product takes them, arranged if need be.
+Status LoopProgramBuilder::addProduct(stablehlo::DotGeneralOp op) {
+  stablehlo::DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
+  auto orderOf = [](mlir::Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> sums, bool sumsLast) {
+    Sizes order(batch.begin(), batch.end()), free;
+    for (int64_t d = 0; d < static_cast<int64_t>(shapeOf(value).size()); ++d)
+      if (!llvm::is_contained(batch, d) && !llvm::is_contained(sums, d))
+        free.push_back(d);
+    for (bool isSum : {!sumsLast, sumsLast})
+      isSum ? order.insert(order.end(), sums.begin(), sums.end())
+            : order.insert(order.end(), free.begin(), free.end());
+    return order;
+  };
+  std::optional<DType> type = dtypeOf(op.getResult());
+  bool isFloat = type == DType::F32 || type == DType::F64;
+  auto fits = [&](mlir::Value value) {
+    return dtypeOf(value) == type && registerBytes(value) <= largestRegister && registerBytes(value) > 0;
+  };
+  if (!isFloat || !fits(op.getLhs()) || !fits(op.getRhs()) || !fits(op.getResult()))
+    return addForeign(op);
+  TORCHERE_ASSIGN(View left, viewOf(op.getLhs()));
+  TORCHERE_ASSIGN(View right, viewOf(op.getRhs()));
+  Sizes leftOrder = orderOf(op.getLhs(), numbers.getLhsBatchingDimensions(),
+                            numbers.getLhsContractingDimensions(), /*sumsLast=*/true);
+  Sizes rightOrder = orderOf(op.getRhs(), numbers.getRhsBatchingDimensions(),
+                             numbers.getRhsContractingDimensions(), /*sumsLast=*/false);
+  TORCHERE_ASSIGN(Place a, registersOf(transposed(left, leftOrder)));
+  TORCHERE_ASSIGN(Place b, registersOf(transposed(right, rightOrder)));
+  View result = allocate(op.getResult());
+  Draft &made = add(LoopOp::Product);
+  made.addOperand(a);
+  made.addOperand(b);
+  made.result = Place{result.buffer, 0};
+  made.instruction.type = *type;
+  int64_t batches = 1, sums = 1;
+  for (int64_t d : numbers.getLhsBatchingDimensions())
+    batches *= left.shape[static_cast<size_t>(d)];
+  for (int64_t d : numbers.getLhsContractingDimensions())
+    sums *= left.shape[static_cast<size_t>(d)];
+  int64_t rows = elementCount(left.shape) / batches / sums,
+          columns = elementCount(right.shape) / batches / sums;
+  std::copy_n(std::initializer_list<int64_t>{batches, rows, sums, columns}.begin(), 4,
+              made.instruction.sizes);
   return {};
 }
 
@@ -620,17 +737,23 @@ Result<bool> LoopProgramBuilder::addScatter(stablehlo::ScatterOp op) {
     return false;
   TORCHERE_ASSIGN(View written, viewOf(update));
   TORCHERE_ASSIGN(Place place, registersOf(update));
-  TORCHERE_ASSIGN(Place list, registersOf(indices));
   View zero = planner.constant(ElementType::I32, {}, std::as_bytes(std::span("\0\0\0", 4)));
   TORCHERE_ASSIGN(Place none, registersOf(zero));
   Draft draft;
   std::vector<LoopIndex> starts(shape.size(), {0, ElementType::I32});
   draft.starts.assign(shape.size(), none);
   for (auto [component, dimension] : llvm::enumerate(map)) {
+    auto place = static_cast<size_t>(dimension);
+    starts[place].type = indexType;
+    if (mlir::Value scalar = componentOf(indices, static_cast<int64_t>(component))) {
+      auto [value, wrap] = unwrapped(scalar);
+      TORCHERE_ASSIGN(draft.starts[place], registersOf(value));
+      starts[place].wrap = wrap;
+      continue;
+    }
     int64_t size = elementTypeInfo(indexType).bytes();
-    starts[static_cast<size_t>(dimension)].type = indexType;
-    draft.starts[static_cast<size_t>(dimension)] = {list.buffer,
-                                                    list.bytes + static_cast<int64_t>(component) * size};
+    TORCHERE_ASSIGN(Place list, registersOf(indices));
+    draft.starts[place] = {list.buffer, list.bytes + static_cast<int64_t>(component) * size};
   }
   TORCHERE_ASSIGN(View whole, targetOf(tensor, op.getResult(0), written));
   addMemory(LoopOp::Write, whole, part, std::move(starts), place, std::move(draft), true);
@@ -645,6 +768,8 @@ Status LoopProgramBuilder::plan(stablehlo::WhileOp loop) {
   planner.writeInto(outer);
   planner.tellBuffersTo(nullptr);
   TORCHERE_TRY(status);
+  for (mlir::Value value : loop->getResults())
+    drafts.needed.insert(planner.view(value)->buffer);
   auto isRegister = [&](BufferId id) { return isOwn(id); };
   drafts.emit(firstBuffer, begin, isRegister);
   planner.endLoop(begin);

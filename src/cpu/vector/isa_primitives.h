@@ -25,6 +25,9 @@ constexpr int kVectorOps = 80;
 /// n elements; `result` may be an operand. Reductions join the operand to the one element of `result`.
 using Primitive = void (*)(void *result, const void *a, const void *b, const void *c, int64_t n);
 
+/// A product of small matrices, whose rows are dense: m x k times k x n.
+using SmallProduct = void (*)(void *result, const void *a, const void *b, int64_t m, int64_t k, int64_t n);
+
 /// An instruction of a program of scalars, with what is looked up for it. Places are bytes into the
 /// registers.
 struct ScalarInstruction;
@@ -37,6 +40,7 @@ using ScalarHandler = const ScalarInstruction *(*)(const ScalarInstruction *at, 
 struct ScalarInstruction {
   ScalarHandler handler = nullptr;
   Primitive primitive = nullptr;
+  SmallProduct product = nullptr;
   uint32_t result = 0;
   uint32_t operands[3] = {0, 0, 0};
   int64_t count = 1; ///< of elements or bytes
@@ -57,6 +61,7 @@ struct Primitives {
   // Of one element, where that is quicker than a primitive.
   ScalarHandler scalars[kVectorOps][kPrimitiveTypes] = {};
   ScalarHandler scalarConverts[kPrimitiveTypes][kPrimitiveTypes] = {};
+  SmallProduct products[kPrimitiveTypes] = {}; ///< of floats
   /// A comparison, from VectorOp::Equal on, and the jump behind it: if it holds, or if it does not.
   ScalarHandler branches[2][kComparisons][kPrimitiveTypes] = {};
 };

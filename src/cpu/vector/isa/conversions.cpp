@@ -104,6 +104,7 @@ const Primitives &primitives() {
     Primitives made;
     addArithmetic(made);
     addElementary(made);
+    addProducts(made);
     addConversions(made);
     return made;
   }();

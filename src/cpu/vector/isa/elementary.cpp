@@ -73,11 +73,6 @@ void powers(void *result, const void *a, const void *b, const void *, int64_t n)
   }
 }
 
-/// Of one element, with the result that the vectors have.
-template <class Fn> void setScalar1(Primitives &table, VectorOp op, Fn) {
-  table.scalars[static_cast<int>(op)][kFloat] = &scalar1<float, float, Fn>;
-}
-
 void addFloats(Primitives &table) {
   using enum VectorOp;
   setFloats(table, Exponential, [](F x) { return exponential(x); });
@@ -119,8 +114,6 @@ void addFloats(Primitives &table) {
   set2<float>(table, Atan2, [](float y, float x) { return __builtin_atan2f(y, x); });
   set2<float>(table, Remainder, [](float a, float b) { return __builtin_fmodf(a, b); });
   table.ops[static_cast<int>(Power)][kFloat] = &powers;
-  setScalar1(table, Sqrt, [](float x) { return __builtin_sqrtf(x); });
-  setScalar1(table, Rsqrt, [](float x) { return 1.0f / __builtin_sqrtf(x); });
 }
 
 void addDoubles(Primitives &table) {

@@ -91,6 +91,13 @@ template <class Fn> void mapFloats(void *result, const void *a, const void *, co
   if (i < n)
     storePart(r + i, fn(loadPart(x + i, n - i)), n - i);
 }
+template <class Fn>
+const ScalarInstruction *scalarFloats(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  Fn fn{};
+  if (at->count == 1) // as always: without it gcc 12 warns of lanes that its own headers leave open
+    putAt(r + at->result, fn(splat(valueAt<float>(r + at->operands[0])))[0]);
+  return runNext(at, r, run);
+}
 template <class Fn> void mapFloats2(void *result, const void *a, const void *b, const void *, int64_t n) {
   Fn fn{};
   float *r = static_cast<float *>(result);
@@ -118,6 +125,11 @@ template <class T, class Fn> void fold(void *result, const void *a, const void *
       for (int j = 0; j < 4; ++j)
         sums[j] = fn(sums[j], load(x + i + j * lanes));
     total = fn(total, foldLanes<T>(fn(fn(sums[0], sums[1]), fn(sums[2], sums[3])), fn));
+  } else if (n >= lanes) {
+    Vec<T> sums = load(x);
+    for (i = lanes; i + lanes <= n; i += lanes)
+      sums = fn(sums, load(x + i));
+    total = fn(total, foldLanes<T>(sums, fn));
   }
   for (; i < n; ++i)
     total = fn(total, x[i]);
@@ -165,6 +177,7 @@ void setCompare(Primitives &table, VectorOp op, Fn fn, int type = kPrimitiveOf<T
 }
 template <class Fn> void setFloats(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kFloat] = &mapFloats<Fn>;
+  table.scalars[static_cast<int>(op)][kFloat] = &scalarFloats<Fn>;
 }
 template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &fold<T, Fn>;
@@ -172,6 +185,7 @@ template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn) {
 
 void addArithmetic(Primitives &table);
 void addElementary(Primitives &table);
+void addProducts(Primitives &table);
 void addConversions(Primitives &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA
