@@ -15,10 +15,9 @@ template <class T> static int64_t load(const std::byte *memory) {
   return static_cast<int64_t>(value);
 }
 
-int64_t wordAt(const Frame &frame, const View &scalar) {
-  const std::byte *memory = frame.at(scalar);
-  bool hasNoSign = isUnsigned(scalar.type) || isBool(scalar.type);
-  switch (scalar.elementSize()) {
+static int64_t wordIn(const std::byte *memory, ElementType type) {
+  bool hasNoSign = isUnsigned(type) || isBool(type);
+  switch (elementTypeInfo(type).bytes()) {
   case 1:
     return hasNoSign ? load<uint8_t>(memory) : load<int8_t>(memory);
   case 2:
@@ -29,9 +28,17 @@ int64_t wordAt(const Frame &frame, const View &scalar) {
   return load<int64_t>(memory);
 }
 
+int64_t wordAt(const Frame &frame, const View &scalar) {
+  return wordIn(frame.at(scalar), scalar.type);
+}
+
+int64_t integerAt(const std::byte *memory, ElementType type) {
+  int64_t value = wordIn(memory, type);
+  return isUnsigned(type) && value < 0 ? std::numeric_limits<int64_t>::max() : value;
+}
+
 int64_t integerAt(const Frame &frame, const View &scalar) {
-  int64_t value = wordAt(frame, scalar);
-  return isUnsigned(scalar.type) && value < 0 ? std::numeric_limits<int64_t>::max() : value;
+  return integerAt(frame.at(scalar), scalar.type);
 }
 
 void SliceStep::derive() {

@@ -45,6 +45,7 @@ private:
 
 /// The integer at a view of one element, widened to 64 bits; what is larger than int64_t holds is its
 /// maximum.
+int64_t integerAt(const std::byte *memory, ElementType type);
 int64_t integerAt(const Frame &frame, const View &scalar);
 /// The same modulo 2^64.
 int64_t wordAt(const Frame &frame, const View &scalar);

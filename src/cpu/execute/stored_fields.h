@@ -12,6 +12,7 @@
 #include "cpu/execute/fold_step.h"
 #include "cpu/execute/gather_step.h"
 #include "cpu/execute/joined_step.h"
+#include "cpu/execute/loop_program.h"
 #include "cpu/execute/matmul_step.h"
 #include "cpu/execute/matrix_steps.h"
 #include "cpu/execute/random_bits_step.h"
@@ -39,6 +40,7 @@ TORCHERE_ENUMERATORS(ConvolutionKind, Winograd4);
 TORCHERE_ENUMERATORS(CountComparison, GreaterEqual);
 TORCHERE_ENUMERATORS(FftKind, RealInverse);
 TORCHERE_ENUMERATORS(FloatOrder, Partial);
+TORCHERE_ENUMERATORS(LoopOp, Run);
 TORCHERE_ENUMERATORS(MaskKind, Boolean);
 TORCHERE_ENUMERATORS(RandomAlgorithm, Philox);
 TORCHERE_ENUMERATORS(Reduction, Or);
@@ -63,6 +65,20 @@ template <> struct Fields<Exchange> {
 template <> struct Fields<LoopCount> {
   static auto of(auto &object) {
     return std::tie(object.counter, object.limit, object.comparison, object.step);
+  }
+};
+template <> struct Fields<LoopInstruction> {
+  static auto of(auto &object) {
+    return std::tie(object.op, object.function, object.type, object.to, object.result, object.operands,
+                    object.count, object.sizes, object.index);
+  }
+};
+template <> struct Fields<LoopIndex> {
+  static auto of(auto &object) { return std::tie(object.place, object.type, object.wrap); }
+};
+template <> struct Fields<LoopAccess> {
+  static auto of(auto &object) {
+    return std::tie(object.whole, object.part, object.starts, object.isDropped);
   }
 };
 template <> struct Fields<FoldStep::Operand> {

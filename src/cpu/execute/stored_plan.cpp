@@ -5,6 +5,7 @@
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/copy_step.h"
 #include "cpu/execute/interpolation_step.h"
+#include "cpu/execute/loop_program.h"
 #include "cpu/execute/regroup_step.h"
 #include "cpu/execute/stored_fields.h"
 #include "cpu/execute/vector_step.h"
@@ -57,6 +58,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<GroupNormStep>(),
     storedClass<InterpolationStep>(),
     storedClass<JoinedStep>(),
+    storedClass<LoopProgramStep>(),
     storedClass<LoopStep>(),
     storedClass<MatmulStep>(),
     storedClass<NormStep>(),

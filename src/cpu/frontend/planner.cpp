@@ -199,6 +199,10 @@ void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads
                    std::span<const View> writes) {
   for (const View &view : reads)
     read(view, *step);
+  for (const std::span<const View> &views : {reads, writes})
+    for (const View &view : views)
+      if (touched)
+        touched->push_back(view.buffer);
   for (const View &view : writes) {
     use(view);
     if (std::optional<size_t> argument = argumentOf(view))
@@ -350,7 +354,23 @@ Status Planner::flush() {
 static bool isElsewhere(mlir::Value value, Operation *op) {
   if (isa<BlockArgument>(value))
     return !value.getParentRegion()->isAncestor(op->getParentRegion());
-  return value.getDefiningOp()->isProperAncestor(op);
+  return value.getDefiningOp()->isProperAncestor(op) || !value.getParentBlock()->findAncestorOpInBlock(*op);
+}
+
+/// Whether `user`, in the block or in regions in it, has read its operands when the op runs, and does not
+/// read them again before they are computed anew.
+static bool hasReadBefore(Operation *user, Operation *op, Block *block) {
+  Operation *there = block->findAncestorOpInBlock(*user), *here = block->findAncestorOpInBlock(*op);
+  if (there != here)
+    return there->isBeforeInBlock(here);
+  if (user == here)
+    return true;
+  if (!isa<stablehlo::IfOp, stablehlo::CaseOp>(here))
+    return false;
+  Region *own = op->getParentRegion();
+  while (own && own->getParentOp() != here)
+    own = own->getParentRegion();
+  return !own || !own->isAncestor(user->getParentRegion()) || hasReadBefore(user, op, &own->front());
 }
 
 /// Whether the view's elements are those of the whole buffer, in any order.
@@ -375,12 +395,42 @@ bool Planner::mayOverwrite(const View &view, Operation *op) {
   if (!isOurs || hasParts(view.buffer) || !isWhole(view, buffer))
     return false;
   return llvm::all_of(valuesIn[view.buffer], [&](mlir::Value value) {
-    if (isElsewhere(value, op))
-      return true;
-    return value.getParentBlock() == op->getBlock() && llvm::none_of(value.getUsers(), [&](Operation *user) {
-             return op->isBeforeInBlock(op->getBlock()->findAncestorOpInBlock(*user));
+    return isElsewhere(value, op) || llvm::all_of(value.getUsers(), [&](Operation *user) {
+             return hasReadBefore(user, op, value.getParentBlock());
            });
   });
+}
+
+Result<std::vector<View>> Planner::carriedViews(Operation *loop,
+                                                llvm::function_ref<Status(const View &, const View &)> copy) {
+  std::vector<View> carried;
+  for (auto [operand, value] : llvm::zip_equal(loop->getOperands(), loop->getResults())) {
+    TORCHERE_ASSIGN(View initial, view(operand));
+    auto isThere = [&](const View &other) { return other.buffer == initial.buffer; };
+    bool isWhole = isDense(initial) && initial.offset == 0 && initial.shape == shapeOf(value);
+    if (isWhole && llvm::none_of(carried, isThere) && mayOverwrite(initial, loop)) {
+      llvm::erase_if(concatenations, [&](const Concatenation &each) { return isThere(each.whole); });
+      bind(value, initial);
+      carried.push_back(initial);
+      continue;
+    }
+    carried.push_back(allocate(value));
+    TORCHERE_TRY(copy(initial, carried.back()));
+  }
+  return carried;
+}
+
+void Planner::layParts(const View &whole, llvm::ArrayRef<std::pair<BufferId, int64_t>> parts, BufferId first,
+                       int64_t begin) {
+  for (BufferId id = first; id < result.buffers.size(); ++id) {
+    result.buffers[id].first = begin;
+    result.buffers[id].last = now;
+  }
+  for (auto [id, offset] : parts) {
+    result.buffers[id].home = Home::Part;
+    result.buffers[id].index = whole.buffer;
+    result.buffers[id].offset = offset;
+  }
 }
 
 void Planner::endLoop(int64_t begin) {

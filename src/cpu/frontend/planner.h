@@ -115,9 +115,26 @@ public:
   /// Between these, steps are run repeatedly: what is defined before and used inside stays.
   int64_t beginLoop() { return now; }
   void endLoop(int64_t begin);
+  /// The memory of loop values: that of their initial values where nobody needs these any more, or new
+  /// memory, which they are copied into by `copy`.
+  Result<std::vector<View>> carriedViews(mlir::Operation *loop,
+                                         llvm::function_ref<Status(const View &, const View &)> copy);
+
+  // For loop programs, which plan ops one by one and lay their values themselves.
+
+  Status planOp(mlir::Operation *op);
+  /// Writes further steps into another list. Returns the one before.
+  Steps *writeInto(Steps *list) { return std::exchange(steps, list); }
+  /// What the steps from now on read and write goes there as well.
+  void tellBuffersTo(std::vector<BufferId> *list) { touched = list; }
+  size_t bufferCount() const { return result.buffers.size(); }
+  const Buffer &buffer(BufferId id) const { return result.buffers[id]; }
+  /// Makes parts of memory, which are in use from the step `begin` until now, of the buffers at these bytes
+  /// of it; all other buffers from `first` on are in use so long.
+  void layParts(const View &whole, llvm::ArrayRef<std::pair<BufferId, int64_t>> parts, BufferId first,
+                int64_t begin);
 
 private:
-  Status planOp(mlir::Operation *op);
   Status planEvaluation(mlir::Operation *op);
   Status planGroup(mlir::Operation *root);
   Status planReductions(mlir::Operation *first);
@@ -143,7 +160,8 @@ private:
   std::vector<View> copiedWeights;
   size_t argumentCount = 0; ///< of the function
   Plan result;
-  Steps *steps = nullptr;             ///< the list that is being written
+  Steps *steps = nullptr; ///< the list that is being written
+  std::vector<BufferId> *touched = nullptr;
   mlir::Operation *current = nullptr; ///< which is being planned
   int64_t now = 0;                    ///< the number of the next step
   llvm::DenseMap<mlir::Value, View> views;

@@ -25,12 +25,45 @@ constexpr int kVectorOps = 80;
 /// n elements; `result` may be an operand. Reductions join the operand to the one element of `result`.
 using Primitive = void (*)(void *result, const void *a, const void *b, const void *c, int64_t n);
 
+/// A product of small matrices, whose rows are dense: m x k times k x n.
+using SmallProduct = void (*)(void *result, const void *a, const void *b, int64_t m, int64_t k, int64_t n);
+
+/// An instruction of a program of scalars, with what is looked up for it. Places are bytes into the
+/// registers.
+struct ScalarInstruction;
+/// What a run has beside the registers.
+struct ScalarRun;
+/// Does what the instruction at `at` says, and then the ones behind it, up to one that may go elsewhere:
+/// returns where to go on, or null at the end.
+using ScalarHandler = const ScalarInstruction *(*)(const ScalarInstruction *at, char *registers,
+                                                   ScalarRun &run);
+struct ScalarInstruction {
+  ScalarHandler handler = nullptr;
+  Primitive primitive = nullptr;
+  SmallProduct product = nullptr;
+  uint32_t result = 0;
+  uint32_t operands[3] = {0, 0, 0};
+  int64_t count = 1; ///< of elements or bytes
+  const ScalarInstruction *target = nullptr;
+  const void *data = nullptr; ///< for handlers of other layers
+};
+inline const ScalarInstruction *runNext(const ScalarInstruction *at, char *registers, ScalarRun &run) {
+  return at[1].handler(at + 1, registers, run); // a jump, where the compiler optimizes
+}
+constexpr int kComparisons = 6;
+
 struct Primitives {
   Primitive ops[kVectorOps][kPrimitiveTypes] = {}; ///< [VectorOp][type of the operands]
   Primitive converts[kPrimitiveTypes][kPrimitiveTypes] = {};
   Primitive broadcasts[4] = {};  ///< the first element of `a` to all, by log2 of its size
   Primitive halfToFloat[2] = {}; ///< of F16, of BF16
   Primitive floatToHalf[2] = {};
+  // Of one element, where that is quicker than a primitive.
+  ScalarHandler scalars[kVectorOps][kPrimitiveTypes] = {};
+  ScalarHandler scalarConverts[kPrimitiveTypes][kPrimitiveTypes] = {};
+  SmallProduct products[kPrimitiveTypes] = {}; ///< of floats
+  /// A comparison, from VectorOp::Equal on, and the jump behind it: if it holds, or if it does not.
+  ScalarHandler branches[2][kComparisons][kPrimitiveTypes] = {};
 };
 
 namespace baseline {

@@ -1,6 +1,8 @@
 // What each op of a vector program takes and gives.
 #include "cpu/vector/op_rules.h"
 
+#include "cpu/vector/program.h"
+
 #include <bit>
 #include <limits>
 
@@ -133,6 +135,33 @@ uint64_t neutralBits(VectorOp op, DType type) {
   if (!dtypeInfo(type).isSigned)
     return highest ? ~uint64_t(0) >> (64 - bits) : 0;
   return highest ? ~uint64_t(0) >> (65 - bits) : uint64_t(1) << (bits - 1);
+}
+
+bool opExists(const VectorInstruction &instruction) {
+  int from = primitiveType(instruction.type), to = primitiveType(instruction.to);
+  if (instruction.op > VectorOp::Store || from < 0 || to < 0 ||
+      computeType(instruction.type) != instruction.type)
+    return false;
+  const Primitives &table = primitivesOf(Isa::Baseline);
+  VectorOp op = instruction.op;
+  if (op == VectorOp::Input || op == VectorOp::Store)
+    return computeType(instruction.to) == instruction.type;
+  if (op == VectorOp::Constant || op == VectorOp::Broadcast)
+    return true;
+  if (op == VectorOp::Iota)
+    return instruction.type != DType::Bool;
+  bool keepsResult = computeType(instruction.to) == instruction.to; // nothing is rounded afterwards
+  if (op == VectorOp::Convert)
+    return keepsResult && table.converts[from][to];
+  if (op == VectorOp::Bitcast)
+    return keepsResult && byteSize(instruction.type) == byteSize(instruction.to);
+  return table.ops[static_cast<int>(op)][from] != nullptr;
+}
+
+DType resultType(const VectorInstruction &instruction) {
+  if (instruction.op == VectorOp::Convert || instruction.op == VectorOp::Bitcast)
+    return instruction.to;
+  return givesBool(instruction.op) ? DType::Bool : instruction.type;
 }
 
 } // namespace torchere::cpu

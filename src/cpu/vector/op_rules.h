@@ -24,6 +24,11 @@ inline bool givesBool(VectorOp op) {
 }
 const char *vectorOpName(VectorOp op);
 
+struct VectorInstruction;
+/// Whether there is a primitive for the op and the types.
+bool opExists(const VectorInstruction &instruction);
+DType resultType(const VectorInstruction &instruction);
+
 /// The bits of a reduction's neutral element.
 uint64_t neutralBits(VectorOp op, DType type);
 

@@ -5,33 +5,6 @@
 namespace torchere::cpu {
 namespace {
 
-bool opExists(const VectorInstruction &instruction) {
-  int from = primitiveType(instruction.type), to = primitiveType(instruction.to);
-  if (instruction.op > VectorOp::Store || from < 0 || to < 0 ||
-      computeType(instruction.type) != instruction.type)
-    return false;
-  const Primitives &table = primitivesOf(Isa::Baseline);
-  VectorOp op = instruction.op;
-  if (op == VectorOp::Input || op == VectorOp::Store)
-    return computeType(instruction.to) == instruction.type;
-  if (op == VectorOp::Constant || op == VectorOp::Broadcast)
-    return true;
-  if (op == VectorOp::Iota)
-    return instruction.type != DType::Bool;
-  bool keepsResult = computeType(instruction.to) == instruction.to; // nothing is rounded afterwards
-  if (op == VectorOp::Convert)
-    return keepsResult && table.converts[from][to];
-  if (op == VectorOp::Bitcast)
-    return keepsResult && byteSize(instruction.type) == byteSize(instruction.to);
-  return table.ops[static_cast<int>(op)][from] != nullptr;
-}
-
-DType resultType(const VectorInstruction &instruction) {
-  if (instruction.op == VectorOp::Convert || instruction.op == VectorOp::Bitcast)
-    return instruction.to;
-  return givesBool(instruction.op) ? DType::Bool : instruction.type;
-}
-
 /// Goes through the instructions in the order in which a row runs them. A tile's values last for a phase;
 /// what is there before a tile's instructions must be there again for the next tile, so these write nothing
 /// else.

@@ -1,6 +1,7 @@
 // Plans control flow: lists of steps in the same memory.
 #include "base/log.h"
 #include "cpu/execute/control_steps.h"
+#include "cpu/frontend/loop_program_builder.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -135,12 +136,12 @@ Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::Whi
 /// them there.
 Result<bool> planLoop(Planner &planner, Operation *op) {
   auto loop = cast<stablehlo::WhileOp>(op);
-  std::vector<View> carried;
-  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), op->getResults())) {
-    TORCHERE_ASSIGN(View initial, planner.view(operand));
-    carried.push_back(planner.allocate(value));
-    TORCHERE_TRY(planner.emitCopy(initial, carried.back()));
+  if (fitsLoopProgram(loop)) {
+    TORCHERE_TRY(planLoopProgram(planner, loop));
+    return true;
   }
+  auto copy = [&](const View &from, const View &to) { return planner.emitCopy(from, to); };
+  TORCHERE_ASSIGN(std::vector<View> carried, planner.carriedViews(op, copy));
   int64_t begin = planner.beginLoop();
   std::vector<View> reads = carried;
   std::unique_ptr<const Step> step;

@@ -83,6 +83,11 @@ template <class T> void select(void *result, const void *predicate, const void *
     r[i] = p[i] ? x[i] : y[i];
 }
 
+template <class T> void setSelect(Primitives &table, int type) {
+  table.ops[static_cast<int>(VectorOp::Select)][type] = &select<T>;
+  table.scalars[static_cast<int>(VectorOp::Select)][type] = &scalarSelect<T>;
+}
+
 template <class T> void addInteger(Primitives &table) {
   using enum VectorOp;
   using W = Wrapping<T>;
@@ -115,11 +120,11 @@ template <class T> void addInteger(Primitives &table) {
   set1<T>(table, PopulationCount, [](T a) { return __builtin_popcountll(W(a)); });
   set1<T>(table, CountLeadingZeros,
           [](T a) { return a == T(0) ? kBits<T> : __builtin_clzll(W(a)) - (64 - kBits<T>); });
-  table.ops[static_cast<int>(Clamp)][kPrimitiveOf<T>] = &map3<T, decltype([](T low, T x, T high) {
-                                                                T above = x < low ? low : x;
-                                                                return above > high ? high : above;
-                                                              })>;
-  table.ops[static_cast<int>(Select)][kPrimitiveOf<T>] = &select<T>;
+  set3<T>(table, Clamp, [](T low, T x, T high) {
+    T above = x < low ? low : x;
+    return above > high ? high : above;
+  });
+  setSelect<T>(table, kPrimitiveOf<T>);
   // Sums of unsigned elements wrap to the same bits.
   table.ops[static_cast<int>(ReduceSum)][kPrimitiveOf<T>] = &fold<W, decltype(kAdd)>;
   table.ops[static_cast<int>(ReduceProduct)][kPrimitiveOf<T>] = &fold<W, decltype(kMultiply)>;
@@ -140,11 +145,9 @@ template <class T> void addFloat(Primitives &table) {
   set1<T>(table, Negate, [](T a) { return -a; });
   set1<T>(table, Abs, [](T a) { return sizeof(T) == 4 ? __builtin_fabsf(a) : __builtin_fabs(a); });
   set1<T>(table, Sign, [](T a) { return a > T(0) ? T(1) : a < T(0) ? T(-1) : a; });
-  table.ops[static_cast<int>(IsFinite)][kPrimitiveOf<T>] =
-      &map1<T, uint8_t, decltype([](T a) { return a - a == T(0); })>;
-  table.ops[static_cast<int>(Clamp)][kPrimitiveOf<T>] =
-      &map3<T, decltype([](T low, T x, T high) { return kMinimum(kMaximum(x, low), high); })>;
-  table.ops[static_cast<int>(Select)][kPrimitiveOf<T>] = &select<T>;
+  setAs1<T, uint8_t>(table, IsFinite, [](T a) { return a - a == T(0); });
+  set3<T>(table, Clamp, [](T low, T x, T high) { return kMinimum(kMaximum(x, low), high); });
+  setSelect<T>(table, kPrimitiveOf<T>);
   setFold<T>(table, ReduceSum, kAdd);
   setFold<T>(table, ReduceProduct, kMultiply);
   setFold<T>(table, ReduceMaximum, kMaximum);
@@ -154,10 +157,9 @@ template <class T> void addFloat(Primitives &table) {
 /// Bytes of 0 and 1.
 void addBool(Primitives &table) {
   using enum VectorOp;
-  auto put2 = [&](VectorOp op, auto fn) {
-    table.ops[static_cast<int>(op)][kBool] = &map2<uint8_t, uint8_t, decltype(fn)>;
-  };
   using B = uint8_t;
+  auto put2 = [&](VectorOp op, auto fn) { setAs2<B, B>(table, op, fn, kBool); };
+  auto putCompare = [&](VectorOp op, auto fn) { setCompare<B>(table, op, fn, kBool); };
   put2(Add, [](B a, B b) { return a | b; });
   put2(Multiply, [](B a, B b) { return a & b; });
   put2(Maximum, [](B a, B b) { return a | b; });
@@ -165,14 +167,14 @@ void addBool(Primitives &table) {
   put2(And, [](B a, B b) { return a & b; });
   put2(Or, [](B a, B b) { return a | b; });
   put2(Xor, [](B a, B b) { return a ^ b; });
-  put2(Equal, [](B a, B b) { return a == b; });
-  put2(NotEqual, [](B a, B b) { return a != b; });
-  put2(Less, [](B a, B b) { return a < b; });
-  put2(LessEqual, [](B a, B b) { return a <= b; });
-  put2(Greater, [](B a, B b) { return a > b; });
-  put2(GreaterEqual, [](B a, B b) { return a >= b; });
-  table.ops[static_cast<int>(Not)][kBool] = &map1<B, B, decltype([](B a) { return a ^ 1; })>;
-  table.ops[static_cast<int>(Select)][kBool] = &select<B>;
+  putCompare(Equal, [](B a, B b) { return a == b; });
+  putCompare(NotEqual, [](B a, B b) { return a != b; });
+  putCompare(Less, [](B a, B b) { return a < b; });
+  putCompare(LessEqual, [](B a, B b) { return a <= b; });
+  putCompare(Greater, [](B a, B b) { return a > b; });
+  putCompare(GreaterEqual, [](B a, B b) { return a >= b; });
+  setAs1<B, B>(table, Not, [](B a) { return a ^ 1; }, kBool);
+  setSelect<B>(table, kBool);
   constexpr auto any = [](auto a, auto b) { return a | b; };
   constexpr auto all = [](auto a, auto b) { return a & b; };
   table.ops[static_cast<int>(ReduceSum)][kBool] = &fold<B, decltype(any)>;

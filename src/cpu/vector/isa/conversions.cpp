@@ -22,9 +22,12 @@ template <class From, class To> TORCHERE_INLINE To convertValue(From x) {
   }
 }
 
+template <class From, class To, class Fn> void setConvert(Primitives &table, int to, Fn) {
+  table.converts[kPrimitiveOf<From>][to] = &map1<From, To, Fn>;
+  table.scalarConverts[kPrimitiveOf<From>][to] = &scalar1<From, To, Fn>;
+}
 template <class From, class To> void addPair(Primitives &table) {
-  table.converts[kPrimitiveOf<From>][kPrimitiveOf<To>] =
-      &map1<From, To, decltype([](From x) { return convertValue<From, To>(x); })>;
+  setConvert<From, To>(table, kPrimitiveOf<To>, [](From x) { return convertValue<From, To>(x); });
 }
 template <class From> void addFrom(Primitives &table) {
   addPair<From, int8_t>(table);
@@ -37,13 +40,14 @@ template <class From> void addFrom(Primitives &table) {
   addPair<From, uint64_t>(table);
   addPair<From, float>(table);
   addPair<From, double>(table);
-  table.converts[kPrimitiveOf<From>][kBool] =
-      &map1<From, uint8_t, decltype([](From x) { return x != From(0); })>;
+  setConvert<From, uint8_t>(table, kBool, [](From x) { return x != From(0); });
 }
 void addFromBool(Primitives &table) {
   addFrom<uint8_t>(table);
-  for (int to = 0; to < kPrimitiveTypes; ++to)
+  for (int to = 0; to < kPrimitiveTypes; ++to) {
     table.converts[kBool][to] = table.converts[kU8][to];
+    table.scalarConverts[kBool][to] = table.scalarConverts[kU8][to];
+  }
 }
 
 template <class T> void broadcast(void *result, const void *a, const void *, const void *, int64_t n) {
@@ -100,6 +104,7 @@ const Primitives &primitives() {
     Primitives made;
     addArithmetic(made);
     addElementary(made);
+    addProducts(made);
     addConversions(made);
     addRandom(made);
     return made;

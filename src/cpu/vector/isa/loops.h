@@ -36,6 +36,50 @@ template <class T, class Fn> void map3(void *result, const void *a, const void *
     r[i] = fn(x[i], y[i], z[i]);
 }
 
+// The same for one element, in programs of scalars.
+template <class T> TORCHERE_INLINE T valueAt(const char *place) {
+  T value;
+  __builtin_memcpy(&value, place, sizeof(T));
+  return value;
+}
+template <class R> TORCHERE_INLINE void putAt(char *place, R value) {
+  __builtin_memcpy(place, &value, sizeof(R));
+}
+template <class T, class R, class Fn>
+const ScalarInstruction *scalar1(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  Fn fn{};
+  putAt(r + at->result, static_cast<R>(fn(valueAt<T>(r + at->operands[0]))));
+  return runNext(at, r, run);
+}
+template <class T, class R, class Fn>
+const ScalarInstruction *scalar2(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  Fn fn{};
+  T x = valueAt<T>(r + at->operands[0]), y = valueAt<T>(r + at->operands[1]);
+  putAt(r + at->result, static_cast<R>(fn(x, y)));
+  return runNext(at, r, run);
+}
+template <class T, class Fn>
+const ScalarInstruction *scalar3(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  Fn fn{};
+  T x = valueAt<T>(r + at->operands[0]), y = valueAt<T>(r + at->operands[1]),
+    z = valueAt<T>(r + at->operands[2]);
+  putAt(r + at->result, static_cast<T>(fn(x, y, z)));
+  return runNext(at, r, run);
+}
+template <class T>
+const ScalarInstruction *scalarSelect(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  T x = valueAt<T>(r + at->operands[1]), y = valueAt<T>(r + at->operands[2]);
+  putAt(r + at->result, r[at->operands[0]] ? x : y);
+  return runNext(at, r, run);
+}
+template <class T, class Fn, bool JumpsIf>
+const ScalarInstruction *compareAndJump(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  Fn fn{};
+  bool holds = fn(valueAt<T>(r + at->operands[0]), valueAt<T>(r + at->operands[1]));
+  r[at->result] = holds;
+  return holds == JumpsIf ? at[1].target : runNext(at + 1, r, run);
+}
+
 // Functions of vectors of f32.
 template <class Fn> void mapFloats(void *result, const void *a, const void *, const void *, int64_t n) {
   Fn fn{};
@@ -46,6 +90,13 @@ template <class Fn> void mapFloats(void *result, const void *a, const void *, co
     store(r + i, fn(load(x + i)));
   if (i < n)
     storePart(r + i, fn(loadPart(x + i, n - i)), n - i);
+}
+template <class Fn>
+const ScalarInstruction *scalarFloats(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  Fn fn{};
+  if (at->count == 1) // as always: without it gcc 12 warns of lanes that its own headers leave open
+    putAt(r + at->result, fn(splat(valueAt<float>(r + at->operands[0])))[0]);
+  return runNext(at, r, run);
 }
 template <class Fn> void mapFloats2(void *result, const void *a, const void *b, const void *, int64_t n) {
   Fn fn{};
@@ -74,6 +125,11 @@ template <class T, class Fn> void fold(void *result, const void *a, const void *
       for (int j = 0; j < 4; ++j)
         sums[j] = fn(sums[j], load(x + i + j * lanes));
     total = fn(total, foldLanes<T>(fn(fn(sums[0], sums[1]), fn(sums[2], sums[3])), fn));
+  } else if (n >= lanes) {
+    Vec<T> sums = load(x);
+    for (i = lanes; i + lanes <= n; i += lanes)
+      sums = fn(sums, load(x + i));
+    total = fn(total, foldLanes<T>(sums, fn));
   }
   for (; i < n; ++i)
     total = fn(total, x[i]);
@@ -92,17 +148,36 @@ template <> constexpr int kPrimitiveOf<uint64_t> = kU64;
 template <> constexpr int kPrimitiveOf<float> = kFloat;
 template <> constexpr int kPrimitiveOf<double> = kDouble;
 
-template <class T, class Fn> void set1(Primitives &table, VectorOp op, Fn) {
-  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map1<T, T, Fn>;
+template <class T, class R, class Fn>
+void setAs1(Primitives &table, VectorOp op, Fn, int type = kPrimitiveOf<T>) {
+  table.ops[static_cast<int>(op)][type] = &map1<T, R, Fn>;
+  table.scalars[static_cast<int>(op)][type] = &scalar1<T, R, Fn>;
 }
-template <class T, class Fn> void set2(Primitives &table, VectorOp op, Fn) {
-  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map2<T, T, Fn>;
+template <class T, class R, class Fn>
+void setAs2(Primitives &table, VectorOp op, Fn, int type = kPrimitiveOf<T>) {
+  table.ops[static_cast<int>(op)][type] = &map2<T, R, Fn>;
+  table.scalars[static_cast<int>(op)][type] = &scalar2<T, R, Fn>;
 }
-template <class T, class Fn> void setCompare(Primitives &table, VectorOp op, Fn) {
-  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map2<T, uint8_t, Fn>;
+template <class T, class Fn> void set1(Primitives &table, VectorOp op, Fn fn) {
+  setAs1<T, T>(table, op, fn);
+}
+template <class T, class Fn> void set2(Primitives &table, VectorOp op, Fn fn) {
+  setAs2<T, T>(table, op, fn);
+}
+template <class T, class Fn> void set3(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map3<T, Fn>;
+  table.scalars[static_cast<int>(op)][kPrimitiveOf<T>] = &scalar3<T, Fn>;
+}
+template <class T, class Fn>
+void setCompare(Primitives &table, VectorOp op, Fn fn, int type = kPrimitiveOf<T>) {
+  setAs2<T, uint8_t>(table, op, fn, type);
+  int comparison = static_cast<int>(op) - static_cast<int>(VectorOp::Equal);
+  table.branches[0][comparison][type] = &compareAndJump<T, Fn, true>;
+  table.branches[1][comparison][type] = &compareAndJump<T, Fn, false>;
 }
 template <class Fn> void setFloats(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kFloat] = &mapFloats<Fn>;
+  table.scalars[static_cast<int>(op)][kFloat] = &scalarFloats<Fn>;
 }
 template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &fold<T, Fn>;
@@ -110,6 +185,7 @@ template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn) {
 
 void addArithmetic(Primitives &table);
 void addElementary(Primitives &table);
+void addProducts(Primitives &table);
 void addConversions(Primitives &table);
 void addRandom(Primitives &table);
 
