@@ -223,6 +223,8 @@ Status Planner::planReductions(Operation *first) {
 }
 
 Status Planner::flushReductions() {
+  if (!std::exchange(hasReductions, false))
+    return {};
   SmallVector<Operation *> waiting(pending.begin(), pending.end());
   for (Operation *op : waiting)
     if (isPending(op) && joinsReductions(op))

@@ -92,6 +92,11 @@ public:
     if (!op->use_empty())
       pending.insert(op);
   }
+  /// The same for a reduction, which waits until a step of another kind is planned.
+  void deferReduction(mlir::Operation *op) {
+    defer(op);
+    hasReductions = true;
+  }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
   /// Plans all that waits, before what it reads is overwritten or in front of regions.
   Status flush();
@@ -149,6 +154,7 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
   llvm::SetVector<mlir::Operation *> pending;
+  bool hasReductions = false; ///< that may be pending
   std::vector<Concatenation> concatenations;
   llvm::DenseMap<mlir::Operation *, View> wholes; ///< by concatenation, of which parts lie in place
 };

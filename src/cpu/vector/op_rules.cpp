@@ -61,6 +61,7 @@ const char *vectorOpName(VectorOp op) {
                                           "Tan",
                                           "Tanh",
                                           "Erf",
+                                          "ErfInv",
                                           "Gelu",
                                           "GeluTanh",
                                           "Silu",

@@ -1,5 +1,6 @@
 // Vector programs against plain loops in f64, over shapes, strides, types and special values.
 #include "../kernels/test_values.h"
+#include "base/random_blocks.h"
 #include "cpu/vector/vector_plan.h"
 
 #include <functional>
@@ -392,6 +393,23 @@ TEST_P(Vector, ElementsOfRowsAreSpread) {
   for (int32_t i = 0; i < 3 * 700; ++i)
     ASSERT_EQ(wide[i], i / 700 * 2) << i;
   EXPECT_EQ(narrow, (std::vector<int32_t>{0, 1, 2}));
+}
+
+TEST_P(Vector, ThreeFryIsThatOfItsWords) {
+  for (size_t count : {1, 7, 8, 64, 1000}) {
+    std::vector<uint64_t> counters(count), keys(count);
+    for (size_t i = 0; i < count; ++i) {
+      counters[i] = i * 0x9E3779B97F4A7C15 + 3;
+      keys[i] = i % 3 == 0 ? 0 : i * 0xD1B54A32D192ED03;
+    }
+    auto blocks = apply2<uint64_t, uint64_t>(VectorOp::ThreeFry, DType::U64, DType::U64, counters, keys);
+    for (size_t i = 0; i < count; ++i) {
+      auto [low, high] = wordsOf(counters[i]);
+      auto [keyLow, keyHigh] = wordsOf(keys[i]);
+      std::array<uint32_t, 2> words = threeFry({high, low}, {keyHigh, keyLow});
+      ASSERT_EQ(blocks[i], joinedWords(words[1], words[0]));
+    }
+  }
 }
 
 /// A plan knows shapes alone: each run may have its operands elsewhere, in each other's memory as well.
