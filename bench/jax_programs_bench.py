@@ -3,8 +3,8 @@
     python bench/jax_programs_bench.py [--only REGEX] [--rounds 5] [--seconds 0.05] [--json]
 
 Losses, statistics, reductions over any axes, random numbers, counts, scans, stencils and training steps. Each
-platform has a process of its own; they take turns, and a ratio is that of the medians of one round. "error" is
-the largest difference from JAX's own results over the largest of these.
+platform has a process of its own; they take turns, and a ratio is that of the medians of one round. "error"
+is the largest difference from JAX's own results over the largest of these.
 """
 
 from __future__ import annotations
@@ -287,7 +287,8 @@ def serve(folder: str) -> None:
             function, arguments = programs[name]
             compiled[name] = jax.jit(function), [jax.numpy.asarray(each) for each in arguments]
             results = jax.tree.leaves(compiled[name][0](*compiled[name][1]))
-            np.savez(f"{folder}/{list(programs).index(name)}.npz", *map(np.asarray, results))
+            numbers = [np.asarray(each, np.float64) for each in results]
+            np.savez(f"{folder}/{list(programs).index(name)}.npz", *numbers)
         function, arguments = compiled[name]
         times: list[float] = []
         end = time.perf_counter() + seconds
@@ -327,8 +328,8 @@ class Worker:
 def largest_error(file: str, expected_file: str) -> float:
     with np.load(file) as results, np.load(expected_file) as expected:
         return max(
-            float(np.abs(results[name] - expected[name].astype(float)).max())
-            / max(float(np.abs(expected[name].astype(float)).max()), 1e-30)
+            float(np.abs(results[name] - expected[name]).max())
+            / max(float(np.abs(expected[name]).max()), 1e-30)
             for name in expected
         )
 

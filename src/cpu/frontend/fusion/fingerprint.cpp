@@ -161,7 +161,6 @@ std::optional<ErrorFunctionMatch> matchErrorFunction(mlir::Value value, Subgraph
   std::optional<uint64_t> hash = fingerprintOf(value, argument, tried);
   if (!hash)
     return std::nullopt;
-    fprintf(stderr, "FINGERPRINT %llx\n", (unsigned long long)*hash);
   const Expansions &forms = expansionsOf(element);
   for (const auto &[kind, hashes] : forms.forms) {
     bool isOwn = *hash == hashes.own, isPublished = element.isF32() && *hash == hashes.published;
