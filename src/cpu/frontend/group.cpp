@@ -1,12 +1,12 @@
 // Implements the planning of elementwise ops that have waited: one vector program for all that a result is
 // computed from.
 #include "cpu/frontend/group.h"
-#include "cpu/frontend/joined_reductions.h"
 #include "cpu/execute/cell_step.h"
 #include "cpu/execute/vector_step.h"
 #include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/fusion/kernel_call.h"
+#include "cpu/frontend/joined_reductions.h"
 #include "stablehlo/dialect.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -190,6 +190,7 @@ Status Planner::planGroup(Operation *root) {
   for (Operation *op : group.members())
     pending.remove(op);
   TORCHERE_TRY(group.readInputs({}));
+  computed.insert(group.members().begin(), group.members().end());
   SmallVector<mlir::Value> results;
   for (Operation *op : group.members())
     if (op == root || group.isNeededOutside(op))

@@ -22,7 +22,8 @@ public:
   llvm::ArrayRef<mlir::Operation *> members() const { return ops; }
   bool contains(mlir::Operation *op) const { return set.contains(op); }
   bool isNeededOutside(mlir::Operation *op) const {
-    return llvm::any_of(op->getUsers(), [&](mlir::Operation *user) { return !contains(user); });
+    return llvm::any_of(op->getUsers(),
+                        [&](mlir::Operation *user) { return !contains(user) && !planner.isComputed(user); });
   }
   /// The program's inputs are read from views, which the planner plans first; so are roots that are no
   /// members.

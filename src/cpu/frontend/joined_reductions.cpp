@@ -68,26 +68,30 @@ constexpr int64_t mostIndices = 1 << 14;
 /// What becomes of a group's members that others than its reductions need.
 class SharedMembers {
 public:
-  SharedMembers(const Group &group, ArrayRef<Operation *> reductions) : group(group) {
+  SharedMembers(const Planner &planner, const Group &group, ArrayRef<Operation *> reductions) : group(group) {
     llvm::SmallPtrSet<Operation *, 8> own(reductions.begin(), reductions.end());
     for (Operation *op : llvm::reverse(group.members())) {
-      auto isOther = [&](Operation *user) { return !group.contains(user) && !own.contains(user); };
-      if (llvm::none_of(op->getUsers(), isOther))
-        continue;
+      auto isOther = [&](Operation *user) {
+        return !group.contains(user) && !own.contains(user) && !planner.isComputed(user);
+      };
+      bool isShared = llvm::any_of(op->getUsers(), isOther);
       bool isOfElements = llvm::all_of(op->getUsers(), [&](Operation *user) {
         return !isOther(user) || (joinsGroups(user) && user->getBlock() == op->getBlock());
       });
-      if (!isOfElements || !repeat(op))
+      if (isShared && !(isOfElements && isLittle(op)))
         stored.push_back(op->getResult(0));
+      else if (isShared || llvm::any_of(op->getUsers(), [&](Operation *user) { return isRepeated(user); }))
+        repeated.insert(op);
     }
   }
 
+  /// Whether the op waits as before, for those that compute it again.
   bool isRepeated(Operation *op) const { return repeated.contains(op); }
   SmallVector<mlir::Value> stored;
 
 private:
-  /// Lets the op wait, with what it is computed from in the group, if that is little.
-  bool repeat(Operation *root) {
+  /// What it is computed from in the group costs less to compute again than to store and read.
+  bool isLittle(Operation *root) const {
     SmallVector<Operation *> ops{root};
     for (size_t next = 0; next < ops.size(); ++next) {
       if (!isCheap(ops[next]) || ops.size() > mostRepeated)
@@ -96,7 +100,6 @@ private:
         if (Operation *op = operand.getDefiningOp(); op && group.contains(op) && !llvm::is_contained(ops, op))
           ops.push_back(op);
     }
-    repeated.insert(ops.begin(), ops.end());
     return true;
   }
 
@@ -179,18 +182,28 @@ Status Planner::planReductions(Operation *first) {
     roots.push_back(op->getOperand(0));
   }
   Group group(*this, roots, /*readsIndices=*/true);
-  Sizes shape = shapeOf(roots.front());
-  bool isPlain = (reductions.size() == 1 && group.members().empty()) || shape.size() >= kVectorRank;
-  if (isPlain || elementCount(shape) == 0 || llvm::any_of(group.members(), hasComplex)) {
+  bool isPlain = (reductions.size() == 1 && group.members().empty()) ||
+                 shapeOf(roots.front()).size() >= kVectorRank || elementCount(shapeOf(roots.front())) == 0 ||
+                 llvm::any_of(group.members(), hasComplex);
+  TORCHERE_ASSIGN(bool isPlanned, isPlain ? Result<bool>(false) : planJoined(group, reductions, roots));
+  if (!isPlanned)
     for (Operation *op : reductions)
       TORCHERE_TRY(planReduction(op));
-    return {};
-  }
-  SharedMembers shared(group, reductions);
+  computed.insert(reductions.begin(), reductions.end());
+  return {};
+}
+
+/// One step for all. False if that is not possible; then the members are planned, or wait.
+Result<bool> Planner::planJoined(Group &group, ArrayRef<Operation *> reductions,
+                                 ArrayRef<mlir::Value> roots) {
+  SharedMembers shared(*this, group, reductions);
   for (Operation *op : group.members())
     if (!shared.isRepeated(op))
       pending.remove(op);
   TORCHERE_TRY(group.readInputs(roots));
+  for (Operation *op : group.members())
+    if (!shared.isRepeated(op))
+      computed.insert(op);
   SmallVector<mlir::Value> results = shared.stored;
   llvm::append_range(results, roots);
   std::optional<VectorProgram> program = group.build(results);
@@ -199,14 +212,12 @@ Status Planner::planReductions(Operation *first) {
       pending.remove(op);
       TORCHERE_TRY(planEvaluation(op));
     }
-    for (Operation *op : reductions)
-      TORCHERE_TRY(planReduction(op));
-    return {};
+    return false;
   }
-  std::vector<View> reads = group.inputs, writes;
+  std::vector<View> reads = group.inputs, stored, writes;
   for (mlir::Value value : shared.stored)
-    writes.push_back(allocate(value));
-  std::vector<View> stored = writes;
+    stored.push_back(allocate(value));
+  writes = stored;
   std::vector<JoinedStep::Output> outputs;
   for (Operation *op : reductions) {
     TORCHERE_ASSIGN(View initial, view(op->getOperand(1)));
@@ -216,13 +227,16 @@ Status Planner::planReductions(Operation *first) {
     writes.push_back(result);
   }
   TORCHERE_ASSIGN(std::unique_ptr<const Step> step,
-                  JoinedStep::create(*std::move(program), shape, integersOf(first, "dimensions"),
-                                     group.inputs, std::move(stored), std::move(outputs), isa()));
+                  JoinedStep::create(*std::move(program), shapeOf(roots.front()),
+                                     integersOf(reductions.front(), "dimensions"), group.inputs,
+                                     std::move(stored), std::move(outputs), isa()));
   emit(std::move(step), reads, writes);
-  return {};
+  return true;
 }
 
 Status Planner::flushReductions() {
+  if (!std::exchange(hasReductions, false))
+    return {};
   SmallVector<Operation *> waiting(pending.begin(), pending.end());
   for (Operation *op : waiting)
     if (isPending(op) && joinsReductions(op))

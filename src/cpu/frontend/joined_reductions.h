@@ -1,14 +1,15 @@
 // Reductions that wait for the vector program that they become a part of.
 #pragma once
 
-#include "cpu/kernels/reduction.h"
-
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Region.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace torchere::cpu {
+
+enum class Reduction : uint8_t;
 
 /// The reduction of a body that applies one op to its two arguments.
 std::optional<Reduction> reductionOf(mlir::Region &body);

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -17,6 +18,7 @@
 
 namespace torchere::cpu {
 
+class Group;
 class Planner;
 class SliceStep;
 /// Plans an op. False if there is no kernel for it, in which case nothing must have been planned.
@@ -92,7 +94,14 @@ public:
     if (!op->use_empty())
       pending.insert(op);
   }
+  /// The same for a reduction, which waits until a step of another kind is planned.
+  void deferReduction(mlir::Operation *op) {
+    defer(op);
+    hasReductions = true;
+  }
   bool isPending(mlir::Operation *op) const { return op && pending.contains(op); }
+  /// Whether a step computes the elementwise op or the reduction, and has found its operands.
+  bool isComputed(mlir::Operation *op) const { return computed.contains(op); }
   /// Plans all that waits, before what it reads is overwritten or in front of regions.
   Status flush();
   /// Whether the op may write into the view's memory: nothing after it in the program reads that.
@@ -138,6 +147,8 @@ private:
   Status planEvaluation(mlir::Operation *op);
   Status planGroup(mlir::Operation *root);
   Status planReductions(mlir::Operation *first);
+  Result<bool> planJoined(Group &group, llvm::ArrayRef<mlir::Operation *> reductions,
+                          llvm::ArrayRef<mlir::Value> roots);
   Status planReduction(mlir::Operation *op);
   Status flushReductions();
   llvm::SmallVector<mlir::Operation *> reductionsBeside(mlir::Operation *first) const;
@@ -167,6 +178,8 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
   llvm::SetVector<mlir::Operation *> pending;
+  bool hasReductions = false; ///< that may be pending
+  llvm::DenseSet<mlir::Operation *> computed;
   std::vector<Concatenation> concatenations;
   llvm::DenseMap<mlir::Operation *, View> wholes; ///< by concatenation, of which parts lie in place
 };

@@ -35,9 +35,18 @@ bool arePoints(const IndexedSlices &slices) {
 
 /// Of indices beside each other that alone say where the slices are.
 template <class T>
-void PointWalk::locateLine(const T *indices, int64_t base, int64_t n, int64_t *offsets) const {
+void PointWalk::locateLine(const T *indices, int64_t base, int64_t n, bool isClamped,
+                           int64_t *offsets) const {
   auto size = static_cast<uint64_t>(slices_.dims[slices_.target[0]]);
-  int64_t stride = slices_.strides[slices_.target[0]];
+  int64_t stride = slices_.strides[slices_.target[0]], last = slices_.dims[slices_.target[0]] - 1;
+  if (isClamped) {
+    for (int64_t i = 0; i < n; ++i) {
+      auto place = static_cast<int64_t>(indices[i]);
+      place = place < 0 ? 0 : place > last ? last : place;
+      offsets[i] = base + place * stride;
+    }
+    return;
+  }
   for (int64_t i = 0; i < n; ++i) {
     auto place = static_cast<int64_t>(indices[i]);
     offsets[i] = static_cast<uint64_t>(place) < size ? base + place * stride : -1;
@@ -61,8 +70,8 @@ int64_t PointWalk::locate(int64_t first, int64_t n, bool isClamped, int64_t *off
     offsets[i] = base + i * step;
   withIndices(slices_, [&](const auto *indices) {
     int64_t indexStep = slices_.indexStrides[last];
-    if (slices_.components == 1 && step == 0 && indexStep == 1 && !isClamped)
-      return locateLine(indices + index, base, n, offsets);
+    if (slices_.components == 1 && step == 0 && indexStep == 1)
+      return locateLine(indices + index, base, n, isClamped, offsets);
     for (int c = 0; c < slices_.components; ++c) {
       const auto *at = indices + index + c * slices_.componentStride;
       int64_t size = slices_.dims[slices_.target[c]], stride = slices_.strides[slices_.target[c]];

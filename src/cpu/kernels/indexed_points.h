@@ -28,7 +28,8 @@ public:
   }
 
 private:
-  template <class T> void locateLine(const T *indices, int64_t base, int64_t n, int64_t *offsets) const;
+  template <class T>
+  void locateLine(const T *indices, int64_t base, int64_t n, bool isClamped, int64_t *offsets) const;
   int64_t locate(int64_t first, int64_t n, bool isClamped, int64_t *offsets) const;
 
   const IndexedSlices &slices_;

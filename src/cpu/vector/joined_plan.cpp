@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 64;
 constexpr int64_t kChunkRows = 64;
-constexpr int64_t kLongestSegment = 8192;      ///< steps
+constexpr int64_t kLongestSegment = 8192; ///< steps
+constexpr int64_t kMostPartialBytes = 1 << 24;
 constexpr int kPartialSums = 4, kUnitSums = 5; // scratch
 
 int64_t aligned(int64_t bytes) {
@@ -54,8 +55,8 @@ public:
     walk.isArranged = true;
     plan.tiles = VectorPlan(program, isa, walk);
     layLoops();
-    cut(program);
     describeOutputs();
+    cut(program);
   }
 
 private:
@@ -149,9 +150,10 @@ void JoinedPlanner::cut(const VectorProgram &program) {
   // The segments' sums are joined by one thread.
   int64_t rows = plan.isAcross ? plan.tiles.tileRows : plan.tiles.tileRows * plan.tiles.tileColumns;
   int64_t most = std::max<int64_t>(steps * std::max<int64_t>(rows, 1) / 32, 1);
-  plan.segments = std::clamp<int64_t>(wanted / units, 1, std::min(steps, most));
+  int64_t fitting = std::max<int64_t>(kMostPartialBytes / plan.sumBytes / units, 1);
+  plan.segments = std::clamp<int64_t>(wanted / units, 1, std::min({steps, most, fitting}));
   if (units < kMaxParts)
-    plan.segments = std::max(plan.segments, steps / kLongestSegment);
+    plan.segments = std::max(plan.segments, std::min(steps / kLongestSegment, fitting));
   plan.parts = std::min(wanted, units * plan.segments);
 }
 
@@ -184,14 +186,14 @@ public:
   }
   /// The sums of a unit's segment: to the results, or to `partial`.
   void run(int64_t unit, int64_t segment, char *partial);
-  /// Sums to results, as many as the unit has.
-  void finish(int64_t unit, char *sums);
+  void place(int64_t unit);
+  /// Sums to results, as many as the unit has that was placed last.
+  void finish(char *sums);
   void fill(char *sums) const;
   /// Joins sums to sums.
   void join(const char *from, char *to) const;
 
 private:
-  void place(int64_t unit);
   void placeSteps(int64_t step);
   void advance();
   void runStep(char *sums);
@@ -206,8 +208,8 @@ private:
 
 void JoinedPlan::Worker::fill(char *sums) const {
   for (const Output &output : plan_.outputs) {
-    for (int64_t i = 0; i < plan_.unitResults; ++i)
-      std::memcpy(sums + i * output.sumSize, &output.neutral, static_cast<size_t>(output.sumSize));
+    Primitive repeat = plan_.tiles.broadcasts[log2Of(output.sumSize)];
+    repeat(sums, &output.neutral, nullptr, nullptr, plan_.unitResults);
     sums += aligned(plan_.unitResults * output.sumSize);
   }
 }
@@ -292,12 +294,11 @@ void JoinedPlan::Worker::run(int64_t unit, int64_t segment, char *partial) {
       join(chunk, sums);
   }
   if (!partial)
-    finish(unit, sums);
+    finish(sums);
 }
 
-void JoinedPlan::Worker::finish(int64_t unit, char *sums) {
+void JoinedPlan::Worker::finish(char *sums) {
   const VectorPlan &tiles = plan_.tiles;
-  place(unit);
   int last = tiles.rank - 1, along = plan_.isAcross ? last : last - 1;
   int64_t count = plan_.isAcross    ? std::min(tiles.tileColumns, tiles.columns - position_[last])
                   : plan_.keepsRows ? std::min(tiles.tileRows, tiles.rows - position_[last - 1])
@@ -337,7 +338,8 @@ void JoinedPlan::run(const Context &context, const Operands &operands) const {
     char *sums = partial + unit * segments * sumBytes;
     for (int64_t segment = 1; segment < segments; ++segment)
       worker.join(sums + segment * sumBytes, sums);
-    worker.finish(unit, sums);
+    worker.place(unit);
+    worker.finish(sums);
   }
 }
 

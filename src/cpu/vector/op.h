@@ -32,6 +32,7 @@ enum class VectorOp : uint8_t {
   Tan,
   Tanh,
   Erf,
+  ErfInv,
   Gelu,
   GeluTanh,
   Silu,

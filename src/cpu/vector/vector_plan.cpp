@@ -82,7 +82,7 @@ void VectorPlanner::chooseTile() {
     hasIndices |= instruction.op == VectorOp::Iota;
   }
   plan.byRows |= hasIndices;
-  plan.tile = largest <= 4 && program.slots <= 3 ? 2048 : largest <= 4 && program.slots <= 6 ? 1024 : 512;
+  plan.tile = largest <= 4 && program.slots <= 6 ? 1024 : 512;
   plan.slotBytes = plan.tile * largest + 192; // no multiple of 4 KiB
 }
 

@@ -39,6 +39,65 @@ protected:
   }
 };
 
+/// Elements of a line at one index each: few and many, of integers in copies and of floats in their order.
+TEST_P(Slices, ScatterOfPointsIsThatOfALoop) {
+  for (int64_t size : {1, 5, 300, 400000})
+    for (int64_t count : {9, 1000, 70000}) {
+      std::vector<int32_t> places(count);
+      for (int64_t i = 0; i < count; ++i)
+        places[i] = static_cast<int32_t>(i * 7919 % (size + 3)) - 1; // some outside
+      IndexedSlices slices;
+      slices.rank = slices.batchRank = slices.components = 1;
+      slices.dims[0] = size;
+      slices.strides[0] = slices.sizes[0] = slices.sliceStrides[0] = 1;
+      slices.batchDims[0] = count;
+      slices.batchStrides[0] = slices.indexStrides[0] = slices.componentStride = 1;
+      slices.batchTarget[0] = -1;
+      slices.indexType = DType::I32;
+      slices.indices = places.data();
+      auto floats = randomFloats(count);
+      std::vector<float> sums(size, 0.5f), expectedSums = sums;
+      std::vector<int8_t> bytes(count), most(size, -3), least(size, 3), wrapped(size, 1);
+      for (int64_t i = 0; i < count; ++i)
+        bytes[i] = static_cast<int8_t>(i * 31);
+      auto expectedMost = most, expectedLeast = least, expectedWrapped = wrapped;
+      for (int64_t i = 0; i < count; ++i)
+        if (int64_t at = places[i]; at >= 0 && at < size) {
+          expectedSums[at] += floats[i];
+          expectedMost[at] = std::max(expectedMost[at], bytes[i]);
+          expectedLeast[at] = std::min(expectedLeast[at], bytes[i]);
+          expectedWrapped[at] = static_cast<int8_t>(expectedWrapped[at] + bytes[i]);
+        }
+      scatterSlices(context, {slices, DType::F32, ScatterJoin::Sum, floats.data(), sums.data()});
+      scatterSlices(context, {slices, DType::I8, ScatterJoin::Max, bytes.data(), most.data()});
+      scatterSlices(context, {slices, DType::I8, ScatterJoin::Min, bytes.data(), least.data()});
+      scatterSlices(context, {slices, DType::I8, ScatterJoin::Sum, bytes.data(), wrapped.data()});
+      EXPECT_EQ(sums, expectedSums);
+      EXPECT_EQ(most, expectedMost);
+      EXPECT_EQ(least, expectedLeast);
+      EXPECT_EQ(wrapped, expectedWrapped);
+    }
+}
+
+/// One element that all are added to is read where it lies.
+TEST_P(Slices, ScatterOfOneRepeatedUpdate) {
+  std::vector<int64_t> places(50000);
+  for (size_t i = 0; i < places.size(); ++i)
+    places[i] = static_cast<int64_t>(i % 7);
+  IndexedSlices slices;
+  slices.rank = slices.batchRank = slices.components = 1;
+  slices.dims[0] = 7;
+  slices.strides[0] = slices.sizes[0] = slices.sliceStrides[0] = 1;
+  slices.batchDims[0] = static_cast<int64_t>(places.size());
+  slices.indexStrides[0] = slices.componentStride = 1;
+  slices.batchTarget[0] = -1;
+  slices.indices = places.data();
+  int32_t one = 1;
+  std::vector<int32_t> counts(7);
+  scatterSlices(context, {slices, DType::I32, ScatterJoin::Sum, &one, counts.data()});
+  EXPECT_EQ(counts, (std::vector<int32_t>{7143, 7143, 7143, 7143, 7143, 7143, 7142}));
+}
+
 TEST_P(Slices, GatherClampsPlaces) {
   std::vector<float> plane(20), output(12);
   for (size_t i = 0; i < plane.size(); ++i)

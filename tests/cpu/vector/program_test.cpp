@@ -1,7 +1,9 @@
 // Vector programs against plain loops in f64, over shapes, strides, types and special values.
 #include "../kernels/test_values.h"
+#include "base/random_blocks.h"
 #include "cpu/vector/vector_plan.h"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -392,6 +394,43 @@ TEST_P(Vector, ElementsOfRowsAreSpread) {
   for (int32_t i = 0; i < 3 * 700; ++i)
     ASSERT_EQ(wide[i], i / 700 * 2) << i;
   EXPECT_EQ(narrow, (std::vector<int32_t>{0, 1, 2}));
+}
+
+TEST_P(Vector, InverseErrorFunction) {
+  std::vector<float> x{0.0f, -0.0f, 1.0f, -1.0f, 1.5f, NAN, 0x1.fffffep-1f, -0x1.fffffep-1f, 1e-30f};
+  for (int i = -999; i < 1000; ++i)
+    x.push_back(static_cast<float>(i) / 1000);
+  for (int i = 2; i < 24; ++i)
+    x.push_back(1 - std::ldexp(1.0f, -i));
+  auto y = apply1<float, float>(VectorOp::ErfInv, DType::F32, DType::F32, x);
+  EXPECT_EQ(y[0], 0);
+  EXPECT_TRUE(std::signbit(y[1]));
+  EXPECT_EQ(y[2], kInf);
+  EXPECT_EQ(y[3], -kInf);
+  EXPECT_TRUE(std::isnan(y[4]) && std::isnan(y[5]));
+  for (size_t i = 6; i < x.size(); ++i) {
+    double at = y[i], given = x[i];
+    double above = given > 0 ? (1 - given) - std::erfc(at) : std::erfc(-at) - (1 + given);
+    double correct = at + above / (1.1283791670955126 * std::exp(-at * at)); // a step of Newton's
+    ASSERT_NEAR(at, correct, 5e-7 * std::abs(correct)) << given;
+  }
+}
+
+TEST_P(Vector, ThreeFryIsThatOfItsWords) {
+  for (size_t count : {1, 7, 8, 64, 1000}) {
+    std::vector<uint64_t> counters(count), keys(count);
+    for (size_t i = 0; i < count; ++i) {
+      counters[i] = i * 0x9E3779B97F4A7C15 + 3;
+      keys[i] = i % 3 == 0 ? 0 : i * 0xD1B54A32D192ED03;
+    }
+    auto blocks = apply2<uint64_t, uint64_t>(VectorOp::ThreeFry, DType::U64, DType::U64, counters, keys);
+    for (size_t i = 0; i < count; ++i) {
+      auto [low, high] = wordsOf(counters[i]);
+      auto [keyLow, keyHigh] = wordsOf(keys[i]);
+      std::array<uint32_t, 2> words = threeFry({high, low}, {keyHigh, keyLow});
+      ASSERT_EQ(blocks[i], joinedWords(words[1], words[0]));
+    }
+  }
 }
 
 /// A plan knows shapes alone: each run may have its operands elsewhere, in each other's memory as well.

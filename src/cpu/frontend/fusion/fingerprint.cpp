@@ -22,6 +22,7 @@ constexpr size_t maxOps = 160;
 /// Of StableHLO's own expansions in f32.
 constexpr uint64_t publishedErf = 0xb20bf374b4c70d5c;
 constexpr uint64_t publishedErfc = 0xa9758798ed70d401;
+constexpr uint64_t publishedErfInv = 0xe5bd32e2ecc34ea3;
 
 uint64_t mixed(uint64_t hash, uint64_t next) {
   hash ^= next + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
@@ -57,8 +58,9 @@ private:
   std::optional<uint64_t> ofOp(Operation *op) {
     bool isOfKind =
         isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ClampOp, stablehlo::CompareOp, stablehlo::DivOp,
-            stablehlo::ExpOp, stablehlo::Expm1Op, stablehlo::FloorOp, stablehlo::MaxOp, stablehlo::MinOp,
-            stablehlo::MulOp, stablehlo::NegOp, stablehlo::SelectOp, stablehlo::SubtractOp>(op);
+            stablehlo::ExpOp, stablehlo::Expm1Op, stablehlo::FloorOp, stablehlo::Log1pOp, stablehlo::LogOp,
+            stablehlo::MaxOp, stablehlo::MinOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::SelectOp,
+            stablehlo::SqrtOp, stablehlo::SubtractOp>(op);
     if (!isOfKind)
       return std::nullopt;
     SmallVector<uint64_t> operands;
@@ -126,7 +128,10 @@ uint64_t expansionOf(StringRef name, Type element) {
 }
 
 struct Expansions {
-  uint64_t erf = 0, erfc = 0;
+  struct Hashes {
+    uint64_t own = 0, published = 0;
+  };
+  std::vector<std::pair<ErrorFunction, Hashes>> forms;
 };
 
 const Expansions &expansionsOf(Type element) {
@@ -134,8 +139,10 @@ const Expansions &expansionsOf(Type element) {
   static Expansions single, precise;
   std::lock_guard guard(mutex);
   Expansions &found = element.isF64() ? precise : single;
-  if (found.erf == 0)
-    found = {expansionOf("chlo.erf", element), expansionOf("chlo.erfc", element)};
+  if (found.forms.empty())
+    found.forms = {{ErrorFunction::Itself, {expansionOf("chlo.erf", element), publishedErf}},
+                   {ErrorFunction::Complement, {expansionOf("chlo.erfc", element), publishedErfc}},
+                   {ErrorFunction::Inverse, {expansionOf("chlo.erf_inv", element), publishedErfInv}}};
   return found;
 }
 
@@ -154,13 +161,15 @@ std::optional<ErrorFunctionMatch> matchErrorFunction(mlir::Value value, Subgraph
   std::optional<uint64_t> hash = fingerprintOf(value, argument, tried);
   if (!hash)
     return std::nullopt;
-  const Expansions &own = expansionsOf(element);
-  bool isErf = *hash == own.erf || (element.isF32() && *hash == publishedErf);
-  bool isErfc = *hash == own.erfc || (element.isF32() && *hash == publishedErfc);
-  if (!isErf && !isErfc)
-    return std::nullopt;
-  subgraph = tried;
-  return ErrorFunctionMatch{isErfc, argument};
+  const Expansions &forms = expansionsOf(element);
+  for (const auto &[kind, hashes] : forms.forms) {
+    bool isOwn = *hash == hashes.own, isPublished = element.isF32() && *hash == hashes.published;
+    if (!isOwn && !isPublished)
+      continue;
+    subgraph = tried;
+    return ErrorFunctionMatch{kind, argument};
+  }
+  return std::nullopt;
 }
 
 } // namespace torchere::cpu

@@ -10,8 +10,9 @@ namespace torchere::cpu {
 /// `subgraph`.
 std::optional<uint64_t> fingerprintOf(mlir::Value root, mlir::Value leaf, Subgraph &subgraph);
 
+enum class ErrorFunction { Itself, Complement, Inverse };
 struct ErrorFunctionMatch {
-  bool isComplement = false; ///< 1 - erf
+  ErrorFunction kind;
   mlir::Value argument;
 };
 /// An error function in f32 or f64 as CHLO is expanded by us, or in f32 by StableHLO's own pass, which JAX

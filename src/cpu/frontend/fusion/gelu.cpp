@@ -103,7 +103,7 @@ struct GeluMatch {
 };
 std::optional<GeluMatch> matchGate(mlir::Value gate, Subgraph &subgraph) {
   if (std::optional<ErrorFunctionMatch> found = matchErrorFunction(gate, subgraph);
-      found && found->isComplement)
+      found && found->kind == ErrorFunction::Complement)
     if (mlir::Value x = scaledBy(found->argument, -M_SQRT1_2, subgraph))
       return GeluMatch{x, false};
   auto sum = subgraph.take<stablehlo::AddOp>(gate);
@@ -118,7 +118,7 @@ std::optional<GeluMatch> matchGate(mlir::Value gate, Subgraph &subgraph) {
       return GeluMatch{x, true};
     }
     if (std::optional<ErrorFunctionMatch> found = matchErrorFunction(function, subgraph);
-        found && !found->isComplement)
+        found && found->kind == ErrorFunction::Itself)
       if (mlir::Value x = scaledBy(found->argument, M_SQRT1_2, subgraph))
         return GeluMatch{x, false};
   }
@@ -159,6 +159,10 @@ int64_t fuseGelu(func::FuncOp function) {
   return count;
 }
 
+static bool isF32(mlir::Value value) {
+  return getElementTypeOrSelf(value.getType()).isF32();
+}
+
 int64_t fuseErrorFunctions(func::FuncOp function) {
   int64_t count = 0;
   function.walk([&](Operation *op) {
@@ -166,9 +170,11 @@ int64_t fuseErrorFunctions(func::FuncOp function) {
       return;
     Subgraph subgraph;
     std::optional<ErrorFunctionMatch> match = matchErrorFunction(op->getResult(0), subgraph);
-    if (!match || match->isComplement || !subgraph.isClosed(op))
+    bool isInverse = match && match->kind == ErrorFunction::Inverse;
+    if (!match || match->kind == ErrorFunction::Complement || !subgraph.isClosed(op) ||
+        (isInverse && !isF32(match->argument)))
       return;
-    replaceByShapedCall(op, "erf", match->argument);
+    replaceByShapedCall(op, isInverse ? "erf_inv" : "erf", match->argument);
     ++count;
   });
   return count;

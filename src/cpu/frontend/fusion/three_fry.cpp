@@ -199,7 +199,15 @@ mlir::Value counterOf(mlir::Value first, mlir::Value second) {
                      : stablehlo::ShiftRightLogicalOp();
   bool isWhole = lower && shift && shift.getLhs() == lower.getOperand() && isSplat(shift.getRhs(), 32) &&
                  getElementTypeOrSelf(lower.getOperand().getType()).isUnsignedInteger(64);
-  return isWhole ? lower.getOperand() : mlir::Value();
+  if (!isWhole)
+    return {};
+  // JAX counts in steps of 1.
+  auto product = lower.getOperand().getDefiningOp<stablehlo::MulOp>();
+  mlir::Value counted = !product                       ? mlir::Value()
+                        : isSplat(product.getLhs(), 1) ? product.getRhs()
+                        : isSplat(product.getRhs(), 1) ? product.getLhs()
+                                                       : mlir::Value();
+  return counted ? counted : lower.getOperand();
 }
 
 bool fuseRounds(stablehlo::AddOp root) {

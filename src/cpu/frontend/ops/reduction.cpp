@@ -88,7 +88,7 @@ Result<std::vector<View>> capturesFor(Planner &planner, const RegionProgram &pro
 Result<bool> planReduce(Planner &planner, Operation *op) {
   size_t rank = shapeOf(op->getOperand(0)).size();
   if (joinsReductions(op)) {
-    planner.defer(op);
+    planner.deferReduction(op);
     return true;
   }
   std::optional<RegionProgram> program;

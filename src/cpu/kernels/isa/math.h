@@ -144,6 +144,20 @@ TORCHERE_INLINE F errorFunction(F x) {
   return t < 0.94f ? near : withSign(far, x);
 }
 
+/// In w = -log(1 - x * x), as a polynomial of w or of its root. NaN beyond 1.
+TORCHERE_INLINE F inverseErrorFunction(F x) {
+  constexpr float near[] = {-2.796041122e-13f, -2.051840989e-11f, 1.286157292e-10f,  8.198350332e-10f,
+                            -1.089716850e-08f, 1.378211056e-08f,  4.788011552e-07f,  -3.417409516e-06f,
+                            -4.996157259e-06f, 2.182510798e-04f,  -1.252707909e-03f, -4.177317955e-03f,
+                            2.466402799e-01f,  1.501409292e+00f};
+  constexpr float far[] = {1.074866159e-04f,  -3.011099761e-04f, -4.503476885e-05f, 1.474130782e-03f,
+                           -3.603517078e-03f, 5.691407714e-03f,  -7.635962684e-03f, 9.444721043e-03f,
+                           1.001674891e+00f,  2.832976818e+00f};
+  F w = -logarithm((1.0f - x) * (1.0f + x)); // not 1 - x * x, whose rounding error matters near 1
+  F ratio = w < 5.0f ? polynomialOf(w - 2.5f, near) : polynomialOf(squareRoot(w) - 3.0f, far);
+  return absolute(x) == 1.0f ? x * kInfinity : x * ratio;
+}
+
 TORCHERE_INLINE F logistic(F x) {
   return 1.0f / (1.0f + exponential(-x));
 }

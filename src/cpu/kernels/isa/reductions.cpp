@@ -63,29 +63,34 @@ template <class Fn, class V> TORCHERE_INLINE V foldRows(V (&x)[kShortRows]) {
             __builtin_shufflevector(x[0], x[4], 4, 5, 6, 7, 12, 13, 14, 15));
 }
 
-/// Rows of a few vectors, which would take longer to fold than to join.
-template <class T, class Fn> int64_t alongInRows(const ReduceJob &job) {
+/// Rows of a few vectors, which would take longer to fold than to join. Eight at a time, the last ones with
+/// copies of the last, so that a row is joined in the same order wherever it is.
+template <class T, class Fn> void alongInRows(const ReduceJob &job) {
   using Memory = typename VectorOf<T, kShortRows * 4>::Unaligned;
   Fn fn{};
-  int64_t row = 0;
-  for (; row + kShortRows <= job.rows; row += kShortRows) {
-    const T *x = static_cast<const T *>(job.input) + row * job.rowStride;
+  for (int64_t row = 0; row < job.rows; row += kShortRows) {
+    int64_t count = job.rows - row < kShortRows ? job.rows - row : kShortRows;
+    const T *x[kShortRows];
     Column<T> sums[kShortRows];
 #pragma GCC unroll 8
-    for (int64_t i = 0; i < kShortRows; ++i)
-      sums[i] = *reinterpret_cast<const Memory *>(x + i * job.rowStride);
+    for (int64_t i = 0; i < kShortRows; ++i) {
+      x[i] = static_cast<const T *>(job.input) + (row + (i < count ? i : count - 1)) * job.rowStride;
+      sums[i] = *reinterpret_cast<const Memory *>(x[i]);
+    }
     int64_t at = kShortRows;
     for (; at + kShortRows <= job.columns; at += kShortRows)
 #pragma GCC unroll 8
       for (int64_t i = 0; i < kShortRows; ++i)
-        sums[i] = fn(sums[i], Column<T>(*reinterpret_cast<const Memory *>(x + i * job.rowStride + at)));
-    Column<T> sum = foldRows<Fn>(sums);
+        sums[i] = fn(sums[i], Column<T>(*reinterpret_cast<const Memory *>(x[i] + at)));
+    Column<T> sum = foldRows<Fn>(sums), before{};
     for (; at < job.columns; ++at)
-      sum = fn(sum, column(x + at, job.rowStride));
-    auto *total = reinterpret_cast<Memory *>(static_cast<T *>(job.output) + row);
-    *total = fn(Column<T>(*total), sum);
+      sum =
+          fn(sum, Column<T>{x[0][at], x[1][at], x[2][at], x[3][at], x[4][at], x[5][at], x[6][at], x[7][at]});
+    T *total = static_cast<T *>(job.output) + row;
+    memcpy(&before, total, static_cast<size_t>(count) * sizeof(T));
+    before = fn(before, sum);
+    memcpy(total, &before, static_cast<size_t>(count) * sizeof(T));
   }
-  return row;
 }
 
 template <class T, class Fn> void along(const ReduceJob &job) {
@@ -95,8 +100,8 @@ template <class T, class Fn> void along(const ReduceJob &job) {
   int64_t first = 0;
   if constexpr (sizeof(T) == 4) {
     if (job.columnStride == 1 && job.columns >= kShortRows && job.columns <= kLongestShort)
-      first = alongInRows<T, Fn>(job);
-    else if (job.columns > 0 && job.columns < 4 * lanes)
+      return alongInRows<T, Fn>(job);
+    if (job.columns > 0 && job.columns < 4 * lanes)
       first = alongInLanes<T, Fn>(job);
   }
   for (int64_t row = first; row < job.rows; ++row) {

@@ -84,6 +84,7 @@ void addFloats(Primitives &table) {
   setFloats(table, Cosine, [](F x) { return cosine(x); });
   setFloats(table, Tanh, [](F x) { return hyperbolicTangent(x); });
   setFloats(table, Erf, [](F x) { return errorFunction(x); });
+  setFloats(table, ErfInv, [](F x) { return inverseErrorFunction(x); });
   setFloats(table, Gelu, [](F x) { return gelu(x); });
   setFloats(table, GeluTanh, [](F x) { return geluTanh(x); });
   setFloats(table, Silu, [](F x) { return silu(x); });

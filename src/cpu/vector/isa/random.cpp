@@ -4,66 +4,86 @@
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
-TORCHERE_INLINE U rotated(U x, int count) {
+/// Eight words, two such vectors at a time: a round waits for the one before it.
+using Words = VectorOf<uint32_t, 32>::Type;
+using Memory = VectorOf<uint32_t, 32>::Unaligned;
+constexpr int kVectors = 2, kBlocks = 8 * kVectors;
+
+TORCHERE_INLINE Words rotated(Words x, int count) {
   return x << count | x >> (32 - count);
 }
 
-/// Of as many counters and keys as there are lanes.
-TORCHERE_INLINE void encrypt(U &first, U &second, U key, U secondKey) {
+/// The words of eight blocks.
+struct Blocks {
+  Words first, second;
+
+  TORCHERE_INLINE static Blocks load(const uint64_t *x) {
+    Words low = *reinterpret_cast<const Memory *>(x), high = *reinterpret_cast<const Memory *>(x + 4);
+    return {__builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15),
+            __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14)};
+  }
+  TORCHERE_INLINE void store(uint64_t *x) const {
+    *reinterpret_cast<Memory *>(x) = __builtin_shufflevector(second, first, 0, 8, 1, 9, 2, 10, 3, 11);
+    *reinterpret_cast<Memory *>(x + 4) = __builtin_shufflevector(second, first, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+};
+
+TORCHERE_INLINE void encrypt(Blocks (&x)[kVectors], const Blocks (&key)[kVectors]) {
   constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  const U keys[3] = {key, secondKey, key ^ secondKey ^ 0x1BD11BDAu};
-  first += key;
-  second += secondKey;
+  Words keys[kVectors][3];
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v) {
+    keys[v][0] = key[v].first;
+    keys[v][1] = key[v].second;
+    keys[v][2] = key[v].first ^ key[v].second ^ 0x1BD11BDAu;
+    x[v].first += keys[v][0];
+    x[v].second += keys[v][1];
+  }
 #pragma GCC unroll 5
   for (uint32_t group = 1; group <= 5; ++group) {
 #pragma GCC unroll 4
-    for (int round = 0; round < 4; ++round) {
-      first += second;
-      second = rotated(second, rotations[(group - 1) % 2][round]) ^ first;
+    for (int round = 0; round < 4; ++round)
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        x[v].first += x[v].second;
+        x[v].second = rotated(x[v].second, rotations[(group - 1) % 2][round]) ^ x[v].first;
+      }
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      x[v].first += keys[v][group % 3];
+      x[v].second += keys[v][(group + 1) % 3] + group;
     }
-    first += keys[group % 3];
-    second += keys[(group + 1) % 3] + group;
   }
 }
 
-struct Words {
-  U lower, upper;
-};
-TORCHERE_INLINE Words split(const uint64_t *x) {
-  uint32_t lower[kLanes], upper[kLanes];
-  for (int i = 0; i < kLanes; ++i) {
-    lower[i] = static_cast<uint32_t>(x[i]);
-    upper[i] = static_cast<uint32_t>(x[i] >> 32);
+TORCHERE_INLINE void encryptAt(uint64_t *result, const uint64_t *counters, const uint64_t *keys) {
+  Blocks x[kVectors], key[kVectors];
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v) {
+    x[v] = Blocks::load(counters + 8 * v);
+    key[v] = Blocks::load(keys + 8 * v);
   }
-  Words words;
-  memcpy(&words.lower, lower, sizeof(lower));
-  memcpy(&words.upper, upper, sizeof(upper));
-  return words;
+  encrypt(x, key);
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v)
+    x[v].store(result + 8 * v);
 }
 
 /// result = the block of the counter, by the key.
 void threeFry(void *result, const void *counters, const void *keys, const void *, int64_t n) {
   auto *r = static_cast<uint64_t *>(result);
   const auto *x = static_cast<const uint64_t *>(counters), *k = static_cast<const uint64_t *>(keys);
-  for (int64_t i = 0; i < n; i += kLanes) {
-    uint64_t block[2 * kLanes] = {};
-    int64_t count = n - i < kLanes ? n - i : kLanes;
-    const uint64_t *from = x + i, *key = k + i;
-    if (count < kLanes) {
-      memcpy(block, from, static_cast<size_t>(count) * sizeof(uint64_t));
-      memcpy(block + kLanes, key, static_cast<size_t>(count) * sizeof(uint64_t));
-      from = block;
-      key = block + kLanes;
-    }
-    Words words = split(from), keyWords = split(key);
-    encrypt(words.upper, words.lower, keyWords.upper, keyWords.lower);
-    uint32_t lower[kLanes], upper[kLanes];
-    memcpy(lower, &words.lower, sizeof(lower));
-    memcpy(upper, &words.upper, sizeof(upper));
-    for (int j = 0; j < kLanes; ++j)
-      block[j] = lower[j] | uint64_t(upper[j]) << 32;
-    memcpy(r + i, block, static_cast<size_t>(count) * sizeof(uint64_t));
-  }
+  int64_t i = 0;
+  for (; i + kBlocks <= n; i += kBlocks)
+    encryptAt(r + i, x + i, k + i);
+  if (i == n)
+    return;
+  uint64_t last[kBlocks] = {}, lastKeys[kBlocks] = {};
+  size_t bytes = static_cast<size_t>(n - i) * sizeof(uint64_t);
+  memcpy(last, x + i, bytes);
+  memcpy(lastKeys, k + i, bytes);
+  encryptAt(last, last, lastKeys);
+  memcpy(r + i, last, bytes);
 }
 
 } // namespace
