@@ -1,4 +1,5 @@
-"""What JAX computes by LAPACK on its own CPU platform: the same rules and kernels, jaxlib's, on ours."""
+"""What JAX computes by LAPACK on its own CPU platform: the same rules and kernels, jaxlib's, on ours, but
+for LU factors, which have a kernel of the engine."""
 
 import dataclasses
 
@@ -35,9 +36,25 @@ def _with_lapack(rule):
     return lower
 
 
+def _by_kernel(rule):
+    """LU factors by the call that JAX makes of them on other platforms, which the engine knows; by the rule
+    where sizes are open."""
+    from jax._src import core
+    from jax._src.interpreters import mlir
+
+    def lower(ctx, operand):
+        if not all(core.is_constant_shape(aval.shape) for aval in ctx.avals_out):
+            return rule(ctx, operand)
+        types = [mlir.aval_to_ir_type(aval) for aval in ctx.avals_out]
+        return mlir.custom_call("LuDecomposition", result_types=types, operands=[operand]).results
+
+    return lower
+
+
 def register() -> None:
     from jax._src.export._export import call_exported_p
     from jax._src.interpreters import mlir  # the only way to the rules of another platform
+    from jax._src.lax.linalg import lu_p
     from jaxlib import lapack
 
     for name, handler, api_version in lapack.registrations()["cpu"]:
@@ -50,3 +67,5 @@ def register() -> None:
     )
     common = mlir._lowerings[call_exported_p]
     rules[_PLATFORM][call_exported_p] = dataclasses.replace(common, rule=_with_lapack(common.rule))
+    common = mlir._lowerings[lu_p]
+    rules[_PLATFORM][lu_p] = dataclasses.replace(common, rule=_by_kernel(common.rule))
