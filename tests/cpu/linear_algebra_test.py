@@ -127,7 +127,7 @@ program = torchere.export(Model(), (a,))
 print(info.tolist(), wrong.tolist(), zero.tolist())
 print(inverse[2].mul(3).round().tolist(), inverse[0].isnan().all().item(), inverse[3].isnan().any().item())
 print(lower[0].isnan().any().item(), lower[2].isnan().any().item(), lower.triu(1).count_nonzero().item())
-print(det[:3].tolist(), det[3].isnan().item(), r[3].isnan().any().item())
+print(det[:3].abs().tolist(), det[3].isnan().item(), r[3].isnan().any().item())
 """
 
 
@@ -164,7 +164,7 @@ def check(name, function, *shapes, dtype=numpy.float32):
 
 check("solve", jnp.linalg.solve, (7, 5, 5), (7, 5, 2))
 check("factors", linalg.lu_factor, (9, 6), dtype=numpy.float64)
-check("permuted", linalg.lu, (3, 4, 6))
+check("permuted", linalg.lu, (4, 6))
 check("determinant", jnp.linalg.det, (20, 6, 6))
 check("complex", jnp.linalg.solve, (5, 5), (5, 1), dtype=numpy.complex64)
 check("gradient", jax.grad(lambda a: jnp.linalg.slogdet(a)[1].sum()), (4, 5, 5))

@@ -36,17 +36,14 @@ def _with_lapack(rule):
     return lower
 
 
-def _by_kernel(rule):
-    """LU factors by the call that JAX makes of them on other platforms, which the engine knows; by the rule
-    where sizes are open."""
+def _with_kernel(rule, call):
+    """LU factors by the call that JAX makes of them on a platform that has one, which the engine knows; by the
+    rule where sizes are open."""
     from jax._src import core
-    from jax._src.interpreters import mlir
 
     def lower(ctx, operand):
-        if not all(core.is_constant_shape(aval.shape) for aval in ctx.avals_out):
-            return rule(ctx, operand)
-        types = [mlir.aval_to_ir_type(aval) for aval in ctx.avals_out]
-        return mlir.custom_call("LuDecomposition", result_types=types, operands=[operand]).results
+        is_static = all(core.is_constant_shape(aval.shape) for aval in ctx.avals_out)
+        return (call if is_static else rule)(ctx, operand)
 
     return lower
 
@@ -68,4 +65,5 @@ def register() -> None:
     common = mlir._lowerings[call_exported_p]
     rules[_PLATFORM][call_exported_p] = dataclasses.replace(common, rule=_with_lapack(common.rule))
     common = mlir._lowerings[lu_p]
-    rules[_PLATFORM][lu_p] = dataclasses.replace(common, rule=_by_kernel(common.rule))
+    call = rules["tpu"][lu_p].rule
+    rules[_PLATFORM][lu_p] = dataclasses.replace(common, rule=_with_kernel(common.rule, call))
