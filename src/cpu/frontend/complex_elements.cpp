@@ -1,5 +1,5 @@
-// Implements arithmetic on pairs. Products and lengths of numbers with parts of f32 are computed in f64 and
-// rounded once.
+// Implements arithmetic on pairs. Lengths and quotients of numbers with parts of f32 are computed
+// in f64 and rounded once, as no square of these is out of range.
 #include "cpu/frontend/complex_elements.h"
 
 #include "cpu/frontend/planner.h"
@@ -29,8 +29,57 @@ public:
   Arithmetic(VectorBuilder &builder, DType type) : builder(builder), type(type) {}
 
   ElementParts product(const ElementParts &x, const ElementParts &y) {
+    Lane a = x.real, b = x.imaginary, c = y.real, d = y.imaginary;
+    return {sub(mul(a, c), mul(b, d)), add(mul(a, d), mul(b, c))};
+  }
+
+  /// Infinite and zero divisors give what the limits are, as C's quotients do; infinite numbers over finite
+  /// ones are infinite.
+  ElementParts quotient(const ElementParts &x, const ElementParts &y) {
     Lane a = wide(x.real), b = wide(x.imaginary), c = wide(y.real), d = wide(y.imaginary);
-    return {narrow(sub(mul(a, c), mul(b, d))), narrow(add(mul(a, d), mul(b, c)))};
+    Lane zero = constant(0), one = constant(1);
+    Lane longer = builder.apply(VectorOp::Maximum, abs(c), abs(d));
+    Lane isZero = equal(longer, zero);
+    Lane isInfinite = builder.apply(VectorOp::Or, isInfinity(c), isInfinity(d));
+    Lane areFinite = builder.apply(VectorOp::And, isFinite(a), isFinite(b));
+    Lane isRatio = builder.apply(VectorOp::And, isFinite(c), isFinite(d));
+    Lane hasInfinity = builder.apply(VectorOp::Or, isInfinity(a), isInfinity(b));
+    Lane isLarge = builder.apply(VectorOp::And, hasInfinity, isRatio);
+    // Numbers that stand for infinite ones, and for the finite ones beside them.
+    auto sign = [&](Lane part) {
+      return select(isInfinity(part), builder.apply(VectorOp::Sign, part), zero);
+    };
+    Lane p = select(isLarge, sign(a), a), q = select(isLarge, sign(b), b);
+    Lane unit = type == DType::F32 ? one : select(isZero, one, longer);
+    Lane u = c, v = d;
+    if (type != DType::F32) { // so that no square is out of range
+      u = divide(c, unit);
+      v = divide(d, unit);
+    }
+    Lane square = add(mul(u, u), mul(v, v)), infinity = constant(std::numeric_limits<double>::infinity());
+    auto result = [&](Lane sum, Lane overZero) {
+      Lane ratio = divide(sum, square);
+      ratio = type == DType::F32 ? ratio : divide(ratio, unit);
+      ratio = select(isLarge, mul(infinity, sum), ratio);
+      ratio = select(builder.apply(VectorOp::And, isInfinite, areFinite), zero, ratio);
+      return narrow(select(isZero, overZero, ratio));
+    };
+    return {result(add(mul(p, u), mul(q, v)), divide(a, c)), result(sub(mul(q, u), mul(p, v)), divide(b, c))};
+  }
+
+  /// A real number stays one; e^-inf is 0, and e^inf infinite, in whatever direction.
+  ElementParts exponential(const ElementParts &x) {
+    Lane size = builder.apply(VectorOp::Exponential, x.real);
+    Lane zero = ofType(0), infinity = ofType(std::numeric_limits<double>::infinity());
+    Lane isReal = equal(x.imaginary, zero);
+    Lane hasDirection = isFinite(x.imaginary);
+    Lane isNothing = equal(x.real, ofType(-std::numeric_limits<double>::infinity()));
+    Lane isInfinite = equal(x.real, infinity);
+    Lane limit = select(isNothing, zero, select(isInfinite, infinity, sub(x.imaginary, x.imaginary)));
+    Lane real = select(hasDirection, mul(size, builder.apply(VectorOp::Cosine, x.imaginary)), limit);
+    Lane undirected = select(isNothing, zero, sub(x.imaginary, x.imaginary));
+    Lane imaginary = select(hasDirection, mul(size, builder.apply(VectorOp::Sine, x.imaginary)), undirected);
+    return {select(isReal, size, real), select(isReal, x.imaginary, imaginary)};
   }
 
   /// The larger part times sqrt(1 + ratio^2) where squares of f64 may overflow or vanish.
@@ -56,6 +105,14 @@ private:
   Lane wide(Lane x) { return builder.convert(x, DType::F64); }
   Lane narrow(Lane x) { return builder.convert(x, type); }
   Lane add(Lane x, Lane y) { return builder.apply(VectorOp::Add, x, y); }
+  Lane abs(Lane x) { return builder.apply(VectorOp::Abs, x); }
+  Lane divide(Lane x, Lane y) { return builder.apply(VectorOp::Divide, x, y); }
+  Lane equal(Lane x, Lane y) { return builder.apply(VectorOp::Equal, x, y); }
+  Lane isFinite(Lane x) { return builder.apply(VectorOp::IsFinite, x); }
+  Lane isInfinity(Lane x) { return equal(abs(x), constant(std::numeric_limits<double>::infinity())); }
+  Lane select(Lane chosen, Lane x, Lane y) { return builder.apply(VectorOp::Select, chosen, x, y); }
+  Lane constant(double number) { return builder.constant(DType::F64, number); }
+  Lane ofType(double number) { return builder.constant(type, number); }
   Lane sub(Lane x, Lane y) { return builder.apply(VectorOp::Subtract, x, y); }
   Lane mul(Lane x, Lane y) { return builder.apply(VectorOp::Multiply, x, y); }
 
@@ -88,8 +145,9 @@ bool hasComplex(Operation *op) {
 }
 
 bool isComplexArithmetic(Operation *op) {
-  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::ImagOp, stablehlo::MulOp,
-          stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp, stablehlo::SubtractOp>(op))
+  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::DivOp, stablehlo::ExpOp,
+          stablehlo::ImagOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp,
+          stablehlo::SubtractOp>(op))
     return true;
   if (isa<stablehlo::ConvertOp>(op)) // small floats and integers have no vectors
     return llvm::all_of(SmallVector<mlir::Value>{op->getOperand(0), op->getResult(0)}, [](mlir::Value value) {
@@ -116,6 +174,10 @@ ElementParts applyComplex(VectorBuilder &builder, Operation *op, ArrayRef<Elemen
     return eachPart(VectorOp::Negate);
   if (isa<stablehlo::MulOp>(op))
     return arithmetic.product(operands[0], operands[1]);
+  if (isa<stablehlo::DivOp>(op))
+    return arithmetic.quotient(operands[0], operands[1]);
+  if (isa<stablehlo::ExpOp>(op))
+    return arithmetic.exponential(operands[0]);
   if (isa<stablehlo::AbsOp>(op))
     return {arithmetic.length(operands[0]), -1};
   if (isa<stablehlo::ComplexOp>(op))
