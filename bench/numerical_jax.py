@@ -128,7 +128,9 @@ program("rfft2 b16 64x64", normal(16, 64, 64))(jnp.fft.rfft2)
 program("fftn 32x32x32", normal(32, 32, 32, dtype=C64))(jnp.fft.fftn)
 
 
-@program("fno 2d", normal(4, 32, 64, 64), normal(32, 32, 12, 12, dtype=C64), normal(32, 32, 12, 12, dtype=C64))
+@program(
+    "fno 2d", normal(4, 32, 64, 64), normal(32, 32, 12, 12, dtype=C64), normal(32, 32, 12, 12, dtype=C64)
+)
 def fno(x: Any, above: Any, below: Any) -> Any:
     spectrum = jnp.fft.rfft2(x)
     result = jnp.zeros_like(spectrum)
@@ -143,9 +145,9 @@ program("fnet mixing", normal(4, 128, 256))(lambda x: jnp.fft.fft2(x.astype(C64)
 
 for size, dtype in ((256, C64), (64, C64), (256, C128)):
     kind = "c128" if dtype is C128 else "c64"
-    program(f"complex product {size} {kind}", normal(size, size, dtype=dtype), normal(size, size, dtype=dtype))(
-        jnp.matmul
-    )
+    program(
+        f"complex product {size} {kind}", normal(size, size, dtype=dtype), normal(size, size, dtype=dtype)
+    )(jnp.matmul)
 program("complex product b64 16", normal(64, 16, 16, dtype=C64), normal(64, 16, 16, dtype=C64))(jnp.matmul)
 
 
@@ -163,7 +165,9 @@ def complex_elements_c128(a: Any, b: Any) -> Any:
 # ---- linear algebra
 
 for batch, size, columns in ((1000, 3, 1), (1000, 8, 1), (256, 16, 4), (64, 64, 8), (1, 64, 1), (1, 512, 16)):
-    program(f"solve b{batch} {size}", regular(batch, size, size), normal(batch, size, columns))(jnp.linalg.solve)
+    program(f"solve b{batch} {size}", regular(batch, size, size), normal(batch, size, columns))(
+        jnp.linalg.solve
+    )
 for batch, size in ((1000, 4), (64, 32), (1, 256)):
     program(f"inverse b{batch} {size}", regular(batch, size, size))(jnp.linalg.inv)
 program("solve b64 32 c64", regular(64, 32, 32, dtype=C64), normal(64, 32, 4, dtype=C64))(jnp.linalg.solve)
@@ -173,9 +177,9 @@ program("lu factor 256 f64", regular(256, 256, dtype=F64))(jax.scipy.linalg.lu_f
 for batch, size in ((1000, 6), (64, 64), (1, 512)):
     program(f"cholesky b{batch} {size}", positive(batch, size, size))(jnp.linalg.cholesky)
 for batch, size, columns in ((1, 512, 256), (1000, 6, 1), (64, 64, 16)):
-    program(f"triangular b{batch} {size}x{columns}", triangular(batch, size, size), normal(batch, size, columns))(
-        lambda a, b: jax.lax.linalg.triangular_solve(a, b, left_side=True, lower=True)
-    )
+    program(
+        f"triangular b{batch} {size}x{columns}", triangular(batch, size, size), normal(batch, size, columns)
+    )(lambda a, b: jax.lax.linalg.triangular_solve(a, b, left_side=True, lower=True))
 
 
 @program("gaussian process", normal(128, 4), normal(128), normal(32, 4))
@@ -206,7 +210,15 @@ program("gmres 128", regular(128, 128), normal(128))(
 )
 
 
-@program("kalman filter", positive(64, 6, 6), normal(6, 6), normal(3, 6), positive(3, 3), normal(64, 3), normal(64, 6))
+@program(
+    "kalman filter",
+    positive(64, 6, 6),
+    normal(6, 6),
+    normal(3, 6),
+    positive(3, 3),
+    normal(64, 3),
+    normal(64, 6),
+)
 def kalman(cover: Any, step: Any, seen: Any, noise: Any, value: Any, state: Any) -> Any:
     cover = step @ cover @ step.T
     state = state @ step.T
@@ -224,8 +236,8 @@ def moved_points(points: Any, turns: Any, places: Any) -> Any:
 
 @program("chain of 3x3, scan", normal(50, 64, 3, 3))
 def matrix_chain(matrices: Any) -> Any:
-    start = jnp.broadcast_to(jnp.eye(3, dtype=np.float32), (64, 3, 3))
-    return jax.lax.scan(lambda whole, part: (whole @ part * np.float32(0.5), None), start, matrices)[0]
+    start = jnp.broadcast_to(jnp.eye(3, dtype=matrices.dtype), (64, 3, 3))
+    return jax.lax.scan(lambda whole, part: (whole @ part * 0.5, None), start, matrices)[0]
 
 
 @program("einsum odd", normal(8, 12, 16, 20), normal(20, 12, 18), normal(16, 18))

@@ -136,7 +136,9 @@ program("rfft2 b16 64x64", normal(16, 64, 64))(torch.fft.rfft2)
 program("fftn 32x32x32", normal(32, 32, 32, dtype=C64))(torch.fft.fftn)
 
 
-@program("fno 2d", normal(4, 32, 64, 64), normal(32, 32, 12, 12, dtype=C64), normal(32, 32, 12, 12, dtype=C64))
+@program(
+    "fno 2d", normal(4, 32, 64, 64), normal(32, 32, 12, 12, dtype=C64), normal(32, 32, 12, 12, dtype=C64)
+)
 def fno(x: Any, above: Any, below: Any) -> Any:
     spectrum = torch.fft.rfft2(x)
     result = torch.zeros_like(spectrum)
@@ -154,9 +156,9 @@ def fnet(x: Any) -> Any:
 
 for size, dtype in ((256, C64), (64, C64), (256, C128)):
     kind = "c128" if dtype is C128 else "c64"
-    program(f"complex product {size} {kind}", normal(size, size, dtype=dtype), normal(size, size, dtype=dtype))(
-        torch.matmul
-    )
+    program(
+        f"complex product {size} {kind}", normal(size, size, dtype=dtype), normal(size, size, dtype=dtype)
+    )(torch.matmul)
 program("complex product b64 16", normal(64, 16, 16, dtype=C64), normal(64, 16, 16, dtype=C64))(torch.matmul)
 
 
@@ -179,7 +181,9 @@ def complex_rotary(x: Any, turns: Any) -> Any:
 # ---- linear algebra
 
 for batch, size, columns in ((1000, 3, 1), (1000, 8, 1), (256, 16, 4), (64, 64, 8), (1, 64, 1), (1, 512, 16)):
-    program(f"solve b{batch} {size}", regular(batch, size, size), normal(batch, size, columns))(torch.linalg.solve)
+    program(f"solve b{batch} {size}", regular(batch, size, size), normal(batch, size, columns))(
+        torch.linalg.solve
+    )
 for batch, size in ((1000, 4), (64, 32), (1, 256)):
     program(f"inverse b{batch} {size}", regular(batch, size, size))(torch.linalg.inv)
 program("solve b64 32 c64", regular(64, 32, 32, dtype=C64), normal(64, 32, 4, dtype=C64))(torch.linalg.solve)
@@ -198,9 +202,9 @@ def solve_triangular(a: Any, b: Any) -> Any:
 
 
 for batch, size, columns in ((1, 512, 256), (1000, 6, 1), (64, 64, 16)):
-    program(f"triangular b{batch} {size}x{columns}", triangular(batch, size, size), normal(batch, size, columns))(
-        solve_triangular
-    )
+    program(
+        f"triangular b{batch} {size}x{columns}", triangular(batch, size, size), normal(batch, size, columns)
+    )(solve_triangular)
 
 
 @program("gaussian process", normal(128, 4), normal(128), normal(32, 4))
@@ -242,7 +246,15 @@ def conjugate_gradients(a: Any, b: Any) -> Any:
     return x
 
 
-@program("kalman filter", positive(64, 6, 6), normal(6, 6), normal(3, 6), positive(3, 3), normal(64, 3), normal(64, 6))
+@program(
+    "kalman filter",
+    positive(64, 6, 6),
+    normal(6, 6),
+    normal(3, 6),
+    positive(3, 3),
+    normal(64, 3),
+    normal(64, 6),
+)
 def kalman(cover: Any, step: Any, seen: Any, noise: Any, value: Any, state: Any) -> Any:
     cover = step @ cover @ step.T
     state = state @ step.T
@@ -259,7 +271,9 @@ def poses(angles: Any, places: Any) -> Any:
     x, y, z = (angles / size).unbind(-1)
     zero = torch.zeros_like(x)
     cross = torch.stack([zero, -z, y, z, zero, -x, -y, x, zero], -1).reshape(256, 24, 3, 3)
-    turn = torch.eye(3) + torch.sin(size)[..., None] * cross + (1 - torch.cos(size)[..., None]) * (cross @ cross)
+    turn = (
+        torch.eye(3) + torch.sin(size)[..., None] * cross + (1 - torch.cos(size)[..., None]) * (cross @ cross)
+    )
     moved = torch.cat([turn, places[None, :, :, None].expand(256, 24, 3, 1)], -1)
     last = torch.tensor([0.0, 0.0, 0.0, 1.0]).expand(256, 24, 1, 4)
     matrices = torch.cat([moved, last], -2)

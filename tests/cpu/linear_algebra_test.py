@@ -37,7 +37,8 @@ linalg = torch.linalg
 kernels("solve", linalg.solve, regular(7, 5, 5), torch.randn(7, 5, 2))
 kernels("solve a vector", linalg.solve, regular(70, 70), torch.randn(70))
 kernels("inverse", linalg.inv, regular(2, 3, 4, 4))
-kernels("complex", linalg.solve, regular(3, 6, 6, dtype=torch.complex64), torch.randn(3, 6, 1, dtype=torch.complex64))
+c64 = torch.complex64
+kernels("complex", linalg.solve, regular(3, 6, 6, dtype=c64), torch.randn(3, 6, 1, dtype=c64))
 kernels("factors", lambda a: linalg.lu_factor(a), regular(4, 9, 6, dtype=torch.float64))
 kernels("wide", lambda a: linalg.lu(a), regular(4, 6, 9))
 kernels("one", linalg.inv, regular(3, 1, 1))
@@ -47,7 +48,8 @@ kernels("upper", lambda a: linalg.cholesky(a, upper=True), positive(60, 60, dtyp
 kernels("qr", lambda a: linalg.qr(a), regular(5, 8, 6))
 kernels("qr of c64", lambda a: linalg.qr(a, mode="complete"), regular(5, 6, dtype=torch.complex64))
 kernels("r", lambda a: linalg.qr(a, mode="r")[1], regular(6, 9))
-kernels("ormqr", lambda a, t, x: torch.ormqr(a, t, x, transpose=True), *torch.geqrf(torch.randn(7, 4)), torch.randn(7, 3))
+kernels("ormqr", lambda a, t, x: torch.ormqr(a, t, x, transpose=True), *torch.geqrf(torch.randn(7, 4)),
+        torch.randn(7, 3))
 """
 
 FOUND = """
@@ -120,8 +122,8 @@ SINGULAR = """
 a = torch.tensor([[[1., 2], [2, 4]], [[0., 0], [0, 3]], [[2., 1], [1, 2]], [[torch.nan, 1], [1, 2]]])
 class Model(torch.nn.Module):
     def forward(self, a):
-        return (torch.linalg.inv_ex(a), torch.linalg.cholesky_ex(a), torch.linalg.det(a), torch.linalg.lu_factor_ex(a),
-                torch.linalg.qr(a))
+        return (torch.linalg.inv_ex(a), torch.linalg.cholesky_ex(a), torch.linalg.det(a),
+                torch.linalg.lu_factor_ex(a), torch.linalg.qr(a))
 program = torchere.export(Model(), (a,))
 (inverse, info), (lower, wrong), det, (lu, pivots, zero), (q, r) = program(a)
 print(info.tolist(), wrong.tolist(), zero.tolist())

@@ -55,6 +55,7 @@ CASES = {
     "a mask along a row": ("lambda x: x.where(torch.arange(6) < 4, 0), (9, 6)", "none"),
 }
 
+
 @pytest.fixture(scope="module")
 def log():
     return log_of(run, TORCH, CASES)

@@ -37,8 +37,8 @@ def _with_lapack(rule):
 
 
 def _with_kernel(rule, call):
-    """LU factors by the call that JAX makes of them on a platform that has one, which the engine knows; by the
-    rule where sizes are open."""
+    """LU factors by the call that JAX makes of them on a platform that has one, which the engine knows; where
+    sizes are open, by the rule."""
     from jax._src import core
 
     def lower(ctx, operand):

@@ -33,52 +33,54 @@ public:
     return {sub(mul(a, c), mul(b, d)), add(mul(a, d), mul(b, c))};
   }
 
-  /// Infinite and zero divisors give what the limits are, as C's quotients do; infinite numbers over finite
-  /// ones are infinite.
+  /// Where both parts would be NaN: a divisor of zero gives what the limit is, infinite numbers over finite
+  /// ones are infinite, and finite ones over infinite ones zero, as C's quotients are.
   ElementParts quotient(const ElementParts &x, const ElementParts &y) {
     Lane a = wide(x.real), b = wide(x.imaginary), c = wide(y.real), d = wide(y.imaginary);
-    Lane zero = constant(0), one = constant(1);
+    Lane zero = constant(0), infinity = constant(std::numeric_limits<double>::infinity());
     Lane longer = builder.apply(VectorOp::Maximum, abs(c), abs(d));
-    Lane isZero = equal(longer, zero);
-    Lane isInfinite = builder.apply(VectorOp::Or, isInfinity(c), isInfinity(d));
-    Lane areFinite = builder.apply(VectorOp::And, isFinite(a), isFinite(b));
-    Lane isRatio = builder.apply(VectorOp::And, isFinite(c), isFinite(d));
-    Lane hasInfinity = builder.apply(VectorOp::Or, isInfinity(a), isInfinity(b));
-    Lane isLarge = builder.apply(VectorOp::And, hasInfinity, isRatio);
-    // Numbers that stand for infinite ones, and for the finite ones beside them.
-    auto sign = [&](Lane part) {
-      return select(isInfinity(part), builder.apply(VectorOp::Sign, part), zero);
-    };
-    Lane p = select(isLarge, sign(a), a), q = select(isLarge, sign(b), b);
-    Lane unit = type == DType::F32 ? one : select(isZero, one, longer);
-    Lane u = c, v = d;
+    Lane u = c, v = d, unit = longer;
     if (type != DType::F32) { // so that no square is out of range
+      unit = select(equal(longer, zero), constant(1), longer);
       u = divide(c, unit);
       v = divide(d, unit);
     }
-    Lane square = add(mul(u, u), mul(v, v)), infinity = constant(std::numeric_limits<double>::infinity());
-    auto result = [&](Lane sum, Lane overZero) {
+    Lane square = add(mul(u, u), mul(v, v));
+    auto over = [&](Lane sum) {
       Lane ratio = divide(sum, square);
-      ratio = type == DType::F32 ? ratio : divide(ratio, unit);
-      ratio = select(isLarge, mul(infinity, sum), ratio);
-      ratio = select(builder.apply(VectorOp::And, isInfinite, areFinite), zero, ratio);
-      return narrow(select(isZero, overZero, ratio));
+      return type == DType::F32 ? ratio : divide(ratio, unit);
     };
-    return {result(add(mul(p, u), mul(q, v)), divide(a, c)), result(sub(mul(q, u), mul(p, v)), divide(b, c))};
+    Lane real = over(add(mul(a, u), mul(b, v))), imaginary = over(sub(mul(b, u), mul(a, v)));
+    Lane areNan = both(isNan(real), isNan(imaginary));
+    Lane isFiniteOverInfinite = both(both(isFinite(a), isFinite(b)), equal(longer, infinity));
+    Lane isInfiniteOverFinite =
+        both(builder.apply(VectorOp::Or, isInfinity(a), isInfinity(b)), both(isFinite(c), isFinite(d)));
+    // Directions of infinite numbers.
+    auto sign = [&](Lane part) {
+      return select(isInfinity(part), builder.apply(VectorOp::Sign, part), zero);
+    };
+    Lane p = sign(a), q = sign(b);
+    auto result = [&](Lane ratio, Lane direction, Lane overZero) {
+      Lane limit = select(isInfiniteOverFinite, mul(infinity, direction), ratio);
+      limit = select(isFiniteOverInfinite, zero, limit);
+      limit = select(equal(longer, zero), overZero, limit);
+      return narrow(select(areNan, limit, ratio));
+    };
+    return {result(real, add(mul(p, c), mul(q, d)), divide(a, c)),
+            result(imaginary, sub(mul(q, c), mul(p, d)), divide(b, c))};
   }
 
   /// A real number stays one; e^-inf is 0, and e^inf infinite, in whatever direction.
   ElementParts exponential(const ElementParts &x) {
     Lane size = builder.apply(VectorOp::Exponential, x.real);
     Lane zero = ofType(0), infinity = ofType(std::numeric_limits<double>::infinity());
-    Lane isReal = equal(x.imaginary, zero);
-    Lane hasDirection = isFinite(x.imaginary);
-    Lane isNothing = equal(x.real, ofType(-std::numeric_limits<double>::infinity()));
-    Lane isInfinite = equal(x.real, infinity);
-    Lane limit = select(isNothing, zero, select(isInfinite, infinity, sub(x.imaginary, x.imaginary)));
-    Lane real = select(hasDirection, mul(size, builder.apply(VectorOp::Cosine, x.imaginary)), limit);
-    Lane undirected = select(isNothing, zero, sub(x.imaginary, x.imaginary));
-    Lane imaginary = select(hasDirection, mul(size, builder.apply(VectorOp::Sine, x.imaginary)), undirected);
+    Lane isReal = equal(x.imaginary, zero), isNothing = equal(size, zero), isInfinite = equal(size, infinity);
+    isNothing = both(isNothing, equal(abs(x.real), infinity));
+    isInfinite = both(isInfinite, equal(abs(x.real), infinity));
+    Lane real = mul(size, builder.apply(VectorOp::Cosine, x.imaginary));
+    Lane imaginary = mul(size, builder.apply(VectorOp::Sine, x.imaginary));
+    real = select(isNan(real), select(isNothing, zero, select(isInfinite, infinity, real)), real);
+    imaginary = select(isNan(imaginary), select(isNothing, zero, imaginary), imaginary);
     return {select(isReal, size, real), select(isReal, x.imaginary, imaginary)};
   }
 
@@ -108,6 +110,8 @@ private:
   Lane abs(Lane x) { return builder.apply(VectorOp::Abs, x); }
   Lane divide(Lane x, Lane y) { return builder.apply(VectorOp::Divide, x, y); }
   Lane equal(Lane x, Lane y) { return builder.apply(VectorOp::Equal, x, y); }
+  Lane both(Lane x, Lane y) { return builder.apply(VectorOp::And, x, y); }
+  Lane isNan(Lane x) { return builder.apply(VectorOp::NotEqual, x, x); }
   Lane isFinite(Lane x) { return builder.apply(VectorOp::IsFinite, x); }
   Lane isInfinity(Lane x) { return equal(abs(x), constant(std::numeric_limits<double>::infinity())); }
   Lane select(Lane chosen, Lane x, Lane y) { return builder.apply(VectorOp::Select, chosen, x, y); }

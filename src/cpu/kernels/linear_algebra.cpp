@@ -258,11 +258,8 @@ private:
       }
     for (int64_t i = begin; i < end; ++i) {
       T *row = right + i * width;
-      for (int64_t k = begin; k < i; ++k) {
-        T x = lower[i * kBlock + k - begin];
-        for (int64_t j = 0; j < width; ++j)
-          row[j] -= product(x, right[k * width + j]);
-      }
+      kernels_.rankUpdate[kKernelOf<T>](
+          {row, width, lower + i * kBlock, 0, 1, right + begin * width, width, 1, width, i - begin, false});
       if (!args_.isUnit) {
         T x = lower[i * kBlock + i - begin];
         for (int64_t j = 0; j < width; ++j)
