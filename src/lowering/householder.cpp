@@ -64,10 +64,10 @@ Reflectors factorQr(const Elements &matrices) {
   Dims shape = cx.shape(matrices);
   Dim steps = cx.minimum(shape[1], shape[2]);
   Values state = {matrices, cx.full(0.0, Context::dtype(matrices), {shape[0], steps})};
-  Values done =
-      repeatTimes(cx, cx.sizeTensor(steps, DType::I32), state, [&](mlir::Value step, const Values &now) {
-        return qrStep({cx, step}, {cx, now[0]}, {cx, now[1]});
-      });
+  auto body = [&](mlir::Value step, const Values &now) {
+    return qrStep({cx, step}, {cx, now[0]}, {cx, now[1]});
+  };
+  Values done = repeatTimes(cx, cx.sizeTensor(steps, DType::I32), state, body, "qr");
   return {{cx, done[0]}, {cx, done[1]}};
 }
 
@@ -75,7 +75,7 @@ Elements applyReflectors(const Reflectors &reflectors, const Elements &matrices,
   Context &cx = matrices.maker();
   mlir::Value count = cx.sizeTensor(cx.size(reflectors.tau, 1), DType::I32);
   Values state = {matrices, reflectors.packed, reflectors.tau, count};
-  Values done = repeatTimes(cx, count, state, [&](mlir::Value number, const Values &now) {
+  auto body = [&](mlir::Value number, const Values &now) {
     Elements step(cx, number), packed(cx, now[1]), tau(cx, now[2]), steps(cx, now[3]);
     if (!isAdjoint) // Q is H_0 H_1 ...: the last one meets X first
       step = steps - step - step.constant(int64_t{1});
@@ -86,7 +86,8 @@ Elements applyReflectors(const Reflectors &reflectors, const Elements &matrices,
     v = equal(places, at).select(1.0, v);
     Elements factor = takeAlong(tau, equal(placesOf(cx, tau), everywhere(step, placesOf(cx, tau))), 1);
     return Values{reflect({cx, now[0]}, v, isAdjoint ? conjugate(factor) : factor), packed, tau, steps};
-  });
+  };
+  Values done = repeatTimes(cx, count, state, body, isAdjoint ? "adjoint_reflectors" : "reflectors");
   return {cx, done[0]};
 }
 

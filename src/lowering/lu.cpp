@@ -88,10 +88,10 @@ LuFactors factorLu(const Elements &matrices) {
   Dim steps = cx.minimum(shape[1], shape[2]);
   Values state = {matrices, cx.full(int64_t{0}, DType::I32, {shape[0], steps}),
                   cx.iota({shape[0], shape[1]}, DType::I32, 1), cx.full(int64_t{0}, DType::I32, {shape[0]})};
-  Values done =
-      repeatTimes(cx, cx.sizeTensor(steps, DType::I32), state, [&](mlir::Value step, const Values &now) {
-        return luStep({cx, step}, {cx, now[0]}, {cx, now[1]}, {cx, now[2]}, {cx, now[3]});
-      });
+  auto body = [&](mlir::Value step, const Values &now) {
+    return luStep({cx, step}, {cx, now[0]}, {cx, now[1]}, {cx, now[2]}, {cx, now[3]});
+  };
+  Values done = repeatTimes(cx, cx.sizeTensor(steps, DType::I32), state, body, "lu");
   return {{cx, done[0]}, {cx, done[1]}, {cx, done[2]}, {cx, done[3]}};
 }
 

@@ -1,6 +1,8 @@
 // Ops with regions: each region is one block, filled through the Context.
 #include "lowering/region.h"
 
+#include "stablehlo/loop_attributes.h"
+
 namespace torchere::lowering {
 
 Status addFallibleRegion(Context &cx, mlir::OperationState &operation, mlir::TypeRange arguments,
@@ -61,7 +63,7 @@ Values repeatWhile(Context &cx, const Values &values, RegionFunction condition, 
 }
 
 Values repeatTimes(Context &cx, mlir::Value count, const Values &values,
-                   llvm::function_ref<Values(mlir::Value, const Values &)> body) {
+                   llvm::function_ref<Values(mlir::Value, const Values &)> body, llvm::StringRef computes) {
   Values carried = {cx.constant(int64_t{0}, DType::I32), count};
   carried.append(values);
   auto condition = [&](mlir::ValueRange state) {
@@ -74,6 +76,8 @@ Values repeatTimes(Context &cx, mlir::Value count, const Values &values,
     return results;
   };
   Values done = repeatWhile(cx, carried, condition, step);
+  if (!computes.empty())
+    done[0].getDefiningOp()->setAttr(stablehlo::computesAttribute, cx.builder().getStringAttr(computes));
   return Values(done.begin() + 2, done.end());
 }
 

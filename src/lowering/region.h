@@ -28,7 +28,9 @@ Values sortTogether(Context &cx, const Values &values, int64_t axis, RegionFunct
 Values repeatWhile(Context &cx, const Values &values, RegionFunction condition, RegionFunction body);
 
 /// What `body(step, values)` makes of the values, for steps 0 to `count` - 1. `count` and `step` are 0-d i32.
+/// `computes` is what the loop is marked with (stablehlo/loop_attributes.h).
 Values repeatTimes(Context &cx, mlir::Value count, const Values &values,
-                   llvm::function_ref<Values(mlir::Value, const Values &)> body);
+                   llvm::function_ref<Values(mlir::Value, const Values &)> body,
+                   llvm::StringRef computes = {});
 
 } // namespace torchere::lowering

@@ -1,4 +1,5 @@
-"""What JAX computes by LAPACK on its own CPU platform: the same rules and kernels, jaxlib's, on ours."""
+"""What JAX computes by LAPACK on its own CPU platform: the same rules and kernels, jaxlib's, on ours, but
+for LU factors, which have a kernel of the engine."""
 
 import dataclasses
 
@@ -35,9 +36,22 @@ def _with_lapack(rule):
     return lower
 
 
+def _with_kernel(rule, call):
+    """LU factors by the call that JAX makes of them on a platform that has one, which the engine knows; where
+    sizes are open, by the rule."""
+    from jax._src import core
+
+    def lower(ctx, operand):
+        is_static = all(core.is_constant_shape(aval.shape) for aval in ctx.avals_out)
+        return (call if is_static else rule)(ctx, operand)
+
+    return lower
+
+
 def register() -> None:
     from jax._src.export._export import call_exported_p
     from jax._src.interpreters import mlir  # the only way to the rules of another platform
+    from jax._src.lax.linalg import lu_p
     from jaxlib import lapack
 
     for name, handler, api_version in lapack.registrations()["cpu"]:
@@ -50,3 +64,6 @@ def register() -> None:
     )
     common = mlir._lowerings[call_exported_p]
     rules[_PLATFORM][call_exported_p] = dataclasses.replace(common, rule=_with_lapack(common.rule))
+    common = mlir._lowerings[lu_p]
+    call = rules["tpu"][lu_p].rule
+    rules[_PLATFORM][lu_p] = dataclasses.replace(common, rule=_with_kernel(common.rule, call))

@@ -9,7 +9,38 @@ Status CholeskyStep::run(const Frame &frame) const {
   CholeskyArgs call = args;
   call.input = frame.at(input);
   call.output = frame.at(result);
+  call.firstWrong = firstWrong ? reinterpret_cast<int32_t *>(frame.at(*firstWrong)) : nullptr;
   cholesky(frame.context, call);
+  return {};
+}
+
+Status LuStep::run(const Frame &frame) const {
+  LuArgs call = args;
+  call.input = frame.at(input);
+  call.output = frame.at(result);
+  call.pivots = reinterpret_cast<int32_t *>(frame.at(pivots));
+  call.permutation = reinterpret_cast<int32_t *>(frame.at(permutation));
+  call.firstZero = reinterpret_cast<int32_t *>(frame.at(firstZero));
+  factorizeLu(frame.context, call);
+  return {};
+}
+
+Status QrStep::run(const Frame &frame) const {
+  QrArgs call = args;
+  call.input = frame.at(input);
+  call.output = frame.at(result);
+  call.tau = frame.at(tau);
+  factorizeQr(frame.context, call);
+  return {};
+}
+
+Status ReflectorsStep::run(const Frame &frame) const {
+  ReflectorsArgs call = args;
+  call.input = frame.at(input);
+  call.packed = frame.at(packed);
+  call.tau = frame.at(tau);
+  call.output = frame.at(result);
+  applyReflectors(frame.context, call);
   return {};
 }
 
@@ -31,6 +62,43 @@ Status CholeskyStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(checkNumber(args.type));
   int64_t count = boundedProduct({args.batches, args.size, args.size});
   TORCHERE_TRY(limits.readsDense(input, args.type, count));
+  if (firstWrong)
+    TORCHERE_TRY(limits.writesDense(*firstWrong, DType::I32, args.batches));
+  return limits.writesDense(result, args.type, count);
+}
+
+Status LuStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkNumber(args.type));
+  TORCHERE_TRY(expect(args.rows <= std::numeric_limits<int32_t>::max() && args.columns >= 0,
+                      "rows: got {}, expected a number of 32 bits", args.rows));
+  int64_t count = boundedProduct({args.batches, args.rows, args.columns});
+  TORCHERE_TRY(limits.readsDense(input, args.type, count));
+  TORCHERE_TRY(limits.writesDense(result, args.type, count));
+  int64_t steps = std::min(args.rows, args.columns);
+  TORCHERE_TRY(limits.writesDense(pivots, DType::I32, boundedProduct({args.batches, steps})));
+  TORCHERE_TRY(limits.writesDense(permutation, DType::I32, boundedProduct({args.batches, args.rows})));
+  return limits.writesDense(firstZero, DType::I32, args.batches);
+}
+
+Status QrStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkNumber(args.type));
+  int64_t count = boundedProduct({args.batches, args.rows, args.columns});
+  TORCHERE_TRY(limits.readsDense(input, args.type, count));
+  TORCHERE_TRY(limits.writesDense(result, args.type, count));
+  return limits.writesDense(tau, args.type,
+                            boundedProduct({args.batches, std::min(args.rows, args.columns)}));
+}
+
+Status ReflectorsStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkNumber(args.type));
+  TORCHERE_TRY(expect(args.count <= std::min(args.rows, args.packedColumns),
+                      "reflectors: got {} in {} rows and {} columns", args.count, args.rows,
+                      args.packedColumns));
+  int64_t count = boundedProduct({args.batches, args.rows, args.columns});
+  TORCHERE_TRY(limits.readsDense(input, args.type, count));
+  TORCHERE_TRY(
+      limits.readsDense(packed, args.type, boundedProduct({args.batches, args.rows, args.packedColumns})));
+  TORCHERE_TRY(limits.readsDense(tau, args.type, boundedProduct({args.batches, args.count})));
   return limits.writesDense(result, args.type, count);
 }
 

@@ -1,6 +1,7 @@
 // Steps of linear algebra: factorization, and systems with a triangular matrix.
 #pragma once
 
+#include "cpu/kernels/householder.h"
 #include "cpu/kernels/linear_algebra.h"
 #include "cpu/plan/plan.h"
 
@@ -8,13 +9,15 @@
 
 namespace torchere::cpu {
 
-/// Views are dense.
+/// Views are dense, as are those of other steps here.
 class CholeskyStep final : public StoredStep<CholeskyStep> {
 public:
-  CholeskyStep(const CholeskyArgs &args, const View &input, const View &result)
-      : args(args), input(input), result(result) {}
+  /// `firstWrong` is a number of i32 for each matrix.
+  CholeskyStep(const CholeskyArgs &args, const View &input, const View &result,
+               const std::optional<View> &firstWrong)
+      : args(args), input(input), result(result), firstWrong(firstWrong) {}
   CholeskyStep() = default;
-  static auto fields(auto &step) { return std::tie(step.args, step.input, step.result); }
+  static auto fields(auto &step) { return std::tie(step.args, step.input, step.result, step.firstWrong); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "Cholesky"; }
@@ -22,6 +25,60 @@ public:
 private:
   CholeskyArgs args; ///< without memory
   View input, result;
+  std::optional<View> firstWrong;
+};
+
+class LuStep final : public StoredStep<LuStep> {
+public:
+  /// The last three are of i32.
+  LuStep(const LuArgs &args, const View &input, const View &result, const View &pivots,
+         const View &permutation, const View &firstZero)
+      : args(args), input(input), result(result), pivots(pivots), permutation(permutation),
+        firstZero(firstZero) {}
+  LuStep() = default;
+  static auto fields(auto &step) {
+    return std::tie(step.args, step.input, step.result, step.pivots, step.permutation, step.firstZero);
+  }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "LU factors"; }
+
+private:
+  LuArgs args; ///< without memory
+  View input, result, pivots, permutation, firstZero;
+};
+
+class QrStep final : public StoredStep<QrStep> {
+public:
+  QrStep(const QrArgs &args, const View &input, const View &result, const View &tau)
+      : args(args), input(input), result(result), tau(tau) {}
+  QrStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.input, step.result, step.tau); }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "QR factors"; }
+
+private:
+  QrArgs args; ///< without memory
+  View input, result, tau;
+};
+
+class ReflectorsStep final : public StoredStep<ReflectorsStep> {
+public:
+  ReflectorsStep(const ReflectorsArgs &args, const View &input, const View &packed, const View &tau,
+                 const View &result)
+      : args(args), input(input), packed(packed), tau(tau), result(result) {}
+  ReflectorsStep() = default;
+  static auto fields(auto &step) {
+    return std::tie(step.args, step.input, step.packed, step.tau, step.result);
+  }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "reflectors"; }
+
+private:
+  ReflectorsArgs args; ///< without memory
+  View input, packed, tau, result;
 };
 
 class TriangularSolveStep final : public StoredStep<TriangularSolveStep> {

@@ -211,6 +211,20 @@ template <> struct Fields<UnfoldedConvolution> {
 template <> struct Fields<CholeskyArgs> {
   static auto of(auto &object) { return std::tie(object.type, object.batches, object.size, object.isLower); }
 };
+template <> struct Fields<LuArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.batches, object.rows, object.columns, object.firstRow);
+  }
+};
+template <> struct Fields<QrArgs> {
+  static auto of(auto &object) { return std::tie(object.type, object.batches, object.rows, object.columns); }
+};
+template <> struct Fields<ReflectorsArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.batches, object.rows, object.columns, object.packedColumns,
+                    object.count, object.isAdjoint);
+  }
+};
 template <> struct Fields<TriangularSolveArgs> {
   static auto of(auto &object) {
     return std::tie(object.type, object.batches, object.size, object.columns, object.isLeft, object.isLower,

@@ -10,6 +10,7 @@
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/loop_invariants.h"
+#include "cpu/frontend/marked_loops.h"
 #include "cpu/frontend/planner.h"
 #include "cpu/frontend/weight_program.h"
 #include "interpreter/registered_call.h"
@@ -132,6 +133,7 @@ Result<func::FuncOp> simplifyEntry(stablehlo::Module &module, StringRef name, co
   } else {
     TORCHERE_ASSIGN(entry, flattenEntry(module, name));
   }
+  replaceMarkedLoops(entry);
   expand(entry);
   if (target.processes.replicas * target.processes.partitions > 1) {
     TORCHERE_TRY(checkPlain(entry));

@@ -1,5 +1,5 @@
-// Implements arithmetic on pairs. Products and lengths of numbers with parts of f32 are computed in f64 and
-// rounded once.
+// Implements arithmetic on pairs. Lengths and quotients of numbers with parts of f32 are computed
+// in f64 and rounded once, as no square of these is out of range.
 #include "cpu/frontend/complex_elements.h"
 
 #include "cpu/frontend/planner.h"
@@ -29,8 +29,59 @@ public:
   Arithmetic(VectorBuilder &builder, DType type) : builder(builder), type(type) {}
 
   ElementParts product(const ElementParts &x, const ElementParts &y) {
+    Lane a = x.real, b = x.imaginary, c = y.real, d = y.imaginary;
+    return {sub(mul(a, c), mul(b, d)), add(mul(a, d), mul(b, c))};
+  }
+
+  /// Where both parts would be NaN: a divisor of zero gives what the limit is, infinite numbers over finite
+  /// ones are infinite, and finite ones over infinite ones zero, as C's quotients are.
+  ElementParts quotient(const ElementParts &x, const ElementParts &y) {
     Lane a = wide(x.real), b = wide(x.imaginary), c = wide(y.real), d = wide(y.imaginary);
-    return {narrow(sub(mul(a, c), mul(b, d))), narrow(add(mul(a, d), mul(b, c)))};
+    Lane zero = constant(0), infinity = constant(std::numeric_limits<double>::infinity());
+    Lane longer = builder.apply(VectorOp::Maximum, abs(c), abs(d));
+    Lane u = c, v = d, unit = longer;
+    if (type != DType::F32) { // so that no square is out of range
+      unit = select(equal(longer, zero), constant(1), longer);
+      u = divide(c, unit);
+      v = divide(d, unit);
+    }
+    Lane square = add(mul(u, u), mul(v, v));
+    auto over = [&](Lane sum) {
+      Lane ratio = divide(sum, square);
+      return type == DType::F32 ? ratio : divide(ratio, unit);
+    };
+    Lane real = over(add(mul(a, u), mul(b, v))), imaginary = over(sub(mul(b, u), mul(a, v)));
+    Lane areNan = both(isNan(real), isNan(imaginary));
+    Lane isFiniteOverInfinite = both(both(isFinite(a), isFinite(b)), equal(longer, infinity));
+    Lane isInfiniteOverFinite =
+        both(builder.apply(VectorOp::Or, isInfinity(a), isInfinity(b)), both(isFinite(c), isFinite(d)));
+    // Directions of infinite numbers.
+    auto sign = [&](Lane part) {
+      return select(isInfinity(part), builder.apply(VectorOp::Sign, part), zero);
+    };
+    Lane p = sign(a), q = sign(b);
+    auto result = [&](Lane ratio, Lane direction, Lane overZero) {
+      Lane limit = select(isInfiniteOverFinite, mul(infinity, direction), ratio);
+      limit = select(isFiniteOverInfinite, zero, limit);
+      limit = select(equal(longer, zero), overZero, limit);
+      return narrow(select(areNan, limit, ratio));
+    };
+    return {result(real, add(mul(p, c), mul(q, d)), divide(a, c)),
+            result(imaginary, sub(mul(q, c), mul(p, d)), divide(b, c))};
+  }
+
+  /// A real number stays one; e^-inf is 0, and e^inf infinite, in whatever direction.
+  ElementParts exponential(const ElementParts &x) {
+    Lane size = builder.apply(VectorOp::Exponential, x.real);
+    Lane zero = ofType(0), infinity = ofType(std::numeric_limits<double>::infinity());
+    Lane isReal = equal(x.imaginary, zero), isNothing = equal(size, zero), isInfinite = equal(size, infinity);
+    isNothing = both(isNothing, equal(abs(x.real), infinity));
+    isInfinite = both(isInfinite, equal(abs(x.real), infinity));
+    Lane real = mul(size, builder.apply(VectorOp::Cosine, x.imaginary));
+    Lane imaginary = mul(size, builder.apply(VectorOp::Sine, x.imaginary));
+    real = select(isNan(real), select(isNothing, zero, select(isInfinite, infinity, real)), real);
+    imaginary = select(isNan(imaginary), select(isNothing, zero, imaginary), imaginary);
+    return {select(isReal, size, real), select(isReal, x.imaginary, imaginary)};
   }
 
   /// The larger part times sqrt(1 + ratio^2) where squares of f64 may overflow or vanish.
@@ -56,6 +107,16 @@ private:
   Lane wide(Lane x) { return builder.convert(x, DType::F64); }
   Lane narrow(Lane x) { return builder.convert(x, type); }
   Lane add(Lane x, Lane y) { return builder.apply(VectorOp::Add, x, y); }
+  Lane abs(Lane x) { return builder.apply(VectorOp::Abs, x); }
+  Lane divide(Lane x, Lane y) { return builder.apply(VectorOp::Divide, x, y); }
+  Lane equal(Lane x, Lane y) { return builder.apply(VectorOp::Equal, x, y); }
+  Lane both(Lane x, Lane y) { return builder.apply(VectorOp::And, x, y); }
+  Lane isNan(Lane x) { return builder.apply(VectorOp::NotEqual, x, x); }
+  Lane isFinite(Lane x) { return builder.apply(VectorOp::IsFinite, x); }
+  Lane isInfinity(Lane x) { return equal(abs(x), constant(std::numeric_limits<double>::infinity())); }
+  Lane select(Lane chosen, Lane x, Lane y) { return builder.apply(VectorOp::Select, chosen, x, y); }
+  Lane constant(double number) { return builder.constant(DType::F64, number); }
+  Lane ofType(double number) { return builder.constant(type, number); }
   Lane sub(Lane x, Lane y) { return builder.apply(VectorOp::Subtract, x, y); }
   Lane mul(Lane x, Lane y) { return builder.apply(VectorOp::Multiply, x, y); }
 
@@ -88,8 +149,9 @@ bool hasComplex(Operation *op) {
 }
 
 bool isComplexArithmetic(Operation *op) {
-  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::ImagOp, stablehlo::MulOp,
-          stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp, stablehlo::SubtractOp>(op))
+  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::DivOp, stablehlo::ExpOp,
+          stablehlo::ImagOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp,
+          stablehlo::SubtractOp>(op))
     return true;
   if (isa<stablehlo::ConvertOp>(op)) // small floats and integers have no vectors
     return llvm::all_of(SmallVector<mlir::Value>{op->getOperand(0), op->getResult(0)}, [](mlir::Value value) {
@@ -116,6 +178,10 @@ ElementParts applyComplex(VectorBuilder &builder, Operation *op, ArrayRef<Elemen
     return eachPart(VectorOp::Negate);
   if (isa<stablehlo::MulOp>(op))
     return arithmetic.product(operands[0], operands[1]);
+  if (isa<stablehlo::DivOp>(op))
+    return arithmetic.quotient(operands[0], operands[1]);
+  if (isa<stablehlo::ExpOp>(op))
+    return arithmetic.exponential(operands[0]);
   if (isa<stablehlo::AbsOp>(op))
     return {arithmetic.length(operands[0]), -1};
   if (isa<stablehlo::ComplexOp>(op))

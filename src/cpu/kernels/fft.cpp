@@ -15,6 +15,14 @@ namespace {
 constexpr int kLines = 0;
 constexpr int kStages = 1;
 constexpr int kChirp = 2;
+constexpr int kMatrix = 3;
+constexpr int kSpectrum = 4;
+
+/// Lines so long are matrices, and, from the smaller size on, a few lines.
+constexpr int64_t kLongLine = 2048;
+constexpr int64_t kShortLine = 256;
+constexpr int64_t kFewLines = 4;
+constexpr int64_t kLeastSide = 16; ///< of such a matrix
 
 /// e^(-2 pi i power / size), exact in its symmetries.
 void rootOf(int64_t power, int64_t size, double *root) {
@@ -49,99 +57,178 @@ std::vector<int32_t> radicesOf(int64_t size) {
   return radices;
 }
 
+/// Where lines lie: number `at` of line `line`. Numbers are pairs of parts, but on a side that is real.
+struct Side {
+  int64_t inner = 1; ///< lines beside each other, number by number
+  int64_t outer = 0; ///< from so many lines to the next ones
+  int64_t step = 1;  ///< from a number to the next
+
+  int64_t place(int64_t line, int64_t at) const { return line / inner * outer + line % inner + at * step; }
+};
+
+/// What becomes of the lines of one pass.
+template <class T> struct Pass {
+  const FftPlan *plan = nullptr; ///< of the stages
+  bool isInverse = false;
+  int64_t divisor = 1;
+  int64_t lines = 0;
+  const T *input = nullptr;
+  Side from;
+  int64_t inputSize = 0;
+  bool isInputReal = false;
+  bool isInputHalf = false; ///< and is completed
+  T *output = nullptr;
+  Side to;
+  int64_t outputSize = 0;
+  bool isOutputReal = false;
+  const void *halfRoots = nullptr; ///< of pairs of real numbers: the other side has half a line's transform
+  const T *turns = nullptr; ///< what results are multiplied by, or their conjugates: it lies as they do
+};
+
 /// A group of lines, one in each lane.
 template <class T> class Lines {
 public:
-  Lines(const FftArgs &args, const IsaKernels &kernels, int lanes, int64_t group);
-  void run();
+  Lines(const Pass<T> &pass, const IsaKernels &kernels, int lanes, int64_t group)
+      : pass_(pass), kernels_(kernels), plan_(*pass.plan), lanes_(lanes), first_(group * lanes),
+        count_(std::min<int64_t>(lanes, pass.lines - first_)) {}
 
-private:
-  void readInput(T *to) const;
-  void completeHalf(T *to) const;
-  void writeOutput(const T *from) const;
-  T *byStages(T *data) const;
-  T *byChirp(T *data) const;
-  /// Of element `at` of the line of a lane, in lines of `length`.
-  int64_t place(int64_t lane, int64_t at, int64_t length) const {
-    int64_t line = first_ + lane;
-    return (line / args_.inner * length + at) * args_.inner + line % args_.inner;
+  void run() {
+    size_t bytes = static_cast<size_t>((plan_.size() + 1) * 2 * lanes_) * sizeof(T);
+    auto *data = static_cast<T *>(ThreadPool::scratch(bytes, kLines));
+    auto *other = static_cast<T *>(ThreadPool::scratch(bytes, kStages));
+    auto swap = [&](T *result) { // which is one of the two
+      other = result == data ? other : data;
+      data = result;
+    };
+    readInput(data);
+    if (pass_.halfRoots && pass_.isInverse) {
+      convertHalves(data, other);
+      swap(other);
+    }
+    swap(plan_.inner() ? byChirp(data) : byStages(data, other));
+    if (pass_.halfRoots && !pass_.isInverse) {
+      convertHalves(data, other);
+      swap(other);
+    }
+    if (pass_.divisor != 1) {
+      T factor = static_cast<T>(1 / static_cast<double>(pass_.divisor));
+      for (int64_t i = 0; i < plan_.size() * 2 * lanes_; ++i)
+        data[i] *= factor;
+    }
+    writeOutput(data);
   }
 
-  const FftArgs &args_;
+private:
+  static constexpr int kWide = sizeof(T) == 8;
+
+  bool isContiguous(const Side &side) const { return side.inner == 1 && side.step == 1; }
+  bool liesBeside(const Side &side) const {
+    return lanes_ > 1 && count_ == lanes_ && first_ % side.inner + lanes_ <= side.inner;
+  }
+  void readInput(T *to) const;
+  void completeHalf(T *to) const;
+  void writeOutput(T *from) const;
+  void convertHalves(const T *from, T *to) const {
+    int64_t half = plan_.size();
+    kernels_.fftHalves[kWide]({half, pass_.halfRoots, lanes_ > 1, pass_.isInverse, from, to});
+  }
+  T *byStages(T *data, T *other) const {
+    FftJob job;
+    job.size = plan_.size();
+    job.radices = plan_.radices().data();
+    job.radixCount = static_cast<int>(plan_.radices().size());
+    job.roots = plan_.roots();
+    job.isVector = lanes_ > 1;
+    job.isInverse = pass_.isInverse;
+    job.data = data;
+    job.scratch = other;
+    return static_cast<T *>(kernels_.fft[kWide](job));
+  }
+  T *byChirp(T *data) const;
+
+  const Pass<T> &pass_;
   const IsaKernels &kernels_;
   const FftPlan &plan_;
   int lanes_;
   int64_t first_, count_;
 };
 
-template <class T>
-Lines<T>::Lines(const FftArgs &args, const IsaKernels &kernels, int lanes, int64_t group)
-    : args_(args), kernels_(kernels), plan_(*args.plan), lanes_(lanes), first_(group * lanes),
-      count_(std::min<int64_t>(lanes, args.outer * args.inner - first_)) {}
-
-/// Pairs of vectors; an inverse transform is one of the numbers with their parts swapped.
+/// Pairs of vectors.
 template <class T> void Lines<T>::readInput(T *to) const {
-  const T *input = static_cast<const T *>(args_.input);
-  int64_t size = plan_.size(), length = args_.isInputHalf ? size / 2 + 1 : size;
+  const Side &side = pass_.from;
+  int64_t size = pass_.inputSize;
   if (count_ < lanes_)
-    std::memset(to, 0, static_cast<size_t>(size * 2 * lanes_) * sizeof(T));
-  int real = args_.isInverse ? lanes_ : 0, imaginary = lanes_ - real;
-  for (int64_t lane = 0; lane < count_; ++lane) {
-    int64_t from = place(lane, 0, length), step = args_.inner;
-    T *at = to + lane;
-    for (int64_t i = 0; i < length; ++i, from += step, at += 2 * lanes_) {
-      at[real] = args_.isInputReal ? input[from] : input[2 * from];
-      at[imaginary] = args_.isInputReal ? T(0) : input[2 * from + 1];
+    std::memset(to, 0, static_cast<size_t>(plan_.size() + 1) * 2 * static_cast<size_t>(lanes_) * sizeof(T));
+  if (!pass_.isInputReal && isContiguous(side) && lanes_ == 1) {
+    std::memcpy(to, pass_.input + 2 * first_ * side.outer, static_cast<size_t>(2 * size) * sizeof(T));
+  } else if (!pass_.isInputReal && isContiguous(side)) {
+    kernels_.transpose[kWide + 2](pass_.input + 2 * first_ * side.outer, 2 * side.outer, to, lanes_, count_,
+                                  2 * size);
+  } else if (!pass_.isInputReal && liesBeside(side)) {
+    auto *numbers = const_cast<T *>(pass_.input) + 2 * side.place(first_, 0);
+    kernels_.splitNumbers[kWide]({numbers, side.step, size, to, nullptr});
+  } else {
+    for (int64_t lane = 0; lane < count_; ++lane) {
+      int64_t from = side.place(first_ + lane, 0);
+      T *at = to + lane;
+      for (int64_t i = 0; i < size; ++i, from += side.step, at += 2 * lanes_) {
+        at[0] = pass_.isInputReal ? pass_.input[from] : pass_.input[2 * from];
+        at[lanes_] = pass_.isInputReal ? T(0) : pass_.input[2 * from + 1];
+      }
     }
   }
-  if (args_.isInputHalf)
+  if (pass_.isInputHalf)
     completeHalf(to);
 }
 
 /// Imaginary parts that must be zero are not read.
 template <class T> void Lines<T>::completeHalf(T *to) const {
   int64_t size = plan_.size();
-  int real = args_.isInverse ? lanes_ : 0, imaginary = lanes_ - real;
   auto at = [&](int64_t i) { return to + i * 2 * lanes_; };
   for (int lane = 0; lane < lanes_; ++lane) {
-    at(0)[imaginary + lane] = 0;
+    at(0)[lanes_ + lane] = 0;
     if (size % 2 == 0)
-      at(size / 2)[imaginary + lane] = 0;
+      at(size / 2)[lanes_ + lane] = 0;
     for (int64_t i = size / 2 + 1; i < size; ++i) {
-      at(i)[real + lane] = at(size - i)[real + lane];
-      at(i)[imaginary + lane] = -at(size - i)[imaginary + lane];
+      at(i)[lane] = at(size - i)[lane];
+      at(i)[lanes_ + lane] = -at(size - i)[lanes_ + lane];
     }
   }
 }
 
-template <class T> void Lines<T>::writeOutput(const T *from) const {
-  T *output = static_cast<T *>(args_.output);
-  int real = args_.isInverse ? lanes_ : 0, imaginary = lanes_ - real;
-  T size = static_cast<T>(plan_.size()), divisor = args_.isInverse ? size : T(1);
+template <class T> void Lines<T>::writeOutput(T *from) const {
+  const Side &side = pass_.to;
+  int64_t size = pass_.outputSize;
+  if (!pass_.isOutputReal && !pass_.turns && isContiguous(side)) {
+    if (lanes_ == 1) {
+      std::memcpy(pass_.output + 2 * first_ * side.outer, from, static_cast<size_t>(2 * size) * sizeof(T));
+      return;
+    }
+    kernels_.transpose[kWide + 2](from, lanes_, pass_.output + 2 * first_ * side.outer, 2 * side.outer,
+                                  2 * size, count_);
+    return;
+  }
+  if (!pass_.isOutputReal && liesBeside(side)) {
+    int64_t place = side.place(first_, 0);
+    const T *turns = pass_.turns ? pass_.turns + 2 * place : nullptr;
+    kernels_.joinNumbers[kWide]({pass_.output + 2 * place, side.step, size, from, turns, pass_.isInverse});
+    return;
+  }
   for (int64_t lane = 0; lane < count_; ++lane) {
-    int64_t to = place(lane, 0, args_.outputSize), step = args_.inner;
+    int64_t to = side.place(first_ + lane, 0);
     const T *at = from + lane;
-    for (int64_t i = 0; i < args_.outputSize; ++i, to += step, at += 2 * lanes_) {
-      if (args_.isOutputReal) {
-        output[to] = at[real] / divisor;
+    for (int64_t i = 0; i < size; ++i, to += side.step, at += 2 * lanes_) {
+      T real = at[0], imaginary = at[lanes_];
+      if (pass_.isOutputReal) {
+        pass_.output[to] = real;
         continue;
       }
-      output[2 * to] = at[real] / divisor;
-      output[2 * to + 1] = at[imaginary] / divisor;
+      T c = pass_.turns ? pass_.turns[2 * to] : T(1), s = pass_.turns ? pass_.turns[2 * to + 1] : T(0);
+      s = pass_.isInverse ? -s : s;
+      pass_.output[2 * to] = pass_.turns ? real * c - imaginary * s : real;
+      pass_.output[2 * to + 1] = pass_.turns ? real * s + imaginary * c : imaginary;
     }
   }
-}
-
-template <class T> T *Lines<T>::byStages(T *data) const {
-  FftJob job;
-  job.size = plan_.size();
-  job.radices = plan_.radices().data();
-  job.radixCount = static_cast<int>(plan_.radices().size());
-  job.roots = plan_.roots();
-  job.isVector = lanes_ > 1;
-  job.data = data;
-  job.scratch = ThreadPool::scratch(static_cast<size_t>(job.size * 2 * lanes_) * sizeof(T), kStages);
-  return static_cast<T *>(kernels_.fft[sizeof(T) == 8](job));
 }
 
 /// numbers *= factors, as pairs of vectors; with the parts of the result swapped if `swaps`.
@@ -157,78 +244,198 @@ void multiply(double *numbers, const double *factors, int64_t size, int64_t lane
   }
 }
 
-/// The convolution with a chirp, after Bluestein, one lane after the other. Always in f64: its intermediate
-/// results are larger than the result.
+/// The convolution with a chirp, after Bluestein, of as many lanes at once as a vector has of f64: its
+/// intermediate results are larger than the result. An inverse transform is that of swapped parts.
 template <class T> T *Lines<T>::byChirp(T *data) const {
   const FftPlan &inner = *plan_.inner();
-  int64_t size = plan_.size(), padded = inner.size();
-  auto *work =
-      static_cast<double *>(ThreadPool::scratch(static_cast<size_t>(4 * padded) * sizeof(double), kChirp));
-  FftJob job{
-      padded, inner.radices().data(), static_cast<int>(inner.radices().size()), inner.roots(), false, nullptr,
-      nullptr};
-  for (int lane = 0; lane < lanes_; ++lane) {
-    for (int64_t i = 0; i < 2 * size; ++i)
-      work[i] = static_cast<double>(data[i * lanes_ + lane]);
-    multiply(work, plan_.chirp().data(), size, 1, false);
-    std::fill(work + 2 * size, work + 2 * padded, 0.0);
+  const int64_t size = plan_.size(), padded = inner.size();
+  const int64_t lanes = lanes_ > 1 ? kernels_.lanes / 2 : 1; // of f64
+  const int64_t real = pass_.isInverse ? lanes_ : 0, imaginary = lanes_ - real;
+  auto *work = static_cast<double *>(
+      ThreadPool::scratch(static_cast<size_t>(4 * padded * lanes) * sizeof(double), kChirp));
+  double *const other = work + 2 * padded * lanes;
+  FftJob job{padded, inner.radices().data(), static_cast<int>(inner.radices().size()), inner.roots(),
+             lanes > 1};
+  for (int64_t first = 0; first < lanes_; first += lanes) {
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        const T *from = data + i * 2 * lanes_ + first + lane;
+        work[i * 2 * lanes + lane] = static_cast<double>(from[real]);
+        work[(i * 2 + 1) * lanes + lane] = static_cast<double>(from[imaginary]);
+      }
+    multiply(work, plan_.chirp().data(), size, lanes, false);
+    std::fill(work + 2 * size * lanes, other, 0.0);
     job.data = work;
-    job.scratch = work + 2 * padded;
+    job.scratch = other;
     auto *spectrum = static_cast<double *>(kernels_.fft[1](job));
-    multiply(spectrum, plan_.filter().data(), padded, 1, /*swaps=*/true);
+    multiply(spectrum, plan_.filter().data(), padded, lanes, /*swaps=*/true);
     job.data = spectrum;
-    job.scratch = spectrum == work ? work + 2 * padded : work;
+    job.scratch = spectrum == work ? other : work;
     auto *convolved = static_cast<double *>(kernels_.fft[1](job));
     for (int64_t i = 0; i < size; ++i) // whose parts are still swapped
-      std::swap(convolved[2 * i], convolved[2 * i + 1]);
-    multiply(convolved, plan_.chirp().data(), size, 1, false);
-    for (int64_t i = 0; i < 2 * size; ++i)
-      data[i * lanes_ + lane] = static_cast<T>(convolved[i] / static_cast<double>(padded));
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        std::swap(convolved[i * 2 * lanes + lane], convolved[(i * 2 + 1) * lanes + lane]);
+    multiply(convolved, plan_.chirp().data(), size, lanes, false);
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        T *to = data + i * 2 * lanes_ + first + lane;
+        to[real] = static_cast<T>(convolved[i * 2 * lanes + lane] / static_cast<double>(padded));
+        to[imaginary] = static_cast<T>(convolved[(i * 2 + 1) * lanes + lane] / static_cast<double>(padded));
+      }
   }
   return data;
 }
 
-template <class T> void Lines<T>::run() {
-  auto *data = static_cast<T *>(
-      ThreadPool::scratch(static_cast<size_t>(plan_.size() * 2 * lanes_) * sizeof(T), kLines));
-  readInput(data);
-  writeOutput(plan_.inner() ? byChirp(data) : byStages(data));
+template <class T> void runPass(const Context &context, const Pass<T> &pass) {
+  const IsaKernels &kernels = kernelsOf(context.isa);
+  int vector = kernels.lanes * 4 / static_cast<int>(sizeof(T));
+  int lanes = 2 * pass.lines <= vector ? 1 : vector;
+  context.pool.parallelFor(divideUp(pass.lines, lanes),
+                           [&](int64_t group) { Lines<T>(pass, kernels, lanes, group).run(); });
+}
+
+/// One contiguous line as a matrix: its columns, of which number k is turned by k times the column, then its
+/// rows, whose results stand in columns.
+template <class T>
+void transformMatrix(const Context &context, const FftPlan &plan, bool isInverse, int64_t divisor,
+                     const T *input, T *output) {
+  int64_t rows = plan.rows()->size(), columns = plan.columns()->size();
+  auto *matrix =
+      static_cast<T *>(ThreadPool::scratch(static_cast<size_t>(2 * plan.size()) * sizeof(T), kMatrix));
+  Pass<T> pass;
+  pass.isInverse = isInverse;
+  pass.plan = plan.rows();
+  pass.lines = columns;
+  pass.input = input;
+  pass.output = matrix;
+  pass.from = pass.to = {columns, 0, columns};
+  pass.inputSize = pass.outputSize = rows;
+  pass.turns = static_cast<const T *>(plan.turns());
+  runPass(context, pass);
+  pass.plan = plan.columns();
+  pass.divisor = divisor;
+  pass.lines = rows;
+  pass.input = matrix;
+  pass.output = output;
+  pass.from = {1, columns, 1};
+  pass.to = {rows, 0, rows};
+  pass.inputSize = pass.outputSize = columns;
+  pass.turns = nullptr;
+  runPass(context, pass);
+}
+
+/// Lines that are matrices; a real side is one of pairs.
+template <class T> void transformMatrices(const Context &context, const FftArgs &args) {
+  const FftPlan *half = args.plan->half();
+  const FftPlan &plan = half ? *half : *args.plan;
+  const IsaKernels &kernels = kernelsOf(context.isa);
+  int64_t size = plan.size(), divisor = args.isInverse ? size : 1;
+  auto *input = static_cast<const T *>(args.input);
+  auto *output = static_cast<T *>(args.output);
+  auto transformLine = [&](int64_t line) {
+    const T *from = input + 2 * line * (args.isInputHalf ? size + 1 : size);
+    T *to = output + 2 * line * (half && !args.isInverse ? size + 1 : size);
+    if (!half)
+      return transformMatrix(context, plan, args.isInverse, divisor, from, to);
+    auto *numbers =
+        static_cast<T *>(ThreadPool::scratch(static_cast<size_t>(2 * size) * sizeof(T), kSpectrum));
+    FftHalvesJob job{size, args.plan->halfRoots(), false, args.isInverse, numbers, to};
+    if (args.isInverse) {
+      job.from = from;
+      job.to = numbers;
+      kernels.fftHalves[sizeof(T) == 8](job);
+    }
+    transformMatrix(context, plan, args.isInverse, divisor, args.isInverse ? numbers : from,
+                    args.isInverse ? to : numbers);
+    if (!args.isInverse)
+      kernels.fftHalves[sizeof(T) == 8](job);
+  };
+  if (args.outer < kFewLines)
+    for (int64_t line = 0; line < args.outer; ++line)
+      transformLine(line);
+  else
+    context.pool.parallelFor(args.outer, transformLine);
 }
 
 template <class T> void transformAll(const Context &context, const FftArgs &args) {
-  const IsaKernels &kernels = kernelsOf(context.isa);
-  int64_t lines = args.outer * args.inner;
-  int vector = kernels.lanes * 4 / static_cast<int>(sizeof(T));
-  int lanes = 2 * lines <= vector ? 1 : vector;
-  context.pool.parallelFor(divideUp(lines, lanes),
-                           [&](int64_t group) { Lines<T>(args, kernels, lanes, group).run(); });
+  const FftPlan *half = args.plan->half();
+  const FftPlan &plan = half ? *half : *args.plan;
+  if (plan.rows())
+    return transformMatrices<T>(context, args);
+  Pass<T> pass;
+  pass.plan = &plan;
+  pass.isInverse = args.isInverse;
+  pass.divisor = args.isInverse ? plan.size() : 1;
+  pass.lines = args.outer * args.inner;
+  pass.input = static_cast<const T *>(args.input);
+  pass.output = static_cast<T *>(args.output);
+  pass.inputSize = args.isInputHalf ? args.plan->size() / 2 + 1 : plan.size();
+  pass.outputSize = half && args.isInverse ? plan.size() : args.outputSize;
+  if (half) {
+    pass.halfRoots = args.plan->halfRoots();
+  } else {
+    pass.isInputReal = args.isInputReal;
+    pass.isInputHalf = args.isInputHalf;
+    pass.isOutputReal = args.isOutputReal;
+  }
+  pass.from = {args.inner, pass.inputSize * args.inner, args.inner};
+  pass.to = {args.inner, pass.outputSize * args.inner, args.inner};
+  runPass(context, pass);
 }
 
 } // namespace
 
-FftPlan::FftPlan(DType type, int64_t size) : type_(type), size_(size), radices_(radicesOf(size)) {
-  if (size > 1 && radices_.empty())
+FftPlan::FftPlan(DType type, int64_t size, const FftLines &lines)
+    : type_(type), size_(size), radices_(radicesOf(size)) {
+  if (lines.isReal && size % 2 == 0)
+    makeHalf(lines);
+  else if (size > 1 && radices_.empty())
     makeChirp();
-  else
+  else if (lines.isReal || !makeMatrix(lines.count))
     makeRoots();
+}
+
+void FftPlan::addRoot(Numbers &numbers, int64_t power, int64_t size) const {
+  double root[2];
+  rootOf(power, size, root);
+  for (double part : root)
+    type_ == DType::F64 ? numbers.doubles.push_back(part)
+                        : numbers.floats.push_back(static_cast<float>(part));
+}
+
+void FftPlan::makeHalf(const FftLines &lines) {
+  half_ = std::make_unique<FftPlan>(type_, size_ / 2, FftLines{false, lines.count});
+  for (int64_t k = 0; 4 * k <= size_; ++k)
+    addRoot(halfRoots_, k, size_);
+}
+
+/// The most even sides, if both are as long as vectors.
+bool FftPlan::makeMatrix(int64_t lines) {
+  if (lines == 0 || size_ < (lines < kFewLines ? kShortLine : kLongLine))
+    return false;
+  auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(size_)));
+  while (side >= kLeastSide && size_ % side != 0)
+    --side;
+  if (side < kLeastSide)
+    return false;
+  rows_ = std::make_unique<FftPlan>(type_, side);
+  columns_ = std::make_unique<FftPlan>(type_, size_ / side);
+  for (int64_t row = 0; row < side; ++row)
+    for (int64_t column = 0; column < size_ / side; ++column)
+      addRoot(turns_, row * column, size_);
+  return true;
 }
 
 void FftPlan::makeRoots() {
   int64_t rest = size_;
-  double root[2];
-  auto add = [&](int64_t power, int64_t size) {
-    rootOf(power, size, root);
-    for (double part : root)
-      type_ == DType::F64 ? doubles_.push_back(part) : floats_.push_back(static_cast<float>(part));
-  };
   for (int32_t radix : radices_) {
     int64_t size = rest;
     rest /= radix;
     for (int32_t i = 0; i < radix; ++i)
-      add(i, radix);
+      addRoot(roots_, i, radix);
     for (int64_t group = 0; group < rest; ++group)
       for (int32_t i = 1; i < radix; ++i)
-        add(group * i, size);
+        addRoot(roots_, group * i, size);
   }
 }
 
@@ -248,13 +455,13 @@ void FftPlan::makeChirp() {
     }
     square = (square + 2 * i + 1) % (2 * size_);
   }
-  FftJob job{padded,
-             inner_->radices().data(),
-             static_cast<int>(inner_->radices().size()),
-             inner_->roots(),
-             false,
-             wave.data(),
-             scratch.data()};
+  FftJob job;
+  job.size = padded;
+  job.radices = inner_->radices().data();
+  job.radixCount = static_cast<int>(inner_->radices().size());
+  job.roots = inner_->roots();
+  job.data = wave.data();
+  job.scratch = scratch.data();
   auto *filter = static_cast<double *>(kernelsOf(Isa::Baseline).fft[1](job));
   filter_.assign(filter, filter + 2 * padded);
 }

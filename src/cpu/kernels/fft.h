@@ -11,18 +11,30 @@
 
 namespace torchere::cpu {
 
+/// What lines are transformed.
+struct FftLines {
+  bool isReal = false; ///< on the side that has all numbers of a line
+  int64_t count = 0;   ///< of lines whose numbers lie beside each other; 0 for others, and if it is not known
+};
+
 /// What the transforms of one size share; made once.
 class FftPlan {
 public:
   /// `type` is that of a number's parts: F32 or F64. `size` is at least 1.
-  FftPlan(DType type, int64_t size);
+  FftPlan(DType type, int64_t size, const FftLines &lines = {});
 
   DType type() const { return type_; }
   int64_t size() const { return size_; }
   const std::vector<int32_t> &radices() const { return radices_; }
-  const void *roots() const {
-    return type_ == DType::F64 ? static_cast<const void *>(doubles_.data()) : floats_.data();
-  }
+  const void *roots() const { return data(roots_); }
+  /// Of half the size, for the pairs of real lines of an even size; null if they are none.
+  const FftPlan *half() const { return half_.get(); }
+  const void *halfRoots() const { return data(halfRoots_); } ///< see FftHalvesJob
+  /// A few or long lines are transformed as matrices of so many rows and columns, first along their columns;
+  /// null for others. Numbers are multiplied by `turns`, [rows][columns], in between.
+  const FftPlan *rows() const { return rows_.get(); }
+  const FftPlan *columns() const { return columns_.get(); }
+  const void *turns() const { return data(turns_); }
   /// Of f64, of a size with small factors alone, with which transforms of this size are made: null unless
   /// this size has a large one.
   const FftPlan *inner() const { return inner_.get(); }
@@ -30,15 +42,25 @@ public:
   const std::vector<double> &filter() const { return filter_; } ///< pairs, inner()->size() of them
 
 private:
+  /// Pairs of the type.
+  struct Numbers {
+    std::vector<float> floats;
+    std::vector<double> doubles;
+  };
+  const void *data(const Numbers &numbers) const {
+    return type_ == DType::F64 ? static_cast<const void *>(numbers.doubles.data()) : numbers.floats.data();
+  }
+  void addRoot(Numbers &numbers, int64_t power, int64_t size) const;
+  void makeHalf(const FftLines &lines);
   void makeRoots();
+  bool makeMatrix(int64_t lines);
   void makeChirp();
 
   DType type_;
   int64_t size_;
   std::vector<int32_t> radices_;
-  std::vector<float> floats_;
-  std::vector<double> doubles_;
-  std::unique_ptr<FftPlan> inner_;
+  Numbers roots_, halfRoots_, turns_;
+  std::unique_ptr<FftPlan> half_, rows_, columns_, inner_;
   std::vector<double> chirp_, filter_;
 };
 
@@ -48,7 +70,7 @@ struct FftArgs {
   const FftPlan *plan = nullptr;
   bool isInverse = false;
   int64_t outer = 1;
-  int64_t inner = 1;
+  int64_t inner = 1; ///< 1 if one side is real
   const void *input = nullptr;
   bool isInputReal = false;
   /// The input has size / 2 + 1 numbers, of a line whose others are their conjugates.

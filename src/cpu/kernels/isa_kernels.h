@@ -268,8 +268,29 @@ struct FftJob {
   int radixCount = 0;
   const void *roots = nullptr;
   bool isVector = false;
+  bool isInverse = false;
   void *data = nullptr;    ///< pairs of parts; overwritten
   void *scratch = nullptr; ///< as much
+};
+/// Between `half` complex numbers that are the pairs of a real line of 2 * half numbers, transformed, and
+/// half + 1 numbers of that line's transform; or vectors of both. `roots` has e^(-2 pi i k / (2 * half)) for
+/// k up to half / 2.
+struct FftHalvesJob {
+  int64_t half = 0;
+  const void *roots = nullptr;
+  bool isVector = false;
+  bool isInverse = false; ///< from the line's transform
+  const void *from = nullptr;
+  void *to = nullptr;
+};
+/// Rows of as many complex numbers as a vector has lanes, as they lie in memory, and as pairs of vectors.
+struct FftPairsJob {
+  void *numbers = nullptr;
+  int64_t stride = 0; ///< from a row to the next, in complex numbers
+  int64_t rows = 0;
+  void *vectors = nullptr;
+  const void *roots = nullptr; ///< what joined numbers are multiplied by, which lie as these do; or null
+  bool isConjugate = false;    ///< by the roots' conjugates
 };
 constexpr int kMaxFftRadix = 31;
 
@@ -285,7 +306,22 @@ struct RankUpdateJob {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t depth = 0;
+  bool isConjugate = false; ///< of complex numbers: C -= conj(A) B
 };
+
+/// Columns [begin, end) of a matrix of rows and columns, of which those before are factorized: LU factors
+/// with partial pivoting, where it lies.
+struct LuPanelJob {
+  void *matrix = nullptr;
+  int64_t stride = 0; ///< from a row to the next
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
+  int32_t *pivots = nullptr;    ///< by step: the row that changes places with the step's
+  int32_t *firstZero = nullptr; ///< the first step, from 1, whose pivot is zero: written if it is 0
+};
+
 /// A run of `count` outputs: output i joins `initial` and input[taps[t] + i * step] for all t, of which there
 /// is at least one.
 struct WindowJob {
@@ -367,7 +403,11 @@ struct IsaKernels {
   ReduceFunction reduceAcross[16][6] = {};
   void (*extremaAcross[16])(const ExtremaJob &job) = {}; ///< of numbers of 32 and 64 bits, by DType
   void *(*fft[2])(const FftJob &job) = {};               ///< of f32, of f64; gives where the result is
-  void (*rankUpdate[2])(const RankUpdateJob &job) = {};  ///< likewise
+  void (*fftHalves[2])(const FftHalvesJob &job) = {};    ///< likewise
+  void (*splitNumbers[2])(const FftPairsJob &job) = {};  ///< likewise
+  void (*joinNumbers[2])(const FftPairsJob &job) = {};   ///< likewise
+  void (*rankUpdate[4])(const RankUpdateJob &job) = {};  ///< likewise, then of complex numbers of these
+  void (*factorizePanel[4])(const LuPanelJob &job) = {}; ///< likewise
   WindowFunction windows[16][6] = {};
   RunningFunction running[16][6] = {};
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.

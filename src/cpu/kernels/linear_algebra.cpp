@@ -2,10 +2,12 @@
 #include "cpu/kernels/linear_algebra.h"
 
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/matrix_types.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -13,82 +15,57 @@ namespace torchere::cpu {
 namespace {
 
 constexpr int64_t kBlock = 48;
+constexpr int64_t kLuBlock = 32;
 constexpr int64_t kPartColumns = 64;
+constexpr int64_t kLeastWork = 50; ///< what a matrix costs beside its multiplications
 // Scratch slots.
 constexpr int kTriangle = 0;
 constexpr int kRight = 1;
+constexpr int kPanel = 2;
 
-template <class T> struct Parts {
-  using Real = T;
-};
-template <class T> struct Parts<std::complex<T>> {
-  using Real = T;
-};
-template <class T> constexpr bool isReal = std::is_floating_point_v<T>;
-
-template <class T> T conjugate(T x) {
-  if constexpr (isReal<T>)
-    return x;
-  else
-    return std::conj(x);
-}
-/// Without C's recovery of infinities.
-template <class T> T product(T x, T y) {
-  if constexpr (isReal<T>)
-    return x * y;
-  else
-    return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+/// Whole lines of the cache, and one more.
+template <class T> int64_t panelStrideOf(int64_t columns) {
+  constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
+  return (divideUp(columns, line) + 1) * line;
 }
 
-/// c -= conj(A) b, where A's conjugate is taken for factors of Hermitian matrices alone.
-template <class T> void rankUpdate(const IsaKernels &kernels, const RankUpdateJob &job, bool isConjugate) {
-  if constexpr (isReal<T>) {
-    kernels.rankUpdate[sizeof(T) == 8](job);
-  } else {
-    for (int64_t row = 0; row < job.rows; ++row)
-      for (int64_t k = 0; k < job.depth; ++k) {
-        T x = static_cast<const T *>(job.a)[row * job.aRowStride + k * job.aStride];
-        x = isConjugate ? std::conj(x) : x;
-        const T *b = static_cast<const T *>(job.b) + k * job.bStride;
-        T *c = static_cast<T *>(job.c) + row * job.cStride;
-        for (int64_t column = 0; column < job.columns; ++column)
-          c[column] -= product(x, b[column]);
-      }
-  }
-}
-
-/// U with U^H U = A, where A's upper triangle lies. False if A is not positive definite.
+/// U with U^H U = A, where A's upper triangle lies.
 template <class T> class Factorization {
 public:
   Factorization(const Context &context, T *matrix, int64_t size)
       : context_(context), kernels_(kernelsOf(context.isa)), matrix_(matrix), size_(size) {}
 
-  bool run() {
+  /// The first minor, from 1, that is not positive; 0 if all are.
+  int64_t run() {
     for (int64_t begin = 0; begin < size_; begin += kBlock) {
       int64_t end = std::min(size_, begin + kBlock);
-      if (!factorizeBlock(begin, end))
-        return false;
+      if (int64_t wrong = factorizeBlock(begin, end))
+        return wrong;
       int64_t parts = divideUp(size_ - end, kPartColumns);
-      context_.pool.parallelFor(parts, [&](int64_t part) {
-        int64_t first = end + part * kPartColumns;
-        solveColumns(begin, end, first, std::min(size_, first + kPartColumns));
-      });
-      context_.pool.parallelFor(parts, [&](int64_t part) {
-        int64_t first = end + part * kPartColumns;
-        updateRows(begin, end, first, std::min(size_, first + kPartColumns));
-      });
+      // Rows of the matrix may lie a power of two apart, and so in the same lines of the cache.
+      panelStride_ = panelStrideOf<T>(size_ - end);
+      panel_ = static_cast<T *>(
+          ThreadPool::scratch(static_cast<size_t>((end - begin) * panelStride_) * sizeof(T), kPanel));
+      auto forParts = [&](auto function) {
+        context_.pool.parallelFor(parts, [&](int64_t part) {
+          int64_t first = end + part * kPartColumns;
+          function(first, std::min(size_, first + kPartColumns));
+        });
+      };
+      forParts([&](int64_t first, int64_t last) { solveColumns(begin, end, first, last); });
+      forParts([&](int64_t first, int64_t last) { updateRows(begin, end, first, last); });
     }
-    return true;
+    return 0;
   }
 
 private:
   T *row(int64_t i) { return matrix_ + i * size_; }
 
-  bool factorizeBlock(int64_t begin, int64_t end) {
+  int64_t factorizeBlock(int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       auto pivot = std::real(row(k)[k]);
       if (!(pivot > 0))
-        return false;
+        return k + 1;
       auto root = std::sqrt(pivot);
       row(k)[k] = root;
       for (int64_t j = k + 1; j < end; ++j)
@@ -99,40 +76,33 @@ private:
           row(i)[j] -= product(x, row(k)[j]);
       }
     }
-    return true;
+    return 0;
   }
-  /// The block's rows in these columns.
+  /// The block's rows in these columns, also as a panel of their own.
   void solveColumns(int64_t begin, int64_t end, int64_t first, int64_t last) {
     for (int64_t k = begin; k < end; ++k) {
+      T *to = panel_ + (k - begin) * panelStride_ + first - end;
+      std::copy(row(k) + first, row(k) + last, to);
+      kernels_.rankUpdate[kKernelOf<T>]({to, panelStride_, row(begin) + k, 0, size_, panel_ + first - end,
+                                         panelStride_, 1, last - first, k - begin, true});
       auto root = std::real(row(k)[k]);
-      for (int64_t j = first; j < last; ++j)
-        row(k)[j] /= root;
-      for (int64_t i = k + 1; i < end; ++i) {
-        T x = conjugate(row(k)[i]);
-        for (int64_t j = first; j < last; ++j)
-          row(i)[j] -= product(x, row(k)[j]);
-      }
+      for (int64_t j = 0; j < last - first; ++j)
+        to[j] /= root;
+      std::copy(to, to + last - first, row(k) + first);
     }
   }
   void updateRows(int64_t begin, int64_t end, int64_t first, int64_t last) {
-    RankUpdateJob job;
-    job.c = row(first) + first;
-    job.cStride = size_;
-    job.a = row(begin) + first;
-    job.aRowStride = 1;
-    job.aStride = size_;
-    job.b = row(begin) + first;
-    job.bStride = size_;
-    job.rows = last - first;
-    job.columns = size_ - first;
-    job.depth = end - begin;
-    rankUpdate<T>(kernels_, job, /*isConjugate=*/true);
+    const T *from = panel_ + first - end;
+    kernels_.rankUpdate[kKernelOf<T>]({row(first) + first, size_, from, 1, panelStride_, from, panelStride_,
+                                       last - first, size_ - first, end - begin, true});
   }
 
   const Context &context_;
   const IsaKernels &kernels_;
   T *matrix_;
   int64_t size_;
+  T *panel_ = nullptr; ///< the block's rows behind it
+  int64_t panelStride_ = 0;
 };
 
 /// A contiguous copy of the matrix that strides give, of this triangle; zeros in the other.
@@ -154,7 +124,10 @@ template <class T> void choleskyOf(const Context &context, const CholeskyArgs &a
   auto *upper = static_cast<T *>(ThreadPool::scratch(static_cast<size_t>(count) * sizeof(T), kTriangle));
   copyTriangle(input, args.isLower ? 1 : size, args.isLower ? size : 1, args.isLower, /*isUpper=*/true, size,
                upper);
-  if (!Factorization<T>(context, upper, size).run()) {
+  int64_t wrong = Factorization<T>(context, upper, size).run();
+  if (args.firstWrong)
+    args.firstWrong[batch] = static_cast<int32_t>(wrong);
+  if (wrong > 0) {
     std::fill(output, output + count, T(std::numeric_limits<typename Parts<T>::Real>::quiet_NaN()));
     return;
   }
@@ -162,6 +135,69 @@ template <class T> void choleskyOf(const Context &context, const CholeskyArgs &a
     copyTriangle(upper, 1, size, /*isConjugate=*/true, /*isUpper=*/false, size, output);
   else
     copyTriangle(upper, size, 1, /*isConjugate=*/false, /*isUpper=*/true, size, output);
+}
+
+/// The LU factors of one matrix, where it lies.
+template <class T> class LuFactorization {
+public:
+  LuFactorization(const Context &context, const LuArgs &args, int64_t batch)
+      : context_(context), kernels_(kernelsOf(context.isa)), args_(args),
+        matrix_(static_cast<T *>(args.output) + batch * args.rows * args.columns),
+        steps_(std::min(args.rows, args.columns)), pivots_(args.pivots + batch * steps_),
+        permutation_(args.permutation + batch * args.rows), firstZero_(args.firstZero + batch) {}
+
+  void run() {
+    *firstZero_ = 0;
+    for (int64_t begin = 0; begin < steps_; begin += kLuBlock) {
+      int64_t end = std::min(steps_, begin + kLuBlock), rest = args_.columns - end;
+      kernels_.factorizePanel[kKernelOf<T>](
+          {matrix_, args_.columns, args_.rows, args_.columns, begin, end, pivots_, firstZero_});
+      int64_t parts = divideUp(rest, kPartColumns);
+      context_.pool.parallelFor(parts, [&](int64_t part) {
+        int64_t first = end + part * kPartColumns;
+        updateColumns(begin, end, first, std::min(args_.columns, first + kPartColumns));
+      });
+    }
+    for (int64_t i = 0; i < args_.rows; ++i)
+      permutation_[i] = static_cast<int32_t>(i);
+    for (int64_t i = 0; i < steps_; ++i) {
+      std::swap(permutation_[i], permutation_[pivots_[i]]);
+      pivots_[i] += args_.firstRow;
+    }
+  }
+
+private:
+  /// What a panel makes of columns behind it: the rows of its steps by substitution, which are copied to lie
+  /// closely, the rest by a product.
+  void updateColumns(int64_t begin, int64_t end, int64_t first, int64_t last) {
+    const int64_t columns = args_.columns, width = last - first, stride = panelStrideOf<T>(kPartColumns);
+    auto *top =
+        static_cast<T *>(ThreadPool::scratch(static_cast<size_t>(kLuBlock * stride) * sizeof(T), kPanel));
+    for (int64_t row = begin; row < end; ++row) {
+      T *from = matrix_ + row * columns, *to = top + (row - begin) * stride;
+      std::copy(from + first, from + last, to);
+      kernels_.rankUpdate[kKernelOf<T>](
+          {to, stride, from + begin, 0, 1, top, stride, 1, width, row - begin, false});
+      std::copy(to, to + width, from + first);
+    }
+    T *rest = matrix_ + end * columns;
+    kernels_.rankUpdate[kKernelOf<T>]({rest + first, columns, rest + begin, columns, 1, top, stride,
+                                       args_.rows - end, width, end - begin, false});
+  }
+
+  const Context &context_;
+  const IsaKernels &kernels_;
+  const LuArgs &args_;
+  T *matrix_;
+  int64_t steps_;
+  int32_t *pivots_, *permutation_, *firstZero_;
+};
+
+template <class T> void luOf(const Context &context, const LuArgs &args, int64_t batch) {
+  int64_t count = args.rows * args.columns;
+  std::memcpy(static_cast<T *>(args.output) + batch * count,
+              static_cast<const T *>(args.input) + batch * count, static_cast<size_t>(count) * sizeof(T));
+  LuFactorization<T>(context, args, batch).run();
 }
 
 /// Solves for some columns, with the triangle as a lower one.
@@ -222,21 +258,16 @@ private:
       }
     for (int64_t i = begin; i < end; ++i) {
       T *row = right + i * width;
-      for (int64_t k = begin; k < i; ++k) {
-        T x = lower[i * kBlock + k - begin];
-        for (int64_t j = 0; j < width; ++j)
-          row[j] -= product(x, right[k * width + j]);
-      }
+      kernels_.rankUpdate[kKernelOf<T>](
+          {row, width, lower + i * kBlock, 0, 1, right + begin * width, width, 1, width, i - begin, false});
       if (!args_.isUnit) {
         T x = lower[i * kBlock + i - begin];
         for (int64_t j = 0; j < width; ++j)
           row[j] /= x;
       }
     }
-    rankUpdate<T>(kernels_,
-                  {right + end * width, width, lower + end * kBlock, kBlock, 1, right + begin * width, width,
-                   size_ - end, width, depth},
-                  /*isConjugate=*/false);
+    kernels_.rankUpdate[kKernelOf<T>]({right + end * width, width, lower + end * kBlock, kBlock, 1,
+                                       right + begin * width, width, size_ - end, width, depth});
   }
 
   const IsaKernels &kernels_;
@@ -251,7 +282,8 @@ private:
 template <class T> void solveAll(const Context &context, const TriangularSolveArgs &args) {
   const IsaKernels &kernels = kernelsOf(context.isa);
   int64_t parts = divideUp(args.columns, kPartColumns);
-  context.pool.parallelFor(args.batches * parts, [&](int64_t index) {
+  int64_t work = args.size * args.size * args.columns / parts / 2 + kLeastWork;
+  forEachMatrix(context, args.batches * parts, work, [&](int64_t index) {
     int64_t part = index % parts;
     Substitution<T>(kernels, args, index / parts)
         .run(partBegin(args.columns, parts, part), partBegin(args.columns, parts, part + 1));
@@ -259,21 +291,8 @@ template <class T> void solveAll(const Context &context, const TriangularSolveAr
 }
 
 template <class T> void choleskyOfAll(const Context &context, const CholeskyArgs &args) {
-  if (args.batches == 1)
-    choleskyOf<T>(context, args, 0);
-  else
-    context.pool.parallelFor(args.batches, [&](int64_t batch) { choleskyOf<T>(context, args, batch); });
-}
-
-/// function(a number of the type).
-template <class Function> void withType(DType type, Function function) {
-  if (type == DType::F64)
-    return function(double());
-  if (type == DType::C64)
-    return function(std::complex<float>());
-  if (type == DType::C128)
-    return function(std::complex<double>());
-  function(float());
+  forEachMatrix(context, args.batches, args.size * args.size * args.size / 3 + kLeastWork,
+                [&](int64_t batch) { choleskyOf<T>(context, args, batch); });
 }
 
 } // namespace
@@ -281,13 +300,23 @@ template <class Function> void withType(DType type, Function function) {
 void cholesky(const Context &context, const CholeskyArgs &args) {
   if (args.batches * args.size == 0)
     return;
-  withType(args.type, [&]<class T>(T) { choleskyOfAll<T>(context, args); });
+  withMatrixType(args.type, [&]<class T>(T) { choleskyOfAll<T>(context, args); });
+}
+
+void factorizeLu(const Context &context, const LuArgs &args) {
+  if (args.batches * args.rows * args.columns == 0)
+    return;
+  int64_t steps = std::min(args.rows, args.columns);
+  withMatrixType(args.type, [&]<class T>(T) {
+    forEachMatrix(context, args.batches, steps * args.rows * args.columns / 3 + kLeastWork,
+                  [&](int64_t batch) { luOf<T>(context, args, batch); });
+  });
 }
 
 void solveTriangular(const Context &context, const TriangularSolveArgs &args) {
   if (args.batches * args.size * args.columns == 0)
     return;
-  withType(args.type, [&]<class T>(T) { solveAll<T>(context, args); });
+  withMatrixType(args.type, [&]<class T>(T) { solveAll<T>(context, args); });
 }
 
 } // namespace torchere::cpu

@@ -13,11 +13,30 @@ constexpr int kSlotScratch = 2;
 
 using Window = TileWindow;
 
+/// Every second one of `count` pairs, as the parts of complex numbers lie, in vectors; gives how many. What
+/// follows the last one is not read.
+template <class T> int64_t gatherPairs(const char *from, T *to, int64_t count) {
+  typedef T Vector __attribute__((vector_size(16), aligned(1), may_alias));
+  constexpr int64_t lanes = 16 / static_cast<int64_t>(sizeof(T));
+  int64_t done = 0;
+  for (; done + lanes < count; done += lanes, from += 32) {
+    const auto *vectors = reinterpret_cast<const Vector *>(from);
+    if constexpr (sizeof(T) == 4)
+      *reinterpret_cast<Vector *>(to + done) = __builtin_shufflevector(vectors[0], vectors[1], 0, 2, 4, 6);
+    else
+      *reinterpret_cast<Vector *>(to + done) = __builtin_shufflevector(vectors[0], vectors[1], 0, 2);
+  }
+  return done;
+}
 template <class T> void gather(const Window &from, T *to, int64_t rows, int64_t columns) {
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < rows; ++row, to += columns) {
     const char *p = from.data + row * from.rowStride;
-    for (int64_t i = 0; i < columns; ++i, p += from.columnStride)
-      std::memcpy(to++, p, sizeof(T));
+    int64_t i = 0;
+    if constexpr (sizeof(T) >= 4)
+      if (from.columnStride == 2 * static_cast<int64_t>(sizeof(T)))
+        i = gatherPairs(p, to, columns);
+    for (p += i * from.columnStride; i < columns; ++i, p += from.columnStride)
+      std::memcpy(to + i, p, sizeof(T));
   }
 }
 /// One row to all rows: each copy doubles what is there.

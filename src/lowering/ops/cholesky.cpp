@@ -44,10 +44,10 @@ Factor factorCholesky(const Elements &matrices, bool isUpper) {
   Elements lower = lowerTriangle(isUpper ? adjoint(matrices) : matrices);
   Dims shape = cx.shape(lower);
   Values state = {lower, cx.full(int64_t{0}, DType::I32, {shape[0]})};
-  Values done =
-      repeatTimes(cx, cx.sizeTensor(shape[1], DType::I32), state, [&](mlir::Value step, const Values &now) {
-        return choleskyStep({cx, step}, {cx, now[0]}, {cx, now[1]});
-      });
+  auto body = [&](mlir::Value step, const Values &now) {
+    return choleskyStep({cx, step}, {cx, now[0]}, {cx, now[1]});
+  };
+  Values done = repeatTimes(cx, cx.sizeTensor(shape[1], DType::I32), state, body, "cholesky");
   Elements info(cx, done[1]);
   Elements factor(cx, done[0]);
   Elements isWrong = everywhere(notEqual(info, info.constant(int64_t{0})), factor);

@@ -95,6 +95,36 @@ Result<mlir::Value> unfold(Context &cx, const Args &args) {
   return cx.transpose(taken, movedAxis(rank, axis + 1, rank - 1));
 }
 
+/// More pieces than this are scattered.
+constexpr int64_t mostPieces = 16;
+
+/// Windows [..., number, size] that begin `step` apart, added where they overlap: [..., number * step ...] of
+/// `length` elements. Each is cut into pieces of one step, of which the last ones of all windows are beside
+/// each other, and so on: what windows add comes in their order.
+mlir::Value overlapped(Context &cx, mlir::Value windows, int64_t step, int64_t length) {
+  Dims shape = cx.shape(windows);
+  int64_t size = shape.pop_back_val().constant(), number = shape.pop_back_val().constant();
+  int64_t pieces = (size + step - 1) / step, whole = (number + pieces - 1) * step;
+  auto rank = static_cast<int64_t>(shape.size()) + 2;
+  mlir::Value zero = cx.constant(int64_t{0}, Context::dtype(windows)), sum;
+  auto padLast = [&](mlir::Value value, int64_t low, int64_t high) {
+    int64_t count = Context::rank(value);
+    Dims before(count, Dim(0)), after(count, Dim(0));
+    before.back() = low;
+    after.back() = high;
+    return cx.pad(value, zero, before, after, Integers(count, 0));
+  };
+  for (int64_t piece = pieces - 1; piece >= 0; --piece) {
+    int64_t begin = piece * step, end = std::min(size, begin + step);
+    mlir::Value part = padLast(cx.sliceAxis(windows, rank - 1, begin, end), 0, begin + step - end);
+    Dims row = shape;
+    row.push_back(number * step);
+    part = padLast(cx.reshape(part, row), begin, whole - begin - number * step);
+    sum = sum ? cx.elementwise<stablehlo::AddOp>({sum, part}) : part;
+  }
+  return whole < length ? padLast(sum, 0, length - whole) : cx.sliceAxis(sum, rank - 2, 0, length);
+}
+
 /// Each element of a tensor of `input_sizes` is the sum of what windows along `dim` hold of it: the
 /// overlapped sum of the frames of an inverse short-time Fourier transform.
 Result<mlir::Value> unfoldBackward(Context &cx, const Args &args) {
@@ -109,7 +139,16 @@ Result<mlir::Value> unfoldBackward(Context &cx, const Args &args) {
   shape = type.shape; // windows may stand for those of a whole batch
   shape[axis] = number;
   shape.push_back(size);
-  mlir::Value places = placesInWindows(cx, number, size, args.integer("step"));
+  int64_t step = args.integer("step");
+  bool isStatic = llvm::all_of(shape, [](const Dim &each) { return each.isConstant() && !each.is(0); }) &&
+                  type.shape[axis].isConstant();
+  if (isStatic && size.constant() <= mostPieces * step) {
+    mlir::Value last = cx.broadcastTo(windows, shape); // whose windows become the last dimension but one
+    mlir::Value sum = overlapped(cx, cx.transpose(last, movedAxis(rank + 1, axis, rank - 1)), step,
+                                 type.shape[axis].constant());
+    return cx.transpose(sum, movedAxis(rank, rank - 1, axis));
+  }
+  mlir::Value places = placesInWindows(cx, number, size, step);
   mlir::Value updates = cx.transpose(cx.broadcastTo(windows, shape), movedAxis(rank + 1, rank, axis + 1));
   mlir::Value zeros = cx.full(int64_t{0}, type.dtype, type.shape);
   return scatterSlices(cx, zeros, slicesAlong(cx, places, axis), updates, combineUpdate<stablehlo::AddOp>);

@@ -26,6 +26,7 @@ const NamedFusion fusions[] = {
     {"batch_norm", fuseBatchNorms},
     {"own_places", fuseOwnPlaces},
     {"interpolation", fuseInterpolations},
+    {"even_slices", fuseEvenSlices},
     {"softmax", fuseSoftmax, true},
     {"attention", fuseAttentions},
     {"causal_mask", fuseCausalMasks},
@@ -41,6 +42,7 @@ const NamedFusion fusions[] = {
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},
     {"early_activation", fuseEarlyActivations},
+    {"place_masks", fusePlaceMasks},
     {"sibling_dots", fuseSiblingDots},
     {"dot", fuseDots, true},
 };

@@ -86,6 +86,25 @@ bool fitsRank(std::initializer_list<mlir::Value> values) {
   return llvm::all_of(values, [](mlir::Value value) { return shapeOf(value).size() <= kMaxRank; });
 }
 
+/// Slices that lie in even steps are a view.
+Result<bool> planEvenSlices(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
+  ArrayRef<int64_t> starts = cast<DenseI64ArrayAttr>(kernelAttribute(op, "starts")).asArrayRef();
+  ArrayRef<int64_t> steps = cast<DenseI64ArrayAttr>(kernelAttribute(op, "steps")).asArrayRef();
+  Sizes strides = std::exchange(view.strides, {});
+  view.shape = shapeOf(op->getResult(0));
+  for (size_t d = 0; d < strides.size(); ++d)
+    view.offset += starts[d] * strides[d];
+  for (size_t i = 0; i < view.shape.size(); ++i) {
+    int64_t stride = 0;
+    for (size_t d = 0; d < strides.size(); ++d)
+      stride += steps[i * strides.size() + d] * strides[d];
+    view.strides.push_back(view.shape[i] == 1 ? 0 : stride);
+  }
+  planner.bind(op->getResult(0), view);
+  return true;
+}
+
 /// A gather, or a dynamic one, whose result tells the sizes of slices as well.
 Result<bool> planGather(Planner &planner, Operation *op) {
   auto numbers = cast<stablehlo::GatherDimensionNumbersAttr>(op->getAttr("dimension_numbers"));
@@ -212,6 +231,7 @@ Result<bool> planInterpolation(Planner &planner, Operation *op) {
 } // namespace
 
 void addIndexing(PlannerTable &table) {
+  table.addCall("torchere_cpu.even_slices", planEvenSlices);
   table.addCall("torchere_cpu.interpolation", planInterpolation);
   table.add("stablehlo.dynamic_gather", planGather);
   table.add("stablehlo.gather", planGather);

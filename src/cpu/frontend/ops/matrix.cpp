@@ -1,5 +1,6 @@
 // Plans linear algebra on batches of matrices.
 #include "cpu/execute/matrix_steps.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
@@ -31,8 +32,41 @@ Result<bool> planCholesky(Planner &planner, Operation *op) {
   Sizes shape = shapeOf(op->getOperand(0));
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
-  CholeskyArgs args{*type, batchesOf(shape), shape.back(), flagOf(op, "lower"), nullptr, nullptr};
-  planner.emit(std::make_unique<CholeskyStep>(args, input, result), {&input, 1}, {&result, 1});
+  CholeskyArgs args{*type, batchesOf(shape), shape.back(), flagOf(op, "lower")};
+  planner.emit(std::make_unique<CholeskyStep>(args, input, result, std::nullopt), {&input, 1}, {&result, 1});
+  return true;
+}
+
+/// The views of a call's results, which are new.
+std::vector<View> allocateResults(Planner &planner, Operation *op) {
+  std::vector<View> results;
+  for (mlir::Value result : op->getResults())
+    results.push_back(planner.allocate(result));
+  return results;
+}
+
+/// With the first minor that is not positive definite.
+Result<bool> planCholeskyCall(Planner &planner, Operation *op) {
+  Sizes shape = shapeOf(op->getOperand(0));
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  std::vector<View> results = allocateResults(planner, op);
+  CholeskyArgs args{*matrixTypeOf(op->getOperand(0)), batchesOf(shape), shape.back()};
+  planner.emit(std::make_unique<CholeskyStep>(args, input, results[0], results[1]), {&input, 1}, results);
+  return true;
+}
+
+Result<bool> planLu(Planner &planner, Operation *op) {
+  Sizes shape = shapeOf(op->getOperand(0));
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  std::vector<View> results = allocateResults(planner, op);
+  LuArgs args;
+  args.type = *matrixTypeOf(op->getOperand(0));
+  args.batches = batchesOf(shape);
+  args.rows = shape[shape.size() - 2];
+  args.columns = shape.back();
+  args.firstRow = static_cast<int32_t>(cast<IntegerAttr>(kernelAttribute(op, "first_row")).getInt());
+  planner.emit(std::make_unique<LuStep>(args, input, results[0], results[1], results[2], results[3]),
+               {&input, 1}, results);
   return true;
 }
 
@@ -60,9 +94,42 @@ Result<bool> planTriangularSolve(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planQr(Planner &planner, Operation *op) {
+  Sizes shape = shapeOf(op->getOperand(0));
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  std::vector<View> results = allocateResults(planner, op);
+  QrArgs args{*matrixTypeOf(op->getOperand(0)), batchesOf(shape), shape[shape.size() - 2], shape.back()};
+  planner.emit(std::make_unique<QrStep>(args, input, results[0], results[1]), {&input, 1}, results);
+  return true;
+}
+
+Result<bool> planReflectors(Planner &planner, Operation *op) {
+  std::vector<View> reads;
+  for (mlir::Value operand : op->getOperands()) {
+    TORCHERE_ASSIGN(reads.emplace_back(), planner.viewDense(operand));
+  }
+  Sizes shape = shapeOf(op->getOperand(0));
+  ReflectorsArgs args;
+  args.type = *matrixTypeOf(op->getOperand(0));
+  args.batches = batchesOf(shape);
+  args.rows = shape[shape.size() - 2];
+  args.columns = shape.back();
+  args.packedColumns = reads[1].shape.back();
+  args.count = reads[2].shape.back();
+  args.isAdjoint = cast<BoolAttr>(kernelAttribute(op, "adjoint")).getValue();
+  View result = planner.allocate(op->getResult(0));
+  planner.emit(std::make_unique<ReflectorsStep>(args, reads[0], reads[1], reads[2], result), reads,
+               {&result, 1});
+  return true;
+}
+
 } // namespace
 
 void addMatrix(PlannerTable &table) {
+  table.addCall("torchere_cpu.cholesky", planCholeskyCall);
+  table.addCall("torchere_cpu.lu", planLu);
+  table.addCall("torchere_cpu.qr", planQr);
+  table.addCall("torchere_cpu.reflectors", planReflectors);
   table.add("stablehlo.cholesky", planCholesky);
   table.add("stablehlo.triangular_solve", planTriangularSolve);
 }
