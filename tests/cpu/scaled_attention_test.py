@@ -12,8 +12,8 @@ HEADS = "*[(2, 3, 9, 16)] * 3"
 #: By name: the call of check() without it, and what is fused.
 TORCH_CASES = {
     "cosines": (
-        "lambda q, k, v, s, b: (F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT * s.clamp(max=4).exp() + b)"
-        f".softmax(-1) @ v, {HEADS}, (3, 1, 1), (1, 3, 9, 9)",
+        "lambda q, k, v, s, b: (F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT * s.clamp(max=4).exp()"
+        f" + b).softmax(-1) @ v, {HEADS}, (3, 1, 1), (1, 3, 9, 9)",
         ATTENTION,
     ),
     "a number of each head": (
@@ -39,7 +39,8 @@ TORCH_CASES = {
         ATTENTION,
     ),
     "one head and one query": (
-        "lambda q, k, v, s: (q @ k.mT * s).softmax(-1) @ v, (2, 1, 1, 16), *[(2, 1, 9, 16)] * 2, (2, 1, 1, 1)",
+        "lambda q, k, v, s: (q @ k.mT * s).softmax(-1) @ v, (2, 1, 1, 16), *[(2, 1, 9, 16)] * 2, "
+        "(2, 1, 1, 1)",
         ATTENTION,
     ),
     "without batches": (
