@@ -43,6 +43,12 @@ Status AttentionStep::run(const Frame &frame) const {
   return {};
 }
 
+/// As if every query of a causal mask saw half of the keys that it does not see alone.
+double AttentionStep::flops() const {
+  double scores = double(args.batch) * double(args.queryHeads) * double(args.queries) * double(args.keys);
+  return 2 * scores * double(args.headSize + args.valueSize);
+}
+
 static bool isOfKernel(DType type) {
   return type == DType::F32 || type == DType::BF16 || type == DType::F16;
 }

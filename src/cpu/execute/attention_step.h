@@ -18,6 +18,7 @@ public:
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "attention"; }
+  double flops() const final;
 
 private:
   void derive();

@@ -6,17 +6,18 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 namespace torchere::cpu {
 namespace {
 
-constexpr int64_t kKeys = 128; ///< of a run
-/// Of a part: what it makes of its rows stays in the L2 cache.
-constexpr int64_t kMostRows = 144;
+constexpr int64_t kKeys = 256; ///< of a run
+/// Of a part: the scores of its rows stay in the L2 cache.
+constexpr int64_t kMostRows = 96;
+/// Fewer would each read the packed keys and values again.
+constexpr int64_t kLeastRows = 36;
 constexpr int64_t kWantedParts = 16;
 constexpr int64_t kFewQueries = 4;
-/// Of all heads' packed keys and values; more is packed by each part for itself.
+/// Of packed keys and values. More heads are computed one group after another.
 constexpr int64_t kMostShared = int64_t(16) << 20;
 /// An added mask of less than this leaves a key out: its weight is 0 beside any key without a mask.
 constexpr float kLeftOut = -1e30f;
@@ -75,10 +76,16 @@ const char *headOf(const HeadTensor &tensor, int64_t size, int64_t batch, int64_
          (batch * tensor.strides[0] + head * tensor.strides[1] + position * tensor.strides[2]) * size;
 }
 
-/// All heads' keys and values, packed once for the parts that share them.
+/// Heads of the keys, counted through all of the batch.
+struct HeadRange {
+  int64_t first, count;
+};
+
+/// The keys and values of heads, packed once for the parts that share them.
 class SharedHeads {
 public:
-  SharedHeads(const Context &context, const AttentionArgs &args, const Packer &packer);
+  SharedHeads(const Context &context, const AttentionArgs &args, const Packer &packer,
+              const HeadRange &heads);
   const float *keys(int64_t batch, int64_t head, int64_t first) const {
     return at(batch, head) + packer_.floatsOfKeys(first);
   }
@@ -90,22 +97,25 @@ public:
 
 private:
   float *at(int64_t batch, int64_t head) const {
-    return memory_ + (batch * args_.keyHeads + head) * packer_.floatsOfHead();
+    return memory_ + (batch * args_.keyHeads + head - firstHead_) * packer_.floatsOfHead();
   }
 
   const AttentionArgs &args_;
   const Packer &packer_;
+  int64_t firstHead_;
   float *memory_;
 };
 
-SharedHeads::SharedHeads(const Context &context, const AttentionArgs &args, const Packer &packer)
-    : args_(args), packer_(packer) {
-  int64_t heads = args.batch * args.keyHeads, runs = divideUp(args.keys, kKeys), size = byteSize(args.type);
+SharedHeads::SharedHeads(const Context &context, const AttentionArgs &args, const Packer &packer,
+                         const HeadRange &heads)
+    : args_(args), packer_(packer), firstHead_(heads.first) {
+  int64_t runs = divideUp(args.keys, kKeys), size = byteSize(args.type);
   memory_ = static_cast<float *>(
-      ThreadPool::scratch(static_cast<size_t>(heads * packer.floatsOfHead()) * sizeof(float), kShared));
-  context.pool.parallelFor(heads * runs, [&](int64_t part) {
+      ThreadPool::scratch(static_cast<size_t>(heads.count * packer.floatsOfHead()) * sizeof(float), kShared));
+  context.pool.parallelFor(heads.count * runs, [&](int64_t part) {
     int64_t first = part % runs * kKeys, count = panelRows(first);
-    int64_t head = part / runs % args.keyHeads, batch = part / runs / args.keyHeads;
+    int64_t index = heads.first + part / runs;
+    int64_t head = index % args.keyHeads, batch = index / args.keyHeads;
     packer.packKeys(headOf(args.k, size, batch, head, first), count,
                     const_cast<float *>(keys(batch, head, first)));
     packer.packValues(headOf(args.v, size, batch, head, first), count,
@@ -130,7 +140,8 @@ private:
   void runKeys(int64_t first, int64_t count);
   void score(int64_t first, const ScoresJob &job);
   void weigh(int64_t first, const ScoresJob &job);
-  template <class Fn> void multiply(TileArgs tile, int64_t panelStride, int64_t columns, Fn cut) const;
+  template <class Fn>
+  void multiply(TileArgs tile, int64_t panelStride, int64_t columns, bool isCausal, Fn cut) const;
   void write();
   const char *element(const HeadTensor &tensor, int64_t head, int64_t position) const {
     return headOf(tensor, size_, batch_, head, position);
@@ -207,7 +218,9 @@ int64_t keysSeen(const ScoresJob &job, int64_t end) {
 
 /// All rows by the panels of B, whole ones, each `panelStride` behind the one before it. `cut` of a tile, its
 /// first column and the end of its rows leaves out what these need not; it returns false if nothing is left.
-template <class Fn> void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns, Fn cut) const {
+/// `isCausal`: that depends on the rows.
+template <class Fn>
+void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns, bool isCausal, Fn cut) const {
   const float *a = static_cast<const float *>(tile.a), *b = static_cast<const float *>(tile.b);
   float *c = static_cast<float *>(tile.c);
   tile.cVectorStride = kernels_.lanes;
@@ -215,8 +228,10 @@ template <class Fn> void Part::multiply(TileArgs tile, int64_t panelStride, int6
   for (int64_t v = 0; v < vectors; v += 2, b += panelStride) {
     int64_t wide = std::min<int64_t>(2, vectors - v), most = kernels_.maxRows[wide],
             tiles = divideUp(rows_, most);
-    for (int64_t i = 0; i < tiles; ++i) {
+    for (int64_t i = 0; i < tiles; i += tile.tiles) {
       int64_t row = partBegin(rows_, tiles, i), count = partBegin(rows_, tiles, i + 1) - row;
+      int64_t larger = rows_ % tiles; // by a row than those behind them
+      tile.tiles = isCausal ? 1 : i < larger ? larger : tiles - i;
       if (!cut(tile, v * kernels_.lanes, row + count))
         continue;
       tile.a = a + row * tile.aRowStride;
@@ -245,6 +260,7 @@ void Part::score(int64_t first, const ScoresJob &job) {
   tile.c = scores_;
   tile.cRowStride = kKeys;
   multiply(tile, packer_.panel * args_.headSize, divideUp(count, kernels_.lanes) * kernels_.lanes,
+           job.limitStep != 0,
            [&](TileArgs &, int64_t key, int64_t end) { return key < keysSeen(job, end); });
 }
 
@@ -266,7 +282,7 @@ void Part::weigh(int64_t first, const ScoresJob &job) {
   tile.cRowStride = valueWidth_;
   tile.accumulate = true;
   int64_t panelRows = inPlace ? 1 : shared_ ? shared_->panelRows(first) : count;
-  multiply(tile, packer_.panel * panelRows, valueWidth_,
+  multiply(tile, packer_.panel * panelRows, valueWidth_, job.limitStep != 0,
            [&](TileArgs &rows, int64_t, int64_t end) { return (rows.k = keysSeen(job, end)) > 0; });
 }
 
@@ -367,30 +383,37 @@ void Part::write() {
 void attention(const Context &context, const AttentionArgs &args) {
   if (args.batch == 0 || args.queries == 0 || args.queryHeads == 0 || args.valueSize == 0)
     return;
-  int64_t most = kMostRows;
-  while (most > kMostRows / 4 && args.batch * args.queryHeads * divideUp(args.queries, most) < kWantedParts)
-    most /= 2;
-  int64_t blocks = divideUp(args.queries, most);
+  int64_t blocks = std::clamp(divideUp(kWantedParts, args.batch * args.queryHeads),
+                              divideUp(args.queries, kMostRows), divideUp(args.queries, kLeastRows));
   int64_t group = args.queryHeads / args.keyHeads;
   bool rowsAreHeads = args.queries == 1 && group > 1;
-  int64_t heads = rowsAreHeads ? args.keyHeads : args.queryHeads;
+  int64_t partsOfHead = rowsAreHeads ? 1 : group * blocks;
   Packer packer(kernelsOf(context.isa), args);
-  int64_t sharedBytes =
-      args.batch * args.keyHeads * packer.floatsOfHead() * static_cast<int64_t>(sizeof(float));
-  std::optional<SharedHeads> shared;
-  if (args.queries > kFewQueries && blocks * group > 1 && sharedBytes <= kMostShared)
-    shared.emplace(context, args, packer);
-  const SharedHeads *packed = shared ? &*shared : nullptr;
-  context.pool.parallelFor(args.batch * heads * blocks, [&](int64_t part) {
-    int64_t block = part % blocks, head = part / blocks % heads, batch = part / blocks / heads;
-    if (rowsAreHeads) {
-      Part(context, args, packer, packed, batch, head * group, 0, group, true).run();
-      return;
-    }
-    int64_t first = partBegin(args.queries, blocks, block);
-    int64_t rows = partBegin(args.queries, blocks, block + 1) - first;
-    Part(context, args, packer, packed, batch, head, first, rows, false).run();
-  });
+  HeadRange all{0, args.batch * args.keyHeads};
+  auto compute = [&](const HeadRange &heads, const SharedHeads *shared) {
+    context.pool.parallelFor(heads.count * partsOfHead, [&](int64_t part) {
+      int64_t index = heads.first + part / partsOfHead, batch = index / args.keyHeads;
+      int64_t head = index % args.keyHeads * group, block = part % blocks;
+      if (rowsAreHeads) {
+        Part(context, args, packer, shared, batch, head, 0, group, true).run();
+        return;
+      }
+      head += part % partsOfHead / blocks;
+      int64_t first = partBegin(args.queries, blocks, block);
+      int64_t rows = partBegin(args.queries, blocks, block + 1) - first;
+      Part(context, args, packer, shared, batch, head, first, rows, false).run();
+    });
+  };
+  int64_t bytesOfHead = std::max<int64_t>(packer.floatsOfHead() * int64_t(sizeof(float)), 1);
+  int64_t together = std::min(kMostShared / bytesOfHead, all.count);
+  bool occupiesThreads = together == all.count || together * partsOfHead >= kWantedParts;
+  if (args.queries <= kFewQueries || partsOfHead == 1 || !occupiesThreads)
+    return compute(all, nullptr); // each part packs for itself
+  for (HeadRange heads = all; heads.first < all.count; heads.first += together) {
+    heads.count = std::min(together, all.count - heads.first);
+    SharedHeads shared(context, args, packer, heads);
+    compute(heads, &shared);
+  }
 }
 
 } // namespace torchere::cpu

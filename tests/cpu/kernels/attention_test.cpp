@@ -107,7 +107,7 @@ void Attention::check(const AttentionCase &c) {
   args.outputStrides[0] = c.queries * c.queryHeads * c.valueSize;
   args.outputStrides[1] = c.valueSize;
   args.outputStrides[2] = c.queryHeads * c.valueSize;
-  args.scale = 0.3f;
+  args.scale = 1.2f / std::sqrt(static_cast<float>(c.headSize));
   args.bound = c.bound;
   args.causal = c.causal;
   args.causalOffset = c.keys - c.queries;
@@ -141,11 +141,17 @@ void Attention::check(const AttentionCase &c) {
 
 TEST_P(Attention, SizesAndTails) {
   for (int64_t queries : {1, 2, 5, 29, 70})
-    for (int64_t keys : {1, 7, 64, 65, 150})
+    for (int64_t keys : {1, 7, 64, 65, 150, 256, 523})
       check({1, 2, 2, queries, keys, 16, 16});
   check({2, 3, 3, 9, 20, 5, 7});
   check({1, 1, 1, 33, 40, 64, 24});
   check({1, 1, 1, 4, 10, 1, 1});
+  for (int64_t size : {8, 32, 40, 80, 160})
+    check({1, 2, 2, 37, 77, size, size});
+}
+
+TEST_P(Attention, HeadsThatAreNotPackedTogether) {
+  check({2, 36, 18, 5, 1024, 8, 120}); // 20 MB
 }
 
 TEST_P(Attention, CausalAndMasks) {
@@ -154,6 +160,7 @@ TEST_P(Attention, CausalAndMasks) {
       check({2, 2, 2, 40, 40, 8, 8, causal, mask});
       check({1, 2, 2, 10, 90, 8, 8, causal, mask});
       check({1, 2, 1, 170, 300, 16, 72, causal, mask}); // parts end within a run, values in several panels
+      check({1, 1, 1, 100, 601, 8, 8, causal, mask});
     }
 }
 
@@ -175,7 +182,9 @@ TEST_P(Attention, WhatCausalQueriesDoNotSeeIsNotReadFromOlderMemory) {
 
 TEST_P(Attention, SharedKeyHeadsAndCaches) {
   check({1, 8, 2, 1, 130, 32, 32, true});
+  check({1, 8, 2, 1, 530, 32, 32, true});
   check({2, 6, 1, 1, 17, 16, 16, true, MaskKind::Boolean});
+  check({1, 40, 1, 1, 300, 16, 16, false, MaskKind::Additive});
   check({1, 4, 2, 30, 70, 16, 16, true});
 }
 
@@ -185,7 +194,7 @@ TEST_P(Attention, HalfPrecision) {
     check({1, 2, 2, 2, 140, 19, 20, true, MaskKind::None, type, type});
     check({1, 2, 1, 170, 300, 16, 72, true, MaskKind::None, type, type});
     for (int64_t heads : {2, 3, 4, 5, 7, 8}) // of a key's: as many rows of one part
-      check({2, 2 * heads, 2, 1, 150, 33, 32, false, MaskKind::Boolean, type, type});
+      check({2, 2 * heads, 2, 1, 300, 33, 32, false, MaskKind::Boolean, type, type});
   }
 }
 
@@ -237,7 +246,7 @@ TEST_P(Attention, QueriesThatSeeNothing) {
 }
 
 TEST_P(Attention, RunsOfKeysThatNoQuerySees) {
-  AttentionCase c{1, 1, 1, 150, 200, 16, 16};
+  AttentionCase c{1, 1, 1, 150, 600, 16, 16}; // in three runs
   auto q = randomFloats(c.queries * 16, 1, 2), k = randomFloats(c.keys * 16, 2, 2),
        v = randomFloats(c.keys * 16, 3, 2);
   std::vector<float> output(c.queries * 16), added(c.queries * c.keys);
@@ -253,8 +262,8 @@ TEST_P(Attention, RunsOfKeysThatNoQuerySees) {
   args.outputStrides[2] = 16;
   args.maskStrides[2] = c.keys;
   args.maskStrides[3] = 1;
-  auto isCausal = [](int64_t query, int64_t key) { return key <= query && (key < 64 || key >= 128); };
-  auto isPadded = [](int64_t query, int64_t key) { return key >= 130 && key - 130 <= query; };
+  auto isCausal = [](int64_t query, int64_t key) { return key <= 4 * query && (key < 256 || key >= 512); };
+  auto isPadded = [](int64_t query, int64_t key) { return key >= 300 && key - 300 <= 2 * query; };
   auto checkWith = [&](auto sees, MaskKind kind, float hidden) {
     for (int64_t i = 0; i < c.queries; ++i)
       for (int64_t key = 0; key < c.keys; ++key) {
@@ -296,6 +305,77 @@ TEST_P(Attention, NotANumberStaysInItsRow) {
   attention(context, args);
   EXPECT_FALSE(std::isnan(output[0]) || std::isnan(output[8]));
   EXPECT_TRUE(std::isnan(output[4]) && std::isnan(output[7]));
+}
+
+/// A mask that is broadcast along the keys, or whose keys do not lie side by side.
+TEST_P(Attention, StridesOfMasks) {
+  const int64_t queries = 9, keys = 300, size = 8;
+  auto q = randomFloats(queries * size, 1, 2), k = randomFloats(keys * size, 2, 2),
+       v = randomFloats(keys * size, 3, 2), added = randomFloats(queries * keys, 4, 3);
+  std::vector<uint8_t> seen(queries * keys);
+  for (size_t i = 0; i < seen.size(); ++i)
+    seen[i] = i % 3 != 0 || i < queries;
+  std::vector<float> output(queries * size);
+  AttentionCase c{1, 1, 1, queries, keys, size, size};
+  AttentionArgs args;
+  args.queries = queries;
+  args.keys = keys;
+  args.headSize = args.valueSize = size;
+  args.q = {q.data(), {0, 0, size}};
+  args.k = {k.data(), {0, 0, size}};
+  args.v = {v.data(), {0, 0, size}};
+  args.output = output.data();
+  args.outputStrides[2] = size;
+  for (MaskKind kind : {MaskKind::Additive, MaskKind::Boolean})
+    for (auto [row, column] : {std::pair<int64_t, int64_t>(1, queries), {keys, 1}, {0, 1}, {1, 0}}) {
+      args.mask = kind;
+      args.maskData = kind == MaskKind::Additive ? static_cast<const void *>(added.data()) : seen.data();
+      args.maskStrides[2] = row;
+      args.maskStrides[3] = column;
+      args.zeroWhenMasked = true;
+      attention(context, args);
+      for (int64_t i = 0; i < queries; ++i) {
+        auto at = [&](int64_t key) { return i * row + key * column; };
+        auto expected = attended(
+            c, &q[i * size], k.data(), v.data(), 1,
+            [&](int64_t key) { return kind == MaskKind::Additive || seen[at(key)]; },
+            [&](int64_t key) { return kind == MaskKind::Additive ? double(added[at(key)]) : 0.0; });
+        for (int64_t e = 0; e < size; ++e)
+          ASSERT_NEAR(output[i * size + e], expected[e], 3e-6) << "query " << i << ", element " << e;
+      }
+    }
+}
+
+/// Each row of a group has its own largest score: of one with NaN, with an infinity, with none.
+TEST_P(Attention, RowsOfOneGroup) {
+  const int64_t queries = 16, keys = 270;
+  std::vector<float> q(queries, 1), k(keys, 0.5f), v(keys, 2), output(queries), added(queries * keys);
+  added[0 * keys + 3] = NAN;
+  added[1 * keys + 265] = NAN;
+  added[2 * keys + 7] = INFINITY;
+  std::fill_n(&added[3 * keys], keys, -INFINITY);
+  std::fill_n(&added[4 * keys], 260, -INFINITY); // sees a few keys of the second run
+  std::fill_n(&added[5 * keys], keys, -3.4028235e38f);
+  added[6 * keys + 1] = 80;
+  added[7 * keys + 269] = 80;
+  AttentionArgs args;
+  args.queries = queries;
+  args.keys = keys;
+  args.headSize = args.valueSize = 1;
+  args.q = {q.data(), {0, 0, 1}};
+  args.k = {k.data(), {0, 0, 1}};
+  args.v = {v.data(), {0, 0, 1}};
+  args.output = output.data();
+  args.outputStrides[2] = 1;
+  args.mask = MaskKind::Additive;
+  args.maskData = added.data();
+  args.maskStrides[2] = keys;
+  args.maskStrides[3] = 1;
+  attention(context, args);
+  for (int64_t i = 0; i < 4; ++i)
+    EXPECT_TRUE(std::isnan(output[i])) << "query " << i;
+  for (int64_t i = 4; i < queries; ++i)
+    EXPECT_NEAR(output[i], 2, 1e-6) << "query " << i;
 }
 
 TORCHERE_EVERY_ISA(Attention);

@@ -55,12 +55,14 @@ public:
         weights(partsOf(match.second, match.weightsAreLeft)) {}
 
   bool apply() {
-    if (!checkLabels() || !checkTypes())
+    if (!checkLabels() || !checkTypes() || !checkFactor())
       return false;
     measure();
     strip(query, /*isScaled=*/true);
     strip(key, /*isScaled=*/true);
     strip(value, /*isScaled=*/false);
+    if (match.factor)
+      multiplyByFactor();
     int64_t keyHeads = group ? sizes.heads / groupSize() : stripRepetition();
     SmallVector<int64_t> queryHeads(query.batch), positions(query.own);
     if (group) {
@@ -174,6 +176,56 @@ private:
     return (isNarrow(result) || getElementTypeOrSelf(result).isF32()) &&
            (isNarrowed ||
             llvm::all_of(factors, [](mlir::Value each) { return getElementTypeOrSelf(each).isF32(); }));
+  }
+
+  /// The label of each dimension of what is broadcast to the scores; -1 for a size of 1.
+  Labels factorLabels() const {
+    auto spread = match.factor->value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+    Labels labels;
+    for (auto [size, to] :
+         llvm::zip_equal(dimensionsOf(spread.getOperand()), spread.getBroadcastDimensions()))
+      labels.push_back(size == 1 ? -1 : match.factor->labels[static_cast<size_t>(to)]);
+    return labels;
+  }
+  bool isFactorOfKeys() const { return llvm::is_contained(factorLabels(), keyLabels.front()); }
+  /// Of f32, and not of queries and keys at once.
+  bool checkFactor() const {
+    if (!match.factor)
+      return true;
+    Labels labels = factorLabels();
+    auto isOfQueries = [&](int64_t label) {
+      return llvm::is_contained(queryLabels, label) || label == groupLabel;
+    };
+    bool isOfBoth = isFactorOfKeys() &&
+                    llvm::any_of(labels, [&](int64_t label) { return label >= 0 && isOfQueries(label); });
+    return !isNarrowed && !isOfBoth && getElementTypeOrSelf(match.factor->value.getType()).isF32();
+  }
+  void multiplyByFactor() {
+    Parts &scaled = isFactorOfKeys() ? key : query;
+    Labels names(dimensionsOf(scaled.value).size(), -1);
+    bool isLeft = (&scaled == &query) == match.keysAreRight;
+    size_t own = query.batch.size() + (isLeft ? 0 : (match.keysAreRight ? query : key).own.size());
+    for (auto [i, dimension] : llvm::enumerate(scaled.batch))
+      names[static_cast<size_t>(dimension)] = labelOf(i);
+    for (auto [i, dimension] : llvm::enumerate(scaled.own))
+      names[static_cast<size_t>(dimension)] = labelOf(own + i);
+    auto spread = match.factor->value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+    SmallVector<int64_t> order, shape, places; // of the dimensions that are more than 1
+    for (auto [place, name] : llvm::enumerate(names))
+      for (auto [i, label] : llvm::enumerate(factorLabels()))
+        if (label >= 0 && label == name) {
+          order.push_back(static_cast<int64_t>(i));
+          places.push_back(static_cast<int64_t>(place));
+        }
+    for (int64_t dimension : order)
+      shape.push_back(dimensionsOf(spread.getOperand())[static_cast<size_t>(dimension)]);
+    for (auto [i, label] : llvm::enumerate(factorLabels()))
+      if (label < 0)
+        order.push_back(static_cast<int64_t>(i));
+    mlir::Value factor = reshaped(transposed(spread.getOperand(), order), shape);
+    factor = stablehlo::BroadcastInDimOp::create(builder, location, scaled.value.getType(), factor,
+                                                 builder.getDenseI64ArrayAttr(places));
+    scaled.value = stablehlo::MulOp::create(builder, location, scaled.value, factor);
   }
 
   void measure() {

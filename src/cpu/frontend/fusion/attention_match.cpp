@@ -105,32 +105,37 @@ bool collectScores(mlir::Value value, SmallVectorImpl<Operation *> &chain, Atten
     chain.push_back(op);
     if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op) || isRounding(op)) {
       value = op->getOperand(0);
-    } else if (isa<stablehlo::TanhOp>(op) && match.bound == 0 && match.scale != 0) {
+    } else if (isa<stablehlo::TanhOp>(op) && match.bound == 0 && match.scale != 0 && !match.factor) {
       match.bound = std::exchange(match.scale, 1);
       value = op->getOperand(0);
     } else if (auto quotient = dyn_cast<stablehlo::DivOp>(op); quotient && splatOf(quotient.getRhs())) {
       match.scale /= *splatOf(quotient.getRhs());
       value = quotient.getLhs();
     } else if (auto product = dyn_cast<stablehlo::MulOp>(op)) {
-      bool isRight = splatOf(product.getRhs()).has_value();
-      std::optional<double> factor = splatOf(isRight ? product.getRhs() : product.getLhs());
-      if (!factor)
+      auto isFactor = [](mlir::Value each) {
+        return splatOf(each) || each.getDefiningOp<stablehlo::BroadcastInDimOp>();
+      };
+      bool isRight = isFactor(product.getRhs());
+      mlir::Value factor = isRight ? product.getRhs() : product.getLhs();
+      if (std::optional<double> number = splatOf(factor))
+        match.scale *= *number;
+      else if (isFactor(factor) && !match.factor)
+        match.factor = {op, factor, {}};
+      else
         return false;
-      match.scale *= *factor;
       value = isRight ? product.getLhs() : product.getRhs();
     } else if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
       match.isInverted = splatOf(select.getOnTrue()).has_value();
       mlir::Value score = match.isInverted ? select.getOnTrue() : select.getOnFalse();
       std::optional<double> masked = hiddenScore(splatOf(score), score);
-      if (!match.masks.empty() || match.scale != 1 || match.bound != 0 || !masked ||
-          dimensionsOf(select.getPred()).empty())
+      if (!match.masks.empty() || match.isScaled() || !masked || dimensionsOf(select.getPred()).empty())
         return false;
       match.masks.push_back({op, select.getPred(), {}});
       match.masked = *masked;
       match.isBoolean = true;
       value = match.isInverted ? select.getOnFalse() : select.getOnTrue();
     } else if (auto sum = dyn_cast<stablehlo::AddOp>(op)) {
-      if (match.isBoolean || match.scale != 1 || match.bound != 0)
+      if (match.isBoolean || match.isScaled())
         return false;
       bool isLeft = leadsToDot(sum.getLhs()); // the scores are what comes from a product
       value = isLeft ? sum.getLhs() : sum.getRhs();
@@ -155,6 +160,8 @@ std::optional<Labels> labelScores(ArrayRef<Operation *> chain, AttentionMatch &m
     for (AttentionMask &mask : match.masks)
       if (mask.op == op)
         mask.labels = labels;
+    if (match.factor && match.factor->op == op)
+      match.factor->labels = labels;
   }
   return labels;
 }

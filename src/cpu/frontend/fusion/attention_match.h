@@ -14,7 +14,7 @@ namespace torchere::cpu {
 
 using Labels = llvm::SmallVector<int64_t>; ///< by dimension; -1 for a size of 1
 
-/// What is added to scores, or what chooses.
+/// What is added to scores, or what chooses, or what they are multiplied by.
 struct AttentionMask {
   mlir::Operation *op = nullptr;
   mlir::Value value;
@@ -27,11 +27,16 @@ struct AttentionMatch {
   double scale = 1;
   double bound = 0;                          ///< of scores that the hyperbolic tangent bounds
   llvm::SmallVector<AttentionMask, 2> masks; ///< several only if all are added
-  double masked = 0;                         ///< the score of what a boolean mask leaves out
+  /// What is broadcast to the scores, which it is multiplied by before anything is added: queries or keys
+  /// are, if it does not depend on both.
+  std::optional<AttentionMask> factor;
+  double masked = 0; ///< the score of what a boolean mask leaves out
   bool isInverted = false, isBoolean = false;
   bool keysAreRight = true; ///< of the first product
   Labels weightLabels;      ///< of the second product's operand
   bool weightsAreLeft = true;
+
+  bool isScaled() const { return scale != 1 || bound != 0 || factor; }
 };
 
 /// The attention that a call of the kernel "softmax" is a part of. Its masks may have been simplified,

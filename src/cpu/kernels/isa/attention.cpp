@@ -5,8 +5,7 @@
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
-/// Leaves NaN out: what is made of the scores has it.
-constexpr auto kLargest = [](auto a, auto b) { return a > b ? a : b; };
+constexpr auto kLargest = [](F a, F b) { return larger(a, b); };
 constexpr auto kSum = [](auto a, auto b) { return a + b; };
 
 TORCHERE_INLINE F splatOf(float x) {
@@ -24,75 +23,148 @@ void scaleRow(float *row, int64_t count, float factor) {
     row[i] *= factor;
 }
 
-/// 1, known to the compiler.
-struct One {
-  constexpr operator int64_t() const { return 1; }
+/// Masks of a row: of a vector of scores from key `j` on, and of the first `n` of one.
+struct NoMask {
+  static constexpr bool kChanges = false;
+  TORCHERE_INLINE F whole(F v, int64_t) const { return v; }
+  TORCHERE_INLINE F part(F v, int64_t, int64_t) const { return v; }
+};
+struct AddedMask {
+  static constexpr bool kChanges = true;
+  const float *mask;
+  TORCHERE_INLINE F whole(F v, int64_t j) const { return v + load(mask + j); }
+  TORCHERE_INLINE F part(F v, int64_t j, int64_t n) const { return v + loadPart(mask + j, n); }
+};
+struct SeenMask {
+  static constexpr bool kChanges = true;
+  const uint8_t *mask;
+  TORCHERE_INLINE F whole(F v, int64_t j) const { return ofBytes(v, mask + j); }
+  TORCHERE_INLINE F part(F v, int64_t j, int64_t n) const {
+    uint8_t bytes[kLanes] = {};
+    memcpy(bytes, mask + j, n);
+    return ofBytes(v, bytes);
+  }
+  static TORCHERE_INLINE F ofBytes(F v, const uint8_t *bytes) {
+#if defined(__AVX512F__)
+    I seen = (I)_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes)));
+#elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
+    I seen = (I)_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(bytes)));
+#else
+    I seen;
+    for (int i = 0; i < kLanes; ++i)
+      seen[i] = bytes[i];
+#endif
+    return seen != 0 ? v : splat(-kInfinity);
+  }
 };
 
-/// -inf where a row does not see, in the first `limit` keys and the lanes up to a whole vector.
-void applyMask(const ScoresJob &job, int64_t row, float *s, int64_t limit, int64_t width) {
-  auto join = [&](auto stride) { // known to be 1 where it is: then these are vectors
-    if (job.added) {
-      const float *mask = job.added + row * job.maskRowStride;
-      for (int64_t j = 0; j < limit; ++j)
-        s[j] += mask[j * stride];
-    } else if (job.seen) {
-      const uint8_t *mask = job.seen + row * job.maskRowStride;
-      for (int64_t j = 0; j < limit; ++j)
-        s[j] = mask[j * stride] ? s[j] : -kInfinity;
-    }
-  };
-  if (job.maskKeyStride == 1)
-    join(One());
-  else
-    join(job.maskKeyStride);
-  for (int64_t j = limit; j < width; ++j)
-    s[j] = -kInfinity;
+/// The largest of each lane in the first `limit` scores, masked; -inf in the lanes behind them, up to a whole
+/// vector.
+template <class Mask> TORCHERE_INLINE F maskRow(float *s, int64_t limit, Mask mask) {
+  F largest = splat(-kInfinity);
+  int64_t j = 0;
+  for (; j + kLanes <= limit; j += kLanes) {
+    F v = mask.whole(load(s + j), j);
+    if (Mask::kChanges)
+      store(s + j, v);
+    largest = larger(v, largest);
+  }
+  if (j < limit) {
+    F v = mask.part(load(s + j), j, limit - j);
+    v = laneNumbers() < static_cast<int>(limit - j) ? v : splat(-kInfinity);
+    store(s + j, v);
+    largest = larger(v, largest);
+  }
+  return largest;
 }
 
-bool hasNaN(const float *s, int64_t count) {
-  bool any = false;
-  for (int64_t j = 0; j < count; ++j)
-    any |= s[j] != s[j];
-  return any;
+F maskRowOf(const ScoresJob &job, int64_t row, float *s, int64_t limit) {
+  int64_t at = row * job.maskRowStride, stride = job.maskKeyStride;
+  if (stride == 1 && job.added)
+    return maskRow(s, limit, AddedMask{job.added + at});
+  if (stride == 1 && job.seen)
+    return maskRow(s, limit, SeenMask{job.seen + at});
+  for (int64_t j = 0; job.added && j < limit; ++j)
+    s[j] += job.added[at + j * stride];
+  for (int64_t j = 0; job.seen && j < limit; ++j)
+    s[j] = job.seen[at + j * stride] ? s[j] : -kInfinity;
+  return maskRow(s, limit, NoMask());
 }
 
-void scores(const ScoresJob &job) {
+/// exp(score - most) of one row; their sum in each lane. Scores of -inf become 0, NaN stays.
+TORCHERE_INLINE F weighRow(float *s, int64_t width, float most) {
+  F sum{}, shift = splatOf(most);
+  for (int64_t j = 0; j < width; j += kLanes) {
+    F e = exponentialOfNegative(load(s + j) - shift);
+    store(s + j, e);
+    sum += e;
+  }
+  return sum;
+}
+
+/// A group of rows, at most as many as there are lanes: what is a number of each row is a vector.
+struct RowGroup {
+  int64_t first, rows;
+  F shift; ///< the largest score, or 0 where there is none
+  F kept;  ///< the factor of what earlier runs left
+  I grows; ///< where that is not 1, and there was something
+  int64_t widths[kLanes];
+};
+
+/// Masks the scores, and finds the largest.
+void beginGroup(const ScoresJob &job, RowGroup &group) {
   int64_t whole = (job.keys + kLanes - 1) / kLanes * kLanes;
-  for (int64_t row = 0; row < job.rows; ++row) {
+  F largest[kLanes];
+  for (int64_t i = group.rows; i < kLanes; ++i)
+    largest[i] = splat(-kInfinity);
+  for (int64_t i = 0; i < group.rows; ++i) {
+    int64_t row = group.first + i, limit = job.firstLimit + row * job.limitStep;
     float *s = job.scores + row * job.rowStride;
-    int64_t limit = job.firstLimit + row * job.limitStep;
     limit = limit < 0 ? 0 : limit > job.keys ? job.keys : limit;
     // What lies behind was maybe not computed. The sums' products read zeros there.
-    int64_t width = (limit + kLanes - 1) / kLanes * kLanes;
-    memset(s + width, 0, (whole - width) * sizeof(float));
-    if (width == 0)
-      continue;
+    int64_t width = group.widths[i] = (limit + kLanes - 1) / kLanes * kLanes;
+    if (width < whole)
+      memset(s + width, 0, (whole - width) * sizeof(float));
     if (job.bound != 0)
       for (int64_t j = 0; j < width; j += kLanes)
         store(s + j, hyperbolicTangent(load(s + j)) * job.bound);
-    applyMask(job, row, s, limit, width);
-    F largest = load(s);
-    for (int64_t j = kLanes; j < width; j += kLanes)
-      largest = kLargest(load(s + j), largest);
-    float before = job.most[row], most = kLargest(foldLanes<float>(largest, kLargest), before);
-    if (most == -kInfinity && !hasNaN(s, width)) { // nothing seen yet
-      memset(s, 0, width * sizeof(float));
-      continue;
+    largest[i] = maskRowOf(job, row, s, limit);
+  }
+  F before = loadPart(job.most + group.first, group.rows), most = larger(foldEach(largest, kLargest), before);
+  group.shift = most == -kInfinity ? F{} : most;
+  group.kept = exponentialOfNegative(before - group.shift);
+  group.grows = before != -kInfinity ? group.kept != 1.0f : I{};
+  storePart(job.most + group.first, most, group.rows);
+}
+
+/// Makes weights of the scores.
+void endGroup(const ScoresJob &job, const RowGroup &group) {
+  F sums[kLanes];
+  for (int64_t i = group.rows; i < kLanes; ++i)
+    sums[i] = F{};
+  for (int64_t i = 0; i < group.rows; ++i)
+    sums[i] = weighRow(job.scores + (group.first + i) * job.rowStride, group.widths[i], group.shift[i]);
+  F total = loadPart(job.total + group.first, group.rows) * group.kept + foldEach(sums, kSum);
+  storePart(job.total + group.first, total, group.rows);
+  for (int64_t i = 0; i < group.rows; ++i)
+    if (group.grows[i])
+      scaleRow(job.sums + (group.first + i) * job.sumsStride, job.sumsStride, group.kept[i]);
+}
+
+/// In groups whose scores stay in the L1 cache between the two ways over them. The largest scores of all are
+/// found before any is needed.
+void scores(const ScoresJob &job) {
+  constexpr int kGroups = 32 / kLanes;
+  RowGroup groups[kGroups];
+  for (int64_t row = 0; row < job.rows;) {
+    int count = 0;
+    for (; count < kGroups && row < job.rows; ++count, row += kLanes) {
+      groups[count].first = row;
+      groups[count].rows = job.rows - row < kLanes ? job.rows - row : kLanes;
+      beginGroup(job, groups[count]);
     }
-    F sum{};
-    for (int64_t j = 0; j < width; j += kLanes) {
-      F e = exponentialOfNegative(load(s + j) - most);
-      store(s + j, e);
-      sum += e;
-    }
-    float kept = before == most         ? 1.0f
-                 : before == -kInfinity ? 0.0f
-                                        : exponentialOfNegative(splatOf(before - most))[0];
-    job.total[row] = job.total[row] * kept + foldLanes<float>(sum, kSum);
-    job.most[row] = most;
-    if (kept != 1)
-      scaleRow(job.sums + row * job.sumsStride, job.sumsStride, kept);
+    for (int i = 0; i < count; ++i)
+      endGroup(job, groups[i]);
   }
 }
 

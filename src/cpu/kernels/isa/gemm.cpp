@@ -70,7 +70,12 @@ TORCHERE_INLINE void convertElement(F16 x, F16 &to) {
 
 template <class T, class To> TORCHERE_INLINE void copyRow(const T *from, To *to, int64_t count) {
   if constexpr (sizeof(T) == sizeof(To)) {
-    memcpy(to, from, count * sizeof(T));
+    int64_t i = 0;
+    if constexpr (kIsF32<T>) // short rows without a call
+      for (; i + kLanes <= count; i += kLanes)
+        store(to + i, load(from + i));
+    if (i < count)
+      memcpy(to + i, from + i, (count - i) * sizeof(T));
   } else {
     int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes)

@@ -29,8 +29,7 @@ TORCHERE_INLINE F withSign(F magnitude, F sign) {
 }
 /// NaN stays.
 TORCHERE_INLINE F clampTo(F x, float low, float high) {
-  x = x > high ? splat(high) : x;
-  return x < low ? splat(low) : x;
+  return larger(splat(low), smaller(splat(high), x));
 }
 TORCHERE_INLINE F powerOfTwo(I n) {
   return asFloat((n + 127) << 23);
@@ -55,26 +54,29 @@ TORCHERE_INLINE F reduceByLn2(F x, I &n) {
   return x - whole * kLn2High - whole * kLn2Low;
 }
 
+/// exp(r) - 1 of what is left of a reduction by ln2. Few steps wait for each other.
+TORCHERE_INLINE F exponentialOfRest(F r) {
+  F z = r * r, low = r * 1.666651830e-01f + 5.000000096e-01f, high = r * 8.368953642e-03f + 4.166620414e-02f;
+  high = z * 1.395060233e-03f + high;
+  low = z * high + low;
+  return z * low + r;
+}
 TORCHERE_INLINE F exponential(F x) {
-  constexpr float c[] = {1.395060233e-03f, 8.368953642e-03f, 4.166620414e-02f, 1.666651830e-01f,
-                         5.000000096e-01f};
   I n;
-  F r = reduceByLn2(clampTo(x, -104.0f, 89.0f), n);
-  F p = 1.0f + (r + r * r * polynomialOf(r, c));
+  F p = exponentialOfRest(reduceByLn2(clampTo(x, -104.0f, 89.0f), n));
   I half = n >> 1; // two factors: 2^128 and 2^-149 have none
-  return p * powerOfTwo(half) * powerOfTwo(n - half);
+  F factor = powerOfTwo(half);
+  return (p * factor + factor) * powerOfTwo(n - half);
 }
 
 /// Of arguments that are at most 0, or at least not above 88; below the normal numbers it is 0.
 TORCHERE_INLINE F exponentialOfNegative(F x) {
-  constexpr float c[] = {1.395060233e-03f, 8.368953642e-03f, 4.166620414e-02f, 1.666651830e-01f,
-                         5.000000096e-01f};
   constexpr float rounder = kRounder + 127.0f; // the sum's low bits are the exponent of 2^n
-  x = x < -88.1f ? splat(-88.1f) : x;
+  x = larger(splat(-88.1f), x);
   F shifted = x * 1.44269504f + rounder;
   F whole = shifted - rounder;
-  F r = x - whole * kLn2High - whole * kLn2Low;
-  return (1.0f + (r + r * r * polynomialOf(r, c))) * asFloat(asInt(shifted) << 23);
+  F factor = asFloat(asInt(shifted) << 23);
+  return exponentialOfRest(x - whole * kLn2High - whole * kLn2Low) * factor + factor;
 }
 
 TORCHERE_INLINE F exponentialMinusOne(F x) {

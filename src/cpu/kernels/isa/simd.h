@@ -75,8 +75,23 @@ template <class T> TORCHERE_INLINE void store(T *p, Vec<T> v) {
 template <class T> TORCHERE_INLINE Vec<T> splat(T x) {
   return x - Vec<T>{};
 }
+/// 0, 1, 2 ...
+TORCHERE_INLINE I laneNumbers() {
+  I v;
+  for (int i = 0; i < kLanes; ++i)
+    v[i] = i;
+  return v;
+}
 /// The first `n` elements, zeros after them.
 template <class T> TORCHERE_INLINE Vec<T> loadPart(const T *p, int64_t n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4)
+    return (Vec<T>)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
+#elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
+  if constexpr (sizeof(T) == 4)
+    return (Vec<T>)_mm256_maskload_ps(reinterpret_cast<const float *>(p),
+                                      (__m256i)(laneNumbers() < static_cast<int>(n)));
+#endif
   Vec<T> v{};
   memcpy(&v, p, n * sizeof(T));
   return v;
@@ -358,6 +373,37 @@ template <class V> TORCHERE_INLINE V minimum(V a, V b) {
   return a != a ? a : smaller;
 }
 
+// a > b ? a : b and a < b ? a : b: b where one of them is NaN. GCC compares and chooses if one is a constant.
+TORCHERE_INLINE F larger(F a, F b) {
+#if defined(__AVX512F__)
+  return (F)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
+#elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
+  return (F)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+  return a > b ? a : b;
+#endif
+}
+TORCHERE_INLINE F smaller(F a, F b) {
+#if defined(__AVX512F__)
+  return (F)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
+#elif defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS)
+  return (F)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+/// Numbers that a template can be given as lanes.
+template <int... kNumbers> struct Lanes {};
+template <int kCount, int... kNumbers> struct LanesBelow : LanesBelow<kCount - 1, kCount - 1, kNumbers...> {};
+template <int... kNumbers> struct LanesBelow<0, kNumbers...> {
+  using Type = Lanes<kNumbers...>;
+};
+/// Runs of `kRun` lanes, of a's and b's in turns, that begin at `kFirst` of each two runs.
+template <int kRun, int kFirst, int... kNumbers> TORCHERE_INLINE F runsOf(F a, F b, Lanes<kNumbers...>) {
+  return __builtin_shufflevector(
+      a, b, (kNumbers / (2 * kRun) * 2 * kRun + kFirst + kNumbers % kRun + kNumbers / kRun % 2 * kLanes)...);
+}
 // The lanes joined, pairwise.
 template <class T, class Fn> TORCHERE_INLINE T foldLanes(Vec<T> v, Fn join) {
   T lanes[kLanesOf<T>];
@@ -366,6 +412,18 @@ template <class T, class Fn> TORCHERE_INLINE T foldLanes(Vec<T> v, Fn join) {
     for (int i = 0; i < width; ++i)
       lanes[i] = join(lanes[i], lanes[i + width]);
   return lanes[0];
+}
+/// Of as many vectors as there are lanes, each vector's lanes joined pairwise: lane i of the first one
+/// becomes the result of vector i. The others are overwritten.
+template <int kRun = kLanes / 2, class Fn> TORCHERE_INLINE F foldEach(F (&v)[kLanes], Fn join) {
+  using All = typename LanesBelow<kLanes>::Type;
+#pragma GCC unroll 8
+  for (int i = 0; i < kRun; ++i)
+    v[i] = join(runsOf<kRun, 0>(v[i], v[i + kRun], All()), runsOf<kRun, kRun>(v[i], v[i + kRun], All()));
+  if constexpr (kRun > 1)
+    return foldEach<kRun / 2>(v, join);
+  else
+    return v[0];
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA
