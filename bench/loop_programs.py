@@ -335,7 +335,10 @@ def sieve(limit):
             return j + i, prime.at[j].set(False)
 
         return lax.cond(
-            prime[i], lambda p: lax.while_loop(lambda s: s[0] < limit, cross, (i * i, p))[1], lambda p: p, prime
+            prime[i],
+            lambda p: lax.while_loop(lambda s: s[0] < limit, cross, (i * i, p))[1],
+            lambda p: p,
+            prime,
         )
 
     return lax.fori_loop(2, 100, mark, jnp.ones(10000, bool)).sum()
