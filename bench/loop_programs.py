@@ -1,5 +1,5 @@
-"""Programs of loops with small bodies, as users write them in JAX. `PROGRAMS` has a function and its arguments
-by name."""
+"""Programs of loops with small bodies, as users write them in JAX. `PROGRAMS` has a function and its
+arguments by name."""
 
 from __future__ import annotations
 
