@@ -110,8 +110,8 @@ TEST(LoopProgram, StaysInItsRegisters) {
             "step 0, of : 9 bytes at 56: expected some of 64 bytes of registers");
   EXPECT_EQ(refuse(12, [](LoopInstruction &move) { move.count = -8; }),
             "step 0, of : -8 bytes at 0: expected some of 64 bytes of registers");
-  EXPECT_EQ(refuse(0, [](LoopInstruction &read) { read.op = static_cast<LoopOp>(12); }),
-            "an enumerator: got 12, expected 0 to 11");
+  EXPECT_EQ(refuse(0, [](LoopInstruction &read) { read.op = static_cast<LoopOp>(13); }),
+            "an enumerator: got 13, expected 0 to 12");
 }
 
 TEST(LoopProgram, ReadsAndWritesPartsOfTensors) {
