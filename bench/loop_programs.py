@@ -1,5 +1,5 @@
-"""Programs of loops with small bodies, as users write them in JAX. `PROGRAMS` has a function and its arguments
-by name."""
+"""Programs of loops with small bodies, as users write them in JAX. `PROGRAMS` has a function and its
+arguments by name."""
 
 from __future__ import annotations
 
@@ -335,7 +335,10 @@ def sieve(limit):
             return j + i, prime.at[j].set(False)
 
         return lax.cond(
-            prime[i], lambda p: lax.while_loop(lambda s: s[0] < limit, cross, (i * i, p))[1], lambda p: p, prime
+            prime[i],
+            lambda p: lax.while_loop(lambda s: s[0] < limit, cross, (i * i, p))[1],
+            lambda p: p,
+            prime,
         )
 
     return lax.fori_loop(2, 100, mark, jnp.ones(10000, bool)).sum()

@@ -1,6 +1,7 @@
 """Loops with small bodies in JAX, on the CPU engine and on JAX's own CPU platform.
 
-    python bench/loops_bench.py [--rounds 5] [--seconds 0.2] [--names levenshtein,kalman] [--peer LIBRARY] [--json]
+    python bench/loops_bench.py [--rounds 5] [--seconds 0.2] [--names levenshtein,kalman] [--peer LIBRARY]
+        [--json]
 
 The programs of loop_programs.py. Each platform has a process of its own; they take turns, and a ratio is that
 of the medians of one round. "error" is the largest difference from JAX's own results over the largest of

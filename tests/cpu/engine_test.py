@@ -466,7 +466,7 @@ class Model(torch.nn.Module):
     def forward(self, x):
         return torch.while_loop(lambda i, v: i < 5, lambda i, v: (i + 1, torch.tanh(v @ v)),
                                 (torch.tensor(0), x))[1]
-x = torch.randn(8, 8)
+x = torch.randn(64, 64)
 profile = torchere.export(Model(), (x,)).profile(x)
 runs = {row.kernel: row.runs for row in profile.rows}
 print(runs["loop"], runs["matmul"])

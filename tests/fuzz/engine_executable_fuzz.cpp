@@ -109,29 +109,62 @@ const char *const programs[] = {
         : (tensor<6xf32>, tensor<2xf32>, tensor<i32>) -> tensor<6xf32>
       return %whole : tensor<6xf32>
     })",
-    R"(func.func @main(%x: tensor<3x32xf32>, %w: tensor<16x32xf32> {torchere.weight = true},
-                       %h: tensor<1x16xf32>, %n: tensor<i32>) -> tensor<1x16xf32> {
+    R"(func.func @main(%x: tensor<3x128xf32>, %w: tensor<64x128xf32> {torchere.weight = true},
+                       %h: tensor<1x64xf32>, %n: tensor<i32>) -> tensor<1x64xf32> {
       %zero = stablehlo.constant dense<0> : tensor<i32>
       %one = stablehlo.constant dense<1> : tensor<i32>
-      %r:2 = stablehlo.while(%i = %zero, %s = %h) : tensor<i32>, tensor<1x16xf32> cond {
+      %r:2 = stablehlo.while(%i = %zero, %s = %h) : tensor<i32>, tensor<1x64xf32> cond {
         %after = stablehlo.add %i, %one : tensor<i32>
         %c = stablehlo.compare LE, %after, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
         stablehlo.return %c : tensor<i1>
       } do {
         %j = stablehlo.add %i, %one : tensor<i32>
-        %row = stablehlo.dynamic_slice %x, %i, %zero, sizes = [1, 32]
-          : (tensor<3x32xf32>, tensor<i32>, tensor<i32>) -> tensor<1x32xf32>
+        %row = stablehlo.dynamic_slice %x, %i, %zero, sizes = [1, 128]
+          : (tensor<3x128xf32>, tensor<i32>, tensor<i32>) -> tensor<1x128xf32>
         %p = stablehlo.dot_general %s, %w, contracting_dims = [1] x [0]
-          : (tensor<1x16xf32>, tensor<16x32xf32>) -> tensor<1x32xf32>
-        %g = stablehlo.add %row, %p : tensor<1x32xf32>
-        %left = stablehlo.slice %g [0:1, 0:16] : (tensor<1x32xf32>) -> tensor<1x16xf32>
-        %right = stablehlo.slice %g [0:1, 16:32] : (tensor<1x32xf32>) -> tensor<1x16xf32>
-        %t = stablehlo.tanh %left : tensor<1x16xf32>
-        %u = stablehlo.logistic %right : tensor<1x16xf32>
-        %v = stablehlo.multiply %t, %u : tensor<1x16xf32>
-        stablehlo.return %j, %v : tensor<i32>, tensor<1x16xf32>
+          : (tensor<1x64xf32>, tensor<64x128xf32>) -> tensor<1x128xf32>
+        %g = stablehlo.add %row, %p : tensor<1x128xf32>
+        %left = stablehlo.slice %g [0:1, 0:64] : (tensor<1x128xf32>) -> tensor<1x64xf32>
+        %right = stablehlo.slice %g [0:1, 64:128] : (tensor<1x128xf32>) -> tensor<1x64xf32>
+        %t = stablehlo.tanh %left : tensor<1x64xf32>
+        %u = stablehlo.logistic %right : tensor<1x64xf32>
+        %v = stablehlo.multiply %t, %u : tensor<1x64xf32>
+        stablehlo.return %j, %v : tensor<i32>, tensor<1x64xf32>
       }
-      return %r#1 : tensor<1x16xf32>
+      return %r#1 : tensor<1x64xf32>
+    })",
+    R"(func.func @main(%x: tensor<8xi32>, %y: tensor<5000xi32>, %n: tensor<i32>)
+        -> (tensor<8xi32>, tensor<5000xi32>, tensor<i32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %r:4 = stablehlo.while(%i = %zero, %s = %one, %v = %x, %w = %y)
+          : tensor<i32>, tensor<i32>, tensor<8xi32>, tensor<5000xi32> cond {
+        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %j = stablehlo.add %i, %one : tensor<i32>
+        %e = stablehlo.dynamic_slice %v, %s, sizes = [1] : (tensor<8xi32>, tensor<i32>) -> tensor<1xi32>
+        %f = stablehlo.reshape %e : (tensor<1xi32>) -> tensor<i32>
+        %sum = stablehlo.reduce(%v init: %f) applies stablehlo.add across dimensions = [0]
+          : (tensor<8xi32>, tensor<i32>) -> tensor<i32>
+        %p = stablehlo.compare GT, %f, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %q = "stablehlo.if"(%p) ({
+          %a = stablehlo.multiply %f, %sum : tensor<i32>
+          "stablehlo.return"(%a) : (tensor<i32>) -> ()
+        }, {
+          "stablehlo.return"(%s) : (tensor<i32>) -> ()
+        }) : (tensor<i1>) -> tensor<i32>
+        %o = "stablehlo.case"(%q) ({
+          "stablehlo.return"(%v) : (tensor<8xi32>) -> ()
+        }, {
+          %b = stablehlo.reverse %v, dims = [0] : tensor<8xi32>
+          "stablehlo.return"(%b) : (tensor<8xi32>) -> ()
+        }) : (tensor<i32>) -> tensor<8xi32>
+        %u = stablehlo.dynamic_update_slice %w, %o, %q
+          : (tensor<5000xi32>, tensor<8xi32>, tensor<i32>) -> tensor<5000xi32>
+        stablehlo.return %j, %q, %o, %u : tensor<i32>, tensor<i32>, tensor<8xi32>, tensor<5000xi32>
+      }
+      return %r#2, %r#3, %r#1 : tensor<8xi32>, tensor<5000xi32>, tensor<i32>
     })",
     R"(func.func @main(%x: tensor<4x6xf32>, %w: tensor<6x6xf32> {torchere.weight = true},
                        %s: tensor<6xf32> {torchere.weight = true}) -> tensor<4x6xf32> {

@@ -28,13 +28,8 @@ const Instruction *applyPrimitive(const Instruction *at, char *r, ScalarRun &run
 }
 
 const Instruction *foldRows(const Instruction *at, char *r, ScalarRun &run) {
-  const auto &fold = *static_cast<const LoopInstruction *>(at->data);
-  int64_t size = at->count, columns = fold.sizes[1];
-  for (int64_t row = 0; row < fold.sizes[0]; ++row) {
-    char *result = r + at->result + row * size;
-    std::memcpy(result, r + at->operands[1], static_cast<size_t>(size));
-    at->primitive(result, r + at->operands[0] + row * columns * size, nullptr, nullptr, columns);
-  }
+  const auto &[rows, columns, rest, none] = static_cast<const LoopInstruction *>(at->data)->sizes;
+  at->fold(r + at->result, r + at->operands[1], r + at->operands[0], rows, columns);
   return runNext(at, r, run);
 }
 
@@ -46,22 +41,22 @@ const Instruction *multiply(const Instruction *at, char *r, ScalarRun &run) {
   return runNext(at, r, run);
 }
 
+/// A row that is repeated is copied in ever longer pieces.
 template <size_t size> const Instruction *arrange(const Instruction *at, char *r, ScalarRun &run) {
   const auto &[rows, columns, rowStride, columnStride] =
       static_cast<const LoopInstruction *>(at->data)->sizes;
+  constexpr auto bytes = static_cast<int64_t>(size);
   char *to = r + at->result;
-  const char *from = r + at->operands[0];
-  auto step = columnStride * static_cast<int64_t>(size);
-  for (int64_t row = 0; row < rows; ++row) {
-    const char *place = from + row * rowStride * static_cast<int64_t>(size);
-    if (columnStride == 1) {
-      std::memcpy(to, place, static_cast<size_t>(columns) * size);
-      to += static_cast<size_t>(columns) * size;
-      continue;
-    }
-    for (int64_t column = 0; column < columns; ++column, place += step, to += size)
-      std::memcpy(to, place, size);
+  int64_t different = rowStride == 0 ? std::min<int64_t>(rows, 1) : rows;
+  for (int64_t row = 0; row < different; ++row, to += columns * bytes) {
+    const char *from = r + at->operands[0] + row * rowStride * bytes;
+    for (int64_t column = 0; column < columns; ++column)
+      std::memcpy(to + column * bytes, from + column * columnStride * bytes, size);
   }
+  char *whole = r + at->result;
+  for (int64_t done = different; done < rows; done *= 2)
+    std::memcpy(whole + done * columns * bytes, whole,
+                static_cast<size_t>(std::min(done, rows - done) * columns * bytes));
   return runNext(at, r, run);
 }
 /// By log2 of the size.
@@ -80,26 +75,30 @@ template <size_t size> const Instruction *move(const Instruction *at, char *r, S
   return runNext(at, r, run);
 }
 
-enum class Starts : uint8_t { None, OneI32, Some, Dropped };
+/// Whether there are none, all are i32, and a part outside is dropped.
+enum class Starts : uint8_t { None, I32, Some, I32Dropped, Dropped };
 
 /// Null for a part that is dropped.
 template <Starts kind> std::byte *placeOf(const Access &access, const char *r, const ScalarRun &run) {
+  constexpr bool isI32 = kind == Starts::I32 || kind == Starts::I32Dropped;
+  constexpr bool drops = kind == Starts::I32Dropped || kind == Starts::Dropped;
   std::byte *place = run.memory[access.buffer] + access.offset;
-  if constexpr (kind == Starts::OneI32) {
-    const Access::Start &only = access.starts.front();
-    int32_t word;
-    std::memcpy(&word, r + only.place, sizeof word);
-    int64_t start = word < 0 ? word + only.wrap : word;
-    return place + std::clamp<int64_t>(start, 0, only.last) * only.stride;
-  }
-  if constexpr (kind == Starts::Some || kind == Starts::Dropped)
-    for (const Access::Start &each : access.starts) {
-      int64_t start = integerAt(reinterpret_cast<const std::byte *>(r) + each.place, each.type);
-      start += start < 0 ? each.wrap : 0;
-      if (kind == Starts::Dropped && (start < 0 || start > each.last))
-        return nullptr;
-      place += std::clamp<int64_t>(start, 0, each.last) * each.stride;
+  if constexpr (kind == Starts::None)
+    return place;
+  for (const Access::Start &each : access.starts) {
+    int64_t start;
+    if constexpr (isI32) {
+      int32_t word;
+      std::memcpy(&word, r + each.place, sizeof word);
+      start = word;
+    } else {
+      start = integerAt(reinterpret_cast<const std::byte *>(r) + each.place, each.type);
     }
+    start += start < 0 ? each.wrap : 0;
+    if (drops && static_cast<uint64_t>(start) > static_cast<uint64_t>(each.last))
+      return nullptr;
+    place += (drops ? start : std::clamp<int64_t>(start, 0, each.last)) * each.stride;
+  }
   return place;
 }
 
@@ -120,22 +119,20 @@ constexpr ScalarHandler reads[] = {&read<kind, 1>, &read<kind, 4>, &read<kind, 8
 template <Starts kind>
 constexpr ScalarHandler writes[] = {&write<kind, 1>, &write<kind, 4>, &write<kind, 8>, &write<kind, 0>};
 constexpr ScalarHandler moves[] = {&move<1>, &move<4>, &move<8>, &move<0>};
-constexpr const ScalarHandler *readsOf[] = {reads<Starts::None>, reads<Starts::OneI32>, reads<Starts::Some>,
-                                            reads<Starts::Some>};
-constexpr const ScalarHandler *writesOf[] = {writes<Starts::None>, writes<Starts::OneI32>,
-                                             writes<Starts::Some>, writes<Starts::Dropped>};
+constexpr const ScalarHandler *readsOf[] = {reads<Starts::None>, reads<Starts::I32>, reads<Starts::Some>};
+constexpr const ScalarHandler *writesOf[] = {writes<Starts::None>, writes<Starts::I32>, writes<Starts::Some>,
+                                             writes<Starts::I32Dropped>, writes<Starts::Dropped>};
 
 size_t rowOf(int64_t bytes) {
   return bytes == 1 ? 0 : bytes == 4 ? 1 : bytes == 8 ? 2 : 3;
 }
 
 Starts startsOf(const LoopAccess &access) {
+  bool isI32 = std::all_of(access.starts.begin(), access.starts.end(),
+                           [](const LoopIndex &start) { return start.type == ElementType::I32; });
   if (access.isDropped)
-    return Starts::Dropped;
-  if (access.starts.empty())
-    return Starts::None;
-  bool isOne = access.starts.size() == 1 && access.starts.front().type == ElementType::I32;
-  return isOne ? Starts::OneI32 : Starts::Some;
+    return isI32 ? Starts::I32Dropped : Starts::Dropped;
+  return access.starts.empty() ? Starts::None : isI32 ? Starts::I32 : Starts::Some;
 }
 
 // What may go elsewhere returns, so that the calls of handlers are never nested deeply.
@@ -214,9 +211,8 @@ ScalarInstruction LoopProgramStep::resolve(const LoopInstruction &instruction, I
     made.handler = &multiply;
     break;
   case LoopOp::Fold:
-    made.primitive = table.ops[static_cast<int>(instruction.function)][primitiveType(instruction.type)];
+    made.fold = table.rowFolds[static_cast<int>(instruction.function)][primitiveType(instruction.type)];
     made.data = &instruction;
-    made.count = static_cast<int64_t>(byteSize(instruction.type));
     made.handler = &foldRows;
     break;
   case LoopOp::Move:

@@ -61,13 +61,9 @@ int64_t productsOf(Operation *op) {
 bool isForThreads(Operation *op) {
   if (isa<stablehlo::ConvolutionOp, stablehlo::FftOp, stablehlo::SortOp>(op) || productsOf(op) > mostProducts)
     return true;
-  if (isKernelCall(op) && !joinsGroups(op))
-    return true;
-  bool isComputed = joinsGroups(op) || isa<stablehlo::ReduceOp>(op);
-  return isComputed &&
-         llvm::any_of(llvm::concat<const mlir::Value>(SmallVector<mlir::Value>(op->getOperands()),
-                                                      SmallVector<mlir::Value>(op->getResults())),
-                      [](mlir::Value value) { return elementCount(shapeOf(value)) > longestValue; });
+  auto isLong = [](mlir::Value value) { return elementCount(shapeOf(value)) > longestValue; };
+  bool isComputed = isKernelCall(op) || joinsGroups(op) || isa<stablehlo::ReduceOp>(op);
+  return isComputed && (llvm::any_of(op->getResults(), isLong) || llvm::any_of(op->getOperands(), isLong));
 }
 
 bool isInteger(mlir::Value value, int64_t number) {

@@ -28,6 +28,9 @@ using Primitive = void (*)(void *result, const void *a, const void *b, const voi
 /// A product of small matrices, whose rows are dense: m x k times k x n.
 using SmallProduct = void (*)(void *result, const void *a, const void *b, int64_t m, int64_t k, int64_t n);
 
+/// Of each row, the reduction that begins with the one element `initial`.
+using RowFold = void (*)(void *result, const void *initial, const void *x, int64_t rows, int64_t columns);
+
 /// An instruction of a program of scalars, with what is looked up for it. Places are bytes into the
 /// registers.
 struct ScalarInstruction;
@@ -41,6 +44,7 @@ struct ScalarInstruction {
   ScalarHandler handler = nullptr;
   Primitive primitive = nullptr;
   SmallProduct product = nullptr;
+  RowFold fold = nullptr;
   uint32_t result = 0;
   uint32_t operands[3] = {0, 0, 0};
   int64_t count = 1; ///< of elements or bytes
@@ -62,6 +66,7 @@ struct Primitives {
   ScalarHandler scalars[kVectorOps][kPrimitiveTypes] = {};
   ScalarHandler scalarConverts[kPrimitiveTypes][kPrimitiveTypes] = {};
   SmallProduct products[kPrimitiveTypes] = {}; ///< of floats
+  RowFold rowFolds[kVectorOps][kPrimitiveTypes] = {};
   /// A comparison, from VectorOp::Equal on, and the jump behind it: if it holds, or if it does not.
   ScalarHandler branches[2][kComparisons][kPrimitiveTypes] = {};
 };

@@ -126,8 +126,8 @@ template <class T> void addInteger(Primitives &table) {
   });
   setSelect<T>(table, kPrimitiveOf<T>);
   // Sums of unsigned elements wrap to the same bits.
-  table.ops[static_cast<int>(ReduceSum)][kPrimitiveOf<T>] = &fold<W, decltype(kAdd)>;
-  table.ops[static_cast<int>(ReduceProduct)][kPrimitiveOf<T>] = &fold<W, decltype(kMultiply)>;
+  setFold<W>(table, ReduceSum, kAdd, kPrimitiveOf<T>);
+  setFold<W>(table, ReduceProduct, kMultiply, kPrimitiveOf<T>);
   setFold<T>(table, ReduceMaximum, [](auto a, auto b) { return a > b ? a : b; });
   setFold<T>(table, ReduceMinimum, [](auto a, auto b) { return a < b ? a : b; });
 }
@@ -177,10 +177,10 @@ void addBool(Primitives &table) {
   setSelect<B>(table, kBool);
   constexpr auto any = [](auto a, auto b) { return a | b; };
   constexpr auto all = [](auto a, auto b) { return a & b; };
-  table.ops[static_cast<int>(ReduceSum)][kBool] = &fold<B, decltype(any)>;
-  table.ops[static_cast<int>(ReduceMaximum)][kBool] = &fold<B, decltype(any)>;
-  table.ops[static_cast<int>(ReduceProduct)][kBool] = &fold<B, decltype(all)>;
-  table.ops[static_cast<int>(ReduceMinimum)][kBool] = &fold<B, decltype(all)>;
+  setFold<B>(table, ReduceSum, any, kBool);
+  setFold<B>(table, ReduceMaximum, any, kBool);
+  setFold<B>(table, ReduceProduct, all, kBool);
+  setFold<B>(table, ReduceMinimum, all, kBool);
 }
 
 } // namespace

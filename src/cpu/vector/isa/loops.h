@@ -135,6 +135,22 @@ template <class T, class Fn> void fold(void *result, const void *a, const void *
     total = fn(total, x[i]);
 }
 
+template <class T, class Fn>
+void foldRows(void *result, const void *initial, const void *a, int64_t rows, int64_t columns) {
+  Fn fn{};
+  T *r = static_cast<T *>(result);
+  const T *x = static_cast<const T *>(a), first = *static_cast<const T *>(initial);
+  for (int64_t row = 0; row < rows; ++row, x += columns) {
+    T total = first;
+    if (columns >= kLanesOf<T>)
+      fold<T, Fn>(&total, x, nullptr, nullptr, columns);
+    else
+      for (int64_t i = 0; i < columns; ++i)
+        total = fn(total, x[i]);
+    r[row] = total;
+  }
+}
+
 template <class T> constexpr int kPrimitiveOf = -1;
 template <> constexpr int kPrimitiveOf<bool> = kBool;
 template <> constexpr int kPrimitiveOf<int8_t> = kI8;
@@ -179,8 +195,10 @@ template <class Fn> void setFloats(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kFloat] = &mapFloats<Fn>;
   table.scalars[static_cast<int>(op)][kFloat] = &scalarFloats<Fn>;
 }
-template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn) {
-  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &fold<T, Fn>;
+/// As elements of type `T`, of a type as large.
+template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn, int type = kPrimitiveOf<T>) {
+  table.ops[static_cast<int>(op)][type] = &fold<T, Fn>;
+  table.rowFolds[static_cast<int>(op)][type] = &foldRows<T, Fn>;
 }
 
 void addArithmetic(Primitives &table);
