@@ -52,7 +52,8 @@ public:
     };
     Lane real = over(add(mul(a, u), mul(b, v))), imaginary = over(sub(mul(b, u), mul(a, v)));
     Lane areNan = both(isNan(real), isNan(imaginary));
-    Lane isFiniteOverInfinite = both(both(isFinite(a), isFinite(b)), equal(longer, infinity));
+    Lane isFiniteOverInfinite =
+        both(both(isFinite(a), isFinite(b)), builder.apply(VectorOp::Or, isInfinity(c), isInfinity(d)));
     Lane isInfiniteOverFinite =
         both(builder.apply(VectorOp::Or, isInfinity(a), isInfinity(b)), both(isFinite(c), isFinite(d)));
     // Directions of infinite numbers.
@@ -68,20 +69,6 @@ public:
     };
     return {result(real, add(mul(p, c), mul(q, d)), divide(a, c)),
             result(imaginary, sub(mul(q, c), mul(p, d)), divide(b, c))};
-  }
-
-  /// A real number stays one; e^-inf is 0, and e^inf infinite, in whatever direction.
-  ElementParts exponential(const ElementParts &x) {
-    Lane size = builder.apply(VectorOp::Exponential, x.real);
-    Lane zero = ofType(0), infinity = ofType(std::numeric_limits<double>::infinity());
-    Lane isReal = equal(x.imaginary, zero), isNothing = equal(size, zero), isInfinite = equal(size, infinity);
-    isNothing = both(isNothing, equal(abs(x.real), infinity));
-    isInfinite = both(isInfinite, equal(abs(x.real), infinity));
-    Lane real = mul(size, builder.apply(VectorOp::Cosine, x.imaginary));
-    Lane imaginary = mul(size, builder.apply(VectorOp::Sine, x.imaginary));
-    real = select(isNan(real), select(isNothing, zero, select(isInfinite, infinity, real)), real);
-    imaginary = select(isNan(imaginary), select(isNothing, zero, imaginary), imaginary);
-    return {select(isReal, size, real), select(isReal, x.imaginary, imaginary)};
   }
 
   /// The larger part times sqrt(1 + ratio^2) where squares of f64 may overflow or vanish.
@@ -116,7 +103,6 @@ private:
   Lane isInfinity(Lane x) { return equal(abs(x), constant(std::numeric_limits<double>::infinity())); }
   Lane select(Lane chosen, Lane x, Lane y) { return builder.apply(VectorOp::Select, chosen, x, y); }
   Lane constant(double number) { return builder.constant(DType::F64, number); }
-  Lane ofType(double number) { return builder.constant(type, number); }
   Lane sub(Lane x, Lane y) { return builder.apply(VectorOp::Subtract, x, y); }
   Lane mul(Lane x, Lane y) { return builder.apply(VectorOp::Multiply, x, y); }
 
@@ -149,9 +135,9 @@ bool hasComplex(Operation *op) {
 }
 
 bool isComplexArithmetic(Operation *op) {
-  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::DivOp, stablehlo::ExpOp,
-          stablehlo::ImagOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp,
-          stablehlo::SubtractOp>(op))
+  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::DivOp, stablehlo::ImagOp,
+          stablehlo::MulOp, stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp, stablehlo::SubtractOp>(
+          op))
     return true;
   if (isa<stablehlo::ConvertOp>(op)) // small floats and integers have no vectors
     return llvm::all_of(SmallVector<mlir::Value>{op->getOperand(0), op->getResult(0)}, [](mlir::Value value) {
@@ -180,8 +166,6 @@ ElementParts applyComplex(VectorBuilder &builder, Operation *op, ArrayRef<Elemen
     return arithmetic.product(operands[0], operands[1]);
   if (isa<stablehlo::DivOp>(op))
     return arithmetic.quotient(operands[0], operands[1]);
-  if (isa<stablehlo::ExpOp>(op))
-    return arithmetic.exponential(operands[0]);
   if (isa<stablehlo::AbsOp>(op))
     return {arithmetic.length(operands[0]), -1};
   if (isa<stablehlo::ComplexOp>(op))
