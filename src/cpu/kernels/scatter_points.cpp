@@ -67,34 +67,35 @@ void withKept(int64_t from, int64_t step, const int64_t *offsets, int64_t n, int
 
 /// In the order of the points. Those outside are few as a rule.
 void PointScatter::joinAll(int64_t first, int64_t end, char *tensor) {
-  PointWalk(slices_).visit(
-      first, end, /*isClamped=*/false, [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
-        int64_t signs = 0;
-        for (int64_t i = 0; i < n; ++i)
-          signs |= offsets[i];
-        if (signs >= 0 && (join_ || step == 1))
-          return write(tensor, offsets, updates_ + from * size_, step, n);
-        withKept(from, step, offsets, n, 0, span_, [&](const int64_t *kept, const int64_t *places, int64_t m) {
-          alignas(8) char values[kPointsRun * 16];
-          gatherElements(size_, updates_, places, values, m);
-          write(tensor, kept, values, 1, m);
-        });
-      });
+  PointWalk(slices_).visit(first, end, /*isClamped=*/false,
+                           [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
+                             int64_t signs = 0;
+                             for (int64_t i = 0; i < n; ++i)
+                               signs |= offsets[i];
+                             if (signs >= 0 && (join_ || step == 1))
+                               return write(tensor, offsets, updates_ + from * size_, step, n);
+                             withKept(from, step, offsets, n, 0, span_,
+                                      [&](const int64_t *kept, const int64_t *places, int64_t m) {
+                                        alignas(8) char values[kPointsRun * 16];
+                                        gatherElements(size_, updates_, places, values, m);
+                                        write(tensor, kept, values, 1, m);
+                                      });
+                           });
 }
 
 /// Each looks at all points, and writes those that lie in its part of the tensor.
 void PointScatter::runParts(int64_t parts) {
   context_.pool.parallelFor(parts, [&](int64_t part) {
     int64_t low = partBegin(span_, parts, part), high = partBegin(span_, parts, part + 1);
-    PointWalk(slices_).visit(
-        0, count_, /*isClamped=*/false, [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
-          withKept(from, step, offsets, n, low, high,
-                   [&](const int64_t *kept, const int64_t *places, int64_t m) {
-                     alignas(8) char values[kPointsRun * 16];
-                     gatherElements(size_, updates_, places, values, m);
-                     write(static_cast<char *>(args_.tensor), kept, values, 1, m);
-                   });
-        });
+    PointWalk(slices_).visit(0, count_, /*isClamped=*/false,
+                             [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
+                               withKept(from, step, offsets, n, low, high,
+                                        [&](const int64_t *kept, const int64_t *places, int64_t m) {
+                                          alignas(8) char values[kPointsRun * 16];
+                                          gatherElements(size_, updates_, places, values, m);
+                                          write(static_cast<char *>(args_.tensor), kept, values, 1, m);
+                                        });
+                             });
   });
 }
 

@@ -13,6 +13,11 @@ namespace {
 
 constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
 
+/// Integers are not near each other.
+bool isNumber(mlir::Value value, uint32_t number) {
+  return splatOf(value) == static_cast<double>(number);
+}
+
 /// The other operand of an op on the value and another one.
 template <class Op> mlir::Value operandBeside(mlir::Value result, mlir::Value operand) {
   auto op = result.getDefiningOp<Op>();
@@ -68,8 +73,9 @@ bool Rounds::undoRound(int rotation) {
   for (auto [a, b] : {std::pair(joined.getLhs(), joined.getRhs()), {joined.getRhs(), joined.getLhs()}}) {
     auto left = a.getDefiningOp<stablehlo::ShiftLeftOp>();
     auto right = b.getDefiningOp<stablehlo::ShiftRightLogicalOp>();
-    if (!left || !right || left.getLhs() != right.getLhs() || !isSplat(left.getRhs(), rotation) ||
-        !isSplat(right.getRhs(), 32 - rotation))
+    if (!left || !right || left.getLhs() != right.getLhs() ||
+        !isNumber(left.getRhs(), static_cast<uint32_t>(rotation)) ||
+        !isNumber(right.getRhs(), static_cast<uint32_t>(32 - rotation)))
       continue;
     second = left.getLhs();
     first = operandBeside<stablehlo::AddOp>(first, second);
@@ -83,9 +89,9 @@ bool Rounds::undoKeys(uint32_t group) {
   auto numbered = second.getDefiningOp<stablehlo::AddOp>();
   if (!numbered)
     return false;
-  mlir::Value inner = isSplat(numbered.getRhs(), group)   ? numbered.getLhs()
-                      : isSplat(numbered.getLhs(), group) ? numbered.getRhs()
-                                                          : mlir::Value();
+  mlir::Value inner = isNumber(numbered.getRhs(), group)   ? numbered.getLhs()
+                      : isNumber(numbered.getLhs(), group) ? numbered.getRhs()
+                                                           : mlir::Value();
   std::optional<Sum> a = sumWithRepeated(first), b = inner ? sumWithRepeated(inner) : std::nullopt;
   if (!a || !b || !key(group, a->repeated) || !key(group + 1, b->repeated))
     return false;
@@ -108,16 +114,16 @@ bool Rounds::hasThirdKey() const {
   if (!outer)
     return false;
   for (auto [inner, number] : {std::pair(outer.getLhs(), outer.getRhs()), {outer.getRhs(), outer.getLhs()}})
-    if (isSplat(number, 0x1BD11BDA))
+    if (isNumber(number, 0x1BD11BDA))
       return operandBeside<stablehlo::XorOp>(inner, sourceOf(keys[0])) == sourceOf(keys[1]);
   return false;
 }
 
 bool Rounds::match(stablehlo::AddOp root) {
   // The sum of the last keys: the first word is the one that reads what the second was mixed with.
-  mlir::Value inner = isSplat(root.getRhs(), 5)   ? root.getLhs()
-                      : isSplat(root.getLhs(), 5) ? root.getRhs()
-                                                  : mlir::Value();
+  mlir::Value inner = isNumber(root.getRhs(), 5)   ? root.getLhs()
+                      : isNumber(root.getLhs(), 5) ? root.getRhs()
+                                                   : mlir::Value();
   std::optional<Sum> sum = inner ? sumWithRepeated(inner) : std::nullopt;
   auto mixed = sum ? sum->varying.getDefiningOp<stablehlo::XorOp>() : stablehlo::XorOp();
   if (!mixed)
@@ -197,16 +203,16 @@ mlir::Value counterOf(mlir::Value first, mlir::Value second) {
        lower = second.getDefiningOp<stablehlo::ConvertOp>();
   auto shift = upper ? upper.getOperand().getDefiningOp<stablehlo::ShiftRightLogicalOp>()
                      : stablehlo::ShiftRightLogicalOp();
-  bool isWhole = lower && shift && shift.getLhs() == lower.getOperand() && isSplat(shift.getRhs(), 32) &&
+  bool isWhole = lower && shift && shift.getLhs() == lower.getOperand() && isNumber(shift.getRhs(), 32) &&
                  getElementTypeOrSelf(lower.getOperand().getType()).isUnsignedInteger(64);
   if (!isWhole)
     return {};
   // JAX counts in steps of 1.
   auto product = lower.getOperand().getDefiningOp<stablehlo::MulOp>();
-  mlir::Value counted = !product                       ? mlir::Value()
-                        : isSplat(product.getLhs(), 1) ? product.getRhs()
-                        : isSplat(product.getRhs(), 1) ? product.getLhs()
-                                                       : mlir::Value();
+  mlir::Value counted = !product                        ? mlir::Value()
+                        : isNumber(product.getLhs(), 1) ? product.getRhs()
+                        : isNumber(product.getRhs(), 1) ? product.getLhs()
+                                                        : mlir::Value();
   return counted ? counted : lower.getOperand();
 }
 

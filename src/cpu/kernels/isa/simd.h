@@ -191,10 +191,14 @@ TORCHERE_INLINE F loadFloats(const F16 *p) {
 TORCHERE_INLINE void storeFloats(float *p, F v) {
   store(p, v);
 }
-TORCHERE_INLINE void storeFloats(BF16 *p, F v) {
+/// The bits of the nearest BF16, in the lower halves.
+TORCHERE_INLINE U nearestBF16(F v) {
   U bits = (U)v;
   U rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  rounded = v != v ? (bits >> 16) | 0x40u : rounded;
+  return v != v ? (bits >> 16) | 0x40u : rounded;
+}
+TORCHERE_INLINE void storeFloats(BF16 *p, F v) {
+  U rounded = nearestBF16(v);
 #if defined(__AVX512F__)
   _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtepi32_epi16((__m512i)rounded));
 #elif defined(__F16C__)

@@ -99,11 +99,7 @@ void addFloats(Primitives &table) {
     F y = nearest(x);
     return withSign(absolute(y < x ? y + 1.0f : y), x);
   });
-  setFloats(table, RoundToBF16, [](F x) {
-    BF16 half[kLanes];
-    storeFloats(half, x);
-    return loadFloats(half);
-  });
+  setFloats(table, RoundToBF16, [](F x) { return (F)(nearestBF16(x) << 16); });
   setFloats(table, RoundToF16, [](F x) {
     F16 half[kLanes];
     storeFloats(half, x);
