@@ -55,14 +55,10 @@ def add_losses(programs: Programs) -> None:
         return jnp.mean(jnp.where(difference < 1, 0.5 * difference**2, difference - 0.5))
 
     def divergence(a: Any, b: Any) -> Any:
-        return jnp.mean(
-            jnp.sum(jax.nn.softmax(a) * (jax.nn.log_softmax(a) - jax.nn.log_softmax(b)), -1)
-        )
+        return jnp.mean(jnp.sum(jax.nn.softmax(a) * (jax.nn.log_softmax(a) - jax.nn.log_softmax(b)), -1))
 
     def binary(logits: Any, labels: Any) -> Any:
-        return jnp.mean(
-            jnp.maximum(logits, 0) - logits * labels + jnp.log1p(jnp.exp(-jnp.abs(logits)))
-        )
+        return jnp.mean(jnp.maximum(logits, 0) - logits * labels + jnp.log1p(jnp.exp(-jnp.abs(logits))))
 
     def squared_error(a: Any, b: Any) -> Any:
         return jnp.mean((a - b) ** 2)
@@ -166,9 +162,7 @@ def add_counts_and_scans(programs: Programs) -> None:
     from jax import numpy as jnp
 
     def recurrence(decays: Any, inputs: Any) -> Any:
-        return lax.associative_scan(
-            lambda x, y: (x[0] * y[0], y[0] * x[1] + y[1]), (decays, inputs)
-        )[1]
+        return lax.associative_scan(lambda x, y: (x[0] * y[0], y[0] * x[1] + y[1]), (decays, inputs))[1]
 
     def rolled(u: Any, v: Any) -> Any:
         def step(_: int, state: Any) -> Any:
@@ -223,9 +217,7 @@ def add_training(programs: Programs) -> None:
             logits = jax.nn.relu(x @ w + b) @ v + c
             return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1))
 
-        return [
-            weight - 0.1 * step for weight, step in zip(weights, jax.grad(loss)(weights), strict=True)
-        ]
+        return [weight - 0.1 * step for weight, step in zip(weights, jax.grad(loss)(weights), strict=True)]
 
     def norm_loss(x: Any, scale: Any, shift: Any, factors: Any) -> Any:
         mean = x.mean(-1, keepdims=True)

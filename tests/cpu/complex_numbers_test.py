@@ -10,7 +10,8 @@ from torchere.interpreter import interpret
 
 MODULE = """
 module @quotients {{
-  func.func public @main(%a: tensor<{n}xcomplex<{t}>>, %b: tensor<{n}xcomplex<{t}>>) -> tensor<{n}xcomplex<{t}>> {{
+  func.func public @main(
+      %a: tensor<{n}xcomplex<{t}>>, %b: tensor<{n}xcomplex<{t}>>) -> tensor<{n}xcomplex<{t}>> {{
     %r = stablehlo.divide %a, %b : tensor<{n}xcomplex<{t}>>
     return %r : tensor<{n}xcomplex<{t}>>
   }}

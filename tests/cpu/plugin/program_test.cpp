@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -29,8 +30,8 @@ void operator delete(void *memory, size_t) noexcept {
 }
 extern "C" void *aligned_alloc(size_t alignment, size_t size) {
   ++allocations;
-  void *memory = nullptr;
-  return posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
+  void *memory = nullptr; // posix_memalign takes no alignment below that of a pointer
+  return posix_memalign(&memory, std::max(alignment, sizeof(void *)), size) == 0 ? memory : nullptr;
 }
 #endif
 
