@@ -177,29 +177,15 @@ Status LoopProgramBuilder::addCopy(const View &from, const View &to) {
   return {};
 }
 
-/// As Planner::planCopies. `turn`: where the turn that ends with them begins.
+/// `turn`: where the turn that ends with them begins.
 Status LoopProgramBuilder::addCopies(ArrayRef<View> values, ArrayRef<View> targets,
                                      std::optional<size_t> turn) {
-  SmallVector<View> sources(values);
-  for (size_t i = 0; i < sources.size(); ++i)
-    for (size_t other = 0; other < targets.size(); ++other)
-      if (other != i && targets[other].buffer == values[i].buffer) {
-        sources[i] = allocate(values[i].type, values[i].shape);
-        TORCHERE_TRY(addCopy(values[i], sources[i]));
-        break;
-      }
+  auto create = [&](ElementType type, const Sizes &shape) { return allocate(type, shape); };
+  auto copy = [&](const View &from, const View &to) { return addCopy(from, to); };
+  CopiesTogether together{targets, create, copy};
+  TORCHERE_ASSIGN(std::vector<View> sources, together.save(values));
   size_t first = code->size();
-  for (size_t i = 0; i < sources.size(); ++i) {
-    bool isThere = sources[i].buffer == targets[i].buffer;
-    if (isThere && isDense(sources[i]) && sources[i].offset == targets[i].offset)
-      continue;
-    if (isThere) { // the same elements in another order
-      View moved = allocate(sources[i].type, sources[i].shape);
-      TORCHERE_TRY(addCopy(sources[i], moved));
-      sources[i] = moved;
-    }
-    TORCHERE_TRY(addCopy(sources[i], targets[i]));
-  }
+  TORCHERE_TRY(together.write(sources));
   if (turn)
     drafts.turns.push_back({*turn, first, code->size()});
   return {};

@@ -461,34 +461,42 @@ Result<Planner::PlannedRegion> Planner::planRegion(Region &region, std::span<con
   return planned;
 }
 
+Result<std::vector<View>> CopiesTogether::save(std::span<const View> values) const {
+  std::vector<View> sources(values.begin(), values.end());
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (size_t other = 0; other < targets.size(); ++other)
+      if (other != i && targets[other].buffer == values[i].buffer) {
+        sources[i] = allocate(values[i].type, values[i].shape);
+        TORCHERE_TRY(copy(values[i], sources[i]));
+        break;
+      }
+  return sources;
+}
+
+Status CopiesTogether::write(std::span<const View> sources) const {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    bool isThere = sources[i].buffer == targets[i].buffer;
+    if (isThere && isDense(sources[i]) && sources[i].offset == targets[i].offset)
+      continue;
+    View from = sources[i];
+    if (isThere) { // the same elements in another order
+      from = allocate(from.type, from.shape);
+      TORCHERE_TRY(copy(sources[i], from));
+    }
+    TORCHERE_TRY(copy(from, targets[i]));
+  }
+  return {};
+}
+
 Result<Steps> Planner::planCopies(std::span<const View> values, std::span<const View> targets) {
   Steps copies;
   Steps *outer = std::exchange(steps, &copies);
-  auto fill = [&]() -> Status {
-    std::vector<View> sources(values.begin(), values.end());
-    for (size_t i = 0; i < sources.size(); ++i) // what a copy before it would overwrite
-      for (size_t other = 0; other < targets.size(); ++other)
-        if (other != i && targets[other].buffer == values[i].buffer) {
-          sources[i] = allocate(values[i].type, values[i].shape);
-          TORCHERE_TRY(emitCopy(values[i], sources[i]));
-          break;
-        }
-    for (size_t i = 0; i < sources.size(); ++i) {
-      bool isThere = sources[i].buffer == targets[i].buffer;
-      if (isThere && isDense(sources[i]) && sources[i].offset == targets[i].offset)
-        continue;
-      if (isThere) { // the same elements in another order
-        View moved = allocate(sources[i].type, sources[i].shape);
-        TORCHERE_TRY(emitCopy(sources[i], moved));
-        sources[i] = moved;
-      }
-      TORCHERE_TRY(emitCopy(sources[i], targets[i]));
-    }
-    return {};
-  };
-  Status status = fill();
-  steps = outer;
-  TORCHERE_TRY(status);
+  llvm::scope_exit restore([&] { steps = outer; });
+  auto create = [&](ElementType type, const Sizes &shape) { return allocate(type, shape); };
+  auto copy = [&](const View &from, const View &to) { return emitCopy(from, to); };
+  CopiesTogether together{targets, create, copy};
+  TORCHERE_ASSIGN(std::vector<View> sources, together.save(values));
+  TORCHERE_TRY(together.write(sources));
   return copies;
 }
 

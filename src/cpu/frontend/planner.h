@@ -15,6 +15,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <optional>
+#include <span>
 
 namespace torchere::cpu {
 
@@ -36,6 +37,17 @@ public:
 
 private:
   llvm::StringMap<OpPlanner> rows, calls;
+};
+
+/// Copies to `targets`, none of which is read before all are written: saved first, then written.
+struct CopiesTogether {
+  std::span<const View> targets;
+  llvm::function_ref<View(ElementType, const Sizes &)> allocate;
+  llvm::function_ref<Status(const View &, const View &)> copy;
+
+  /// The values, with copies of those that a copy before theirs would overwrite.
+  Result<std::vector<View>> save(std::span<const View> values) const;
+  Status write(std::span<const View> sources) const;
 };
 
 class Planner {
