@@ -457,6 +457,9 @@ class RandomModule(nn.Module):
         form = self.random.randrange(6)
         held = lambda: getattr(self, name)
         at = (slice(None),) * dim
+        single, whole = [1] * value.dim(), list(value.shape)
+        single[dim] = whole[dim] = count
+        everywhere = lambda: held().reshape(single).expand(whole)
         if form == 0:
             self.add(lambda x: x.index_select(dim, held()), place)
         elif form == 1:
@@ -464,22 +467,9 @@ class RandomModule(nn.Module):
         elif form == 2:
             self.add(lambda x: x.index_add(dim, held(), x.index_select(dim, held())), place)
         elif form == 3:
-            shape = [1] * value.dim()
-            shape[dim] = count
-            whole = list(value.shape)
-            whole[dim] = count
-            self.add(lambda x: x.gather(dim, held().reshape(shape).expand(whole)), place)
+            self.add(lambda x: x.gather(dim, everywhere()), place)
         elif form == 4:
-            shape = [1] * value.dim()
-            shape[dim] = count
-            whole = list(value.shape)
-            whole[dim] = count
-            self.add(
-                lambda x: x.scatter_add(
-                    dim, held().reshape(shape).expand(whole), x.sum(dim, True).expand(whole)
-                ),
-                place,
-            )
+            self.add(lambda x: x.scatter_add(dim, everywhere(), x.sum(dim, True).expand(whole)), place)
         elif form == 5:
             self.add(lambda x: x.index_fill(dim, held(), 0.25), place)
 
