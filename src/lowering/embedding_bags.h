@@ -1,7 +1,7 @@
 // Bags of embeddings: what the op and its gradients share.
 #pragma once
 
-#include "lowering/context.h"
+#include <cstdint>
 
 namespace torchere::lowering {
 
@@ -9,8 +9,5 @@ namespace torchere::lowering {
 struct BagMode {
   enum : int64_t { Sum = 0, Mean = 1, Max = 2 };
 };
-
-/// The bag of each of `count` indices: how many offsets after the first are at or before its place.
-mlir::Value bagsOf(Context &cx, mlir::Value offsets, Dim count);
 
 } // namespace torchere::lowering

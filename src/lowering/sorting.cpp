@@ -1,6 +1,8 @@
 // Implements sorting with torch's order of floats.
 #include "lowering/sorting.h"
 
+#include <numeric>
+
 namespace torchere::lowering {
 
 namespace {
@@ -33,6 +35,23 @@ Values sortAlong(Context &cx, mlir::Value value, int64_t axis, bool descending) 
 
 Values orderOfOne(Context &cx, mlir::Value self) {
   return {self, cx.full(int64_t{0}, DType::I64, {})};
+}
+
+mlir::Value numberBefore(Context &cx, mlir::Value rows, mlir::Value values, bool isRight) {
+  // Every value next to every element of its row.
+  Dims shape = cx.shape(values);
+  Dims pairs = shape;
+  pairs.push_back(cx.shape(rows).back());
+  auto rank = static_cast<int64_t>(shape.size());
+  Integers own(rank);
+  std::iota(own.begin(), own.end(), 0);
+  Integers ofRows(own.begin(), own.begin() + (Context::rank(rows) - 1));
+  ofRows.push_back(rank);
+  mlir::Value stops =
+      cx.compare(isRight ? Direction::GT : Direction::GE, cx.broadcastInDim(rows, pairs, ofRows),
+                 cx.broadcastInDim(values, pairs, own));
+  mlir::Value before = cx.convert(cx.elementwise<stablehlo::NotOp>(stops), DType::I64);
+  return cx.reduceWith<stablehlo::AddOp>(before, cx.constant(int64_t{0}, DType::I64), {rank});
 }
 
 } // namespace torchere::lowering

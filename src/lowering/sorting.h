@@ -14,4 +14,9 @@ Values sortedBy(Context &cx, mlir::Value value, mlir::Value other, int64_t axis,
 /// What such ops give for a tensor of no dimensions: itself, and place 0.
 Values orderOfOne(Context &cx, mlir::Value self);
 
+/// How many elements of a sorted row stand before a value: before the first that is not less, or (right)
+/// before the first that is greater. `rows` [..., n] are one for all values, or one for each row of `values`.
+/// i64, of the values' shape.
+mlir::Value numberBefore(Context &cx, mlir::Value rows, mlir::Value values, bool isRight);
+
 } // namespace torchere::lowering

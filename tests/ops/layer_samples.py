@@ -250,6 +250,17 @@ def embedding_bag(name: str) -> Callable[[torch.dtype], Iterator[Call]]:
     return calls
 
 
+def bounded_rows(dtype: torch.dtype) -> Iterator[Call]:
+    """Rows that are read several times, rows of small norms, each norm, no index."""
+    if not is_floating(dtype):
+        return
+    table, indices = drawn(dtype, 6, 4), torch.tensor([[2, 0], [2, 5]])
+    table[0] /= 100
+    for p in (1.0, 2.0, 3.0, float("inf")):
+        yield (table, indices, 0.75, p), {}, None
+    yield (table, indices[:0], 0.75, 2.0), {}, None
+
+
 def blocks(dtype: torch.dtype) -> Iterator[Call]:
     """Blocks apart, overlapping, padded, dilated; one sample."""
     for size, dilation, padding, stride in (
@@ -312,6 +323,7 @@ LAYERS: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
         for kind in ("", "_forward_only")
     },
     "embedding_bag.padding_idx": embedding_bag("embedding_bag"),
+    "embedding_renorm.default": bounded_rows,
     **{f"_upsample_bi{kind}2d_aa.vec": antialiased(sizes_only=False) for kind in ("linear", "cubic")},
     **{f"_upsample_bi{kind}2d_aa.default": antialiased(sizes_only=True) for kind in ("linear", "cubic")},
     "native_dropout.default": lambda dtype: without_dropout(dtype, [(0.5, False), (0.0, True)]),

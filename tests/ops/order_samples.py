@@ -100,6 +100,39 @@ def histogram(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 0), 3), {}, None
 
 
+def weighed_bins(dtype: torch.dtype) -> Iterator[Call]:
+    """Bins of the data, of a range, of one point, of nothing; weights, densities, NaN, elements outside."""
+    for (values, *bins), _, _ in histogram(dtype):
+        ends = [float(end) for end in bins[1:]]
+        options = {"range": ends} if ends else {}
+        if not ends and not values.isfinite().all():
+            continue
+        for more in ({}, {"weight": values.abs() + 1}, {"density": True}):
+            yield (values, bins[0] if bins else 10), options | more, None
+
+
+def bins_between_edges(dtype: torch.dtype) -> Iterator[Call]:
+    """Bins of several widths."""
+    edges = torch.tensor([-1, 0, 0.25, 2, 4], dtype=dtype)
+    for (values, _), options, _ in weighed_bins(dtype):
+        yield (values, edges), {name: options[name] for name in options if name != "range"}, None
+
+
+def segments(dtype: torch.dtype) -> Iterator[Call]:
+    """Segments of no rows, rows of no segment, segments of each row of a matrix, NaN, an initial value."""
+    if not is_floating(dtype):
+        return
+    rows, matrix = drawn(dtype, 5, 2), drawn(dtype, 2, 5, 3)
+    rows[3, 1] = float("nan")
+    lengths = torch.tensor([[0, 2, 3], [4, 1, 0]])
+    for reduce in ("sum", "mean", "max", "min", "prod"):
+        for options in ({}, {"initial": 2.0}):
+            yield (rows, reduce), {"lengths": torch.tensor([2, 0, 3]), **options}, None
+            yield (rows, reduce), {"offsets": torch.tensor([1, 1, 4]), **options}, None
+            yield (matrix, reduce), {"lengths": lengths, "axis": 1, **options}, None
+        yield (drawn(dtype, 0), reduce), {"lengths": torch.tensor([0, 0])}, None
+
+
 def kth(dtype: torch.dtype) -> Iterator[Call]:
     for (values, *options), _, _ in middle(dtype):
         yield (values, 1, *options), {}, None
@@ -170,6 +203,9 @@ ORDER: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "bucketize.Scalar": number_in_buckets,
     "searchsorted.Scalar": number_in_row,
     "histc.default": histogram,
+    "histogram.bin_ct": weighed_bins,
+    "histogram.bins_tensor": bins_between_edges,
+    "segment_reduce.default": segments,
     "kthvalue.default": kth,
     "searchsorted.Tensor": search,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -27,11 +28,12 @@ class _Call(torch.nn.Module):
         return self.op(*[next(given) if isinstance(a, torch.Tensor) else a for a in self.arguments])
 
 
-def refusal(op: Any, *arguments: Any, changes: dict[int, Any] | None = None) -> str:
+def refusal(op: Any, *arguments: Any, changes: dict[int, Any] | None = None, **options: Any) -> str:
     """The error of exporting the call; `changes` are arguments that torch itself would refuse: they are put
     into the program that it captures."""
     inputs = tuple(a for a in arguments if isinstance(a, torch.Tensor))
-    program = decompose(torch.export.export(_Call(op, arguments), inputs), schemas().keys())
+    call = _Call(functools.partial(op, **options), arguments)
+    program = decompose(torch.export.export(call, inputs), schemas().keys())
     for node in program.graph.nodes:
         if node.target is op:
             node.args = tuple((changes or {}).get(i, a) for i, a in enumerate(node.args))
@@ -103,6 +105,14 @@ def test_calls_that_are_refused(call, text):
 )
 def test_programs_that_torch_would_not_make(call, changes, text):
     assert text in refusal(*call, changes=changes)
+
+
+def test_segments_of_an_unknown_reduction():
+    text = refusal(
+        _ATEN.segment_reduce.default, _TABLE, "sum", changes={1: "median"}, lengths=torch.tensor([2, 3])
+    )
+    expected = "unknown reduction: got 'median', expected sum, mean, max, min or prod"
+    assert f"[aten.segment_reduce.default] {expected}" in text
 
 
 def test_sparse_gradients():

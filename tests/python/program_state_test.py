@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 
 import numpy as np
@@ -259,3 +260,11 @@ def test_weights_change_between_calls(program):
     loader.join()
     assert not failures, failures[0]
     assert state_of(program) == {"calls": count * threads, "total": [count * threads] * 3}
+
+
+def test_an_embedding_bounds_its_rows():
+    module = torch.nn.Embedding(6, 4, max_norm=0.5)
+    program = torchere.export(copy.deepcopy(module), (torch.tensor([1, 3]),))
+    for rows in (torch.tensor([1, 3]), torch.tensor([0, 3])):
+        torch.testing.assert_close(program(rows), module(rows))
+        torch.testing.assert_close(program.state_dict()["weight"], module.weight.detach())

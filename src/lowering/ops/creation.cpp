@@ -2,6 +2,7 @@
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
+#include "lowering/spacing.h"
 
 #include <algorithm>
 
@@ -49,23 +50,15 @@ mlir::Value arange(Context &cx, const Args &args) {
   return cx.convert(scaled, type.dtype);
 }
 
-/// Equal steps from both ends to the middle, as torch computes them: for integers in float64.
+/// Evenly spaced numbers, for integers computed in float64.
 mlir::Value linspace(Context &cx, const Args &args) {
   const TensorType &type = cx.resultType();
   const DTypeInfo &info = dtypeInfo(type.dtype);
   DType compute = info.isFloatingPoint || info.isComplex ? computeType(type.dtype) : DType::F64;
-  Elements index(cx, cx.iota(type.shape, compute, 0));
   auto end = [&](std::string_view name) {
-    mlir::Value number = cx.convert(numberOperand(cx, args, name, type.dtype), compute);
-    return index.with(cx.broadcastTo(number, type.shape));
+    return cx.convert(numberOperand(cx, args, name, type.dtype), compute);
   };
-  Elements first = end("start"), last = end("end");
-  auto steps = static_cast<double>(args.integer("steps"));
-  Elements step = (last - first) / std::max(steps - 1.0, 1.0);
-  mlir::Value isNearFirst = cx.compare(stablehlo::ComparisonDirection::LT, cx.iota(type.shape, DType::I64, 0),
-                                       cx.full(args.integer("steps") / 2, DType::I64, type.shape));
-  mlir::Value values = cx.select(isNearFirst, first + step * index, last - step * ((steps - 1.0) - index));
-  return cx.convert(args.integer("steps") == 1 ? mlir::Value(first) : values, type.dtype);
+  return cx.convert(evenlySpaced(cx, end("start"), end("end"), args.integer("steps")), type.dtype);
 }
 
 /// Ones where the row is the column.

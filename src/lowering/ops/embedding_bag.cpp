@@ -3,6 +3,7 @@
 #include "lowering/embedding_bags.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
+#include "lowering/segments.h"
 
 namespace torchere::lowering {
 
@@ -48,7 +49,7 @@ Bags gatherBags(Context &cx, const Args &args) {
   mlir::Value indices = args.tensor("indices");
   DType compute = computeType(Context::dtype(weight));
   bags.count = cx.resultType().shape[0];
-  bags.bags = bagsOf(cx, args.tensor("offsets"), cx.size(indices, 0));
+  bags.bags = segmentsOf(cx, args.tensor("offsets"), cx.size(indices, 0));
   bags.rows = cx.convert(gatherSlices(cx, weight, slicesAlong(cx, indices, 0)), compute);
   if (auto factors = args.optionalTensor("per_sample_weights"))
     bags.rows =

@@ -3,6 +3,7 @@
 #include "lowering/embedding_bags.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
+#include "lowering/segments.h"
 
 namespace torchere::lowering {
 
@@ -68,7 +69,7 @@ Result<mlir::Value> bagBackward(Context &cx, const Args &args) {
   if (args.integer("mode") == BagMode::Max)
     return maximumBackward(cx, args, gradient);
   mlir::Value indices = args.tensor("indices");
-  mlir::Value bags = args.has("offsets") ? bagsOf(cx, args.tensor("offsets"), cx.size(indices, 0))
+  mlir::Value bags = args.has("offsets") ? segmentsOf(cx, args.tensor("offsets"), cx.size(indices, 0))
                                          : args.tensor("offset2bag");
   mlir::Value rows = gatherSlices(cx, gradient, slicesAlong(cx, bags, 0));
   if (args.integer("mode") == BagMode::Mean) {
@@ -86,7 +87,7 @@ mlir::Value factorsBackward(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   DType compute = computeType(dtype);
   mlir::Value indices = args.tensor("indices");
-  mlir::Value bags = bagsOf(cx, args.tensor("offsets"), cx.size(indices, 0));
+  mlir::Value bags = segmentsOf(cx, args.tensor("offsets"), cx.size(indices, 0));
   mlir::Value gradient = cx.convert(gatherSlices(cx, args.tensor("grad"), slicesAlong(cx, bags, 0)), compute);
   mlir::Value rows =
       cx.convert(gatherSlices(cx, args.tensor("weight"), slicesAlong(cx, indices, 0)), compute);

@@ -5,13 +5,9 @@
 #include "lowering/promotion.h"
 #include "lowering/sorting.h"
 
-#include <numeric>
-
 namespace torchere::lowering {
 
 namespace {
-
-using Direction = stablehlo::ComparisonDirection;
 
 Result<Values> sort(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
@@ -41,8 +37,6 @@ mlir::Value valuesOf(Context &cx, const Args &args, mlir::Value sequence) {
   return cx.convert(number, promotedType(cx, {sequence, number}));
 }
 
-/// The number of elements of each sorted row before a value: before the first that is not less, or (right)
-/// before the first that is greater.
 Result<mlir::Value> searchSorted(Context &cx, const Args &args) {
   mlir::Value sequence = args.tensor(args.has("boundaries") ? "boundaries" : "sorted_sequence");
   mlir::Value values = valuesOf(cx, args, sequence);
@@ -56,21 +50,7 @@ Result<mlir::Value> searchSorted(Context &cx, const Args &args) {
     sequence = gatherSlices(cx, sequence, elementsAlong(cx, *sorter, Context::rank(sequence) - 1));
   auto side = args.has("side") ? args.optionalString("side") : std::nullopt;
   bool isRight = args.boolean("right") || side == "right";
-  // Every value next to every element of its row.
-  Dims shape = cx.shape(values);
-  Dims pairs = shape;
-  pairs.push_back(cx.shape(sequence).back());
-  auto rank = static_cast<int64_t>(shape.size());
-  Integers own(rank);
-  std::iota(own.begin(), own.end(), 0);
-  Integers ofSequence(own.begin(), own.begin() + (Context::rank(sequence) - 1));
-  ofSequence.push_back(rank);
-  mlir::Value stops =
-      cx.compare(isRight ? Direction::GT : Direction::GE, cx.broadcastInDim(sequence, pairs, ofSequence),
-                 cx.broadcastInDim(values, pairs, own));
-  mlir::Value before = cx.convert(cx.elementwise<stablehlo::NotOp>(stops), DType::I64);
-  mlir::Value count = cx.reduceWith<stablehlo::AddOp>(before, cx.constant(int64_t{0}, DType::I64), {rank});
-  return cx.convert(count, cx.resultType().dtype);
+  return cx.convert(numberBefore(cx, sequence, values, isRight), cx.resultType().dtype);
 }
 
 } // namespace

@@ -1,0 +1,103 @@
+// Reductions of neighbouring rows, whose numbers or first places a tensor has.
+#include "lowering/elements.h"
+#include "lowering/elementwise.h"
+#include "lowering/op_table.h"
+#include "lowering/placement.h"
+#include "lowering/scan.h"
+#include "lowering/segments.h"
+
+namespace torchere::lowering {
+
+namespace {
+
+/// Where each segment begins, and the last one ends: i64 [..., segments + 1].
+mlir::Value offsetsOf(Context &cx, const Args &args) {
+  if (auto offsets = args.optionalTensor("offsets"))
+    return cx.convert(*offsets, DType::I64);
+  mlir::Value lengths = cx.convert(*args.optionalTensor("lengths"), DType::I64);
+  int64_t last = Context::rank(lengths) - 1;
+  Dims first = cx.shape(lengths);
+  first[last] = 1;
+  mlir::Value ends = runningFold<stablehlo::AddOp>(cx, lengths, int64_t{0}, last);
+  return cx.concatenate({cx.full(int64_t{0}, DType::I64, first), ends}, last);
+}
+
+/// Coordinates of rows: the axes before the last are a place's own, the last one is its segment.
+Placement segmentPlaces(Context &cx, mlir::Value segments) {
+  Dims shape = cx.shape(segments);
+  auto rank = static_cast<int64_t>(shape.size());
+  Dims column = shape;
+  column.push_back(1);
+  Values coordinates;
+  Placement placement;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    mlir::Value along = axis + 1 < rank ? cx.iota(shape, DType::I64, axis) : segments;
+    coordinates.push_back(cx.reshape(along, column));
+    placement.axes.push_back(axis);
+  }
+  placement.coordinates = cx.concatenate(coordinates, rank);
+  return placement;
+}
+
+/// Sums over lengths. A segment of no rows has no mean but the initial value, if one is given.
+mlir::Value meanOf(Context &cx, const Args &args, mlir::Value sum, mlir::Value offsets) {
+  int64_t last = Context::rank(offsets) - 1;
+  Dim count = cx.size(offsets, last);
+  mlir::Value lengths = cx.elementwise<stablehlo::SubtractOp>(
+      {cx.sliceAxis(offsets, last, 1, count), cx.sliceAxis(offsets, last, 0, cx.subtract(count, 1))});
+  Integers axes;
+  for (int64_t axis = 0; axis <= last; ++axis)
+    axes.push_back(axis);
+  Elements total(cx, sum);
+  Elements length =
+      total.with(cx.broadcastInDim(cx.convert(lengths, Context::dtype(sum)), cx.shape(sum), axes));
+  Elements none = args.optionalScalar("initial") ? total : total.constant(nan);
+  return equal(length, 0.0).select(none, total / length);
+}
+
+/// The fold of each segment's rows and an initial value; rows outside of all segments count nowhere.
+Result<mlir::Value> segmentReduce(Context &cx, const Args &args) {
+  std::string reduce = args.string("reduce");
+  if (!args.optionalTensor("lengths") && !args.optionalTensor("offsets"))
+    return cx.invalid("got neither lengths nor offsets, expected one of them");
+  DType dtype = cx.resultType().dtype, compute = computeType(dtype);
+  mlir::Value data = cx.convert(args.tensor("data"), compute), offsets = offsetsOf(cx, args);
+  int64_t axis = Context::rank(offsets) - 1;
+  TORCHERE_ASSIGN(int64_t given, cx.axis(args.integer("axis"), Context::rank(data)));
+  if (given != axis)
+    return cx.invalid(
+        "got axis {} and {} dimensions of {}, expected as many as come before the axis, and one", given,
+        axis + 1, args.isNone("offsets") ? "lengths" : "offsets");
+  mlir::Value segments = segmentsOf(cx, offsets, cx.size(data, axis));
+  std::optional<Scalar> initial = args.optionalScalar("initial");
+  auto fold = [&]<class Op>(Op *, mlir::Value neutral) {
+    mlir::Value first = initial ? cx.constant(*initial, compute) : neutral;
+    return scatterSlices(cx, cx.broadcastTo(first, cx.resultType().shape), segmentPlaces(cx, segments), data,
+                         combineUpdate<Op>);
+  };
+  mlir::Type element = Context::elementType(data);
+  mlir::Value result;
+  if (reduce == "sum" || reduce == "mean")
+    result = fold(static_cast<stablehlo::AddOp *>(nullptr), cx.constant(0.0, compute));
+  else if (reduce == "prod")
+    result = fold(static_cast<stablehlo::MulOp *>(nullptr), cx.constant(1.0, compute));
+  else if (reduce == "max")
+    result = fold(static_cast<stablehlo::MaxOp *>(nullptr), cx.lowest(element));
+  else if (reduce == "min")
+    result = fold(static_cast<stablehlo::MinOp *>(nullptr), cx.highest(element));
+  else
+    return cx.invalid("unknown reduction: got '{}', expected sum, mean, max, min or prod", reduce);
+  if (reduce == "mean")
+    result = meanOf(cx, args, result, offsets);
+  return cx.convert(result, dtype);
+}
+
+} // namespace
+
+void addSegmentReduction(OpTable &table) {
+  table.add("aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, "
+            "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
+            segmentReduce);
+}
+
+} // namespace torchere::lowering
