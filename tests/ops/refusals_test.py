@@ -107,6 +107,17 @@ def test_programs_that_torch_would_not_make(call, changes, text):
     assert text in refusal(*call, changes=changes)
 
 
+def test_complex_numbers_of_half_precision():
+    text = refusal(_ATEN.complex.default, _INDICES.half(), _INDICES.half())
+    lacks = "complex numbers of half precision are not supported: got"
+    expected = "expected complex64 or complex128"
+    assert f"[aten.complex.default] {lacks} a result of complex32, {expected}" in text
+    numbers = torch.view_as_complex(_TABLE[:, :2].half().contiguous())
+    with pytest.raises(torchere.errors.UnimplementedError) as caught:
+        torchere.export(_Call(_ATEN.view_as_real.default, (numbers,)), (numbers,))
+    assert f"[export] {lacks} complex32 for input 'tensors_0', {expected}" in str(caught.value)
+
+
 def test_segments_of_an_unknown_reduction():
     text = refusal(
         _ATEN.segment_reduce.default, _TABLE, "sum", changes={1: "median"}, lengths=torch.tensor([2, 3])

@@ -49,10 +49,7 @@ mlir::Value polar(Context &cx, const Args &args) {
                    cx.elementwise<stablehlo::MulOp>({magnitude, cx.elementwise<stablehlo::SineOp>(angle)}));
 }
 
-Result<mlir::Value> ofParts(Context &cx, const Args &args) {
-  if (cx.resultType().dtype == DType::C32)
-    return cx.unimplemented("complex numbers of half precision are not supported: got float16 parts, "
-                            "expected float32 or float64");
+mlir::Value ofParts(Context &cx, const Args &args) {
   DType part = partType(cx.resultType().dtype);
   return complexOf(cx, toResultShape(cx, args.tensor("real"), part),
                    toResultShape(cx, args.tensor("imag"), part));

@@ -138,9 +138,6 @@ Result<mlir::Value> viewAs(Context &cx, const Args &args) {
   DType from = Context::dtype(self);
   if (from == type.dtype)
     return self;
-  if (from == DType::C32 || type.dtype == DType::C32)
-    return cx.unimplemented("complex numbers of half precision are not supported: got {} as {}",
-                            dtypeInfo(from).torchName, dtypeInfo(type.dtype).torchName);
   if (Context::rank(self) == 0)
     self = cx.reshape(self, {Dim(1)});
   if (dtypeInfo(from).isComplex) {
