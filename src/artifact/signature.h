@@ -18,7 +18,7 @@ inline constexpr int64_t leafLimit = 1 << 20;
 /// Fails for a constant that is a reference, and for a tree that is not JSON.
 TORCHERE_EXPORT Result<std::string> signatureText(const program::EntryPoint &entryPoint);
 
-/// The fields of signatureText() that flatten a call's arguments and unflatten its results, as JSON in a line.
+/// What of signatureText() flattens a call's arguments and unflattens its results, as JSON in a line.
 TORCHERE_EXPORT Result<std::string> callSignatureText(const program::EntryPoint &entryPoint);
 
 /// Reads what signatureText() wrote, and checks it as verifyEntryPoint() does.
