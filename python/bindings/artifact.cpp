@@ -211,6 +211,12 @@ static nb::class_<Bundle> bindBundle(nb::module_ &module) {
             return unwrap(signatureText(functionOf(self, name).entryPoint));
           },
           nb::arg("function"), "The complete description of the function's arguments and results, as JSON.")
+      .def(
+          "call_signature",
+          [](const Bundle &self, const std::string &name) {
+            return unwrap(callSignatureText(functionOf(self, name).entryPoint));
+          },
+          nb::arg("function"), "The part of the signature that calls need, as JSON.")
       .def_prop_ro("weight_names", &weightNames, "The names of the state dict that have data, sorted.")
       .def_prop_ro("names_without_data", &namesWithoutData,
                    "The weights and constants that functions take and that have no data, sorted.")

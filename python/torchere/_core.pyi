@@ -419,6 +419,9 @@ class Bundle:
         The complete description of the function's arguments and results, as JSON.
         """
 
+    def call_signature(self, function: str) -> str:
+        """The part of the signature that calls need, as JSON."""
+
     @property
     def weight_names(self) -> list[str]:
         """The names of the state dict that have data, sorted."""

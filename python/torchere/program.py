@@ -51,7 +51,7 @@ class StableHLOProgram(ProgramState):
         self._target_version = target_version
         allowed, specs = name_classes(classes), output_specs or {}
         self._conventions = {
-            name: CallConvention(index, bundle.signature(name), allowed, specs.get(name))
+            name: CallConvention(index, bundle.call_signature(name), allowed, specs.get(name))
             for index, name in enumerate(bundle.functions)
         }
         #: The default function as it was lowered, written as torch writes an ExportedProgram. None after

@@ -6,6 +6,7 @@
 #include "artifact/manifest.h"
 #include "artifact/meta.h"
 #include "artifact/program_files.h"
+#include "artifact/read_ahead.h"
 #include "artifact/signature.h"
 #include "artifact/verification.h"
 #include "artifact/weight_file.h"
@@ -38,18 +39,45 @@ public:
       TORCHERE_TRY(statusOf(findings, files.path()));
     }
     TORCHERE_TRY(readManifestFile());
+    bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : files.has(weightFolder));
+    std::vector<const WeightEntry *> entries = weightsWithFiles();
+    ReadAhead<Result<Weight>, ReadListed> weights(entries.size(), {this, &entries}); // beside the functions
     TORCHERE_ASSIGN(std::vector<std::string> names, functionNames());
     for (const std::string &name : names) {
       TORCHERE_ASSIGN(Function function, readFunction(name));
       bundle.functions.push_back(std::move(function));
     }
     TORCHERE_TRY(readConstants());
-    TORCHERE_TRY(readWeights());
+    if (manifest)
+      TORCHERE_TRY(addListedWeights(weights));
+    else
+      TORCHERE_TRY(bundle.hasWeights ? readFoundWeights() : addTakenWeights());
     TORCHERE_TRY(verify(bundle));
     return std::move(bundle);
   }
 
 private:
+  struct ReadListed {
+    const ProgramReader *reader;
+    const std::vector<const WeightEntry *> *entries;
+    Result<Weight> operator()(size_t index) const {
+      const WeightEntry &entry = *(*entries)[index];
+      TORCHERE_TRY(checkRelativeName(entry.name, "weight"));
+      return reader->readListed(weightName(entry.name), entry);
+    }
+  };
+
+  /// Of the manifest, those that share no other's file.
+  std::vector<const WeightEntry *> weightsWithFiles() const {
+    std::vector<const WeightEntry *> entries;
+    if (!manifest)
+      return entries;
+    for (const WeightEntry &entry : manifest->weights)
+      if (entry.sameAs.empty())
+        entries.push_back(&entry);
+    return entries;
+  }
+
   std::string subject(std::string_view name) const { return (files.path() / name).string(); }
 
   Status readManifestFile() {
@@ -176,13 +204,6 @@ private:
     return {};
   }
 
-  Status readWeights() {
-    bundle.hasWeights = options.mapWeights && (manifest ? manifest->hasWeights : files.has(weightFolder));
-    if (manifest)
-      return readListedWeights();
-    return bundle.hasWeights ? readFoundWeights() : addTakenWeights();
-  }
-
   /// The types of weights that are not there, as far as the functions say.
   Status addTakenWeights() {
     for (const Function &function : bundle.functions)
@@ -199,13 +220,14 @@ private:
     return {};
   }
 
-  Status readListedWeights() {
+  Status addListedWeights(ReadAhead<Result<Weight>, ReadListed> &read) {
+    size_t taken = 0;
     for (const WeightEntry &entry : manifest->weights) {
-      TORCHERE_TRY(checkRelativeName(entry.name, "weight"));
       Weight weight;
       if (entry.sameAs.empty()) {
-        TORCHERE_ASSIGN(weight, readListed(weightName(entry.name), entry));
+        TORCHERE_ASSIGN(weight, read.take(taken++));
       } else {
+        TORCHERE_TRY(checkRelativeName(entry.name, "weight"));
         weight = bundle.stateDict.at(entry.sameAs); // readManifest() has checked that it precedes this one
         weight.name = entry.name;
       }

@@ -18,6 +18,9 @@ inline constexpr int64_t leafLimit = 1 << 20;
 /// Fails for a constant that is a reference, and for a tree that is not JSON.
 TORCHERE_EXPORT Result<std::string> signatureText(const program::EntryPoint &entryPoint);
 
+/// What of signatureText() flattens a call's arguments and unflattens its results, as JSON in a line.
+TORCHERE_EXPORT Result<std::string> callSignatureText(const program::EntryPoint &entryPoint);
+
 /// Reads what signatureText() wrote, and checks it as verifyEntryPoint() does.
 TORCHERE_EXPORT Result<program::EntryPoint> readSignature(std::string_view text, std::string_view subject);
 

@@ -92,6 +92,24 @@ static Result<OrderedJson> treeToJson(const TreeSpec &tree, std::string_view sub
   return json;
 }
 
+/// The part that a call needs: it does not grow with the number of weights.
+static Result<OrderedJson> callToJson(const EntryPoint &entryPoint) {
+  TORCHERE_ASSIGN(OrderedJson inputTree, treeToJson(entryPoint.inputTree, "input tree"));
+  TORCHERE_ASSIGN(OrderedJson outputTree, treeToJson(entryPoint.outputTree, "output tree"));
+  OrderedJson call = {{"name", entryPoint.name},
+                      {"outputs", outputsToJson(entryPoint.outputs, entryPoint.expressions)},
+                      {"user_input_count", entryPoint.userInputCount},
+                      {"argument_names", entryPoint.argumentNames},
+                      {"input_tree", inputTree},
+                      {"output_tree", outputTree}};
+  return call;
+}
+
+Result<std::string> callSignatureText(const EntryPoint &entryPoint) {
+  TORCHERE_ASSIGN(OrderedJson call, callToJson(entryPoint));
+  return printJson(call, 0);
+}
+
 Result<std::string> signatureText(const EntryPoint &entryPoint) {
   const ExpressionPool &expressions = entryPoint.expressions;
   OrderedJson constantInputs = OrderedJson::array(), constantOutputs = OrderedJson::array();
@@ -104,21 +122,20 @@ Result<std::string> signatureText(const EntryPoint &entryPoint) {
                     argumentToJson(output.value, fmt::format("output {}", output.position)));
     constantOutputs.push_back({{"position", output.position}, {"value", value}});
   }
-  TORCHERE_ASSIGN(OrderedJson inputTree, treeToJson(entryPoint.inputTree, "input tree"));
-  TORCHERE_ASSIGN(OrderedJson outputTree, treeToJson(entryPoint.outputTree, "output tree"));
+  TORCHERE_ASSIGN(OrderedJson call, callToJson(entryPoint));
   OrderedJson document = {{"format", signatureFormat},
-                          {"name", entryPoint.name},
+                          {"name", call["name"]},
                           {"inputs", inputsToJson(entryPoint.inputs, expressions)},
                           {"unused_inputs", inputsToJson(entryPoint.unusedInputs, expressions)},
                           {"constant_inputs", constantInputs},
-                          {"outputs", outputsToJson(entryPoint.outputs, expressions)},
+                          {"outputs", call["outputs"]},
                           {"constant_outputs", constantOutputs},
-                          {"user_input_count", entryPoint.userInputCount},
+                          {"user_input_count", call["user_input_count"]},
                           {"user_output_count", entryPoint.userOutputCount},
                           {"range_constraints", rangesToJson(entryPoint)},
-                          {"argument_names", entryPoint.argumentNames},
-                          {"input_tree", inputTree},
-                          {"output_tree", outputTree}};
+                          {"argument_names", call["argument_names"]},
+                          {"input_tree", call["input_tree"]},
+                          {"output_tree", call["output_tree"]}};
   if (!entryPoint.checks.empty())
     document["checks"] = checksToJson(entryPoint.checks);
   return printJson(document, 2) + "\n";

@@ -60,6 +60,17 @@ TEST(Signature, HasTheDocumentedForm) {
 )");
 }
 
+TEST(Signature, HasAPartThatCallsNeed) {
+  Json whole = *parseJson(*signatureText(sampleFunction().entryPoint), "signature");
+  std::string call = *callSignatureText(sampleFunction().entryPoint);
+  Json part = *parseJson(call, "call");
+  EXPECT_EQ(call.find('\n'), std::string::npos);
+  EXPECT_EQ(part.size(), 6u);
+  for (std::string_view name :
+       {"name", "outputs", "user_input_count", "argument_names", "input_tree", "output_tree"})
+    EXPECT_EQ(part.at(std::string(name)), whole.at(std::string(name))) << name;
+}
+
 TEST(Signature, ReadsBackWhatItWrote) {
   std::string text = *signatureText(sampleFunction().entryPoint);
   Result<EntryPoint> read = readSignature(text, "f.json");
