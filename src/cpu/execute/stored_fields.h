@@ -216,6 +216,14 @@ template <> struct Fields<LuArgs> {
     return std::tie(object.type, object.batches, object.rows, object.columns, object.firstRow);
   }
 };
+template <> struct Fields<EigenArgs> {
+  static auto of(auto &object) { return std::tie(object.type, object.batches, object.size); }
+};
+template <> struct Fields<SingularArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.batches, object.rows, object.columns, object.isFull);
+  }
+};
 template <> struct Fields<QrArgs> {
   static auto of(auto &object) { return std::tie(object.type, object.batches, object.rows, object.columns); }
 };

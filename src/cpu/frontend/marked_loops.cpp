@@ -106,6 +106,61 @@ bool appliesReflectors(stablehlo::WhileOp loop) {
          runsFromZeroTo(loop, count) && splatOf(state[3]) == static_cast<double>(count);
 }
 
+/// A vector of so many real numbers for each of the matrices.
+bool areValuesOf(Type matrices, Value values, int64_t count) {
+  auto type = cast<RankedTensorType>(matrices);
+  SmallVector<int64_t> shape(type.getShape().drop_back(2));
+  shape.push_back(count);
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
+  return values.getType() == RankedTensorType::get(shape, element);
+}
+/// Matrices like these of so many rows and columns.
+bool areMatricesOf(Type matrices, Value value, int64_t rows, int64_t columns) {
+  auto type = cast<RankedTensorType>(matrices);
+  SmallVector<int64_t> shape(type.getShape().drop_back(2));
+  shape.append({rows, columns});
+  return value.getType() == type.clone(shape);
+}
+
+/// Whether the loop runs once, on so many results and the matrices.
+bool decomposes(stablehlo::WhileOp loop, unsigned results) {
+  return loop->getNumOperands() == countersOfLoops + results + 1 && runsFromZeroTo(loop, 1) &&
+         hasMatrixType(loop->getOperands().back().getType());
+}
+
+template <unsigned results> bool computesEigenvalues(stablehlo::WhileOp loop) {
+  if (!decomposes(loop, results))
+    return false;
+  ValueRange state = loop->getOperands().drop_front(countersOfLoops);
+  Type matrices = state.back().getType();
+  int64_t size = rowsOf(matrices);
+  return cast<RankedTensorType>(matrices).getShape().back() == size &&
+         areValuesOf(matrices, state[0], size) &&
+         (results == 1 || areMatricesOf(matrices, state[1], size, size));
+}
+
+bool computesSingularValues(stablehlo::WhileOp loop) {
+  return decomposes(loop, 1) &&
+         areValuesOf(loop->getOperands().back().getType(), loop->getOperand(countersOfLoops),
+                     stepsOf(loop->getOperands().back().getType()));
+}
+
+bool computesSingularVectors(stablehlo::WhileOp loop) {
+  if (!decomposes(loop, 3))
+    return false;
+  ValueRange state = loop->getOperands().drop_front(countersOfLoops);
+  Type matrices = state.back().getType();
+  int64_t rows = rowsOf(matrices), columns = cast<RankedTensorType>(matrices).getShape().back();
+  int64_t count = stepsOf(matrices);
+  bool areShort =
+      areMatricesOf(matrices, state[0], rows, count) && areMatricesOf(matrices, state[2], count, columns);
+  bool areSquare =
+      areMatricesOf(matrices, state[0], rows, rows) && areMatricesOf(matrices, state[2], columns, columns);
+  return areValuesOf(matrices, state[1], count) && (areShort || areSquare);
+}
+
 /// Makes the call, whose results are those of the loop behind its counters, from the first on.
 using CallMaker = stablehlo::CustomCallOp (*)(OpBuilder &builder, stablehlo::WhileOp loop);
 
@@ -122,6 +177,13 @@ stablehlo::CustomCallOp callReflectors(OpBuilder &builder, stablehlo::WhileOp lo
                           loop->getOperands().slice(countersOfLoops, 3), adjoint);
 }
 
+/// Of matrices that stand behind the results.
+stablehlo::CustomCallOp callDecomposition(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel) {
+  return createKernelCall(builder, loop.getLoc(), kernel,
+                          loop->getResults().drop_front(countersOfLoops).drop_back().getTypes(),
+                          loop->getOperands().back(), {});
+}
+
 struct MarkedKernel {
   StringRef mark;
   bool (*isComputedBy)(stablehlo::WhileOp loop);
@@ -134,6 +196,14 @@ const MarkedKernel markedKernels[] = {
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
        return callFactorization(builder, loop, "cholesky");
      }},
+    {"eigenvalues", computesEigenvalues<1>,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "eigenvalues");
+     }},
+    {"eigenvectors", computesEigenvalues<2>,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "eigenvalues");
+     }},
     {"lu", computesLu,
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
        return callFactorization(builder, loop, "lu",
@@ -143,6 +213,14 @@ const MarkedKernel markedKernels[] = {
      [](OpBuilder &builder, stablehlo::WhileOp loop) { return callFactorization(builder, loop, "qr"); }},
     {"reflectors", appliesReflectors,
      [](OpBuilder &builder, stablehlo::WhileOp loop) { return callReflectors(builder, loop, false); }},
+    {"singular_values", computesSingularValues,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "singular_values");
+     }},
+    {"singular_vectors", computesSingularVectors,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "singular_values");
+     }},
 };
 
 void replaceLoop(stablehlo::WhileOp loop) {

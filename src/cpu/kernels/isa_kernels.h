@@ -309,6 +309,33 @@ struct RankUpdateJob {
   bool isConjugate = false; ///< of complex numbers: C -= conj(A) B
 };
 
+/// y = A x: of each row the sum of its products with x.
+struct RowProductsJob {
+  const void *a = nullptr;
+  int64_t stride = 0; ///< from a row to the next
+  int64_t rows = 0;
+  int64_t columns = 0;
+  const void *x = nullptr; ///< contiguous, as is y
+  void *y = nullptr;
+};
+
+/// Rotations of rows that follow each other, one after the other: rows a and a + step become c a + s b and c
+/// b - s a, then a + step and a + 2 step ...
+struct RotationSweep {
+  int64_t first = 0;
+  int64_t step = 1;
+  int64_t count = 0;
+  int64_t place = 0; ///< of the first of its rotations
+};
+struct RotationsJob {
+  void *rows = nullptr;
+  int64_t stride = 0;
+  int64_t columns = 0; ///< whole vectors
+  const RotationSweep *sweeps = nullptr;
+  int64_t sweepCount = 0;
+  const double *rotations = nullptr; ///< pairs c, s
+};
+
 /// Columns [begin, end) of a matrix of rows and columns, of which those before are factorized: LU factors
 /// with partial pivoting, where it lies.
 struct LuPanelJob {
@@ -401,13 +428,15 @@ struct IsaKernels {
   /// [DType][Reduction]
   ReduceFunction reduceAlong[16][6] = {};
   ReduceFunction reduceAcross[16][6] = {};
-  void (*extremaAcross[16])(const ExtremaJob &job) = {}; ///< of numbers of 32 and 64 bits, by DType
-  void *(*fft[2])(const FftJob &job) = {};               ///< of f32, of f64; gives where the result is
-  void (*fftHalves[2])(const FftHalvesJob &job) = {};    ///< likewise
-  void (*splitNumbers[2])(const FftPairsJob &job) = {};  ///< likewise
-  void (*joinNumbers[2])(const FftPairsJob &job) = {};   ///< likewise
-  void (*rankUpdate[4])(const RankUpdateJob &job) = {};  ///< likewise, then of complex numbers of these
-  void (*factorizePanel[4])(const LuPanelJob &job) = {}; ///< likewise
+  void (*extremaAcross[16])(const ExtremaJob &job) = {};  ///< of numbers of 32 and 64 bits, by DType
+  void *(*fft[2])(const FftJob &job) = {};                ///< of f32, of f64; gives where the result is
+  void (*fftHalves[2])(const FftHalvesJob &job) = {};     ///< likewise
+  void (*splitNumbers[2])(const FftPairsJob &job) = {};   ///< likewise
+  void (*joinNumbers[2])(const FftPairsJob &job) = {};    ///< likewise
+  void (*rankUpdate[4])(const RankUpdateJob &job) = {};   ///< likewise, then of complex numbers of these
+  void (*factorizePanel[4])(const LuPanelJob &job) = {};  ///< likewise
+  void (*rowProducts[4])(const RowProductsJob &job) = {}; ///< likewise
+  void (*rotateRows[2])(const RotationsJob &job) = {};    ///< of f32, of f64
   WindowFunction windows[16][6] = {};
   RunningFunction running[16][6] = {};
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.

@@ -1,37 +1,14 @@
 // Factorizations and substitutions, by multiplying their results.
 #include "cpu/kernels/householder.h"
 #include "cpu/kernels/linear_algebra.h"
-#include "test_values.h"
+#include "matrix_values.h"
 
-#include <complex>
 #include <numeric>
 
 namespace torchere::cpu {
 namespace {
 
-using Complex = std::complex<double>;
-
 class LinearAlgebra : public EveryIsa {};
-
-template <class T> constexpr DType typeOf = DType::F32;
-template <> constexpr DType typeOf<double> = DType::F64;
-template <> constexpr DType typeOf<std::complex<float>> = DType::C64;
-template <> constexpr DType typeOf<std::complex<double>> = DType::C128;
-
-template <class T> T number(float x, float y) {
-  if constexpr (std::is_floating_point_v<T>)
-    return static_cast<T>(x);
-  else
-    return {x, y};
-}
-
-template <class T> std::vector<T> randomNumbers(int64_t count, uint32_t seed) {
-  auto parts = randomFloats(2 * count, seed);
-  std::vector<T> numbers;
-  for (int64_t i = 0; i < count; ++i)
-    numbers.push_back(number<T>(parts[2 * i], parts[2 * i + 1]));
-  return numbers;
-}
 
 Complex conjugate(Complex x, bool isConjugate) {
   return isConjugate ? std::conj(x) : x;
@@ -101,10 +78,6 @@ TEST_P(LinearAlgebra, OtherMatricesHaveNoFactor) {
   for (int i = 0; i < 4; ++i)
     EXPECT_TRUE(std::isnan(output[i]));
   EXPECT_EQ(std::vector<float>(output.begin() + 4, output.end()), (std::vector<float>{2, 0, 0, 3}));
-}
-
-template <class T> Complex at(const std::vector<T> &matrices, int64_t place) {
-  return Complex(matrices[static_cast<size_t>(place)]);
 }
 
 /// P A = L U, where no element of L is larger than one.

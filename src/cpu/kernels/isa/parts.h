@@ -16,6 +16,7 @@ void addExtrema(IsaKernels &table);
 void addTransposes(IsaKernels &table);
 void addFft(IsaKernels &table);
 void addRankUpdate(IsaKernels &table);
+void addRotations(IsaKernels &table);
 void addWindows(IsaKernels &table);
 void addContentsSums(IsaKernels &table);
 void addInterpolation(IsaKernels &table);

@@ -31,6 +31,7 @@ const IsaKernels &isaKernels() {
     addTransposes(made);
     addFft(made);
     addRankUpdate(made);
+    addRotations(made);
     addWindows(made);
     addContentsSums(made);
     addInterpolation(made);
