@@ -3,6 +3,7 @@
 
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
+#include "passes/simplify/dead_code.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/loop_attributes.h"
 
@@ -161,27 +162,49 @@ bool computesSingularVectors(stablehlo::WhileOp loop) {
   return areValuesOf(matrices, state[1], count) && (areShort || areSquare);
 }
 
-/// Makes the call, whose results are those of the loop behind its counters, from the first on.
-using CallMaker = stablehlo::CustomCallOp (*)(OpBuilder &builder, stablehlo::WhileOp loop);
+/// Makes the call; what the results of the loop behind its counters are. Null for one that nobody uses.
+using CallMaker = SmallVector<Value> (*)(OpBuilder &builder, stablehlo::WhileOp loop);
 
-stablehlo::CustomCallOp callFactorization(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel,
-                                          ArrayRef<NamedAttribute> attributes = {}) {
+/// The call's results, and what stays as it is.
+SmallVector<Value> withUnchanged(stablehlo::CustomCallOp call, stablehlo::WhileOp loop) {
+  SmallVector<Value> values(call->getResults());
+  llvm::append_range(values, loop->getOperands().drop_front(countersOfLoops + values.size()));
+  return values;
+}
+
+SmallVector<Value> callFactorization(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel,
+                                     ArrayRef<NamedAttribute> attributes = {}) {
   auto results = loop->getResults().drop_front(countersOfLoops);
-  return createKernelCall(builder, loop.getLoc(), kernel, results.getTypes(),
-                          loop->getOperand(countersOfLoops), attributes);
+  return withUnchanged(createKernelCall(builder, loop.getLoc(), kernel, results.getTypes(),
+                                        loop->getOperand(countersOfLoops), attributes),
+                       loop);
 }
 
-stablehlo::CustomCallOp callReflectors(OpBuilder &builder, stablehlo::WhileOp loop, bool isAdjoint) {
+SmallVector<Value> callReflectors(OpBuilder &builder, stablehlo::WhileOp loop, bool isAdjoint) {
   NamedAttribute adjoint = builder.getNamedAttr("adjoint", builder.getBoolAttr(isAdjoint));
-  return createKernelCall(builder, loop.getLoc(), "reflectors", loop->getResult(countersOfLoops).getType(),
-                          loop->getOperands().slice(countersOfLoops, 3), adjoint);
+  return withUnchanged(createKernelCall(builder, loop.getLoc(), "reflectors",
+                                        loop->getResult(countersOfLoops).getType(),
+                                        loop->getOperands().slice(countersOfLoops, 3), adjoint),
+                       loop);
 }
 
-/// Of matrices that stand behind the results.
-stablehlo::CustomCallOp callDecomposition(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel) {
-  return createKernelCall(builder, loop.getLoc(), kernel,
-                          loop->getResults().drop_front(countersOfLoops).drop_back().getTypes(),
-                          loop->getOperands().back(), {});
+/// Of matrices that stand behind the results; of the values, which are result `place`, alone if nobody uses
+/// others.
+SmallVector<Value> callDecomposition(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel,
+                                     unsigned place) {
+  auto results = loop->getResults().drop_front(countersOfLoops).drop_back();
+  bool isAlone = llvm::all_of(results, [&](OpResult result) {
+    return result.use_empty() || result.getResultNumber() == countersOfLoops + place;
+  });
+  Value matrices = loop->getOperands().back();
+  auto call = createKernelCall(builder, loop.getLoc(), kernel,
+                               isAlone ? results.slice(place, 1).getTypes() : results.getTypes(), matrices);
+  if (!isAlone)
+    return withUnchanged(call, loop);
+  SmallVector<Value> values(results.size() + 1);
+  values[place] = call->getResult(0);
+  values.back() = matrices;
+  return values;
 }
 
 struct MarkedKernel {
@@ -198,11 +221,11 @@ const MarkedKernel markedKernels[] = {
      }},
     {"eigenvalues", computesEigenvalues<1>,
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
-       return callDecomposition(builder, loop, "eigenvalues");
+       return callDecomposition(builder, loop, "eigenvalues", 0);
      }},
     {"eigenvectors", computesEigenvalues<2>,
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
-       return callDecomposition(builder, loop, "eigenvalues");
+       return callDecomposition(builder, loop, "eigenvalues", 0);
      }},
     {"lu", computesLu,
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
@@ -215,11 +238,11 @@ const MarkedKernel markedKernels[] = {
      [](OpBuilder &builder, stablehlo::WhileOp loop) { return callReflectors(builder, loop, false); }},
     {"singular_values", computesSingularValues,
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
-       return callDecomposition(builder, loop, "singular_values");
+       return callDecomposition(builder, loop, "singular_values", 0);
      }},
     {"singular_vectors", computesSingularVectors,
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
-       return callDecomposition(builder, loop, "singular_values");
+       return callDecomposition(builder, loop, "singular_values", 1);
      }},
 };
 
@@ -233,15 +256,11 @@ void replaceLoop(stablehlo::WhileOp loop) {
   if (found == std::end(markedKernels))
     return;
   OpBuilder builder(loop);
-  Operation *call = found->call(builder, loop);
-  for (auto [index, result] : llvm::enumerate(loop->getResults())) {
-    if (index < countersOfLoops) // both are how often it ran
-      result.replaceAllUsesWith(loop->getOperand(1));
-    else if (index - countersOfLoops < call->getNumResults())
-      result.replaceAllUsesWith(call->getResult(static_cast<unsigned>(index - countersOfLoops)));
-    else // it stays as it is
-      result.replaceAllUsesWith(loop->getOperand(static_cast<unsigned>(index)));
-  }
+  SmallVector<Value> values(countersOfLoops, loop->getOperand(1)); // both are how often it ran
+  values.append(found->call(builder, loop));
+  for (auto [result, value] : llvm::zip_equal(loop->getResults(), values))
+    if (value)
+      result.replaceAllUsesWith(value);
   loop->erase();
 }
 
@@ -267,6 +286,7 @@ void replaceDecomposition(stablehlo::CustomCallOp call) {
 } // namespace
 
 void replaceMarkedLoops(func::FuncOp function) {
+  passes::eraseDeadOps(function); // so that what is computed of unused vectors does not ask for them
   SmallVector<stablehlo::WhileOp> loops;
   SmallVector<stablehlo::CustomCallOp> calls;
   function.walk([&](Operation *op) {

@@ -38,10 +38,18 @@ private:
   char *next_;
 };
 
-/// Numbers of a row that is a whole number of vectors and of lines, and no power of two long.
+/// Numbers of two vectors of any instruction set. Work on columns from some place on begins where such a line
+/// does: what is added lies where nothing is read any more, and meets zeros.
+template <class T> constexpr int64_t kLine = 128 / static_cast<int64_t>(sizeof(T));
+template <class T> int64_t wholeLines(int64_t columns) {
+  return divideUp(columns, kLine<T>) * kLine<T>;
+}
+template <class T> int64_t lineBegin(int64_t column) {
+  return column / kLine<T> * kLine<T>;
+}
+/// Of rows of whole lines, and no power of two long.
 template <class T> int64_t strideOf(int64_t columns) {
-  constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
-  return (divideUp(columns, line) | 1) * line;
+  return (divideUp(columns, kLine<T>) | 1) * kLine<T>;
 }
 
 /// What is left when off-diagonal numbers count as zero: less than rounding makes of the largest one.
@@ -74,59 +82,81 @@ template <class T> T *batchAt(void *numbers, int64_t batch, int64_t count) {
   return numbers ? static_cast<T *>(numbers) + batch * count : nullptr;
 }
 
-/// rows x, for rows of a matrix, and `then` for parts of them.
+/// Rows of a matrix, and of the columns those from the first one's line on.
+template <class T> struct Block {
+  T *matrix = nullptr;
+  int64_t stride = 0;
+  int64_t firstRow = 0;
+  int64_t rows = 0;
+  int64_t firstColumn = 0;
+  int64_t columns = 0;
+
+  Block(T *matrix, int64_t stride, int64_t firstRow, int64_t rowCount, int64_t firstColumn,
+        int64_t columnCount)
+      : matrix(matrix), stride(stride), firstRow(firstRow), rows(rowCount - firstRow),
+        firstColumn(lineBegin<T>(firstColumn)), columns(wholeLines<T>(columnCount) - this->firstColumn) {}
+  T *row(int64_t i) const { return matrix + (firstRow + i) * stride + firstColumn; }
+};
+
+/// y = block x, part by part, and `then` for the rows of each. x has a number for each of the matrix'
+/// columns, y for each of the block's rows.
 template <class T, class Then>
-void multiplyRows(const Context &context, const T *matrix, int64_t stride, int64_t rows, int64_t columns,
-                  const T *x, T *y, Then then) {
+void multiplyRows(const Context &context, const Block<T> &block, const T *x, T *y, Then then) {
   const IsaKernels &kernels = kernelsOf(context.isa);
-  context.pool.parallelFor(divideUp(rows, kPartRows), [&](int64_t part) {
-    int64_t first = part * kPartRows, count = std::min(kPartRows, rows - first);
-    kernels.rowProducts[kKernelOf<T>]({matrix + first * stride, stride, count, columns, x, y + first});
+  context.pool.parallelFor(divideUp(block.rows, kPartRows), [&](int64_t part) {
+    int64_t first = part * kPartRows, count = std::min(kPartRows, block.rows - first);
+    kernels.rowProducts[kKernelOf<T>](
+        {block.row(first), block.stride, count, block.columns, x + block.firstColumn, y + first});
     then(first, count);
   });
 }
 
-/// matrix -= x y^T for some rows, with x times the factor, where it lies.
+/// block (I - factor x y^T), where x and y have a number for each of the matrix' columns.
 template <class T>
-void subtractOuter(const Context &context, T *matrix, int64_t stride, int64_t rows, int64_t columns, T factor,
-                   T *x, const T *y) {
-  for (int64_t i = 0; i < rows; ++i)
-    x[i] = product(factor, x[i]);
-  kernelsOf(context.isa).rankUpdate[kKernelOf<T>]({matrix, stride, x, 1, 1, y, columns, rows, columns, 1});
+void reflectRows(const Context &context, const Block<T> &block, T factor, const T *x, const T *y, T *sums) {
+  multiplyRows(context, block, x, sums, [&](int64_t first, int64_t count) {
+    for (int64_t i = first; i < first + count; ++i)
+      sums[i] = product(factor, sums[i]);
+    kernelsOf(context.isa)
+        .rankUpdate[kKernelOf<T>]({block.row(first), block.stride, sums + first, 1, 1, y + block.firstColumn,
+                                   0, count, block.columns, 1});
+  });
 }
 
-/// Reflectors in rows: number k is that of step k, and begins at k + shift.
+/// Reflectors in rows: number k is that of step k. It begins at k + shift, and zeros stand around it.
 template <class T> struct ReflectorRows {
   T *vectors = nullptr;
   int64_t stride = 0;
   int64_t count = 0;
   int64_t shift = 0;
   T *taus = nullptr;
-
-  T *at(int64_t step) const { return vectors + step * stride + step + shift; }
 };
 
-/// The transposed product of the reflectors: the first `rows` rows of it.
+/// Their conjugates, from the line on that has number `begin`; real numbers where they are.
+template <class T> const T *conjugatesOf(const T *numbers, int64_t begin, int64_t count, T *memory) {
+  if constexpr (kIsReal<T>)
+    return numbers;
+  for (int64_t i = lineBegin<T>(begin); i < wholeLines<T>(count); ++i)
+    memory[i] = conjugate(numbers[i]);
+  return memory;
+}
+
+/// The transposed product of the reflectors: the first `rows` rows of it. `work` has room for that many, and
+/// for the columns.
 template <class T>
 void makeTransposed(const Context &context, const ReflectorRows<T> &reflectors, T *matrix, int64_t stride,
                     int64_t rows, int64_t columns, T *work) {
   std::fill(matrix, matrix + rows * stride, T(0));
   for (int64_t i = 0; i < rows; ++i)
     matrix[i * stride + i] = T(1);
-  T *sums = work, *conjugates = work + rows;
   for (int64_t step = reflectors.count - 1; step >= 0; --step) {
     T tau = reflectors.taus[step];
-    const T *v = reflectors.at(step);
-    int64_t begin = step + reflectors.shift, size = columns - begin;
+    const T *v = reflectors.vectors + step * reflectors.stride;
+    int64_t begin = step + reflectors.shift;
     if (tau == T(0) || begin >= rows)
       continue;
-    for (int64_t i = 0; i < size; ++i)
-      conjugates[i] = conjugate(v[i]);
-    T *block = matrix + begin * stride + begin;
-    multiplyRows(context, block, stride, rows - begin, size, conjugates, sums,
-                 [&](int64_t first, int64_t count) {
-                   subtractOuter(context, block + first * stride, stride, count, size, tau, sums + first, v);
-                 });
+    const T *x = conjugatesOf(v, begin, columns, work + rows);
+    reflectRows(context, Block<T>(matrix, stride, begin, rows, begin, columns), tau, x, v, work);
   }
 }
 
@@ -164,11 +194,12 @@ void writeValues(std::span<const double> values, std::span<const int32_t> order,
     static_cast<Real *>(to)[i] = static_cast<Real>(values[static_cast<size_t>(order[i])] / scale);
 }
 
-/// A scaled copy whose rows are `stride` apart, or one of the conjugate transpose.
+/// A scaled copy whose rows are `stride` apart, with zeros between them; or one of the conjugate transpose.
 template <class T>
 void copyMatrix(const T *from, int64_t rows, int64_t columns, bool isAdjoint, double scale, T *to,
                 int64_t stride) {
   auto factor = static_cast<typename Parts<T>::Real>(scale);
+  std::fill(to, to + (isAdjoint ? columns : rows) * stride, T(0));
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       if (isAdjoint)
@@ -181,25 +212,22 @@ void copyMatrix(const T *from, int64_t rows, int64_t columns, bool isAdjoint, do
 template <class T>
 RotatedRows rotatedRows(const Context &context, T *rows, int64_t stride, int64_t columns, int64_t longest,
                         int slot) {
-  constexpr int64_t parts = kIsReal<T> ? 1 : 2, line = 64 / static_cast<int64_t>(sizeof(T));
+  constexpr int64_t parts = kIsReal<T> ? 1 : 2;
   bool isWide = sizeof(typename Parts<T>::Real) == 8;
-  return RotatedRows(context, isWide, rows, stride * parts, divideUp(columns, line) * line * parts, longest,
-                     slot);
+  return RotatedRows(context, isWide, rows, stride * parts, wholeLines<T>(columns) * parts, longest, slot);
 }
 
 /// Eigenvalues of one matrix.
 template <class T> class Eigen {
 public:
   Eigen(const Context &context, const EigenArgs &args)
-      : context_(context), size_(args.size), stride_(strideOf<T>(size_)), wantsVectors_(args.vectors),
-        memory_(Memory::bytesOf<T>(size_ * stride_) * (wantsVectors_ ? 2 : 1) +
-                5 * Memory::bytesOf<T>(2 * size_) + 3 * Memory::bytesOf<double>(size_)) {
+      : context_(context), size_(args.size), width_(wholeLines<T>(size_)), stride_(strideOf<T>(size_)),
+        wantsVectors_(args.vectors), memory_(bytes()) {
     matrix_ = memory_.take<T>(size_ * stride_);
-    taus_ = memory_.take<T>(2 * size_);
-    v_ = memory_.take<T>(2 * size_);
-    w_ = memory_.take<T>(2 * size_);
+    taus_ = memory_.take<T>(size_);
     pairs_ = memory_.take<T>(2 * size_);
-    right_ = memory_.take<T>(2 * size_);
+    work_ = memory_.take<T>(2 * width_);
+    conjugates_ = memory_.take<T>(2 * width_);
     diagonal_ = {memory_.take<double>(size_), static_cast<size_t>(size_)};
     off_ = {memory_.take<double>(size_), static_cast<size_t>(size_ - 1)};
     order_ = memory_.take<int32_t>(size_);
@@ -213,6 +241,7 @@ public:
     if (scale == 0)
       return false;
     copyMatrix(input, size_, size_, false, scale, matrix_, stride_);
+    std::fill(conjugates_, conjugates_ + 2 * width_, T(0));
     for (int64_t step = 0; step + 1 < size_; ++step)
       reduce(step);
     diagonal_.back() = static_cast<double>(std::real(matrix_[(size_ - 1) * (stride_ + 1)]));
@@ -221,61 +250,74 @@ public:
     std::span<int32_t> order = orderOf(diagonal_, /*isAscending=*/true, order_);
     writeValues<T>(diagonal_, order, scale, values);
     if (vectors)
-      writeVectors(rows_, stride_, order, size_, size_, /*asColumns=*/true, vectors);
+      writeVectors<T>(rows_, stride_, order, size_, size_, /*asColumns=*/true, vectors);
     return true;
   }
 
 private:
+  int64_t bytes() const {
+    return Memory::bytesOf<T>(size_ * stride_) * (wantsVectors_ ? 2 : 1) + Memory::bytesOf<T>(size_) +
+           Memory::bytesOf<T>(2 * size_) + 2 * Memory::bytesOf<T>(2 * width_) +
+           3 * Memory::bytesOf<double>(size_);
+  }
+
   bool solve() {
     if (!wantsVectors_)
       return solveTridiagonal(diagonal_, off_, kTolerance<T>, nullptr);
-    makeTransposed<T>(context_, {matrix_, stride_, size_ - 1, 1, taus_}, rows_, stride_, size_, size_, w_);
+    makeTransposed<T>(context_, {matrix_, stride_, size_ - 1, 1, taus_}, rows_, stride_, size_, size_, work_);
     RotatedRows rows = rotatedRows(context_, rows_, stride_, size_, size_, kLeft);
     return solveTridiagonal(diagonal_, off_, kTolerance<T>, &rows);
   }
 
   /// H^H A H, where H takes what is below a column's neighbour of the diagonal. The reflector stays in the
-  /// step's row.
+  /// step's row, behind zeros.
   void reduce(int64_t step) {
-    const int64_t rest = size_ - step - 1;
-    T *corner = matrix_ + step * stride_ + step, *block = corner + stride_ + 1;
-    for (int64_t i = 0; i < rest; ++i)
-      v_[i] = corner[(i + 1) * stride_];
-    Reflector<T> reflector = makeReflector(v_, rest);
+    const int64_t begin = step + 1;
+    T *v = matrix_ + step * stride_, *w = work_;
     const auto at = static_cast<size_t>(step);
-    diagonal_[at] = static_cast<double>(std::real(corner[0]));
+    diagonal_[at] = static_cast<double>(std::real(v[step]));
+    for (int64_t i = begin; i < size_; ++i)
+      v[i] = matrix_[i * stride_ + step];
+    Reflector<T> reflector = makeReflector(v + begin, size_ - begin);
     off_[at] = static_cast<double>(std::real(reflector.beta));
     taus_[step] = reflector.tau;
-    std::copy(v_, v_ + rest, corner + 1);
+    std::fill(v, v + begin, T(0));
+    conjugates_[step] = conjugates_[width_ + step] = T(0);
     if (reflector.tau == T(0))
       return;
-    multiplyRows(context_, block, stride_, rest, rest, v_, w_, [](int64_t, int64_t) {});
+    const Block<T> block(matrix_, stride_, begin, size_, begin, size_);
+    multiplyRows(context_, block, v, w, [](int64_t, int64_t) {});
     T along = 0;
-    for (int64_t i = 0; i < rest; ++i) {
-      w_[i] = product(reflector.tau, w_[i]);
-      along += product(conjugate(w_[i]), v_[i]);
+    for (int64_t i = 0; i < block.rows; ++i) {
+      w[i] = product(reflector.tau, w[i]);
+      along += product(conjugate(w[i]), v[begin + i]);
     }
     T factor = product(reflector.tau, along) * typename Parts<T>::Real(-0.5);
-    for (int64_t i = 0; i < rest; ++i) {
-      w_[i] += product(factor, v_[i]);
-      pairs_[2 * i] = v_[i];
-      pairs_[2 * i + 1] = w_[i];
-      right_[i] = conjugate(w_[i]);
-      right_[size_ + i] = conjugate(v_[i]);
+    for (int64_t i = 0; i < block.rows; ++i) {
+      w[i] += product(factor, v[begin + i]);
+      pairs_[2 * i] = v[begin + i];
+      pairs_[2 * i + 1] = w[i];
+      conjugates_[begin + i] = conjugate(w[i]);
+      conjugates_[width_ + begin + i] = conjugate(v[begin + i]);
     }
-    context_.pool.parallelFor(divideUp(rest, kPartRows), [&](int64_t part) {
-      int64_t first = part * kPartRows, count = std::min(kPartRows, rest - first);
+    subtractPairs(block);
+  }
+
+  /// A - v w^H - w v^H.
+  void subtractPairs(const Block<T> &block) {
+    context_.pool.parallelFor(divideUp(block.rows, kPartRows), [&](int64_t part) {
+      int64_t first = part * kPartRows, count = std::min(kPartRows, block.rows - first);
       kernelsOf(context_.isa)
-          .rankUpdate[kKernelOf<T>](
-              {block + first * stride_, stride_, pairs_ + 2 * first, 2, 1, right_, size_, count, rest, 2});
+          .rankUpdate[kKernelOf<T>]({block.row(first), stride_, pairs_ + 2 * first, 2, 1,
+                                     conjugates_ + block.firstColumn, width_, count, block.columns, 2});
     });
   }
 
   const Context &context_;
-  int64_t size_, stride_;
+  int64_t size_, width_, stride_;
   bool wantsVectors_;
   Memory memory_;
-  T *matrix_, *taus_, *v_, *w_, *pairs_, *right_, *rows_ = nullptr;
+  T *matrix_, *taus_, *pairs_, *work_, *conjugates_, *rows_ = nullptr;
   std::span<double> diagonal_, off_;
   int32_t *order_;
 };
@@ -289,7 +331,7 @@ public:
         stride_(strideOf<T>(columns_)), leftStride_(strideOf<T>(rows_)), wantsVectors_(args.u),
         memory_(bytes()) {
     matrix_ = memory_.take<T>(rows_ * stride_);
-    work_ = memory_.take<T>(2 * rows_);
+    work_ = memory_.take<T>(2 * wholeLines<T>(rows_));
     leftTaus_ = memory_.take<T>(columns_);
     rightTaus_ = memory_.take<T>(columns_);
     leftVectors_ = memory_.take<T>(columns_ * leftStride_);
@@ -330,14 +372,16 @@ public:
 private:
   int64_t bytes() const {
     int64_t ofVectors = Memory::bytesOf<T>(leftRows_ * leftStride_) + Memory::bytesOf<T>(columns_ * stride_);
-    return Memory::bytesOf<T>(rows_ * stride_) + Memory::bytesOf<T>(2 * rows_) +
+    return Memory::bytesOf<T>(rows_ * stride_) + Memory::bytesOf<T>(2 * wholeLines<T>(rows_)) +
            2 * Memory::bytesOf<T>(columns_) + Memory::bytesOf<T>(columns_ * leftStride_) +
            3 * Memory::bytesOf<double>(columns_) + (wantsVectors_ ? ofVectors : 0);
   }
 
   bool solve() {
     if (!wantsVectors_)
-      return solveBidiagonal(diagonal_, off_, kTolerance<T>, nullptr, nullptr);
+      return sizeof(typename Parts<T>::Real) == 4
+                 ? solveSquared()
+                 : solveBidiagonal(diagonal_, off_, kTolerance<T>, nullptr, nullptr);
     makeTransposed<T>(context_, {leftVectors_, leftStride_, columns_, 0, leftTaus_}, left_, leftStride_,
                       leftRows_, rows_, work_);
     makeTransposed<T>(context_, {matrix_, stride_, columns_ - 1, 1, rightTaus_}, right_, stride_, columns_,
@@ -345,6 +389,25 @@ private:
     RotatedRows left = rotatedRows(context_, left_, leftStride_, rows_, columns_, kLeft);
     RotatedRows right = rotatedRows(context_, right_, stride_, columns_, columns_, kRight);
     return solveBidiagonal(diagonal_, off_, kTolerance<T>, &left, &right);
+  }
+
+  /// By the eigenvalues of B^H B, whose errors in f64 are less than those of f32 in B even for values of
+  /// zero.
+  bool solveSquared() {
+    const size_t size = diagonal_.size();
+    double before = 0;
+    for (size_t i = 0; i < size; ++i) {
+      double x = diagonal_[i], y = i + 1 < size ? off_[i] : 0;
+      diagonal_[i] = x * x + before * before;
+      if (i + 1 < size)
+        off_[i] = x * y;
+      before = y;
+    }
+    if (!solveTridiagonal(diagonal_, off_, kTolerance<double>, nullptr))
+      return false;
+    for (double &x : diagonal_)
+      x = std::sqrt(std::max(x, 0.0));
+    return true;
   }
 
   void makePositive() {
@@ -361,34 +424,35 @@ private:
 
   /// Takes what is below the diagonal in a column.
   void reduceColumn(int64_t step) {
-    T *corner = matrix_ + step * stride_ + step, *v = leftVectors_ + step * leftStride_ + step;
-    int64_t count = rows_ - step;
-    for (int64_t i = 0; i < count; ++i)
-      v[i] = corner[i * stride_];
-    Reflector<T> reflector = makeReflector(v, count);
+    T *v = leftVectors_ + step * leftStride_;
+    std::fill(v, v + leftStride_, T(0));
+    for (int64_t i = step; i < rows_; ++i)
+      v[i] = matrix_[i * stride_ + step];
+    Reflector<T> reflector = makeReflector(v + step, rows_ - step);
     diagonal_[static_cast<size_t>(step)] = static_cast<double>(std::real(reflector.beta));
     leftTaus_[step] = reflector.tau;
-    if (reflector.tau != T(0))
-      reflect(context_, v, conjugate(reflector.tau), corner, stride_, count, 1, columns_ - step, kSums);
+    if (reflector.tau == T(0) || step + 1 == columns_)
+      return;
+    const Block<T> block(matrix_, stride_, step, rows_, step + 1, columns_);
+    reflect(context_, v + step, conjugate(reflector.tau), block.row(0), stride_, block.rows, 0, block.columns,
+            kSums);
   }
 
-  /// Takes what is beyond the diagonal's neighbour in a row, where the reflector stays.
+  /// Takes what is beyond the diagonal's neighbour in a row, where the reflector stays, behind zeros.
   void reduceRow(int64_t step) {
-    T *v = matrix_ + step * stride_ + step + 1, *block = v + stride_, *conjugates = work_ + rows_;
-    int64_t count = columns_ - step - 1, rest = rows_ - step - 1;
-    for (int64_t i = 0; i < count; ++i)
+    const int64_t begin = step + 1;
+    T *v = matrix_ + step * stride_;
+    std::fill(v, v + begin, T(0));
+    for (int64_t i = begin; i < columns_; ++i)
       v[i] = conjugate(v[i]);
-    Reflector<T> reflector = makeReflector(v, count);
+    Reflector<T> reflector = makeReflector(v + begin, columns_ - begin);
     off_[static_cast<size_t>(step)] = static_cast<double>(std::real(reflector.beta));
     rightTaus_[step] = reflector.tau;
     if (reflector.tau == T(0))
       return;
-    for (int64_t i = 0; i < count; ++i)
-      conjugates[i] = conjugate(v[i]);
-    multiplyRows(context_, block, stride_, rest, count, v, work_, [&](int64_t first, int64_t size) {
-      subtractOuter(context_, block + first * stride_, stride_, size, count, reflector.tau, work_ + first,
-                    conjugates);
-    });
+    const T *y = conjugatesOf(v, begin, columns_, work_ + wholeLines<T>(rows_));
+    reflectRows(context_, Block<T>(matrix_, stride_, begin, rows_, begin, columns_), reflector.tau, v, y,
+                work_);
   }
 
   const Context &context_;
