@@ -82,7 +82,7 @@ TEST_P(LinearAlgebra, OtherMatricesHaveNoFactor) {
 
 /// P A = L U, where no element of L is larger than one.
 template <class T> void checkLu(const Context &context, int64_t rows, int64_t columns, double tolerance) {
-  const int64_t batches = 3, count = rows * columns, steps = std::min(rows, columns);
+  const int64_t count = rows * columns, batches = count < 200 ? 19 : 3, steps = std::min(rows, columns);
   auto input = randomNumbers<T>(batches * count, 9);
   std::vector<T> output(input.size());
   std::vector<int32_t> pivots(batches * steps), permutation(batches * rows), firstZero(batches, -1);
@@ -112,8 +112,15 @@ template <class T> void checkLu(const Context &context, int64_t rows, int64_t co
 }
 
 TEST_P(LinearAlgebra, LuFactorsMultiplyToTheRowsInOrder) {
-  for (auto [rows, columns] :
-       {std::pair<int64_t, int64_t>{1, 1}, {3, 3}, {8, 5}, {5, 8}, {100, 100}, {130, 40}, {40, 130}}) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1},
+                               {3, 3},
+                               {8, 5},
+                               {5, 8},
+                               {12, 12},
+                               {13, 4},
+                               {100, 100},
+                               {130, 40},
+                               {40, 130}}) {
     checkLu<float>(context, rows, columns, 3e-6);
     checkLu<double>(context, rows, columns, 1e-14);
     if (rows + columns < 250) {
@@ -242,9 +249,10 @@ template <class T> void checkSolve(const Context &context, TriangularSolveArgs a
 
 TEST_P(LinearAlgebra, SolutionsSolve) {
   for (int form = 0; form < 32; ++form)
-    for (auto [size, columns] : {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {50, 4}, {55, 66}}) {
+    for (auto [size, columns] :
+         {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {12, 2}, {5, 60}, {50, 4}, {55, 66}}) {
       TriangularSolveArgs args;
-      args.batches = 2;
+      args.batches = size < 20 ? 19 : 2;
       args.size = size;
       args.columns = columns;
       if ((form & 16) && !(form & 8))
