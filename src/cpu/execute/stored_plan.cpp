@@ -46,6 +46,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<CholeskyStep>(),
     storedClass<ComputedPadStep>(),
     storedClass<ComputedSliceStep>(),
+    storedClass<ComplexProductStep>(),
     storedClass<ConvolutionStep>(),
     storedClass<CopyStep>(),
     storedClass<CountedLoopStep>(),
