@@ -19,8 +19,25 @@ namespace {
 /// Sweeps converge quadratically; ten are many. This many are made of what does not converge.
 constexpr int64_t mostSweeps = 30;
 
-/// Repeats sweeps for as long as the measure that they give, a 0-d number, is above the tolerance. NaN is
-/// not.
+/// What `body` makes of matrices, as the results of a loop that runs once, which is marked with what it
+/// computes. `results` have their shapes.
+Values computeMarked(const Elements &matrices, const Values &results, llvm::StringRef computes,
+                     llvm::function_ref<Values(const Elements &)> body) {
+  Context &cx = matrices.maker();
+  Values state = results;
+  state.push_back(matrices);
+  mlir::Value once = cx.constant(int64_t{1}, DType::I32);
+  auto turn = [&](mlir::Value, const Values &now) {
+    Values made = body({cx, now.back()});
+    made.push_back(now.back());
+    return made;
+  };
+  Values done = repeatTimes(cx, once, state, turn, computes);
+  done.pop_back();
+  return done;
+}
+
+/// Repeats sweeps for as long as the measure that they give, a 0-d number, is above the tolerance.
 Values repeatSweeps(Context &cx, const Values &values, const Elements &tolerance,
                     llvm::function_ref<Values(const Values &)> sweep) {
   Values state = {cx.constant(int64_t{0}, DType::I32), tolerance,
@@ -104,7 +121,13 @@ Elements orthonormalized(const Elements &columns) {
   return product(columns, (threes - overlap) * 0.5);
 }
 
-/// What is off the diagonal as a part of the whole, in squares: the greatest of all matrices.
+/// The numbers where they are above zero, which NaN is not.
+Elements positivePart(const Elements &numbers) {
+  return (numbers > 0.0).select(numbers, 0.0);
+}
+
+/// What is off the diagonal as a part of the whole, in squares: the greatest of all matrices whose numbers
+/// are finite.
 Elements offDiagonalPart(const Elements &matrices) {
   Context &cx = matrices.maker();
   Elements size = magnitude(matrices);
@@ -112,7 +135,7 @@ Elements offDiagonalPart(const Elements &matrices) {
   Elements isOn = equal(rowsOf(cx, matrices), columnsOf(cx, matrices));
   Elements total = sumAlong(sumAlong(square, 2), 1);
   Elements off = sumAlong(sumAlong(isOn.select(0.0, square), 2), 1);
-  return greatestAlong(off / (total > 0.0).select(total, 1.0), {0});
+  return greatestAlong(positivePart(off / (total > 0.0).select(total, 1.0)), {0});
 }
 
 /// One step of a sweep over a Hermitian matrix and, in rows, its eigenvectors.
@@ -168,7 +191,7 @@ Values orthogonalStep(const Elements &step, const Elements &measure, const Eleme
   Elements isPair = notEqual(places, places.with(cx.broadcastTo(partners, cx.shape(places))));
   Elements counts = both(isPair, longer > 0.0);
   Elements parts = magnitude(entries) / counts.select(longer, 1.0) / counts.select(longest, 1.0);
-  Elements greatest = greatestAlong(counts.select(parts, 0.0), {0, 1});
+  Elements greatest = greatestAlong(positivePart(counts.select(parts, 0.0)), {0, 1});
   return {maximum(measure, greatest), rotateRows(rows, rotation.cosine, sine, partners),
           rotateRows(vectors, rotation.cosine, sine, partners)};
 }
@@ -210,9 +233,7 @@ bool isWide(Context &cx, const Elements &matrices) {
   return shape[1].isConstant() && shape[2].isConstant() && shape[1].constant() < shape[2].constant();
 }
 
-} // namespace
-
-EigenDecomposition eigenDecomposition(const Elements &matrices) {
+EigenDecomposition rotateToEigenvalues(const Elements &matrices) {
   Context &cx = matrices.maker();
   DType real = realType(Context::dtype(matrices));
   Elements scaled = matrices;
@@ -238,10 +259,10 @@ EigenDecomposition eigenDecomposition(const Elements &matrices) {
 
 /// The rotations make V. A V has orthogonal columns, the longest first: its QR factors are U, but for signs,
 /// and what is a diagonal but for rounding errors. So U is orthogonal also where singular values are zero.
-SingularValueDecomposition singularValueDecomposition(const Elements &matrices, bool isFull) {
+SingularValueDecomposition rotateToSingularValues(const Elements &matrices, bool isFull) {
   Context &cx = matrices.maker();
   if (isWide(cx, matrices)) {
-    SingularValueDecomposition turned = singularValueDecomposition(adjoint(matrices), isFull);
+    SingularValueDecomposition turned = rotateToSingularValues(adjoint(matrices), isFull);
     return {adjoint(turned.vh), turned.values, adjoint(turned.u)};
   }
   Dims shape = cx.shape(matrices);
@@ -269,16 +290,65 @@ SingularValueDecomposition singularValueDecomposition(const Elements &matrices, 
   return {u * byColumn(convertedLike(signs, u), u), values, vh};
 }
 
-Elements singularValues(const Elements &matrices) {
+Elements singularValuesAlone(const Elements &matrices) {
   Context &cx = matrices.maker();
   if (isWide(cx, matrices))
-    return singularValues(adjoint(matrices));
+    return singularValuesAlone(adjoint(matrices));
   Dims shape = cx.shape(matrices);
   Elements scaled = matrices;
   Elements scale = normalize(scaled);
   Elements norms = normsOf(orthogonalize(scaled).second);
   Elements values = sortNumbers(norms * everywhere(scale, norms), stablehlo::ComparisonDirection::GT);
   return {cx, cx.sliceAxis(values, 1, 0, cx.minimum(shape[1], shape[2]))};
+}
+
+} // namespace
+
+EigenDecomposition eigenDecomposition(const Elements &matrices) {
+  Context &cx = matrices.maker();
+  Dims shape = cx.shape(matrices);
+  DType dtype = Context::dtype(matrices);
+  Values results = {cx.full(0.0, realType(dtype), {shape[0], shape[1]}), cx.full(0.0, dtype, shape)};
+  Values done = computeMarked(matrices, results, "eigenvectors", [](const Elements &given) {
+    EigenDecomposition found = rotateToEigenvalues(given);
+    return Values{found.values, found.vectors};
+  });
+  return {{cx, done[0]}, {cx, done[1]}};
+}
+
+Elements eigenvalues(const Elements &matrices) {
+  Context &cx = matrices.maker();
+  Dims shape = cx.shape(matrices);
+  Values results = {cx.full(0.0, realType(Context::dtype(matrices)), {shape[0], shape[1]})};
+  Values done = computeMarked(matrices, results, "eigenvalues", [](const Elements &given) {
+    return Values{rotateToEigenvalues(given).values};
+  });
+  return {cx, done[0]};
+}
+
+SingularValueDecomposition singularValueDecomposition(const Elements &matrices, bool isFull) {
+  Context &cx = matrices.maker();
+  Dims shape = cx.shape(matrices);
+  DType dtype = Context::dtype(matrices);
+  Dim count = cx.minimum(shape[1], shape[2]);
+  Values results = {cx.full(0.0, dtype, {shape[0], shape[1], isFull ? shape[1] : count}),
+                    cx.full(0.0, realType(dtype), {shape[0], count}),
+                    cx.full(0.0, dtype, {shape[0], isFull ? shape[2] : count, shape[2]})};
+  Values done = computeMarked(matrices, results, "singular_vectors", [&](const Elements &given) {
+    SingularValueDecomposition found = rotateToSingularValues(given, isFull);
+    return Values{found.u, found.values, found.vh};
+  });
+  return {{cx, done[0]}, {cx, done[1]}, {cx, done[2]}};
+}
+
+Elements singularValues(const Elements &matrices) {
+  Context &cx = matrices.maker();
+  Dims shape = cx.shape(matrices);
+  DType real = realType(Context::dtype(matrices));
+  Values results = {cx.full(0.0, real, {shape[0], cx.minimum(shape[1], shape[2])})};
+  Values done = computeMarked(matrices, results, "singular_values",
+                              [](const Elements &given) { return Values{singularValuesAlone(given)}; });
+  return {cx, done[0]};
 }
 
 } // namespace torchere::lowering

@@ -1,4 +1,4 @@
-// Eigenvalues and singular values by Jacobi's rotations.
+// Eigenvalues and singular values by Jacobi's rotations, in loops that tell what they compute.
 #pragma once
 
 #include "lowering/matrix.h"
@@ -12,6 +12,9 @@ struct EigenDecomposition {
 
 /// Of Hermitian matrices, [batch, n, n].
 EigenDecomposition eigenDecomposition(const Elements &matrices);
+
+/// Their eigenvalues alone.
+Elements eigenvalues(const Elements &matrices);
 
 struct SingularValueDecomposition {
   Elements u;      ///< [batch, m, k or m]; k is min(m, n)

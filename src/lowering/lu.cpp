@@ -117,10 +117,10 @@ Elements solveLu(const Elements &packed, const Elements &permutation, const Elem
   lower.transpose = upper.transpose = stablehlo::Transpose::ADJOINT;
   Elements solution = solveTriangles(packed, solveTriangles(packed, right, upper), lower);
   // Row i belongs at permutation[i].
-  Values ordered = sortTogether(cx, {permutation, placesOf(cx, permutation)}, 1, [&](mlir::ValueRange pair) {
-    return Values{cx.compare(stablehlo::ComparisonDirection::LT, pair[0], pair[1])};
-  });
-  return gatherRows(solution, {cx, ordered[1]});
+  Dims shape = cx.shape(permutation);
+  Elements places(cx, cx.iota({shape[0], shape[1], shape[1]}, DType::I32, 1));
+  Elements isHere = equal(byRow(permutation, places), columnsOf(cx, places));
+  return gatherRows(solution, takeAlong(places, isHere, 1));
 }
 
 } // namespace torchere::lowering

@@ -190,7 +190,8 @@ Elements gatherRows(const Elements &matrices, const Elements &index) {
   shape[1] = cx.size(index, 1);
   if (hasNoElements(cx.shape(matrices)) || hasNoElements(shape)) // there is nothing to gather from
     return matrices.with(cx.full(0.0, Context::dtype(matrices), shape));
-  mlir::Value spread = cx.broadcastInDim(index, shape, {0, 1});
+  // Converted before it is repeated, so that a compiler need not store what is repeated.
+  mlir::Value spread = cx.broadcastInDim(cx.convert(index, DType::I64), shape, {0, 1});
   return matrices.with(gatherSlices(cx, matrices, elementsAlong(cx, spread, 1)));
 }
 

@@ -16,6 +16,11 @@ namespace torchere::stablehlo {
 /// factors.
 /// "reflectors": of a counter, how often, X and the two results of "qr", and how often again: Q X.
 /// "adjoint_reflectors": likewise, Q^H X.
+/// "eigenvectors": of a counter, once, anything of the results' types and Hermitian A: the eigenvalues of
+/// each A[batch], ascending; their vectors, in columns. "eigenvalues": likewise, these alone.
+/// "singular_vectors": of a counter, once, anything of the results' types and A: U, the singular values,
+/// descending, and V^H, both square or with as many columns, or rows, as there are values. "singular_values":
+/// likewise, these alone.
 inline constexpr const char *computesAttribute = "torchere.computes";
 
 } // namespace torchere::stablehlo

@@ -107,7 +107,7 @@ def test_marks_of_other_loops_do_not_count(tmp_path):
         "a state that is not zero": {"info": 1},
         "another state": {"mark": "lu"},
         "factors of another type": {"mark": "qr"},
-        "an unknown mark": {"mark": "eigenvalues"},
+        "an unknown mark": {"mark": "eigen"},
     }
     usual = {"info": 0, "first": 0, "count": 3, "mark": "cholesky"}
     cases = {name: (LOOP.format(**usual | form), [matrices]) for name, form in forms.items()}
@@ -116,6 +116,68 @@ def test_marks_of_other_loops_do_not_count(tmp_path):
         assert "a loop program of" in log, name
         for one, other in zip(got, interpret(text, *arguments), strict=True):
             assert_same(one, other, name)
+
+
+DECOMPOSITION = """
+module @program {{
+  func.func public @main(%a: tensor<{matrices}>) -> (tensor<{values}>, tensor<{matrices}>, tensor<i32>) {{
+    %first = stablehlo.constant dense<0> : tensor<i32>
+    %count = stablehlo.constant dense<{count}> : tensor<i32>
+    %zeros = stablehlo.constant dense<0.0> : tensor<{values}>
+    %r:4 = "stablehlo.while"(%first, %count, %zeros, %a) ({{
+    ^bb0(%i: tensor<i32>, %n: tensor<i32>, %v: tensor<{values}>, %x: tensor<{matrices}>):
+      %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }}, {{
+    ^bb0(%i: tensor<i32>, %n: tensor<i32>, %v: tensor<{values}>, %x: tensor<{matrices}>):
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %j = stablehlo.add %i, %one : tensor<i32>
+      %ones = stablehlo.constant dense<1.0> : tensor<{values}>
+      %w = stablehlo.add %v, %ones : tensor<{values}>
+      stablehlo.return %j, %n, %w, %x : tensor<i32>, tensor<i32>, tensor<{values}>, tensor<{matrices}>
+    }}) {{torchere.computes = "{mark}"}} : (tensor<i32>, tensor<i32>, tensor<{values}>, tensor<{matrices}>)
+      -> (tensor<i32>, tensor<i32>, tensor<{values}>, tensor<{matrices}>)
+    return %r#2, %r#3, %r#0 : tensor<{values}>, tensor<{matrices}>, tensor<i32>
+  }}
+}}
+"""
+
+
+def test_marks_of_other_decompositions_do_not_count(tmp_path):
+    """The body, which adds ones, runs; where all is as the mark says, the kernel does."""
+    wide = {"matrices": "2x3x4xf32"}
+    forms = {
+        "the form": {},
+        "that of singular values": {"mark": "singular_values"} | wide,
+        "more than once": {"count": 2},
+        "never": {"count": 0},
+        "more values": {"values": "2x4xf32"},
+        "values of another type": {"values": "2x3xf64"},
+        "values without a batch": {"values": "3xf32"},
+        "no square": wide,
+        "integers": {"matrices": "2x3x3xi32"},
+        "vectors": {"matrices": "3xf32", "values": "3xf32"},
+        "no vectors": {"mark": "eigenvectors"},
+        "neither U nor V": {"mark": "singular_vectors"},
+        "fewer singular values": {"mark": "singular_values", "values": "2x2xf32"} | wide,
+    }
+    usual = {"count": 1, "mark": "eigenvalues", "values": "2x3xf32", "matrices": "2x3x3xf32"}
+    cases = {}
+    for name, form in forms.items():
+        *sizes, kind = (usual | form)["matrices"].split("x")
+        sizes = [int(size) for size in sizes]
+        matrices = numpy.ones(sizes, {"f32": numpy.float32, "i32": numpy.int32}[kind])
+        cases[name] = (DECOMPOSITION.format(**usual | form), [matrices])
+    results, _ = on_engine(cases, tmp_path)
+    for number, ((name, (text, arguments)), (got, _)) in enumerate(zip(cases.items(), results, strict=True)):
+        if number > 1:
+            for one, other in zip(got, interpret(text, *arguments), strict=True):
+                assert_same(one, other, name)
+            continue
+        expected = [[0, 0, 3], [12**0.5, 0, 0]][number]
+        numpy.testing.assert_allclose(got[0], [expected] * 2, atol=1e-6, err_msg=name)
+        assert_same(got[1], arguments[0], name)
+        assert got[2] == 1
 
 
 SINGULAR = """

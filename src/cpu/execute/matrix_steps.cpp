@@ -44,6 +44,25 @@ Status ReflectorsStep::run(const Frame &frame) const {
   return {};
 }
 
+Status EigenStep::run(const Frame &frame) const {
+  EigenArgs call = args;
+  call.input = frame.at(input);
+  call.values = frame.at(values);
+  call.vectors = vectors ? frame.at(*vectors) : nullptr;
+  findEigenvalues(frame.context, call);
+  return {};
+}
+
+Status SingularStep::run(const Frame &frame) const {
+  SingularArgs call = args;
+  call.input = frame.at(input);
+  call.values = frame.at(values);
+  call.u = u ? frame.at(*u) : nullptr;
+  call.vh = vh ? frame.at(*vh) : nullptr;
+  findSingularValues(frame.context, call);
+  return {};
+}
+
 Status TriangularSolveStep::run(const Frame &frame) const {
   TriangularSolveArgs call = args;
   call.a = frame.at(a);
@@ -100,6 +119,43 @@ Status ReflectorsStep::restore(const PlanLimits &limits) {
       limits.readsDense(packed, args.type, boundedProduct({args.batches, args.rows, args.packedColumns})));
   TORCHERE_TRY(limits.readsDense(tau, args.type, boundedProduct({args.batches, args.count})));
   return limits.writesDense(result, args.type, count);
+}
+
+static DType realTypeOf(DType type) {
+  if (type == DType::C64)
+    return DType::F32;
+  return type == DType::C128 ? DType::F64 : type;
+}
+
+/// Orders are of 32 bits, and a kernel has several times a matrix in scratch memory.
+static Status checkSides(int64_t rows, int64_t columns) {
+  return expect(rows > 0 && columns > 0 && rows <= std::numeric_limits<int32_t>::max() &&
+                    columns <= std::numeric_limits<int32_t>::max(),
+                "sides of a matrix: got {} and {}, expected positive numbers of 32 bits", rows, columns);
+}
+
+Status EigenStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkNumber(args.type));
+  TORCHERE_TRY(checkSides(args.size, args.size));
+  int64_t count = boundedProduct({args.batches, args.size, args.size});
+  TORCHERE_TRY(limits.readsDense(input, args.type, count));
+  if (vectors)
+    TORCHERE_TRY(limits.writesDense(*vectors, args.type, count));
+  return limits.writesDense(values, realTypeOf(args.type), boundedProduct({args.batches, args.size}));
+}
+
+Status SingularStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(checkNumber(args.type));
+  TORCHERE_TRY(checkSides(args.rows, args.columns));
+  TORCHERE_TRY(expect(u.has_value() == vh.has_value(), "one side's singular vectors alone"));
+  int64_t least = std::min(args.rows, args.columns);
+  TORCHERE_TRY(limits.readsDense(input, args.type, boundedProduct({args.batches, args.rows, args.columns})));
+  if (u) {
+    int64_t ofU = args.isFull ? args.rows : least, ofVh = args.isFull ? args.columns : least;
+    TORCHERE_TRY(limits.writesDense(*u, args.type, boundedProduct({args.batches, args.rows, ofU})));
+    TORCHERE_TRY(limits.writesDense(*vh, args.type, boundedProduct({args.batches, ofVh, args.columns})));
+  }
+  return limits.writesDense(values, realTypeOf(args.type), boundedProduct({args.batches, least}));
 }
 
 Status TriangularSolveStep::restore(const PlanLimits &limits) {

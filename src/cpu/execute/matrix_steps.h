@@ -1,8 +1,9 @@
-// Steps of linear algebra: factorization, and systems with a triangular matrix.
+// Steps of linear algebra: factorization, systems with a triangular matrix, eigenvalues and singular values.
 #pragma once
 
 #include "cpu/kernels/householder.h"
 #include "cpu/kernels/linear_algebra.h"
+#include "cpu/kernels/spectrum.h"
 #include "cpu/plan/plan.h"
 
 #include <tuple>
@@ -79,6 +80,40 @@ public:
 private:
   ReflectorsArgs args; ///< without memory
   View input, packed, tau, result;
+};
+
+class EigenStep final : public StoredStep<EigenStep> {
+public:
+  EigenStep(const EigenArgs &args, const View &input, const View &values, const std::optional<View> &vectors)
+      : args(args), input(input), values(values), vectors(vectors) {}
+  EigenStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.input, step.values, step.vectors); }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "eigenvalues"; }
+
+private:
+  EigenArgs args; ///< without memory
+  View input, values;
+  std::optional<View> vectors;
+};
+
+class SingularStep final : public StoredStep<SingularStep> {
+public:
+  /// Both u and vh, or none.
+  SingularStep(const SingularArgs &args, const View &input, const View &values, const std::optional<View> &u,
+               const std::optional<View> &vh)
+      : args(args), input(input), values(values), u(u), vh(vh) {}
+  SingularStep() = default;
+  static auto fields(auto &step) { return std::tie(step.args, step.input, step.values, step.u, step.vh); }
+  Status restore(const PlanLimits &limits);
+  Status run(const Frame &frame) const final;
+  std::string_view name() const final { return "singular values"; }
+
+private:
+  SingularArgs args; ///< without memory
+  View input, values;
+  std::optional<View> u, vh;
 };
 
 class TriangularSolveStep final : public StoredStep<TriangularSolveStep> {

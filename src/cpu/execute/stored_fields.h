@@ -3,6 +3,7 @@
 
 #include "cpu/execute/attention_step.h"
 #include "cpu/execute/blocked_steps.h"
+#include "cpu/execute/complex_product_step.h"
 #include "cpu/execute/computed_place_steps.h"
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/convolution_step.h"
@@ -214,6 +215,17 @@ template <> struct Fields<CholeskyArgs> {
 template <> struct Fields<LuArgs> {
   static auto of(auto &object) {
     return std::tie(object.type, object.batches, object.rows, object.columns, object.firstRow);
+  }
+};
+template <> struct Fields<ComplexProductArgs> {
+  static auto of(auto &object) { return std::tie(object.type, object.batches, object.m, object.k, object.n); }
+};
+template <> struct Fields<EigenArgs> {
+  static auto of(auto &object) { return std::tie(object.type, object.batches, object.size); }
+};
+template <> struct Fields<SingularArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.batches, object.rows, object.columns, object.isFull);
   }
 };
 template <> struct Fields<QrArgs> {

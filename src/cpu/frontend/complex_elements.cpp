@@ -1,5 +1,5 @@
-// Implements arithmetic on pairs. Lengths and quotients of numbers with parts of f32 are computed
-// in f64 and rounded once, as no square of these is out of range.
+// Implements arithmetic on pairs. Lengths and quotients of numbers with parts of f32 are
+// computed in f64 and rounded once, as no square of these is out of range.
 #include "cpu/frontend/complex_elements.h"
 
 #include "cpu/frontend/planner.h"
@@ -90,6 +90,20 @@ public:
     return narrow(builder.apply(VectorOp::Select, isInfinite, infinity, finite));
   }
 
+  /// In two factors, so that a large one and a small cosine give what is in range. Numbers on the real axis
+  /// stay there; infinities in no direction are zero on the left, and infinite on the right.
+  ElementParts exponential(const ElementParts &x) {
+    Lane a = x.real, b = x.imaginary, zero = builder.constant(type, 0);
+    Lane infinity = builder.constant(type, std::numeric_limits<double>::infinity());
+    Lane root = builder.apply(VectorOp::Exponential, mul(a, builder.constant(type, 0.5)));
+    auto part = [&](VectorOp direction) { return mul(mul(root, builder.apply(direction, b)), root); };
+    Lane isZero = equal(a, builder.apply(VectorOp::Negate, infinity)), hasDirection = isFinite(b);
+    Lane rest = select(isZero, zero, mul(b, zero)); // NaN where there is no direction
+    Lane real = select(hasDirection, part(VectorOp::Cosine), select(equal(a, infinity), infinity, rest));
+    Lane imaginary = select(hasDirection, part(VectorOp::Sine), rest);
+    return {real, select(equal(b, zero), b, imaginary)};
+  }
+
 private:
   Lane wide(Lane x) { return builder.convert(x, DType::F64); }
   Lane narrow(Lane x) { return builder.convert(x, type); }
@@ -135,9 +149,9 @@ bool hasComplex(Operation *op) {
 }
 
 bool isComplexArithmetic(Operation *op) {
-  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::DivOp, stablehlo::ImagOp,
-          stablehlo::MulOp, stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp, stablehlo::SubtractOp>(
-          op))
+  if (isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::ComplexOp, stablehlo::DivOp, stablehlo::ExpOp,
+          stablehlo::ImagOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::RealOp, stablehlo::SelectOp,
+          stablehlo::SubtractOp>(op))
     return true;
   if (isa<stablehlo::ConvertOp>(op)) // small floats and integers have no vectors
     return llvm::all_of(SmallVector<mlir::Value>{op->getOperand(0), op->getResult(0)}, [](mlir::Value value) {
@@ -166,6 +180,8 @@ ElementParts applyComplex(VectorBuilder &builder, Operation *op, ArrayRef<Elemen
     return arithmetic.product(operands[0], operands[1]);
   if (isa<stablehlo::DivOp>(op))
     return arithmetic.quotient(operands[0], operands[1]);
+  if (isa<stablehlo::ExpOp>(op))
+    return arithmetic.exponential(operands[0]);
   if (isa<stablehlo::AbsOp>(op))
     return {arithmetic.length(operands[0]), -1};
   if (isa<stablehlo::ComplexOp>(op))

@@ -3,6 +3,7 @@
 
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
+#include "passes/simplify/dead_code.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/loop_attributes.h"
 
@@ -106,20 +107,104 @@ bool appliesReflectors(stablehlo::WhileOp loop) {
          runsFromZeroTo(loop, count) && splatOf(state[3]) == static_cast<double>(count);
 }
 
-/// Makes the call, whose results are those of the loop behind its counters, from the first on.
-using CallMaker = stablehlo::CustomCallOp (*)(OpBuilder &builder, stablehlo::WhileOp loop);
-
-stablehlo::CustomCallOp callFactorization(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel,
-                                          ArrayRef<NamedAttribute> attributes = {}) {
-  auto results = loop->getResults().drop_front(countersOfLoops);
-  return createKernelCall(builder, loop.getLoc(), kernel, results.getTypes(),
-                          loop->getOperand(countersOfLoops), attributes);
+/// A vector of so many real numbers for each of the matrices.
+bool areValuesOf(Type matrices, Value values, int64_t count) {
+  auto type = cast<RankedTensorType>(matrices);
+  SmallVector<int64_t> shape(type.getShape().drop_back(2));
+  shape.push_back(count);
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
+  return values.getType() == RankedTensorType::get(shape, element);
+}
+/// Matrices like these of so many rows and columns.
+bool areMatricesOf(Type matrices, Value value, int64_t rows, int64_t columns) {
+  auto type = cast<RankedTensorType>(matrices);
+  SmallVector<int64_t> shape(type.getShape().drop_back(2));
+  shape.append({rows, columns});
+  return value.getType() == type.clone(shape);
 }
 
-stablehlo::CustomCallOp callReflectors(OpBuilder &builder, stablehlo::WhileOp loop, bool isAdjoint) {
+/// Whether the loop runs once, on so many results and the matrices.
+bool decomposes(stablehlo::WhileOp loop, unsigned results) {
+  return loop->getNumOperands() == countersOfLoops + results + 1 && runsFromZeroTo(loop, 1) &&
+         hasMatrixType(loop->getOperands().back().getType());
+}
+
+template <unsigned results> bool computesEigenvalues(stablehlo::WhileOp loop) {
+  if (!decomposes(loop, results))
+    return false;
+  ValueRange state = loop->getOperands().drop_front(countersOfLoops);
+  Type matrices = state.back().getType();
+  int64_t size = rowsOf(matrices);
+  return cast<RankedTensorType>(matrices).getShape().back() == size &&
+         areValuesOf(matrices, state[0], size) &&
+         (results == 1 || areMatricesOf(matrices, state[1], size, size));
+}
+
+bool computesSingularValues(stablehlo::WhileOp loop) {
+  return decomposes(loop, 1) &&
+         areValuesOf(loop->getOperands().back().getType(), loop->getOperand(countersOfLoops),
+                     stepsOf(loop->getOperands().back().getType()));
+}
+
+bool computesSingularVectors(stablehlo::WhileOp loop) {
+  if (!decomposes(loop, 3))
+    return false;
+  ValueRange state = loop->getOperands().drop_front(countersOfLoops);
+  Type matrices = state.back().getType();
+  int64_t rows = rowsOf(matrices), columns = cast<RankedTensorType>(matrices).getShape().back();
+  int64_t count = stepsOf(matrices);
+  bool areShort =
+      areMatricesOf(matrices, state[0], rows, count) && areMatricesOf(matrices, state[2], count, columns);
+  bool areSquare =
+      areMatricesOf(matrices, state[0], rows, rows) && areMatricesOf(matrices, state[2], columns, columns);
+  return areValuesOf(matrices, state[1], count) && (areShort || areSquare);
+}
+
+/// Makes the call; what the results of the loop behind its counters are. Null for one that nobody uses.
+using CallMaker = SmallVector<Value> (*)(OpBuilder &builder, stablehlo::WhileOp loop);
+
+/// The call's results, and what stays as it is.
+SmallVector<Value> withUnchanged(stablehlo::CustomCallOp call, stablehlo::WhileOp loop) {
+  SmallVector<Value> values(call->getResults());
+  llvm::append_range(values, loop->getOperands().drop_front(countersOfLoops + values.size()));
+  return values;
+}
+
+SmallVector<Value> callFactorization(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel,
+                                     ArrayRef<NamedAttribute> attributes = {}) {
+  auto results = loop->getResults().drop_front(countersOfLoops);
+  return withUnchanged(createKernelCall(builder, loop.getLoc(), kernel, results.getTypes(),
+                                        loop->getOperand(countersOfLoops), attributes),
+                       loop);
+}
+
+SmallVector<Value> callReflectors(OpBuilder &builder, stablehlo::WhileOp loop, bool isAdjoint) {
   NamedAttribute adjoint = builder.getNamedAttr("adjoint", builder.getBoolAttr(isAdjoint));
-  return createKernelCall(builder, loop.getLoc(), "reflectors", loop->getResult(countersOfLoops).getType(),
-                          loop->getOperands().slice(countersOfLoops, 3), adjoint);
+  return withUnchanged(createKernelCall(builder, loop.getLoc(), "reflectors",
+                                        loop->getResult(countersOfLoops).getType(),
+                                        loop->getOperands().slice(countersOfLoops, 3), adjoint),
+                       loop);
+}
+
+/// Of matrices that stand behind the results; of the values, which are result `place`, alone if nobody uses
+/// others.
+SmallVector<Value> callDecomposition(OpBuilder &builder, stablehlo::WhileOp loop, StringRef kernel,
+                                     unsigned place) {
+  auto results = loop->getResults().drop_front(countersOfLoops).drop_back();
+  bool isAlone = llvm::all_of(results, [&](OpResult result) {
+    return result.use_empty() || result.getResultNumber() == countersOfLoops + place;
+  });
+  Value matrices = loop->getOperands().back();
+  auto call = createKernelCall(builder, loop.getLoc(), kernel,
+                               isAlone ? results.slice(place, 1).getTypes() : results.getTypes(), matrices);
+  if (!isAlone)
+    return withUnchanged(call, loop);
+  SmallVector<Value> values(results.size() + 1);
+  values[place] = call->getResult(0);
+  values.back() = matrices;
+  return values;
 }
 
 struct MarkedKernel {
@@ -134,6 +219,14 @@ const MarkedKernel markedKernels[] = {
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
        return callFactorization(builder, loop, "cholesky");
      }},
+    {"eigenvalues", computesEigenvalues<1>,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "eigenvalues", 0);
+     }},
+    {"eigenvectors", computesEigenvalues<2>,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "eigenvalues", 0);
+     }},
     {"lu", computesLu,
      [](OpBuilder &builder, stablehlo::WhileOp loop) {
        return callFactorization(builder, loop, "lu",
@@ -143,6 +236,14 @@ const MarkedKernel markedKernels[] = {
      [](OpBuilder &builder, stablehlo::WhileOp loop) { return callFactorization(builder, loop, "qr"); }},
     {"reflectors", appliesReflectors,
      [](OpBuilder &builder, stablehlo::WhileOp loop) { return callReflectors(builder, loop, false); }},
+    {"singular_values", computesSingularValues,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "singular_values", 0);
+     }},
+    {"singular_vectors", computesSingularVectors,
+     [](OpBuilder &builder, stablehlo::WhileOp loop) {
+       return callDecomposition(builder, loop, "singular_values", 1);
+     }},
 };
 
 void replaceLoop(stablehlo::WhileOp loop) {
@@ -155,15 +256,11 @@ void replaceLoop(stablehlo::WhileOp loop) {
   if (found == std::end(markedKernels))
     return;
   OpBuilder builder(loop);
-  Operation *call = found->call(builder, loop);
-  for (auto [index, result] : llvm::enumerate(loop->getResults())) {
-    if (index < countersOfLoops) // both are how often it ran
-      result.replaceAllUsesWith(loop->getOperand(1));
-    else if (index - countersOfLoops < call->getNumResults())
-      result.replaceAllUsesWith(call->getResult(static_cast<unsigned>(index - countersOfLoops)));
-    else // it stays as it is
-      result.replaceAllUsesWith(loop->getOperand(static_cast<unsigned>(index)));
-  }
+  SmallVector<Value> values(countersOfLoops, loop->getOperand(1)); // both are how often it ran
+  values.append(found->call(builder, loop));
+  for (auto [result, value] : llvm::zip_equal(loop->getResults(), values))
+    if (value)
+      result.replaceAllUsesWith(value);
   loop->erase();
 }
 
@@ -189,6 +286,7 @@ void replaceDecomposition(stablehlo::CustomCallOp call) {
 } // namespace
 
 void replaceMarkedLoops(func::FuncOp function) {
+  passes::eraseDeadOps(function); // so that what is computed of unused vectors does not ask for them
   SmallVector<stablehlo::WhileOp> loops;
   SmallVector<stablehlo::CustomCallOp> calls;
   function.walk([&](Operation *op) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numbers>
 
 namespace torchere::cpu {
@@ -248,6 +249,7 @@ void multiply(double *numbers, const double *factors, int64_t size, int64_t lane
 /// intermediate results are larger than the result. An inverse transform is that of swapped parts.
 template <class T> T *Lines<T>::byChirp(T *data) const {
   const FftPlan &inner = *plan_.inner();
+  const auto *chirp = static_cast<const double *>(plan_.chirp());
   const int64_t size = plan_.size(), padded = inner.size();
   const int64_t lanes = lanes_ > 1 ? kernels_.lanes / 2 : 1; // of f64
   const int64_t real = pass_.isInverse ? lanes_ : 0, imaginary = lanes_ - real;
@@ -263,24 +265,24 @@ template <class T> T *Lines<T>::byChirp(T *data) const {
         work[i * 2 * lanes + lane] = static_cast<double>(from[real]);
         work[(i * 2 + 1) * lanes + lane] = static_cast<double>(from[imaginary]);
       }
-    multiply(work, plan_.chirp().data(), size, lanes, false);
+    multiply(work, chirp, size, lanes, false);
     std::fill(work + 2 * size * lanes, other, 0.0);
     job.data = work;
     job.scratch = other;
     auto *spectrum = static_cast<double *>(kernels_.fft[1](job));
-    multiply(spectrum, plan_.filter().data(), padded, lanes, /*swaps=*/true);
+    multiply(spectrum, static_cast<const double *>(plan_.filter()), padded, lanes, /*swaps=*/true);
     job.data = spectrum;
     job.scratch = spectrum == work ? other : work;
     auto *convolved = static_cast<double *>(kernels_.fft[1](job));
     for (int64_t i = 0; i < size; ++i) // whose parts are still swapped
       for (int64_t lane = 0; lane < lanes; ++lane)
         std::swap(convolved[i * 2 * lanes + lane], convolved[(i * 2 + 1) * lanes + lane]);
-    multiply(convolved, plan_.chirp().data(), size, lanes, false);
+    multiply(convolved, chirp, size, lanes, false);
     for (int64_t i = 0; i < size; ++i)
       for (int64_t lane = 0; lane < lanes; ++lane) {
         T *to = data + i * 2 * lanes_ + first + lane;
-        to[real] = static_cast<T>(convolved[i * 2 * lanes + lane] / static_cast<double>(padded));
-        to[imaginary] = static_cast<T>(convolved[(i * 2 + 1) * lanes + lane] / static_cast<double>(padded));
+        to[real] = static_cast<T>(convolved[i * 2 * lanes + lane]);
+        to[imaginary] = static_cast<T>(convolved[(i * 2 + 1) * lanes + lane]);
       }
   }
   return data;
@@ -324,7 +326,101 @@ void transformMatrix(const Context &context, const FftPlan &plan, bool isInverse
   runPass(context, pass);
 }
 
-/// Lines that are matrices; a real side is one of pairs.
+/// One line, by the convolution with a chirp. Its numbers are `step` from each other.
+template <class T> class ChirpLine {
+public:
+  ChirpLine(const Context &context, const FftPlan &plan, bool isInverse, int64_t divisor)
+      : context_(context), kernels_(kernelsOf(context.isa)), plan_(plan), isInverse_(isInverse),
+        divisor_(divisor), padded_(plan.inner()->size()) {
+    auto bytes = static_cast<size_t>(2 * padded_ + 2) * sizeof(T);
+    pairs_ = static_cast<T *>(ThreadPool::scratch(bytes, kChirp));
+  }
+
+  void run(const T *input, T *output, int64_t step, int64_t count, int64_t outputCount) {
+    read(input, step, count, /*isReal=*/false, 1, 1);
+    convolve();
+    write(output, step, outputCount, /*isReal=*/false, 1);
+  }
+  /// The first numbers of a real line's transform.
+  void runReal(const T *input, T *output, int64_t outputCount) {
+    read(input, 1, plan_.size(), /*isReal=*/true, 1, 1);
+    convolve();
+    write(output, 1, outputCount, /*isReal=*/false, 1);
+  }
+  /// A real line from the first half of its transform: of the numbers behind the first, whose conjugates are
+  /// not there, twice the real part. As the filter is shorter to that side, numbers stand backwards.
+  void runHalf(const T *input, T *output) {
+    read(input, 1, plan_.size() / 2 + 1, /*isReal=*/false, 2, -1);
+    pairs_[0] = input[0];
+    pairs_[1] = 0;
+    convolve();
+    pairs_[2 * padded_] = pairs_[0];
+    pairs_[2 * padded_ + 1] = pairs_[1];
+    write(output, 1, plan_.size(), /*isReal=*/true, -1);
+  }
+
+private:
+  static constexpr int kWide = sizeof(T) == 8;
+
+  void read(const T *input, int64_t step, int64_t count, bool isReal, double factor, int64_t pairStep) {
+    const bool isForwards = pairStep > 0;
+    ChirpJob job{const_cast<T *>(input), step, isReal, isInverse_, factor, plan_.chirp()};
+    job.pairs = isForwards ? pairs_ : pairs_ + 2 * padded_;
+    job.pairStep = pairStep;
+    job.count = count;
+    kernels_.spreadChirp[kWide](job);
+    T *rest = isForwards ? pairs_ + 2 * count : pairs_;
+    std::fill(rest, rest + 2 * (padded_ - count) + (isForwards ? 0 : 2), T(0));
+  }
+  void convolve() {
+    const FftPlan &inner = *plan_.inner();
+    transformMatrix(context_, inner, false, 1, pairs_, pairs_);
+    kernels_.multiplyPairs[kWide](pairs_, plan_.filter(), padded_);
+    transformMatrix(context_, inner, true, 1, pairs_, pairs_);
+  }
+  void write(T *output, int64_t step, int64_t count, bool isReal, int64_t pairStep) {
+    ChirpJob job{output, step, isReal, isInverse_, 1 / static_cast<double>(divisor_), plan_.chirp()};
+    job.pairs = pairStep > 0 ? pairs_ : pairs_ + 2 * padded_;
+    job.pairStep = pairStep;
+    job.count = count;
+    kernels_.gatherChirp[kWide](job);
+  }
+
+  const Context &context_;
+  const IsaKernels &kernels_;
+  const FftPlan &plan_;
+  bool isInverse_;
+  int64_t divisor_, padded_;
+  T *pairs_;
+};
+
+/// function(line) for all, with all threads in one line if these are few.
+template <class Function> void forEachLine(const Context &context, int64_t lines, Function function) {
+  if (lines >= kFewLines)
+    return context.pool.parallelFor(lines, function);
+  for (int64_t line = 0; line < lines; ++line)
+    function(line);
+}
+
+/// Lines of complex numbers, or of an odd size.
+template <class T> void transformByChirps(const Context &context, const FftArgs &args) {
+  const FftPlan &plan = *args.plan;
+  int64_t size = plan.size(), divisor = args.isInverse ? size : 1;
+  auto *input = static_cast<const T *>(args.input);
+  auto *output = static_cast<T *>(args.output);
+  forEachLine(context, args.outer * args.inner, [&](int64_t number) {
+    ChirpLine<T> line(context, plan, args.isInverse, divisor);
+    if (args.isInputReal)
+      return line.runReal(input + number * size, output + 2 * number * args.outputSize, args.outputSize);
+    if (args.isInputHalf)
+      return line.runHalf(input + 2 * number * (size / 2 + 1), output + number * size);
+    int64_t outer = number / args.inner, inner = number % args.inner;
+    line.run(input + 2 * (outer * size * args.inner + inner),
+             output + 2 * (outer * args.outputSize * args.inner + inner), args.inner, size, args.outputSize);
+  });
+}
+
+/// Lines that are matrices, or whose halves are made by a chirp; a real side is one of pairs.
 template <class T> void transformMatrices(const Context &context, const FftArgs &args) {
   const FftPlan *half = args.plan->half();
   const FftPlan &plan = half ? *half : *args.plan;
@@ -335,8 +431,14 @@ template <class T> void transformMatrices(const Context &context, const FftArgs 
   auto transformLine = [&](int64_t line) {
     const T *from = input + 2 * line * (args.isInputHalf ? size + 1 : size);
     T *to = output + 2 * line * (half && !args.isInverse ? size + 1 : size);
+    auto transform = [&](const T *numbers, T *results) {
+      if (plan.inner())
+        ChirpLine<T>(context, plan, args.isInverse, divisor).run(numbers, results, 1, size, size);
+      else
+        transformMatrix(context, plan, args.isInverse, divisor, numbers, results);
+    };
     if (!half)
-      return transformMatrix(context, plan, args.isInverse, divisor, from, to);
+      return transform(from, to);
     auto *numbers =
         static_cast<T *>(ThreadPool::scratch(static_cast<size_t>(2 * size) * sizeof(T), kSpectrum));
     FftHalvesJob job{size, args.plan->halfRoots(), false, args.isInverse, numbers, to};
@@ -345,23 +447,20 @@ template <class T> void transformMatrices(const Context &context, const FftArgs 
       job.to = numbers;
       kernels.fftHalves[sizeof(T) == 8](job);
     }
-    transformMatrix(context, plan, args.isInverse, divisor, args.isInverse ? numbers : from,
-                    args.isInverse ? to : numbers);
+    transform(args.isInverse ? numbers : from, args.isInverse ? to : numbers);
     if (!args.isInverse)
       kernels.fftHalves[sizeof(T) == 8](job);
   };
-  if (args.outer < kFewLines)
-    for (int64_t line = 0; line < args.outer; ++line)
-      transformLine(line);
-  else
-    context.pool.parallelFor(args.outer, transformLine);
+  forEachLine(context, args.outer, transformLine);
 }
 
 template <class T> void transformAll(const Context &context, const FftArgs &args) {
   const FftPlan *half = args.plan->half();
   const FftPlan &plan = half ? *half : *args.plan;
-  if (plan.rows())
+  if (plan.rows() || (half && plan.hasLongChirp()))
     return transformMatrices<T>(context, args);
+  if (plan.hasLongChirp())
+    return transformByChirps<T>(context, args);
   Pass<T> pass;
   pass.plan = &plan;
   pass.isInverse = args.isInverse;
@@ -390,7 +489,7 @@ FftPlan::FftPlan(DType type, int64_t size, const FftLines &lines)
   if (lines.isReal && size % 2 == 0)
     makeHalf(lines);
   else if (size > 1 && radices_.empty())
-    makeChirp();
+    makeChirp(lines.isReal);
   else if (lines.isReal || !makeMatrix(lines.count))
     makeRoots();
 }
@@ -439,31 +538,50 @@ void FftPlan::makeRoots() {
   }
 }
 
-void FftPlan::makeChirp() {
-  int64_t padded = 1;
-  while (padded < 2 * size_ - 1)
-    padded *= 2;
-  inner_ = std::make_unique<FftPlan>(DType::F64, padded);
-  chirp_.resize(static_cast<size_t>(2 * size_));
-  std::vector<double> wave(static_cast<size_t>(2 * padded)), scratch(wave.size());
+/// The least size from `size` on that has few and small factors.
+static int64_t paddedSize(int64_t size) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t odd : {1, 3, 5, 9, 15}) {
+    int64_t padded = odd;
+    while (padded < size)
+      padded *= 2;
+    least = std::min(least, padded);
+  }
+  return least;
+}
+
+/// Real lines by themselves need the filter as far as half of them reaches to one side.
+void FftPlan::makeChirp(bool isReal) {
+  int64_t padded = paddedSize(2 * size_ - 1), reach = size_;
+  if (padded >= kShortLine) {
+    reach = isReal ? size_ / 2 + 1 : size_;
+    padded = paddedSize(std::max(kShortLine, size_ + reach - 1));
+    inner_ = std::make_unique<FftPlan>(type_, padded, FftLines{false, 1});
+  } else {
+    inner_ = std::make_unique<FftPlan>(DType::F64, padded);
+  }
+  std::vector<double> chirp(static_cast<size_t>(2 * size_));
+  std::vector<double> wave(static_cast<size_t>(2 * padded)), filter(wave.size());
   for (int64_t i = 0, square = 0; i < size_; ++i) { // square is i * i modulo 2 * size
-    double *root = &chirp_[static_cast<size_t>(2 * i)];
+    double *root = &chirp[static_cast<size_t>(2 * i)];
     rootOf(square, 2 * size_, root);
-    for (int64_t at : {i, (padded - i) % padded}) {
-      wave[static_cast<size_t>(2 * at)] = root[0];
-      wave[static_cast<size_t>(2 * at + 1)] = -root[1];
+    for (int64_t at : {i < reach ? i : padded - i, (padded - i) % padded}) {
+      wave[static_cast<size_t>(2 * at)] = root[0] / static_cast<double>(padded);
+      wave[static_cast<size_t>(2 * at + 1)] = -root[1] / static_cast<double>(padded);
     }
     square = (square + 2 * i + 1) % (2 * size_);
   }
-  FftJob job;
-  job.size = padded;
-  job.radices = inner_->radices().data();
-  job.radixCount = static_cast<int>(inner_->radices().size());
-  job.roots = inner_->roots();
-  job.data = wave.data();
-  job.scratch = scratch.data();
-  auto *filter = static_cast<double *>(kernelsOf(Isa::Baseline).fft[1](job));
-  filter_.assign(filter, filter + 2 * padded);
+  FftPlan plan(DType::F64, padded);
+  ThreadPool alone(1);
+  fft({alone, Isa::Baseline}, {&plan, false, 1, 1, wave.data(), false, false, filter.data(), false, padded});
+  auto keep = [&](const std::vector<double> &numbers, Numbers &kept) {
+    if (inner_->type() == DType::F64)
+      kept.doubles = numbers;
+    else
+      kept.floats.assign(numbers.begin(), numbers.end());
+  };
+  keep(chirp, chirp_);
+  keep(filter, filter_);
 }
 
 void fft(const Context &context, const FftArgs &args) {

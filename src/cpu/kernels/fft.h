@@ -35,11 +35,14 @@ public:
   const FftPlan *rows() const { return rows_.get(); }
   const FftPlan *columns() const { return columns_.get(); }
   const void *turns() const { return data(turns_); }
-  /// Of f64, of a size with small factors alone, with which transforms of this size are made: null unless
-  /// this size has a large one.
+  /// Of a size with small factors alone, with which transforms of this size are made: null unless this size
+  /// has a large one. If it is a matrix, it is of this type, lines are transformed one by one, and of real
+  /// lines nothing that follows from their symmetry is computed; else it is of f64, for lines in lanes.
   const FftPlan *inner() const { return inner_.get(); }
-  const std::vector<double> &chirp() const { return chirp_; }   ///< pairs, `size` of them
-  const std::vector<double> &filter() const { return filter_; } ///< pairs, inner()->size() of them
+  bool hasLongChirp() const { return inner_ && inner_->rows(); }
+  /// Pairs of inner()'s type: `size` of them, and inner()->size(), divided by that.
+  const void *chirp() const { return inner_->data(chirp_); }
+  const void *filter() const { return inner_->data(filter_); }
 
 private:
   /// Pairs of the type.
@@ -54,14 +57,13 @@ private:
   void makeHalf(const FftLines &lines);
   void makeRoots();
   bool makeMatrix(int64_t lines);
-  void makeChirp();
+  void makeChirp(bool isReal);
 
   DType type_;
   int64_t size_;
   std::vector<int32_t> radices_;
-  Numbers roots_, halfRoots_, turns_;
+  Numbers roots_, halfRoots_, turns_, chirp_, filter_;
   std::unique_ptr<FftPlan> half_, rows_, columns_, inner_;
-  std::vector<double> chirp_, filter_;
 };
 
 /// Of each line along the middle dimension of [outer][size][inner] numbers, contiguous. The inverse divides

@@ -131,8 +131,9 @@ void mergeBatches(IndexedSlices &slices) {
 void widenSlices(IndexedSlices &slices) {
   for (int b = 0; b < slices.batchRank; ++b) {
     int target = slices.batchTarget[b];
-    if (target < 0 || slices.indexStrides[b] != 0 || slices.batchDims[b] != slices.dims[target] ||
-        slices.strides[target] != 1 || slices.batchStrides[b] != 1)
+    bool isOne = target >= 0 && slices.batchDims[b] == 1 && slices.dims[target] == 1;
+    if (!isOne && (target < 0 || slices.indexStrides[b] != 0 || slices.batchDims[b] != slices.dims[target] ||
+                   slices.strides[target] != 1 || slices.batchStrides[b] != 1))
       continue;
     slices.sizes[target] = slices.dims[target];
     slices.sliceStrides[target] = slices.batchStrides[b];
@@ -254,6 +255,10 @@ int64_t rowIndex(const IndexedSlices &slices, int64_t i) {
 using CopyRow = void (*)(char *to, const char *from, int64_t bytes);
 /// Short rows of common sizes are copied without a call.
 CopyRow copyRowOf(int64_t bytes) {
+  if (bytes == 4)
+    return [](char *to, const char *from, int64_t) { std::memcpy(to, from, 4); };
+  if (bytes == 8)
+    return [](char *to, const char *from, int64_t) { std::memcpy(to, from, 8); };
   if (bytes == 16)
     return [](char *to, const char *from, int64_t) { std::memcpy(to, from, 16); };
   if (bytes == 32)
@@ -293,6 +298,37 @@ void gatherRows(const Context &context, const IndexedSlices &slices, int64_t ele
   });
 }
 
+/// Whether each slice is a whole row of the matrix of its batch, at one index: rows in another order.
+bool areRowsOfMatrices(const IndexedSlices &slices) {
+  return slices.rank >= 2 && slices.rank <= 3 && slices.components == 1 && slices.target[0] == 1 &&
+         slices.batchRank == 2 && slices.batchTarget[0] == 0 && slices.batchTarget[1] < 0 &&
+         slices.sizes[0] == 1 && slices.sizes[1] == 1 && slices.batchDims[0] <= slices.dims[0] &&
+         (slices.rank == 2 ||
+          (slices.sizes[2] == slices.dims[2] && slices.strides[2] == 1 && slices.sliceStrides[2] == 1));
+}
+
+/// Slices that areRowsOfMatrices().
+void gatherRowsOfMatrices(const Context &context, const IndexedSlices &slices, int64_t elementSize,
+                          const char *tensor, char *output) {
+  const int64_t matrices = slices.batchDims[0], rows = slices.batchDims[1];
+  const int64_t bytes = (slices.rank == 2 ? 1 : slices.sizes[2]) * elementSize;
+  CopyRow copy = copyRowOf(bytes);
+  int64_t parts = std::clamp<int64_t>(matrices * rows * bytes / kPartBytes, 1, std::min(kMaxParts, matrices));
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    for (int64_t i = partBegin(matrices, parts, part); i < partBegin(matrices, parts, part + 1); ++i) {
+      const char *from = tensor + i * slices.strides[0] * elementSize;
+      char *to = output + i * slices.batchStrides[0] * elementSize;
+      for (int64_t row = 0; row < rows; ++row) {
+        int64_t index = indexAt(slices.indexType, slices.indices,
+                                i * slices.indexStrides[0] + row * slices.indexStrides[1]);
+        index = std::clamp<int64_t>(index, 0, slices.dims[1] - 1);
+        copy(to + row * slices.batchStrides[1] * elementSize, from + index * slices.strides[1] * elementSize,
+             bytes);
+      }
+    }
+  });
+}
+
 /// Slices that arePoints().
 void gatherPoints(const Context &context, const IndexedSlices &slices, int elementSize, const char *tensor,
                   char *output) {
@@ -320,6 +356,9 @@ void gatherSlices(const Context &context, const IndexedSlices &given, int elemen
   if (areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
     return gatherRows(context, slices, elementSize, static_cast<const char *>(tensor),
                       static_cast<char *>(output));
+  if (areRowsOfMatrices(slices))
+    return gatherRowsOfMatrices(context, slices, elementSize, static_cast<const char *>(tensor),
+                                static_cast<char *>(output));
   if (arePoints(slices))
     return gatherPoints(context, slices, elementSize, static_cast<const char *>(tensor),
                         static_cast<char *>(output));

@@ -293,6 +293,18 @@ struct FftPairsJob {
   bool isConjugate = false;    ///< by the roots' conjugates
 };
 constexpr int kMaxFftRadix = 31;
+/// Numbers times a chirp, as contiguous pairs; or the converse.
+struct ChirpJob {
+  void *numbers = nullptr;
+  int64_t step = 1;         ///< from a number to the next
+  bool isReal = false;      ///< the numbers have one part: the other one is zero, or is not written
+  bool isConjugate = false; ///< the conjugates of the numbers
+  double factor = 1;
+  const void *chirp = nullptr;
+  void *pairs = nullptr;
+  int64_t pairStep = 1;
+  int64_t count = 0;
+};
 
 /// C -= A B: a matrix with rows at `cStride`, of products over `depth`. Strides in elements.
 struct RankUpdateJob {
@@ -309,6 +321,48 @@ struct RankUpdateJob {
   bool isConjugate = false; ///< of complex numbers: C -= conj(A) B
 };
 
+/// C = A B, or C += A B, of complex numbers, for a panel of B's columns: two vectors of each of its rows,
+/// with zeros where it has fewer columns. Strides in numbers.
+struct ComplexPanelJob {
+  const void *a = nullptr;
+  int64_t aRowStride = 0;
+  int64_t aStride = 0; ///< along the depth
+  const void *panel = nullptr;
+  int64_t depth = 0;
+  void *c = nullptr;
+  int64_t cStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  bool accumulates = false;
+};
+
+/// y = A x: of each row the sum of its products with x.
+struct RowProductsJob {
+  const void *a = nullptr;
+  int64_t stride = 0; ///< from a row to the next
+  int64_t rows = 0;
+  int64_t columns = 0;
+  const void *x = nullptr; ///< contiguous, as is y
+  void *y = nullptr;
+};
+
+/// Rotations of rows that follow each other, one after the other: rows a and a + step become c a + s b and c
+/// b - s a, then a + step and a + 2 step ...
+struct RotationSweep {
+  int64_t first = 0;
+  int64_t step = 1;
+  int64_t count = 0;
+  int64_t place = 0; ///< of the first of its rotations
+};
+struct RotationsJob {
+  void *rows = nullptr;
+  int64_t stride = 0;
+  int64_t columns = 0; ///< whole vectors
+  const RotationSweep *sweeps = nullptr;
+  int64_t sweepCount = 0;
+  const double *rotations = nullptr; ///< pairs c, s
+};
+
 /// Columns [begin, end) of a matrix of rows and columns, of which those before are factorized: LU factors
 /// with partial pivoting, where it lies.
 struct LuPanelJob {
@@ -320,6 +374,29 @@ struct LuPanelJob {
   int64_t end = 0;
   int32_t *pivots = nullptr;    ///< by step: the row that changes places with the step's
   int32_t *firstZero = nullptr; ///< the first step, from 1, whose pivot is zero: written if it is 0
+};
+
+/// Matrices of which each element is a vector, one of each lane's matrix: LU factors, where they lie.
+struct LuLanesJob {
+  void *matrices = nullptr; ///< [rows][columns]
+  int64_t rows = 0;
+  int64_t columns = 0;
+  // Of integers of an element's size.
+  void *pivots = nullptr;      ///< by step: the row that changes places with the step's
+  void *permutation = nullptr; ///< [rows]: the row that each one was
+  void *firstZero = nullptr;   ///< the first step, from 1, whose pivot is zero, or 0
+};
+/// Likewise, A X = B with a lower triangle, and X in B's place. Strides in vectors.
+struct SolveLanesJob {
+  const void *a = nullptr;
+  int64_t aRowStride = 0;
+  int64_t aColumnStride = 0;
+  void *x = nullptr;
+  int64_t xRowStride = 0;
+  int64_t xColumnStride = 0;
+  int64_t size = 0;
+  int64_t columns = 0;
+  bool isUnit = false; ///< the diagonal is not read: ones
 };
 
 /// A run of `count` outputs: output i joins `initial` and input[taps[t] + i * step] for all t, of which there
@@ -406,8 +483,17 @@ struct IsaKernels {
   void (*fftHalves[2])(const FftHalvesJob &job) = {};    ///< likewise
   void (*splitNumbers[2])(const FftPairsJob &job) = {};  ///< likewise
   void (*joinNumbers[2])(const FftPairsJob &job) = {};   ///< likewise
-  void (*rankUpdate[4])(const RankUpdateJob &job) = {};  ///< likewise, then of complex numbers of these
-  void (*factorizePanel[4])(const LuPanelJob &job) = {}; ///< likewise
+  void (*spreadChirp[2])(const ChirpJob &job) = {};      ///< likewise
+  void (*gatherChirp[2])(const ChirpJob &job) = {};      ///< likewise
+  /// Complex numbers times others, where they lie.
+  void (*multiplyPairs[2])(void *numbers, const void *factors, int64_t count) = {};
+  void (*rankUpdate[4])(const RankUpdateJob &job) = {};     ///< likewise, then of complex numbers of these
+  void (*factorizePanel[4])(const LuPanelJob &job) = {};    ///< likewise
+  void (*rowProducts[4])(const RowProductsJob &job) = {};   ///< likewise
+  void (*factorizeLanes[2])(const LuLanesJob &job) = {};    ///< of f32, of f64
+  void (*solveLanes[2])(const SolveLanesJob &job) = {};     ///< likewise
+  void (*complexPanel[2])(const ComplexPanelJob &job) = {}; ///< likewise
+  void (*rotateRows[2])(const RotationsJob &job) = {};      ///< of f32, of f64
   WindowFunction windows[16][6] = {};
   RunningFunction running[16][6] = {};
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.

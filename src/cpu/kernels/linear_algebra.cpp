@@ -3,6 +3,7 @@
 
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/matrix_types.h"
+#include "cpu/kernels/small_systems.h"
 
 #include <algorithm>
 #include <cmath>
@@ -306,6 +307,8 @@ void cholesky(const Context &context, const CholeskyArgs &args) {
 void factorizeLu(const Context &context, const LuArgs &args) {
   if (args.batches * args.rows * args.columns == 0)
     return;
+  if (areSmall(args))
+    return factorizeSmall(context, args);
   int64_t steps = std::min(args.rows, args.columns);
   withMatrixType(args.type, [&]<class T>(T) {
     forEachMatrix(context, args.batches, steps * args.rows * args.columns / 3 + kLeastWork,
@@ -316,6 +319,8 @@ void factorizeLu(const Context &context, const LuArgs &args) {
 void solveTriangular(const Context &context, const TriangularSolveArgs &args) {
   if (args.batches * args.size * args.columns == 0)
     return;
+  if (areSmall(args))
+    return solveSmall(context, args);
   withMatrixType(args.type, [&]<class T>(T) { solveAll<T>(context, args); });
 }
 

@@ -41,9 +41,58 @@ template <class T> void gather(const Window &from, T *to, int64_t rows, int64_t 
 }
 /// One row to all rows: each copy doubles what is there.
 void repeatRow(const char *from, char *to, int64_t rows, int64_t bytes) {
-  std::memcpy(to, from, static_cast<size_t>(bytes));
+  if (to != from)
+    std::memcpy(to, from, static_cast<size_t>(bytes));
   for (int64_t done = 1; done < rows; done *= 2)
     std::memcpy(to + done * bytes, to, static_cast<size_t>(std::min(done, rows - done) * bytes));
+}
+/// Complex numbers from their parts, and these from the numbers.
+template <class T> struct PairVectors {
+  typedef T Vector __attribute__((vector_size(16), aligned(1), may_alias));
+  static constexpr int64_t lanes = 16 / static_cast<int64_t>(sizeof(T));
+
+  static void join(const char *real, const char *imaginary, char *to) {
+    Vector a = *reinterpret_cast<const Vector *>(real), b = *reinterpret_cast<const Vector *>(imaginary);
+    auto *vectors = reinterpret_cast<Vector *>(to);
+    if constexpr (sizeof(T) == 4) {
+      vectors[0] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+      vectors[1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    } else {
+      vectors[0] = __builtin_shufflevector(a, b, 0, 2);
+      vectors[1] = __builtin_shufflevector(a, b, 1, 3);
+    }
+  }
+  static void split(const char *from, char *real, char *imaginary) {
+    const auto *vectors = reinterpret_cast<const Vector *>(from);
+    Vector a = vectors[0], b = vectors[1];
+    if constexpr (sizeof(T) == 4) {
+      *reinterpret_cast<Vector *>(real) = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+      *reinterpret_cast<Vector *>(imaginary) = __builtin_shufflevector(a, b, 1, 3, 5, 7);
+    } else {
+      *reinterpret_cast<Vector *>(real) = __builtin_shufflevector(a, b, 0, 2);
+      *reinterpret_cast<Vector *>(imaginary) = __builtin_shufflevector(a, b, 1, 3);
+    }
+  }
+};
+template <class T> void joinParts(const char *real, const char *imaginary, char *to, int64_t count) {
+  constexpr int64_t size = sizeof(T), lanes = PairVectors<T>::lanes;
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    PairVectors<T>::join(real + i * size, imaginary + i * size, to + 2 * i * size);
+  for (; i < count; ++i) {
+    std::memcpy(to + 2 * i * size, real + i * size, sizeof(T));
+    std::memcpy(to + (2 * i + 1) * size, imaginary + i * size, sizeof(T));
+  }
+}
+template <class T> void splitParts(const char *from, char *real, char *imaginary, int64_t count) {
+  constexpr int64_t size = sizeof(T), lanes = PairVectors<T>::lanes;
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    PairVectors<T>::split(from + 2 * i * size, real + i * size, imaginary + i * size);
+  for (; i < count; ++i) {
+    std::memcpy(real + i * size, from + 2 * i * size, sizeof(T));
+    std::memcpy(imaginary + i * size, from + (2 * i + 1) * size, sizeof(T));
+  }
 }
 template <class T> void scatter(const T *from, const Window &to, int64_t rows, int64_t columns) {
   for (int64_t row = 0; row < rows; ++row) {
@@ -155,6 +204,13 @@ void VectorPlan::Runner::run(const Operation &operation) {
     return read(operation);
   case Action::Write:
     return write(operation);
+  case Action::ReadLater:
+  case Action::WriteLater:
+    return;
+  case Action::ReadPairs:
+    return readPairs(operation);
+  case Action::WritePairs:
+    return writePairs(operation);
   case Action::Keep:
     kept_[operation.index] = a;
     return;
@@ -256,8 +312,12 @@ void VectorPlan::Runner::write(const Operation &operation) {
     operation.primitive(packed, from, nullptr, nullptr, rows * columns);
     from = packed;
   }
-  if (from == to.data)
-    return;
+  if (from != to.data)
+    unpack(from, size, to, rows, columns);
+}
+
+void VectorPlan::Runner::unpack(const char *from, int64_t size, const Window &to, int64_t rows,
+                                int64_t columns) const {
   if (to.columnStride == size) {
     for (int64_t row = 0; row < rows; ++row)
       std::memcpy(to.data + row * to.rowStride, from + row * columns * size, columns * size);
@@ -270,6 +330,57 @@ void VectorPlan::Runner::write(const Operation &operation) {
   } else {
     scatter(reinterpret_cast<const uint64_t *>(from), to, rows, columns);
   }
+}
+
+/// Two outputs together where their elements lie in turns in memory.
+void VectorPlan::Runner::writePairs(const Operation &operation) {
+  int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
+  const char *first = slots_[operation.operands[0]], *second = slots_[operation.operands[1]];
+  Window toFirst = window(outputs_[operation.place], plan_.outputs[operation.place]);
+  Window toSecond = window(outputs_[operation.index], plan_.outputs[operation.index]);
+  if (toFirst.data - toSecond.data == size) {
+    std::swap(first, second);
+    std::swap(toFirst, toSecond);
+  }
+  if (toSecond.data - toFirst.data != size) {
+    unpack(first, size, toFirst, rows, columns);
+    unpack(second, size, toSecond, rows, columns);
+    return;
+  }
+  auto joined = size == 4 ? joinParts<uint32_t> : joinParts<uint64_t>;
+  if (toFirst.rowStride == 2 * size * columns)
+    return joined(first, second, toFirst.data, rows * columns);
+  for (int64_t row = 0; row < rows; ++row, first += columns * size, second += columns * size)
+    joined(first, second, toFirst.data + row * toFirst.rowStride, columns);
+}
+
+/// Likewise two inputs.
+void VectorPlan::Runner::readPairs(const Operation &operation) {
+  int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
+  char *first = slots_[operation.operands[0]] = own(operation.operands[0]);
+  char *second = slots_[operation.result] = own(operation.result);
+  Window fromFirst = window(inputs_[operation.place], plan_.inputs[operation.place]);
+  Window fromSecond = window(inputs_[operation.index], plan_.inputs[operation.index]);
+  if (fromFirst.data - fromSecond.data == size) {
+    std::swap(first, second);
+    std::swap(fromFirst, fromSecond);
+  }
+  if (fromSecond.data - fromFirst.data != size) {
+    pack(fromFirst, size, first, rows, columns);
+    pack(fromSecond, size, second, rows, columns);
+    return;
+  }
+  auto split = size == 4 ? splitParts<uint32_t> : splitParts<uint64_t>;
+  if (fromFirst.rowStride == 2 * size * columns)
+    return split(fromFirst.data, first, second, rows * columns);
+  if (fromFirst.rowStride == 0) {
+    split(fromFirst.data, first, second, columns);
+    repeatRow(first, first, rows, columns * size);
+    return repeatRow(second, second, rows, columns * size);
+  }
+  for (int64_t row = 0; row < rows; ++row)
+    split(fromFirst.data + row * fromFirst.rowStride, first + row * columns * size,
+          second + row * columns * size, columns);
 }
 
 void VectorPlan::Runner::countUp(const Operation &operation, char *result) {

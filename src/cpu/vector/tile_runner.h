@@ -28,8 +28,11 @@ private:
   void runRange(uint32_t begin, uint32_t end);
   void run(const Operation &operation);
   void read(const Operation &operation);
+  void readPairs(const Operation &operation);
   void write(const Operation &operation);
+  void writePairs(const Operation &operation);
   void pack(const TileWindow &from, int64_t size, char *to, int64_t rows, int64_t columns) const;
+  void unpack(const char *from, int64_t size, const TileWindow &to, int64_t rows, int64_t columns) const;
   void countUp(const Operation &operation, char *result);
   TileWindow window(const void *data, const Operand &operand) const;
   bool contiguous(const TileWindow &window, int64_t size) const {

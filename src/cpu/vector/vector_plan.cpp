@@ -37,6 +37,7 @@ public:
     measureOperands();
     resolveInstructions();
     findPlaces();
+    findPairs();
   }
 
 private:
@@ -53,6 +54,10 @@ private:
   void resolveInstructions();
   Operation resolve(const VectorInstruction &instruction) const;
   void findPlaces();
+  void findPairs();
+  static bool areParts(const Operation &first, const Operation &second, Action action,
+                       const std::vector<VectorPlan::Operand> &operands);
+  static void join(Operation &first, Operation &second, uint16_t slot, Action later, Action pairs);
   int placeOf(uint32_t at, uint32_t end) const;
   bool isKept(const VectorInstruction &instruction) const {
     return instruction.op == VectorOp::Store && instruction.index >= plan.outputs.size();
@@ -241,6 +246,44 @@ void VectorPlanner::findPlaces() {
       if (op != VectorOp::Input && op != VectorOp::Store && !isReduction(op))
         plan.operations[at].place = placeOf(at, phase.end);
     }
+}
+
+/// Reads and stores of the parts of complex numbers, as far as strides tell: the first one waits for the
+/// second, which it does not pass anything that needs or overwrites its slot.
+void VectorPlanner::findPairs() {
+  for (const VectorPhase &phase : program.phases)
+    for (uint32_t at = phase.rowEnd; at + 1 < phase.end; ++at) {
+      Operation &first = plan.operations[at], &next = plan.operations[at + 1];
+      if (areParts(first, next, Action::Read, plan.inputs) && first.result != next.result) {
+        join(first, next, first.result, Action::ReadLater, Action::ReadPairs);
+        continue;
+      }
+      for (uint32_t i = at + 1; i < phase.end && first.action == Action::Write; ++i) {
+        Operation &later = plan.operations[i];
+        if (areParts(first, later, Action::Write, plan.outputs))
+          join(first, later, first.operands[0], Action::WriteLater, Action::WritePairs);
+        else if (program.instructions[i].op != VectorOp::Store && later.result == first.operands[0])
+          break;
+      }
+    }
+}
+
+bool VectorPlanner::areParts(const Operation &first, const Operation &second, Action action,
+                             const std::vector<VectorPlan::Operand> &operands) {
+  auto isPart = [&](const Operation &operation) {
+    return operation.action == action && !operation.primitive && !operation.perRow && operation.size >= 4 &&
+           operands[operation.index].columnStride == 2 * operation.size;
+  };
+  return isPart(first) && isPart(second) && first.size == second.size &&
+         operands[first.index].strides == operands[second.index].strides;
+}
+
+void VectorPlanner::join(Operation &first, Operation &second, uint16_t slot, Action later, Action pairs) {
+  second.operands[1] = second.operands[0];
+  second.operands[0] = slot;
+  second.place = first.index;
+  second.action = pairs;
+  first.action = later;
 }
 
 /// The output that an instruction of a tile may compute its result in, or -1: nothing is read from memory

@@ -48,7 +48,21 @@ private:
   friend class JoinedPlan;
   friend class JoinedPlanner;
 
-  enum class Action : uint8_t { Read, Write, Keep, Fill, CountUp, Move, Reduce, Broadcast, Apply };
+  enum class Action : uint8_t {
+    Read,
+    ReadLater, ///< with the other part of complex numbers, as WriteLater
+    ReadPairs,
+    Write,
+    WriteLater,
+    WritePairs,
+    Keep,
+    Fill,
+    CountUp,
+    Move,
+    Reduce,
+    Broadcast,
+    Apply
+  };
   /// An instruction with what is looked up for it. Slots are numbers of tiles.
   struct Operation {
     Action action = Action::Apply;
@@ -57,7 +71,9 @@ private:
     uint16_t result = 0;
     uint16_t operands[3] = {0, 0, 0};
     uint16_t index = 0; ///< of the operand in memory, the constant, or the dimension counted from the last
-    int32_t place = -1; ///< the output that the result may be computed in, where a tile is contiguous there
+    /// The output that the result may be computed in, where a tile is contiguous there. Of pairs where the
+    /// first part lies; the second one's is the index. operands[0] is the first part's slot.
+    int32_t place = -1;
     Primitive primitive = nullptr; ///< for Read and Write the conversion, if there is one
   };
   struct Phase {

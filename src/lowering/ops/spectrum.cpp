@@ -21,10 +21,12 @@ Result<Values> eigh(Context &cx, const Args &args) {
     return cx.invalid("unknown triangle: got UPLO='{}', expected L or U", triangle);
   mlir::Value self = args.tensor("A");
   Dims batch = batchOf(cx, self);
-  EigenDecomposition found = eigenDecomposition(hermitian(toMatrices(cx, self), isUpper));
-  mlir::Value vectors = args.boolean("compute_v") ? fromMatrices(cx, found.vectors, batch)
-                                                  : cx.full(0.0, Context::dtype(self), {Dim(0)});
-  return Values{fromMatrices(cx, found.values, batch), vectors};
+  Elements matrices = hermitian(toMatrices(cx, self), isUpper);
+  if (!args.boolean("compute_v"))
+    return Values{fromMatrices(cx, eigenvalues(matrices), batch),
+                  cx.full(0.0, Context::dtype(self), {Dim(0)})};
+  EigenDecomposition found = eigenDecomposition(matrices);
+  return Values{fromMatrices(cx, found.values, batch), fromMatrices(cx, found.vectors, batch)};
 }
 
 Result<Values> svd(Context &cx, const Args &args) {

@@ -55,7 +55,8 @@ double errorOf(const Context &context, int64_t outer, int64_t size, int64_t inne
 }
 
 TEST_P(Fft, OfAnySize) {
-  for (int64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 31, 37, 60, 64, 97, 100, 101, 128, 210, 222})
+  for (int64_t size :
+       {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 31, 37, 60, 64, 97, 100, 101, 128, 210, 222, 262, 331})
     for (bool isInverse : {false, true}) {
       EXPECT_LT(errorOf<float>(context, 3, size, 1, isInverse), 1e-6) << size;
       EXPECT_LT(errorOf<double>(context, 3, size, 1, isInverse), 2e-14) << size;
@@ -67,6 +68,8 @@ TEST_P(Fft, OfManyLinesAlongAnyDimension) {
     for (int64_t outer : {1, 17}) {
       EXPECT_LT(errorOf<float>(context, outer, 24, inner, false), 1e-6) << inner;
       EXPECT_LT(errorOf<double>(context, outer, 41, inner, true), 2e-14) << inner;
+      EXPECT_LT(errorOf<float>(context, outer, 149, inner, false), 1e-6) << inner;
+      EXPECT_LT(errorOf<double>(context, outer, 149, inner, true), 2e-14) << inner;
     }
 }
 
@@ -103,13 +106,13 @@ void checkRealLines(const Context &context, int64_t lines, std::initializer_list
 }
 
 TEST_P(Fft, OfRealLinesAndBack) {
-  checkRealLines(context, 19, {1, 2, 4, 5, 6, 8, 37, 74, 90});
+  checkRealLines(context, 19, {1, 2, 4, 5, 6, 8, 37, 74, 90, 149, 298, 331});
   checkRealLines(context, 1, {2, 8, 74, 90, 512, 1000, 1021});
   checkRealLines(context, 5, {4096, 4320});
 }
 
 TEST_P(Fft, OfOneLineDoesNotReachAnother) {
-  for (int64_t size : {8, 15, 22, 64}) {
+  for (int64_t size : {8, 15, 22, 64, 149}) {
     const int64_t lines = 20, half = size / 2 + 1;
     std::vector<float> input(lines * size, 1e-20f);
     std::fill(input.begin() + 3 * size, input.begin() + 4 * size, NAN);

@@ -108,6 +108,39 @@ TEST_P(Slices, GatherClampsPlaces) {
   EXPECT_EQ(output, (std::vector<float>{7, 8, 12, 13, 0, 1, 5, 6, 13, 14, 18, 19}));
 }
 
+/// Rows of each matrix of a batch in another order, also of one element each.
+TEST_P(Slices, GatherOfRowsOfMatrices) {
+  const int64_t matrices = 40, height = 6, taken = 5;
+  for (int64_t width : {1, 3, 8, 40}) {
+    auto tensor = randomFloats(matrices * height * width);
+    std::vector<int32_t> indices(matrices * taken);
+    for (int64_t i = 0; i < matrices * taken; ++i)
+      indices[i] = static_cast<int32_t>(i * 37 % 9) - 1; // some outside
+    IndexedSlices slices;
+    slices.rank = width == 1 ? 2 : 3;
+    std::tie(slices.dims[0], slices.dims[1], slices.dims[2]) = std::tuple(matrices, height, width);
+    std::tie(slices.strides[0], slices.strides[1], slices.strides[2]) = std::tuple(height * width, width, 1);
+    std::tie(slices.sizes[0], slices.sizes[1], slices.sizes[2]) = std::tuple(1, 1, width);
+    std::tie(slices.sliceStrides[0], slices.sliceStrides[1], slices.sliceStrides[2]) =
+        std::tuple(width, width, 1);
+    slices.batchRank = 2;
+    std::tie(slices.batchDims[0], slices.batchDims[1]) = std::pair(matrices, taken);
+    std::tie(slices.batchStrides[0], slices.batchStrides[1]) = std::pair(taken * width, width);
+    std::tie(slices.indexStrides[0], slices.indexStrides[1]) = std::pair(taken, int64_t(1));
+    std::tie(slices.batchTarget[0], slices.batchTarget[1]) = std::pair(0, -1);
+    slices.components = 1;
+    slices.target[0] = 1;
+    slices.indexType = DType::I32;
+    slices.indices = indices.data();
+    std::vector<float> output(matrices * taken * width);
+    gatherSlices(context, slices, 4, tensor.data(), output.data());
+    for (int64_t i = 0; i < matrices * taken * width; ++i) {
+      int64_t row = std::clamp<int64_t>(indices[i / width], 0, height - 1);
+      ASSERT_EQ(output[i], tensor[(i / width / taken * height + row) * width + i % width]) << width;
+    }
+  }
+}
+
 TEST_P(Slices, GatherOfManyRows) {
   const int64_t height = 70, width = 150, groups = 20, each = 31;
   auto plane = randomFloats(height * width);

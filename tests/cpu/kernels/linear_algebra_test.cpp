@@ -1,37 +1,14 @@
 // Factorizations and substitutions, by multiplying their results.
 #include "cpu/kernels/householder.h"
 #include "cpu/kernels/linear_algebra.h"
-#include "test_values.h"
+#include "matrix_values.h"
 
-#include <complex>
 #include <numeric>
 
 namespace torchere::cpu {
 namespace {
 
-using Complex = std::complex<double>;
-
 class LinearAlgebra : public EveryIsa {};
-
-template <class T> constexpr DType typeOf = DType::F32;
-template <> constexpr DType typeOf<double> = DType::F64;
-template <> constexpr DType typeOf<std::complex<float>> = DType::C64;
-template <> constexpr DType typeOf<std::complex<double>> = DType::C128;
-
-template <class T> T number(float x, float y) {
-  if constexpr (std::is_floating_point_v<T>)
-    return static_cast<T>(x);
-  else
-    return {x, y};
-}
-
-template <class T> std::vector<T> randomNumbers(int64_t count, uint32_t seed) {
-  auto parts = randomFloats(2 * count, seed);
-  std::vector<T> numbers;
-  for (int64_t i = 0; i < count; ++i)
-    numbers.push_back(number<T>(parts[2 * i], parts[2 * i + 1]));
-  return numbers;
-}
 
 Complex conjugate(Complex x, bool isConjugate) {
   return isConjugate ? std::conj(x) : x;
@@ -103,13 +80,9 @@ TEST_P(LinearAlgebra, OtherMatricesHaveNoFactor) {
   EXPECT_EQ(std::vector<float>(output.begin() + 4, output.end()), (std::vector<float>{2, 0, 0, 3}));
 }
 
-template <class T> Complex at(const std::vector<T> &matrices, int64_t place) {
-  return Complex(matrices[static_cast<size_t>(place)]);
-}
-
 /// P A = L U, where no element of L is larger than one.
 template <class T> void checkLu(const Context &context, int64_t rows, int64_t columns, double tolerance) {
-  const int64_t batches = 3, count = rows * columns, steps = std::min(rows, columns);
+  const int64_t count = rows * columns, batches = count < 200 ? 19 : 3, steps = std::min(rows, columns);
   auto input = randomNumbers<T>(batches * count, 9);
   std::vector<T> output(input.size());
   std::vector<int32_t> pivots(batches * steps), permutation(batches * rows), firstZero(batches, -1);
@@ -139,8 +112,15 @@ template <class T> void checkLu(const Context &context, int64_t rows, int64_t co
 }
 
 TEST_P(LinearAlgebra, LuFactorsMultiplyToTheRowsInOrder) {
-  for (auto [rows, columns] :
-       {std::pair<int64_t, int64_t>{1, 1}, {3, 3}, {8, 5}, {5, 8}, {100, 100}, {130, 40}, {40, 130}}) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1},
+                               {3, 3},
+                               {8, 5},
+                               {5, 8},
+                               {12, 12},
+                               {13, 4},
+                               {100, 100},
+                               {130, 40},
+                               {40, 130}}) {
     checkLu<float>(context, rows, columns, 3e-6);
     checkLu<double>(context, rows, columns, 1e-14);
     if (rows + columns < 250) {
@@ -269,9 +249,10 @@ template <class T> void checkSolve(const Context &context, TriangularSolveArgs a
 
 TEST_P(LinearAlgebra, SolutionsSolve) {
   for (int form = 0; form < 32; ++form)
-    for (auto [size, columns] : {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {50, 4}, {55, 66}}) {
+    for (auto [size, columns] :
+         {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {12, 2}, {5, 60}, {50, 4}, {55, 66}}) {
       TriangularSolveArgs args;
-      args.batches = 2;
+      args.batches = size < 20 ? 19 : 2;
       args.size = size;
       args.columns = columns;
       if ((form & 16) && !(form & 8))

@@ -289,6 +289,50 @@ TEST_P(Vector, InPlaceWithSeveralOutputs) {
 
 /// RMS norm, from its elementwise ops: x * rsqrt(mean(x^2) + eps) * weight, and the mean itself as a second
 /// result.
+/// Numbers that lie in turns or, in the last form, in two memories with something else between them. Rows of
+/// the inputs follow each other closely, lie apart, or are one that is repeated.
+template <class T> void checkPairs(const Context &context, DType type, int64_t columns, int form) {
+  VectorBuilder builder;
+  auto a = builder.input(type), b = builder.input(type);
+  builder.output(builder.apply(VectorOp::Add, a, b), type);
+  builder.output(builder.apply(VectorOp::Subtract, a, b), type);
+  auto program = builder.finish();
+  ASSERT_TRUE(program.has_value());
+  auto placesIn = [form](std::vector<T> &one, std::vector<T> &other) {
+    return std::pair(one.data() + (form == 1), form == 2 ? other.data() : one.data() + (form == 0));
+  };
+  const int64_t rows = 3, outputStride = 2 * columns + 4;
+  for (int64_t inputStride : {2 * columns, 2 * columns + 2, int64_t(0)}) {
+    std::vector<T> one(rows * outputStride), other(one.size()), first(one.size(), T(-7)), second = first;
+    for (size_t i = 0; i < one.size(); ++i) {
+      one[i] = static_cast<T>(i % 101);
+      other[i] = static_cast<T>(3 * i % 17);
+    }
+    auto [x, y] = placesIn(one, other);
+    auto [sums, differences] = placesIn(first, second);
+    runProgram(context, *program, {rows, columns}, {{x, {inputStride, 2}}, {y, {inputStride, 2}}},
+               {{sums, {outputStride, 2}}, {differences, {outputStride, 2}}});
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      int64_t from = i / columns * inputStride + i % columns * 2,
+              to = i / columns * outputStride + i % columns * 2;
+      ASSERT_EQ(sums[to], x[from] + y[from]) << columns << ' ' << form;
+      ASSERT_EQ(differences[to], x[from] - y[from]) << columns << ' ' << form;
+      if (form == 2) {
+        ASSERT_TRUE(first[to + 1] == -7 && second[to + 1] == -7);
+      }
+    }
+    ASSERT_EQ(first[2 * columns], -7);
+  }
+}
+
+TEST_P(Vector, PartsOfComplexNumbers) {
+  for (int64_t columns : {1, 7, 16, 1031})
+    for (int form = 0; form < 3; ++form) {
+      checkPairs<float>(context, DType::F32, columns, form);
+      checkPairs<double>(context, DType::F64, columns, form);
+    }
+}
+
 TEST_P(Vector, ReductionsOfRows) {
   for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1}, {5, 7}, {3, 513}, {4, 3000}}) {
     auto x = randomFloats(rows * columns, 1), weight = randomFloats(columns, 2);

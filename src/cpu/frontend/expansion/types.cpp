@@ -1,5 +1,6 @@
 // Expands types: ops whose kernels have few types, by conversions to these and back.
 #include "cpu/frontend/expansion/expansion.h"
+#include "cpu/frontend/fusion/kernel_call.h"
 #include "passes/chlo/formula.h"
 #include "stablehlo/dialect.h"
 
@@ -77,9 +78,16 @@ ComplexParts partsOf(FormulaBuilder &formula, Value value) {
   return {formula.retyped<stablehlo::RealOp>(value, part), formula.retyped<stablehlo::ImagOp>(value, part)};
 }
 
-/// (a + b i) (c + d i) by four real products.
+/// One that has a kernel; of a convolution four real ones: (a + b i) (c + d i).
 void replaceComplexProduct(Operation *op) {
   OpBuilder builder(op);
+  auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
+  if (dot && cast<RankedTensorType>(dot.getType()).hasStaticShape()) {
+    NamedAttribute numbers = builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers());
+    return replaceBy(op, createKernelCall(builder, op->getLoc(), "complex_product", op->getResultTypes(),
+                                          op->getOperands(), numbers)
+                             ->getResult(0));
+  }
   FormulaBuilder formula(builder, op->getLoc(), op->getOperand(0));
   ComplexParts left = partsOf(formula, op->getOperand(0)), right = partsOf(formula, op->getOperand(1));
   Type part = cast<ComplexType>(elementOf(op->getResult(0))).getElementType();

@@ -43,6 +43,7 @@ const NamedFusion fusions[] = {
     {"channel_factors", fuseChannelFactors},
     {"early_activation", fuseEarlyActivations},
     {"place_masks", fusePlaceMasks},
+    {"complex_parts", fuseComplexParts},
     {"sibling_dots", fuseSiblingDots},
     {"dot", fuseDots, true},
 };

@@ -25,6 +25,7 @@ int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
 int64_t fuseCausalMasks(mlir::func::FuncOp function);
 int64_t fuseChannelFactors(mlir::func::FuncOp function);
+int64_t fuseComplexParts(mlir::func::FuncOp function);
 int64_t fuseDeadTaps(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseEarlyActivations(mlir::func::FuncOp function);

@@ -1,4 +1,5 @@
 // Plans matrix products.
+#include "cpu/execute/complex_product_step.h"
 #include "cpu/execute/matmul_step.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
@@ -141,6 +142,26 @@ Result<bool> planProduct(Planner &planner, Operation *op, stablehlo::DotDimensio
   return true;
 }
 
+Result<bool> planComplexProduct(Planner &planner, Operation *op) {
+  if (elementCount(shapeOf(op->getOperand(0))) == 0 || elementCount(shapeOf(op->getOperand(1))) == 0) {
+    TORCHERE_TRY(planZeros(planner, op->getResult(0)));
+    return true;
+  }
+  auto numbers = cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(op, "dot_dimension_numbers"));
+  TORCHERE_ASSIGN(Matrices a, layOut(planner, factorOf(op->getOperand(0), numbers.getLhsBatchingDimensions(),
+                                                       numbers.getLhsContractingDimensions())));
+  TORCHERE_ASSIGN(Matrices b, layOut(planner, factorOf(op->getOperand(1), numbers.getRhsBatchingDimensions(),
+                                                       numbers.getRhsContractingDimensions())));
+  ComplexProductArgs args{*dtypeOf(op->getResult(0)), a.batch.size, a.own.size, a.summed.size, b.own.size};
+  View result = planner.allocate(op->getResult(0));
+  View reads[] = {a.view, b.view};
+  planner.emit(std::make_unique<ComplexProductStep>(
+                   args, MatrixView{a.view, a.batch.stride, a.own.stride, a.summed.stride},
+                   MatrixView{b.view, b.batch.stride, b.summed.stride, b.own.stride}, result),
+               reads, {&result, 1});
+  return true;
+}
+
 Result<bool> planDot(Planner &planner, Operation *op) {
   if (elementCount(shapeOf(op->getOperand(0))) == 0 || elementCount(shapeOf(op->getOperand(1))) == 0) {
     TORCHERE_TRY(planZeros(planner, op->getResult(0)));
@@ -178,6 +199,7 @@ Result<bool> planFusedDot(Planner &planner, Operation *op) {
 } // namespace
 
 void addContraction(PlannerTable &table) {
+  table.addCall("torchere_cpu.complex_product", planComplexProduct);
   table.addCall("torchere_cpu.dot", planFusedDot);
   table.add("stablehlo.dot_general", planDot);
 }

@@ -123,13 +123,43 @@ Result<bool> planReflectors(Planner &planner, Operation *op) {
   return true;
 }
 
+/// With vectors or without.
+Result<bool> planEigenvalues(Planner &planner, Operation *op) {
+  Sizes shape = shapeOf(op->getOperand(0));
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  std::vector<View> results = allocateResults(planner, op);
+  EigenArgs args{*matrixTypeOf(op->getOperand(0)), batchesOf(shape), shape.back()};
+  std::optional<View> vectors = results.size() > 1 ? std::optional(results[1]) : std::nullopt;
+  planner.emit(std::make_unique<EigenStep>(args, input, results[0], vectors), {&input, 1}, results);
+  return true;
+}
+
+Result<bool> planSingularValues(Planner &planner, Operation *op) {
+  Sizes shape = shapeOf(op->getOperand(0));
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  std::vector<View> results = allocateResults(planner, op);
+  SingularArgs args{*matrixTypeOf(op->getOperand(0)), batchesOf(shape), shape[shape.size() - 2],
+                    shape.back()};
+  if (results.size() == 1) {
+    planner.emit(std::make_unique<SingularStep>(args, input, results[0], std::nullopt, std::nullopt),
+                 {&input, 1}, results);
+    return true;
+  }
+  args.isFull = results[0].shape.back() == args.rows && results[2].shape.rbegin()[1] == args.columns;
+  planner.emit(std::make_unique<SingularStep>(args, input, results[1], results[0], results[2]), {&input, 1},
+               results);
+  return true;
+}
+
 } // namespace
 
 void addMatrix(PlannerTable &table) {
   table.addCall("torchere_cpu.cholesky", planCholeskyCall);
+  table.addCall("torchere_cpu.eigenvalues", planEigenvalues);
   table.addCall("torchere_cpu.lu", planLu);
   table.addCall("torchere_cpu.qr", planQr);
   table.addCall("torchere_cpu.reflectors", planReflectors);
+  table.addCall("torchere_cpu.singular_values", planSingularValues);
   table.add("stablehlo.cholesky", planCholesky);
   table.add("stablehlo.triangular_solve", planTriangularSolve);
 }

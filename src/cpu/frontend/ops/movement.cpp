@@ -1,6 +1,7 @@
 // Plans constants and what moves elements: most of it as views.
 #include "cpu/execute/computed_place_steps.h"
 #include "cpu/execute/slice_step.h"
+#include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/planner.h"
 #include "evaluation/constants.h"
 #include "interpreter/mlir_values.h"
@@ -45,6 +46,16 @@ Result<bool> planReshape(Planner &planner, Operation *op) {
     same = reshaped(dense, shape);
   }
   planner.bind(op->getResult(0), *same);
+  return true;
+}
+
+/// Complex numbers as their parts, in a dimension more.
+Result<bool> planJoinedParts(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View numbers, planner.view(op->getOperand(0)));
+  View parts = partsView(numbers, /*isImaginary=*/false);
+  parts.shape.push_back(2);
+  parts.strides.push_back(1);
+  planner.bind(op->getResult(0), parts);
   return true;
 }
 
@@ -226,6 +237,7 @@ Result<bool> planComputedPad(Planner &planner, Operation *op) {
 } // namespace
 
 void addMovement(PlannerTable &table) {
+  table.addCall("torchere_cpu.parts", planJoinedParts);
   table.add("stablehlo.broadcast_in_dim", planBroadcast);
   table.add("stablehlo.concatenate", planConcatenate);
   table.add("stablehlo.constant", planConstant);

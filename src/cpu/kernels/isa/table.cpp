@@ -30,7 +30,11 @@ const IsaKernels &isaKernels() {
     addExtrema(made);
     addTransposes(made);
     addFft(made);
+    addChirps(made);
     addRankUpdate(made);
+    addComplexProducts(made);
+    addRotations(made);
+    addSmallSystems(made);
     addWindows(made);
     addContentsSums(made);
     addInterpolation(made);
