@@ -2,6 +2,7 @@
 #include "cpu/vector/vector_plan.h"
 
 #include "cpu/vector/op_rules.h"
+#include "cpu/vector/pass_joiner.h"
 
 #include <algorithm>
 #include <utility>
@@ -37,6 +38,9 @@ public:
     measureOperands();
     resolveInstructions();
     findPlaces();
+    plan.keepsRows = walk.keepsRows;
+    plan.joined.assign(static_cast<size_t>(plan.outputCount), false);
+    PassJoiner(plan, program, primitives, walk.reductions).run();
   }
 
 private:
@@ -203,6 +207,7 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   int type = primitiveType(instruction.type);
   Operation made;
   made.size = static_cast<uint8_t>(byteSize(instruction.type));
+  made.operandCount = static_cast<uint8_t>(operandCount(instruction.op));
   made.perRow = instruction.perRow;
   made.result = instruction.result;
   std::copy(std::begin(instruction.operands), std::end(instruction.operands), made.operands);
@@ -230,6 +235,7 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   } else {
     made.action = isReduction(instruction.op) ? Action::Reduce : Action::Apply;
     made.primitive = primitives.ops[static_cast<int>(instruction.op)][type];
+    made.onRows = primitives.rows[static_cast<int>(instruction.op)][type];
   }
   return made;
 }
