@@ -44,7 +44,9 @@ enum PairSecond : int {
   kPairMultiply,
   kPairDivide,
   kPairDivideInto, ///< c / (a first b)
-  kPairSquare,     ///< without c
+  kPairSquare,     ///< without c, as those below
+  kPairRoundToF16, ///< as programs of that type round each result
+  kPairRoundToBF16,
   kPairSeconds
 };
 /// What is summed of f32, where nothing else needs it.

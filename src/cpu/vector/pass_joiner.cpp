@@ -17,6 +17,8 @@ std::optional<int> firstOf(VectorOp op) {
 
 /// `isLeft`, `isRight`: which operands the first op's result is.
 std::optional<PairSecond> secondOf(VectorOp op, bool isLeft, bool isRight) {
+  if (op == VectorOp::RoundToF16 || op == VectorOp::RoundToBF16)
+    return op == VectorOp::RoundToF16 ? kPairRoundToF16 : kPairRoundToBF16;
   if (isLeft && isRight)
     return op == VectorOp::Multiply ? std::optional(kPairSquare) : std::nullopt;
   if (op == VectorOp::Add)
@@ -84,11 +86,11 @@ void PassJoiner::joinPair(uint32_t at, uint32_t end) {
   if (!first || !isOfFloats(at) || !plan.operations[at].primitive)
     return;
   std::optional<uint32_t> next = onlyReader(at, end);
-  if (!next || !isOfFloats(*next) || operandCount(program.instructions[*next].op) != 2 ||
-      !isKeptUntil(at, *next))
+  if (!next || !isOfFloats(*next) || !isKeptUntil(at, *next))
     return;
   const VectorInstruction &other = program.instructions[*next];
-  bool isLeft = other.operands[0] == one.result, isRight = other.operands[1] == one.result;
+  int count = operandCount(other.op);
+  bool isLeft = other.operands[0] == one.result, isRight = count > 1 && other.operands[1] == one.result;
   std::optional<PairSecond> second = secondOf(other.op, isLeft, isRight);
   if (!second)
     return;
@@ -98,7 +100,7 @@ void PassJoiner::joinPair(uint32_t at, uint32_t end) {
   pair.operands[2] = isLeft ? other.operands[1] : other.operands[0];
   pair.operands[0] = one.operands[0];
   pair.operands[1] = one.operands[1];
-  pair.operandCount = *second == kPairSquare ? 2 : 3;
+  pair.operandCount = *second < kPairSquare ? 3 : 2;
   squares[*next] = *second == kPairSquare && one.op == VectorOp::Subtract;
   isDropped[at] = true;
 }

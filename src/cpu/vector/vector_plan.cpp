@@ -215,8 +215,10 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   bool reads = instruction.op == VectorOp::Input;
   if (reads || instruction.op == VectorOp::Store) {
     made.action = reads ? Action::Read : isKept(instruction) ? Action::Keep : Action::Write;
+    if (made.action == Action::Keep) // whoever takes the tile reads it as it is computed
+      return made;
     made.size = static_cast<uint8_t>(byteSize(instruction.to));
-    if (isHalf(instruction) && made.action != Action::Keep)
+    if (isHalf(instruction))
       made.primitive =
           (reads ? primitives.halfToFloat : primitives.floatToHalf)[instruction.to == DType::BF16];
   } else if (instruction.op == VectorOp::Constant) {

@@ -86,12 +86,13 @@ template <class T> void select(void *result, const void *predicate, const void *
 /// Of elements chosen by bytes.
 template <class T, bool A, bool B> void selectOf(const TileRowsJob &job) {
   T *r = static_cast<T *>(job.result);
-  for (int64_t row = 0; row < job.rows; ++row, r += job.columns) {
+  const int64_t rows = job.rows, columns = job.columns;
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
     ElementsOf<uint8_t, false> p(job, 0, row);
     ElementsOf<T, A> x(job, 1, row);
     ElementsOf<T, B> y(job, 2, row);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < job.columns; ++i)
+    for (int64_t i = 0; i < columns; ++i)
       r[i] = p(i) ? x(i) : y(i);
   }
 }

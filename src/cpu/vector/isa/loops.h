@@ -49,11 +49,12 @@ template <class T, bool kOne> struct ElementsOf {
 template <class T, class R, class Fn, bool A, bool B> void rowsOf2(const TileRowsJob &job) {
   Fn fn{};
   R *r = static_cast<R *>(job.result);
-  for (int64_t row = 0; row < job.rows; ++row, r += job.columns) {
+  const int64_t rows = job.rows, columns = job.columns; // bytes of the result might be these
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
     ElementsOf<T, A> x(job, 0, row);
     ElementsOf<T, B> y(job, 1, row);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < job.columns; ++i)
+    for (int64_t i = 0; i < columns; ++i)
       r[i] = static_cast<R>(fn(x(i), y(i)));
   }
 }

@@ -40,8 +40,17 @@ template <int kSecond> TORCHERE_INLINE F second(F t, F c) {
     return t / c;
   else if constexpr (kSecond == kPairDivideInto)
     return c / t;
-  else
+  else if constexpr (kSecond == kPairSquare)
     return t * t;
+  else if constexpr (kSecond == kPairRoundToBF16)
+    return (F)(nearestBF16(t) << 16);
+  F16 half[kLanes];
+  storeFloats(half, t);
+  return loadFloats(half);
+}
+/// Whether it reads c.
+constexpr bool readsThird(int second) {
+  return second < kPairSquare;
 }
 
 /// A row's elements: all of them, or one that stands for all.
@@ -60,15 +69,16 @@ const char *rowOf(const TileRowsJob &job, int operand, int64_t row) {
 
 template <int kFirst, int kSecond, bool A, bool B, bool C> void pairRows(const TileRowsJob &job) {
   float *r = static_cast<float *>(job.result);
-  for (int64_t row = 0; row < job.rows; ++row, r += job.columns) {
+  const int64_t rows = job.rows, columns = job.columns;
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
     Row<A> a(rowOf(job, 0, row));
     Row<B> b(rowOf(job, 1, row));
-    Row<C> c(rowOf(job, kSecond == kPairSquare ? 0 : 2, row));
+    Row<C> c(rowOf(job, readsThird(kSecond) ? 2 : 0, row));
     int64_t i = 0;
 #pragma GCC unroll 2
-    for (; i + kLanes <= job.columns; i += kLanes)
+    for (; i + kLanes <= columns; i += kLanes)
       store(r + i, second<kSecond>(first<kFirst>(a(i), b(i)), c(i)));
-    if (int64_t n = job.columns - i; n > 0)
+    if (int64_t n = columns - i; n > 0)
       storePart(r + i, second<kSecond>(first<kFirst>(a.part(i, n), b.part(i, n)), c.part(i, n)), n);
   }
 }
@@ -82,8 +92,8 @@ template <int kFirst, int kSecond, bool C> void pairOf(const TileRowsJob &job) {
     pairRows<kFirst, kSecond, false, false, C>(job);
 }
 template <int kFirst, int kSecond> void pair(const TileRowsJob &job) {
-  if (kSecond != kPairSquare && job.isOne[2])
-    pairOf<kFirst, kSecond, kSecond != kPairSquare>(job);
+  if (readsThird(kSecond) && job.isOne[2])
+    pairOf<kFirst, kSecond, readsThird(kSecond)>(job);
   else
     pairOf<kFirst, kSecond, false>(job);
 }
@@ -109,19 +119,20 @@ template <int kRun = kLanes / 2> TORCHERE_INLINE float sumOfLanes(F v) {
 /// Rows of at most a tile, so that a few sums of each lane are exact enough.
 template <int kSummed, bool A, bool B> void sumAlong(const TileRowsJob &job) {
   auto *total = static_cast<float *>(job.result);
-  for (int64_t row = 0; row < job.rows; ++row) {
+  const int64_t rows = job.rows, columns = job.columns;
+  for (int64_t row = 0; row < rows; ++row) {
     Row<A> a(rowOf(job, 0, row));
     Row<B> b(rowOf(job, kSummed == kSumOfSquares ? 0 : 1, row));
     F sums[4] = {};
     int64_t i = 0;
-    for (; i + 4 * kLanes <= job.columns; i += 4 * kLanes)
+    for (; i + 4 * kLanes <= columns; i += 4 * kLanes)
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j)
         sums[j] += term<kSummed>(a(i + j * kLanes), b(i + j * kLanes));
-    for (; i + kLanes <= job.columns; i += kLanes)
+    for (; i + kLanes <= columns; i += kLanes)
       sums[0] += term<kSummed>(a(i), b(i));
     float sum = sumOfLanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    for (; i < job.columns; ++i)
+    for (; i < columns; ++i)
       sum += term<kSummed>(splat(a.at[A ? 0 : i]), splat(b.at[B ? 0 : i]))[0];
     total[row] += sum;
   }
@@ -129,11 +140,12 @@ template <int kSummed, bool A, bool B> void sumAlong(const TileRowsJob &job) {
 
 template <int kSummed, bool A, bool B> void sumAcross(const TileRowsJob &job) {
   auto *total = static_cast<float *>(job.result);
+  const int64_t rows = job.rows, columns = job.columns;
   constexpr int kTogether = 4;
   int64_t i = 0;
-  for (; i + kTogether * kLanes <= job.columns; i += kTogether * kLanes) {
+  for (; i + kTogether * kLanes <= columns; i += kTogether * kLanes) {
     F sums[kTogether] = {};
-    for (int64_t row = 0; row < job.rows; ++row) {
+    for (int64_t row = 0; row < rows; ++row) {
       Row<A> a(rowOf(job, 0, row));
       Row<B> b(rowOf(job, kSummed == kSumOfSquares ? 0 : 1, row));
 #pragma GCC unroll 4
@@ -144,10 +156,10 @@ template <int kSummed, bool A, bool B> void sumAcross(const TileRowsJob &job) {
     for (int j = 0; j < kTogether; ++j)
       store(total + i + j * kLanes, load(total + i + j * kLanes) + sums[j]);
   }
-  for (; i < job.columns; i += kLanes) {
-    int64_t n = job.columns - i < kLanes ? job.columns - i : kLanes;
+  for (; i < columns; i += kLanes) {
+    int64_t n = columns - i < kLanes ? columns - i : kLanes;
     F sum{};
-    for (int64_t row = 0; row < job.rows; ++row) {
+    for (int64_t row = 0; row < rows; ++row) {
       Row<A> a(rowOf(job, 0, row));
       Row<B> b(rowOf(job, kSummed == kSumOfSquares ? 0 : 1, row));
       sum += term<kSummed>(a.part(i, n), b.part(i, n));
@@ -175,6 +187,8 @@ template <int kFirst> void addSeconds(Primitives &table) {
   row[kPairDivide] = &pair<kFirst, kPairDivide>;
   row[kPairDivideInto] = &pair<kFirst, kPairDivideInto>;
   row[kPairSquare] = &pair<kFirst, kPairSquare>;
+  row[kPairRoundToF16] = &pair<kFirst, kPairRoundToF16>;
+  row[kPairRoundToBF16] = &pair<kFirst, kPairRoundToBF16>;
 }
 template <int kSummed> void addSum(Primitives &table) {
   table.sumsAlong[kSummed] = &sum<kSummed, false>;
