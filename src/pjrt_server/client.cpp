@@ -90,6 +90,13 @@ void Client::perform(std::function<void()> task) {
     task();
 }
 
+void Client::performShort(std::function<void()> task) {
+  if (worker.isIdle())
+    task();
+  else
+    perform(std::move(task));
+}
+
 Result<Device *> Client::findDevice(int64_t id) {
   if (id < 0 || id >= static_cast<int64_t>(devices.size()))
     return fail(ErrorCode::NotFound, "no such device: got {}, expected 0 to {}", id, devices.size() - 1);

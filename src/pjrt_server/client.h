@@ -41,6 +41,8 @@ struct Client {
 
   /// Does the task now, or, in a client that works asynchronously, later in its thread.
   void perform(std::function<void()> task);
+  /// A short task: at once if no other waits, because a switch of threads would cost as much.
+  void performShort(std::function<void()> task);
 
   const Engine &engine;
   const ClientOptions options;

@@ -4,6 +4,8 @@
 #include "pjrt/types.h"
 #include "pjrt_server/program.h"
 
+#include <atomic>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +39,9 @@ public:
     return static_cast<size_t>(compileOptions.replicaCount * compileOptions.partitionCount);
   }
 
+  /// What its last run took, from when its arguments were there, in nanoseconds; at first more than any run.
+  std::atomic<int64_t> &lastDuration() const { return duration; }
+
   // The results' description in the form that the ABI needs.
   const std::vector<pjrt::BufferType> &resultTypes() const { return types; }
   /// The dimensions of all results, concatenated.
@@ -63,6 +68,7 @@ private:
   pjrt::CompileOptions compileOptions;
   std::unique_ptr<const Program> compiled;
   std::string digest;
+  mutable std::atomic<int64_t> duration = std::numeric_limits<int64_t>::max();
   std::vector<pjrt::BufferType> types;
   std::vector<int64_t> dimensions;
   std::vector<size_t> ranks;

@@ -174,7 +174,12 @@ Result<std::shared_ptr<Execution>> Call::start(std::string *report) {
   execution->report = report;
   TORCHERE_TRY(takeArguments(*execution));
   giveResults(*execution);
-  executable.client->perform([execution] { execution->run(); });
+  Client &client = *executable.client;
+  auto task = [execution] { execution->run(); };
+  if (execution->isShort())
+    client.performShort(task);
+  else
+    client.perform(task);
   return execution;
 }
 

@@ -1,10 +1,23 @@
 // Implements the run of a program, and the donation of its arguments.
 #include "pjrt_server/execution.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <set>
 
 namespace torchere::pjrt_server {
+
+/// A switch of threads, and the one back, would cost as much of such a run as it computes.
+static constexpr int64_t shortestRun = 100'000; // nanoseconds
+
+bool Execution::isShort() const {
+  auto areReady = [](const auto &ofProcess) {
+    return std::ranges::all_of(ofProcess, [](const auto &array) { return array->ready->isSet(); });
+  };
+  return program->lastDuration().load(std::memory_order_relaxed) < shortestRun &&
+         std::ranges::all_of(arguments, areReady);
+}
 
 void Execution::run() {
   Status status = pjrt::guarded([this] { return compute(); });
@@ -28,8 +41,12 @@ Status Execution::compute() {
     }
   }
   const Program &compiled = program->program();
+  auto begin = std::chrono::steady_clock::now();
   TORCHERE_ASSIGN(ResultLists tensors, report ? compiled.profile(inputs, *report) : compiled.run(inputs));
-  return deliver(inputs, std::move(tensors));
+  Status status = deliver(inputs, std::move(tensors));
+  std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
+  program->lastDuration().store(taken.count(), std::memory_order_relaxed);
+  return status;
 }
 
 /// By result of a process: the argument donated to it, if its memory may be overwritten. Of open sizes, those

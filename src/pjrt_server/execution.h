@@ -18,6 +18,9 @@ struct Execution {
   /// Set last, when all results are ready or have failed.
   std::shared_ptr<pjrt::Completion> complete = std::make_shared<pjrt::Completion>();
 
+  /// Whether the program's last run took less than it costs to hand a run to another thread, and no argument
+  /// has to be waited for.
+  bool isShort() const;
   /// Runs the program and makes the results ready, or fails all of them with the error.
   void run();
 

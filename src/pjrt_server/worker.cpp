@@ -23,6 +23,11 @@ void Worker::add(std::function<void()> task) {
   queue->changed.notify_all();
 }
 
+bool Worker::isIdle() const {
+  std::lock_guard lock(queue->mutex);
+  return !queue->isRunning && queue->tasks.empty();
+}
+
 void Worker::run(const std::shared_ptr<Queue> &queue) {
   std::unique_lock lock(queue->mutex);
   for (;;) {
@@ -31,10 +36,12 @@ void Worker::run(const std::shared_ptr<Queue> &queue) {
       return;
     std::function<void()> task = std::move(queue->tasks.front());
     queue->tasks.pop_front();
+    queue->isRunning = true;
     lock.unlock();
     task();
     task = nullptr; // what it holds is destroyed outside the lock
     lock.lock();
+    queue->isRunning = false;
   }
 }
 

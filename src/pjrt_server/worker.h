@@ -20,12 +20,15 @@ public:
   Worker &operator=(const Worker &) = delete;
 
   void add(std::function<void()> task);
+  /// Whether all tasks are done.
+  bool isIdle() const;
 
 private:
   struct Queue {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<std::function<void()>> tasks;
+    bool isRunning = false;
     bool isClosed = false;
   };
   static void run(const std::shared_ptr<Queue> &queue);

@@ -17,12 +17,49 @@ constexpr int64_t kCopyBytes = 65536;
 constexpr int64_t kCachedBytes = 1 << 20; ///< of a tensor that one thread writes as fast as several do
 constexpr int kCopies = 6;                // scratch
 
+using SumLine = void (*)(const IndexedSlices &slices, int64_t first, int64_t end, char *tensor,
+                         const char *updates);
+
+/// Each place is looked up and its update added at once, in the order of the points.
+template <class T, class Index>
+void sumLine(const IndexedSlices &slices, int64_t first, int64_t end, char *tensor, const char *updates) {
+  auto *x = reinterpret_cast<T *>(tensor);
+  const auto *u = reinterpret_cast<const T *>(updates);
+  const auto *indices = static_cast<const Index *>(slices.indices);
+  auto size = static_cast<uint64_t>(slices.dims[slices.target[0]]);
+  int64_t stride = slices.strides[slices.target[0]], step = slices.batchStrides[0];
+  for (int64_t i = first; i < end; ++i) {
+    auto place = static_cast<int64_t>(indices[i]);
+    if (static_cast<uint64_t>(place) < size)
+      x[place * stride] += u[i * step];
+  }
+}
+
+/// For sums at one index each, whose indices lie one after the other. Null for other scatters.
+SumLine sumLineOf(const ScatterArgs &args, const IndexedSlices &slices) {
+  bool isLine = args.join == ScatterJoin::Sum && slices.batchRank == 1 && slices.components == 1 &&
+                slices.batchTarget[0] < 0 && slices.indexStrides[0] == 1;
+  bool isLong = slices.indexType == DType::I64;
+  if (!isLine || !(isLong || slices.indexType == DType::I32))
+    return nullptr;
+  if (args.type == DType::F32)
+    return isLong ? sumLine<float, int64_t> : sumLine<float, int32_t>;
+  if (args.type == DType::F64)
+    return isLong ? sumLine<double, int64_t> : sumLine<double, int32_t>;
+  if (args.type == DType::I32 || args.type == DType::U32) // sums wrap
+    return isLong ? sumLine<uint32_t, int64_t> : sumLine<uint32_t, int32_t>;
+  if (args.type == DType::I64 || args.type == DType::U64)
+    return isLong ? sumLine<uint64_t, int64_t> : sumLine<uint64_t, int32_t>;
+  return nullptr;
+}
+
 class PointScatter {
 public:
   PointScatter(const Context &context, const ScatterArgs &args, const IndexedSlices &slices)
       : context_(context), args_(args), slices_(slices), size_(byteSize(args.type)), count_(slices.count()),
         updates_(static_cast<const char *>(args.updates)),
-        join_(args.join == ScatterJoin::Replace ? nullptr : joinRunOf(args.type, args.join)) {
+        join_(args.join == ScatterJoin::Replace ? nullptr : joinRunOf(args.type, args.join)),
+        sumLine_(sumLineOf(args, slices)) {
     int64_t elements = 1;
     for (int i = 0; i < slices.rank; ++i) {
       span_ += (slices.dims[i] - 1) * slices.strides[i];
@@ -50,6 +87,7 @@ private:
   bool isDense_ = false;
   const char *updates_;
   JoinRun join_;
+  SumLine sumLine_;
 };
 
 /// Keeps those whose offset lies in [low, high), and calls fn with how many there are.
@@ -67,6 +105,8 @@ void withKept(int64_t from, int64_t step, const int64_t *offsets, int64_t n, int
 
 /// In the order of the points. Those outside are few as a rule.
 void PointScatter::joinAll(int64_t first, int64_t end, char *tensor) {
+  if (sumLine_)
+    return sumLine_(slices_, first, end, tensor, updates_);
   PointWalk(slices_).visit(first, end, /*isClamped=*/false,
                            [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
                              int64_t signs = 0;

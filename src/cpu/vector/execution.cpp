@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace torchere::cpu {
 namespace {
 
 constexpr int kSlotScratch = 2;
+constexpr int64_t kShortestRow = 16; ///< elements
 
 using Window = TileWindow;
 
@@ -108,13 +110,17 @@ VectorPlan::Runner::Runner(const VectorPlan &plan, const void *const *inputs, vo
     : plan_(plan), inputs_(inputs), outputs_(outputs) {
   int64_t slots = plan.slots + 1; // the last is for conversions
   auto flags = static_cast<int64_t>(plan.inputs.size());
-  memory_ = static_cast<char *>(ThreadPool::scratch(
-      slots * plan.slotBytes + (slots + plan.outputCount) * sizeof(char *) + flags, kSlotScratch));
-  slots_ = reinterpret_cast<char **>(memory_ + slots * plan.slotBytes);
+  auto outputCount = static_cast<size_t>(plan.outputCount);
+  size_t values = (static_cast<size_t>(slots) + outputCount) * sizeof(TileValue);
+  memory_ = static_cast<char *>(ThreadPool::scratch(static_cast<size_t>(slots * plan.slotBytes + flags) +
+                                                        values + outputCount * sizeof(char *),
+                                                    kSlotScratch));
+  slots_ = reinterpret_cast<TileValue *>(memory_ + slots * plan.slotBytes);
   for (int64_t i = 0; i < slots; ++i)
-    slots_[i] = own(static_cast<int>(i));
-  kept_ = const_cast<const char **>(slots_ + slots);
-  copied_ = reinterpret_cast<bool *>(slots_ + slots + plan.outputCount);
+    slots_[i] = {own(static_cast<int>(i))};
+  kept_ = slots_ + slots;
+  sums_ = reinterpret_cast<char **>(kept_ + outputCount);
+  copied_ = reinterpret_cast<bool *>(sums_ + outputCount);
   findOverlaps();
 }
 
@@ -198,7 +204,6 @@ void VectorPlan::Runner::runRange(uint32_t begin, uint32_t end) {
 void VectorPlan::Runner::run(const Operation &operation) {
   static_assert(std::endian::native == std::endian::little, "constants are kept at the low end");
   int64_t all = rowCount_ * columnCount_, n = operation.perRow ? 1 : all;
-  const char *a = slots_[operation.operands[0]];
   switch (operation.action) {
   case Action::Read:
     return read(operation);
@@ -212,23 +217,119 @@ void VectorPlan::Runner::run(const Operation &operation) {
   case Action::WritePairs:
     return writePairs(operation);
   case Action::Keep:
-    kept_[operation.index] = a;
-    return;
+    return keep(operation);
+  case Action::Join:
+    return join(operation);
   case Action::Reduce:
-    return operation.primitive(own(operation.result), a, nullptr, nullptr, all);
-  case Action::Fill:
-    return operation.primitive(resultOf(operation), &plan_.constants[operation.index], nullptr, nullptr, n);
+    return operation.primitive(own(operation.result), dense(operation.operands[0]), nullptr, nullptr, all);
+  case Action::Fill: {
+    const auto *constant = reinterpret_cast<const char *>(&plan_.constants[operation.index]);
+    if (operation.perRow)
+      return operation.primitive(resultOf(operation), constant, nullptr, nullptr, 1);
+    slots_[operation.result] = {constant, 0, TileValue::Kind::Lasting, operation.size};
+    return;
+  }
   case Action::CountUp:
     return countUp(operation, resultOf(operation));
   case Action::Broadcast:
-    return operation.primitive(resultOf(operation), a, nullptr, nullptr, columnCount_);
-  case Action::Move:
-    std::memmove(resultOf(operation), a, n * operation.size);
+    slots_[operation.result] = {slots_[operation.operands[0]].data, 0, TileValue::Kind::Lasting,
+                                operation.size};
     return;
-  case Action::Apply:
-    const char *b = slots_[operation.operands[1]], *c = slots_[operation.operands[2]];
-    return operation.primitive(resultOf(operation), a, b, c, n);
+  case Action::Move: {
+    const char *from = operation.perRow ? slots_[operation.operands[0]].data : dense(operation.operands[0]);
+    std::memmove(resultOf(operation), from, static_cast<size_t>(n * operation.size));
+    return;
   }
+  case Action::Apply:
+    return apply(operation);
+  }
+}
+
+void VectorPlan::Runner::apply(const Operation &operation) {
+  const char *from[3] = {};
+  bool areTiles = true;
+  for (int i = 0; i < operation.operandCount; ++i) {
+    const TileValue &value = slots_[operation.operands[i]];
+    from[i] = value.data;
+    areTiles &= value.kind == TileValue::Kind::Dense;
+  }
+  if (operation.perRow)
+    return operation.primitive(resultOf(operation), from[0], from[1], from[2], 1);
+  if (operation.onRows && !(areTiles && operation.primitive)) {
+    TileRowsJob job = jobOf(operation);
+    job.result = resultOf(operation);
+    return operation.onRows(job);
+  }
+  for (int i = 0; !areTiles && i < operation.operandCount; ++i)
+    from[i] = dense(operation.operands[i]);
+  operation.primitive(resultOf(operation), from[0], from[1], from[2], rowCount_ * columnCount_);
+}
+
+/// All of the tile is one row where no operand's rows differ from it.
+TileRowsJob VectorPlan::Runner::jobOf(const Operation &operation) {
+  using enum TileValue::Kind;
+  TileRowsJob job;
+  bool isFlat = true, isSelect = operation.operandCount == 3 && operation.primitive;
+  for (int i = 0; i < operation.operandCount; ++i) {
+    int slot = operation.operands[i];
+    const TileValue &value = slots_[slot];
+    bool isTile = value.kind == Dense || (isSelect ? i == 0 : i == 1 && job.isOne[0]);
+    job.operands[i] = isTile ? dense(slot) : value.data;
+    job.isOne[i] = !isTile && value.kind != Rows;
+    job.strides[i] = isTile ? columnCount_ * (isSelect && i == 0 ? 1 : operation.size) : value.rowStride;
+    isFlat &= isTile || (job.isOne[i] && value.rowStride == 0);
+  }
+  job.rows = isFlat ? 1 : rowCount_;
+  job.columns = isFlat ? rowCount_ * columnCount_ : columnCount_;
+  return job;
+}
+
+void VectorPlan::Runner::join(const Operation &operation) {
+  TileRowsJob job = jobOf(operation);
+  job.result = sums_[operation.index];
+  bool isEachRow = plan_.keepsRows && job.rows != rowCount_;
+  if (isEachRow) {
+    job.rows = rowCount_;
+    job.columns = columnCount_;
+    for (int i = 0; i < operation.operandCount; ++i)
+      job.strides[i] = job.isOne[i] ? job.strides[i] : columnCount_ * operation.size;
+  }
+  if (plan_.keepsRows || job.rows == 1)
+    return operation.onRows(job);
+  TileRowsJob row = job; // all to one result
+  row.rows = 1;
+  for (int64_t k = 0; k < job.rows; ++k) {
+    for (int i = 0; i < operation.operandCount; ++i)
+      row.operands[i] = static_cast<const char *>(job.operands[i]) + k * job.strides[i];
+    operation.onRows(row);
+  }
+}
+
+void VectorPlan::Runner::keep(const Operation &operation) {
+  int slot = operation.operands[0];
+  TileValue &kept = kept_[operation.index];
+  kept = slots_[slot];
+  if (kept.kind == TileValue::Kind::Rows && plan_.keepsRows)
+    return;
+  kept = {dense(slot), columnCount_ * operation.size};
+}
+
+/// The slot's value as a tile.
+const char *VectorPlan::Runner::dense(int slot) {
+  TileValue &value = slots_[slot];
+  if (value.kind == TileValue::Kind::Dense)
+    return value.data;
+  char *to = own(slot);
+  if (std::exchange(value.isSpread, true))
+    return to;
+  Primitive repeat = plan_.broadcasts[log2Of(value.size)];
+  if (value.kind == TileValue::Kind::Lasting)
+    repeat(to, value.data, nullptr, nullptr, plan_.tile);
+  else
+    pack({const_cast<char *>(value.data), value.rowStride,
+          value.kind == TileValue::Kind::Rows ? int64_t(value.size) : 0},
+         value.size, to, rowCount_, columnCount_);
+  return to;
 }
 
 /// Where its result lies from now on: in its slot's own memory, or its output's if the tile is contiguous
@@ -241,7 +342,8 @@ char *VectorPlan::Runner::resultOf(const Operation &operation) {
     if (contiguous(to, output.size))
       result = to.data;
   }
-  return slots_[operation.result] = result;
+  slots_[operation.result] = {result};
+  return result;
 }
 
 Window VectorPlan::Runner::window(const void *data, const Operand &operand) const {
@@ -263,10 +365,12 @@ void VectorPlan::Runner::read(const Operation &operation) {
   bool whole = operation.perRow || contiguous(from, size);
   char *to = own(operation.result);
   if (whole && !operation.primitive && !copied_[operation.index]) {
-    slots_[operation.result] = from.data;
+    slots_[operation.result] = {from.data};
     return;
   }
-  slots_[operation.result] = to;
+  if (!operation.perRow && !operation.primitive && !copied_[operation.index] && readInPlace(operation, from))
+    return;
+  slots_[operation.result] = {to};
   char *packed = operation.primitive ? own(plan_.slots) : to;
   if (whole && operation.primitive)
     packed = from.data;
@@ -274,6 +378,19 @@ void VectorPlan::Runner::read(const Operation &operation) {
     pack(from, size, packed, rows, columns);
   if (operation.primitive)
     operation.primitive(to, packed, nullptr, nullptr, rows * columns);
+}
+
+/// Rows that are worth a loop of their own, and single elements, are read where they lie.
+bool VectorPlan::Runner::readInPlace(const Operation &operation, const Window &from) {
+  using enum TileValue::Kind;
+  bool isScalar = from.columnStride == 0 && (from.rowStride == 0 || rowCount_ == 1);
+  if (!isScalar && columnCount_ < kShortestRow)
+    return false;
+  if (from.columnStride != 0 && from.columnStride != operation.size)
+    return false;
+  slots_[operation.result] = {from.data, isScalar ? 0 : from.rowStride, from.columnStride == 0 ? One : Rows,
+                              operation.size};
+  return true;
 }
 
 void VectorPlan::Runner::pack(const Window &from, int64_t size, char *to, int64_t rows,
@@ -300,7 +417,7 @@ void VectorPlan::Runner::pack(const Window &from, int64_t size, char *to, int64_
 
 void VectorPlan::Runner::write(const Operation &operation) {
   int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
-  const char *from = slots_[operation.operands[0]];
+  const char *from = operation.perRow ? slots_[operation.operands[0]].data : dense(operation.operands[0]);
   Window to = window(outputs_[operation.index], plan_.outputs[operation.index]);
   if (operation.perRow) {
     to.data -= position_[plan_.rank - 1] * to.columnStride;
@@ -335,7 +452,7 @@ void VectorPlan::Runner::unpack(const char *from, int64_t size, const Window &to
 /// Two outputs together where their elements lie in turns in memory.
 void VectorPlan::Runner::writePairs(const Operation &operation) {
   int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
-  const char *first = slots_[operation.operands[0]], *second = slots_[operation.operands[1]];
+  const char *first = dense(operation.operands[0]), *second = dense(operation.operands[1]);
   Window toFirst = window(outputs_[operation.place], plan_.outputs[operation.place]);
   Window toSecond = window(outputs_[operation.index], plan_.outputs[operation.index]);
   if (toFirst.data - toSecond.data == size) {
@@ -357,8 +474,9 @@ void VectorPlan::Runner::writePairs(const Operation &operation) {
 /// Likewise two inputs.
 void VectorPlan::Runner::readPairs(const Operation &operation) {
   int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
-  char *first = slots_[operation.operands[0]] = own(operation.operands[0]);
-  char *second = slots_[operation.result] = own(operation.result);
+  char *first = own(operation.operands[0]), *second = own(operation.result);
+  slots_[operation.operands[0]] = {first};
+  slots_[operation.result] = {second};
   Window fromFirst = window(inputs_[operation.place], plan_.inputs[operation.place]);
   Window fromSecond = window(inputs_[operation.index], plan_.inputs[operation.index]);
   if (fromFirst.data - fromSecond.data == size) {

@@ -25,6 +25,33 @@ constexpr int kVectorOps = 80;
 /// n elements; `result` may be an operand. Reductions join the operand to the one element of `result`.
 using Primitive = void (*)(void *result, const void *a, const void *b, const void *c, int64_t n);
 
+/// Rows of elements, which are dense in the result. An operand's rows lie anywhere, or have one element each.
+struct TileRowsJob {
+  void *result = nullptr;
+  const void *operands[3] = {};
+  int64_t strides[3] = {}; ///< of an operand's rows, in bytes
+  bool isOne[3] = {};      ///< one element a row: not of the first operands that are joined, both
+  int64_t rows = 1, columns = 0;
+};
+using RowsPrimitive = void (*)(const TileRowsJob &job);
+
+// Two ops of f32 as one, (a first b) second c. Each rounds.
+constexpr int kPairFirsts = 3; ///< Add, Subtract, Multiply
+enum PairSecond : int {
+  kPairAdd,
+  kPairSubtract,
+  kPairSubtractFrom, ///< c - (a first b)
+  kPairMultiply,
+  kPairDivide,
+  kPairDivideInto, ///< c / (a first b)
+  kPairSquare,     ///< without c, as those below
+  kPairRoundToF16, ///< as programs of that type round each result
+  kPairRoundToBF16,
+  kPairSeconds
+};
+/// What is summed of f32, where nothing else needs it.
+enum SummedOp : int { kSumOfProducts, kSumOfSquares, kSumOfSquaredDifferences, kSummedOps };
+
 /// A product of small matrices, whose rows are dense: m x k times k x n.
 using SmallProduct = void (*)(void *result, const void *a, const void *b, int64_t m, int64_t k, int64_t n);
 
@@ -59,6 +86,10 @@ constexpr int kComparisons = 6;
 struct Primitives {
   Primitive ops[kVectorOps][kPrimitiveTypes] = {}; ///< [VectorOp][type of the operands]
   Primitive converts[kPrimitiveTypes][kPrimitiveTypes] = {};
+  RowsPrimitive rows[kVectorOps][kPrimitiveTypes] = {}; ///< of two operands and more, where there is one
+  RowsPrimitive pairs[kPairFirsts][kPairSeconds] = {};
+  /// Joined to what the result holds: an element a row, or, across rows, an element a column.
+  RowsPrimitive sumsAlong[kSummedOps] = {}, sumsAcross[kSummedOps] = {};
   Primitive broadcasts[4] = {};  ///< the first element of `a` to all, by log2 of its size
   Primitive halfToFloat[2] = {}; ///< of F16, of BF16
   Primitive floatToHalf[2] = {};

@@ -53,6 +53,13 @@ public:
     chooseColumns();
     chooseRows(program.slots);
     walk.isArranged = true;
+    walk.keepsRows = plan.isAcross || plan.keepsRows;
+    for (const JoinedOutput &output : this->outputs) {
+      bool isSum = output.reduction == Reduction::Sum && computeType(output.type) == DType::F32;
+      walk.reductions.push_back(!isSum          ? TileReduction::Other
+                                : plan.isAcross ? TileReduction::SumAcross
+                                                : TileReduction::Sum);
+    }
     plan.tiles = VectorPlan(program, isa, walk);
     layLoops();
     describeOutputs();
@@ -258,18 +265,26 @@ void JoinedPlan::Worker::runStep(char *sums) {
   int last = tiles.rank - 1;
   int64_t columns = std::min(tiles.tileColumns, tiles.columns - position_[last]);
   int64_t rows = last == 0 ? 1 : std::min(tiles.tileRows, tiles.rows - position_[last - 1]);
-  runner_.runAt(position_, rows, columns);
   size_t first = tiles.outputs.size();
+  char *next = sums;
+  for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+    runner_.joinTo(first + i, next);
+    next += aligned(plan_.unitResults * plan_.outputs[i].sumSize);
+  }
+  runner_.runAt(position_, rows, columns);
   for (size_t i = 0; i < plan_.outputs.size(); ++i) {
     const Output &output = plan_.outputs[i];
     auto type = static_cast<int>(output.sumType), op = static_cast<int>(output.reduction);
-    const char *tile = runner_.kept(first + i);
-    if (plan_.isAcross)
-      kernels_.reduceAcross[type][op]({tile, columns, 1, rows, columns, sums});
-    else if (plan_.keepsRows)
-      kernels_.reduceAlong[type][op]({tile, columns, 1, rows, columns, sums});
-    else
-      kernels_.reduceAlong[type][op]({tile, 0, 1, 1, rows * columns, sums});
+    if (!runner_.joins(first + i)) {
+      const TileValue &tile = runner_.kept(first + i);
+      int64_t rowStride = tile.rowStride / output.sumSize;
+      if (plan_.isAcross)
+        kernels_.reduceAcross[type][op]({tile.data, rowStride, 1, rows, columns, sums});
+      else if (plan_.keepsRows)
+        kernels_.reduceAlong[type][op]({tile.data, rowStride, 1, rows, columns, sums});
+      else
+        kernels_.reduceAlong[type][op]({tile.data, 0, 1, 1, rows * columns, sums});
+    }
     sums += aligned(plan_.unitResults * output.sumSize);
   }
 }

@@ -2,6 +2,7 @@
 #include "cpu/vector/vector_plan.h"
 
 #include "cpu/vector/op_rules.h"
+#include "cpu/vector/pass_joiner.h"
 
 #include <algorithm>
 #include <utility>
@@ -38,6 +39,9 @@ public:
     resolveInstructions();
     findPlaces();
     findPairs();
+    plan.keepsRows = walk.keepsRows;
+    plan.joined.assign(static_cast<size_t>(plan.outputCount), false);
+    PassJoiner(plan, program, primitives, walk.reductions).run();
   }
 
 private:
@@ -208,6 +212,7 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   int type = primitiveType(instruction.type);
   Operation made;
   made.size = static_cast<uint8_t>(byteSize(instruction.type));
+  made.operandCount = static_cast<uint8_t>(operandCount(instruction.op));
   made.perRow = instruction.perRow;
   made.result = instruction.result;
   std::copy(std::begin(instruction.operands), std::end(instruction.operands), made.operands);
@@ -215,8 +220,10 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   bool reads = instruction.op == VectorOp::Input;
   if (reads || instruction.op == VectorOp::Store) {
     made.action = reads ? Action::Read : isKept(instruction) ? Action::Keep : Action::Write;
+    if (made.action == Action::Keep) // whoever takes the tile reads it as it is computed
+      return made;
     made.size = static_cast<uint8_t>(byteSize(instruction.to));
-    if (isHalf(instruction) && made.action != Action::Keep)
+    if (isHalf(instruction))
       made.primitive =
           (reads ? primitives.halfToFloat : primitives.floatToHalf)[instruction.to == DType::BF16];
   } else if (instruction.op == VectorOp::Constant) {
@@ -235,6 +242,7 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   } else {
     made.action = isReduction(instruction.op) ? Action::Reduce : Action::Apply;
     made.primitive = primitives.ops[static_cast<int>(instruction.op)][type];
+    made.onRows = primitives.rows[static_cast<int>(instruction.op)][type];
   }
   return made;
 }

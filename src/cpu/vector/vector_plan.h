@@ -21,6 +21,13 @@ inline int log2Of(int64_t size) {
   return std::countr_zero(static_cast<uint64_t>(size));
 }
 
+/// How an output that whoever runs the tiles takes is reduced.
+enum class TileReduction : uint8_t {
+  Other,
+  Sum,       ///< of f32: each row of a tile, or all of it
+  SumAcross, ///< of f32: each column of a tile
+};
+
 /// The dimensions that a program runs over, and how its operands walk them. Rows are along the last.
 struct VectorWalk {
   int rank = 0;
@@ -29,6 +36,8 @@ struct VectorWalk {
   std::vector<VectorStrides> inputs, outputs;
   /// Whether the tiles' dimensions are to be the last two as they are.
   bool isArranged = false;
+  std::vector<TileReduction> reductions = {}; ///< of these last outputs
+  bool keepsRows = false;                     ///< whether they are joined row by row
 };
 
 /// All that follows from the program and the walk alone, so that a run only has to be told where the operands
@@ -45,6 +54,7 @@ public:
 private:
   class Runner;
   friend class VectorPlanner;
+  friend class PassJoiner;
   friend class JoinedPlan;
   friend class JoinedPlanner;
 
@@ -56,6 +66,7 @@ private:
     WriteLater,
     WritePairs,
     Keep,
+    Join,
     Fill,
     CountUp,
     Move,
@@ -67,6 +78,7 @@ private:
   struct Operation {
     Action action = Action::Apply;
     uint8_t size = 0; ///< bytes of an element: in memory for Read and Write, of the operand for Move
+    uint8_t operandCount = 0;
     bool perRow = false;
     uint16_t result = 0;
     uint16_t operands[3] = {0, 0, 0};
@@ -74,7 +86,8 @@ private:
     /// The output that the result may be computed in, where a tile is contiguous there. Of pairs where the
     /// first part lies; the second one's is the index. operands[0] is the first part's slot.
     int32_t place = -1;
-    Primitive primitive = nullptr; ///< for Read and Write the conversion, if there is one
+    Primitive primitive = nullptr;  ///< for Read and Write the conversion, if there is one
+    RowsPrimitive onRows = nullptr; ///< of operands that are no tiles; of Join
   };
   struct Phase {
     uint32_t rowEnd = 0, end = 0;
@@ -100,8 +113,10 @@ private:
   int rank = 0;
   std::array<int64_t, kVectorRank> dims = {};
   std::vector<Operand> inputs, outputs;
-  bool byRows = false; ///< rows mean something: reductions, elements of rows, indices
-  int64_t tile = 0;    ///< elements of a slot
+  bool keepsRows = false;
+  std::vector<bool> joined; ///< by output, of those that whoever runs the tiles takes: has a Join
+  bool byRows = false;      ///< rows mean something: reductions, elements of rows, indices
+  int64_t tile = 0;         ///< elements of a slot
   int64_t slotBytes = 0;
   int64_t rows = 1, columns = 1; ///< of the tiles' dimensions
   int64_t tileRows = 1, tileColumns = 1;

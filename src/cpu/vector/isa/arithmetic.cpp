@@ -83,8 +83,34 @@ template <class T> void select(void *result, const void *predicate, const void *
     r[i] = p[i] ? x[i] : y[i];
 }
 
+/// Of elements chosen by bytes.
+template <class T, bool A, bool B> void selectOf(const TileRowsJob &job) {
+  T *r = static_cast<T *>(job.result);
+  const int64_t rows = job.rows, columns = job.columns;
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
+    ElementsOf<uint8_t, false> p(job, 0, row);
+    ElementsOf<T, A> x(job, 1, row);
+    ElementsOf<T, B> y(job, 2, row);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < columns; ++i)
+      r[i] = p(i) ? x(i) : y(i);
+  }
+}
+template <class T> void selectRows(const TileRowsJob &job) {
+  if (job.isOne[1] && job.isOne[2])
+    selectOf<T, true, true>(job);
+  else if (job.isOne[1])
+    selectOf<T, true, false>(job);
+  else if (job.isOne[2])
+    selectOf<T, false, true>(job);
+  else
+    selectOf<T, false, false>(job);
+}
+
 template <class T> void setSelect(Primitives &table, int type) {
   table.ops[static_cast<int>(VectorOp::Select)][type] = &select<T>;
+  if constexpr (kHasRows<T>)
+    table.rows[static_cast<int>(VectorOp::Select)][type] = &selectRows<T>;
   table.scalars[static_cast<int>(VectorOp::Select)][type] = &scalarSelect<T>;
 }
 

@@ -107,6 +107,7 @@ const Primitives &primitives() {
     addProducts(made);
     addConversions(made);
     addRandom(made);
+    addPairs(made);
     return made;
   }();
   return table;

@@ -36,6 +36,41 @@ template <class T, class Fn> void map3(void *result, const void *a, const void *
     r[i] = fn(x[i], y[i], z[i]);
 }
 
+/// An operand's row: all of its elements, or one that stands for all.
+template <class T, bool kOne> struct ElementsOf {
+  const T *at;
+  T one;
+  ElementsOf(const TileRowsJob &job, int operand, int64_t row)
+      : at(reinterpret_cast<const T *>(static_cast<const char *>(job.operands[operand]) +
+                                       row * job.strides[operand])),
+        one(*at) {}
+  TORCHERE_INLINE T operator()(int64_t i) const { return kOne ? one : at[i]; }
+};
+template <class T, class R, class Fn, bool A, bool B> void rowsOf2(const TileRowsJob &job) {
+  Fn fn{};
+  R *r = static_cast<R *>(job.result);
+  const int64_t rows = job.rows, columns = job.columns; // bytes of the result might be these
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
+    ElementsOf<T, A> x(job, 0, row);
+    ElementsOf<T, B> y(job, 1, row);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < columns; ++i)
+      r[i] = static_cast<R>(fn(x(i), y(i)));
+  }
+}
+template <class T, class R, class Fn> void rows2(const TileRowsJob &job) {
+  if (job.isOne[0])
+    rowsOf2<T, R, Fn, true, false>(job);
+  else if (job.isOne[1])
+    rowsOf2<T, R, Fn, false, true>(job);
+  else
+    rowsOf2<T, R, Fn, false, false>(job);
+}
+/// Of types whose ops have a form on rows.
+template <class T> constexpr bool kHasRows = false;
+template <> constexpr bool kHasRows<float> = true;
+template <> constexpr bool kHasRows<int32_t> = true;
+
 // The same for one element, in programs of scalars.
 template <class T> TORCHERE_INLINE T valueAt(const char *place) {
   T value;
@@ -172,6 +207,8 @@ void setAs1(Primitives &table, VectorOp op, Fn, int type = kPrimitiveOf<T>) {
 template <class T, class R, class Fn>
 void setAs2(Primitives &table, VectorOp op, Fn, int type = kPrimitiveOf<T>) {
   table.ops[static_cast<int>(op)][type] = &map2<T, R, Fn>;
+  if constexpr (kHasRows<T>)
+    table.rows[static_cast<int>(op)][type] = &rows2<T, R, Fn>;
   table.scalars[static_cast<int>(op)][type] = &scalar2<T, R, Fn>;
 }
 template <class T, class Fn> void set1(Primitives &table, VectorOp op, Fn fn) {
@@ -206,5 +243,6 @@ void addElementary(Primitives &table);
 void addProducts(Primitives &table);
 void addConversions(Primitives &table);
 void addRandom(Primitives &table);
+void addPairs(Primitives &table);
 
 } // namespace torchere::cpu::TORCHERE_ISA
