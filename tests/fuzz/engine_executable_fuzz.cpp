@@ -2,15 +2,20 @@
 // stored as it was, and runs in memory of its own. Inputs are executables, or plans behind a line of theirs,
 // or changes to be made to a plan, so that most of it stays as it is. Plans are also those of open sizes and
 // of several processes.
+#include "engine_programs.h"
 #include "fuzz_target.h"
 
+#include "cpu/execute/stored_plan.h"
 #include "cpu/plugin/api.h"
+#include "cpu/plugin/stored_module.h"
 #include "cpu/plugin/stored_program.h"
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string_view>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -80,158 +85,6 @@ void destroy(pjrt::LoadedExecutable *executable) {
   args.executable = executable;
   isOk(api().loadedExecutableDestroy(&args));
 }
-
-/// Static, of open sizes, with control flow on donated arguments, with weights, and of most kernels.
-const char *const programs[] = {
-    R"(func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x5xf32>) -> tensor<4x5xf32> {
-      %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
-        : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
-      %1 = stablehlo.tanh %0 : tensor<4x5xf32>
-      return %1 : tensor<4x5xf32>
-    })",
-    R"(func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
-      %0 = stablehlo.exponential %x : tensor<?x3xf32>
-      return %0 : tensor<?x3xf32>
-    })",
-    R"(func.func @main(%x: tensor<6xf32> {tf.aliasing_output = 0 : i32}, %n: tensor<i32>) -> tensor<6xf32> {
-      %zero = stablehlo.constant dense<0> : tensor<i32>
-      %one = stablehlo.constant dense<1> : tensor<i32>
-      %r:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<6xf32> cond {
-        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-        stablehlo.return %c : tensor<i1>
-      } do {
-        %j = stablehlo.add %i, %one : tensor<i32>
-        %s = stablehlo.add %v, %v : tensor<6xf32>
-        stablehlo.return %j, %s : tensor<i32>, tensor<6xf32>
-      }
-      %part = stablehlo.dynamic_slice %r#1, %n, sizes = [2] : (tensor<6xf32>, tensor<i32>) -> tensor<2xf32>
-      %whole = stablehlo.dynamic_update_slice %r#1, %part, %zero
-        : (tensor<6xf32>, tensor<2xf32>, tensor<i32>) -> tensor<6xf32>
-      return %whole : tensor<6xf32>
-    })",
-    R"(func.func @main(%x: tensor<3x128xf32>, %w: tensor<64x128xf32> {torchere.weight = true},
-                       %h: tensor<1x64xf32>, %n: tensor<i32>) -> tensor<1x64xf32> {
-      %zero = stablehlo.constant dense<0> : tensor<i32>
-      %one = stablehlo.constant dense<1> : tensor<i32>
-      %r:2 = stablehlo.while(%i = %zero, %s = %h) : tensor<i32>, tensor<1x64xf32> cond {
-        %after = stablehlo.add %i, %one : tensor<i32>
-        %c = stablehlo.compare LE, %after, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-        stablehlo.return %c : tensor<i1>
-      } do {
-        %j = stablehlo.add %i, %one : tensor<i32>
-        %row = stablehlo.dynamic_slice %x, %i, %zero, sizes = [1, 128]
-          : (tensor<3x128xf32>, tensor<i32>, tensor<i32>) -> tensor<1x128xf32>
-        %p = stablehlo.dot_general %s, %w, contracting_dims = [1] x [0]
-          : (tensor<1x64xf32>, tensor<64x128xf32>) -> tensor<1x128xf32>
-        %g = stablehlo.add %row, %p : tensor<1x128xf32>
-        %left = stablehlo.slice %g [0:1, 0:64] : (tensor<1x128xf32>) -> tensor<1x64xf32>
-        %right = stablehlo.slice %g [0:1, 64:128] : (tensor<1x128xf32>) -> tensor<1x64xf32>
-        %t = stablehlo.tanh %left : tensor<1x64xf32>
-        %u = stablehlo.logistic %right : tensor<1x64xf32>
-        %v = stablehlo.multiply %t, %u : tensor<1x64xf32>
-        stablehlo.return %j, %v : tensor<i32>, tensor<1x64xf32>
-      }
-      return %r#1 : tensor<1x64xf32>
-    })",
-    R"(func.func @main(%x: tensor<8xi32>, %y: tensor<5000xi32>, %n: tensor<i32>)
-        -> (tensor<8xi32>, tensor<5000xi32>, tensor<i32>) {
-      %zero = stablehlo.constant dense<0> : tensor<i32>
-      %one = stablehlo.constant dense<1> : tensor<i32>
-      %r:4 = stablehlo.while(%i = %zero, %s = %one, %v = %x, %w = %y)
-          : tensor<i32>, tensor<i32>, tensor<8xi32>, tensor<5000xi32> cond {
-        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-        stablehlo.return %c : tensor<i1>
-      } do {
-        %j = stablehlo.add %i, %one : tensor<i32>
-        %e = stablehlo.dynamic_slice %v, %s, sizes = [1] : (tensor<8xi32>, tensor<i32>) -> tensor<1xi32>
-        %f = stablehlo.reshape %e : (tensor<1xi32>) -> tensor<i32>
-        %sum = stablehlo.reduce(%v init: %f) applies stablehlo.add across dimensions = [0]
-          : (tensor<8xi32>, tensor<i32>) -> tensor<i32>
-        %p = stablehlo.compare GT, %f, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
-        %q = "stablehlo.if"(%p) ({
-          %a = stablehlo.multiply %f, %sum : tensor<i32>
-          "stablehlo.return"(%a) : (tensor<i32>) -> ()
-        }, {
-          "stablehlo.return"(%s) : (tensor<i32>) -> ()
-        }) : (tensor<i1>) -> tensor<i32>
-        %o = "stablehlo.case"(%q) ({
-          "stablehlo.return"(%v) : (tensor<8xi32>) -> ()
-        }, {
-          %b = stablehlo.reverse %v, dims = [0] : tensor<8xi32>
-          "stablehlo.return"(%b) : (tensor<8xi32>) -> ()
-        }) : (tensor<i32>) -> tensor<8xi32>
-        %u = stablehlo.dynamic_update_slice %w, %o, %q
-          : (tensor<5000xi32>, tensor<8xi32>, tensor<i32>) -> tensor<5000xi32>
-        stablehlo.return %j, %q, %o, %u : tensor<i32>, tensor<i32>, tensor<8xi32>, tensor<5000xi32>
-      }
-      return %r#2, %r#3, %r#1 : tensor<8xi32>, tensor<5000xi32>, tensor<i32>
-    })",
-    R"(func.func @main(%x: tensor<4x6xf32>, %w: tensor<6x6xf32> {torchere.weight = true},
-                       %s: tensor<6xf32> {torchere.weight = true}) -> tensor<4x6xf32> {
-      %0 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<6xf32>) -> tensor<6x6xf32>
-      %1 = stablehlo.multiply %w, %0 : tensor<6x6xf32>
-      %2 = stablehlo.dot_general %x, %1, contracting_dims = [1] x [1]
-        : (tensor<4x6xf32>, tensor<6x6xf32>) -> tensor<4x6xf32>
-      return %2 : tensor<4x6xf32>
-    })",
-    R"(func.func @main(%x: tensor<1x8x6x6xf32>, %w: tensor<8x8x3x3xf32>, %v: tensor<8x2x3x3xi32>,
-                       %y: tensor<1x8x6x6xi32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x4x4xi32>) {
-      %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
-        window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
-        : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
-      %1 = stablehlo.convolution(%y, %v) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {}
-        {batch_group_count = 1 : i64, feature_group_count = 4 : i64}
-        : (tensor<1x8x6x6xi32>, tensor<8x2x3x3xi32>) -> tensor<1x8x4x4xi32>
-      return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x4x4xi32>
-    })",
-    R"(func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %u: tensor<3x4xf32>)
-        -> (tensor<3x4xf32>, tensor<5x4xf32>, tensor<5xf32>, tensor<5x2xf32>) {
-      %zero = stablehlo.constant dense<0.0> : tensor<f32>
-      %0 = "stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [1],
-        collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
-        slice_sizes = array<i64: 1, 4>} : (tensor<5x4xf32>, tensor<3x1xi32>) -> tensor<3x4xf32>
-      %1 = "stablehlo.scatter"(%x, %i, %u) ({
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-          %s = stablehlo.add %a, %b : tensor<f32>
-          stablehlo.return %s : tensor<f32>
-      }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
-        scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
-        : (tensor<5x4xf32>, tensor<3x1xi32>, tensor<3x4xf32>) -> tensor<5x4xf32>
-      %2 = stablehlo.reduce(%x init: %zero) applies stablehlo.maximum across dimensions = [1]
-        : (tensor<5x4xf32>, tensor<f32>) -> tensor<5xf32>
-      %3 = "stablehlo.reduce_window"(%x, %zero) ({
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-          %p = stablehlo.multiply %a, %b : tensor<f32>
-          %q = stablehlo.add %p, %a : tensor<f32>
-          stablehlo.return %q : tensor<f32>
-      }) {window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>}
-        : (tensor<5x4xf32>, tensor<f32>) -> tensor<5x2xf32>
-      return %0, %1, %2, %3 : tensor<3x4xf32>, tensor<5x4xf32>, tensor<5xf32>, tensor<5x2xf32>
-    })",
-    R"(func.func @main(%x: tensor<3x5xf32>, %c: tensor<2x6xcomplex<f32>>, %m: tensor<3x3xf32>, %k: tensor<i32>,
-                       %t: tensor<2xui64>)
-        -> (tensor<3x5xf32>, tensor<3x5xf32>, tensor<2x6xcomplex<f32>>, tensor<3x3xf32>, tensor<3x5xf32>, tensor<7xui32>) {
-      %sorted:2 = "stablehlo.sort"(%x, %x) ({
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>, %d: tensor<f32>, %e: tensor<f32>):
-          %l = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-          stablehlo.return %l : tensor<i1>
-      }) {dimension = 1 : i64} : (tensor<3x5xf32>, tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<3x5xf32>)
-      %f = stablehlo.fft %c, type = FFT, length = [6] : (tensor<2x6xcomplex<f32>>) -> tensor<2x6xcomplex<f32>>
-      %l = stablehlo.cholesky %m, lower = true : tensor<3x3xf32>
-      %s = "stablehlo.case"(%k) ({
-        %n = stablehlo.negate %x : tensor<3x5xf32>
-        stablehlo.return %n : tensor<3x5xf32>
-      }, {
-        %r = "stablehlo.triangular_solve"(%m, %x) {left_side = true, lower = true, unit_diagonal = false,
-          transpose_a = #stablehlo<transpose NO_TRANSPOSE>} : (tensor<3x3xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
-        stablehlo.return %r : tensor<3x5xf32>
-      }) : (tensor<i32>) -> tensor<3x5xf32>
-      %next, %bits = stablehlo.rng_bit_generator %t, algorithm = PHILOX
-        : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>)
-      return %sorted#0, %sorted#1, %f, %l, %s, %bits : tensor<3x5xf32>, tensor<3x5xf32>, tensor<2x6xcomplex<f32>>,
-        tensor<3x3xf32>, tensor<3x5xf32>, tensor<7xui32>
-    })",
-};
 
 pjrt::LoadedExecutable *compile(std::string_view code, std::string_view options) {
   static constexpr std::string_view format = "mlir";
@@ -326,7 +179,7 @@ std::string storedSizes() {
 /// What a plan of this build begins with: its kind, and two texts with their sizes.
 const std::string &header() {
   static const std::string made = [] {
-    pjrt::LoadedExecutable *executable = compile(programs[0], "");
+    pjrt::LoadedExecutable *executable = compile(enginePrograms[0], "");
     std::string bytes = serialized(executable);
     destroy(executable);
     std::string_view plan = partsOf(bytes)[1];
@@ -347,7 +200,7 @@ constexpr std::string_view planLine = "a plan\n", changesLine = "changes\n";
 const std::vector<std::string> &plans() {
   static const std::vector<std::string> made = [] {
     std::vector<std::string> all;
-    for (const char *program : programs) {
+    for (const char *program : enginePrograms) {
       pjrt::LoadedExecutable *executable = compile(program, "");
       std::string bytes = serialized(executable);
       destroy(executable);
@@ -360,6 +213,28 @@ const std::vector<std::string> &plans() {
     return all;
   }();
   return made;
+}
+
+/// A step that no plan has would never be changed.
+void expectAllSteps() {
+  std::set<const void *> found;
+  auto add = [&](const cpu::Plan &plan) {
+    for (const auto &[step, origin] : plan.origins)
+      found.insert(step->storedClass());
+  };
+  for (size_t number = 0; number + 2 < plans().size(); ++number) { // the last two are made of such
+    auto compiled = cpu::loadModule((header() + plans()[number]).substr(1), *cpu::chosenIsa());
+    if (!compiled || !*compiled)
+      std::abort();
+    add(*(*compiled)->plan);
+    if ((*compiled)->weights)
+      add((*compiled)->weights->plan);
+  }
+  if (found.size() < cpu::storedClassCount() - 1) { // the seed of several processes alone has an exchange
+    std::fprintf(stderr, "seeds: %zu kinds of steps, expected %zu\n", found.size() + 1,
+                 cpu::storedClassCount());
+    std::abort();
+  }
 }
 
 /// Of the plan with that number, modulo how many there are.
@@ -426,8 +301,12 @@ void loadPlan(char kind, std::string_view bytes) {
   auto program = cpu::loadProgram(plan, source);
   if (!program || !*program)
     return;
-  if (kind != 2 && (*program)->stored() != plan)
+  if (std::string again = kind == 2 ? plan : (*program)->stored(); again != plan) {
+    auto [before, after] = std::ranges::mismatch(plan, again);
+    std::fprintf(stderr, "stored again, the plan differs from byte %td on, of %zu\n", before - plan.begin(),
+                 plan.size());
     std::abort();
+  }
   run(**program, source);
 }
 
@@ -464,13 +343,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 std::vector<std::string> fuzzSeeds() {
   setenv("TORCHERE_CPU_POISON", "buffers", 1); // each buffer ends at a protected page
   std::vector<std::string> seeds;
-  for (const char *program : programs) {
+  for (const char *program : enginePrograms) {
     pjrt::LoadedExecutable *executable = compile(program, "");
     if (!executable)
       std::abort();
     seeds.push_back(serialized(executable));
     destroy(executable);
   }
+  expectAllSteps();
   for (size_t number = 0; number < plans().size(); ++number) {
     seeds.push_back(std::string(planLine) + kindOf(number) + plans()[number]);
     for (size_t copy = 0; copy < 16; ++copy) { // executables take longer

@@ -131,6 +131,9 @@ static Status checkShape(const ConvolutionShape &shape) {
   TORCHERE_TRY(expectWithin("dilations of the kernel", shape.dilation, 1, mostPixels));
   TORCHERE_TRY(expectWithin("padding", shape.padding, 0, mostPixels));
   TORCHERE_TRY(expectWithin("phases", shape.phases, 1, mostWindow));
+  for (int axis = 0; axis < 2; ++axis)
+    TORCHERE_TRY(expect(shape.kernel[axis] > 1 || shape.dilation[axis] == 1,
+                        "dilation of one tap: got {}, expected 1", shape.dilation[axis]));
   TORCHERE_TRY(expect(shape.inputChannels % shape.groups == 0 && shape.outputChannels % shape.groups == 0,
                       "groups: got {} for {} and {} channels", shape.groups, shape.inputChannels,
                       shape.outputChannels));

@@ -89,6 +89,10 @@ constexpr StoredClass storedClasses[] = {
 
 } // namespace
 
+size_t storedClassCount() {
+  return std::size(storedClasses);
+}
+
 void PlanWriter::putStep(const Step &step) {
   auto found = std::find_if(std::begin(storedClasses), std::end(storedClasses),
                             [&](const StoredClass &each) { return each.key == step.storedClass(); });

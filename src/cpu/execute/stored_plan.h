@@ -6,6 +6,9 @@
 
 namespace torchere::cpu {
 
+/// How many classes of steps there are that are stored.
+size_t storedClassCount();
+
 class PlanWriter final : public ArchiveWriter {
 public:
   void putPlan(const Plan &plan);

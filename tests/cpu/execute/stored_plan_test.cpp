@@ -304,7 +304,7 @@ TEST(StoredPlan, CellsOfOtherColumnsAreRefused) {
 }
 
 /// Of one channel, one pixel an image, and two taps of the depth; in constants and scratch.
-Change convolutionInDepth(const DepthWindow &depth) {
+Change convolutionInDepth(const DepthWindow &depth, int64_t dilation = 1) {
   return [=](Plan &plan) {
     ConvolutionShape shape;
     shape.inputChannels = shape.outputChannels = 1;
@@ -317,13 +317,16 @@ Change convolutionInDepth(const DepthWindow &depth) {
     views.result = floats(result, {lanes});
     views.workspace = denseView(scratch, ElementType::U8, {0});
     views.isConstant = true;
-    add<ConvolutionStep>(plan, planConvolution(shape, Isa::Baseline, false, false), views);
+    ConvolutionPlan convolution = planConvolution(shape, Isa::Baseline, false, false);
+    convolution.shape.dilation[1] = dilation;
+    add<ConvolutionStep>(plan, convolution, views);
   };
 }
 
 TEST(StoredPlan, WindowsAcrossImagesLieInThem) {
   EXPECT_EQ(refusal(convolutionInDepth({2, 1, 2})), "accepted");
   EXPECT_EQ(refusal(convolutionInDepth({2, 1, 2, 1, 5, 3})), "accepted"); // taps that meet nothing
+  EXPECT_EQ(refusal(convolutionInDepth({2, 1, 2}, 3)), "step 0, of : dilation of one tap: got 3, expected 1");
   EXPECT_EQ(refusal(convolutionInDepth({3, 1, 2})), "step 0, of : elements: got 8, expected 12");
   EXPECT_EQ(refusal(convolutionInDepth({2, 2, 2})), "step 0, of : images: got 1, expected whole items of 2");
   EXPECT_EQ(refusal(convolutionInDepth({2, 0, 2})),
