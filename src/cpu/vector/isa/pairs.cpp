@@ -168,10 +168,11 @@ template <int kSummed, bool A, bool B> void sumAcross(const TileRowsJob &job) {
   }
 }
 
+/// Squares read one operand, whose forms are those of both.
 template <int kSummed, bool kIsAcross> void sum(const TileRowsJob &job) {
   constexpr bool isSquare = kSummed == kSumOfSquares;
-  if (!isSquare && job.isOne[0])
-    kIsAcross ? sumAcross<kSummed, !isSquare, false>(job) : sumAlong<kSummed, !isSquare, false>(job);
+  if (job.isOne[0])
+    kIsAcross ? sumAcross<kSummed, true, isSquare>(job) : sumAlong<kSummed, true, isSquare>(job);
   else if (!isSquare && job.isOne[1])
     kIsAcross ? sumAcross<kSummed, false, !isSquare>(job) : sumAlong<kSummed, false, !isSquare>(job);
   else
