@@ -327,6 +327,45 @@ inline constexpr const char *enginePrograms[] = {
       return %f#0, %f#1, %f#2, %qr#2, %qr#3, %q#2 : tensor<2x4x3xf32>, tensor<2x3xi32>, tensor<2x4xi32>,
         tensor<2x4x3xf32>, tensor<2x3xf32>, tensor<2x4x5xf64>
     })",
+    // Spectra, with vectors and without, and a product of complex matrices.
+    R"(func.func @main(%a: tensor<2x3x3xf32>, %x: tensor<2x3x4xf64>, %c: tensor<2x8x16xcomplex<f32>>,
+                       %d: tensor<2x16x8xcomplex<f32>>)
+        -> (tensor<2x3xf32>, tensor<2x3xf64>, tensor<2x3x3xf64>, tensor<2x8x8xcomplex<f32>>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %values = stablehlo.constant dense<0.0> : tensor<2x3xf32>
+      %s = stablehlo.constant dense<0.0> : tensor<2x3xf64>
+      %u = stablehlo.constant dense<0.0> : tensor<2x3x3xf64>
+      %v = stablehlo.constant dense<0.0> : tensor<2x3x4xf64>
+      %e:4 = "stablehlo.while"(%zero, %one, %values, %a) ({
+      ^bb0(%i: tensor<i32>, %n: tensor<i32>, %w: tensor<2x3xf32>, %m: tensor<2x3x3xf32>):
+        %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      }, {
+      ^bb0(%i: tensor<i32>, %n: tensor<i32>, %w: tensor<2x3xf32>, %m: tensor<2x3x3xf32>):
+        %j = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %j, %n, %w, %m : tensor<i32>, tensor<i32>, tensor<2x3xf32>, tensor<2x3x3xf32>
+      }) {torchere.computes = "eigenvalues"} : (tensor<i32>, tensor<i32>, tensor<2x3xf32>, tensor<2x3x3xf32>)
+        -> (tensor<i32>, tensor<i32>, tensor<2x3xf32>, tensor<2x3x3xf32>)
+      %f:6 = "stablehlo.while"(%zero, %one, %u, %s, %v, %x) ({
+      ^bb0(%i: tensor<i32>, %n: tensor<i32>, %l: tensor<2x3x3xf64>, %w: tensor<2x3xf64>,
+           %r: tensor<2x3x4xf64>, %m: tensor<2x3x4xf64>):
+        %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      }, {
+      ^bb0(%i: tensor<i32>, %n: tensor<i32>, %l: tensor<2x3x3xf64>, %w: tensor<2x3xf64>,
+           %r: tensor<2x3x4xf64>, %m: tensor<2x3x4xf64>):
+        %j = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %j, %n, %l, %w, %r, %m : tensor<i32>, tensor<i32>, tensor<2x3x3xf64>,
+          tensor<2x3xf64>, tensor<2x3x4xf64>, tensor<2x3x4xf64>
+      }) {torchere.computes = "singular_vectors"} : (tensor<i32>, tensor<i32>, tensor<2x3x3xf64>,
+          tensor<2x3xf64>, tensor<2x3x4xf64>, tensor<2x3x4xf64>) -> (tensor<i32>, tensor<i32>,
+          tensor<2x3x3xf64>, tensor<2x3xf64>, tensor<2x3x4xf64>, tensor<2x3x4xf64>)
+      %product = stablehlo.dot_general %c, %d, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+        : (tensor<2x8x16xcomplex<f32>>, tensor<2x16x8xcomplex<f32>>) -> tensor<2x8x8xcomplex<f32>>
+      return %e#2, %f#3, %f#2, %product : tensor<2x3xf32>, tensor<2x3xf64>, tensor<2x3x3xf64>,
+        tensor<2x8x8xcomplex<f32>>
+    })",
     // Places that are computed, and random numbers.
     R"(func.func @main(%x: tensor<3x8xf32>, %y: tensor<3x4xf32>, %l: tensor<2xi32>, %i: tensor<4x1xi32>,
                        %u: tensor<4xf32>, %w: tensor<4xf32>, %b: tensor<6xui8>, %t: tensor<2xui64>)

@@ -231,9 +231,9 @@ void VectorPlan::Runner::run(const Operation &operation) {
   }
   case Action::CountUp:
     return countUp(operation, resultOf(operation));
-  case Action::Broadcast:
-    slots_[operation.result] = {slots_[operation.operands[0]].data, 0, TileValue::Kind::Lasting,
-                                operation.size};
+  case Action::Broadcast: // the operand's slot may be taken by another value from here on
+    std::memcpy(own(operation.result), slots_[operation.operands[0]].data, operation.size);
+    slots_[operation.result] = {own(operation.result), 0, TileValue::Kind::Lasting, operation.size};
     return;
   case Action::Move: {
     const char *from = operation.perRow ? slots_[operation.operands[0]].data : dense(operation.operands[0]);

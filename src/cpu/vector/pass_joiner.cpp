@@ -86,7 +86,8 @@ void PassJoiner::joinPair(uint32_t at, uint32_t end) {
   if (!first || !isOfFloats(at) || !plan.operations[at].primitive)
     return;
   std::optional<uint32_t> next = onlyReader(at, end);
-  if (!next || !isOfFloats(*next) || !isKeptUntil(at, *next))
+  bool isPair = next && !plan.operations[*next].primitive; // with its other operand already
+  if (!next || isPair || !isOfFloats(*next) || !isKeptUntil(at, *next))
     return;
   const VectorInstruction &other = program.instructions[*next];
   int count = operandCount(other.op);

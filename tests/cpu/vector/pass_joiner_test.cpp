@@ -114,6 +114,31 @@ TEST_P(Passes, ValuesThatAreNeededStay) {
   }
 }
 
+/// Both operands of the second op could be joined with it: one is.
+TEST_P(Passes, OneOfTwoProductsIsJoined) {
+  for (int form = 0; form < Forms; ++form) {
+    Shape shape{40, 50};
+    std::vector<float> x[] = {randomFloats(2200, 1), randomFloats(2200, 2), randomFloats(2200, 3)};
+    VectorBuilder builder;
+    auto a = builder.input(DType::F32), b = builder.input(DType::F32), c = builder.input(DType::F32);
+    auto left = builder.apply(Multiply, a, c), right = builder.apply(Multiply, b, c);
+    builder.output(builder.apply(Subtract, left, right), DType::F32);
+    VectorWalk walk = walkOf(shape, {Whole, Whole, form});
+    walk.outputs = {stridesOf(Whole, shape)};
+    std::vector<float> result(2000);
+    const void *from[] = {x[0].data(), x[1].data(), x[2].data()};
+    void *to[] = {result.data()};
+    VectorPlan(*builder.finish(), context.isa, walk).run(context, from, to);
+    for (int64_t i = 0; i < 2000; ++i) {
+      float v[3];
+      for (int k = 0; k < 3; ++k)
+        v[k] = at(x[k], k == 2 ? form : Whole, shape, i / 50, i % 50);
+      volatile float first = v[0] * v[2], second = v[1] * v[2], expected = first - second;
+      ASSERT_EQ(result[static_cast<size_t>(i)], expected) << "form " << form << " at " << i;
+    }
+  }
+}
+
 /// As programs of 16 bits do: the same bits as where another pass rounds.
 TEST_P(Passes, PairsRoundToSixteenBits) {
   for (auto [rows, columns] : kSizes)
