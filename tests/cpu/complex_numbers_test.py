@@ -164,3 +164,13 @@ def test_products_of_special_numbers(tmp_path):
     assert numpy.isnan(got[0]).tolist() == numpy.isnan(expected).tolist()
     finite = numpy.isfinite(expected)
     numpy.testing.assert_allclose(got[0][finite], expected[finite], rtol=1e-5)
+
+
+def test_products_of_another_type(tmp_path):
+    """The sums have more bits than the factors."""
+    text = SPECIAL_PRODUCT.replace("4x5xcomplex<f32>", "4x5xcomplex<f64>")
+    random = numpy.random.default_rng(0)
+    left, right = (random.normal(size=(2, *shape)) for shape in ((4, 3), (3, 5)))
+    left, right = ((a[0] + 1j * a[1]).astype(numpy.complex64) for a in (left, right))
+    ((got, _),), _ = on_engine({"product": (text, [left, right])}, tmp_path)
+    numpy.testing.assert_allclose(got[0], left.astype(complex) @ right.astype(complex), rtol=1e-12)

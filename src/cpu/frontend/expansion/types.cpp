@@ -78,11 +78,13 @@ ComplexParts partsOf(FormulaBuilder &formula, Value value) {
   return {formula.retyped<stablehlo::RealOp>(value, part), formula.retyped<stablehlo::ImagOp>(value, part)};
 }
 
-/// One that has a kernel; of a convolution four real ones: (a + b i) (c + d i).
+/// One that has a kernel, of one type; else, as of a convolution, four real ones: (a + b i) (c + d i).
 void replaceComplexProduct(Operation *op) {
   OpBuilder builder(op);
   auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
-  if (dot && cast<RankedTensorType>(dot.getType()).hasStaticShape()) {
+  bool isOfOneType = llvm::all_of(
+      op->getOperands(), [&](Value operand) { return elementOf(operand) == elementOf(op->getResult(0)); });
+  if (dot && isOfOneType && cast<RankedTensorType>(dot.getType()).hasStaticShape()) {
     NamedAttribute numbers = builder.getNamedAttr("dot_dimension_numbers", dot.getDotDimensionNumbers());
     return replaceBy(op, createKernelCall(builder, op->getLoc(), "complex_product", op->getResultTypes(),
                                           op->getOperands(), numbers)
