@@ -65,7 +65,13 @@ def compare(number, harness):
     arguments = harness.dyn_args_maker(numpy.random.RandomState(number))
     with jax.default_device(cpu):
         expected = jax.jit(harness.dyn_fun)(*jax.device_put(arguments, cpu))
-    agree(arrays(jax.jit(harness.dyn_fun)(*arguments)), arrays(expected))
+    got, expected = arrays(jax.jit(harness.dyn_fun)(*arguments)), arrays(expected)
+    if harness.fullname.startswith("approx_top_k"):  # where equal elements are found is not determined
+        values, places = map(numpy.asarray, got)
+        numpy.testing.assert_array_equal(numpy.take_along_axis(arguments[0], places, -1), values)
+        assert numpy.diff(numpy.sort(places, -1)).all()
+        got, expected = got[:1], expected[:1]
+    agree(got, expected)
 
 def is_determined(harness):
     name = harness.fullname  # the upper triangle is not, nor the order of equal keys
