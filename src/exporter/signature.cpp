@@ -105,7 +105,7 @@ private:
     if (!setType(input.entry, program.graph.nodes[node].type))
       return fail(ErrorCode::Unimplemented,
                   "[export] input '{}' cannot be an argument: expected a tensor or an int", spec.name);
-    if (input.entry.type.dtype == DType::C32) // StableHLO has no such type
+    if (spec.kind == InputKind::UserInput && input.entry.type.dtype == DType::C32) // StableHLO lacks it
       return fail(ErrorCode::Unimplemented,
                   "[export] complex numbers of half precision are not supported: got complex32 for input "
                   "'{}', expected complex64 or complex128",
