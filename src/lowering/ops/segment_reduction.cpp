@@ -22,23 +22,6 @@ mlir::Value offsetsOf(Context &cx, const Args &args) {
   return cx.concatenate({cx.full(int64_t{0}, DType::I64, first), ends}, last);
 }
 
-/// Coordinates of rows: the axes before the last are a place's own, the last one is its segment.
-Placement segmentPlaces(Context &cx, mlir::Value segments) {
-  Dims shape = cx.shape(segments);
-  auto rank = static_cast<int64_t>(shape.size());
-  Dims column = shape;
-  column.push_back(1);
-  Values coordinates;
-  Placement placement;
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    mlir::Value along = axis + 1 < rank ? cx.iota(shape, DType::I64, axis) : segments;
-    coordinates.push_back(cx.reshape(along, column));
-    placement.axes.push_back(axis);
-  }
-  placement.coordinates = cx.concatenate(coordinates, rank);
-  return placement;
-}
-
 /// Sums over lengths. A segment of no rows has no mean but the initial value, if one is given.
 mlir::Value meanOf(Context &cx, const Args &args, mlir::Value sum, mlir::Value offsets) {
   int64_t last = Context::rank(offsets) - 1;
@@ -72,8 +55,8 @@ Result<mlir::Value> segmentReduce(Context &cx, const Args &args) {
   std::optional<Scalar> initial = args.optionalScalar("initial");
   auto fold = [&]<class Op>(Op *, mlir::Value neutral) {
     mlir::Value first = initial ? cx.constant(*initial, compute) : neutral;
-    return scatterSlices(cx, cx.broadcastTo(first, cx.resultType().shape), segmentPlaces(cx, segments), data,
-                         combineUpdate<Op>);
+    return scatterSlices(cx, cx.broadcastTo(first, cx.resultType().shape), elementsAlong(cx, segments, axis),
+                         data, combineUpdate<Op>);
   };
   mlir::Type element = Context::elementType(data);
   mlir::Value result;
