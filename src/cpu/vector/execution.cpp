@@ -11,7 +11,6 @@ namespace torchere::cpu {
 namespace {
 
 constexpr int kSlotScratch = 2;
-constexpr int64_t kShortestRow = 16; ///< elements
 
 using Window = TileWindow;
 

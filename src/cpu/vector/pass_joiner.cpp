@@ -2,6 +2,7 @@
 #include "cpu/vector/pass_joiner.h"
 
 #include "cpu/vector/op_rules.h"
+#include "cpu/vector/tile_runner.h"
 
 #include <algorithm>
 
@@ -119,7 +120,7 @@ void PassJoiner::joinSum(uint32_t at, uint32_t end) {
   uint16_t output = program.instructions[*reader].index;
   TileReduction reduction = reductions[output - plan.outputs.size()];
   bool isAcross = reduction == TileReduction::SumAcross;
-  if (reduction == TileReduction::Other || plan.tileColumns < 16)
+  if (reduction == TileReduction::Other || plan.tileColumns < kShortestRow)
     return;
   SummedOp summed = squares[at]                            ? kSumOfSquaredDifferences
                     : made.operands[0] == made.operands[1] ? kSumOfSquares

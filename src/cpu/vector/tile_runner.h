@@ -5,6 +5,9 @@
 
 namespace torchere::cpu {
 
+/// Elements of a row that are worth a loop of their own.
+constexpr int64_t kShortestRow = 16;
+
 /// What a slot holds.
 struct TileValue {
   enum class Kind : uint8_t {
