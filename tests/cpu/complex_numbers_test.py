@@ -71,13 +71,6 @@ def test_exponentials_of_special_numbers():
 
 
 VIEWS = """
-class Model(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-    def forward(self, *args):
-        return self.function(*args)
-
 def number(*shape, dtype=torch.complex64):
     return torch.randn(*shape, dtype=dtype)
 
@@ -109,13 +102,6 @@ def test_parts_beside_each_other():
 
 
 PRODUCTS = """
-class Model(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-    def forward(self, *args):
-        return self.function(*args)
-
 def products(function, *shapes):
     for dtype, tolerance in ((torch.complex64, 2e-5), (torch.complex128, 1e-12)):
         args = [torch.randn(*shape, dtype=dtype) for shape in shapes]

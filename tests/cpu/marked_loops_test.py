@@ -14,13 +14,6 @@ from torchere.interpreter import interpret
 PROGRAMS = """
 import sys
 
-class Model(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-    def forward(self, *args):
-        return self.function(*args)
-
 def kernels(name, function, *args):
     rows = check(Model(function), *args, tolerance=2e-4).profile(*args).rows
     found = {row.kernel for row in rows} & {"LU factors", "Cholesky", "QR factors", "reflectors", "loop"}

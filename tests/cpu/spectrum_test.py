@@ -11,13 +11,6 @@ import numpy
 from torchere.interpreter import interpret
 from torchere.stablehlo import StableHLOExportOptions, exported_program_to_stablehlo
 
-class Model(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-    def forward(self, *args):
-        return self.function(*args)
-
 def interpreted(function, *args):
     exported = torch.export.export(Model(function), args)
     text = exported_program_to_stablehlo(exported).get_stablehlo_text()
