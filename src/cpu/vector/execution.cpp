@@ -47,6 +47,18 @@ void repeatRow(const char *from, char *to, int64_t rows, int64_t bytes) {
   for (int64_t done = 1; done < rows; done *= 2)
     std::memcpy(to + done * bytes, to, static_cast<size_t>(std::min(done, rows - done) * bytes));
 }
+/// Two operands: the slots of their tiles, and where they lie in memory. The second follows the first by an
+/// element where their elements lie in turns.
+struct TilePair {
+  int firstSlot, secondSlot;
+  Window first, second;
+  bool isInTurns;
+};
+TilePair pairOf(int firstSlot, const Window &first, int secondSlot, const Window &second, int64_t size) {
+  if (first.data - second.data == size)
+    return {secondSlot, firstSlot, second, first, true};
+  return {firstSlot, secondSlot, first, second, second.data - first.data == size};
+}
 /// Complex numbers from their parts, and these from the numbers.
 template <class T> struct PairVectors {
   typedef T Vector __attribute__((vector_size(16), aligned(1), may_alias));
@@ -451,52 +463,44 @@ void VectorPlan::Runner::unpack(const char *from, int64_t size, const Window &to
 /// Two outputs together where their elements lie in turns in memory.
 void VectorPlan::Runner::writePairs(const Operation &operation) {
   int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
-  const char *first = dense(operation.operands[0]), *second = dense(operation.operands[1]);
-  Window toFirst = window(outputs_[operation.place], plan_.outputs[operation.place]);
-  Window toSecond = window(outputs_[operation.index], plan_.outputs[operation.index]);
-  if (toFirst.data - toSecond.data == size) {
-    std::swap(first, second);
-    std::swap(toFirst, toSecond);
-  }
-  if (toSecond.data - toFirst.data != size) {
-    unpack(first, size, toFirst, rows, columns);
-    unpack(second, size, toSecond, rows, columns);
-    return;
+  TilePair pair =
+      pairOf(operation.operands[0], window(outputs_[operation.place], plan_.outputs[operation.place]),
+             operation.operands[1], window(outputs_[operation.index], plan_.outputs[operation.index]), size);
+  const char *first = dense(pair.firstSlot), *second = dense(pair.secondSlot);
+  if (!pair.isInTurns) {
+    unpack(first, size, pair.first, rows, columns);
+    return unpack(second, size, pair.second, rows, columns);
   }
   auto joined = size == 4 ? joinParts<uint32_t> : joinParts<uint64_t>;
-  if (toFirst.rowStride == 2 * size * columns)
-    return joined(first, second, toFirst.data, rows * columns);
+  if (pair.first.rowStride == 2 * size * columns)
+    return joined(first, second, pair.first.data, rows * columns);
   for (int64_t row = 0; row < rows; ++row, first += columns * size, second += columns * size)
-    joined(first, second, toFirst.data + row * toFirst.rowStride, columns);
+    joined(first, second, pair.first.data + row * pair.first.rowStride, columns);
 }
 
 /// Likewise two inputs.
 void VectorPlan::Runner::readPairs(const Operation &operation) {
   int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
-  char *first = own(operation.operands[0]), *second = own(operation.result);
-  slots_[operation.operands[0]] = {first};
-  slots_[operation.result] = {second};
-  Window fromFirst = window(inputs_[operation.place], plan_.inputs[operation.place]);
-  Window fromSecond = window(inputs_[operation.index], plan_.inputs[operation.index]);
-  if (fromFirst.data - fromSecond.data == size) {
-    std::swap(first, second);
-    std::swap(fromFirst, fromSecond);
-  }
-  if (fromSecond.data - fromFirst.data != size) {
-    pack(fromFirst, size, first, rows, columns);
-    pack(fromSecond, size, second, rows, columns);
-    return;
+  TilePair pair =
+      pairOf(operation.operands[0], window(inputs_[operation.place], plan_.inputs[operation.place]),
+             operation.result, window(inputs_[operation.index], plan_.inputs[operation.index]), size);
+  char *first = own(pair.firstSlot), *second = own(pair.secondSlot);
+  slots_[pair.firstSlot] = {first};
+  slots_[pair.secondSlot] = {second};
+  if (!pair.isInTurns) {
+    pack(pair.first, size, first, rows, columns);
+    return pack(pair.second, size, second, rows, columns);
   }
   auto split = size == 4 ? splitParts<uint32_t> : splitParts<uint64_t>;
-  if (fromFirst.rowStride == 2 * size * columns)
-    return split(fromFirst.data, first, second, rows * columns);
-  if (fromFirst.rowStride == 0) {
-    split(fromFirst.data, first, second, columns);
+  if (pair.first.rowStride == 2 * size * columns)
+    return split(pair.first.data, first, second, rows * columns);
+  if (pair.first.rowStride == 0) {
+    split(pair.first.data, first, second, columns);
     repeatRow(first, first, rows, columns * size);
     return repeatRow(second, second, rows, columns * size);
   }
   for (int64_t row = 0; row < rows; ++row)
-    split(fromFirst.data + row * fromFirst.rowStride, first + row * columns * size,
+    split(pair.first.data + row * pair.first.rowStride, first + row * columns * size,
           second + row * columns * size, columns);
 }
 
