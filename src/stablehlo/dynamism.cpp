@@ -1,6 +1,7 @@
 // Ops whose result shape is computed by the program: inference and verifiers.
 #include "stablehlo/assembly.h"
 #include "stablehlo/bounds.h"
+#include "stablehlo/broadcast_shape.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/convolution_shape.h"
 #include "stablehlo/dialect.h"
@@ -31,19 +32,7 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   auto operand = getOperand().getType();
   auto result = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (failed(verifyMovedElements(reporter, "C1", operand, result, /*repeats=*/true)) ||
-      failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
-      failed(reporter.inRange("C3", "broadcast_dimensions", dimensions, result.getRank())) ||
-      failed(reporter.unique("C4", "broadcast_dimensions", dimensions)))
-    return failure();
-  for (auto [index, dimension] : llvm::enumerate(dimensions)) {
-    int64_t size = operand.getDimSize(index);
-    if (size != 1 && !mayEqual(size, result.getDimSize(dimension)))
-      return reporter.violation("C5", "operand dimension ", index, " of size ", size,
-                                " cannot be broadcast to result dimension ", dimension, " of size ",
-                                result.getDimSize(dimension));
-  }
-  if (failed(verifyBroadcastScales(reporter, "C6", operand, result, dimensions)) ||
+  if (failed(verifyBroadcast(reporter, operand, result, dimensions)) ||
       failed(reporter.length("C7", "output_dimensions", getOutputDimensions(), result.getRank())))
     return failure();
   ArrayRef<int64_t> expanding = getKnownExpandingDimensions().value_or(ArrayRef<int64_t>());

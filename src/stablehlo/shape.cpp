@@ -1,6 +1,7 @@
 // Constants, and ops that rearrange elements: inference, verifiers and folds.
 #include "stablehlo/assembly.h"
 #include "stablehlo/bounds.h"
+#include "stablehlo/broadcast_shape.h"
 #include "stablehlo/constraint.h"
 #include "stablehlo/dialect.h"
 #include "stablehlo/quantized_types.h"
@@ -137,23 +138,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 //===- broadcast_in_dim ---------------------------------------------------===//
 
 LogicalResult BroadcastInDimOp::verify() {
-  Reporter reporter(*this);
-  auto operand = getOperand().getType();
-  auto result = getType();
-  ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (failed(verifyMovedElements(reporter, "C1", operand, result, /*repeats=*/true)) ||
-      failed(reporter.size("C2", "broadcast_dimensions", dimensions.size(), operand.getRank())) ||
-      failed(reporter.inRange("C3", "broadcast_dimensions", dimensions, result.getRank())) ||
-      failed(reporter.unique("C4", "broadcast_dimensions", dimensions)))
-    return failure();
-  for (auto [index, dimension] : llvm::enumerate(dimensions)) {
-    int64_t size = operand.getDimSize(index);
-    if (size != 1 && !mayEqual(size, result.getDimSize(dimension)))
-      return reporter.violation("C5", "operand dimension ", index, " of size ", size,
-                                " cannot be broadcast to result dimension ", dimension, " of size ",
-                                result.getDimSize(dimension));
-  }
-  return verifyBroadcastScales(reporter, "C6", operand, result, dimensions);
+  return verifyBroadcast(Reporter(*this), getOperand().getType(), getType(), getBroadcastDimensions());
 }
 
 OpFoldResult BroadcastInDimOp::fold(FoldAdaptor) {
