@@ -73,6 +73,23 @@ bool shiftsOut(const Element &lhs, const Element &rhs) {
   return bitsOf(rhs) >= static_cast<uint64_t>(elementTypeInfo(lhs.type()).bits);
 }
 
+/// rhs if low is less than high, which are lhs and rhs or the converse; else lhs.
+Element extreme(const Element &lhs, const Element &rhs, const Element &low, const Element &high) {
+  if (isComplex(lhs.type())) {
+    if (hasNan(lhs.asComplex()))
+      return lhs;
+    return hasNan(rhs.asComplex()) || isLess(low.asComplex(), high.asComplex()) ? rhs : lhs;
+  }
+  if (isFloat(lhs.type())) {
+    if (std::isnan(lhs.asDouble()) || std::isnan(rhs.asDouble()))
+      return floatResult(lhs, rhs, lhs.asDouble() + rhs.asDouble());
+    return isTotallyLess(low.asDouble(), high.asDouble()) ? rhs : lhs;
+  }
+  bool isRhs = elementTypeInfo(lhs.type()).kind == ElementKind::Signed ? low.asSigned() < high.asSigned()
+                                                                       : low.asUnsigned() < high.asUnsigned();
+  return isRhs ? rhs : lhs;
+}
+
 } // namespace
 
 Element add(const Element &lhs, const Element &rhs) {
@@ -138,35 +155,11 @@ Element atan2(const Element &lhs, const Element &rhs) {
 }
 
 Element maximum(const Element &lhs, const Element &rhs) {
-  if (isComplex(lhs.type())) {
-    if (hasNan(lhs.asComplex()))
-      return lhs;
-    return hasNan(rhs.asComplex()) || isLess(lhs.asComplex(), rhs.asComplex()) ? rhs : lhs;
-  }
-  if (isFloat(lhs.type())) {
-    if (std::isnan(lhs.asDouble()) || std::isnan(rhs.asDouble()))
-      return floatResult(lhs, rhs, lhs.asDouble() + rhs.asDouble());
-    return isTotallyLess(lhs.asDouble(), rhs.asDouble()) ? rhs : lhs;
-  }
-  bool isRhs = elementTypeInfo(lhs.type()).kind == ElementKind::Signed ? lhs.asSigned() < rhs.asSigned()
-                                                                       : lhs.asUnsigned() < rhs.asUnsigned();
-  return isRhs ? rhs : lhs;
+  return extreme(lhs, rhs, lhs, rhs);
 }
 
 Element minimum(const Element &lhs, const Element &rhs) {
-  if (isComplex(lhs.type())) {
-    if (hasNan(lhs.asComplex()))
-      return lhs;
-    return hasNan(rhs.asComplex()) || isLess(rhs.asComplex(), lhs.asComplex()) ? rhs : lhs;
-  }
-  if (isFloat(lhs.type())) {
-    if (std::isnan(lhs.asDouble()) || std::isnan(rhs.asDouble()))
-      return floatResult(lhs, rhs, lhs.asDouble() + rhs.asDouble());
-    return isTotallyLess(rhs.asDouble(), lhs.asDouble()) ? rhs : lhs;
-  }
-  bool isRhs = elementTypeInfo(lhs.type()).kind == ElementKind::Signed ? rhs.asSigned() < lhs.asSigned()
-                                                                       : rhs.asUnsigned() < lhs.asUnsigned();
-  return isRhs ? rhs : lhs;
+  return extreme(lhs, rhs, rhs, lhs);
 }
 
 Element bitAnd(const Element &lhs, const Element &rhs) {
