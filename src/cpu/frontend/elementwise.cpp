@@ -1,6 +1,7 @@
 // Implements the mapping from elementwise ops to instructions.
 #include "cpu/frontend/elementwise.h"
 
+#include "cpu/frontend/comparison.h"
 #include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/planner.h"
@@ -86,24 +87,6 @@ const Row *findRow(StringRef name) {
   return table.lookup(name);
 }
 
-VectorOp comparisonOf(stablehlo::CompareOp op) {
-  switch (op.getComparisonDirection()) {
-  case stablehlo::ComparisonDirection::EQ:
-    return VectorOp::Equal;
-  case stablehlo::ComparisonDirection::NE:
-    return VectorOp::NotEqual;
-  case stablehlo::ComparisonDirection::GE:
-    return VectorOp::GreaterEqual;
-  case stablehlo::ComparisonDirection::GT:
-    return VectorOp::Greater;
-  case stablehlo::ComparisonDirection::LE:
-    return VectorOp::LessEqual;
-  case stablehlo::ComparisonDirection::LT:
-    return VectorOp::Less;
-  }
-  return VectorOp::Equal;
-}
-
 /// An integer in the order of IEEE 754's total order: the bits, inverted but for the sign where that is set.
 VectorBuilder::Value totalOrderKey(VectorBuilder &builder, VectorBuilder::Value value) {
   bool isDouble = builder.typeOf(value) == DType::F64;
@@ -123,7 +106,7 @@ VectorBuilder::Value compareElements(VectorBuilder &builder, stablehlo::CompareO
     left = totalOrderKey(builder, left);
     right = totalOrderKey(builder, right);
   }
-  return builder.apply(comparisonOf(op), left, right);
+  return builder.apply(comparisonOf<VectorOp>(op.getComparisonDirection()), left, right);
 }
 
 bool isByte(mlir::Value value) {

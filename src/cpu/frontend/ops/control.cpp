@@ -1,6 +1,7 @@
 // Plans control flow: lists of steps in the same memory.
 #include "base/log.h"
 #include "cpu/execute/control_steps.h"
+#include "cpu/frontend/comparison.h"
 #include "cpu/frontend/loop_program_builder.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
@@ -13,24 +14,6 @@ using namespace mlir;
 namespace torchere::cpu {
 
 namespace {
-
-CountComparison comparisonOf(stablehlo::ComparisonDirection direction) {
-  switch (direction) {
-  case stablehlo::ComparisonDirection::EQ:
-    return CountComparison::Equal;
-  case stablehlo::ComparisonDirection::NE:
-    return CountComparison::NotEqual;
-  case stablehlo::ComparisonDirection::GE:
-    return CountComparison::GreaterEqual;
-  case stablehlo::ComparisonDirection::GT:
-    return CountComparison::Greater;
-  case stablehlo::ComparisonDirection::LE:
-    return CountComparison::LessEqual;
-  case stablehlo::ComparisonDirection::LT:
-    return CountComparison::Less;
-  }
-  return CountComparison::Equal;
-}
 
 /// Of the same two numbers in the other order.
 CountComparison mirrored(CountComparison comparison) {
@@ -87,7 +70,7 @@ std::optional<Count> countOf(stablehlo::WhileOp loop) {
       condition.getTerminator()->getOperand(0) != compare)
     return std::nullopt;
   Count count;
-  count.comparison = comparisonOf(compare.getComparisonDirection());
+  count.comparison = comparisonOf<CountComparison>(compare.getComparisonDirection());
   mlir::Value left = compare.getLhs();
   count.limit = compare.getRhs();
   if (count.limit.getParentBlock() == &condition) {
