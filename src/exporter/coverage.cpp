@@ -135,6 +135,15 @@ Error sizeFromData(const Node &node, std::string_view size) {
           {}};
 }
 
+Error halfComplex(std::string_view subject, std::string_view what) {
+  return {
+      ErrorCode::Unimplemented,
+      fmt::format("[{}] complex numbers of half precision are not supported: got {}, expected complex64 or "
+                  "complex128",
+                  subject, what),
+      {}};
+}
+
 /// torch's symbol for a size that no input has: "u0".
 static bool isUnbacked(const program::ExpressionPool &expressions, program::SymInt size) {
   if (size.isConstant())

@@ -34,6 +34,9 @@ std::optional<program::SymInt> unbackedSize(const program::ExpressionPool &expre
 /// A size of a result, printed as `size`, that is known only when the program has run.
 Error sizeFromData(const program::Node &node, std::string_view size);
 
+/// StableHLO has no complex numbers of half precision, complex32. `what` has them: "a result of complex32".
+Error halfComplex(std::string_view subject, std::string_view what);
+
 /// Fails with one error that lists every op without a lowering, in the main graph or a graph that it uses:
 /// how often it is used, and where first.
 Status checkCoverage(const program::Program &program, const std::set<std::string> &customOpNamespaces);

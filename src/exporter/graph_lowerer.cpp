@@ -69,6 +69,14 @@ const lowering::Argument &GraphLowerer::valueOf(program::NodeId node) const {
   return values[node];
 }
 
+/// As the state dict has it, or the constants.
+std::string GraphLowerer::weightName(program::NodeId node) const {
+  while (isMark(graph.nodes[node]))
+    node = markedNode(graph.nodes[node]);
+  bool isInput = &graph == &scope.program.graph && node < scope.program.inputs.size();
+  return isInput ? scope.program.inputs[node].target : std::string(graph.nodes[node].name());
+}
+
 Status GraphLowerer::bindAll(std::vector<lowering::Argument> inputs, const std::string &op) {
   size_t count = 0;
   while (count < graph.nodes.size() && graph.nodes[count].kind == program::NodeKind::Placeholder)
@@ -181,6 +189,8 @@ Result<lowering::TensorType> GraphLowerer::resultType(const program::Type &type,
   const auto *tensor = type.as<program::TensorType>();
   if (!tensor)
     return lowering::TensorType{}; // nothing reads it
+  if (tensor->dtype == DType::C32)
+    return tl::unexpected(halfComplex(node.op(), "a result of complex32"));
   const lowering::OpTable::Row *row = scope.callees.find(*node.callee).row;
   for (program::SymInt size : tensor->shape) {
     bool isKnown = symbols.check(size).has_value() || (row && row->givesSizes);
@@ -223,6 +233,10 @@ Result<lowering::Argument> GraphLowerer::toLowering(const program::Argument &arg
                   "[{}] argument is a value that is known only at run time: got '{}', "
                   "expected a tensor or a size",
                   op, graph.nodes[reference->node].name());
+    const auto *type = graph.nodes[reference->node].type.as<TensorType>();
+    if (type && type->dtype == DType::C32)
+      return tl::unexpected(
+          halfComplex(op, fmt::format("complex32 for weight '{}'", weightName(reference->node))));
     return value;
   }
   if (const auto *list = argument.as<program::Argument::List>()) {

@@ -101,6 +101,7 @@ private:
   Status defineSize(program::SymInt size, lowering::Argument &value);
   Result<lowering::TensorType> resultType(const program::Type &type, const program::Node &node) const;
   Result<std::vector<lowering::TensorType>> resultTypes(const program::Node &node) const;
+  std::string weightName(program::NodeId node) const;
   Result<lowering::Argument> toLowering(const program::Argument &argument, const std::string &op) const;
 
   const FunctionScope &scope;

@@ -105,11 +105,8 @@ private:
     if (!setType(input.entry, program.graph.nodes[node].type))
       return fail(ErrorCode::Unimplemented,
                   "[export] input '{}' cannot be an argument: expected a tensor or an int", spec.name);
-    if (spec.kind == InputKind::UserInput && input.entry.type.dtype == DType::C32) // StableHLO lacks it
-      return fail(ErrorCode::Unimplemented,
-                  "[export] complex numbers of half precision are not supported: got complex32 for input "
-                  "'{}', expected complex64 or complex128",
-                  input.entry.name);
+    if (spec.kind == InputKind::UserInput && input.entry.type.dtype == DType::C32)
+      return tl::unexpected(halfComplex("export", fmt::format("complex32 for input '{}'", input.entry.name)));
     input.entry.isPersistent = spec.persistent;
     TORCHERE_TRY(setSource(input, spec));
     result.inputs.push_back(std::move(input));
@@ -213,6 +210,8 @@ private:
     if (!setType(entry, node.type))
       return fail(ErrorCode::Unimplemented,
                   "[export] output '{}' cannot be a result: expected a tensor or a number", node.name());
+    if (node.kind == program::NodeKind::Placeholder && entry.type.dtype == DType::C32)
+      return tl::unexpected(halfComplex("export", fmt::format("complex32 for output '{}'", entry.name)));
     result.outputs.push_back({&spec.value, std::move(entry)});
     return {};
   }

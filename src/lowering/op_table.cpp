@@ -74,11 +74,6 @@ Result<Values> OpTable::lower(const Row &row, Context &cx, std::vector<GivenArgu
                               std::vector<TensorType> resultTypes) const {
   TORCHERE_ASSIGN(Args args, Args::bind(row.schema, std::move(arguments)));
   cx.beginOp(row.schema.name, std::move(resultTypes));
-  for (size_t i = 0; i < cx.resultCount(); ++i)
-    if (cx.resultType(i).dtype == DType::C32) // StableHLO has no such type
-      return cx.unimplemented("complex numbers of half precision are not supported: got a result of {}, "
-                              "expected complex64 or complex128",
-                              dtypeInfo(DType::C32).torchName);
   wrapNumbers(cx, args);
   TORCHERE_ASSIGN(Values values, row.lowering(cx, args));
   if (args.failure())

@@ -118,6 +118,56 @@ def test_complex_numbers_of_half_precision():
     assert f"[export] {lacks} complex32 for input 'tensors_0', {expected}" in str(caught.value)
 
 
+class _HalfComplex(torch.nn.Module):
+    """A weight, and a tensor that the program is made with, of complex numbers of half precision."""
+
+    def __init__(self, reads: str):
+        super().__init__()
+        self.reads = reads
+        self.register_buffer("weight", torch.tensor([1 + 2j, 3 - 1j], dtype=torch.complex32))
+        self.constant = torch.tensor([0.5j, 1.0], dtype=torch.complex32)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        match self.reads:
+            case "nothing":
+                return x + 1
+            case "output":
+                return x + 1, self.weight
+            case "a list":
+                return x + torch.view_as_real(torch.cat([self.weight[:1], self.weight]))[0, 0]
+            case "constant":
+                return x + torch.view_as_real(self.constant)[0]
+        return x + torch.view_as_real(self.weight)[0]
+
+
+@pytest.mark.parametrize(
+    ("reads", "op", "name"),
+    [
+        ("weight", "aten.view_as_real.default", "weight 'weight'"),
+        ("constant", "aten.view_as_real.default", "weight 'constant'"),
+        ("a list", "aten.slice.Tensor", "weight 'weight'"),
+        ("output", "export", "output 'b_weight'"),
+    ],
+)
+def test_weights_of_complex_numbers_of_half_precision(reads, op, name):
+    with pytest.raises(torchere.errors.UnimplementedError) as caught:
+        torchere.export(_HalfComplex(reads), (torch.ones(2),))
+    refused = f"[{op}] complex numbers of half precision are not supported: got complex32 for {name}, expected"
+    assert f"{refused} complex64 or complex128" in str(caught.value)
+    assert op == "export" or "refusals_test.py:" in str(caught.value)
+
+
+def test_weights_of_complex_numbers_of_half_precision_that_nothing_reads():
+    program = torchere.export(_HalfComplex("nothing"), (torch.ones(2),))
+    torch.testing.assert_close(program(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_scatters_of_an_unknown_reduction():
+    call = (_ATEN.scatter_reduce.two, _TABLE, 0, torch.tensor([[0, 1, 2]]), torch.ones(1, 3), "sum")
+    expected = "unknown reduction: got 'max', expected sum, prod, mean, amax or amin"
+    assert f"[aten.scatter_reduce.two] {expected}" in refusal(*call, changes={4: "max"})
+
+
 def test_segments_of_an_unknown_reduction():
     text = refusal(
         _ATEN.segment_reduce.default, _TABLE, "sum", changes={1: "median"}, lengths=torch.tensor([2, 3])
