@@ -1,6 +1,7 @@
 // Ops that write elements to the positions given by index tensors: scatter and index_put.
 #include "lowering/elementwise.h"
 #include "lowering/index_list.h"
+#include "lowering/named_fold.h"
 #include "lowering/op_table.h"
 #include "lowering/scan.h"
 #include "lowering/selection.h"
@@ -51,53 +52,40 @@ Result<mlir::Value> scatterAdd(Context &cx, const Args &args) {
   return scatterElements(cx, args, combineUpdate<stablehlo::AddOp>);
 }
 
-/// Scatters `source` with one op; target elements start from `neutral` unless self is included.
-template <class Op>
-mlir::Value scatterWith(Context &cx, const ElementScatter &scatter, mlir::Value source, mlir::Value neutral,
-                        bool includeSelf) {
+/// Folds the source into self; target elements start from the fold's neutral number unless self is included.
+mlir::Value foldInto(Context &cx, const ElementScatter &scatter, const NamedFold &fold, bool includeSelf) {
   mlir::Value self = scatter.self;
   if (!includeSelf)
-    self = scatterSlices(cx, self, scatter.placement, cx.broadcastTo(neutral, cx.shape(source)), takeUpdate);
-  return scatterSlices(cx, self, scatter.placement, source, combineUpdate<Op>);
+    self = scatterSlices(cx, self, scatter.placement, cx.broadcastTo(fold.neutral, cx.shape(scatter.source)),
+                         takeUpdate);
+  return scatterSlices(cx, self, scatter.placement, scatter.source, fold.body);
 }
 
 /// Sum over count, where the count of an element that receives nothing is 1.
-Result<mlir::Value> scatterMean(Context &cx, const ElementScatter &scatter, bool includeSelf) {
+Result<mlir::Value> scatterMean(Context &cx, const ElementScatter &scatter, const NamedFold &fold,
+                                bool includeSelf) {
   DType dtype = Context::dtype(scatter.self);
   if (!dtypeInfo(dtype).isFloatingPoint)
     return cx.unimplemented("the mean of integers is not supported: got {}, expected a floating-point dtype",
                             dtypeInfo(dtype).torchName);
-  mlir::Value zero = cx.constant(0.0, dtype);
-  mlir::Value sum = scatterWith<stablehlo::AddOp>(cx, scatter, scatter.source, zero, includeSelf);
-  ElementScatter counting = scatter;
-  counting.self = cx.fullLike(1.0, scatter.self);
-  mlir::Value count =
-      scatterWith<stablehlo::AddOp>(cx, counting, cx.fullLike(1.0, scatter.source), zero, includeSelf);
-  return cx.elementwise<stablehlo::DivOp>({sum, count});
+  mlir::Value sum = foldInto(cx, scatter, fold, includeSelf);
+  ElementScatter counting = {cx.fullLike(1.0, scatter.self), scatter.placement,
+                             cx.fullLike(1.0, scatter.source)};
+  return cx.elementwise<stablehlo::DivOp>({sum, foldInto(cx, counting, fold, includeSelf)});
 }
 
 /// By the reduction that the op names.
 Result<mlir::Value> scatterNamed(Context &cx, const Args &args, const ElementScatter &scatter) {
-  std::string reduce = args.string("reduce");
   bool includeSelf = args.boolean("include_self");
-  mlir::Type element = Context::elementType(scatter.self);
-  auto with = [&]<class Op>(Op *, mlir::Value neutral) -> Result<mlir::Value> {
-    return scatterWith<Op>(cx, scatter, scatter.source, neutral, includeSelf);
-  };
-  Result<mlir::Value> result =
-      cx.invalid("unknown reduction: got '{}', expected sum, prod, mean, amax or amin", reduce);
-  if (reduce == "sum")
-    result = with(static_cast<stablehlo::AddOp *>(nullptr), cx.constant(int64_t{0}, element));
-  else if (reduce == "prod")
-    result = with(static_cast<stablehlo::MulOp *>(nullptr), cx.constant(int64_t{1}, element));
-  else if (reduce == "amax")
-    result = with(static_cast<stablehlo::MaxOp *>(nullptr), cx.lowest(element));
-  else if (reduce == "amin")
-    result = with(static_cast<stablehlo::MinOp *>(nullptr), cx.highest(element));
-  else if (reduce == "mean")
-    result = scatterMean(cx, scatter, includeSelf);
-  TORCHERE_ASSIGN(mlir::Value value, std::move(result));
-  return cx.reshape(value, cx.resultType().shape);
+  TORCHERE_ASSIGN(NamedFold fold, namedFold(cx, args, {"sum", "prod", "mean", "amax", "amin"},
+                                            Context::elementType(scatter.self)));
+  mlir::Value result;
+  if (args.string("reduce") == "mean") {
+    TORCHERE_ASSIGN(result, scatterMean(cx, scatter, fold, includeSelf));
+  } else {
+    result = foldInto(cx, scatter, fold, includeSelf);
+  }
+  return cx.reshape(result, cx.resultType().shape);
 }
 
 Result<mlir::Value> scatterReduce(Context &cx, const Args &args) {
@@ -144,12 +132,9 @@ Result<mlir::Value> indexFill(Context &cx, const Args &args) {
 
 /// The older form of scatter_reduce: 'add' or 'multiply', self included, with a tensor or a number.
 Result<mlir::Value> scatterCombined(Context &cx, const Args &args) {
-  std::string reduce = args.string("reduce");
-  if (reduce == "add")
-    return scatterElements(cx, args, combineUpdate<stablehlo::AddOp>);
-  if (reduce == "multiply")
-    return scatterElements(cx, args, combineUpdate<stablehlo::MulOp>);
-  return cx.invalid("unknown reduction: got '{}', expected add or multiply", reduce);
+  mlir::Type element = Context::elementType(args.tensor("self"));
+  TORCHERE_ASSIGN(NamedFold fold, namedFold(cx, args, {"add", "multiply"}, element));
+  return scatterElements(cx, args, fold.body);
 }
 
 /// `values` in self's shape. They are aligned with self where the mask's dimensions, from `axis` on, have

@@ -1,6 +1,7 @@
 // Reductions of neighbouring rows, whose numbers or first places a tensor has.
 #include "lowering/elements.h"
 #include "lowering/elementwise.h"
+#include "lowering/named_fold.h"
 #include "lowering/op_table.h"
 #include "lowering/placement.h"
 #include "lowering/scan.h"
@@ -40,7 +41,6 @@ mlir::Value meanOf(Context &cx, const Args &args, mlir::Value sum, mlir::Value o
 
 /// The fold of each segment's rows and an initial value; rows outside of all segments count nowhere.
 Result<mlir::Value> segmentReduce(Context &cx, const Args &args) {
-  std::string reduce = args.string("reduce");
   if (!args.optionalTensor("lengths") && !args.optionalTensor("offsets"))
     return cx.invalid("got neither lengths nor offsets, expected one of them");
   DType dtype = cx.resultType().dtype, compute = computeType(dtype);
@@ -53,24 +53,12 @@ Result<mlir::Value> segmentReduce(Context &cx, const Args &args) {
         axis + 1, args.isNone("offsets") ? "lengths" : "offsets");
   mlir::Value segments = segmentsOf(cx, offsets, cx.size(data, axis));
   std::optional<Scalar> initial = args.optionalScalar("initial");
-  auto fold = [&]<class Op>(Op *, mlir::Value neutral) {
-    mlir::Value first = initial ? cx.constant(*initial, compute) : neutral;
-    return scatterSlices(cx, cx.broadcastTo(first, cx.resultType().shape), elementsAlong(cx, segments, axis),
-                         data, combineUpdate<Op>);
-  };
-  mlir::Type element = Context::elementType(data);
-  mlir::Value result;
-  if (reduce == "sum" || reduce == "mean")
-    result = fold(static_cast<stablehlo::AddOp *>(nullptr), cx.constant(0.0, compute));
-  else if (reduce == "prod")
-    result = fold(static_cast<stablehlo::MulOp *>(nullptr), cx.constant(1.0, compute));
-  else if (reduce == "max")
-    result = fold(static_cast<stablehlo::MaxOp *>(nullptr), cx.lowest(element));
-  else if (reduce == "min")
-    result = fold(static_cast<stablehlo::MinOp *>(nullptr), cx.highest(element));
-  else
-    return cx.invalid("unknown reduction: got '{}', expected sum, mean, max, min or prod", reduce);
-  if (reduce == "mean")
+  TORCHERE_ASSIGN(NamedFold fold,
+                  namedFold(cx, args, {"sum", "mean", "max", "min", "prod"}, Context::elementType(data)));
+  mlir::Value first = initial ? cx.constant(*initial, compute) : fold.neutral;
+  mlir::Value result = scatterSlices(cx, cx.broadcastTo(first, cx.resultType().shape),
+                                     elementsAlong(cx, segments, axis), data, fold.body);
+  if (args.string("reduce") == "mean")
     result = meanOf(cx, args, result, offsets);
   return cx.convert(result, dtype);
 }
