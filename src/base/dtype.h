@@ -53,6 +53,15 @@ inline size_t byteSize(DType dtype) {
   return dtypeInfo(dtype).byteSize;
 }
 
+/// The dtype of a complex one's parts; any other dtype itself.
+constexpr DType partType(DType dtype) {
+  if (dtype == DType::C32)
+    return DType::F16;
+  if (dtype == DType::C64)
+    return DType::F32;
+  return dtype == DType::C128 ? DType::F64 : dtype;
+}
+
 /// The dtype of torch's name ("float32"), if it is one that we know.
 TORCHERE_EXPORT std::optional<DType> dtypeFromTorchName(std::string_view name);
 

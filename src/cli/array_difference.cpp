@@ -31,7 +31,7 @@ namespace {
 class Elements {
 public:
   Elements(const runtime::HostArray &got, const runtime::HostArray &expected)
-      : part(partOf(got.type->dtype)), size(byteSize(part)), got(static_cast<const std::byte *>(got.data)),
+      : part(partType(got.type->dtype)), size(byteSize(part)), got(static_cast<const std::byte *>(got.data)),
         expected(static_cast<const std::byte *>(expected.data)) {
     count = byteSize(got.type->dtype) / size;
     for (int64_t axis : got.type->shape)

@@ -5,14 +5,6 @@
 
 namespace torchere::cli {
 
-DType partOf(DType dtype) {
-  if (dtype == DType::C32)
-    return DType::F16;
-  if (dtype == DType::C64)
-    return DType::F32;
-  return dtype == DType::C128 ? DType::F64 : dtype;
-}
-
 static const FloatFormat &formatOf(DType dtype) {
   return *elementTypeInfo(*elementTypeFromDType(dtype)).format;
 }

@@ -10,9 +10,6 @@
 
 namespace torchere::cli {
 
-/// The dtype of a complex number's two parts; other dtypes as they are.
-DType partOf(DType dtype);
-
 /// An element's value; not of complex dtypes. Integers of more than 53 bits are rounded.
 double readElement(DType dtype, const void *element);
 /// Writes the nearest value of the dtype; not of complex dtypes.

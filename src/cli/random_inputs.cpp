@@ -78,7 +78,7 @@ static Result<program::Weight> randomArray(const EntryInput &input, const EntryP
   }
   TORCHERE_ASSIGN(size_t bytes, type.byteSize());
   auto memory = std::make_shared<std::vector<std::byte>>(bytes);
-  DType part = partOf(type.dtype);
+  DType part = partType(type.dtype);
   bool isFloat = dtypeInfo(part).isFloatingPoint;
   for (size_t at = 0; at < bytes; at += byteSize(part)) {
     // Not of std::uniform_real_distribution, whose numbers each library chooses.

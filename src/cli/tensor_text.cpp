@@ -22,7 +22,7 @@ static OrderedJson floatJson(float value) {
 }
 
 OrderedJson elementJson(DType dtype, const void *element) {
-  if (DType part = partOf(dtype); part != dtype) {
+  if (DType part = partType(dtype); part != dtype) {
     auto first = static_cast<const std::byte *>(element);
     return {elementJson(part, first), elementJson(part, first + byteSize(part))};
   }

@@ -17,6 +17,11 @@ mlir::Value imaginaryPart(Context &cx, mlir::Value value) {
   return part<stablehlo::ImagOp>(cx, value);
 }
 
+mlir::Value magnitude(Context &cx, mlir::Value value) {
+  return dtypeInfo(Context::dtype(value)).isComplex ? part<stablehlo::AbsOp>(cx, value)
+                                                    : cx.elementwise<stablehlo::AbsOp>(value);
+}
+
 mlir::Value complexOf(Context &cx, mlir::Value real, mlir::Value imaginary) {
   auto type = mlir::cast<mlir::RankedTensorType>(real.getType());
   type = type.clone(mlir::ComplexType::get(type.getElementType()));

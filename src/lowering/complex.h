@@ -7,6 +7,8 @@ namespace torchere::lowering {
 
 mlir::Value realPart(Context &cx, mlir::Value value);
 mlir::Value imaginaryPart(Context &cx, mlir::Value value);
+/// Of real numbers as well.
+mlir::Value magnitude(Context &cx, mlir::Value value);
 mlir::Value complexOf(Context &cx, mlir::Value real, mlir::Value imaginary);
 
 /// [...] complex to [..., 2] real, and back.

@@ -205,7 +205,7 @@ Elements transposed(const Elements &matrices) {
 std::pair<Elements, Elements> orthogonalize(const Elements &matrices) {
   Context &cx = matrices.maker();
   Dims shape = cx.shape(matrices);
-  DType real = realType(Context::dtype(matrices));
+  DType real = partType(Context::dtype(matrices));
   Elements length(cx, cx.sizeTensor(cx.maximum(shape[1], shape[2]), real));
   Elements tolerance = sqrt(length) * (4 * epsilonOf(real));
   Values state = {matrices, identity(cx, {shape[0], shape[2], shape[2]}, Context::dtype(matrices))};
@@ -235,7 +235,7 @@ bool isWide(Context &cx, const Elements &matrices) {
 
 EigenDecomposition rotateToEigenvalues(const Elements &matrices) {
   Context &cx = matrices.maker();
-  DType real = realType(Context::dtype(matrices));
+  DType real = partType(Context::dtype(matrices));
   Elements scaled = matrices;
   Elements scale = normalize(scaled);
   const double epsilon = epsilonOf(real);
@@ -278,7 +278,7 @@ SingularValueDecomposition rotateToSingularValues(const Elements &matrices, bool
   Elements u =
       applyReflectors(reflectors, identity(cx, {shape[0], shape[1], isFull ? shape[1] : count}, dtype),
                       /*isAdjoint=*/false);
-  mlir::Value one = cx.constant(1.0, realType(dtype));
+  mlir::Value one = cx.constant(1.0, partType(dtype));
   Elements signs = (diagonal < 0.0).select(-1.0, diagonal.constant(1.0));
   Dim rest = cx.subtract(cx.size(u, 2), count);
   signs = {cx, cx.pad(signs, one, {Dim(0), Dim(0)}, {Dim(0), rest}, {0, 0})};
@@ -308,7 +308,7 @@ EigenDecomposition eigenDecomposition(const Elements &matrices) {
   Context &cx = matrices.maker();
   Dims shape = cx.shape(matrices);
   DType dtype = Context::dtype(matrices);
-  Values results = {cx.full(0.0, realType(dtype), {shape[0], shape[1]}), cx.full(0.0, dtype, shape)};
+  Values results = {cx.full(0.0, partType(dtype), {shape[0], shape[1]}), cx.full(0.0, dtype, shape)};
   Values done = computeMarked(matrices, results, "eigenvectors", [](const Elements &given) {
     EigenDecomposition found = rotateToEigenvalues(given);
     return Values{found.values, found.vectors};
@@ -319,7 +319,7 @@ EigenDecomposition eigenDecomposition(const Elements &matrices) {
 Elements eigenvalues(const Elements &matrices) {
   Context &cx = matrices.maker();
   Dims shape = cx.shape(matrices);
-  Values results = {cx.full(0.0, realType(Context::dtype(matrices)), {shape[0], shape[1]})};
+  Values results = {cx.full(0.0, partType(Context::dtype(matrices)), {shape[0], shape[1]})};
   Values done = computeMarked(matrices, results, "eigenvalues", [](const Elements &given) {
     return Values{rotateToEigenvalues(given).values};
   });
@@ -332,7 +332,7 @@ SingularValueDecomposition singularValueDecomposition(const Elements &matrices, 
   DType dtype = Context::dtype(matrices);
   Dim count = cx.minimum(shape[1], shape[2]);
   Values results = {cx.full(0.0, dtype, {shape[0], shape[1], isFull ? shape[1] : count}),
-                    cx.full(0.0, realType(dtype), {shape[0], count}),
+                    cx.full(0.0, partType(dtype), {shape[0], count}),
                     cx.full(0.0, dtype, {shape[0], isFull ? shape[2] : count, shape[2]})};
   Values done = computeMarked(matrices, results, "singular_vectors", [&](const Elements &given) {
     SingularValueDecomposition found = rotateToSingularValues(given, isFull);
@@ -344,7 +344,7 @@ SingularValueDecomposition singularValueDecomposition(const Elements &matrices, 
 Elements singularValues(const Elements &matrices) {
   Context &cx = matrices.maker();
   Dims shape = cx.shape(matrices);
-  DType real = realType(Context::dtype(matrices));
+  DType real = partType(Context::dtype(matrices));
   Values results = {cx.full(0.0, real, {shape[0], cx.minimum(shape[1], shape[2])})};
   Values done = computeMarked(matrices, results, "singular_values",
                               [](const Elements &given) { return Values{singularValuesAlone(given)}; });

@@ -1,6 +1,7 @@
 // Batches of matrices: numbers, places, parts and triangles.
 #include "lowering/matrix.h"
 
+#include "lowering/complex.h"
 #include "lowering/placement.h"
 #include "lowering/region.h"
 
@@ -16,14 +17,6 @@ Elements iotaAlong(Context &cx, mlir::Value like, int64_t axis) {
 
 bool isComplex(mlir::Value value) {
   return dtypeInfo(Context::dtype(value)).isComplex;
-}
-
-/// An op that takes complex numbers to real ones.
-template <class Op> Elements toReal(const Elements &value) {
-  Context &cx = value.maker();
-  Dims shape = cx.shape(value);
-  mlir::Type type = cx.tensorType(shape, realType(Context::dtype(value)));
-  return value.with(cx.withShape(cx.create<Op>(type, mlir::Value(value)), shape));
 }
 
 } // namespace
@@ -68,32 +61,24 @@ bool hasNoElements(llvm::ArrayRef<Dim> shape) {
 
 // ---- numbers
 
-DType realType(DType dtype) {
-  if (dtype == DType::C64)
-    return DType::F32;
-  return dtype == DType::C128 ? DType::F64 : dtype;
-}
-
 double epsilonOf(DType dtype) {
-  return realType(dtype) == DType::F32 ? std::numeric_limits<float>::epsilon()
+  return partType(dtype) == DType::F32 ? std::numeric_limits<float>::epsilon()
                                        : std::numeric_limits<double>::epsilon();
 }
 
 Elements realPart(const Elements &value) {
-  return isComplex(value) ? toReal<stablehlo::RealOp>(value) : value;
+  return isComplex(value) ? value.with(realPart(value.maker(), value)) : value;
 }
 
 Elements conjugate(const Elements &value) {
   if (!isComplex(value))
     return value;
   Context &cx = value.maker();
-  mlir::Value parts[] = {realPart(value), -toReal<stablehlo::ImagOp>(value)};
-  return value.with(
-      cx.withShape(cx.create<stablehlo::ComplexOp>(mlir::Value(value).getType(), parts), cx.shape(value)));
+  return value.with(complexOf(cx, realPart(value), -value.with(imaginaryPart(cx, value))));
 }
 
 Elements magnitude(const Elements &value) {
-  return isComplex(value) ? toReal<stablehlo::AbsOp>(value) : abs(value);
+  return value.with(magnitude(value.maker(), value));
 }
 
 Elements convertedLike(const Elements &value, const Elements &other) {

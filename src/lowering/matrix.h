@@ -17,7 +17,6 @@ Dims resultBatch(Context &cx, size_t own);
 bool hasNoElements(llvm::ArrayRef<Dim> shape);
 
 // ---- numbers: of complex ones the real part, the conjugate and the magnitude, which real ones have as well
-DType realType(DType dtype);
 double epsilonOf(DType dtype);
 Elements realPart(const Elements &value);
 Elements conjugate(const Elements &value);

@@ -19,18 +19,6 @@ Kind kindOf(DType dtype) {
   return info.isFloatingPoint ? Kind::Floating : Kind::Integer;
 }
 
-DType signedOfWidth(size_t bytes) {
-  switch (bytes) {
-  case 1:
-    return DType::I8;
-  case 2:
-    return DType::I16;
-  case 4:
-    return DType::I32;
-  }
-  return DType::I64;
-}
-
 DType promoteIntegers(DType a, DType b) {
   const DTypeInfo &x = dtypeInfo(a);
   const DTypeInfo &y = dtypeInfo(b);
@@ -57,12 +45,16 @@ DType complexOf(DType part) {
 
 } // namespace
 
-DType partType(DType dtype) {
-  if (dtype == DType::C32)
-    return DType::F16;
-  if (dtype == DType::C64)
-    return DType::F32;
-  return dtype == DType::C128 ? DType::F64 : dtype;
+DType signedOfWidth(size_t bytes) {
+  switch (bytes) {
+  case 1:
+    return DType::I8;
+  case 2:
+    return DType::I16;
+  case 4:
+    return DType::I32;
+  }
+  return DType::I64;
 }
 
 DType promoteTypes(DType a, DType b) {

@@ -19,8 +19,8 @@ struct PromotionOperand {
 
 DType resultType(const std::vector<PromotionOperand> &operands);
 
-/// The real dtype of a complex one's parts; another dtype is its own.
-DType partType(DType dtype);
+/// The signed integers of so many bytes, 8 at most.
+DType signedOfWidth(size_t bytes);
 
 /// The dtype in which a floating-point op computes on `dtype`: itself, or the default float32 for integers.
 DType floatingType(DType dtype);

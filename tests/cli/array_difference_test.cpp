@@ -10,7 +10,7 @@ namespace torchere::cli {
 namespace {
 
 runtime::HostArray arrayOf(DType dtype, const std::vector<double> &values) {
-  DType part = partOf(dtype);
+  DType part = partType(dtype);
   auto memory = std::make_shared<std::vector<std::byte>>(values.size() * byteSize(part));
   for (size_t i = 0; i < values.size(); ++i)
     writeElement(part, values[i], memory->data() + i * byteSize(part));

@@ -121,12 +121,6 @@ Status ReflectorsStep::restore(const PlanLimits &limits) {
   return limits.writesDense(result, args.type, count);
 }
 
-static DType realTypeOf(DType type) {
-  if (type == DType::C64)
-    return DType::F32;
-  return type == DType::C128 ? DType::F64 : type;
-}
-
 /// Orders are of 32 bits, and a kernel has several times a matrix in scratch memory.
 static Status checkSides(int64_t rows, int64_t columns) {
   return expect(rows > 0 && columns > 0 && rows <= std::numeric_limits<int32_t>::max() &&
@@ -141,7 +135,7 @@ Status EigenStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(limits.readsDense(input, args.type, count));
   if (vectors)
     TORCHERE_TRY(limits.writesDense(*vectors, args.type, count));
-  return limits.writesDense(values, realTypeOf(args.type), boundedProduct({args.batches, args.size}));
+  return limits.writesDense(values, partType(args.type), boundedProduct({args.batches, args.size}));
 }
 
 Status SingularStep::restore(const PlanLimits &limits) {
@@ -155,7 +149,7 @@ Status SingularStep::restore(const PlanLimits &limits) {
     TORCHERE_TRY(limits.writesDense(*u, args.type, boundedProduct({args.batches, args.rows, ofU})));
     TORCHERE_TRY(limits.writesDense(*vh, args.type, boundedProduct({args.batches, ofVh, args.columns})));
   }
-  return limits.writesDense(values, realTypeOf(args.type), boundedProduct({args.batches, least}));
+  return limits.writesDense(values, partType(args.type), boundedProduct({args.batches, least}));
 }
 
 Status TriangularSolveStep::restore(const PlanLimits &limits) {

@@ -116,8 +116,7 @@ mlir::Value hypotenuse(Context &cx, const Args &args) {
   Elements self = formulaOperand(cx, args, "self"), other = formulaOperand(cx, args, "other");
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Elements isInfinite = either(equal(abs(self), infinity), equal(abs(other), infinity));
-  mlir::Value length = cx.create<stablehlo::AbsOp>(mlir::Value(self).getType(), complexOf(cx, self, other));
-  Elements finite = self.with(cx.withShape(length, cx.shape(self)));
+  Elements finite = self.with(magnitude(cx, complexOf(cx, self, other)));
   return cx.convert(isInfinite.select(infinity, finite), cx.resultType().dtype);
 }
 
@@ -195,9 +194,7 @@ mlir::Value lerp(Context &cx, const Args &args) {
   mlir::Value rest = cx.elementwise<stablehlo::SubtractOp>({cx.fullLike(1.0, weight), weight});
   mlir::Value fromEnd =
       cx.elementwise<stablehlo::SubtractOp>({end, cx.elementwise<stablehlo::MulOp>({distance, rest})});
-  DType real = compute == DType::C64 ? DType::F32 : compute == DType::C128 ? DType::F64 : compute;
-  mlir::Value size = cx.withShape(cx.create<stablehlo::AbsOp>(cx.tensorType(cx.shape(weight), real), weight),
-                                  cx.shape(weight));
+  mlir::Value size = magnitude(cx, weight);
   mlir::Value isNear = cx.compare(Direction::LT, size, cx.fullLike(0.5, size));
   return cx.convert(cx.select(isNear, fromSelf, fromEnd), dtype);
 }

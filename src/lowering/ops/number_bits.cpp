@@ -10,18 +10,6 @@ namespace {
 
 using Direction = stablehlo::ComparisonDirection;
 
-DType integerOfWidth(size_t bytes) {
-  switch (bytes) {
-  case 1:
-    return DType::I8;
-  case 2:
-    return DType::I16;
-  case 4:
-    return DType::I32;
-  }
-  return DType::I64;
-}
-
 /// The same bits as another dtype of the same width.
 mlir::Value bitsAs(Context &cx, mlir::Value value, DType dtype) {
   mlir::Type type = mlir::cast<mlir::RankedTensorType>(value.getType()).clone(cx.elementType(dtype));
@@ -34,7 +22,7 @@ mlir::Value isNegative(Context &cx, mlir::Value value) {
   if (!info.isSigned)
     return cx.full(false, DType::Bool, cx.shape(value));
   if (info.isFloatingPoint)
-    value = bitsAs(cx, value, integerOfWidth(info.byteSize));
+    value = bitsAs(cx, value, signedOfWidth(info.byteSize));
   return cx.compare(Direction::LT, value, cx.fullLike(int64_t{0}, value));
 }
 

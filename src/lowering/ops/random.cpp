@@ -27,10 +27,9 @@ Result<Elements> numbersOf(Context &cx, Draw draw) {
     TORCHERE_ASSIGN(mlir::Value drawn, draw(cx, type.dtype, type.shape));
     return Elements(cx, drawn);
   }
-  DType part = type.dtype == DType::C128 ? DType::F64 : DType::F32;
   Dims both = type.shape;
   both.insert(both.begin(), Dim(2));
-  TORCHERE_ASSIGN(mlir::Value drawn, draw(cx, part, both));
+  TORCHERE_ASSIGN(mlir::Value drawn, draw(cx, partType(type.dtype), both));
   Values parts;
   for (int64_t index : {0, 1})
     parts.push_back(cx.reshape(cx.sliceAxis(drawn, 0, index, index + 1), type.shape));

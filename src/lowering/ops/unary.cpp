@@ -87,8 +87,7 @@ mlir::Value signOrDirection(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   if (!dtypeInfo(Context::dtype(self)).isComplex)
     return sign(cx, args);
-  mlir::Type type = cx.tensorType(cx.shape(self), partType(Context::dtype(self)));
-  mlir::Value length = cx.withShape(cx.create<stablehlo::AbsOp>(type, self), cx.shape(self));
+  mlir::Value length = magnitude(cx, self);
   mlir::Value zero = cx.fullLike(0.0, length);
   mlir::Value isZero = cx.compare(stablehlo::ComparisonDirection::EQ, length, zero);
   auto part = [&](mlir::Value value) {
@@ -99,11 +98,7 @@ mlir::Value signOrDirection(Context &cx, const Args &args) {
 
 mlir::Value absolute(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
-  const DTypeInfo &info = dtypeInfo(Context::dtype(self));
-  if (!info.isSigned)
-    return self;
-  mlir::Type type = cx.tensorType(cx.shape(self), cx.resultType().dtype);
-  return cx.withShape(cx.create<stablehlo::AbsOp>(type, self), cx.shape(self));
+  return dtypeInfo(Context::dtype(self)).isSigned ? magnitude(cx, self) : self;
 }
 
 mlir::Value logicalNot(Context &cx, const Args &args) {

@@ -1,5 +1,6 @@
 // The norm of vectors along dimensions.
 #include "lowering/vector_norm.h"
+#include "lowering/complex.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 
@@ -8,15 +9,6 @@
 namespace torchere::lowering {
 
 namespace {
-
-/// The magnitudes of a tensor's elements, in a type to compute in.
-Elements magnitudeOf(Context &cx, mlir::Value value, DType dtype) {
-  value = cx.convert(value, dtype);
-  if (!dtypeInfo(dtype).isComplex)
-    return {cx, cx.elementwise<stablehlo::AbsOp>(value)};
-  mlir::Type type = cx.tensorType(cx.shape(value), dtype == DType::C64 ? DType::F32 : DType::F64);
-  return {cx, cx.withShape(cx.create<stablehlo::AbsOp>(type, value), cx.shape(value))};
-}
 
 Result<mlir::Value> vectorNorm(Context &cx, const Args &args) {
   const TensorType &type = cx.resultType();
@@ -27,8 +19,8 @@ Result<mlir::Value> vectorNorm(Context &cx, const Args &args) {
   if (!args.isNone("dim") && !args.integers("dim").empty() && Context::rank(self) > 0) {
     TORCHERE_ASSIGN(axes, cx.axes(args.integers("dim"), Context::rank(self)));
   }
-  Elements magnitude = magnitudeOf(cx, self, computeType(given));
-  mlir::Value norm = normOf(cx, magnitude, toDouble(args.scalar("ord")), axes);
+  Elements sizes(cx, magnitude(cx, cx.convert(self, computeType(given))));
+  mlir::Value norm = normOf(cx, sizes, toDouble(args.scalar("ord")), axes);
   return cx.reshape(cx.convert(norm, type.dtype), type.shape);
 }
 
