@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg
 import numpy as np
+from numerical_functions import FUNCTIONS
 
 jax.config.update("jax_enable_x64", True)
 
@@ -114,18 +116,12 @@ def direct_convolution(sound: Any, kernel: Any) -> Any:
     return jnp.convolve(sound, kernel, mode="same")
 
 
-# ---- transforms
+# ---- functions, and what transforms make
 
-for size in (256, 400, 480, 1000, 1021, 1024):
-    program(f"rfft {size} b128", normal(128, size))(jnp.fft.rfft)
-for size, batch in ((1024, 1), (65536, 1), (256, 256), (1021, 64), (480, 256)):
-    program(f"fft {size} b{batch}", normal(batch, size, dtype=C64))(jnp.fft.fft)
-program("fft 1024 b64 f64", normal(64, 1024, dtype=C128))(jnp.fft.fft)
-program("irfft 1024 b128", normal(128, 513, dtype=C64))(jnp.fft.irfft)
-program("rfft 16384 b1", normal(1, 16384))(jnp.fft.rfft)
-program("fft2 256", normal(256, 256, dtype=C64))(jnp.fft.fft2)
-program("rfft2 b16 64x64", normal(16, 64, 64))(jnp.fft.rfft2)
-program("fftn 32x32x32", normal(32, 32, 32, dtype=C64))(jnp.fft.fftn)
+MAKERS = {"normal": normal, "regular": regular, "positive": positive}
+for name, function, arguments in FUNCTIONS:
+    makers = [MAKERS[maker](*shape, dtype=getattr(np, dtype)) for maker, shape, dtype in arguments]
+    program(name, *makers)(attrgetter(function)(jnp))
 
 
 @program(
@@ -143,13 +139,6 @@ program("fnet mixing", normal(4, 128, 256))(lambda x: jnp.fft.fft2(x.astype(C64)
 
 # ---- complex numbers
 
-for size, dtype in ((256, C64), (64, C64), (256, C128)):
-    kind = "c128" if dtype is C128 else "c64"
-    program(
-        f"complex product {size} {kind}", normal(size, size, dtype=dtype), normal(size, size, dtype=dtype)
-    )(jnp.matmul)
-program("complex product b64 16", normal(64, 16, 16, dtype=C64), normal(64, 16, 16, dtype=C64))(jnp.matmul)
-
 
 @program("complex elements", normal(256, 1024, dtype=C64), normal(256, 1024, dtype=C64))
 def complex_elements(a: Any, b: Any) -> Any:
@@ -164,18 +153,8 @@ def complex_elements_c128(a: Any, b: Any) -> Any:
 
 # ---- linear algebra
 
-for batch, size, columns in ((1000, 3, 1), (1000, 8, 1), (256, 16, 4), (64, 64, 8), (1, 64, 1), (1, 512, 16)):
-    program(f"solve b{batch} {size}", regular(batch, size, size), normal(batch, size, columns))(
-        jnp.linalg.solve
-    )
-for batch, size in ((1000, 4), (64, 32), (1, 256)):
-    program(f"inverse b{batch} {size}", regular(batch, size, size))(jnp.linalg.inv)
-program("solve b64 32 c64", regular(64, 32, 32, dtype=C64), normal(64, 32, 4, dtype=C64))(jnp.linalg.solve)
-program("determinant b1000 4", regular(1000, 4, 4))(jnp.linalg.det)
 program("determinant b1000 6", regular(1000, 6, 6))(jnp.linalg.det)
 program("lu factor 256 f64", regular(256, 256, dtype=F64))(jax.scipy.linalg.lu_factor)
-for batch, size in ((1000, 6), (64, 64), (1, 512)):
-    program(f"cholesky b{batch} {size}", positive(batch, size, size))(jnp.linalg.cholesky)
 for batch, size, columns in ((1, 512, 256), (1000, 6, 1), (64, 64, 16)):
     program(
         f"triangular b{batch} {size}x{columns}", triangular(batch, size, size), normal(batch, size, columns)
@@ -194,12 +173,6 @@ def gaussian_process(x: Any, y: Any, asked: Any) -> Any:
     return mean[:, 0], 1 - (rest**2).sum(0)
 
 
-program("qr b64 16", normal(64, 16, 16))(jnp.linalg.qr)
-program("qr 256x64", normal(256, 64))(jnp.linalg.qr)
-program("svd b100 3", normal(100, 3, 3))(lambda a: jnp.linalg.svd(a, compute_uv=False))
-program("svd 64", normal(64, 64))(lambda a: jnp.linalg.svd(a, compute_uv=False))
-program("eigh b100 3", positive(100, 3, 3))(jnp.linalg.eigvalsh)
-program("eigh 64", positive(64, 64))(jnp.linalg.eigvalsh)
 program("least squares", normal(256, 16), normal(256, 4))(lambda a, b: jnp.linalg.lstsq(a, b)[0])
 program("matrix exponential b64 8", normal(64, 8, 8))(jax.scipy.linalg.expm)
 program("conjugate gradients 256", positive(256, 256), normal(256))(
