@@ -156,6 +156,8 @@ class GraphWalk:
             self.emit(scope, node)
         elif node.target is operator.getitem and node.args[0] in self.lists:
             self.builder.bind_element(scope.graph, node, *node.args)
+            if isinstance(node.meta.get("val"), (list, tuple)):  # a list among the results
+                self.lists.add(node)
         elif node.target in _wrappers():
             self.inline(scope, node)
         elif node.target in _marks():

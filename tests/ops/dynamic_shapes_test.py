@@ -18,7 +18,14 @@ from torchere import plugins
 from torchere.errors import InvalidArgumentError, UnimplementedError
 
 # torch has no fake kernel of these: torch.export captures them at constant sizes only.
-WITHOUT_FAKE_KERNEL = {"aten.geqrf.default", "aten.histogram.bin_ct", "aten.histogram.bins_tensor"}
+WITHOUT_FAKE_KERNEL = {
+    "aten._histogramdd_bin_edges.default",
+    "aten._histogramdd_from_bin_cts.default",
+    "aten._histogramdd_from_bin_tensors.default",
+    "aten.geqrf.default",
+    "aten.histogram.bin_ct",
+    "aten.histogram.bins_tensor",
+}
 ROWS = sorted(set(compared_rows()) - WITHOUT_FAKE_KERNEL)
 BATCH = 16  # rows a program
 XLA_EVERY = 5  # batches that run on XLA

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from sample_values import Call, drawn, edges, is_floating
@@ -118,6 +119,36 @@ def bins_between_edges(dtype: torch.dtype) -> Iterator[Call]:
         yield (values, edges), {name: options[name] for name in options if name != "range"}, None
 
 
+def bins_of_points(dtype: torch.dtype) -> Iterator[Call]:
+    """Points outside along one axis alone, at edges, NaN; equal points; one coordinate; no points."""
+    if dtype not in (torch.float32, torch.float64):
+        return
+    points = drawn(dtype, 40, 3)
+    points[:3, 0] = points.new_tensor([2.0, -1.0, 5.0])
+    odd = points.clone()
+    odd[4, 1], odd[5, 2] = float("nan"), float("inf")
+    ends = [-1.0, 2.0, -0.5, 0.5, -2.0, 2.0]
+    calls: list[tuple[torch.Tensor, list[int], dict[str, Any]]] = [
+        (points, [4, 3, 5], {}),
+        (points, [4, 1, 2], {"range": ends}),
+        (odd, [3, 2, 2], {"range": ends}),
+        (points.reshape(5, 8, 3).transpose(0, 1), [2, 3, 4], {}),
+        (points[:, :1], [6], {}),
+        (torch.ones(4, 2, dtype=dtype), [3, 2], {}),
+        (torch.ones(0, 2, dtype=dtype), [3, 2], {}),
+    ]
+    for values, counts, options in calls:
+        for more in ({}, {"weight": drawn(dtype, *values.shape[:-1]).abs()}, {"density": True}):
+            yield (values, counts), options | more, None
+
+
+def points_between_edges(dtype: torch.dtype) -> Iterator[Call]:
+    """Bins of several widths along each axis."""
+    for (values, counts), options, _ in bins_of_points(dtype):
+        bounds = [values.new_tensor(e) for e in ([-1, 0, 2], [-2, -0.5, 0, 0.25, 1], [-1, 1])]
+        yield (values, bounds[: len(counts)]), {k: options[k] for k in options if k != "range"}, None
+
+
 def segments(dtype: torch.dtype) -> Iterator[Call]:
     """Segments of no rows, rows of no segment, segments of each row of a matrix, NaN, an initial value."""
     if not is_floating(dtype):
@@ -205,6 +236,8 @@ ORDER: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "histc.default": histogram,
     "histogram.bin_ct": weighed_bins,
     "histogram.bins_tensor": bins_between_edges,
+    **dict.fromkeys(("_histogramdd_bin_edges.default", "_histogramdd_from_bin_cts.default"), bins_of_points),
+    "_histogramdd_from_bin_tensors.default": points_between_edges,
     "segment_reduce.default": segments,
     "kthvalue.default": kth,
     "searchsorted.Tensor": search,

@@ -152,7 +152,9 @@ class _HalfComplex(torch.nn.Module):
 def test_weights_of_complex_numbers_of_half_precision(reads, op, name):
     with pytest.raises(torchere.errors.UnimplementedError) as caught:
         torchere.export(_HalfComplex(reads), (torch.ones(2),))
-    refused = f"[{op}] complex numbers of half precision are not supported: got complex32 for {name}, expected"
+    refused = (
+        f"[{op}] complex numbers of half precision are not supported: got complex32 for {name}, expected"
+    )
     assert f"{refused} complex64 or complex128" in str(caught.value)
     assert op == "export" or "refusals_test.py:" in str(caught.value)
 
@@ -174,6 +176,33 @@ def test_segments_of_an_unknown_reduction():
     )
     expected = "unknown reduction: got 'median', expected sum, mean, max, min or prod"
     assert f"[aten.segment_reduce.default] {expected}" in text
+
+
+@pytest.mark.parametrize("bins", [[4], [4, 4, 4, 4]])
+def test_bins_of_other_coordinates(bins):
+    text = refusal(_ATEN._histogramdd_from_bin_cts.default, _TABLE, [2, 3, 4], changes={1: bins})
+    expected = f"got {len(bins)} numbers of bins, expected one for each coordinate in the last dimension"
+    assert f"[aten._histogramdd_from_bin_cts.default] {expected}" in text
+
+
+def test_ranges_of_other_coordinates():
+    call = functools.partial(_ATEN._histogramdd_from_bin_cts.default, bins=[2, 3, 4])
+    program = torch.export.export(_Call(call, (_TABLE,)), (_TABLE,))
+    [node] = program.graph.find_nodes(op="call_function", target=call.func)
+    node.kwargs = node.kwargs | {"range": [0.0, 1.0]}
+    with pytest.raises(torchere.errors.InvalidArgumentError) as caught:
+        torchere.export(program)
+    assert f"[{call.func}] got 2 numbers as range, expected 6" in str(caught.value)
+
+
+def test_edges_in_a_matrix():
+    call, inputs = _Call(_ATEN.histogram.bins_tensor, (_TABLE, _TABLE[0])), (_TABLE, torch.arange(3.0))
+    program = torch.export.export(call, inputs)
+    [node] = program.graph.find_nodes(op="call_function", target=_ATEN.histogram.bins_tensor)
+    node.args = (node.args[0], node.args[0])
+    with pytest.raises(torchere.errors.InvalidArgumentError) as caught:
+        torchere.export(program)
+    assert "[aten.histogram.bins_tensor] got edges of 2 dimensions, expected 1" in str(caught.value)
 
 
 def test_sparse_gradients():

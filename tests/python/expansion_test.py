@@ -55,6 +55,33 @@ def test_ops_that_were_expanded_are_told():
     assert torchere.export(nn.ReLU(), torch.ones(3)).expanded == {}
 
 
+class Histogram(nn.Module):
+    """Of whose results the second is a list."""
+
+    def __init__(self, bins, **options):
+        super().__init__()
+        self.bins, self.options = bins, options
+
+    def forward(self, x):
+        counts, (first, *_, last) = torch.histogramdd(x, self.bins, **self.options)
+        return counts, first, last
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        Histogram([3, 1, 4]),
+        Histogram(3, range=[0.0, 1.0] * 3, density=True),
+        Histogram([torch.tensor([0.0, 0.25, 1.0]), torch.tensor([0.5, 2.0]), torch.tensor([0.0, 1.0])]),
+    ],
+)
+def test_a_list_among_the_results(module):
+    x = torch.rand(50, 3)
+    program = torchere.export(module, (x,))
+    assert any(name.startswith("aten.histogramdd.") for name in program.expanded)
+    assert_as_eager(program, module, (x,), (x.flip(0),))
+
+
 def test_nothing_is_collected_meanwhile(monkeypatch):
     exported, enabled = export(Net(), (torch.randn(2, 3, 4),)), []
     export_program = _core.export_program
