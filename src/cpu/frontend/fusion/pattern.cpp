@@ -130,6 +130,21 @@ mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
   return columns;
 }
 
+stablehlo::ReduceOp repeatedReduction(mlir::Value value, int64_t dimension) {
+  auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!spread || !llvm::is_sorted(spread.getBroadcastDimensions()))
+    return {};
+  SmallVector<int64_t> sizes(dimensionsOf(value).size(), 1), expected(dimensionsOf(value));
+  expected[static_cast<size_t>(dimension)] = 1;
+  for (auto [place, size] :
+       llvm::zip_equal(spread.getBroadcastDimensions(), dimensionsOf(spread.getOperand())))
+    sizes[static_cast<size_t>(place)] = size;
+  Subgraph ignored;
+  return sizes == expected
+             ? withoutReshapes(spread.getOperand(), ignored).getDefiningOp<stablehlo::ReduceOp>()
+             : stablehlo::ReduceOp();
+}
+
 /// Whether the body is the op on its two arguments.
 bool appliesOnly(Region &body, StringRef name) {
   Block &block = body.front();

@@ -62,6 +62,9 @@ mlir::Value reducedRows(mlir::Value value, RowReduction reduction, RowShape &sha
 /// The operand of a mean of rows.
 mlir::Value averagedRows(mlir::Value value, RowShape &shape, Subgraph &subgraph);
 
+/// The reduction whose results `value` repeats along the dimension; null for another op.
+stablehlo::ReduceOp repeatedReduction(mlir::Value value, int64_t dimension);
+
 /// x, where the value is x * x.
 mlir::Value squared(mlir::Value value, Subgraph &subgraph);
 
