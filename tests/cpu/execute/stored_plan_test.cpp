@@ -1,6 +1,7 @@
 // Stored plans: what is written is read back, and what would touch other memory is refused.
 #include "plan_samples.h"
 
+#include "cpu/execute/bisection_step.h"
 #include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/cell_step.h"
 #include "cpu/execute/control_steps.h"

@@ -4,8 +4,6 @@
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
 
-#include "mlir/IR/Matchers.h"
-
 #include <cmath>
 
 using namespace mlir;
@@ -28,9 +26,7 @@ private:
   bool matchChoice(mlir::Value isLeft);
   bool matchTable(mlir::Value element);
   mlir::Value next(unsigned index) const { return body_.getTerminator()->getOperand(index); }
-  bool isOutside(mlir::Value value) {
-    return value.getParentRegion()->isProperAncestor(&loop_.getBody());
-  }
+  bool isOutside(mlir::Value value) { return value.getParentRegion()->isProperAncestor(&loop_.getBody()); }
 
   stablehlo::WhileOp loop_;
   Block &body_;
@@ -39,20 +35,6 @@ private:
   bool isStrict_ = false;
   mlir::Value middle_, table_, values_;
 };
-
-std::optional<int64_t> integerOf(mlir::Value value) {
-  APInt number;
-  if (value && matchPattern(value, m_ConstantInt(&number)) && number.getActiveBits() < 62)
-    return number.getZExtValue();
-  return std::nullopt;
-}
-
-/// One that all elements are; not negative.
-std::optional<int64_t> repeatedInteger(mlir::Value value) {
-  std::optional<double> number = splatOf(value);
-  bool isInteger = number && *number >= 0 && *number <= static_cast<double>(kMaxBisectedElements);
-  return isInteger ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
-}
 
 /// A value whose elements are those of this one, in their order.
 mlir::Value unshaped(mlir::Value value) {
@@ -89,6 +71,14 @@ mlir::Value withoutKinds(mlir::Value value) {
   return holds ? x : mlir::Value();
 }
 
+bool hasKernel(Type type) {
+  std::optional<ElementType> known = stablehlo::elementTypeOf(type);
+  if (!known)
+    return false;
+  const auto &info = elementTypeInfo(*known);
+  return info.dtype && info.bits >= 8 && hasBisection(*info.dtype);
+}
+
 /// Runs a known number of times: the condition compares the counter, which begins with zero.
 bool Bisection::matchCount() {
   Block &condition = loop_.getCond().front();
@@ -99,7 +89,7 @@ bool Bisection::matchCount() {
     return false;
   auto counter = dyn_cast<BlockArgument>(compare.getLhs());
   std::optional<int64_t> limit = integerOf(compare.getRhs());
-  if (!counter || counter.getOwner() != &condition || !limit || *limit > kMaxBisectionTurns)
+  if (!counter || counter.getOwner() != &condition || !limit || *limit < 0 || *limit > kMaxBisectionTurns)
     return false;
   counter_ = counter.getArgNumber();
   turns_ = *limit;
@@ -162,11 +152,8 @@ bool Bisection::matchChoice(mlir::Value isLeft) {
     value = withoutKinds(value);
     element = withoutKinds(element);
   }
-  std::optional<ElementType> known = stablehlo::elementTypeOf(type);
-  std::optional<DType> dtype = known ? elementTypeInfo(*known).dtype : std::nullopt;
   values_ = value;
-  return value && element && dtype && hasBisection(*dtype) && elementTypeInfo(*known).bits >= 8 &&
-         isOutside(value) && matchTable(element);
+  return value && element && hasKernel(type) && isOutside(value) && matchTable(element);
 }
 
 bool Bisection::matchHalves(unsigned low, unsigned high) {
@@ -189,11 +176,11 @@ bool Bisection::match() {
   if (!matchHalves(first, second) && !matchHalves(second, first))
     return false;
   auto places = cast<RankedTensorType>(loop_->getResult(low_).getType());
-  std::optional<int64_t> low = repeatedInteger(loop_->getOperand(low_));
-  std::optional<int64_t> high = repeatedInteger(loop_->getOperand(high_));
+  std::optional<int64_t> low = integerOf(loop_->getOperand(low_));
+  std::optional<int64_t> high = integerOf(loop_->getOperand(high_));
   int64_t bits = places.getElementType().getIntOrFloatBitWidth();
   return places == loop_->getResult(high_).getType() && (bits == 32 || bits == 64) &&
-         places.getShape() == dimensionsOf(values_) && low && high && *low <= *high &&
+         places.getShape() == dimensionsOf(values_) && low && high && *low >= 0 && *low <= *high &&
          *high <= dimensionsOf(table_)[0];
 }
 
@@ -206,12 +193,11 @@ void Bisection::replace() {
     auto number = [&](StringRef name, int64_t value) {
       return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
     };
-    auto call =
-        createKernelCall(builder, loop_.getLoc(), "bisection", result.getType(), {table_, values_},
-                         {number("turns", turns_), number("low", *repeatedInteger(loop_->getOperand(low_))),
-                          number("high", *repeatedInteger(loop_->getOperand(high_))),
-                          builder.getNamedAttr("strict", builder.getBoolAttr(isStrict_)),
-                          builder.getNamedAttr("lowest", builder.getBoolAttr(index == low_))});
+    auto call = createKernelCall(builder, loop_.getLoc(), "bisection", result.getType(), {table_, values_},
+                                 {number("turns", turns_), number("low", *integerOf(loop_->getOperand(low_))),
+                                  number("high", *integerOf(loop_->getOperand(high_))),
+                                  builder.getNamedAttr("strict", builder.getBoolAttr(isStrict_)),
+                                  builder.getNamedAttr("lowest", builder.getBoolAttr(index == low_))});
     result.replaceAllUsesWith(call->getResult(0));
   }
   loop_->erase();

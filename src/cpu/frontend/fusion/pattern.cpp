@@ -46,6 +46,11 @@ std::optional<double> splatOf(mlir::Value value) {
   return std::nullopt;
 }
 
+std::optional<int64_t> integerOf(mlir::Value value) {
+  std::optional<double> number = splatOf(value);
+  return number && std::abs(*number) < 1e9 ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
+}
+
 bool isNear(double number, double expected, Type type) {
   if (number == expected || (isNarrow(type) && number == roundedTo(type, expected)))
     return true;
