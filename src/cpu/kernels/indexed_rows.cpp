@@ -52,8 +52,11 @@ void joinRows(const Context &context, const ScatterArgs &args, const IndexedSlic
   auto join =
       kernelsOf(context.isa).joinRows[static_cast<int>(args.type)][static_cast<int>(reductionOf(args.join))];
   ScatterCut cut(slices, size);
-  bool isByRows = cut.dimension == 0; // of which each part would read all places, and guess which are its own
-  if (isByRows && slices.dims[0] * slices.strides[0] * size <= kSharedBytes)
+  // Sums are the same however they are cut. Columns: the longer the parts of rows, the better. Rows: each
+  // part would read all places, and guess which are its own.
+  if (cut.dimension == 1)
+    cut.parts = std::min<int64_t>(cut.parts, context.pool.threads());
+  else if (slices.dims[0] * slices.strides[0] * size <= kSharedBytes)
     cut.parts = 1;
   context.pool.parallelFor(cut.parts, [&](int64_t part) {
     int64_t low[kMaxRank], high[kMaxRank], places[kRowsRun];
