@@ -88,7 +88,36 @@ TORCH_CASES = {
         "[torch.nan, 1, 2], [-torch.inf] * 3, [torch.inf, 1, 2]])",
         "softmax=1",
     ),
-    "softmax across rows": ("lambda x: x.softmax(0), (4, 6)", "none"),
+    "softmax across short rows": ("lambda x: x.softmax(0), (4, 6)", "none"),
+    "softmax across rows": ("lambda x: x.softmax(0), (4, 60)", "softmax=1"),
+    "softmax of a dimension in the middle": ("lambda x: x.softmax(1), (3, 20, 4, 9)", "softmax=1"),
+    "log_softmax of a dimension in the middle": ("lambda x: x.log_softmax(1), (3, 20, 37)", "softmax=1"),
+    "softmax of a dimension in the middle, of a transposed tensor": (
+        "lambda x: x.transpose(1, 2).softmax(1), (3, 37, 20)",
+        "softmax=1",
+    ),
+    "softmax of a dimension in the middle in f64": (
+        "lambda x: x.double().softmax(1), (3, 20, 9)",
+        "softmax=1",
+    ),
+    "the sum of another dimension": (
+        "lambda x: (x - x.amax(0)).exp() / (x - x.amax(0)).exp().sum(1, True), (3, 20, 9)",
+        "none",
+    ),
+    "exponentials that are needed as well": (
+        "lambda x: (x - x.amax(1, True)).exp() + (x - x.amax(1, True)).exp() / "
+        "(x - x.amax(1, True)).exp().sum(1, True), (3, 20, 9)",
+        "none",
+    ),
+    "the largest of other numbers": (
+        "lambda x, y: (x - y.amax(1, True)).exp() / (x - y.amax(1, True)).exp().sum(1, True), (3, 20, 9), "
+        "(3, 20, 9)",
+        "none",
+    ),
+    "the logarithm of another sum": (
+        "lambda x: x - x.amax(1, True) - x.exp().sum(1, True).log(), (3, 20, 9)",
+        "none",
+    ),
     "log_softmax": ("lambda x: x.log_softmax(-1), (5, 100)", "softmax=1"),
     "exponentials that are used elsewhere": (
         "lambda x: (x - x.amax(-1, True)).exp() / (x - x.amax(-1, True)).exp().sum(-1, True) "
@@ -562,6 +591,8 @@ def check(name, function, *args):
 JAX_CASES = {
     "softmax": ("lambda x: nn.softmax(x, -1), (3, 4, 37)", "softmax=1"),
     "log_softmax": ("lambda x: nn.log_softmax(x, -1), (5, 100)", "softmax=1"),
+    "softmax of the middle": ("lambda x: nn.softmax(x, 1), (5, 10, 70)", "softmax=1"),
+    "log_softmax of the middle": ("lambda x: nn.log_softmax(x, 1), (5, 10, 70)", "softmax=1"),
     "layer norm": ("layer_norm, (3, 5, 70)", "norm=1"),
     "layer norm as in flax": ("flax_norm, (3, 5, 70), (70,), (70,)", "norm=1"),
     "gelu": ("lambda x: nn.gelu(x, approximate=False), (40, 60)", "gelu=1"),

@@ -502,6 +502,48 @@ inline constexpr const char *enginePrograms[] = {
       %35 = stablehlo.divide %34, %area : tensor<1x8xf32>
       return %35 : tensor<1x8xf32>
     })",
+    // A loop that bisects a table, and softmax along a dimension that is not the last.
+    R"(func.func @main(%table: tensor<9xi32>, %x: tensor<5xi32>, %y: tensor<2x3x8xf32>)
+        -> (tensor<5xui32>, tensor<2x3x8xf32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %low_0 = stablehlo.constant dense<0> : tensor<5xui32>
+      %high_0 = stablehlo.constant dense<9> : tensor<5xui32>
+      %limit = stablehlo.constant dense<4> : tensor<i32>
+      %turned:3 = stablehlo.while(%i = %zero, %low = %low_0, %high = %high_0)
+        : tensor<i32>, tensor<5xui32>, tensor<5xui32>
+      cond {
+        %continues = stablehlo.compare LT, %i, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %continues : tensor<i1>
+      } do {
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %two = stablehlo.constant dense<2> : tensor<5xui32>
+        %difference = stablehlo.subtract %high, %low : tensor<5xui32>
+        %half = stablehlo.divide %difference, %two : tensor<5xui32>
+        %middle = stablehlo.add %low, %half : tensor<5xui32>
+        %at = stablehlo.reshape %middle : (tensor<5xui32>) -> tensor<5x1xui32>
+        %column = "stablehlo.gather"(%table, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+          start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}>
+          : (tensor<9xi32>, tensor<5x1xui32>) -> tensor<5x1xi32>
+        %element = stablehlo.reshape %column : (tensor<5x1xi32>) -> tensor<5xi32>
+        %left = stablehlo.compare LT, %x, %element, SIGNED : (tensor<5xi32>, tensor<5xi32>) -> tensor<5xi1>
+        %next_low = stablehlo.select %left, %low, %middle : tensor<5xi1>, tensor<5xui32>
+        %next_high = stablehlo.select %left, %middle, %high : tensor<5xi1>, tensor<5xui32>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %next_low, %next_high : tensor<i32>, tensor<5xui32>, tensor<5xui32>
+      }
+      %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %none = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%y init: %least) applies stablehlo.maximum across dimensions = [1]
+        : (tensor<2x3x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+      %1 = stablehlo.broadcast_in_dim %0, dims = [0, 2] : (tensor<2x8xf32>) -> tensor<2x3x8xf32>
+      %2 = stablehlo.subtract %y, %1 : tensor<2x3x8xf32>
+      %3 = stablehlo.exponential %2 : tensor<2x3x8xf32>
+      %4 = stablehlo.reduce(%3 init: %none) applies stablehlo.add across dimensions = [1]
+        : (tensor<2x3x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+      %5 = stablehlo.broadcast_in_dim %4, dims = [0, 2] : (tensor<2x8xf32>) -> tensor<2x3x8xf32>
+      %6 = stablehlo.divide %3, %5 : tensor<2x3x8xf32>
+      return %turned#2, %6 : tensor<5xui32>, tensor<2x3x8xf32>
+    })",
 };
 
 } // namespace torchere

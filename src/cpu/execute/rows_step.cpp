@@ -25,18 +25,30 @@ Status NormStep::run(const Frame &frame) const {
   return {};
 }
 
+static Status checkType(DType type) {
+  return expect(type == DType::F32 || type == DType::F64 || type == DType::BF16 || type == DType::F16,
+                "rows of {}", dtypeInfo(type).shortName);
+}
+
 static Status checkRows(const PlanLimits &limits, const RowsArgs &rows, const View &input,
                         const View &result) {
-  TORCHERE_TRY(expect(rows.type == DType::F32 || rows.type == DType::F64 || rows.type == DType::BF16 ||
-                          rows.type == DType::F16,
-                      "rows of {}", dtypeInfo(rows.type).shortName));
+  TORCHERE_TRY(checkType(rows.type));
   TORCHERE_TRY(
       limits.reads(strided(input, {{rows.rows, rows.inputRowStride}, {rows.columns, 1}}), rows.type));
   return limits.writes(strided(result, {{rows.rows, rows.outputRowStride}, {rows.columns, 1}}), rows.type);
 }
 
 Status SoftmaxStep::restore(const PlanLimits &limits) {
-  return checkRows(limits, args.rows, input, result);
+  if (args.inner == 1)
+    return checkRows(limits, args.rows, input, result);
+  TORCHERE_TRY(expectWithin("how far elements of a row lie apart", {args.inner}, 1, args.rows.rows));
+  TORCHERE_TRY(expectWithin("elements that lie apart", {args.rows.columns}, 0, kMaxAcrossLength));
+  TORCHERE_TRY(expectEqual("rows that are left over", args.rows.rows % args.inner, int64_t(0)));
+  TORCHERE_TRY(expect(!args.zeroWhenMasked, "masked rows of elements that lie apart"));
+  TORCHERE_TRY(checkType(args.rows.type));
+  int64_t count = boundedProduct({args.rows.rows, args.rows.columns});
+  TORCHERE_TRY(limits.readsDense(input, args.rows.type, count));
+  return limits.writesDense(result, args.rows.type, count);
 }
 
 Status NormStep::restore(const PlanLimits &limits) {

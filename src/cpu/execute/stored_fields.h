@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/execute/attention_step.h"
+#include "cpu/execute/bisection_step.h"
 #include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/complex_product_step.h"
 #include "cpu/execute/computed_place_steps.h"
@@ -124,6 +125,12 @@ template <> struct Fields<RowsArgs> {
     return std::tie(object.type, object.rows, object.columns, object.inputRowStride, object.outputRowStride);
   }
 };
+template <> struct Fields<BisectionArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.placeType, object.length, object.count, object.turns, object.low,
+                    object.high, object.isStrict, object.isLow);
+  }
+};
 template <> struct Fields<ExtremumArgs> {
   static auto of(auto &object) {
     return std::tie(object.type, object.isLargest, object.placeType, object.outer, object.length,
@@ -131,7 +138,9 @@ template <> struct Fields<ExtremumArgs> {
   }
 };
 template <> struct Fields<SoftmaxArgs> {
-  static auto of(auto &object) { return std::tie(object.rows, object.logarithm, object.zeroWhenMasked); }
+  static auto of(auto &object) {
+    return std::tie(object.rows, object.logarithm, object.zeroWhenMasked, object.inner);
+  }
 };
 template <> struct Fields<NormArgs> {
   static auto of(auto &object) {

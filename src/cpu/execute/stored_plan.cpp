@@ -38,6 +38,7 @@ template <class T> constexpr StoredClass storedClass() {
 /// A step is stored with the number of its row.
 constexpr StoredClass storedClasses[] = {
     storedClass<AttentionStep>(),
+    storedClass<BisectionStep>(),
     storedClass<BlockedLayoutStep>(),
     storedClass<BranchStep>(),
     storedClass<CellStep>(),

@@ -3,6 +3,7 @@
 
 #include "cpu/kernels/elements.h"
 #include "cpu/kernels/indexed_points.h"
+#include "cpu/kernels/indexed_rows.h"
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/scatter_joins.h"
 
@@ -16,16 +17,14 @@ namespace {
 constexpr int64_t kPartBytes = 32768;
 constexpr int64_t kPartUpdates = 16384;
 constexpr int64_t kPartPoints = 4096;
-constexpr int64_t kPartColumns = 32;
+constexpr int64_t kPartColumnBytes = 64; ///< a line of the cache, which two parts should not write
 constexpr int64_t kFewElements = 64;
 constexpr int64_t kFewParts = 4;
 constexpr int64_t kMaxParts = 64;
 constexpr int64_t kMinLines = 4; ///< that make up for looking up their places first
 constexpr int64_t kMaxPlaces = 16384;
 constexpr int64_t kRowsAhead = 8;
-constexpr int64_t kCachedBytes = 131072; ///< of a tensor that needs no fetching
-constexpr int64_t kFetchedBytes = 512;   ///< of a row: what follows the processor foresees
-constexpr int kPlaces = 6;               // scratch
+constexpr int kPlaces = 6; // scratch
 
 template <class T> int64_t loadIndex(const void *indices, int64_t at) {
   T value = static_cast<const T *>(indices)[at];
@@ -34,6 +33,8 @@ template <class T> int64_t loadIndex(const void *indices, int64_t at) {
                                                                  : static_cast<int64_t>(value);
   return static_cast<int64_t>(value);
 }
+
+} // namespace
 
 int64_t indexAt(DType type, const void *indices, int64_t at) {
   bool isSigned = type == DType::I8 || type == DType::I16 || type == DType::I32 || type == DType::I64;
@@ -45,8 +46,6 @@ int64_t indexAt(DType type, const void *indices, int64_t at) {
     return isSigned ? loadIndex<int32_t>(indices, at) : loadIndex<uint32_t>(indices, at);
   return isSigned ? loadIndex<int64_t>(indices, at) : loadIndex<uint64_t>(indices, at);
 }
-
-} // namespace
 
 int64_t IndexedSlices::count() const {
   int64_t product = 1;
@@ -236,22 +235,6 @@ void gatherColumns(const Context &context, const IndexedSlices &slices, int elem
   });
 }
 
-/// Whether each slice is a whole row at one index, as of embeddings and graphs.
-bool areRows(const IndexedSlices &slices) {
-  return slices.rank == 2 && slices.components == 1 && slices.target[0] == 0 && slices.batchRank == 1 &&
-         slices.batchTarget[0] < 0 && slices.sizes[0] == 1 && slices.sizes[1] == slices.dims[1];
-}
-
-/// The index of a slice that areRows().
-int64_t rowIndex(const IndexedSlices &slices, int64_t i) {
-  int64_t at = i * slices.indexStrides[0];
-  if (slices.indexType == DType::I64)
-    return static_cast<const int64_t *>(slices.indices)[at];
-  if (slices.indexType == DType::I32)
-    return static_cast<const int32_t *>(slices.indices)[at];
-  return indexAt(slices.indexType, slices.indices, at);
-}
-
 using CopyRow = void (*)(char *to, const char *from, int64_t bytes);
 /// Short rows of common sizes are copied without a call.
 CopyRow copyRowOf(int64_t bytes) {
@@ -278,7 +261,7 @@ void gatherRows(const Context &context, const IndexedSlices &slices, int64_t ele
     int64_t row = rowIndex(slices, i);
     return tensor + std::clamp<int64_t>(row, 0, slices.dims[0] - 1) * slices.strides[0] * elementSize;
   };
-  int64_t fetched = slices.dims[0] * bytes > kCachedBytes ? std::min(bytes, kFetchedBytes) : 0;
+  int64_t fetched = bytesAhead(slices.dims[0] * bytes, bytes);
   CopyRow copy = copyRowOf(bytes);
   context.pool.parallelFor(parts, [&](int64_t part) {
     int64_t begin = partBegin(count, parts, part), end = partBegin(count, parts, part + 1);
@@ -386,7 +369,7 @@ void gatherSlices(const Context &context, const IndexedSlices &given, int elemen
   });
 }
 
-ScatterCut::ScatterCut(const IndexedSlices &slices) {
+ScatterCut::ScatterCut(const IndexedSlices &slices, int64_t elementSize) {
   int64_t updates = slices.count() * slices.elements();
   for (int i = 0; i < slices.rank; ++i)
     if (slices.dims[i] > slices.dims[dimension])
@@ -394,9 +377,10 @@ ScatterCut::ScatterCut(const IndexedSlices &slices) {
   // Of slices of few elements most of the time goes to their places, which each part looks at. Of rows each
   // part takes all, but some columns, so that updates are read in their order.
   int64_t most = slices.elements() < kFewElements ? kFewParts : 16;
-  if (areRows(slices) && slices.dims[1] >= 2 * kPartColumns) {
+  int64_t columnParts = areRows(slices) ? slices.dims[1] * elementSize / kPartColumnBytes : 0;
+  if (columnParts >= 2) {
     dimension = 1;
-    most = std::min(most, slices.dims[1] / kPartColumns);
+    most = std::min<int64_t>(16, columnParts);
   }
   if (slices.rank > 0)
     parts = std::clamp<int64_t>(updates / kPartUpdates, 1,
@@ -422,9 +406,7 @@ void forEachRow(const IndexedSlices &slices, const int64_t *low, const int64_t *
                 int64_t size, Write write) {
   int64_t n = high[1] - low[1], begin = low[1] * slices.strides[1], from = low[1] * slices.sliceStrides[1];
   int64_t rowBytes = slices.strides[0] * size, count = slices.batchDims[0];
-  int64_t fetched = slices.dims[0] * rowBytes > kCachedBytes && slices.strides[1] == 1
-                        ? std::min(n * size, kFetchedBytes)
-                        : 0;
+  int64_t fetched = slices.strides[1] == 1 ? bytesAhead(slices.dims[0] * rowBytes, n * size) : 0;
   for (int64_t i = 0; i < count; ++i) {
     if (fetched > 0 && i + kRowsAhead < count)
       if (int64_t next = rowIndex(slices, i + kRowsAhead); next >= low[0] && next < high[0])
@@ -440,7 +422,7 @@ template <class Write>
 void forEachUpdate(const Context &context, const IndexedSlices &slices, const char *tensor, int64_t size,
                    Write write) {
   int64_t count = slices.count();
-  ScatterCut cut(slices);
+  ScatterCut cut(slices, size);
   bool byRows = areRows(slices);
   context.pool.parallelFor(cut.parts, [&](int64_t part) {
     int64_t low[kMaxRank], high[kMaxRank];
@@ -451,13 +433,6 @@ void forEachUpdate(const Context &context, const IndexedSlices &slices, const ch
     for (int64_t i = 0; i < count; ++i, walk.next())
       SliceRuns::visit(slices, walk.starts(), walk.offset(), low, high, write);
   });
-}
-
-/// A kernel that joins a row to another; none for Replace, and for types that are rounded after each join.
-ReduceFunction rowJoinOf(const Context &context, DType type, ScatterJoin join) {
-  if (join == ScatterJoin::Replace || !joinRunOf(type, join) || type == DType::F16 || type == DType::BF16)
-    return nullptr;
-  return kernelsOf(context.isa).reduceAcross[static_cast<int>(type)][static_cast<int>(reductionOf(join))];
 }
 
 } // namespace
@@ -476,12 +451,8 @@ void scatterSlices(const Context &context, const ScatterArgs &args) {
   JoinRun join = args.join == ScatterJoin::Replace ? nullptr : joinRunOf(args.type, args.join);
   if (arePoints(slices))
     return scatterPoints(context, args, slices);
-  if (ReduceFunction joinRow = rowJoinOf(context, args.type, args.join))
-    if (areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
-      return forEachUpdate(context, slices, tensor, size,
-                           [&](int64_t to, int64_t from, int64_t n, int64_t, int64_t) {
-                             joinRow({updates + from * size, n, 1, 1, n, tensor + to * size});
-                           });
+  if (join && areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
+    return joinRows(context, args, slices);
   if (join)
     return forEachUpdate(
         context, slices, tensor, size,

@@ -34,6 +34,9 @@ struct IndexedSlices {
   int64_t elements() const; ///< of a slice
 };
 
+/// Number `at` of indices of an integer type; the largest of I64 for a larger one.
+int64_t indexAt(DType type, const void *indices, int64_t at);
+
 /// Where slices begin, one after another.
 class SliceWalk {
 public:
@@ -85,7 +88,7 @@ void scatterSlices(const Context &context, const ScatterArgs &args);
 /// A scatter is cut by places in the tensor: each part goes through all slices and writes what lies in its
 /// range of one dimension.
 struct ScatterCut {
-  explicit ScatterCut(const IndexedSlices &slices);
+  ScatterCut(const IndexedSlices &slices, int64_t elementSize);
   int64_t parts = 1;
   int dimension = 0;
   /// The bounds of a part.

@@ -109,6 +109,18 @@ struct RowsJob {
   const void *bias = nullptr;
 };
 
+/// Softmax down columns: those of kAcrossVectors vectors at a time are kept meanwhile.
+struct AcrossJob {
+  const void *input = nullptr;
+  void *output = nullptr;
+  int64_t rowStride = 0; ///< of both
+  int64_t rows = 0;
+  int64_t columns = 0;
+  bool isLogarithm = false;
+  void *kept = nullptr; ///< so many vectors a row
+};
+constexpr int kAcrossVectors = 8;
+
 /// Rows of a depthwise convolution or of pooling, of one block of channels: pixel x of the first output row
 /// is made of the taps input + taps[t] + x * step.
 struct TapsJob {
@@ -247,6 +259,36 @@ struct ReduceJob {
   void *output = nullptr; ///< of the type that is computed in
 };
 using ReduceFunction = void (*)(const ReduceJob &job);
+
+/// Rows of contiguous elements, each joined to the row of a tensor that its place says, one after the other.
+/// Those at places outside of [low, high) are left out. Elements of 16 bits are joined in f32 and rounded.
+struct JoinRowsJob {
+  const int64_t *places = nullptr;
+  int64_t count = 0;
+  const void *updates = nullptr;
+  int64_t updateStride = 0;
+  void *tensor = nullptr;
+  int64_t rowStride = 0;
+  int64_t low = 0;
+  int64_t high = 0;
+  int64_t columns = 0;
+  int64_t ahead = 0; ///< bytes of the rows that come next to fetch meanwhile
+};
+
+/// As BisectionArgs has it.
+struct BisectionJob {
+  const void *table = nullptr;
+  int64_t length = 0;
+  const void *values = nullptr;
+  int64_t count = 0;
+  void *places = nullptr;
+  bool areLong = false; ///< places of 64 bits, not of 32
+  int64_t turns = 0;
+  int64_t low = 0;
+  int64_t high = 0;
+  bool isStrict = false;
+  bool isLow = false;
+};
 
 /// Columns of contiguous elements: of each the extreme one of `rows` elements, at least 1, and the row that
 /// has it. The first of equal ones counts; NaN wins.
@@ -465,6 +507,7 @@ struct IsaKernels {
   /// A packed panel of bytes, in pairs, as one in fours.
   void (*joinPairs)(const void *panel, int64_t steps, int64_t columns, void *to) = nullptr;
   void (*softmax[kFloatTypes])(const RowsJob &job) = {};
+  void (*softmaxAcross[kFloatTypes])(const AcrossJob &job) = {};
   void (*norm[kFloatTypes])(const RowsJob &job) = {};
   void (*depthwise)(const TapsJob &job) = nullptr;
   void (*maxPool)(const TapsJob &job) = nullptr;
@@ -478,6 +521,8 @@ struct IsaKernels {
   /// [DType][Reduction]
   ReduceFunction reduceAlong[16][6] = {};
   ReduceFunction reduceAcross[16][6] = {};
+  void (*joinRows[16][6])(const JoinRowsJob &job) = {};
+  void (*bisect[16])(const BisectionJob &job) = {};      ///< by DType
   void (*extremaAcross[16])(const ExtremaJob &job) = {}; ///< of numbers of 32 and 64 bits, by DType
   void *(*fft[2])(const FftJob &job) = {};               ///< of f32, of f64; gives where the result is
   void (*fftHalves[2])(const FftHalvesJob &job) = {};    ///< likewise

@@ -31,9 +31,36 @@ template <class Body> void eachPart(const Context &context, const RowsArgs &args
   });
 }
 
+/// Cut into columns of whole vectors.
+void softmaxAcross(const Context &context, const SoftmaxArgs &args) {
+  const IsaKernels &kernels = kernelsOf(context.isa);
+  int64_t outer = args.rows.rows / args.inner, length = args.rows.columns, size = byteSize(args.rows.type);
+  const int64_t width = kAcrossVectors * kernels.lanes, tiles = divideUp(args.inner, width);
+  int64_t parts =
+      std::clamp<int64_t>(outer * length * args.inner / kPartElements, 1, std::min(kMaxParts, outer * tiles));
+  context.pool.parallelFor(parts, [&](int64_t part) {
+    AcrossJob job;
+    job.rowStride = args.inner;
+    job.rows = length;
+    job.isLogarithm = args.logarithm;
+    job.kept = ThreadPool::scratch(length * width * 4, kRowScratch);
+    for (int64_t tile = partBegin(outer * tiles, parts, part),
+                 end = partBegin(outer * tiles, parts, part + 1);
+         tile < end; ++tile) {
+      int64_t column = tile % tiles * width, at = (tile / tiles * length * args.inner + column) * size;
+      job.input = static_cast<const char *>(args.rows.input) + at;
+      job.output = static_cast<char *>(args.rows.output) + at;
+      job.columns = std::min(width, args.inner - column);
+      kernels.softmaxAcross[floatType(args.rows.type)](job);
+    }
+  });
+}
+
 } // namespace
 
 void softmax(const Context &context, const SoftmaxArgs &args) {
+  if (args.inner > 1 && args.rows.rows > 0 && args.rows.columns > 0)
+    return softmaxAcross(context, args);
   const IsaKernels &kernels = kernelsOf(context.isa);
   eachPart(context, args.rows, [&](RowsJob job) {
     job.flag = args.logarithm;

@@ -20,12 +20,18 @@ struct RowsArgs {
   int64_t outputRowStride = 0;
 };
 
+/// Rows of elements that lie apart have at most so many.
+constexpr int64_t kMaxAcrossLength = 16384;
+
 /// exp(x - max) / sum; `logarithm` for log_softmax. A row that is all -inf gives NaN, or 0 with
 /// `zeroWhenMasked`.
 struct SoftmaxArgs {
   RowsArgs rows;
   bool logarithm = false;
-  bool zeroWhenMasked = false;
+  bool zeroWhenMasked = false; ///< if the rows are contiguous
+  /// How far the elements of a row lie apart: rows of dense [outer][columns][inner], whose strides count for
+  /// nothing if that is more than 1.
+  int64_t inner = 1;
 };
 void softmax(const Context &context, const SoftmaxArgs &args);
 

@@ -75,7 +75,7 @@ void scatterFold(const Context &context, const ScatterFoldArgs &args) {
   int64_t count = slices.count();
   if (count * slices.elements() == 0)
     return;
-  ScatterCut cut(slices);
+  ScatterCut cut(slices, byteSize(args.operands[0].type));
   context.pool.parallelFor(cut.parts, [&](int64_t part) {
     int64_t low[kMaxRank], high[kMaxRank];
     cut.bounds(slices, part, low, high);

@@ -5,6 +5,8 @@
 #include "lowering/placement.h"
 #include "lowering/segments.h"
 
+#include <limits>
+
 namespace torchere::lowering {
 
 namespace {
@@ -24,6 +26,18 @@ mlir::Value frequencies(Context &cx, mlir::Value indices, Dim tableSize) {
   return gatherSlices(cx, counts, slicesAlong(cx, indices, 0));
 }
 
+/// Indices of which those of the padding, if there is one, are outside of any table: a scatter leaves them
+/// out.
+mlir::Value withoutPadding(Context &cx, mlir::Value indices, int64_t padding) {
+  if (padding < 0)
+    return indices;
+  bool isLong = Context::dtype(indices) == DType::I64;
+  int64_t outside =
+      isLong ? std::numeric_limits<int64_t>::max() : int64_t(std::numeric_limits<int32_t>::max());
+  mlir::Value isPadding = cx.compare(Direction::EQ, indices, cx.fullLike(padding, indices));
+  return cx.select(isPadding, cx.fullLike(outside, indices), indices);
+}
+
 /// Adds rows to those of an empty table that `indices` name, but for the padding; divided by how often the
 /// index comes if that is asked for.
 mlir::Value addToTable(Context &cx, const Args &args, mlir::Value rows, mlir::Value indices) {
@@ -31,10 +45,7 @@ mlir::Value addToTable(Context &cx, const Args &args, mlir::Value rows, mlir::Va
   if (args.boolean("scale_grad_by_freq"))
     rows =
         cx.elementwise<stablehlo::DivOp>({rows, beside(cx, frequencies(cx, indices, type.shape[0]), rows)});
-  mlir::Value isCounted =
-      cx.compare(Direction::NE, indices, cx.fullLike(args.integer("padding_idx"), indices));
-  mlir::Value zeros = cx.fullLike(0.0, rows);
-  rows = cx.select(cx.broadcastInDim(isCounted, cx.shape(rows), {0}), rows, zeros);
+  indices = withoutPadding(cx, indices, args.integer("padding_idx"));
   mlir::Value table = scatterSlices(cx, cx.full(0.0, Context::dtype(rows), type.shape),
                                     slicesAlong(cx, indices, 0), rows, combineUpdate<stablehlo::AddOp>);
   return cx.convert(table, type.dtype);

@@ -1,6 +1,7 @@
 // Stored plans: what is written is read back, and what would touch other memory is refused.
 #include "plan_samples.h"
 
+#include "cpu/execute/bisection_step.h"
 #include "cpu/execute/blocked_steps.h"
 #include "cpu/execute/cell_step.h"
 #include "cpu/execute/control_steps.h"
@@ -145,6 +146,26 @@ TEST(StoredPlan, StepsAreOfViewsThatFit) {
               add<SoftmaxStep>(plan, rows, floats(argument, {16}), floats(result, {16}));
             }),
             "step 0, of : rows of i32");
+  rows.rows = {DType::F32, 6, 2, nullptr, 0, nullptr, 0};
+  rows.inner = 4;
+  EXPECT_EQ(refusal([&](Plan &plan) {
+              add<SoftmaxStep>(plan, rows, floats(argument, {12}), floats(result, {12}));
+            }),
+            "step 0, of : rows that are left over: got 2, expected 0");
+  BisectionArgs bisection;
+  bisection.length = bisection.count = 8;
+  bisection.high = 9;
+  auto bisect = [&](Plan &plan) {
+    add<BisectionStep>(plan, bisection, floats(argument, {8}), floats(argument, {8}),
+                       denseView(result, ElementType::I32, {8}));
+  };
+  EXPECT_EQ(refusal(bisect), "step 0, of : the highest place: got 9, expected 0 to 8");
+  bisection.high = 3;
+  bisection.low = 4;
+  EXPECT_EQ(refusal(bisect), "step 0, of : the lowest place: got 4, expected 0 to 3");
+  bisection.low = 0;
+  bisection.length = 17;
+  EXPECT_NE(refusal(bisect), "accepted");
   EXPECT_EQ(refusal([](Plan &plan) {
               plan.steps.push_back(*ReduceStep::create(Reduction::And, DType::F32, floats(argument, {4, 4}),
                                                        floats(constant, {}), floats(result, {4}), Sizes{1}));

@@ -37,6 +37,24 @@ protected:
     slices.indices = places.data();
     return slices;
   }
+
+  /// Element `i` of an array of the type: the number, of integers a hundred times as large.
+  static void put(DType type, int64_t i, double number, char *array) {
+    auto write = [&](auto element) { std::memcpy(array + i * byteSize(type), &element, sizeof element); };
+    auto integer = static_cast<int64_t>(number * 100);
+    if (type == DType::F64)
+      write(number);
+    else if (type == DType::F32)
+      write(static_cast<float>(number));
+    else if (type == DType::BF16)
+      write(bf16OfFloat(static_cast<float>(number)));
+    else if (type == DType::F16)
+      write(f16OfFloat(static_cast<float>(number)));
+    else if (type == DType::Bool)
+      write(static_cast<uint8_t>(integer & 1));
+    else
+      std::memcpy(array + i * byteSize(type), &integer, static_cast<size_t>(byteSize(type)));
+  }
 };
 
 /// Elements of a line at one index each: few and many, of integers in copies and of floats in their order.
@@ -447,27 +465,93 @@ TEST_P(Slices, SumsOfWideRows) {
   }
 }
 
+/// Joined by rows, and one element after the other where columns of the tensor are contiguous: the same bits.
+TEST_P(Slices, JoinedRowsOfEveryTypeAreThoseOfElements) {
+  const int64_t count = 1500, rows = 60;
+  std::vector<int32_t> places;
+  for (int64_t i = 0; i < count; ++i)
+    places.push_back(static_cast<int32_t>(i * 7919 % (rows + 2) - 1)); // some outside
+  const DType types[] = {DType::Bool, DType::I8,  DType::I16, DType::I32,  DType::I64, DType::U8, DType::U16,
+                         DType::U32,  DType::U64, DType::F16, DType::BF16, DType::F32, DType::F64};
+  for (int64_t width : {21, 43})
+    for (DType type : types)
+      for (ScatterJoin join : {ScatterJoin::Sum, ScatterJoin::Product, ScatterJoin::Max, ScatterJoin::Min,
+                               ScatterJoin::And, ScatterJoin::Or}) {
+        if (!hasScatter(type, join))
+          continue;
+        int64_t size = byteSize(type);
+        std::vector<char> updates(count * width * size), byRows(rows * width * size), byColumns = byRows;
+        for (int64_t i = 0; i < count * width; ++i)
+          put(type, i, 1 + 0.01 * static_cast<double>(i * 31 % 97 - 50), updates.data());
+        ScatterArgs args;
+        args.slices = at({}, rows, width, 1, width);
+        args.slices.components = 1;
+        args.slices.indexStrides[0] = 1;
+        args.slices.batchDims[0] = count;
+        args.slices.indexType = DType::I32;
+        args.slices.indices = places.data();
+        args.type = type;
+        args.join = join;
+        args.updates = updates.data();
+        args.tensor = byRows.data();
+        scatterSlices(context, args);
+        args.slices.strides[0] = 1;
+        args.slices.strides[1] = rows;
+        args.tensor = byColumns.data();
+        scatterSlices(context, args);
+        for (int64_t i = 0; i < rows * width; ++i)
+          ASSERT_EQ(0,
+                    std::memcmp(&byRows[i * size], &byColumns[(i % width * rows + i / width) * size], size))
+              << dtypeInfo(type).shortName << ' ' << static_cast<int>(join) << ' ' << i;
+      }
+}
+
+/// Rows of NaN: whichever of both has it, a maximum and a minimum are NaN.
+TEST_P(Slices, JoinedRowsKeepNaN) {
+  const int64_t width = 37;
+  for (ScatterJoin join : {ScatterJoin::Sum, ScatterJoin::Max, ScatterJoin::Min})
+    for (bool inTensor : {false, true}) {
+      std::vector<float> updates(2 * width, inTensor ? 1.0f : NAN), plane(2 * width, inTensor ? NAN : 1.0f);
+      std::vector<int64_t> places{1, 1};
+      ScatterArgs args;
+      args.slices = at({}, 2, width, 1, width);
+      args.slices.components = args.slices.indexStrides[0] = 1;
+      args.slices.batchDims[0] = 2;
+      args.slices.indices = places.data();
+      args.join = join;
+      args.updates = updates.data();
+      args.tensor = plane.data();
+      scatterSlices(context, args);
+      for (int64_t i = 0; i < width; ++i) {
+        EXPECT_EQ(std::isnan(plane[i]), inTensor);
+        EXPECT_TRUE(std::isnan(plane[width + i]));
+      }
+    }
+}
+
 /// Sums of f32 are in the order of the slices, however many parts write.
 TEST_P(Slices, TheSameForAnyNumberOfThreads) {
-  int64_t count = 60000, rows = 50;
-  auto updates = randomFloats(count * 8);
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < count; ++i)
-    places.insert(places.end(), {i * 7919 % rows, 0});
-  std::vector<float> expected(rows * 8, 0.0f);
-  for (int64_t i = 0; i < count; ++i)
-    for (int64_t j = 0; j < 8; ++j)
-      expected[places[2 * i] * 8 + j] += updates[i * 8 + j];
-  for (int threads : {1, 2, 5}) {
-    ThreadPool other(threads);
-    std::vector<float> plane(rows * 8, 0.0f);
-    ScatterArgs args;
-    args.slices = at(places, rows, 8, 1, 8);
-    args.join = ScatterJoin::Sum;
-    args.updates = updates.data();
-    args.tensor = plane.data();
-    scatterSlices({other, context.isa}, args);
-    EXPECT_EQ(plane, expected);
+  for (int64_t width : {8, 40}) {
+    int64_t count = 60000, rows = 50;
+    auto updates = randomFloats(count * width);
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < count; ++i)
+      places.insert(places.end(), {i * 7919 % rows, 0});
+    std::vector<float> expected(rows * width, 0.0f);
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < width; ++j)
+        expected[places[2 * i] * width + j] += updates[i * width + j];
+    for (int threads : {1, 2, 5}) {
+      ThreadPool other(threads);
+      std::vector<float> plane(rows * width, 0.0f);
+      ScatterArgs args;
+      args.slices = at(places, rows, width, 1, width);
+      args.join = ScatterJoin::Sum;
+      args.updates = updates.data();
+      args.tensor = plane.data();
+      scatterSlices({other, context.isa}, args);
+      EXPECT_EQ(plane, expected);
+    }
   }
 }
 

@@ -48,6 +48,60 @@ TEST_P(Normalization, SoftmaxOfExtremes) {
   EXPECT_TRUE(std::isnan(y[9]));
 }
 
+/// Of elements that lie apart, in vectors of columns and what is left of them.
+TEST_P(Normalization, SoftmaxAcross) {
+  for (int64_t inner : {2, 9, 70, 300})
+    for (int64_t length : {1, 3, 90})
+      for (bool logarithm : {false, true}) {
+        const int64_t outer = 3, count = outer * length * inner;
+        auto x = randomFloats(count, 1, 20);
+        std::vector<double> wide(x.begin(), x.end()), wideResult(count);
+        std::vector<uint16_t> narrow, narrowResult(count);
+        std::vector<float> y(count), row(length);
+        for (float each : x)
+          narrow.push_back(bf16OfFloat(each));
+        auto run = [&](DType type, const void *input, void *output) {
+          softmax(context, {{type, outer * inner, length, input, 0, output, 0},
+                            logarithm,
+                            /*zeroWhenMasked=*/false,
+                            inner});
+        };
+        run(DType::F32, x.data(), y.data());
+        run(DType::F64, wide.data(), wideResult.data());
+        run(DType::BF16, narrow.data(), narrowResult.data());
+        for (int64_t i = 0; i < outer * inner; ++i) {
+          auto at = [&](int64_t j) { return (i / inner * length + j) * inner + i % inner; };
+          for (int64_t j = 0; j < length; ++j)
+            row[j] = x[at(j)];
+          auto expected = softmaxOf(row.data(), length, logarithm);
+          for (int64_t j = 0; j < length; ++j)
+            row[j] = floatOfBF16(narrow[at(j)]);
+          auto rounded = softmaxOf(row.data(), length, logarithm);
+          for (int64_t j = 0; j < length; ++j) {
+            double scale = std::max(logarithm ? 0.5 : 1e-2, std::fabs(expected[j]));
+            ASSERT_NEAR(y[at(j)], expected[j], 1e-6 * scale) << inner << ' ' << length;
+            ASSERT_NEAR(wideResult[at(j)], expected[j], 1e-13 * std::max(1.0, scale));
+            ASSERT_NEAR(floatOfBF16(narrowResult[at(j)]), rounded[j],
+                        5e-3 * std::max(1e-2, std::fabs(rounded[j])));
+          }
+        }
+      }
+}
+
+/// NaN and rows of -inf alone spoil their own columns only.
+TEST_P(Normalization, SoftmaxAcrossOfExtremes) {
+  const int64_t inner = 20;
+  std::vector<float> x(3 * inner, 1.0f), y(3 * inner);
+  x[3] = x[inner + 3] = x[2 * inner + 3] = -INFINITY;
+  x[inner + 5] = NAN;
+  x[inner + 7] = -INFINITY;
+  softmax(context, {{DType::F32, inner, 3, x.data(), 0, y.data(), 0}, false, false, inner});
+  for (int64_t i = 0; i < 3 * inner; ++i)
+    EXPECT_EQ(std::isnan(y[i]), i % inner == 3 || i % inner == 5) << i;
+  EXPECT_EQ(y[inner + 7], 0);
+  EXPECT_EQ(y[7], 0.5f);
+}
+
 TEST_P(Normalization, NormsOfRows) {
   for (int64_t columns : {1, 5, 16, 33, 768})
     for (bool mean : {true, false})

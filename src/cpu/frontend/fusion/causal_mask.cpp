@@ -44,12 +44,6 @@ std::optional<int64_t> dimensionBefore(Operation *op, int64_t dimension) {
   return std::nullopt;
 }
 
-/// The integer that all elements of a constant are.
-std::optional<int64_t> integerOf(mlir::Value value) {
-  std::optional<double> number = splatOf(value);
-  return number && std::abs(*number) < 1e9 ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
-}
-
 /// c, if each element is its index along the dimension, plus c.
 std::optional<int64_t> offsetOfIndices(mlir::Value value, int64_t dimension) {
   Operation *op = value.getDefiningOp();

@@ -163,22 +163,6 @@ bool fusePairs(stablehlo::ReduceOp reduce) {
   return false;
 }
 
-/// The reduction whose results `value` repeats along the dimension.
-stablehlo::ReduceOp repeatedReduction(mlir::Value value, int64_t dimension) {
-  auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
-  if (!spread || !llvm::is_sorted(spread.getBroadcastDimensions()))
-    return {};
-  SmallVector<int64_t> sizes(dimensionsOf(value).size(), 1), expected(dimensionsOf(value));
-  expected[static_cast<size_t>(dimension)] = 1;
-  for (auto [place, size] :
-       llvm::zip_equal(spread.getBroadcastDimensions(), dimensionsOf(spread.getOperand())))
-    sizes[static_cast<size_t>(place)] = size;
-  Subgraph ignored;
-  return sizes == expected
-             ? withoutReshapes(spread.getOperand(), ignored).getDefiningOp<stablehlo::ReduceOp>()
-             : stablehlo::ReduceOp();
-}
-
 /// The left operand of a comparison in that direction, and the right one; null for another value.
 mlir::Value comparedWith(mlir::Value value, mlir::Value &other, stablehlo::ComparisonDirection direction) {
   auto compare = value.getDefiningOp<stablehlo::CompareOp>();

@@ -26,6 +26,7 @@ const NamedFusion fusions[] = {
     {"batch_norm", fuseBatchNorms},
     {"own_places", fuseOwnPlaces},
     {"interpolation", fuseInterpolations},
+    {"bisection", fuseBisections},
     {"even_slices", fuseEvenSlices},
     {"softmax", fuseSoftmax, true},
     {"attention", fuseAttentions},

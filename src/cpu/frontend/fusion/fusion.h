@@ -23,6 +23,7 @@ void joinCommonValues(mlir::func::FuncOp function);
 // One file each.
 int64_t fuseAttentions(mlir::func::FuncOp function);
 int64_t fuseBatchNorms(mlir::func::FuncOp function);
+int64_t fuseBisections(mlir::func::FuncOp function);
 int64_t fuseCausalMasks(mlir::func::FuncOp function);
 int64_t fuseChannelFactors(mlir::func::FuncOp function);
 int64_t fuseComplexParts(mlir::func::FuncOp function);

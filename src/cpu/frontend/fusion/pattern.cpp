@@ -46,6 +46,11 @@ std::optional<double> splatOf(mlir::Value value) {
   return std::nullopt;
 }
 
+std::optional<int64_t> integerOf(mlir::Value value) {
+  std::optional<double> number = splatOf(value);
+  return number && std::abs(*number) < 1e9 ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
+}
+
 bool isNear(double number, double expected, Type type) {
   if (number == expected || (isNarrow(type) && number == roundedTo(type, expected)))
     return true;
@@ -128,6 +133,21 @@ mlir::Value columnsOf(mlir::Value value, RowShape shape, Subgraph &subgraph) {
     return {};
   subgraph = tried;
   return columns;
+}
+
+stablehlo::ReduceOp repeatedReduction(mlir::Value value, int64_t dimension) {
+  auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!spread || !llvm::is_sorted(spread.getBroadcastDimensions()))
+    return {};
+  SmallVector<int64_t> sizes(dimensionsOf(value).size(), 1), expected(dimensionsOf(value));
+  expected[static_cast<size_t>(dimension)] = 1;
+  for (auto [place, size] :
+       llvm::zip_equal(spread.getBroadcastDimensions(), dimensionsOf(spread.getOperand())))
+    sizes[static_cast<size_t>(place)] = size;
+  Subgraph ignored;
+  return sizes == expected
+             ? withoutReshapes(spread.getOperand(), ignored).getDefiningOp<stablehlo::ReduceOp>()
+             : stablehlo::ReduceOp();
 }
 
 /// Whether the body is the op on its two arguments.

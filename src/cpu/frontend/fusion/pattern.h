@@ -14,6 +14,8 @@ namespace torchere::cpu {
 llvm::ArrayRef<int64_t> dimensionsOf(mlir::Value value);
 /// The number that all elements of a constant are.
 std::optional<double> splatOf(mlir::Value value);
+/// Likewise of integers, of less than 1e9.
+std::optional<int64_t> integerOf(mlir::Value value);
 /// Whether they are `number`, as far as the type can tell, with some roundings in between.
 bool isSplat(mlir::Value value, double number);
 bool isNear(double number, double expected, mlir::Type type);
@@ -61,6 +63,9 @@ enum class RowReduction { Sum, Maximum };
 mlir::Value reducedRows(mlir::Value value, RowReduction reduction, RowShape &shape, Subgraph &subgraph);
 /// The operand of a mean of rows.
 mlir::Value averagedRows(mlir::Value value, RowShape &shape, Subgraph &subgraph);
+
+/// The reduction whose results `value` repeats along the dimension; null for another op.
+stablehlo::ReduceOp repeatedReduction(mlir::Value value, int64_t dimension);
 
 /// x, where the value is x * x.
 mlir::Value squared(mlir::Value value, Subgraph &subgraph);

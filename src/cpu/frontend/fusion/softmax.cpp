@@ -1,8 +1,9 @@
-// Finds softmax and its logarithm over the last dimensions.
+// Finds softmax and its logarithm over the last dimensions, or along another one.
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/narrow_values.h"
 #include "cpu/frontend/fusion/pattern.h"
+#include "cpu/kernels/normalization.h"
 
 #include <cmath>
 
@@ -130,6 +131,102 @@ bool fuseLogarithm(stablehlo::SubtractOp root) {
   return true;
 }
 
+/// A dimension that is not the last one, and behind which there is enough to fill vectors.
+constexpr int64_t kLeastInner = 8;
+bool mayGoAcross(mlir::Value value, int64_t dimension) {
+  ArrayRef<int64_t> shape = dimensionsOf(value);
+  auto behind = static_cast<size_t>(dimension) + 1;
+  return cast<RankedTensorType>(value.getType()).hasStaticShape() && llvm::product_of(shape) > 0 &&
+         shape[behind - 1] <= kMaxAcrossLength && llvm::product_of(shape.drop_front(behind)) >= kLeastInner;
+}
+
+/// Softmax along one dimension that is not the last: of what is x - max(x) there, as `shifted`.
+class AcrossMatch {
+public:
+  AcrossMatch(mlir::Value whole, int64_t dimension) : whole_(whole), dimension_(dimension) {}
+  /// The operand of a reduction that the value repeats along the dimension.
+  mlir::Value reduced(mlir::Value value, StringRef join, double initial) {
+    stablehlo::ReduceOp reduce = repeatedReduction(value, dimension_);
+    if (!reduce || reduce->getNumOperands() != 2 || reduce.getDimensions() != ArrayRef(dimension_) ||
+        !appliesOnly(reduce->getRegion(0), join) || splatOf(reduce->getOperand(1)) != initial ||
+        dimensionsOf(reduce->getOperand(0)) != dimensionsOf(whole_))
+      return {};
+    addSpread(value, reduce);
+    return reduce->getOperand(0);
+  }
+  /// x, where the value is x less its maximum.
+  mlir::Value unshifted(mlir::Value value) {
+    auto shifted = subgraph_.take<stablehlo::SubtractOp>(value);
+    mlir::Value x = shifted ? shifted.getLhs() : mlir::Value();
+    return x && reduced(shifted.getRhs(), "stablehlo.maximum", -INFINITY) == x ? x : mlir::Value();
+  }
+  stablehlo::ExpOp exponentials(mlir::Value value) { return subgraph_.take<stablehlo::ExpOp>(value); }
+  void add(Operation *op) { subgraph_.add(op); }
+  bool replace(Operation *root, mlir::Value x, bool isLogarithm) {
+    if (!subgraph_.isClosed(root))
+      return false;
+    Builder builder(root->getContext());
+    replaceByShapedCall(root, "softmax_across", x,
+                        {builder.getNamedAttr("axis", builder.getI64IntegerAttr(dimension_)),
+                         builder.getNamedAttr("logarithm", builder.getBoolAttr(isLogarithm))});
+    return true;
+  }
+
+private:
+  /// All from the reduction to what repeats it.
+  void addSpread(mlir::Value value, stablehlo::ReduceOp reduce) {
+    for (Operation *op = value.getDefiningOp(); op != reduce; op = op->getOperand(0).getDefiningOp())
+      subgraph_.add(op);
+    subgraph_.add(reduce);
+  }
+
+  mlir::Value whole_;
+  int64_t dimension_;
+  Subgraph subgraph_;
+};
+
+/// exp(x - max(x)) / sum(exp(x - max(x)))
+bool fuseQuotientAcross(stablehlo::DivOp root, int64_t dimension) {
+  AcrossMatch match(root->getResult(0), dimension);
+  mlir::Value summed = match.reduced(root.getRhs(), "stablehlo.add", 0);
+  auto exponential = summed && summed == root.getLhs() ? match.exponentials(summed) : stablehlo::ExpOp();
+  mlir::Value x = exponential ? match.unshifted(exponential.getOperand()) : mlir::Value();
+  return x && match.replace(root, x, false);
+}
+
+/// x - max(x) - log(sum(exp(x - max(x)))): the logarithm comes before the sums are repeated.
+bool fuseLogarithmAcross(stablehlo::SubtractOp root, int64_t dimension) {
+  auto spread = root.getRhs().getDefiningOp<stablehlo::BroadcastInDimOp>();
+  auto logarithm = spread ? spread.getOperand().getDefiningOp<stablehlo::LogOp>() : stablehlo::LogOp();
+  if (!logarithm)
+    return false;
+  auto places = spread.getBroadcastDimensions();
+  AcrossMatch match(root->getResult(0), dimension);
+  match.add(spread);
+  match.add(logarithm);
+  // What is repeated is the logarithm; its operand is looked for as if that were repeated in its place.
+  OpBuilder builder(root);
+  auto sums = stablehlo::BroadcastInDimOp::create(builder, root.getLoc(), spread.getType(),
+                                                  logarithm.getOperand(), places);
+  mlir::Value summed = match.reduced(sums, "stablehlo.add", 0);
+  auto exponential = summed ? match.exponentials(summed) : stablehlo::ExpOp();
+  mlir::Value x = exponential && exponential.getOperand() == root.getLhs()
+                      ? match.unshifted(exponential.getOperand())
+                      : mlir::Value();
+  bool isFused = x && match.replace(root, x, true);
+  if (!isFused)
+    sums->erase();
+  return isFused;
+}
+
+template <class Op> bool fuseAcross(Op root, bool (*fuse)(Op, int64_t)) {
+  auto rank = static_cast<int64_t>(dimensionsOf(root->getResult(0)).size());
+  for (int64_t dimension = 0; dimension + 1 < rank; ++dimension)
+    if (mayGoAcross(root->getResult(0), dimension) && fuse(root, dimension))
+      return true;
+  return false;
+}
+
 /// The transpose of what is reduced that the rows' own one corresponds to, which leaves the last dimension in
 /// its place.
 stablehlo::TransposeOp transposeOfAll(mlir::Value whole, ArrayRef<int64_t> order) {
@@ -190,9 +287,9 @@ int64_t fuseSoftmax(func::FuncOp function) {
     if (op->getNumResults() != 1 || !isFloatTensor(op->getResult(0)))
       return;
     if (auto quotient = dyn_cast<stablehlo::DivOp>(op))
-      count += fuseQuotient(quotient);
+      count += fuseQuotient(quotient) || fuseAcross(quotient, fuseQuotientAcross);
     else if (auto difference = dyn_cast<stablehlo::SubtractOp>(op))
-      count += fuseLogarithm(difference);
+      count += fuseLogarithm(difference) || fuseAcross(difference, fuseLogarithmAcross);
   });
   return count;
 }

@@ -1,4 +1,5 @@
 // Plans gathers, what is interpolated from gathered elements, and scatters.
+#include "cpu/execute/bisection_step.h"
 #include "cpu/execute/gather_step.h"
 #include "cpu/execute/interpolation_step.h"
 #include "cpu/execute/scatter_steps.h"
@@ -228,9 +229,31 @@ Result<bool> planInterpolation(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planBisection(Planner &planner, Operation *op) {
+  auto number = [&](StringRef name) { return cast<IntegerAttr>(kernelAttribute(op, name)).getInt(); };
+  auto flag = [&](StringRef name) { return cast<BoolAttr>(kernelAttribute(op, name)).getValue(); };
+  TORCHERE_ASSIGN(View tensor, planner.viewDense(op->getOperand(0)));
+  TORCHERE_ASSIGN(View values, planner.viewDense(op->getOperand(1)));
+  View result = planner.allocate(op->getResult(0));
+  BisectionArgs args;
+  args.type = *dtypeOf(op->getOperand(0));
+  args.placeType = *dtypeOf(op->getResult(0));
+  args.length = elementCount(tensor.shape);
+  args.count = elementCount(values.shape);
+  args.turns = number("turns");
+  args.low = number("low");
+  args.high = number("high");
+  args.isStrict = flag("strict");
+  args.isLow = flag("lowest");
+  std::vector<View> reads{tensor, values};
+  planner.emit(std::make_unique<BisectionStep>(args, tensor, values, result), reads, {&result, 1});
+  return true;
+}
+
 } // namespace
 
 void addIndexing(PlannerTable &table) {
+  table.addCall("torchere_cpu.bisection", planBisection);
   table.addCall("torchere_cpu.even_slices", planEvenSlices);
   table.addCall("torchere_cpu.interpolation", planInterpolation);
   table.add("stablehlo.dynamic_gather", planGather);

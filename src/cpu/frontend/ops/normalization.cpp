@@ -33,6 +33,20 @@ Result<bool> planSoftmax(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planSoftmaxAcross(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  auto axis = static_cast<size_t>(cast<IntegerAttr>(kernelAttribute(op, "axis")).getInt());
+  SoftmaxArgs args;
+  args.rows.type = *dtypeOf(op->getOperand(0));
+  args.rows.columns = input.shape[axis];
+  args.rows.rows = elementCount(input.shape) / args.rows.columns;
+  args.inner = elementCount(std::span(input.shape).subspan(axis + 1));
+  args.logarithm = kernelFlag(op, "logarithm");
+  View result = planner.allocate(op->getResult(0));
+  planner.emit(std::make_unique<SoftmaxStep>(args, input, result), {&input, 1}, {&result, 1});
+  return true;
+}
+
 Result<bool> planNorm(Planner &planner, Operation *op) {
   std::vector<View> reads;
   for (mlir::Value operand : op->getOperands()) {
@@ -58,6 +72,7 @@ Result<bool> planNorm(Planner &planner, Operation *op) {
 
 void addNormalization(PlannerTable &table) {
   table.addCall("torchere_cpu.softmax", planSoftmax);
+  table.addCall("torchere_cpu.softmax_across", planSoftmaxAcross);
   table.addCall("torchere_cpu.norm", planNorm);
 }
 

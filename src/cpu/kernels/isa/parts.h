@@ -12,6 +12,8 @@ void addBlocked(IsaKernels &table);
 void addWinograd(IsaKernels &table);
 void addAttention(IsaKernels &table);
 void addReductions(IsaKernels &table);
+void addBisections(IsaKernels &table);
+void addScatteredRows(IsaKernels &table);
 void addExtrema(IsaKernels &table);
 void addTransposes(IsaKernels &table);
 void addFft(IsaKernels &table);

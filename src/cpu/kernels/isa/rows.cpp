@@ -38,6 +38,15 @@ TORCHERE_INLINE Vec<double> exponentialOf(Vec<double> x) {
   return x;
 }
 
+TORCHERE_INLINE F logarithmOf(F x) {
+  return logarithm(x);
+}
+TORCHERE_INLINE Vec<double> logarithmOf(Vec<double> x) {
+  for (int i = 0; i < kLanesOf<double>; ++i)
+    x[i] = __builtin_log(x[i]);
+  return x;
+}
+
 constexpr auto kSum = [](auto a, auto b) { return a + b; };
 constexpr auto kLargest = [](auto a, auto b) { return a != a ? a : a > b ? a : b; };
 
@@ -54,7 +63,8 @@ template <class C> struct Sum {
       count = 0;
     }
   }
-  TORCHERE_INLINE C value() const { return foldLanes<C>(total + chunk, kSum); }
+  TORCHERE_INLINE Vec<C> lanes() const { return total + chunk; }
+  TORCHERE_INLINE C value() const { return foldLanes<C>(lanes(), kSum); }
 };
 
 template <class T> void softmaxRow(const T *x, T *y, const RowsJob &job) {
@@ -93,6 +103,57 @@ template <class T> void softmax(const RowsJob &job) {
   for (int64_t row = 0; row < job.rows; ++row)
     softmaxRow(static_cast<const T *>(job.input) + row * job.inputRowStride,
                static_cast<T *>(job.output) + row * job.outputRowStride, job);
+}
+
+/// Down the columns of kVectors vectors, the last of which has `last` elements.
+template <class T, int kVectors> void softmaxColumns(const T *x, T *y, const AcrossJob &job, int64_t last) {
+  using C = Compute<T>;
+  constexpr int lanes = kLanesOf<C>;
+  constexpr int64_t kAhead = 8; // rows may lie farther apart than what the processor foresees
+  auto countOf = [&](int j) { return j + 1 < kVectors ? int64_t(lanes) : last; };
+  C *kept = static_cast<C *>(job.kept);
+  Vec<C> most[kVectors], factor[kVectors];
+  Sum<C> sums[kVectors];
+  for (int j = 0; j < kVectors; ++j)
+    most[j] = splat(-C(kInfinity));
+  for (int64_t row = 0; row < job.rows; ++row) {
+    const T *from = x + row * job.rowStride;
+    if (row + kAhead < job.rows)
+      for (int64_t at = 0; at < int64_t(kVectors * lanes * sizeof(T)); at += 64)
+        __builtin_prefetch(reinterpret_cast<const char *>(from + kAhead * job.rowStride) + at);
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      Vec<C> v = get(from + j * lanes, countOf(j));
+      most[j] = kLargest(v, most[j]);
+      store(kept + (row * kVectors + j) * lanes, v);
+    }
+  }
+  for (int j = 0; j < kVectors; ++j)
+    for (int64_t row = 0; row < job.rows; ++row) {
+      C *here = kept + (row * kVectors + j) * lanes;
+      Vec<C> shifted = load(here) - most[j], e = exponentialOf(shifted);
+      sums[j].add(e);
+      store(here, job.isLogarithm ? shifted : e);
+    }
+  for (int j = 0; j < kVectors; ++j)
+    factor[j] = job.isLogarithm ? logarithmOf(sums[j].lanes()) : C(1) / sums[j].lanes();
+  for (int64_t row = 0; row < job.rows; ++row)
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      Vec<C> v = load(kept + (row * kVectors + j) * lanes);
+      put(y + row * job.rowStride + j * lanes, job.isLogarithm ? v - factor[j] : v * factor[j], countOf(j));
+    }
+}
+
+template <class T> void softmaxAcross(const AcrossJob &job) {
+  constexpr int64_t lanes = kLanesOf<Compute<T>>, width = kAcrossVectors * lanes;
+  const T *x = static_cast<const T *>(job.input);
+  T *y = static_cast<T *>(job.output);
+  int64_t i = 0;
+  for (; i + width <= job.columns; i += width)
+    softmaxColumns<T, kAcrossVectors>(x + i, y + i, job, lanes);
+  for (; i < job.columns; i += lanes)
+    softmaxColumns<T, 1>(x + i, y + i, job, job.columns - i < lanes ? job.columns - i : lanes);
 }
 
 /// `Factor`: of the scale and the bias.
@@ -137,6 +198,10 @@ void addRows(IsaKernels &table) {
   table.softmax[kF64] = &softmax<double>;
   table.softmax[kBF16] = &softmax<BF16>;
   table.softmax[kF16] = &softmax<F16>;
+  table.softmaxAcross[kF32] = &softmaxAcross<float>;
+  table.softmaxAcross[kF64] = &softmaxAcross<double>;
+  table.softmaxAcross[kBF16] = &softmaxAcross<BF16>;
+  table.softmaxAcross[kF16] = &softmaxAcross<F16>;
   table.norm[kF32] = &norm<float>;
   table.norm[kF64] = &norm<double>;
   table.norm[kBF16] = &norm<BF16>;

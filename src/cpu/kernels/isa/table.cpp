@@ -27,6 +27,8 @@ const IsaKernels &isaKernels() {
     addAttention(made);
     addBlocked(made);
     addReductions(made);
+    addBisections(made);
+    addScatteredRows(made);
     addExtrema(made);
     addTransposes(made);
     addFft(made);
