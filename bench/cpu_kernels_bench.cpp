@@ -1,6 +1,7 @@
 // The engine's kernels: GFLOP/s beside the peak of fused multiply-adds that is measured just before, GB/s
 // beside that of a copy. Prints a table; arguments are the number of threads, the instruction set, and a part
 // of the names of the rows that are wanted.
+#include "base/huge_pages.h"
 #include "cpu/kernels/attention.h"
 #include "cpu/kernels/convolution.h"
 #include "cpu/kernels/gemm.h"
@@ -37,9 +38,15 @@ double seconds(const std::function<void()> &body, double span = 0.15) {
   return best;
 }
 
+/// Memory on large pages, as programs have it for their arena and their packed weights. What is freed last
+/// was taken last.
 struct Memory {
-  explicit Memory(int64_t floats)
-      : data(static_cast<float *>(std::aligned_alloc(64, (floats * 4 + 127) / 64 * 64))) {
+  explicit Memory(int64_t floats) : data(arena() + top()), begin(top()) {
+    top() += (floats * 4 + 127) / 64 * 16;
+    if (top() > kArenaFloats) {
+      std::fprintf(stderr, "no memory for %ld floats\n", long(floats));
+      std::exit(1);
+    }
     for (int64_t i = 0; i < floats; ++i)
       data[i] = static_cast<float>(i * 2654435761u % 1000) / 1000 - 0.5f;
   }
@@ -48,9 +55,21 @@ struct Memory {
     for (int64_t i = 0; byteSize(type) == 2 && i < elements; ++i)
       reinterpret_cast<uint16_t *>(data)[i] = static_cast<uint16_t>(0x3000 + i * 40503 % 1024);
   }
-  ~Memory() { std::free(data); }
+  ~Memory() { top() = begin; }
   Memory(const Memory &) = delete;
-  float *data;
+  float *const data;
+
+private:
+  static constexpr int64_t kArenaFloats = int64_t(192) << 20;
+  static float *arena() {
+    static float *const memory = HugePageAllocator<float>().allocate(kArenaFloats);
+    return memory;
+  }
+  static int64_t &top() {
+    static int64_t floats = 0;
+    return floats;
+  }
+  const int64_t begin;
 };
 
 constexpr int64_t kColdFloats = int64_t(16) << 20; ///< more than the last cache holds

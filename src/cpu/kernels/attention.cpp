@@ -229,8 +229,8 @@ void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns, bool is
     int64_t wide = std::min<int64_t>(2, vectors - v), most = kernels_.maxRows[wide],
             tiles = divideUp(rows_, most);
     for (int64_t i = 0; i < tiles; i += tile.tiles) {
-      int64_t row = partBegin(rows_, tiles, i), count = partBegin(rows_, tiles, i + 1) - row;
       int64_t larger = rows_ % tiles; // by a row than those behind them
+      int64_t row = rows_ / tiles * i + std::min(i, larger), count = rows_ / tiles + (i < larger);
       tile.tiles = isCausal ? 1 : i < larger ? larger : tiles - i;
       if (!cut(tile, v * kernels_.lanes, row + count))
         continue;

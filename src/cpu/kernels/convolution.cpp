@@ -98,9 +98,9 @@ private:
     const float *input = nullptr, *residual = nullptr; ///< of the first pixel of all rows
     float *output = nullptr;
     int64_t inputRow = 0, residualRow = 0, outputRow = 0;
-    int64_t begin = 0, length = 0; ///< pixels of each row
-    int64_t tiles = 0;             ///< of a row
-    Range blocks{0, 0};            ///< of the input
+    Range rows{0, 0}, pixels{0, 0}; ///< of each row
+    int64_t tiles = 0;              ///< of each row
+    Range blocks{0, 0};             ///< of the input
     Taps taken;
   };
 
@@ -118,7 +118,10 @@ private:
   Cut cut() const;
   void runBand(const Band &band);
   void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
+  PlaneTiles tilesOf(const Band &band, int64_t vectors) const;
   void runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &tile) const;
+  void runRows(ImageRun &image, TileArgs &tile) const;
+  void runColumns(ImageRun image, const PlaneTiles &tiles, TileArgs tile) const;
   void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
   TapRange liveTaps(int axis, int64_t begin, int64_t end) const;
   void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
@@ -275,7 +278,9 @@ Convolver::Cut Convolver::cut() const {
   parts = std::max(parts, pixels / kPartPixels);
   cut.images = std::min(batch, parts);
   cut.rows = std::min(bands, divideUp(parts, batch));
-  cut.panels = std::min(panels_.count, divideUp(wanted, cut.images * cut.rows));
+  // Parts of one panel and of two would be uneven.
+  int64_t panelParts = divideUp(wanted, cut.images * cut.rows);
+  cut.panels = panels_.count < 2 * panelParts ? panels_.count : panelParts;
   return cut;
 }
 
@@ -285,14 +290,19 @@ void Convolver::runTiles() {
   Cut cut = this->cut();
   // A thread takes neighbouring parts: they share what was cut.
   int64_t pixelParts = cut.images * cut.rows;
+  // Pixels of one row are cut where tiles end: smaller tiles do less for each number that they load.
+  int64_t all = rows_ == 1 ? width_ : rows_, unit = rows_ == 1 ? kernels_.maxRows[plan_.vectors] : 1;
+  int64_t units = divideUp(all, unit);
   context_.pool.parallelFor(pixelParts * cut.panels, [&](int64_t part) {
     int64_t panel = cut.byPixels ? part % cut.panels : part / pixelParts;
     int64_t rest = cut.byPixels ? part / cut.panels : part % pixelParts;
-    int64_t row = rest % cut.rows, image = rest / cut.rows, rows = rows_ == 1 ? width_ : rows_;
+    int64_t row = rest % cut.rows, image = rest / cut.rows;
     auto range = [](int64_t total, int64_t count, int64_t at) {
       return Range{partBegin(total, count, at), partBegin(total, count, at + 1)};
     };
-    runBand({range(shape_.batch, cut.images, image), range(rows, cut.rows, row),
+    Range rows = range(units, cut.rows, row);
+    runBand({range(shape_.batch, cut.images, image),
+             {std::min(rows.begin * unit, all), std::min(rows.end * unit, all)},
              range(panels_.count, cut.panels, panel)});
   });
 }
@@ -340,10 +350,11 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
     tile.activation = args_.epilogue.activation;
   if (last && args_.epilogue.bias)
     tile.bias = static_cast<const float *>(args_.epilogue.bias) + panels_.begin(panel) * lanes_;
-  int64_t length = rows_ == 1 ? band.rows.count() : width_;
-  int64_t rows = rows_ == 1 ? 1 : band.rows.count(), tiles = divideUp(length, kernels_.maxRows[vectors]);
+  PlaneTiles tiles = tilesOf(band, vectors);
+  int64_t rows = rows_ == 1 ? 1 : band.rows.count(), length = rows_ == 1 ? band.rows.count() : width_;
+  int64_t count = rows * tiles.ofRow + (length - tiles.columns) * tiles.ofColumn;
   tile.ahead = next;
-  tile.aheadStep = divideUp(tile.bRowStride * int64_t(sizeof(float)), tiles * rows * band.images.count());
+  tile.aheadStep = divideUp(tile.bRowStride * int64_t(sizeof(float)), count * band.images.count());
   for (int64_t image = band.images.begin; image < band.images.end; ++image)
     runImage(band, panel, chunk, image, tile);
 }
@@ -386,9 +397,9 @@ void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) 
 void Convolver::runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &tile) const {
   int64_t vectors = tile.bRowStride / lanes_;
   bool planar = plan_.kind == ConvolutionKind::Planar;
-  eachTileRun(image.length, image.tiles, [&](int64_t from, int64_t count, int64_t alike) {
+  eachTileRun(image.pixels.count(), image.tiles, [&](int64_t from, int64_t count, int64_t alike) {
     tile.tiles = shape_.dilation[1] > 1 ? 1 : alike;
-    for (int64_t x = image.begin + from, end = x + alike * count; x < end; x += tile.tiles * count) {
+    for (int64_t x = image.pixels.begin + from, end = x + alike * count; x < end; x += tile.tiles * count) {
       Taps live = image.taken;
       if (shape_.dilation[0] > 1)
         live.rows = liveTaps(0, y, y + 1);
@@ -401,17 +412,43 @@ void Convolver::runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &til
       if (image.residual)
         tile.residual = image.residual + y * image.residualRow + x * tile.residualRowStride;
       // Rows of planes are so near to each other that the processor fetches them itself.
-      int64_t last = x + (tile.tiles - 1) * count - image.begin;
+      int64_t last = x + (tile.tiles - 1) * count - image.pixels.begin;
       tile.aAhead = planar ? 0 : count * tile.aRowStride;
-      tile.lastAhead = planar || last + count < image.length ? tile.aAhead
-                       : isLastRow                           ? 0
-                                                             : image.inputRow - last * tile.aRowStride;
+      tile.lastAhead = planar || last + count < image.pixels.count() ? tile.aAhead
+                       : isLastRow ? 0
+                                   : image.inputRow - last * tile.aRowStride;
       kernels_.tiles[kF32][vectors][count](tile);
       if (tile.ahead)
         tile.ahead =
             static_cast<const char *>(tile.ahead) + tile.aheadStep * tile.tiles * tile.blocks * tile.k;
     }
   });
+}
+
+void Convolver::runRows(ImageRun &image, TileArgs &tile) const {
+  for (int64_t y = image.rows.begin; image.tiles > 0 && y < image.rows.end; ++y)
+    runRow(image, y, y + 1 == image.rows.end, tile);
+}
+
+/// The columns behind those of `tiles`: rows of an image whose rows and columns change places.
+void Convolver::runColumns(ImageRun image, const PlaneTiles &tiles, TileArgs tile) const {
+  std::swap(image.rows, image.pixels);
+  image.rows.begin += tiles.columns;
+  image.tiles = tiles.ofColumn;
+  std::swap(image.inputRow, tile.aRowStride);
+  std::swap(image.outputRow, tile.cRowStride);
+  std::swap(image.residualRow, tile.residualRowStride);
+  runRows(image, tile);
+}
+
+PlaneTiles Convolver::tilesOf(const Band &band, int64_t vectors) const {
+  constexpr int64_t kEnoughSums = 10;
+  int64_t most = kernels_.maxRows[vectors];
+  if (rows_ == 1)
+    return {band.rows.count(), divideUp(band.rows.count(), most), 0};
+  if (shape_.dilation[0] * shape_.dilation[1] > 1) // the taps differ from row to row
+    return {width_, divideUp(width_, most), 0};
+  return planeTiles(band.rows.count(), width_, most, divideUp(kEnoughSums, vectors));
 }
 
 /// Of one image: `tile` has what all tiles have in common.
@@ -423,9 +460,8 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   };
   DepthWindow::Taps depth = shape_.depth.tapsOf(image);
   ImageRun run;
-  run.begin = flat ? band.rows.begin : 0;
-  run.length = flat ? band.rows.count() : width_;
-  run.tiles = divideUp(run.length, kernels_.maxRows[vectors]);
+  run.rows = flat ? Range{0, 1} : band.rows;
+  run.pixels = flat ? band.rows : Range{0, width_};
   run.input = source_.data + depth.image * source_.imageStride +
               (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
   run.inputRow = stride_[0] * source_.rowStride;
@@ -445,11 +481,16 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   run.blocks = {run.blocks.begin - first, std::max(run.blocks.begin, run.blocks.end) - first};
   run.taken = taps_;
   takeTaps(run.taken, run.blocks, tile);
-  for (int64_t y = flat ? 0 : band.rows.begin, end = flat ? 1 : band.rows.end; y < end; ++y) {
-    runRow(run, y, y + 1 == end, tile);
-    if (!isFinished)
-      finishRow(block, vectors, run.output + y * run.outputRow + run.begin * tile.cRowStride, run.length);
-  }
+  PlaneTiles tiles = tilesOf(band, vectors);
+  ImageRun alongRows = run;
+  alongRows.pixels.end = run.pixels.begin + tiles.columns;
+  alongRows.tiles = tiles.ofRow;
+  runRows(alongRows, tile);
+  if (tiles.ofColumn > 0)
+    runColumns(run, tiles, tile);
+  for (int64_t y = run.rows.begin; !isFinished && y < run.rows.end; ++y)
+    finishRow(block, vectors, run.output + y * run.outputRow + run.pixels.begin * tile.cRowStride,
+              run.pixels.count());
 }
 
 void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {

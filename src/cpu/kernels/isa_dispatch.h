@@ -26,9 +26,10 @@ inline FloatType floatType(DType type) {
   return type == DType::F64 ? kF64 : type == DType::BF16 ? kBF16 : type == DType::F16 ? kF16 : kF32;
 }
 
-/// Where part `index` of `count` even parts of `total` begins.
+/// Where part `index` of `count` even parts of `total` begins. The longer ones lie among the others, so that
+/// neighbouring parts, which a thread takes, are together about as long as those of other threads.
 inline int64_t partBegin(int64_t total, int64_t count, int64_t index) {
-  return total / count * index + (index < total % count ? index : total % count);
+  return total / count * index + total % count * index / count;
 }
 inline int64_t divideUp(int64_t a, int64_t b) {
   return (a + b - 1) / b;

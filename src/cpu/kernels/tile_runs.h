@@ -1,4 +1,4 @@
-// Rows in tiles of nearly one size, which are computed in runs of equal ones.
+// Pixels in tiles of nearly one size, which are computed in runs of equal ones.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,30 @@ template <class Run> void eachTileRun(int64_t length, int64_t tiles, Run run) {
     run(int64_t(0), shortest + 1, longer);
   if (longer < tiles)
     run(longer * (shortest + 1), shortest, tiles - longer);
+}
+
+/// The tiles of a plane: along its rows for the first `columns` of them, down each of the columns behind.
+struct PlaneTiles {
+  int64_t columns = 0;
+  int64_t ofRow = 0, ofColumn = 0; ///< tiles of each
+};
+
+/// Of tiles of at most `most` pixels. Where the last ones of a row would have less than `enough`, which is
+/// what hides the latency of their sums, columns are taken if that gives more whole tiles and no smaller
+/// ones.
+inline PlaneTiles planeTiles(int64_t rows, int64_t width, int64_t most, int64_t enough) {
+  auto tilesOf = [&](int64_t length) { return (length + most - 1) / most; };
+  auto least = [&](int64_t length) { return length / tilesOf(length); };
+  auto inWhole = [&](int64_t length) {
+    int64_t missing = tilesOf(length) * most - length;
+    return missing < tilesOf(length) ? length - missing * (most - 1) : 0;
+  };
+  PlaneTiles tiles{width, tilesOf(width), 0};
+  int64_t columns = width / most * most;
+  if (columns == width || least(width) >= enough || least(rows) < least(width) ||
+      columns * rows + (width - columns) * inWhole(rows) <= inWhole(width) * rows)
+    return tiles;
+  return {columns, columns / most, tilesOf(rows)};
 }
 
 } // namespace torchere::cpu

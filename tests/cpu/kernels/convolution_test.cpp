@@ -1,6 +1,7 @@
 // Convolutions and pooling against sums in f64. Halos and the lanes beyond the last channel are checked to be
 // zero.
 #include "blocked_values.h"
+#include "cpu/kernels/tile_runs.h"
 
 #include <algorithm>
 #include <limits>
@@ -138,6 +139,31 @@ TEST_P(Convolution, ManyImagesOfFewPixels) {
   check(makeShape(5, 150, 300, 3, 4, 1), {0, 1, false, true, Activation::Sigmoid, false, 4e-5});
   check(makeShape(9, 24, 70, 7, 7, 3, 1, 1), {1, 1, false, true, Activation::Relu, false, 4e-5});
   check(makeShape(2, 40, 40, 33, 40, 1), {0, 0, false, true});
+}
+
+TEST_P(Convolution, ColumnsBehindTheWholeTilesOfRows) {
+  for (int64_t height : {7, 9, 14})
+    for (int64_t width : {2, 7, 14}) {
+      check(makeShape(2, 9, 40, height, width, 3, 1, 1), {1, 1, false, true, Activation::Relu});
+      check(makeShape(1, 20, 25, 2 * height, 2 * width, 3, 2, 1), {1, 0, false, true, Activation::Silu});
+      check(makeShape(1, 9, 24, height, width, 3, 1, 2, 1, 2), {0, 0, false, true}); // dilated: rows alone
+    }
+  check(makeShape(1, 300, 30, 7, 7, 3, 1, 1), {1, 2, false, true, Activation::Relu, false, 4e-5}); // chunks
+}
+
+TEST(PlaneTiles, TakeColumnsWhereTheyGiveMoreWholeTiles) {
+  auto expectTiles = [](PlaneTiles tiles, int64_t columns, int64_t ofRow, int64_t ofColumn) {
+    EXPECT_EQ(tiles.columns, columns);
+    EXPECT_EQ(tiles.ofRow, ofRow);
+    EXPECT_EQ(tiles.ofColumn, ofColumn);
+  };
+  expectTiles(planeTiles(7, 7, 4, 4), 4, 1, 2); // rows of 4 + 3 would have 28 pixels in whole tiles, not 40
+  expectTiles(planeTiles(14, 14, 4, 4), 12, 3, 4); // 4 + 4 + 3 + 3
+  expectTiles(planeTiles(8, 2, 4, 4), 0, 0, 2);
+  expectTiles(planeTiles(8, 12, 4, 4), 12, 3, 0);  // all are whole
+  expectTiles(planeTiles(14, 14, 4, 3), 14, 4, 0); // 3 are enough
+  expectTiles(planeTiles(5, 7, 4, 4), 7, 2, 0);    // columns of 3 + 2
+  expectTiles(planeTiles(1, 7, 4, 4), 7, 2, 0);
 }
 
 TEST_P(Convolution, Phases) {

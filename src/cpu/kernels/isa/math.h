@@ -219,7 +219,7 @@ TORCHERE_INLINE F hardSigmoid(F x) {
 
 template <Activation kActivation> TORCHERE_INLINE F activate(F x) {
   if constexpr (kActivation == Activation::Relu)
-    return x < 0.0f ? F{} : x;
+    return larger(F{}, x); // NaN and -0 stay
   else if constexpr (kActivation == Activation::Relu6)
     return clampTo(x, 0.0f, 6.0f);
   else if constexpr (kActivation == Activation::Gelu)

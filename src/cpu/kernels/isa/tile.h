@@ -37,6 +37,13 @@ template <class C, int kM, int kN, class Fn> TORCHERE_INLINE void eachSum(Vec<C>
       sums[m][n] = fn(sums[m][n]);
 }
 
+template <class V> TORCHERE_INLINE V positivePart(V v) {
+  return v < 0 ? V{} : v;
+}
+template <> TORCHERE_INLINE F positivePart<F>(F v) {
+  return activate<Activation::Relu>(v);
+}
+
 /// `T` is B's type: others than f32 are rare enough for less code.
 template <class T, int kM, int kN>
 TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)[kM][kN]) {
@@ -44,7 +51,7 @@ TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)
   if (activation == Activation::None)
     return;
   if (activation == Activation::Relu)
-    return eachSum<C, kM, kN>(sums, [](Vec<C> v) { return v < C(0) ? Vec<C>{} : v; });
+    return eachSum<C, kM, kN>(sums, [](Vec<C> v) { return positivePart(v); });
   if constexpr (kIsF32<T>) {
     if (activation == Activation::HardSwish)
       eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::HardSwish>(v); });
@@ -136,17 +143,29 @@ TORCHERE_INLINE void addProductsByWays(Vec<Compute<T>> (&sums)[kM][kN], const Co
         sums[m][n] += parts[way][m][n];
 }
 
+/// Where each vector of a tile lies: body(pointer, m, n). One address follows from the one before: the
+/// compiler would compute all of them in advance, and store what has no register.
+template <int kM, int kN, class P, class Body>
+TORCHERE_INLINE void eachPlace(P *first, int64_t rowStride, int64_t vectorStride, Body body) {
+#pragma GCC unroll 4
+  for (int n = 0; n < kN; ++n, first += vectorStride) {
+    P *p = first;
+#pragma GCC unroll 16
+    for (int m = 0; m < kM; ++m, p += rowStride) {
+      asm("" : "+r"(p));
+      body(p, m, n);
+    }
+  }
+}
+
 /// What the tile reads and writes at its end, which lies in memory: it comes while the products are summed.
 template <class C, int kM, int kN>
 TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *residual) {
-#pragma GCC unroll 16
-  for (int m = 0; m < kM; ++m)
-#pragma GCC unroll 4
-    for (int n = 0; n < kN; ++n) {
-      __builtin_prefetch(c + m * args.cRowStride + n * args.cVectorStride, 1);
-      if (residual)
-        __builtin_prefetch(residual + m * args.residualRowStride + n * args.residualVectorStride);
-    }
+  eachPlace<kM, kN>(c, args.cRowStride, args.cVectorStride,
+                    [](const C *p, int, int) { __builtin_prefetch(p, 1); });
+  if (residual)
+    eachPlace<kM, kN>(residual, args.residualRowStride, args.residualVectorStride,
+                      [](const C *p, int, int) { __builtin_prefetch(p); });
 }
 
 /// Whether sums, a row of B and an element of A have registers. Else the multiply-adds read the element
@@ -199,29 +218,27 @@ TORCHERE_INLINE void finishSums(const TileArgs &args, Compute<T> *c, const Compu
                                 Vec<Compute<T>> (&sums)[kM][kN]) {
   using C = Compute<T>;
   constexpr int lanes = kLanesOf<C>;
-  const C *bias = static_cast<const C *>(args.bias);
+  // Chunks are summed on their own first: the error grows with their number and length, not with the product.
+  if (args.accumulate)
+    eachPlace<kM, kN>(c, args.cRowStride, args.cVectorStride,
+                      [&](const C *p, int m, int n)
+                          __attribute__((always_inline)) { sums[m][n] += load(p); });
+  if (const C *bias = static_cast<const C *>(args.bias))
 #pragma GCC unroll 4
-  for (int n = 0; n < kN; ++n) {
-    Vec<C> shift = bias ? load(bias + n * lanes) : Vec<C>{};
+    for (int n = 0; n < kN; ++n) {
+      Vec<C> shift = load(bias + n * lanes);
 #pragma GCC unroll 16
-    for (int m = 0; m < kM; ++m) {
-      // Chunks are summed on their own first: the error grows with their number and length, not with the
-      // product.
-      if (args.accumulate)
-        sums[m][n] += load(c + m * args.cRowStride + n * args.cVectorStride);
-      if (bias)
+      for (int m = 0; m < kM; ++m)
         sums[m][n] += shift;
-      if (residual)
-        sums[m][n] += load(residual + m * args.residualRowStride + n * args.residualVectorStride);
     }
-  }
+  if (residual)
+    eachPlace<kM, kN>(residual, args.residualRowStride, args.residualVectorStride,
+                      [&](const C *p, int m, int n)
+                          __attribute__((always_inline)) { sums[m][n] += load(p); });
   if constexpr (kIsFloat<C>)
     activateSums<T, kM, kN>(args.activation, sums);
-#pragma GCC unroll 4
-  for (int n = 0; n < kN; ++n)
-#pragma GCC unroll 16
-    for (int m = 0; m < kM; ++m)
-      store(c + m * args.cRowStride + n * args.cVectorStride, sums[m][n]);
+  eachPlace<kM, kN>(c, args.cRowStride, args.cVectorStride,
+                    [&](C *p, int m, int n) __attribute__((always_inline)) { store(p, sums[m][n]); });
 }
 
 /// A run of tiles. `T` is B's type.
