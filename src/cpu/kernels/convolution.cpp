@@ -3,6 +3,7 @@
 
 #include "cpu/kernels/blocked_rows.h"
 #include "cpu/kernels/convolution_layout.h"
+#include "cpu/kernels/convolution_source.h"
 #include "cpu/kernels/grouped_convolution.h"
 #include "cpu/kernels/isa_dispatch.h"
 #include "cpu/kernels/tile_runs.h"
@@ -12,25 +13,6 @@
 
 namespace torchere::cpu {
 namespace {
-
-/// The input, or a copy in the workspace that has the halo which the plan needs.
-BlockedTensor inputWithHalo(const Context &context, const ConvolutionArgs &args) {
-  const BlockedTensor &input = args.input;
-  BlockedTensor wide = input;
-  wide.halo = args.plan.inputHalo();
-  if (input.halo.covers(wide.halo))
-    return input;
-  wide.data = static_cast<float *>(args.workspace);
-  context.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
-    int64_t image = index / input.blocks(), block = index % input.blocks();
-    for (int64_t y = 0; y < input.height; ++y)
-      std::memcpy(wide.at(image, block) + y * wide.paddedWidth() * wide.lanes,
-                  input.at(image, block) + y * input.paddedWidth() * wide.lanes,
-                  input.width * wide.lanes * sizeof(float));
-    clearHalo(wide, image, block, 0, input.height);
-  });
-  return wide;
-}
 
 constexpr int64_t kWeightBytes = 200 << 10; ///< of a chunk of a panel, which stays in the L2 cache
 /// That a tile reads of a chunk: it stays in the L1 cache beside that of the next tile.
@@ -42,28 +24,6 @@ constexpr int64_t kPartWork = 200000; ///< multiply-adds
 constexpr int64_t kWeightWork = 8;
 constexpr int kOffsets = 5, kLiveTaps = 6; // scratch
 
-/// Pixels that lie `stride` apart, one beside the other. The bytes of a pixel are known to the compiler: a
-/// call of memcpy would take longer than the copy.
-template <int64_t Lanes> void copyPixelsOf(float *to, const float *from, int64_t pixels, int64_t stride) {
-  for (int64_t x = 0; x < pixels; ++x)
-    std::memcpy(to + x * Lanes, from + x * stride * Lanes, Lanes * sizeof(float));
-}
-
-void copyPixels(float *to, const float *from, int64_t pixels, int64_t stride, int64_t lanes) {
-  lanes == 16  ? copyPixelsOf<16>(to, from, pixels, stride)
-  : lanes == 8 ? copyPixelsOf<8>(to, from, pixels, stride)
-               : copyPixelsOf<4>(to, from, pixels, stride);
-}
-
-/// The input that kernels read: where tap (0, 0) of output (0, 0) lies, and how far apart things are.
-struct Source {
-  const float *data = nullptr; ///< of image 0, block (or channel) 0
-  int64_t imageStride = 0;
-  int64_t blockStride = 0;
-  int64_t rowStride = 0;   ///< from a row of pixels to the next
-  int64_t pixelStride = 0; ///< from a pixel to the next
-};
-
 class Convolver {
 public:
   Convolver(const Context &context, const ConvolutionArgs &args)
@@ -74,7 +34,7 @@ public:
       : context_(context), args_(args), plan_(plan), shape_(plan.shape), kernels_(kernelsOf(plan.isa)),
         lanes_(floatLanes(plan.isa)), out_(args.output),
         phases_{args.plan.shape.phases[0], args.plan.shape.phases[1]}, phase_{y, x}, weights_(weights),
-        stride_{shape_.stride[0], shape_.stride[1]}, panels_(plan) {}
+        panels_(plan) {}
   void run();
 
 private:
@@ -104,9 +64,6 @@ private:
     Taps taken;
   };
 
-  void findSource();
-  Source copyPlanes();
-  Source copyStrided();
   void runTiles();
   void runDepthwise();
   void runGrouped();
@@ -141,8 +98,7 @@ private:
   int64_t phases_[2]; ///< rows and columns of outputs from one to the next
   int64_t phase_[2];  ///< the first
   const float *weights_;
-  Source source_;
-  int64_t stride_[2];            ///< in the source
+  ConvolutionSource source_;
   int64_t rows_ = 0, width_ = 0; ///< of the output; one row of all pixels where nothing lies between rows
   int64_t blocks_ = 0;           ///< of input channels that a panel reads
   Taps taps_;                    ///< entries of offsets_ for each block
@@ -154,63 +110,10 @@ private:
   PanelBlocks inputs_; ///< that panels read
 };
 
-Source Convolver::copyPlanes() {
-  int64_t height = paddedExtent(shape_, 0), width = paddedExtent(shape_, 1);
-  const int64_t *s = args_.planar.strides;
-  float *to = static_cast<float *>(args_.workspace);
-  int64_t planes = shape_.inputImages() * shape_.inputChannels, bands = divideUp(kWantedParts, planes);
-  context_.pool.parallelFor(planes * bands, [&](int64_t part) {
-    int64_t plane = part / bands, band = part % bands;
-    const float *from = args_.planar.at(plane / shape_.inputChannels) + plane % shape_.inputChannels * s[1];
-    for (int64_t y = partBegin(height, bands, band); y < partBegin(height, bands, band + 1); ++y) {
-      float *row = to + (plane * height + y) * width;
-      int64_t inY = y - shape_.padding[0];
-      std::memset(row, 0, width * sizeof(float));
-      int64_t begin = std::max<int64_t>(shape_.padding[1], 0);
-      int64_t end = std::min(width, shape_.inputWidth + shape_.padding[1]);
-      if (inY >= 0 && inY < shape_.inputHeight && begin < end)
-        std::memcpy(row + begin, from + inY * s[2] + begin - shape_.padding[1],
-                    (end - begin) * sizeof(float));
-    }
-  });
-  int64_t plane = height * width;
-  return {to, shape_.inputChannels * plane, plane, width, 1};
-}
-
-/// The pixels that the output reads, without those between.
-Source Convolver::copyStrided() {
-  const BlockedTensor &input = args_.input;
-  int64_t height = shape_.outputHeight, width = shape_.outputWidth, plane = height * width * lanes_;
-  float *to = static_cast<float *>(args_.workspace);
-  context_.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
-    const float *from = input.at(index / input.blocks(), index % input.blocks());
-    for (int64_t y = 0; y < height; ++y)
-      copyPixels(to + index * plane + y * width * lanes_,
-                 from + y * shape_.stride[0] * input.paddedWidth() * lanes_, width, shape_.stride[1], lanes_);
-  });
-  stride_[0] = stride_[1] = 1;
-  return {to, input.blocks() * plane, plane, width * lanes_, lanes_};
-}
-
-void Convolver::findSource() {
-  if (skipsPixels(plan_)) {
-    source_ = copyStrided();
-    return;
-  }
-  if (plan_.kind == ConvolutionKind::Planar) {
-    source_ = copyPlanes();
-    return;
-  }
-  const BlockedTensor input = inputWithHalo(context_, args_);
-  source_ = {input.at(0, 0), input.blocks() * input.plane(), input.plane(), input.paddedWidth() * lanes_,
-             lanes_};
-  source_.data -= shape_.padding[0] * source_.rowStride + shape_.padding[1] * source_.pixelStride;
-}
-
 void Convolver::run() {
   if (shape_.batch == 0 || shape_.outputHeight <= 0 || shape_.outputWidth <= 0)
     return;
-  findSource();
+  source_ = findSource(context_, args_, plan_);
   rows_ = shape_.outputHeight;
   width_ = shape_.outputWidth;
   if (plan_.kind == ConvolutionKind::Depthwise)
@@ -242,14 +145,15 @@ void Convolver::makeOffsets() {
                      block % perImage * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
                      x * shape_.dilation[1] * source_.pixelStride;
   int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * plan_.vectors * lanes_ * 4;
-  int64_t tileBytes = blocks_ * shape_.kernel[0] * kernels_.maxRows[plan_.vectors] * stride_[1] * lanes_ * 4;
+  int64_t tileBytes =
+      blocks_ * shape_.kernel[0] * kernels_.maxRows[plan_.vectors] * source_.stride[1] * lanes_ * 4;
   chunks_ = std::max(divideUp(bytes, kWeightBytes), divideUp(tileBytes, kTileBytes));
   chunks_ = std::clamp<int64_t>(chunks_, 1, std::max<int64_t>(blocks_, 1));
 }
 
 /// 1x1 without halos: the plane is one row of pixels.
 void Convolver::flatten() {
-  bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && stride_[0] * stride_[1] == 1 &&
+  bool dense = shape_.kernel[0] * shape_.kernel[1] == 1 && source_.stride[0] * source_.stride[1] == 1 &&
                phases_[0] * phases_[1] == 1 && source_.rowStride == width_ * lanes_ &&
                out_.halo.columns == 0 && (!args_.residual.data || args_.residual.halo.columns == 0);
   if (dense) {
@@ -339,7 +243,7 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   bool last = chunk + 1 == chunks_;
   int64_t vectors = panels_.vectors(panel);
   TileArgs tile;
-  tile.aRowStride = stride_[1] * source_.pixelStride;
+  tile.aRowStride = source_.stride[1] * source_.pixelStride;
   tile.k = depth_;
   tile.bRowStride = vectors * lanes_;
   tile.cRowStride = tile.residualRowStride = phases_[1] * lanes_;
@@ -464,7 +368,7 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   run.pixels = flat ? band.rows : Range{0, width_};
   run.input = source_.data + depth.image * source_.imageStride +
               (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
-  run.inputRow = stride_[0] * source_.rowStride;
+  run.inputRow = source_.stride[0] * source_.rowStride;
   run.output = firstOf(out_);
   run.outputRow = phases_[0] * out_.paddedWidth() * lanes_;
   if (chunk == 0 && args_.residual.data) {
@@ -540,10 +444,10 @@ template <class Body> void Convolver::eachBand(const Body &body) {
 /// The parts that the jobs of rows have in common.
 template <class Job> Job Convolver::rowJob(int64_t image, int64_t block, int64_t y) const {
   Job job;
-  job.step = stride_[1] * lanes_;
+  job.step = source_.stride[1] * lanes_;
   job.pixels = width_;
   job.input = source_.data + shape_.depth.tapsOf(image).image * source_.imageStride +
-              y * stride_[0] * source_.rowStride;
+              y * source_.stride[0] * source_.rowStride;
   job.output = out_.at(image, block) + y * out_.paddedWidth() * lanes_;
   job.activation = args_.epilogue.activation;
   if (args_.epilogue.bias)
@@ -560,7 +464,7 @@ void Convolver::runDepthwise() {
     auto job = rowJob<TapsJob>(image, block, begin);
     job.input += block * source_.blockStride;
     job.rows = end - begin;
-    job.inputRowStride = stride_[0] * source_.rowStride;
+    job.inputRowStride = source_.stride[0] * source_.rowStride;
     job.outputRowStride = out_.paddedWidth() * lanes_;
     job.residualRowStride = args_.residual.paddedWidth() * lanes_;
     TapRange depth = shape_.depth.tapsOf(image).range;
