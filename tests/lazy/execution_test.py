@@ -224,7 +224,7 @@ if os.fork() == 0:
     try:
         (x + 1).cpu()
     except RuntimeError as error:
-        print("child:", error)
+        print("child:", error, flush=True)
     os._exit(0)
 os.wait()
 """
