@@ -63,7 +63,9 @@ protected:
 
   template <class T> void checkIntegers(DType type) {
     auto number = [](T x) { return x; };
-    auto convert = [](float x) { return static_cast<T>(static_cast<int64_t>(x) * 0x123456789abcdef1); };
+    auto convert = [](float x) {
+      return static_cast<T>(static_cast<uint64_t>(static_cast<int64_t>(x)) * 0x123456789abcdef1u);
+    };
     for (int64_t length : {1, 2, 700})
       for (int64_t count : {0, 1, 33, 3000})
         check<T, int32_t>(type, DType::I32, some<T>(length, convert), some<T>(count, convert), number);
