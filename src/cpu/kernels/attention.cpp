@@ -3,6 +3,7 @@
 #include "cpu/kernels/attention.h"
 
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/tile_runs.h"
 
 #include <algorithm>
 #include <limits>
@@ -225,20 +226,19 @@ void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns, bool is
   float *c = static_cast<float *>(tile.c);
   tile.cVectorStride = kernels_.lanes;
   int64_t vectors = columns / kernels_.lanes;
-  for (int64_t v = 0; v < vectors; v += 2, b += panelStride) {
-    int64_t wide = std::min<int64_t>(2, vectors - v), most = kernels_.maxRows[wide],
-            tiles = divideUp(rows_, most);
-    for (int64_t i = 0; i < tiles; i += tile.tiles) {
-      int64_t larger = rows_ % tiles; // by a row than those behind them
-      int64_t row = rows_ / tiles * i + std::min(i, larger), count = rows_ / tiles + (i < larger);
-      tile.tiles = isCausal ? 1 : i < larger ? larger : tiles - i;
-      if (!cut(tile, v * kernels_.lanes, row + count))
-        continue;
-      tile.a = a + row * tile.aRowStride;
-      tile.b = b;
-      tile.c = c + row * tile.cRowStride + v * kernels_.lanes;
-      kernels_.tiles[kF32][wide][count](tile);
-    }
+  for (int64_t v = 0; v < vectors && rows_ > 0; v += 2, b += panelStride) {
+    int64_t wide = std::min<int64_t>(2, vectors - v), tiles = divideUp(rows_, kernels_.maxRows[wide]);
+    eachTileRun(rows_, tiles, [&](int64_t from, int64_t count, int64_t alike) {
+      tile.tiles = isCausal ? 1 : alike;
+      for (int64_t row = from; row < from + alike * count; row += tile.tiles * count) {
+        if (!cut(tile, v * kernels_.lanes, row + count))
+          continue;
+        tile.a = a + row * tile.aRowStride;
+        tile.b = b;
+        tile.c = c + row * tile.cRowStride + v * kernels_.lanes;
+        kernels_.tiles[kF32][wide][count](tile);
+      }
+    });
   }
 }
 
