@@ -11,7 +11,7 @@ is the load of the program, and "plan" the reading of its plan, with which the f
 what the weights of a weight program take to be computed and packed; "rest" is what is none of these and no
 warm call: the client, memory that is first written, threads that start, what steps pack by themselves.
 The same of a process that finds its weights packed on disk (TORCHERE_CPU_PACKED_CACHE): "mapped" are the
-digests of the weights and of what was packed. Both kinds of processes start in turns; times are medians of
+digests of the weights and of what was packed. The kinds of processes start in turns; times are medians of
 the rounds, with the least first result beside. "stored" is what the first of these took to write the file.
 "copied" is a copy of as many bytes as the weights have, by as many threads, to
 new memory: from memory that no cache holds, in the same process afterwards, the least of three; then, as
@@ -180,7 +180,6 @@ def start(name: str, saved: str, cache: str, packed: str = "") -> dict[str, Any]
     figures = json.loads(printed)
     if figures["loaded"] != 1:
         raise RuntimeError(f"{name}: the executable was not found in the cache: {figures}")
-    figures["copied_files"] = json.loads(ask(COPY, saved)[0])
     figures["loaded_plan"] = sum(times("bytes of a plan", log)) / 1e3
     figures["packed"] = sum(times("computed and packed weights", log)) / 1e3
     figures["mapped"] = sum(times(r"mapped \d+ bytes of packed weights", log)) / 1e3
@@ -202,13 +201,14 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
         _, log = ask(START, saved, cache=cache)
         plan = times("planned", log)[0]
         stored = start(name, saved, cache, packed)["stored"]
-        runs, found = [], []
+        runs, found, copies = [], [], []
         for _ in range(rounds):
             runs.append(start(name, saved, cache))
+            copies.append(json.loads(ask(COPY, saved)[0]))
             found.append(start(name, saved, cache, packed))
         size = sum(entry.stat().st_size for entry in os.scandir(packed))
         row = {"plan_ms": plan, **middle(runs), "found": middle(found)}
-        return row | {"stored": stored, "packed_bytes": size}
+        return row | {"copied_files": median(copies), "stored": stored, "packed_bytes": size}
 
 
 def row_text(row: dict[str, Any]) -> str:
@@ -218,8 +218,7 @@ def row_text(row: dict[str, Any]) -> str:
     return (
         f"first result {ms('first')} ms, least {ms('first_least')} (imported {ms('imported')}, opened "
         f"{ms('opened')}, plan {ms('loaded_plan')}, packed {ms('packed')}, mapped {ms('mapped')}, rest "
-        f"{ms('rest')}), warm {row['warm'] * 1e3:.2f} ms, copied {ms('copied')} ms, from the files "
-        f"{ms('copied_files')}, anonymous "
+        f"{ms('rest')}), warm {row['warm'] * 1e3:.2f} ms, copied {ms('copied')} ms, anonymous "
         f"{row['anonymous'] / 2**20:.1f} MiB"
     )
 
@@ -254,7 +253,10 @@ def main() -> int:
     for name in [] if options.dynamic_only else choose(options):
         figures[name] = row = measure(name, options.rounds)
         if not options.json:
-            print(f"{name}: plan {row['plan_ms']:.1f} ms, {row_text(row)}")
+            print(
+                f"{name}: plan {row['plan_ms']:.1f} ms, {row_text(row)}, "
+                f"copied from the files {row['copied_files'] * 1e3:.1f} ms"
+            )
             print(
                 f"    packed weights on disk ({row['packed_bytes'] / 2**20:.0f} MiB, stored in "
                 f"{row['stored'] * 1e3:.0f} ms): {row_text(row['found'])}"
