@@ -14,7 +14,7 @@
 namespace torchere::cpu {
 namespace {
 
-constexpr int64_t kWeightBytes = 200 << 10; ///< of a chunk of a panel, which stays in the L2 cache
+constexpr int64_t kWeightBytes = 100 << 10; ///< of a chunk of a panel, which stays in the L2 cache
 /// That a tile reads of a chunk: it stays in the L1 cache beside that of the next tile.
 constexpr int64_t kTileBytes = 16 << 10;
 constexpr int64_t kWantedParts = 16;

@@ -14,6 +14,8 @@ namespace {
 /// Multiply-adds of a part that computes whole batches.
 constexpr int64_t kBatchesWork = 50000;
 constexpr int64_t kMostFetchedBytes = 4096; ///< of a row
+/// Of so many columns one may be zeros for a better tile.
+constexpr int64_t kWorthwhileColumns = 100;
 
 /// The rows and panels of one part, and its memory.
 class Part {
@@ -32,7 +34,6 @@ private:
   const void *convertedPanel(int64_t panel, int64_t chunk) const;
   void runPanel(TileArgs &tile, int64_t panel, int64_t chunk);
   void finishPanel(int64_t panel);
-  void activatePanel(int64_t panel);
   const char *packedAt(int64_t panel, int64_t chunk) const {
     return at(at(p_.args.packedB, batch_ * p_.args.packedBBatchStride, 1),
               (panel * p_.steps + chunkBegin(chunk)) * p_.stepRows * p_.panelColumns, p_.bSize);
@@ -131,7 +132,7 @@ void Part::run() {
 /// Whether the panels are one small tile each, which leaves nothing to be done behind it.
 bool Part::hasPlainPanels() const {
   return !p_.packRows && p_.chunks == 1 && endRow_ - firstRow_ <= kFewRows && tiles_ == 1 &&
-         !staged(endPanel_ - 1) && p_.fused();
+         !staged(endPanel_ - 1);
 }
 
 /// Of few rows a tile takes so little time that what is the same for all panels is worked out once.
@@ -234,7 +235,7 @@ void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
   tile.b = convertedPanel(panel, chunk);
   tile.cRowStride = beside ? stageStride() : args.cRowStride;
   tile.bias = finishes ? biasAt(column) : nullptr;
-  tile.activation = finishes && p_.fused() ? args.epilogue.activation : Activation::None;
+  tile.activation = finishes ? args.epilogue.activation : Activation::None;
   fetchAhead(panel, chunk, tile);
   eachTileRun(rows, tiles_, [&](int64_t from, int64_t count, int64_t tiles) {
     int64_t row = firstRow_ + from;
@@ -251,21 +252,6 @@ void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
   });
   if (last && beside)
     finishPanel(panel);
-  else if (last && !p_.fused())
-    activatePanel(panel);
-}
-
-/// What tiles do not do in registers, on all rows at once: vectors do not wait for each other.
-void Part::activatePanel(int64_t panel) {
-  const GemmArgs &args = p_.args;
-  Activation activation = args.epilogue.activation;
-  int64_t column = panel * p_.panelColumns, rows = endRow_ - firstRow_;
-  void *c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
-  if (p_.type == kF64)
-    p_.kernels.finish[kF64](
-        {c, args.cRowStride, c, args.cRowStride, rows, p_.panelColumns, nullptr, nullptr, 0, activation});
-  else
-    p_.kernels.activate(activation, static_cast<float *>(c), args.cRowStride, rows, p_.panelColumns);
 }
 
 void Part::finishPanel(int64_t panel) {
@@ -311,21 +297,21 @@ int64_t PackedLayout::bytes() const {
 PackedLayout packedLayout(DType type, Isa isa, int64_t m, int64_t k, int64_t n) {
   PackedLayout layout{type, isa, 1, k, n};
   int64_t lanes = layout.panelColumns();
-  int64_t most = type != DType::F32                    ? 2
-                 : isa == Isa::Avx512 && m <= kFewRows ? 4
-                 : isa == Isa::Avx512                  ? 3
-                                                       : 2;
-  // 14 x 2 is the best tile of many rows; 9 x 3 only where it wastes fewer columns.
-  int64_t best = 0;
-  for (int64_t vectors : {int64_t(2), int64_t(4), int64_t(3), int64_t(1)}) {
-    int64_t columns = divideUp(n, vectors * lanes) * vectors * lanes;
-    bool better =
-        best == 0 || columns < best || (m <= kFewRows && columns == best && vectors > layout.vectors);
-    if (vectors <= most && better) {
-      best = columns;
+  bool isFew = m <= kFewRows, isWide = isa == Isa::Avx512, isF32 = type == DType::F32;
+  // Of few rows wide panels are best. Of many 14 x 2 is the best tile on AVX-512, 9 x 3 only where it wastes
+  // fewer columns; on AVX2 4 x 3 loads less for each multiply-add than 6 x 2, which is worth some columns.
+  int64_t most = !isF32 ? 2 : isWide && isFew ? 4 : isWide || (isa == Isa::Avx2 && !isFew) ? 3 : 2;
+  int64_t preferred = isWide && isFew ? 4 : isWide ? 2 : most;
+  auto columnsOf = [&](int64_t vectors) { return divideUp(n, vectors * lanes) * vectors * lanes; };
+  int64_t best = columnsOf(preferred);
+  layout.vectors = static_cast<int32_t>(preferred);
+  if (most == 3 && !isWide)
+    best -= best / kWorthwhileColumns;
+  for (int64_t vectors = most; vectors > 0; --vectors)
+    if (columnsOf(vectors) < best) {
+      best = columnsOf(vectors);
       layout.vectors = static_cast<int32_t>(vectors);
     }
-  }
   return layout;
 }
 

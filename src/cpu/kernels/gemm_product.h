@@ -37,7 +37,7 @@ struct Product {
   int64_t steps;          ///< of K
   int64_t vectorElements; ///< of the type that is computed in
   bool packRows;          ///< A is converted or made contiguous first
-  bool stageAll;          ///< C is not of the type that is computed in
+  bool stageAll;          ///< C is not of the type that is computed in, or tiles do not finish it
   int64_t chunks;         ///< of K
   int64_t rowParts;
   int64_t columnParts;
@@ -45,7 +45,8 @@ struct Product {
   int64_t sharedRowStride = 0;
 
   explicit Product(const GemmArgs &product, const IsaKernels &table);
-  bool fused() const {
+  /// Whether tiles compute the activation in registers.
+  bool isFused() const {
     Activation activation = args.epilogue.activation;
     return type == kF32 ? isTileActivation(activation) : activation <= Activation::Relu;
   }
