@@ -17,6 +17,9 @@ namespace {
 constexpr int64_t kWeightBytes = 100 << 10; ///< of a chunk of a panel, which stays in the L2 cache
 /// That a tile reads of a chunk: it stays in the L1 cache beside that of the next tile.
 constexpr int64_t kTileBytes = 16 << 10;
+/// How far ahead the taps of a window are fetched. A tile reads the lines of the one before again, unless
+/// there is but one tap: then those of the next tile are fetched.
+constexpr int64_t kBlocksAhead = 4;
 constexpr int64_t kWantedParts = 16;
 constexpr int64_t kPartPixels = 256;  ///< what a chunk reads of them stays in the L2 cache
 constexpr int64_t kPartWork = 200000; ///< multiply-adds
@@ -135,8 +138,8 @@ void Convolver::makeOffsets() {
   taps_ = {{0, shape_.kernel[0]}, {0, columns}};
   tapsPerBlock_ = shape_.kernel[0] * columns;
   depth_ = joined ? shape_.kernel[1] : planar ? 1 : lanes_;
-  auto *offsets =
-      static_cast<int64_t *>(ThreadPool::scratch(blocks_ * tapsPerBlock_ * sizeof(int64_t), kOffsets));
+  auto *offsets = static_cast<int64_t *>(
+      ThreadPool::scratch((blocks_ * tapsPerBlock_ + kBlocksAhead) * sizeof(int64_t), kOffsets));
   offsets_ = offsets;
   for (int64_t block = 0; block < blocks_; ++block)
     for (int64_t y = 0; y < shape_.kernel[0]; ++y)
@@ -144,6 +147,7 @@ void Convolver::makeOffsets() {
         *offsets++ = block / perImage * shape_.depth.dilation * source_.imageStride +
                      block % perImage * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
                      x * shape_.dilation[1] * source_.pixelStride;
+  std::fill_n(offsets, kBlocksAhead, 0);
   int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * plan_.vectors * lanes_ * 4;
   int64_t tileBytes =
       blocks_ * shape_.kernel[0] * kernels_.maxRows[plan_.vectors] * source_.stride[1] * lanes_ * 4;
@@ -280,11 +284,13 @@ TapRange Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
 void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const {
   tile.blocks = blocks.count() * taps.rows.count() * taps.columns.count();
   tile.aOffsets = offsets_ + blocks.begin * tapsPerBlock_;
+  tile.blocksAhead = plan_.kind == ConvolutionKind::Direct && tapsPerBlock_ > 1 ? kBlocksAhead : 0;
   tile.bOffsets = nullptr;
   if (taps == taps_)
     return;
-  auto *a = static_cast<int64_t *>(ThreadPool::scratch(2 * tile.blocks * sizeof(int64_t), kLiveTaps));
-  int64_t *b = a + tile.blocks, step = tile.k * tile.bRowStride;
+  auto *a = static_cast<int64_t *>(
+      ThreadPool::scratch((2 * tile.blocks + kBlocksAhead) * sizeof(int64_t), kLiveTaps));
+  int64_t *b = a + tile.blocks + kBlocksAhead, step = tile.k * tile.bRowStride;
   const int64_t *all = tile.aOffsets;
   tile.aOffsets = a;
   tile.bOffsets = b;
@@ -295,6 +301,7 @@ void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) 
         *a++ = all[entry];
         *b++ = entry * step;
       }
+  std::fill_n(a, kBlocksAhead, 0);
 }
 
 /// A row of an image: runs of tiles that take the same taps.
@@ -316,9 +323,10 @@ void Convolver::runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &til
       if (image.residual)
         tile.residual = image.residual + y * image.residualRow + x * tile.residualRowStride;
       // Rows of planes are so near to each other that the processor fetches them itself.
+      bool fetchesNext = !planar && tile.blocksAhead == 0;
       int64_t last = x + (tile.tiles - 1) * count - image.pixels.begin;
-      tile.aAhead = planar ? 0 : count * tile.aRowStride;
-      tile.lastAhead = planar || last + count < image.pixels.count() ? tile.aAhead
+      tile.aAhead = fetchesNext ? count * tile.aRowStride : 0;
+      tile.lastAhead = !fetchesNext || last + count < image.pixels.count() ? tile.aAhead
                        : isLastRow ? 0
                                    : image.inputRow - last * tile.aRowStride;
       kernels_.tiles[kF32][vectors][count](tile);

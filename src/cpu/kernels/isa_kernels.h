@@ -42,6 +42,9 @@ struct TileArgs {
   /// From a row of a tile to one that is needed soon, which is fetched into the L1 cache; 0: none.
   int64_t aAhead = 0;
   int64_t lastAhead = 0; ///< likewise, of the run's last tile
+  /// Or the tile's own rows are fetched so many blocks before they are needed: `aOffsets` has as many entries
+  /// more.
+  int64_t blocksAhead = 0;
   int64_t blocks = 1;
   int64_t k = 0;
   const void *b = nullptr;

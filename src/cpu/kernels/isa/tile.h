@@ -180,14 +180,18 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
   const T *b = static_cast<const T *>(args.b);
   const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
   const int64_t aheadStep = args.aheadStep;
+  const bool fetches = aAhead != 0 || args.blocksAhead > 0;
+  const int64_t *offsetsAhead = args.aOffsets + args.blocksAhead;
   for (int64_t block = 0; block < args.blocks; ++block) {
     const C *a = from + (args.aOffsets ? args.aOffsets[block] : 0);
     if (args.bOffsets)
       b = static_cast<const T *>(args.b) + args.bOffsets[block];
-    if (aAhead != 0)
+    if (fetches) {
+      const C *soon = from + aAhead + offsetsAhead[block];
 #pragma GCC unroll 16
       for (int m = 0; m < kM; ++m)
-        __builtin_prefetch(a + aAhead + m * aRow);
+        __builtin_prefetch(soon + m * aRow);
+    }
     if constexpr (kM * kN < 8) {
       addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, depth);
       b += depth * bRow;
