@@ -193,7 +193,7 @@ bool findSecond(Labels labels, AttentionMatch &match) {
 std::optional<AttentionMatch> matchAttention(Operation *softmax) {
   AttentionMatch match;
   match.softmax = softmax;
-  bool isLogarithm = cast<BoolAttr>(kernelAttribute(softmax, "logarithm")).getValue();
+  bool isLogarithm = kernelFlag(softmax, "logarithm");
   int64_t columns = rowLengthOf(softmax);
   ArrayRef<int64_t> shape = dimensionsOf(softmax->getResult(0));
   auto type = cast<RankedTensorType>(softmax->getResult(0).getType());

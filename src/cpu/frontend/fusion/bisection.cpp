@@ -1,5 +1,6 @@
 // Finds loops that bisect a table for many values at once, as JAX's searchsorted does: each becomes one call.
 #include "cpu/kernels/bisection.h"
+#include "cpu/frontend/fusion/counted_loop.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
@@ -79,25 +80,17 @@ bool hasKernel(Type type) {
   return info.dtype && info.bits >= 8 && hasBisection(*info.dtype);
 }
 
-/// Runs a known number of times: the condition compares the counter, which begins with zero.
+/// Runs a known number of times: from zero, by one.
 bool Bisection::matchCount() {
-  Block &condition = loop_.getCond().front();
-  auto compare = dyn_cast<stablehlo::CompareOp>(condition.front());
-  if (!compare || compare->getNextNode() != condition.getTerminator() ||
-      condition.getTerminator()->getOperand(0) != compare ||
-      compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT)
+  std::optional<CountedLoop> count = countedLoop(loop_);
+  if (!count || count->comparison != stablehlo::ComparisonDirection::LT || count->step != 1)
     return false;
-  auto counter = dyn_cast<BlockArgument>(compare.getLhs());
-  std::optional<int64_t> limit = integerOf(compare.getRhs());
-  if (!counter || counter.getOwner() != &condition || !limit || *limit < 0 || *limit > kMaxBisectionTurns)
+  std::optional<int64_t> limit = integerOf(count->limit);
+  if (!limit || *limit < 0 || *limit > kMaxBisectionTurns)
     return false;
-  counter_ = counter.getArgNumber();
+  counter_ = count->index;
   turns_ = *limit;
-  auto added = next(counter_).getDefiningOp<stablehlo::AddOp>();
-  mlir::Value own = body_.getArgument(counter_);
-  return added && integerOf(loop_->getOperand(counter_)) == 0 && loop_->getResult(counter_).use_empty() &&
-         ((added.getLhs() == own && integerOf(added.getRhs()) == 1) ||
-          (added.getRhs() == own && integerOf(added.getLhs()) == 1));
+  return integerOf(loop_->getOperand(counter_)) == 0 && loop_->getResult(counter_).use_empty();
 }
 
 /// low + (high - low) / 2

@@ -25,7 +25,7 @@ NamedAttribute haloAttribute(Builder &builder, ArrayRef<Halo> halos) {
 }
 
 Halo haloIn(Operation *op, size_t tensor) {
-  ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(kernelAttribute(op, "halos")).asArrayRef();
+  ArrayRef<int64_t> sizes = kernelIntegers(op, "halos");
   return {sizes[2 * tensor], sizes[2 * tensor + 1]};
 }
 

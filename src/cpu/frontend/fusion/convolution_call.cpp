@@ -150,12 +150,8 @@ NamedAttribute depthAttribute(Builder &builder, const DepthWindow &d) {
 }
 
 DepthWindow depthIn(Operation *op) {
-  ArrayRef<int64_t> d = integersIn(op, "depth");
+  ArrayRef<int64_t> d = kernelIntegers(op, "depth");
   return {d[0], d[1], d[2], d[3], d[4], d[5]};
-}
-
-ArrayRef<int64_t> integersIn(Operation *op, StringRef name) {
-  return cast<DenseI64ArrayAttr>(kernelAttribute(op, name)).asArrayRef();
 }
 
 SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCall &call) {
@@ -187,8 +183,8 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
 ConvolutionCall convolutionCallIn(Operation *op) {
   ConvolutionCall call;
   ConvolutionShape &s = call.shape;
-  ArrayRef<int64_t> input = integersIn(op, "input"), output = integersIn(op, "output");
-  ArrayRef<int64_t> window = integersIn(op, "window");
+  ArrayRef<int64_t> input = kernelIntegers(op, "input"), output = kernelIntegers(op, "output");
+  ArrayRef<int64_t> window = kernelIntegers(op, "window");
   s = {.batch = input[0],
        .inputChannels = input[1],
        .inputHeight = input[2],
@@ -203,20 +199,19 @@ ConvolutionCall convolutionCallIn(Operation *op) {
     s.stride[axis] = window[3 + axis];
     s.padding[axis] = window[5 + axis];
     s.dilation[axis] = window[7 + axis];
-    s.phases[axis] = integersIn(op, "phases")[axis];
+    s.phases[axis] = kernelIntegers(op, "phases")[axis];
   }
-  llvm::copy(integersIn(op, "input_order"), call.inputOrder.begin());
-  llvm::copy(integersIn(op, "weights_order"), call.weightsOrder.begin());
+  llvm::copy(kernelIntegers(op, "input_order"), call.inputOrder.begin());
+  llvm::copy(kernelIntegers(op, "weights_order"), call.weightsOrder.begin());
   call.inputHalo = haloIn(op, 0);
   call.residualHalo = haloIn(op, 1);
   call.outputHalo = haloIn(op, 2);
-  call.activation = static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
-  auto flag = [&](StringRef name) { return cast<BoolAttr>(kernelAttribute(op, name)).getValue(); };
-  call.isPlanar = flag("planar");
-  call.mayUseWinograd = flag("winograd");
-  call.isMirrored = flag("mirrored");
-  call.hasBias = flag("bias");
-  call.hasResidual = flag("residual");
+  call.activation = static_cast<Activation>(kernelInteger(op, "activation"));
+  call.isPlanar = kernelFlag(op, "planar");
+  call.mayUseWinograd = kernelFlag(op, "winograd");
+  call.isMirrored = kernelFlag(op, "mirrored");
+  call.hasBias = kernelFlag(op, "bias");
+  call.hasResidual = kernelFlag(op, "residual");
   return call;
 }
 

@@ -65,7 +65,4 @@ std::string describeConvolution(mlir::Operation *op, Isa isa);
 mlir::NamedAttribute depthAttribute(mlir::Builder &builder, const DepthWindow &depth);
 DepthWindow depthIn(mlir::Operation *op);
 
-/// An attribute of a kernel call that is a list of integers.
-llvm::ArrayRef<int64_t> integersIn(mlir::Operation *op, llvm::StringRef name);
-
 } // namespace torchere::cpu

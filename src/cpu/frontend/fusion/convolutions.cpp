@@ -276,7 +276,7 @@ void Islands::rewriteInterpolation(Operation *op) {
   if (!wanted.contains(op->getResult(0)) || !value || !value.type().getElementType().isF32() ||
       value.isRepeated)
     return;
-  int64_t axis = cast<IntegerAttr>(kernelAttribute(op, "axis")).getInt();
+  int64_t axis = kernelInteger(op, "axis");
   int64_t place = llvm::find(value.order, axis) - value.order.begin();
   if (place != 2 && place != 3)
     return;

@@ -34,9 +34,9 @@ BlockedValue Islands::channelsOf(Location location, ArrayRef<BlockedValue> input
         sources.push_back(first + channel);
       continue;
     }
-    for (auto [i, count] : llvm::enumerate(integersIn(op, "inputs")))
+    for (auto [i, count] : llvm::enumerate(kernelIntegers(op, "inputs")))
       add(op->getOperand(static_cast<unsigned>(i)), haloIn(op, i), count);
-    for (int64_t channel : integersIn(op, "channels"))
+    for (int64_t channel : kernelIntegers(op, "channels"))
       sources.push_back(first + channel);
   }
   if (static_cast<int64_t>(operands.size()) > kMostChosenInputs)

@@ -66,8 +66,7 @@ static void followGroupNorm(GroupNorm &norm, const llvm::DenseSet<Operation *> &
 /// A norm of rows, each of which is a group's channels with all their pixels. Mostly the rows are a reshape
 /// of N x C x space, and their norm is brought back to that shape.
 std::optional<GroupNorm> Islands::groupNormOf(Operation *op) const {
-  if (!isKernelCall(op, "norm") || op->getNumOperands() != 1 ||
-      !cast<BoolAttr>(kernelAttribute(op, "subtract_mean")).getValue())
+  if (!isKernelCall(op, "norm") || op->getNumOperands() != 1 || !kernelFlag(op, "subtract_mean"))
     return std::nullopt;
   GroupNorm norm;
   norm.input = op->getOperand(0);
@@ -85,7 +84,7 @@ std::optional<GroupNorm> Islands::groupNormOf(Operation *op) const {
   if (rank < 3 || rank > 5 || !type.getElementType().isF32() || type.getNumElements() == 0)
     return std::nullopt;
   int64_t item = type.getNumElements() / type.getDimSize(0), pixels = item / type.getDimSize(1);
-  auto trailing = cast<IntegerAttr>(kernelAttribute(op, "trailing")).getInt();
+  auto trailing = kernelInteger(op, "trailing");
   bool isOfPlanes = reshape || trailing == rank - 1 || (trailing == rank - 2 && trailing > 1);
   if (!isOfPlanes || row % pixels != 0 || item % row != 0)
     return std::nullopt;

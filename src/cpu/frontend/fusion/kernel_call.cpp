@@ -83,8 +83,24 @@ Attribute kernelAttribute(Operation *op, StringRef name) {
   return attributes ? attributes.get(name) : Attribute();
 }
 
+bool kernelFlag(Operation *op, StringRef name) {
+  return cast<BoolAttr>(kernelAttribute(op, name)).getValue();
+}
+
+int64_t kernelInteger(Operation *op, StringRef name) {
+  return cast<IntegerAttr>(kernelAttribute(op, name)).getInt();
+}
+
+ArrayRef<int64_t> kernelIntegers(Operation *op, StringRef name) {
+  return cast<DenseI64ArrayAttr>(kernelAttribute(op, name)).asArrayRef();
+}
+
+double kernelNumber(Operation *op, StringRef name) {
+  return cast<FloatAttr>(kernelAttribute(op, name)).getValueAsDouble();
+}
+
 int64_t rowLengthOf(Operation *op) {
-  auto trailing = cast<IntegerAttr>(kernelAttribute(op, "trailing")).getInt();
+  auto trailing = kernelInteger(op, "trailing");
   auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
   return llvm::product_of(shape.take_back(static_cast<size_t>(trailing)));
 }

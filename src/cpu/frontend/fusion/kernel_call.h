@@ -34,6 +34,12 @@ bool isKernelCall(mlir::Operation *op, llvm::StringRef kernel = {});
 /// An attribute of such a call; null if it has none of that name.
 mlir::Attribute kernelAttribute(mlir::Operation *op, llvm::StringRef name);
 
+/// Those that a kernel's calls always have, by their types.
+bool kernelFlag(mlir::Operation *op, llvm::StringRef name);
+int64_t kernelInteger(mlir::Operation *op, llvm::StringRef name);
+llvm::ArrayRef<int64_t> kernelIntegers(mlir::Operation *op, llvm::StringRef name);
+double kernelNumber(mlir::Operation *op, llvm::StringRef name);
+
 /// How many elements a row has: the last dimensions of the first operand, as many as the attribute `trailing`
 /// of such a call tells.
 int64_t rowLengthOf(mlir::Operation *op);

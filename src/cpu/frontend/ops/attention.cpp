@@ -26,9 +26,9 @@ static Result<bool> planAttention(Planner &planner, Operation *op) {
   AttentionArgs args;
   args.type = *dtypeOf(op->getOperand(0));
   args.outputType = *dtypeOf(op->getResult(0));
-  args.scale = static_cast<float>(cast<FloatAttr>(kernelAttribute(op, "scale")).getValueAsDouble());
-  args.bound = static_cast<float>(cast<FloatAttr>(kernelAttribute(op, "bound")).getValueAsDouble());
-  args.zeroWhenMasked = cast<BoolAttr>(kernelAttribute(op, "zero_when_masked")).getValue();
+  args.scale = static_cast<float>(kernelNumber(op, "scale"));
+  args.bound = static_cast<float>(kernelNumber(op, "bound"));
+  args.zeroWhenMasked = kernelFlag(op, "zero_when_masked");
   if (auto offset = dyn_cast_or_null<IntegerAttr>(kernelAttribute(op, "causal_offset"))) {
     args.causal = true;
     args.causalOffset = offset.getInt();

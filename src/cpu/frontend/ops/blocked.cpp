@@ -12,10 +12,6 @@ namespace torchere::cpu {
 
 namespace {
 
-int64_t integerIn(Operation *op, StringRef name) {
-  return cast<IntegerAttr>(kernelAttribute(op, name)).getInt();
-}
-
 /// The dimensions in this order; one that there is not has the size 1.
 View dimensionsInOrder(const View &view, ArrayRef<int64_t> order) {
   View ordered = view;
@@ -42,7 +38,7 @@ BlockedTensor tensorOf(const Sizes &shape, int64_t channels, const Halo &halo) {
 
 Result<bool> planToBlocked(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.view(op->getOperand(0)));
-  View planar = dimensionsInOrder(input, integersIn(op, "order"));
+  View planar = dimensionsInOrder(input, kernelIntegers(op, "order"));
   View result = planner.allocate(op->getResult(0));
   Halo halo{(result.shape[2] - planar.shape[2]) / 2, (result.shape[3] - planar.shape[3]) / 2};
   planner.emit(std::make_unique<BlockedLayoutStep>(BlockedLayoutStep::Direction::ToBlocks, planar,
@@ -99,7 +95,7 @@ View allocatePlanar(Planner &planner, mlir::Value value, int64_t channels) {
 
 Result<bool> planFromBlocked(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View blocked, planner.viewDense(op->getOperand(0)));
-  ArrayRef<int64_t> order = integersIn(op, "order");
+  ArrayRef<int64_t> order = kernelIntegers(op, "order");
   View planar = dimensionsInOrder(allocatePlanar(planner, op->getResult(0), order[1]), order);
   BlockedTensor tensor = tensorOf(blocked.shape, planar.shape[1], haloIn(op, 0));
   planner.emit(
@@ -151,12 +147,12 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
 }
 
 Result<bool> planPool(Planner &planner, Operation *op) {
-  ArrayRef<int64_t> window = integersIn(op, "window");
+  ArrayRef<int64_t> window = kernelIntegers(op, "window");
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
   PoolingArgs args;
-  args.average = cast<BoolAttr>(kernelAttribute(op, "mean")).getValue();
-  args.countPadding = cast<BoolAttr>(kernelAttribute(op, "count_padding")).getValue();
+  args.average = kernelFlag(op, "mean");
+  args.countPadding = kernelFlag(op, "count_padding");
   for (size_t axis = 0; axis < 2; ++axis) {
     args.kernel[axis] = window[axis];
     args.stride[axis] = window[2 + axis];
@@ -164,21 +160,21 @@ Result<bool> planPool(Planner &planner, Operation *op) {
     args.dilation[axis] = window[6 + axis];
   }
   args.depth = depthIn(op);
-  args.input = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
-  args.output = tensorOf(result.shape, integerIn(op, "channels"), haloIn(op, 1));
+  args.input = tensorOf(input.shape, kernelInteger(op, "channels"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, kernelInteger(op, "channels"), haloIn(op, 1));
   planner.emit(std::make_unique<PoolingStep>(args, input, result), {&input, 1}, {&result, 1});
   return true;
 }
 
 Result<bool> planUpsampling(Planner &planner, Operation *op) {
-  ArrayRef<int64_t> factors = integersIn(op, "factors");
+  ArrayRef<int64_t> factors = kernelIntegers(op, "factors");
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
   UpsamplingArgs args;
   args.factor[0] = factors[0];
   args.factor[1] = factors[1];
-  args.input = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
-  args.output = tensorOf(result.shape, integerIn(op, "channels"), haloIn(op, 1));
+  args.input = tensorOf(input.shape, kernelInteger(op, "channels"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, kernelInteger(op, "channels"), haloIn(op, 1));
   planner.emit(std::make_unique<UpsamplingStep>(args, input, result), {&input, 1}, {&result, 1});
   return true;
 }
@@ -186,7 +182,7 @@ Result<bool> planUpsampling(Planner &planner, Operation *op) {
 Result<bool> planGlobalAverage(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   View result = planner.allocate(op->getResult(0));
-  BlockedTensor tensor = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
+  BlockedTensor tensor = tensorOf(input.shape, kernelInteger(op, "channels"), haloIn(op, 0));
   planner.emit(std::make_unique<GlobalAverageStep>(tensor, tensor.batch / result.shape[0], input, result),
                {&input, 1}, {&result, 1});
   return true;
@@ -203,7 +199,7 @@ Result<NormViews> normViews(Planner &planner, Operation *op) {
     TORCHERE_ASSIGN(View view, planner.viewDense(operand));
     views.reads.push_back(view);
   }
-  if (cast<BoolAttr>(kernelAttribute(op, "has_scale")).getValue())
+  if (kernelFlag(op, "has_scale"))
     views.scale = views.reads[1];
   if (size_t next = views.scale ? 2 : 1; next < views.reads.size())
     views.bias = views.reads[next];
@@ -214,11 +210,11 @@ Result<bool> planChannelNorm(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(NormViews views, normViews(planner, op));
   const View &input = views.reads.front();
   ChannelNormArgs args;
-  args.subtractMean = cast<BoolAttr>(kernelAttribute(op, "subtract_mean")).getValue();
-  args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
+  args.subtractMean = kernelFlag(op, "subtract_mean");
+  args.epsilon = kernelNumber(op, "epsilon");
   View result = planner.allocate(op->getResult(0));
-  args.input = tensorOf(input.shape, integerIn(op, "columns"), haloIn(op, 0));
-  args.output = tensorOf(result.shape, integerIn(op, "columns"), haloIn(op, 1));
+  args.input = tensorOf(input.shape, kernelInteger(op, "columns"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, kernelInteger(op, "columns"), haloIn(op, 1));
   planner.emit(std::make_unique<ChannelNormStep>(args, input, views.scale, views.bias, result), views.reads,
                {&result, 1});
   return true;
@@ -229,12 +225,12 @@ Result<bool> planGroupNorm(Planner &planner, Operation *op) {
   const View &input = views.reads.front();
   View result = planner.allocate(op->getResult(0));
   GroupNormArgs args;
-  args.groups = integerIn(op, "groups");
-  args.depth = integerIn(op, "depth");
-  args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
-  args.activation = static_cast<Activation>(integerIn(op, "activation"));
-  args.input = tensorOf(input.shape, integerIn(op, "channels"), haloIn(op, 0));
-  args.output = tensorOf(result.shape, integerIn(op, "channels"), haloIn(op, 1));
+  args.groups = kernelInteger(op, "groups");
+  args.depth = kernelInteger(op, "depth");
+  args.epsilon = kernelNumber(op, "epsilon");
+  args.activation = static_cast<Activation>(kernelInteger(op, "activation"));
+  args.input = tensorOf(input.shape, kernelInteger(op, "channels"), haloIn(op, 0));
+  args.output = tensorOf(result.shape, kernelInteger(op, "channels"), haloIn(op, 1));
   planner.emit(std::make_unique<GroupNormStep>(args, input, views.scale, views.bias, result), views.reads,
                {&result, 1});
   return true;
@@ -243,12 +239,12 @@ Result<bool> planGroupNorm(Planner &planner, Operation *op) {
 Result<bool> planChannelChoice(Planner &planner, Operation *op) {
   std::vector<ChannelChoiceStep::Input> inputs;
   std::vector<View> reads;
-  for (auto [i, channels] : llvm::enumerate(integersIn(op, "inputs"))) {
+  for (auto [i, channels] : llvm::enumerate(kernelIntegers(op, "inputs"))) {
     TORCHERE_ASSIGN(View view, planner.viewDense(op->getOperand(static_cast<unsigned>(i))));
     inputs.push_back({view, tensorOf(view.shape, channels, haloIn(op, i))});
     reads.push_back(view);
   }
-  ArrayRef<int64_t> channels = integersIn(op, "channels");
+  ArrayRef<int64_t> channels = kernelIntegers(op, "channels");
   View result = planner.allocate(op->getResult(0));
   BlockedTensor output =
       tensorOf(result.shape, static_cast<int64_t>(channels.size()), haloIn(op, inputs.size()));

@@ -185,13 +185,13 @@ Result<bool> planFusedDot(Planner &planner, Operation *op) {
     TORCHERE_ASSIGN(View view, planner.viewDense(operand));
     reads.push_back(view);
   }
-  bool hasBias = cast<BoolAttr>(kernelAttribute(op, "has_bias")).getValue();
+  bool hasBias = kernelFlag(op, "has_bias");
   if (hasBias)
     matmul.bias = reads.front();
   if (reads.size() > (hasBias ? 1 : 0))
     matmul.residual = reads.back();
-  matmul.activation = static_cast<Activation>(cast<IntegerAttr>(kernelAttribute(op, "activation")).getInt());
-  matmul.keepsDenormals = cast<BoolAttr>(kernelAttribute(op, "keeps_denormals")).getValue();
+  matmul.activation = static_cast<Activation>(kernelInteger(op, "activation"));
+  matmul.keepsDenormals = kernelFlag(op, "keeps_denormals");
   auto numbers = cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(op, "dot_dimension_numbers"));
   return planProduct(planner, op, numbers, std::move(matmul), std::move(reads));
 }

@@ -2,11 +2,11 @@
 #include "base/log.h"
 #include "cpu/execute/control_steps.h"
 #include "cpu/frontend/comparison.h"
+#include "cpu/frontend/fusion/counted_loop.h"
 #include "cpu/frontend/loop_program_builder.h"
 #include "cpu/frontend/planner.h"
 #include "stablehlo/dialect.h"
 
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -14,81 +14,6 @@ using namespace mlir;
 namespace torchere::cpu {
 
 namespace {
-
-/// Of the same two numbers in the other order.
-CountComparison mirrored(CountComparison comparison) {
-  switch (comparison) {
-  case CountComparison::Less:
-    return CountComparison::Greater;
-  case CountComparison::LessEqual:
-    return CountComparison::GreaterEqual;
-  case CountComparison::Greater:
-    return CountComparison::Less;
-  case CountComparison::GreaterEqual:
-    return CountComparison::LessEqual;
-  case CountComparison::Equal:
-  case CountComparison::NotEqual:
-    break;
-  }
-  return comparison;
-}
-
-/// A loop that counts: its condition compares one of its values with what stays the same, and its body adds a
-/// constant to that value.
-struct Count {
-  unsigned index = 0; ///< of the value
-  mlir::Value limit;
-  CountComparison comparison = CountComparison::Less;
-  int64_t step = 0;
-};
-
-bool isCountable(mlir::Value value) {
-  ElementType type = elementTypeOf(value);
-  return shapeOf(value).empty() && dtypeOf(value) && isInteger(type) && elementTypeInfo(type).bits >= 8;
-}
-
-/// What a turn adds to the loop's value.
-std::optional<int64_t> stepOf(stablehlo::WhileOp loop, unsigned index) {
-  Block &body = loop.getBody().front();
-  Operation *next = body.getTerminator()->getOperand(index).getDefiningOp();
-  if (!isa_and_nonnull<stablehlo::AddOp, stablehlo::SubtractOp>(next))
-    return std::nullopt;
-  bool adds = isa<stablehlo::AddOp>(next);
-  mlir::Value counter = body.getArgument(index), left = next->getOperand(0), right = next->getOperand(1);
-  if (adds && right == counter)
-    std::swap(left, right);
-  APInt step;
-  if (left != counter || left.getType() != right.getType() || !matchPattern(right, m_ConstantInt(&step)))
-    return std::nullopt;
-  return (adds ? step : -step).getSExtValue();
-}
-
-std::optional<Count> countOf(stablehlo::WhileOp loop) {
-  Block &condition = loop.getCond().front();
-  auto compare = dyn_cast<stablehlo::CompareOp>(condition.front());
-  if (!compare || compare->getNextNode() != condition.getTerminator() ||
-      condition.getTerminator()->getOperand(0) != compare)
-    return std::nullopt;
-  Count count;
-  count.comparison = comparisonOf<CountComparison>(compare.getComparisonDirection());
-  mlir::Value left = compare.getLhs();
-  count.limit = compare.getRhs();
-  if (count.limit.getParentBlock() == &condition) {
-    std::swap(left, count.limit);
-    count.comparison = mirrored(count.comparison);
-  }
-  auto counter = dyn_cast<BlockArgument>(left);
-  if (!counter || counter.getOwner() != &condition || count.limit.getParentBlock() == &condition ||
-      !isCountable(counter) || !isCountable(count.limit) ||
-      loop->getResult(counter.getArgNumber()).getType() != counter.getType())
-    return std::nullopt;
-  count.index = counter.getArgNumber();
-  std::optional<int64_t> step = stepOf(loop, count.index);
-  if (!step)
-    return std::nullopt;
-  count.step = *step;
-  return count;
-}
 
 /// The steps of a turn, which leave the loop's values where they were.
 Result<Steps> planTurn(Planner &planner, Region &region, const std::vector<View> &carried) {
@@ -100,8 +25,9 @@ Result<Steps> planTurn(Planner &planner, Region &region, const std::vector<View>
 }
 
 /// The loop itself writes the counter, so for its body that does not change.
-Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::WhileOp loop, const Count &count,
-                                                const std::vector<View> &carried, std::vector<View> &reads) {
+Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::WhileOp loop,
+                                                const CountedLoop &count, const std::vector<View> &carried,
+                                                std::vector<View> &reads) {
   TORCHERE_ASSIGN(View limit, planner.view(count.limit));
   reads.push_back(limit);
   Block &body = loop.getBody().front();
@@ -111,7 +37,7 @@ Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::Whi
   next.set(body.getArgument(count.index));
   TORCHERE_ASSIGN(Steps turn, planTurn(planner, loop.getBody(), carried));
   TORCHERE_LOG_LINE(Debug, "cpu", "a loop that counts by {}", count.step);
-  LoopCount steps{carried[count.index], limit, count.comparison, count.step};
+  LoopCount steps{carried[count.index], limit, comparisonOf<CountComparison>(count.comparison), count.step};
   return std::make_unique<const CountedLoopStep>(steps, std::move(turn));
 }
 
@@ -128,7 +54,7 @@ Result<bool> planLoop(Planner &planner, Operation *op) {
   int64_t begin = planner.beginLoop();
   std::vector<View> reads = carried;
   std::unique_ptr<const Step> step;
-  if (std::optional<Count> count = countOf(loop)) {
+  if (std::optional<CountedLoop> count = countedLoop(loop)) {
     TORCHERE_ASSIGN(step, planCounted(planner, loop, *count, carried, reads));
   } else {
     TORCHERE_ASSIGN(Planner::PlannedRegion condition, planner.planRegion(loop.getCond(), carried));

@@ -9,22 +9,14 @@ namespace torchere::cpu {
 
 namespace {
 
-int64_t integerAt(Operation *op, StringRef name) {
-  return cast<IntegerAttr>(kernelAttribute(op, name)).getInt();
-}
-
-ArrayRef<int64_t> listAt(Operation *op, StringRef name) {
-  return cast<DenseI64ArrayAttr>(kernelAttribute(op, name)).asArrayRef();
-}
-
 Result<bool> planExchange(Planner &planner, Operation *op) {
   Exchange exchange;
-  exchange.number = integerAt(op, "number");
-  exchange.self = integerAt(op, "self");
-  llvm::append_range(exchange.members, listAt(op, "members"));
-  llvm::append_range(exchange.taken, listAt(op, "taken"));
+  exchange.number = kernelInteger(op, "number");
+  exchange.self = kernelInteger(op, "self");
+  llvm::append_range(exchange.members, kernelIntegers(op, "members"));
+  llvm::append_range(exchange.taken, kernelIntegers(op, "taken"));
   TORCHERE_ASSIGN(exchange.given, planner.viewDense(op->getOperand(0)));
-  Sizes shape = shapeOf(op->getResult(0)), starts(listAt(op, "starts")), steps(starts.size(), 1);
+  Sizes shape = shapeOf(op->getResult(0)), starts(kernelIntegers(op, "starts")), steps(starts.size(), 1);
   shape.erase(shape.begin());
   exchange.part = sliced(exchange.given, starts, shape, steps);
   exchange.result = planner.allocate(op->getResult(0));

@@ -90,8 +90,8 @@ bool fitsRank(std::initializer_list<mlir::Value> values) {
 /// Slices that lie in even steps are a view.
 Result<bool> planEvenSlices(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
-  ArrayRef<int64_t> starts = cast<DenseI64ArrayAttr>(kernelAttribute(op, "starts")).asArrayRef();
-  ArrayRef<int64_t> steps = cast<DenseI64ArrayAttr>(kernelAttribute(op, "steps")).asArrayRef();
+  ArrayRef<int64_t> starts = kernelIntegers(op, "starts");
+  ArrayRef<int64_t> steps = kernelIntegers(op, "steps");
   Sizes strides = std::exchange(view.strides, {});
   view.shape = shapeOf(op->getResult(0));
   for (size_t d = 0; d < strides.size(); ++d)
@@ -222,7 +222,7 @@ Result<bool> planInterpolation(Planner &planner, Operation *op) {
     reads.push_back(view);
   }
   View result = planner.allocate(op->getResult(0));
-  int64_t axis = cast<IntegerAttr>(kernelAttribute(op, "axis")).getInt();
+  int64_t axis = kernelInteger(op, "axis");
   planner.emit(std::make_unique<InterpolationStep>(
                    reads.front(), std::vector<View>(reads.begin() + 1, reads.end()), axis, result),
                reads, {&result, 1});
@@ -230,8 +230,6 @@ Result<bool> planInterpolation(Planner &planner, Operation *op) {
 }
 
 Result<bool> planBisection(Planner &planner, Operation *op) {
-  auto number = [&](StringRef name) { return cast<IntegerAttr>(kernelAttribute(op, name)).getInt(); };
-  auto flag = [&](StringRef name) { return cast<BoolAttr>(kernelAttribute(op, name)).getValue(); };
   TORCHERE_ASSIGN(View tensor, planner.viewDense(op->getOperand(0)));
   TORCHERE_ASSIGN(View values, planner.viewDense(op->getOperand(1)));
   View result = planner.allocate(op->getResult(0));
@@ -240,11 +238,11 @@ Result<bool> planBisection(Planner &planner, Operation *op) {
   args.placeType = *dtypeOf(op->getResult(0));
   args.length = elementCount(tensor.shape);
   args.count = elementCount(values.shape);
-  args.turns = number("turns");
-  args.low = number("low");
-  args.high = number("high");
-  args.isStrict = flag("strict");
-  args.isLow = flag("lowest");
+  args.turns = kernelInteger(op, "turns");
+  args.low = kernelInteger(op, "low");
+  args.high = kernelInteger(op, "high");
+  args.isStrict = kernelFlag(op, "strict");
+  args.isLow = kernelFlag(op, "lowest");
   std::vector<View> reads{tensor, values};
   planner.emit(std::make_unique<BisectionStep>(args, tensor, values, result), reads, {&result, 1});
   return true;

@@ -64,7 +64,7 @@ Result<bool> planLu(Planner &planner, Operation *op) {
   args.batches = batchesOf(shape);
   args.rows = shape[shape.size() - 2];
   args.columns = shape.back();
-  args.firstRow = static_cast<int32_t>(cast<IntegerAttr>(kernelAttribute(op, "first_row")).getInt());
+  args.firstRow = static_cast<int32_t>(kernelInteger(op, "first_row"));
   planner.emit(std::make_unique<LuStep>(args, input, results[0], results[1], results[2], results[3]),
                {&input, 1}, results);
   return true;
@@ -116,7 +116,7 @@ Result<bool> planReflectors(Planner &planner, Operation *op) {
   args.columns = shape.back();
   args.packedColumns = reads[1].shape.back();
   args.count = reads[2].shape.back();
-  args.isAdjoint = cast<BoolAttr>(kernelAttribute(op, "adjoint")).getValue();
+  args.isAdjoint = kernelFlag(op, "adjoint");
   View result = planner.allocate(op->getResult(0));
   planner.emit(std::make_unique<ReflectorsStep>(args, reads[0], reads[1], reads[2], result), reads,
                {&result, 1});

@@ -9,10 +9,6 @@ namespace torchere::cpu {
 
 namespace {
 
-bool kernelFlag(Operation *op, StringRef name) {
-  return cast<BoolAttr>(kernelAttribute(op, name)).getValue();
-}
-
 RowsArgs rowsOfCall(Operation *op, const View &input) {
   RowsArgs rows;
   rows.type = *dtypeOf(op->getOperand(0));
@@ -35,7 +31,7 @@ Result<bool> planSoftmax(Planner &planner, Operation *op) {
 
 Result<bool> planSoftmaxAcross(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
-  auto axis = static_cast<size_t>(cast<IntegerAttr>(kernelAttribute(op, "axis")).getInt());
+  auto axis = static_cast<size_t>(kernelInteger(op, "axis"));
   SoftmaxArgs args;
   args.rows.type = *dtypeOf(op->getOperand(0));
   args.rows.columns = input.shape[axis];
@@ -56,7 +52,7 @@ Result<bool> planNorm(Planner &planner, Operation *op) {
   NormArgs args;
   args.rows = rowsOfCall(op, reads.front());
   args.subtractMean = kernelFlag(op, "subtract_mean");
-  args.epsilon = cast<FloatAttr>(kernelAttribute(op, "epsilon")).getValueAsDouble();
+  args.epsilon = kernelNumber(op, "epsilon");
   args.hasWideFactors = reads.size() > 1 && reads[1].type != reads[0].type;
   std::optional<View> scale, bias;
   if (kernelFlag(op, "has_scale"))

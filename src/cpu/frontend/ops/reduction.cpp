@@ -372,10 +372,10 @@ Result<bool> planSelectAndScatter(Planner &planner, Operation *op) {
 
 Result<bool> planExtremum(Planner &planner, Operation *op) {
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
-  auto dimension = static_cast<size_t>(cast<IntegerAttr>(kernelAttribute(op, "dimension")).getInt());
+  auto dimension = static_cast<size_t>(kernelInteger(op, "dimension"));
   ExtremumArgs args;
   args.type = *dtypeOf(op->getOperand(0));
-  args.isLargest = cast<BoolAttr>(kernelAttribute(op, "largest")).getValue();
+  args.isLargest = kernelFlag(op, "largest");
   args.placeType = *dtypeOf(op->getResult(1));
   args.outer = elementCount(std::span(input.shape).first(dimension));
   args.length = input.shape[dimension];
