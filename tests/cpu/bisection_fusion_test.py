@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy
 import pytest
 from engine_modules_test import on_engine
-from fusion_test import JAX, log_of, run_jax
+from fusion_log import JAX, log_of, run_jax
 
 from torchere.interpreter import interpret
 

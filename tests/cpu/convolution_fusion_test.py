@@ -7,7 +7,7 @@ import re
 
 import pytest
 from engine_test import run
-from fusion_test import run_jax
+from fusion_log import run_jax
 
 BEGINNING = """
 import sys

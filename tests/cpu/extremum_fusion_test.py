@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from engine_test import run
-from fusion_test import JAX, TORCH, log_of, run_jax
+from fusion_log import JAX, TORCH, log_of, run_jax
 
 #: Few values, so that many are equal.
 FEW = "torch.randn(6, 40, 30).mul(2).round()"

@@ -1,75 +1,12 @@
 """What the engine fuses, by the names in its log, and that the results stay: forms as our exporter writes
-them, as JAX writes them, and forms that only look like one."""
+them, and forms that only look like one."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from engine_test import LIBRARY, run
+from engine_test import run
+from fusion_log import ATTENTION, CAUSAL, TORCH, log_of
 
-
-def run_jax(source, **environment):
-    library = f"torchere_cpu:{LIBRARY}"
-    return run(source, JAX_PLATFORMS="torchere_cpu,cpu", PJRT_NAMES_AND_LIBRARY_PATHS=library, **environment)
-
-
-TORCH = """
-import sys
-import torch, torchere
-from torch.nn import functional as F
-
-class Model(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-    def forward(self, *args):
-        return self.function(*args)
-
-def bf16(*sizes):
-    return torch.randn(sizes).bfloat16()
-
-def f16(*sizes):
-    return torch.randn(sizes).half()
-
-def repeated(x, count):
-    batch, heads, length, width = x.shape
-    return x[:, :, None].expand(batch, heads, count, length, width).reshape(batch, -1, length, width)
-
-def turned(x):
-    first, second = x.chunk(2, -1)
-    return torch.cat([-second, first], -1)
-
-def block(x, inner, b_inner, outer, b_outer, up, b_up, down, b_down):
-    batch, length, width = x.shape
-    heads = F.linear(F.layer_norm(x, (width,)), inner, b_inner).view(batch, length, 3, 4, width // 4)
-    q, k, v = heads.permute(2, 0, 3, 1, 4)
-    seen = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, length, width)
-    x = x + F.linear(seen, outer, b_outer)
-    return x + F.linear(F.gelu(F.linear(F.layer_norm(x, (width,)), up, b_up)), down, b_down)
-
-def check(name, function, *args):
-    torch.manual_seed(0)
-    args = [torch.randn(arg) if isinstance(arg, tuple) else arg for arg in args]
-    expected = function(*args)
-    exact = function(*[arg.double() if arg.is_floating_point() else arg for arg in args])
-    print("case", name, file=sys.stderr, flush=True)
-    program = torchere.export(Model(function), tuple(args))
-    for _ in range(2):
-        result = program(*args)
-        assert result.dtype == expected.dtype and result.shape == expected.shape
-        if not result.numel():
-            continue
-        scale = exact.abs().max().clamp(min=1e-30)
-        error = (result.double() - exact).abs().max() / scale
-        eager = (expected.double() - exact).abs().max() / scale
-        assert error <= max(5e-6, 3 * eager), (name, error, eager)
-"""
-
-ATTENTION = "softmax=1 attention=1"
-CAUSAL = "softmax=1 attention=1 causal_mask=1"
-
-#: By name: the call of check() without it, and what is fused.
 TORCH_CASES = {
     "silu": ("F.silu, (4, 6)", "silu=1"),
     "silu of an empty tensor": ("F.silu, (0, 6)", "none"),
@@ -561,104 +498,6 @@ WEIGHT_CASES = {
     ),
 }
 
-JAX = """
-import sys
-import jax, numpy
-from jax import lax, nn, numpy as jnp
-from jax.scipy.special import erf
-
-def flax_norm(x, w, b):
-    mean, squares = x.mean(-1), (x * x).mean(-1)
-    factor = lax.rsqrt(jnp.expand_dims(jnp.maximum(0., squares - mean * mean), -1) + 1e-6) * w
-    return (x - jnp.expand_dims(mean, -1)) * factor + b
-
-def layer_norm(x):
-    return (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
-
-def check(name, function, *args):
-    generator = numpy.random.default_rng(0)
-    args = [generator.normal(size=arg).astype(numpy.float32) for arg in args]
-    jitted = jax.jit(function)
-    with jax.default_device(jax.devices("cpu")[0]):
-        expected = numpy.asarray(jitted(*args), numpy.float64)
-    print("case", name, file=sys.stderr, flush=True)
-    for _ in range(2):
-        result = numpy.asarray(jitted(*args), numpy.float64)
-        scale = numpy.abs(expected).max()
-        assert numpy.abs(result - expected).max() <= 5e-6 * scale, (name, numpy.abs(result - expected).max())
-"""
-
-JAX_CASES = {
-    "softmax": ("lambda x: nn.softmax(x, -1), (3, 4, 37)", "softmax=1"),
-    "log_softmax": ("lambda x: nn.log_softmax(x, -1), (5, 100)", "softmax=1"),
-    "softmax of the middle": ("lambda x: nn.softmax(x, 1), (5, 10, 70)", "softmax=1"),
-    "log_softmax of the middle": ("lambda x: nn.log_softmax(x, 1), (5, 10, 70)", "softmax=1"),
-    "layer norm": ("layer_norm, (3, 5, 70)", "norm=1"),
-    "layer norm as in flax": ("flax_norm, (3, 5, 70), (70,), (70,)", "norm=1"),
-    "gelu": ("lambda x: nn.gelu(x, approximate=False), (40, 60)", "gelu=1"),
-    "gelu by tanh": ("nn.gelu, (40, 60)", "gelu=1"),
-    "erf": ("erf, (40, 60)", "erf=1"),
-    "silu": ("nn.silu, (40, 60)", "silu=1"),
-    "x over 1 + exp(-x)": ("lambda x: x / (1 + jnp.exp(-x)), (40, 60)", "silu=1"),
-    "attention": ("nn.dot_product_attention, *[(2, 40, 4, 16)] * 3", ATTENTION),
-    "causal attention": (
-        "lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True), *[(2, 40, 4, 16)] * 3",
-        CAUSAL,
-    ),
-    "keys that serve several heads": (
-        "lambda q, *kv: (lambda k, v: jnp.einsum('bhqk,bhkd->bhqd', nn.softmax("
-        "jnp.einsum('bhqd,bhkd->bhqk', q, k) / 4, -1), v))(*[jnp.broadcast_to(each[:, :, None], "
-        "(2, 2, 3, 9, 16)).reshape(2, 6, 9, 16) for each in kv]), "
-        "(2, 6, 9, 16), (2, 2, 9, 16), (2, 2, 9, 16)",
-        ATTENTION,
-    ),
-    "attention by einsum": (
-        "lambda q, k, v, m: jnp.einsum('bhqk,bkhd->bqhd', nn.softmax("
-        "jnp.einsum('bqhd,bkhd->bhqk', q, k) / jnp.sqrt(16.) + m, -1), v), "
-        "*[(2, 40, 4, 16)] * 3, (2, 1, 40, 40)",
-        ATTENTION,
-    ),
-    "attention with a mask of where": (
-        "lambda q, k, v, m: jnp.einsum('bhqk,bkhd->bqhd', nn.softmax(jnp.where(m > 0, "
-        "jnp.einsum('bqhd,bkhd->bhqk', q / 4, k), jnp.finfo(jnp.float32).min), -1), v), "
-        "*[(2, 40, 4, 16)] * 3, (2, 1, 40, 40)",
-        ATTENTION,
-    ),
-    "linear": ("lambda x, w, b: nn.relu(x @ w + b), (4, 60), (60, 33), (33,)", "dot=1"),
-    "RMS norm": (
-        "lambda x, w: w * x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",
-        "norm=1",
-    ),
-    "RMS norm of rows that are scaled before": (
-        "lambda x, w: (w * x) * lax.rsqrt(jnp.mean((w * x) ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",
-        "norm=1",
-    ),
-    "RMS norm of another value": (
-        "lambda x, y, w: w * y * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6), *[(4, 60)] * 2, (60,)",
-        "none",
-    ),
-    "RMS norm, then its scale": (
-        "lambda x, w: w * (x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6)), (4, 60), (60,)",
-        "norm=1",
-    ),
-}
-
-
-def fused_by_case(log):
-    """What is logged as fused, by case."""
-    parts = re.split(r"^case (.*)$", log, flags=re.MULTILINE)[1:]
-    found = {}
-    for name, text in zip(parts[::2], parts[1::2], strict=True):
-        found[name] = re.search(r"\[main\] fused: (.*)", text)[1]
-    return found
-
-
-def log_of(run, beginning, cases):
-    """Of all cases in one process."""
-    calls = [f"check({name!r}, {call})" for name, (call, _) in cases.items()]
-    _, log = run("\n".join([beginning, *calls]), TORCHERE_LOG="debug")
-    return fused_by_case(log)
-
 
 @pytest.fixture(scope="module")
 def torch_log():
@@ -670,12 +509,6 @@ def weight_log():
     return log_of(run, TORCH + WEIGHTS, WEIGHT_CASES)
 
 
-@pytest.fixture(scope="module")
-def jax_log():
-    pytest.importorskip("jax")
-    return log_of(run_jax, JAX, JAX_CASES)
-
-
 @pytest.mark.parametrize("name", TORCH_CASES)
 def test_forms_of_the_exporter(torch_log, name):
     assert torch_log[name] == TORCH_CASES[name][1]
@@ -684,26 +517,3 @@ def test_forms_of_the_exporter(torch_log, name):
 @pytest.mark.parametrize("name", WEIGHT_CASES)
 def test_products_with_weights(weight_log, name):
     assert weight_log[name] == WEIGHT_CASES[name][1]
-
-
-@pytest.mark.parametrize("name", JAX_CASES)
-def test_forms_of_jax(jax_log, name):
-    assert jax_log[name] == JAX_CASES[name][1]
-
-
-REFUSED = """
-import jax, jax.numpy as jnp
-x = jnp.ones(4)
-try:
-    jax.jit(lambda x: jax.ffi.ffi_call("torchere_cpu.silu", jax.ShapeDtypeStruct(x.shape, x.dtype))(x))(x)
-except Exception as error:
-    print(error)
-"""
-
-
-def test_a_module_may_not_call_the_engines_kernels():
-    lines, _ = run_jax(REFUSED)
-    assert (
-        "[stablehlo.custom_call] a target of the engine's own: got 'torchere_cpu.silu', expected no name "
-        "that begins with 'torchere_cpu.'" in "\n".join(lines)
-    )

@@ -4,7 +4,7 @@ others. Forms that only look like it are left alone. All are compared with JAX's
 from __future__ import annotations
 
 import pytest
-from fusion_test import ATTENTION, CAUSAL, JAX, log_of, run_jax
+from fusion_log import ATTENTION, CAUSAL, JAX, log_of, run_jax
 
 BEGINNING = (
     JAX

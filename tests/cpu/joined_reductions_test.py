@@ -8,7 +8,7 @@ import re
 import ml_dtypes
 import numpy
 import pytest
-from fusion_test import JAX, run_jax
+from fusion_log import JAX, run_jax
 
 from torchere.interpreter import interpret
 

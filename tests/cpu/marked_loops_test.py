@@ -7,7 +7,7 @@ import numpy
 import pytest
 from engine_modules_test import assert_same, on_engine
 from engine_test import BEGINNING, run
-from fusion_test import run_jax
+from fusion_log import run_jax
 
 from torchere.interpreter import interpret
 

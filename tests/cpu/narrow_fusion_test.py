@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from engine_test import run
-from fusion_test import ATTENTION, CAUSAL, TORCH, log_of, run_jax
+from fusion_log import ATTENTION, CAUSAL, TORCH, log_of, run_jax
 
 KINDS = ("bfloat16", "float16")
 

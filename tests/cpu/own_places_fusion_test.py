@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from engine_test import run
-from fusion_test import TORCH, log_of
+from fusion_log import TORCH, log_of
 
 PLACES = "torch.randint(7, (5, 9))"
 

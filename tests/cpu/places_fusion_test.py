@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from engine_test import run
-from fusion_test import JAX, TORCH, log_of, run_jax
+from fusion_log import JAX, TORCH, log_of, run_jax
 
 FRAMES = "torch.arange(0, 90, 10)[:, None] + torch.arange(7)[None]"
 

@@ -4,7 +4,7 @@ results beside those of JAX's own platform."""
 from __future__ import annotations
 
 import pytest
-from fusion_test import JAX, log_of, run_jax
+from fusion_log import JAX, log_of, run_jax
 
 WORDS = """
 def words(x):

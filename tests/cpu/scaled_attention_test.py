@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from engine_test import run
-from fusion_test import ATTENTION, JAX, TORCH, log_of, run_jax
+from fusion_log import ATTENTION, JAX, TORCH, log_of, run_jax
 
 HEADS = "*[(2, 3, 9, 16)] * 3"
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from convolution_fusion_test import BEGINNING, kernels_by_case
 from engine_test import run
-from fusion_test import run_jax
+from fusion_log import run_jax
 
 VOLUMES = BEGINNING
 for module in ("BatchNorm", "Conv", "AvgPool"):
