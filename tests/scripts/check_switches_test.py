@@ -19,6 +19,7 @@ def switches():
 def test_a_default_over_an_enum_of_ours_is_named(switches, tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src/kind.h").write_text("enum class Kind { A, B };\n")
+    (tmp_path / "src/kind.cpython-311.pyc").write_bytes(b"\xa7\r")
     (tmp_path / "src/kind.cpp").write_text(
         "// default: none\nint of(Kind k, Json::value_t j, int i) {\n"
         "  switch (k) {\n  case Kind::A: {\n"
