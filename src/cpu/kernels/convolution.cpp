@@ -249,6 +249,7 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   TileArgs tile;
   tile.aRowStride = source_.stride[1] * source_.pixelStride;
   tile.k = depth_;
+  tile.blocksAhead = plan_.kind == ConvolutionKind::Direct && tapsPerBlock_ > 1 ? kBlocksAhead : 0;
   tile.bRowStride = vectors * lanes_;
   tile.cRowStride = tile.residualRowStride = phases_[1] * lanes_;
   tile.cVectorStride = out_.plane();
@@ -284,7 +285,6 @@ TapRange Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
 void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const {
   tile.blocks = blocks.count() * taps.rows.count() * taps.columns.count();
   tile.aOffsets = offsets_ + blocks.begin * tapsPerBlock_;
-  tile.blocksAhead = plan_.kind == ConvolutionKind::Direct && tapsPerBlock_ > 1 ? kBlocksAhead : 0;
   tile.bOffsets = nullptr;
   if (taps == taps_)
     return;

@@ -297,16 +297,21 @@ int64_t PackedLayout::bytes() const {
 PackedLayout packedLayout(DType type, Isa isa, int64_t m, int64_t k, int64_t n) {
   PackedLayout layout{type, isa, 1, k, n};
   int64_t lanes = layout.panelColumns();
-  bool isFew = m <= kFewRows, isWide = isa == Isa::Avx512, isF32 = type == DType::F32;
-  // Of few rows wide panels are best. Of many 14 x 2 is the best tile on AVX-512, 9 x 3 only where it wastes
-  // fewer columns; on AVX2 4 x 3 loads less for each multiply-add than 6 x 2, which is worth some columns.
-  int64_t most = !isF32 ? 2 : isWide && isFew ? 4 : isWide || (isa == Isa::Avx2 && !isFew) ? 3 : 2;
-  int64_t preferred = isWide && isFew ? 4 : isWide ? 2 : most;
+  // Tiles of other types than f32 have two vectors at most. Of few rows wide panels are best. Of many 14 x 2
+  // is the best tile on AVX-512, 9 x 3 only where it wastes fewer columns; on AVX2 4 x 3 loads less for each
+  // multiply-add than 6 x 2, which is worth some columns.
+  bool isFew = m <= kFewRows;
+  int64_t most = 2, preferred = 2, worth = 0;
   auto columnsOf = [&](int64_t vectors) { return divideUp(n, vectors * lanes) * vectors * lanes; };
-  int64_t best = columnsOf(preferred);
+  if (type == DType::F32 && isa == Isa::Avx512) {
+    most = isFew ? 4 : 3;
+    preferred = isFew ? 4 : 2;
+  } else if (type == DType::F32 && isa == Isa::Avx2 && !isFew) {
+    most = preferred = 3;
+    worth = columnsOf(preferred) / kWorthwhileColumns;
+  }
   layout.vectors = static_cast<int32_t>(preferred);
-  if (most == 3 && !isWide)
-    best -= best / kWorthwhileColumns;
+  int64_t best = columnsOf(preferred) - worth;
   for (int64_t vectors = most; vectors > 0; --vectors)
     if (columnsOf(vectors) < best) {
       best = columnsOf(vectors);

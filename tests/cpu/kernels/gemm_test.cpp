@@ -87,6 +87,29 @@ TEST_P(Gemm, RunsInPiecesAreTheWhole) {
     }
 }
 
+// The choice needs no processor of the instruction set.
+TEST(PackedLayout, HasTilesForEveryType) {
+  for (Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512})
+    for (DType type : {DType::F64, DType::BF16, DType::F16, DType::I8, DType::U8, DType::I32, DType::I64})
+      for (int64_t m : {1, 16, 17, 200})
+        for (int64_t n = 1; n <= 300; ++n)
+          EXPECT_LE(packedLayout(type, isa, m, 64, n).vectors, 2) << "m " << m << ", n " << n;
+}
+
+TEST(PackedLayout, OfF32TakesTheWidestTileThatWastesLittle) {
+  auto vectors = [](Isa isa, int64_t m, int64_t n) {
+    return packedLayout(DType::F32, isa, m, 64, n).vectors;
+  };
+  EXPECT_EQ(vectors(Isa::Avx512, 1, 768), 4);
+  EXPECT_EQ(vectors(Isa::Avx512, 100, 768), 2);
+  EXPECT_EQ(vectors(Isa::Avx512, 100, 48), 3);
+  EXPECT_EQ(vectors(Isa::Avx2, 1, 768), 2);
+  EXPECT_EQ(vectors(Isa::Avx2, 100, 768), 3);
+  EXPECT_EQ(vectors(Isa::Avx2, 100, 1024), 3); // 1032 columns
+  EXPECT_EQ(vectors(Isa::Avx2, 100, 512), 2);  // 528
+  EXPECT_EQ(vectors(Isa::Avx2, 100, 8), 1);
+}
+
 TEST_P(Gemm, MatchesSumsForAllTails) {
   for (int64_t m : {1, 2, 5, 14, 15, 29})
     for (int64_t n : {1, 3, 8, 16, 17, 33, 48, 64, 100})
