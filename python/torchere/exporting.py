@@ -18,6 +18,12 @@ from torchere.dimension_names import Dimensions, dimensions, int_names
 from torchere.entry_points import export_entry_points
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
+from torchere.gradient_capture import (
+    capture_below_autograd,
+    check_constants,
+    may_take_gradients,
+    unknown_constant,
+)
 from torchere.program import StableHLOProgram
 from torchere.reference import Source, training_modes
 from torchere.sources import as_arguments, as_module, beside_weights, separate
@@ -142,6 +148,7 @@ def lower(
 ) -> StableHLOProgram:
     """The steps after torch.export; `timings` records their durations. `module` is what it has captured,
     `dims` are what the user said of dynamic dimensions, `options` those of the core's export_program."""
+    check_constants(exported_program)
     for unread, read in merged_inputs(exported_program):
         warnings.warn(
             f"[export] torch.export got one tensor for {unread} and {read} and took them for one input: the "
@@ -230,19 +237,28 @@ def capture_with_torch(
     export: Callable[..., Any] | None = None,
 ) -> Any:
     """torch.export.export, or another function of its arguments, of anything that export() accepts, with its
-    failures explained."""
+    failures explained. Programs that take gradients are captured below autograd, unless `strict`."""
     import torch
 
     module = as_module(target)
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
     positional, keywords = beside_weights(module, (positional, keywords))
-    try:
-        with user_stack_traces():
-            return (export or torch.export.export)(
+    with user_stack_traces():
+        try:
+            exported = (export or torch.export.export)(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
             )
-    except Exception as error:
-        raise capture_error(error, target, module, (positional, keywords)) from error
+            if strict or not unknown_constant(exported):
+                return exported
+        except Exception as error:
+            if not strict and may_take_gradients(error):
+                with contextlib.suppress(Exception):  # the first error says more
+                    return capture_below_autograd(module, positional, keywords, dynamic_shapes=dynamic_shapes)
+            raise capture_error(error, target, module, (positional, keywords)) from error
+        try:
+            return capture_below_autograd(module, positional, keywords, dynamic_shapes=dynamic_shapes)
+        except Exception as error:
+            raise capture_error(error, target, module, (positional, keywords)) from error
 
 
 class _Stopwatch:

@@ -1,0 +1,143 @@
+"""Programs that take gradients: torch.func's transforms and torch.autograd, with fixed and dynamic sizes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+
+import torchere
+from torchere.errors import CaptureError
+
+
+def energy(layer, x):
+    return layer(x).tanh().sum()
+
+
+def forces(layer, x):
+    x = x.detach().requires_grad_(True)
+    return -torch.autograd.grad(energy(layer, x), x)[0]
+
+
+def energy_and_forces(layer, x):
+    with torch.enable_grad():
+        x = x.requires_grad_(True)
+        value = energy(layer, x)
+        return value, -torch.autograd.grad(value, x, create_graph=True)[0]
+
+
+def gradients_of_weights(layer, x):
+    def loss(weights):
+        return functional_call(layer, weights, (x,)).pow(2).sum()
+
+    return grad(loss)(dict(layer.named_parameters()))
+
+
+def trained(layer, x):
+    """Three steps of gradient descent on x."""
+    for _ in range(3):
+        x = x - 0.1 * grad(lambda y: energy(layer, y))(x)
+    return x
+
+
+PROGRAMS = {
+    "grad": lambda layer, x: grad(lambda y: energy(layer, y))(x),
+    "gradients by rows": lambda layer, x: vmap(grad(lambda y: energy(layer, y)))(x),
+    "jacrev": lambda layer, x: jacrev(lambda y: layer(y).tanh())(x[0]),
+    "jacfwd": lambda layer, x: jacfwd(lambda y: layer(y).tanh())(x[0]),
+    "hessian": lambda layer, x: hessian(lambda y: energy(layer, y))(x[0]),
+    "vjp": lambda layer, x: vjp(lambda y: layer(y).tanh(), x)[1](x),
+    "jvp": lambda layer, x: jvp(lambda y: layer(y).tanh(), (x,), (x,)),
+    "forces": forces,
+    "energy and forces": energy_and_forces,
+    "gradients of weights": gradients_of_weights,
+    "trained": trained,
+}
+
+
+class Program(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.function(self.layer, x)
+
+
+def check(program, module, x):
+    expected = torch.utils._pytree.tree_leaves(module(x.clone()))
+    results = torch.utils._pytree.tree_leaves(program(x.clone()))
+    assert len(results) == len(expected)
+    for result, wanted in zip(results, expected, strict=True):
+        assert not result.requires_grad
+        torch.testing.assert_close(result, wanted.detach(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_those_of_eager(name):
+    module = Program(PROGRAMS[name])
+    program = torchere.export(module, (torch.randn(3, 4),))
+    assert set(program.state_dict()) <= {"layer.weight", "layer.bias"}
+    for _ in range(2):
+        check(program, module, torch.randn(3, 4))
+    assert "forward" not in vars(module)
+    assert all(weight.requires_grad for weight in module.parameters())
+
+
+@pytest.mark.parametrize("name", ["grad", "gradients by rows", "forces", "energy and forces", "trained"])
+def test_sizes_may_be_dynamic(name):
+    module = Program(PROGRAMS[name])
+    rows = torch.export.Dim("rows", min=2, max=64)
+    program = torchere.export(module, (torch.randn(3, 4),), dynamic_shapes={"x": {0: rows}})
+    for size in (2, 3, 17):
+        check(program, module, torch.randn(size, 4))
+
+
+def test_a_function_is_captured_as_well():
+    def step(x, factor=2.0):
+        return grad(lambda y: (factor * y).pow(3).sum())(x)
+
+    x = torch.randn(5)
+    torch.testing.assert_close(torchere.export(step, (x,))(x), 24 * x**2)
+
+
+def test_a_forward_of_the_users_own_stays():
+    module = Program(PROGRAMS["grad"])
+    own = module.forward = lambda x: grad(lambda y: energy(module.layer, y))(x) * 2
+    x = torch.randn(3, 4)
+    check(torchere.export(module, (x,)), module, x)
+    assert module.forward is own
+
+
+def test_an_op_of_a_gradient_names_the_users_line():
+    def refused(x):
+        return grad(lambda y: torch.special.airy_ai(y.detach()).sum() + y.sum())(x)
+
+    with pytest.raises(torchere.errors.UnimplementedError) as error:
+        torchere.export(refused, (torch.randn(3),))
+    assert "airy_ai" in str(error.value)
+    assert "gradient_capture_test.py:" in str(error.value)
+
+
+def test_other_failures_are_told_as_they_are():
+    def refused(x):
+        y = x.detach().requires_grad_(True)
+        return torch.autograd.grad(y.sum() if x.sum() > 0 else y.prod(), y)[0]
+
+    with pytest.raises(CaptureError) as error:
+        torchere.export(refused, (torch.randn(3),))
+    assert "Python needs a value that only a call has" in str(error.value)
+
+
+def test_a_captured_program_without_their_values_is_refused():
+    module = Program(PROGRAMS["gradients of weights"])
+    exported = torch.export.export(module, (torch.randn(3, 4),))
+    with pytest.raises(CaptureError) as error:
+        torchere.export(exported)
+    assert "torch.export took a tensor of a torch.func transform (grad, vjp, jacrev) for a constant" in str(
+        error.value
+    )
+    assert "lifted_tensor_" in str(error.value)
+    assert error.value.advice.startswith("torchere.export on the module, without strict=True")
