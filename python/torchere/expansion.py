@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from torchere import _core
 from torchere.corrections import corrected
 from torchere.errors import CaptureError
+from torchere.flex_attention import attention, is_flex_attention
 from torchere.lowerings import lowering_of, text_op
 
 #: The torch.autocast regions around an op: types of devices, with the dtype for each.
@@ -88,6 +89,8 @@ class Expander:
         import torch
 
         op = node.target
+        if is_flex_attention(op):
+            return True
         if not isinstance(op, torch._ops.OpOverload):
             return False
         if op in self.decompositions and op not in context.users:
@@ -164,6 +167,11 @@ class Expander:
             try:
                 expansion = self._trace(node, *candidate)
             except Exception as error:  # torch raises whatever the decomposition does
+                if is_flex_attention(node.target):
+                    raise CaptureError(
+                        "[flex_attention] score_mod and mask_mod are not run for all places at once: "
+                        f"{str(error).strip().splitlines()[0]}"
+                    ) from error
                 if lowering_of(node.target) is not None:
                     raise CaptureError(f"[{node.target}] its registered lowering failed: {error}") from error
                 if _has_xla_kernel(node.target):
@@ -201,6 +209,9 @@ class Expander:
 
         op, autocast = node.target, context.autocast
         plain = context._replace(autocast=())
+        if is_flex_attention(op):
+            yield attention(node.meta["val"][0].dtype), (), plain
+            return
         if (lowering := lowering_of(op)) is not None:
             yield lowering, (), plain
             return
@@ -244,7 +255,9 @@ class Expander:
 
         def call(*values: Any) -> Any:
             given = dict(zip(inputs, values, strict=True))
-            args, kwargs = map_arg((node.args, node.kwargs), given.__getitem__)
+            args, kwargs = map_arg(
+                (node.args, node.kwargs), lambda argument: graph_of(argument) or given[argument]
+            )
             result = function(*args, **kwargs)
             if isinstance(result, str):
                 raise _IsText(result)
@@ -254,7 +267,7 @@ class Expander:
         with contextlib.ExitStack() as context:
             context.enter_context(torch.no_grad())
             context.enter_context(torch._guards.detect_fake_mode(values) or self._fake_mode)
-            if node.target._schema.is_mutable:  # the program's own fake tensors keep their sizes
+            if _is_mutable(node.target):  # the program's own fake tensors keep their sizes
                 values = [value.detach() if isinstance(value, torch.Tensor) else value for value in values]
             for device, dtype in autocast:
                 context.enter_context(torch.autocast(device, dtype=dtype, cache_enabled=False))
@@ -336,8 +349,24 @@ def describe_op(target: Any) -> tuple[str, str]:
 
 
 def inputs_of(node: Any) -> list[Any]:
-    """The nodes among a call's arguments, each once: what an expansion's placeholders stand for."""
-    return list(dict.fromkeys(node.all_input_nodes))
+    """The nodes among a call's arguments, each once, without graphs: what an expansion's placeholders stand
+    for."""
+    return [argument for argument in dict.fromkeys(node.all_input_nodes) if graph_of(argument) is None]
+
+
+def graph_of(node: Any) -> Any:
+    """The graph that a node stands for, for a higher-order op that takes it; None for other nodes."""
+    import torch
+
+    if node.op != "get_attr":
+        return None
+    value = functools.reduce(getattr, str(node.target).split("."), node.graph.owning_module)
+    return value if isinstance(value, torch.fx.GraphModule) else None
+
+
+def _is_mutable(op: Any) -> bool:
+    schema = getattr(op, "_schema", None)  # higher-order ops have none
+    return schema is not None and schema.is_mutable
 
 
 def holds_tensor(value: Any) -> bool:
@@ -357,7 +386,7 @@ def _key(node: Any) -> tuple[Any, ...]:
 
     def constant(value: Any) -> Any:
         if isinstance(value, Node):
-            return places[value]
+            return places[value] if value in places else ("graph", id(graph_of(value)))
         if isinstance(value, (list, tuple)):
             return (type(value).__name__, *map(constant, value))
         if isinstance(value, (int, str, type(None))) and not isinstance(value, bool):

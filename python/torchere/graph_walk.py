@@ -18,9 +18,11 @@ from torchere.expansion import (
     Expander,
     Expansion,
     describe_op,
+    graph_of,
     holds_tensor,
     inputs_of,
 )
+from torchere.flex_attention import is_flex_attention
 from torchere.node_metadata import record_metadata
 
 # Has effects for torch, which is to raise an error; as other assertions it is left out.
@@ -128,8 +130,11 @@ class GraphWalk:
 
         inlined = set()
         if self.expander is not None:
-            wrappers = (node for node in scope.module.graph.nodes if node.target in _wrappers())
-            inlined = {_wrapped(node).target for node in wrappers}
+            for node in scope.module.graph.nodes:
+                if node.target in _wrappers():
+                    inlined.add(_wrapped(node).target)
+                elif is_flex_attention(node.target):
+                    inlined |= {one.target for one in node.all_input_nodes if graph_of(one) is not None}
         for name, child in scope.module.named_children():
             if isinstance(child, torch.fx.GraphModule) and name not in inlined:
                 scope.children[name] = self.builder.add_subgraph(scope.graph, name)
