@@ -28,6 +28,7 @@ from torchere.program import StableHLOProgram
 from torchere.reference import Source, training_modes
 from torchere.sources import as_arguments, as_module, beside_weights, separate
 from torchere.stack_traces import user_stack_traces
+from torchere.torch_script import from_script, is_from_script, numbers_from_tensors
 
 # The options of the core's export_program that change what an op becomes.
 _LOWERING_OPTIONS = ("composites", "custom_op_namespaces", "quantized_types")
@@ -101,6 +102,7 @@ def export(
             precision=precision or "",
         )
     with _Stopwatch(timings, "export"):
+        target = from_script(target, args, kwargs)
         module = as_module(target)
         exported = capture_with_torch(target, args, kwargs, dynamic_shapes, strict)
         dims = dimensions(module, exported, dynamic_shapes)
@@ -240,6 +242,7 @@ def capture_with_torch(
     failures explained. Programs that take gradients are captured below autograd, unless `strict`."""
     import torch
 
+    target = from_script(target, args, kwargs)
     module = as_module(target)
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
     positional, keywords = beside_weights(module, (positional, keywords))
@@ -248,6 +251,8 @@ def capture_with_torch(
             exported = (export or torch.export.export)(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
             )
+            if is_from_script(module):
+                numbers_from_tensors(exported)
             if strict or not unknown_constant(exported):
                 return exported
         except Exception as error:
