@@ -52,11 +52,21 @@ def attention(dtype: Any) -> Callable[..., Any]:
                 query, key, value, attn_mask=mask, scale=scale
             )
         else:
-            is_blind = scores.amax(-1, keepdim=True) == -math.inf
-            result = torch.where(is_blind, 0.0, scores.softmax(-1)).to(dtype) @ value
+            result = _softmax(scores).to(dtype) @ value
         return result, scores.logsumexp(-1) / math.log(2), scores.amax(-1) / math.log(2)
 
     return call
+
+
+def _softmax(scores: Any) -> Any:
+    """Of rows; zero where no key is seen. In the form that scaled_dot_product_attention is lowered to, which
+    compilers know."""
+    import torch
+
+    greatest = scores.amax(-1, keepdim=True).expand_as(scores)
+    is_blind = greatest == -math.inf
+    powers = torch.exp(scores - torch.where(is_blind, 0.0, greatest))
+    return torch.where(is_blind, 0.0, powers / powers.sum(-1, keepdim=True))
 
 
 def _is_identity(module: Any) -> bool:
