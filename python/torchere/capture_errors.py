@@ -73,6 +73,13 @@ _REFUSALS = (
         "torch.utils._pytree.register_pytree_node another class",
     ),
     _Refusal(
+        re.compile("found a fake tensor in the exported program constant's list"),
+        "a value is stored where torch.export does not follow it: got a tensor of the call among the "
+        "constants, expected one that ops give",
+        "take gradients with torch.autograd.grad(loss, tensors) in place of loss.backward(), and keep "
+        "tensors between calls in buffers",
+    ),
+    _Refusal(
         re.compile(r"\.numpy\(\) is not supported"),
         "the model leaves torch for numpy: got Tensor.numpy(), expected ops of torch",
         "write it with torch's functions; with strict=True torch.export translates many of numpy's",

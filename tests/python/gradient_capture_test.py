@@ -141,3 +141,16 @@ def test_a_captured_program_without_their_values_is_refused():
     )
     assert "lifted_tensor_" in str(error.value)
     assert error.value.advice.startswith("torchere.export on the module, without strict=True")
+
+
+def test_backward_is_refused_with_what_to_write():
+    def refused(x):
+        x = x.detach().requires_grad_(True)
+        layer(x).sum().backward()
+        return x.grad
+
+    layer = nn.Linear(4, 4)
+    with pytest.raises(CaptureError) as error:
+        torchere.export(refused, (torch.randn(3, 4),))
+    assert "a value is stored where torch.export does not follow it" in str(error.value)
+    assert "torch.autograd.grad(loss, tensors) in place of loss.backward()" in error.value.advice
