@@ -239,31 +239,32 @@ def capture_with_torch(
     export: Callable[..., Any] | None = None,
 ) -> Any:
     """torch.export.export, or another function of its arguments, of anything that export() accepts, with its
-    failures explained. Programs that take gradients are captured below autograd, unless `strict`."""
+    failures explained. Programs that take gradients are captured below autograd, unless by `strict` or by
+    another function."""
     import torch
 
     target = from_script(target, args, kwargs)
     module = as_module(target)
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
     positional, keywords = beside_weights(module, (positional, keywords))
+    takes_others = export is None and not strict
     with user_stack_traces():
         try:
             exported = (export or torch.export.export)(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict
             )
-            if is_from_script(module):
-                numbers_from_tensors(exported)
-            if strict or not unknown_constant(exported):
-                return exported
+            if takes_others and unknown_constant(exported):
+                exported = capture_below_autograd(module, positional, keywords, dynamic_shapes)
         except Exception as error:
-            if not strict and may_take_gradients(error):
+            exported = None
+            if takes_others and may_take_gradients(error):
                 with contextlib.suppress(Exception):  # the first error says more
-                    return capture_below_autograd(module, positional, keywords, dynamic_shapes=dynamic_shapes)
-            raise capture_error(error, target, module, (positional, keywords)) from error
-        try:
-            return capture_below_autograd(module, positional, keywords, dynamic_shapes=dynamic_shapes)
-        except Exception as error:
-            raise capture_error(error, target, module, (positional, keywords)) from error
+                    exported = capture_below_autograd(module, positional, keywords, dynamic_shapes)
+            if exported is None:
+                raise capture_error(error, target, module, (positional, keywords)) from error
+    if is_from_script(module):
+        numbers_from_tensors(exported)
+    return exported
 
 
 class _Stopwatch:

@@ -47,7 +47,7 @@ def check_constants(exported_program: Any) -> None:
         )
 
 
-def capture_below_autograd(module: Any, args: Any, kwargs: Any, *, dynamic_shapes: Any) -> Any:
+def capture_below_autograd(module: Any, args: Any, kwargs: Any, dynamic_shapes: Any) -> Any:
     """What torch.export.export returns, of the ops that run below autograd, those of gradients among them.
     Results need no gradient."""
     from torch.export import _trace

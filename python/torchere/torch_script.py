@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from typing import Any
 
@@ -34,7 +35,9 @@ def from_script(target: Any, args: Any, kwargs: dict[str, Any] | None) -> Any:
     try:
         from torch._export.converter import TS2EPConverter
 
-        module = TS2EPConverter(target, args, kwargs or {}).convert().module(check_guards=False)
+        exported = TS2EPConverter(target, args, kwargs or {}).convert()
+        has_guards = "check_guards" in inspect.signature(exported.module).parameters
+        module = exported.module(**({"check_guards": False} if has_guards else {}))
     except Exception as error:  # torch raises whatever the conversion does
         raise CaptureError(
             f"[export] torch cannot convert this TorchScript: {str(error).strip().splitlines()[0]}",
