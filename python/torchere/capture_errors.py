@@ -73,11 +73,10 @@ _REFUSALS = (
         "torch.utils._pytree.register_pytree_node another class",
     ),
     _Refusal(
-        re.compile("found a fake tensor in the exported program constant's list"),
-        "a value is stored where torch.export does not follow it: got a tensor of the call among the "
-        "constants, expected one that ops give",
-        "take gradients with torch.autograd.grad(loss, tensors) in place of loss.backward(), and keep "
-        "tensors between calls in buffers",
+        re.compile(r"backward\(\) stores gradients in \.grad"),
+        "a program cannot store gradients in .grad: got backward(), expected gradients as values",
+        "torch.autograd.grad(loss, tensors) gives them; what an optimizer keeps belongs in buffers, which "
+        "the program updates with ops",
     ),
     _Refusal(
         re.compile(r"\.numpy\(\) is not supported"),

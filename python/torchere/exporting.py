@@ -19,6 +19,7 @@ from torchere.entry_points import export_entry_points
 from torchere.errors import InvalidArgumentError, UnimplementedError
 from torchere.expansion import Expander
 from torchere.gradient_capture import (
+    backward_refused,
     capture_below_autograd,
     check_constants,
     may_take_gradients,
@@ -248,7 +249,7 @@ def capture_with_torch(
     positional, keywords = separate(module, as_arguments(() if args is None else args), kwargs or {})
     positional, keywords = beside_weights(module, (positional, keywords))
     takes_others = export is None and not strict
-    with user_stack_traces():
+    with user_stack_traces(), backward_refused():
         try:
             exported = (export or torch.export.export)(
                 module, positional, keywords, dynamic_shapes=dynamic_shapes, strict=strict

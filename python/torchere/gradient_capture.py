@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,40 @@ _FAILURES = re.compile(
     r"|fake tensor in the exported program constant's list"
     r"|does not require grad and does not have a grad_fn|requires_grad_\(\)"
 )
+
+_lock = threading.Lock()
+_captures = 0  # that run at this time
+_capturing = threading.local()
+_torchs_backward: Any = None
+
+
+@contextlib.contextmanager
+def backward_refused() -> Iterator[None]:
+    """A context in which backward() fails in this thread. It stores gradients in `.grad`, where no capture
+    follows them: a program would leave out what is done with them, such as an optimizer's step."""
+    import torch
+
+    global _captures, _torchs_backward
+    with _lock:
+        _captures += 1
+        if _captures == 1:
+            _torchs_backward = torch.autograd.backward
+            torch.autograd.backward = _backward
+    _capturing.depth = getattr(_capturing, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _capturing.depth -= 1
+        with _lock:
+            _captures -= 1
+            if _captures == 0:
+                torch.autograd.backward = _torchs_backward
+
+
+def _backward(*args: Any, **kwargs: Any) -> None:
+    if getattr(_capturing, "depth", 0):
+        raise RuntimeError("backward() stores gradients in .grad")
+    _torchs_backward(*args, **kwargs)
 
 
 def may_take_gradients(error: Exception) -> bool:

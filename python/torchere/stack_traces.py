@@ -92,6 +92,8 @@ def _user_frames(error: BaseException) -> list[_Frame]:
         _Frame(frame.f_code.co_filename, line, frame.f_locals.get("self", ()))
         for frame, line in traceback.walk_tb(error.__traceback__)
     ]
+    while run and run[-1].file.startswith(own_folder):  # what raised it, if torch called that
+        run.pop()
     last = max((i for i, frame in enumerate(run) if frame.file.startswith(own_folder)), default=-1)
     told = [_Frame(file, int(line), None) for file, line in _TOLD_FRAME.findall(str(error))]
     interpreted = [_Frame(frame.filename, frame.lineno, None) for frame in getattr(error, "real_stack", ())]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import torch
 from torch import nn
@@ -143,14 +145,80 @@ def test_a_captured_program_without_their_values_is_refused():
     assert error.value.advice.startswith("torchere.export on the module, without strict=True")
 
 
-def test_backward_is_refused_with_what_to_write():
-    def refused(x):
-        x = x.detach().requires_grad_(True)
-        layer(x).sum().backward()
-        return x.grad
+class Step(nn.Module):
+    """A step of gradient descent, which writes weights."""
 
-    layer = nn.Linear(4, 4)
+    def __init__(self, take):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+        self.take = take
+
+    def forward(self, x):
+        loss = self.layer(x).pow(2).mean()
+        gradients = self.take(loss, list(self.layer.parameters()))
+        with torch.no_grad():
+            for weight, gradient in zip(self.layer.parameters(), gradients, strict=True):
+                weight.sub_(0.1 * gradient)
+        return loss
+
+
+def test_a_step_of_training():
+    module, x = Step(torch.autograd.grad), torch.randn(3, 4)
+    program = torchere.export(module, (x,))
+    for _ in range(3):
+        torch.testing.assert_close(program(x), module(x).detach(), rtol=1e-5, atol=1e-6)
+    for name, weight in program.state_dict().items():
+        torch.testing.assert_close(weight.detach(), module.state_dict()[name], rtol=1e-5, atol=1e-6)
+
+
+def backward(loss, weights):
+    loss.backward()
+    return [weight.grad for weight in weights]
+
+
+@pytest.mark.parametrize("through_tensor", [True, False])
+def test_backward_is_refused_with_what_to_write(through_tensor):
+    def through_autograd(loss, weights):
+        torch.autograd.backward(loss)
+        return [weight.grad for weight in weights]
+
     with pytest.raises(CaptureError) as error:
-        torchere.export(refused, (torch.randn(3, 4),))
-    assert "a value is stored where torch.export does not follow it" in str(error.value)
-    assert "torch.autograd.grad(loss, tensors) in place of loss.backward()" in error.value.advice
+        torchere.export(Step(backward if through_tensor else through_autograd), (torch.randn(3, 4),))
+    assert "a program cannot store gradients in .grad: got backward()" in str(error.value)
+    assert "torch.autograd.grad(loss, tensors)" in error.value.advice
+    assert error.value.where.startswith("gradient_capture_test.py:")
+    torch.ones(1, requires_grad=True).sum().backward()
+
+
+def test_an_optimizers_step_is_refused():
+    class WithOptimizer(Step):
+        def forward(self, x):
+            optimizer = torch.optim.SGD(self.layer.parameters(), lr=0.1)
+            loss = self.layer(x).pow(2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+    with pytest.raises(CaptureError) as error:
+        torchere.export(WithOptimizer(None), (torch.randn(3, 4),))
+    assert "got backward()" in str(error.value)
+
+
+def test_other_threads_may_call_backward_meanwhile():
+    losses = []
+
+    class Waiting(nn.Module):
+        def forward(self, x):
+            def train():
+                weight = torch.ones(1, requires_grad=True)
+                weight.sum().backward()
+                losses.append(weight.grad)
+
+            thread = threading.Thread(target=train)
+            thread.start()
+            thread.join()
+            return x + 1
+
+    torchere.export(Waiting(), (torch.ones(2),))
+    assert losses
+    assert all(float(loss) == 1 for loss in losses)
