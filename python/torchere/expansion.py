@@ -89,7 +89,7 @@ class Expander:
         import torch
 
         op = node.target
-        if is_flex_attention(op):
+        if is_flex_attention(op) or is_foreach(op):
             return True
         if not isinstance(op, torch._ops.OpOverload):
             return False
@@ -205,6 +205,7 @@ class Expander:
 
     def _candidates(self, node: Any, context: Context) -> Iterator[Candidate]:
         """The functions that compute what the op does from other ops, the best first."""
+        import torch
         from torch._decomp import decomposition_table
 
         op, autocast = node.target, context.autocast
@@ -232,6 +233,8 @@ class Expander:
                 yield corrected(op, table[op]), (), plain
         if functional := _functional_overload(op):
             yield _then_copied(functional), (), plain
+        if is_foreach(op):
+            yield _kernel(op, torch._C.DispatchKey.CompositeExplicitAutograd), (), plain
 
     def _is_same_without_autocast(self, node: Any) -> bool:
         """Whether a composite op, taken whole, gives the dtypes that the program has."""
@@ -362,6 +365,13 @@ def graph_of(node: Any) -> Any:
         return None
     value = functools.reduce(getattr, str(node.target).split("."), node.graph.owning_module)
     return value if isinstance(value, torch.fx.GraphModule) else None
+
+
+def is_foreach(op: Any) -> bool:
+    """Whether an op does to each tensor of lists what another one does to one. Its kernel calls that."""
+    import torch
+
+    return isinstance(op, torch._ops.OpOverload) and op._schema.name.startswith("aten::_foreach_")
 
 
 def _is_mutable(op: Any) -> bool:

@@ -217,7 +217,8 @@ class GraphWalk:
         self.bind(scope, node, expansion.output)
 
     def inline(self, scope: _Scope, node: Any) -> None:
-        """Adds the nodes of a graph that is run with or without gradients, or in a region of autocast."""
+        """Adds the nodes of a graph that is run with or without gradients, in a region of autocast, or as one
+        of torch.compiler.nested_compile_region."""
         import torch
 
         graph = _wrapped(node)
@@ -230,7 +231,9 @@ class GraphWalk:
         self.add_children(inner)
         nodes = list(module.graph.nodes)
         inputs = [node for node in nodes if node.op == "placeholder"]
-        for placeholder, argument in zip(inputs, node.args[node.args.index(graph) + 1 :], strict=True):
+        given = node.args[node.args.index(graph) + 1 :]
+        operands = [argument for argument in given if not isinstance(argument, str)]  # some name the graph
+        for placeholder, argument in zip(inputs, operands, strict=True):
             self.bind(scope, placeholder, argument)
         self.bind(scope, node, self.walk(inner, nodes[len(inputs) :]))
 
@@ -332,7 +335,8 @@ def _wrappers() -> frozenset[Any]:
     import torch
 
     ops = torch.ops.higher_order
-    return frozenset({ops.wrap_with_set_grad_enabled, ops.wrap_with_autocast})
+    names = "wrap_with_set_grad_enabled", "wrap_with_autocast", "invoke_subgraph"
+    return frozenset(getattr(ops, name) for name in names if hasattr(ops, name))
 
 
 def _wrapped(node: Any) -> Any:

@@ -386,3 +386,21 @@ def test_labels_of_a_multilabel_loss_end_at_the_first_negative_one(shape, reduct
     torch.testing.assert_close(program(x, target), Loss()(x, target), rtol=1e-6, atol=1e-6)
     spoiled = torch.where(x > 0.5, torch.nan, x)
     torch.testing.assert_close(program(spoiled, target), Loss()(spoiled, target), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_region_that_is_compiled_once_is_inlined(strict):
+    region = getattr(torch.compiler, "nested_compile_region", None)
+    if region is None:
+        pytest.skip("this torch has no such regions")
+
+    @region
+    def once(x, y):
+        return x.sin() + y, x * 2
+
+    def twice(x):
+        first, second = once(x, x)
+        return once(second, first)[0]
+
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(torchere.export(twice, (x,), strict=strict)(x), twice(x))
