@@ -265,6 +265,8 @@ class GraphWalk:
         elif isinstance(value, torch.Tensor):
             self.tensor(scope, node, value)
         elif not isinstance(value, torch.fx.GraphModule):
+            if self.expander is not None:
+                self.expander.gave_up = True  # torch.vmap of an index by tensors is recorded so
             raise UnimplementedError(
                 f"[{node.name}] an attribute is neither a graph nor a tensor: got {value!r}, expected one of "
                 "them"

@@ -173,3 +173,15 @@ def test_calls_with_other_functions_are_not_shared():
             return self.second(self.first(query, key, value), key, value)
 
     check(Two(), heads(), heads(), heads(), rtol=1e-5, atol=1e-5)
+
+
+def test_a_mask_that_the_program_makes():
+    class Packed(nn.Module):
+        def forward(self, query, key, value, document):
+            def is_same(batch, head, query, key):
+                return document[query] == document[key]
+
+            mask = create_block_mask(is_same, None, None, LENGTH, LENGTH, device="cpu", _compile=False)
+            return flex_attention(query, key, value, block_mask=mask)
+
+    check(Packed(), heads(), heads(), heads(), torch.arange(LENGTH) // 10, rtol=1e-5, atol=1e-5)
