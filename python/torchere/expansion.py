@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from torchere import _core
 from torchere.corrections import corrected
 from torchere.errors import CaptureError
+from torchere.fast_paths import fast_paths
 from torchere.flex_attention import attention, is_flex_attention
 from torchere.lowerings import lowering_of, text_op
 
@@ -228,6 +229,8 @@ class Expander:
         if _is_composite(op):
             yield _composite(op), autocast, context
         # Autocast is above what follows: it does not see it.
+        if op in fast_paths():
+            yield fast_paths()[op], (), plain
         for table in (_default_table(), decomposition_table):
             if op in table:
                 yield corrected(op, table[op]), (), plain

@@ -101,6 +101,49 @@ def test_results_are_those_of_the_script(name):
     assert program.verify(*inputs).ok
 
 
+def padded(x):
+    mask = torch.zeros(x.shape[:2], dtype=torch.bool)
+    mask[0, -1] = True
+    return mask
+
+
+FAST_PATHS = {
+    "attention": lambda part, x: part.attention(x, x, x)[0],
+    "its weights": lambda part, x: part.attention(x, x, x)[1],
+    "weights of heads": lambda part, x: part.attention(x, x, x, average_attn_weights=False)[1],
+    "attention, padded": lambda part, x: part.attention(x, x, x, key_padding_mask=padded(x)),
+    "attention, a mask": lambda part, x: part.attention(
+        x, x, x, attn_mask=torch.ones(x.shape[1], x.shape[1]).triu(1) > 0, need_weights=False
+    )[0],
+    "a layer": lambda part, x: part.layer(x),
+    "a layer, padded": lambda part, x: part.layer(x, src_key_padding_mask=padded(x)),
+    "a layer with gelu": lambda part, x: part.gelu(x),
+}
+
+
+class Parts(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        sizes = {"d_model": 8, "nhead": 2, "dim_feedforward": 16, "batch_first": True}
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.layer = nn.TransformerEncoderLayer(**sizes)
+        self.gelu = nn.TransformerEncoderLayer(**sizes, activation="gelu", norm_first=True)
+        self.function = function
+
+    def forward(self, x):
+        return self.function(self, x)
+
+
+@pytest.mark.parametrize("name", FAST_PATHS)
+def test_fast_paths_that_a_trace_records(name):
+    module = Parts(FAST_PATHS[name]).eval()
+    with torch.no_grad():
+        script = traced(module, WORDS)
+    assert any(op in str(script.inlined_graph) for op in ("_native_multi_head", "_transformer_encoder_layer"))
+    program = torchere.export(script, (WORDS,))
+    check(program, module, torch.randn(2, 3, 8))
+
+
 def test_weights_keep_their_names():
     script, inputs = SCRIPTS["traced convolutions"]()
     assert {"0.weight", "0.bias", "1.running_mean"} <= set(torchere.export(script, inputs).state_dict())
