@@ -9,7 +9,7 @@ from typing import Any
 from torchere.errors import CaptureError
 from torchere.sources import as_arguments
 
-# Of integers that are sizes: not negative, so that both roundings of a quotient are one.
+# What ops on tensors of one integer do with their numbers.
 _OPERATIONS = {
     "scalar_tensor": operator.pos,
     "_to_copy": operator.pos,
@@ -120,6 +120,17 @@ def _operation_on_numbers(node: Any) -> Any:
     if isinstance(value, torch.Tensor) and (value.dim() > 0 or value.dtype not in (torch.int32, torch.int64)):
         return None
     name = str(node.target).removeprefix("aten.").partition(".")[0]
-    if name == "div" and node.kwargs.get("rounding_mode") not in ("trunc", "floor"):
+    if name == "div" and not _is_floor(node):
+        return None
+    if node.kwargs.get("alpha", 1) != 1:
         return None
     return _OPERATIONS.get(name)
+
+
+def _is_floor(node: Any) -> bool:
+    """Whether a quotient is rounded down: by its mode, or towards zero where no operand is a difference, so
+    that sizes give none that is negative."""
+    mode = node.kwargs.get("rounding_mode")
+    differences = [operand for operand in node.all_input_nodes if "sub" in str(operand.target)]
+    constants = [operand for operand in node.args if type(operand) is int]
+    return mode == "floor" or (mode == "trunc" and not differences and all(one > 0 for one in constants))

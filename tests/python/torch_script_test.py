@@ -101,6 +101,17 @@ def test_results_are_those_of_the_script(name):
     assert program.verify(*inputs).ok
 
 
+class Scaled(nn.Module):
+    def forward(self, x):
+        count = torch.add(torch.tensor(x.shape[0]), torch.tensor(x.shape[1]), alpha=2)
+        return x.reshape(-1)[: int(count)] * 1.0
+
+
+def test_a_factor_of_a_sum_of_sizes_is_kept():
+    script = traced(Scaled(), WORDS)
+    check(torchere.export(script, (WORDS,)), script, WORDS)
+
+
 def padded(x):
     mask = torch.zeros(x.shape[:2], dtype=torch.bool)
     mask[0, -1] = True
