@@ -298,7 +298,7 @@ template <> struct Fields<VectorPhase> {
 template <> struct Fields<VectorProgram> {
   static auto of(auto &object) {
     return std::tie(object.instructions, object.setupEnd, object.phases, object.constants, object.inputs,
-                    object.outputs, object.slots);
+                    object.outputs, object.slots, object.hasWholeRows);
   }
 };
 template <> struct Fields<FoldOperand> {

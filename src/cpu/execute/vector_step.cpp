@@ -59,10 +59,11 @@ bool VectorStep::reads(BufferId buffer) const {
 }
 
 bool VectorStep::isOfElements() const {
-  return isWalked && std::none_of(program.instructions.begin(), program.instructions.end(),
-                                  [](const VectorInstruction &instruction) {
-                                    return instruction.perRow || instruction.op == VectorOp::Iota;
-                                  });
+  return isWalked && !program.hasWholeRows &&
+         std::none_of(program.instructions.begin(), program.instructions.end(),
+                      [](const VectorInstruction &instruction) {
+                        return instruction.perRow || instruction.op == VectorOp::Iota;
+                      });
 }
 
 void VectorStep::place(const Frame &frame, std::vector<const void *> &from, std::vector<void *> &to) const {
@@ -96,7 +97,14 @@ Status VectorStep::verify(const PlanLimits &limits) const {
     TORCHERE_TRY(limits.writes(output));
     TORCHERE_TRY(expectShape("an output", output.shape, outputs.front().shape));
   }
-  TORCHERE_TRY(expect(elementCount(outputs.front().shape) > 0, "a vector program on nothing"));
+  const Sizes &shape = outputs.front().shape;
+  TORCHERE_TRY(expect(elementCount(shape) > 0, "a vector program on nothing"));
+  if (program.hasWholeRows) {
+    TORCHERE_TRY(
+        expect(!isWalked && !shape.empty() && shape.back() <= VectorProgram::mostRowElements &&
+                   program.slots * std::max<int64_t>(shape.back(), 4096) <= VectorProgram::mostTileElements,
+               "rows that are too long for a tile"));
+  }
   for (const VectorInstruction &instruction : program.instructions) {
     bool isRead = instruction.op == VectorOp::Input;
     if (!isRead && instruction.op != VectorOp::Store)

@@ -65,6 +65,7 @@ const Row rows[] = {
     {"stablehlo.xor", VectorOp::Xor, VectorOp::Xor},
     // Calls of kernels, by their targets.
     {"torchere_cpu.erf", VectorOp::Erf, VectorOp::Erf},
+    {"torchere_cpu.erfc", VectorOp::Erfc, VectorOp::Erfc},
     {"torchere_cpu.erf_inv", VectorOp::ErfInv, VectorOp::ErfInv},
     {"torchere_cpu.gelu", VectorOp::Gelu, VectorOp::Gelu},
     {"torchere_cpu.gelu_tanh", VectorOp::GeluTanh, VectorOp::GeluTanh},

@@ -82,8 +82,8 @@ void Group::collect(ArrayRef<mlir::Value> roots) {
 bool Group::joins(mlir::Value value) const {
   Operation *op = value.getDefiningOp();
   bool isIndex = op && isa<stablehlo::IotaOp>(op);
-  return planner.isPending(op) && !isa<stablehlo::ReduceOp>(op) && shapeOf(value) == shape &&
-         !set.contains(op) && !(isIndex && readsIndices);
+  return planner.isPending(op) && joinsGroups(op) && shapeOf(value) == shape && !set.contains(op) &&
+         !(isIndex && readsIndices);
 }
 
 bool Group::walksFreely() const {
@@ -109,6 +109,20 @@ Status Group::readInput(mlir::Value value) {
   }
   read[value] = view;
   return {};
+}
+
+SmallVector<mlir::Value> Group::waitingInputs(ArrayRef<mlir::Value> roots) const {
+  SmallVector<mlir::Value> found;
+  auto add = [&](mlir::Value value) {
+    Operation *source = value.getDefiningOp();
+    bool isIndex = readsIndices && source && isa<stablehlo::IotaOp>(source);
+    if (planner.isPending(source) && !contains(source) && !isIndex)
+      found.push_back(value);
+  };
+  llvm::for_each(roots, add);
+  for (Operation *op : ops)
+    llvm::for_each(op->getOperands(), add);
+  return found;
 }
 
 Status Group::readInputs(ArrayRef<mlir::Value> roots) {
@@ -181,12 +195,36 @@ std::optional<VectorProgram> Group::build(ArrayRef<mlir::Value> results) {
   return program ? std::optional(*std::move(program)) : std::nullopt;
 }
 
+/// Plans what a group would read while its members still wait: they may be what that is computed from. True
+/// if there was nothing.
+Result<bool> Planner::settle(ArrayRef<mlir::Value> waiting) {
+  bool outer = std::exchange(isSettling, true);
+  llvm::scope_exit restore([&] { isSettling = outer; });
+  for (mlir::Value value : waiting)
+    if (isPending(value.getDefiningOp()))
+      TORCHERE_TRY(view(value));
+  return waiting.empty();
+}
+
 Status Planner::planGroup(Operation *root) {
+  if (!joinsReductions(root) && !joinsGroups(root))
+    return planWaitingView(root);
+  if (Operation *last = rowRootOf(root); last && last != root) {
+    TORCHERE_TRY(planGroup(last));
+    if (!isPending(root))
+      return {};
+  }
   if (joinsReductions(root))
     return planReductions(root);
+  TORCHERE_ASSIGN(bool areRows, planRows(root));
+  if (areRows)
+    return {};
+  Group group(*this, {root->getResult(0)}, /*readsIndices=*/false);
+  TORCHERE_ASSIGN(bool isSettled, settle(group.waitingInputs({})));
+  if (!isSettled)
+    return isPending(root) ? planGroup(root) : Status();
   Operation *outer = std::exchange(current, root);
   llvm::scope_exit restore([&] { current = outer; });
-  Group group(*this, {root->getResult(0)}, /*readsIndices=*/false);
   for (Operation *op : group.members())
     pending.remove(op);
   TORCHERE_TRY(group.readInputs({}));

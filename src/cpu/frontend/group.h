@@ -25,6 +25,8 @@ public:
     return llvm::any_of(op->getUsers(),
                         [&](mlir::Operation *user) { return !contains(user) && !planner.isComputed(user); });
   }
+  /// What waits and would be read by the program, also of the roots.
+  llvm::SmallVector<mlir::Value> waitingInputs(llvm::ArrayRef<mlir::Value> roots) const;
   /// The program's inputs are read from views, which the planner plans first; so are roots that are no
   /// members.
   Status readInputs(llvm::ArrayRef<mlir::Value> roots);

@@ -53,16 +53,14 @@ bool joinsReductions(Operation *op) {
          shapeOf(op->getOperand(0)).size() <= kMaxRank && reductionOf(op->getRegion(0)).has_value();
 }
 
-namespace {
-
-/// Ops whose result costs less to compute again than to store and read.
 bool isCheap(Operation *op) {
   return isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::AndOp, stablehlo::CompareOp, stablehlo::ConvertOp,
              stablehlo::MaxOp, stablehlo::MinOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::NotOp,
              stablehlo::OrOp, stablehlo::SelectOp, stablehlo::SubtractOp>(op);
 }
 
-constexpr size_t mostRepeated = 4;
+namespace {
+
 constexpr int64_t mostIndices = 1 << 14;
 
 /// What becomes of a group's members that others than its reductions need.
@@ -176,12 +174,18 @@ Status Planner::planReductions(Operation *first) {
   Operation *outer = std::exchange(current, first);
   llvm::scope_exit restore([&] { current = outer; });
   SmallVector<Operation *> reductions = reductionsBeside(first);
+  TORCHERE_ASSIGN(bool areRows, planRows(reductions));
+  if (areRows)
+    return {};
   SmallVector<mlir::Value> roots;
-  for (Operation *op : reductions) {
-    pending.remove(op);
+  for (Operation *op : reductions)
     roots.push_back(op->getOperand(0));
-  }
   Group group(*this, roots, /*readsIndices=*/true);
+  TORCHERE_ASSIGN(bool isSettled, settle(group.waitingInputs(roots)));
+  if (!isSettled)
+    return isPending(first) ? planReductions(first) : Status();
+  for (Operation *op : reductions)
+    pending.remove(op);
   bool isPlain = (reductions.size() == 1 && group.members().empty()) ||
                  shapeOf(roots.front()).size() >= kVectorRank || elementCount(shapeOf(roots.front())) == 0 ||
                  llvm::any_of(group.members(), hasComplex);
@@ -240,7 +244,7 @@ Status Planner::flushReductions() {
   SmallVector<Operation *> waiting(pending.begin(), pending.end());
   for (Operation *op : waiting)
     if (isPending(op) && joinsReductions(op))
-      TORCHERE_TRY(planReductions(op));
+      TORCHERE_TRY(planGroup(op));
   return {};
 }
 

@@ -18,4 +18,9 @@ bool reducesOwnTypes(mlir::Operation *op);
 /// Whether the op is a reduction of one tensor that a vector program may compute.
 bool joinsReductions(mlir::Operation *op);
 
+/// Whether the op's result costs less to compute again than to store and read.
+bool isCheap(mlir::Operation *op);
+/// The most ops of that kind that are computed again.
+constexpr size_t mostRepeated = 4;
+
 } // namespace torchere::cpu

@@ -102,10 +102,10 @@ public:
   /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
   Status emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior);
   /// Lets an elementwise op wait; nothing computes one that nothing uses.
-  void defer(mlir::Operation *op) {
-    if (!op->use_empty())
-      pending.insert(op);
-  }
+  void defer(mlir::Operation *op);
+  /// Whether the op only gives elements of rows another shape or a whole row each, and what they are computed
+  /// from waits: then it may wait as well.
+  bool keepsRows(mlir::Operation *op) const;
   /// The same for a reduction, which waits until a step of another kind is planned.
   void deferReduction(mlir::Operation *op) {
     defer(op);
@@ -163,6 +163,10 @@ private:
                           llvm::ArrayRef<mlir::Value> roots);
   Status planReduction(mlir::Operation *op);
   Status flushReductions();
+  Result<bool> planRows(llvm::ArrayRef<mlir::Operation *> roots);
+  Status planWaitingView(mlir::Operation *op);
+  Result<bool> settle(llvm::ArrayRef<mlir::Value> waiting);
+  mlir::Operation *rowRootOf(mlir::Operation *first) const;
   llvm::SmallVector<mlir::Operation *> reductionsBeside(mlir::Operation *first) const;
   bool waitsFor(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> others) const;
   Status planResults(mlir::func::FuncOp function);
@@ -191,6 +195,9 @@ private:
   llvm::DenseMap<BufferId, llvm::SmallVector<mlir::Value>> valuesIn; ///< by buffer
   llvm::SetVector<mlir::Operation *> pending;
   bool hasReductions = false; ///< that may be pending
+  llvm::DenseSet<mlir::Operation *>
+      rowValues;           ///< reductions of rows that wait, and what is computed from them
+  bool isSettling = false; ///< what another group reads is planned: nothing that may read that group
   llvm::DenseSet<mlir::Operation *> computed;
   std::vector<Concatenation> concatenations;
   llvm::DenseMap<mlir::Operation *, View> wholes; ///< by concatenation, of which parts lie in place

@@ -128,6 +128,7 @@ public:
   explicit VectorScheduler(const VectorBuilder &builder)
       : b_(builder), rowSlots_(builder.nodes_.size(), -1) {}
   VectorProgram schedule();
+  VectorProgram scheduleWholeRows();
 
 private:
   using Node = VectorBuilder::Node;
@@ -139,7 +140,9 @@ private:
     std::vector<int> taken; ///< slots that are free after it
     std::vector<size_t> reductions;
   };
+  void begin();
   void setUp();
+  std::vector<size_t> lastUses() const;
   Phase planPhase(int phase, bool last) const;
   void prepareRow(Phase &plan);
   void freeOperands(size_t user, Phase &plan);
@@ -165,10 +168,14 @@ int VectorScheduler::takeSlot() {
   return slot;
 }
 
-VectorProgram VectorScheduler::schedule() {
+void VectorScheduler::begin() {
   program_.inputs = b_.inputs_;
   program_.outputs = static_cast<uint16_t>(b_.outputs_.size());
   setUp();
+}
+
+VectorProgram VectorScheduler::schedule() {
+  begin();
   int last = 0;
   for (const auto &[value, type] : b_.outputs_)
     last = std::max(last, b_.nodes_[value].phase);
@@ -176,6 +183,50 @@ VectorProgram VectorScheduler::schedule() {
     emitRows(phase, phase == last);
     emitVectors(phase, phase == last);
   }
+  return std::move(program_);
+}
+
+/// By value, the last one that reads it; outputs are read at the end, and what nothing reads at 0.
+std::vector<size_t> VectorScheduler::lastUses() const {
+  const auto &nodes = b_.nodes_;
+  std::vector<size_t> uses(nodes.size());
+  for (const auto &[value, type] : b_.outputs_)
+    uses[value] = nodes.size();
+  for (size_t i = nodes.size(); i-- > 0;)
+    for (Value operand : nodes[i].operands)
+      if (operand >= 0 && uses[i] != 0)
+        uses[operand] = std::max(uses[operand], i);
+  return uses;
+}
+
+VectorProgram VectorScheduler::scheduleWholeRows() {
+  begin();
+  program_.hasWholeRows = true;
+  const auto &nodes = b_.nodes_;
+  std::vector<size_t> uses = lastUses();
+  std::vector<int> slots = rowSlots_;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (uses[i] == 0 || isConstant(static_cast<Value>(i)))
+      continue;
+    slots[i] = takeSlot();
+    emit(static_cast<Value>(i), slots[i], slots);
+    VectorInstruction &made = program_.instructions.back();
+    made.perRow = nodes[i].perRow && !isReduction(nodes[i].op);
+    if (isReduction(nodes[i].op)) {
+      made.index = static_cast<uint16_t>(program_.constants.size());
+      program_.constants.push_back(neutralBits(nodes[i].op, nodes[i].type));
+    }
+    for (Value operand : nodes[i].operands)
+      if (operand >= 0 && uses[operand] == i && !isConstant(operand) &&
+          std::ranges::count(free_, slots[operand]) == 0)
+        free_.push_back(slots[operand]);
+  }
+  for (size_t i = 0; i < b_.outputs_.size(); ++i) {
+    Value value = b_.outputs_[i].first;
+    store(i, slots[value]);
+    program_.instructions.back().perRow = nodes[value].perRow;
+  }
+  program_.phases.push_back({program_.setupEnd, static_cast<uint32_t>(program_.instructions.size())});
   return std::move(program_);
 }
 
@@ -336,13 +387,23 @@ void VectorScheduler::store(size_t output, int slot) {
   program_.instructions.push_back(instruction);
 }
 
-Result<VectorProgram> VectorBuilder::finish() const {
+Status VectorBuilder::checkValues() const {
   if (!error_.empty())
     return invalidArgument("{}", error_);
   if (nodes_.size() > 30000)
     return fail(ErrorCode::ResourceExhausted,
                 "[vector program] too many values: got {}, expected 30000 or less", nodes_.size());
+  return {};
+}
+
+Result<VectorProgram> VectorBuilder::finish() const {
+  TORCHERE_TRY(checkValues());
   return VectorScheduler(*this).schedule();
+}
+
+Result<VectorProgram> VectorBuilder::finishWholeRows() const {
+  TORCHERE_TRY(checkValues());
+  return VectorScheduler(*this).scheduleWholeRows();
 }
 
 } // namespace torchere::cpu

@@ -214,7 +214,7 @@ void VectorPlan::Runner::runRange(uint32_t begin, uint32_t end) {
 
 void VectorPlan::Runner::run(const Operation &operation) {
   static_assert(std::endian::native == std::endian::little, "constants are kept at the low end");
-  int64_t all = rowCount_ * columnCount_, n = operation.perRow ? 1 : all;
+  int64_t all = rowCount_ * columnCount_, n = operation.perRow ? rowCount_ : all;
   switch (operation.action) {
   case Action::Read:
     return read(operation);
@@ -233,6 +233,11 @@ void VectorPlan::Runner::run(const Operation &operation) {
     return join(operation);
   case Action::Reduce:
     return operation.primitive(own(operation.result), dense(operation.operands[0]), nullptr, nullptr, all);
+  case Action::ReduceRows:
+    return operation.fold(rowsOf(operation), &plan_.constants[operation.index], dense(operation.operands[0]),
+                          rowCount_, columnCount_);
+  case Action::SumRows:
+    return sumRows(operation);
   case Action::Fill: {
     const auto *constant = reinterpret_cast<const char *>(&plan_.constants[operation.index]);
     if (operation.perRow)
@@ -247,7 +252,7 @@ void VectorPlan::Runner::run(const Operation &operation) {
     slots_[operation.result] = {own(operation.result), 0, TileValue::Kind::Lasting, operation.size};
     return;
   case Action::Move: {
-    const char *from = operation.perRow ? slots_[operation.operands[0]].data : dense(operation.operands[0]);
+    const char *from = operation.perRow ? elements(operation.operands[0]) : dense(operation.operands[0]);
     std::memmove(resultOf(operation), from, static_cast<size_t>(n * operation.size));
     return;
   }
@@ -258,14 +263,17 @@ void VectorPlan::Runner::run(const Operation &operation) {
 
 void VectorPlan::Runner::apply(const Operation &operation) {
   const char *from[3] = {};
+  if (operation.perRow) {
+    for (int i = 0; i < operation.operandCount; ++i)
+      from[i] = elements(operation.operands[i]);
+    return operation.primitive(resultOf(operation), from[0], from[1], from[2], rowCount_);
+  }
   bool areTiles = true;
   for (int i = 0; i < operation.operandCount; ++i) {
     const TileValue &value = slots_[operation.operands[i]];
     from[i] = value.data;
     areTiles &= value.kind == TileValue::Kind::Dense;
   }
-  if (operation.perRow)
-    return operation.primitive(resultOf(operation), from[0], from[1], from[2], 1);
   if (operation.onRows && !(areTiles && operation.primitive)) {
     TileRowsJob job = jobOf(operation);
     job.result = resultOf(operation);
@@ -316,6 +324,21 @@ void VectorPlan::Runner::join(const Operation &operation) {
   }
 }
 
+/// What joins a row's products or squares takes one row after the other.
+void VectorPlan::Runner::sumRows(const Operation &operation) {
+  TileRowsJob job = jobOf(operation);
+  char *sums = rowsOf(operation);
+  std::memset(sums, 0, static_cast<size_t>(rowCount_ * operation.size));
+  job.result = sums;
+  if (job.rows != rowCount_) {
+    job.rows = rowCount_;
+    job.columns = columnCount_;
+    for (int i = 0; i < operation.operandCount; ++i)
+      job.strides[i] = job.isOne[i] ? job.strides[i] : columnCount_ * operation.size;
+  }
+  operation.onRows(job);
+}
+
 void VectorPlan::Runner::keep(const Operation &operation) {
   int slot = operation.operands[0];
   TileValue &kept = kept_[operation.index];
@@ -343,9 +366,24 @@ const char *VectorPlan::Runner::dense(int slot) {
   return to;
 }
 
+/// What a slot holds of each row of the tile, one after the other.
+const char *VectorPlan::Runner::elements(int slot) {
+  bool isRepeated = slots_[slot].kind == TileValue::Kind::Lasting && rowCount_ > 1;
+  return isRepeated ? dense(slot) : slots_[slot].data;
+}
+
+/// Where the result of whole rows lies from now on, an element of each.
+char *VectorPlan::Runner::rowsOf(const Operation &operation) {
+  char *result = own(operation.result) + plan_.rowPlace;
+  slots_[operation.result] = {result, operation.resultSize, TileValue::Kind::One, operation.resultSize};
+  return result;
+}
+
 /// Where its result lies from now on: in its slot's own memory, or its output's if the tile is contiguous
 /// there.
 char *VectorPlan::Runner::resultOf(const Operation &operation) {
+  if (operation.perRow && plan_.hasWholeRows)
+    return rowsOf(operation);
   char *result = own(operation.result);
   if (operation.place >= 0) {
     const Operand &output = plan_.outputs[operation.place];
@@ -371,8 +409,10 @@ void VectorPlan::Runner::read(const Operation &operation) {
   if (operation.perRow) {
     // Rows are found by the other dimensions alone.
     from.data -= position_[plan_.rank - 1] * from.columnStride;
-    rows = columns = 1;
+    columns = 1;
   }
+  if (operation.perRow && plan_.hasWholeRows)
+    return readRows(operation, from);
   bool whole = operation.perRow || contiguous(from, size);
   char *to = own(operation.result);
   if (whole && !operation.primitive && !copied_[operation.index]) {
@@ -389,6 +429,14 @@ void VectorPlan::Runner::read(const Operation &operation) {
     pack(from, size, packed, rows, columns);
   if (operation.primitive)
     operation.primitive(to, packed, nullptr, nullptr, rows * columns);
+}
+
+/// An element of each row, which follow each other in the slot.
+void VectorPlan::Runner::readRows(const Operation &operation, const TileWindow &from) {
+  char *to = rowsOf(operation), *packed = operation.primitive ? own(plan_.slots) : to;
+  pack({from.data, from.rowStride, operation.size}, operation.size, packed, rowCount_, 1);
+  if (operation.primitive)
+    operation.primitive(to, packed, nullptr, nullptr, rowCount_);
 }
 
 /// Rows that are worth a loop of their own, and single elements, are read where they lie.
@@ -428,14 +476,15 @@ void VectorPlan::Runner::pack(const Window &from, int64_t size, char *to, int64_
 
 void VectorPlan::Runner::write(const Operation &operation) {
   int64_t size = operation.size, rows = rowCount_, columns = columnCount_;
-  const char *from = operation.perRow ? slots_[operation.operands[0]].data : dense(operation.operands[0]);
+  const char *from = operation.perRow ? elements(operation.operands[0]) : dense(operation.operands[0]);
   Window to = window(outputs_[operation.index], plan_.outputs[operation.index]);
   if (operation.perRow) {
     to.data -= position_[plan_.rank - 1] * to.columnStride;
-    rows = columns = 1;
+    to.columnStride = size; // there is one
+    columns = 1;
   }
   if (operation.primitive) {
-    bool whole = operation.perRow || contiguous(to, size);
+    bool whole = operation.perRow ? rows == 1 || to.rowStride == size : contiguous(to, size);
     char *packed = whole ? to.data : own(plan_.slots);
     operation.primitive(packed, from, nullptr, nullptr, rows * columns);
     from = packed;

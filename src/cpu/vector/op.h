@@ -32,6 +32,7 @@ enum class VectorOp : uint8_t {
   Tan,
   Tanh,
   Erf,
+  Erfc,
   ErfInv,
   Gelu,
   GeluTanh,

@@ -63,6 +63,7 @@ const char *vectorOpName(VectorOp op) {
                                           "Tan",
                                           "Tanh",
                                           "Erf",
+                                          "Erfc",
                                           "ErfInv",
                                           "Gelu",
                                           "GeluTanh",

@@ -39,7 +39,7 @@ void PassJoiner::run() {
   for (const VectorPhase &phase : program.phases)
     for (uint32_t at = phase.rowEnd; at < phase.end; ++at)
       joinPair(at, phase.end);
-  if (!reductions.empty())
+  if (!reductions.empty() || program.hasWholeRows)
     for (const VectorPhase &phase : program.phases)
       for (uint32_t at = phase.rowEnd; at < phase.end; ++at)
         joinSum(at, phase.end);
@@ -115,16 +115,29 @@ void PassJoiner::joinSum(uint32_t at, uint32_t end) {
       (!operation.primitive && !squares[at]))
     return;
   std::optional<uint32_t> reader = onlyReader(at, end);
-  if (!reader || plan.operations[*reader].action != VectorPlan::Action::Keep)
-    return;
-  uint16_t output = program.instructions[*reader].index;
-  TileReduction reduction = reductions[output - plan.outputs.size()];
-  bool isAcross = reduction == TileReduction::SumAcross;
-  if (reduction == TileReduction::Other || plan.tileColumns < kShortestRow)
+  if (!reader || plan.tileColumns < kShortestRow)
     return;
   SummedOp summed = squares[at]                            ? kSumOfSquaredDifferences
                     : made.operands[0] == made.operands[1] ? kSumOfSquares
                                                            : kSumOfProducts;
+  if (program.instructions[*reader].op == VectorOp::ReduceSum) {
+    if (!isKeptUntil(at, *reader + 1)) // the sums may take an operand's slot
+      return;
+    VectorPlan::Operation &sum = plan.operations[*reader];
+    sum.action = VectorPlan::Action::SumRows;
+    sum.onRows = primitives.sumsAlong[summed];
+    sum.operandCount = summed == kSumOfSquares ? 1 : 2;
+    std::copy(std::begin(operation.operands), std::end(operation.operands), sum.operands);
+    isDropped[at] = true;
+    return;
+  }
+  if (plan.operations[*reader].action != VectorPlan::Action::Keep)
+    return;
+  uint16_t output = program.instructions[*reader].index;
+  TileReduction reduction = reductions[output - plan.outputs.size()];
+  bool isAcross = reduction == TileReduction::SumAcross;
+  if (reduction == TileReduction::Other)
+    return;
   operation.action = VectorPlan::Action::Join;
   operation.primitive = nullptr;
   operation.onRows = (isAcross ? primitives.sumsAcross : primitives.sumsAlong)[summed];

@@ -41,6 +41,9 @@ struct VectorProgram {
   uint16_t inputs = 0;
   uint16_t outputs = 0;
   uint16_t slots = 0;
+  /// Rows lie in tiles as a whole, several in each. There is one phase, in which elements of rows are
+  /// computed between the tile's instructions, and each value once.
+  bool hasWholeRows = false;
 
   /// InvalidArgument for a program that reads or writes what is not there: an index out of bounds, an op that
   /// does not exist for its type, a slot that holds something else. Programs that were read from a file must
@@ -50,6 +53,8 @@ struct VectorProgram {
   Status verifyLanes(std::span<const DType> inputTypes, std::span<const DType> outputTypes) const;
 
   static constexpr uint16_t mostSlots = 4096;
+  /// Elements of a tile of whole rows, and of all slots together.
+  static constexpr int64_t mostRowElements = 1 << 15, mostTileElements = 1 << 20;
 };
 
 /// Builds a program from values, each of which is made from earlier ones.
@@ -77,6 +82,8 @@ public:
   DType typeOf(Value value) const { return nodes_[value].type; }
   /// An error names the first apply() with operands that the op does not take.
   Result<VectorProgram> finish() const;
+  /// The same, for rows that lie in tiles as a whole.
+  Result<VectorProgram> finishWholeRows() const;
 
 private:
   struct Node {
@@ -90,6 +97,7 @@ private:
   };
   friend class VectorScheduler;
   Value add(const Node &node);
+  Status checkValues() const;
 
   std::vector<Node> nodes_;
   std::vector<std::pair<Value, DType>> outputs_;

@@ -52,9 +52,12 @@ private:
   void apply(const Operation &operation);
   TileRowsJob jobOf(const Operation &operation);
   void join(const Operation &operation);
+  void sumRows(const Operation &operation);
   void keep(const Operation &operation);
   const char *dense(int slot);
+  const char *elements(int slot);
   void read(const Operation &operation);
+  void readRows(const Operation &operation, const TileWindow &from);
   bool readInPlace(const Operation &operation, const TileWindow &from);
   void readPairs(const Operation &operation);
   void write(const Operation &operation);
@@ -68,6 +71,7 @@ private:
   }
   char *own(int slot) { return memory_ + slot * plan_.slotBytes; }
   char *resultOf(const Operation &operation);
+  char *rowsOf(const Operation &operation);
 
   const VectorPlan &plan_;
   const void *const *inputs_;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 64;
+/// Of a tile of several whole rows.
+constexpr int64_t kWholeRowElements = 4096;
 
 bool isHalf(const VectorInstruction &instruction) {
   return instruction.to != instruction.type;
@@ -26,9 +28,10 @@ public:
       : plan(plan), program(program), primitives(primitivesOf(isa)) {}
 
   void run(const VectorWalk &walk) {
-    chooseTile();
     copyWalk(walk);
-    if (!hasIndices && !walk.isArranged) { // which need the dimensions as they are
+    isArranged = walk.isArranged;
+    chooseTile();
+    if (!hasIndices && !isArranged) { // which need the dimensions as they are
       dropOnes();
       merge();
       if (!plan.byRows)
@@ -48,6 +51,8 @@ private:
   using Operation = VectorPlan::Operation;
   using Action = VectorPlan::Action;
 
+  /// Whether the last dimension is that of rows which mean something.
+  bool keepsLast() const { return plan.byRows || plan.hasWholeRows; }
   void chooseTile();
   void copyWalk(const VectorWalk &walk);
   void dropOnes();
@@ -76,6 +81,7 @@ private:
   const VectorProgram &program;
   const Primitives &primitives;
   bool hasIndices = false;
+  bool isArranged = false;
 };
 
 VectorPlan::VectorPlan(const VectorProgram &program, Isa isa, const VectorWalk &walk) {
@@ -87,12 +93,22 @@ void VectorPlanner::chooseTile() {
   for (const VectorInstruction &instruction : program.instructions) {
     largest = std::max<int64_t>({largest, static_cast<int64_t>(byteSize(computeType(instruction.type))),
                                  static_cast<int64_t>(byteSize(computeType(instruction.to)))});
-    plan.byRows |= instruction.perRow;
+    plan.byRows |= instruction.perRow && !program.hasWholeRows;
     hasIndices |= instruction.op == VectorOp::Iota;
   }
   plan.byRows |= hasIndices;
+  plan.hasWholeRows = program.hasWholeRows;
   plan.tile = largest <= 4 && program.slots <= 6 ? 1024 : 512;
-  plan.slotBytes = plan.tile * largest + 192; // no multiple of 4 KiB
+  if (!isArranged) // nothing else shares the cache with it
+    plan.tile *= 2;
+  int64_t rows = 0;
+  if (plan.hasWholeRows) {
+    int64_t columns = std::max<int64_t>(plan.dims[plan.rank - 1], 1);
+    rows = std::max<int64_t>(kWholeRowElements / columns, 1);
+    plan.tile = rows * columns;
+  }
+  plan.rowPlace = (plan.tile * largest + 63) / 64 * 64;
+  plan.slotBytes = plan.rowPlace + rows * largest / 64 * 64 + 192; // no multiple of 4 KiB
 }
 
 void VectorPlanner::copyWalk(const VectorWalk &walk) {
@@ -107,7 +123,7 @@ void VectorPlanner::copyWalk(const VectorWalk &walk) {
 void VectorPlanner::dropOnes() {
   int kept = 0;
   for (int i = 0; i < plan.rank; ++i) {
-    if (plan.dims[i] == 1 && !(plan.byRows && i == plan.rank - 1))
+    if (plan.dims[i] == 1 && !(keepsLast() && i == plan.rank - 1))
       continue;
     plan.dims[kept] = plan.dims[i];
     eachOperand([&](VectorPlan::Operand &operand) { operand.strides[kept] = operand.strides[i]; });
@@ -119,7 +135,7 @@ void VectorPlanner::dropOnes() {
 /// Dimensions that all operands walk as one; not the last where rows mean something.
 void VectorPlanner::merge() {
   auto &dims = plan.dims;
-  for (int i = plan.rank - 2 - plan.byRows; i >= 0; --i) {
+  for (int i = plan.rank - 2 - keepsLast(); i >= 0; --i) {
     bool joined = true;
     eachOperand([&](const VectorPlan::Operand &operand) {
       joined &= operand.strides[i] == operand.strides[i + 1] * dims[i + 1];
@@ -212,6 +228,8 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   int type = primitiveType(instruction.type);
   Operation made;
   made.size = static_cast<uint8_t>(byteSize(instruction.type));
+  if (instruction.op != VectorOp::Store)
+    made.resultSize = static_cast<uint8_t>(byteSize(resultType(instruction)));
   made.operandCount = static_cast<uint8_t>(operandCount(instruction.op));
   made.perRow = instruction.perRow;
   made.result = instruction.result;
@@ -240,9 +258,11 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
   } else if (instruction.op == VectorOp::Convert) {
     made.primitive = primitives.converts[type][primitiveType(instruction.to)];
   } else {
-    made.action = isReduction(instruction.op) ? Action::Reduce : Action::Apply;
+    bool reduces = isReduction(instruction.op);
+    made.action = !reduces ? Action::Apply : plan.hasWholeRows ? Action::ReduceRows : Action::Reduce;
     made.primitive = primitives.ops[static_cast<int>(instruction.op)][type];
     made.onRows = primitives.rows[static_cast<int>(instruction.op)][type];
+    made.fold = primitives.rowFolds[static_cast<int>(instruction.op)][type];
   }
   return made;
 }
@@ -251,7 +271,7 @@ void VectorPlanner::findPlaces() {
   for (const VectorPhase &phase : program.phases)
     for (uint32_t at = phase.rowEnd; at < phase.end; ++at) {
       VectorOp op = program.instructions[at].op;
-      if (op != VectorOp::Input && op != VectorOp::Store && !isReduction(op))
+      if (op != VectorOp::Input && op != VectorOp::Store && !isReduction(op) && !plan.operations[at].perRow)
         plan.operations[at].place = placeOf(at, phase.end);
     }
 }

@@ -71,13 +71,16 @@ private:
     CountUp,
     Move,
     Reduce,
+    ReduceRows, ///< of whole rows: each
+    SumRows,    ///< the same, of what is computed on the way
     Broadcast,
     Apply
   };
   /// An instruction with what is looked up for it. Slots are numbers of tiles.
   struct Operation {
     Action action = Action::Apply;
-    uint8_t size = 0; ///< bytes of an element: in memory for Read and Write, of the operand for Move
+    uint8_t size = 0;       ///< bytes of an element: in memory for Read and Write, of the operand for Move
+    uint8_t resultSize = 0; ///< bytes of an element in the result's slot
     uint8_t operandCount = 0;
     bool perRow = false;
     uint16_t result = 0;
@@ -87,7 +90,8 @@ private:
     /// first part lies; the second one's is the index. operands[0] is the first part's slot.
     int32_t place = -1;
     Primitive primitive = nullptr;  ///< for Read and Write the conversion, if there is one
-    RowsPrimitive onRows = nullptr; ///< of operands that are no tiles; of Join
+    RowsPrimitive onRows = nullptr; ///< of operands that are no tiles; of Join and SumRows
+    RowFold fold = nullptr;         ///< of ReduceRows
   };
   struct Phase {
     uint32_t rowEnd = 0, end = 0;
@@ -116,8 +120,10 @@ private:
   bool keepsRows = false;
   std::vector<bool> joined; ///< by output, of those that whoever runs the tiles takes: has a Join
   bool byRows = false;      ///< rows mean something: reductions, elements of rows, indices
-  int64_t tile = 0;         ///< elements of a slot
+  bool hasWholeRows = false;
+  int64_t tile = 0; ///< elements of a slot
   int64_t slotBytes = 0;
+  int64_t rowPlace = 0;          ///< bytes into a slot, where whole rows have an element each
   int64_t rows = 1, columns = 1; ///< of the tiles' dimensions
   int64_t tileRows = 1, tileColumns = 1;
   int64_t tiles = 0; ///< 0: there is nothing to do

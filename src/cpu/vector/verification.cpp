@@ -15,6 +15,10 @@ public:
   Status run() {
     range = Range::Setup;
     TORCHERE_TRY(runRange(0, program.setupEnd));
+    if (program.hasWholeRows) {
+      range = Range::WholeRows;
+      return runRange(program.setupEnd, program.phases.front().end);
+    }
     uint32_t begin = program.setupEnd;
     for (const VectorPhase &phase : program.phases) {
       range = Range::Row;
@@ -30,11 +34,11 @@ public:
   }
 
 private:
-  enum class Range : uint8_t { Setup, Row, Tile };
+  enum class Range : uint8_t { Setup, Row, Tile, WholeRows };
   enum class Holds : uint8_t {
     Nothing,
     Constant, ///< a tile of it, for all rows
-    Row,      ///< one element
+    Row,      ///< one element of each row
     Spread,   ///< that of a row as a tile
     Tile,
   };
@@ -57,10 +61,11 @@ private:
     bool inBounds = instruction.op == VectorOp::Store || instruction.result < program.slots;
     for (uint16_t operand : instruction.operands) // those that the op does not have are looked up as well
       inBounds &= operand < program.slots;
-    size_t limit = instruction.op == VectorOp::Input      ? program.inputs
-                   : instruction.op == VectorOp::Constant ? program.constants.size()
-                   : instruction.op == VectorOp::Store    ? program.outputs
-                                                          : SIZE_MAX;
+    size_t limit = instruction.op == VectorOp::Input                          ? program.inputs
+                   : instruction.op == VectorOp::Constant                     ? program.constants.size()
+                   : instruction.op == VectorOp::Store                        ? program.outputs
+                   : range == Range::WholeRows && isReduction(instruction.op) ? program.constants.size()
+                                                                              : SIZE_MAX;
     return inBounds && instruction.index < limit ? Status() : refuse("an index is out of bounds");
   }
 
@@ -70,6 +75,11 @@ private:
     bool memory = op == VectorOp::Input || op == VectorOp::Store;
     if (memory && range == Range::Setup)
       return refuse("memory is not read before the first row");
+    if (range == Range::WholeRows) {
+      bool fits = op != VectorOp::Constant && op != VectorOp::Broadcast && op != VectorOp::Iota &&
+                  !(instruction.perRow && isReduction(op));
+      return fits ? Status() : refuse("it stands in the wrong place");
+    }
     bool fits = range == Range::Setup ? op == VectorOp::Constant && !instruction.perRow
                 : range == Range::Row
                     ? instruction.perRow && !isReduction(op)
@@ -81,9 +91,12 @@ private:
     for (int j = 0; j < operandCount(instruction.op); ++j) {
       const Slot &slot = slots[instruction.operands[j]];
       DType type = instruction.op == VectorOp::Select && j == 0 ? DType::Bool : instruction.type;
-      bool isThere = slot.holds == Holds::Constant ||
-                     (range == Range::Row ? slot.holds == Holds::Row
-                                          : slot.holds == Holds::Spread || slot.holds == Holds::Tile);
+      bool isThere = slot.holds == Holds::Constant;
+      if (range == Range::WholeRows)
+        isThere |= slot.holds == Holds::Row || (slot.holds == Holds::Tile && !instruction.perRow);
+      else
+        isThere |= range == Range::Row ? slot.holds == Holds::Row
+                                       : slot.holds == Holds::Spread || slot.holds == Holds::Tile;
       if (!isThere || slot.type != type)
         return refuse("an operand that is not there, or of another type");
     }
@@ -99,6 +112,13 @@ private:
     if (instruction.op == VectorOp::Store)
       return {};
     Slot &result = slots[instruction.result];
+    if (range == Range::WholeRows) {
+      if (result.holds == Holds::Constant)
+        return refuse("a slot whose value is still needed");
+      bool isOfRows = instruction.perRow || isReduction(instruction.op);
+      result = {isOfRows ? Holds::Row : Holds::Tile, resultType(instruction)};
+      return {};
+    }
     if (isReduction(instruction.op)) {
       bool isBegun = result.holds == Holds::Row && result.type == instruction.type;
       return isBegun ? Status() : refuse("a reduction that does not begin with an element");
@@ -130,6 +150,9 @@ Status VectorProgram::verify() const {
       return invalidArgument("[vector program] phases out of order");
     end = phase.end;
   }
+  if (hasWholeRows && (phases.size() != 1 || phases.front().rowEnd != setupEnd))
+    return invalidArgument("[vector program] {} phases of whole rows: expected one that begins with the tile",
+                           phases.size());
   if (end != instructions.size() || slots > mostSlots)
     return invalidArgument("[vector program] phases end at instruction {}, {} slots: expected {}, at most {}",
                            end, slots, instructions.size(), mostSlots);
@@ -142,7 +165,7 @@ Status VectorProgram::verifyLanes(std::span<const DType> inputTypes,
   if (inputs != inputTypes.size() || outputs != outputTypes.size())
     return invalidArgument("[vector program] operands: got {} and {}, expected {} and {}", inputs, outputs,
                            inputTypes.size(), outputTypes.size());
-  if (phases.size() > 1 || (phases.size() == 1 && phases.front().rowEnd != setupEnd))
+  if (hasWholeRows || phases.size() > 1 || (phases.size() == 1 && phases.front().rowEnd != setupEnd))
     return invalidArgument("[vector program] rows in a program of lanes");
   for (uint32_t i = setupEnd; i < instructions.size(); ++i) {
     const VectorInstruction &instruction = instructions[i];

@@ -171,10 +171,10 @@ int64_t fuseErrorFunctions(func::FuncOp function) {
     Subgraph subgraph;
     std::optional<ErrorFunctionMatch> match = matchErrorFunction(op->getResult(0), subgraph);
     bool isInverse = match && match->kind == ErrorFunction::Inverse;
-    if (!match || match->kind == ErrorFunction::Complement || !subgraph.isClosed(op) ||
-        (isInverse && !isF32(match->argument)))
+    if (!match || !subgraph.isClosed(op) || (isInverse && !isF32(match->argument)))
       return;
-    replaceByShapedCall(op, isInverse ? "erf_inv" : "erf", match->argument);
+    bool isComplement = match->kind == ErrorFunction::Complement;
+    replaceByShapedCall(op, isInverse ? "erf_inv" : isComplement ? "erfc" : "erf", match->argument);
     ++count;
   });
   return count;

@@ -134,16 +134,36 @@ TORCHERE_INLINE F hyperbolicTangent(F x) {
   return withSign(t < 0.625f ? near : far, x);
 }
 
+/// For |x| < 0.94.
+TORCHERE_INLINE F errorFunctionNearZero(F x) {
+  constexpr float c[] = {-5.886776228e-04f, 4.973117369e-03f,  -2.675333502e-02f,
+                         1.128146656e-01f,  -3.761246268e-01f, 1.283791454e-01f};
+  return x + x * polynomialOf(x * x, c);
+}
 TORCHERE_INLINE F errorFunction(F x) {
-  constexpr float small[] = {-5.886776228e-04f, 4.973117369e-03f,  -2.675333502e-02f,
-                             1.128146656e-01f,  -3.761246268e-01f, 1.283791454e-01f};
   constexpr float large[] = {5.297070330e-06f,  -4.994129344e-05f, -2.743111305e-05f, 2.869110076e-03f,
                              -2.257559862e-02f, 1.051694793e-01f,  6.356731577e-01f,  1.128541437e+00f};
-  F t = absolute(x), z = x * x;
-  F near = x + x * polynomialOf(z, small);
+  F t = absolute(x), near = errorFunctionNearZero(x);
   F bounded = t > 4.0f ? splat(4.0f) : t;
   F far = 1.0f - exponentialOfNegative(-bounded * polynomialOf(bounded, large));
   return t < 0.94f ? near : withSign(far, x);
+}
+
+/// Of positive x by exp(-x * x), whose square is in two parts; that of the first is exact.
+TORCHERE_INLINE F errorFunctionComplement(F x) {
+  // (1 + 2 t) exp(t * t) erfc(t) in (t - 3) / (t + 3).
+  constexpr float c[] = {-9.351062915e-05f, -5.131594360e-04f, 1.877494648e-03f,  2.284952149e-03f,
+                         -2.376569217e-02f, 6.841075952e-02f,  -1.192745186e-01f, 1.296271749e-01f,
+                         -4.756225171e-02f, -1.356202139e-01f, 1.253008058e+00f};
+  F t = absolute(x);
+  t = t > 11.0f ? splat(11.0f) : t;
+  F rounded = (t * 256.0f + kRounder - kRounder) * 0.00390625f; // 12 bits
+  F rest = (rounded - t) * (t + rounded), power = exponential(-(rounded * rounded));
+  constexpr float e[] = {4.166666667e-02f, 1.666666667e-01f, 0.5f, 1.0f};
+  F scaled = polynomialOf((t - 3.0f) / (t + 3.0f), c) / (1.0f + 2.0f * t);
+  F positive = scaled * (power + power * (rest * polynomialOf(rest, e)));
+  F far = x < 0.0f ? 2.0f - positive : positive;
+  return t < 0.75f ? 1.0f - errorFunctionNearZero(x) : far;
 }
 
 /// In w = -log(1 - x * x), as a polynomial of w or of its root. NaN beyond 1.

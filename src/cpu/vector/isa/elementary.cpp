@@ -84,6 +84,7 @@ void addFloats(Primitives &table) {
   setFloats(table, Cosine, [](F x) { return cosine(x); });
   setFloats(table, Tanh, [](F x) { return hyperbolicTangent(x); });
   setFloats(table, Erf, [](F x) { return errorFunction(x); });
+  setFloats(table, Erfc, [](F x) { return errorFunctionComplement(x); });
   setFloats(table, ErfInv, [](F x) { return inverseErrorFunction(x); });
   setFloats(table, Gelu, [](F x) { return gelu(x); });
   setFloats(table, GeluTanh, [](F x) { return geluTanh(x); });
@@ -126,6 +127,7 @@ void addDoubles(Primitives &table) {
   set1<T>(table, Tan, [](T x) { return __builtin_tan(x); });
   set1<T>(table, Tanh, [](T x) { return __builtin_tanh(x); });
   set1<T>(table, Erf, [](T x) { return __builtin_erf(x); });
+  set1<T>(table, Erfc, [](T x) { return __builtin_erfc(x); });
   set1<T>(table, Gelu, [](T x) { return 0.5 * x * (1 + __builtin_erf(x * 0.70710678118654752440)); });
   set1<T>(table, GeluTanh, [](T x) {
     return 0.5 * x * (1 + __builtin_tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));

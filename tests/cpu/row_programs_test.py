@@ -1,0 +1,99 @@
+"""Row programs: reductions of rows and what is made of their results in one step. Random programs give on
+the engine what they give on the interpreter, from an executable that was stored too; the profile tells which
+steps there are."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from random_reductions import RowWriter, check
+from torch.nn import functional
+
+import torchere
+
+
+def test_random_programs_agree(engine):
+    check(engine, range(300), RowWriter)
+
+
+@pytest.mark.sweep
+def test_many_random_programs_agree(engine):
+    check(engine, range(1000, 4000), RowWriter)
+
+
+def normalized(x, g):
+    return x / x.norm(dim=-1, keepdim=True)
+
+
+def softmax_gradient(x, g):
+    return torch.ops.aten._softmax_backward_data(g, x, -1, x.dtype)
+
+
+def layer_norm_gradient(x, g):
+    mean, deviation = x.mean(-1, keepdim=True), 1 / x.std(-1, keepdim=True)
+    sizes = [x.shape[-1]]
+    return torch.ops.aten.native_layer_norm_backward(g, x, sizes, mean, deviation, g[0], g[0], [True] * 3)
+
+
+def quantized(x, g):
+    scale = x.abs().amax(-1, keepdim=True) / 127
+    return torch.round(x / scale).to(torch.int8), scale
+
+
+def entropy(x, g):
+    p = functional.softmax(x, -1)
+    return -(p * torch.log(p)).sum(-1)
+
+
+def of_planes(x, g):
+    planes = x.reshape(16, 4, x.shape[0] // 16, -1)
+    mean = planes.mean((2, 3), keepdim=True)
+    return (planes - mean) / (planes - mean).abs().mean((2, 3), keepdim=True)
+
+
+#: By name: the function, and the steps.
+FORMS = {
+    "normalized": (normalized, ["row program"]),
+    "a softmax's gradient": (softmax_gradient, ["row program"]),
+    "a layer norm's gradient": (layer_norm_gradient, ["row program", "reduced vector program"]),
+    "quantized rows": (quantized, ["row program"]),
+    "of planes": (of_planes, ["row program"]),
+    "of columns": (lambda x, g: x - x.mean(0), ["reduce", "vector program", "vector program"]),
+}
+
+
+def planned(function, *args):
+    """The program, and the steps of a call."""
+
+    class Form(torch.nn.Module):
+        def forward(self, *args):
+            return function(*args)
+
+    program = torchere.export(Form(), args)
+    return program, [row.kernel for row in program.profile(*args).rows]
+
+
+def test_few_long_rows_are_reduced_by_all_threads():
+    x = torch.randn(4, 20000)
+    program, steps = planned(lambda x: x - x.mean(1, keepdim=True), x)
+    assert steps == ["reduce", "vector program", "vector program"]
+    torch.testing.assert_close(program(x), x - x.mean(1, keepdim=True))
+
+
+@pytest.mark.parametrize("columns", [100, 4000, 40000])
+@pytest.mark.parametrize("name", FORMS)
+def test_forms(name, columns):
+    torch.manual_seed(1)
+    function, steps = FORMS[name]
+    x, g = torch.randn(64, columns), torch.randn(64, columns)
+    program, planned_steps = planned(function, x, g)
+    expected = function(x.double(), g.double())
+    got = program(x, g)
+    if isinstance(got, torch.Tensor):
+        got, expected = [got], [expected]
+    for mine, value in zip(got, expected, strict=True):
+        if mine.dtype == torch.int8:  # of what lies between two integers, either
+            assert (mine.double() - value.double()).abs().max() <= 1
+            continue
+        torch.testing.assert_close(mine.double(), value.double(), rtol=1e-5, atol=1e-5 * value.abs().max())
+    assert planned_steps == steps
