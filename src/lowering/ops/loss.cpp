@@ -84,15 +84,16 @@ template <bool isLogarithm> Result<mlir::Value> softmaxBackward(Context &cx, con
 
 /// Classes are on axis 1 (0 for a single sample); the target has the other axes.
 mlir::Value negativeLogLikelihoodBackward(Context &cx, const Args &args) {
-  mlir::Value self = args.tensor("self"), target = args.tensor("target");
+  mlir::Value self = args.tensor("self"), target = cx.convert(args.tensor("target"), DType::I64);
   DType compute = computeType(Context::dtype(self));
   Dims shape = cx.shape(self);
   int64_t axis = Context::rank(self) == 1 ? 0 : 1;
-  mlir::Value wanted = cx.spread(target, self, {axis});
-  mlir::Value classes = cx.iota(shape, Context::dtype(target), axis);
-  mlir::Value isClass = cx.compare(stablehlo::ComparisonDirection::EQ, classes, wanted);
-  mlir::Value isCounted = cx.compare(stablehlo::ComparisonDirection::NE, wanted,
-                                     cx.fullLike(args.integer("ignore_index"), wanted));
+  mlir::Value isCounted = cx.compare(stablehlo::ComparisonDirection::NE, target,
+                                     cx.fullLike(args.integer("ignore_index"), target));
+  mlir::Value counted = cx.select(isCounted, target, cx.fullLike(int64_t{-1}, target));
+  mlir::Value wanted = cx.spread(cx.convert(counted, DType::I32), self, {axis});
+  mlir::Value isClass =
+      cx.compare(stablehlo::ComparisonDirection::EQ, cx.iota(shape, DType::I32, axis), wanted);
   mlir::Value given = cx.convert(args.tensor("grad_output"), compute);
   bool isReduced = args.integer("reduction") != Reduction::None;
   Elements share(cx,
@@ -101,8 +102,7 @@ mlir::Value negativeLogLikelihoodBackward(Context &cx, const Args &args) {
     share = share / share.with(cx.broadcastTo(cx.convert(args.tensor("total_weight"), compute), shape));
   if (auto weight = args.optionalTensor("weight"))
     share = share * share.with(cx.broadcastInDim(cx.convert(*weight, compute), shape, {axis}));
-  mlir::Value chosen = cx.elementwise<stablehlo::AndOp>({isClass, isCounted});
-  return cx.convert(cx.select(chosen, -share, share.constant(0.0)), cx.resultType().dtype);
+  return cx.convert(cx.select(isClass, -share, share.constant(0.0)), cx.resultType().dtype);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "lowering/elementwise.h"
 #include "lowering/loss_reduction.h"
 #include "lowering/op_table.h"
+#include "lowering/placement.h"
 
 namespace torchere::lowering {
 
@@ -35,24 +36,23 @@ mlir::Value sumAll(Context &cx, mlir::Value value) {
 Values negativeLogLikelihood(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = cx.convert(args.tensor("self"), computeType(dtype));
-  mlir::Value target = args.tensor("target");
+  mlir::Value target = cx.convert(args.tensor("target"), DType::I64);
   int64_t axis = Context::rank(self) == 1 ? 0 : 1;
   Dims shape = cx.shape(self);
-  mlir::Value classes = cx.iota(shape, Context::dtype(target), axis);
-  mlir::Value wanted = cx.spread(target, self, {axis});
-  mlir::Value isClass = cx.compare(stablehlo::ComparisonDirection::EQ, classes, wanted);
-  mlir::Value isCounted = cx.compare(stablehlo::ComparisonDirection::NE, wanted,
-                                     cx.fullLike(args.integer("ignore_index"), wanted));
-  mlir::Value chosen = cx.elementwise<stablehlo::AndOp>({isClass, isCounted});
-  mlir::Value weight = cx.fullLike(1.0, self);
-  if (auto given = args.optionalTensor("weight"))
-    weight = cx.broadcastInDim(cx.convert(*given, Context::dtype(self)), shape, {axis});
-  mlir::Value zero = cx.fullLike(0.0, self);
-  mlir::Value initial = cx.constant(0.0, Context::dtype(self));
-  mlir::Value weights = cx.reduceWith<stablehlo::AddOp>(cx.select(chosen, weight, zero), initial, {axis});
-  mlir::Value weighted = cx.elementwise<stablehlo::MulOp>({self, weight});
-  mlir::Value losses = cx.elementwise<stablehlo::NegOp>(
-      cx.reduceWith<stablehlo::AddOp>(cx.select(chosen, weighted, zero), initial, {axis}));
+  mlir::Value isCounted = cx.compare(stablehlo::ComparisonDirection::NE, target,
+                                     cx.fullLike(args.integer("ignore_index"), target));
+  mlir::Value place = cx.select(isCounted, target, cx.fullLike(int64_t{0}, target));
+  shape[static_cast<size_t>(axis)] = Dim(1);
+  mlir::Value taken = gatherSlices(cx, self, elementsAlong(cx, cx.reshape(place, shape), axis));
+  mlir::Value losses = cx.elementwise<stablehlo::NegOp>(cx.reshape(taken, cx.shape(target)));
+  mlir::Value weights = cx.fullLike(1.0, losses);
+  if (auto given = args.optionalTensor("weight")) {
+    weights = cx.convert(gatherSlices(cx, *given, slicesAlong(cx, place, 0)), Context::dtype(self));
+    losses = cx.elementwise<stablehlo::MulOp>({losses, weights});
+  }
+  mlir::Value zero = cx.fullLike(0.0, losses);
+  weights = cx.select(isCounted, weights, zero);
+  losses = cx.select(isCounted, losses, zero);
   DType weightDtype = cx.resultType(1).dtype;
   int64_t reduction = args.integer("reduction");
   if (reduction == Reduction::None)
