@@ -544,6 +544,26 @@ inline constexpr const char *enginePrograms[] = {
       %6 = stablehlo.divide %3, %5 : tensor<2x3x8xf32>
       return %turned#2, %6 : tensor<5xui32>, tensor<2x3x8xf32>
     })",
+    // Rows: in tiles as a whole, and longer ones.
+    R"(func.func @main(%x: tensor<16x20xf32>, %y: tensor<16x32800xf32>) -> (tensor<16x20xf32>, tensor<16xf32>,
+                                                                          tensor<16x32800xf32>) {
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1]
+        : (tensor<16x20xf32>, tensor<f32>) -> tensor<16xf32>
+      %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<16xf32>) -> tensor<16x20xf32>
+      %2 = stablehlo.divide %x, %1 : tensor<16x20xf32>
+      %3 = stablehlo.multiply %2, %x : tensor<16x20xf32>
+      %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<16x20xf32>, tensor<f32>) -> tensor<16xf32>
+      %5 = stablehlo.broadcast_in_dim %4, dims = [0] : (tensor<16xf32>) -> tensor<16x20xf32>
+      %6 = stablehlo.subtract %2, %5 : tensor<16x20xf32>
+      %7 = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<16x32800xf32>, tensor<f32>) -> tensor<16xf32>
+      %8 = stablehlo.broadcast_in_dim %7, dims = [0] : (tensor<16xf32>) -> tensor<16x32800xf32>
+      %9 = stablehlo.divide %y, %8 : tensor<16x32800xf32>
+      return %6, %4, %9 : tensor<16x20xf32>, tensor<16xf32>, tensor<16x32800xf32>
+    })",
 };
 
 } // namespace torchere

@@ -120,7 +120,7 @@ void JoinedPlanner::chooseColumns() {
 void JoinedPlanner::chooseRows(int slots) {
   int last = walk.rank - 1;
   bool isAcross = !isReduced(last);
-  int64_t wanted = std::max<int64_t>((slots <= 6 ? 1024 : 512) / walk.dims[last], 1);
+  int64_t wanted = std::max<int64_t>(tileElements(slots, 4) / walk.dims[last], 1);
   int best = -1;
   for (int i = last - 1; i >= 0; --i) {
     if (isAcross && !isReduced(i))

@@ -1,6 +1,7 @@
 // Plans vector programs: the walk's dimensions become rows and tiles, instructions calls of primitives.
 #include "cpu/vector/vector_plan.h"
 
+#include "cpu/kernels/isa_dispatch.h"
 #include "cpu/vector/op_rules.h"
 #include "cpu/vector/pass_joiner.h"
 
@@ -29,9 +30,8 @@ public:
 
   void run(const VectorWalk &walk) {
     copyWalk(walk);
-    isArranged = walk.isArranged;
     chooseTile();
-    if (!hasIndices && !isArranged) { // which need the dimensions as they are
+    if (!hasIndices && !walk.isArranged) { // which need the dimensions as they are
       dropOnes();
       merge();
       if (!plan.byRows)
@@ -81,7 +81,6 @@ private:
   const VectorProgram &program;
   const Primitives &primitives;
   bool hasIndices = false;
-  bool isArranged = false;
 };
 
 VectorPlan::VectorPlan(const VectorProgram &program, Isa isa, const VectorWalk &walk) {
@@ -98,9 +97,7 @@ void VectorPlanner::chooseTile() {
   }
   plan.byRows |= hasIndices;
   plan.hasWholeRows = program.hasWholeRows;
-  plan.tile = largest <= 4 && program.slots <= 6 ? 1024 : 512;
-  if (!isArranged) // nothing else shares the cache with it
-    plan.tile *= 2;
+  plan.tile = tileElements(program.slots, largest);
   int64_t rows = 0;
   if (plan.hasWholeRows) {
     int64_t columns = std::max<int64_t>(plan.dims[plan.rank - 1], 1);
@@ -179,7 +176,10 @@ void VectorPlanner::layTiles() {
   plan.rows = plan.byRows ? 1 : last;
   for (int i = 0; i < plan.rank - (plan.byRows ? 1 : 2); ++i)
     outer *= plan.dims[i];
-  plan.tileColumns = std::min(plan.columns, plan.tile);
+  // Tiles of a long row are as long as each other.
+  int64_t inRow = divideUp(std::max<int64_t>(plan.columns, 1), plan.tile);
+  plan.tileColumns = plan.byRows ? std::min(plan.columns, plan.tile)
+                                 : std::min(plan.columns, (divideUp(plan.columns, inRow) + 15) / 16 * 16);
   plan.tileRows = plan.byRows ? 1
                               : std::clamp<int64_t>(plan.tile / std::max<int64_t>(plan.columns, 1), 1,
                                                     std::max<int64_t>(plan.rows, 1));

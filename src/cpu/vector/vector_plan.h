@@ -16,6 +16,11 @@ constexpr int kVectorRank = 8;
 /// In elements; 0 broadcasts.
 using VectorStrides = std::array<int64_t, kVectorRank>;
 
+/// Of a tile, whose values with those of all slots stay in the caches; by the bytes of the largest element.
+inline int64_t tileElements(int slots, int64_t size) {
+  return size <= 4 && slots <= 6 ? 2048 : 1024;
+}
+
 /// Of an element's size, by which Primitives::broadcasts are found.
 inline int log2Of(int64_t size) {
   return std::countr_zero(static_cast<uint64_t>(size));

@@ -1,4 +1,5 @@
 // Scaled dot-product attention.
+#include "lowering/elements.h"
 #include "lowering/elementwise.h"
 #include "lowering/op_table.h"
 #include "lowering/random.h"
@@ -62,6 +63,17 @@ mlir::Value scaled(Context &cx, mlir::Value query, std::optional<double> scale) 
   return cx.elementwise<stablehlo::DivOp>({query, divisor});
 }
 
+/// [..., L, S], of the query that is scaled already.
+mlir::Value weightsOf(Context &cx, const Args &args, mlir::Value query, mlir::Value key) {
+  int64_t rank = Context::rank(query);
+  mlir::Value scores = cx.dotGeneral(query, key, rank - 2, rank - 1, rank - 1);
+  if (args.boolean("is_causal"))
+    scores = applyCausalMask(cx, scores);
+  if (auto mask = args.optionalTensor("attn_mask"))
+    scores = applyMask(cx, scores, *mask);
+  return softmaxAlong(cx, scores, rank - 1, MaskedRows::Zeros);
+}
+
 Result<mlir::Value> attention(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   DType compute = computeType(dtype);
@@ -82,18 +94,39 @@ Result<mlir::Value> attention(Context &cx, const Args &args) {
   }
   rank = static_cast<int64_t>(batch.size()) + 2;
   query = scaled(cx, query, args.optionalFloating("scale"));
-  mlir::Value scores = cx.dotGeneral(query, key, rank - 2, rank - 1, rank - 1);
-  if (args.boolean("is_causal"))
-    scores = applyCausalMask(cx, scores);
-  if (auto mask = args.optionalTensor("attn_mask"))
-    scores = applyMask(cx, scores, *mask);
-  mlir::Value weights = softmaxAlong(cx, scores, rank - 1, MaskedRows::Zeros);
+  mlir::Value weights = weightsOf(cx, args, query, key);
   if (double p = args.floating("dropout_p"); p != 0.0) {
     TORCHERE_ASSIGN(Dropout dropped, dropOut(cx, weights, p));
     weights = dropped.value;
   }
   mlir::Value result = cx.dotGeneral(weights, value, rank - 2, rank - 1, rank - 2);
   return cx.convert(result, dtype);
+}
+
+/// The weights are computed again: `logsumexp` is not read, which torch's decomposition of the forward op
+/// gives in another form.
+Result<Values> attentionBackward(Context &cx, const Args &args) {
+  auto operand = [&](const char *name) {
+    mlir::Value tensor = args.tensor(name);
+    return cx.convert(tensor, computeType(Context::dtype(tensor)));
+  };
+  if (double p = args.floating("dropout_p"); p != 0.0)
+    return cx.unimplemented("dropout_p: got {}, expected 0", p);
+  mlir::Value query = operand("query"), key = operand("key"), value = operand("value");
+  mlir::Value incoming = operand("grad_out");
+  int64_t rank = Context::rank(query);
+  std::optional<double> scale = args.optionalFloating("scale");
+  query = scaled(cx, query, scale);
+  Elements weights(cx, weightsOf(cx, args, query, key));
+  Elements toWeights = weights.with(cx.dotGeneral(incoming, value, rank - 2, rank - 1, rank - 1));
+  mlir::Value zero = cx.constant(0.0, Context::dtype(weights));
+  mlir::Value sum = cx.reduceWith<stablehlo::AddOp>(toWeights * weights, zero, {rank - 1});
+  mlir::Value toScores = (toWeights - weights.with(cx.spread(sum, weights, {rank - 1}))) * weights;
+  mlir::Value toQuery = scaled(cx, cx.dotGeneral(toScores, key, rank - 2, rank - 1, rank - 2), scale);
+  mlir::Value toKey = cx.dotGeneral(toScores, query, rank - 2, rank - 2, rank - 2);
+  mlir::Value toValue = cx.dotGeneral(weights, incoming, rank - 2, rank - 2, rank - 2);
+  return Values{cx.convert(toQuery, cx.resultType(0).dtype), cx.convert(toKey, cx.resultType(1).dtype),
+                cx.convert(toValue, cx.resultType(2).dtype)};
 }
 
 } // namespace
@@ -103,6 +136,12 @@ void addAttention(OpTable &table) {
       "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
       "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
       attention, AsComposite{"sdpa"});
+  table.add(
+      "aten::_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, "
+      "Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, "
+      "Tensor? attn_mask=None, float? scale=None) "
+      "-> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
+      attentionBackward);
 }
 
 } // namespace torchere::lowering

@@ -25,12 +25,13 @@ mlir::Value sumOver(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes
 Elements throughNormalization(Context &cx, const Elements &gradient, const Elements &normalized,
                               const Elements &scale, llvm::ArrayRef<int64_t> axes) {
   mlir::Value count = cx.count(gradient, axes, Context::dtype(gradient));
-  auto mean = [&](const Elements &values) {
-    mlir::Value sum = sumOver(cx, values, axes);
-    sum = cx.elementwise<stablehlo::DivOp>({sum, cx.broadcastTo(count, cx.shape(sum))});
-    return values.with(cx.spread(sum, values, axes));
+  // Both sums first, which an engine may compute in one pass.
+  mlir::Value sum = sumOver(cx, gradient, axes), alike = sumOver(cx, gradient * normalized, axes);
+  auto mean = [&](mlir::Value total) {
+    total = cx.elementwise<stablehlo::DivOp>({total, cx.broadcastTo(count, cx.shape(total))});
+    return gradient.with(cx.spread(total, gradient, axes));
   };
-  return scale * (gradient - mean(gradient) - normalized * mean(gradient * normalized));
+  return scale * (gradient - mean(sum) - normalized * mean(alike));
 }
 
 /// Those that output_mask asks for, in the dtypes and shapes that the program gives them.
@@ -119,11 +120,10 @@ Result<Values> batchNormBackward(Context &cx, const Args &args) {
     scale = (scale + args.floating("eps")).apply<stablehlo::RsqrtOp>();
   Elements normalized = (value - overChannels(*givenMean)) * scale;
   auto toInput = [&]() -> mlir::Value {
+    // The weight is the same for all that is summed, so that its gradient and the bias's need the same sums.
     auto weight = args.optionalTensor("weight");
-    Elements weighted = weight ? gradient * overChannels(*weight) : gradient;
-    if (!isTraining)
-      return scale * weighted;
-    return throughNormalization(cx, weighted, normalized, scale, axes);
+    Elements slope = weight ? scale * overChannels(*weight) : scale;
+    return isTraining ? throughNormalization(cx, gradient, normalized, slope, axes) : slope * gradient;
   };
   return wanted(
       cx, args, toInput, [&] { return sumOver(cx, gradient * normalized, axes); },
