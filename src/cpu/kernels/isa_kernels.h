@@ -457,17 +457,18 @@ struct WindowJob {
 };
 using WindowFunction = void (*)(const WindowJob &job);
 
-/// Rows of at most kRunningColumns contiguous elements, each joined to all before it.
+/// Rows of at most kRunningColumns elements, each joined to all before it.
 struct RunningJob {
   const void *input = nullptr;
   int64_t stride = 0; ///< from a row to the next, of input and output
   int64_t length = 0; ///< rows
   int64_t columns = 0;
+  int64_t apart = 1; ///< from a column to the next
   const void *initial = nullptr;
   void *output = nullptr;
 };
 using RunningFunction = void (*)(const RunningJob &job);
-constexpr int64_t kRunningColumns = 64;
+constexpr int64_t kRunningColumns = 64, kRunningLines = 8;
 
 /// A block of contents: sum s is that of (words[2i] + keys[s][2i]) * (words[2i + 1] + keys[s][2i + 1]) for
 /// all i, sums of words modulo 2^32, those of products modulo 2^64.

@@ -105,13 +105,17 @@ void reduceRunning(const Context &context, const RunningArgs &args) {
   if (total == 0)
     return;
   constexpr int64_t kColumns = kRunningColumns;
-  int64_t pieces = divideUp(args.inner, kColumns), units = args.outer * pieces;
+  bool areLines = args.inner == 1; // some of which are gone along together
+  int64_t pieces = divideUp(args.inner, kColumns);
+  int64_t units = areLines ? divideUp(args.outer, kRunningLines) : args.outer * pieces;
   int64_t parts = std::clamp<int64_t>(total / kPartElements, 1, std::min(units, kMaxParts));
   RunningFunction function =
       kernelsOf(context.isa).running[static_cast<int>(args.type)][static_cast<int>(args.reduction)];
   context.pool.parallelFor(parts, [&](int64_t part) {
     for (int64_t unit = partBegin(units, parts, part); unit < partBegin(units, parts, part + 1); ++unit) {
       int64_t column = unit % pieces * kColumns, begin = unit / pieces * args.length * args.inner + column;
+      if (areLines)
+        begin = unit * kRunningLines * args.length;
       if (args.backwards)
         begin += (args.length - 1) * args.inner;
       RunningJob job;
@@ -119,7 +123,9 @@ void reduceRunning(const Context &context, const RunningArgs &args) {
       job.output = static_cast<char *>(args.output) + begin * size;
       job.stride = args.backwards ? -args.inner : args.inner;
       job.length = args.length;
-      job.columns = std::min(kColumns, args.inner - column);
+      job.columns = areLines ? std::min(kRunningLines, args.outer - unit * kRunningLines)
+                             : std::min(kColumns, args.inner - column);
+      job.apart = areLines ? args.length : 1;
       job.initial = args.initial;
       function(job);
     }

@@ -288,11 +288,12 @@ void VectorPlan::Runner::apply(const Operation &operation) {
 TileRowsJob VectorPlan::Runner::jobOf(const Operation &operation) {
   using enum TileValue::Kind;
   TileRowsJob job;
-  bool isFlat = true, isSelect = operation.operandCount == 3 && operation.primitive;
+  bool isFlat = true, isSelect = operation.isSelect;
+  bool isClamp = !isSelect && operation.operandCount == 3 && operation.primitive;
   for (int i = 0; i < operation.operandCount; ++i) {
     int slot = operation.operands[i];
     const TileValue &value = slots_[slot];
-    bool isTile = value.kind == Dense || (isSelect ? i == 0 : i == 1 && job.isOne[0]);
+    bool isTile = value.kind == Dense || (isSelect ? i == 0 : i == 1 && (job.isOne[0] || isClamp));
     job.operands[i] = isTile ? dense(slot) : value.data;
     job.isOne[i] = !isTile && value.kind != Rows;
     job.strides[i] = isTile ? columnCount_ * (isSelect && i == 0 ? 1 : operation.size) : value.rowStride;

@@ -31,6 +31,7 @@ struct TileRowsJob {
   const void *operands[3] = {};
   int64_t strides[3] = {}; ///< of an operand's rows, in bytes
   bool isOne[3] = {};      ///< one element a row: not of the first operands that are joined, both
+                           ///< (nor of what is clamped)
   int64_t rows = 1, columns = 0;
 };
 using RowsPrimitive = void (*)(const TileRowsJob &job);

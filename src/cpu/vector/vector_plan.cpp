@@ -232,6 +232,7 @@ VectorPlan::Operation VectorPlanner::resolve(const VectorInstruction &instructio
     made.resultSize = static_cast<uint8_t>(byteSize(resultType(instruction)));
   made.operandCount = static_cast<uint8_t>(operandCount(instruction.op));
   made.perRow = instruction.perRow;
+  made.isSelect = instruction.op == VectorOp::Select;
   made.result = instruction.result;
   std::copy(std::begin(instruction.operands), std::end(instruction.operands), made.operands);
   made.index = instruction.index;

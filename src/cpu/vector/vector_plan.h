@@ -88,6 +88,7 @@ private:
     uint8_t resultSize = 0; ///< bytes of an element in the result's slot
     uint8_t operandCount = 0;
     bool perRow = false;
+    bool isSelect = false;
     uint16_t result = 0;
     uint16_t operands[3] = {0, 0, 0};
     uint16_t index = 0; ///< of the operand in memory, the constant, or the dimension counted from the last

@@ -508,6 +508,70 @@ TEST_P(Vector, ElementsOfRowsAreSpread) {
   EXPECT_EQ(narrow, (std::vector<int32_t>{0, 1, 2}));
 }
 
+/// Of all pairs of these: the angle within 4 units in the last place, the rest of a division exactly.
+TEST_P(Vector, AnglesAndRests) {
+  std::vector<float> values{0.0f,  -0.0f,  kInf,    -kInf,   NAN,    1.0f,
+                            -1.0f, 1e-40f, -3e-42f, 3.4e38f, -1e30f, 1e-30f};
+  auto random = randomFloats(150, 1, 3);
+  for (int i = 0; i < 150; ++i)
+    values.push_back(std::ldexp(random[i], i % 3 == 0 ? 0 : i % 41 - 20));
+  for (int i = -9; i < 10; ++i)
+    values.push_back(static_cast<float>(i) / 2);
+  std::vector<float> y, x;
+  for (float a : values)
+    for (float b : values) {
+      y.push_back(a);
+      x.push_back(b);
+    }
+  auto angles = apply2<float, float>(VectorOp::Atan2, DType::F32, DType::F32, y, x);
+  auto rests = apply2<float, float>(VectorOp::Remainder, DType::F32, DType::F32, y, x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    double angle = std::atan2(double(y[i]), double(x[i]));
+    float rest = std::fmod(y[i], x[i]), rounded = float(angle);
+    if (std::isnan(rounded)) {
+      ASSERT_TRUE(std::isnan(angles[i])) << y[i] << ", " << x[i];
+    } else {
+      double unit = std::nextafter(std::fabs(rounded), kInf) - std::fabs(rounded);
+      ASSERT_LE(std::fabs(angles[i] - angle), 4 * unit) << y[i] << ", " << x[i];
+      ASSERT_EQ(std::signbit(angles[i]), std::signbit(rounded)) << y[i] << ", " << x[i];
+    }
+    if (std::isnan(rest)) {
+      ASSERT_TRUE(std::isnan(rests[i])) << y[i] << ", " << x[i];
+    } else {
+      ASSERT_EQ(rests[i], rest) << y[i] << ", " << x[i];
+      ASSERT_EQ(std::signbit(rests[i]), std::signbit(rest)) << y[i] << ", " << x[i];
+    }
+  }
+}
+
+/// Bounds that are tiles, and those that are one element for all or one a row.
+TEST_P(Vector, ClampsBetweenTilesAndElements) {
+  const int64_t rows = 20, columns = 70;
+  auto x = randomFloats(rows * columns, 1, 2), low = randomFloats(rows * columns, 2),
+       high = randomFloats(rows, 3);
+  for (int form = 0; form < 8; ++form) {
+    bool isTile[] = {(form & 1) != 0, (form & 2) != 0, (form & 4) != 0};
+    auto stridesOf = [&](int operand) {
+      return isTile[operand] ? VectorStrides{columns, 1} : VectorStrides{operand == 1 ? 0 : 1, 0};
+    };
+    std::vector<float> upper = isTile[2] ? randomFloats(rows * columns, 4) : high, y(rows * columns);
+    VectorBuilder builder;
+    auto a = builder.input(DType::F32), b = builder.input(DType::F32), c = builder.input(DType::F32);
+    builder.output(builder.apply(VectorOp::Clamp, a, b, c), DType::F32);
+    run(builder, {rows, columns},
+        {{low.data(), stridesOf(0)}, {x.data(), stridesOf(1)}, {upper.data(), stridesOf(2)}},
+        {{y.data(), {columns, 1}}});
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        auto at = [&](int operand, const std::vector<float> &of) {
+          VectorStrides strides = stridesOf(operand);
+          return of[static_cast<size_t>(i * strides[0] + j * strides[1])];
+        };
+        ASSERT_EQ(y[i * columns + j], std::min(std::max(at(1, x), at(0, low)), at(2, upper))) << form;
+      }
+  }
+}
+
 TEST_P(Vector, InverseErrorFunction) {
   std::vector<float> x{0.0f, -0.0f, 1.0f, -1.0f, 1.5f, NAN, 0x1.fffffep-1f, -0x1.fffffep-1f, 1e-30f};
   for (int i = -999; i < 1000; ++i)

@@ -180,6 +180,40 @@ TORCHERE_INLINE F inverseErrorFunction(F x) {
   return absolute(x) == 1.0f ? x * kInfinity : x * ratio;
 }
 
+/// The angle of (x, y), by the quotient of the lesser and the greater.
+TORCHERE_INLINE F angle(F y, F x) {
+  constexpr float c[] = {-2.447030274e-03f, 1.375028025e-02f,  -3.627016768e-02f,
+                         6.284360588e-02f,  -8.673170209e-02f, 1.103799418e-01f,
+                         -1.427911073e-01f, 1.999976635e-01f,  -3.333333135e-01f};
+  F across = absolute(x), up = absolute(y);
+  auto isSteep = up > across;
+  F t = (isSteep ? across : up) / (isSteep ? up : across);
+  t = up == across ? (up == 0.0f ? F{} : splat(1.0f)) : t; // also of infinities
+  F z = t * t, a = t + t * (z * polynomialOf(z, c));
+  a = isSteep ? (1.57079637f - a) - 4.37113883e-8f : a;
+  a = asInt(x) < 0 ? (3.14159274f - a) - 8.74227766e-8f : a;
+  return x != x || y != y ? x + y : withSign(a, y);
+}
+
+/// The rest of a division whose quotient is rounded towards zero; it is exact.
+TORCHERE_INLINE F remainderOf(F x, F y) {
+#if defined(__FMA__)
+  F a = absolute(x), b = absolute(y), quotient = a / b;
+  F whole = quotient + kRounder - kRounder, rest = a;
+  for (int i = 0; i < kLanes; ++i)
+    rest[i] = __builtin_fmaf(-whole[i], b[i], a[i]);
+  rest = withSign(rest < 0.0f ? rest + b : rest, x);
+  I isOther = quotient < 4194304.0f && b < kInfinity ? I{} : I{} - 1;
+#else
+  F rest = x;
+  I isOther = I{} - 1;
+#endif
+  for (int i = 0; i < kLanes; ++i)
+    if (__builtin_expect(isOther[i], 0))
+      rest[i] = __builtin_fmodf(x[i], y[i]);
+  return rest;
+}
+
 TORCHERE_INLINE F logistic(F x) {
   return 1.0f / (1.0f + exponential(-x));
 }

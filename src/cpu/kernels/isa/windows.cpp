@@ -69,7 +69,32 @@ template <> struct RunningSumOf<float> {
   using Type = double;
 };
 
+/// Columns that lie apart, `kCount` of them from this one on: sums stay in registers.
+template <class T, class Fn, int kCount> void runningLines(const RunningJob &job, int64_t first) {
+  using S = typename RunningSumOf<T>::Type;
+  Fn fn{};
+  S sums[kCount];
+  for (S &sum : sums)
+    sum = element(*static_cast<const T *>(job.initial));
+  const T *x = static_cast<const T *>(job.input) + first * job.apart;
+  T *y = static_cast<T *>(job.output) + first * job.apart;
+  for (int64_t row = 0; row < job.length; ++row, x += job.stride, y += job.stride)
+#pragma GCC unroll 8
+    for (int i = 0; i < kCount; ++i) {
+      sums[i] = static_cast<S>(fn(sums[i], static_cast<S>(element(x[i * job.apart]))));
+      y[i * job.apart] = rounded<T>(static_cast<Sum<T>>(sums[i]));
+    }
+}
+
 template <class T, class Fn> void running(const RunningJob &job) {
+  if (job.apart != 1) {
+    int64_t first = 0;
+    for (; first + 4 <= job.columns; first += 4)
+      runningLines<T, Fn, 4>(job, first);
+    for (; first < job.columns; ++first)
+      runningLines<T, Fn, 1>(job, first);
+    return;
+  }
   using S = typename RunningSumOf<T>::Type;
   Fn fn{};
   S sums[kRunningColumns];

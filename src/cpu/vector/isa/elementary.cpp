@@ -109,8 +109,8 @@ void addFloats(Primitives &table) {
   set1<float>(table, RoundNearestAfz, [](float x) { return roundAway(x); });
   set1<float>(table, Tan, [](float x) { return __builtin_tanf(x); });
   set1<float>(table, Cbrt, [](float x) { return __builtin_cbrtf(x); });
-  set2<float>(table, Atan2, [](float y, float x) { return __builtin_atan2f(y, x); });
-  set2<float>(table, Remainder, [](float a, float b) { return __builtin_fmodf(a, b); });
+  setFloats2(table, Atan2, [](F y, F x) { return angle(y, x); });
+  setFloats2(table, Remainder, [](F a, F b) { return remainderOf(a, b); });
   table.ops[static_cast<int>(Power)][kFloat] = &powers;
 }
 

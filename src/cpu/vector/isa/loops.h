@@ -66,6 +66,25 @@ template <class T, class R, class Fn> void rows2(const TileRowsJob &job) {
   else
     rowsOf2<T, R, Fn, false, false>(job);
 }
+/// Between bounds that are tiles, or one element a row.
+template <class T, class Fn, bool A, bool C> void rowsOf3(const TileRowsJob &job) {
+  Fn fn{};
+  T *r = static_cast<T *>(job.result);
+  for (int64_t row = 0; row < job.rows; ++row, r += job.columns) {
+    ElementsOf<T, A> low(job, 0, row);
+    ElementsOf<T, false> x(job, 1, row);
+    ElementsOf<T, C> high(job, 2, row);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < job.columns; ++i)
+      r[i] = fn(low(i), x(i), high(i));
+  }
+}
+template <class T, class Fn> void rows3(const TileRowsJob &job) {
+  if (job.isOne[0])
+    job.isOne[2] ? rowsOf3<T, Fn, true, true>(job) : rowsOf3<T, Fn, true, false>(job);
+  else
+    job.isOne[2] ? rowsOf3<T, Fn, false, true>(job) : rowsOf3<T, Fn, false, false>(job);
+}
 /// Of types whose ops have a form on rows.
 template <class T> constexpr bool kHasRows = false;
 template <> constexpr bool kHasRows<float> = true;
@@ -143,6 +162,14 @@ template <class Fn> void mapFloats2(void *result, const void *a, const void *b, 
   if (i < n)
     storePart(r + i, fn(loadPart(x + i, n - i), loadPart(y + i, n - i)), n - i);
 }
+template <class Fn>
+const ScalarInstruction *scalarFloats2(const ScalarInstruction *at, char *r, ScalarRun &run) {
+  Fn fn{};
+  F x = splat(valueAt<float>(r + at->operands[0])), y = splat(valueAt<float>(r + at->operands[1]));
+  if (at->count == 1) // as above
+    putAt(r + at->result, fn(x, y)[0]);
+  return runNext(at, r, run);
+}
 
 /// Joins x to the one element of the result: in four vectors, then pairwise. Chunks keep a sum's error small.
 template <class T, class Fn> void fold(void *result, const void *a, const void *, const void *, int64_t n) {
@@ -219,6 +246,8 @@ template <class T, class Fn> void set2(Primitives &table, VectorOp op, Fn fn) {
 }
 template <class T, class Fn> void set3(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &map3<T, Fn>;
+  if constexpr (kHasRows<T>)
+    table.rows[static_cast<int>(op)][kPrimitiveOf<T>] = &rows3<T, Fn>;
   table.scalars[static_cast<int>(op)][kPrimitiveOf<T>] = &scalar3<T, Fn>;
 }
 template <class T, class Fn>
@@ -231,6 +260,10 @@ void setCompare(Primitives &table, VectorOp op, Fn fn, int type = kPrimitiveOf<T
 template <class Fn> void setFloats(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kFloat] = &mapFloats<Fn>;
   table.scalars[static_cast<int>(op)][kFloat] = &scalarFloats<Fn>;
+}
+template <class Fn> void setFloats2(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kFloat] = &mapFloats2<Fn>;
+  table.scalars[static_cast<int>(op)][kFloat] = &scalarFloats2<Fn>;
 }
 /// As elements of type `T`, of a type as large.
 template <class T, class Fn> void setFold(Primitives &table, VectorOp op, Fn, int type = kPrimitiveOf<T>) {
