@@ -352,6 +352,25 @@ def attention(dtype: torch.dtype) -> Iterator[Call]:
     yield (q, k[:, :2].contiguous(), v[:, :2].contiguous()), {"enable_gqa": True}, None
 
 
+def attention_gradient(dtype: torch.dtype) -> Iterator[Call]:
+    """With what torch's kernel gave forwards."""
+    if dtype not in (torch.float32, torch.float64):
+        return
+    q, k, v = drawn(dtype, 2, 3, 5, 8), drawn(dtype, 2, 3, 6, 8), drawn(dtype, 2, 3, 6, 8)
+    mask = drawn(dtype, 2, 1, 5, 6)
+    for is_causal, options in (
+        (False, {}),
+        (True, {}),
+        (False, {"scale": 0.3}),
+        (False, {"attn_mask": mask}),
+    ):
+        out, sums = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            q, k, v, 0.0, is_causal, **options
+        )
+        incoming = drawn(dtype, 2, 3, 5, 8)
+        yield (incoming, q, k, v, out, sums, 0.0, is_causal), options, None
+
+
 def running(dtype: torch.dtype) -> Iterator[Call]:
     yield (drawn(dtype, 3, 40, low=0, high=2), 1), {}, None
     yield (drawn(dtype, 3, 4), -2), {}, None
@@ -543,6 +562,7 @@ OWN: dict[str, Callable[[torch.dtype], Iterator[Call]]] = {
     "div.Scalar_mode": rounded_division_by_number,
     "slice.Tensor": wide_index,
     "scaled_dot_product_attention.default": attention,
+    "_scaled_dot_product_flash_attention_for_cpu_backward.default": attention_gradient,
     **dict.fromkeys(("cumsum.default", "cumprod.default"), running),
     "fill.Scalar": filled,
     "fill.Tensor": filled,

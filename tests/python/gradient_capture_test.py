@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from torch.nn import functional
 
 import torchere
 from torchere.errors import CaptureError
@@ -43,6 +44,14 @@ def trained(layer, x):
     return x
 
 
+def attention_gradient(layer, x):
+    def attended(y):
+        heads = layer(y)[None, None].expand(2, 3, -1, -1)
+        return functional.scaled_dot_product_attention(heads, heads.tanh(), heads, is_causal=True).sum()
+
+    return grad(attended)(x)
+
+
 PROGRAMS = {
     "grad": lambda layer, x: grad(lambda y: energy(layer, y))(x),
     "gradients by rows": lambda layer, x: vmap(grad(lambda y: energy(layer, y)))(x),
@@ -55,6 +64,7 @@ PROGRAMS = {
     "energy and forces": energy_and_forces,
     "gradients of weights": gradients_of_weights,
     "trained": trained,
+    "of attention": attention_gradient,
 }
 
 

@@ -158,6 +158,19 @@ template <class T> void addInteger(Primitives &table) {
   setFold<T>(table, ReduceMinimum, [](auto a, auto b) { return a < b ? a : b; });
 }
 
+template <class T> struct BitsOf {
+  using Type = uint32_t;
+};
+template <> struct BitsOf<double> {
+  using Type = uint64_t;
+};
+template <class T> TORCHERE_INLINE typename BitsOf<T>::Type bitsOf(T x) {
+  return __builtin_bit_cast(typename BitsOf<T>::Type, x);
+}
+template <class T> TORCHERE_INLINE T ofBits(typename BitsOf<T>::Type bits) {
+  return __builtin_bit_cast(T, bits);
+}
+
 template <class T> void addFloat(Primitives &table) {
   using enum VectorOp;
   addOrder<T>(table);
@@ -166,8 +179,14 @@ template <class T> void addFloat(Primitives &table) {
   set2<T>(table, Multiply, [](T a, T b) { return a * b; });
   set2<T>(table, Divide, [](T a, T b) { return a / b; });
   // Of zeros of both signs, the positive one is the maximum.
-  set2<T>(table, Maximum, [](T a, T b) { return a == b ? (a == T(0) ? a + b : a) : kMaximum(a, b); });
-  set2<T>(table, Minimum, [](T a, T b) { return a == b ? (a == T(0) ? -(-a - b) : a) : kMinimum(a, b); });
+  set2<T>(table, Maximum, [](T a, T b) {
+    T greater = a == b ? ofBits<T>(bitsOf(a) & bitsOf(b)) : a > b ? a : b;
+    return a != a ? a : greater;
+  });
+  set2<T>(table, Minimum, [](T a, T b) {
+    T lesser = a == b ? ofBits<T>(bitsOf(a) | bitsOf(b)) : a < b ? a : b;
+    return a != a ? a : lesser;
+  });
   set1<T>(table, Negate, [](T a) { return -a; });
   set1<T>(table, Abs, [](T a) { return sizeof(T) == 4 ? __builtin_fabsf(a) : __builtin_fabs(a); });
   set1<T>(table, Sign, [](T a) { return a > T(0) ? T(1) : a < T(0) ? T(-1) : a; });
