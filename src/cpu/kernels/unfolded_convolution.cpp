@@ -1,6 +1,7 @@
-// Implements convolutions by products. Where the input is dilated, outputs that meet the same taps of the
-// kernel are computed together, so that no product is with one of the zeros between; unless a weight is
-// infinite or NaN, whose products with zeros are NaN.
+// Implements convolutions by products, and those of long rows of taps, as weights' gradients have them, by
+// sums along these. Where the input is dilated, outputs that meet the same taps of the kernel are computed
+// together, so that no product is with one of the zeros between; unless a weight is infinite or NaN, whose
+// products with zeros are NaN.
 #include "cpu/kernels/unfolded_convolution.h"
 
 #include "cpu/kernels/gemm.h"
@@ -162,6 +163,9 @@ public:
   void run();
 
 private:
+  bool hasLongTaps() const;
+  void runLongTaps();
+  float sumOfTaps(int64_t image, int64_t output, int64_t position) const;
   bool runDilated();
   bool areWeightsFinite() const;
   void runPhase(const Phase &phase);
@@ -219,7 +223,92 @@ bool Unfolder::runDilated() {
   return true;
 }
 
+/// Whether rows of taps are longer than those of outputs, and lie in memory as the input's rows do. Of many
+/// outputs a product reads what is unfolded more often than it is written.
+bool Unfolder::hasLongTaps() const {
+  constexpr int64_t kFewOutputs = 4, kLong = 16;
+  if (args_.rank == 0 || args_.type != DType::F32 || args_.resultType != DType::F32 ||
+      args_.groupOutputs > kFewOutputs)
+    return false;
+  const ConvolvedAxis &row = args_.axes[args_.rank - 1];
+  bool areAlike = row.kernelDilation == 1 && !row.reversed && args_.input.spatial[args_.rank - 1] == 1 &&
+                  args_.weights.spatial[args_.rank - 1] == 1;
+  bool isDilated = std::any_of(args_.axes, args_.axes + args_.rank,
+                               [](const ConvolvedAxis &axis) { return axis.inputDilation != 1; });
+  return areAlike && !isDilated && row.kernel >= kLong && row.kernel > row.output;
+}
+
+void Unfolder::runLongTaps() {
+  int64_t positions = 1, taps = args_.groupInputs;
+  for (int i = 0; i < args_.rank; ++i) {
+    positions *= args_.axes[i].output;
+    taps *= args_.axes[i].kernel;
+  }
+  int64_t outputs = args_.groups * args_.groupOutputs, units = args_.batch * outputs * positions;
+  int64_t parts = std::clamp<int64_t>(units * taps / 65536, 1, std::min<int64_t>(units, 64));
+  const ConvolvedTensor &to = args_.output;
+  context_.pool.parallelFor(units == 0 ? 0 : parts, [&](int64_t part) {
+    for (int64_t unit = partBegin(units, parts, part); unit < partBegin(units, parts, part + 1); ++unit) {
+      int64_t position = unit % positions, output = unit / positions % outputs;
+      int64_t image = unit / positions / outputs, rest = position;
+      int64_t place = image * to.first + output * to.second;
+      for (int i = args_.rank - 1; i >= 0; --i) {
+        place += rest % args_.axes[i].output * to.spatial[i];
+        rest /= args_.axes[i].output;
+      }
+      static_cast<float *>(const_cast<void *>(to.data))[place] = sumOfTaps(image, output, position);
+    }
+  });
+}
+
+/// Of one output; taps outside of the input are left out.
+float Unfolder::sumOfTaps(int64_t image, int64_t output, int64_t position) const {
+  auto dots = kernelsOf(context_.isa).dots[kF32];
+  const ConvolvedTensor &from = args_.input;
+  const int last = args_.rank - 1;
+  const int64_t group = output / args_.groupOutputs;
+  const float *input = static_cast<const float *>(from.data);
+  input += (args_.batchGroups ? group * args_.batch + image : image) * from.first;
+  input += (args_.batchGroups ? 0 : group * args_.groupInputs) * from.second;
+  const float *weights = static_cast<const float *>(args_.weights.data) + output * args_.weights.first;
+  int64_t starts[kMaxSpatialRank] = {}, rows = 1;
+  for (int i = last; i >= 0; --i) {
+    starts[i] = position % args_.axes[i].output * args_.axes[i].stride - args_.axes[i].padding;
+    position /= args_.axes[i].output;
+    rows *= i == last ? 1 : args_.axes[i].kernel;
+  }
+  int64_t first = std::max<int64_t>(-starts[last], 0);
+  int64_t count = std::min(args_.axes[last].kernel, args_.axes[last].input - starts[last]) - first;
+  double total = 0; // of many rows
+  for (int64_t row = 0; row < args_.groupInputs * rows && count > 0; ++row) {
+    int64_t rest = row, place = 0, tap = 0;
+    bool isInside = true;
+    for (int i = last - 1; i >= 0; --i) {
+      const ConvolvedAxis &axis = args_.axes[i];
+      int64_t number = rest % axis.kernel, at = starts[i] + number * axis.kernelDilation;
+      rest /= axis.kernel;
+      isInside &= at >= 0 && at < axis.input;
+      place += at * from.spatial[i];
+      tap += (axis.reversed ? axis.kernel - 1 - number : number) * args_.weights.spatial[i];
+    }
+    if (!isInside)
+      continue;
+    float sum = 0;
+    DotsJob job;
+    job.q = weights + rest * args_.weights.second + tap + first;
+    job.k = input + rest * from.second + place + starts[last] + first;
+    job.rows = job.keys = 1;
+    job.size = count;
+    job.scores = &sum;
+    dots(job);
+    total += sum;
+  }
+  return static_cast<float>(total);
+}
+
 void Unfolder::run() {
+  if (hasLongTaps())
+    return runLongTaps();
   if (runDilated())
     return;
   int64_t phases = 1, periods[kMaxSpatialRank];

@@ -131,6 +131,18 @@ TEST_P(Unfolded, ThreeAxes) {
   check({{axis(4, 4, 3, 1, 1), axis(5, 3, 2, 2, 1), axis(33, 31, 3)}, 2, 3, 5, 1});
 }
 
+/// As in gradients of weights.
+TEST_P(Unfolded, LongRowsOfTaps) {
+  check({{axis(20, 3, 20, 1, 1), axis(20, 3, 20, 1, 1)}, 6, 2, 6, 6, true});
+  check({{axis(17, 2, 8, 2, 0, 1, 2), axis(41, 5, 37, 1, 0)}, 2, 4, 4, 2});
+  check({{axis(9, 4, 9, 3, 4, 1, 1, true), axis(30, 7, 29, 2, 6)}, 1, 3, 2, 1});
+  check({{axis(100, 1, 100)}, 1, 8, 8, 8});
+  check({{axis(20, 19, 20, 1, 9)}, 2, 1, 4, 1});
+  check({{axis(18, 4, 17, 1, -1), axis(3, 3, 3, 1, 1), axis(40, 3, 38, 1)}, 1, 2, 2, 1}); // padding that cuts
+  check({{axis(5, 30, 16, 1, 20)}, 1, 1, 1, 1});                                          // shorter rows
+  check({{axis(2, 10, 16, 1, 12)}, 1, 1, 1, 1}); // some outputs see nothing
+}
+
 TEST_P(Unfolded, ManyPositions) {
   check({{axis(60, 60, 3, 1, 1), axis(70, 70, 3, 1, 1)}, 1, 4, 4, 2});
 }
