@@ -4,6 +4,7 @@ steps there are."""
 
 from __future__ import annotations
 
+import numpy
 import pytest
 import torch
 from random_reductions import RowWriter, check
@@ -19,6 +20,27 @@ def test_random_programs_agree(engine):
 @pytest.mark.sweep
 def test_many_random_programs_agree(engine):
     check(engine, range(1000, 4000), RowWriter)
+
+
+def test_a_number_of_all_rows_is_no_element_of_a_row(engine):
+    """The bound of a clamp, which one element may give for all of them."""
+    text = """func.func @main(%x: tensor<20x30xf32>) -> tensor<20x30xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %all = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 1]
+        : (tensor<20x30xf32>, tensor<f32>) -> tensor<f32>
+      %sums = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<20x30xf32>, tensor<f32>) -> tensor<20xf32>
+      %high = stablehlo.constant dense<1.0e3> : tensor<f32>
+      %bounded = stablehlo.clamp %all, %sums, %high
+        : (tensor<f32>, tensor<20xf32>, tensor<f32>) -> tensor<20xf32>
+      %rows = stablehlo.broadcast_in_dim %bounded, dims = [0] : (tensor<20xf32>) -> tensor<20x30xf32>
+      %result = stablehlo.subtract %x, %rows : tensor<20x30xf32>
+      return %result : tensor<20x30xf32>
+    }"""
+    x = numpy.random.default_rng(1).normal(size=(20, 30)).astype("float32")
+    bounded = numpy.clip(x.sum(1), x.sum(), 1000)
+    for (result,) in engine.run(text, [[x]]):
+        numpy.testing.assert_allclose(result, x - bounded[:, None], rtol=1e-5, atol=1e-5)
 
 
 def normalized(x, g):

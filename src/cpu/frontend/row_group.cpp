@@ -1,12 +1,12 @@
 // Implements the planning of rows: reductions and what is made of their results, in one vector program.
 #include "cpu/frontend/row_group.h"
 
+#include "cpu/execute/joined_step.h"
 #include "cpu/execute/vector_step.h"
 #include "cpu/frontend/complex_elements.h"
 #include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/joined_reductions.h"
-#include "cpu/kernels/reduction.h"
 #include "stablehlo/dialect.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -62,6 +62,11 @@ bool changesShape(Operation *op) {
   return isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(op);
 }
 
+/// Whether the op computes real elements from others, which a program does not count itself.
+bool isOfElements(Operation *op) {
+  return hasVectorType(op->getResult(0)) && !hasComplex(op) && !isa<stablehlo::IotaOp>(op);
+}
+
 /// Whether the op's result gets memory whoever plans it: something else than elementwise ops, reductions and
 /// views reads it.
 bool isStoredAnyway(Operation *op) {
@@ -114,6 +119,8 @@ RowGroup::RowGroup(const Planner &planner, ArrayRef<Operation *> roots) : planne
     rows = countOf(first->getResult(0));
   } else {
     shape = shapeOf(first->getResult(0));
+    if (!isOfElements(first))
+      return;
   }
   collect(roots);
   if (rows == 0)
@@ -137,10 +144,11 @@ std::optional<RowGroup::Kind> RowGroup::kindOf(Operation *op, bool isWide) const
     return isSpread ? std::optional(Kind::Spread) : std::nullopt;
   }
   if (isa<stablehlo::ReduceOp>(op)) {
-    bool isRow = !isWide && isOfRows(op) && shapeOf(op->getOperand(0)) == shape && rowFoldingOf(op);
+    bool isRow = !isWide && isOfRows(op) && shapeOf(op->getOperand(0)) == shape &&
+                 countOf(op->getResult(0)) == rows && rowFoldingOf(op);
     return isRow ? std::optional(Kind::Row) : std::nullopt;
   }
-  if (isa<stablehlo::IotaOp>(op) || hasComplex(op))
+  if (!isOfElements(op))
     return std::nullopt;
   if (isWide)
     return shapeOf(op->getResult(0)) == shape ? std::optional(Kind::Wide) : std::nullopt;
