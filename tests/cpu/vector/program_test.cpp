@@ -1,7 +1,6 @@
 // Vector programs against plain loops in f64, over shapes, strides, types and special values.
-#include "../kernels/test_values.h"
 #include "base/random_blocks.h"
-#include "cpu/vector/vector_plan.h"
+#include "program_runs.h"
 
 #include <cmath>
 #include <functional>
@@ -10,61 +9,7 @@
 namespace torchere::cpu {
 namespace {
 
-/// An operand in memory; strides in elements.
-struct Operand {
-  void *data = nullptr;
-  VectorStrides strides = {};
-};
-
-void runProgram(const Context &context, const VectorProgram &program, const std::vector<int64_t> &dims,
-                const std::vector<Operand> &inputs, const std::vector<Operand> &outputs) {
-  VectorWalk walk;
-  walk.rank = static_cast<int>(dims.size());
-  std::copy(dims.begin(), dims.end(), walk.dims.begin());
-  std::vector<const void *> from;
-  std::vector<void *> to;
-  for (const Operand &input : inputs) {
-    walk.inputs.push_back(input.strides);
-    from.push_back(input.data);
-  }
-  for (const Operand &output : outputs) {
-    walk.outputs.push_back(output.strides);
-    to.push_back(output.data);
-  }
-  VectorPlan(program, context.isa, walk).run(context, from.data(), to.data());
-}
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
-class Vector : public EveryIsa {
-protected:
-  template <class T, class R>
-  std::vector<R> apply1(VectorOp op, DType type, DType result, const std::vector<T> &x) {
-    VectorBuilder builder;
-    builder.output(builder.apply(op, builder.input(type)), result);
-    std::vector<R> y(x.size());
-    run(builder, {int64_t(x.size())}, {{const_cast<T *>(x.data()), {1}}}, {{y.data(), {1}}});
-    return y;
-  }
-  template <class T, class R>
-  std::vector<R> apply2(VectorOp op, DType type, DType result, const std::vector<T> &x,
-                        const std::vector<T> &y) {
-    VectorBuilder builder;
-    auto a = builder.input(type), b = builder.input(type);
-    builder.output(builder.apply(op, a, b), result);
-    std::vector<R> z(x.size());
-    run(builder, {int64_t(x.size())}, {{const_cast<T *>(x.data()), {1}}, {const_cast<T *>(y.data()), {1}}},
-        {{z.data(), {1}}});
-    return z;
-  }
-  void run(const VectorBuilder &builder, std::vector<int64_t> dims, std::vector<Operand> inputs,
-           std::vector<Operand> outputs, bool hasWholeRows = false) {
-    auto program = hasWholeRows ? builder.finishWholeRows() : builder.finish();
-    ASSERT_TRUE(program.has_value()) << program.error().message;
-    ASSERT_TRUE(program->verify().has_value()) << program->verify().error().message;
-    runProgram(context, *program, dims, inputs, outputs);
-  }
-};
+class Vector : public ProgramRuns {};
 
 struct Elementary {
   VectorOp op;
@@ -290,8 +235,6 @@ TEST_P(Vector, InPlaceWithSeveralOutputs) {
   }
 }
 
-/// RMS norm, from its elementwise ops: x * rsqrt(mean(x^2) + eps) * weight, and the mean itself as a second
-/// result.
 /// Numbers that lie in turns or, in the last form, in two memories with something else between them. Rows of
 /// the inputs follow each other closely, lie apart, or are one that is repeated.
 template <class T> void checkPairs(const Context &context, DType type, int64_t columns, int form) {
@@ -336,140 +279,6 @@ TEST_P(Vector, PartsOfComplexNumbers) {
     }
 }
 
-TEST_P(Vector, ReductionsOfRows) {
-  for (auto [rows, columns, hasWholeRows] : {std::tuple<int64_t, int64_t, bool>{1, 1, false},
-                                             {5, 7, false},
-                                             {3, 513, false},
-                                             {4, 3000, false},
-                                             {1, 1, true},
-                                             {700, 7, true},
-                                             {300, 16, true},
-                                             {19, 513, true},
-                                             {4, 3000, true},
-                                             {3, 9000, true}}) {
-    auto x = randomFloats(rows * columns, 1), weight = randomFloats(columns, 2);
-    std::vector<float> y(rows * columns), mean(rows);
-    VectorBuilder builder;
-    auto v = builder.input(DType::F32), w = builder.input(DType::F32);
-    auto sum = builder.apply(VectorOp::ReduceSum, builder.apply(VectorOp::Multiply, v, v));
-    auto average =
-        builder.apply(VectorOp::Multiply, sum, builder.constant(DType::F32, 1.0 / double(columns)));
-    auto shifted = builder.apply(VectorOp::Add, average, builder.constant(DType::F32, 1e-6));
-    auto normal = builder.apply(VectorOp::Multiply, v, builder.apply(VectorOp::Rsqrt, shifted));
-    builder.output(builder.apply(VectorOp::Multiply, normal, w), DType::F32);
-    builder.output(average, DType::F32);
-    run(builder, {rows, columns}, {{x.data(), {columns, 1}}, {weight.data(), {0, 1}}},
-        {{y.data(), {columns, 1}}, {mean.data(), {1, 0}}}, hasWholeRows);
-    for (int64_t i = 0; i < rows; ++i) {
-      double total = 0;
-      for (int64_t j = 0; j < columns; ++j)
-        total += double(x[i * columns + j]) * x[i * columns + j];
-      total /= double(columns);
-      ASSERT_NEAR(mean[i], total, 1e-6);
-      for (int64_t j = 0; j < columns; ++j)
-        ASSERT_NEAR(y[i * columns + j], x[i * columns + j] / std::sqrt(total + 1e-6) * weight[j], 1e-5);
-    }
-  }
-}
-
-/// softmax in three phases, over a row that is longer than a tile, and over whole rows.
-TEST_P(Vector, PhasesFollowEachOther) {
-  for (bool hasWholeRows : {false, true})
-    for (auto [rows, columns] : {std::pair<int64_t, int64_t>{3, 1300}, {700, 30}}) {
-      auto x = randomFloats(rows * columns, 1, 5);
-      std::vector<float> y(rows * columns);
-      VectorBuilder builder;
-      auto v = builder.input(DType::F32);
-      auto shifted = builder.apply(VectorOp::Subtract, v, builder.apply(VectorOp::ReduceMaximum, v));
-      auto exponential = builder.apply(VectorOp::Exponential, shifted);
-      auto total = builder.apply(VectorOp::ReduceSum, exponential);
-      builder.output(builder.apply(VectorOp::Divide, exponential, total), DType::F32);
-      run(builder, {rows, columns}, {{x.data(), {columns, 1}}}, {{y.data(), {columns, 1}}}, hasWholeRows);
-      for (int64_t i = 0; i < rows; ++i) {
-        double sum = 0;
-        for (int64_t j = 0; j < columns; ++j)
-          sum += std::exp(double(x[i * columns + j]));
-        for (int64_t j = 0; j < columns; ++j) {
-          double expected = std::exp(double(x[i * columns + j])) / sum;
-          ASSERT_NEAR(y[i * columns + j], expected, 1e-8 + 1e-6 * expected);
-        }
-      }
-    }
-}
-
-/// Elements of rows from memory and to it, in rows and columns that lie apart; sums of products, and
-/// operands that are converted.
-TEST_P(Vector, ElementsOfWholeRows) {
-  for (auto [outer, rows, columns] : {std::tuple<int64_t, int64_t, int64_t>{1, 5, 100}, {3, 70, 40}}) {
-    int64_t n = outer * rows, apart = columns + 3;
-    auto x = randomFloats(n * apart, 1), g = randomFloats(columns, 2);
-    std::vector<uint16_t> given(n * 2), sums(n);
-    for (int64_t i = 0; i < n * 2; ++i)
-      given[i] = bf16OfFloat(float(i % 7) / 2);
-    std::vector<float> y(n * columns);
-    VectorBuilder builder;
-    auto v = builder.input(DType::F32), w = builder.input(DType::F32), shift = builder.rowInput(DType::BF16);
-    auto sum = builder.apply(VectorOp::ReduceSum, builder.apply(VectorOp::Multiply, v, w));
-    auto rounded = builder.convert(builder.apply(VectorOp::Add, sum, shift), DType::BF16);
-    builder.output(builder.apply(VectorOp::Subtract, v, rounded), DType::F32);
-    builder.output(rounded, DType::BF16);
-    run(builder, {outer, rows, columns},
-        {{x.data(), {rows * apart, apart, 1}}, {g.data(), {0, 0, 1}}, {given.data(), {2, 2 * outer, 0}}},
-        {{y.data(), {rows * columns, columns, 1}}, {sums.data(), {rows, 1, 0}}}, /*hasWholeRows=*/true);
-    for (int64_t i = 0; i < n; ++i) {
-      double total = floatOfBF16(given[2 * (i / rows) + 2 * outer * (i % rows)]);
-      for (int64_t j = 0; j < columns; ++j)
-        total += double(x[i * apart + j]) * g[j];
-      ASSERT_NEAR(floatOfBF16(sums[i]), total, 0.004 * std::fabs(total) + 1e-5);
-      for (int64_t j = 0; j < columns; ++j)
-        ASSERT_EQ(y[i * columns + j], x[i * apart + j] - floatOfBF16(sums[i])) << i << ", " << j;
-    }
-  }
-}
-
-/// What is summed may no longer be in its slot when the sum takes it.
-TEST_P(Vector, SumsOfWholeRowsKeepTheirOperands) {
-  const int64_t rows = 20, columns = 50;
-  auto x = randomFloats(rows * columns, 1);
-  std::vector<float> y(rows * columns);
-  VectorBuilder builder;
-  auto v = builder.input(DType::F32);
-  auto highest = builder.apply(VectorOp::ReduceMaximum, v);
-  auto scaled = builder.apply(VectorOp::Multiply, v, highest); // the last that reads the maximum
-  builder.output(builder.apply(VectorOp::Add, v, builder.apply(VectorOp::ReduceSum, scaled)), DType::F32);
-  run(builder, {rows, columns}, {{x.data(), {columns, 1}}}, {{y.data(), {columns, 1}}},
-      /*hasWholeRows=*/true);
-  for (int64_t i = 0; i < rows; ++i) {
-    const float *row = &x[i * columns];
-    double total = 0;
-    for (int64_t j = 0; j < columns; ++j)
-      total += double(row[j]) * *std::max_element(row, row + columns);
-    for (int64_t j = 0; j < columns; ++j)
-      ASSERT_NEAR(y[i * columns + j], row[j] + total, 1e-4);
-  }
-}
-
-TEST_P(Vector, ReductionsOfEveryTypeAndOfNothing) {
-  using enum VectorOp;
-  std::vector<int16_t> x = {3, -5, 7, 2}, y(4);
-  VectorBuilder builder;
-  auto v = builder.input(DType::I16);
-  for (VectorOp op : {ReduceSum, ReduceProduct, ReduceMaximum, ReduceMinimum})
-    builder.output(builder.apply(op, v), DType::I16);
-  for (int64_t columns : {4, 0}) {
-    run(builder, {1, columns}, {{x.data(), {4, 1}}},
-        {{&y[0], {1, 0}}, {&y[1], {1, 0}}, {&y[2], {1, 0}}, {&y[3], {1, 0}}});
-    EXPECT_EQ(y, columns ? (std::vector<int16_t>{7, -210, 7, -5})
-                         : (std::vector<int16_t>{0, 1, INT16_MIN, INT16_MAX}));
-  }
-  std::vector<float> floats = {1, NAN, 3};
-  float highest = 0;
-  VectorBuilder maximum;
-  maximum.output(maximum.apply(ReduceMaximum, maximum.input(DType::F32)), DType::F32);
-  run(maximum, {1, 3}, {{floats.data(), {3, 1}}}, {{&highest, {1, 0}}});
-  EXPECT_TRUE(std::isnan(highest));
-}
-
 TEST_P(Vector, IndicesAndSelection) {
   const int64_t rows = 4, columns = 700;
   auto x = randomFloats(rows * columns, 1);
@@ -481,31 +290,6 @@ TEST_P(Vector, IndicesAndSelection) {
   run(builder, {rows, columns}, {{x.data(), {columns, 1}}}, {{y.data(), {columns, 1}}});
   for (int64_t i = 0; i < rows * columns; ++i)
     ASSERT_EQ(y[i], i % columns <= i / columns ? x[i] : -1e9f);
-}
-
-TEST_P(Vector, ElementsOfRows) {
-  const int64_t rows = 3, columns = 600;
-  auto x = randomFloats(rows * columns, 1), shift = randomFloats(rows, 2);
-  std::vector<float> y(rows * columns);
-  VectorBuilder builder;
-  auto v = builder.input(DType::F32), s = builder.rowInput(DType::F32);
-  builder.output(builder.apply(VectorOp::Add, v, builder.apply(VectorOp::Negate, s)), DType::F32);
-  run(builder, {rows, columns}, {{x.data(), {columns, 1}}, {shift.data(), {1, 0}}},
-      {{y.data(), {columns, 1}}});
-  for (int64_t i = 0; i < rows * columns; ++i)
-    ASSERT_EQ(y[i], x[i] - shift[i / columns]);
-}
-
-TEST_P(Vector, ElementsOfRowsAreSpread) {
-  VectorBuilder builder;
-  auto row = builder.iota(DType::I32, 1);
-  builder.output(builder.spread(builder.apply(VectorOp::Add, row, row)), DType::I32);
-  builder.output(row, DType::I32); // one element a row
-  std::vector<int32_t> wide(3 * 700), narrow(3);
-  run(builder, {3, 700}, {}, {{wide.data(), {700, 1}}, {narrow.data(), {1, 0}}});
-  for (int32_t i = 0; i < 3 * 700; ++i)
-    ASSERT_EQ(wide[i], i / 700 * 2) << i;
-  EXPECT_EQ(narrow, (std::vector<int32_t>{0, 1, 2}));
 }
 
 /// Of all pairs of these: the angle within 4 units in the last place, the rest of a division exactly.
@@ -653,139 +437,6 @@ TEST_P(Vector, TheSameForAnyNumberOfThreads) {
       first = y;
     EXPECT_EQ(first, y);
   }
-}
-
-TEST(VectorBuilder, ErrorsNameTheOp) {
-  VectorBuilder builder;
-  auto a = builder.input(DType::F32), b = builder.input(DType::I32);
-  builder.output(builder.apply(VectorOp::Add, a, b), DType::F32);
-  EXPECT_EQ(builder.finish().error().message, "[Add] operands of different types: got f32 and i32");
-  VectorBuilder bits;
-  bits.output(bits.apply(VectorOp::PopulationCount, bits.input(DType::F32)), DType::F32);
-  EXPECT_EQ(bits.finish().error().message, "[PopulationCount] no such op of this type: got f32");
-}
-
-TEST(VectorProgram, VerifyFindsWhatIsOutOfBounds) {
-  VectorBuilder builder;
-  auto a = builder.input(DType::F32);
-  builder.output(builder.apply(VectorOp::Add, a, a), DType::F32);
-  VectorProgram good = *builder.finish();
-  ASSERT_TRUE(good.verify().has_value());
-  for (int what = 0; what < 7; ++what) {
-    VectorProgram bad = good;
-    VectorInstruction &last = bad.instructions.back();
-    if (what == 0)
-      bad.instructions[1].operands[1] = 99;
-    else if (what == 1)
-      last.index = 5;
-    else if (what == 2)
-      bad.phases.back().end += 1;
-    else if (what == 3)
-      bad.instructions[1].op = static_cast<VectorOp>(200);
-    else if (what == 4)
-      bad.instructions[1].type = DType::C64;
-    else if (what == 5)
-      bad.instructions[0].result = 77;
-    else
-      last.operands[2] = 99; // which a store does not have
-    EXPECT_FALSE(bad.verify().has_value()) << what;
-  }
-}
-
-/// A row's sum, added to its elements: two phases.
-VectorProgram rowSums() {
-  VectorBuilder builder;
-  auto x = builder.input(DType::F32);
-  auto sum = builder.apply(VectorOp::ReduceSum, x);
-  builder.output(builder.apply(VectorOp::Add, x, sum), DType::F32);
-  return *builder.finish();
-}
-
-TEST(VectorProgram, VerifyFindsSlotsThatHoldSomethingElse) {
-  VectorProgram good = rowSums();
-  ASSERT_TRUE(good.verify()) << good.verify().error().message;
-  auto place = [&](VectorOp op) {
-    auto found = std::find_if(good.instructions.begin(), good.instructions.end(),
-                              [&](const VectorInstruction &each) { return each.op == op; });
-    return static_cast<size_t>(found - good.instructions.begin());
-  };
-  auto refusal = [&](VectorOp op, auto change) {
-    VectorProgram bad = good;
-    change(bad.instructions[place(op)]);
-    Status status = bad.verify();
-    return status ? "accepted" : status.error().message;
-  };
-  size_t add = place(VectorOp::Add), spread = place(VectorOp::Broadcast), sum = place(VectorOp::ReduceSum);
-  EXPECT_EQ(
-      refusal(VectorOp::Add, [](auto &each) { each.type = each.to = DType::F64; }),
-      fmt::format("[vector program] instruction {}: an operand that is not there, or of another type", add));
-  EXPECT_EQ(
-      refusal(VectorOp::Add, [&](auto &each) { each.operands[1] = good.instructions[sum].result; }),
-      fmt::format("[vector program] instruction {}: an operand that is not there, or of another type", add));
-  EXPECT_EQ(refusal(VectorOp::Add, [&](auto &each) { each.result = good.instructions[spread].result; }),
-            fmt::format("[vector program] instruction {}: a slot whose value is still needed", add));
-  EXPECT_EQ(refusal(VectorOp::Add, [](auto &each) { each.perRow = true; }),
-            fmt::format("[vector program] instruction {}: it stands in the wrong place", add));
-  EXPECT_EQ(refusal(VectorOp::Broadcast, [](auto &each) { each.perRow = false; }),
-            fmt::format("[vector program] instruction {}: it stands in the wrong place", spread));
-  EXPECT_EQ(
-      refusal(VectorOp::ReduceSum, [&](auto &each) { each.result = good.instructions[add].result; }),
-      fmt::format("[vector program] instruction {}: a reduction that does not begin with an element", sum));
-}
-
-TEST(VectorProgram, VerifyFindsWhatWholeRowsHaveNot) {
-  VectorBuilder builder;
-  auto x = builder.input(DType::F32);
-  auto sum = builder.apply(VectorOp::ReduceSum, x);
-  auto root = builder.apply(VectorOp::Sqrt, sum);
-  builder.output(builder.apply(VectorOp::Multiply, x,
-                               builder.apply(VectorOp::Add, root, builder.constant(DType::F32, 1))),
-                 DType::F32);
-  VectorProgram good = *builder.finishWholeRows();
-  ASSERT_TRUE(good.verify()) << good.verify().error().message;
-  // A constant, then: input, sum, root, sum with the constant, product, store.
-  ASSERT_EQ(good.instructions.size(), 7u);
-  auto refusal = [&](auto change) {
-    VectorProgram bad = good;
-    change(bad);
-    Status status = bad.verify();
-    return status ? "accepted" : status.error().message;
-  };
-  EXPECT_EQ(refusal([](auto &bad) { bad.phases.push_back(bad.phases.front()); }),
-            "[vector program] phases out of order");
-  EXPECT_EQ(refusal([](auto &bad) { bad.phases.front().rowEnd += 1; }),
-            "[vector program] 1 phases of whole rows: expected one that begins with the tile");
-  EXPECT_EQ(refusal([](auto &bad) { bad.instructions[2].index = 9; }),
-            "[vector program] instruction 2: an index is out of bounds");
-  EXPECT_EQ(refusal([](auto &bad) { bad.instructions[2].perRow = true; }),
-            "[vector program] instruction 2: it stands in the wrong place");
-  EXPECT_EQ(refusal([](auto &bad) { bad.instructions[1].op = VectorOp::Iota; }),
-            "[vector program] instruction 1: it stands in the wrong place");
-  EXPECT_EQ(refusal([](auto &bad) { bad.instructions[3].operands[0] = bad.instructions[1].result; }),
-            "[vector program] instruction 3: an operand that is not there, or of another type");
-  EXPECT_EQ(refusal([](auto &bad) { bad.instructions[3].result = bad.instructions[0].result; }),
-            "[vector program] instruction 3: a slot whose value is still needed");
-  DType one[] = {DType::F32};
-  EXPECT_EQ(good.verifyLanes(one, one).error().message, "[vector program] rows in a program of lanes");
-}
-
-TEST(VectorProgram, VerifyFindsWhatLanesHaveNot) {
-  VectorBuilder builder;
-  auto a = builder.input(DType::F32);
-  builder.output(builder.apply(VectorOp::Add, a, builder.input(DType::F32)), DType::F32);
-  VectorProgram program = *builder.finish();
-  DType two[] = {DType::F32, DType::F32}, mixed[] = {DType::F32, DType::F64};
-  EXPECT_TRUE(program.verifyLanes(two, {two, 1}));
-  EXPECT_EQ(program.verifyLanes(mixed, {two, 1}).error().message,
-            "[vector program] instruction 1: elements of another size: got f32, expected f64");
-  EXPECT_EQ(program.verifyLanes(two, two).error().message,
-            "[vector program] operands: got 2 and 1, expected 2 and 2");
-  EXPECT_EQ(rowSums().verifyLanes({two, 1}, {two, 1}).error().message,
-            "[vector program] rows in a program of lanes");
-  VectorBuilder counting;
-  counting.output(counting.iota(DType::F32, 0), DType::F32);
-  EXPECT_EQ(counting.finish()->verifyLanes({}, {two, 1}).error().message,
-            "[vector program] instruction 0: Iota in a program of lanes");
 }
 
 TORCHERE_EVERY_ISA(Vector);
