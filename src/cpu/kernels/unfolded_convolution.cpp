@@ -156,6 +156,21 @@ struct Elements {
   }
 };
 
+/// Whether rows of taps are longer than those of outputs, and lie in memory as the input's rows do. Of many
+/// outputs a product reads what is unfolded more often than it is written.
+bool hasLongTaps(const UnfoldedConvolution &args) {
+  constexpr int64_t kFewOutputs = 4, kLong = 16;
+  if (args.rank == 0 || args.type != DType::F32 || args.resultType != DType::F32 ||
+      args.groupOutputs > kFewOutputs)
+    return false;
+  const ConvolvedAxis &row = args.axes[args.rank - 1];
+  bool areAlike = row.kernelDilation == 1 && !row.reversed && args.input.spatial[args.rank - 1] == 1 &&
+                  args.weights.spatial[args.rank - 1] == 1;
+  bool isDilated = std::any_of(args.axes, args.axes + args.rank,
+                               [](const ConvolvedAxis &axis) { return axis.inputDilation != 1; });
+  return areAlike && !isDilated && row.kernel >= kLong && row.kernel > row.output;
+}
+
 class Unfolder {
 public:
   Unfolder(const Context &context, const UnfoldedConvolution &args, char *weights)
@@ -163,9 +178,8 @@ public:
   void run();
 
 private:
-  bool hasLongTaps() const;
   void runLongTaps();
-  float sumOfTaps(int64_t image, int64_t output, int64_t position) const;
+  float sumOfTaps(int64_t image, int64_t output, const int64_t *starts) const;
   bool runDilated();
   bool areWeightsFinite() const;
   void runPhase(const Phase &phase);
@@ -223,21 +237,6 @@ bool Unfolder::runDilated() {
   return true;
 }
 
-/// Whether rows of taps are longer than those of outputs, and lie in memory as the input's rows do. Of many
-/// outputs a product reads what is unfolded more often than it is written.
-bool Unfolder::hasLongTaps() const {
-  constexpr int64_t kFewOutputs = 4, kLong = 16;
-  if (args_.rank == 0 || args_.type != DType::F32 || args_.resultType != DType::F32 ||
-      args_.groupOutputs > kFewOutputs)
-    return false;
-  const ConvolvedAxis &row = args_.axes[args_.rank - 1];
-  bool areAlike = row.kernelDilation == 1 && !row.reversed && args_.input.spatial[args_.rank - 1] == 1 &&
-                  args_.weights.spatial[args_.rank - 1] == 1;
-  bool isDilated = std::any_of(args_.axes, args_.axes + args_.rank,
-                               [](const ConvolvedAxis &axis) { return axis.inputDilation != 1; });
-  return areAlike && !isDilated && row.kernel >= kLong && row.kernel > row.output;
-}
-
 void Unfolder::runLongTaps() {
   int64_t positions = 1, taps = args_.groupInputs;
   for (int i = 0; i < args_.rank; ++i) {
@@ -249,20 +248,22 @@ void Unfolder::runLongTaps() {
   const ConvolvedTensor &to = args_.output;
   context_.pool.parallelFor(units == 0 ? 0 : parts, [&](int64_t part) {
     for (int64_t unit = partBegin(units, parts, part); unit < partBegin(units, parts, part + 1); ++unit) {
-      int64_t position = unit % positions, output = unit / positions % outputs;
-      int64_t image = unit / positions / outputs, rest = position;
-      int64_t place = image * to.first + output * to.second;
+      int64_t output = unit / positions % outputs, image = unit / positions / outputs;
+      int64_t place = image * to.first + output * to.second, starts[kMaxSpatialRank] = {};
+      int64_t rest = unit % positions;
       for (int i = args_.rank - 1; i >= 0; --i) {
-        place += rest % args_.axes[i].output * to.spatial[i];
-        rest /= args_.axes[i].output;
+        const ConvolvedAxis &axis = args_.axes[i];
+        starts[i] = rest % axis.output * axis.stride - axis.padding;
+        place += rest % axis.output * to.spatial[i];
+        rest /= axis.output;
       }
-      static_cast<float *>(const_cast<void *>(to.data))[place] = sumOfTaps(image, output, position);
+      static_cast<float *>(const_cast<void *>(to.data))[place] = sumOfTaps(image, output, starts);
     }
   });
 }
 
-/// Of one output; taps outside of the input are left out.
-float Unfolder::sumOfTaps(int64_t image, int64_t output, int64_t position) const {
+/// Of one output, whose first tap is at `starts` in the input; taps outside of it are left out.
+float Unfolder::sumOfTaps(int64_t image, int64_t output, const int64_t *starts) const {
   auto dots = kernelsOf(context_.isa).dots[kF32];
   const ConvolvedTensor &from = args_.input;
   const int last = args_.rank - 1;
@@ -271,12 +272,9 @@ float Unfolder::sumOfTaps(int64_t image, int64_t output, int64_t position) const
   input += (args_.batchGroups ? group * args_.batch + image : image) * from.first;
   input += (args_.batchGroups ? 0 : group * args_.groupInputs) * from.second;
   const float *weights = static_cast<const float *>(args_.weights.data) + output * args_.weights.first;
-  int64_t starts[kMaxSpatialRank] = {}, rows = 1;
-  for (int i = last; i >= 0; --i) {
-    starts[i] = position % args_.axes[i].output * args_.axes[i].stride - args_.axes[i].padding;
-    position /= args_.axes[i].output;
-    rows *= i == last ? 1 : args_.axes[i].kernel;
-  }
+  int64_t rows = 1;
+  for (int i = 0; i < last; ++i)
+    rows *= args_.axes[i].kernel;
   int64_t first = std::max<int64_t>(-starts[last], 0);
   int64_t count = std::min(args_.axes[last].kernel, args_.axes[last].input - starts[last]) - first;
   double total = 0; // of many rows
@@ -307,7 +305,7 @@ float Unfolder::sumOfTaps(int64_t image, int64_t output, int64_t position) const
 }
 
 void Unfolder::run() {
-  if (hasLongTaps())
+  if (hasLongTaps(args_))
     return runLongTaps();
   if (runDilated())
     return;
@@ -513,6 +511,8 @@ void Unfolder::write(const Phase &phase, const char *products, char *output, int
 } // namespace
 
 int64_t unfoldedWorkspaceBytes(const UnfoldedConvolution &args) {
+  if (hasLongTaps(args)) // which are read where they lie
+    return 0;
   int64_t taps = 1;
   for (int i = 0; i < args.rank; ++i)
     taps *= args.axes[i].kernel;

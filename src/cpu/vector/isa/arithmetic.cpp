@@ -10,7 +10,7 @@ template <> constexpr bool kIsFloat<double> = true;
 template <class T> constexpr bool kIsSigned = T(-1) < T(0);
 template <class T> constexpr int kBits = sizeof(T) * 8;
 
-// Arithmetic that wraps.
+/// As large: arithmetic on it wraps, and of floats it has the bits.
 template <class T> struct UnsignedOf {
   using Type = T;
 };
@@ -24,6 +24,12 @@ template <> struct UnsignedOf<int32_t> {
   using Type = uint32_t;
 };
 template <> struct UnsignedOf<int64_t> {
+  using Type = uint64_t;
+};
+template <> struct UnsignedOf<float> {
+  using Type = uint32_t;
+};
+template <> struct UnsignedOf<double> {
   using Type = uint64_t;
 };
 template <class T> using Wrapping = typename UnsignedOf<T>::Type;
@@ -158,16 +164,10 @@ template <class T> void addInteger(Primitives &table) {
   setFold<T>(table, ReduceMinimum, [](auto a, auto b) { return a < b ? a : b; });
 }
 
-template <class T> struct BitsOf {
-  using Type = uint32_t;
-};
-template <> struct BitsOf<double> {
-  using Type = uint64_t;
-};
-template <class T> TORCHERE_INLINE typename BitsOf<T>::Type bitsOf(T x) {
-  return __builtin_bit_cast(typename BitsOf<T>::Type, x);
+template <class T> TORCHERE_INLINE typename UnsignedOf<T>::Type bitsOf(T x) {
+  return __builtin_bit_cast(typename UnsignedOf<T>::Type, x);
 }
-template <class T> TORCHERE_INLINE T ofBits(typename BitsOf<T>::Type bits) {
+template <class T> TORCHERE_INLINE T ofBits(typename UnsignedOf<T>::Type bits) {
   return __builtin_bit_cast(T, bits);
 }
 
