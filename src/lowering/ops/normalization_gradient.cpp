@@ -21,17 +21,24 @@ mlir::Value sumOver(Context &cx, mlir::Value value, llvm::ArrayRef<int64_t> axes
   return cx.reduceWith<stablehlo::AddOp>(value, cx.constant(0.0, Context::dtype(value)), axes);
 }
 
-/// The gradient of what was normalized over `axes`, from that of the normalized values.
+/// Of a gradient, and of its product with the normalized values.
+struct Sums {
+  mlir::Value plain, weighted;
+};
+Sums sumsOver(Context &cx, const Elements &gradient, const Elements &normalized,
+              llvm::ArrayRef<int64_t> axes) {
+  return {sumOver(cx, gradient, axes), sumOver(cx, gradient * normalized, axes)};
+}
+
+/// The gradient of what was normalized over `axes`, from that of the normalized values, and its sums.
 Elements throughNormalization(Context &cx, const Elements &gradient, const Elements &normalized,
-                              const Elements &scale, llvm::ArrayRef<int64_t> axes) {
+                              const Elements &scale, llvm::ArrayRef<int64_t> axes, const Sums &sums) {
   mlir::Value count = cx.count(gradient, axes, Context::dtype(gradient));
-  // Both sums first, which an engine may compute in one pass.
-  mlir::Value sum = sumOver(cx, gradient, axes), alike = sumOver(cx, gradient * normalized, axes);
   auto mean = [&](mlir::Value total) {
     total = cx.elementwise<stablehlo::DivOp>({total, cx.broadcastTo(count, cx.shape(total))});
     return gradient.with(cx.spread(total, gradient, axes));
   };
-  return scale * (gradient - mean(sum) - normalized * mean(alike));
+  return scale * (gradient - mean(sums.plain) - normalized * mean(sums.weighted));
 }
 
 /// Those that output_mask asks for, in the dtypes and shapes that the program gives them.
@@ -63,7 +70,9 @@ Values layerNormBackward(Context &cx, const Args &args) {
   auto toInput = [&]() -> mlir::Value {
     auto weight = args.optionalTensor("weight");
     Elements weighted = weight ? gradient * beside(*weight) : gradient;
-    return throughNormalization(cx, weighted, normalized, scale, axesBetween(outer, rank));
+    Integers axes = axesBetween(outer, rank);
+    return throughNormalization(cx, weighted, normalized, scale, axes,
+                                sumsOver(cx, weighted, normalized, axes));
   };
   return wanted(
       cx, args, toInput, [&] { return sumOver(cx, gradient * normalized, axesBetween(0, outer)); },
@@ -91,7 +100,8 @@ Values groupNormBackward(Context &cx, const Args &args) {
       mlir::Value factors = cx.reshape(cx.convert(*weight, compute), {split[1], split[2]});
       weighted = gradient * value.with(cx.broadcastInDim(factors, split, {1, 2}));
     }
-    return throughNormalization(cx, weighted, normalized, scale, {2, 3});
+    return throughNormalization(cx, weighted, normalized, scale, {2, 3},
+                                sumsOver(cx, weighted, normalized, {2, 3}));
   };
   return wanted(
       cx, args, toInput, [&] { return sumOver(cx, gradient * normalized, {0, 3}); },
@@ -119,15 +129,18 @@ Result<Values> batchNormBackward(Context &cx, const Args &args) {
   if (!isTraining)
     scale = (scale + args.floating("eps")).apply<stablehlo::RsqrtOp>();
   Elements normalized = (value - overChannels(*givenMean)) * scale;
+  std::optional<Sums> found;
+  auto sums = [&]() -> const Sums & {
+    return found ? *found : found.emplace(sumsOver(cx, gradient, normalized, axes));
+  };
   auto toInput = [&]() -> mlir::Value {
     // The weight is the same for all that is summed, so that its gradient and the bias's need the same sums.
     auto weight = args.optionalTensor("weight");
     Elements slope = weight ? scale * overChannels(*weight) : scale;
-    return isTraining ? throughNormalization(cx, gradient, normalized, slope, axes) : slope * gradient;
+    return isTraining ? throughNormalization(cx, gradient, normalized, slope, axes, sums())
+                      : slope * gradient;
   };
-  return wanted(
-      cx, args, toInput, [&] { return sumOver(cx, gradient * normalized, axes); },
-      [&] { return sumOver(cx, gradient, axes); });
+  return wanted(cx, args, toInput, [&] { return sums().weighted; }, [&] { return sums().plain; });
 }
 
 } // namespace
