@@ -102,6 +102,17 @@ def test_few_long_rows_are_reduced_by_all_threads():
     torch.testing.assert_close(program(x), x - x.mean(1, keepdim=True))
 
 
+def test_a_step_is_named_after_its_last_op():
+    class Divided(torch.nn.Module):
+        def forward(self, x):
+            return x / x.sum(-1, keepdim=True)
+
+    x = torch.rand(20, 30)
+    (row,) = torchere.export(Divided(), (x,)).profile(x).rows
+    assert (row.kernel, row.op) == ("row program", "stablehlo.divide")
+    assert "row_programs_test.py" in row.source
+
+
 @pytest.mark.parametrize("columns", [100, 4000, 40000])
 @pytest.mark.parametrize("name", FORMS)
 def test_forms(name, columns):

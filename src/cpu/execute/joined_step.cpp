@@ -91,9 +91,8 @@ Status JoinedStep::verifyProgram() const {
   TORCHERE_TRY(expectEqual<size_t>("inputs", inputs.size(), program.inputs));
   TORCHERE_TRY(expectEqual<size_t>("outputs", stored.size() + outputs.size(), program.outputs));
   TORCHERE_TRY(expect(!outputs.empty(), "reductions: expected at least one"));
-  bool hasRows =
-      program.hasWholeRows || program.phases.size() != 1 || program.phases.front().rowEnd != program.setupEnd;
-  TORCHERE_TRY(expect(!hasRows, "rows in a program whose results are reduced"));
+  TORCHERE_TRY(
+      expect(!program.phases.empty() && !program.hasRows(), "rows in a program whose results are reduced"));
   std::vector<bool> isWritten(outputs.size());
   for (const VectorInstruction &instruction : program.instructions) {
     TORCHERE_TRY(expect(instruction.op != VectorOp::Iota && !isReduction(instruction.op),

@@ -100,10 +100,9 @@ Status VectorStep::verify(const PlanLimits &limits) const {
   const Sizes &shape = outputs.front().shape;
   TORCHERE_TRY(expect(elementCount(shape) > 0, "a vector program on nothing"));
   if (program.hasWholeRows) {
-    TORCHERE_TRY(
-        expect(!isWalked && !shape.empty() && shape.back() <= VectorProgram::mostRowElements &&
-                   program.slots * std::max<int64_t>(shape.back(), 4096) <= VectorProgram::mostTileElements,
-               "rows that are too long for a tile"));
+    TORCHERE_TRY(expect(!isWalked && !shape.empty() && shape.back() <= VectorProgram::mostRowElements &&
+                            program.rowElements(shape.back()) <= VectorProgram::mostTileElements,
+                        "rows that are too long for a tile"));
   }
   for (const VectorInstruction &instruction : program.instructions) {
     bool isRead = instruction.op == VectorOp::Input;

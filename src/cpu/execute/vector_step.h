@@ -18,7 +18,7 @@ public:
   static auto fields(auto &step) { return std::tie(step.program, step.inputs, step.outputs, step.isWalked); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
-  std::string_view name() const final { return hasRows() ? "row program" : "vector program"; }
+  std::string_view name() const final { return reducesRows() ? "row program" : "vector program"; }
 
   // For steps that run the program beside something else.
 
@@ -33,8 +33,7 @@ public:
   void place(const Frame &frame, std::vector<const void *> &from, std::vector<void *> &to) const;
 
 private:
-  /// Whether it reduces rows.
-  bool hasRows() const { return program.hasWholeRows || program.phases.size() > 1; }
+  bool reducesRows() const { return program.hasWholeRows || program.phases.size() > 1; }
   Status derive(Isa isa);
   Status verify(const PlanLimits &limits) const;
 

@@ -216,6 +216,8 @@ Status Planner::planGroup(Operation *root) {
   }
   if (joinsReductions(root))
     return planReductions(root);
+  Operation *outer = std::exchange(current, root);
+  llvm::scope_exit restore([&] { current = outer; });
   TORCHERE_ASSIGN(bool areRows, planRows(root));
   if (areRows)
     return {};
@@ -223,8 +225,6 @@ Status Planner::planGroup(Operation *root) {
   TORCHERE_ASSIGN(bool isSettled, settle(group.waitingInputs({})));
   if (!isSettled)
     return isPending(root) ? planGroup(root) : Status();
-  Operation *outer = std::exchange(current, root);
-  llvm::scope_exit restore([&] { current = outer; });
   for (Operation *op : group.members())
     pending.remove(op);
   TORCHERE_TRY(group.readInputs({}));

@@ -53,10 +53,24 @@ bool joinsReductions(Operation *op) {
          shapeOf(op->getOperand(0)).size() <= kMaxRank && reductionOf(op->getRegion(0)).has_value();
 }
 
-bool isCheap(Operation *op) {
+/// Ops whose result costs less to compute again than to store and read.
+static bool isCheap(Operation *op) {
   return isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::AndOp, stablehlo::CompareOp, stablehlo::ConvertOp,
              stablehlo::MaxOp, stablehlo::MinOp, stablehlo::MulOp, stablehlo::NegOp, stablehlo::NotOp,
              stablehlo::OrOp, stablehlo::SelectOp, stablehlo::SubtractOp>(op);
+}
+
+bool isLittle(Operation *root, llvm::function_ref<bool(Operation *)> isMember) {
+  constexpr size_t mostRepeated = 4;
+  SmallVector<Operation *> ops{root};
+  for (size_t next = 0; next < ops.size(); ++next) {
+    if (!isCheap(ops[next]) || ops.size() > mostRepeated)
+      return false;
+    for (mlir::Value operand : ops[next]->getOperands())
+      if (Operation *op = operand.getDefiningOp(); op && isMember(op) && !llvm::is_contained(ops, op))
+        ops.push_back(op);
+  }
+  return true;
 }
 
 namespace {
@@ -66,7 +80,8 @@ constexpr int64_t mostIndices = 1 << 14;
 /// What becomes of a group's members that others than its reductions need.
 class SharedMembers {
 public:
-  SharedMembers(const Planner &planner, const Group &group, ArrayRef<Operation *> reductions) : group(group) {
+  SharedMembers(const Planner &planner, const Group &group, ArrayRef<Operation *> reductions) {
+    auto isMember = [&](Operation *op) { return group.contains(op); };
     llvm::SmallPtrSet<Operation *, 8> own(reductions.begin(), reductions.end());
     for (Operation *op : llvm::reverse(group.members())) {
       auto isOther = [&](Operation *user) {
@@ -76,7 +91,7 @@ public:
       bool isOfElements = llvm::all_of(op->getUsers(), [&](Operation *user) {
         return !isOther(user) || (joinsGroups(user) && user->getBlock() == op->getBlock());
       });
-      if (isShared && !(isOfElements && isLittle(op)))
+      if (isShared && !(isOfElements && isLittle(op, isMember)))
         stored.push_back(op->getResult(0));
       else if (isShared || llvm::any_of(op->getUsers(), [&](Operation *user) { return isRepeated(user); }))
         repeated.insert(op);
@@ -88,20 +103,6 @@ public:
   SmallVector<mlir::Value> stored;
 
 private:
-  /// What it is computed from in the group costs less to compute again than to store and read.
-  bool isLittle(Operation *root) const {
-    SmallVector<Operation *> ops{root};
-    for (size_t next = 0; next < ops.size(); ++next) {
-      if (!isCheap(ops[next]) || ops.size() > mostRepeated)
-        return false;
-      for (mlir::Value operand : ops[next]->getOperands())
-        if (Operation *op = operand.getDefiningOp(); op && group.contains(op) && !llvm::is_contained(ops, op))
-          ops.push_back(op);
-    }
-    return true;
-  }
-
-  const Group &group;
   llvm::SmallPtrSet<Operation *, 8> repeated;
 };
 

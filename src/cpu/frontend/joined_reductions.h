@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Region.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <cstdint>
 #include <optional>
@@ -18,9 +19,8 @@ bool reducesOwnTypes(mlir::Operation *op);
 /// Whether the op is a reduction of one tensor that a vector program may compute.
 bool joinsReductions(mlir::Operation *op);
 
-/// Whether the op's result costs less to compute again than to store and read.
-bool isCheap(mlir::Operation *op);
-/// The most ops of that kind that are computed again.
-constexpr size_t mostRepeated = 4;
+/// Whether the op's result costs less to compute again than to store and read, with what of the members it is
+/// computed from.
+bool isLittle(mlir::Operation *root, llvm::function_ref<bool(mlir::Operation *)> isMember);
 
 } // namespace torchere::cpu

@@ -301,12 +301,16 @@ std::optional<size_t> Planner::argumentOf(const View &view) const {
   return buffer.home == Home::Argument ? std::optional(buffer.index) : std::nullopt;
 }
 
-static bool isView(Operation *op) {
+bool isView(Operation *op) {
   return isa<stablehlo::BroadcastInDimOp, stablehlo::ConstantOp, stablehlo::ReshapeOp, stablehlo::ReverseOp,
              stablehlo::SliceOp, stablehlo::TransposeOp>(op);
 }
 
 Status Planner::planOp(Operation *op) {
+  if (keepsRows(op)) {
+    defer(op);
+    return {};
+  }
   Operation *outer = std::exchange(current, op);
   llvm::scope_exit restore([&] { current = outer; });
   bool waits = joinsReductions(op);

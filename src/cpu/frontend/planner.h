@@ -103,9 +103,6 @@ public:
   Status emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior);
   /// Lets an elementwise op wait; nothing computes one that nothing uses.
   void defer(mlir::Operation *op);
-  /// Whether the op only gives elements of rows another shape or a whole row each, and what they are computed
-  /// from waits: then it may wait as well.
-  bool keepsRows(mlir::Operation *op) const;
   /// The same for a reduction, which waits until a step of another kind is planned.
   void deferReduction(mlir::Operation *op) {
     defer(op);
@@ -156,6 +153,9 @@ public:
                 int64_t begin);
 
 private:
+  /// Whether the op only gives elements of rows another shape or a whole row each, and what they are computed
+  /// from waits: then it may wait as well.
+  bool keepsRows(mlir::Operation *op) const;
   Status planEvaluation(mlir::Operation *op);
   Status planGroup(mlir::Operation *root);
   Status planReductions(mlir::Operation *first);
@@ -208,6 +208,8 @@ private:
 Sizes shapeOf(mlir::Value value);
 ElementType elementTypeOf(mlir::Value value);
 std::optional<DType> dtypeOf(mlir::Value value);
+/// Whether the op computes nothing: it says where the elements of its operand lie, or has them itself.
+bool isView(mlir::Operation *op);
 /// The memory that the elements of views lie in; what is repeated counts once.
 int64_t bytesOf(std::span<const View> views);
 /// The integers of an attribute that is a list or a dense tensor; `count` times `value` if there is none.

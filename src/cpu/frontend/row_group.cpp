@@ -71,7 +71,7 @@ bool isOfElements(Operation *op) {
 /// views reads it.
 bool isStoredAnyway(Operation *op) {
   return llvm::any_of(op->getUsers(), [&](Operation *user) {
-    if (changesShape(user) || isa<stablehlo::SliceOp, stablehlo::TransposeOp, stablehlo::ReverseOp>(user))
+    if (isView(user))
       return isStoredAnyway(user);
     return !joinsGroups(user) && !joinsReductions(user);
   });
@@ -109,7 +109,7 @@ std::optional<int64_t> spreadRows(Operation *op) {
   return llvm::is_sorted(dimensions) ? std::optional(rows) : std::nullopt;
 }
 
-RowGroup::RowGroup(const Planner &planner, ArrayRef<Operation *> roots) : planner(planner) {
+RowGroup::RowGroup(Planner &planner, ArrayRef<Operation *> roots) : planner(planner) {
   Operation *first = roots.front();
   if (joinsReductions(first)) {
     rootReductions = roots.size();
@@ -200,26 +200,13 @@ SmallVector<mlir::Value> RowGroup::waitingInputs() const {
   return found;
 }
 
-/// What a wide op is computed from costs less to compute again than to store and read.
-bool RowGroup::isLittle(Operation *root) const {
-  SmallVector<Operation *> found{root};
-  for (size_t next = 0; next < found.size(); ++next) {
-    if (!isCheap(found[next]) || found.size() > mostRepeated)
-      return false;
-    for (mlir::Value operand : found[next]->getOperands())
-      if (Operation *op = operand.getDefiningOp();
-          op && contains(op) && kinds.lookup(op) == Kind::Wide && !llvm::is_contained(found, op))
-        found.push_back(op);
-  }
-  return true;
-}
-
 void RowGroup::findShared(ArrayRef<Operation *> roots) {
+  auto isWide = [&](Operation *op) { return contains(op) && kinds.lookup(op) == Kind::Wide; };
   for (Operation *op : llvm::reverse(ops)) {
     auto isOutside = [&](Operation *user) { return !contains(user) && !planner.isComputed(user); };
     bool isNeeded = llvm::any_of(op->getUsers(), isOutside);
     bool isReadAgain = llvm::any_of(op->getUsers(), [&](Operation *user) { return isRepeated(user); });
-    if (kinds.lookup(op) != Kind::Wide) {
+    if (!isWide(op)) {
       isNeeded |= isReadAgain || llvm::any_of(op->getUsers(), [&](Operation *user) { return isSeen(user); });
       if (isNeeded && changesShape(op))
         seen.insert(op);
@@ -227,11 +214,11 @@ void RowGroup::findShared(ArrayRef<Operation *> roots) {
         results.push_back(op);
       continue;
     }
-    bool isOfElements = llvm::all_of(op->getUsers(), [&](Operation *user) {
+    bool isReadByGroups = llvm::all_of(op->getUsers(), [&](Operation *user) {
       return !isOutside(user) ||
              ((joinsGroups(user) || joinsReductions(user)) && user->getBlock() == op->getBlock());
     });
-    if (llvm::is_contained(roots, op) || (isNeeded && !(isOfElements && isLittle(op))))
+    if (llvm::is_contained(roots, op) || (isNeeded && !(isReadByGroups && isLittle(op, isWide))))
       results.push_back(op);
     else if (isNeeded || isReadAgain)
       repeated.insert(op);
@@ -256,7 +243,7 @@ View RowGroup::walked(Operation *op, const View &view) const {
 }
 
 /// None if the elements of a row do not follow each other in memory, in one step from each to the next.
-Result<std::optional<View>> RowGroup::inputView(Planner &planner, mlir::Value value, bool isWide) const {
+Result<std::optional<View>> RowGroup::inputView(mlir::Value value, bool isWide) const {
   auto iota = value.getDefiningOp<stablehlo::IotaOp>();
   std::optional<View> indices = iota && planner.isPending(iota) ? planner.indicesOf(iota) : std::nullopt;
   View view;
@@ -277,14 +264,14 @@ Result<std::optional<View>> RowGroup::inputView(Planner &planner, mlir::Value va
   return found && std::abs(found->strides.back()) <= 1 ? found : std::nullopt;
 }
 
-Result<bool> RowGroup::readInputs(Planner &planner) {
+Result<bool> RowGroup::readInputs() {
   for (bool isWide : {true, false}) // elements of rows, which may be copied, only if nothing else is missing
     for (Operation *op : ops)
       for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
         bool isRead = !contains(operand.getDefiningOp()) && !read.contains({operand, isWide});
         if (!isRead || isWideOperand(op, static_cast<unsigned>(index)) != isWide)
           continue;
-        TORCHERE_ASSIGN(std::optional<View> view, inputView(planner, operand, isWide));
+        TORCHERE_ASSIGN(std::optional<View> view, inputView(operand, isWide));
         if (!view)
           return false;
         read[{operand, isWide}] = *view;
@@ -319,7 +306,7 @@ public:
   std::optional<VectorProgram> finish() {
     if (group.columns <= VectorProgram::mostRowElements) {
       Result<VectorProgram> whole = builder.finishWholeRows();
-      if (whole && whole->slots * std::max<int64_t>(group.columns, 4096) * 4 <= mostSlotBytes)
+      if (whole && whole->rowElements(group.columns) * 4 <= mostSlotBytes)
         return *std::move(whole);
     }
     Result<VectorProgram> program = builder.finish();
@@ -366,6 +353,8 @@ std::optional<VectorProgram> RowGroup::build() {
 }
 
 bool Planner::keepsRows(Operation *op) const {
+  if (!changesShape(op))
+    return false;
   Operation *source = op->getOperand(0).getDefiningOp();
   return isPending(source) && rowValues.contains(source) && source->getBlock() == op->getBlock() &&
          spreadRows(op) && hasVectorType(op->getResult(0));
@@ -375,18 +364,17 @@ void Planner::defer(Operation *op) {
   if (op->use_empty())
     return;
   pending.insert(op);
-  bool isRow = joinsReductions(op) ? isOfRows(op) && rowFoldingOf(op) : false;
-  if (!isRow && !llvm::isa<stablehlo::ReduceOp>(op))
-    isRow = llvm::any_of(op->getOperands(), [&](mlir::Value operand) {
-      Operation *source = operand.getDefiningOp();
-      return isPending(source) && rowValues.contains(source) && countOf(operand) == countOf(op->getResult(0));
-    });
-  if (isRow)
+  auto isRow = [&](mlir::Value operand) {
+    Operation *source = operand.getDefiningOp();
+    return isPending(source) && rowValues.contains(source) && countOf(operand) == countOf(op->getResult(0));
+  };
+  bool isReduction = llvm::isa<stablehlo::ReduceOp>(op);
+  if (isReduction ? isOfRows(op) && rowFoldingOf(op) : llvm::any_of(op->getOperands(), isRow))
     rowValues.insert(op);
 }
 
-/// The last of what waits, is computed from the element of rows and has rows again, and is stored or reduced:
-/// then one step can be all of it. Null if there is none.
+/// The last of what waits, is computed from the elements of rows and has rows again, and is stored or
+/// reduced: then one step can be all of it. Null if there is none.
 Operation *Planner::rowRootOf(Operation *first) const {
   if (isSettling || !rowValues.contains(first))
     return nullptr;
@@ -420,18 +408,19 @@ Status Planner::planWaitingView(Operation *op) {
 /// True if one step computes the roots and whatever they need of their rows; then others may be computed
 /// too.
 Result<bool> Planner::planRows(ArrayRef<Operation *> roots) {
-  auto group = std::make_unique<RowGroup>(*this, roots);
-  while (group->isWorthwhile()) {
-    TORCHERE_ASSIGN(bool isSettled, settle(group->waitingInputs()));
-    if (isSettled)
-      break;
+  if (rowValues.empty())
+    return false;
+  std::optional<RowGroup> group;
+  bool isSettled = false;
+  while (!isSettled) {
+    group.emplace(*this, roots);
+    if (!group->isWorthwhile())
+      return false;
+    TORCHERE_ASSIGN(isSettled, settle(group->waitingInputs()));
     if (!llvm::all_of(roots, [&](Operation *root) { return isPending(root); }))
       return false;
-    group = std::make_unique<RowGroup>(*this, roots);
   }
-  if (!group->isWorthwhile())
-    return false;
-  TORCHERE_ASSIGN(bool isRead, group->readInputs(*this));
+  TORCHERE_ASSIGN(bool isRead, group->readInputs());
   if (!isRead)
     return false;
   group->findShared(roots);

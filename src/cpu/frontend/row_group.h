@@ -20,7 +20,7 @@ class RowGroup {
 public:
   /// All that waits and that the roots are computed from: an elementwise op, or reductions of one shape over
   /// the same dimensions.
-  RowGroup(const Planner &planner, llvm::ArrayRef<mlir::Operation *> roots);
+  RowGroup(Planner &planner, llvm::ArrayRef<mlir::Operation *> roots);
 
   /// Whether a row has to be known as a whole before it is gone through again, and the shapes are worth it.
   bool isWorthwhile() const;
@@ -38,7 +38,7 @@ public:
   llvm::ArrayRef<mlir::Operation *> stored() const { return results; }
 
   /// The program's inputs are read from views. False if one would have to be copied.
-  Result<bool> readInputs(Planner &planner);
+  Result<bool> readInputs();
   /// The view of a result as the program walks it.
   View walked(mlir::Operation *op, const View &view) const;
   /// None if an op has no instruction.
@@ -53,13 +53,12 @@ private:
   void collect(llvm::ArrayRef<mlir::Operation *> roots);
   std::optional<Kind> kindOf(mlir::Operation *op, bool isWide) const;
   bool isWideOperand(mlir::Operation *op, unsigned operand) const;
-  bool isLittle(mlir::Operation *root) const;
-  Result<std::optional<View>> inputView(Planner &planner, mlir::Value value, bool isWide) const;
+  Result<std::optional<View>> inputView(mlir::Value value, bool isWide) const;
   View spreadOver(const View &rowElements) const;
   Sizes outer() const { return Sizes(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(kept)); }
   Sizes walk() const;
 
-  const Planner &planner;
+  Planner &planner;
   Sizes shape;      ///< of what is wide
   size_t kept = 0;  ///< dimensions of rows
   int64_t rows = 0; ///< 0: not known yet

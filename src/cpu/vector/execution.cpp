@@ -304,16 +304,21 @@ TileRowsJob VectorPlan::Runner::jobOf(const Operation &operation) {
   return job;
 }
 
-void VectorPlan::Runner::join(const Operation &operation) {
+/// The same with a result for each row.
+TileRowsJob VectorPlan::Runner::jobOfEachRow(const Operation &operation) {
   TileRowsJob job = jobOf(operation);
+  if (job.rows == rowCount_)
+    return job;
+  job.rows = rowCount_;
+  job.columns = columnCount_;
+  for (int i = 0; i < operation.operandCount; ++i)
+    job.strides[i] = job.isOne[i] ? job.strides[i] : columnCount_ * operation.size;
+  return job;
+}
+
+void VectorPlan::Runner::join(const Operation &operation) {
+  TileRowsJob job = plan_.keepsRows ? jobOfEachRow(operation) : jobOf(operation);
   job.result = sums_[operation.index];
-  bool isEachRow = plan_.keepsRows && job.rows != rowCount_;
-  if (isEachRow) {
-    job.rows = rowCount_;
-    job.columns = columnCount_;
-    for (int i = 0; i < operation.operandCount; ++i)
-      job.strides[i] = job.isOne[i] ? job.strides[i] : columnCount_ * operation.size;
-  }
   if (plan_.keepsRows || job.rows == 1)
     return operation.onRows(job);
   TileRowsJob row = job; // all to one result
@@ -327,16 +332,9 @@ void VectorPlan::Runner::join(const Operation &operation) {
 
 /// What joins a row's products or squares takes one row after the other.
 void VectorPlan::Runner::sumRows(const Operation &operation) {
-  TileRowsJob job = jobOf(operation);
-  char *sums = rowsOf(operation);
-  std::memset(sums, 0, static_cast<size_t>(rowCount_ * operation.size));
-  job.result = sums;
-  if (job.rows != rowCount_) {
-    job.rows = rowCount_;
-    job.columns = columnCount_;
-    for (int i = 0; i < operation.operandCount; ++i)
-      job.strides[i] = job.isOne[i] ? job.strides[i] : columnCount_ * operation.size;
-  }
+  TileRowsJob job = jobOfEachRow(operation);
+  job.result = rowsOf(operation);
+  std::memset(job.result, 0, static_cast<size_t>(rowCount_ * operation.size));
   operation.onRows(job);
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cpu/vector/op.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -55,6 +56,14 @@ struct VectorProgram {
   static constexpr uint16_t mostSlots = 4096;
   /// Elements of a tile of whole rows, and of all slots together.
   static constexpr int64_t mostRowElements = 1 << 15, mostTileElements = 1 << 20;
+  /// Of a tile of several whole rows.
+  static constexpr int64_t wholeRowElements = 4096;
+  /// The most that all slots together have, where whole rows are so long.
+  int64_t rowElements(int64_t columns) const { return slots * std::max(columns, wholeRowElements); }
+  /// Whether rows mean something: reductions of them, or elements of rows.
+  bool hasRows() const {
+    return hasWholeRows || phases.size() > 1 || (!phases.empty() && phases.front().rowEnd != setupEnd);
+  }
 };
 
 /// Builds a program from values, each of which is made from earlier ones.

@@ -51,6 +51,7 @@ private:
   void run(const Operation &operation);
   void apply(const Operation &operation);
   TileRowsJob jobOf(const Operation &operation);
+  TileRowsJob jobOfEachRow(const Operation &operation);
   void join(const Operation &operation);
   void sumRows(const Operation &operation);
   void keep(const Operation &operation);

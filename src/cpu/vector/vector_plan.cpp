@@ -14,8 +14,6 @@ namespace {
 
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 64;
-/// Of a tile of several whole rows.
-constexpr int64_t kWholeRowElements = 4096;
 
 bool isHalf(const VectorInstruction &instruction) {
   return instruction.to != instruction.type;
@@ -101,7 +99,7 @@ void VectorPlanner::chooseTile() {
   int64_t rows = 0;
   if (plan.hasWholeRows) {
     int64_t columns = std::max<int64_t>(plan.dims[plan.rank - 1], 1);
-    rows = std::max<int64_t>(kWholeRowElements / columns, 1);
+    rows = std::max<int64_t>(VectorProgram::wholeRowElements / columns, 1);
     plan.tile = rows * columns;
   }
   plan.rowPlace = (plan.tile * largest + 63) / 64 * 64;

@@ -165,7 +165,7 @@ Status VectorProgram::verifyLanes(std::span<const DType> inputTypes,
   if (inputs != inputTypes.size() || outputs != outputTypes.size())
     return invalidArgument("[vector program] operands: got {} and {}, expected {} and {}", inputs, outputs,
                            inputTypes.size(), outputTypes.size());
-  if (hasWholeRows || phases.size() > 1 || (phases.size() == 1 && phases.front().rowEnd != setupEnd))
+  if (hasRows())
     return invalidArgument("[vector program] rows in a program of lanes");
   for (uint32_t i = setupEnd; i < instructions.size(); ++i) {
     const VectorInstruction &instruction = instructions[i];

@@ -31,10 +31,6 @@ Result<bool> planConstant(Planner &planner, Operation *op) {
 }
 
 Result<bool> planBroadcast(Planner &planner, Operation *op) {
-  if (planner.keepsRows(op)) {
-    planner.defer(op);
-    return true;
-  }
   TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
   planner.bind(op->getResult(0),
                broadcast(view, shapeOf(op->getResult(0)), integersOf(op, "broadcast_dimensions")));
@@ -42,10 +38,6 @@ Result<bool> planBroadcast(Planner &planner, Operation *op) {
 }
 
 Result<bool> planReshape(Planner &planner, Operation *op) {
-  if (planner.keepsRows(op)) {
-    planner.defer(op);
-    return true;
-  }
   TORCHERE_ASSIGN(View view, planner.view(op->getOperand(0)));
   Sizes shape = shapeOf(op->getResult(0));
   std::optional<View> same = reshaped(view, shape);
