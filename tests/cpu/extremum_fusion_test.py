@@ -38,6 +38,29 @@ TORCH_CASES = {
         "torch.tensor([[1, 5, 5, 4], [4, 1, 4, 0]])",
         "none",
     ),
+    "pooling with places": (
+        f"lambda x: F.max_pool2d(x[None], 3, 2, 1, return_indices=True)[1], {FEW}",
+        "extremum=1",
+    ),
+    "pooling with dilations": (
+        f"lambda x: F.max_pool2d(x[None], (2, 3), 3, 1, 2, return_indices=True)[1], {FEW}",
+        "extremum=1",
+    ),
+    "pooling of lines": (f"lambda x: F.max_pool1d(x, 4, return_indices=True)[1], {FEW}", "extremum=1"),
+    "pooling of volumes": (
+        f"lambda x: F.max_pool3d(x[None], 3, 2, 1, return_indices=True)[1], {FEW}",
+        "extremum=1",
+    ),
+    "pooling with NaN": (
+        "lambda x: F.max_pool2d(x, 3, 1, 1, return_indices=True)[1], torch.tensor([[1, torch.nan, 2, torch.nan], "
+        "[-torch.inf] * 4, [2, torch.inf, 1, 2]]).repeat(1, 1, 3, 2)",
+        "extremum=1",
+    ),
+    "pooling in bf16": (f"lambda x: F.max_pool2d(x, 2, return_indices=True)[1], {FEW}.bfloat16()", "none"),
+    "pooling's gradient": (
+        f"lambda x: torch.func.grad(lambda x: F.max_pool2d(x, 3, 2, 1).square().sum())(x), {FEW}",
+        "own_places=1 extremum=1",
+    ),
 }
 
 PAIRS = """

@@ -544,6 +544,42 @@ inline constexpr const char *enginePrograms[] = {
       %6 = stablehlo.divide %3, %5 : tensor<2x3x8xf32>
       return %turned#2, %6 : tensor<5xui32>, tensor<2x3x8xf32>
     })",
+    // Pooling with places, and its gradient.
+    R"(func.func @main(%x: tensor<2x5x6xf32>, %g: tensor<2x3x3xf32>)
+        -> (tensor<2x3x3xf32>, tensor<2x3x3xi64>, tensor<2x5x6xf32>) {
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %last = stablehlo.constant dense<9223372036854775807> : tensor<i64>
+      %0 = stablehlo.iota dim = 0 : tensor<30xi64>
+      %1 = stablehlo.reshape %0 : (tensor<30xi64>) -> tensor<5x6xi64>
+      %2 = stablehlo.broadcast_in_dim %1, dims = [1, 2] : (tensor<5x6xi64>) -> tensor<2x5x6xi64>
+      %3:2 = "stablehlo.reduce_window"(%x, %2, %low, %last) <{padding = dense<[[0, 0], [1, 1], [1, 1]]> : tensor<3x2xi64>,
+          window_dimensions = array<i64: 1, 3, 3>, window_strides = array<i64: 1, 2, 2>}> ({
+      ^bb0(%a: tensor<f32>, %i: tensor<i64>, %b: tensor<f32>, %k: tensor<i64>):
+        %5 = stablehlo.compare LT, %k, %i, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+        %6 = stablehlo.compare EQ, %b, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %7 = stablehlo.and %6, %5 : tensor<i1>
+        %8 = stablehlo.compare GT, %b, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %9 = stablehlo.or %8, %7 : tensor<i1>
+        %10 = stablehlo.compare NE, %b, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %11 = stablehlo.or %9, %10 : tensor<i1>
+        %12 = stablehlo.select %11, %b, %a : tensor<i1>, tensor<f32>
+        %13 = stablehlo.select %11, %k, %i : tensor<i1>, tensor<i64>
+        stablehlo.return %12, %13 : tensor<f32>, tensor<i64>
+      }) : (tensor<2x5x6xf32>, tensor<2x5x6xi64>, tensor<f32>, tensor<i64>)
+        -> (tensor<2x3x3xf32>, tensor<2x3x3xi64>)
+      %4 = "stablehlo.select_and_scatter"(%x, %g, %zero) <{padding = dense<[[0, 0], [1, 1], [1, 1]]> : tensor<3x2xi64>,
+          window_dimensions = array<i64: 1, 3, 3>, window_strides = array<i64: 1, 2, 2>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %5 = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %5 : tensor<i1>
+      }, {
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %5 = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %5 : tensor<f32>
+      }) : (tensor<2x5x6xf32>, tensor<2x3x3xf32>, tensor<f32>) -> tensor<2x5x6xf32>
+      return %3#0, %3#1, %4 : tensor<2x3x3xf32>, tensor<2x3x3xi64>, tensor<2x5x6xf32>
+    })",
     // Rows: in tiles as a whole, and longer ones.
     R"(func.func @main(%x: tensor<16x20xf32>, %y: tensor<16x32800xf32>) -> (tensor<16x20xf32>, tensor<16xf32>,
                                                                           tensor<16x32800xf32>) {

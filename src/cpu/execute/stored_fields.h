@@ -49,6 +49,7 @@ TORCHERE_ENUMERATORS(Reduction, Or);
 TORCHERE_ENUMERATORS(ScatterJoin, Or);
 TORCHERE_ENUMERATORS(SliceStep::Direction, Write);
 TORCHERE_ENUMERATORS(VectorOp, Store);
+TORCHERE_ENUMERATORS(WindowRule, FirstToRemain);
 
 // Views.
 
@@ -326,6 +327,13 @@ template <> struct Fields<SortColumn> {
 };
 template <> struct Fields<SortPlan> {
   static auto of(auto &object) { return std::tie(object.columns, object.comparator); }
+};
+template <> struct Fields<WindowExtremumArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.type, object.isLargest, object.rule, object.placeType, object.emptyPlace,
+                    object.planes, object.dims, object.outputDims, object.windowDims, object.strides,
+                    object.dilations, object.padding);
+  }
 };
 template <> struct Fields<WindowScatterArgs> {
   static auto of(auto &object) {

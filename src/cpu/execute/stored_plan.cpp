@@ -84,6 +84,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<UnfoldedConvolutionStep>(),
     storedClass<UpsamplingStep>(),
     storedClass<VectorStep>(),
+    storedClass<WindowExtremumStep>(),
     storedClass<WindowScatterStep>(),
     storedClass<WindowStep>(),
 };

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 namespace torchere::cpu {
@@ -17,21 +16,6 @@ constexpr int64_t kColumns = 256;
 constexpr int64_t kPartElements = 16384;
 constexpr int64_t kMaxParts = 32;
 constexpr int kPieces = 7; // scratch
-
-template <class Fn> auto withNumber(DType type, const Fn &fn) {
-  return type == DType::F32   ? fn(float())
-         : type == DType::F64 ? fn(double())
-         : type == DType::I32 ? fn(int32_t())
-                              : fn(int64_t());
-}
-
-/// The number that every other one wins over, or is equal to.
-template <class T> T weakest(bool isLargest) {
-  using Limits = std::numeric_limits<T>;
-  if constexpr (Limits::has_infinity)
-    return isLargest ? -Limits::infinity() : Limits::infinity();
-  return isLargest ? Limits::min() : Limits::max();
-}
 
 template <class T> bool isWinner(T other, T best, bool isLargest) {
   if (other != other || best != best)
@@ -75,7 +59,7 @@ private:
   }
 
   void reducePieces(int64_t begin, int64_t end) const {
-    std::fill(best_ + begin, best_ + end, weakest<T>(args_.isLargest));
+    std::fill(best_ + begin, best_ + end, weakestNumber<T>(args_.isLargest));
     while (begin < end) {
       int64_t line = begin / pieces_, piece = begin % pieces_, whole = args_.length / kPiece;
       bool isWhole = piece < whole;

@@ -5,6 +5,7 @@
 #include "cpu/kernels/thread_pool.h"
 
 #include <cstdint>
+#include <limits>
 
 namespace torchere::cpu {
 
@@ -22,6 +23,20 @@ struct ExtremumArgs {
   void *places = nullptr; ///< likewise
 };
 bool hasExtremum(DType type);
+/// `fn` on a number of such a type.
+template <class Fn> auto withNumber(DType type, const Fn &fn) {
+  return type == DType::F32   ? fn(float())
+         : type == DType::F64 ? fn(double())
+         : type == DType::I32 ? fn(int32_t())
+                              : fn(int64_t());
+}
+/// The number that every other one wins over, or is equal to.
+template <class T> T weakestNumber(bool isLargest) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (Limits::has_infinity)
+    return isLargest ? -Limits::infinity() : Limits::infinity();
+  return isLargest ? Limits::min() : Limits::max();
+}
 void findExtrema(const Context &context, const ExtremumArgs &args);
 
 } // namespace torchere::cpu

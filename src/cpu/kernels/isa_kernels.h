@@ -305,6 +305,24 @@ struct ExtremaJob {
   void *places = nullptr; ///< integers of an element's size
 };
 
+/// A row of windows, `step` elements apart, that meets elements of theirs. Each is `first + offset` elements
+/// from the input in the first window; windows from `begin` to `end` have it. WindowRule tells what `nanWins`
+/// means.
+struct WindowExtremaJob {
+  struct Tap {
+    int64_t offset, begin, end;
+  };
+  const void *input = nullptr;
+  int64_t first = 0;
+  int64_t step = 1;
+  const Tap *taps = nullptr;
+  int64_t tapCount = 0;
+  bool isLargest = true;
+  bool nanWins = true;
+  void *values = nullptr; ///< what has won so far
+  void *places = nullptr; ///< where, from the input on: integers of an element's size; -1 before the first
+};
+
 /// The Fourier transform of `size` complex numbers, or of as many vectors of them, at `data`. `roots` has for
 /// each radix its roots of unity, then for each group of the stage the roots that turn its results.
 struct FftJob {
@@ -526,14 +544,15 @@ struct IsaKernels {
   ReduceFunction reduceAlong[16][6] = {};
   ReduceFunction reduceAcross[16][6] = {};
   void (*joinRows[16][6])(const JoinRowsJob &job) = {};
-  void (*bisect[16])(const BisectionJob &job) = {};      ///< by DType
-  void (*extremaAcross[16])(const ExtremaJob &job) = {}; ///< of numbers of 32 and 64 bits, by DType
-  void *(*fft[2])(const FftJob &job) = {};               ///< of f32, of f64; gives where the result is
-  void (*fftHalves[2])(const FftHalvesJob &job) = {};    ///< likewise
-  void (*splitNumbers[2])(const FftPairsJob &job) = {};  ///< likewise
-  void (*joinNumbers[2])(const FftPairsJob &job) = {};   ///< likewise
-  void (*spreadChirp[2])(const ChirpJob &job) = {};      ///< likewise
-  void (*gatherChirp[2])(const ChirpJob &job) = {};      ///< likewise
+  void (*bisect[16])(const BisectionJob &job) = {};            ///< by DType
+  void (*extremaAcross[16])(const ExtremaJob &job) = {};       ///< of numbers of 32 and 64 bits, by DType
+  void (*windowExtrema[16])(const WindowExtremaJob &job) = {}; ///< likewise
+  void *(*fft[2])(const FftJob &job) = {};                     ///< of f32, of f64; gives where the result is
+  void (*fftHalves[2])(const FftHalvesJob &job) = {};          ///< likewise
+  void (*splitNumbers[2])(const FftPairsJob &job) = {};        ///< likewise
+  void (*joinNumbers[2])(const FftPairsJob &job) = {};         ///< likewise
+  void (*spreadChirp[2])(const ChirpJob &job) = {};            ///< likewise
+  void (*gatherChirp[2])(const ChirpJob &job) = {};            ///< likewise
   /// Complex numbers times others, where they lie.
   void (*multiplyPairs[2])(void *numbers, const void *factors, int64_t count) = {};
   void (*rankUpdate[4])(const RankUpdateJob &job) = {};     ///< likewise, then of complex numbers of these

@@ -1,18 +1,24 @@
-// Implements select_and_scatter: places are selected for many windows at a time, then sources scattered.
+// Implements select_and_scatter: places are selected for many windows at a time, then sources scattered. What
+// is selected by size and added, as pooling's gradient is, has a kernel.
 #include "cpu/vector/window_scatter.h"
 
 #include "cpu/kernels/elements.h"
+#include "cpu/kernels/extremum.h"
 #include "cpu/kernels/isa_dispatch.h"
+#include "cpu/kernels/window_search.h"
 #include "cpu/vector/lane_buffers.h"
 #include "cpu/vector/lane_program.h"
 
 #include <algorithm>
+#include <optional>
+#include <type_traits>
 
 namespace torchere::cpu {
 namespace {
 
 constexpr int64_t kLanes = 256;
 constexpr int64_t kPartElements = 4096;
+constexpr int kSearchRow = 7; // scratch
 
 /// The dimensions before the first that windows slide over are planes, which do not meet each other.
 struct Planes {
@@ -137,6 +143,67 @@ void PlaneScatterer::scatter(int64_t begin, int64_t end) {
   }
 }
 
+/// Whether the program is the op on its two inputs in their order.
+bool isOnly(VectorOp op, const VectorProgram &program) {
+  uint16_t from[2] = {};
+  int applied = 0;
+  for (const VectorInstruction &instruction : program.instructions) {
+    if (instruction.to != instruction.type)
+      return false;
+    if (instruction.op == VectorOp::Input && applied == 0)
+      from[instruction.index] = instruction.result;
+    else if (instruction.op == op && instruction.operands[0] == from[0] && instruction.operands[1] == from[1])
+      ++applied;
+    else if (instruction.op != VectorOp::Store)
+      return false;
+  }
+  return applied == 1 && from[0] != from[1];
+}
+
+/// The windows of the sources, if a search finds what they select.
+std::optional<WindowExtremumArgs> searchOf(const WindowScatterArgs &args, const Planes &planes) {
+  bool isLargest = isOnly(VectorOp::GreaterEqual, *args.select);
+  bool isFloat = args.type == DType::F32 || args.type == DType::F64;
+  auto rank = static_cast<size_t>(args.rank - planes.first);
+  if (!isFloat || (!isLargest && !isOnly(VectorOp::LessEqual, *args.select)) ||
+      !isOnly(VectorOp::Add, *args.scatter) || rank > kWindowRank ||
+      planes.elements > std::numeric_limits<int32_t>::max())
+    return std::nullopt;
+  WindowExtremumArgs search;
+  search.type = args.type;
+  search.isLargest = isLargest;
+  search.rule = WindowRule::FirstToRemain;
+  search.planes = planes.count;
+  search.input = args.operand;
+  auto put = [&](const int64_t *from, int64_t (&to)[kWindowRank]) {
+    std::copy_n(from + planes.first, rank, std::end(to) - rank);
+  };
+  put(args.dims, search.dims);
+  put(args.sourceDims, search.outputDims);
+  put(args.windowDims, search.windowDims);
+  put(args.windowStrides, search.strides);
+  put(args.padding, search.padding);
+  return search;
+}
+
+/// Adds a plane's sources to what their windows select.
+template <class T>
+void addSources(const WindowSearch &search, const WindowExtremumArgs &args, int64_t plane, const T *sources,
+                T initial, T *result) {
+  using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  int64_t count = args.outputDims[2];
+  auto *values =
+      static_cast<T *>(ThreadPool::scratch(static_cast<size_t>(2 * count) * sizeof(T), kSearchRow));
+  auto *places = reinterpret_cast<Place *>(values + count);
+  std::fill(result, result + args.planeElements(), initial);
+  for (int64_t row = 0; row < args.planeRows(); ++row, sources += count) {
+    search.run(plane, row, values, places);
+    for (int64_t i = 0; i < count; ++i)
+      if (places[i] >= 0)
+        result[places[i]] += sources[i];
+  }
+}
+
 } // namespace
 
 void selectAndScatter(const Context &context, const WindowScatterArgs &args) {
@@ -148,6 +215,20 @@ void selectAndScatter(const Context &context, const WindowScatterArgs &args) {
     window *= args.windowDims[i];
   int64_t parts = std::clamp<int64_t>(planes.count * planes.sources * window / kPartElements, 1,
                                       std::min<int64_t>(planes.count, 64));
+  if (std::optional<WindowExtremumArgs> searched = searchOf(args, planes)) {
+    WindowSearch search(context.isa, *searched);
+    context.pool.parallelFor(parts, [&](int64_t part) {
+      withNumber(args.type, [&](auto number) {
+        using T = decltype(number);
+        for (int64_t i = partBegin(planes.count, parts, part); i < partBegin(planes.count, parts, part + 1);
+             ++i)
+          addSources<T>(search, *searched, i, static_cast<const T *>(args.source) + i * planes.sources,
+                        *static_cast<const T *>(args.initial),
+                        static_cast<T *>(args.result) + i * planes.elements);
+      });
+    });
+    return;
+  }
   context.pool.parallelFor(parts, [&](int64_t part) {
     PlaneScatterer scatterer(context, args, planes);
     for (int64_t i = partBegin(planes.count, parts, part); i < partBegin(planes.count, parts, part + 1); ++i)

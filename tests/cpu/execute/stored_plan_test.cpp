@@ -7,6 +7,7 @@
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/convolution_step.h"
 #include "cpu/execute/copy_step.h"
+#include "cpu/execute/extremum_step.h"
 #include "cpu/execute/matmul_step.h"
 #include "cpu/execute/reduce_step.h"
 #include "cpu/execute/rows_step.h"
@@ -166,6 +167,22 @@ TEST(StoredPlan, StepsAreOfViewsThatFit) {
   bisection.low = 0;
   bisection.length = 17;
   EXPECT_NE(refusal(bisect), "accepted");
+  WindowExtremumArgs windows;
+  windows.dims[2] = 16;
+  windows.outputDims[2] = windows.strides[2] = 4;
+  auto search = [&](Plan &plan) {
+    add<WindowExtremumStep>(plan, windows, floats(argument, {16}), floats(result, {4}),
+                            denseView(scratch, ElementType::I64, {4}));
+  };
+  EXPECT_EQ(refusal(search), "accepted");
+  windows.dims[1] = 2;
+  EXPECT_EQ(refusal(search), "step 0, of : elements: got 16, expected 32");
+  windows.dims[1] = windows.planes = 1;
+  windows.strides[2] = 0;
+  EXPECT_NE(refusal(search).find("steps of windows"), std::string::npos) << refusal(search);
+  windows.strides[2] = 4;
+  windows.placeType = DType::I8;
+  EXPECT_EQ(refusal(search), "step 0, of : places of i8");
   EXPECT_EQ(refusal([](Plan &plan) {
               plan.steps.push_back(*ReduceStep::create(Reduction::And, DType::F32, floats(argument, {4, 4}),
                                                        floats(constant, {}), floats(result, {4}), Sizes{1}));

@@ -212,6 +212,48 @@ TEST_P(Folds, SelectsAndScatters) {
   EXPECT_EQ(result, (std::vector<float>{0.5f, 3.5f, 0.5f, 0.5f, 3.5f, 10.5f, 20.5f, 0.5f, 30.5f, 0.5f}));
 }
 
+/// What is selected by size and added, which has a kernel, beside the same with a zero subtracted, which has
+/// not.
+TEST_P(Folds, SelectsBySizeAsByAProgram) {
+  for (VectorOp order : {VectorOp::GreaterEqual, VectorOp::LessEqual}) {
+    auto programs = [&](bool isPlain) {
+      VectorBuilder choice, sum;
+      Value a = choice.input(DType::F32), b = choice.input(DType::F32);
+      choice.output(choice.apply(order, a, b), DType::Bool);
+      a = sum.input(DType::F32), b = sum.input(DType::F32);
+      Value added = isPlain ? b : sum.apply(VectorOp::Subtract, b, sum.constant(DType::F32, 0));
+      sum.output(sum.apply(VectorOp::Add, a, added), DType::F32);
+      return std::pair(*choice.finish(), *sum.finish());
+    };
+    WindowScatterArgs args;
+    args.rank = 4;
+    const int64_t dims[] = {2, 3, 11, 12}, source[] = {2, 3, 6, 5}, window[] = {1, 1, 3, 4},
+                  strides[] = {1, 1, 2, 2}, padding[] = {0, 0, 1, 0};
+    std::copy_n(dims, 4, args.dims);
+    std::copy_n(source, 4, args.sourceDims);
+    std::copy_n(window, 4, args.windowDims);
+    std::copy_n(strides, 4, args.windowStrides);
+    std::copy_n(padding, 4, args.padding);
+    auto operand = randomFloats(2 * 3 * 11 * 12), added = randomFloats(2 * 3 * 6 * 5, 2);
+    for (size_t i = 0; i < operand.size(); ++i)
+      operand[i] = i % 17 == 3 ? NAN : std::round(operand[i] * 4);
+    float initial = 0.25f;
+    args.operand = operand.data();
+    args.source = added.data();
+    args.initial = &initial;
+    std::vector<float> results[2];
+    for (bool isPlain : {true, false}) {
+      auto [select, scatter] = programs(isPlain);
+      args.select = &select;
+      args.scatter = &scatter;
+      results[isPlain].resize(operand.size());
+      args.result = results[isPlain].data();
+      selectAndScatter(context, args);
+    }
+    EXPECT_EQ(results[0], results[1]);
+  }
+}
+
 class Sorts : public EveryIsa {};
 
 /// Lines along the first dimension, which are strided; the second operand follows.

@@ -99,7 +99,7 @@ Places readBroadcast(stablehlo::BroadcastInDimOp op, int depth) {
   return places;
 }
 
-/// Dimensions of one element come and go.
+/// Dimensions of one element come and go, and others are split.
 Places readReshape(stablehlo::ReshapeOp op, int depth) {
   Places from = placesOf(op.getOperand(), depth);
   ArrayRef<int64_t> before = dimensionsOf(op.getOperand()), after = dimensionsOf(op.getResult());
@@ -107,20 +107,18 @@ Places readReshape(stablehlo::ReshapeOp op, int depth) {
     return std::nullopt;
   AffinePlaces places = constantPlaces(from->start, after.size());
   size_t d = 0;
-  auto skipOnes = [&] {
-    while (d < before.size() && before[d] == 1)
-      ++d;
-  };
+  int64_t left = 1; // of the dimension that is split
   for (size_t target = 0; target < after.size(); ++target) {
     if (after[target] == 1)
       continue;
-    skipOnes();
-    if (d == before.size() || before[d] != after[target])
+    for (; left == 1 && d < before.size(); ++d)
+      left = before[d];
+    if (left % after[target] != 0)
       return std::nullopt;
-    places.steps[target] = from->steps[d++];
+    left /= after[target];
+    places.steps[target] = from->steps[d - 1] * left;
   }
-  skipOnes();
-  return d == before.size() ? Places(places) : std::nullopt;
+  return left == 1 ? Places(places) : std::nullopt;
 }
 
 Places readTranspose(stablehlo::TransposeOp op, int depth) {

@@ -1,9 +1,12 @@
 // Finds the places of extreme elements along a dimension: a reduction of values with their places, as JAX
 // writes argmax, or the least place of the elements that equal the extreme one, as our exporter does.
+// Likewise in windows, as our exporter writes pooling.
 #include "cpu/kernels/extremum.h"
+#include "cpu/frontend/fusion/affine_places.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
+#include "cpu/kernels/window_extremum.h"
 #include "stablehlo/element_type_conversion.h"
 
 #include "mlir/IR/Matchers.h"
@@ -19,8 +22,9 @@ namespace torchere::cpu {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-/// JAX's regions have 10. A value is read once for each op that uses it, which takes long for many ops.
-constexpr int64_t kMostRegionOps = 12;
+/// JAX's regions have 10, pooling's 13. A value is read once for each op that uses it, which takes long for
+/// many ops.
+constexpr int64_t kMostRegionOps = 14;
 
 /// What a region on two pairs of a value and a place gives for two pairs of numbers. Only comparisons,
 /// choices and truth values are known: what such a region chooses depends on how its arguments compare alone.
@@ -82,25 +86,46 @@ std::optional<double> PairsReader::read(mlir::Value value) const {
   return !third ? std::nullopt : *first != 0 ? second : third;
 }
 
-/// Whether the region joins pairs in the order of their places as the kernel does.
-bool joinsPairs(Block &block, bool isLargest) {
-  struct Sample {
-    double left, right;
-    bool isFirst;
-  };
-  const Sample samples[] = {{1, 2, !isLargest}, {2, 1, isLargest}, {1, 1, true},
-                            {kNan, 1, true},    {1, kNan, false},  {kNan, kNan, true}};
+/// Two pairs, and which of them the region is to give.
+struct PairSample {
+  double left, leftPlace, right, rightPlace;
+  bool isFirst;
+};
+bool chooses(Block &block, ArrayRef<PairSample> samples) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(block.getArgument(0).getType()));
   OperandRange results = block.getTerminator()->getOperands();
-  return llvm::all_of(samples, [&](const Sample &sample) {
+  return llvm::all_of(samples, [&](const PairSample &sample) {
     if (!isFloat && (std::isnan(sample.left) || std::isnan(sample.right)))
       return true;
-    PairsReader reader(block, {sample.left, 0, sample.right, 1});
+    PairsReader reader(block, {sample.left, sample.leftPlace, sample.right, sample.rightPlace});
     std::optional<double> value = reader.read(results[0]), place = reader.read(results[1]);
     double expected = sample.isFirst ? sample.left : sample.right;
-    return value && place == (sample.isFirst ? 0.0 : 1.0) &&
+    return value && place == (sample.isFirst ? sample.leftPlace : sample.rightPlace) &&
            (value == expected || (std::isnan(*value) && std::isnan(expected)));
   });
+}
+
+/// Whether the region joins pairs in the order of their places as the kernel does.
+bool joinsPairs(Block &block, bool isLargest) {
+  return chooses(block, {{1, 0, 2, 1, !isLargest},
+                         {2, 0, 1, 1, isLargest},
+                         {1, 0, 1, 1, true},
+                         {kNan, 0, 1, 1, true},
+                         {1, 0, kNan, 1, false},
+                         {kNan, 0, kNan, 1, true}});
+}
+
+/// The same of windows, where the last NaN counts, and which begin with a pair of their own.
+bool joinsWindows(Block &block, bool isLargest, double weakest, double firstPlace) {
+  return chooses(block, {{1, 0, 2, 1, !isLargest},
+                         {2, 0, 1, 1, isLargest},
+                         {1, 0, 1, 1, true},
+                         {kNan, 0, 1, 1, true},
+                         {1, 0, kNan, 1, false},
+                         {kNan, 0, kNan, 1, false},
+                         {weakest, firstPlace, 1, 0, false},
+                         {weakest, firstPlace, weakest, 0, false},
+                         {weakest, firstPlace, kNan, 0, false}});
 }
 
 /// Whether all elements are the one that any other wins over, or equals.
@@ -163,6 +188,82 @@ bool fusePairs(stablehlo::ReduceOp reduce) {
   return false;
 }
 
+/// Of windows, by dimension.
+struct WindowSizes {
+  SmallVector<int64_t> dims, strides, dilations, low;
+  bool isPlain = true; ///< no dilated base
+
+  explicit WindowSizes(stablehlo::ReduceWindowOp op) : dims(op.getWindowDimensions()), low(dims.size(), 0) {
+    SmallVector<int64_t> ones(dims.size(), 1);
+    strides.assign(op.getWindowStrides().value_or(ones));
+    dilations.assign(op.getWindowDilations().value_or(ones));
+    isPlain = op.getBaseDilations().value_or(ones) == ArrayRef<int64_t>(ones);
+    if (auto padding = op->getAttrOfType<DenseIntElementsAttr>("padding"))
+      for (size_t d = 0; d < dims.size(); ++d)
+        low[d] = *(padding.value_begin<int64_t>() + 2 * d);
+  }
+};
+
+/// Where planes begin: windows stay in the dimensions before, and the places are those in a plane.
+std::optional<size_t> firstOfPlane(stablehlo::ReduceWindowOp op, const WindowSizes &sizes) {
+  ArrayRef<int64_t> shape = dimensionsOf(op->getOperand(1)), made = dimensionsOf(op->getResult(0));
+  std::optional<AffinePlaces> places = affinePlacesOf(op->getOperand(1));
+  if (!places || places->start != 0 || !sizes.isPlain)
+    return std::nullopt;
+  size_t first = 0;
+  while (first < shape.size() && sizes.dims[first] == 1 && sizes.strides[first] == 1 &&
+         sizes.low[first] == 0 && made[first] == shape[first] && places->steps[first] == 0)
+    ++first;
+  int64_t step = 1;
+  for (size_t d = shape.size(); d-- > first; step *= shape[d])
+    if (places->steps[d] != (shape[d] == 1 ? 0 : step))
+      return std::nullopt;
+  bool isPlane = shape.size() - first <= kWindowRank && step <= std::numeric_limits<int32_t>::max();
+  return isPlane ? std::optional(first) : std::nullopt;
+}
+
+Operation *createWindowCall(stablehlo::ReduceWindowOp op, const WindowSizes &sizes, size_t first,
+                            bool isLargest, int64_t emptyPlace) {
+  OpBuilder builder(op);
+  auto integers = [&](StringRef name, ArrayRef<int64_t> list, int64_t value) {
+    SmallVector<int64_t> last(kWindowRank, value);
+    llvm::copy(list.drop_front(first), last.end() - (list.size() - first));
+    return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(last));
+  };
+  return createKernelCall(builder, op->getLoc(), "window_extremum", op->getResultTypes(), op->getOperand(0),
+                          {integers("window", sizes.dims, 1), integers("strides", sizes.strides, 1),
+                           integers("dilations", sizes.dilations, 1), integers("padding", sizes.low, 0),
+                           builder.getNamedAttr("first", builder.getI64IntegerAttr(int64_t(first))),
+                           builder.getNamedAttr("largest", builder.getBoolAttr(isLargest)),
+                           builder.getNamedAttr("empty_place", builder.getI64IntegerAttr(emptyPlace))});
+}
+
+/// Windows of values and their places.
+bool fuseWindows(stablehlo::ReduceWindowOp op) {
+  if (op->getNumOperands() != 4 || !hasKernel(op->getOperand(0), op->getOperand(1)))
+    return false;
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  Block &block = op->getRegion(0).front();
+  DenseElementsAttr place;
+  if (!type.hasStaticShape() || type.getNumElements() == 0 ||
+      std::distance(block.begin(), block.end()) > kMostRegionOps ||
+      !matchPattern(op->getOperand(3), m_Constant(&place)))
+    return false;
+  WindowSizes sizes(op);
+  std::optional<size_t> first = firstOfPlane(op, sizes);
+  int64_t emptyPlace = place.getSplatValue<APInt>().getSExtValue();
+  bool isFloat = isa<FloatType>(type.getElementType());
+  for (bool isLargest : {true, false}) {
+    double strongest = isFloat ? std::numeric_limits<double>::infinity() : 0x1p63;
+    if (!first || !isWeakest(op->getOperand(2), isLargest) ||
+        !joinsWindows(block, isLargest, isLargest ? -strongest : strongest, static_cast<double>(emptyPlace)))
+      continue;
+    op->replaceAllUsesWith(createWindowCall(op, sizes, *first, isLargest, emptyPlace));
+    return true;
+  }
+  return false;
+}
+
 /// The left operand of a comparison in that direction, and the right one; null for another value.
 mlir::Value comparedWith(mlir::Value value, mlir::Value &other, stablehlo::ComparisonDirection direction) {
   auto compare = value.getDefiningOp<stablehlo::CompareOp>();
@@ -218,8 +319,11 @@ bool fuseLeastPlace(stablehlo::ReduceOp reduce) {
 int64_t fuseExtrema(func::FuncOp function) {
   SmallVector<stablehlo::ReduceOp> reductions;
   function.walk([&](stablehlo::ReduceOp op) { reductions.push_back(op); });
+  SmallVector<stablehlo::ReduceWindowOp> windows;
+  function.walk([&](stablehlo::ReduceWindowOp op) { windows.push_back(op); });
   return llvm::count_if(reductions,
-                        [](stablehlo::ReduceOp op) { return fusePairs(op) || fuseLeastPlace(op); });
+                        [](stablehlo::ReduceOp op) { return fusePairs(op) || fuseLeastPlace(op); }) +
+         llvm::count_if(windows, fuseWindows);
 }
 
 } // namespace torchere::cpu

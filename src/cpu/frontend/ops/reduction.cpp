@@ -385,10 +385,35 @@ Result<bool> planExtremum(Planner &planner, Operation *op) {
   return true;
 }
 
+Result<bool> planWindowExtremum(Planner &planner, Operation *op) {
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  auto first = static_cast<size_t>(kernelInteger(op, "first"));
+  WindowExtremumArgs args;
+  args.type = *dtypeOf(op->getOperand(0));
+  args.isLargest = kernelFlag(op, "largest");
+  args.placeType = *dtypeOf(op->getResult(1));
+  args.emptyPlace = kernelInteger(op, "empty_place");
+  args.planes = elementCount(std::span(input.shape).first(first));
+  std::vector<View> results{planner.allocate(op->getResult(0)), planner.allocate(op->getResult(1))};
+  auto put = [&](const Sizes &shape, auto &sizes) {
+    std::copy(shape.begin() + first, shape.end(), std::end(sizes) - (shape.size() - first));
+  };
+  put(input.shape, args.dims);
+  put(results[0].shape, args.outputDims);
+  llvm::copy(kernelIntegers(op, "window"), args.windowDims);
+  llvm::copy(kernelIntegers(op, "strides"), args.strides);
+  llvm::copy(kernelIntegers(op, "dilations"), args.dilations);
+  llvm::copy(kernelIntegers(op, "padding"), args.padding);
+  planner.emit(std::make_unique<WindowExtremumStep>(args, input, results[0], results[1]), {&input, 1},
+               results);
+  return true;
+}
+
 } // namespace
 
 void addReduction(PlannerTable &table) {
   table.addCall("torchere_cpu.extremum", planExtremum);
+  table.addCall("torchere_cpu.window_extremum", planWindowExtremum);
   table.add("stablehlo.map", planMap);
   table.add("stablehlo.reduce", planReduce);
   table.add("stablehlo.reduce_window", planReduceWindow);

@@ -23,6 +23,7 @@ void addComplexProducts(IsaKernels &table);
 void addRotations(IsaKernels &table);
 void addSmallSystems(IsaKernels &table);
 void addWindows(IsaKernels &table);
+void addWindowExtrema(IsaKernels &table);
 void addContentsSums(IsaKernels &table);
 void addInterpolation(IsaKernels &table);
 

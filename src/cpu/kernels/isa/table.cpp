@@ -38,6 +38,7 @@ const IsaKernels &isaKernels() {
     addRotations(made);
     addSmallSystems(made);
     addWindows(made);
+    addWindowExtrema(made);
     addContentsSums(made);
     addInterpolation(made);
     addExtensions(made);
