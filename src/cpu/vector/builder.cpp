@@ -3,8 +3,10 @@
 #include "cpu/vector/program.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 namespace torchere::cpu {
 
@@ -52,6 +54,24 @@ Value VectorBuilder::iota(DType type, int fromLast) {
               static_cast<uint64_t>(fromLast)});
 }
 
+/// The bound and what it bounds from below, where `value` is the maximum of the two: of f32, and such that
+/// Clamp gives the same zeros.
+std::optional<std::pair<Value, Value>> VectorBuilder::boundedBelow(Value value, Value high) const {
+  auto isNumber = [&](Value bound) {
+    const Node &node = nodes_[bound];
+    return node.op == VectorOp::Constant && node.type == DType::F32 &&
+           !std::isnan(std::bit_cast<float>(static_cast<uint32_t>(node.bits)));
+  };
+  if (nodes_[value].op != VectorOp::Maximum || !isNumber(high) ||
+      static_cast<uint32_t>(nodes_[high].bits) << 1 == 0)
+    return std::nullopt;
+  auto [x, low, none] = std::to_array(nodes_[value].operands);
+  if (!isNumber(low))
+    std::swap(x, low);
+  constexpr uint64_t negativeZero = uint64_t(1) << 31;
+  return isNumber(low) && nodes_[low].bits != negativeZero ? std::optional(std::pair(low, x)) : std::nullopt;
+}
+
 Value VectorBuilder::apply(VectorOp op, Value a, Value b, Value c) {
   Node node{op, DType::F32, DType::F32, true, 0, {a, b, c}, 0};
   int count = operandCount(op);
@@ -82,6 +102,10 @@ Value VectorBuilder::apply(VectorOp op, Value a, Value b, Value c) {
                 primitivesOf(Isa::Baseline).ops[static_cast<int>(op)][primitiveType(type)];
   if (!exists && error_.empty())
     error_ = fmt::format("[{}] no such op of this type: got {}", vectorOpName(op), dtypeInfo(type).shortName);
+  if (op == VectorOp::Minimum && error_.empty()) // one pass in place of two
+    for (auto [value, high] : {std::pair(a, b), std::pair(b, a)})
+      if (auto bounded = boundedBelow(value, high))
+        return apply(VectorOp::Clamp, bounded->first, bounded->second, high);
   node.type = givesBool(op) ? DType::Bool : type;
   if (isReduction(op)) {
     node.perRow = true;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -106,6 +107,7 @@ private:
   };
   friend class VectorScheduler;
   Value add(const Node &node);
+  std::optional<std::pair<Value, Value>> boundedBelow(Value value, Value high) const;
   Status checkValues() const;
 
   std::vector<Node> nodes_;

@@ -356,6 +356,41 @@ TEST_P(Vector, ClampsBetweenTilesAndElements) {
   }
 }
 
+/// A minimum of a maximum, each with a number, is one op, but where zeros would have another sign.
+TEST_P(Vector, AMinimumOfAMaximumIsAClamp) {
+  std::vector<float> x{0.0f, -0.0f, 1.0f, -1.0f, 3.0f, -3.0f, NAN, INFINITY, -INFINITY}, y(x.size());
+  struct Bounds {
+    float low, high;
+    bool isOne;
+  };
+  for (auto [low, high, isOne] :
+       {Bounds{-1, 2, true}, Bounds{0, 6, true}, Bounds{2, 1, true}, Bounds{-0.0f, 1, false},
+        Bounds{-1, 0, false}, Bounds{-1, -0.0f, false}, Bounds{NAN, 1, false}})
+    for (bool isLeft : {true, false}) {
+      VectorBuilder builder;
+      auto bounded = [&](VectorOp op, int value, float bound) {
+        auto constant = builder.constant(DType::F32, bound);
+        return isLeft ? builder.apply(op, value, constant) : builder.apply(op, constant, value);
+      };
+      auto above = bounded(VectorOp::Maximum, builder.input(DType::F32), low);
+      builder.output(bounded(VectorOp::Minimum, above, high), DType::F32);
+      auto program = builder.finish();
+      auto has = [&](VectorOp op) {
+        return std::ranges::any_of(program->instructions, [&](const auto &each) { return each.op == op; });
+      };
+      ASSERT_EQ(has(VectorOp::Clamp), isOne) << low << ", " << high;
+      ASSERT_EQ(has(VectorOp::Maximum), !isOne) << low << ", " << high;
+      auto length = static_cast<int64_t>(x.size());
+      run(builder, {length}, {{x.data(), {1}}}, {{y.data(), {1}}});
+      for (size_t i = 0; i < x.size() && isOne; ++i) {
+        float expected = std::isnan(x[i]) ? x[i] : std::min(x[i] > low ? x[i] : low, high);
+        ASSERT_TRUE(y[i] == expected || std::isnan(expected)) << x[i];
+        ASSERT_EQ(std::isnan(y[i]), std::isnan(expected)) << x[i];
+        ASSERT_EQ(std::signbit(y[i]), std::signbit(expected)) << x[i];
+      }
+    }
+}
+
 TEST_P(Vector, InverseErrorFunction) {
   std::vector<float> x{0.0f, -0.0f, 1.0f, -1.0f, 1.5f, NAN, 0x1.fffffep-1f, -0x1.fffffep-1f, 1e-30f};
   for (int i = -999; i < 1000; ++i)
