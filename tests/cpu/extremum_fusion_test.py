@@ -52,8 +52,9 @@ TORCH_CASES = {
         "extremum=1",
     ),
     "pooling with NaN": (
-        "lambda x: F.max_pool2d(x, 3, 1, 1, return_indices=True)[1], torch.tensor([[1, torch.nan, 2, torch.nan], "
-        "[-torch.inf] * 4, [2, torch.inf, 1, 2]]).repeat(1, 1, 3, 2)",
+        "lambda x: F.max_pool2d(x, 3, 1, 1, return_indices=True)[1], "
+        "torch.tensor([[1, torch.nan, 2, torch.nan], [-torch.inf] * 4, [2, torch.inf, 1, 2]])"
+        ".repeat(1, 1, 3, 2)",
         "extremum=1",
     ),
     "pooling in bf16": (f"lambda x: F.max_pool2d(x, 2, return_indices=True)[1], {FEW}.bfloat16()", "none"),
