@@ -4,30 +4,76 @@
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
 
-template <class T> void finish(const FinishArgs &args) {
+/// Rows of the result come while earlier ones are computed.
+constexpr int64_t kRowsAhead = 6;
+
+/// What is added to the sums of a row, and where they go.
+template <class T> struct FinishedRow {
   using C = Compute<T>;
-  constexpr int lanes = kLanesOf<C>;
-  for (int64_t row = 0; row < args.rows; ++row) {
-    const C *from = static_cast<const C *>(args.tile) + row * args.tileRowStride;
-    T *to = static_cast<T *>(args.c) + row * args.cRowStride;
-    const T *residual =
-        args.residual ? static_cast<const T *>(args.residual) + row * args.residualRowStride : nullptr;
-    const C *bias = static_cast<const C *>(args.bias);
-    for (int64_t i = 0; i < args.columns; i += lanes) {
-      int64_t count = args.columns - i;
-      bool whole = count >= lanes;
-      Vec<C> v = whole ? load(from + i) : loadPart(from + i, count);
-      if (bias)
-        v += whole ? load(bias + i) : loadPart(bias + i, count);
-      if (residual)
-        v += whole ? widen(residual + i) : widenPart(residual + i, count);
-      if constexpr (kIsFloat<C> && sizeof(C) == 4)
-        v = activateBy(args.activation, v);
-      else if constexpr (kIsFloat<C>)
-        v = activateDoubles(args.activation, v);
-      whole ? narrow(to + i, v) : narrowPart(to + i, v, count);
+  const C *from, *bias;
+  const T *residual;
+  T *to;
+
+  FinishedRow(const FinishArgs &args, int64_t row)
+      : from(static_cast<const C *>(args.tile) + row * args.tileRowStride),
+        bias(static_cast<const C *>(args.bias)),
+        residual(args.residual ? static_cast<const T *>(args.residual) + row * args.residualRowStride
+                               : nullptr),
+        to(static_cast<T *>(args.c) + row * args.cRowStride) {}
+  template <class Fn> TORCHERE_INLINE void put(int64_t i, Fn fn) const {
+    Vec<C> v = load(from + i);
+    if (bias)
+      v += load(bias + i);
+    if (residual)
+      v += widen(residual + i);
+    narrow(to + i, fn(v));
+  }
+  template <class Fn> TORCHERE_INLINE void putPart(int64_t i, int64_t count, Fn fn) const {
+    Vec<C> v = loadPart(from + i, count);
+    if (bias)
+      v += loadPart(bias + i, count);
+    if (residual)
+      v += widenPart(residual + i, count);
+    narrowPart(to + i, fn(v), count);
+  }
+};
+
+/// `fn`: the activation of a vector. `kVectors`: of a row, where it has no more; 0 for any number.
+template <class T, int kVectors, class Fn> TORCHERE_INLINE void finishRows(const FinishArgs &args, Fn fn) {
+  constexpr int64_t lanes = kLanesOf<Compute<T>>;
+  for (int64_t k = 0; k < args.rows; ++k) {
+    FinishedRow<T> row(args, k);
+    const T *soon = row.to + kRowsAhead * args.cRowStride;
+    if constexpr (kVectors > 0) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kVectors; ++i) {
+        __builtin_prefetch(soon + i * lanes, 1);
+        row.put(i * lanes, fn);
+      }
+    } else {
+      int64_t i = 0;
+      for (; i + lanes <= args.columns; i += lanes)
+        row.put(i, fn);
+      if (i < args.columns)
+        row.putPart(i, args.columns - i, fn);
     }
   }
+}
+
+template <class T> void finish(const FinishArgs &args) {
+  using C = Compute<T>;
+  if constexpr (kIsF32<T>)
+    withActivation(args.activation, [&](auto fn) {
+      args.columns == 3 * kLanes   ? finishRows<T, 3>(args, fn)
+      : args.columns == 2 * kLanes ? finishRows<T, 2>(args, fn)
+                                   : finishRows<T, 0>(args, fn);
+    });
+  else if constexpr (kIsFloat<C> && sizeof(C) == 4)
+    finishRows<T, 0>(args, [&](Vec<C> v) { return activateBy(args.activation, v); });
+  else if constexpr (kIsFloat<C>)
+    finishRows<T, 0>(args, [&](Vec<C> v) { return activateDoubles(args.activation, v); });
+  else
+    finishRows<T, 0>(args, [](Vec<C> v) { return v; });
 }
 
 void activateTile(Activation activation, float *tile, int64_t rowStride, int64_t rows, int64_t columns) {
