@@ -585,3 +585,30 @@ print(*[row.kernel for row in torchere.export(model, (x,)).profile(x).rows], sep
 def test_attention_between_convolutions_copies_nothing():
     (printed,) = run(BEGINNING + ATTENTION)[0]
     assert printed == "layout, convolution, layout, attention, vector program, layout, convolution, layout"
+
+
+ROWS = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.first, self.last = nn.LayerNorm(24), nn.Linear(24, 40), nn.Linear(40, 24)
+        self.conv, self.reduced = conv(40, 40, 3, padding=1, groups=40), conv(24, 24, 2, stride=2)
+        self.other = nn.LayerNorm(24)
+    def forward(self, x):
+        hidden = self.first(self.norm(x)).transpose(1, 2).reshape(2, 40, 6, 8)
+        x = x + self.last(F.gelu(self.conv(hidden).flatten(2).transpose(1, 2)))
+        small = self.reduced(x.transpose(1, 2).reshape(2, 24, 6, 8)).flatten(2).transpose(1, 2)
+        return self.other(small) @ x.transpose(1, 2)
+
+model, x = Block(), torch.randn(2, 48, 24)
+check("rows", model, (2, 48, 24))
+print(*[row.kernel for row in torchere.export(model, (x,)).profile(x).rows], sep=", ")
+"""
+
+
+def test_norms_and_products_take_rows_of_channels():
+    """What comes out of blocks lies as they read it: nothing is copied between."""
+    (printed,) = run(BEGINNING + ROWS)[0]
+    assert printed == (
+        "norm, matmul, layout, convolution, layout, matmul, layout, convolution, layout, norm, matmul"
+    )

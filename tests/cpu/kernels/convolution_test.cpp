@@ -334,16 +334,22 @@ TEST_P(Convolution, Winograd) {
   EXPECT_EQ(kind(makeShape(1, 64, 64, 56, 56, 1)), ConvolutionKind::Direct);
 }
 
+/// Channels that follow each other for each pixel, of some blocks and of many, the last of which has few.
 TEST_P(Convolution, LayoutsOfAnyOrder) {
-  std::vector<float> x = randomFloats(2 * 20 * 3 * 5), back(x.size());
-  Blocked blocked(context.isa, 2, 20, 3, 5, 2);
-  PlanarTensor nhwc{x.data(), {300, 1, 100, 20}};
-  blockedFromPlanar(context, nhwc, blocked.tensor);
-  expectZerosAround(blocked.tensor);
-  planarFromBlocked(context, blocked.tensor, {back.data(), {300, 1, 100, 20}});
-  EXPECT_EQ(back, x);
-  planarFromBlocked(context, blocked.tensor, planar(back, 20, 3, 5));
-  EXPECT_EQ(back[(1 * 20 + 7) * 15 + 2 * 5 + 3], x[1 * 300 + 2 * 100 + 3 * 20 + 7]);
+  for (int64_t channels : {20, 150, 256}) {
+    std::vector<float> x = randomFloats(2 * channels * 3 * 5), back(x.size());
+    Blocked blocked(context.isa, 2, channels, 3, 5, 2);
+    PlanarTensor nhwc{x.data(), {channels * 15, 1, channels * 5, channels}};
+    blockedFromPlanar(context, nhwc, blocked.tensor);
+    expectZerosAround(blocked.tensor);
+    planarFromBlocked(context, blocked.tensor, {back.data(), {channels * 15, 1, channels * 5, channels}});
+    EXPECT_EQ(back, x);
+    planarFromBlocked(context, blocked.tensor, planar(back, channels, 3, 5));
+    for (int64_t i = 0; i < 2 * channels * 15; ++i) {
+      int64_t image = i / (channels * 15), channel = i / 15 % channels, pixel = i % 15;
+      ASSERT_EQ(back[i], x[(image * 15 + pixel) * channels + channel]) << channels;
+    }
+  }
 }
 
 /// The output with `threads` threads, which `x` and `w` are long enough for.

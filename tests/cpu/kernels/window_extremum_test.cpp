@@ -11,7 +11,8 @@ namespace {
 class WindowExtrema : public EveryIsa {
 protected:
   /// What the window at (i, j, k) of a plane selects, or -1.
-  template <class T> int64_t selected(const WindowExtremumArgs &args, const T *plane, const int64_t (&at)[3]) {
+  template <class T>
+  int64_t selected(const WindowExtremumArgs &args, const T *plane, const int64_t (&at)[3]) {
     int64_t best = -1;
     for (int64_t a = 0; a < args.windowDims[0]; ++a)
       for (int64_t b = 0; b < args.windowDims[1]; ++b)

@@ -58,9 +58,34 @@ int64_t reshapedDimension(stablehlo::ReshapeOp op, int64_t dimension) {
   return -1;
 }
 
-/// Whether all that reads the value, through views, is attention, to which this dimension is that of a head's
-/// elements.
-bool feedsAttention(mlir::Value value, int64_t dimension, int depth = 0) {
+bool isSummed(Operation *product, unsigned operand, int64_t dimension) {
+  auto numbers =
+      isa<stablehlo::DotGeneralOp>(product)
+          ? cast<stablehlo::DotGeneralOp>(product).getDotDimensionNumbers()
+          : cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(product, "dot_dimension_numbers"));
+  return llvm::is_contained(operand == 0 ? numbers.getLhsContractingDimensions()
+                                         : numbers.getRhsContractingDimensions(),
+                            dimension);
+}
+
+/// Whether an op reads the operand best where the elements along the dimension follow each other: rows of
+/// products, norms and attention, and what has such rows itself.
+bool readsRowsAlong(OpOperand &use, int64_t dimension) {
+  Operation *user = use.getOwner();
+  unsigned operand = use.getOperandNumber();
+  bool isLast = dimension + 1 == static_cast<int64_t>(dimensionsOf(use.get()).size());
+  if (isKernelCall(user, "attention"))
+    return operand < 3 && isLast;
+  if (isKernelCall(user, "norm"))
+    return operand == 0 && isLast;
+  if (isa<stablehlo::DotGeneralOp>(user) || (isKernelCall(user, "dot") && operand < 2))
+    return isSummed(user, operand, dimension);
+  bool isResidual = isKernelCall(user, "dot") && use.get().getType() == user->getResult(0).getType();
+  return isLast && (isResidual || isa<stablehlo::AddOp, stablehlo::MulOp>(user));
+}
+
+/// Whether all that reads the value, through views, wants the elements along the dimension beside each other.
+bool feedsRows(mlir::Value value, int64_t dimension, int depth = 0) {
   constexpr int kMostViews = 8;
   return dimension >= 0 && depth < kMostViews && !value.use_empty() &&
          llvm::all_of(
@@ -68,22 +93,20 @@ bool feedsAttention(mlir::Value value, int64_t dimension, int depth = 0) {
              [&](OpOperand &use) {
                Operation *user = use.getOwner();
                int64_t next = dimension;
-               if (isKernelCall(user, "attention"))
-                 return use.getOperandNumber() < 3 && dimension == 3;
                if (auto transpose = dyn_cast<stablehlo::TransposeOp>(user))
                  next =
                      llvm::find(transpose.getPermutation(), dimension) - transpose.getPermutation().begin();
                else if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(user))
                  next = reshapedDimension(reshape, dimension);
                else if (!isa<stablehlo::SliceOp>(user))
-                 return false;
-               return feedsAttention(user->getResult(0), next, depth + 1);
+                 return readsRowsAlong(use, dimension);
+               return feedsRows(user->getResult(0), next, depth + 1);
              });
 }
 
-/// In planes, or with the channels of a pixel beside each other where attention wants them so.
+/// In planes, or with the channels of a pixel beside each other where they are wanted so.
 View allocatePlanar(Planner &planner, mlir::Value value, int64_t channels) {
-  if (!feedsAttention(value, channels))
+  if (!feedsRows(value, channels))
     return planner.allocate(value);
   Sizes order;
   for (size_t i = 0; i < dimensionsOf(value).size(); ++i)
