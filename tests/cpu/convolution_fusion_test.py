@@ -111,6 +111,10 @@ torch.manual_seed(0)
 #: By name: the arguments of check() without it, and what the log says of kernels on blocks.
 CASES = {
     "alone": ("conv(32, 16, 3), (2, 32, 8, 9)", "direct=1 from_blocked=1 to_blocked=1"),
+    "planes that lie apart": (
+        "nn.Sequential(conv(256, 264, 1), nn.ReLU(), conv(264, 16, 1)), (1, 256, 32, 32)",
+        "direct+relu=1 direct=1 from_blocked=1 to_blocked=1",
+    ),
     "bias": ("conv(32, 24, 1, bias=True), (1, 32, 5, 5)", "direct+bias=1 from_blocked=1 to_blocked=1"),
     "first layer": (
         "nn.Sequential(conv(3, 20, 7, 2, 3), norm(20), nn.ReLU()), (2, 3, 20, 22)",

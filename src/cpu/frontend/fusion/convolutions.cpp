@@ -146,15 +146,28 @@ BlockedValue Islands::operandFor(Value planar, const PlanarOrder &order, Operati
   return found;
 }
 
-/// The widest halo that a convolution wants of the value.
+/// Whether the planes of the blocks that pixels of a convolution of 1x1 are summed over lie a multiple of
+/// 32 KiB apart, and are many: so they share sets of the second cache, which then does not keep them for the
+/// next outputs.
+static bool sharesSets(const ConvolutionPlan &plan) {
+  constexpr int64_t kSetsBytes = 32768, kFewChannels = 256;
+  const ConvolutionShape &shape = plan.shape;
+  int64_t planeBytes = shape.inputHeight * shape.inputWidth * floatLanes(plan.isa) * int64_t(sizeof(float));
+  return shape.kernel[0] * shape.kernel[1] == 1 && shape.groups == 1 && shape.inputChannels >= kFewChannels &&
+         planeBytes % kSetsBytes == 0;
+}
+
+/// The widest halo that a convolution wants of the value, or one that moves planes to other sets.
 Halo Islands::wantedHalo(Value planar) const {
   Halo halo;
   for (OpOperand &use : planar.getUses())
-    if (auto call = calls.find(use.getOwner()); call != calls.end() && use.getOperandNumber() == 0)
-      halo = widest(halo, call->second.plan(blocked.isa()).inputHalo());
-    else if (isa<stablehlo::TransposeOp>(use.getOwner()) ||
-             (isa<stablehlo::ConcatenateOp, stablehlo::SliceOp>(use.getOwner()) &&
-              wanted.contains(use.getOwner()->getResult(0))))
+    if (auto call = calls.find(use.getOwner()); call != calls.end() && use.getOperandNumber() == 0) {
+      ConvolutionPlan plan = call->second.plan(blocked.isa());
+      halo = widest(halo, plan.inputHalo());
+      halo = sharesSets(plan) ? widest(halo, {1, 1}) : halo;
+    } else if (isa<stablehlo::TransposeOp>(use.getOwner()) ||
+               (isa<stablehlo::ConcatenateOp, stablehlo::SliceOp>(use.getOwner()) &&
+                wanted.contains(use.getOwner()->getResult(0))))
       halo = widest(halo, wantedHalo(use.getOwner()->getResult(0)));
   return halo;
 }
