@@ -43,6 +43,26 @@ JAX_CASES = {
         ATTENTION,
     ),
     "linear": ("lambda x, w, b: nn.relu(x @ w + b), (4, 60), (60, 33), (33,)", "dot=1"),
+    "one of several matrices": (
+        "lambda x, w: jnp.stack([x @ lax.dynamic_slice(w, (jnp.int32(x[0, 0] * 0) + k, 0, 0), (1, 60, 33))[0] "
+        "for k in (-2, 0, 3, 9)]), (4, 60), (5, 60, 33)",
+        "chosen_matrix=4",
+    ),
+    "one of several matrices, transposed": (
+        "lambda x, w: x @ lax.dynamic_slice(w, (jnp.int32(x[0, 0] * 0) + 2, 0, 0), (1, 33, 60))[0].T, "
+        "(4, 60), (5, 33, 60)",
+        "chosen_matrix=1",
+    ),
+    "a matrix that is read elsewhere too": (
+        "lambda x, w: (lambda m: (x @ m, m))(lax.dynamic_slice(w, (jnp.int32(x[0, 0] * 0) + 2, 0, 0), "
+        "(1, 60, 33))[0])[0], (4, 60), (5, 60, 33)",
+        "chosen_matrix=1",
+    ),
+    "two of several matrices": (
+        "lambda x, w: x @ lax.dynamic_slice(w, (jnp.int32(x[0, 0] * 0), 0, 0), (2, 60, 33)).reshape(60, 66), "
+        "(4, 60), (5, 60, 33)",
+        "none",
+    ),
     "RMS norm": (
         "lambda x, w: w * x * lax.rsqrt(jnp.mean(x ** 2, -1, keepdims=True) + 1e-6), (4, 60), (60,)",
         "norm=1",

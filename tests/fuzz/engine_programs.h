@@ -544,6 +544,17 @@ inline constexpr const char *enginePrograms[] = {
       %6 = stablehlo.divide %3, %5 : tensor<2x3x8xf32>
       return %turned#2, %6 : tensor<5xui32>, tensor<2x3x8xf32>
     })",
+    // One of several weights.
+    R"(func.func @main(%x: tensor<3x8xf32>, %w: tensor<4x8x20xf32> {torchere.weight = true}, %i: tensor<i32>)
+        -> tensor<3x20xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %0 = stablehlo.dynamic_slice %w, %i, %zero, %zero, sizes = [1, 8, 20]
+        : (tensor<4x8x20xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x8x20xf32>
+      %1 = stablehlo.reshape %0 : (tensor<1x8x20xf32>) -> tensor<8x20xf32>
+      %2 = stablehlo.dot_general %x, %1, contracting_dims = [1] x [0]
+        : (tensor<3x8xf32>, tensor<8x20xf32>) -> tensor<3x20xf32>
+      return %2 : tensor<3x20xf32>
+    })",
     // Pooling with places, and its gradient.
     R"(func.func @main(%x: tensor<2x5x6xf32>, %g: tensor<2x3x3xf32>)
         -> (tensor<2x3x3xf32>, tensor<2x3x3xi64>, tensor<2x5x6xf32>) {

@@ -80,7 +80,8 @@ bool CellStep::derive(Isa isa) {
   int64_t width = shape.back(), rows = shape.size() == 2 ? shape[0] : 1;
   int64_t panel = product.packed().panelColumns();
   bool fits = matmul.type == DType::F32 && matmul.resultType == DType::F32 && matmul.batches == 1 &&
-              matmul.m == rows && rows <= mostRows && matmul.n % width == 0 && width % panel == 0;
+              !matmul.choice && matmul.m == rows && rows <= mostRows && matmul.n % width == 0 &&
+              width % panel == 0;
   if (!fits || !takesRuns(width) || !takesSlice())
     return false;
   runs = matmul.n / width;

@@ -2,8 +2,11 @@
 #include "cpu/execute/matmul_step.h"
 
 #include "cpu/execute/packed_region.h"
+#include "cpu/execute/slice_step.h"
 #include "cpu/kernels/matrix_vector.h"
 #include "cpu/plan/limits.h"
+
+#include <algorithm>
 
 namespace torchere::cpu {
 
@@ -18,9 +21,9 @@ void MatmulStep::derive(Isa isa) {
   layout = packedLayout(matmul.type, isa, matmul.m, matmul.k, matmul.n);
   isShared = matmul.batches == 1 || matmul.b.batchStride == 0;
   cache = PackedCache(fmt::format("matrix {} {} {} {} {}: {} of {} {} {} {} {}", int(layout.type),
-                                  int(layout.isa), layout.vectors, layout.k, layout.n,
-                                  isShared ? 1 : matmul.batches, matmul.b.view.offset, matmul.b.batchStride,
-                                  matmul.b.rowStride, matmul.b.columnStride, int(matmul.b.view.type)));
+                                  int(layout.isa), layout.vectors, layout.k, layout.n, matrices(),
+                                  matmul.b.view.offset, matmul.b.batchStride, matmul.b.rowStride,
+                                  matmul.b.columnStride, int(matmul.b.view.type)));
 }
 
 GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
@@ -53,7 +56,7 @@ GemmArgs MatmulStep::gemmOn(const Frame &frame) const {
 Result<Packed> MatmulStep::pack(const Frame &frame) const {
   PackedCache::Pack pack = [&]() -> Result<Packed> {
     TORCHERE_ASSIGN(std::shared_ptr<std::byte[]> memory, PackedRegion::allocate(packedBytes()));
-    for (int64_t batch = 0; batch < (isShared ? 1 : matmul.batches); ++batch) {
+    for (int64_t batch = 0; batch < matrices(); ++batch) {
       const std::byte *b =
           frame.at(matmul.b.view) + batch * matmul.b.batchStride * matmul.b.view.elementSize();
       packMatrix(frame.context, layout, b, matmul.b.rowStride, matmul.b.columnStride,
@@ -89,7 +92,7 @@ Status MatmulStep::prepare(const Frame &frame) const {
 
 /// One column that nothing else is computed of, by rows that lie in one piece.
 bool MatmulStep::isByVector() const {
-  bool isPlain = !matmul.bias && !matmul.residual && matmul.activation == Activation::None;
+  bool isPlain = !matmul.bias && !matmul.residual && matmul.activation == Activation::None && !matmul.choice;
   return matmul.n == 1 && isPlain && matmul.type == DType::F32 && matmul.resultType == DType::F32 &&
          matmul.a.columnStride == 1;
 }
@@ -109,11 +112,16 @@ void MatmulStep::runByVector(const Frame &frame) const {
   multiplyByVector(frame.context, args);
 }
 
+/// The matrix of those that there are.
+int64_t MatmulStep::chosen(const Frame &frame) const {
+  return matmul.choice ? std::clamp<int64_t>(integerAt(frame, *matmul.choice), 0, matmul.choices - 1) : 0;
+}
+
 Status MatmulStep::run(const Frame &frame) const {
   TORCHERE_ASSIGN(Packed packed, pack(frame));
   if (packed) {
     GemmArgs args = gemmOn(frame);
-    args.packedB = packed.get();
+    args.packedB = packed.get() + chosen(frame) * layout.bytes();
     gemm(frame.context, args);
     return {};
   }
@@ -123,7 +131,7 @@ Status MatmulStep::run(const Frame &frame) const {
   }
   MatmulArgs args;
   args.gemm = gemmOn(frame);
-  args.b = frame.at(matmul.b.view);
+  args.b = frame.at(matmul.b.view) + chosen(frame) * matmul.b.batchStride * matmul.b.view.elementSize();
   args.bRowStride = matmul.b.rowStride;
   args.bColumnStride = matmul.b.columnStride;
   args.bBatchStride = isShared ? 0 : matmul.b.batchStride;
@@ -157,8 +165,14 @@ Status MatmulStep::restore(const PlanLimits &limits) {
   const MatrixView &a = matmul.a, &b = matmul.b;
   TORCHERE_TRY(limits.reads(
       strided(a.view, {{batches, a.batchStride}, {m, a.rowStride}, {k, a.columnStride}}), matmul.leftType));
+  if (matmul.choice) {
+    TORCHERE_TRY(limits.readsInteger(*matmul.choice));
+    TORCHERE_TRY(expectEqual("batches of products with a chosen matrix", batches, int64_t(1)));
+    TORCHERE_TRY(expectWithin("matrices", {matmul.choices}, 1, mostElements));
+  }
+  int64_t matrices = matmul.choice ? matmul.choices : batches;
   TORCHERE_TRY(
-      limits.packs(strided(b.view, {{batches, b.batchStride}, {k, b.rowStride}, {n, b.columnStride}}),
+      limits.packs(strided(b.view, {{matrices, b.batchStride}, {k, b.rowStride}, {n, b.columnStride}}),
                    matmul.type, matmul.weight, matmul.isConstant));
   int64_t results = boundedProduct({batches, m, n});
   TORCHERE_TRY(limits.writesDense(matmul.result, matmul.resultType, results));

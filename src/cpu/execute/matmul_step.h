@@ -34,6 +34,10 @@ struct Matmul {
   /// The argument, or the lack of one, that all of b comes from: a program's weight, or a constant.
   std::optional<size_t> weight;
   bool isConstant = false;
+  /// An integer: which of b's `choices` matrices, b.batchStride apart, the product is of, as dynamic_slice
+  /// takes it. There is one batch then.
+  std::optional<View> choice;
+  int64_t choices = 1;
 };
 
 class MatmulStep final : public StoredStep<MatmulStep> {
@@ -62,7 +66,10 @@ private:
   void derive(Isa isa);
   bool isByVector() const;
   void runByVector(const Frame &frame) const;
-  int64_t packedBytes() const { return layout.bytes() * (isShared ? 1 : matmul.batches); }
+  /// Of b, that are packed.
+  int64_t matrices() const { return matmul.choice ? matmul.choices : isShared ? 1 : matmul.batches; }
+  int64_t packedBytes() const { return layout.bytes() * matrices(); }
+  int64_t chosen(const Frame &frame) const;
 
   Matmul matmul;
   PackedLayout layout;

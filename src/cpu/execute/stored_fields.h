@@ -112,7 +112,8 @@ template <> struct Fields<Matmul> {
   static auto of(auto &object) {
     return std::tie(object.type, object.leftType, object.resultType, object.batches, object.m, object.k,
                     object.n, object.a, object.b, object.result, object.bias, object.residual,
-                    object.activation, object.keepsDenormals, object.weight, object.isConstant);
+                    object.activation, object.keepsDenormals, object.weight, object.isConstant, object.choice,
+                    object.choices);
   }
 };
 template <> struct Fields<AttentionArgs> {

@@ -415,6 +415,32 @@ TEST(StoredPlan, WeightsArePackedOfTheArgumentThatTheyLieIn) {
   EXPECT_EQ(refusal(add), "step 0, of : a view from element 0 on that leaves its buffer of 64 bytes");
 }
 
+TEST(StoredPlan, ChosenMatricesLieInTheirBuffers) {
+  Matmul matmul;
+  matmul.m = 1;
+  matmul.k = matmul.n = 2;
+  matmul.a = {floats(argument, {1, 2}), 0, 2, 1};
+  matmul.b = {floats(constant, {2, 2}), 4, 2, 1};
+  matmul.result = floats(result, {1, 2});
+  matmul.isConstant = true;
+  matmul.choices = 4;
+  matmul.choice = denseView(index, ElementType::I64, {});
+  auto refuse = [&](auto change) {
+    Matmul changed = matmul;
+    change(changed);
+    return refusal([&](Plan &plan) { cpu::add<MatmulStep>(plan, changed, Isa::Baseline); });
+  };
+  EXPECT_EQ(refuse([](Matmul &) {}), "accepted");
+  EXPECT_EQ(refuse([](Matmul &chosen) { chosen.choices = 5; }),
+            "step 0, of : a view from element 0 on that leaves its buffer of 64 bytes");
+  EXPECT_EQ(refuse([](Matmul &chosen) { chosen.choices = 0; }),
+            "step 0, of : matrices: got 0, expected 1 to 1099511627776");
+  EXPECT_EQ(refuse([](Matmul &chosen) { chosen.choice->type = ElementType::F32; }),
+            "step 0, of : an integer: got f32");
+  EXPECT_EQ(refuse([](Matmul &chosen) { chosen.batches = 2; }),
+            "step 0, of : batches of products with a chosen matrix: got 2, expected 1");
+}
+
 TEST(StoredPlan, ProductsOfBytesGiveWords) {
   Matmul matmul;
   matmul.m = matmul.k = matmul.n = 4;

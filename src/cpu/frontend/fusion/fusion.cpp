@@ -28,6 +28,7 @@ const NamedFusion fusions[] = {
     {"interpolation", fuseInterpolations},
     {"bisection", fuseBisections},
     {"even_slices", fuseEvenSlices},
+    {"chosen_matrix", fuseChosenMatrices},
     {"softmax", fuseSoftmax, true},
     {"attention", fuseAttentions},
     {"causal_mask", fuseCausalMasks},

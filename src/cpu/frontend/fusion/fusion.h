@@ -26,6 +26,7 @@ int64_t fuseBatchNorms(mlir::func::FuncOp function);
 int64_t fuseBisections(mlir::func::FuncOp function);
 int64_t fuseCausalMasks(mlir::func::FuncOp function);
 int64_t fuseChannelFactors(mlir::func::FuncOp function);
+int64_t fuseChosenMatrices(mlir::func::FuncOp function);
 int64_t fuseComplexParts(mlir::func::FuncOp function);
 int64_t fuseDeadTaps(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);

@@ -113,15 +113,11 @@ Status planZeros(Planner &planner, mlir::Value value) {
 
 /// The product of the first two operands, which have elements. `matmul` has the epilogue, whose views are
 /// `reads`.
-Result<bool> planProduct(Planner &planner, Operation *op, stablehlo::DotDimensionNumbersAttr numbers,
+Result<bool> planProduct(Planner &planner, Operation *op, const Factor &left, const Factor &right,
                          Matmul matmul, std::vector<View> reads) {
   auto types = typesOfProduct(op);
   if (!types)
     return false;
-  Factor left =
-      factorOf(op->getOperand(0), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
-  Factor right =
-      factorOf(op->getOperand(1), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
   TORCHERE_ASSIGN(Matrices a, layOut(planner, left));
   TORCHERE_ASSIGN(Matrices b, layOut(planner, right));
   matmul.leftType = types->left;
@@ -138,8 +134,29 @@ Result<bool> planProduct(Planner &planner, Operation *op, stablehlo::DotDimensio
   matmul.result = planner.allocate(op->getResult(0));
   reads.push_back(a.view);
   reads.push_back(b.view);
+  if (matmul.choice)
+    matmul.choices = b.batch.size;
   planner.emit(std::make_unique<MatmulStep>(matmul, planner.isa()), reads, {&matmul.result, 1});
   return true;
+}
+
+Result<bool> planProduct(Planner &planner, Operation *op, stablehlo::DotDimensionNumbersAttr numbers,
+                         Matmul matmul, std::vector<View> reads) {
+  Factor left =
+      factorOf(op->getOperand(0), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
+  Factor right =
+      factorOf(op->getOperand(1), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions());
+  return planProduct(planner, op, left, right, std::move(matmul), std::move(reads));
+}
+
+/// With one of several matrices.
+Result<bool> planChosenDot(Planner &planner, Operation *op) {
+  Matmul matmul;
+  matmul.keepsDenormals = kernelFlag(op, "keeps_denormals");
+  TORCHERE_ASSIGN(matmul.choice, planner.view(op->getOperand(2)));
+  return planProduct(planner, op, factorOf(op->getOperand(0), {}, kernelIntegers(op, "lhs_summed")),
+                     factorOf(op->getOperand(1), {0}, kernelIntegers(op, "rhs_summed")), matmul,
+                     {*matmul.choice});
 }
 
 Result<bool> planComplexProduct(Planner &planner, Operation *op) {
@@ -199,6 +216,7 @@ Result<bool> planFusedDot(Planner &planner, Operation *op) {
 } // namespace
 
 void addContraction(PlannerTable &table) {
+  table.addCall("torchere_cpu.chosen_dot", planChosenDot);
   table.addCall("torchere_cpu.complex_product", planComplexProduct);
   table.addCall("torchere_cpu.dot", planFusedDot);
   table.add("stablehlo.dot_general", planDot);
