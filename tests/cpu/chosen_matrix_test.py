@@ -1,5 +1,5 @@
-"""Products with one of several matrices that are weights, as mixtures of experts have them: all are packed once,
-none is copied, and the result is eager PyTorch's."""
+"""Products with one of several matrices that are weights, as mixtures of experts have them: all are packed
+once, none is copied, and the result is eager PyTorch's."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ JAX_CASES = {
     ),
     "linear": ("lambda x, w, b: nn.relu(x @ w + b), (4, 60), (60, 33), (33,)", "dot=1"),
     "one of several matrices": (
-        "lambda x, w: jnp.stack([x @ lax.dynamic_slice(w, (jnp.int32(x[0, 0] * 0) + k, 0, 0), (1, 60, 33))[0] "
-        "for k in (-2, 0, 3, 9)]), (4, 60), (5, 60, 33)",
+        "lambda x, w: jnp.stack([x @ lax.dynamic_slice(w, (jnp.int32(x[0, 0] * 0) + k, 0, 0), "
+        "(1, 60, 33))[0] for k in (-2, 0, 3, 9)]), (4, 60), (5, 60, 33)",
         "chosen_matrix=4",
     ),
     "one of several matrices, transposed": (
