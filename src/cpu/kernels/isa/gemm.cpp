@@ -43,7 +43,7 @@ template <class T, int kVectors, class Fn> TORCHERE_INLINE void finishRows(const
   constexpr int64_t lanes = kLanesOf<Compute<T>>;
   for (int64_t k = 0; k < args.rows; ++k) {
     FinishedRow<T> row(args, k);
-    const T *soon = row.to + kRowsAhead * args.cRowStride;
+    const T *soon = row.to + (k + kRowsAhead < args.rows ? kRowsAhead * args.cRowStride : 0);
     if constexpr (kVectors > 0) {
 #pragma GCC unroll 4
       for (int i = 0; i < kVectors; ++i) {
