@@ -53,8 +53,7 @@ bool fuseChosenMatrix(stablehlo::DotGeneralOp dot) {
     summed.push_back(matrix == dot.getRhs() ? dimension + 1 : 2 - dimension);
   OpBuilder builder(dot);
   Operation *call = createKernelCall(
-      builder, dot.getLoc(), "chosen_dot", result,
-      {dot.getLhs(), slice->getOperand(0), slice->getOperand(1)},
+      builder, dot.getLoc(), "chosen_dot", result, {dot.getLhs(), slice->getOperand(0), slice->getOperand(1)},
       {builder.getNamedAttr("keeps_denormals", builder.getBoolAttr(!passes::hasDefaultPrecision(dot))),
        builder.getNamedAttr("lhs_summed",
                             builder.getDenseI64ArrayAttr(numbers.getLhsContractingDimensions())),
