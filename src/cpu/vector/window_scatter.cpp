@@ -148,7 +148,8 @@ bool isOnly(VectorOp op, const VectorProgram &program) {
   uint16_t from[2] = {};
   int applied = 0;
   for (const VectorInstruction &instruction : program.instructions) {
-    if (instruction.to != instruction.type)
+    bool isInMemory = instruction.op == VectorOp::Input || instruction.op == VectorOp::Store;
+    if (isInMemory && instruction.to != instruction.type)
       return false;
     if (instruction.op == VectorOp::Input && applied == 0)
       from[instruction.index] = instruction.result;
