@@ -4,7 +4,10 @@
 #include "base/dtype.h"
 #include "cpu/kernels/thread_pool.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <span>
 
 namespace torchere::cpu {
 
@@ -36,6 +39,11 @@ struct WindowExtremumArgs {
   int64_t planeElements() const { return dims[0] * dims[1] * dims[2]; }
   int64_t planeRows() const { return outputDims[0] * outputDims[1]; }
 };
+
+/// The sizes of a plane's dimensions, of which there may be fewer: the first ones stay as they are.
+inline void putSizes(std::span<const int64_t> sizes, int64_t (&to)[kWindowRank]) {
+  std::copy(sizes.begin(), sizes.end(), std::end(to) - sizes.size());
+}
 
 /// Both are dense: [plane][..][..][..] of windows.
 void findWindowExtrema(const Context &context, const WindowExtremumArgs &args, void *values, void *places);

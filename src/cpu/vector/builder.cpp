@@ -3,7 +3,6 @@
 #include "cpu/vector/program.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -65,7 +64,7 @@ std::optional<std::pair<Value, Value>> VectorBuilder::boundedBelow(Value value, 
   if (nodes_[value].op != VectorOp::Maximum || !isNumber(high) ||
       static_cast<uint32_t>(nodes_[high].bits) << 1 == 0)
     return std::nullopt;
-  auto [x, low, none] = std::to_array(nodes_[value].operands);
+  Value x = nodes_[value].operands[0], low = nodes_[value].operands[1];
   if (!isNumber(low))
     std::swap(x, low);
   constexpr uint64_t negativeZero = uint64_t(1) << 31;

@@ -177,7 +177,7 @@ std::optional<WindowExtremumArgs> searchOf(const WindowScatterArgs &args, const 
   search.planes = planes.count;
   search.input = args.operand;
   auto put = [&](const int64_t *from, int64_t (&to)[kWindowRank]) {
-    std::copy_n(from + planes.first, rank, std::end(to) - rank);
+    putSizes({from + planes.first, rank}, to);
   };
   put(args.dims, search.dims);
   put(args.sourceDims, search.outputDims);

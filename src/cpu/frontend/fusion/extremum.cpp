@@ -225,14 +225,12 @@ std::optional<size_t> firstOfPlane(stablehlo::ReduceWindowOp op, const WindowSiz
 Operation *createWindowCall(stablehlo::ReduceWindowOp op, const WindowSizes &sizes, size_t first,
                             bool isLargest, int64_t emptyPlace) {
   OpBuilder builder(op);
-  auto integers = [&](StringRef name, ArrayRef<int64_t> list, int64_t value) {
-    SmallVector<int64_t> last(kWindowRank, value);
-    llvm::copy(list.drop_front(first), last.end() - (list.size() - first));
-    return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(last));
+  auto integers = [&](StringRef name, ArrayRef<int64_t> list) {
+    return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(list));
   };
   return createKernelCall(builder, op->getLoc(), "window_extremum", op->getResultTypes(), op->getOperand(0),
-                          {integers("window", sizes.dims, 1), integers("strides", sizes.strides, 1),
-                           integers("dilations", sizes.dilations, 1), integers("padding", sizes.low, 0),
+                          {integers("window", sizes.dims), integers("strides", sizes.strides),
+                           integers("dilations", sizes.dilations), integers("padding", sizes.low),
                            builder.getNamedAttr("first", builder.getI64IntegerAttr(int64_t(first))),
                            builder.getNamedAttr("largest", builder.getBoolAttr(isLargest)),
                            builder.getNamedAttr("empty_place", builder.getI64IntegerAttr(emptyPlace))});

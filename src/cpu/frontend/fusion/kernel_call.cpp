@@ -99,6 +99,12 @@ double kernelNumber(Operation *op, StringRef name) {
   return cast<FloatAttr>(kernelAttribute(op, name)).getValueAsDouble();
 }
 
+stablehlo::DotDimensionNumbersAttr dotNumbersOf(Operation *product) {
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(product))
+    return dot.getDotDimensionNumbers();
+  return cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(product, "dot_dimension_numbers"));
+}
+
 int64_t rowLengthOf(Operation *op) {
   auto trailing = kernelInteger(op, "trailing");
   auto shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();

@@ -40,6 +40,9 @@ int64_t kernelInteger(mlir::Operation *op, llvm::StringRef name);
 llvm::ArrayRef<int64_t> kernelIntegers(mlir::Operation *op, llvm::StringRef name);
 double kernelNumber(mlir::Operation *op, llvm::StringRef name);
 
+/// The dimension numbers of a dot_general, or of a call that stands for one.
+stablehlo::DotDimensionNumbersAttr dotNumbersOf(mlir::Operation *product);
+
 /// How many elements a row has: the last dimensions of the first operand, as many as the attribute `trailing`
 /// of such a call tells.
 int64_t rowLengthOf(mlir::Operation *op);

@@ -59,10 +59,7 @@ int64_t reshapedDimension(stablehlo::ReshapeOp op, int64_t dimension) {
 }
 
 bool isSummed(Operation *product, unsigned operand, int64_t dimension) {
-  auto numbers =
-      isa<stablehlo::DotGeneralOp>(product)
-          ? cast<stablehlo::DotGeneralOp>(product).getDotDimensionNumbers()
-          : cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(product, "dot_dimension_numbers"));
+  stablehlo::DotDimensionNumbersAttr numbers = dotNumbersOf(product);
   return llvm::is_contained(operand == 0 ? numbers.getLhsContractingDimensions()
                                          : numbers.getRhsContractingDimensions(),
                             dimension);

@@ -164,7 +164,7 @@ Result<bool> planComplexProduct(Planner &planner, Operation *op) {
     TORCHERE_TRY(planZeros(planner, op->getResult(0)));
     return true;
   }
-  auto numbers = cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(op, "dot_dimension_numbers"));
+  stablehlo::DotDimensionNumbersAttr numbers = dotNumbersOf(op);
   TORCHERE_ASSIGN(Matrices a, layOut(planner, factorOf(op->getOperand(0), numbers.getLhsBatchingDimensions(),
                                                        numbers.getLhsContractingDimensions())));
   TORCHERE_ASSIGN(Matrices b, layOut(planner, factorOf(op->getOperand(1), numbers.getRhsBatchingDimensions(),
@@ -186,8 +186,7 @@ Result<bool> planDot(Planner &planner, Operation *op) {
   }
   Matmul matmul;
   matmul.keepsDenormals = !passes::hasDefaultPrecision(op);
-  return planProduct(planner, op, cast<stablehlo::DotGeneralOp>(op).getDotDimensionNumbers(),
-                     std::move(matmul), {});
+  return planProduct(planner, op, dotNumbersOf(op), std::move(matmul), {});
 }
 
 /// With what a fusion has found behind it.
@@ -209,8 +208,7 @@ Result<bool> planFusedDot(Planner &planner, Operation *op) {
     matmul.residual = reads.back();
   matmul.activation = static_cast<Activation>(kernelInteger(op, "activation"));
   matmul.keepsDenormals = kernelFlag(op, "keeps_denormals");
-  auto numbers = cast<stablehlo::DotDimensionNumbersAttr>(kernelAttribute(op, "dot_dimension_numbers"));
-  return planProduct(planner, op, numbers, std::move(matmul), std::move(reads));
+  return planProduct(planner, op, dotNumbersOf(op), std::move(matmul), std::move(reads));
 }
 
 } // namespace

@@ -395,15 +395,15 @@ Result<bool> planWindowExtremum(Planner &planner, Operation *op) {
   args.emptyPlace = kernelInteger(op, "empty_place");
   args.planes = elementCount(std::span(input.shape).first(first));
   std::vector<View> results{planner.allocate(op->getResult(0)), planner.allocate(op->getResult(1))};
-  auto put = [&](const Sizes &shape, auto &sizes) {
-    std::copy(shape.begin() + first, shape.end(), std::end(sizes) - (shape.size() - first));
+  auto put = [&](std::span<const int64_t> sizes, int64_t (&to)[kWindowRank]) {
+    putSizes(sizes.subspan(first), to);
   };
   put(input.shape, args.dims);
   put(results[0].shape, args.outputDims);
-  llvm::copy(kernelIntegers(op, "window"), args.windowDims);
-  llvm::copy(kernelIntegers(op, "strides"), args.strides);
-  llvm::copy(kernelIntegers(op, "dilations"), args.dilations);
-  llvm::copy(kernelIntegers(op, "padding"), args.padding);
+  put(kernelIntegers(op, "window"), args.windowDims);
+  put(kernelIntegers(op, "strides"), args.strides);
+  put(kernelIntegers(op, "dilations"), args.dilations);
+  put(kernelIntegers(op, "padding"), args.padding);
   planner.emit(std::make_unique<WindowExtremumStep>(args, input, results[0], results[1]), {&input, 1},
                results);
   return true;

@@ -20,21 +20,14 @@ template <class T> struct FinishedRow {
         residual(args.residual ? static_cast<const T *>(args.residual) + row * args.residualRowStride
                                : nullptr),
         to(static_cast<T *>(args.c) + row * args.cRowStride) {}
-  template <class Fn> TORCHERE_INLINE void put(int64_t i, Fn fn) const {
-    Vec<C> v = load(from + i);
+  /// A vector from element `i` on; if not `kIsWhole`, `count` elements of one.
+  template <bool kIsWhole, class Fn> TORCHERE_INLINE void put(int64_t i, int64_t count, Fn fn) const {
+    Vec<C> v = kIsWhole ? load(from + i) : loadPart(from + i, count);
     if (bias)
-      v += load(bias + i);
+      v += kIsWhole ? load(bias + i) : loadPart(bias + i, count);
     if (residual)
-      v += widen(residual + i);
-    narrow(to + i, fn(v));
-  }
-  template <class Fn> TORCHERE_INLINE void putPart(int64_t i, int64_t count, Fn fn) const {
-    Vec<C> v = loadPart(from + i, count);
-    if (bias)
-      v += loadPart(bias + i, count);
-    if (residual)
-      v += widenPart(residual + i, count);
-    narrowPart(to + i, fn(v), count);
+      v += kIsWhole ? widen(residual + i) : widenPart(residual + i, count);
+    kIsWhole ? narrow(to + i, fn(v)) : narrowPart(to + i, fn(v), count);
   }
 };
 
@@ -48,14 +41,14 @@ template <class T, int kVectors, class Fn> TORCHERE_INLINE void finishRows(const
 #pragma GCC unroll 4
       for (int i = 0; i < kVectors; ++i) {
         __builtin_prefetch(soon + i * lanes, 1);
-        row.put(i * lanes, fn);
+        row.template put<true>(i * lanes, lanes, fn);
       }
     } else {
       int64_t i = 0;
       for (; i + lanes <= args.columns; i += lanes)
-        row.put(i, fn);
+        row.template put<true>(i, lanes, fn);
       if (i < args.columns)
-        row.putPart(i, args.columns - i, fn);
+        row.template put<false>(i, args.columns - i, fn);
     }
   }
 }
