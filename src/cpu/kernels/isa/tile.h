@@ -62,43 +62,128 @@ TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)
   }
 }
 
-template <class V> TORCHERE_INLINE void addInPlace(V &sum, V x, V w) {
-  sum += x * w;
+/// The rows of A that a tile multiplies, from an element of the first one on. `kInPlace`: the sums stay in
+/// their registers. Else B may be read by the multiply-adds themselves, which is best where it comes from
+/// memory.
+template <class C, int kM, bool kInPlace> struct TileRows {
+  const C *first;
+  int64_t stride;
+
+  TORCHERE_INLINE TileRows(const C *first, int64_t stride) : first(first), stride(stride) {}
+  template <int kRow, int kElement> TORCHERE_INLINE Vec<C> element() const {
+    return splat(first[kRow * stride + kElement]);
+  }
+  TORCHERE_INLINE void advance(int64_t elements) { first += elements; }
+  /// Between steps of straight code: or the addresses of all are computed in advance, which takes registers.
+  TORCHERE_INLINE void separateSteps() { asm("" : "+r"(first)); }
+};
+
+/// A row of sums: += a w, of the element of A.
+template <int kRow, int kElement, class C, int kM, int kN, bool kInPlace>
+TORCHERE_INLINE void addRow(Vec<C> (&sums)[kN], const TileRows<C, kM, kInPlace> &a, const Vec<C> (&w)[kN]) {
+  Vec<C> x = a.template element<kRow, kElement>();
+#pragma GCC unroll 4
+  for (int n = 0; n < kN; ++n)
+    sums[n] += x * w[n];
 }
+
 #if defined(__AVX512F__) || (defined(__AVX2__) && !defined(TORCHERE_WIDE_VECTORS))
-/// Where GCC chooses among the forms of the instruction, it writes results over factors. In long straight
-/// code it then runs out of registers: it stores sums, and loads rows of B again for each row of A.
-template <> TORCHERE_INLINE void addInPlace<F>(F &sum, F x, F w) {
-  asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w));
+/// An address is the sum of two registers, one of them once or twice, and a constant: every second or third
+/// row has a pointer, and no instruction computes addresses. A pointer to two rows is quicker where there are
+/// registers for so many.
+template <int kM> struct TileRows<float, kM, true> {
+  static constexpr int kOfPointer = kM <= 6 ? 2 : 3, kPointers = (kM + kOfPointer - 1) / kOfPointer;
+  const float *pointers[kPointers];
+  int64_t stride; ///< bytes
+
+  TORCHERE_INLINE TileRows(const float *first, int64_t stride) : stride(stride * sizeof(float)) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kPointers; ++i)
+      pointers[i] = first + i * kOfPointer * stride;
+  }
+  TORCHERE_INLINE void advance(int64_t elements) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kPointers; ++i)
+      pointers[i] += elements;
+  }
+  TORCHERE_INLINE void separateSteps() {}
+};
+
+#define TORCHERE_ADD(n) "\n\tvfmadd231ps %[w" #n "], %[x], %[sum" #n "]"
+#define TORCHERE_SUM(n) [sum##n] "+v"(sums[n])
+#define TORCHERE_FACTOR(n) [w##n] "v"(w[n])
+#define TORCHERE_ADD_ROW(ADDRESS)                                                                            \
+  if constexpr (kN == 1) {                                                                                   \
+    asm("vbroadcastss " ADDRESS ", %[x]" TORCHERE_ADD(0)                                                     \
+        : TORCHERE_SUM(0), [x] "=&v"(x)                                                                      \
+        : TORCHERE_FACTOR(0), TORCHERE_ELEMENT);                                                             \
+  } else if constexpr (kN == 2) {                                                                            \
+    asm("vbroadcastss " ADDRESS ", %[x]" TORCHERE_ADD(0) TORCHERE_ADD(1)                                     \
+        : TORCHERE_SUM(0), TORCHERE_SUM(1), [x] "=&v"(x)                                                     \
+        : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_ELEMENT);                                         \
+  } else if constexpr (kN == 3) {                                                                            \
+    asm("vbroadcastss " ADDRESS ", %[x]" TORCHERE_ADD(0) TORCHERE_ADD(1) TORCHERE_ADD(2)                     \
+        : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), [x] "=&v"(x)                                    \
+        : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_ELEMENT);                     \
+  } else {                                                                                                   \
+    static_assert(kN == 4);                                                                                  \
+    asm("vbroadcastss " ADDRESS ", %[x]" TORCHERE_ADD(0) TORCHERE_ADD(1) TORCHERE_ADD(2) TORCHERE_ADD(3)     \
+        : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3), [x] "=&v"(x)                   \
+        : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_FACTOR(3), TORCHERE_ELEMENT); \
+  }
+#define TORCHERE_ELEMENT                                                                                     \
+  [from] "r"(from), [stride] "r"(a.stride), [bytes] "i"(bytes), "m"(*(const float (*)[])from)
+
+/// Where GCC chooses among the forms of the instruction, it writes results over factors, and it loads
+/// elements of several rows in advance. It then runs out of registers: sums go through memory from block to
+/// block, which takes longer than a block's multiply-adds.
+template <int kRow, int kElement, int kM, int kN>
+TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, const F (&w)[kN]) {
+  constexpr int bytes = kElement * sizeof(float);
+  constexpr int ofPointer = TileRows<float, kM, true>::kOfPointer, row = kRow % ofPointer;
+  const float *from = a.pointers[kRow / ofPointer];
+  F x;
+  if constexpr (row == 0) {
+    TORCHERE_ADD_ROW("%c[bytes](%[from])")
+  } else if constexpr (row == 1) {
+    TORCHERE_ADD_ROW("%c[bytes](%[from],%[stride])")
+  } else {
+    TORCHERE_ADD_ROW("%c[bytes](%[from],%[stride],2)")
+  }
 }
+#undef TORCHERE_ADD
+#undef TORCHERE_SUM
+#undef TORCHERE_FACTOR
+#undef TORCHERE_ADD_ROW
+#undef TORCHERE_ELEMENT
 #endif
 
-/// sums += a w, an outer product. `kInPlace`: each sum stays in its register. Else B may be read by the
-/// multiply-adds themselves, which is best where it comes from memory.
-template <class T, int kM, int kN, bool kInPlace>
-TORCHERE_INLINE void addOuterProduct(Vec<Compute<T>> (&sums)[kM][kN], const Compute<T> *a, int64_t aRowStride,
+/// sums += a w, an outer product of an element of each row of A.
+template <class T, int kM, int kN, bool kInPlace, int kElement, int kRow = 0>
+TORCHERE_INLINE void addOuterProduct(Vec<Compute<T>> (&sums)[kM][kN],
+                                     const TileRows<Compute<T>, kM, kInPlace> &a,
                                      const Vec<Compute<T>> (&w)[kN]) {
-#pragma GCC unroll 16
-  for (int m = 0; m < kM; ++m) {
-    Vec<Compute<T>> x = splat(a[m * aRowStride]);
+  if constexpr (kIsBytePair<T> || kIsDots<T>) {
+    Vec<Compute<T>> x = a.template element<kRow, kElement>();
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n)
       if constexpr (kIsBytePair<T>)
-        sums[m][n] = addPairProducts(sums[m][n], x, w[n]);
-      else if constexpr (kIsDots<T>)
-        addDots(sums[m][n], x, w[n]);
-      else if constexpr (kInPlace)
-        addInPlace(sums[m][n], x, w[n]);
+        sums[kRow][n] = addPairProducts(sums[kRow][n], x, w[n]);
       else
-        sums[m][n] += x * w[n];
+        addDots(sums[kRow][n], x, w[n]);
+  } else {
+    addRow<kRow, kElement>(sums[kRow], a, w);
   }
+  if constexpr (kRow + 1 < kM)
+    addOuterProduct<T, kM, kN, kInPlace, kElement, kRow + 1>(sums, a, w);
 }
 
 /// One step: of one k, or of two in pairs.
-template <class T, int kM, int kN, bool kInPlace>
-TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const Compute<T> *a, int64_t aRowStride,
+template <class T, int kM, int kN, bool kInPlace, int kStep = 0>
+TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const TileRows<Compute<T>, kM, kInPlace> &a,
                                  const T *b) {
   using C = Compute<T>;
+  constexpr int element = kStep * kStepElements<T>;
   Vec<C> w[kN];
   if constexpr (kStepElements<T> == 2) {
     U pairs[kN];
@@ -107,16 +192,16 @@ TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const Compute<
       pairs[n] = loadPairs(b + n * kLanes);
       w[n] = firstOfPairs(pairs[n]);
     }
-    addOuterProduct<T, kM, kN, kInPlace>(sums, a, aRowStride, w);
+    addOuterProduct<T, kM, kN, kInPlace, element>(sums, a, w);
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n)
       w[n] = secondOfPairs(pairs[n]);
-    addOuterProduct<T, kM, kN, kInPlace>(sums, a + 1, aRowStride, w);
+    addOuterProduct<T, kM, kN, kInPlace, element + 1>(sums, a, w);
   } else {
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n)
       w[n] = widen(b + n * kLanesOf<C>);
-    addOuterProduct<T, kM, kN, kInPlace>(sums, a, aRowStride, w);
+    addOuterProduct<T, kM, kN, kInPlace, element>(sums, a, w);
   }
 }
 
@@ -130,10 +215,10 @@ TORCHERE_INLINE void addProductsByWays(Vec<Compute<T>> (&sums)[kM][kN], const Co
   for (; k + kWays <= depth; k += kWays, b += kWays * bRowStride)
 #pragma GCC unroll 4
     for (int way = 0; way < kWays; ++way)
-      addProducts<T, kM, kN, false>(parts[way], a + (k + way) * kStepElements<T>, aRowStride,
+      addProducts<T, kM, kN, false>(parts[way], {a + (k + way) * kStepElements<T>, aRowStride},
                                     b + way * bRowStride);
   for (; k < depth; ++k, b += bRowStride)
-    addProducts<T, kM, kN, false>(parts[0], a + k * kStepElements<T>, aRowStride, b);
+    addProducts<T, kM, kN, false>(parts[0], {a + k * kStepElements<T>, aRowStride}, b);
 #pragma GCC unroll 4
   for (int way = 0; way < kWays; ++way)
 #pragma GCC unroll 16
@@ -172,7 +257,27 @@ TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *res
 /// themselves.
 template <int kM, int kN> constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters;
 
-/// The products of all blocks of a tile. Blocks of `kDepth` steps are straight code; 0: of any depth.
+constexpr int kStraightSteps = 8;
+/// Steps of a block: a number of them, any, or a multiple of kStraightSteps.
+constexpr int kAnyDepth = 0, kEvenDepth = -1;
+
+/// Steps of straight code, whose B has no gaps between rows.
+template <class T, int kM, int kN, int kDepth, int kStep = 0>
+TORCHERE_INLINE void addSteps(Vec<Compute<T>> (&sums)[kM][kN],
+                              TileRows<Compute<T>, kM, kAllInPlace<kM, kN>> a, const T *b, const char *&ahead,
+                              int64_t aheadStep) {
+  addProducts<T, kM, kN, kAllInPlace<kM, kN>, kStep>(sums, a, b + kStep * kN * kLanesOf<Compute<T>>);
+  if constexpr (kDepth >= 8) { // the weights of a few channels are in the cache
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += aheadStep;
+    asm("" : "+r"(ahead));
+  }
+  a.separateSteps();
+  if constexpr (kStep + 1 < kDepth)
+    addSteps<T, kM, kN, kDepth, kStep + 1>(sums, a, b, ahead, aheadStep);
+}
+
+/// The products of all blocks of a tile, of `kDepth` steps each.
 template <class T, int kM, int kN, int kDepth>
 TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int64_t aAhead,
                                const char *&ahead, Vec<Compute<T>> (&sums)[kM][kN]) {
@@ -195,20 +300,20 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
     if constexpr (kM * kN < 8) {
       addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, depth);
       b += depth * bRow;
-    } else if constexpr (kDepth > 0) {
-#pragma GCC unroll 16
-      for (int k = 0; k < kDepth; ++k, ++a) {
-        asm("" : "+r"(a)); // or the addresses of all steps are computed in advance, which takes registers
-        addProducts<T, kM, kN, kAllInPlace<kM, kN>>(sums, a, aRow, b + k * kN * kLanesOf<C>);
-        __builtin_prefetch(ahead, 0, 2);
-        ahead += aheadStep;
-        asm("" : "+r"(ahead));
+    } else if constexpr (kDepth == kEvenDepth) {
+      TileRows<C, kM, kAllInPlace<kM, kN>> rows(a, aRow);
+      for (int64_t k = 0; k < depth; k += kStraightSteps) {
+        addSteps<T, kM, kN, kStraightSteps>(sums, rows, b, ahead, aheadStep);
+        rows.advance(kStraightSteps * kStepElements<T>);
+        b += kStraightSteps * kN * kLanesOf<C>;
       }
+    } else if constexpr (kDepth > 0) {
+      addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, ahead, aheadStep);
       b += kDepth * kN * kLanesOf<C>;
     } else {
 #pragma GCC unroll 2
       for (int64_t k = 0; k < depth; ++k, b += bRow) {
-        addProducts<T, kM, kN, kAllInPlace<kM, kN>>(sums, a + k * kStepElements<T>, aRow, b);
+        addProducts<T, kM, kN, false>(sums, {a + k * kStepElements<T>, aRow}, b);
         __builtin_prefetch(ahead, 0, 2);
         ahead += aheadStep;
       }
@@ -268,7 +373,8 @@ template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args
   }
 }
 
-/// Blocks of a vector of channels are straight code, as are rows of a window of 3x3 on planes.
+/// Blocks of a vector of channels are straight code, as are rows of windows of 3, 4 and 7 pixels on planes,
+/// with which models begin.
 template <class T, int kM, int kN> void tile(const TileArgs &args) {
   if constexpr (kIsF32<T> && kM * kN >= 8 && kAllInPlace<kM, kN>)
     if (args.bRowStride == kN * kLanes) {
@@ -276,8 +382,14 @@ template <class T, int kM, int kN> void tile(const TileArgs &args) {
         return tileRun<T, kM, kN, kLanes>(args);
       if (args.k == 3)
         return tileRun<T, kM, kN, 3>(args);
+      if (args.k == 4)
+        return tileRun<T, kM, kN, 4>(args);
+      if (args.k == 7)
+        return tileRun<T, kM, kN, 7>(args);
+      if (args.k % kStraightSteps == 0)
+        return tileRun<T, kM, kN, kEvenDepth>(args);
     }
-  tileRun<T, kM, kN, 0>(args);
+  tileRun<T, kM, kN, kAnyDepth>(args);
 }
 
 template <class T, int kN, int kM> void addTiles(IsaKernels &table, int type) {
