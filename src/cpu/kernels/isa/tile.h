@@ -326,20 +326,11 @@ template <class T, int kM, int kN>
 TORCHERE_INLINE void finishSums(const TileArgs &args, Compute<T> *c, const Compute<T> *residual,
                                 Vec<Compute<T>> (&sums)[kM][kN]) {
   using C = Compute<T>;
-  constexpr int lanes = kLanesOf<C>;
   // Chunks are summed on their own first: the error grows with their number and length, not with the product.
   if (args.accumulate)
     eachPlace<kM, kN>(c, args.cRowStride, args.cVectorStride,
                       [&](const C *p, int m, int n)
                           __attribute__((always_inline)) { sums[m][n] += load(p); });
-  if (const C *bias = static_cast<const C *>(args.bias))
-#pragma GCC unroll 4
-    for (int n = 0; n < kN; ++n) {
-      Vec<C> shift = load(bias + n * lanes);
-#pragma GCC unroll 16
-      for (int m = 0; m < kM; ++m)
-        sums[m][n] += shift;
-    }
   if (residual)
     eachPlace<kM, kN>(residual, args.residualRowStride, args.residualVectorStride,
                       [&](const C *p, int m, int n)
@@ -358,11 +349,15 @@ template <class T, int kM, int kN, int kDepth> void tileRun(const TileArgs &args
   const char *ahead = static_cast<const char *>(args.ahead ? args.ahead : args.b);
   for (int64_t i = 0; i < args.tiles; ++i) {
     Vec<C> sums[kM][kN];
-#pragma GCC unroll 16
-    for (int m = 0; m < kM; ++m)
+    // Sums begin with the bias, which saves as many sums at the end.
+    const C *bias = static_cast<const C *>(args.bias);
 #pragma GCC unroll 4
-      for (int n = 0; n < kN; ++n)
-        sums[m][n] = Vec<C>{};
+    for (int n = 0; n < kN; ++n) {
+      Vec<C> shift = bias ? load(bias + n * kLanesOf<C>) : Vec<C>{};
+#pragma GCC unroll 16
+      for (int m = 0; m < kM; ++m)
+        sums[m][n] = shift;
+    }
     fetchResults<C, kM, kN>(args, c, residual);
     sumBlocks<T, kM, kN, kDepth>(args, a, i + 1 < args.tiles ? args.aAhead : args.lastAhead, ahead, sums);
     finishSums<T, kM, kN>(args, c, residual, sums);
