@@ -25,7 +25,7 @@ public:
     for (const std::vector<pjrt_server::Argument> &ofProcess : arguments) {
       inputs.emplace_back();
       for (const pjrt_server::Argument &argument : ofProcess)
-        inputs.back().push_back(argument.tensor);
+        inputs.back().push_back(*argument.tensor);
     }
     return interpreter::interpretProcesses(module, processes, std::move(inputs));
   }

@@ -6,6 +6,7 @@ namespace torchere::pjrt {
 std::shared_ptr<Completion> Completion::done(Status status) {
   auto completion = std::make_shared<Completion>();
   completion->result = std::move(status);
+  completion->isResultSet = true;
   return completion;
 }
 
@@ -16,6 +17,7 @@ bool Completion::set(Status status) {
     if (result)
       return false;
     result = status;
+    isResultSet.store(true, std::memory_order_release);
     waiting.swap(callbacks);
     changed.notify_all();
   }
@@ -25,11 +27,12 @@ bool Completion::set(Status status) {
 }
 
 bool Completion::isSet() const {
-  std::lock_guard lock(mutex);
-  return result.has_value();
+  return isResultSet.load(std::memory_order_acquire);
 }
 
 Status Completion::wait() const {
+  if (isSet())
+    return *result;
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return result.has_value(); });
   return *result;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "pjrt/types.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -33,6 +34,7 @@ private:
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
   std::optional<Status> result;
+  std::atomic<bool> isResultSet = false; ///< then the result stays, and is read without the lock
   std::vector<Callback> callbacks;
 };
 

@@ -15,10 +15,10 @@ namespace {
 // Names declared in this folder take precedence over PJRT's.
 using namespace pjrt;
 
-/// Whether the sizes that the expected type knows, and the element types, are equal.
-bool isOfType(const TensorType &given, const TensorType &expected) {
+/// Whether the sizes are those that the expected type knows.
+bool haveSizes(const Index &given, const TensorType &expected) {
   auto fits = [](int64_t size, int64_t known) { return known == interpreter::unknownSize || size == known; };
-  return given.elementType == expected.elementType && std::ranges::equal(given.shape, expected.shape, fits);
+  return std::ranges::equal(given, expected.shape, fits);
 }
 
 /// One call: its arguments, checked against the program.
@@ -36,7 +36,8 @@ private:
   Status checkArgument(size_t process, size_t index) const;
   Status checkDonations(size_t process) const;
   bool isDonated(size_t index) const;
-  Status takeArguments(Execution &execution) const;
+  Status holdArguments(Execution &execution) const;
+  Status takeDonated(const Execution &execution) const;
   void giveResults(Execution &execution) const;
 
   Buffer *argument(size_t process, size_t index) const {
@@ -46,6 +47,9 @@ private:
   std::string subject(size_t process, size_t index) const {
     std::string place = program.processCount() > 1 ? fmt::format(" of process {}", process) : "";
     return fmt::format("[{}] argument {}{}", program.entry().name, index, place);
+  }
+  Status isGone(size_t process, size_t index) const {
+    return invalidArgument("{}: the buffer was deleted or donated", subject(process, index));
   }
 
   LoadedExecutableExecuteArgs &args;
@@ -97,14 +101,14 @@ Status Call::checkArgument(size_t process, size_t index) const {
     return invalidArgument("{}: no buffer: got null", subject(process, index));
   if (buffer->client != executable.client)
     return invalidArgument("{}: a buffer of another client", subject(process, index));
-  TORCHERE_ASSIGN(const TensorType given, buffer->type());
-  if (!isOfType(given, type))
-    return invalidArgument("{}: got a {}, expected a {}", subject(process, index), given.text(), type.text());
+  TORCHERE_ASSIGN(const Index *sizes, buffer->shape());
+  ElementType elementType = buffer->declaredType.elementType;
+  if (elementType != type.elementType || !haveSizes(*sizes, type))
+    return invalidArgument("{}: got a {}, expected a {}", subject(process, index),
+                           TensorType{elementType, *sizes}.text(), type.text());
   if (buffer->device != devices[process])
     return invalidArgument("{}: got a buffer on device {}, expected one on device {}",
                            subject(process, index), buffer->device->id, devices[process]->id);
-  if (!buffer->contents())
-    return invalidArgument("{}: the buffer was deleted or donated", subject(process, index));
   return {};
 }
 
@@ -127,21 +131,28 @@ Status Call::checkDonations(size_t process) const {
   return {};
 }
 
-/// Deletes donated buffers, whatever happens to the execution afterwards.
-Status Call::takeArguments(Execution &execution) const {
+Status Call::holdArguments(Execution &execution) const {
+  execution.arguments.resize(args.deviceCount);
+  execution.isDonated.resize(args.deviceCount);
   for (size_t process = 0; process < args.deviceCount; ++process) {
-    execution.arguments.emplace_back();
-    execution.isDonated.emplace_back();
+    execution.arguments[process].reserve(args.argumentCount);
     for (size_t index = 0; index < args.argumentCount; ++index) {
-      Buffer *buffer = argument(process, index);
-      bool donated = isDonated(index);
-      std::shared_ptr<Array> array = donated ? buffer->take() : buffer->contents();
-      if (!array) // another thread took it first
-        return invalidArgument("{}: the buffer was deleted or donated", subject(process, index));
+      std::shared_ptr<Array> array = argument(process, index)->contents();
+      if (!array)
+        return isGone(process, index);
       execution.arguments[process].push_back(std::move(array));
-      execution.isDonated[process].push_back(donated);
+      execution.isDonated[process].push_back(isDonated(index));
     }
   }
+  return {};
+}
+
+/// Deletes them, whatever happens to the execution afterwards.
+Status Call::takeDonated(const Execution &execution) const {
+  for (size_t process = 0; process < args.deviceCount; ++process)
+    for (size_t index = 0; index < args.argumentCount; ++index)
+      if (execution.isDonated[process][index] && !argument(process, index)->take())
+        return isGone(process, index); // another thread took it first
   return {};
 }
 
@@ -164,15 +175,16 @@ void Call::giveResults(Execution &execution) const {
 Result<std::shared_ptr<Execution>> Call::start(std::string *report) {
   TORCHERE_TRY(checkCounts());
   TORCHERE_TRY(chooseDevices());
-  for (size_t process = 0; process < args.deviceCount; ++process) {
+  for (size_t process = 0; process < args.deviceCount; ++process)
     for (size_t index = 0; index < args.argumentCount; ++index)
       TORCHERE_TRY(checkArgument(process, index));
-    TORCHERE_TRY(checkDonations(process));
-  }
   auto execution = std::make_shared<Execution>();
   execution->program = executable.program;
   execution->report = report;
-  TORCHERE_TRY(takeArguments(*execution));
+  TORCHERE_TRY(holdArguments(*execution));
+  for (size_t process = 0; process < args.deviceCount; ++process)
+    TORCHERE_TRY(checkDonations(process));
+  TORCHERE_TRY(takeDonated(*execution));
   giveResults(*execution);
   Client &client = *executable.client;
   auto task = [execution] { execution->run(); };

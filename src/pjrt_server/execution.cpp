@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <set>
+#include <unordered_set>
 
 namespace torchere::pjrt_server {
 
@@ -31,13 +31,13 @@ void Execution::run() {
 Status Execution::compute() {
   ArgumentLists inputs;
   for (size_t process = 0; process < arguments.size(); ++process) {
-    inputs.emplace_back();
+    inputs.emplace_back().reserve(arguments[process].size());
     for (size_t index = 0; index < arguments[process].size(); ++index) {
       const Array &argument = *arguments[process][index];
       TORCHERE_TRY(argument.ready->wait());
       bool mayBeOverwritten =
           isDonated[process][index] && !argument.isImmutable && argument.externalReferences == 0;
-      inputs.back().push_back({argument.tensor, mayBeOverwritten, &argument.lifetime});
+      inputs.back().push_back({&argument.tensor, mayBeOverwritten, &argument.lifetime});
     }
   }
   const Program &compiled = program->program();
@@ -57,28 +57,32 @@ static std::vector<const Argument *> donorsOf(const interpreter::EntryPoint &ent
   std::vector<const Argument *> donors(entry.results.size());
   for (size_t index = 0; index < inputs.size(); ++index)
     if (std::optional<size_t> result = entry.arguments[index].aliasingResult;
-        result && inputs[index].mayBeOverwritten && inputs[index].tensor.shape() == results[*result].shape())
+        result && inputs[index].mayBeOverwritten && inputs[index].tensor->shape() == results[*result].shape())
       donors[*result] = &inputs[index];
   return donors;
 }
 
 static bool isIn(const Tensor &result, const Argument *donor) {
-  return donor && donor->tensor.bytes().data() == result.bytes().data();
+  return donor && donor->tensor->bytes().data() == result.bytes().data();
 }
 
 /// Gives each result its own elements. The program may return the same ones several times, for an argument
 /// that is returned or a reshaped result.
 static Status separate(const interpreter::EntryPoint &entry, const ArgumentLists &inputs,
                        ResultLists &tensors) {
-  std::set<const void *> owned;
+  std::vector<const void *> given;
   for (const std::vector<Argument> &ofProcess : inputs)
     for (const Argument &argument : ofProcess)
-      owned.insert(argument.tensor.bytes().data());
+      given.push_back(argument.tensor->bytes().data());
+  std::ranges::sort(given);
+  std::unordered_set<const void *> owned; // by results before
   for (size_t process = 0; process < tensors.size(); ++process) {
     std::vector<const Argument *> donors = donorsOf(entry, inputs[process], tensors[process]);
     for (size_t index = 0; index < donors.size(); ++index) {
       Tensor &tensor = tensors[process][index];
-      if (!isIn(tensor, donors[index]) && !owned.insert(tensor.bytes().data()).second) {
+      const void *elements = tensor.bytes().data();
+      if (!isIn(tensor, donors[index]) &&
+          (std::ranges::binary_search(given, elements) || !owned.insert(elements).second)) {
         TORCHERE_ASSIGN(tensor, tensor.clone());
       }
     }
@@ -95,7 +99,7 @@ Status Execution::deliver(const ArgumentLists &inputs, ResultLists tensors) {
     for (size_t index = 0; index < donors.size(); ++index) {
       Tensor &result = tensors[process][index];
       if (donors[index] && !isIn(result, donors[index])) {
-        Tensor memory = donors[index]->tensor;
+        Tensor memory = *donors[index]->tensor;
         if (!memory.bytes().empty())
           std::memcpy(memory.writableBytes().data(), result.bytes().data(), memory.bytes().size());
         result = std::move(memory);

@@ -20,12 +20,15 @@ using interpreter::TensorType;
 
 /// An argument of a run.
 struct Argument {
-  Tensor tensor;
+  const Tensor *tensor = nullptr; ///< which lasts longer than the run
   /// Whether nobody else has the tensor's memory, so that the run may write results into it.
   bool mayBeOverwritten = false;
   /// That of the buffer's contents, whose id no other contents ever have, also not in the same memory. Lasts
   /// longer than the run.
   const Lifetime *contents = nullptr;
+
+  /// Of the elements; written only if it may be overwritten.
+  std::byte *memory() const { return const_cast<std::byte *>(tensor->bytes().data()); }
 };
 
 /// By process: a replica's partitions, then the next replica's.

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <set>
 #include <string_view>
 #include <sys/time.h>
@@ -144,6 +145,7 @@ constexpr int64_t boundSize = 3;
 bool runOnZeros(const pjrt_server::Program &program, size_t processes) {
   pjrt_server::ArgumentLists arguments(processes);
   std::vector<std::unique_ptr<Lifetime>> lifetimes;
+  std::deque<interpreter::Tensor> tensors;
   for (std::vector<pjrt_server::Argument> &ofProcess : arguments)
     for (const interpreter::EntryArgument &argument : program.entry().arguments) {
       interpreter::Index shape = argument.type.shape;
@@ -151,7 +153,8 @@ bool runOnZeros(const pjrt_server::Program &program, size_t processes) {
       auto tensor = interpreter::Tensor::create(argument.type.elementType, shape);
       if (!tensor)
         return false;
-      ofProcess.push_back({*tensor, true, lifetimes.emplace_back(std::make_unique<Lifetime>()).get()});
+      ofProcess.push_back({&tensors.emplace_back(*std::move(tensor)), true,
+                           lifetimes.emplace_back(std::make_unique<Lifetime>()).get()});
     }
   return program.run(arguments) && program.run(arguments);
 }

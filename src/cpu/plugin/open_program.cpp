@@ -29,7 +29,7 @@ Result<BoundSizes> OpenProgram::sizesOf(const ArgumentLists &arguments) const {
   for (size_t process = 0; process < arguments.size(); ++process) {
     std::vector<const interpreter::Tensor *> tensors;
     for (const pjrt_server::Argument &argument : arguments[process])
-      tensors.push_back(&argument.tensor);
+      tensors.push_back(argument.tensor);
     BoundSizes own = boundSizesOf(entryPoint, tensors);
     if (process > 0 && own != sizes)
       return invalidArgument("[{}] process {} has other sizes than process 0: got {}, expected {}",

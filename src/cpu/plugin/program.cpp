@@ -62,6 +62,7 @@ Result<CpuProgram::Workspace> CpuProgram::takeWorkspace() const {
 
 void CpuProgram::putBack(Workspace workspace) const {
   workspace.arguments.clear();
+  workspace.copies.clear();
   if (workspace.arena.memory)
     family->arenas.putBack(std::move(workspace.arena));
   workspace.arena = {};
@@ -73,9 +74,10 @@ Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, cons
                                                 Workspace &workspace) const {
   const Plan &plan = *compiled.plan;
   for (size_t index = 0; index < arguments.size(); ++index) {
-    Tensor &tensor = workspace.arguments.emplace_back(arguments[index].tensor);
-    if (plan.writtenArguments[index] && !arguments[index].mayBeOverwritten) {
-      TORCHERE_ASSIGN(tensor, tensor.clone());
+    Argument &argument = workspace.arguments.emplace_back(arguments[index]);
+    if (plan.writtenArguments[index] && !argument.mayBeOverwritten) {
+      TORCHERE_ASSIGN(Tensor copy, argument.tensor->clone());
+      argument.tensor = &workspace.copies.emplace_back(std::move(copy));
     }
   }
   Tensors results(plan.results.size());
@@ -84,7 +86,7 @@ Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, cons
     if (buffer.home == Home::Argument && buffer.index >= arguments.size()) {
       workspace.memory[id] = set->values[buffer.index - arguments.size()];
     } else if (buffer.home == Home::Argument) {
-      workspace.memory[id] = workspace.arguments[buffer.index].writableBytes().data();
+      workspace.memory[id] = workspace.arguments[buffer.index].memory();
     } else if (buffer.home == Home::Result) {
       TORCHERE_ASSIGN(std::shared_ptr<std::byte[]> memory, pool->take(buffer.bytes));
       workspace.memory[id] = memory.get();
@@ -96,7 +98,7 @@ Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, cons
   }
   for (size_t index = 0; index < results.size(); ++index)
     if (const Buffer &buffer = plan.buffers[plan.results[index]]; buffer.home == Home::Argument)
-      results[index] = workspace.arguments[buffer.index];
+      results[index] = *workspace.arguments[buffer.index].tensor;
   return results;
 }
 
@@ -147,7 +149,7 @@ Result<ResultLists> CpuProgram::run(const ArgumentLists &arguments) const {
   for (const std::vector<Argument> &ofProcess : arguments) {
     inputs.emplace_back();
     for (const Argument &argument : ofProcess)
-      inputs.back().push_back(argument.tensor);
+      inputs.back().push_back(*argument.tensor);
   }
   return interpretWhole(compiled, processes, std::move(inputs));
 }

@@ -4,6 +4,7 @@
 #include "cpu/plugin/plan_family.h"
 #include "cpu/plugin/result_pool.h"
 
+#include <deque>
 #include <mutex>
 
 namespace torchere::cpu {
@@ -31,12 +32,13 @@ public:
 private:
   /// What one run has for itself; kept for the next.
   struct Workspace {
-    Arena arena;                     ///< only during the run
-    const std::byte *base = nullptr; ///< of the arena that `memory` is in
-    std::vector<Memory> buffers;     ///< instead of the arena: see Poison
-    std::vector<std::byte *> memory; ///< by buffer; those of arguments and results are the run's
-    std::vector<Origin> origins;     ///< by argument
-    Tensors arguments;               ///< which own the memory
+    Arena arena;                            ///< only during the run
+    const std::byte *base = nullptr;        ///< of the arena that `memory` is in
+    std::vector<Memory> buffers;            ///< instead of the arena: see Poison
+    std::vector<std::byte *> memory;        ///< by buffer; those of arguments and results are the run's
+    std::vector<Origin> origins;            ///< by argument
+    Arguments arguments;                    ///< only during the run
+    std::deque<interpreter::Tensor> copies; ///< of arguments that are written, if others have them
   };
 
   Result<Workspace> makeWorkspace() const;

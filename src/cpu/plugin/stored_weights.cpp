@@ -55,7 +55,7 @@ PackedSubject StoredWeights::subjectOf(const Arguments &given) const {
   for (int64_t size : sizes)
     digest.addField(static_cast<uint64_t>(size));
   for (size_t argument : arguments) {
-    const interpreter::Tensor &tensor = given[argument].tensor;
+    const interpreter::Tensor &tensor = *given[argument].tensor;
     digest.addField(uint64_t{argument}).addField(static_cast<uint64_t>(tensor.type()));
     for (int64_t size : tensor.shape())
       digest.addField(static_cast<uint64_t>(size));

@@ -85,8 +85,7 @@ static std::vector<std::byte *> memoryOf(const Plan &plan, const std::vector<Arg
     if (buffer.home == Home::Constant) {
       place = plan.constants[buffer.index].get();
     } else if (buffer.home == Home::Argument && buffer.index < arguments.size()) {
-      interpreter::Tensor tensor = arguments[buffer.index].tensor;
-      place = tensor.writableBytes().data();
+      place = arguments[buffer.index].memory();
     } else if (buffer.home == Home::Argument) {
       place = values[buffer.index - arguments.size()];
     }

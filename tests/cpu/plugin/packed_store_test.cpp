@@ -235,7 +235,7 @@ public:
     pjrt_server::ArgumentLists arguments(1);
     for (const Filled *each : arrays)
       if (arguments[0].size() < program->entry().arguments.size())
-        arguments[0].push_back({each->tensor, false, &each->lifetime});
+        arguments[0].push_back({&each->tensor, false, &each->lifetime});
     auto results = program->run(arguments);
     EXPECT_TRUE(results) << results.error().text();
     auto bytes = (*results)[0][0].bytes();
@@ -357,14 +357,14 @@ TEST(PackedStore, PlansOfSeveralSizesFindTheSame) {
                         std::make_shared<PlanFamily>(store));
     Filled x({rows, 24}, 0.5f);
     std::string log = logOf([&] {
-      ASSERT_TRUE(program.run({{{x.tensor, false, &x.lifetime}, {w.tensor, false, &w.lifetime}}}));
+      ASSERT_TRUE(program.run({{{&x.tensor, false, &x.lifetime}, {&w.tensor, false, &w.lifetime}}}));
     });
     bool isFirst = !has(log, "[main] mapped ");
     EXPECT_EQ(isFirst, has(log, "[main] stored ")) << log;
     EXPECT_EQ(std::distance(fs::directory_iterator(directory / "packed"), fs::directory_iterator()), 1);
     Filled more({rows + 1, 24}, 0.5f); // of the same process
     log = logOf([&] {
-      ASSERT_TRUE(program.run({{{more.tensor, false, &more.lifetime}, {w.tensor, false, &w.lifetime}}}));
+      ASSERT_TRUE(program.run({{{&more.tensor, false, &more.lifetime}, {&w.tensor, false, &w.lifetime}}}));
     });
     EXPECT_FALSE(has(log, "stored") || has(log, "mapped") || has(log, "computed and packed")) << log;
   }

@@ -79,7 +79,7 @@ public:
     images.fill(1, 0);
     pjrt_server::ArgumentLists arguments(1);
     for (const SizedArray *each : {static_cast<const SizedArray *>(&images), &weights, &scales})
-      arguments[0].push_back({each->tensor, false, each->lifetime.get()});
+      arguments[0].push_back({&each->tensor, false, each->lifetime.get()});
     auto results = program.run(arguments);
     EXPECT_TRUE(results) << results.error().text();
     auto bytes = (*results)[0][0].bytes();

@@ -77,7 +77,7 @@ public:
   std::vector<float> run(const std::vector<const Array *> &arrays) const {
     pjrt_server::ArgumentLists arguments(1);
     for (const Array *each : arrays)
-      arguments[0].push_back({each->tensor, false, each->lifetime.get()});
+      arguments[0].push_back({&each->tensor, false, each->lifetime.get()});
     auto results = program->run(arguments);
     EXPECT_TRUE(results) << results.error().text();
     auto bytes = (*results)[0][0].bytes();
@@ -285,7 +285,7 @@ TEST(Results, HaveMemoryOfTheirOwnThatIsUsedAgain) {
         b = array({8}, std::vector<float>(8, 0.3f));
   pjrt_server::ArgumentLists arguments(1);
   for (const Array *each : {&x, &w, &b})
-    arguments[0].push_back({each->tensor, false, each->lifetime.get()});
+    arguments[0].push_back({&each->tensor, false, each->lifetime.get()});
   auto first = engine.program->run(arguments);
   const void *memory = (*first)[0][0].bytes().data();
   auto second = engine.program->run(arguments);

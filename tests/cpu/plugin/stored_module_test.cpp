@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <deque>
 
 namespace torchere::cpu {
 namespace {
@@ -43,15 +44,16 @@ std::string run(CompiledModule module) {
   ThreadPool pool(2);
   pjrt_server::ArgumentLists arguments(1);
   std::vector<std::unique_ptr<Lifetime>> lifetimes;
+  std::deque<Tensor> tensors;
   for (const interpreter::EntryArgument &argument : module.entry.arguments) {
-    Tensor tensor = *Tensor::create(argument.type.elementType, argument.type.shape);
+    Tensor &tensor = tensors.emplace_back(*Tensor::create(argument.type.elementType, argument.type.shape));
     std::span<std::byte> bytes = tensor.writableBytes();
     if (argument.type.shape.empty())
       bytes[0] = std::byte{3};
     else
       for (size_t i = 0; i < bytes.size() / sizeof(float); ++i)
         reinterpret_cast<float *>(bytes.data())[i] = float(i % 7) - 2.5f;
-    arguments[0].push_back({tensor, false, lifetimes.emplace_back(std::make_unique<Lifetime>()).get()});
+    arguments[0].push_back({&tensor, false, lifetimes.emplace_back(std::make_unique<Lifetime>()).get()});
   }
   CpuProgram program(std::move(module), {}, Context{pool, Isa::Baseline});
   std::string bits;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 
 namespace torchere::cpu {
 namespace {
@@ -60,22 +61,24 @@ protected:
   /// The bits of the result, or the error; on `rows` rows.
   std::string call(const Program &program, int64_t rows) {
     ArgumentLists arguments(1);
+    std::deque<Tensor> tensors;
     for (const interpreter::Index &shape : {interpreter::Index{rows, 3}, interpreter::Index{3, 2}}) {
-      Tensor tensor = *Tensor::create(ElementType::F32, shape);
+      Tensor &tensor = tensors.emplace_back(*Tensor::create(ElementType::F32, shape));
       auto *numbers = reinterpret_cast<float *>(tensor.writableBytes().data());
       for (size_t i = 0; i < tensor.bytes().size() / sizeof(float); ++i)
         numbers[i] = arguments[0].empty() ? float(i % 5) - 1.5f : weight;
-      arguments[0].push_back({tensor, false, &lifetimes[arguments[0].size()]});
+      arguments[0].push_back({&tensor, false, &lifetimes[arguments[0].size()]});
     }
     return bitsOf(program.run(arguments));
   }
   std::string callInTwo(const Program &program) {
     ArgumentLists arguments(2);
+    std::deque<Tensor> tensors;
     for (std::vector<pjrt_server::Argument> &ofProcess : arguments) {
-      Tensor tensor = *Tensor::create(ElementType::I32, interpreter::Index{4});
+      Tensor &tensor = tensors.emplace_back(*Tensor::create(ElementType::I32, interpreter::Index{4}));
       std::ranges::fill(tensor.writableBytes(),
                         std::byte{static_cast<uint8_t>(&ofProcess - arguments.data() + 1)});
-      ofProcess.push_back({tensor, false, &lifetimes[0]});
+      ofProcess.push_back({&tensor, false, &lifetimes[0]});
     }
     return bitsOf(program.run(arguments));
   }
@@ -195,7 +198,8 @@ TEST_F(StoredProgram, AnExchangeOfOneProcessIsAnError) {
   auto loaded = load(std::string_view(stored).substr(place + sizeof size, size), from);
   ASSERT_TRUE(loaded);
   ArgumentLists arguments(1);
-  arguments[0].push_back({*Tensor::create(ElementType::I32, interpreter::Index{4}), false, &lifetimes[0]});
+  Tensor tensor = *Tensor::create(ElementType::I32, interpreter::Index{4});
+  arguments[0].push_back({&tensor, false, &lifetimes[0]});
   EXPECT_EQ(loaded->run(arguments).error().message, "an exchange in a program of one process");
 }
 

@@ -86,7 +86,8 @@ TEST(TopKCalls, InTheirOwnComparatorStay) {
   CpuProgram program(*std::move(compiled), {}, Context{pool, Isa::Baseline});
   Lifetime lifetime;
   pjrt_server::ArgumentLists arguments(1);
-  arguments[0].push_back({*interpreter::Tensor::create(ElementType::F32, {3, 5}), false, &lifetime});
+  interpreter::Tensor tensor = *interpreter::Tensor::create(ElementType::F32, {3, 5});
+  arguments[0].push_back({&tensor, false, &lifetime});
   auto results = program.run(arguments);
   ASSERT_FALSE(results);
   EXPECT_NE(results.error().text().find("[ApproxTopK] no kernel is registered"), std::string::npos)
