@@ -35,6 +35,7 @@ from nine_models import NINE, SMALL, Model, find
 TOLERANCE = 1e-4  # of the result's largest magnitude
 RESULTS = Path(__file__).resolve().parent / "results"
 LONGEST = 900  # seconds that a process may take for an answer
+SETTLING = 0.1  # seconds before a turn: threads of some engines spin for as long after their work
 
 
 class Failed(Exception):
@@ -234,6 +235,7 @@ class Bench:
                 figures = self.figures["engines"][name]
                 if "failed" in figures:
                     continue
+                time.sleep(SETTLING)
                 try:
                     times = workers[name].ask(run, self.options.seconds)
                 except Failed as failure:

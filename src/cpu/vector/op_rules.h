@@ -23,6 +23,12 @@ inline bool givesBool(VectorOp op) {
   return op == VectorOp::IsFinite || (op >= VectorOp::Equal && op <= VectorOp::GreaterEqual);
 }
 const char *vectorOpName(VectorOp op);
+/// How many additions take as long, about.
+inline int64_t costOf(VectorOp op) {
+  bool isSeries = (op >= VectorOp::Cbrt && op <= VectorOp::Silu) || op == VectorOp::Power ||
+                  op == VectorOp::Atan2 || op == VectorOp::Remainder || op == VectorOp::ThreeFry;
+  return isSeries ? 8 : 1;
+}
 
 struct VectorInstruction;
 /// Whether there is a primitive for the op and the types.

@@ -12,7 +12,7 @@ namespace torchere::cpu {
 
 namespace {
 
-constexpr int64_t kPartElements = 16384;
+constexpr int64_t kPartCost = 32768; ///< of a part, at least
 constexpr int64_t kMaxParts = 64;
 
 bool isHalf(const VectorInstruction &instruction) {
@@ -56,6 +56,7 @@ private:
   void dropOnes();
   void merge();
   void chooseRows();
+  int64_t cost() const;
   void layTiles();
   void measureOperands();
   void resolveInstructions();
@@ -164,6 +165,14 @@ void VectorPlanner::chooseRows() {
   eachOperand([&](VectorPlan::Operand &operand) { std::swap(operand.strides[best], operand.strides[rows]); });
 }
 
+/// Of an element.
+int64_t VectorPlanner::cost() const {
+  int64_t sum = 0;
+  for (const VectorInstruction &instruction : program.instructions)
+    sum += costOf(instruction.op);
+  return sum;
+}
+
 void VectorPlanner::layTiles() {
   if (plan.rank == 0) {
     plan.dims[plan.rank++] = 1;
@@ -174,22 +183,29 @@ void VectorPlanner::layTiles() {
   plan.rows = plan.byRows ? 1 : last;
   for (int i = 0; i < plan.rank - (plan.byRows ? 1 : 2); ++i)
     outer *= plan.dims[i];
-  // Tiles of a long row are as long as each other.
-  int64_t inRow = divideUp(std::max<int64_t>(plan.columns, 1), plan.tile);
-  plan.tileColumns = plan.byRows ? std::min(plan.columns, plan.tile)
-                                 : std::min(plan.columns, (divideUp(plan.columns, inRow) + 15) / 16 * 16);
-  plan.tileRows = plan.byRows ? 1
-                              : std::clamp<int64_t>(plan.tile / std::max<int64_t>(plan.columns, 1), 1,
-                                                    std::max<int64_t>(plan.rows, 1));
+  int64_t wanted = std::clamp<int64_t>(outer * plan.rows * plan.columns * cost() / kPartCost, 1, kMaxParts);
+  // Tiles are as long and as high as each other, and enough for all parts.
+  auto evenly = [](int64_t size, int64_t most, int64_t least) {
+    int64_t count = std::max(divideUp(std::max<int64_t>(size, 1), std::max<int64_t>(most, 1)), least);
+    return divideUp(std::max<int64_t>(size, 1), count);
+  };
+  int64_t groups = std::max<int64_t>(outer, 1);
+  plan.tileRows = 1;
+  if (!plan.byRows)
+    plan.tileRows = evenly(plan.rows, plan.tile / std::max<int64_t>(plan.columns, 1),
+                           std::min(plan.rows, divideUp(wanted, groups)));
+  groups *= std::max<int64_t>(plan.rowTiles(), 1);
+  plan.tileColumns = std::min(plan.columns, plan.tile);
+  if (!plan.byRows && !plan.hasWholeRows)
+    plan.tileColumns =
+        std::min(plan.columns, (evenly(plan.columns, plan.tile, divideUp(wanted, groups)) + 15) / 16 * 16);
   // Small programs do not fill whole tiles with constants.
   plan.tile =
       std::clamp<int64_t>(plan.byRows ? plan.columns : plan.tileRows * plan.tileColumns, 1, plan.tile);
   bool isEmpty =
       outer == 0 || plan.rows == 0 || (plan.columns == 0 && !plan.byRows) || program.phases.empty();
   plan.tiles = isEmpty ? 0 : outer * plan.rowTiles() * plan.columnTiles();
-  int64_t work = outer * plan.rows * plan.columns * static_cast<int64_t>(program.instructions.size()) / 2;
-  plan.parts =
-      std::clamp<int64_t>(work / kPartElements, 1, std::min(kMaxParts, std::max<int64_t>(plan.tiles, 1)));
+  plan.parts = std::min(wanted, std::max<int64_t>(plan.tiles, 1));
 }
 
 void VectorPlanner::measureOperands() {
