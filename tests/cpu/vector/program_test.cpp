@@ -70,6 +70,56 @@ TEST_P(Vector, ElementaryFunctions) {
   }
 }
 
+/// Within three units in the last place of f64, beside the C library's in more digits.
+TEST_P(Vector, ElementaryFunctionsOfF64) {
+  using enum VectorOp;
+  using Long = long double;
+  struct Function {
+    VectorOp op;
+    Long (*exact)(Long);
+    double low, high;
+  };
+  auto exponential = [](Long x) { return std::exp(x); };
+  auto logarithm = [](Long x) { return std::log(x); };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const Function &f : {Function{Exponential, exponential, -746, 710},
+                            {Exponential, exponential, -0.4, 0.4},
+                            {Log, logarithm, 0, 3},
+                            {Log, logarithm, 0.999, 1.001},
+                            {Log, logarithm, 0, 1e300},
+                            {Logistic, [](Long x) { return 1 / (1 + std::exp(-x)); }, -40, 40},
+                            {Silu, [](Long x) { return x / (1 + std::exp(-x)); }, -700, 40}}) {
+    std::vector<double> x = {0.0,
+                             -0.0,
+                             infinity,
+                             -infinity,
+                             NAN,
+                             -1.0,
+                             1.0,
+                             5e-324,
+                             1e-310,
+                             2.2250738585072e-308,
+                             1.797693134862e308,
+                             -2e9,
+                             1e9};
+    for (int i = 0; i <= 3001; ++i)
+      x.push_back(f.low + (f.high - f.low) * i / 3001);
+    auto y = apply1<double, double>(f.op, DType::F64, DType::F64, x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      Long exact = f.exact(x[i]);
+      auto expected = static_cast<double>(exact);
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(y[i])) << int(f.op) << " of " << x[i] << " gives " << y[i];
+      } else if (std::isinf(expected) || expected == 0) {
+        ASSERT_EQ(y[i], expected) << int(f.op) << " of " << x[i];
+      } else {
+        double unit = std::nextafter(std::fabs(expected), infinity) - std::fabs(expected);
+        ASSERT_LE(std::fabs(static_cast<double>(y[i] - exact)), 3 * unit) << int(f.op) << " of " << x[i];
+      }
+    }
+  }
+}
+
 TEST_P(Vector, Powers) {
   std::vector<float> bases = {0.0f,  -0.0f, 1.0f, -1.0f,  2.0f, -2.0f, kInf,
                               -kInf, NAN,   0.3f, 1e-40f, 7.5f, 1e20f},

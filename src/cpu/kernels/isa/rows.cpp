@@ -1,4 +1,5 @@
 // Softmax and norms of rows.
+#include "cpu/kernels/isa/double_math.h"
 #include "cpu/kernels/isa/math.h"
 #include "cpu/kernels/isa/parts.h"
 
@@ -28,25 +29,19 @@ template <class T> TORCHERE_INLINE V<T> get(const T *p, int64_t n) {
   return n == kLanesOf<Compute<T>> ? widen(p) : widenPart(p, n);
 }
 
-template <class Fn> TORCHERE_INLINE Vec<double> ofEachLane(Vec<double> x, Fn fn) {
-  for (int i = 0; i < kLanesOf<double>; ++i)
-    x[i] = fn(x[i]);
-  return x;
-}
-
 /// Of arguments that are at most 0.
 TORCHERE_INLINE F exponentialOf(F x) {
   return exponentialOfNegative(x);
 }
-TORCHERE_INLINE Vec<double> exponentialOf(Vec<double> x) {
-  return ofEachLane(x, [](double each) { return __builtin_exp(each); });
+TORCHERE_INLINE D exponentialOf(D x) {
+  return exponential(x);
 }
 
 TORCHERE_INLINE F logarithmOf(F x) {
   return logarithm(x);
 }
-TORCHERE_INLINE Vec<double> logarithmOf(Vec<double> x) {
-  return ofEachLane(x, [](double each) { return __builtin_log(each); });
+TORCHERE_INLINE D logarithmOf(D x) {
+  return logarithm(x);
 }
 
 constexpr auto kSum = [](auto a, auto b) { return a + b; };

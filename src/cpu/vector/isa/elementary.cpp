@@ -1,4 +1,6 @@
-// Primitives of the elementary functions: vectors for f32, the C library's for f64 and what is rare.
+// Primitives of the elementary functions: vectors for f32 and the commonest of f64, the C library's for
+// others.
+#include "cpu/kernels/isa/double_math.h"
 #include "cpu/vector/isa/loops.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
@@ -16,35 +18,7 @@ TORCHERE_INLINE F nearest(F x) {
   return withSign(absolute(x) < 8388608.0f ? y : x, x);
 }
 
-// x^y in f64, as exp(y log x), for positive and finite x; the C library knows the other cases.
-using D = Vec<double>;
-using L = Vec<int64_t>;
-
-TORCHERE_INLINE D logarithmOfPositive(D x) {
-  L bits = (L)x;
-  L exponent = (bits - 0x3fe6a09e667f3bcdll) >> 52;
-  D m = (D)(bits - (exponent << 52));
-  D s = (m - 1.0) / (m + 1.0), z = s * s;
-  D p = splat(2.0 / 17);
-  for (int i = 15; i >= 3; i -= 2)
-    p = p * z + 2.0 / i;
-  return __builtin_convertvector(exponent, D) * 0.69314718055994530942 + (2.0 * s + s * z * p);
-}
-TORCHERE_INLINE D exponentialOfDouble(D x) {
-  constexpr double kShift = 6755399441055744.0;
-  D shifted = x * 1.44269504088896340736 + kShift;
-  D n = shifted - kShift;
-  D r = x - n * 0.69314718055994530942;
-  D p = splat(1.0 / 3628800);
-  constexpr double c[] = {1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120,
-                          1.0 / 24,     1.0 / 6,     0.5,        1.0,       1.0};
-#pragma GCC unroll 10
-  for (int i = 0; i < 10; ++i)
-    p = p * r + c[i];
-  L exponent = (L)shifted - (L)splat(kShift);
-  return p * (D)((exponent + 1023) << 52);
-}
-
+/// x^y in f64, as exp(y log x), for positive and finite x; the C library knows the other cases.
 void powers(void *result, const void *a, const void *b, const void *, int64_t n) {
   constexpr int lanes = kLanesOf<double>;
   float *r = static_cast<float *>(result);
@@ -60,9 +34,7 @@ void powers(void *result, const void *a, const void *b, const void *, int64_t n)
     }
     float done[lanes];
     if (plain) {
-      D t = exponent * logarithmOfPositive(base);
-      t = t > 200.0 ? splat(200.0) : t < -200.0 ? splat(-200.0) : t;
-      D value = exponentialOfDouble(t);
+      D value = exponential(exponent * logarithm(base));
       for (int64_t j = 0; j < count; ++j)
         done[j] = static_cast<float>(value[j]);
     } else {
@@ -117,11 +89,11 @@ void addFloats(Primitives &table) {
 void addDoubles(Primitives &table) {
   using enum VectorOp;
   using T = double;
-  set1<T>(table, Exponential, [](T x) { return __builtin_exp(x); });
+  setVectors<T>(table, Exponential, [](D x) { return exponential(x); });
   set1<T>(table, ExponentialMinusOne, [](T x) { return __builtin_expm1(x); });
-  set1<T>(table, Log, [](T x) { return __builtin_log(x); });
+  setVectors<T>(table, Log, [](D x) { return logarithm(x); });
   set1<T>(table, LogPlusOne, [](T x) { return __builtin_log1p(x); });
-  set1<T>(table, Logistic, [](T x) { return 1 / (1 + __builtin_exp(-x)); });
+  setVectors<T>(table, Logistic, [](D x) { return logistic(x); });
   set1<T>(table, Sine, [](T x) { return __builtin_sin(x); });
   set1<T>(table, Cosine, [](T x) { return __builtin_cos(x); });
   set1<T>(table, Tan, [](T x) { return __builtin_tan(x); });
@@ -132,7 +104,7 @@ void addDoubles(Primitives &table) {
   set1<T>(table, GeluTanh, [](T x) {
     return 0.5 * x * (1 + __builtin_tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
   });
-  set1<T>(table, Silu, [](T x) { return x / (1 + __builtin_exp(-x)); });
+  setVectors<T>(table, Silu, [](D x) { return x / (1.0 + exponential(-x)); });
   set1<T>(table, Sqrt, [](T x) { return __builtin_sqrt(x); });
   set1<T>(table, Rsqrt, [](T x) { return 1 / __builtin_sqrt(x); });
   set1<T>(table, Cbrt, [](T x) { return __builtin_cbrt(x); });

@@ -134,22 +134,24 @@ const ScalarInstruction *compareAndJump(const ScalarInstruction *at, char *r, Sc
   return holds == JumpsIf ? at[1].target : runNext(at + 1, r, run);
 }
 
-// Functions of vectors of f32.
-template <class Fn> void mapFloats(void *result, const void *a, const void *, const void *, int64_t n) {
+// Functions of vectors.
+template <class T, class Fn>
+void mapVectors(void *result, const void *a, const void *, const void *, int64_t n) {
   Fn fn{};
-  float *r = static_cast<float *>(result);
-  const float *x = static_cast<const float *>(a);
+  T *r = static_cast<T *>(result);
+  const T *x = static_cast<const T *>(a);
+  constexpr int lanes = kLanesOf<T>;
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
+  for (; i + lanes <= n; i += lanes)
     store(r + i, fn(load(x + i)));
   if (i < n)
     storePart(r + i, fn(loadPart(x + i, n - i)), n - i);
 }
-template <class Fn>
-const ScalarInstruction *scalarFloats(const ScalarInstruction *at, char *r, ScalarRun &run) {
+template <class T, class Fn>
+const ScalarInstruction *scalarVectors(const ScalarInstruction *at, char *r, ScalarRun &run) {
   Fn fn{};
   if (at->count == 1) // as always: without it gcc 12 warns of lanes that its own headers leave open
-    putAt(r + at->result, fn(splat(valueAt<float>(r + at->operands[0])))[0]);
+    putAt(r + at->result, fn(splat(valueAt<T>(r + at->operands[0])))[0]);
   return runNext(at, r, run);
 }
 template <class Fn> void mapFloats2(void *result, const void *a, const void *b, const void *, int64_t n) {
@@ -257,9 +259,12 @@ void setCompare(Primitives &table, VectorOp op, Fn fn, int type = kPrimitiveOf<T
   table.branches[0][comparison][type] = &compareAndJump<T, Fn, true>;
   table.branches[1][comparison][type] = &compareAndJump<T, Fn, false>;
 }
-template <class Fn> void setFloats(Primitives &table, VectorOp op, Fn) {
-  table.ops[static_cast<int>(op)][kFloat] = &mapFloats<Fn>;
-  table.scalars[static_cast<int>(op)][kFloat] = &scalarFloats<Fn>;
+template <class T, class Fn> void setVectors(Primitives &table, VectorOp op, Fn) {
+  table.ops[static_cast<int>(op)][kPrimitiveOf<T>] = &mapVectors<T, Fn>;
+  table.scalars[static_cast<int>(op)][kPrimitiveOf<T>] = &scalarVectors<T, Fn>;
+}
+template <class Fn> void setFloats(Primitives &table, VectorOp op, Fn fn) {
+  setVectors<float>(table, op, fn);
 }
 template <class Fn> void setFloats2(Primitives &table, VectorOp op, Fn) {
   table.ops[static_cast<int>(op)][kFloat] = &mapFloats2<Fn>;
