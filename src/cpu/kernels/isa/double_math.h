@@ -2,7 +2,7 @@
 // as long as f64 needs.
 #pragma once
 
-#include "cpu/kernels/isa/simd.h"
+#include "cpu/kernels/isa/math.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
 
@@ -13,14 +13,6 @@ constexpr double kDoubleRounder = 6755399441055744.0;
 constexpr double kDoubleLn2High = 0x1.62e42feep-1; // 32 bits, so that n * it is exact
 constexpr double kDoubleLn2Low = 0x1.a39ef35793c76p-33;
 
-/// The coefficient of the highest power comes first.
-template <int kCount> TORCHERE_INLINE D polynomialOf(D x, const double (&c)[kCount]) {
-  D p = splat(c[0]);
-#pragma GCC unroll 16
-  for (int i = 1; i < kCount; ++i)
-    p = p * x + c[i];
-  return p;
-}
 TORCHERE_INLINE D powerOfTwo(Vec<uint64_t> n) {
   return (D)((n + 1023) << 52);
 }

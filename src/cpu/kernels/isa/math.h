@@ -14,8 +14,8 @@ constexpr float kLn2Low = 1.42860677e-6f;
 constexpr float kRounder = 12582912.0f;
 
 /// The coefficient of the highest power comes first.
-template <int kCount> TORCHERE_INLINE F polynomialOf(F x, const float (&c)[kCount]) {
-  F p = splat(c[0]);
+template <class T, int kCount> TORCHERE_INLINE Vec<T> polynomialOf(Vec<T> x, const T (&c)[kCount]) {
+  Vec<T> p = splat(c[0]);
 #pragma GCC unroll 16
   for (int i = 1; i < kCount; ++i)
     p = p * x + c[i];

@@ -1,6 +1,5 @@
 // Softmax and norms of rows.
 #include "cpu/kernels/isa/double_math.h"
-#include "cpu/kernels/isa/math.h"
 #include "cpu/kernels/isa/parts.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
