@@ -234,10 +234,6 @@ CASES = {
         " first=conv(8, 20, 1), second=conv(8, 20, 1), last=conv(20, 8, 3, padding=1)), (1, 8, 6, 6)",
         "direct+bias=1 direct=2 from_blocked=1 to_blocked=1",
     ),
-    "leaky": (
-        "nn.Sequential(conv(8, 20, 3, padding=1), nn.LeakyReLU(0.1), conv(20, 8, 3)), (1, 8, 6, 6)",
-        "direct=2 from_blocked=1 to_blocked=1",
-    ),
     "a value that is used twice": (
         "Model(lambda self, x: (lambda y: y.relu() + y)(self.first(x)), first=conv(8, 16, 1)), (1, 8, 6, 6)",
         "direct=1 from_blocked=1 to_blocked=1",
@@ -284,7 +280,7 @@ CASES = {
     ),
     "upsampled by half as much again": (
         "nn.Sequential(conv(8, 16, 1), nn.Upsample(scale_factor=1.5), conv(16, 8, 1)), (1, 8, 6, 6)",
-        "direct=2 from_blocked=2 to_blocked=2",
+        "direct=2 from_blocked=1 interpolation=2 to_blocked=1",
     ),
     "upsampled at the end": (
         "nn.Sequential(conv(8, 16, 1), nn.Upsample(scale_factor=2)), (1, 8, 6, 6)",
@@ -437,7 +433,7 @@ CASES = {
     "branches beside other terms": (
         "Model(lambda self, x: (self.a(x) + self.last(self.b(x).relu()) + self.c(x) + x).relu(),"
         " a=conv(16, 16, 1), b=conv(16, 16, 1), c=conv(16, 16, 3, 1, 1), last=norm(16)), (1, 16, 6, 6)",
-        "direct+relu=1 direct+residual=1 from_blocked=1 to_blocked=1",
+        "direct+relu+factors+residual=1 direct=1 from_blocked=1 to_blocked=1",
     ),
     "branches whose windows are not one in the other": (
         "Sum(conv(16, 16, (3, 1), 1, (1, 0)), conv(16, 16, (1, 3), 1, (0, 1))), (1, 16, 6, 6)",
@@ -471,11 +467,59 @@ CASES = {
         "Sum(conv(16, 16, 3, 1, 1), nn.Identity()), (1, 16, 6, 6)",
         "direct+residual=1 from_blocked=1 to_blocked=1",
     ),
+    "nearest pixels": (
+        "nn.Sequential(conv(8, 20, 1), nn.Upsample(size=(7, 9)), conv(20, 16, 3, 1, 1),"
+        " nn.Upsample(size=(4, 9)), conv(16, 8, 1)), (2, 8, 4, 5)",
+        "direct=3 from_blocked=1 interpolation=3 to_blocked=1",
+    ),
+    "rows and channels that are chosen": (
+        "Model(lambda self, x: self.b(self.a(x).index_select(2, torch.tensor([3, 0, 3])).index_select(1,"
+        " torch.tensor([5, 1, 1, 0, 7, 2, 3, 4]))), a=conv(8, 20, 1), b=conv(8, 8, 1)), (2, 8, 4, 5)",
+        "direct=2 from_blocked=2 interpolation=1 to_blocked=2",
+    ),
+    "slopes": (
+        "nn.Sequential(conv(8, 20, 3, 1, 1), norm(20), nn.LeakyReLU(0.1), conv(20, 16, 1, bias=True),"
+        " nn.PReLU(16), conv(16, 16, 5, 1, 2, groups=16), nn.PReLU(), nn.MaxPool2d(2), conv(16, 8, 1)),"
+        " (2, 8, 9, 7)",
+        "depthwise+slopes=1 direct+bias+slopes=1 direct+scale+bias+slopes=1 direct=1 from_blocked=1 pool=1"
+        " to_blocked=1",
+    ),
+    "slopes behind a residual, and a residual behind slopes": (
+        "Model(lambda self, x: (lambda y: F.leaky_relu(self.b(y + F.leaky_relu(self.a(y), 0.2)) + y, -0.5))("
+        "self.first(x)), first=conv(8, 16, 1), a=conv(16, 16, 3, 1, 1), b=conv(16, 16, 1)), (1, 8, 6, 6)",
+        "direct+residual+slopes=1 direct+slopes+residual=1 direct=1 from_blocked=1 to_blocked=1",
+    ),
+    "what is no slope": (
+        "Model(lambda self, x: (lambda y: torch.where(y > 0.5, y, 0.1 * y))(self.a(x))"
+        " + (lambda y: torch.where(y > 0, 2 * y, 0.1 * y))(self.b(x))"
+        " + (lambda y: torch.where(y >= 0, y, -0.1 * y))(self.c(x)),"
+        " a=conv(8, 16, 1), b=conv(8, 16, 3, 1, 1), c=conv(8, 16, 1, groups=2)), (1, 8, 6, 6)",
+        "direct=2 grouped=1 from_blocked=3 to_blocked=1",
+    ),
+    "batch norms behind activations": (
+        "nn.Sequential(conv(3, 20, 4, 4), nn.GELU(), norm(20), Sum(nn.Identity(), nn.Sequential("
+        "conv(20, 20, 5, 1, 2, groups=20, bias=True), nn.GELU(), norm(20))), conv(20, 36, 1), nn.ReLU(),"
+        " norm(36), conv(36, 24, 3, 2, 1), nn.SiLU(), norm(24), nn.Conv2d(24, 24, 3, 1, 1, groups=3)),"
+        " (1, 3, 36, 40)",
+        "depthwise+bias+gelu+factors+residual=1 direct+relu+factors=1 direct+silu+factors=1 from_blocked=1"
+        " grouped+bias=1 planar+gelu+factors=1",
+    ),
+    "a batch norm of rows behind an activation": (
+        "nn.Sequential(nn.Conv1d(20, 24, 3, padding=2, dilation=2), nn.ReLU(), nn.BatchNorm1d(24),"
+        " nn.Conv1d(24, 8, 1)), (2, 20, 30)",
+        "direct+bias+relu+factors=1 direct+bias=1 from_blocked=1 to_blocked=1",
+    ),
+    "residuals behind activations": (
+        "Model(lambda self, x: (lambda y: self.last(y + self.a(y).relu() * 0.5 + F.silu(self.b(y))))("
+        "self.first(x)), first=conv(8, 16, 1), a=conv(16, 16, 3, 1, 1), b=conv(16, 16, 1, groups=2),"
+        " last=conv(16, 8, 1)), (2, 8, 14, 14)",
+        "direct+relu+factors+residual=1 direct+silu+residual=1 direct=2 from_blocked=1 to_blocked=1",
+    ),
     "in a loop": (
         "Model(lambda self, x: torch._higher_order_ops.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1,"
         " self.first(y).relu() + y), (torch.zeros((), dtype=torch.int64), x))[1],"
         " first=conv(16, 16, 3, 1, 1)), (1, 16, 6, 6)",
-        "direct+relu=1 from_blocked=1 to_blocked=1",
+        "direct+relu+residual=1 from_blocked=1 to_blocked=1",
     ),
 }
 

@@ -280,7 +280,11 @@ class RandomModule(ModuleWriter):
                 f"stablehlo.compare GT, {x}, {number(0.0)} : "
                 f"({self.type(shape)}, {self.type(shape)}) -> {self.type(shape, 'i1')}"
             )
-            other = self.apply("multiply", shape, x, number(0.1)) if kind == "leaky" else number(0.0)
+            other = number(0.0)
+            if kind == "leaky":
+                of_channels = self.element in ("f32", "f64") and self.chance(0.4)
+                slopes = self.channel_vector(value) if of_channels else number(0.1)
+                other = self.apply("multiply", shape, x, slopes)
             y = self.line(
                 f"stablehlo.select {bits}, {x}, {other} : {self.type(shape, 'i1')}, {self.type(shape)}"
             )

@@ -101,6 +101,13 @@ Status ConvolutionStep::run(const Frame &frame) const {
     args.residual = resultOf(plan, views.residualHalo);
     args.residual.data = at(*views.residual);
   }
+  args.addsResidualLast = views.addsResidualLast;
+  if (views.slopes)
+    args.slopes = at(*views.slopes);
+  if (views.factors) {
+    args.factors = at(*views.factors);
+    args.shifts = at(*views.shifts);
+  }
   args.epilogue.activation = views.activation;
   args.workspace = frame.at(views.workspace);
   convolve(frame.context, args);
@@ -188,8 +195,12 @@ Status ConvolutionStep::verify(const PlanLimits &limits) const {
   TORCHERE_TRY(expectShape("weights", views.weights.shape,
                            {shape.outputChannels, shape.inputChannels / shape.groups, shape.kernel[0],
                             shape.kernel[1], shape.depth.kernel}));
-  if (views.bias)
-    TORCHERE_TRY(limits.readsDense(*views.bias, DType::F32, result.blocks() * result.lanes));
+  for (const std::optional<View> *channels : {&views.bias, &views.slopes, &views.factors, &views.shifts})
+    if (*channels)
+      TORCHERE_TRY(limits.readsDense(**channels, DType::F32, result.blocks() * result.lanes));
+  TORCHERE_TRY(expect(views.factors.has_value() == views.shifts.has_value(),
+                      "factors of channels without shifts, or shifts without factors"));
+  TORCHERE_TRY(expect(views.residual || !views.addsResidualLast, "a residual to be added last: got none"));
   if (views.residual) {
     BlockedTensor residual = resultOf(plan, views.residualHalo);
     TORCHERE_TRY(checkBlocks(residual, limits.isa()));

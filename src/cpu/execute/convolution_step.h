@@ -16,6 +16,9 @@ struct ConvolutionViews {
   View workspace;
   std::optional<View> bias;     ///< a whole number of blocks
   std::optional<View> residual; ///< dense blocks
+  /// Behind the activation, of as many elements as the bias; factors and shifts or neither.
+  std::optional<View> slopes, factors, shifts;
+  bool addsResidualLast = false; ///< behind those
   Halo inputHalo;
   Halo residualHalo;
   Halo resultHalo;

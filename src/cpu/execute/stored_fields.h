@@ -177,8 +177,9 @@ template <> struct Fields<ConvolutionPlan> {
 template <> struct Fields<ConvolutionViews> {
   static auto of(auto &object) {
     return std::tie(object.input, object.weights, object.result, object.workspace, object.bias,
-                    object.residual, object.inputHalo, object.residualHalo, object.resultHalo,
-                    object.activation, object.argument, object.isConstant);
+                    object.residual, object.slopes, object.factors, object.shifts, object.addsResidualLast,
+                    object.inputHalo, object.residualHalo, object.resultHalo, object.activation,
+                    object.argument, object.isConstant);
   }
 };
 template <> struct Fields<PoolingArgs> {

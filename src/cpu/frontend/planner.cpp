@@ -90,7 +90,26 @@ Result<View> Planner::viewDense(mlir::Value value) {
   return copyOf(found);
 }
 
+/// One constant, repeated: no copy is made from call to call of as many elements as channels have.
+std::optional<View> Planner::repeatedConstant(const View &view) {
+  constexpr int64_t mostElements = 4096;
+  int64_t count = elementCount(view.shape);
+  bool isRepeated = isConstant(view) && count > 0 && count <= mostElements &&
+                    llvm::all_of(view.strides, [](int64_t stride) { return stride == 0; });
+  if (!isRepeated)
+    return std::nullopt;
+  auto bytes = static_cast<size_t>(view.elementSize());
+  const std::byte *element =
+      result.constants[result.buffers[view.buffer].index].get() + view.offset * view.elementSize();
+  std::vector<std::byte> elements;
+  for (int64_t i = 0; i < count; ++i)
+    elements.insert(elements.end(), element, element + bytes);
+  return constant(view.type, view.shape, elements);
+}
+
 Result<View> Planner::copyOf(const View &view) {
+  if (std::optional<View> repeated = repeatedConstant(view))
+    return *repeated;
   std::optional<size_t> argument = argumentOf(view);
   if (!argument || !isWeight[*argument]) {
     View dense = allocate(view.type, view.shape);

@@ -99,6 +99,7 @@ public:
   View wholeOf(mlir::Operation *concatenation);
   /// The same elements, dense. A weight is copied only once for all runs.
   Result<View> copyOf(const View &view);
+  std::optional<View> repeatedConstant(const View &view);
   /// Copies to where padding leaves the elements; those that negative padding cuts are left out.
   Status emitPadded(const View &from, const View &to, const Sizes &low, const Sizes &interior);
   /// Lets an elementwise op wait; nothing computes one that nothing uses.

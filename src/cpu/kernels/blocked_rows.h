@@ -65,4 +65,23 @@ inline void clearLanes(const BlockedTensor &tensor, int64_t block, float *pixel,
     std::memset(pixel + i * tensor.lanes + used, 0, (tensor.lanes - used) * sizeof(float));
 }
 
+/// What follows the activation of a convolution, in place on pixels of a block of its output that are in the
+/// cache: `pixels` has them, and where their residual lies.
+inline void scaleChannels(const IsaKernels &kernels, const ConvolutionArgs &args, int64_t block,
+                          LaneFactorsJob pixels) {
+  if (!args.hasLastStage())
+    return;
+  pixels.pixels.input = pixels.pixels.output;
+  pixels.pixels.inputRowStride = pixels.pixels.outputRowStride;
+  auto ofBlock = [&](const float *channels) {
+    return channels ? channels + block * args.output.lanes : nullptr;
+  };
+  pixels.slopes = ofBlock(args.slopes);
+  pixels.factors = ofBlock(args.factors);
+  pixels.shifts = ofBlock(args.shifts);
+  if (!args.addsResidualLast)
+    pixels.residual = nullptr;
+  kernels.scaleLanes(pixels);
+}
+
 } // namespace torchere::cpu

@@ -72,6 +72,7 @@ private:
   void runGrouped();
   const int64_t *makeTaps(int64_t taps);
   template <class Body> void eachBand(const Body &body);
+  void scaleRows(int64_t image, int64_t block, int64_t begin, int64_t end) const;
   template <class Job> Job rowJob(int64_t image, int64_t block, int64_t y) const;
   void makeOffsets();
   void flatten();
@@ -86,7 +87,8 @@ private:
   TapRange liveTaps(int axis, int64_t begin, int64_t end) const;
   void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
   const float *weightsAt(int64_t panel, int64_t block) const;
-  void finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels);
+  void finishRow(int64_t block, int64_t vectors, float *pixel, const float *residual, int64_t pixels);
+  bool hasFinish() const { return !isTileActivation(args_.epilogue.activation) || args_.hasLastStage(); }
   Range chunkBlocks(int64_t chunk) const {
     return {partBegin(blocks_, chunks_, chunk), partBegin(blocks_, chunks_, chunk + 1)};
   }
@@ -379,12 +381,10 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   run.inputRow = source_.stride[0] * source_.rowStride;
   run.output = firstOf(out_);
   run.outputRow = phases_[0] * out_.paddedWidth() * lanes_;
-  if (chunk == 0 && args_.residual.data) {
+  run.residualRow = phases_[0] * args_.residual.paddedWidth() * lanes_;
+  if (chunk == 0 && args_.addsResidualFirst())
     run.residual = firstOf(args_.residual);
-    run.residualRow = phases_[0] * args_.residual.paddedWidth() * lanes_;
-  }
-  bool isFinished = chunk + 1 < chunks_ || (isTileActivation(args_.epilogue.activation) &&
-                                            (block + vectors) * lanes_ <= out_.channels);
+  bool isFinished = chunk + 1 < chunks_ || (!hasFinish() && (block + vectors) * lanes_ <= out_.channels);
   // Of the chunk, the blocks that lie in the images which this one reads, counted from the first of these.
   int64_t perImage = blocks_ / shape_.depth.kernel, first = depth.range.first * perImage;
   run.blocks = {std::max(chunkBlocks(chunk).begin, first),
@@ -400,16 +400,29 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   runRows(alongRows, tile);
   if (tiles.ofColumn > 0)
     runColumns(run, tiles, tile);
+  if (args_.addsResidualLast)
+    run.residual = firstOf(args_.residual);
   for (int64_t y = run.rows.begin; !isFinished && y < run.rows.end; ++y)
     finishRow(block, vectors, run.output + y * run.outputRow + run.pixels.begin * tile.cRowStride,
+              run.residual ? run.residual + y * run.residualRow + run.pixels.begin * tile.residualRowStride
+                           : nullptr,
               run.pixels.count());
 }
 
-void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, int64_t pixels) {
+void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, const float *residual,
+                          int64_t pixels) {
   int64_t runs = phases_[1] == 1 ? 1 : pixels, length = pixels / runs, step = phases_[1] * lanes_;
+  LaneFactorsJob job;
+  job.pixels.outputRowStride = job.residualRowStride = step;
+  job.pixels.rows = runs;
+  job.pixels.columns = length;
   for (int64_t v = 0; v < vectors; ++v, pixel += out_.plane()) {
     if (!isTileActivation(args_.epilogue.activation))
       kernels_.activate(args_.epilogue.activation, pixel, step, runs, length * lanes_);
+    job.pixels.output = pixel;
+    if (residual)
+      job.residual = residual + v * args_.residual.plane();
+    scaleChannels(kernels_, args_, block + v, job);
     for (int64_t run = 0; run < runs; ++run)
       clearLanes(out_, block + v, pixel + run * step, length);
   }
@@ -428,8 +441,9 @@ const int64_t *Convolver::makeTaps(int64_t taps) {
   return offsets;
 }
 
-/// body(image, block, first row, end row) for all rows of each block of the output, in parts. They are cut as
-/// the convolution before and the one behind are, mostly: a thread finds its own results in its cache.
+/// body(image, block, first row, end row) computes rows of a block of the output up to the activation, for
+/// all rows of each, in parts. They are cut as the convolution before and the one behind are, mostly: a
+/// thread finds its own results in its cache.
 template <class Body> void Convolver::eachBand(const Body &body) {
   int64_t blocks = out_.blocks(), batch = shape_.batch;
   bool byPixels = rows_ * width_ > out_.channels;
@@ -441,12 +455,27 @@ template <class Body> void Convolver::eachBand(const Body &body) {
     for (int64_t plane = first; plane < first + together; ++plane) {
       int64_t block = plane % blocks, image = plane / blocks;
       body(image, block, begin, end);
+      scaleRows(image, block, begin, end);
       if ((block + 1) * lanes_ > out_.channels)
         for (int64_t y = begin; y < end; ++y)
           clearLanes(out_, block, out_.at(image, block) + y * out_.paddedWidth() * lanes_, width_);
       clearHalo(out_, image, block, begin, end);
     }
   });
+}
+
+void Convolver::scaleRows(int64_t image, int64_t block, int64_t begin, int64_t end) const {
+  const BlockedTensor &residual = args_.residual;
+  LaneFactorsJob job;
+  job.pixels.outputRowStride = out_.paddedWidth() * lanes_;
+  job.pixels.output = out_.at(image, block) + begin * job.pixels.outputRowStride;
+  job.pixels.rows = end - begin;
+  job.pixels.columns = width_;
+  if (args_.addsResidualLast) {
+    job.residualRowStride = residual.paddedWidth() * lanes_;
+    job.residual = residual.at(image, block) + begin * job.residualRowStride;
+  }
+  scaleChannels(kernels_, args_, block, job);
 }
 
 /// The parts that the jobs of rows have in common.
@@ -460,7 +489,7 @@ template <class Job> Job Convolver::rowJob(int64_t image, int64_t block, int64_t
   job.activation = args_.epilogue.activation;
   if (args_.epilogue.bias)
     job.bias = static_cast<const float *>(args_.epilogue.bias) + block * lanes_;
-  if (args_.residual.data)
+  if (args_.addsResidualFirst())
     job.residual = args_.residual.at(image, block) + y * args_.residual.paddedWidth() * lanes_;
   return job;
 }

@@ -164,7 +164,17 @@ struct ConvolutionArgs {
   /// blocked.
   Epilogue epilogue;
   BlockedTensor residual; ///< data null for none; any halo
+  /// What follows the activation, in this order, of each channel and padded with zeros like the bias: a slope
+  /// of what is not above zero (the leaky ReLU, PReLU); a factor and a shift (a batch norm), both or none.
+  const float *slopes = nullptr;
+  const float *factors = nullptr;
+  const float *shifts = nullptr;
+  /// The residual is added behind those, rather than before the activation.
+  bool addsResidualLast = false;
   void *workspace = nullptr;
+
+  bool addsResidualFirst() const { return residual.data && !addsResidualLast; }
+  bool hasLastStage() const { return slopes || factors || addsResidualLast; }
 };
 void convolve(const Context &context, const ConvolutionArgs &args);
 

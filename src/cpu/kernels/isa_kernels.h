@@ -186,6 +186,17 @@ struct LaneNormJob {
   Activation activation = Activation::None;
 };
 
+/// Of each lane, in this order: what is not above zero times the slope; x * factor + shift; plus the
+/// residual. Any of these may be null, but not all. In place is fine.
+struct LaneFactorsJob {
+  LanesJob pixels;
+  const float *slopes = nullptr;
+  const float *factors = nullptr;
+  const float *shifts = nullptr; ///< of all that have factors
+  const float *residual = nullptr;
+  int64_t residualRowStride = 0;
+};
+
 /// Lane i of each pixel becomes lane lanes[i] of the input's, or, from the number of lanes on, of the second.
 struct LaneChoiceJob {
   LanesJob pixels;
@@ -572,6 +583,7 @@ struct IsaKernels {
   /// The mean of each lane over the pixels, then the sum of the squares of what differs from it: two vectors.
   void (*laneMoments)(const LanesJob &job) = nullptr;
   void (*normLanes)(const LaneNormJob &job) = nullptr;
+  void (*scaleLanes)(const LaneFactorsJob &job) = nullptr;
   void (*chooseLanes)(const LaneChoiceJob &job) = nullptr;
   void (*sumContents)(const ContentsSumsJob &job) = nullptr;
   void (*interpolate)(const InterpolationJob &job) = nullptr;

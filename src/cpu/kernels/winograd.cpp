@@ -192,6 +192,9 @@ void Winograd::transformBack(const Piece &piece, int64_t begin, int64_t end, con
   job.outputStride = out_.paddedWidth() * lanes_;
   job.residualStride = residual.paddedWidth() * lanes_;
   job.relu = activation == Activation::Relu;
+  LaneFactorsJob last;
+  last.pixels.outputRowStride = job.outputStride;
+  last.residualRowStride = job.residualStride;
   for (int64_t v = 0; v < vectors; ++v) {
     int64_t block = panels_.begin(begin) + v;
     job.bias =
@@ -203,11 +206,17 @@ void Winograd::transformBack(const Piece &piece, int64_t begin, int64_t end, con
       job.output = out_.at(image, block) + y * job.outputStride + x * lanes_;
       job.rows = std::min(grid_.tile, out_.height - y);
       job.columns = std::min(grid_.tile, out_.width - x);
-      if (residual.data)
-        job.residual = residual.at(image, block) + y * job.residualStride + x * lanes_;
+      const float *beside =
+          residual.data ? residual.at(image, block) + y * job.residualStride + x * lanes_ : nullptr;
+      job.residual = args_.addsResidualFirst() ? beside : nullptr;
       kernels_.winogradOutput[grid_.tile == 4](job);
       if (activation > Activation::Relu)
         kernels_.activate(activation, job.output, job.outputStride, job.rows, job.columns * lanes_);
+      last.pixels.output = job.output;
+      last.pixels.rows = job.rows;
+      last.pixels.columns = job.columns;
+      last.residual = beside;
+      scaleChannels(kernels_, args_, block, last);
       for (int64_t row = 0; row < job.rows; ++row)
         clearLanes(out_, block, job.output + row * job.outputStride, job.columns);
     }

@@ -342,7 +342,8 @@ TEST(StoredPlan, CellsOfOtherColumnsAreRefused) {
 }
 
 /// Of one channel, one pixel an image, and two taps of the depth; in constants and scratch.
-Change convolutionInDepth(const DepthWindow &depth, int64_t dilation = 1) {
+Change convolutionInDepth(const DepthWindow &depth, int64_t dilation = 1,
+                          const std::function<void(ConvolutionViews &)> &last = {}) {
   return [=](Plan &plan) {
     ConvolutionShape shape;
     shape.inputChannels = shape.outputChannels = 1;
@@ -355,10 +356,36 @@ Change convolutionInDepth(const DepthWindow &depth, int64_t dilation = 1) {
     views.result = floats(result, {lanes});
     views.workspace = denseView(scratch, ElementType::U8, {0});
     views.isConstant = true;
+    if (last)
+      last(views);
     ConvolutionPlan convolution = planConvolution(shape, Isa::Baseline, false, false);
     convolution.shape.dilation[1] = dilation;
     add<ConvolutionStep>(plan, convolution, views);
   };
+}
+
+TEST(StoredPlan, WhatFollowsAnActivationIsAllThere) {
+  int64_t lanes = floatLanes(Isa::Baseline);
+  auto refused = [](const std::function<void(ConvolutionViews &)> &last) {
+    return refusal(convolutionInDepth({2, 1, 2}, 1, last));
+  };
+  View channels = floats(argument, {lanes}), fewer = floats(argument, {lanes - 1});
+  EXPECT_EQ(refused([&](ConvolutionViews &views) {
+              views.slopes = views.factors = views.shifts = views.residual = channels;
+              views.addsResidualLast = true;
+            }),
+            "accepted");
+  for (auto view : {&ConvolutionViews::slopes, &ConvolutionViews::factors, &ConvolutionViews::shifts})
+    EXPECT_EQ(refused([&](ConvolutionViews &views) {
+                views.slopes = views.factors = views.shifts = channels;
+                views.*view = fewer;
+              }),
+              fmt::format("step 0, of : elements: got {}, expected {}", lanes - 1, lanes));
+  for (auto view : {&ConvolutionViews::factors, &ConvolutionViews::shifts})
+    EXPECT_EQ(refused([&](ConvolutionViews &views) { views.*view = channels; }),
+              "step 0, of : factors of channels without shifts, or shifts without factors");
+  EXPECT_EQ(refused([](ConvolutionViews &views) { views.addsResidualLast = true; }),
+            "step 0, of : a residual to be added last: got none");
 }
 
 TEST(StoredPlan, WindowsAcrossImagesLieInThem) {

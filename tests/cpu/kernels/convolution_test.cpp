@@ -18,7 +18,12 @@ protected:
     bool winograd = false;
     double bound = 1e-5;
   };
-  void check(ConvolutionShape shape, Options options);
+  /// Also with factors and shifts behind the activation, and the residual behind them.
+  void check(ConvolutionShape shape, Options options) {
+    checkOnce(shape, options, /*last=*/false);
+    checkOnce(shape, options, /*last=*/true);
+  }
+  void checkOnce(ConvolutionShape shape, Options options, bool last);
 };
 
 double convolvedAt(const ConvolutionShape &s, const std::vector<float> &x, const std::vector<float> &w,
@@ -52,7 +57,7 @@ void convolveBlocks(const Context &context, const ConvolutionPlan &plan, const f
   convolve(context, args);
 }
 
-void Convolution::check(ConvolutionShape s, Options options) {
+void Convolution::checkOnce(ConvolutionShape s, Options options, bool last) {
   int64_t inputs = s.inputChannels / s.groups, taps = s.kernel[0] * s.kernel[1];
   int64_t height = s.outputHeight * s.phases[0], width = s.outputWidth * s.phases[1];
   auto x = randomFloats(s.batch * s.inputChannels * s.inputHeight * s.inputWidth, 1);
@@ -71,6 +76,8 @@ void Convolution::check(ConvolutionShape s, Options options) {
   expectZerosAround(input.tensor);
   auto bias = randomFloats(output.tensor.blocks() * output.tensor.lanes, 3);
   std::fill(bias.begin() + s.outputChannels, bias.end(), 0.0f);
+  auto factors = randomFloats(bias.size(), 5), shifts = randomFloats(bias.size(), 6);
+  auto slopes = randomFloats(bias.size(), 7);
   AlignedBuffer<char> workspace(plan.workspaceBytes(input.tensor.halo));
   ConvolutionArgs args;
   args.plan = plan;
@@ -84,6 +91,16 @@ void Convolution::check(ConvolutionShape s, Options options) {
   args.epilogue.activation = options.activation;
   if (options.residual)
     args.residual = residual.tensor;
+  // By the activation: each alone, and together.
+  bool scales = last && (!options.residual || options.activation != Activation::None);
+  bool hasSlopes = last && options.activation <= Activation::Relu;
+  if (hasSlopes)
+    args.slopes = slopes.data();
+  if (scales) {
+    args.factors = factors.data();
+    args.shifts = shifts.data();
+  }
+  args.addsResidualLast = last && options.residual;
   args.workspace = workspace.data;
   convolve(context, args);
   expectZerosAround(output.tensor);
@@ -93,8 +110,11 @@ void Convolution::check(ConvolutionShape s, Options options) {
     int64_t column = i % width, y = i / width % height;
     int64_t plane = i / width / height, o = plane % s.outputChannels;
     double expected = convolvedAt(s, x, w, plane / s.outputChannels, o, y, column) + bias[o];
-    expected += options.residual ? add[i] : 0;
+    expected += options.residual && !last ? add[i] : 0;
     expected = activated(options.activation, expected);
+    expected = hasSlopes && !(expected > 0) ? expected * slopes[o] : expected;
+    expected = scales ? expected * factors[o] + shifts[o] : expected;
+    expected += options.residual && last ? add[i] : 0;
     ASSERT_NEAR(result[i], expected, options.bound + 1e-6 * std::fabs(expected))
         << s.inputChannels << " to " << s.outputChannels << ", kernel " << s.kernel[0] << ", at " << i;
   }

@@ -40,13 +40,13 @@ ChannelFactors findFactors(mlir::Value value, int64_t channels, FixedValues &fix
   return found;
 }
 
-/// Whether it is made by what takes factors of its channels itself: a convolution, or a norm of groups of
-/// channels, which are rows of another shape.
+/// Whether it is made by a norm of groups of channels, which are rows of another shape: that takes factors of
+/// its channels itself.
 bool takesFactors(mlir::Value value) {
   Operation *op = onlyMaker(value);
   if (isa_and_nonnull<stablehlo::ReshapeOp>(op))
-    return isKernelCall(onlyMaker(op->getOperand(0)), "norm");
-  return isa_and_nonnull<stablehlo::ConvolutionOp>(op) || isKernelCall(op, "norm");
+    op = onlyMaker(op->getOperand(0));
+  return isKernelCall(op, "norm");
 }
 
 /// From an order of dimensions to the same.
@@ -67,6 +67,7 @@ stablehlo::ConvDimensionNumbersAttr numbersOf(OpBuilder &builder, const PlanarOr
 int64_t fuseChannelFactors(func::FuncOp function) {
   int64_t count = 0;
   FixedValues fixed;
+  const ConvolutionChains convolutions(function);
   function.walk([&](stablehlo::ConvolutionOp convolution) {
     std::optional<ConvolutionCall> call = convolutionCallOf(convolution);
     if (!call || call->isPlanar)
@@ -79,7 +80,7 @@ int64_t fuseChannelFactors(func::FuncOp function) {
     if (!factors.hasFactor)
       return;
     mlir::Value input = factors.input->get();
-    if (takesFactors(input))
+    if (convolutions.taken.contains(factors.input->getOwner()) || takesFactors(input))
       return;
     OpBuilder builder(factors.input->getOwner());
     factors.input->set(createUnchangedChannels(builder, cast<RankedTensorType>(input.getType()), input,

@@ -177,7 +177,10 @@ SmallVector<NamedAttribute> attributesOf(OpBuilder &builder, const ConvolutionCa
       flag("winograd", call.mayUseWinograd),
       flag("mirrored", call.isMirrored),
       flag("bias", call.hasBias),
-      flag("residual", call.hasResidual)};
+      flag("residual", call.hasResidual),
+      flag("slopes", call.hasSlopes),
+      flag("factors", call.hasFactors),
+      flag("residual_last", call.addsResidualLast)};
 }
 
 ConvolutionCall convolutionCallIn(Operation *op) {
@@ -212,6 +215,9 @@ ConvolutionCall convolutionCallIn(Operation *op) {
   call.isMirrored = kernelFlag(op, "mirrored");
   call.hasBias = kernelFlag(op, "bias");
   call.hasResidual = kernelFlag(op, "residual");
+  call.hasSlopes = kernelFlag(op, "slopes");
+  call.hasFactors = kernelFlag(op, "factors");
+  call.addsResidualLast = kernelFlag(op, "residual_last");
   return call;
 }
 
@@ -247,8 +253,10 @@ std::string describeConvolution(Operation *op, Isa isa) {
   ConvolutionCall call = convolutionCallIn(op);
   bool isScaled = op->getOperand(1).getDefiningOp<stablehlo::MulOp>() != nullptr;
   StringRef kind = call.shape.phaseCount() > 1 ? "transposed" : nameOf(call.plan(isa).kind);
-  return (kind + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") +
-          (call.hasResidual ? "+residual" : "") + nameOf(call.activation))
+  bool addsFirst = call.hasResidual && !call.addsResidualLast;
+  return (kind + (isScaled ? "+scale" : "") + (call.hasBias ? "+bias" : "") + (addsFirst ? "+residual" : "") +
+          nameOf(call.activation) + (call.hasSlopes ? "+slopes" : "") + (call.hasFactors ? "+factors" : "") +
+          (call.addsResidualLast ? "+residual" : ""))
       .str();
 }
 

@@ -1,7 +1,8 @@
 // ConvolutionCall: a call of the kernel of blocked convolutions, as attributes.
 //
 // Its operands are the input (blocked, or planar in the first layer), the weights, then the bias (a whole
-// number of blocks) and the residual (blocked) if there are such. Its result is blocked.
+// number of blocks), the residual (blocked), and what lies behind the activation (each like the bias):
+// slopes, factors and shifts; if there are such. Its result is blocked.
 #pragma once
 
 #include "cpu/frontend/fusion/blocked_value.h"
@@ -23,6 +24,9 @@ struct ConvolutionCall {
   bool isMirrored = false; ///< the weights, along all axes of space
   bool hasBias = false;
   bool hasResidual = false;
+  bool hasSlopes = false;        ///< behind the activation
+  bool hasFactors = false;       ///< and shifts, behind those
+  bool addsResidualLast = false; ///< behind those
   Halo inputHalo;
   Halo residualHalo;
   Halo outputHalo;

@@ -105,7 +105,11 @@ public:
 
 private:
   bool takeActivation();
+  bool takeSlopes();
+  void takeLast();
+  Operation *nextOp() const;
   bool takeChannelStep(Operation *op);
+  bool takeLastStep(Operation *op);
   bool takeResidual(Operation *op);
   bool takeTranspose(Operation *op);
   void take(Operation *op) {
@@ -251,6 +255,34 @@ bool ChainFinder::takeActivation() {
   return called != Activation::None && activate(called, user);
 }
 
+/// select(x > 0, x, x * slope), as the leaky ReLU and PReLU are written, or with x >= 0, which only slopes
+/// below zero could tell apart.
+bool ChainFinder::takeSlopes() {
+  using Direction = stablehlo::ComparisonDirection;
+  if (!llvm::hasNItems(value.getUses(), 3))
+    return false;
+  auto isChoice = [](Operation *user) { return isa<stablehlo::SelectOp>(user); };
+  auto choice = llvm::find_if(value.getUsers(), isChoice);
+  if (choice == value.user_end() || choice->getOperand(1) != value)
+    return false;
+  auto comparison = choice->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
+  auto product = choice->getOperand(2).getDefiningOp<stablehlo::MulOp>();
+  if (!comparison || !product || !comparison->hasOneUse() || !product->hasOneUse() ||
+      comparison.getLhs() != value || splatNumber(comparison.getRhs()) != 0.0 ||
+      !llvm::is_contained(product->getOperands(), value))
+    return false;
+  OpOperand &slopes = otherUse(product, value);
+  Direction direction = comparison.getComparisonDirection();
+  bool isAbove = direction == Direction::GT ||
+                 (direction == Direction::GE && splatNumber(slopes.get()).value_or(-1) >= 0);
+  if (!isAbove || !isOfChannels(slopes.get(), chain.order[1]) || !isFixed(slopes.get(), fixed) ||
+      !activate(Activation::None, {comparison, product, *choice}))
+    return false;
+  chain.slopes = &slopes;
+  chain.slopesDimension = chain.order[1];
+  return true;
+}
+
 /// A factor is folded into the weights; a sum needs no weights.
 bool ChainFinder::takeChannelStep(Operation *op) {
   std::optional<ConvolutionChain::ChannelStep> step = channelStepOf(op, value, chain.order[1]);
@@ -280,19 +312,50 @@ bool ChainFinder::takeTranspose(Operation *op) {
   return true;
 }
 
+bool ChainFinder::takeLastStep(Operation *op) {
+  std::optional<ConvolutionChain::ChannelStep> step = channelStepOf(op, value, chain.order[1]);
+  if (!step || !isFixed(step->operand->get(), fixed))
+    return false;
+  chain.lastSteps.push_back(*step);
+  take(op);
+  return true;
+}
+
+/// The op that alone uses the value, if no other chain has it.
+Operation *ChainFinder::nextOp() const {
+  Operation *op = onlyUser(value);
+  bool isFree = op && !taken.contains(op) && op->getBlock() == chain.convolution->getBlock() &&
+                op->getNumResults() == 1;
+  return isFree ? op : nullptr;
+}
+
+/// What follows the activation.
+void ChainFinder::takeLast() {
+  while (Operation *op = nextOp()) {
+    if (takeTranspose(op))
+      continue;
+    if (op->getResult(0).getType() != value.getType() || chain.addsResidualLast)
+      return;
+    if (takeLastStep(op))
+      continue;
+    if (chain.residual || !takeResidual(op))
+      return;
+    chain.addsResidualLast = true;
+  }
+}
+
 void ChainFinder::find() {
   chain.end = chain.convolution;
   taken.insert(chain.convolution);
-  while (!takeActivation()) {
-    Operation *op = onlyUser(value);
-    bool isFree = op && !taken.contains(op) && op->getBlock() == chain.convolution->getBlock() &&
-                  op->getNumResults() == 1;
-    if (isFree && takeTranspose(op))
+  while (!takeActivation() && !takeSlopes()) {
+    Operation *op = nextOp();
+    if (op && takeTranspose(op))
       continue;
-    if (!isFree || op->getResult(0).getType() != value.getType() || chain.residual ||
+    if (!op || op->getResult(0).getType() != value.getType() || chain.residual ||
         (!takeChannelStep(op) && !takeResidual(op)))
       return;
   }
+  takeLast();
 }
 
 Value productOf(OpBuilder &builder, Value a, Value b) {
@@ -331,20 +394,38 @@ std::optional<ConvolutionChain::ChannelStep> channelStepOf(Operation *op, Value 
   return ConvolutionChain::ChannelStep{*kind, &other, channelDimension};
 }
 
-ConvolutionChain findChain(stablehlo::ConvolutionOp convolution, const PlanarOrder &order,
-                           llvm::DenseSet<Operation *> &taken, FixedValues &fixed) {
-  ConvolutionChain chain;
-  chain.convolution = convolution;
-  chain.order = order;
-  ChainFinder(chain, taken, fixed).find();
-  return chain;
+ConvolutionChains::ConvolutionChains(func::FuncOp function) {
+  function.walk([&](stablehlo::ConvolutionOp op) {
+    if (std::optional<ConvolutionCall> call = convolutionCallOf(op)) {
+      calls[op] = *call;
+      taken.insert(op);
+    }
+  });
+  FixedValues fixed;
+  function.walk([&](stablehlo::ConvolutionOp op) {
+    auto call = calls.find(op);
+    if (call == calls.end())
+      return;
+    ConvolutionChain chain;
+    chain.convolution = op;
+    chain.order = call->second.outputOrder;
+    ChainFinder(chain, taken, fixed).find();
+    chains[chain.end] = chain;
+  });
 }
 
-FoldedChannels foldChannels(OpBuilder &builder, const ConvolutionChain &chain) {
-  stablehlo::ConvolutionOp convolution = chain.convolution;
-  Location location = convolution.getLoc();
+namespace {
+
+/// Factors and a sum of channels; null for none.
+struct ChannelVectors {
   Value factors, sum;
-  for (const ConvolutionChain::ChannelStep &step : chain.steps) {
+};
+
+/// All the steps as one factor and then one sum.
+ChannelVectors foldSteps(OpBuilder &builder, Location location,
+                         ArrayRef<ConvolutionChain::ChannelStep> steps) {
+  Value factors, sum;
+  for (const ConvolutionChain::ChannelStep &step : steps) {
     Value vector = channelVectorOf(builder, step.operand->get(), step.channelDimension);
     auto type = cast<RankedTensorType>(vector.getType());
     switch (step.op) {
@@ -372,7 +453,27 @@ FoldedChannels foldChannels(OpBuilder &builder, const ConvolutionChain &chain) {
       break;
     }
   }
-  return {factors ? scaledWeights(builder, convolution, factors) : convolution.getRhs(), sum};
+  return {factors, sum};
+}
+
+} // namespace
+
+FoldedChannels foldChannels(OpBuilder &builder, const ConvolutionChain &chain) {
+  stablehlo::ConvolutionOp convolution = chain.convolution;
+  Location location = convolution.getLoc();
+  auto [factors, sum] = foldSteps(builder, location, chain.steps);
+  FoldedChannels folded;
+  folded.weights = factors ? scaledWeights(builder, convolution, factors) : convolution.getRhs();
+  folded.bias = sum;
+  if (chain.slopes)
+    folded.slopes = channelVectorOf(builder, chain.slopes->get(), chain.slopesDimension);
+  auto [last, shifts] = foldSteps(builder, location, chain.lastSteps);
+  if (Value either = last ? last : shifts) {
+    auto type = cast<RankedTensorType>(either.getType());
+    folded.factors = last ? last : splatOf(builder, location, type, 1);
+    folded.shifts = shifts ? shifts : splatOf(builder, location, type, 0);
+  }
+  return folded;
 }
 
 } // namespace torchere::cpu

@@ -1,9 +1,11 @@
 // ConvolutionChain: a convolution with the ops after it that its kernel can compute as well.
 #pragma once
 
-#include "cpu/frontend/fusion/blocked_value.h"
+#include "cpu/frontend/fusion/convolution_call.h"
 #include "cpu/kernels/epilogue.h"
 #include "stablehlo/dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -16,8 +18,9 @@ namespace torchere::cpu {
 /// What is known of values that depend on arguments and constants alone.
 using FixedValues = llvm::DenseMap<mlir::Value, bool>;
 
-/// In this order: factors and sums of channels (a batch norm, a bias), a residual, an activation. Transposes
-/// may lie between: they only give the dimensions other places.
+/// In this order: factors and sums of channels (a batch norm, a bias), a residual, an activation, and behind
+/// that slopes of channels, factors and sums again, and the residual if there was none. Transposes may lie
+/// between: they only give the dimensions other places.
 struct ConvolutionChain {
   // Operands are kept, not values, which may be replaced before the chain is.
   enum class ChannelOp { Add, Subtract, SubtractFrom, Multiply, Divide };
@@ -32,8 +35,12 @@ struct ConvolutionChain {
   mlir::OpOperand *residual = nullptr;
   PlanarOrder residualOrder{};
   Activation activation = Activation::None;
-  mlir::Operation *end = nullptr; ///< its result is the chain's
-  PlanarOrder order{};            ///< of that
+  mlir::OpOperand *slopes = nullptr;        ///< of what is not above zero, the same all over each channel
+  int64_t slopesDimension = 0;              ///< their channels'
+  llvm::SmallVector<ChannelStep> lastSteps; ///< behind the activation and the slopes
+  bool addsResidualLast = false;            ///< behind those
+  mlir::Operation *end = nullptr;           ///< its result is the chain's
+  PlanarOrder order{};                      ///< of that
 };
 
 /// Whether the value depends on arguments and constants alone, by few ops.
@@ -52,15 +59,20 @@ std::optional<ConvolutionChain::ChannelStep> channelStepOf(mlir::Operation *op, 
 /// The dimensions of a value after a transpose of it.
 PlanarOrder transposedOrder(PlanarOrder order, llvm::ArrayRef<int64_t> permutation);
 
-/// The longest chain, whose values before the last are used nowhere else, from a result of this order. Ops
-/// that are `taken` belong to another chain; those of this one are added. Channels are scaled only where the
-/// scaled weights stay the same from call to call.
-ConvolutionChain findChain(stablehlo::ConvolutionOp convolution, const PlanarOrder &order,
-                           llvm::DenseSet<mlir::Operation *> &taken, FixedValues &fixed);
+/// The convolutions of a function that kernels compute, each with the longest chain whose values before the
+/// last are used nowhere else. Channels are scaled only where the scaled weights stay the same from call to
+/// call.
+struct ConvolutionChains {
+  explicit ConvolutionChains(mlir::func::FuncOp function);
+  llvm::DenseMap<mlir::Operation *, ConvolutionCall> calls;   ///< by the convolution
+  llvm::DenseMap<mlir::Operation *, ConvolutionChain> chains; ///< by their last op
+  llvm::DenseSet<mlir::Operation *> taken;                    ///< ops of chains
+};
 
-/// The chain's weights, and its bias, a vector of the channels; null for none.
+/// The chain's weights, and vectors of the channels: its bias, and what follows the activation. Null for
+/// none; shifts go with factors.
 struct FoldedChannels {
-  mlir::Value weights, bias;
+  mlir::Value weights, bias, slopes, factors, shifts;
 };
 /// Builds them: the kernels of each output channel are multiplied by its factor.
 FoldedChannels foldChannels(mlir::OpBuilder &builder, const ConvolutionChain &chain);

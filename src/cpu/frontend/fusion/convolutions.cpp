@@ -3,6 +3,7 @@
 // that. What nobody wants is erased at the end, so that conversions are left at the borders of such islands.
 #include "base/log.h"
 #include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/gathered_slices.h"
 #include "cpu/frontend/fusion/islands.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/splats.h"
@@ -44,27 +45,14 @@ bool isOverSpace(stablehlo::ReduceOp op) {
 } // namespace
 
 int64_t Islands::run() {
-  FixedValues fixed;
-  function.walk([&](stablehlo::ConvolutionOp op) {
-    if (std::optional<ConvolutionCall> call = convolutionCallOf(op)) {
-      calls[op] = *call;
-      taken.insert(op);
-    }
-  });
-  function.walk([&](stablehlo::ConvolutionOp op) {
-    if (calls.contains(op)) {
-      ConvolutionChain chain = findChain(op, calls[op].outputOrder, taken, fixed);
-      chains[chain.end] = chain;
-    }
-  });
-  if (!chains.empty()) {
-    for (auto &[end, chain] : chains)
+  if (!convolutions.chains.empty()) {
+    for (auto &[end, chain] : convolutions.chains)
       if (chain.residual)
         wanted.insert(chain.residual->get());
     findWanted(function.getBody().front());
     visit(function.getBody().front());
   }
-  return static_cast<int64_t>(chains.size());
+  return static_cast<int64_t>(convolutions.chains.size());
 }
 
 void Islands::findWanted(Block &block) {
@@ -72,7 +60,7 @@ void Islands::findWanted(Block &block) {
     if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
       for (Region &region : op.getRegions())
         findWanted(region.front());
-    bool isKernel = calls.contains(&op) || isa<stablehlo::ReduceWindowOp>(op);
+    bool isKernel = convolutions.calls.contains(&op) || isa<stablehlo::ReduceWindowOp>(op);
     if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op))
       isKernel = isOverSpace(reduction);
     bool isWanted = llvm::any_of(op.getResults(), [&](Value result) { return wanted.contains(result); });
@@ -80,7 +68,7 @@ void Islands::findWanted(Block &block) {
                     isKernelCall(&op, "interpolation") ||
                     isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ReshapeOp,
                         stablehlo::SliceOp, stablehlo::TransposeOp>(op);
-    if (isKernel)
+    if (isKernel || (isWanted && isa<stablehlo::GatherOp>(op)))
       wanted.insert(op.getOperand(0));
     else if (std::optional<GroupNorm> norm = groupNormOf(&op))
       wanted.insert(norm->input);
@@ -91,7 +79,7 @@ void Islands::findWanted(Block &block) {
 
 void Islands::visit(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (auto chain = chains.find(&op); chain != chains.end())
+    if (auto chain = convolutions.chains.find(&op); chain != convolutions.chains.end())
       rewriteConvolution(chain->second);
     else if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
       for (Region &region : op.getRegions())
@@ -120,7 +108,9 @@ void Islands::rewrite(Operation *op) {
   else if (isKernelCall(op, "norm"))
     rewriteNorm(op);
   else if (isKernelCall(op, "interpolation"))
-    rewriteInterpolation(op);
+    rewriteInterpolation(op, kernelInteger(op, "axis"), SmallVector<Value>(op->getOperands()));
+  else if (auto gather = dyn_cast<stablehlo::GatherOp>(op))
+    rewriteGather(gather);
   else
     rewriteElementwise(op);
 }
@@ -161,7 +151,8 @@ static bool sharesSets(const ConvolutionPlan &plan) {
 Halo Islands::wantedHalo(Value planar) const {
   Halo halo;
   for (OpOperand &use : planar.getUses())
-    if (auto call = calls.find(use.getOwner()); call != calls.end() && use.getOperandNumber() == 0) {
+    if (auto call = convolutions.calls.find(use.getOwner());
+        call != convolutions.calls.end() && use.getOperandNumber() == 0) {
       ConvolutionPlan plan = call->second.plan(blocked.isa());
       halo = widest(halo, plan.inputHalo());
       halo = sharesSets(plan) ? widest(halo, {1, 1}) : halo;
@@ -182,7 +173,7 @@ void Islands::replace(Operation *op, const BlockedValue &value) {
 void Islands::rewriteConvolution(const ConvolutionChain &chain) {
   builder.setInsertionPoint(chain.end);
   stablehlo::ConvolutionOp op = chain.convolution;
-  ConvolutionCall call = calls.lookup(op);
+  ConvolutionCall call = convolutions.calls.lookup(op);
   call.isPlanar = call.isPlanar && !find(op.getLhs(), chain.end);
   SmallVector<Value> operands{op.getLhs()};
   if (!call.isPlanar) {
@@ -201,6 +192,12 @@ void Islands::rewriteConvolution(const ConvolutionChain &chain) {
     operands.push_back(residual.value);
     call.residualHalo = residual.halo;
   }
+  call.addsResidualLast = chain.addsResidualLast;
+  call.hasSlopes = static_cast<bool>(folded.slopes);
+  call.hasFactors = static_cast<bool>(folded.factors);
+  for (Value channels : {folded.slopes, folded.factors, folded.shifts})
+    if (channels)
+      operands.push_back(blocked.paddedVector(channels));
   call.activation = chain.activation;
   call.outputHalo = wantedHalo(chain.end->getResult(0));
   RankedTensorType planar = tensorTypeOf(op->getResult(0));
@@ -283,18 +280,17 @@ void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements 
   replace(op, {call->getResult(0), input.channels, halo, input.order, true, false, input.depth});
 }
 
-/// Along the height or the width: of whole pixels, without a halo.
-void Islands::rewriteInterpolation(Operation *op) {
+/// Along the height or the width: of whole pixels, without a halo. The op's operands are the input, then the
+/// places and the weights of each tap.
+void Islands::rewriteInterpolation(Operation *op, int64_t axis, SmallVector<Value> operands) {
   BlockedValue value = find(op->getOperand(0), op);
   if (!wanted.contains(op->getResult(0)) || !value || !value.type().getElementType().isF32() ||
       value.isRepeated)
     return;
-  int64_t axis = kernelInteger(op, "axis");
   int64_t place = llvm::find(value.order, axis) - value.order.begin();
   if (place != 2 && place != 3)
     return;
   RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  SmallVector<Value> operands(op->getOperands());
   operands[0] = blocked.interior(value);
   Operation *call =
       createKernelCall(builder, op->getLoc(), "interpolation",
@@ -303,6 +299,16 @@ void Islands::rewriteInterpolation(Operation *op) {
   // A weight that is not finite makes NaN of a zero.
   bool hasZeroLanes = value.channels % blocked.lanes() == 0;
   replace(op, {call->getResult(0), value.channels, {}, value.order, hasZeroLanes, false, value.depth});
+}
+
+/// Rows or columns of pixels, as resampling to the nearest has them: an interpolation of one tap.
+void Islands::rewriteGather(stablehlo::GatherOp op) {
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  int64_t axis = type && type.hasStaticShape() && type.getElementType().isF32() ? sliceAxis(op) : -1;
+  if (axis < 0 || type.getNumElements() == 0 || !wanted.contains(op->getResult(0)))
+    return;
+  Value ones = splatOf(builder, op.getLoc(), type.clone({type.getDimSize(static_cast<unsigned>(axis))}), 1);
+  rewriteInterpolation(op, axis, {op.getOperand(), op.getStartIndices(), ones});
 }
 
 /// Of one pixel to all: a gate of channels.

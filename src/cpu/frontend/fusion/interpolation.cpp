@@ -2,6 +2,7 @@
 // added. Linear and cubic resampling are one of these for each axis of an image.
 #include "cpu/kernels/interpolation.h"
 #include "cpu/frontend/fusion/fusion.h"
+#include "cpu/frontend/fusion/gathered_slices.h"
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
 
@@ -19,29 +20,6 @@ struct Tap {
   int64_t axis = 0;
 };
 
-/// The axis of a gather that takes whole slices, one for each place, and puts them in their order; -1 for
-/// another.
-int64_t sliceAxis(stablehlo::GatherOp op) {
-  stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
-  ArrayRef<int64_t> input = dimensionsOf(op.getOperand()), result = dimensionsOf(op->getResult(0));
-  if (numbers.getStartIndexMap().size() != 1 ||
-      numbers.getCollapsedSliceDims() != numbers.getStartIndexMap() ||
-      !numbers.getOperandBatchingDims().empty() || input.size() != result.size())
-    return -1;
-  int64_t axis = numbers.getStartIndexMap()[0];
-  auto places = cast<RankedTensorType>(op.getStartIndices().getType());
-  bool isList = numbers.getIndexVectorDim() == 1 &&
-                (places.getRank() == 1 || (places.getRank() == 2 && places.getDimSize(1) == 1));
-  SmallVector<int64_t> others;
-  for (int64_t i = 0; i < static_cast<int64_t>(input.size()); ++i)
-    if (i != axis)
-      others.push_back(i);
-  SmallVector<int64_t> slice(input);
-  slice[static_cast<size_t>(axis)] = 1;
-  bool isWhole = ArrayRef<int64_t>(slice) == op.getSliceSizes();
-  return isList && isWhole && ArrayRef<int64_t>(others) == numbers.getOffsetDims() ? axis : -1;
-}
-
 /// Weights of the axis that are repeated over the others.
 mlir::Value weightsOf(mlir::Value value, int64_t axis) {
   auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
@@ -58,9 +36,7 @@ std::optional<Tap> tapOf(mlir::Value term) {
     auto gather = product->getOperand(i).getDefiningOp<stablehlo::GatherOp>();
     if (!gather || !gather->hasOneUse())
       continue;
-    Type places = getElementTypeOrSelf(gather.getStartIndices().getType());
-    int64_t axis = places.isSignlessInteger(32) || places.isSignlessInteger(64) ? sliceAxis(gather) : -1;
-    if (axis >= 0)
+    if (int64_t axis = sliceAxis(gather); axis >= 0)
       if (mlir::Value weights = weightsOf(product->getOperand(1 - i), axis))
         return Tap{gather.getOperand(), gather.getStartIndices(), weights, axis};
   }

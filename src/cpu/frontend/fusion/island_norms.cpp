@@ -89,7 +89,7 @@ std::optional<GroupNorm> Islands::groupNormOf(Operation *op) const {
   if (!isOfPlanes || row % pixels != 0 || item % row != 0)
     return std::nullopt;
   norm.groups = item / row;
-  followGroupNorm(norm, taken);
+  followGroupNorm(norm, convolutions.taken);
   return norm;
 }
 

@@ -33,7 +33,7 @@ struct GroupNorm {
 class Islands {
 public:
   Islands(mlir::func::FuncOp function, Isa isa)
-      : function(function), builder(function.getContext()), blocked(builder, isa) {}
+      : function(function), builder(function.getContext()), blocked(builder, isa), convolutions(function) {}
   /// How many convolutions it has laid out.
   int64_t run();
 
@@ -44,7 +44,8 @@ private:
   void rewriteConvolution(const ConvolutionChain &chain);
   void rewriteTranspose(stablehlo::TransposeOp op);
   void rewriteReshape(stablehlo::ReshapeOp op);
-  void rewriteInterpolation(mlir::Operation *op);
+  void rewriteInterpolation(mlir::Operation *op, int64_t axis, llvm::SmallVector<mlir::Value> operands);
+  void rewriteGather(stablehlo::GatherOp op);
   void rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated);
   void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
   void rewriteSlice(stablehlo::SliceOp op);
@@ -74,9 +75,7 @@ private:
   mlir::func::FuncOp function;
   mlir::OpBuilder builder;
   BlockedBuilder blocked;
-  llvm::DenseMap<mlir::Operation *, ConvolutionCall> calls;
-  llvm::DenseMap<mlir::Operation *, ConvolutionChain> chains; ///< by their last op
-  llvm::DenseSet<mlir::Operation *> taken;                    ///< by these chains
+  ConvolutionChains convolutions;
   llvm::DenseMap<mlir::Value, BlockedValue> twins;
   /// Values that kernels on blocks take, directly or through ops that may be computed on blocks. Others are
   /// better computed on planes, with one conversion before them.

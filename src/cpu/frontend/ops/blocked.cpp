@@ -150,7 +150,11 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
     views.weights = reversed(views.weights, Sizes{2, 3, 4});
   std::vector<View> reads{views.input, views.weights};
   unsigned next = 2;
-  for (auto [has, view] : {std::pair(call.hasBias, &views.bias), {call.hasResidual, &views.residual}})
+  for (auto [has, view] : {std::pair(call.hasBias, &views.bias),
+                           {call.hasResidual, &views.residual},
+                           {call.hasSlopes, &views.slopes},
+                           {call.hasFactors, &views.factors},
+                           {call.hasFactors, &views.shifts}})
     if (has) {
       TORCHERE_ASSIGN(*view, planner.viewDense(op->getOperand(next++)));
       reads.push_back(**view);
@@ -158,6 +162,7 @@ Result<bool> planConvolutionCall(Planner &planner, Operation *op) {
   views.inputHalo = call.inputHalo;
   views.residualHalo = call.residualHalo;
   views.resultHalo = call.outputHalo;
+  views.addsResidualLast = call.addsResidualLast;
   views.activation = call.activation;
   views.result = planner.allocate(op->getResult(0));
   views.workspace = planner.allocate(ElementType::U8, {plan.workspaceBytes(call.inputHalo)});

@@ -219,6 +219,42 @@ void normLanes(const LaneNormJob &job) {
   });
 }
 
+template <bool kSlopes, bool kScales, bool kAdds> void scaleLanesOf(const LaneFactorsJob &job) {
+  const LanesJob &pixels = job.pixels;
+  F slope{}, factor{}, shift{};
+  if constexpr (kSlopes)
+    slope = load(job.slopes);
+  if constexpr (kScales) {
+    factor = load(job.factors);
+    shift = load(job.shifts);
+  }
+  for (int64_t row = 0; row < pixels.rows; ++row) {
+    const float *from = pixels.input + row * pixels.inputRowStride;
+    float *to = pixels.output + row * pixels.outputRowStride;
+#pragma GCC unroll 4
+    for (int64_t x = 0; x < pixels.columns; ++x) {
+      F y = load(from + x * kLanes);
+      if constexpr (kSlopes)
+        y = y > 0 ? y : y * slope;
+      if constexpr (kScales)
+        y = y * factor + shift;
+      if constexpr (kAdds)
+        y += load(job.residual + row * job.residualRowStride + x * kLanes);
+      store(to + x * kLanes, y);
+    }
+  }
+}
+
+template <bool kSlopes> void scaleSlopedLanes(const LaneFactorsJob &job) {
+  if (job.factors)
+    return job.residual ? scaleLanesOf<kSlopes, true, true>(job) : scaleLanesOf<kSlopes, true, false>(job);
+  return job.residual ? scaleLanesOf<kSlopes, false, true>(job) : scaleLanesOf<kSlopes, false, false>(job);
+}
+
+void scaleLanes(const LaneFactorsJob &job) {
+  return job.slopes ? scaleSlopedLanes<true>(job) : scaleSlopedLanes<false>(job);
+}
+
 TORCHERE_INLINE F chosenLanes(F first, F second, I lanes) {
 #if defined(__clang__)
   F chosen;
@@ -252,6 +288,7 @@ void addBlocked(IsaKernels &table) {
   table.normPixels = &normPixels;
   table.laneMoments = &laneMoments;
   table.normLanes = &normLanes;
+  table.scaleLanes = &scaleLanes;
   table.chooseLanes = &chooseLanes;
 }
 

@@ -41,7 +41,9 @@ template <int Taps> void interpolateTaps(const InterpolationJob &job) {
 }
 
 void interpolate(const InterpolationJob &job) {
-  if (job.tapCount == 2)
+  if (job.tapCount == 1)
+    interpolateTaps<1>(job);
+  else if (job.tapCount == 2)
     interpolateTaps<2>(job);
   else if (job.tapCount == 4)
     interpolateTaps<4>(job);
