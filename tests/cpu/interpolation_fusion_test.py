@@ -33,6 +33,30 @@ CASES = {
         "lambda x: F.interpolate(x, (3, 5), mode='bilinear'), torch.randn(2, 3, 7, 8).double()",
         "none",
     ),
+    "a grid of pixels": (
+        "lambda x, g: F.grid_sample(x, g, align_corners=False), (2, 3, 7, 8), 1.3 * torch.randn(2, 4, 5, 2)",
+        "own_places=4 interpolation=1",
+    ),
+    "a grid of pixels by cubes": (
+        "lambda x, g: F.grid_sample(x, g, 'bicubic', 'border', True), (1, 3, 6, 5),"
+        " 0.6 * torch.randn(1, 4, 3, 2)",
+        "own_places=16 interpolation=1",
+    ),
+    "a grid of a volume": (
+        "lambda x, g: F.grid_sample(x, g, padding_mode='reflection', align_corners=False), (2, 3, 4, 5, 6),"
+        " torch.randn(2, 3, 2, 4, 3)",
+        "own_places=8 interpolation=1",
+    ),
+    "single elements with weights": (
+        "lambda x, i, j, w: x[i, j] * w + x[j, i] * (1 - w), (5, 5), torch.tensor([4, 0, -2]),"
+        " torch.tensor([1, 1, 3]), (3,)",
+        "interpolation=1",
+    ),
+    "columns with weights of their rows": (
+        "lambda x, i, j, w: x[:, i, j] * w + x[:, j, i] * w, (4, 5, 5), torch.tensor([4, 0, 2]),"
+        " torch.tensor([1, 1, 3]), (4, 3)",
+        "none",
+    ),
     "gathered rows with weights": (
         "lambda x, i, j, w: x[:, i] * w[:, None] + x[:, j] * (1 - w)[:, None], (3, 5, 4),"
         " torch.tensor([4, 0, 2]), torch.tensor([1, 1, 3]), (3,)",

@@ -4,6 +4,7 @@
 #include "cpu/execute/cell_step.h"
 #include "cpu/execute/control_steps.h"
 #include "cpu/execute/copy_step.h"
+#include "cpu/execute/gathered_sum_step.h"
 #include "cpu/execute/interpolation_step.h"
 #include "cpu/execute/loop_program.h"
 #include "cpu/execute/regroup_step.h"
@@ -57,6 +58,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<FftStep>(),
     storedClass<FoldStep>(),
     storedClass<GatherStep>(),
+    storedClass<GatheredSumStep>(),
     storedClass<GlobalAverageStep>(),
     storedClass<GroupNormStep>(),
     storedClass<InterpolationStep>(),

@@ -61,6 +61,26 @@ int64_t IndexedSlices::elements() const {
   return product;
 }
 
+bool areColumns(const IndexedSlices &slices) {
+  if (slices.batchRank == 0 || slices.indexType == DType::U64)
+    return false;
+  bool isMoved[kMaxRank] = {};
+  for (int i = 0; i < slices.components; ++i)
+    isMoved[slices.target[i]] = true;
+  int64_t stride = 1;
+  for (int i = slices.batchRank - 1; i >= 0; --i) {
+    if (slices.batchStrides[i] != stride)
+      return false;
+    stride *= slices.batchDims[i];
+    if (slices.batchTarget[i] >= 0)
+      isMoved[slices.batchTarget[i]] = true;
+  }
+  for (int i = 0; i < slices.rank; ++i)
+    if (slices.sizes[i] != (isMoved[i] ? 1 : slices.dims[i]))
+      return false;
+  return true;
+}
+
 SliceWalk::SliceWalk(const IndexedSlices &slices, int64_t first) : slices_(slices) {
   for (int i = slices.batchRank - 1; i >= 0; --i) {
     position_[i] = first % slices.batchDims[i];
@@ -187,27 +207,9 @@ IndexedSlices merged(const IndexedSlices &given) {
   return made;
 }
 
-/// Whether each slice is all elements at some places of other dimensions, and those of neighbouring slices
-/// lie beside each other, as where an image is resampled.
-bool areColumns(const IndexedSlices &slices) {
-  if (slices.batchRank == 0 || slices.indexType == DType::U64 || slices.elements() < kMinLines ||
-      slices.count() > kMaxPlaces)
-    return false;
-  bool isMoved[kMaxRank] = {};
-  for (int i = 0; i < slices.components; ++i)
-    isMoved[slices.target[i]] = true;
-  int64_t stride = 1;
-  for (int i = slices.batchRank - 1; i >= 0; --i) {
-    if (slices.batchStrides[i] != stride)
-      return false;
-    stride *= slices.batchDims[i];
-    if (slices.batchTarget[i] >= 0)
-      isMoved[slices.batchTarget[i]] = true;
-  }
-  for (int i = 0; i < slices.rank; ++i)
-    if (slices.sizes[i] != (isMoved[i] ? 1 : slices.dims[i]))
-      return false;
-  return true;
+/// Whether looking up the places of slices that areColumns() once makes up for keeping them.
+bool hasManyLines(const IndexedSlices &slices) {
+  return slices.elements() >= kMinLines && slices.count() <= kMaxPlaces;
 }
 
 /// Slices that areColumns(): line by line of the result, whose places are looked up once for all lines.
@@ -334,7 +336,7 @@ void gatherSlices(const Context &context, const IndexedSlices &given, int elemen
   int64_t count = slices.count(), bytes = count * slices.elements() * elementSize;
   if (bytes == 0)
     return;
-  if (areColumns(slices))
+  if (areColumns(slices) && hasManyLines(slices))
     return gatherColumns(context, slices, elementSize, tensor, output);
   if (areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
     return gatherRows(context, slices, elementSize, static_cast<const char *>(tensor),

@@ -34,6 +34,10 @@ struct IndexedSlices {
   int64_t elements() const; ///< of a slice
 };
 
+/// Whether each slice is all elements at some places of other dimensions, and those of neighbouring slices
+/// lie beside each other, as where an image is resampled.
+bool areColumns(const IndexedSlices &slices);
+
 /// Number `at` of indices of an integer type; the largest of I64 for a larger one.
 int64_t indexAt(DType type, const void *indices, int64_t at);
 

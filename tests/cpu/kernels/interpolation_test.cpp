@@ -1,4 +1,5 @@
-// Interpolation along an axis against plain loops.
+// Interpolation along an axis, and sums at places of their own, against plain loops.
+#include "cpu/kernels/gathered_sums.h"
 #include "cpu/kernels/interpolation.h"
 #include "test_values.h"
 
@@ -52,6 +53,71 @@ TEST_P(Interpolation, AlongEveryAxis) {
     check<int32_t>(context, 5, 6, 130, 37, tapCount);
     check<int64_t>(context, 1, 1, 90, 200, tapCount); // bands of one plane
   }
+}
+
+/// Of images [n][c][h][w]: out[c][n][i] is a sum over pixels (y, x) of image n, whose indices [n][i][3] reach
+/// beyond all ends, where they are clamped.
+void checkGrid(const Context &context, int64_t images, int64_t channels, int64_t height, int64_t width,
+               int64_t samples, int64_t tapCount) {
+  auto tensor = randomFloats(images * channels * height * width);
+  int64_t count = images * samples;
+  std::vector<float> output(channels * count, 99);
+  std::vector<std::vector<int32_t>> indices(tapCount, std::vector<int32_t>(3 * count));
+  std::vector<std::vector<float>> weights;
+  GatheredSumArgs args;
+  args.tensor = tensor.data();
+  args.output = output.data();
+  args.tapCount = tapCount;
+  for (int64_t tap = 0; tap < tapCount; ++tap) {
+    weights.push_back(randomFloats(count, int(tap)));
+    for (int64_t i = 0; i < count; ++i) {
+      indices[tap][3 * i] = int32_t(i / samples);
+      indices[tap][3 * i + 1] = int32_t((i * 7 + tap) % (height + 4) - 2);
+      indices[tap][3 * i + 2] = int32_t((i * 3 + tap * 2) % (width + 4) - 2);
+    }
+    args.taps[tap] = {indices[tap].data(), weights[tap].data()};
+  }
+  IndexedSlices &slices = args.slices;
+  slices = {4,
+            {images, channels, height, width},
+            {channels * height * width, height * width, width, 1},
+            {1, channels, 1, 1},
+            {0, count, 0, 0},
+            2,
+            {images, samples},
+            {samples, 1},
+            {3 * samples, 3},
+            {-1, -1},
+            3,
+            {0, 2, 3},
+            1,
+            DType::I32};
+  ASSERT_TRUE(areColumns(slices));
+  sumGathered(context, args);
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t i = 0; i < count; ++i) {
+      double sum = 0, magnitude = 0;
+      for (int64_t tap = 0; tap < tapCount; ++tap) {
+        int64_t y = std::clamp<int64_t>(indices[tap][3 * i + 1], 0, height - 1);
+        int64_t x = std::clamp<int64_t>(indices[tap][3 * i + 2], 0, width - 1);
+        double term =
+            double(weights[tap][i]) * tensor[((i / samples * channels + c) * height + y) * width + x];
+        sum += term;
+        magnitude += std::abs(term);
+      }
+      ASSERT_NEAR(output[c * count + i], sum, 1.2e-7 * double(tapCount) * magnitude) << c << " " << i;
+    }
+}
+
+TEST_P(Interpolation, AtPlacesOfTheirOwn) {
+  for (int64_t tapCount : {1, 2, 4, 8, 16}) {
+    checkGrid(context, 3, 5, 4, 6, 11, tapCount);
+    checkGrid(context, 1, 1, 1, 1, 3, tapCount);
+    checkGrid(context, 2, 33, 7, 5, 300, tapCount); // several chunks, and groups of columns
+    checkGrid(context, 1, 2, 3, 3, 5000, tapCount);
+  }
+  checkGrid(context, 2, 0, 3, 3, 4, 2);
+  checkGrid(context, 2, 3, 3, 3, 0, 2);
 }
 
 TEST_P(Interpolation, OfNothing) {

@@ -1,5 +1,6 @@
-// Finds interpolation along an axis: elements that are gathered at several places, each times its weight, and
-// added. Linear and cubic resampling are one of these for each axis of an image.
+// Finds elements that are gathered at several places, each times its weight, and added: along an axis, as
+// linear and cubic resampling have one of these for each axis of an image, and at places of their own, as a
+// grid has them.
 #include "cpu/kernels/interpolation.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/gathered_slices.h"
@@ -14,18 +15,44 @@ namespace torchere::cpu {
 
 namespace {
 
-/// A gather of slices along one axis, times a weight for each.
+/// A gather of slices along one axis, or of columns, times a weight for each.
 struct Tap {
-  mlir::Value input, places, weights;
-  int64_t axis = 0;
+  stablehlo::GatherOp gather;
+  mlir::Value weights;
+  int64_t axis = -1; ///< -1: of columns
 };
 
-/// Weights of the axis that are repeated over the others.
-mlir::Value weightsOf(mlir::Value value, int64_t axis) {
+/// Weights along some dimensions that are repeated over the others, if there are any.
+mlir::Value weightsOf(mlir::Value value, ArrayRef<int64_t> along) {
+  if (along.size() == dimensionsOf(value).size())
+    return value;
   auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
-  bool fits = broadcast && broadcast.getBroadcastDimensions() == ArrayRef<int64_t>{axis} &&
-              dimensionsOf(broadcast.getOperand())[0] == dimensionsOf(value)[static_cast<size_t>(axis)];
-  return fits ? broadcast.getOperand() : mlir::Value();
+  if (!broadcast || broadcast.getBroadcastDimensions() != along)
+    return {};
+  for (auto [size, dimension] : llvm::zip_equal(dimensionsOf(broadcast.getOperand()), along))
+    if (size != dimensionsOf(value)[static_cast<size_t>(dimension)])
+      return {};
+  return broadcast.getOperand();
+}
+
+/// The result's dimensions that number slices, behind those within a slice; none if a slice has more than one
+/// element along a dimension that indices move, or less than all along another.
+SmallVector<int64_t> slicesOfColumns(stablehlo::GatherOp gather) {
+  stablehlo::GatherDimensionNumbersAttr numbers = gather.getDimensionNumbers();
+  ArrayRef<int64_t> input = dimensionsOf(gather.getOperand()), within = numbers.getOffsetDims();
+  for (auto [d, size] : llvm::enumerate(gather.getSliceSizes())) {
+    auto dimension = static_cast<int64_t>(d);
+    bool isMoved = llvm::is_contained(numbers.getStartIndexMap(), dimension) ||
+                   llvm::is_contained(numbers.getOperandBatchingDims(), dimension);
+    if (size != (isMoved ? 1 : input[d]))
+      return {};
+  }
+  for (auto [i, dimension] : llvm::enumerate(within))
+    if (dimension != static_cast<int64_t>(i))
+      return {};
+  auto all = llvm::seq<int64_t>(static_cast<int64_t>(within.size()),
+                                static_cast<int64_t>(dimensionsOf(gather->getResult(0)).size()));
+  return SmallVector<int64_t>(all.begin(), all.end());
 }
 
 std::optional<Tap> tapOf(mlir::Value term) {
@@ -36,9 +63,16 @@ std::optional<Tap> tapOf(mlir::Value term) {
     auto gather = product->getOperand(i).getDefiningOp<stablehlo::GatherOp>();
     if (!gather || !gather->hasOneUse())
       continue;
-    if (int64_t axis = sliceAxis(gather); axis >= 0)
-      if (mlir::Value weights = weightsOf(product->getOperand(1 - i), axis))
-        return Tap{gather.getOperand(), gather.getStartIndices(), weights, axis};
+    int64_t axis = sliceAxis(gather);
+    Type places = getElementTypeOrSelf(gather.getStartIndices().getType());
+    SmallVector<int64_t> along;
+    if (axis >= 0)
+      along.push_back(axis);
+    else if (places.isSignlessInteger(32) || places.isSignlessInteger(64))
+      along = slicesOfColumns(gather);
+    if (!along.empty())
+      if (mlir::Value weights = weightsOf(product->getOperand(1 - i), along))
+        return Tap{gather, weights, axis};
   }
   return std::nullopt;
 }
@@ -59,8 +93,10 @@ SmallVector<Tap> tapsOf(stablehlo::AddOp sum) {
     taps.push_back(*tap);
   }
   bool isOne = taps.size() <= kMaxInterpolationTaps && llvm::all_of(taps, [&](const Tap &tap) {
-                 return tap.input == taps[0].input && tap.axis == taps[0].axis &&
-                        tap.places.getType() == taps[0].places.getType();
+                 stablehlo::GatherOp one = tap.gather, first = taps[0].gather;
+                 return one.getOperand() == first.getOperand() && tap.axis == taps[0].axis &&
+                        one.getDimensionNumbers() == first.getDimensionNumbers() &&
+                        one.getStartIndices().getType() == first.getStartIndices().getType();
                });
   return isOne ? taps : SmallVector<Tap>();
 }
@@ -72,12 +108,17 @@ bool fuseInterpolation(stablehlo::AddOp sum) {
   SmallVector<Tap> taps = tapsOf(sum);
   if (taps.empty())
     return false;
-  SmallVector<mlir::Value> operands{taps[0].input};
-  for (const Tap &tap : taps)
-    operands.append({tap.places, tap.weights});
+  stablehlo::GatherOp first = taps[0].gather;
+  SmallVector<mlir::Value> operands{first.getOperand()};
+  for (Tap &tap : taps)
+    operands.append({tap.gather.getStartIndices(), tap.weights});
   OpBuilder builder(sum);
-  Operation *call = createKernelCall(builder, sum.getLoc(), "interpolation", type, operands,
-                                     {builder.getNamedAttr("axis", builder.getI64IntegerAttr(taps[0].axis))});
+  bool isAlongAxis = taps[0].axis >= 0;
+  NamedAttribute places = isAlongAxis
+                              ? builder.getNamedAttr("axis", builder.getI64IntegerAttr(taps[0].axis))
+                              : builder.getNamedAttr("dimension_numbers", first.getDimensionNumbersAttr());
+  Operation *call = createKernelCall(builder, sum.getLoc(), isAlongAxis ? "interpolation" : "gathered_sum",
+                                     type, operands, {places});
   sum->getResult(0).replaceAllUsesWith(call->getResult(0));
   sum->erase(); // so that nothing uses its parts
   return true;

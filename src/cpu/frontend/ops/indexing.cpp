@@ -1,6 +1,7 @@
 // Plans gathers, what is interpolated from gathered elements, and scatters.
 #include "cpu/execute/bisection_step.h"
 #include "cpu/execute/gather_step.h"
+#include "cpu/execute/gathered_sum_step.h"
 #include "cpu/execute/interpolation_step.h"
 #include "cpu/execute/scatter_steps.h"
 #include "cpu/frontend/fusion/kernel_call.h"
@@ -120,6 +121,25 @@ Result<bool> planGather(Planner &planner, Operation *op) {
   slices.indexType = *dtypeOf(starts);
   std::vector<View> reads{tensor, indices};
   planner.emit(std::make_unique<GatherStep>(slices, tensor, indices, result), reads, {&result, 1});
+  return true;
+}
+
+/// Of a gather's operands, then the indices and the weights of each tap, all of sizes that are known.
+Result<bool> planGatheredSum(Planner &planner, Operation *op) {
+  std::vector<View> taps;
+  TORCHERE_ASSIGN(View tensor, planner.view(op->getOperand(0)));
+  for (mlir::Value operand : op->getOperands().drop_front()) {
+    TORCHERE_ASSIGN(View view, planner.viewDense(operand));
+    taps.push_back(view);
+  }
+  View result = planner.allocate(op->getResult(0));
+  auto numbers = cast<stablehlo::GatherDimensionNumbersAttr>(kernelAttribute(op, "dimension_numbers"));
+  IndexedSlices slices = slicesOf(rolesOf(numbers), tensor, taps.front(), result);
+  slices.indexType = *dtypeOf(op->getOperand(1));
+  std::vector<View> reads{tensor};
+  reads.insert(reads.end(), taps.begin(), taps.end());
+  planner.emit(std::make_unique<GatheredSumStep>(slices, tensor, std::move(taps), result), reads,
+               {&result, 1});
   return true;
 }
 
@@ -253,6 +273,7 @@ Result<bool> planBisection(Planner &planner, Operation *op) {
 void addIndexing(PlannerTable &table) {
   table.addCall("torchere_cpu.bisection", planBisection);
   table.addCall("torchere_cpu.even_slices", planEvenSlices);
+  table.addCall("torchere_cpu.gathered_sum", planGatheredSum);
   table.addCall("torchere_cpu.interpolation", planInterpolation);
   table.add("stablehlo.dynamic_gather", planGather);
   table.add("stablehlo.gather", planGather);

@@ -8,7 +8,20 @@ namespace {
 /// `Taps` is a constant where there are few of them, so that the loop over them is unrolled.
 template <int Taps> void sumElements(const InterpolationJob &job) {
   const int64_t taps = Taps ? Taps : job.tapCount;
-  for (int64_t j = 0; j < job.count; ++j) {
+  auto elementsAt = [&](const int64_t *offsets) {
+    F elements;
+    for (int i = 0; i < kLanes; ++i)
+      elements[i] = job.input[offsets[i]];
+    return elements;
+  };
+  int64_t j = 0;
+  for (; j + kLanes <= job.count; j += kLanes) {
+    F sum = load(job.weights[0] + j) * elementsAt(job.offsets[0] + j);
+    for (int64_t tap = 1; tap < taps; ++tap)
+      sum += load(job.weights[tap] + j) * elementsAt(job.offsets[tap] + j);
+    store(job.output + j, sum);
+  }
+  for (; j < job.count; ++j) {
     float sum = job.weights[0][j] * job.input[job.offsets[0][j]];
     for (int64_t tap = 1; tap < taps; ++tap)
       sum += job.weights[tap][j] * job.input[job.offsets[tap][j]];
