@@ -509,6 +509,12 @@ CASES = {
         " nn.Conv1d(24, 8, 1)), (2, 20, 30)",
         "direct+bias+relu+factors=1 direct+bias=1 from_blocked=1 to_blocked=1",
     ),
+    "what is added behind an activation to channels": (
+        "Model(lambda self, x, t, s: self.c(F.silu(self.a(x)) + t[:, :, None, None]) + self.d(F.gelu("
+        "self.b(x)) + s[:, None, None] * 2), a=conv(8, 16, 1), b=conv(8, 16, 3, 1, 1), c=conv(16, 8, 1),"
+        " d=conv(16, 8, 1)), (2, 8, 6, 6), (2, 16), (16,)",
+        "direct+gelu+factors=1 direct+residual=1 direct+silu=1 direct=1 from_blocked=1 to_blocked=1",
+    ),
     "residuals behind activations": (
         "Model(lambda self, x: (lambda y: self.last(y + self.a(y).relu() * 0.5 + F.silu(self.b(y))))("
         "self.first(x)), first=conv(8, 16, 1), a=conv(16, 16, 3, 1, 1), b=conv(16, 16, 1, groups=2),"

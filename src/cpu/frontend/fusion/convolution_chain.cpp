@@ -314,7 +314,7 @@ bool ChainFinder::takeTranspose(Operation *op) {
 
 bool ChainFinder::takeLastStep(Operation *op) {
   std::optional<ConvolutionChain::ChannelStep> step = channelStepOf(op, value, chain.order[1]);
-  if (!step || !isFixed(step->operand->get(), fixed))
+  if (!step || (step->scales() && !isFixed(step->operand->get(), fixed)))
     return false;
   chain.lastSteps.push_back(*step);
   take(op);
@@ -338,7 +338,10 @@ void ChainFinder::takeLast() {
       return;
     if (takeLastStep(op))
       continue;
-    if (chain.residual || !takeResidual(op))
+    // What is repeated, a vector program reads where it lies.
+    bool isRepeated = isa<stablehlo::AddOp>(op) &&
+                      isa_and_nonnull<stablehlo::BroadcastInDimOp>(otherOperand(op, value).getDefiningOp());
+    if (chain.residual || isRepeated || !takeResidual(op))
       return;
     chain.addsResidualLast = true;
   }
