@@ -131,6 +131,34 @@ inline constexpr const char *enginePrograms[] = {
         : (tensor<1x8x6x6xi32>, tensor<8x2x3x3xi32>) -> tensor<1x8x4x4xi32>
       return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x4x4xi32>
     })",
+    R"(func.func @main(%x: tensor<1x8x6x6xf32>, %w: tensor<8x8x3x3xf32> {torchere.weight = true},
+        %p: tensor<8xf32> {torchere.weight = true}, %f: tensor<8xf32> {torchere.weight = true},
+        %i: tensor<1x4x2xi32>, %j: tensor<1x4x2xi32>, %g: tensor<1x4xf32>) -> tensor<8x1x4xf32> {
+      %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+        window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+      %zero = stablehlo.constant dense<0.0> : tensor<1x8x6x6xf32>
+      %slopes = stablehlo.broadcast_in_dim %p, dims = [1] : (tensor<8xf32>) -> tensor<1x8x6x6xf32>
+      %factors = stablehlo.broadcast_in_dim %f, dims = [1] : (tensor<8xf32>) -> tensor<1x8x6x6xf32>
+      %1 = stablehlo.compare GT, %0, %zero : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xi1>
+      %2 = stablehlo.multiply %0, %slopes : tensor<1x8x6x6xf32>
+      %3 = stablehlo.select %1, %0, %2 : tensor<1x8x6x6xi1>, tensor<1x8x6x6xf32>
+      %4 = stablehlo.multiply %3, %factors : tensor<1x8x6x6xf32>
+      %5 = stablehlo.add %4, %x : tensor<1x8x6x6xf32>
+      %6 = "stablehlo.gather"(%5, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [0],
+        collapsed_slice_dims = [2, 3], operand_batching_dims = [0], start_indices_batching_dims = [0],
+        start_index_map = [2, 3], index_vector_dim = 2>, slice_sizes = array<i64: 1, 8, 1, 1>}
+        : (tensor<1x8x6x6xf32>, tensor<1x4x2xi32>) -> tensor<8x1x4xf32>
+      %7 = "stablehlo.gather"(%5, %j) {dimension_numbers = #stablehlo.gather<offset_dims = [0],
+        collapsed_slice_dims = [2, 3], operand_batching_dims = [0], start_indices_batching_dims = [0],
+        start_index_map = [2, 3], index_vector_dim = 2>, slice_sizes = array<i64: 1, 8, 1, 1>}
+        : (tensor<1x8x6x6xf32>, tensor<1x4x2xi32>) -> tensor<8x1x4xf32>
+      %weights = stablehlo.broadcast_in_dim %g, dims = [1, 2] : (tensor<1x4xf32>) -> tensor<8x1x4xf32>
+      %8 = stablehlo.multiply %6, %weights : tensor<8x1x4xf32>
+      %9 = stablehlo.multiply %7, %weights : tensor<8x1x4xf32>
+      %10 = stablehlo.add %8, %9 : tensor<8x1x4xf32>
+      return %10 : tensor<8x1x4xf32>
+    })",
     R"(func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %u: tensor<3x4xf32>)
         -> (tensor<3x4xf32>, tensor<5x4xf32>, tensor<5xf32>, tensor<5x2xf32>) {
       %zero = stablehlo.constant dense<0.0> : tensor<f32>
