@@ -44,7 +44,7 @@ CASES = {
     ),
     "sampling between pixels": (
         "lambda x, g: F.grid_sample(x, g, align_corners=False), (2, 5, 8, 9), (2, 30, 40, 2)",
-        "own_places=4",
+        "own_places=4 interpolation=1",
     ),
 }
 
