@@ -33,7 +33,7 @@ Chunk::Chunk(const GatheredSumArgs &args, int64_t begin, int64_t end) : args_(ar
       ThreadPool::scratch(static_cast<size_t>(args.tapCount * kChunk) * sizeof(int64_t), kPlaces));
   for (int64_t tap = 0; tap < args.tapCount; ++tap, places += kChunk) {
     IndexedSlices slices = args.slices;
-    slices.indices = args.taps[tap].indices;
+    slices.indices = args.taps[tap].places;
     int64_t *to = places;
     PointWalk(slices).visit(begin, end, /*isClamped=*/true,
                             [&](int64_t first, int64_t, const int64_t *offsets, int64_t n) {
@@ -47,21 +47,15 @@ Chunk::Chunk(const GatheredSumArgs &args, int64_t begin, int64_t end) : args_(ar
 }
 
 void Chunk::run(const IsaKernels &kernels, int64_t firstColumn, int64_t endColumn) const {
-  const IndexedSlices &slices = args_.slices;
   InterpolationJob job;
   job.count = count_;
   job.tapCount = args_.tapCount;
   job.offsets = offsets_;
   job.weights = weights_;
   for (int64_t column = firstColumn; column < endColumn; ++column) {
-    int64_t from = 0, to = first_, rest = column;
-    for (int d = slices.rank - 1; d >= 0; --d) {
-      from += rest % slices.sizes[d] * slices.strides[d];
-      to += rest % slices.sizes[d] * slices.sliceStrides[d];
-      rest /= slices.sizes[d];
-    }
-    job.input = args_.tensor + from;
-    job.output = args_.output + to;
+    ColumnBegin begin(args_.slices, column);
+    job.input = args_.tensor + begin.from;
+    job.output = args_.output + begin.to + first_;
     kernels.interpolate(job);
   }
 }

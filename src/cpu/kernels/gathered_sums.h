@@ -6,15 +6,12 @@
 
 namespace torchere::cpu {
 
-/// Of slices that areColumns(): their tensor is the output. `slices.indices` is not read, but those of each
-/// tap, in the same strides. Places are clamped so that they lie inside.
+/// Of slices that areColumns(): their tensor is the output. `slices.indices` is not read, but the places of
+/// each tap, in the same strides, and a weight for each slice. Places are clamped so that they lie inside.
 struct GatheredSumArgs {
   IndexedSlices slices;
   int64_t tapCount = 0; ///< from 1 to kMaxInterpolationTaps
-  struct Tap {
-    const void *indices = nullptr;
-    const float *weights = nullptr; ///< one a slice, in their order
-  } taps[kMaxInterpolationTaps];
+  InterpolationTap taps[kMaxInterpolationTaps];
   const float *tensor = nullptr;
   float *output = nullptr;
 };

@@ -225,14 +225,9 @@ void gatherColumns(const Context &context, const IndexedSlices &slices, int elem
       std::clamp<int64_t>(count * lines * elementSize / kPartBytes, 1, std::min(kMaxParts, lines));
   context.pool.parallelFor(parts, [&](int64_t part) {
     for (int64_t line = partBegin(lines, parts, part); line < partBegin(lines, parts, part + 1); ++line) {
-      int64_t from = 0, to = 0, rest = line;
-      for (int d = slices.rank - 1; d >= 0; --d) {
-        from += rest % slices.sizes[d] * slices.strides[d];
-        to += rest % slices.sizes[d] * slices.sliceStrides[d];
-        rest /= slices.sizes[d];
-      }
-      gatherElements(elementSize, static_cast<const char *>(tensor) + from * elementSize, places,
-                     static_cast<char *>(output) + to * elementSize, count);
+      ColumnBegin begin(slices, line);
+      gatherElements(elementSize, static_cast<const char *>(tensor) + begin.from * elementSize, places,
+                     static_cast<char *>(output) + begin.to * elementSize, count);
     }
   });
 }

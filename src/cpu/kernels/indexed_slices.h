@@ -38,6 +38,18 @@ struct IndexedSlices {
 /// lie beside each other, as where an image is resampled.
 bool areColumns(const IndexedSlices &slices);
 
+/// Where a column of slices that areColumns() begins in the tensor and in the slices' tensor.
+struct ColumnBegin {
+  ColumnBegin(const IndexedSlices &slices, int64_t column) {
+    for (int d = slices.rank - 1; d >= 0; --d) {
+      from += column % slices.sizes[d] * slices.strides[d];
+      to += column % slices.sizes[d] * slices.sliceStrides[d];
+      column /= slices.sizes[d];
+    }
+  }
+  int64_t from = 0, to = 0;
+};
+
 /// Number `at` of indices of an integer type; the largest of I64 for a larger one.
 int64_t indexAt(DType type, const void *indices, int64_t at);
 

@@ -69,14 +69,15 @@ int64_t fuseChannelFactors(func::FuncOp function) {
   FixedValues fixed;
   const ConvolutionChains convolutions(function);
   function.walk([&](stablehlo::ConvolutionOp convolution) {
-    std::optional<ConvolutionCall> call = convolutionCallOf(convolution);
-    if (!call || call->isPlanar)
+    auto found = convolutions.calls.find(convolution);
+    if (found == convolutions.calls.end() || found->second.isPlanar)
       return;
+    const ConvolutionCall &call = found->second;
     mlir::Value value = convolution.getLhs();
     // The activation may be needed by several convolutions.
     if (auto relu = value.getDefiningOp<stablehlo::MaxOp>(); relu && splatNumber(relu->getOperand(1)) == 0.0)
       value = relu->getOperand(0);
-    ChannelFactors factors = findFactors(value, call->inputOrder[1], fixed);
+    ChannelFactors factors = findFactors(value, call.inputOrder[1], fixed);
     if (!factors.hasFactor)
       return;
     mlir::Value input = factors.input->get();
@@ -84,7 +85,7 @@ int64_t fuseChannelFactors(func::FuncOp function) {
       return;
     OpBuilder builder(factors.input->getOwner());
     factors.input->set(createUnchangedChannels(builder, cast<RankedTensorType>(input.getType()), input,
-                                               numbersOf(builder, call->inputOrder)));
+                                               numbersOf(builder, call.inputOrder)));
     ++count;
   });
   return count;

@@ -271,15 +271,15 @@ bool ChainFinder::takeSlopes() {
       comparison.getLhs() != value || splatNumber(comparison.getRhs()) != 0.0 ||
       !llvm::is_contained(product->getOperands(), value))
     return false;
-  OpOperand &slopes = otherUse(product, value);
+  std::optional<ConvolutionChain::ChannelStep> slopes = channelStepOf(product, value, chain.order[1]);
+  if (!slopes || !isFixed(slopes->operand->get(), fixed))
+    return false;
   Direction direction = comparison.getComparisonDirection();
   bool isAbove = direction == Direction::GT ||
-                 (direction == Direction::GE && splatNumber(slopes.get()).value_or(-1) >= 0);
-  if (!isAbove || !isOfChannels(slopes.get(), chain.order[1]) || !isFixed(slopes.get(), fixed) ||
-      !activate(Activation::None, {comparison, product, *choice}))
+                 (direction == Direction::GE && splatNumber(slopes->operand->get()).value_or(-1) >= 0);
+  if (!isAbove || !activate(Activation::None, {comparison, product, *choice}))
     return false;
-  chain.slopes = &slopes;
-  chain.slopesDimension = chain.order[1];
+  chain.slopes = slopes;
   return true;
 }
 
@@ -469,7 +469,7 @@ FoldedChannels foldChannels(OpBuilder &builder, const ConvolutionChain &chain) {
   folded.weights = factors ? scaledWeights(builder, convolution, factors) : convolution.getRhs();
   folded.bias = sum;
   if (chain.slopes)
-    folded.slopes = channelVectorOf(builder, chain.slopes->get(), chain.slopesDimension);
+    folded.slopes = channelVectorOf(builder, chain.slopes->operand->get(), chain.slopes->channelDimension);
   auto [last, shifts] = foldSteps(builder, location, chain.lastSteps);
   if (Value either = last ? last : shifts) {
     auto type = cast<RankedTensorType>(either.getType());

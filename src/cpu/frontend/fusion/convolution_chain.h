@@ -35,8 +35,7 @@ struct ConvolutionChain {
   mlir::OpOperand *residual = nullptr;
   PlanarOrder residualOrder{};
   Activation activation = Activation::None;
-  mlir::OpOperand *slopes = nullptr;        ///< of what is not above zero, the same all over each channel
-  int64_t slopesDimension = 0;              ///< their channels'
+  std::optional<ChannelStep> slopes;        ///< a product, of what is not above zero
   llvm::SmallVector<ChannelStep> lastSteps; ///< behind the activation and the slopes
   bool addsResidualLast = false;            ///< behind those
   mlir::Operation *end = nullptr;           ///< its result is the chain's

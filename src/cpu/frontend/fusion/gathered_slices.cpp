@@ -7,6 +7,11 @@ using namespace mlir;
 
 namespace torchere::cpu {
 
+bool hasWidePlaces(stablehlo::GatherOp op) {
+  Type places = getElementTypeOrSelf(op.getStartIndices().getType());
+  return places.isSignlessInteger(32) || places.isSignlessInteger(64);
+}
+
 int64_t sliceAxis(stablehlo::GatherOp op) {
   stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
   ArrayRef<int64_t> input = dimensionsOf(op.getOperand()), result = dimensionsOf(op->getResult(0));
@@ -16,7 +21,7 @@ int64_t sliceAxis(stablehlo::GatherOp op) {
     return -1;
   int64_t axis = numbers.getStartIndexMap()[0];
   auto places = cast<RankedTensorType>(op.getStartIndices().getType());
-  if (!places.getElementType().isSignlessInteger(32) && !places.getElementType().isSignlessInteger(64))
+  if (!hasWidePlaces(op))
     return -1;
   bool isList = numbers.getIndexVectorDim() == 1 &&
                 (places.getRank() == 1 || (places.getRank() == 2 && places.getDimSize(1) == 1));

@@ -64,11 +64,10 @@ std::optional<Tap> tapOf(mlir::Value term) {
     if (!gather || !gather->hasOneUse())
       continue;
     int64_t axis = sliceAxis(gather);
-    Type places = getElementTypeOrSelf(gather.getStartIndices().getType());
     SmallVector<int64_t> along;
     if (axis >= 0)
       along.push_back(axis);
-    else if (places.isSignlessInteger(32) || places.isSignlessInteger(64))
+    else if (hasWidePlaces(gather))
       along = slicesOfColumns(gather);
     if (!along.empty())
       if (mlir::Value weights = weightsOf(product->getOperand(1 - i), along))
