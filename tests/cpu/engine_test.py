@@ -518,3 +518,23 @@ def test_caches_are_written_in_place():
     lines = run(CACHES)[0]
     assert len(lines) == 16
     assert [line for line in lines if not line.endswith(" 0")] == []
+
+
+DENORMALS = """
+import torch, torchere
+
+class Half(torch.nn.Module):
+    def forward(self, x):
+        return x * 0.5
+
+x = torch.full((1 << 20,), 2.0 ** -126)
+program = torchere.export(Half(), (x,))
+torch.set_flush_denormal(True)  # of this thread, and of those that it starts
+for _ in range(20):
+    assert (program(x).view(torch.int32) == 1 << 22).all()
+print((x[:1] * 0.5).view(torch.int32).item())
+"""
+
+
+def test_denormals_are_kept_whatever_the_caller_does():
+    assert run(DENORMALS)[0] == ["0"]

@@ -1,7 +1,10 @@
 // The pool's protocol: how a job is published, joined and closed.
 #include "cpu/kernels/thread_pool.h"
 
+#include "cpu/kernels/float_environment.h"
+
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -11,6 +14,11 @@ namespace torchere::cpu {
 namespace {
 
 constexpr int kOpen = 1 << 30;
+constexpr int kSpins = 4000;     ///< of a caller, until the last parts of others are done
+constexpr int kSpinsOfLook = 16; ///< between looks at the clock
+/// How long a thread spins for the next job: that of the next call, if calls follow each other. Waking a
+/// thread takes as long as the first steps of a call.
+constexpr std::chrono::microseconds kSpinTime{250};
 
 thread_local bool insideJob = false;
 
@@ -52,7 +60,7 @@ ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {
   static_cast<void>(registered);
   ranges_ = std::make_unique<Range[]>(threads_);
   // A thread that spins on a core which another needs only delays it.
-  spins_ = threads_ <= static_cast<int>(std::thread::hardware_concurrency()) ? 4000 : 0;
+  spins_ = threads_ <= static_cast<int>(std::thread::hardware_concurrency()) ? kSpins : 0;
   forks_ = forks.load(std::memory_order_relaxed);
   startThreads();
 }
@@ -161,17 +169,20 @@ bool ThreadPool::join() {
 }
 
 int ThreadPool::waitForJob(int seen) {
-  for (int i = 0; i < spins_; ++i) {
-    int now = generation_.load(std::memory_order_acquire);
-    if (now != seen)
-      return now;
-    pause();
-  }
+  using Clock = std::chrono::steady_clock;
+  for (auto end = Clock::now() + kSpinTime; spins_ > 0 && Clock::now() < end;)
+    for (int i = 0; i < kSpinsOfLook; ++i) {
+      int now = generation_.load(std::memory_order_acquire);
+      if (now != seen)
+        return now;
+      pause();
+    }
   generation_.wait(seen, std::memory_order_acquire);
   return generation_.load(std::memory_order_acquire);
 }
 
 void ThreadPool::workerLoop(int home) {
+  StandardFloats floats;
   insideJob = true;
   for (int seen = 0;;) {
     seen = waitForJob(seen);

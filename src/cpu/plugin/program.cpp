@@ -2,6 +2,7 @@
 #include "cpu/plugin/program.h"
 
 #include "cpu/execute/packed_region.h"
+#include "cpu/kernels/float_environment.h"
 #include "cpu/plan/poison.h"
 #include "cpu/plugin/profile.h"
 #include "cpu/plugin/stored_program.h"
@@ -104,6 +105,7 @@ Result<CpuProgram::Tensors> CpuProgram::prepare(const Arguments &arguments, cons
 
 Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Rendezvous *rendezvous,
                                                 Recorder *recorder) const {
+  StandardFloats floats;
   PackedRegion region;
   std::shared_ptr<const WeightSet> set;
   if (weightSets) {
