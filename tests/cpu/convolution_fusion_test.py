@@ -412,8 +412,8 @@ CASES = {
         "direct+bias+relu=1 direct=2 from_blocked=1 to_blocked=1",
     ),
     "branches with strides and groups": (
-        "Sum(conv(16, 32, 3, 2, 1, groups=2, bias=True), nn.Sequential(conv(16, 32, 1, 2, groups=2),"
-        " norm(32))), (1, 16, 9, 8)",
+        "Sum(conv(32, 64, 3, 2, 1, groups=2, bias=True), nn.Sequential(conv(32, 64, 1, 2, groups=2),"
+        " norm(64))), (1, 32, 9, 8)",
         "direct+bias=1 from_blocked=1 to_blocked=1",
     ),
     "branches of channels for themselves": (
@@ -422,7 +422,7 @@ CASES = {
         "depthwise+bias+silu=1 from_blocked=1 to_blocked=1",
     ),
     "branches of groups beside the input": (
-        "Sum(norm(24), conv(24, 24, (3, 1), 1, (1, 0), groups=3), conv(24, 24, 1, groups=3)), (1, 24, 8, 6)",
+        "Sum(norm(48), conv(48, 48, (3, 1), 1, (1, 0), groups=3), conv(48, 48, 1, groups=3)), (1, 48, 8, 6)",
         "direct+bias=1 from_blocked=1 to_blocked=1",
     ),
     "branches with dilations": (
@@ -517,8 +517,8 @@ CASES = {
     ),
     "residuals behind activations": (
         "Model(lambda self, x: (lambda y: self.last(y + self.a(y).relu() * 0.5 + F.silu(self.b(y))))("
-        "self.first(x)), first=conv(8, 16, 1), a=conv(16, 16, 3, 1, 1), b=conv(16, 16, 1, groups=2),"
-        " last=conv(16, 8, 1)), (2, 8, 14, 14)",
+        "self.first(x)), first=conv(8, 32, 1), a=conv(32, 32, 3, 1, 1), b=conv(32, 32, 1, groups=2),"
+        " last=conv(32, 8, 1)), (2, 8, 14, 14)",
         "direct+relu+factors+residual=1 direct+silu+residual=1 direct=2 from_blocked=1 to_blocked=1",
     ),
     "in a loop": (
