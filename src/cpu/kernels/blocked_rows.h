@@ -41,6 +41,15 @@ private:
   int64_t each_ = 0; ///< bands of a block
 };
 
+/// Zeros to `floats` that follow each other, in so few that a call of memset() takes longer than its stores:
+/// each of the loop has 4. `floats` is a multiple of that, as lanes are.
+inline void clearFew(float *first, int64_t floats) {
+  for (float *end = first + floats; first < end; first += 4) {
+    asm("" : "+r"(first)); // or the compiler makes that call of the loop
+    std::memset(first, 0, 4 * sizeof(float));
+  }
+}
+
 /// The halo beside rows [begin, end) of a block, with that above the first and below the last row of the
 /// tensor.
 inline void clearHalo(const BlockedTensor &tensor, int64_t image, int64_t block, int64_t begin, int64_t end) {
@@ -48,9 +57,11 @@ inline void clearHalo(const BlockedTensor &tensor, int64_t image, int64_t block,
     return;
   int64_t side = tensor.halo.columns * tensor.lanes, row = tensor.paddedWidth() * tensor.lanes;
   float *first = tensor.at(image, block) - side;
-  for (int64_t y = begin; y < end; ++y) {
-    std::memset(first + y * row, 0, side * sizeof(float));
-    std::memset(first + (y + 1) * row - side, 0, side * sizeof(float));
+  if (side > 0 && begin < end) { // behind a row and before the next one in one go
+    clearFew(first + begin * row, side);
+    for (int64_t y = begin + 1; y < end; ++y)
+      clearFew(first + y * row - side, 2 * side);
+    clearFew(first + end * row - side, side);
   }
   if (begin == 0)
     std::memset(first - tensor.halo.rows * row, 0, tensor.halo.rows * row * sizeof(float));
@@ -58,11 +69,23 @@ inline void clearHalo(const BlockedTensor &tensor, int64_t image, int64_t block,
     std::memset(first + tensor.height * row, 0, tensor.halo.rows * row * sizeof(float));
 }
 
+/// `count` last lanes of pixels. The compiler knows their number, and makes stores of it.
+template <int64_t kCount = 15>
+inline void clearLastLanes(float *pixel, int64_t lanes, int64_t pixels, int64_t count) {
+  if (count == kCount) {
+    for (float *to = pixel + lanes - kCount, *end = to + pixels * lanes; to < end; to += lanes)
+      std::memset(to, 0, kCount * sizeof(float));
+    return;
+  }
+  if constexpr (kCount > 1)
+    clearLastLanes<kCount - 1>(pixel, lanes, pixels, count);
+}
+
 /// The lanes beyond the last channel in `pixels` pixels of a block.
 inline void clearLanes(const BlockedTensor &tensor, int64_t block, float *pixel, int64_t pixels) {
   int64_t used = tensor.channels - block * tensor.lanes;
-  for (int64_t i = 0; used < tensor.lanes && i < pixels; ++i)
-    std::memset(pixel + i * tensor.lanes + used, 0, (tensor.lanes - used) * sizeof(float));
+  if (used < tensor.lanes)
+    clearLastLanes(pixel, tensor.lanes, pixels, tensor.lanes - used);
 }
 
 /// What follows the activation of a convolution, in place on pixels of a block of its output that are in the

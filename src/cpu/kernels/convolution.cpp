@@ -70,10 +70,10 @@ private:
   void runTiles();
   void runDepthwise();
   void runGrouped();
-  const int64_t *makeTaps(int64_t taps);
+  void makeTaps();
   template <class Body> void eachBand(const Body &body);
   void scaleRows(int64_t image, int64_t block, int64_t begin, int64_t end) const;
-  template <class Job> Job rowJob(int64_t image, int64_t block, int64_t y) const;
+  template <class Job> Job rowsJob(int64_t image, int64_t block, const Range &rows) const;
   void makeOffsets();
   void flatten();
   Cut cut() const;
@@ -154,7 +154,9 @@ void Convolver::makeOffsets() {
   int64_t tileBytes =
       blocks_ * shape_.kernel[0] * kernels_.maxRows[plan_.vectors] * source_.stride[1] * lanes_ * 4;
   chunks_ = std::max(divideUp(bytes, kWeightBytes), divideUp(tileBytes, kTileBytes));
-  chunks_ = std::clamp<int64_t>(chunks_, 1, std::max<int64_t>(blocks_, 1));
+  // The weights of one pixel are read once, in the order in which they lie.
+  bool isOnePixel = shape_.batch * shape_.outputHeight * shape_.outputWidth == 1;
+  chunks_ = std::clamp<int64_t>(chunks_, 1, isOnePixel ? 1 : std::max<int64_t>(blocks_, 1));
 }
 
 /// 1x1 without halos: the plane is one row of pixels.
@@ -286,6 +288,10 @@ TapRange Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
 /// The tile sums over these taps of the blocks, whose weights lie at tile.b.
 void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const {
   tile.blocks = blocks.count() * taps.rows.count() * taps.columns.count();
+  bool endsByHalf = plan_.kind == ConvolutionKind::Direct && shape_.groups == 1 && shape_.depth.kernel == 1 &&
+                    blocks.end == blocks_ && blocks.count() > 0 &&
+                    blocks_ * lanes_ - shape_.inputChannels >= lanes_ / 2;
+  tile.halfBlocks = endsByHalf ? taps.rows.count() * taps.columns.count() : 0;
   tile.aOffsets = offsets_ + blocks.begin * tapsPerBlock_;
   tile.bOffsets = nullptr;
   if (taps == taps_)
@@ -428,9 +434,9 @@ void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, const fl
   }
 }
 
-/// Where the taps of a kernel lie in a block of the input; there are `taps` in an image.
-const int64_t *Convolver::makeTaps(int64_t taps) {
-  int64_t all = shape_.depth.kernel * taps;
+/// Where the taps of a kernel lie in a block of the input.
+void Convolver::makeTaps() {
+  int64_t taps = shape_.kernel[0] * shape_.kernel[1], all = shape_.depth.kernel * taps;
   auto *offsets = static_cast<int64_t *>(ThreadPool::scratch(all * sizeof(int64_t), kOffsets));
   for (int64_t i = 0; i < all; ++i) {
     int64_t tap = i % taps;
@@ -438,10 +444,10 @@ const int64_t *Convolver::makeTaps(int64_t taps) {
                  tap / shape_.kernel[1] * shape_.dilation[0] * source_.rowStride +
                  tap % shape_.kernel[1] * shape_.dilation[1] * lanes_;
   }
-  return offsets;
+  offsets_ = offsets;
 }
 
-/// body(image, block, first row, end row) computes rows of a block of the output up to the activation, for
+/// body(image, block, rows) computes rows of a block of the output up to the activation, for
 /// all rows of each, in parts. They are cut as the convolution before and the one behind are, mostly: a
 /// thread finds its own results in its cache.
 template <class Body> void Convolver::eachBand(const Body &body) {
@@ -454,7 +460,7 @@ template <class Body> void Convolver::eachBand(const Body &body) {
     int64_t begin = partBegin(rows_, bands, band), end = partBegin(rows_, bands, band + 1);
     for (int64_t plane = first; plane < first + together; ++plane) {
       int64_t block = plane % blocks, image = plane / blocks;
-      body(image, block, begin, end);
+      body(image, block, Range{begin, end});
       scaleRows(image, block, begin, end);
       if ((block + 1) * lanes_ > out_.channels)
         for (int64_t y = begin; y < end; ++y)
@@ -465,6 +471,8 @@ template <class Body> void Convolver::eachBand(const Body &body) {
 }
 
 void Convolver::scaleRows(int64_t image, int64_t block, int64_t begin, int64_t end) const {
+  if (!args_.hasLastStage())
+    return;
   const BlockedTensor &residual = args_.residual;
   LaneFactorsJob job;
   job.pixels.outputRowStride = out_.paddedWidth() * lanes_;
@@ -478,56 +486,53 @@ void Convolver::scaleRows(int64_t image, int64_t block, int64_t begin, int64_t e
   scaleChannels(kernels_, args_, block, job);
 }
 
-/// The parts that the jobs of rows have in common.
-template <class Job> Job Convolver::rowJob(int64_t image, int64_t block, int64_t y) const {
+/// What the jobs of rows have in common.
+template <class Job> Job Convolver::rowsJob(int64_t image, int64_t block, const Range &rows) const {
   Job job;
+  int64_t taps = shape_.kernel[0] * shape_.kernel[1];
+  job.taps = offsets_;
+  job.tapCount = shape_.depth.tapsOf(image).range.count() * taps;
+  job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
   job.step = source_.stride[1] * lanes_;
   job.pixels = width_;
-  job.input = source_.data + shape_.depth.tapsOf(image).image * source_.imageStride +
-              y * source_.stride[0] * source_.rowStride;
-  job.output = out_.at(image, block) + y * out_.paddedWidth() * lanes_;
+  job.rows = rows.count();
+  job.inputRowStride = source_.stride[0] * source_.rowStride;
+  job.input =
+      source_.data + shape_.depth.tapsOf(image).image * source_.imageStride + rows.begin * job.inputRowStride;
+  job.outputRowStride = out_.paddedWidth() * lanes_;
+  job.output = out_.at(image, block) + rows.begin * job.outputRowStride;
   job.activation = args_.epilogue.activation;
   if (args_.epilogue.bias)
     job.bias = static_cast<const float *>(args_.epilogue.bias) + block * lanes_;
+  job.residualRowStride = args_.residual.paddedWidth() * lanes_;
   if (args_.addsResidualFirst())
-    job.residual = args_.residual.at(image, block) + y * args_.residual.paddedWidth() * lanes_;
+    job.residual = args_.residual.at(image, block) + rows.begin * job.residualRowStride;
   return job;
 }
 
 void Convolver::runDepthwise() {
+  makeTaps();
   int64_t taps = shape_.kernel[0] * shape_.kernel[1];
-  const int64_t *offsets = makeTaps(taps);
-  eachBand([&](int64_t image, int64_t block, int64_t begin, int64_t end) {
-    auto job = rowJob<TapsJob>(image, block, begin);
+  eachBand([&](int64_t image, int64_t block, const Range &rows) {
+    auto job = rowsJob<TapsJob>(image, block, rows);
     job.input += block * source_.blockStride;
-    job.rows = end - begin;
-    job.inputRowStride = source_.stride[0] * source_.rowStride;
-    job.outputRowStride = out_.paddedWidth() * lanes_;
-    job.residualRowStride = args_.residual.paddedWidth() * lanes_;
-    TapRange depth = shape_.depth.tapsOf(image).range;
-    job.taps = offsets;
-    job.tapCount = depth.count() * taps;
-    job.weights = weights_ + (block * shape_.depth.kernel + depth.first) * taps * lanes_;
+    job.weights =
+        weights_ + (block * shape_.depth.kernel + shape_.depth.tapsOf(image).range.first) * taps * lanes_;
     kernels_.depthwise(job);
   });
 }
 
 void Convolver::runGrouped() {
-  int64_t taps = shape_.kernel[0] * shape_.kernel[1], elements = groupedBlockElements(plan_);
-  const int64_t *offsets = makeTaps(taps);
+  makeTaps();
+  int64_t elements = groupedBlockElements(plan_);
   GroupedLanes lanes = groupedLanes(plan_);
-  eachBand([&](int64_t image, int64_t block, int64_t begin, int64_t end) {
-    for (int64_t y = begin; y < end; ++y) {
-      auto job = rowJob<GroupedJob>(image, block, y);
-      job.blockStride = source_.blockStride;
-      job.taps = offsets;
-      job.tapCount = taps;
-      job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
-      job.lanes = lanes;
-      job.steps = weights_ + block * elements;
-      job.stepCount = shape_.depth.tapsOf(image).range.count() > 0 ? plan_.groupSteps : 0;
-      groupedRow(plan_.isa, job);
-    }
+  eachBand([&](int64_t image, int64_t block, const Range &rows) {
+    auto job = rowsJob<GroupedJob>(image, block, rows);
+    job.blockStride = source_.blockStride;
+    job.lanes = lanes;
+    job.steps = weights_ + block * elements;
+    job.stepCount = job.tapCount > 0 ? plan_.groupSteps : 0;
+    groupedRows(plan_.isa, job);
   });
 }
 

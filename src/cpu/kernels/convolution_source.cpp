@@ -45,11 +45,15 @@ ConvolutionSource copyPlanes(const Context &context, const ConvolutionArgs &args
     for (int64_t y = partBegin(height, bands, band); y < partBegin(height, bands, band + 1); ++y) {
       float *row = to + (plane * height + y) * width;
       int64_t inY = y - shape.padding[0];
-      std::memset(row, 0, width * sizeof(float));
       int64_t begin = std::max<int64_t>(shape.padding[1], 0);
       int64_t end = std::min(width, shape.inputWidth + shape.padding[1]);
-      if (inY >= 0 && inY < shape.inputHeight && begin < end)
-        std::memcpy(row + begin, from + inY * s[2] + begin - shape.padding[1], (end - begin) * sizeof(float));
+      if (inY < 0 || inY >= shape.inputHeight || begin >= end) {
+        std::memset(row, 0, width * sizeof(float));
+        continue;
+      }
+      std::memset(row, 0, begin * sizeof(float));
+      std::memcpy(row + begin, from + inY * s[2] + begin - shape.padding[1], (end - begin) * sizeof(float));
+      std::memset(row + end, 0, (width - end) * sizeof(float));
     }
   });
   int64_t plane = height * width;

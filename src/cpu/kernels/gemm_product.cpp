@@ -11,8 +11,8 @@ namespace {
 constexpr int64_t kPartRows = 128;
 /// Depth of a chunk of K: a panel's chunk stays near the L1 cache while the tiles pass.
 constexpr int64_t kChunk = 384;
-/// Likewise of f32 on AVX2, whose panels are narrower: sums go to C and come back less often.
-constexpr int64_t kNarrowChunk = 768;
+/// Likewise of f32, for which the L2 cache is quick enough: sums go to C and come back less often.
+constexpr int64_t kFloatChunk = 768;
 /// Likewise for a matrix unit, which reads faster than the L2 cache gives both factors.
 constexpr int64_t kMatrixChunk = 192;
 constexpr int64_t kPartWork = 200000;
@@ -92,8 +92,7 @@ Product::Product(const GemmArgs &product, const IsaKernels &table)
 
 void Product::cut() {
   bool inPlace = args.epilogue.residual == args.c;
-  bool isNarrow = args.layout.type == DType::F32 && args.layout.isa == Isa::Avx2;
-  int64_t chunk = matrixTile ? kMatrixChunk : isNarrow ? kNarrowChunk : kChunk;
+  int64_t chunk = matrixTile ? kMatrixChunk : args.layout.type == DType::F32 ? kFloatChunk : kChunk;
   chunks = inPlace ? 1 : std::max<int64_t>(1, divideUp(elementsOf(steps), chunk));
   rowParts = divideUp(args.m, kPartRows);
   if (rowParts > 1)

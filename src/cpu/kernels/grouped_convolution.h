@@ -15,15 +15,15 @@ int64_t groupedBlockElements(const ConvolutionPlan &plan);
 void packGrouped(const ConvolutionPlan &plan, const float *weights, const int64_t (&strides)[5],
                  float *packed);
 
-inline void groupedRow(Isa isa, const GroupedJob &job) {
+inline void groupedRows(Isa isa, const GroupedJob &job) {
 #ifdef TORCHERE_CPU_X86
   if (isa == Isa::Avx512)
-    return avx512::groupedRow(job);
+    return avx512::groupedRows(job);
   if (isa == Isa::Avx2)
-    return avx2::groupedRow(job);
+    return avx2::groupedRows(job);
 #endif
   (void)isa;
-  baseline::groupedRow(job);
+  baseline::groupedRows(job);
 }
 
 } // namespace torchere::cpu

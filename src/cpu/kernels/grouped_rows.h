@@ -21,7 +21,7 @@ enum class GroupedLanes : uint8_t {
   Same,   ///< all lanes the same one: the group is as wide as a vector, or wider
 };
 
-/// A row of one block of outputs. A step takes one channel of each lane's group from one block of the input:
+/// Rows of one block of outputs. A step takes one channel of each lane's group from one block of the input:
 /// `kGroupedHeader` vectors, then a vector of weights a tap.
 struct GroupedJob {
   const float *input = nullptr; ///< of block 0
@@ -30,24 +30,28 @@ struct GroupedJob {
   int64_t tapCount = 0;
   int64_t tapsTogether = 1; ///< taps that lie side by side, of a window's row; they divide the taps
   GroupedLanes lanes = GroupedLanes::Masked;
-  int64_t step = 0; ///< from a pixel to the next
-  int64_t pixels = 0;
+  int64_t step = 0;   ///< from a pixel to the next
+  int64_t pixels = 0; ///< of a row
+  int64_t rows = 1;
+  int64_t inputRowStride = 0; ///< from what makes an output row to what makes the next
   const float *steps = nullptr;
   int64_t stepCount = 0;
   float *output = nullptr;
+  int64_t outputRowStride = 0;
   const float *bias = nullptr;
   const float *residual = nullptr;
+  int64_t residualRowStride = 0;
   Activation activation = Activation::None;
 };
 
 namespace baseline {
-void groupedRow(const GroupedJob &job);
+void groupedRows(const GroupedJob &job);
 }
 namespace avx2 {
-void groupedRow(const GroupedJob &job);
+void groupedRows(const GroupedJob &job);
 }
 namespace avx512 {
-void groupedRow(const GroupedJob &job);
+void groupedRows(const GroupedJob &job);
 }
 
 } // namespace torchere::cpu

@@ -46,6 +46,7 @@ struct TileArgs {
   /// more.
   int64_t blocksAhead = 0;
   int64_t blocks = 1;
+  int64_t halfBlocks = 0; ///< of the last ones, whose rows of B are zeros in their second half
   int64_t k = 0;
   const void *b = nullptr;
   const int64_t *bOffsets = nullptr; ///< of the blocks; null: they follow each other
@@ -130,6 +131,7 @@ struct TapsJob {
   const float *input = nullptr;
   const int64_t *taps = nullptr;
   int64_t tapCount = 0;
+  int64_t tapsTogether = 1; ///< that lie side by side, of a window's row; they divide the taps
   int64_t step = 0;
   int64_t pixels = 0; ///< of a row
   int64_t rows = 1;

@@ -329,6 +329,38 @@ TEST_P(Convolution, Depthwise) {
     }
 }
 
+TEST_P(Convolution, DepthwiseWindows) { // those of 3, 5 and 7 taps a row have tiles of their own
+  for (int64_t window : {2, 3, 5, 7})
+    for (int64_t stride : {1, 2, 3})
+      for (int64_t width : {7, 16, 23}) {
+        check(makeShape(1, 20, 20, 9, width, window, stride, window / 2, 20),
+              {window / 2, 1, false, true, Activation::Relu6, false, 2e-5});
+        check(makeShape(2, 9, 9, 8, width, window, stride, window / 2, 9),
+              {0, 0, false, false, Activation::Silu, false, 2e-5});
+      }
+  check(makeShape(1, 20, 20, 12, 13, 3, 1, 2, 20, 2), {2, 0, false, true, Activation::Gelu}); // dilated
+}
+
+TEST_P(Convolution, Patches) { // rows of a window as long as a vector, on planes
+  for (int64_t window : {8, 16})
+    check(makeShape(1, 3, 40, 4 * window, 5 * window, window, window, 0),
+          {0, 0, true, false, Activation::None, false, 2e-5});
+}
+
+TEST_P(Convolution, LastBlocksOfFewChannels) { // half of whose weights are zeros
+  for (int64_t in : {2, 4, 6, 24, 40, 56})
+    for (int64_t kernel : {1, 3})
+      check(makeShape(2, in, 40, 14, 15, kernel, 1, kernel / 2),
+            {1, 1, false, true, Activation::Relu, false, 2e-5});
+  check(makeShape(1, 600, 33, 5, 15, 1),
+        {0, 0, false, true, Activation::None, false, 5e-5}); // several chunks
+}
+
+TEST_P(Convolution, OnePixel) {
+  for (int64_t in : {20, 600})
+    check(makeShape(1, in, 100, 1, 1, 1), {0, 0, false, true, Activation::HardSigmoid, false, 5e-5});
+}
+
 TEST_P(Convolution, DepthwiseRowsOfAnyWidth) {
   for (int64_t width : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 17, 25})
     check(makeShape(1, 18, 18, 3, width, 3, 1, 1, 18), {1, 0, false, true, Activation::HardSwish});

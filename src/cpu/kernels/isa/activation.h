@@ -31,6 +31,18 @@ template <class Body> TORCHERE_INLINE void withActivation(Activation activation,
   }
 }
 
+/// body(fn) of one of isTileActivation(), but not of none.
+template <class Body> TORCHERE_INLINE void withTileActivation(Activation activation, Body body) {
+  if (activation == Activation::Relu)
+    body([](F x) { return activate<Activation::Relu>(x); });
+  else if (activation == Activation::HardSwish)
+    body([](F x) { return activate<Activation::HardSwish>(x); });
+  else if (activation == Activation::Relu6)
+    body([](F x) { return activate<Activation::Relu6>(x); });
+  else if (activation == Activation::HardSigmoid)
+    body([](F x) { return activate<Activation::HardSigmoid>(x); });
+}
+
 TORCHERE_INLINE F activateBy(Activation activation, F x) {
   if (activation == Activation::None)
     return x;

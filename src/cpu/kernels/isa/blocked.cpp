@@ -1,6 +1,7 @@
 // Depthwise convolution, pooling, means, norms and lanes of blocked pixels.
 #include "cpu/kernels/isa/activation.h"
 #include "cpu/kernels/isa/parts.h"
+#include "cpu/kernels/isa/window_rows.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
@@ -45,7 +46,75 @@ TORCHERE_INLINE void eachPixel(const TapsJob &job, F start, Join join, Put put) 
   }
 }
 
+/// A tile of a row of a depthwise convolution: `kCount` outputs, of windows with rows of `kTaps` taps, that
+/// begin `kStep` pixels apart.
+template <int kTaps, int kStep, int kCount>
+void depthwiseTile(const TapsJob &job, const float *input, float *output, const float *residual) {
+  const F start = job.bias ? load(job.bias) : F{};
+  F sums[kCount];
+#pragma GCC unroll 8
+  for (F &sum : sums)
+    sum = start;
+  const float *weights = job.weights;
+  for (int64_t tap = 0; tap < job.tapCount; tap += kTaps, weights += kTaps * kLanes)
+    addWindowRow<kTaps, kStep>(input + job.taps[tap], weights, sums,
+                               [](const float *pixel) { return load(pixel); });
+#pragma GCC unroll 8
+  for (int i = 0; residual && i < kCount; ++i)
+    sums[i] += load(residual + i * kLanes);
+  withTileActivation(job.activation, [&](auto fn) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kCount; ++i)
+      sums[i] = fn(sums[i]);
+  });
+#pragma GCC unroll 8
+  for (int i = 0; i < kCount; ++i)
+    store(output + i * kLanes, sums[i]);
+}
+
+using DepthwiseTile = void (*)(const TapsJob &job, const float *input, float *output, const float *residual);
+/// By the number of outputs.
+template <int kTaps, int kStep, int... kCounts> struct DepthwiseTiles {
+  static constexpr DepthwiseTile functions[] = {nullptr, &depthwiseTile<kTaps, kStep, kCounts>...};
+};
+template <int kTaps> const DepthwiseTile *depthwiseTiles(const TapsJob &job) {
+  return job.step == kLanes       ? DepthwiseTiles<kTaps, 1, 1, 2, 3, 4, 5, 6, 7, 8>::functions
+         : job.step == 2 * kLanes ? DepthwiseTiles<kTaps, 2, 1, 2, 3, 4, 5, 6, 7, 8>::functions
+                                  : nullptr;
+}
+/// Of the common windows; null: another one.
+const DepthwiseTile *depthwiseTiles(const TapsJob &job) {
+  return job.tapsTogether == 3   ? depthwiseTiles<3>(job)
+         : job.tapsTogether == 5 ? depthwiseTiles<5>(job)
+         : job.tapsTogether == 7 ? depthwiseTiles<7>(job)
+                                 : nullptr;
+}
+
+void depthwiseRows(const TapsJob &job, const DepthwiseTile *functions) {
+  const int64_t tiles = (job.pixels + kMostPixels - 1) / kMostPixels;
+  const int64_t shortest = job.pixels / tiles, longer = job.pixels % tiles;
+  for (int64_t row = 0; row < job.rows; ++row) {
+    const float *input = job.input + row * job.inputRowStride;
+    const float *residual = job.residual ? job.residual + row * job.residualRowStride : nullptr;
+    float *output = job.output + row * job.outputRowStride;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const int64_t count = shortest + (tile < longer);
+      functions[count](job, input, output, residual);
+      input += count * job.step;
+      output += count * kLanes;
+      residual = residual ? residual + count * kLanes : nullptr;
+    }
+    if (!isTileActivation(job.activation))
+      withActivation(job.activation, [&](auto fn) {
+        for (float *p = output - job.pixels * kLanes; p < output; p += kLanes)
+          store(p, fn(load(p)));
+      });
+  }
+}
+
 void depthwise(const TapsJob &job) {
+  if (const DepthwiseTile *functions = depthwiseTiles(job))
+    return depthwiseRows(job, functions);
   F start = job.bias ? load(job.bias) : F{};
   withActivation(job.activation, [&](auto fn) {
     eachPixel(

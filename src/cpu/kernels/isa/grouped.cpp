@@ -1,6 +1,7 @@
-// A row of a convolution with narrow groups.
+// Rows of a convolution with narrow groups.
 #include "cpu/kernels/grouped_rows.h"
 #include "cpu/kernels/isa/activation.h"
+#include "cpu/kernels/isa/window_rows.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
 namespace {
@@ -31,26 +32,9 @@ template <GroupedLanes kKind> TORCHERE_INLINE F takeLanes(const float *pixel, I 
 #endif
 }
 
-/// Adds `kTaps` taps that lie side by side. A pixel is taken once, for all outputs that it belongs to.
-template <GroupedLanes kKind, int kTaps, int kStep, int kCount>
-TORCHERE_INLINE void addTaps(const float *row, const float *weights, I lanes, F (&sums)[kCount]) {
-  F weight[kTaps];
-#pragma GCC unroll 3
-  for (int tap = 0; tap < kTaps; ++tap)
-    weight[tap] = load(weights + tap * kLanes);
-#pragma GCC unroll 24
-  for (int column = 0; column < (kCount - 1) * kStep + kTaps; ++column) {
-    F taken = takeLanes<kKind>(row + column * kLanes, lanes);
-#pragma GCC unroll 3
-    for (int tap = 0; tap < kTaps; ++tap)
-      if (int at = column - tap; at >= 0 && at % kStep == 0 && at / kStep < kCount)
-        sums[at / kStep] += taken * weight[tap];
-  }
-}
-
 /// Of `kCount` pixels, each `kStep` vectors after the one before; 0: as far as the job says.
 template <GroupedLanes kKind, int kTaps, int kStep, int kCount>
-void sumPixels(const GroupedJob &job, int64_t x, F *output) {
+void sumPixels(const GroupedJob &job, const float *first, F *output) {
   F sums[kCount];
 #pragma GCC unroll 8
   for (F &sum : sums)
@@ -59,12 +43,14 @@ void sumPixels(const GroupedJob &job, int64_t x, F *output) {
   for (int64_t i = 0; i < job.stepCount; ++i) {
     I lanes = asInt(load(step));
     int64_t block = asInt(load(step + kLanes))[0];
-    const float *input = job.input + block * job.blockStride + x * job.step;
+    const float *input = first + block * job.blockStride;
     step += kGroupedHeader * kLanes;
     for (int64_t tap = 0; tap < job.tapCount; tap += kTaps, step += kTaps * kLanes) {
       const float *row = input + job.taps[tap];
       if constexpr (kStep > 0) {
-        addTaps<kKind, kTaps, kStep>(row, step, lanes, sums);
+        addWindowRow<kTaps, kStep>(row, step, sums, [&](const float *pixel) __attribute__((always_inline)) {
+          return takeLanes<kKind>(pixel, lanes);
+        });
       } else {
         F weight = load(step);
 #pragma GCC unroll 8
@@ -78,7 +64,7 @@ void sumPixels(const GroupedJob &job, int64_t x, F *output) {
     output[p] = sums[p];
 }
 
-using SumFunction = void (*)(const GroupedJob &job, int64_t x, F *output);
+using SumFunction = void (*)(const GroupedJob &job, const float *first, F *output);
 /// By the number of pixels.
 template <GroupedLanes kKind, int kTaps, int kStep, int... kCounts> struct Sums {
   static constexpr SumFunction functions[] = {nullptr, sumPixels<kKind, kTaps, kStep, kCounts>...};
@@ -106,21 +92,26 @@ const SumFunction *sumFunctions(const GroupedJob &job) {
 
 } // namespace
 
-void groupedRow(const GroupedJob &job) {
+void groupedRows(const GroupedJob &job) {
   F start = job.bias ? load(job.bias) : F{};
   const SumFunction *functions = sumFunctions(job);
   int64_t tiles = (job.pixels + kPixels - 1) / kPixels;
   withActivation(job.activation, [&](auto fn) {
-    for (int64_t i = 0; i < tiles; ++i) {
-      int64_t x = job.pixels * i / tiles, count = job.pixels * (i + 1) / tiles - x;
-      F sums[kPixels];
-      sums[0] = start;
-      functions[count](job, x, sums);
-      for (int64_t p = 0; p < count; ++p) {
-        F sum = sums[p];
-        if (job.residual)
-          sum += load(job.residual + (x + p) * kLanes);
-        store(job.output + (x + p) * kLanes, fn(sum));
+    for (int64_t row = 0; row < job.rows; ++row) {
+      const float *input = job.input + row * job.inputRowStride;
+      const float *residual = job.residual ? job.residual + row * job.residualRowStride : nullptr;
+      float *output = job.output + row * job.outputRowStride;
+      for (int64_t i = 0; i < tiles; ++i) {
+        int64_t x = job.pixels * i / tiles, count = job.pixels * (i + 1) / tiles - x;
+        F sums[kPixels];
+        sums[0] = start;
+        functions[count](job, input + x * job.step, sums);
+        for (int64_t p = 0; p < count; ++p) {
+          F sum = sums[p];
+          if (residual)
+            sum += load(residual + (x + p) * kLanes);
+          store(output + (x + p) * kLanes, fn(sum));
+        }
       }
     }
   });

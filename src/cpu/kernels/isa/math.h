@@ -62,14 +62,33 @@ TORCHERE_INLINE F exponentialOfRest(F r) {
   return z * low + r;
 }
 TORCHERE_INLINE F exponential(F x) {
+#if defined(__AVX512F__)
+  F bounded = clampTo(x, -104.0f, 89.0f);
+  F whole = bounded * 1.44269504f + kRounder - kRounder;
+  F p = exponentialOfRest(bounded - whole * kLn2High - whole * kLn2Low) + 1.0f;
+  return (F)_mm512_scalef_ps((__m512)p, (__m512)whole);
+#else
   I n;
   F p = exponentialOfRest(reduceByLn2(clampTo(x, -104.0f, 89.0f), n));
   I half = n >> 1; // two factors: 2^128 and 2^-149 have none
   F factor = powerOfTwo(half);
   return (p * factor + factor) * powerOfTwo(n - half);
+#endif
 }
 
-/// Of arguments that are at most 0, or at least not above 88; below the normal numbers it is 0.
+/// y / x of x that is at least 1, or NaN: one step from an estimate of 14 bits, where there is one.
+TORCHERE_INLINE F quotientByLarge(F y, F x) {
+#if defined(__AVX512F__)
+  __m512 estimate = _mm512_rcp14_ps((__m512)x);
+  __m512 rest = _mm512_fnmadd_ps((__m512)x, estimate, _mm512_set1_ps(1.0f));
+  // That of infinity is 0.
+  __mmask16 isFinite = _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(kInfinity), _CMP_LT_OQ);
+  return y * (F)_mm512_mask_fmadd_ps(estimate, isFinite, rest, estimate);
+#else
+  return y / x;
+#endif
+}
+
 TORCHERE_INLINE F exponentialOfNegative(F x) {
   constexpr float rounder = kRounder + 127.0f; // the sum's low bits are the exponent of 2^n
   x = larger(splat(-88.1f), x);
@@ -130,7 +149,7 @@ TORCHERE_INLINE F hyperbolicTangent(F x) {
                          -5.394720452e-02f, 1.333320977e-01f,  -3.333333091e-01f};
   F t = absolute(x), z = x * x;
   F near = x + x * z * polynomialOf(z, c);
-  F far = 1.0f - 2.0f / (exponential(t * 2.0f) + 1.0f);
+  F far = 1.0f - quotientByLarge(splat(2.0f), exponential(t * 2.0f) + 1.0f);
   return withSign(t < 0.625f ? near : far, x);
 }
 
@@ -215,7 +234,7 @@ TORCHERE_INLINE F remainderOf(F x, F y) {
 }
 
 TORCHERE_INLINE F logistic(F x) {
-  return 1.0f / (1.0f + exponential(-x));
+  return quotientByLarge(splat(1.0f), 1.0f + exponential(-x));
 }
 
 /// Sine and cosine by a reduction to quarters of pi, for |x| below 8192; others are the C library's, one by
@@ -262,10 +281,10 @@ TORCHERE_INLINE F gelu(F x) {
 }
 /// By tanh, whose half, with one half added, is the logistic function of twice the argument.
 TORCHERE_INLINE F geluTanh(F x) {
-  return x / (1.0f + exponential(x * (x * x * -0.0713548163f - 1.595769122f)));
+  return quotientByLarge(x, 1.0f + exponential(x * (x * x * -0.0713548163f - 1.595769122f)));
 }
 TORCHERE_INLINE F silu(F x) {
-  return x / (1.0f + exponential(-x));
+  return quotientByLarge(x, 1.0f + exponential(-x));
 }
 TORCHERE_INLINE F hardSigmoid(F x) {
   return clampTo(x + 3.0f, 0.0f, 6.0f) * (1.0f / 6.0f);

@@ -37,30 +37,25 @@ template <class C, int kM, int kN, class Fn> TORCHERE_INLINE void eachSum(Vec<C>
       sums[m][n] = fn(sums[m][n]);
 }
 
-template <class V> TORCHERE_INLINE V positivePart(V v) {
-  return v < 0 ? V{} : v;
-}
-template <> TORCHERE_INLINE F positivePart<F>(F v) {
-  return activate<Activation::Relu>(v);
-}
-
 /// `T` is B's type: others than f32 are rare enough for less code.
 template <class T, int kM, int kN>
 TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)[kM][kN]) {
   using C = Compute<T>;
   if (activation == Activation::None)
     return;
-  if (activation == Activation::Relu)
-    return eachSum<C, kM, kN>(sums, [](Vec<C> v) { return positivePart(v); });
-  if constexpr (kIsF32<T>) {
-    if (activation == Activation::HardSwish)
-      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::HardSwish>(v); });
-    else if (activation == Activation::Relu6)
-      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::Relu6>(v); });
-    else if (activation == Activation::HardSigmoid)
-      eachSum<C, kM, kN>(sums, [](F v) { return activate<Activation::HardSigmoid>(v); });
-  }
+  if constexpr (kIsF32<T>)
+    withTileActivation(activation,
+                       [&](auto fn) __attribute__((always_inline)) { eachSum<C, kM, kN>(sums, fn); });
+  else if (activation == Activation::Relu)
+    eachSum<C, kM, kN>(sums, [](Vec<C> v) { return v < 0 ? Vec<C>{} : v; });
 }
+
+/// Whether multiply-adds spread the element of A, which has no register, themselves.
+#if defined(__AVX512F__)
+template <int kM, int kN> constexpr bool kTakesElements = kM * kN + kN == kRegisters;
+#else
+template <int kM, int kN> constexpr bool kTakesElements = false;
+#endif
 
 /// The rows of A that a tile multiplies, from an element of the first one on. `kInPlace`: the sums stay in
 /// their registers. Else B may be read by the multiply-adds themselves, which is best where it comes from
@@ -131,6 +126,15 @@ template <int kM> struct TileRows<float, kM, true> {
         : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3), [x] "=&v"(x)                   \
         : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_FACTOR(3), TORCHERE_ELEMENT); \
   }
+#if defined(__AVX512F__)
+#define TORCHERE_ADD_ELEMENT(n, ADDRESS) "\n\tvfmadd231ps " ADDRESS "%{1to16%}, %[w" #n "], %[sum" #n "]"
+#define TORCHERE_ADD_ELEMENTS(ADDRESS)                                                                       \
+  static_assert(kN == 4);                                                                                    \
+  asm(TORCHERE_ADD_ELEMENT(0, ADDRESS) TORCHERE_ADD_ELEMENT(1, ADDRESS) TORCHERE_ADD_ELEMENT(2, ADDRESS)     \
+          TORCHERE_ADD_ELEMENT(3, ADDRESS)                                                                   \
+      : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3)                                   \
+      : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_FACTOR(3), TORCHERE_ELEMENT);
+#endif
 #define TORCHERE_ELEMENT                                                                                     \
   [from] "r"(from), [stride] "r"(a.stride), [bytes] "i"(bytes), "m"(*(const float (*)[])from)
 
@@ -142,6 +146,18 @@ TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, c
   constexpr int bytes = kElement * sizeof(float);
   constexpr int ofPointer = TileRows<float, kM, true>::kOfPointer, row = kRow % ofPointer;
   const float *from = a.pointers[kRow / ofPointer];
+#if defined(__AVX512F__)
+  if constexpr (kTakesElements<kM, kN>) {
+    if constexpr (row == 0) {
+      TORCHERE_ADD_ELEMENTS("%c[bytes](%[from])")
+    } else if constexpr (row == 1) {
+      TORCHERE_ADD_ELEMENTS("%c[bytes](%[from],%[stride])")
+    } else {
+      TORCHERE_ADD_ELEMENTS("%c[bytes](%[from],%[stride],2)")
+    }
+    return;
+  }
+#endif
   F x;
   if constexpr (row == 0) {
     TORCHERE_ADD_ROW("%c[bytes](%[from])")
@@ -155,6 +171,8 @@ TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, c
 #undef TORCHERE_SUM
 #undef TORCHERE_FACTOR
 #undef TORCHERE_ADD_ROW
+#undef TORCHERE_ADD_ELEMENT
+#undef TORCHERE_ADD_ELEMENTS
 #undef TORCHERE_ELEMENT
 #endif
 
@@ -253,9 +271,10 @@ TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *res
                       [](const C *p, int, int) { __builtin_prefetch(p); });
 }
 
-/// Whether sums, a row of B and an element of A have registers. Else the multiply-adds read the element
-/// themselves.
-template <int kM, int kN> constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters;
+/// Whether sums, a row of B and an element of A have registers, or all but the element, if multiply-adds can
+/// take that from memory. Else they read B's vectors themselves.
+template <int kM, int kN>
+constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters || kTakesElements<kM, kN>;
 
 constexpr int kStraightSteps = 8;
 /// Steps of a block: a number of them, any, or a multiple of kStraightSteps.
@@ -285,6 +304,7 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
   const T *b = static_cast<const T *>(args.b);
   const int64_t aRow = args.aRowStride, bRow = args.bRowStride, depth = args.k;
   const int64_t aheadStep = args.aheadStep;
+  const int64_t wholeBlocks = args.blocks - args.halfBlocks;
   const bool fetches = aAhead != 0 || args.blocksAhead > 0;
   const int64_t *offsetsAhead = args.aOffsets + args.blocksAhead;
   for (int64_t block = 0; block < args.blocks; ++block) {
@@ -308,7 +328,10 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
         b += kStraightSteps * kN * kLanesOf<C>;
       }
     } else if constexpr (kDepth > 0) {
-      addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, ahead, aheadStep);
+      if (kDepth == kLanes && block >= wholeBlocks)
+        addSteps<T, kM, kN, kDepth / 2>(sums, {a, aRow}, b, ahead, aheadStep);
+      else
+        addSteps<T, kM, kN, kDepth>(sums, {a, aRow}, b, ahead, aheadStep);
       b += kDepth * kN * kLanesOf<C>;
     } else {
 #pragma GCC unroll 2
