@@ -153,7 +153,7 @@ void Bench::gemm(const Product &s, bool cold) {
   std::snprintf(name, sizeof name, "gemm %s%ldx%ldx%ld%s",
                 s.type == DType::F32 ? "" : std::string(dtypeInfo(s.type).shortName).append(" ").c_str(),
                 long(s.m), long(s.n), long(s.k), cold ? " cold" : "");
-  report(name, 2.0 * s.m * s.n * s.k, s.m <= 4 ? double(size) * s.n * s.k : 0, [&] {
+  report(name, 2.0 * s.m * s.n * s.k, s.m <= 16 ? double(size) * s.n * s.k : 0, [&] {
     args.packedB = packed.data + next++ % copies * floats;
     cpu::gemm(context_, args);
   });
@@ -169,6 +169,9 @@ void Bench::gemms() {
                     Product{1, 1024, 256, Activation::None},
                     Product{1, 2048, 768, Activation::None},
                     Product{1, 50257, 768, Activation::None},
+                    Product{8, 4096, 1024, Activation::Relu},
+                    Product{8, 2048, 512, Activation::None},
+                    Product{16, 384, 128, Activation::None},
                     Product{3136, 64, 64, Activation::Relu},
                     Product{512, 512, 512, Activation::None},
                     Product{128, 2048, 768, Activation::None},

@@ -9,8 +9,8 @@ namespace torchere::cpu {
 
 /// More rows are work enough for the threads in each of the two steps.
 static constexpr int64_t mostRows = 16;
-/// Weights of a piece, at least.
-static constexpr int64_t pieceWeights = 65536;
+/// Multiply-adds of a piece, at least; reading a weight takes as long as `weightWork` of them.
+static constexpr int64_t pieceWork = 500000, weightWork = 8;
 static constexpr int64_t mostPieces = 32;
 
 template <class T> static bool isA(const Step &step) {
@@ -85,7 +85,8 @@ bool CellStep::derive(Isa isa) {
   if (!fits || !takesRuns(width) || !takesSlice())
     return false;
   runs = matmul.n / width;
-  pieces = std::clamp<int64_t>(matmul.k * matmul.n / pieceWeights, 1, std::min(mostPieces, width / panel));
+  pieces = std::clamp<int64_t>(matmul.k * matmul.n * (rows + weightWork) / pieceWork, 1,
+                               std::min(mostPieces, width / panel));
   while (width / panel % pieces != 0)
     --pieces;
   Sizes piece = shape;

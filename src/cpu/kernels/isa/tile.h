@@ -276,6 +276,15 @@ TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *res
 template <int kM, int kN>
 constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters || kTakesElements<kM, kN>;
 
+/// As many lines of the cache as a step's row of B takes. Where there are many tiles to a panel, a step's
+/// part of the memory ahead is less than a line: those behind it come early.
+template <int kN> TORCHERE_INLINE void fetchLines(const char *first) {
+  constexpr int kLineBytes = 64, kLines = kN * kVectorBytes / kLineBytes;
+#pragma GCC unroll 4
+  for (int line = 0; line < (kLines < 1 ? 1 : kLines); ++line)
+    __builtin_prefetch(first + line * kLineBytes, 0, 2);
+}
+
 constexpr int kStraightSteps = 8;
 /// Steps of a block: a number of them, any, or a multiple of kStraightSteps.
 constexpr int kAnyDepth = 0, kEvenDepth = -1;
@@ -287,7 +296,7 @@ TORCHERE_INLINE void addSteps(Vec<Compute<T>> (&sums)[kM][kN],
                               int64_t aheadStep) {
   addProducts<T, kM, kN, kAllInPlace<kM, kN>, kStep>(sums, a, b + kStep * kN * kLanesOf<Compute<T>>);
   if constexpr (kDepth >= 8) { // the weights of a few channels are in the cache
-    __builtin_prefetch(ahead, 0, 2);
+    fetchLines<kN>(ahead);
     ahead += aheadStep;
     asm("" : "+r"(ahead));
   }
@@ -337,7 +346,7 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
 #pragma GCC unroll 2
       for (int64_t k = 0; k < depth; ++k, b += bRow) {
         addProducts<T, kM, kN, false>(sums, {a + k * kStepElements<T>, aRow}, b);
-        __builtin_prefetch(ahead, 0, 2);
+        fetchLines<kN>(ahead);
         ahead += aheadStep;
       }
     }
