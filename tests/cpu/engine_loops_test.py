@@ -255,3 +255,123 @@ def test_loops_that_count(tmp_path):
         for one, again, other in zip(got, stored or got, interpret(text, *arguments), strict=True):
             assert_same(one, other, name)
             assert_same(again, other, name)
+
+
+TURNS = """
+import jax, numpy
+from jax import lax, numpy as jnp
+
+def counted(turns, step, *values):
+    return lax.fori_loop(0, turns, lambda i, state: step(i, *state), values)
+
+def sums(turns):  # the next value is computed anew
+    return lambda x, y: counted(turns, lambda i, a, b: (jnp.sin(b) + a, a * 0.5), x, y)
+
+def handed(turns):  # each becomes the other
+    return lambda x, y: counted(turns, lambda i, a, b: (b, a), x, y)
+
+def twice(turns):  # one value is two next ones
+    def step(i, a, b):
+        c = jnp.cos(a) + b
+        return c, c
+    return lambda x, y: counted(turns, step, x, y)
+
+def parts(turns):  # what the turn computes is read again, in another order too
+    def step(i, a, b, c):
+        d = a @ b / 64
+        return jnp.tanh(d), d.T, jnp.concatenate([d[:10], c[10:]])
+    return lambda x, y: counted(turns, step, x, y, x + y)
+
+def until(turns):  # the condition reads what is computed
+    def step(state):
+        i, a, b = state
+        return i + 1, jnp.sqrt(a * a + 1), a
+    return lambda x, y: lax.while_loop(lambda s: s[1].max() < turns + 1, step, (0, x, y))[1:]
+
+def nested(turns):
+    def step(i, a, b):
+        a, b = counted(turns, lambda j, a, b: (jnp.tanh(a + b), a - b), a, b)
+        return b * 0.5, jnp.cos(a)
+    return lambda x, y: counted(3, step, x, y)
+
+def joined(turns):  # results go to parts of another tensor
+    return lambda x, y: (jnp.concatenate(counted(turns, lambda i, a, b: (jnp.cos(b), a + b), x, y)),)
+
+x, y = (numpy.random.default_rng(seed).normal(size=(64, 64)).astype(numpy.float32) * 0.5 for seed in range(2))
+for make in (sums, handed, twice, parts, until, nested, joined):
+    for turns in (0, 1, 2, 3, 6):
+        function = make(turns)
+        with jax.default_device(jax.devices("cpu")[0]):
+            expected = jax.jit(function)(x, y)
+        program = jax.jit(function)
+        for _ in range(3):
+            for got, value in zip(program(x, y), expected, strict=True):
+                numpy.testing.assert_allclose(got, value, rtol=1e-5, atol=1e-5)
+    print(make.__name__)
+"""
+
+
+def test_values_that_change_places():
+    pytest.importorskip("jax")
+    lines, _ = run_jax(TURNS)
+    assert lines == ["sums", "handed", "twice", "parts", "until", "nested", "joined"]
+
+
+COPIES = """
+class Model(torch.nn.Module):
+    def forward(self, x):
+        def body(i, a, b):
+            return i + 1, torch.sin(b) + a, torch.cos(a) * b
+        zero = torch.zeros((), dtype=torch.int64)
+        return torch._higher_order_ops.while_loop(lambda i, a, b: i < 5, body, (zero, x, x * 2))[1:]
+
+x = torch.randn(100, 100)
+profile = check(Model(), x).profile(x)
+print([row.kernel for row in profile.rows if row.kernel == "copy" and row.runs == 5])
+"""
+
+
+def test_the_next_value_is_not_copied():
+    assert run(BEGINNING + COPIES)[0] == ["right", "[]"]
+
+
+#: What the inner loop begins with does not change in the outer one, so it is computed before both.
+BEGINNINGS = """
+func.func @main(%x: tensor<6xf32>, %f: tensor<f32>, %p: tensor<i1>) -> (tensor<f32>, tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %r:3 = stablehlo.while(%i = %zero, %g = %f, %s = %zero) : tensor<i32>, tensor<f32>, tensor<i32> cond {
+    %c = stablehlo.compare LT, %i, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %start = stablehlo.convert %p : (tensor<i1>) -> tensor<i32>
+    %q:3 = stablehlo.while(%j = %zero, %h = %g, %place = %start)
+      : tensor<i32>, tensor<f32>, tensor<i32> cond {
+      %c = stablehlo.compare LT, %j, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %e = stablehlo.dynamic_slice %x, %place, sizes = [1]
+        : (tensor<6xf32>, tensor<i32>) -> tensor<1xf32>
+      %found = stablehlo.reshape %e : (tensor<1xf32>) -> tensor<f32>
+      %sum = stablehlo.add %found, %h : tensor<f32>
+      %next = stablehlo.add %place, %two : tensor<i32>
+      %k = stablehlo.add %j, %one : tensor<i32>
+      stablehlo.return %k, %sum, %next : tensor<i32>, tensor<f32>, tensor<i32>
+    }
+    %k = stablehlo.add %i, %one : tensor<i32>
+    %t = stablehlo.add %s, %q#2 : tensor<i32>
+    stablehlo.return %k, %q#1, %t : tensor<i32>, tensor<f32>, tensor<i32>
+  }
+  return %r#1, %r#2 : tensor<f32>, tensor<i32>
+}"""
+
+
+def test_an_inner_loop_begins_anew_in_each_turn(tmp_path):
+    pytest.importorskip("jaxlib")
+    x = numpy.array([1, 10, 100, 1000, 10000, 100000], numpy.float32)
+    arguments = [x, numpy.float32(0.5), numpy.bool_(True)]
+    results, (log,) = on_engine({"loops": (BEGINNINGS, arguments)}, tmp_path)
+    assert "a loop program" in log
+    for got in results[0]:
+        assert [float(part) for part in got] == [2020.5, 10]

@@ -32,6 +32,20 @@ inline constexpr const char *enginePrograms[] = {
         : (tensor<6xf32>, tensor<2xf32>, tensor<i32>) -> tensor<6xf32>
       return %whole : tensor<6xf32>
     })",
+    R"(func.func @main(%x: tensor<4000xf32>, %n: tensor<i32>) -> tensor<4000xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %r:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<4000xf32> cond {
+        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %j = stablehlo.add %i, %one : tensor<i32>
+        %b = stablehlo.reverse %v, dims = [0] : tensor<4000xf32>
+        %s = stablehlo.subtract %v, %b : tensor<4000xf32>
+        stablehlo.return %j, %s : tensor<i32>, tensor<4000xf32>
+      }
+      return %r#1 : tensor<4000xf32>
+    })",
     R"(func.func @main(%x: tensor<3x128xf32>, %w: tensor<64x128xf32> {torchere.weight = true},
                        %h: tensor<1x64xf32>, %n: tensor<i32>) -> tensor<1x64xf32> {
       %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -7,16 +7,28 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <set>
 
 namespace torchere::cpu {
 
+void TurnFrame::finish() const {
+  for (const Swap &each : swaps)
+    if (own->at(each.value) != outer.at(each.value))
+      std::memcpy(outer.at(each.value), own->at(each.value),
+                  static_cast<size_t>(elementCount(each.value.shape) * each.value.elementSize()));
+}
+
 Status LoopStep::run(const Frame &frame) const {
+  TurnFrame turns(frame, swaps);
   while (true) {
-    TORCHERE_TRY(runSteps(condition, frame));
-    if (integerAt(frame, predicate) == 0)
-      return {};
-    TORCHERE_TRY(runSteps(body, frame));
+    TORCHERE_TRY(runSteps(condition, turns.frame()));
+    if (integerAt(turns.frame(), predicate) == 0)
+      break;
+    TORCHERE_TRY(runSteps(body, turns.frame()));
+    turns.swap();
   }
+  turns.finish();
+  return {};
 }
 
 Status LoopStep::prepare(const Frame &frame) const {
@@ -61,12 +73,15 @@ Status CountedLoopStep::run(const Frame &frame) const {
   int64_t limit = wordAt(frame, count.limit), counter = wordAt(frame, count.counter);
   std::byte *place = frame.at(count.counter);
   auto size = static_cast<size_t>(count.counter.elementSize());
+  TurnFrame turns(frame, swaps);
   while (goesOn(counter, limit)) {
-    TORCHERE_TRY(runSteps(body, frame));
+    TORCHERE_TRY(runSteps(body, turns.frame()));
+    turns.swap();
     auto next = static_cast<uint64_t>(counter) + static_cast<uint64_t>(count.step);
     std::memcpy(place, &next, size); // little-endian: the low bytes
     counter = wordAt(frame, count.counter);
   }
+  turns.finish();
   return {};
 }
 
@@ -108,11 +123,24 @@ Status BranchStep::run(const Frame &frame) const {
   return runSteps(branches[static_cast<size_t>(chosen)], frame);
 }
 
+/// No buffer is in two of them.
+static Status verifySwaps(const PlanLimits &limits, const std::vector<Swap> &swaps) {
+  std::set<BufferId> seen;
+  for (const Swap &each : swaps) {
+    TORCHERE_TRY(limits.swaps(each.value, each.next));
+    bool isNew = seen.insert(each.value.buffer).second && seen.insert(each.next.buffer).second;
+    TORCHERE_TRY(expect(isNew, "values that change places: a buffer is in two of them"));
+  }
+  return {};
+}
+
 Status LoopStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(verifySwaps(limits, swaps));
   return limits.readsInteger(predicate);
 }
 
 Status CountedLoopStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(verifySwaps(limits, swaps));
   TORCHERE_TRY(limits.readsInteger(count.limit));
   TORCHERE_TRY(limits.readsInteger(count.counter));
   TORCHERE_TRY(limits.writes(count.counter));

@@ -3,16 +3,47 @@
 
 #include "cpu/plan/plan.h"
 
+#include <optional>
 #include <tuple>
+#include <utility>
 
 namespace torchere::cpu {
 
+/// A loop's value and what the body computes as its next one: both whole buffers of one size. After a turn
+/// they change places, in a frame of the loop's own.
+struct Swap {
+  View value, next;
+};
+
+/// The frame of a loop's turns.
+class TurnFrame {
+public:
+  TurnFrame(const Frame &outer, const std::vector<Swap> &swaps) : outer(outer), swaps(swaps) {
+    if (!swaps.empty())
+      own.emplace(outer);
+  }
+  const Frame &frame() const { return own ? *own : outer; }
+  /// After a turn.
+  void swap() {
+    for (const Swap &each : swaps)
+      std::swap(own->memory[each.value.buffer], own->memory[each.next.buffer]);
+  }
+  /// After the last one: values are copied to where the program expects them.
+  void finish() const;
+
+private:
+  const Frame &outer;
+  const std::vector<Swap> &swaps;
+  std::optional<Frame> own;
+};
+
 class LoopStep final : public StoredStep<LoopStep> {
 public:
-  LoopStep(Steps condition, View predicate, Steps body)
-      : condition(std::move(condition)), predicate(std::move(predicate)), body(std::move(body)) {}
+  LoopStep(Steps condition, View predicate, Steps body, std::vector<Swap> swaps)
+      : condition(std::move(condition)), predicate(std::move(predicate)), body(std::move(body)),
+        swaps(std::move(swaps)) {}
   LoopStep() = default;
-  static auto fields(auto &step) { return std::tie(step.condition, step.predicate, step.body); }
+  static auto fields(auto &step) { return std::tie(step.condition, step.predicate, step.body, step.swaps); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "loop"; }
@@ -24,6 +55,7 @@ private:
   Steps condition;
   View predicate; ///< one bool
   Steps body;
+  std::vector<Swap> swaps;
 };
 
 enum class CountComparison : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
@@ -39,9 +71,10 @@ struct LoopCount {
 /// A loop whose condition takes no steps.
 class CountedLoopStep final : public StoredStep<CountedLoopStep> {
 public:
-  CountedLoopStep(const LoopCount &count, Steps body) : count(count), body(std::move(body)) {}
+  CountedLoopStep(const LoopCount &count, Steps body, std::vector<Swap> swaps)
+      : count(count), body(std::move(body)), swaps(std::move(swaps)) {}
   CountedLoopStep() = default;
-  static auto fields(auto &step) { return std::tie(step.count, step.body); }
+  static auto fields(auto &step) { return std::tie(step.count, step.body, step.swaps); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "loop"; }
@@ -54,6 +87,7 @@ private:
 
   LoopCount count;
   Steps body;
+  std::vector<Swap> swaps;
 };
 
 /// Of an `if` or a `case`.

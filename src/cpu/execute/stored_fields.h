@@ -65,6 +65,9 @@ template <> struct Fields<Exchange> {
                     object.result);
   }
 };
+template <> struct Fields<Swap> {
+  static auto of(auto &object) { return std::tie(object.value, object.next); }
+};
 template <> struct Fields<LoopCount> {
   static auto of(auto &object) {
     return std::tie(object.counter, object.limit, object.comparison, object.step);

@@ -258,7 +258,9 @@ Status LoopProgramBuilder::addLoop(stablehlo::WhileOp loop) {
   auto copy = [&](const View &from, const View &to) { return addCopy(from, to); };
   TORCHERE_TRY(planner.flush());
   addSteps();
-  TORCHERE_ASSIGN(std::vector<View> carried, planner.carriedViews(loop, copy));
+  // What is computed before all loops is there in each turn of the outer one.
+  auto mayTake = [&](BufferId id) { return !fixed.contains(id); };
+  TORCHERE_ASSIGN(std::vector<View> carried, planner.carriedViews(loop, mayTake, copy));
   for (const View &view : carried) {
     forget(view.buffer);
     if (view.buffer < firstBuffer)

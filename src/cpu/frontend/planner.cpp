@@ -424,14 +424,15 @@ bool Planner::mayOverwrite(const View &view, Operation *op) {
   });
 }
 
-Result<std::vector<View>> Planner::carriedViews(Operation *loop,
+Result<std::vector<View>> Planner::carriedViews(Operation *loop, llvm::function_ref<bool(BufferId)> mayTake,
                                                 llvm::function_ref<Status(const View &, const View &)> copy) {
   std::vector<View> carried;
   for (auto [operand, value] : llvm::zip_equal(loop->getOperands(), loop->getResults())) {
     TORCHERE_ASSIGN(View initial, view(operand));
     auto isThere = [&](const View &other) { return other.buffer == initial.buffer; };
     bool isWhole = isDense(initial) && initial.offset == 0 && initial.shape == shapeOf(value);
-    if (isWhole && llvm::none_of(carried, isThere) && mayOverwrite(initial, loop)) {
+    if (isWhole && llvm::none_of(carried, isThere) && mayTake(initial.buffer) &&
+        mayOverwrite(initial, loop)) {
       llvm::erase_if(concatenations, [&](const Concatenation &each) { return isThere(each.whole); });
       bind(value, initial);
       carried.push_back(initial);
@@ -460,6 +461,21 @@ void Planner::endLoop(int64_t begin) {
   for (Buffer &buffer : result.buffers)
     if (buffer.first < begin && buffer.last >= begin)
       buffer.last = now;
+}
+
+bool Planner::maySwap(const View &value, const View &next, size_t firstNew) const {
+  auto isAll = [&](const View &view) {
+    const Buffer &buffer = result.buffers[view.buffer];
+    return buffer.home == Home::Arena && isDense(view) && view.offset == 0 && !hasParts(view.buffer) &&
+           elementCount(view.shape) * view.elementSize() == buffer.bytes;
+  };
+  return next.buffer >= firstNew && value.buffer < firstNew && isAll(value) && isAll(next) &&
+         result.buffers[value.buffer].bytes == result.buffers[next.buffer].bytes;
+}
+
+void Planner::useSince(BufferId buffer, int64_t begin) {
+  result.buffers[buffer].first = std::min(result.buffers[buffer].first, begin);
+  result.buffers[buffer].last = now;
 }
 
 Result<Planner::PlannedRegion> Planner::planRegion(Region &region, std::span<const View> arguments) {

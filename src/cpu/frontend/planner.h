@@ -134,9 +134,14 @@ public:
   /// Between these, steps are run repeatedly: what is defined before and used inside stays.
   int64_t beginLoop() { return now; }
   void endLoop(int64_t begin);
-  /// The memory of loop values: that of their initial values where nobody needs these any more, or new
-  /// memory, which they are copied into by `copy`.
-  Result<std::vector<View>> carriedViews(mlir::Operation *loop,
+  /// Whether two views are all of two buffers of the arena, of one size and without parts, the second of them
+  /// from `firstNew` on.
+  bool maySwap(const View &value, const View &next, size_t firstNew) const;
+  /// The buffer is in use from this step on until now.
+  void useSince(BufferId buffer, int64_t begin);
+  /// The memory of loop values: that of their initial values where nobody needs these any more and mayTake(),
+  /// or new memory, which they are copied into by `copy`.
+  Result<std::vector<View>> carriedViews(mlir::Operation *loop, llvm::function_ref<bool(BufferId)> mayTake,
                                          llvm::function_ref<Status(const View &, const View &)> copy);
 
   // For loop programs, which plan ops one by one and lay their values themselves.

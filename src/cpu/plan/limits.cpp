@@ -123,6 +123,23 @@ Status PlanLimits::writesDense(const View &view, DType type, int64_t count) cons
   return checkDense(view, count);
 }
 
+Status PlanLimits::swaps(const View &one, const View &other) const {
+  for (const View *view : {&one, &other}) {
+    TORCHERE_TRY(writes(*view));
+    const Buffer &buffer = plan.buffers[view->buffer];
+    bool isWhole = isDense(*view) && view->offset == 0 &&
+                   elementCount(view->shape) * view->elementSize() == buffer.bytes;
+    TORCHERE_TRY(expect(isWhole, "values that change places: a view that is not its whole buffer"));
+    bool hasParts = std::any_of(plan.buffers.begin(), plan.buffers.end(), [&](const Buffer &part) {
+      return part.home == Home::Part && part.index == view->buffer;
+    });
+    TORCHERE_TRY(expect(!hasParts, "values that change places: a buffer with parts"));
+  }
+  TORCHERE_TRY(expect(one.buffer != other.buffer, "values that change places: one buffer"));
+  return expectEqual("bytes of values that change places", plan.buffers[other.buffer].bytes,
+                     plan.buffers[one.buffer].bytes);
+}
+
 Status PlanLimits::packs(const View &view, DType type, std::optional<size_t> argument,
                          bool isConstant) const {
   TORCHERE_TRY(checkType(view, type));

@@ -62,7 +62,9 @@ public:
   Status writes(const View &view) const;
   Status writes(const View &view, DType type) const;
   Status writesDense(const View &view, DType type, int64_t count) const;
-  /// The same for an operand that is kept packed: `argument` is the argument that it lies in, if it is one.
+  /// Two buffers that change places, of which these views are all: of the same size, and without parts.
+  Status swaps(const View &one, const View &other) const;
+  /// As reads() for an operand that is kept packed: `argument` is the argument that it lies in, if it is one.
   Status packs(const View &view, DType type, std::optional<size_t> argument, bool isConstant) const;
 
 private:

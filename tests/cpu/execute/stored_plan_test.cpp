@@ -202,7 +202,8 @@ TEST(StoredPlan, StepsAreOfViewsThatFit) {
   EXPECT_EQ(refusal([](Plan &plan) {
               Steps body;
               body.push_back(std::make_unique<const CopyStep>(floats(argument, {17}), floats(result, {17})));
-              add<LoopStep>(plan, Steps(), denseView(constant, ElementType::Bool, {}), std::move(body));
+              add<LoopStep>(plan, Steps(), denseView(constant, ElementType::Bool, {}), std::move(body),
+                            std::vector<Swap>());
             }),
             "step 1, of : a view from element 0 on that leaves its buffer of 64 bytes");
 }
@@ -216,7 +217,7 @@ Change loopThatCounts(const std::function<void(LoopCount &)> &change) {
     change(count);
     Steps body;
     body.push_back(std::make_unique<const CopyStep>(floats(argument, {16}), floats(result, {16})));
-    add<CountedLoopStep>(plan, count, std::move(body));
+    add<CountedLoopStep>(plan, count, std::move(body), std::vector<Swap>());
   };
 }
 
@@ -494,6 +495,33 @@ TEST(StoredPlan, ProductsOfBytesGiveWords) {
             "step 0, of : elements: got ui8, expected i8");
 }
 
+TEST(StoredPlan, ValuesOfLoopsThatChangePlacesAreWholeBuffers) {
+  constexpr BufferId one = 6, two = 7;
+  auto refuse = [](std::vector<Swap> swaps, int64_t bytes = 64) {
+    return refusal([&](Plan &plan) {
+      plan.buffers.push_back({Home::Arena, 0, 64, 64});
+      plan.buffers.push_back({Home::Arena, 0, bytes, 128});
+      plan.arenaBytes = 192;
+      LoopCount count;
+      count.counter = denseView(scratch, ElementType::I64, {});
+      count.limit = denseView(constant, ElementType::I64, {});
+      add<CountedLoopStep>(plan, count, Steps(), swaps);
+    });
+  };
+  View whole = floats(one, {16}), other = floats(two, {16});
+  EXPECT_EQ(refuse({{whole, other}}), "accepted");
+  EXPECT_EQ(refuse({{whole, floats(two, {15})}}),
+            "step 0, of : values that change places: a view that is not its whole buffer");
+  EXPECT_EQ(refuse({{whole, whole}}), "step 0, of : values that change places: one buffer");
+  EXPECT_EQ(refuse({{whole, floats(constant, {16})}}), "step 0, of : a constant that is written");
+  EXPECT_EQ(refuse({{whole, floats(scratch, {16})}}),
+            "step 0, of : values that change places: a buffer with parts");
+  EXPECT_EQ(refuse({{whole, floats(two, {8})}}, 32),
+            "step 0, of : bytes of values that change places: got 32, expected 64");
+  EXPECT_EQ(refuse({{whole, other}, {other, floats(result, {16})}}),
+            "step 0, of : values that change places: a buffer is in two of them");
+}
+
 /// What is gone is only there for who packs it.
 TEST(StoredPlan, ValuesThatAreGoneAreNotRead) {
   Plan plan = emptyPlan(), again;
@@ -509,7 +537,7 @@ TEST(StoredPlan, StepsInStepsEnd) {
   View predicate = denseView(constant, ElementType::Bool, {});
   Steps body;
   for (int depth = 0; depth < 300; ++depth) {
-    auto loop = std::make_unique<const LoopStep>(Steps(), predicate, std::move(body));
+    auto loop = std::make_unique<const LoopStep>(Steps(), predicate, std::move(body), std::vector<Swap>());
     body = Steps();
     body.push_back(std::move(loop));
   }

@@ -8,6 +8,7 @@
 #include "stablehlo/dialect.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 
@@ -15,19 +16,42 @@ namespace torchere::cpu {
 
 namespace {
 
-/// The steps of a turn, which leave the loop's values where they were.
-Result<Steps> planTurn(Planner &planner, Region &region, const std::vector<View> &carried) {
+/// Fewer bytes are copied sooner than a loop has a frame of its own.
+constexpr int64_t kLeastSwapped = 256;
+
+/// The steps of a turn, which leave the loop's values where they were, but for those that change places with
+/// what the turn has computed.
+struct Turn {
+  Steps steps;
+  std::vector<Swap> swaps;
+};
+
+Result<Turn> planTurn(Planner &planner, Region &region, const std::vector<View> &carried) {
+  size_t firstNew = planner.bufferCount();
   TORCHERE_ASSIGN(Planner::PlannedRegion body, planner.planRegion(region, carried));
-  TORCHERE_ASSIGN(Steps copies, planner.planCopies(body.results, carried));
+  Turn turn;
+  std::vector<View> values, targets;
+  llvm::SmallSet<BufferId, 8> swapped;
+  for (auto [value, next] : llvm::zip_equal(carried, body.results)) {
+    bool isLarge = elementCount(next.shape) * next.elementSize() >= kLeastSwapped;
+    if (isLarge && planner.maySwap(value, next, firstNew) && swapped.insert(next.buffer).second) {
+      turn.swaps.push_back({value, next});
+    } else {
+      values.push_back(next);
+      targets.push_back(value);
+    }
+  }
+  TORCHERE_ASSIGN(Steps copies, planner.planCopies(values, targets));
+  turn.steps = std::move(body.steps);
   for (std::unique_ptr<const Step> &copy : copies)
-    body.steps.push_back(std::move(copy));
-  return std::move(body.steps);
+    turn.steps.push_back(std::move(copy));
+  return turn;
 }
 
 /// The loop itself writes the counter, so for its body that does not change.
 Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::WhileOp loop,
                                                 const CountedLoop &count, const std::vector<View> &carried,
-                                                std::vector<View> &reads) {
+                                                std::vector<View> &reads, std::vector<Swap> &swaps) {
   TORCHERE_ASSIGN(View limit, planner.view(count.limit));
   reads.push_back(limit);
   Block &body = loop.getBody().front();
@@ -35,14 +59,15 @@ Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::Whi
   mlir::Value sum = next.get();
   llvm::scope_exit restore([&] { next.set(sum); });
   next.set(body.getArgument(count.index));
-  TORCHERE_ASSIGN(Steps turn, planTurn(planner, loop.getBody(), carried));
+  TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried));
+  swaps = turn.swaps;
   TORCHERE_LOG_LINE(Debug, "cpu", "a loop that counts by {}", count.step);
   LoopCount steps{carried[count.index], limit, comparisonOf<CountComparison>(count.comparison), count.step};
-  return std::make_unique<const CountedLoopStep>(steps, std::move(turn));
+  return std::make_unique<const CountedLoopStep>(steps, std::move(turn.steps), std::move(turn.swaps));
 }
 
-/// The loop's values have memory of their own, which the body's results are copied into unless the body wrote
-/// them there.
+/// The loop's values have memory of their own. What the body computes changes places with it, or is copied
+/// into it unless the body wrote it there.
 Result<bool> planLoop(Planner &planner, Operation *op) {
   auto loop = cast<stablehlo::WhileOp>(op);
   if (fitsLoopProgram(loop)) {
@@ -50,19 +75,24 @@ Result<bool> planLoop(Planner &planner, Operation *op) {
     return true;
   }
   auto copy = [&](const View &from, const View &to) { return planner.emitCopy(from, to); };
-  TORCHERE_ASSIGN(std::vector<View> carried, planner.carriedViews(op, copy));
+  TORCHERE_ASSIGN(std::vector<View> carried, planner.carriedViews(op, [](BufferId) { return true; }, copy));
   int64_t begin = planner.beginLoop();
   std::vector<View> reads = carried;
   std::unique_ptr<const Step> step;
+  std::vector<Swap> swaps;
   if (std::optional<CountedLoop> count = countedLoop(loop)) {
-    TORCHERE_ASSIGN(step, planCounted(planner, loop, *count, carried, reads));
+    TORCHERE_ASSIGN(step, planCounted(planner, loop, *count, carried, reads, swaps));
   } else {
     TORCHERE_ASSIGN(Planner::PlannedRegion condition, planner.planRegion(loop.getCond(), carried));
-    TORCHERE_ASSIGN(Steps body, planTurn(planner, loop.getBody(), carried));
+    TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried));
+    swaps = turn.swaps;
     reads.push_back(condition.results[0]);
-    step = std::make_unique<LoopStep>(std::move(condition.steps), condition.results[0], std::move(body));
+    step = std::make_unique<LoopStep>(std::move(condition.steps), condition.results[0], std::move(turn.steps),
+                                      std::move(turn.swaps));
   }
   planner.endLoop(begin);
+  for (const Swap &each : swaps) // which turn of the two a buffer serves is not known
+    planner.useSince(each.next.buffer, begin);
   planner.emit(std::move(step), reads, carried);
   return true;
 }
