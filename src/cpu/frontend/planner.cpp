@@ -473,9 +473,8 @@ bool Planner::maySwap(const View &value, const View &next, size_t firstNew) cons
          result.buffers[value.buffer].bytes == result.buffers[next.buffer].bytes;
 }
 
-void Planner::useSince(BufferId buffer, int64_t begin) {
-  result.buffers[buffer].first = std::min(result.buffers[buffer].first, begin);
-  result.buffers[buffer].last = now;
+void Planner::useBeforeLoop(BufferId buffer, int64_t begin) {
+  result.buffers[buffer].first = std::min(result.buffers[buffer].first, begin - 1);
 }
 
 Result<Planner::PlannedRegion> Planner::planRegion(Region &region, std::span<const View> arguments) {

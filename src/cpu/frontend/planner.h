@@ -137,8 +137,8 @@ public:
   /// Whether two views are all of two buffers of the arena, of one size and without parts, the second of them
   /// from `firstNew` on.
   bool maySwap(const View &value, const View &next, size_t firstNew) const;
-  /// The buffer is in use from this step on until now.
-  void useSince(BufferId buffer, int64_t begin);
+  /// The buffer counts as used before the loop too, so that it stays until its end.
+  void useBeforeLoop(BufferId buffer, int64_t begin);
   /// The memory of loop values: that of their initial values where nobody needs these any more and mayTake(),
   /// or new memory, which they are copied into by `copy`.
   Result<std::vector<View>> carriedViews(mlir::Operation *loop, llvm::function_ref<bool(BufferId)> mayTake,

@@ -489,16 +489,15 @@ void Convolver::scaleRows(int64_t image, int64_t block, int64_t begin, int64_t e
 /// What the jobs of rows have in common.
 template <class Job> Job Convolver::rowsJob(int64_t image, int64_t block, const Range &rows) const {
   Job job;
-  int64_t taps = shape_.kernel[0] * shape_.kernel[1];
+  DepthWindow::Taps depth = shape_.depth.tapsOf(image);
   job.taps = offsets_;
-  job.tapCount = shape_.depth.tapsOf(image).range.count() * taps;
+  job.tapCount = depth.range.count() * shape_.kernel[0] * shape_.kernel[1];
   job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
   job.step = source_.stride[1] * lanes_;
   job.pixels = width_;
   job.rows = rows.count();
   job.inputRowStride = source_.stride[0] * source_.rowStride;
-  job.input =
-      source_.data + shape_.depth.tapsOf(image).image * source_.imageStride + rows.begin * job.inputRowStride;
+  job.input = source_.data + depth.image * source_.imageStride + rows.begin * job.inputRowStride;
   job.outputRowStride = out_.paddedWidth() * lanes_;
   job.output = out_.at(image, block) + rows.begin * job.outputRowStride;
   job.activation = args_.epilogue.activation;

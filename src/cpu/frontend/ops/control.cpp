@@ -26,7 +26,7 @@ struct Turn {
   std::vector<Swap> swaps;
 };
 
-Result<Turn> planTurn(Planner &planner, Region &region, const std::vector<View> &carried) {
+Result<Turn> planTurn(Planner &planner, Region &region, const std::vector<View> &carried, int64_t begin) {
   size_t firstNew = planner.bufferCount();
   TORCHERE_ASSIGN(Planner::PlannedRegion body, planner.planRegion(region, carried));
   Turn turn;
@@ -36,6 +36,7 @@ Result<Turn> planTurn(Planner &planner, Region &region, const std::vector<View> 
     bool isLarge = elementCount(next.shape) * next.elementSize() >= kLeastSwapped;
     if (isLarge && planner.maySwap(value, next, firstNew) && swapped.insert(next.buffer).second) {
       turn.swaps.push_back({value, next});
+      planner.useBeforeLoop(next.buffer, begin); // which turn of the two it serves is not known
     } else {
       values.push_back(next);
       targets.push_back(value);
@@ -51,7 +52,7 @@ Result<Turn> planTurn(Planner &planner, Region &region, const std::vector<View> 
 /// The loop itself writes the counter, so for its body that does not change.
 Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::WhileOp loop,
                                                 const CountedLoop &count, const std::vector<View> &carried,
-                                                std::vector<View> &reads, std::vector<Swap> &swaps) {
+                                                std::vector<View> &reads, int64_t begin) {
   TORCHERE_ASSIGN(View limit, planner.view(count.limit));
   reads.push_back(limit);
   Block &body = loop.getBody().front();
@@ -59,8 +60,7 @@ Result<std::unique_ptr<const Step>> planCounted(Planner &planner, stablehlo::Whi
   mlir::Value sum = next.get();
   llvm::scope_exit restore([&] { next.set(sum); });
   next.set(body.getArgument(count.index));
-  TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried));
-  swaps = turn.swaps;
+  TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried, begin));
   TORCHERE_LOG_LINE(Debug, "cpu", "a loop that counts by {}", count.step);
   LoopCount steps{carried[count.index], limit, comparisonOf<CountComparison>(count.comparison), count.step};
   return std::make_unique<const CountedLoopStep>(steps, std::move(turn.steps), std::move(turn.swaps));
@@ -79,20 +79,16 @@ Result<bool> planLoop(Planner &planner, Operation *op) {
   int64_t begin = planner.beginLoop();
   std::vector<View> reads = carried;
   std::unique_ptr<const Step> step;
-  std::vector<Swap> swaps;
   if (std::optional<CountedLoop> count = countedLoop(loop)) {
-    TORCHERE_ASSIGN(step, planCounted(planner, loop, *count, carried, reads, swaps));
+    TORCHERE_ASSIGN(step, planCounted(planner, loop, *count, carried, reads, begin));
   } else {
     TORCHERE_ASSIGN(Planner::PlannedRegion condition, planner.planRegion(loop.getCond(), carried));
-    TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried));
-    swaps = turn.swaps;
+    TORCHERE_ASSIGN(Turn turn, planTurn(planner, loop.getBody(), carried, begin));
     reads.push_back(condition.results[0]);
     step = std::make_unique<LoopStep>(std::move(condition.steps), condition.results[0], std::move(turn.steps),
                                       std::move(turn.swaps));
   }
   planner.endLoop(begin);
-  for (const Swap &each : swaps) // which turn of the two a buffer serves is not known
-    planner.useSince(each.next.buffer, begin);
   planner.emit(std::move(step), reads, carried);
   return true;
 }

@@ -89,6 +89,7 @@ TORCHERE_INLINE F quotientByLarge(F y, F x) {
 #endif
 }
 
+/// Of arguments that are at most 0, or at least not above 88; below the normal numbers it is 0.
 TORCHERE_INLINE F exponentialOfNegative(F x) {
   constexpr float rounder = kRounder + 127.0f; // the sum's low bits are the exponent of 2^n
   x = larger(splat(-88.1f), x);

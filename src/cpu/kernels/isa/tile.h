@@ -107,8 +107,15 @@ template <int kM> struct TileRows<float, kM, true> {
 #define TORCHERE_ADD(n) "\n\tvfmadd231ps %[w" #n "], %[x], %[sum" #n "]"
 #define TORCHERE_SUM(n) [sum##n] "+v"(sums[n])
 #define TORCHERE_FACTOR(n) [w##n] "v"(w[n])
+#define TORCHERE_ADD_ELEMENT(n, ADDRESS) "\n\tvfmadd231ps " ADDRESS "%{1to16%}, %[w" #n "], %[sum" #n "]"
 #define TORCHERE_ADD_ROW(ADDRESS)                                                                            \
-  if constexpr (kN == 1) {                                                                                   \
+  if constexpr (kTakesElements<kM, kN>) {                                                                    \
+    static_assert(kN == 4);                                                                                  \
+    asm(TORCHERE_ADD_ELEMENT(0, ADDRESS) TORCHERE_ADD_ELEMENT(1, ADDRESS) TORCHERE_ADD_ELEMENT(2, ADDRESS)   \
+            TORCHERE_ADD_ELEMENT(3, ADDRESS)                                                                 \
+        : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3)                                 \
+        : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_FACTOR(3), TORCHERE_ELEMENT); \
+  } else if constexpr (kN == 1) {                                                                            \
     asm("vbroadcastss " ADDRESS ", %[x]" TORCHERE_ADD(0)                                                     \
         : TORCHERE_SUM(0), [x] "=&v"(x)                                                                      \
         : TORCHERE_FACTOR(0), TORCHERE_ELEMENT);                                                             \
@@ -126,15 +133,6 @@ template <int kM> struct TileRows<float, kM, true> {
         : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3), [x] "=&v"(x)                   \
         : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_FACTOR(3), TORCHERE_ELEMENT); \
   }
-#if defined(__AVX512F__)
-#define TORCHERE_ADD_ELEMENT(n, ADDRESS) "\n\tvfmadd231ps " ADDRESS "%{1to16%}, %[w" #n "], %[sum" #n "]"
-#define TORCHERE_ADD_ELEMENTS(ADDRESS)                                                                       \
-  static_assert(kN == 4);                                                                                    \
-  asm(TORCHERE_ADD_ELEMENT(0, ADDRESS) TORCHERE_ADD_ELEMENT(1, ADDRESS) TORCHERE_ADD_ELEMENT(2, ADDRESS)     \
-          TORCHERE_ADD_ELEMENT(3, ADDRESS)                                                                   \
-      : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3)                                   \
-      : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_FACTOR(3), TORCHERE_ELEMENT);
-#endif
 #define TORCHERE_ELEMENT                                                                                     \
   [from] "r"(from), [stride] "r"(a.stride), [bytes] "i"(bytes), "m"(*(const float (*)[])from)
 
@@ -146,19 +144,7 @@ TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, c
   constexpr int bytes = kElement * sizeof(float);
   constexpr int ofPointer = TileRows<float, kM, true>::kOfPointer, row = kRow % ofPointer;
   const float *from = a.pointers[kRow / ofPointer];
-#if defined(__AVX512F__)
-  if constexpr (kTakesElements<kM, kN>) {
-    if constexpr (row == 0) {
-      TORCHERE_ADD_ELEMENTS("%c[bytes](%[from])")
-    } else if constexpr (row == 1) {
-      TORCHERE_ADD_ELEMENTS("%c[bytes](%[from],%[stride])")
-    } else {
-      TORCHERE_ADD_ELEMENTS("%c[bytes](%[from],%[stride],2)")
-    }
-    return;
-  }
-#endif
-  F x;
+  [[maybe_unused]] F x;
   if constexpr (row == 0) {
     TORCHERE_ADD_ROW("%c[bytes](%[from])")
   } else if constexpr (row == 1) {
@@ -172,7 +158,6 @@ TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, c
 #undef TORCHERE_FACTOR
 #undef TORCHERE_ADD_ROW
 #undef TORCHERE_ADD_ELEMENT
-#undef TORCHERE_ADD_ELEMENTS
 #undef TORCHERE_ELEMENT
 #endif
 
