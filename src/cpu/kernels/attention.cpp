@@ -227,8 +227,9 @@ void Part::multiply(TileArgs tile, int64_t panelStride, int64_t columns, bool is
   tile.cVectorStride = kernels_.lanes;
   int64_t vectors = columns / kernels_.lanes;
   for (int64_t v = 0; v < vectors && rows_ > 0; v += 2, b += panelStride) {
-    int64_t wide = std::min<int64_t>(2, vectors - v), tiles = divideUp(rows_, kernels_.maxRows[wide]);
-    eachTileRun(rows_, tiles, [&](int64_t from, int64_t count, int64_t alike) {
+    int64_t wide = std::min<int64_t>(2, vectors - v);
+    EvenTiles tiles(rows_, divideUp(rows_, kernels_.maxRows[wide]));
+    tiles.eachRun([&](int64_t from, int64_t count, int64_t alike) {
       tile.tiles = isCausal ? 1 : alike;
       for (int64_t row = from; row < from + alike * count; row += tile.tiles * count) {
         if (!cut(tile, v * kernels_.lanes, row + count))

@@ -10,6 +10,7 @@
 #include "cpu/kernels/winograd.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace torchere::cpu {
 namespace {
@@ -56,13 +57,24 @@ private:
     Range images, rows, panels;
   };
 
+  /// What all panels of as many vectors have in common on a band.
+  struct Tiling {
+    PlaneTiles tiles;
+    int64_t count = 0; ///< tiles of all images; 0: not known yet
+  };
+  /// Of all panels' weights.
+  struct Chunk {
+    Range blocks{0, 0};
+    bool isFirst = true, isLast = true;
+  };
+
   /// A panel's chunk on an image.
   struct ImageRun {
     const float *input = nullptr, *residual = nullptr; ///< of the first pixel of all rows
     float *output = nullptr;
     int64_t inputRow = 0, residualRow = 0, outputRow = 0;
     Range rows{0, 0}, pixels{0, 0}; ///< of each row
-    int64_t tiles = 0;              ///< of each row
+    EvenTiles tiles;                ///< of each row
     Range blocks{0, 0};             ///< of the input
     Taps taken;
   };
@@ -78,20 +90,19 @@ private:
   void flatten();
   Cut cut() const;
   void runBand(const Band &band);
-  void runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next);
-  PlaneTiles tilesOf(const Band &band, int64_t vectors) const;
+  void runChunk(const Band &band, int64_t panel, const Chunk &chunk, const Tiling &tiling, const float *next);
+  Tiling tilingOf(const Band &band, int64_t vectors) const;
   void runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &tile) const;
   void runRows(ImageRun &image, TileArgs &tile) const;
   void runColumns(ImageRun image, const PlaneTiles &tiles, TileArgs tile) const;
-  void runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile);
+  void runImage(const Band &band, int64_t panel, const Chunk &chunk, const PlaneTiles &tiles, int64_t image,
+                TileArgs &tile);
   TapRange liveTaps(int axis, int64_t begin, int64_t end) const;
   void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
   const float *weightsAt(int64_t panel, int64_t block) const;
   void finishRow(int64_t block, int64_t vectors, float *pixel, const float *residual, int64_t pixels);
   bool hasFinish() const { return !isTileActivation(args_.epilogue.activation) || args_.hasLastStage(); }
-  Range chunkBlocks(int64_t chunk) const {
-    return {partBegin(blocks_, chunks_, chunk), partBegin(blocks_, chunks_, chunk + 1)};
-  }
+  int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk); }
 
   const Context &context_;
   const ConvolutionArgs &args_;
@@ -106,6 +117,7 @@ private:
   ConvolutionSource source_;
   int64_t rows_ = 0, width_ = 0; ///< of the output; one row of all pixels where nothing lies between rows
   int64_t blocks_ = 0;           ///< of input channels that a panel reads
+  int64_t imageBlocks_ = 0;      ///< of one image
   Taps taps_;                    ///< entries of offsets_ for each block
   int64_t tapsPerBlock_ = 0;
   int64_t depth_ = 0; ///< of an entry of offsets_
@@ -134,8 +146,8 @@ void Convolver::makeOffsets() {
   // A row of a planar kernel is contiguous, so it is one entry.
   bool joined = planar && shape_.dilation[1] == 1;
   inputs_ = panelBlocks(plan_);
-  int64_t perImage = planar ? shape_.inputChannels : inputs_.count;
-  blocks_ = shape_.depth.kernel * perImage;
+  imageBlocks_ = planar ? shape_.inputChannels : inputs_.count;
+  blocks_ = shape_.depth.kernel * imageBlocks_;
   int64_t columns = joined ? 1 : shape_.kernel[1];
   taps_ = {{0, shape_.kernel[0]}, {0, columns}};
   tapsPerBlock_ = shape_.kernel[0] * columns;
@@ -146,8 +158,8 @@ void Convolver::makeOffsets() {
   for (int64_t block = 0; block < blocks_; ++block)
     for (int64_t y = 0; y < shape_.kernel[0]; ++y)
       for (int64_t x = 0; x < columns; ++x)
-        *offsets++ = block / perImage * shape_.depth.dilation * source_.imageStride +
-                     block % perImage * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
+        *offsets++ = block / imageBlocks_ * shape_.depth.dilation * source_.imageStride +
+                     block % imageBlocks_ * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
                      x * shape_.dilation[1] * source_.pixelStride;
   std::fill_n(offsets, kBlocksAhead, 0);
   int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * plan_.vectors * lanes_ * 4;
@@ -228,13 +240,21 @@ const float *Convolver::weightsAt(int64_t panel, int64_t block) const {
 /// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
 /// comes there meanwhile: behind the last one the first one's next chunk, and then that of the part behind.
 void Convolver::runBand(const Band &band) {
-  for (int64_t chunk = 0; chunk < chunks_; ++chunk)
+  Tiling tilings[2]; // of panels of the fewest vectors, and of one more
+  Chunk chunk;
+  for (int64_t i = 0; i < chunks_; ++i) {
+    chunk = {{chunk.blocks.end, chunkBegin(i + 1)}, i == 0, i + 1 == chunks_};
     for (int64_t panel = band.panels.begin; panel < band.panels.end; ++panel) {
-      bool isLast = panel + 1 == band.panels.end, hasChunk = chunk + 1 < chunks_;
+      bool isLast = panel + 1 == band.panels.end, hasChunk = !chunk.isLast;
       int64_t next = isLast && hasChunk ? band.panels.begin : panel + 1;
-      int64_t nextBlock = chunkBlocks(!isLast ? chunk : hasChunk ? chunk + 1 : 0).begin;
-      runChunk(band, panel, chunk, next < panels_.count ? weightsAt(next, nextBlock) : nullptr);
+      int64_t nextBlock = !isLast ? chunk.blocks.begin : hasChunk ? chunk.blocks.end : 0;
+      int64_t vectors = panels_.vectors(panel);
+      Tiling &tiling = tilings[vectors - panels_.fewest];
+      if (tiling.count == 0)
+        tiling = tilingOf(band, vectors);
+      runChunk(band, panel, chunk, tiling, next < panels_.count ? weightsAt(next, nextBlock) : nullptr);
     }
+  }
   int64_t begin = panels_.begin(band.panels.begin), end = panels_.begin(band.panels.end);
   bool isFlat = rows_ == 1; // parts are of one row: the first of them clears beside it
   if (phase_[0] + phase_[1] != 0 || (isFlat && band.rows.begin > 0))
@@ -247,8 +267,8 @@ void Convolver::runBand(const Band &band) {
 }
 
 /// A chunk of a panel's weights, over all tiles of the band.
-void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const float *next) {
-  bool last = chunk + 1 == chunks_;
+void Convolver::runChunk(const Band &band, int64_t panel, const Chunk &chunk, const Tiling &tiling,
+                         const float *next) {
   int64_t vectors = panels_.vectors(panel);
   TileArgs tile;
   tile.aRowStride = source_.stride[1] * source_.pixelStride;
@@ -257,19 +277,16 @@ void Convolver::runChunk(const Band &band, int64_t panel, int64_t chunk, const f
   tile.bRowStride = vectors * lanes_;
   tile.cRowStride = tile.residualRowStride = phases_[1] * lanes_;
   tile.cVectorStride = out_.plane();
-  tile.accumulate = chunk > 0;
+  tile.accumulate = !chunk.isFirst;
   tile.residualVectorStride = args_.residual.plane();
-  if (last && isTileActivation(args_.epilogue.activation))
+  if (chunk.isLast && isTileActivation(args_.epilogue.activation))
     tile.activation = args_.epilogue.activation;
-  if (last && args_.epilogue.bias)
+  if (chunk.isLast && args_.epilogue.bias)
     tile.bias = static_cast<const float *>(args_.epilogue.bias) + panels_.begin(panel) * lanes_;
-  PlaneTiles tiles = tilesOf(band, vectors);
-  int64_t rows = rows_ == 1 ? 1 : band.rows.count(), length = rows_ == 1 ? band.rows.count() : width_;
-  int64_t count = rows * tiles.ofRow + (length - tiles.columns) * tiles.ofColumn;
   tile.ahead = next;
-  tile.aheadStep = divideUp(tile.bRowStride * int64_t(sizeof(float)), count * band.images.count());
+  tile.aheadStep = divideUp(tile.bRowStride * int64_t(sizeof(float)), tiling.count);
   for (int64_t image = band.images.begin; image < band.images.end; ++image)
-    runImage(band, panel, chunk, image, tile);
+    runImage(band, panel, chunk, tiling.tiles, image, tile);
 }
 
 /// The taps that meet the input for any of the outputs of an axis. The others meet padding alone. Only
@@ -316,7 +333,7 @@ void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) 
 void Convolver::runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &tile) const {
   int64_t vectors = tile.bRowStride / lanes_;
   bool planar = plan_.kind == ConvolutionKind::Planar;
-  eachTileRun(image.pixels.count(), image.tiles, [&](int64_t from, int64_t count, int64_t alike) {
+  image.tiles.eachRun([&](int64_t from, int64_t count, int64_t alike) {
     tile.tiles = shape_.dilation[1] > 1 ? 1 : alike;
     for (int64_t x = image.pixels.begin + from, end = x + alike * count; x < end; x += tile.tiles * count) {
       Taps live = image.taken;
@@ -346,7 +363,7 @@ void Convolver::runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &til
 }
 
 void Convolver::runRows(ImageRun &image, TileArgs &tile) const {
-  for (int64_t y = image.rows.begin; image.tiles > 0 && y < image.rows.end; ++y)
+  for (int64_t y = image.rows.begin; image.tiles.tiles > 0 && y < image.rows.end; ++y)
     runRow(image, y, y + 1 == image.rows.end, tile);
 }
 
@@ -361,18 +378,21 @@ void Convolver::runColumns(ImageRun image, const PlaneTiles &tiles, TileArgs til
   runRows(image, tile);
 }
 
-PlaneTiles Convolver::tilesOf(const Band &band, int64_t vectors) const {
+Convolver::Tiling Convolver::tilingOf(const Band &band, int64_t vectors) const {
   constexpr int64_t kEnoughSums = 10;
-  int64_t most = kernels_.maxRows[vectors];
+  int64_t most = kernels_.maxRows[vectors], rows = band.rows.count(), width = width_;
   if (rows_ == 1)
-    return {band.rows.count(), divideUp(band.rows.count(), most), 0};
-  if (shape_.dilation[0] * shape_.dilation[1] > 1) // the taps differ from row to row
-    return {width_, divideUp(width_, most), 0};
-  return planeTiles(band.rows.count(), width_, most, divideUp(kEnoughSums, vectors));
+    width = std::exchange(rows, 1);
+  auto alongRows = [&] { return PlaneTiles{width, EvenTiles(width, divideUp(width, most)), {}}; };
+  bool tapsDiffer = shape_.dilation[0] * shape_.dilation[1] > 1; // from row to row
+  PlaneTiles tiles =
+      rows_ == 1 || tapsDiffer ? alongRows() : planeTiles(rows, width, most, divideUp(kEnoughSums, vectors));
+  return {tiles, tiles.count(rows, width) * band.images.count()};
 }
 
 /// Of one image: `tile` has what all tiles have in common.
-void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t image, TileArgs &tile) {
+void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, const PlaneTiles &tiles,
+                         int64_t image, TileArgs &tile) {
   bool flat = rows_ == 1, planar = plan_.kind == ConvolutionKind::Planar;
   int64_t vectors = panels_.vectors(panel), block = panels_.begin(panel);
   auto firstOf = [&](const BlockedTensor &tensor) {
@@ -388,23 +408,22 @@ void Convolver::runImage(const Band &band, int64_t panel, int64_t chunk, int64_t
   run.output = firstOf(out_);
   run.outputRow = phases_[0] * out_.paddedWidth() * lanes_;
   run.residualRow = phases_[0] * args_.residual.paddedWidth() * lanes_;
-  if (chunk == 0 && args_.addsResidualFirst())
+  if (chunk.isFirst && args_.addsResidualFirst())
     run.residual = firstOf(args_.residual);
-  bool isFinished = chunk + 1 < chunks_ || (!hasFinish() && (block + vectors) * lanes_ <= out_.channels);
+  bool isFinished = !chunk.isLast || (!hasFinish() && (block + vectors) * lanes_ <= out_.channels);
   // Of the chunk, the blocks that lie in the images which this one reads, counted from the first of these.
-  int64_t perImage = blocks_ / shape_.depth.kernel, first = depth.range.first * perImage;
-  run.blocks = {std::max(chunkBlocks(chunk).begin, first),
-                std::min(chunkBlocks(chunk).end, depth.range.end * perImage)};
+  int64_t first = depth.range.first * imageBlocks_;
+  run.blocks = {std::max(chunk.blocks.begin, first),
+                std::min(chunk.blocks.end, depth.range.end * imageBlocks_)};
   tile.b = weightsAt(panel, run.blocks.begin);
   run.blocks = {run.blocks.begin - first, std::max(run.blocks.begin, run.blocks.end) - first};
   run.taken = taps_;
   takeTaps(run.taken, run.blocks, tile);
-  PlaneTiles tiles = tilesOf(band, vectors);
   ImageRun alongRows = run;
   alongRows.pixels.end = run.pixels.begin + tiles.columns;
   alongRows.tiles = tiles.ofRow;
   runRows(alongRows, tile);
-  if (tiles.ofColumn > 0)
+  if (tiles.ofColumn.tiles > 0)
     runColumns(run, tiles, tile);
   if (args_.addsResidualLast)
     run.residual = firstOf(args_.residual);

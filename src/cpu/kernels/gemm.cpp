@@ -65,7 +65,7 @@ private:
 
   const Product &p_;
   int64_t batch_, firstRow_, endRow_, firstPanel_, endPanel_;
-  int64_t tiles_ = 1;       ///< of a panel
+  EvenTiles tiles_;         ///< of a panel
   const void *a_ = nullptr; ///< of this chunk
   int64_t aStride_ = 0;
   void *stage_ = nullptr;
@@ -90,7 +90,7 @@ Part::Part(const Product &product, int64_t firstPanel, int64_t endPanel)
 
 void Part::countTiles() {
   int64_t rows = endRow_ - firstRow_, most = p_.tileRows();
-  tiles_ = rows <= most ? 1 : divideUp(rows, most);
+  tiles_ = EvenTiles(rows, rows <= most ? 1 : divideUp(rows, most));
 }
 
 const void *Part::biasAt(int64_t column) const {
@@ -131,7 +131,7 @@ void Part::run() {
 
 /// Whether the panels are one small tile each, which leaves nothing to be done behind it.
 bool Part::hasPlainPanels() const {
-  return !p_.packRows && p_.chunks == 1 && endRow_ - firstRow_ <= kFewRows && tiles_ == 1 &&
+  return !p_.packRows && p_.chunks == 1 && endRow_ - firstRow_ <= kFewRows && tiles_.tiles == 1 &&
          !staged(endPanel_ - 1);
 }
 
@@ -214,7 +214,7 @@ TileArgs Part::tileOf(int64_t chunk) const {
   tile.accumulate = chunk > 0;
   tile.residualRowStride = p_.args.epilogue.residualRowStride;
   tile.residualVectorStride = tile.cVectorStride;
-  tile.aheadStep = tiles_ == 1 ? bytes : divideUp(bytes, tiles_);
+  tile.aheadStep = tiles_.tiles == 1 ? bytes : divideUp(bytes, tiles_.tiles);
   return tile;
 }
 
@@ -230,14 +230,14 @@ const void *Part::convertedPanel(int64_t panel, int64_t chunk) const {
 
 void Part::runPanel(TileArgs &tile, int64_t panel, int64_t chunk) {
   const GemmArgs &args = p_.args;
-  int64_t column = panel * p_.panelColumns, rows = endRow_ - firstRow_;
+  int64_t column = panel * p_.panelColumns;
   bool last = chunk + 1 == p_.chunks, beside = staged(panel), finishes = last && !beside;
   tile.b = convertedPanel(panel, chunk);
   tile.cRowStride = beside ? stageStride() : args.cRowStride;
   tile.bias = finishes ? biasAt(column) : nullptr;
   tile.activation = finishes ? args.epilogue.activation : Activation::None;
   fetchAhead(panel, chunk, tile);
-  eachTileRun(rows, tiles_, [&](int64_t from, int64_t count, int64_t tiles) {
+  tiles_.eachRun([&](int64_t from, int64_t count, int64_t tiles) {
     int64_t row = firstRow_ + from;
     int64_t place = batch_ * args.cBatchStride + row * args.cRowStride + column;
     tile.tiles = tiles;

@@ -165,14 +165,14 @@ void Winograd::multiply(const Piece &piece, int64_t begin, int64_t end, float *p
   for (int64_t point = 0; point < grid_.points; ++point)
     for (int64_t panel = begin; panel < end; ++panel) {
       int64_t vectors = panels_.vectors(panel), width = vectors * lanes_;
-      int64_t tiles = divideUp(piece.count, kernels_.maxRows[vectors]);
+      EvenTiles tiles(piece.count, divideUp(piece.count, kernels_.maxRows[vectors]));
       bool isLast = panel + 1 == end, isEnd = isLast && point + 1 == grid_.points;
       tile.b = weightsOf(panel, point);
       tile.bRowStride = width;
       tile.aAhead = tile.lastAhead = isLast && !isEnd ? inputStride : 0;
       tile.ahead = isEnd ? nullptr : weightsOf(isLast ? begin : panel + 1, point + isLast);
-      tile.aheadStep = divideUp(width * int64_t(sizeof(float)), tiles);
-      eachTileRun(piece.count, tiles, [&](int64_t row, int64_t rows, int64_t count) {
+      tile.aheadStep = divideUp(width * int64_t(sizeof(float)), tiles.tiles);
+      tiles.eachRun([&](int64_t row, int64_t rows, int64_t count) {
         tile.tiles = count;
         tile.a = piece.points + point * inputStride + row * lanes_;
         tile.c = products + point * outputStride + (vectorsOf(begin, panel) * piece.count + row) * lanes_;

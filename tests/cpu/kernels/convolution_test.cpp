@@ -174,8 +174,8 @@ TEST_P(Convolution, ColumnsBehindTheWholeTilesOfRows) {
 TEST(PlaneTiles, TakeColumnsWhereTheyGiveMoreWholeTiles) {
   auto expectTiles = [](PlaneTiles tiles, int64_t columns, int64_t ofRow, int64_t ofColumn) {
     EXPECT_EQ(tiles.columns, columns);
-    EXPECT_EQ(tiles.ofRow, ofRow);
-    EXPECT_EQ(tiles.ofColumn, ofColumn);
+    EXPECT_EQ(tiles.ofRow.tiles, ofRow);
+    EXPECT_EQ(tiles.ofColumn.tiles, ofColumn);
   };
   expectTiles(planeTiles(7, 7, 4, 4), 4, 1, 2); // rows of 4 + 3 would have 28 pixels in whole tiles, not 40
   expectTiles(planeTiles(14, 14, 4, 4), 12, 3, 4); // 4 + 4 + 3 + 3
