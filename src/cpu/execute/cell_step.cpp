@@ -4,14 +4,21 @@
 #include "cpu/plan/limits.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace torchere::cpu {
 
 /// More rows are work enough for the threads in each of the two steps.
 static constexpr int64_t mostRows = 16;
-/// Multiply-adds of a piece, at least; reading a weight takes as long as `weightWork` of them.
-static constexpr int64_t pieceWork = 500000, weightWork = 8;
-static constexpr int64_t mostPieces = 32;
+/// Reading a weight takes as long as so many multiply-adds.
+static constexpr int64_t weightWork = 8;
+
+/// Pieces of so many multiply-adds, at least, as long as there are few: many pieces of few columns spend
+/// their time between the products.
+static int64_t piecesOf(int64_t work) {
+  constexpr int64_t leastWork = 500000, few = 8, muchWork = 2000000, most = 32;
+  return std::max(std::clamp<int64_t>(work / leastWork, 1, few), std::min(work / muchWork, most));
+}
 
 template <class T> static bool isA(const Step &step) {
   return step.storedClass() == &storedClassOf<T>;
@@ -31,19 +38,108 @@ std::unique_ptr<const Step> CellStep::create(const Step &product, const Step &ve
   return step;
 }
 
-/// Whether the slice, if there is one, is all of what is added to the product, and of nothing that is
-/// written.
-bool CellStep::takesSlice() const {
+std::unique_ptr<const Step> CellStep::writing(const SliceStep &slice, Isa isa) const {
+  if (written)
+    return nullptr;
+  auto step = std::make_unique<CellStep>();
+  step->product = product;
+  step->vector = vector;
+  step->slice = this->slice;
+  step->written = slice;
+  if (!step->derive(isa))
+    return nullptr;
+  return step;
+}
+
+static bool hasBuffer(const std::vector<View> &views, BufferId buffer) {
+  return std::any_of(views.begin(), views.end(), [&](const View &view) { return view.buffer == buffer; });
+}
+
+/// All of the one, as many elements, is all of the other, in the same order.
+static bool isSame(const View &part, const View &view) {
+  return part.type == view.type && part.buffer == view.buffer && part.offset == view.offset &&
+         elementCount(part.shape) == elementCount(view.shape) && isDense(view);
+}
+
+/// Whether all elements of the view are among those of the dense part.
+static bool isWithin(const View &view, const View &part) {
+  int64_t last = view.offset;
+  for (size_t i = 0; i < view.shape.size(); ++i) {
+    if (view.strides[i] < 0 || view.shape[i] == 0)
+      return false;
+    last += (view.shape[i] - 1) * view.strides[i];
+  }
+  return view.type == part.type && view.offset >= part.offset &&
+         last < part.offset + elementCount(part.shape);
+}
+
+/// Whether the slice, if there is one, is all of what is added to the product, or is read by the program
+/// alone, and of nothing that is written.
+bool CellStep::takesSlice() {
   if (!slice)
     return true;
-  const std::optional<View> &residual = product.operands().residual;
+  const Matmul &matmul = product.operands();
   const View &part = slice->partView();
-  bool isWritten = std::any_of(vector.outputViews().begin(), vector.outputViews().end(),
-                               [&](const View &view) { return view.buffer == slice->wholeView().buffer; });
-  return residual && slice->isRead() && slice->isContiguous() && part.type == residual->type &&
-         part.buffer == residual->buffer && part.offset == residual->offset &&
-         elementCount(part.shape) == elementCount(residual->shape) && !vector.reads(part.buffer) &&
-         !isWritten;
+  if (!slice->isRead() || !slice->isContiguous() ||
+      hasBuffer(vector.outputViews(), slice->wholeView().buffer))
+    return false;
+  auto isOfPart = [&](const std::optional<View> &view) { return view && view->buffer == part.buffer; };
+  bool isAdded = isOfPart(matmul.residual), isBias = isOfPart(matmul.bias),
+       isRead = vector.reads(part.buffer);
+  sliceUse = isAdded ? SliceUse::Residual : isBias ? SliceUse::Bias : SliceUse::Input;
+  if (sliceUse == SliceUse::Input) {
+    const std::vector<View> &inputs = vector.inputViews();
+    return isRead && matmul.a.view.buffer != part.buffer && matmul.b.view.buffer != part.buffer &&
+           matmul.result.buffer != part.buffer &&
+           std::all_of(inputs.begin(), inputs.end(),
+                       [&](const View &view) { return view.buffer != part.buffer || isWithin(view, part); });
+  }
+  return !(isAdded && isBias) && !isRead && isSame(part, isAdded ? *matmul.residual : *matmul.bias);
+}
+
+/// The slice is read where it lies.
+void CellStep::placeSlice(const Frame &frame, GemmArgs &args, std::vector<const void *> &inputs) const {
+  const std::byte *place = slice->placeOf(frame);
+  if (sliceUse == SliceUse::Residual)
+    args.epilogue.residual = place;
+  else if (sliceUse == SliceUse::Bias)
+    args.epilogue.bias = place;
+  const View &part = slice->partView();
+  const std::vector<View> &views = vector.inputViews();
+  for (size_t i = 0; i < views.size() && sliceUse == SliceUse::Input; ++i)
+    if (views[i].buffer == part.buffer)
+      inputs[i] = place + (views[i].offset - part.offset) * part.elementSize();
+}
+
+/// Whether what is written, if anything is, is all of a result of the program, into memory and at a place
+/// that the cell has nothing to do with.
+bool CellStep::takesWrite() {
+  if (!written)
+    return true;
+  const std::vector<View> &outputs = vector.outputViews();
+  const View &part = written->partView();
+  auto output =
+      std::find_if(outputs.begin(), outputs.end(), [&](const View &view) { return isSame(part, view); });
+  if (output == outputs.end() || written->isRead() || !written->isContiguous())
+    return false;
+  writtenOutput = static_cast<size_t>(output - outputs.begin());
+  const Matmul &matmul = product.operands();
+  std::vector<View> used = vector.inputViews();
+  used.insert(used.end(), {matmul.a.view, matmul.b.view, matmul.result});
+  for (const std::optional<View> *view : {&matmul.bias, &matmul.residual})
+    if (*view)
+      used.push_back(**view);
+  if (slice) {
+    used.push_back(slice->wholeView());
+    used.insert(used.end(), slice->startViews().begin(), slice->startViews().end());
+  }
+  const std::vector<View> &starts = written->startViews();
+  bool isComputed = std::any_of(starts.begin(), starts.end(), [&](const View &start) {
+    return start.buffer == matmul.result.buffer || hasBuffer(outputs, start.buffer) ||
+           start.buffer == written->wholeView().buffer;
+  });
+  BufferId whole = written->wholeView().buffer;
+  return !isComputed && !hasBuffer(used, whole) && !hasBuffer(outputs, whole);
 }
 
 /// Whether the program reads the product by runs, and writes nothing that the product reads.
@@ -82,11 +178,10 @@ bool CellStep::derive(Isa isa) {
   bool fits = matmul.type == DType::F32 && matmul.resultType == DType::F32 && matmul.batches == 1 &&
               !matmul.choice && matmul.m == rows && rows <= mostRows && matmul.n % width == 0 &&
               width % panel == 0;
-  if (!fits || !takesRuns(width) || !takesSlice())
+  if (!fits || !takesRuns(width) || !takesSlice() || !takesWrite())
     return false;
   runs = matmul.n / width;
-  pieces = std::clamp<int64_t>(matmul.k * matmul.n * (rows + weightWork) / pieceWork, 1,
-                               std::min(mostPieces, width / panel));
+  pieces = std::min(piecesOf(matmul.k * matmul.n * (rows + weightWork)), width / panel);
   while (width / panel % pieces != 0)
     --pieces;
   Sizes piece = shape;
@@ -112,18 +207,20 @@ Status CellStep::run(const Frame &frame) const {
     if (slice)
       TORCHERE_TRY(slice->run(frame));
     TORCHERE_TRY(product.run(frame));
-    return vector.run(frame);
+    TORCHERE_TRY(vector.run(frame));
+    return written ? written->run(frame) : Status();
   }
   GemmArgs args = product.gemmOn(frame);
   args.packedB = packed.get();
-  if (slice)
-    args.epilogue.residual = slice->placeOf(frame);
+  std::byte *place = written ? written->placeOf(frame) : nullptr;
   static thread_local std::vector<const void *> from; // their memory is kept
   static thread_local std::vector<void *> to;
   vector.place(frame, from, to);
+  if (slice)
+    placeSlice(frame, args, from);
   const void *const *inputs = from.data();
   void *const *outputs = to.data();
-  gemmByRuns(frame.context, args, runs, pieces, [&, inputs, outputs](int64_t piece) {
+  gemmByRuns(frame.context, args, runs, pieces, [&, inputs, outputs, place](int64_t piece) {
     static thread_local std::vector<const void *> fromPiece;
     static thread_local std::vector<void *> toPiece;
     fromPiece.clear();
@@ -133,8 +230,20 @@ Status CellStep::run(const Frame &frame) const {
     for (size_t i = 0; i < outputSteps.size(); ++i)
       toPiece.push_back(static_cast<std::byte *>(outputs[i]) + piece * outputSteps[i]);
     onPiece.run(frame.context, fromPiece.data(), toPiece.data());
+    if (place)
+      writePiece(piece, toPiece[writtenOutput], place);
   });
   return {};
+}
+
+/// A piece of the result's rows, which is in the cache, to the slice at `place`.
+void CellStep::writePiece(int64_t piece, const void *result, std::byte *place) const {
+  const View &view = vector.outputViews()[writtenOutput];
+  const int64_t bytes = outputSteps[writtenOutput], row = view.shape.back() * view.elementSize();
+  const auto *from = static_cast<const std::byte *>(result);
+  place += piece * bytes;
+  for (int64_t i = 0; i < product.operands().m; ++i, from += row, place += row)
+    std::memcpy(place, from, static_cast<size_t>(bytes));
 }
 
 Status CellStep::restore(const PlanLimits &limits) {
@@ -142,6 +251,8 @@ Status CellStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(vector.restore(limits));
   if (slice)
     TORCHERE_TRY(slice->restore(limits));
+  if (written)
+    TORCHERE_TRY(written->restore(limits));
   return expect(derive(limits.isa()), "a vector program that is not one on pieces of the product's columns");
 }
 

@@ -1,5 +1,5 @@
 // CellStep: a product of few rows and the vector program on its columns, as cells of recurrent layers have
-// them, in one job of the pool.
+// them, in one job of the pool, with the slices that it reads and writes.
 #pragma once
 
 #include "cpu/execute/matmul_step.h"
@@ -15,11 +15,14 @@ namespace torchere::cpu {
 class CellStep final : public StoredStep<CellStep> {
 public:
   /// Null if the program is not one on pieces of the product's columns, or `slice` does not read what is
-  /// added to the product. Nothing but the product may need the slice.
+  /// added to the product, or what the program reads. Nothing else may need the slice.
   static std::unique_ptr<const Step> create(const Step &product, const Step &vector, const Step *slice,
                                             Isa isa);
+  /// The same cell, which writes a result into the slice as well; null if the slice is not all of one, or
+  /// something else in its way.
+  std::unique_ptr<const Step> writing(const SliceStep &slice, Isa isa) const;
   CellStep() = default;
-  static auto fields(auto &step) { return std::tie(step.product, step.vector, step.slice); }
+  static auto fields(auto &step) { return std::tie(step.product, step.vector, step.slice, step.written); }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
   std::string_view name() const final { return "cell"; }
@@ -31,13 +34,21 @@ public:
 private:
   bool derive(Isa isa);
   bool takesRuns(int64_t width) const;
-  bool takesSlice() const;
+  /// What the slice is.
+  enum class SliceUse : uint8_t { Residual, Bias, Input };
+  bool takesSlice();
+  void placeSlice(const Frame &frame, GemmArgs &args, std::vector<const void *> &inputs) const;
+  bool takesWrite();
+  void writePiece(int64_t piece, const void *result, std::byte *place) const;
 
   MatmulStep product;
   VectorStep vector;
-  std::optional<SliceStep> slice; ///< of the layer's inputs: read where it lies
-  int64_t runs = 1;               ///< of columns, one a gate
-  int64_t pieces = 1;             ///< of a run
+  std::optional<SliceStep> slice;   ///< of the layer's inputs: read where it lies
+  std::optional<SliceStep> written; ///< of the layer's results
+  SliceUse sliceUse = SliceUse::Residual;
+  size_t writtenOutput = 0; ///< of the program
+  int64_t runs = 1;         ///< of columns, one a gate
+  int64_t pieces = 1;       ///< of a run
   VectorPlan onPiece;
   std::vector<int64_t> inputSteps, outputSteps; ///< by operand: bytes from a piece to the next
 };

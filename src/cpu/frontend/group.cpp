@@ -265,7 +265,7 @@ Status Planner::planGroup(Operation *root) {
   return {};
 }
 
-/// The step before the last, if it slices for the last alone.
+/// The step before the last, if it slices for the last alone, or for what is computed by now.
 const Step *Planner::sliceForLast() const {
   if (steps->size() < 2)
     return nullptr;
@@ -273,14 +273,15 @@ const Step *Planner::sliceForLast() const {
   if (step.storedClass() != &storedClassOf<SliceStep>)
     return nullptr;
   BufferId part = static_cast<const SliceStep &>(step).partView().buffer;
-  int64_t readers = 0;
+  int64_t readers = 0, waiting = 0;
   for (mlir::Value value : valuesIn.lookup(part))
     for (Operation *user : value.getUsers()) {
       bool isView = user->getNumResults() == 1 && views.contains(user->getResult(0)) &&
                     views.lookup(user->getResult(0)).buffer == part;
       readers += !isView;
+      waiting += !isView && !computed.contains(user);
     }
-  return readers == 1 ? &step : nullptr;
+  return readers == 1 || waiting == 0 ? &step : nullptr;
 }
 
 /// A recurrent cell's product and what becomes of its gates are one step, which has the product's number. So
@@ -297,29 +298,45 @@ bool Planner::joinProduct(const Step &vector, std::span<const View> reads, std::
   }
   if (!cell)
     return false;
-  StepOrigin origin = result.origins[&product];
-  origin.bytes += bytesOf(reads) + bytesOf(writes);
-  --now;
-  for (const View &view : reads)
-    read(view, *cell);
-  for (const View &view : writes) {
-    use(view);
-    result.buffers[view.buffer].first = std::min(result.buffers[view.buffer].first, now);
-  }
+  replaceLast(std::move(cell), reads, writes);
   if (slice)
     dropSlice(static_cast<const SliceStep &>(*slice));
-  ++now;
-  result.origins.erase(&product);
-  result.origins[cell.get()] = std::move(origin);
-  steps->back() = std::move(cell);
   return true;
+}
+
+bool Planner::joinCell(const SliceStep &slice, std::span<const View> reads, const View &whole) {
+  if (steps->empty() || steps->back()->storedClass() != &storedClassOf<CellStep>)
+    return false;
+  std::unique_ptr<const Step> cell = static_cast<const CellStep &>(*steps->back()).writing(slice, isa());
+  if (!cell)
+    return false;
+  replaceLast(std::move(cell), reads, {&whole, 1});
+  return true;
+}
+
+/// A step in the place of the last one, which it does with more: it reads and writes these too.
+void Planner::replaceLast(std::unique_ptr<const Step> step, std::span<const View> reads,
+                          std::span<const View> writes) {
+  const Step &last = *steps->back();
+  StepOrigin origin = result.origins[&last];
+  origin.bytes += bytesOf(reads) + bytesOf(writes);
+  --now;
+  tell(*step, reads, writes);
+  for (const View &view : writes)
+    result.buffers[view.buffer].first = std::min(result.buffers[view.buffer].first, now);
+  ++now;
+  result.origins.erase(&last);
+  result.origins[step.get()] = std::move(origin);
+  steps->back() = std::move(step);
 }
 
 /// What it reads is read by the step behind it from now on.
 void Planner::dropSlice(const SliceStep &slice) {
+  --now;
   use(slice.wholeView());
   for (const View &start : slice.startViews())
     use(start);
+  ++now;
   result.origins.erase(&slice);
   if (steps == &result.steps)
     result.stepNumbers.erase(result.stepNumbers.end() - 2);

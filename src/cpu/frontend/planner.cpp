@@ -214,10 +214,10 @@ void Planner::read(const View &view, const Step &step) {
     result.readArguments[*argument] = true;
 }
 
-void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads,
-                   std::span<const View> writes) {
+/// What step `now` reads and writes is in use there.
+void Planner::tell(const Step &step, std::span<const View> reads, std::span<const View> writes) {
   for (const View &view : reads)
-    read(view, *step);
+    read(view, step);
   for (const std::span<const View> &views : {reads, writes})
     for (const View &view : views)
       if (touched)
@@ -227,6 +227,11 @@ void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads
     if (std::optional<size_t> argument = argumentOf(view))
       result.writtenArguments[*argument] = true;
   }
+}
+
+void Planner::emit(std::unique_ptr<const Step> step, std::span<const View> reads,
+                   std::span<const View> writes) {
+  tell(*step, reads, writes);
   note(*step, reads, writes);
   if (steps == &result.steps)
     result.stepNumbers.push_back(now);

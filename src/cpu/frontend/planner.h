@@ -82,6 +82,9 @@ public:
   View allocateInOrder(mlir::Value value, std::span<const int64_t> order);
   /// Adds a step that reads and writes these views.
   void emit(std::unique_ptr<const Step> step, std::span<const View> reads, std::span<const View> writes);
+  /// A slice that is written into `whole`, and what it reads, as a part of the last step: false if that is
+  /// not a cell whose result it is.
+  bool joinCell(const SliceStep &slice, std::span<const View> reads, const View &whole);
   Status emitCopy(const View &from, const View &to);
   /// Lets the steps that write `part`, which are planned, write into `whole` from this element on. False if
   /// its memory cannot be moved there; then the elements are to be copied.
@@ -179,6 +182,9 @@ private:
   const Step *sliceForLast() const;
   void dropSlice(const SliceStep &slice);
   bool joinProduct(const Step &vector, std::span<const View> reads, std::span<const View> writes);
+  void replaceLast(std::unique_ptr<const Step> step, std::span<const View> reads,
+                   std::span<const View> writes);
+  void tell(const Step &step, std::span<const View> reads, std::span<const View> writes);
   void use(const View &view);
   void read(const View &view, const Step &step);
   void note(const Step &step, std::span<const View> reads, std::span<const View> writes);

@@ -23,15 +23,17 @@ public:
   Part(const Product &product, int64_t index);
   /// Panels of all rows, which are few.
   Part(const Product &product, int64_t firstPanel, int64_t endPanel);
-  void run();
+  /// The panels, and those that lie in the same place in each of the runs of so many panels behind.
+  void run(int64_t runs = 1, int64_t panelsOfRun = 0);
 
 private:
   bool hasPlainPanels() const;
-  void runPlainPanels();
+  void runPlainPanels(TileArgs tile) const;
   void fetchRows() const;
   void prepareRows(int64_t chunk);
   TileArgs tileOf(int64_t chunk) const;
   const void *convertedPanel(int64_t panel, int64_t chunk) const;
+  void runPanels(TileArgs &tile, int64_t chunk);
   void runPanel(TileArgs &tile, int64_t panel, int64_t chunk);
   void finishPanel(int64_t panel);
   const char *packedAt(int64_t panel, int64_t chunk) const {
@@ -104,29 +106,41 @@ const void *Part::residualAt(int64_t row, int64_t column) const {
   return epilogue.residual ? at(epilogue.residual, place, p_.cSize) : nullptr;
 }
 
-void Part::run() {
+void Part::run(int64_t runs, int64_t panelsOfRun) {
   if (firstRow_ == endRow_ || firstPanel_ == endPanel_)
     return;
-  if (staged(endPanel_ - 1))
+  if (staged(endPanel_ - 1 + (runs - 1) * panelsOfRun))
     stage_ = ThreadPool::scratch((endRow_ - firstRow_) * stageStride() * p_.sumSize, kStage);
   fetchRows();
-  if (hasPlainPanels())
-    return runPlainPanels();
-  if (goesByPanels()) {
-    for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
-      for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
-        prepareRows(chunk);
-        TileArgs tile = tileOf(chunk);
-        runPanel(tile, panel, chunk);
-      }
-    return;
-  }
-  for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
+  TileArgs tile;
+  int64_t prepared = -1;
+  auto prepare = [&](int64_t chunk) {
+    if (chunk == prepared)
+      return;
     prepareRows(chunk);
-    TileArgs tile = tileOf(chunk);
-    for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
-      runPanel(tile, panel, chunk);
-  }
+    tile = tileOf(chunk);
+    prepared = chunk;
+  };
+  for (int64_t i = 0; i < runs; ++i, firstPanel_ += panelsOfRun, endPanel_ += panelsOfRun)
+    if (goesByPanels()) {
+      for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
+        for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
+          prepare(chunk);
+          runPanel(tile, panel, chunk);
+        }
+    } else {
+      for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
+        prepare(chunk);
+        runPanels(tile, chunk);
+      }
+    }
+}
+
+void Part::runPanels(TileArgs &tile, int64_t chunk) {
+  if (hasPlainPanels())
+    return runPlainPanels(tile);
+  for (int64_t panel = firstPanel_; panel < endPanel_; ++panel)
+    runPanel(tile, panel, chunk);
 }
 
 /// Whether the panels are one small tile each, which leaves nothing to be done behind it.
@@ -136,22 +150,20 @@ bool Part::hasPlainPanels() const {
 }
 
 /// Of few rows a tile takes so little time that what is the same for all panels is worked out once.
-void Part::runPlainPanels() {
-  prepareRows(0);
-  TileArgs tile = tileOf(0);
+void Part::runPlainPanels(TileArgs tile) const {
   const GemmArgs &args = p_.args;
-  int64_t column = firstPanel_ * p_.panelColumns, size = p_.sumSize;
+  const int64_t column = firstPanel_ * p_.panelColumns, size = p_.sumSize, bytes = args.layout.panelBytes();
   tile.a = a_;
   tile.b = packedAt(firstPanel_, 0);
-  tile.c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
   tile.cRowStride = args.cRowStride;
+  tile.activation = args.epilogue.activation;
+  tile.c = at(args.c, batch_ * args.cBatchStride + firstRow_ * args.cRowStride + column, p_.cSize);
   tile.bias = biasAt(column);
   tile.residual = residualAt(firstRow_, column);
-  tile.activation = args.epilogue.activation;
   TileFunction function = p_.tileOf(endRow_ - firstRow_);
   for (int64_t panel = firstPanel_; panel < endPanel_; ++panel) {
     function(tile);
-    tile.b = at(tile.b, args.layout.panelBytes(), 1);
+    tile.b = at(tile.b, bytes, 1);
     tile.c = at(tile.c, p_.panelColumns, size);
     tile.bias = tile.bias ? at(tile.bias, p_.panelColumns, size) : nullptr;
     tile.residual = tile.residual ? at(tile.residual, p_.panelColumns, size) : nullptr;
@@ -396,10 +408,7 @@ void gemmByRuns(const Context &context, const GemmArgs &args, int64_t runs, int6
   Product product(args, kernelsOf(args.layout.isa));
   int64_t ofRun = product.panels / runs, ofPiece = ofRun / pieces;
   context.pool.parallelFor(pieces, [&](int64_t piece) {
-    for (int64_t run = 0; run < runs; ++run) {
-      int64_t first = run * ofRun + piece * ofPiece;
-      Part(product, first, first + ofPiece).run();
-    }
+    Part(product, piece * ofPiece, (piece + 1) * ofPiece).run(runs, ofRun);
     finish(piece);
   });
 }

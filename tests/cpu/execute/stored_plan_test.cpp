@@ -252,12 +252,22 @@ struct Cell {
   View sum;
   std::unique_ptr<const Step> slice;
 
-  /// Adds the argument's row at a computed place to the product.
+  static SliceStep sliceOf(SliceStep::Direction direction, const View &whole, const View &part,
+                           BufferId place = index) {
+    View start = denseView(place, ElementType::I64, {});
+    return {direction, whole, part, std::vector<View>(whole.shape.size(), start)};
+  }
+  void readSlice(const View &whole, const View &part) {
+    slice = std::make_unique<const SliceStep>(sliceOf(SliceStep::Direction::Read, whole, part));
+  }
+  /// Adds the row at a computed place to the product.
   void addSlice(const View &whole, const View &part) {
-    View start = denseView(index, ElementType::I64, {});
     matmul.residual = floats(part.buffer, {1, 2 * width});
-    slice = std::make_unique<const SliceStep>(SliceStep::Direction::Read, whole, part,
-                                              std::vector<View>(whole.shape.size(), start));
+    readSlice(whole, part);
+  }
+  bool writes(const SliceStep &written) const {
+    std::unique_ptr<const Step> cell = make();
+    return cell && static_cast<const CellStep &>(*cell).writing(written, Isa::Baseline);
   }
 
   Cell() {
@@ -320,6 +330,56 @@ TEST(StoredPlan, CellsAddASliceWhereItLies) {
     part.shape[1] = 8;
     part.strides[0] = 8;
   }));
+}
+
+TEST(StoredPlan, CellsReadASliceThatIsBiasOrInputWhereItLies) {
+  auto made = [](const std::function<void(Cell &, View &, View &)> &change) {
+    Cell cell;
+    View whole = floats(constant, {1, 2 * cell.width}), part = floats(result, {1, 2 * cell.width});
+    cell.sum.buffer = argument;
+    cell.matmul.a.view.buffer = constant;
+    change(cell, whole, part);
+    cell.readSlice(whole, part);
+    return cell.make() != nullptr;
+  };
+  EXPECT_TRUE(made([](Cell &cell, View &, View &) { cell.matmul.bias = floats(result, {2 * cell.width}); }));
+  EXPECT_FALSE(made([](Cell &cell, View &, View &part) {
+    cell.matmul.bias = floats(result, {2 * cell.width});
+    part.offset = 1;
+  }));
+  EXPECT_FALSE(made([](Cell &, View &, View &) {})); // which nothing reads
+  auto readsInput = [&](const std::function<void(View & gate, View & part)> &change) {
+    return made([&](Cell &cell, View &, View &part) {
+      cell.gates[1].buffer = result;
+      change(cell.gates[1], part);
+    });
+  };
+  EXPECT_TRUE(readsInput([](View &, View &) {}));
+  EXPECT_FALSE(readsInput([](View &gate, View &) { gate.offset += 1; })); // beyond the part
+  EXPECT_FALSE(readsInput([](View &, View &part) { part.offset = part.shape[1]; }));
+  EXPECT_FALSE(readsInput([](View &gate, View &) { gate.strides[1] = -1; }));
+}
+
+TEST(StoredPlan, CellsWriteAResultIntoASlice) {
+  Cell cell;
+  const View whole = floats(argument, {3, cell.width}), part = floats(result, {1, cell.width});
+  cell.matmul.a.view.buffer = constant;
+  using enum SliceStep::Direction;
+  auto writes = [&](const std::function<void(View & whole, View & part)> &change) {
+    View to = whole, from = part;
+    change(to, from);
+    return cell.writes(Cell::sliceOf(Write, to, from));
+  };
+  EXPECT_TRUE(writes([](View &, View &) {}));
+  EXPECT_FALSE(cell.writes(Cell::sliceOf(Read, whole, part)));
+  EXPECT_FALSE(cell.writes(Cell::sliceOf(Write, whole, part, result)));    // a place that the cell computes
+  EXPECT_FALSE(cell.writes(Cell::sliceOf(Write, whole, part, argument)));  // or writes
+  EXPECT_FALSE(writes([](View &, View &part) { part.buffer = scratch; })); // the product
+  EXPECT_FALSE(writes([](View &, View &part) { part.offset = 1; }));
+  EXPECT_FALSE(writes([](View &, View &part) { part.shape[1] /= 2; }));
+  EXPECT_FALSE(writes([](View &whole, View &) { whole.strides[1] = 2; }));
+  for (BufferId used : {constant, scratch, result})
+    EXPECT_FALSE(writes([&](View &whole, View &) { whole.buffer = used; }));
 }
 
 /// What a plan stores of a cell is verified as the two steps are, and as what they are together.

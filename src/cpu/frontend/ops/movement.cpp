@@ -169,7 +169,8 @@ Result<bool> planDynamicUpdateSlice(Planner &planner, Operation *op) {
   }
   auto step = std::make_unique<SliceStep>(SliceStep::Direction::Write, whole, part, starts);
   starts.push_back(part);
-  planner.emit(std::move(step), starts, {&whole, 1});
+  if (!planner.joinCell(*step, starts, whole))
+    planner.emit(std::move(step), starts, {&whole, 1});
   return true;
 }
 
