@@ -10,6 +10,7 @@
 #include "cpu/kernels/winograd.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace torchere::cpu {
@@ -26,7 +27,7 @@ constexpr int64_t kPartPixels = 256;  ///< what a chunk reads of them stays in t
 constexpr int64_t kPartWork = 200000; ///< multiply-adds
 /// Reading a weight takes as long as so many multiply-adds on one that is in the cache.
 constexpr int64_t kWeightWork = 8;
-constexpr int kOffsets = 5, kLiveTaps = 6; // scratch
+constexpr int kGroupStage = 4, kOffsets = 5, kLiveTaps = 6; // scratch
 
 class Convolver {
 public:
@@ -38,7 +39,7 @@ public:
       : context_(context), args_(args), plan_(plan), shape_(plan.shape), kernels_(kernelsOf(plan.isa)),
         lanes_(floatLanes(plan.isa)), out_(args.output),
         phases_{args.plan.shape.phases[0], args.plan.shape.phases[1]}, phase_{y, x}, weights_(weights),
-        panels_(plan) {}
+        panels_(plan), inputs_(plan) {}
   void run();
 
 private:
@@ -76,6 +77,7 @@ private:
     Range rows{0, 0}, pixels{0, 0}; ///< of each row
     EvenTiles tiles;                ///< of each row
     Range blocks{0, 0};             ///< of the input
+    const int64_t *offsets = nullptr;
     Taps taken;
   };
 
@@ -98,9 +100,13 @@ private:
   void runImage(const Band &band, int64_t panel, const Chunk &chunk, const PlaneTiles &tiles, int64_t image,
                 TileArgs &tile);
   TapRange liveTaps(int axis, int64_t begin, int64_t end) const;
-  void takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const;
+  void takeTaps(const ImageRun &image, TileArgs &tile) const;
+  int64_t *makeOffsets(int64_t *to, bool beginsByHalf) const;
+  bool endsByHalf() const;
+  void runPanels(const Band &band, const Range &panels, const Chunk &chunk, Tiling (&tilings)[2]);
+  void takeLanes(int64_t image, int64_t panel, const ImageRun &run, const TileArgs &tile) const;
   const float *weightsAt(int64_t panel, int64_t block) const;
-  void finishRow(int64_t block, int64_t vectors, float *pixel, const float *residual, int64_t pixels);
+  void finishRow(int64_t block, const TileArgs &tile, float *pixel, const float *residual, int64_t pixels);
   bool hasFinish() const { return !isTileActivation(args_.epilogue.activation) || args_.hasLastStage(); }
   int64_t chunkBegin(int64_t chunk) const { return partBegin(blocks_, chunks_, chunk); }
 
@@ -122,9 +128,10 @@ private:
   int64_t tapsPerBlock_ = 0;
   int64_t depth_ = 0; ///< of an entry of offsets_
   int64_t chunks_ = 1;
-  const int64_t *offsets_ = nullptr;
+  const int64_t *offsets_[2] = {}; ///< of groups that begin with a block, and by half of one
   Panels panels_;
-  PanelBlocks inputs_; ///< that panels read
+  PanelBlocks inputs_;        ///< that panels read
+  bool sharesBlocks_ = false; ///< of outputs: groups end within one
 };
 
 void Convolver::run() {
@@ -145,23 +152,19 @@ void Convolver::makeOffsets() {
   bool planar = plan_.kind == ConvolutionKind::Planar;
   // A row of a planar kernel is contiguous, so it is one entry.
   bool joined = planar && shape_.dilation[1] == 1;
-  inputs_ = panelBlocks(plan_);
   imageBlocks_ = planar ? shape_.inputChannels : inputs_.count;
   blocks_ = shape_.depth.kernel * imageBlocks_;
   int64_t columns = joined ? 1 : shape_.kernel[1];
   taps_ = {{0, shape_.kernel[0]}, {0, columns}};
   tapsPerBlock_ = shape_.kernel[0] * columns;
   depth_ = joined ? shape_.kernel[1] : planar ? 1 : lanes_;
-  auto *offsets = static_cast<int64_t *>(
-      ThreadPool::scratch((blocks_ * tapsPerBlock_ + kBlocksAhead) * sizeof(int64_t), kOffsets));
-  offsets_ = offsets;
-  for (int64_t block = 0; block < blocks_; ++block)
-    for (int64_t y = 0; y < shape_.kernel[0]; ++y)
-      for (int64_t x = 0; x < columns; ++x)
-        *offsets++ = block / imageBlocks_ * shape_.depth.dilation * source_.imageStride +
-                     block % imageBlocks_ * source_.blockStride + y * shape_.dilation[0] * source_.rowStride +
-                     x * shape_.dilation[1] * source_.pixelStride;
-  std::fill_n(offsets, kBlocksAhead, 0);
+  sharesBlocks_ = shape_.groups > 1 && shape_.outputChannels / shape_.groups % lanes_ != 0;
+  int64_t entries = blocks_ * tapsPerBlock_ + kBlocksAhead;
+  auto *offsets = static_cast<int64_t *>(ThreadPool::scratch(2 * entries * sizeof(int64_t), kOffsets));
+  offsets_[0] = offsets;
+  offsets_[1] = offsets + entries;
+  for (int half = 0; half < (shape_.groups > 1 ? 2 : 1); ++half)
+    std::fill_n(makeOffsets(offsets + half * entries, half == 1), kBlocksAhead, 0);
   int64_t bytes = blocks_ * tapsPerBlock_ * depth_ * plan_.vectors * lanes_ * 4;
   int64_t tileBytes =
       blocks_ * shape_.kernel[0] * kernels_.maxRows[plan_.vectors] * source_.stride[1] * lanes_ * 4;
@@ -169,6 +172,22 @@ void Convolver::makeOffsets() {
   // The weights of one pixel are read once, in the order in which they lie.
   bool isOnePixel = shape_.batch * shape_.outputHeight * shape_.outputWidth == 1;
   chunks_ = std::clamp<int64_t>(chunks_, 1, isOnePixel ? 1 : std::max<int64_t>(blocks_, 1));
+}
+
+/// Of the blocks of a panel's inputs and their taps, from the first pixel of the first block on. Of a group
+/// that begins by half a block, that comes last.
+int64_t *Convolver::makeOffsets(int64_t *to, bool beginsByHalf) const {
+  for (int64_t block = 0; block < blocks_; ++block) {
+    int64_t ofImage = block % imageBlocks_;
+    int64_t place = !beginsByHalf                ? ofImage * source_.blockStride
+                    : ofImage + 1 < imageBlocks_ ? (ofImage + 1) * source_.blockStride
+                                                 : lanes_ / 2;
+    for (int64_t y = 0; y < shape_.kernel[0]; ++y)
+      for (int64_t x = 0; x < taps_.columns.count(); ++x)
+        *to++ = block / imageBlocks_ * shape_.depth.dilation * source_.imageStride + place +
+                y * shape_.dilation[0] * source_.rowStride + x * shape_.dilation[1] * source_.pixelStride;
+  }
+  return to;
 }
 
 /// 1x1 without halos: the plane is one row of pixels.
@@ -234,28 +253,27 @@ void Convolver::runTiles() {
 const float *Convolver::weightsAt(int64_t panel, int64_t block) const {
   int64_t depth = blocks_ * tapsPerBlock_ * depth_;
   return weights_ +
-         (panels_.begin(panel) * depth + block * tapsPerBlock_ * depth_ * panels_.vectors(panel)) * lanes_;
+         (panels_.place(panel) * depth + block * tapsPerBlock_ * depth_ * panels_.vectors(panel)) * lanes_;
 }
 
 /// What a chunk reads of the band stays in the L2 cache while the panels pass, and the next panel of weights
 /// comes there meanwhile: behind the last one the first one's next chunk, and then that of the part behind.
+/// Where groups share blocks of outputs, a panel is finished before the next one.
 void Convolver::runBand(const Band &band) {
   Tiling tilings[2]; // of panels of the fewest vectors, and of one more
-  Chunk chunk;
-  for (int64_t i = 0; i < chunks_; ++i) {
-    chunk = {{chunk.blocks.end, chunkBegin(i + 1)}, i == 0, i + 1 == chunks_};
-    for (int64_t panel = band.panels.begin; panel < band.panels.end; ++panel) {
-      bool isLast = panel + 1 == band.panels.end, hasChunk = !chunk.isLast;
-      int64_t next = isLast && hasChunk ? band.panels.begin : panel + 1;
-      int64_t nextBlock = !isLast ? chunk.blocks.begin : hasChunk ? chunk.blocks.end : 0;
-      int64_t vectors = panels_.vectors(panel);
-      Tiling &tiling = tilings[vectors - panels_.fewest];
-      if (tiling.count == 0)
-        tiling = tilingOf(band, vectors);
-      runChunk(band, panel, chunk, tiling, next < panels_.count ? weightsAt(next, nextBlock) : nullptr);
+  auto runChunks = [&](const Range &panels) {
+    Chunk chunk;
+    for (int64_t i = 0; i < chunks_; ++i) {
+      chunk = {{chunk.blocks.end, chunkBegin(i + 1)}, i == 0, i + 1 == chunks_};
+      runPanels(band, panels, chunk, tilings);
     }
-  }
-  int64_t begin = panels_.begin(band.panels.begin), end = panels_.begin(band.panels.end);
+  };
+  if (sharesBlocks_)
+    for (int64_t panel = band.panels.begin; panel < band.panels.end; ++panel)
+      runChunks({panel, panel + 1});
+  else
+    runChunks(band.panels);
+  int64_t begin = panels_.ownBegin(band.panels.begin), end = panels_.ownBegin(band.panels.end);
   bool isFlat = rows_ == 1; // parts are of one row: the first of them clears beside it
   if (phase_[0] + phase_[1] != 0 || (isFlat && band.rows.begin > 0))
     return;
@@ -264,6 +282,19 @@ void Convolver::runBand(const Band &band) {
   for (int64_t image = band.images.begin; image < band.images.end; ++image)
     for (int64_t block = begin; block < end; ++block)
       clearHalo(out_, image, block, above, below);
+}
+
+void Convolver::runPanels(const Band &band, const Range &panels, const Chunk &chunk, Tiling (&tilings)[2]) {
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+    bool isLast = panel + 1 == panels.end, hasChunk = !chunk.isLast;
+    int64_t next = isLast && hasChunk ? panels.begin : panel + 1;
+    int64_t nextBlock = !isLast ? chunk.blocks.begin : hasChunk ? chunk.blocks.end : 0;
+    int64_t vectors = panels_.vectors(panel);
+    Tiling &tiling = tilings[vectors - panels_.fewest];
+    if (tiling.count == 0)
+      tiling = tilingOf(band, vectors);
+    runChunk(band, panel, chunk, tiling, next < panels_.count ? weightsAt(next, nextBlock) : nullptr);
+  }
 }
 
 /// A chunk of a panel's weights, over all tiles of the band.
@@ -276,7 +307,7 @@ void Convolver::runChunk(const Band &band, int64_t panel, const Chunk &chunk, co
   tile.blocksAhead = plan_.kind == ConvolutionKind::Direct && tapsPerBlock_ > 1 ? kBlocksAhead : 0;
   tile.bRowStride = vectors * lanes_;
   tile.cRowStride = tile.residualRowStride = phases_[1] * lanes_;
-  tile.cVectorStride = out_.plane();
+  tile.cVectorStride = sharesBlocks_ ? (rows_ == 1 ? 1 : width_) * band.rows.count() * lanes_ : out_.plane();
   tile.accumulate = !chunk.isFirst;
   tile.residualVectorStride = args_.residual.plane();
   if (chunk.isLast && isTileActivation(args_.epilogue.activation))
@@ -302,14 +333,21 @@ TapRange Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
   return {first, std::max(first, tapsOf(begin).end)};
 }
 
-/// The tile sums over these taps of the blocks, whose weights lie at tile.b.
-void Convolver::takeTaps(const Taps &taps, const Range &blocks, TileArgs &tile) const {
+/// Whether the last block of a panel's inputs is half a block: of channels that there are, or of the group's.
+bool Convolver::endsByHalf() const {
+  if (plan_.kind != ConvolutionKind::Direct || shape_.depth.kernel > 1)
+    return false;
+  return blocks_ * lanes_ - shape_.inputChannels / shape_.groups >= lanes_ / 2;
+}
+
+/// The tile sums over the taps of the image's blocks, whose weights lie at tile.b.
+void Convolver::takeTaps(const ImageRun &image, TileArgs &tile) const {
+  const Taps &taps = image.taken;
+  const Range &blocks = image.blocks;
   tile.blocks = blocks.count() * taps.rows.count() * taps.columns.count();
-  bool endsByHalf = plan_.kind == ConvolutionKind::Direct && shape_.groups == 1 && shape_.depth.kernel == 1 &&
-                    blocks.end == blocks_ && blocks.count() > 0 &&
-                    blocks_ * lanes_ - shape_.inputChannels >= lanes_ / 2;
-  tile.halfBlocks = endsByHalf ? taps.rows.count() * taps.columns.count() : 0;
-  tile.aOffsets = offsets_ + blocks.begin * tapsPerBlock_;
+  bool isHalf = blocks.end == blocks_ && blocks.count() > 0 && endsByHalf();
+  tile.halfBlocks = isHalf ? taps.rows.count() * taps.columns.count() : 0;
+  tile.aOffsets = image.offsets + blocks.begin * tapsPerBlock_;
   tile.bOffsets = nullptr;
   if (taps == taps_)
     return;
@@ -341,8 +379,10 @@ void Convolver::runRow(ImageRun &image, int64_t y, bool isLastRow, TileArgs &til
         live.rows = liveTaps(0, y, y + 1);
       if (shape_.dilation[1] > 1)
         live.columns = liveTaps(1, x, x + count);
-      if (live != image.taken)
-        takeTaps(image.taken = live, image.blocks, tile);
+      if (live != image.taken) {
+        image.taken = live;
+        takeTaps(image, tile);
+      }
       tile.a = image.input + y * image.inputRow + x * tile.aRowStride;
       tile.c = image.output + y * image.outputRow + x * tile.cRowStride;
       if (image.residual)
@@ -394,7 +434,7 @@ Convolver::Tiling Convolver::tilingOf(const Band &band, int64_t vectors) const {
 void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, const PlaneTiles &tiles,
                          int64_t image, TileArgs &tile) {
   bool flat = rows_ == 1, planar = plan_.kind == ConvolutionKind::Planar;
-  int64_t vectors = panels_.vectors(panel), block = panels_.begin(panel);
+  int64_t vectors = panels_.vectors(panel), block = panels_.begin(panel), group = panels_.group(panel);
   auto firstOf = [&](const BlockedTensor &tensor) {
     return tensor.at(image, block) + (phase_[0] * tensor.paddedWidth() + phase_[1]) * lanes_;
   };
@@ -403,14 +443,22 @@ void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, co
   run.rows = flat ? Range{0, 1} : band.rows;
   run.pixels = flat ? band.rows : Range{0, width_};
   run.input = source_.data + depth.image * source_.imageStride +
-              (planar ? 0 : inputs_.first(plan_, panel)) * source_.blockStride;
+              (planar ? 0 : inputs_.first(group)) * source_.blockStride;
+  run.offsets = offsets_[!planar && inputs_.beginsByHalf(group)];
   run.inputRow = source_.stride[0] * source_.rowStride;
   run.output = firstOf(out_);
   run.outputRow = phases_[0] * out_.paddedWidth() * lanes_;
+  if (sharesBlocks_) { // beside the output, of which only the group's lanes are the panel's
+    run.outputRow = width_ * lanes_;
+    run.output =
+        static_cast<float *>(ThreadPool::scratch(vectors * tile.cVectorStride * sizeof(float), kGroupStage)) -
+        run.rows.begin * run.outputRow - run.pixels.begin * lanes_;
+  }
   run.residualRow = phases_[0] * args_.residual.paddedWidth() * lanes_;
   if (chunk.isFirst && args_.addsResidualFirst())
     run.residual = firstOf(args_.residual);
-  bool isFinished = !chunk.isLast || (!hasFinish() && (block + vectors) * lanes_ <= out_.channels);
+  bool isFinished =
+      !chunk.isLast || (!hasFinish() && (sharesBlocks_ || (block + vectors) * lanes_ <= out_.channels));
   // Of the chunk, the blocks that lie in the images which this one reads, counted from the first of these.
   int64_t first = depth.range.first * imageBlocks_;
   run.blocks = {std::max(chunk.blocks.begin, first),
@@ -418,7 +466,7 @@ void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, co
   tile.b = weightsAt(panel, run.blocks.begin);
   run.blocks = {run.blocks.begin - first, std::max(run.blocks.begin, run.blocks.end) - first};
   run.taken = taps_;
-  takeTaps(run.taken, run.blocks, tile);
+  takeTaps(run, tile);
   ImageRun alongRows = run;
   alongRows.pixels.end = run.pixels.begin + tiles.columns;
   alongRows.tiles = tiles.ofRow;
@@ -428,27 +476,62 @@ void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, co
   if (args_.addsResidualLast)
     run.residual = firstOf(args_.residual);
   for (int64_t y = run.rows.begin; !isFinished && y < run.rows.end; ++y)
-    finishRow(block, vectors, run.output + y * run.outputRow + run.pixels.begin * tile.cRowStride,
+    finishRow(block, tile, run.output + y * run.outputRow + run.pixels.begin * tile.cRowStride,
               run.residual ? run.residual + y * run.residualRow + run.pixels.begin * tile.residualRowStride
                            : nullptr,
               run.pixels.count());
+  if (chunk.isLast && sharesBlocks_)
+    takeLanes(image, panel, run, tile);
 }
 
-void Convolver::finishRow(int64_t block, int64_t vectors, float *pixel, const float *residual,
+/// Copies `count` floats, a block or half of one, from each pixel of `lanes` to the next one's. Their number
+/// is known to the compiler: a call of memcpy would take longer than the copy.
+void copyLanes(float *to, const float *from, int64_t pixels, int64_t lanes, int64_t count) {
+  auto copy = [&](auto size) {
+    for (int64_t x = 0; x < pixels * lanes; x += lanes)
+      std::memcpy(to + x, from + x, sizeof(float[size()]));
+  };
+  count == 2   ? copy(std::integral_constant<int, 2>())
+  : count == 4 ? copy(std::integral_constant<int, 4>())
+  : count == 8 ? copy(std::integral_constant<int, 8>())
+               : copy(std::integral_constant<int, 16>());
+}
+
+/// The lanes of the panel's group, of all rows, to the output, and zeros behind its last channel.
+void Convolver::takeLanes(int64_t image, int64_t panel, const ImageRun &run, const TileArgs &tile) const {
+  int64_t outputs = shape_.outputChannels / shape_.groups, first = panels_.group(panel) * outputs;
+  const float *from = run.output;
+  for (int64_t v = 0; v < panels_.vectors(panel); ++v, from += tile.cVectorStride) {
+    int64_t block = panels_.begin(panel) + v;
+    int64_t begin = std::max(first - block * lanes_, int64_t(0));
+    int64_t end = std::min(first + outputs - block * lanes_, lanes_);
+    for (int64_t y = run.rows.begin; y < run.rows.end; ++y) {
+      int64_t place = run.pixels.begin * lanes_;
+      float *to = out_.at(image, block) + y * out_.paddedWidth() * lanes_ + place;
+      copyLanes(to + begin, from + y * run.outputRow + place + begin, run.pixels.count(), lanes_,
+                end - begin);
+      if (end == out_.channels - block * lanes_)
+        clearLanes(out_, block, to, run.pixels.count());
+    }
+  }
+}
+
+void Convolver::finishRow(int64_t block, const TileArgs &tile, float *pixel, const float *residual,
                           int64_t pixels) {
+  int64_t vectors = tile.bRowStride / lanes_;
   int64_t runs = phases_[1] == 1 ? 1 : pixels, length = pixels / runs, step = phases_[1] * lanes_;
   LaneFactorsJob job;
   job.pixels.outputRowStride = job.residualRowStride = step;
   job.pixels.rows = runs;
   job.pixels.columns = length;
-  for (int64_t v = 0; v < vectors; ++v, pixel += out_.plane()) {
+  for (int64_t v = 0; v < vectors; ++v, pixel += tile.cVectorStride) {
     if (!isTileActivation(args_.epilogue.activation))
       kernels_.activate(args_.epilogue.activation, pixel, step, runs, length * lanes_);
     job.pixels.output = pixel;
     if (residual)
       job.residual = residual + v * args_.residual.plane();
     scaleChannels(kernels_, args_, block + v, job);
-    for (int64_t run = 0; run < runs; ++run)
+    for (int64_t run = 0; run < runs && !sharesBlocks_; ++run)
       clearLanes(out_, block + v, pixel + run * step, length);
   }
 }
@@ -463,7 +546,7 @@ void Convolver::makeTaps() {
                  tap / shape_.kernel[1] * shape_.dilation[0] * source_.rowStride +
                  tap % shape_.kernel[1] * shape_.dilation[1] * lanes_;
   }
-  offsets_ = offsets;
+  offsets_[0] = offsets;
 }
 
 /// body(image, block, rows) computes rows of a block of the output up to the activation, for
@@ -509,7 +592,7 @@ void Convolver::scaleRows(int64_t image, int64_t block, int64_t begin, int64_t e
 template <class Job> Job Convolver::rowsJob(int64_t image, int64_t block, const Range &rows) const {
   Job job;
   DepthWindow::Taps depth = shape_.depth.tapsOf(image);
-  job.taps = offsets_;
+  job.taps = offsets_[0];
   job.tapCount = depth.range.count() * shape_.kernel[0] * shape_.kernel[1];
   job.tapsTogether = shape_.dilation[1] == 1 ? shape_.kernel[1] : 1;
   job.step = source_.stride[1] * lanes_;

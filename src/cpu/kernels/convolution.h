@@ -117,10 +117,10 @@ struct ConvolutionShape {
 };
 
 enum class ConvolutionKind : uint8_t {
-  Direct,    ///< blocked input; any kernel, any phases, one group or groups of whole tiles
+  Direct,    ///< blocked input; any kernel, any phases, one group or groups that hasBlocks()
   Planar,    ///< planar input of few channels (the first layer), one group
   Depthwise, ///< blocked input, one input and one output channel a group
-  Grouped,   ///< blocked input, groups of one vector with wide windows, or of no whole number of vectors
+  Grouped,   ///< blocked input, groups of one vector with wide windows, or of less, or of no half vectors
   Winograd2, ///< F(2,3): 3x3, stride 1, one group
   Winograd4, ///< F(4,3)
 };

@@ -15,30 +15,65 @@ template <class Body> void eachPhase(const ConvolutionPlan &plan, const Body &bo
       body(phasePlan(plan, y, x));
 }
 
-/// The blocks of outputs, divided evenly among as many panels as hold them.
+/// The blocks of a group's outputs, divided evenly among as many panels as hold them. A block that two groups
+/// share is in a panel of each.
 struct Panels {
   explicit Panels(const ConvolutionPlan &plan);
-  /// The first block of a panel; of panel `count`: how many there are.
-  int64_t begin(int64_t panel) const { return panel * fewest + (panel < wider ? panel : wider); }
-  int64_t vectors(int64_t panel) const { return fewest + (panel < wider ? 1 : 0); }
+  int64_t group(int64_t panel) const { return ofGroup == count ? 0 : panel / ofGroup; }
+  /// The first block of a panel.
+  int64_t begin(int64_t panel) const {
+    int64_t of = group(panel);
+    return of * outputs / lanes + inGroup(panel - of * ofGroup);
+  }
+  /// The first block whose first channel is the panel's; of panel `count`: how many there are.
+  int64_t ownBegin(int64_t panel) const {
+    int64_t of = group(panel), first = panel - of * ofGroup;
+    return first == 0 ? (of * outputs + lanes - 1) / lanes : begin(panel);
+  }
+  /// The vectors of weights in front of a panel's.
+  int64_t place(int64_t panel) const {
+    int64_t of = group(panel);
+    return of * vectorsOfGroup + inGroup(panel - of * ofGroup);
+  }
+  int64_t vectors(int64_t panel) const { return fewest + (panel - group(panel) * ofGroup < wider ? 1 : 0); }
   int64_t count;
+  int64_t ofGroup;
+  int64_t vectorsOfGroup;
   int64_t fewest; ///< blocks of a panel
-  int64_t wider;  ///< panels that have one more
+  int64_t wider;  ///< panels of a group that have one more
+
+private:
+  int64_t inGroup(int64_t panel) const { return panel * fewest + (panel < wider ? panel : wider); }
+  int64_t outputs, lanes; ///< of a group
 };
 
 /// Whether the pixels that a window of one pixel skips are left out of a copy of the input first: the rest is
 /// read once for each panel of outputs.
 bool skipsPixels(const ConvolutionPlan &plan);
 
-/// A panel of output channels reads the blocks of input channels that its groups lie in: all have the same
-/// number, `count`.
+/// The blocks of input channels that the panels of a group read. Where a group has half a block, that comes
+/// last: the first half of a block, or the second one, if it lies in front of the others.
 struct PanelBlocks {
-  int64_t panels = 0;
-  int64_t total = 0;
-  int64_t count = 0;
-  int64_t first(const ConvolutionPlan &plan, int64_t panel) const;
+  explicit PanelBlocks(const ConvolutionPlan &plan);
+  int64_t count; ///< of a group
+  /// The first block of a group.
+  int64_t first(int64_t group) const { return group * inputs / lanes; }
+  /// Whether a group begins with the second half of its first block.
+  bool beginsByHalf(int64_t group) const { return group * inputs % lanes != 0; }
+  /// Channel `lane` of block `block` of a group's, by its number in the group.
+  int64_t channel(int64_t group, int64_t block, int64_t lane) const {
+    bool isHalf = beginsByHalf(group), isLast = block + 1 == count;
+    return isHalf && isLast ? lane : block * lanes + lane + (isHalf ? lanes / 2 : 0);
+  }
+  /// How many lanes of a block are the group's.
+  int64_t channels(int64_t block) const { return block + 1 < count ? lanes : inputs - block * lanes; }
+
+private:
+  int64_t inputs, lanes; ///< of a group
 };
-PanelBlocks panelBlocks(const ConvolutionPlan &plan);
+
+/// Whether groups are of whole blocks, or of halves of them too, of more than a block of outputs.
+bool hasBlocks(const ConvolutionShape &shape, int64_t lanes);
 
 /// The output channels whose weights lie together: whole vectors, of which the last may be wider than what is
 /// left.

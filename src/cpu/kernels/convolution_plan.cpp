@@ -37,11 +37,13 @@ int64_t DepthWindow::tapCount() const {
   return count;
 }
 
-Panels::Panels(const ConvolutionPlan &plan) {
-  int64_t blocks = divideUp(plan.shape.outputChannels, floatLanes(plan.isa));
-  count = divideUp(blocks, plan.vectors);
-  fewest = count > 0 ? blocks / count : 0;
-  wider = blocks - fewest * count;
+Panels::Panels(const ConvolutionPlan &plan)
+    : outputs(plan.shape.outputChannels / plan.shape.groups), lanes(floatLanes(plan.isa)) {
+  vectorsOfGroup = divideUp(outputs, lanes);
+  ofGroup = divideUp(vectorsOfGroup, plan.vectors);
+  count = ofGroup * plan.shape.groups;
+  fewest = ofGroup > 0 ? vectorsOfGroup / ofGroup : 0;
+  wider = vectorsOfGroup - fewest * ofGroup;
 }
 
 bool skipsPixels(const ConvolutionPlan &plan) {
@@ -52,34 +54,15 @@ bool skipsPixels(const ConvolutionPlan &plan) {
          Panels(plan).count >= kFewPanels;
 }
 
-PanelBlocks panelBlocks(const ConvolutionPlan &plan) {
-  const ConvolutionShape &shape = plan.shape;
-  int64_t lanes = floatLanes(plan.isa);
-  PanelBlocks result;
-  Panels panels(plan);
-  result.panels = panels.count;
-  result.total = divideUp(shape.inputChannels, lanes);
-  if (shape.groups == 1) {
-    result.count = result.total;
-    return result;
-  }
-  int64_t inputs = shape.inputChannels / shape.groups, outputs = shape.outputChannels / shape.groups;
-  for (int64_t panel = 0; panel < result.panels; ++panel) {
-    int64_t last = std::min(panels.begin(panel + 1) * lanes, shape.outputChannels) - 1;
-    int64_t first = panels.begin(panel) * lanes / outputs * inputs / lanes,
-            end = divideUp((last / outputs + 1) * inputs, lanes);
-    result.count = std::max(result.count, end - first);
-  }
-  return result;
+PanelBlocks::PanelBlocks(const ConvolutionPlan &plan)
+    : inputs(plan.shape.inputChannels / plan.shape.groups), lanes(floatLanes(plan.isa)) {
+  count = divideUp(inputs, lanes);
 }
 
-int64_t PanelBlocks::first(const ConvolutionPlan &plan, int64_t panel) const {
-  const ConvolutionShape &shape = plan.shape;
-  if (shape.groups == 1)
-    return 0;
-  int64_t lanes = floatLanes(plan.isa);
-  int64_t group = Panels(plan).begin(panel) * lanes / (shape.outputChannels / shape.groups);
-  return std::min(group * (shape.inputChannels / shape.groups) / lanes, total - count);
+bool hasBlocks(const ConvolutionShape &shape, int64_t lanes) {
+  int64_t inputs = shape.inputChannels / shape.groups, outputs = shape.outputChannels / shape.groups;
+  bool isWhole = inputs % lanes == 0 && outputs % lanes == 0;
+  return isWhole || (inputs % (lanes / 2) == 0 && outputs % (lanes / 2) == 0 && outputs > lanes);
 }
 
 PhasePlan phasePlan(const ConvolutionPlan &plan, int64_t y, int64_t x) {
@@ -131,7 +114,8 @@ int64_t ConvolutionPlan::weightElements() const {
     return outputs * shape.inputChannels * taps;
   if (int64_t points = winogradPoints(kind))
     return outputs * divideUp(shape.inputChannels, lanes) * lanes * shape.depth.kernel * points;
-  return outputs * panelBlocks(*this).count * lanes * taps;
+  Panels panels(*this);
+  return shape.groups * panels.vectorsOfGroup * lanes * PanelBlocks(*this).count * lanes * taps;
 }
 
 int64_t ConvolutionPlan::workspaceBytes(const Halo &actualInputHalo) const {
@@ -154,15 +138,13 @@ int64_t ConvolutionPlan::workspaceBytes(const Halo &actualInputHalo) const {
 /// on AVX-512 one of 14 x 2 does well, but rows of pixels may be shorter.
 static int32_t tileVectors(const ConvolutionPlan &plan) {
   const ConvolutionShape &shape = plan.shape;
-  int64_t lanes = floatLanes(plan.isa), blocks = divideUp(shape.outputChannels, lanes);
+  int64_t lanes = floatLanes(plan.isa), blocks = divideUp(shape.outputChannels / shape.groups, lanes);
   bool shortRows =
       !winogradPoints(plan.kind) && shape.outputWidth <= 7 && shape.outputWidth * shape.outputHeight > 1;
-  int64_t most = blocks == 3 || plan.isa == Isa::Avx2 ? 3 : plan.isa == Isa::Avx512 && shortRows ? 4 : 2;
-  int64_t vectors = std::clamp<int64_t>(blocks, 1, most);
-  // A tile must not multiply the numbers of other groups, be it by zeros.
-  while (vectors > 1 && shape.groups > 1 && shape.outputChannels / shape.groups % (vectors * lanes) != 0)
-    --vectors;
-  return static_cast<int32_t>(vectors);
+  // A group of an odd number of vectors would have a panel of one.
+  bool isOdd = blocks == 3 || (shape.groups > 1 && blocks % 2 == 1);
+  int64_t most = isOdd || plan.isa == Isa::Avx2 ? 3 : plan.isa == Isa::Avx512 && shortRows ? 4 : 2;
+  return static_cast<int32_t>(std::clamp<int64_t>(blocks, 1, most));
 }
 
 ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool planarInput, bool winograd) {
@@ -176,12 +158,10 @@ ConvolutionPlan planConvolution(const ConvolutionShape &shape, Isa isa, bool pla
     plan.kind = ConvolutionKind::Depthwise;
   else if (winograd && shape.phaseCount() == 1)
     plan.kind = winogradKind(shape);
-  int64_t lanes = floatLanes(isa), inputs = shape.inputChannels / shape.groups,
-          outputs = shape.outputChannels / shape.groups;
+  int64_t lanes = floatLanes(isa);
   // A panel of one vector takes each pixel again for each tap of a row of the window.
-  bool isNarrow = outputs == lanes && shape.kernel[1] > 1;
-  if (shape.groups > 1 && plan.kind == ConvolutionKind::Direct &&
-      (inputs % lanes != 0 || outputs % lanes != 0 || isNarrow))
+  bool isNarrow = shape.outputChannels / shape.groups == lanes && shape.kernel[1] > 1;
+  if (shape.groups > 1 && plan.kind == ConvolutionKind::Direct && (!hasBlocks(shape, lanes) || isNarrow))
     plan.kind = ConvolutionKind::Grouped;
   plan.vectors = tileVectors(plan);
   if (plan.kind == ConvolutionKind::Grouped)
@@ -282,27 +262,28 @@ void packBlocks(const Context &context, const ConvolutionPlan &plan, const float
   });
 }
 
-/// The same, of the blocks that a panel's groups read.
+/// The same, of the blocks that a panel's group reads. Lanes of other groups are zeros.
 void packGroupedBlocks(const Context &context, const ConvolutionPlan &plan, const float *weights,
                        const int64_t (&strides)[5], float *packed) {
   const ConvolutionShape &shape = plan.shape;
   int64_t lanes = floatLanes(plan.isa), width = shape.kernel[1], taps = shape.kernel[0] * width;
-  int64_t outputs = shape.outputChannels / shape.groups, inputs = shape.inputChannels / shape.groups;
-  PanelBlocks blocks = panelBlocks(plan);
+  int64_t outputs = shape.outputChannels / shape.groups;
+  PanelBlocks blocks(plan);
+  Panels panels(plan);
   int64_t depth = blocks.count * lanes;
-  context.pool.parallelFor(blocks.panels, [&](int64_t index) {
-    WeightPanel panel(plan, index);
-    float *to = packed + panel.firstOutput * depth * taps;
-    for (int64_t i = 0; i < depth * taps; ++i) {
-      int64_t input = blocks.first(plan, index) * lanes + i / (taps * lanes) * lanes + i % lanes;
-      int64_t tap = i / lanes % taps;
-      for (int64_t column = 0; column < panel.columns; ++column) {
-        int64_t output = panel.firstOutput + column, inside = input - output / outputs * inputs;
-        bool joined =
-            output < shape.outputChannels && input < shape.inputChannels && inside >= 0 && inside < inputs;
-        to[i * panel.columns + column] = joined ? weights[output * strides[0] + inside * strides[1] +
-                                                          tap / width * strides[2] + tap % width * strides[3]]
-                                                : 0;
+  context.pool.parallelFor(panels.count, [&](int64_t index) {
+    int64_t group = panels.group(index), first = panels.begin(index) * lanes - group * outputs;
+    int64_t columns = panels.vectors(index) * lanes;
+    float *to = packed + panels.place(index) * lanes * depth * taps;
+    for (int64_t i = 0; i < depth * taps; ++i, to += columns) {
+      int64_t block = i / (taps * lanes), tap = i / lanes % taps, lane = i % lanes;
+      int64_t input = blocks.channel(group, block, lane);
+      for (int64_t column = 0; column < columns; ++column) {
+        int64_t output = first + column; // in the group
+        bool joined = lane < blocks.channels(block) && output >= 0 && output < outputs;
+        to[column] = joined ? weights[(group * outputs + output) * strides[0] + input * strides[1] +
+                                      tap / width * strides[2] + tap % width * strides[3]]
+                            : 0;
       }
     }
   });

@@ -1,5 +1,5 @@
-// Convolutions whose groups are one vector or narrower, or no whole number of vectors: which lanes of the
-// input each lane of the output reads.
+// Convolutions whose groups are one vector or narrower, or no whole number of halves of a vector: which lanes
+// of the input each lane of the output reads.
 #pragma once
 
 #include "cpu/kernels/convolution.h"

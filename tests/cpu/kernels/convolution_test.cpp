@@ -299,9 +299,44 @@ TEST_P(Convolution, GroupsOfAVectorAndLess) {
   check(makeShape(1, 64, 16, 6, 9, 3, 1, 1, 8), {1, 0});
 }
 
+TEST_P(Convolution, GroupsThatShareBlocks) { // of a number of vectors and a half
+  int64_t half = floatLanes(context.isa) / 2;
+  using Widths = std::pair<int64_t, int64_t>;
+  for (auto [in, out] : {Widths{3, 3}, {1, 5}, {5, 7}, {2, 3}, {3, 4}, {4, 3}, {7, 3}})
+    for (int64_t groups : {2, 3, 5}) {
+      int64_t inputs = in * half * groups, outputs = out * half * groups;
+      check(makeShape(2, inputs, outputs, 5, 9, 3, 1, 1, groups), {1, 1, false, true, Activation::Relu});
+      check(makeShape(1, inputs, outputs, 8, 7, 3, 2, 1, groups), {0, 0, false, false, Activation::Sigmoid});
+      check(makeShape(1, inputs, outputs, 3, 17, 1, 1, 0, groups), {0, 0, false, true, Activation::Gelu});
+    }
+  check(makeShape(1, 9 * half, 9 * half, 7, 8, 3, 1, 2, 3, 2), {2, 1, false, true}); // dilated
+  check(makeShape(2, 3 * half, 3 * half, 1, 1, 1, 1, 0, 1), {0, 1});                 // one group
+  // In chunks.
+  check(makeShape(1, 150 * half, 6 * half, 7, 7, 3, 1, 1, 2),
+        {1, 2, false, true, Activation::Relu, false, 4e-5});
+}
+
+TEST_P(Convolution, GroupsOfAnOddNumberOfVectors) {
+  int64_t lanes = floatLanes(context.isa);
+  for (int64_t width : {3, 5, 7}) {
+    int64_t channels = 2 * width * lanes;
+    check(makeShape(1, 2 * lanes, channels, 7, 8, 3, 1, 1, 2), {1, 1, false, true, Activation::Relu});
+    check(makeShape(2, channels, channels, 5, 3, 1, 2, 0, 2), {0, 0, false, true, Activation::Sigmoid});
+  }
+}
+
 TEST_P(Convolution, GroupsDoNotTouchEachOther) {
-  for (auto [width, window] :
-       {std::pair<int64_t, int64_t>{2, 1}, {4, 3}, {8, 1}, {8, 3}, {12, 1}, {16, 3}, {32, 1}}) {
+  int64_t half = floatLanes(context.isa) / 2;
+  for (auto [width, window] : {std::pair<int64_t, int64_t>{2, 1},
+                               {4, 3},
+                               {8, 1},
+                               {8, 3},
+                               {12, 1},
+                               {16, 3},
+                               {32, 1},
+                               {3 * half, 1},
+                               {3 * half, 3},
+                               {5 * half, 3}}) {
     ConvolutionShape shape = makeShape(1, 3 * width, 3 * width, 4, 4, window, 1, window / 2, 3);
     ConvolutionPlan plan = planConvolution(shape, context.isa, false, true);
     auto x = randomFloats(3 * width * 16), w = randomFloats(3 * width * width * window * window);
@@ -430,7 +465,8 @@ std::vector<float> convolvedBy(int threads, Isa isa, const ConvolutionShape &s, 
 TEST_P(Convolution, TheSameForAnyNumberOfThreads) {
   auto x = randomFloats(1 << 16, 1), w = randomFloats(1 << 17, 2);
   for (ConvolutionShape s : {makeShape(1, 32, 64, 20, 20, 3, 1, 1), makeShape(2, 256, 488, 3, 5, 1),
-                             makeShape(1, 256, 488, 8, 7, 1, 2), makeShape(2, 64, 96, 16, 18, 3, 1, 1)})
+                             makeShape(1, 256, 488, 8, 7, 1, 2), makeShape(2, 64, 96, 16, 18, 3, 1, 1),
+                             makeShape(1, 96, 96, 20, 20, 3, 1, 1, 4)})
     for (bool winograd : {false, true}) {
       std::vector<float> first = convolvedBy(1, context.isa, s, winograd, x, w);
       for (int threads : {2, 5})

@@ -311,8 +311,10 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
       for (int m = 0; m < kM; ++m)
         __builtin_prefetch(soon + m * aRow);
     }
+    // What lies behind half a block may be another group's.
+    [[maybe_unused]] const int64_t steps = block < wholeBlocks ? depth : depth / 2;
     if constexpr (kM * kN < 8) {
-      addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, depth);
+      addProductsByWays<T, kM, kN, (kM * kN < 4 ? 4 : 2)>(sums, a, aRow, b, bRow, steps);
       b += depth * bRow;
     } else if constexpr (kDepth == kEvenDepth) {
       TileRows<C, kM, kAllInPlace<kM, kN>> rows(a, aRow);
@@ -329,11 +331,12 @@ TORCHERE_INLINE void sumBlocks(const TileArgs &args, const Compute<T> *from, int
       b += kDepth * kN * kLanesOf<C>;
     } else {
 #pragma GCC unroll 2
-      for (int64_t k = 0; k < depth; ++k, b += bRow) {
-        addProducts<T, kM, kN, false>(sums, {a + k * kStepElements<T>, aRow}, b);
+      for (int64_t k = 0; k < steps; ++k) {
+        addProducts<T, kM, kN, false>(sums, {a + k * kStepElements<T>, aRow}, b + k * bRow);
         fetchLines<kN>(ahead);
         ahead += aheadStep;
       }
+      b += depth * bRow;
     }
   }
 }
