@@ -450,9 +450,11 @@ void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, co
   run.outputRow = phases_[0] * out_.paddedWidth() * lanes_;
   if (sharesBlocks_) { // beside the output, of which only the group's lanes are the panel's
     run.outputRow = width_ * lanes_;
+    int64_t floats = vectors * tile.cVectorStride; // of an image
     run.output =
-        static_cast<float *>(ThreadPool::scratch(vectors * tile.cVectorStride * sizeof(float), kGroupStage)) -
-        run.rows.begin * run.outputRow - run.pixels.begin * lanes_;
+        static_cast<float *>(
+            ThreadPool::scratch(band.images.count() * floats * int64_t(sizeof(float)), kGroupStage)) +
+        (image - band.images.begin) * floats - run.rows.begin * run.outputRow - run.pixels.begin * lanes_;
   }
   run.residualRow = phases_[0] * args_.residual.paddedWidth() * lanes_;
   if (chunk.isFirst && args_.addsResidualFirst())

@@ -311,9 +311,10 @@ TEST_P(Convolution, GroupsThatShareBlocks) { // of a number of vectors and a hal
     }
   check(makeShape(1, 9 * half, 9 * half, 7, 8, 3, 1, 2, 3, 2), {2, 1, false, true}); // dilated
   check(makeShape(2, 3 * half, 3 * half, 1, 1, 1, 1, 0, 1), {0, 1});                 // one group
-  // In chunks.
-  check(makeShape(1, 150 * half, 6 * half, 7, 7, 3, 1, 1, 2),
-        {1, 2, false, true, Activation::Relu, false, 4e-5});
+  // In chunks, also of several images in a part.
+  for (int64_t images : {1, 40})
+    check(makeShape(images, 150 * half, 6 * half, 3, 2, 3, 1, 1, 2),
+          {1, 2, false, true, Activation::Relu, false, 4e-5});
 }
 
 TEST_P(Convolution, GroupsOfAnOddNumberOfVectors) {
