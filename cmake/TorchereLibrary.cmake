@@ -97,6 +97,10 @@ function(torchere_isa_libraries)
     if(TORCHERE_SANITIZE)
       list(APPEND flags_avx512 -Wno-uninitialized) # gcc 12's own headers, once more
     endif()
+    if(TORCHERE_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      # The stack on which returned frames are kept is aligned to 32 bytes, vectors are to 64.
+      list(APPEND flags_avx512 "SHELL:--param asan-use-after-return=0")
+    endif()
     set(extended_avx512vnni -mavx512vnni)
     set(extended_avx512bf16 -mavx512bf16)
     set(extended_amx "") # its instructions are written as such
