@@ -55,6 +55,16 @@ static bool hasBuffer(const std::vector<View> &views, BufferId buffer) {
   return std::any_of(views.begin(), views.end(), [&](const View &view) { return view.buffer == buffer; });
 }
 
+/// What the product reads and writes.
+std::vector<View> CellStep::productViews() const {
+  const Matmul &matmul = product.operands();
+  std::vector<View> views{matmul.a.view, matmul.b.view, matmul.result};
+  for (const std::optional<View> *view : {&matmul.bias, &matmul.residual})
+    if (*view)
+      views.push_back(**view);
+  return views;
+}
+
 /// All of the one, as many elements, is all of the other, in the same order.
 static bool isSame(const View &part, const View &view) {
   return part.type == view.type && part.buffer == view.buffer && part.offset == view.offset &&
@@ -123,23 +133,15 @@ bool CellStep::takesWrite() {
   if (output == outputs.end() || written->isRead() || !written->isContiguous())
     return false;
   writtenOutput = static_cast<size_t>(output - outputs.begin());
-  const Matmul &matmul = product.operands();
-  std::vector<View> used = vector.inputViews();
-  used.insert(used.end(), {matmul.a.view, matmul.b.view, matmul.result});
-  for (const std::optional<View> *view : {&matmul.bias, &matmul.residual})
-    if (*view)
-      used.push_back(**view);
-  if (slice) {
-    used.push_back(slice->wholeView());
-    used.insert(used.end(), slice->startViews().begin(), slice->startViews().end());
-  }
-  const std::vector<View> &starts = written->startViews();
-  bool isComputed = std::any_of(starts.begin(), starts.end(), [&](const View &start) {
-    return start.buffer == matmul.result.buffer || hasBuffer(outputs, start.buffer) ||
-           start.buffer == written->wholeView().buffer;
-  });
   BufferId whole = written->wholeView().buffer;
-  return !isComputed && !hasBuffer(used, whole) && !hasBuffer(outputs, whole);
+  const std::vector<View> &starts = written->startViews();
+  bool isComputed =
+      hasBuffer(starts, whole) || std::any_of(starts.begin(), starts.end(), [&](const View &start) {
+        return start.buffer == product.operands().result.buffer || hasBuffer(outputs, start.buffer);
+      });
+  bool isOfSlice = slice && (slice->wholeView().buffer == whole || hasBuffer(slice->startViews(), whole));
+  return !isComputed && !isOfSlice && !hasBuffer(productViews(), whole) &&
+         !hasBuffer(vector.inputViews(), whole) && !hasBuffer(outputs, whole);
 }
 
 /// Whether the program reads the product by runs, and writes nothing that the product reads.
@@ -158,14 +160,9 @@ bool CellStep::takesRuns(int64_t width) const {
       return false;
     isRead = true;
   }
-  std::vector<BufferId> read{matmul.a.view.buffer, matmul.b.view.buffer, result.buffer};
-  for (const std::optional<View> *view : {&matmul.bias, &matmul.residual})
-    if (*view)
-      read.push_back((*view)->buffer);
-  return isRead &&
-         std::none_of(vector.outputViews().begin(), vector.outputViews().end(), [&](const View &view) {
-           return std::find(read.begin(), read.end(), view.buffer) != read.end();
-         });
+  const std::vector<View> read = productViews();
+  return isRead && std::none_of(vector.outputViews().begin(), vector.outputViews().end(),
+                                [&](const View &view) { return hasBuffer(read, view.buffer); });
 }
 
 bool CellStep::derive(Isa isa) {

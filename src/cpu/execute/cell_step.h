@@ -39,6 +39,7 @@ private:
   bool takesSlice();
   void placeSlice(const Frame &frame, GemmArgs &args, std::vector<const void *> &inputs) const;
   bool takesWrite();
+  std::vector<View> productViews() const;
   void writePiece(int64_t piece, const void *result, std::byte *place) const;
 
   MatmulStep product;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace torchere::cpu {
 
@@ -48,6 +49,20 @@ inline void clearFew(float *first, int64_t floats) {
     asm("" : "+r"(first)); // or the compiler makes that call of the loop
     std::memset(first, 0, 4 * sizeof(float));
   }
+}
+
+/// `floats` of each pixel, all lanes or half of them. Their number is known to the compiler: a call of memcpy
+/// would take longer than the copy.
+inline void copyPixels(float *to, int64_t toStride, const float *from, int64_t fromStride, int64_t pixels,
+                       int64_t floats) {
+  auto copy = [&](auto count) {
+    for (int64_t x = 0; x < pixels; ++x)
+      std::memcpy(to + x * toStride, from + x * fromStride, sizeof(float[count()]));
+  };
+  floats == 2   ? copy(std::integral_constant<int, 2>())
+  : floats == 4 ? copy(std::integral_constant<int, 4>())
+  : floats == 8 ? copy(std::integral_constant<int, 8>())
+                : copy(std::integral_constant<int, 16>());
 }
 
 /// The halo beside rows [begin, end) of a block, with that above the first and below the last row of the

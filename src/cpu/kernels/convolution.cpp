@@ -10,7 +10,6 @@
 #include "cpu/kernels/winograd.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace torchere::cpu {
@@ -337,7 +336,7 @@ TapRange Convolver::liveTaps(int axis, int64_t begin, int64_t end) const {
 bool Convolver::endsByHalf() const {
   if (plan_.kind != ConvolutionKind::Direct || shape_.depth.kernel > 1)
     return false;
-  return blocks_ * lanes_ - shape_.inputChannels / shape_.groups >= lanes_ / 2;
+  return inputs_.channels(inputs_.count - 1) <= lanes_ / 2;
 }
 
 /// The tile sums over the taps of the image's blocks, whose weights lie at tile.b.
@@ -423,10 +422,9 @@ Convolver::Tiling Convolver::tilingOf(const Band &band, int64_t vectors) const {
   int64_t most = kernels_.maxRows[vectors], rows = band.rows.count(), width = width_;
   if (rows_ == 1)
     width = std::exchange(rows, 1);
-  auto alongRows = [&] { return PlaneTiles{width, EvenTiles(width, divideUp(width, most)), {}}; };
   bool tapsDiffer = shape_.dilation[0] * shape_.dilation[1] > 1; // from row to row
-  PlaneTiles tiles =
-      rows_ == 1 || tapsDiffer ? alongRows() : planeTiles(rows, width, most, divideUp(kEnoughSums, vectors));
+  PlaneTiles tiles = rows_ == 1 || tapsDiffer ? PlaneTiles{width, EvenTiles(width, divideUp(width, most)), {}}
+                                              : planeTiles(rows, width, most, divideUp(kEnoughSums, vectors));
   return {tiles, tiles.count(rows, width) * band.images.count()};
 }
 
@@ -486,19 +484,6 @@ void Convolver::runImage(const Band &band, int64_t panel, const Chunk &chunk, co
     takeLanes(image, panel, run, tile);
 }
 
-/// Copies `count` floats, a block or half of one, from each pixel of `lanes` to the next one's. Their number
-/// is known to the compiler: a call of memcpy would take longer than the copy.
-void copyLanes(float *to, const float *from, int64_t pixels, int64_t lanes, int64_t count) {
-  auto copy = [&](auto size) {
-    for (int64_t x = 0; x < pixels * lanes; x += lanes)
-      std::memcpy(to + x, from + x, sizeof(float[size()]));
-  };
-  count == 2   ? copy(std::integral_constant<int, 2>())
-  : count == 4 ? copy(std::integral_constant<int, 4>())
-  : count == 8 ? copy(std::integral_constant<int, 8>())
-               : copy(std::integral_constant<int, 16>());
-}
-
 /// The lanes of the panel's group, of all rows, to the output, and zeros behind its last channel.
 void Convolver::takeLanes(int64_t image, int64_t panel, const ImageRun &run, const TileArgs &tile) const {
   int64_t outputs = shape_.outputChannels / shape_.groups, first = panels_.group(panel) * outputs;
@@ -510,8 +495,8 @@ void Convolver::takeLanes(int64_t image, int64_t panel, const ImageRun &run, con
     for (int64_t y = run.rows.begin; y < run.rows.end; ++y) {
       int64_t place = run.pixels.begin * lanes_;
       float *to = out_.at(image, block) + y * out_.paddedWidth() * lanes_ + place;
-      copyLanes(to + begin, from + y * run.outputRow + place + begin, run.pixels.count(), lanes_,
-                end - begin);
+      copyPixels(to + begin, lanes_, from + y * run.outputRow + place + begin, lanes_, run.pixels.count(),
+                 end - begin);
       if (end == out_.channels - block * lanes_)
         clearLanes(out_, block, to, run.pixels.count());
     }

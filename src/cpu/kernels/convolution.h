@@ -117,7 +117,7 @@ struct ConvolutionShape {
 };
 
 enum class ConvolutionKind : uint8_t {
-  Direct,    ///< blocked input; any kernel, any phases, one group or groups that hasBlocks()
+  Direct,    ///< blocked input; any kernel, any phases, one group, or those of whole or half blocks
   Planar,    ///< planar input of few channels (the first layer), one group
   Depthwise, ///< blocked input, one input and one output channel a group
   Grouped,   ///< blocked input, groups of one vector with wide windows, or of less, or of no half vectors

@@ -72,9 +72,6 @@ private:
   int64_t inputs, lanes; ///< of a group
 };
 
-/// Whether groups are of whole blocks, or of halves of them too, of more than a block of outputs.
-bool hasBlocks(const ConvolutionShape &shape, int64_t lanes);
-
 /// The output channels whose weights lie together: whole vectors, of which the last may be wider than what is
 /// left.
 struct WeightPanel {

@@ -59,7 +59,8 @@ PanelBlocks::PanelBlocks(const ConvolutionPlan &plan)
   count = divideUp(inputs, lanes);
 }
 
-bool hasBlocks(const ConvolutionShape &shape, int64_t lanes) {
+/// Whether groups are of whole blocks, or of halves of them too, of more than a block of outputs.
+static bool hasBlocks(const ConvolutionShape &shape, int64_t lanes) {
   int64_t inputs = shape.inputChannels / shape.groups, outputs = shape.outputChannels / shape.groups;
   bool isWhole = inputs % lanes == 0 && outputs % lanes == 0;
   return isWhole || (inputs % (lanes / 2) == 0 && outputs % (lanes / 2) == 0 && outputs > lanes);

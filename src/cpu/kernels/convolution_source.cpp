@@ -60,19 +60,6 @@ ConvolutionSource copyPlanes(const Context &context, const ConvolutionArgs &args
   return {to, shape.inputChannels * plane, plane, width, 1, {shape.stride[0], shape.stride[1]}};
 }
 
-/// Pixels that lie `stride` apart, one beside the other. The bytes of a pixel are known to the compiler: a
-/// call of memcpy would take longer than the copy.
-template <int64_t Lanes> void copyPixelsOf(float *to, const float *from, int64_t pixels, int64_t stride) {
-  for (int64_t x = 0; x < pixels; ++x)
-    std::memcpy(to + x * Lanes, from + x * stride * Lanes, Lanes * sizeof(float));
-}
-
-void copyPixels(float *to, const float *from, int64_t pixels, int64_t stride, int64_t lanes) {
-  lanes == 16  ? copyPixelsOf<16>(to, from, pixels, stride)
-  : lanes == 8 ? copyPixelsOf<8>(to, from, pixels, stride)
-               : copyPixelsOf<4>(to, from, pixels, stride);
-}
-
 /// The pixels that the output reads, without those between.
 ConvolutionSource copyStrided(const Context &context, const ConvolutionArgs &args,
                               const ConvolutionShape &shape) {
@@ -83,8 +70,9 @@ ConvolutionSource copyStrided(const Context &context, const ConvolutionArgs &arg
   context.pool.parallelFor(input.batch * input.blocks(), [&](int64_t index) {
     const float *from = input.at(index / input.blocks(), index % input.blocks());
     for (int64_t y = 0; y < height; ++y)
-      copyPixels(to + index * plane + y * width * lanes,
-                 from + y * shape.stride[0] * input.paddedWidth() * lanes, width, shape.stride[1], lanes);
+      copyPixels(to + index * plane + y * width * lanes, lanes,
+                 from + y * shape.stride[0] * input.paddedWidth() * lanes, shape.stride[1] * lanes, width,
+                 lanes);
   });
   return {to, input.blocks() * plane, plane, width * lanes, lanes};
 }
