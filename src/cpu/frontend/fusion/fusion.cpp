@@ -22,6 +22,7 @@ struct NamedFusion {
 
 /// In their order: a fusion may match what an earlier one has made.
 const NamedFusion fusions[] = {
+    {"wide_islands", fuseWideIslands},
     {"three_fry", fuseThreeFry},
     {"batch_norm", fuseBatchNorms},
     {"own_places", fuseOwnPlaces},

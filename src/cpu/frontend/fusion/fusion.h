@@ -47,6 +47,7 @@ int64_t fuseSiblingDots(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);
 int64_t fuseThreeFry(mlir::func::FuncOp function);
+int64_t fuseWideIslands(mlir::func::FuncOp function);
 
 /// Lays convolutions and what lies between them out in blocks of channels, for kernels of the instruction
 /// set.
