@@ -1,5 +1,5 @@
-"""Convolutions of bf16 and f16 lie in blocks with what is between them, as in f32: the same kernels are called.
-Results are within 3 times eager's error."""
+"""Convolutions of bf16 and f16 lie in blocks with what is between them, as in f32: the same kernels are
+called. Results are within 3 times eager's error."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ class Rounded(nn.Module):
 
 stem = unit(3, 16, nn.Hardswish(), stride=2)
 group = nn.Sequential(nn.GroupNorm(4, 16), nn.SiLU(), nn.Conv2d(16, 16, 3, padding=1))
-up = nn.Sequential(nn.Upsample(scale_factor=2), nn.Conv2d(16, 8, 3, padding=1), nn.ConvTranspose2d(8, 8, 2, 2))
+larger = nn.Upsample(scale_factor=2)
+up = nn.Sequential(larger, nn.Conv2d(16, 8, 3, padding=1), nn.ConvTranspose2d(8, 8, 2, 2))
 head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10))
 image = torch.randn(2, 3, 16, 16)
 
@@ -99,7 +100,8 @@ def check_wide(name, model, x=image):
 
 #: By name: the module.
 CASES = {
-    "norms, residuals and pooling": "nn.Sequential(stem, nn.MaxPool2d(3, 2, 1), Residual(), Residual(), head)",
+    "norms, residuals and pooling": "nn.Sequential(stem, nn.MaxPool2d(3, 2, 1), Residual(), "
+    "Residual(), head)",
     "gates": "nn.Sequential(stem, Gate(), unit(16, 16, nn.ReLU6()), head)",
     "joined channels": "nn.Sequential(stem, Joined(), unit(64, 16, nn.LeakyReLU(0.1)))",
     "norms of groups": "nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), group)",
