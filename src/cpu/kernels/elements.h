@@ -1,6 +1,7 @@
 // Elements of any dtype, as integers of their size: what moves them looks at nothing else.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -13,6 +14,11 @@ template <class Fn> auto withElement(int64_t size, const Fn &fn) {
          : size == 4 ? fn(uint32_t())
          : size == 8 ? fn(uint64_t())
                      : fn(static_cast<unsigned __int128>(0));
+}
+
+/// Of an element's size, by which tables of kernels are ordered.
+inline int log2Of(int64_t size) {
+  return std::countr_zero(static_cast<uint64_t>(size));
 }
 
 /// to[i * step] = from[offsets[i]], of n elements of `size` bytes; `offsets` count elements.

@@ -33,6 +33,23 @@ bool arePoints(const IndexedSlices &slices) {
   return std::all_of(slices.strides, slices.strides + slices.rank, [](int64_t each) { return each >= 0; });
 }
 
+bool isOwnPlace(const IndexedSlices &slices, int batchDimension) {
+  int target = slices.batchTarget[batchDimension];
+  auto isTarget = [&](int other) { return other == target; };
+  return target >= 0 && slices.batchDims[batchDimension] <= slices.dims[target] &&
+         std::none_of(slices.target, slices.target + slices.components, isTarget) &&
+         std::count_if(slices.batchTarget, slices.batchTarget + slices.batchRank, isTarget) == 1;
+}
+
+bool areLines(const IndexedSlices &points) {
+  int last = points.batchRank - 1;
+  bool result = points.components == 1 && points.batchTarget[last] < 0 && points.indexStrides[last] == 1 &&
+                (points.indexType == DType::I64 || points.indexType == DType::I32);
+  for (int i = 0; i < last; ++i)
+    result &= points.batchTarget[i] < 0 || isOwnPlace(points, i);
+  return result;
+}
+
 /// Of indices beside each other that alone say where the slices are.
 template <class T>
 void PointWalk::locateLine(const T *indices, int64_t base, int64_t n, bool isClamped,

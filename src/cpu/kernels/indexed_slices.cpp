@@ -309,14 +309,44 @@ void gatherRowsOfMatrices(const Context &context, const IndexedSlices &slices, i
   });
 }
 
+using GatherLine = void (*)(const PointLine &line, const char *tensor, char *output);
+
+template <class T, class Index> void gatherLine(const PointLine &line, const char *tensor, char *output) {
+  const T *x = reinterpret_cast<const T *>(tensor) + line.tensor;
+  T *y = reinterpret_cast<T *>(output) + line.slices;
+  const auto *indices = static_cast<const Index *>(line.indices);
+  const int64_t count = line.count, last = line.size - 1, stride = line.stride, step = line.step;
+  auto place = [&](int64_t i) { return std::clamp<int64_t>(indices[i], 0, last); };
+  if (stride == 1 && step == 1)
+    for (int64_t i = 0; i < count; ++i)
+      y[i] = x[place(i)];
+  else
+    for (int64_t i = 0; i < count; ++i)
+      y[i * step] = x[place(i) * stride];
+}
+
+/// Of elements of up to 8 bytes; null for others.
+GatherLine gatherLineOf(const IndexedSlices &slices, int elementSize) {
+  if (!areLines(slices) || elementSize > 8)
+    return nullptr;
+  return withElement(elementSize, [&](auto element) -> GatherLine {
+    using Element = decltype(element);
+    return slices.indexType == DType::I64 ? gatherLine<Element, int64_t> : gatherLine<Element, int32_t>;
+  });
+}
+
 /// Slices that arePoints().
 void gatherPoints(const Context &context, const IndexedSlices &slices, int elementSize, const char *tensor,
                   char *output) {
   int64_t count = slices.count();
   int64_t parts = std::clamp<int64_t>(count / kPartPoints, 1, kMaxParts);
   PointWalk walk(slices);
+  GatherLine line = gatherLineOf(slices, elementSize);
   context.pool.parallelFor(parts, [&](int64_t part) {
-    walk.visit(partBegin(count, parts, part), partBegin(count, parts, part + 1), /*isClamped=*/true,
+    int64_t begin = partBegin(count, parts, part), end = partBegin(count, parts, part + 1);
+    if (line)
+      return eachLine(slices, begin, end, [&](const PointLine &each) { line(each, tensor, output); });
+    walk.visit(begin, end, /*isClamped=*/true,
                [&](int64_t to, int64_t stride, const int64_t *offsets, int64_t n) {
                  gatherElements(elementSize, tensor, offsets, output + to * elementSize, n, stride);
                });
@@ -336,12 +366,12 @@ void gatherSlices(const Context &context, const IndexedSlices &given, int elemen
   if (areRows(slices) && slices.strides[1] == 1 && slices.sliceStrides[1] == 1)
     return gatherRows(context, slices, elementSize, static_cast<const char *>(tensor),
                       static_cast<char *>(output));
-  if (areRowsOfMatrices(slices))
-    return gatherRowsOfMatrices(context, slices, elementSize, static_cast<const char *>(tensor),
-                                static_cast<char *>(output));
   if (arePoints(slices))
     return gatherPoints(context, slices, elementSize, static_cast<const char *>(tensor),
                         static_cast<char *>(output));
+  if (areRowsOfMatrices(slices))
+    return gatherRowsOfMatrices(context, slices, elementSize, static_cast<const char *>(tensor),
+                                static_cast<char *>(output));
   int64_t parts = std::clamp<int64_t>(bytes / kPartBytes, 1, std::min(kMaxParts, count));
   CopyRun copy = copyRunOf(elementSize);
   int64_t low[kMaxRank] = {};

@@ -580,6 +580,8 @@ struct IsaKernels {
   /// A plane transposed: output[column][row] = input[row][column]; by log2 of the element's size.
   void (*transpose[4])(const void *input, int64_t inputRowStride, void *output, int64_t outputRowStride,
                        int64_t rows, int64_t columns) = {};
+  /// The last one of n elements first; by log2 of the element's size.
+  void (*reverse[4])(const void *input, void *output, int64_t n) = {};
   void (*meanPixels)(const PixelsJob &job) = nullptr;
   void (*normPixels)(const PixelNormJob &job) = nullptr;
   /// The mean of each lane over the pixels, then the sum of the squares of what differs from it: two vectors.

@@ -5,7 +5,6 @@
 #include "cpu/kernels/isa_dispatch.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -30,19 +29,21 @@ struct Copy {
   char *output;
   int64_t size;
 
-  explicit Copy(const CopyArgs &args);
-  void run(const Context &context) const;
+  Copy(const Context &context, const CopyArgs &args);
+  void run() const;
 
 private:
   void runLines(int64_t begin, int64_t end) const;
   void runPlane(const char *x, char *y, int64_t lines) const;
   bool transposes(int &inner) const;
-  void runPlanes(const Context &context, int inner) const;
+  void runPlanes(int inner) const;
+
+  const Context &context;
 };
 
-Copy::Copy(const CopyArgs &args)
+Copy::Copy(const Context &context, const CopyArgs &args)
     : input(static_cast<const char *>(args.input)), output(static_cast<char *>(args.output)),
-      size(args.elementSize) {
+      size(args.elementSize), context(context) {
   int order[kMaxRank], count = 0;
   for (int i = 0; i < args.rank; ++i)
     if (args.dims[i] != 1) { // inserted in order: std::stable_sort would allocate
@@ -108,6 +109,12 @@ void Copy::runPlane(const char *x, char *y, int64_t lines) const {
       fillLine(x + i * fromLine, y + i * toLine, n, size);
     return;
   }
+  if (step == -size && stride == size && size <= 8 && n >= kFirstFilled) {
+    auto reverse = kernelsOf(context.isa).reverse[log2Of(size)];
+    for (int64_t i = 0; i < lines; ++i)
+      reverse(x + i * fromLine - (n - 1) * size, y + i * toLine, n);
+    return;
+  }
   withElement(size, [&](auto element) {
     using Element = decltype(element);
     if (n < lines)
@@ -145,14 +152,14 @@ bool Copy::transposes(int &inner) const {
   return false;
 }
 
-void Copy::runPlanes(const Context &context, int inner) const {
+void Copy::runPlanes(int inner) const {
   int64_t planes = 1, last = rank - 1;
   for (int i = 0; i < last; ++i)
     if (i != inner)
       planes *= dims[i];
   int64_t total = planes * dims[inner] * dims[last] * size, strips = divideUp(dims[inner], 32);
   int64_t parts = partsFor(total, planes * strips);
-  auto transpose = kernelsOf(context.isa).transpose[std::countr_zero(static_cast<uint64_t>(size))];
+  auto transpose = kernelsOf(context.isa).transpose[log2Of(size)];
   context.pool.parallelFor(parts, [&](int64_t part) {
     for (int64_t i = partBegin(planes * strips, parts, part); i < partBegin(planes * strips, parts, part + 1);
          ++i) {
@@ -171,10 +178,10 @@ void Copy::runPlanes(const Context &context, int inner) const {
   });
 }
 
-void Copy::run(const Context &context) const {
+void Copy::run() const {
   int inner = 0;
   if (transposes(inner))
-    return runPlanes(context, inner);
+    return runPlanes(inner);
   int64_t lines = 1;
   for (int i = 0; i < rank - 1; ++i)
     lines *= dims[i];
@@ -201,7 +208,7 @@ void copyStrided(const Context &context, const CopyArgs &args) {
   for (int i = 0; i < args.rank; ++i)
     if (args.dims[i] == 0)
       return;
-  Copy(args).run(context);
+  Copy(context, args).run();
 }
 
 void gatherRows(const Context &context, const GatherRowsArgs &args) {

@@ -15,32 +15,29 @@ constexpr int64_t kFewParts = 4;
 constexpr int64_t kMostCopies = 16;
 constexpr int64_t kCopyBytes = 65536;
 constexpr int64_t kCachedBytes = 1 << 20; ///< of a tensor that one thread writes as fast as several do
-constexpr int kCopies = 6;                // scratch
+constexpr int64_t kLineElements = 16;
+constexpr int kCopies = 6; // scratch
 
-using SumLine = void (*)(const IndexedSlices &slices, int64_t first, int64_t end, char *tensor,
-                         const char *updates);
+using SumLine = void (*)(const PointLine &line, char *tensor, const char *updates);
 
 /// Each place is looked up and its update added at once, in the order of the points.
-template <class T, class Index>
-void sumLine(const IndexedSlices &slices, int64_t first, int64_t end, char *tensor, const char *updates) {
-  auto *x = reinterpret_cast<T *>(tensor);
-  const auto *u = reinterpret_cast<const T *>(updates);
-  const auto *indices = static_cast<const Index *>(slices.indices);
-  auto size = static_cast<uint64_t>(slices.dims[slices.target[0]]);
-  int64_t stride = slices.strides[slices.target[0]], step = slices.batchStrides[0];
-  for (int64_t i = first; i < end; ++i) {
+template <class T, class Index> void sumLine(const PointLine &line, char *tensor, const char *updates) {
+  auto *x = reinterpret_cast<T *>(tensor) + line.tensor;
+  const auto *u = reinterpret_cast<const T *>(updates) + line.slices;
+  const auto *indices = static_cast<const Index *>(line.indices);
+  const auto size = static_cast<uint64_t>(line.size);
+  const int64_t count = line.count, stride = line.stride, step = line.step;
+  for (int64_t i = 0; i < count; ++i) {
     auto place = static_cast<int64_t>(indices[i]);
     if (static_cast<uint64_t>(place) < size)
       x[place * stride] += u[i * step];
   }
 }
 
-/// For sums at one index each, whose indices lie one after the other. Null for other scatters.
+/// Null for other scatters than sums.
 SumLine sumLineOf(const ScatterArgs &args, const IndexedSlices &slices) {
-  bool isLine = args.join == ScatterJoin::Sum && slices.batchRank == 1 && slices.components == 1 &&
-                slices.batchTarget[0] < 0 && slices.indexStrides[0] == 1;
   bool isLong = slices.indexType == DType::I64;
-  if (!isLine || !(isLong || slices.indexType == DType::I32))
+  if (args.join != ScatterJoin::Sum || !areLines(slices))
     return nullptr;
   if (args.type == DType::F32)
     return isLong ? sumLine<float, int64_t> : sumLine<float, int32_t>;
@@ -70,6 +67,7 @@ public:
   void run();
 
 private:
+  void runOwnPlaces(int dimension, int64_t parts);
   void runParts(int64_t parts);
   void runCopies(int64_t parts);
   void joinAll(int64_t first, int64_t end, char *tensor);
@@ -106,7 +104,7 @@ void withKept(int64_t from, int64_t step, const int64_t *offsets, int64_t n, int
 /// In the order of the points. Those outside are few as a rule.
 void PointScatter::joinAll(int64_t first, int64_t end, char *tensor) {
   if (sumLine_)
-    return sumLine_(slices_, first, end, tensor, updates_);
+    return eachLine(slices_, first, end, [&](const PointLine &line) { sumLine_(line, tensor, updates_); });
   PointWalk(slices_).visit(first, end, /*isClamped=*/false,
                            [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
                              int64_t signs = 0;
@@ -121,6 +119,18 @@ void PointScatter::joinAll(int64_t first, int64_t end, char *tensor) {
                                         write(tensor, kept, values, 1, m);
                                       });
                            });
+}
+
+/// Parts of a dimension of the batch whose points write different elements each.
+void PointScatter::runOwnPlaces(int dimension, int64_t parts) {
+  int64_t outer = 1, size = slices_.batchDims[dimension], inner = 1;
+  for (int i = 0; i < slices_.batchRank; ++i)
+    (i < dimension ? outer : inner) *= i == dimension ? 1 : slices_.batchDims[i];
+  context_.pool.parallelFor(parts, [&](int64_t part) {
+    int64_t begin = partBegin(size, parts, part), end = partBegin(size, parts, part + 1);
+    for (int64_t i = 0; i < outer; ++i)
+      joinAll((i * size + begin) * inner, (i * size + end) * inner, static_cast<char *>(args_.tensor));
+  });
 }
 
 /// Each looks at all points, and writes those that lie in its part of the tensor.
@@ -155,6 +165,13 @@ void PointScatter::runCopies(int64_t parts) {
 
 void PointScatter::run() {
   int64_t wanted = std::clamp<int64_t>(count_ / kPartPoints, 1, kMostCopies);
+  for (int i = 0; i < slices_.batchRank; ++i) {
+    // Neighbouring elements are left to one part.
+    int64_t apart = i + 1 == slices_.batchRank ? kLineElements : 1;
+    int64_t parts = std::min(wanted, slices_.batchDims[i] / apart);
+    if (parts > 1 && isOwnPlace(slices_, i))
+      return runOwnPlaces(i, parts);
+  }
   bool isExact = join_ && !dtypeInfo(args_.type).isFloatingPoint;
   if (isExact && isDense_ && wanted > 1 && span_ * size_ <= kCopyBytes && span_ * wanted <= count_)
     return runCopies(wanted);

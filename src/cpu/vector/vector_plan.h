@@ -1,12 +1,12 @@
 // VectorPlan: a vector program made ready for operands of certain shapes and strides.
 #pragma once
 
+#include "cpu/kernels/elements.h"
 #include "cpu/kernels/thread_pool.h"
 #include "cpu/vector/isa_primitives.h"
 #include "cpu/vector/program.h"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -19,11 +19,6 @@ using VectorStrides = std::array<int64_t, kVectorRank>;
 /// Of a tile, whose values with those of all slots stay in the caches; by the bytes of the largest element.
 inline int64_t tileElements(int slots, int64_t size) {
   return size <= 4 && slots <= 6 ? 2048 : 1024;
-}
-
-/// Of an element's size, by which Primitives::broadcasts are found.
-inline int log2Of(int64_t size) {
-  return std::countr_zero(static_cast<uint64_t>(size));
 }
 
 /// How an output that whoever runs the tiles takes is reduced.

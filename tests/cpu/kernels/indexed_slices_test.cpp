@@ -530,6 +530,58 @@ TEST_P(Slices, JoinedRowsKeepNaN) {
 }
 
 /// Sums of f32 are in the order of the slices, however many parts write.
+/// Points whose rows, or whose columns, are their own: updates of one axis, as gather() and scatter_add()
+/// have them, at one index each, some outside.
+TEST_P(Slices, PointsOfOneAxis) {
+  const int64_t rows = 310, columns = 150;
+  for (int axis : {0, 1})
+    for (bool isLong : {false, true}) {
+      std::vector<int32_t> places(rows * columns);
+      std::vector<int64_t> longPlaces(rows * columns);
+      for (int64_t i = 0; i < rows * columns; ++i)
+        longPlaces[i] = places[i] = static_cast<int32_t>(i * 7919 % (axis == 0 ? 313 : 153)) - 1;
+      IndexedSlices slices;
+      slices.rank = slices.batchRank = 2;
+      for (auto *sizes : {slices.dims, slices.batchDims})
+        std::tie(sizes[0], sizes[1]) = std::pair(rows, columns);
+      for (auto *strides : {slices.strides, slices.batchStrides, slices.indexStrides})
+        std::tie(strides[0], strides[1]) = std::pair(columns, 1);
+      slices.sizes[0] = slices.sizes[1] = 1;
+      slices.sliceStrides[0] = slices.sliceStrides[1] = 1;
+      slices.components = 1;
+      slices.target[0] = axis;
+      slices.batchTarget[axis] = -1;
+      slices.batchTarget[1 - axis] = 1 - axis;
+      slices.indexType = isLong ? DType::I64 : DType::I32;
+      slices.indices = isLong ? static_cast<const void *>(longPlaces.data()) : places.data();
+      auto updates = randomFloats(rows * columns);
+      std::vector<float> gathered(rows * columns);
+      gatherSlices(context, slices, 4, updates.data(), gathered.data());
+      for (ScatterJoin join : {ScatterJoin::Replace, ScatterJoin::Sum, ScatterJoin::Max}) {
+        std::vector<float> tensor(rows * columns, 0.25f), expected = tensor;
+        for (int64_t i = 0; i < rows * columns; ++i) {
+          int64_t size = axis == 0 ? rows : columns, place = places[i];
+          int64_t at = axis == 0 ? place * columns + i % columns : i / columns * columns + place;
+          int64_t clamped = std::clamp<int64_t>(place, 0, size - 1);
+          int64_t from = axis == 0 ? clamped * columns + i % columns : i / columns * columns + clamped;
+          ASSERT_EQ(gathered[i], updates[from]);
+          if (place < 0 || place >= size)
+            continue;
+          expected[at] = join == ScatterJoin::Replace ? updates[i]
+                         : join == ScatterJoin::Sum   ? expected[at] + updates[i]
+                                                      : std::max(expected[at], updates[i]);
+        }
+        ScatterArgs args;
+        args.slices = slices;
+        args.join = join;
+        args.updates = updates.data();
+        args.tensor = tensor.data();
+        scatterSlices(context, args);
+        ASSERT_EQ(tensor, expected) << axis;
+      }
+    }
+}
+
 TEST_P(Slices, TheSameForAnyNumberOfThreads) {
   for (int64_t width : {8, 40}) {
     int64_t count = 60000, rows = 50;

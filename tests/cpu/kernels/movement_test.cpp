@@ -91,6 +91,17 @@ TEST_P(Movement, LinesOfOneElement) {
   }
 }
 
+TEST_P(Movement, ReversedLines) {
+  for (int64_t n : {1, 15, 16, 31, 32, 77, 5000, 100001}) {
+    checkCopy<uint8_t>(context, {1, 1, {n}, {-1}, {1}, nullptr, nullptr}, n - 1);
+    checkCopy<uint16_t>(context, {2, 2, {3, n}, {n, -1}, {n + 2, 1}, nullptr, nullptr}, n - 1);
+    checkCopy<uint32_t>(context, {4, 3, {2, 3, n}, {3 * n, -n, -1}, {3 * n, n, 1}, nullptr, nullptr},
+                        3 * n - 1);
+    checkCopy<uint64_t>(context, {8, 2, {40, n}, {0, -1}, {n, 1}, nullptr, nullptr}, n - 1);
+    checkCopy<unsigned __int128>(context, {16, 1, {n}, {-1}, {1}, nullptr, nullptr}, n - 1);
+  }
+}
+
 TEST_P(Movement, ShortLinesOfManyPlanes) {
   // Pixels repeated along both axes, and channels shuffled into pixels.
   checkCopy<uint32_t>(context, {4, 5, {6, 9, 2, 40, 2}, {360, 40, 0, 1, 0}, {1440, 160, 80, 2, 1}});

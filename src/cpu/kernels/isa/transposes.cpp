@@ -1,4 +1,4 @@
-// Planes transposed in blocks that fit the L1 cache.
+// Planes transposed in blocks that fit the L1 cache, and lines reversed.
 #include "cpu/kernels/isa/parts.h"
 #include "cpu/kernels/isa/simd.h"
 
@@ -71,6 +71,14 @@ void transpose(const void *input, int64_t inputRowStride, void *output, int64_t 
     }
 }
 
+template <class T> void reverse(const void *input, void *output, int64_t n) {
+  const T *x = static_cast<const T *>(input);
+  T *y = static_cast<T *>(output);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = x[n - 1 - i];
+}
+
 } // namespace
 
 void addTransposes(IsaKernels &table) {
@@ -78,6 +86,10 @@ void addTransposes(IsaKernels &table) {
   table.transpose[1] = &transpose<uint16_t>;
   table.transpose[2] = &transpose<uint32_t>;
   table.transpose[3] = &transpose<uint64_t>;
+  table.reverse[0] = &reverse<uint8_t>;
+  table.reverse[1] = &reverse<uint16_t>;
+  table.reverse[2] = &reverse<uint32_t>;
+  table.reverse[3] = &reverse<uint64_t>;
 }
 
 } // namespace torchere::cpu::TORCHERE_ISA

@@ -171,6 +171,82 @@ template <class T> TORCHERE_INLINE T ofBits(typename UnsignedOf<T>::Type bits) {
   return __builtin_bit_cast(T, bits);
 }
 
+/// NaN wins, and of zeros of both signs the negative one. The instruction gives the second number for both:
+/// the bits that either order has.
+template <class T> TORCHERE_INLINE T minimum(T a, T b) {
+  T first = a < b ? a : b, second = b < a ? b : a;
+  return ofBits<T>(bitsOf(first) | bitsOf(second));
+}
+/// NaN wins, and of zeros the positive one.
+template <class T> TORCHERE_INLINE T maximum(T a, T b) {
+  T first = a > b ? a : b, second = b > a ? b : a;
+  T any = ofBits<T>(bitsOf(first) | bitsOf(second)); // NaN if one is
+  return any != any ? any : ofBits<T>(bitsOf(first) & bitsOf(second));
+}
+
+/// Whether the bound is a number, and no zero that loses to the other one's sign: one instruction then gives
+/// the result, or the sum with `zeroOf()` of it.
+TORCHERE_INLINE bool isPlainBound(float bound, bool isUpper) {
+  return bound == bound && !(isUpper && bitsOf(bound) == bitsOf(-0.0f));
+}
+/// What is added to a maximum with the bound: of zeros of both signs, a sum is positive.
+TORCHERE_INLINE float zeroOf(float bound) {
+  return bitsOf(bound) == 0 ? 0.0f : -0.0f;
+}
+
+template <bool kIsMaximum> void boundRows(const TileRowsJob &job, int operand) {
+  float *r = static_cast<float *>(job.result);
+  const int64_t rows = job.rows, columns = job.columns;
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
+    ElementsOf<float, false> x(job, operand, row);
+    const float bound = ElementsOf<float, true>(job, 1 - operand, row).one, zero = zeroOf(bound);
+    if (!isPlainBound(bound, !kIsMaximum)) {
+      for (int64_t i = 0; i < columns; ++i)
+        r[i] = kIsMaximum ? maximum(x(i), bound) : minimum(x(i), bound);
+    } else if (kIsMaximum) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < columns; ++i)
+        r[i] = (bound > x(i) ? bound : x(i)) + zero;
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < columns; ++i)
+        r[i] = bound < x(i) ? bound : x(i);
+    }
+  }
+}
+template <bool kIsMaximum> void boundRows(const TileRowsJob &job) {
+  constexpr auto fn = [](float a, float b) { return kIsMaximum ? maximum(a, b) : minimum(a, b); };
+  if (job.isOne[0] || job.isOne[1])
+    boundRows<kIsMaximum>(job, job.isOne[0] ? 1 : 0);
+  else
+    rows2<float, float, decltype(fn)>(job);
+}
+
+constexpr auto kClamp = [](auto low, auto x, auto high) { return kMinimum(kMaximum(x, low), high); };
+
+void clampRows(const TileRowsJob &job) {
+  if (!job.isOne[0] || !job.isOne[2])
+    return rows3<float, decltype(kClamp)>(job);
+  float *r = static_cast<float *>(job.result);
+  const int64_t rows = job.rows, columns = job.columns;
+  for (int64_t row = 0; row < rows; ++row, r += columns) {
+    ElementsOf<float, false> x(job, 1, row);
+    const float low = ElementsOf<float, true>(job, 0, row).one,
+                high = ElementsOf<float, true>(job, 2, row).one;
+    const float zero = zeroOf(low);
+    if (!isPlainBound(low, false) || !isPlainBound(high, true)) {
+      for (int64_t i = 0; i < columns; ++i)
+        r[i] = kClamp(low, x(i), high);
+      continue;
+    }
+#pragma GCC ivdep
+    for (int64_t i = 0; i < columns; ++i) {
+      float above = (low > x(i) ? low : x(i)) + zero;
+      r[i] = high < above ? high : above;
+    }
+  }
+}
+
 template <class T> void addFloat(Primitives &table) {
   using enum VectorOp;
   addOrder<T>(table);
@@ -178,20 +254,18 @@ template <class T> void addFloat(Primitives &table) {
   set2<T>(table, Subtract, [](T a, T b) { return a - b; });
   set2<T>(table, Multiply, [](T a, T b) { return a * b; });
   set2<T>(table, Divide, [](T a, T b) { return a / b; });
-  // Of zeros of both signs, the positive one is the maximum.
-  set2<T>(table, Maximum, [](T a, T b) {
-    T greater = a == b ? ofBits<T>(bitsOf(a) & bitsOf(b)) : a > b ? a : b;
-    return a != a ? a : greater;
-  });
-  set2<T>(table, Minimum, [](T a, T b) {
-    T lesser = a == b ? ofBits<T>(bitsOf(a) | bitsOf(b)) : a < b ? a : b;
-    return a != a ? a : lesser;
-  });
+  set2<T>(table, Maximum, [](T a, T b) { return maximum(a, b); });
+  set2<T>(table, Minimum, [](T a, T b) { return minimum(a, b); });
   set1<T>(table, Negate, [](T a) { return -a; });
   set1<T>(table, Abs, [](T a) { return sizeof(T) == 4 ? __builtin_fabsf(a) : __builtin_fabs(a); });
   set1<T>(table, Sign, [](T a) { return a > T(0) ? T(1) : a < T(0) ? T(-1) : a; });
   setAs1<T, uint8_t>(table, IsFinite, [](T a) { return a - a == T(0); });
-  set3<T>(table, Clamp, [](T low, T x, T high) { return kMinimum(kMaximum(x, low), high); });
+  set3<T>(table, Clamp, kClamp);
+  if constexpr (sizeof(T) == 4) {
+    table.rows[static_cast<int>(Maximum)][kFloat] = &boundRows<true>;
+    table.rows[static_cast<int>(Minimum)][kFloat] = &boundRows<false>;
+    table.rows[static_cast<int>(Clamp)][kFloat] = &clampRows;
+  }
   setSelect<T>(table, kPrimitiveOf<T>);
   setFold<T>(table, ReduceSum, kAdd);
   setFold<T>(table, ReduceProduct, kMultiply);
