@@ -59,54 +59,6 @@ TilePair pairOf(int firstSlot, const Window &first, int secondSlot, const Window
     return {secondSlot, firstSlot, second, first, true};
   return {firstSlot, secondSlot, first, second, second.data - first.data == size};
 }
-/// Complex numbers from their parts, and these from the numbers.
-template <class T> struct PairVectors {
-  typedef T Vector __attribute__((vector_size(16), aligned(1), may_alias));
-  static constexpr int64_t lanes = 16 / static_cast<int64_t>(sizeof(T));
-
-  static void join(const char *real, const char *imaginary, char *to) {
-    Vector a = *reinterpret_cast<const Vector *>(real), b = *reinterpret_cast<const Vector *>(imaginary);
-    auto *vectors = reinterpret_cast<Vector *>(to);
-    if constexpr (sizeof(T) == 4) {
-      vectors[0] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-      vectors[1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    } else {
-      vectors[0] = __builtin_shufflevector(a, b, 0, 2);
-      vectors[1] = __builtin_shufflevector(a, b, 1, 3);
-    }
-  }
-  static void split(const char *from, char *real, char *imaginary) {
-    const auto *vectors = reinterpret_cast<const Vector *>(from);
-    Vector a = vectors[0], b = vectors[1];
-    if constexpr (sizeof(T) == 4) {
-      *reinterpret_cast<Vector *>(real) = __builtin_shufflevector(a, b, 0, 2, 4, 6);
-      *reinterpret_cast<Vector *>(imaginary) = __builtin_shufflevector(a, b, 1, 3, 5, 7);
-    } else {
-      *reinterpret_cast<Vector *>(real) = __builtin_shufflevector(a, b, 0, 2);
-      *reinterpret_cast<Vector *>(imaginary) = __builtin_shufflevector(a, b, 1, 3);
-    }
-  }
-};
-template <class T> void joinParts(const char *real, const char *imaginary, char *to, int64_t count) {
-  constexpr int64_t size = sizeof(T), lanes = PairVectors<T>::lanes;
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    PairVectors<T>::join(real + i * size, imaginary + i * size, to + 2 * i * size);
-  for (; i < count; ++i) {
-    std::memcpy(to + 2 * i * size, real + i * size, sizeof(T));
-    std::memcpy(to + (2 * i + 1) * size, imaginary + i * size, sizeof(T));
-  }
-}
-template <class T> void splitParts(const char *from, char *real, char *imaginary, int64_t count) {
-  constexpr int64_t size = sizeof(T), lanes = PairVectors<T>::lanes;
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    PairVectors<T>::split(from + 2 * i * size, real + i * size, imaginary + i * size);
-  for (; i < count; ++i) {
-    std::memcpy(real + i * size, from + 2 * i * size, sizeof(T));
-    std::memcpy(imaginary + i * size, from + (2 * i + 1) * size, sizeof(T));
-  }
-}
 template <class T> void scatter(const T *from, const Window &to, int64_t rows, int64_t columns) {
   for (int64_t row = 0; row < rows; ++row) {
     char *p = to.data + row * to.rowStride;
@@ -519,7 +471,7 @@ void VectorPlan::Runner::writePairs(const Operation &operation) {
     unpack(first, size, pair.first, rows, columns);
     return unpack(second, size, pair.second, rows, columns);
   }
-  auto joined = size == 4 ? joinParts<uint32_t> : joinParts<uint64_t>;
+  JoinParts joined = plan_.joinParts[size == 8];
   if (pair.first.rowStride == 2 * size * columns)
     return joined(first, second, pair.first.data, rows * columns);
   for (int64_t row = 0; row < rows; ++row, first += columns * size, second += columns * size)
@@ -539,7 +491,7 @@ void VectorPlan::Runner::readPairs(const Operation &operation) {
     pack(pair.first, size, first, rows, columns);
     return pack(pair.second, size, second, rows, columns);
   }
-  auto split = size == 4 ? splitParts<uint32_t> : splitParts<uint64_t>;
+  SplitParts split = plan_.splitParts[size == 8];
   if (pair.first.rowStride == 2 * size * columns)
     return split(pair.first.data, first, second, rows * columns);
   if (pair.first.rowStride == 0) {

@@ -25,6 +25,10 @@ constexpr int kVectorOps = 80;
 /// n elements; `result` may be an operand. Reductions join the operand to the one element of `result`.
 using Primitive = void (*)(void *result, const void *a, const void *b, const void *c, int64_t n);
 
+/// Complex numbers to their parts, and back; n of each.
+using SplitParts = void (*)(const void *numbers, void *real, void *imaginary, int64_t n);
+using JoinParts = void (*)(const void *real, const void *imaginary, void *numbers, int64_t n);
+
 /// Rows of elements, which are dense in the result. An operand's rows lie anywhere, or have one element each.
 struct TileRowsJob {
   void *result = nullptr;
@@ -92,6 +96,8 @@ struct Primitives {
   /// Joined to what the result holds: an element a row, or, across rows, an element a column.
   RowsPrimitive sumsAlong[kSummedOps] = {}, sumsAcross[kSummedOps] = {};
   Primitive broadcasts[4] = {};  ///< the first element of `a` to all, by log2 of its size
+  SplitParts splitParts[2] = {}; ///< of parts of 32 bits, of 64
+  JoinParts joinParts[2] = {};
   Primitive halfToFloat[2] = {}; ///< of F16, of BF16
   Primitive floatToHalf[2] = {};
   // Of one element, where that is quicker than a primitive.

@@ -231,6 +231,8 @@ void VectorPlanner::resolveInstructions() {
   plan.outputCount = program.outputs;
   plan.constants = program.constants;
   std::copy(std::begin(primitives.broadcasts), std::end(primitives.broadcasts), plan.broadcasts);
+  std::copy(std::begin(primitives.splitParts), std::end(primitives.splitParts), plan.splitParts);
+  std::copy(std::begin(primitives.joinParts), std::end(primitives.joinParts), plan.joinParts);
   plan.setupEnd = program.setupEnd;
   for (const VectorPhase &phase : program.phases)
     plan.phases.push_back({phase.rowEnd, phase.end});

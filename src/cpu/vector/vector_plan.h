@@ -113,6 +113,8 @@ private:
   std::vector<Phase> phases;
   std::vector<uint64_t> constants;
   Primitive broadcasts[4] = {};
+  SplitParts splitParts[2] = {};
+  JoinParts joinParts[2] = {};
   int slots = 0;
   int64_t outputCount = 0; ///< of the program
   int rank = 0;

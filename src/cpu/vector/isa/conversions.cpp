@@ -1,4 +1,4 @@
-// Primitives between types, and the table.
+// Primitives between types and between complex numbers and their parts, and the table.
 #include "cpu/vector/isa/loops.h"
 
 namespace torchere::cpu::TORCHERE_ISA {
@@ -76,6 +76,48 @@ template <class T> void fromFloats(void *result, const void *a, const void *, co
     r[i] = fromFloat<T>(x[i]);
 }
 
+/// Every second element of two vectors, from one on.
+template <int kFirst, class V, int... kNumbers> TORCHERE_INLINE V everySecond(V a, V b, Lanes<kNumbers...>) {
+  return __builtin_shufflevector(a, b, (2 * kNumbers + kFirst)...);
+}
+/// A half of two vectors' elements in turns, from one of each on.
+template <int kFirst, class V, int... kNumbers> TORCHERE_INLINE V inTurns(V a, V b, Lanes<kNumbers...>) {
+  return __builtin_shufflevector(a, b, (kFirst + kNumbers / 2 + kNumbers % 2 * int(sizeof...(kNumbers)))...);
+}
+
+template <class T> void splitParts(const void *numbers, void *real, void *imaginary, int64_t n) {
+  constexpr int lanes = kLanesOf<T>;
+  using All = typename LanesBelow<lanes>::Type;
+  const T *from = static_cast<const T *>(numbers);
+  T *x = static_cast<T *>(real), *y = static_cast<T *>(imaginary);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    Vec<T> a = load(from + 2 * i), b = load(from + 2 * i + lanes);
+    store(x + i, everySecond<0>(a, b, All()));
+    store(y + i, everySecond<1>(a, b, All()));
+  }
+  for (; i < n; ++i) {
+    x[i] = from[2 * i];
+    y[i] = from[2 * i + 1];
+  }
+}
+template <class T> void joinParts(const void *real, const void *imaginary, void *numbers, int64_t n) {
+  constexpr int lanes = kLanesOf<T>;
+  using All = typename LanesBelow<lanes>::Type;
+  const T *x = static_cast<const T *>(real), *y = static_cast<const T *>(imaginary);
+  T *to = static_cast<T *>(numbers);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    Vec<T> a = load(x + i), b = load(y + i);
+    store(to + 2 * i, inTurns<0>(a, b, All()));
+    store(to + 2 * i + lanes, inTurns<lanes / 2>(a, b, All()));
+  }
+  for (; i < n; ++i) {
+    to[2 * i] = x[i];
+    to[2 * i + 1] = y[i];
+  }
+}
+
 } // namespace
 
 void addConversions(Primitives &table) {
@@ -93,6 +135,10 @@ void addConversions(Primitives &table) {
   table.broadcasts[1] = &broadcast<uint16_t>;
   table.broadcasts[2] = &broadcast<uint32_t>;
   table.broadcasts[3] = &broadcast<uint64_t>;
+  table.splitParts[0] = &splitParts<uint32_t>;
+  table.splitParts[1] = &splitParts<uint64_t>;
+  table.joinParts[0] = &joinParts<uint32_t>;
+  table.joinParts[1] = &joinParts<uint64_t>;
   table.halfToFloat[0] = &toFloats<F16>;
   table.halfToFloat[1] = &toFloats<BF16>;
   table.floatToHalf[0] = &fromFloats<F16>;
