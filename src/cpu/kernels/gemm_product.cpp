@@ -16,6 +16,9 @@ constexpr int64_t kFloatChunk = 768;
 /// Likewise for a matrix unit, which reads faster than the L2 cache gives both factors.
 constexpr int64_t kMatrixChunk = 192;
 constexpr int64_t kPartWork = 200000;
+/// Of a part of rows, where there are few panels: with the columns that these have beyond the matrix.
+constexpr int64_t kPartOfRowsWork = 100000;
+constexpr int64_t kLeastRows = 16; ///< of such a part: fewer leave too few sums to hide their latency
 /// Elements of C that a part goes over for each chunk of K: beside A they stay in the L2 cache.
 constexpr int64_t kPartElements = 32768;
 constexpr int64_t kWantedParts = 32;
@@ -104,6 +107,11 @@ void Product::cut() {
   if (chunks > 1 && !matrixTile)
     wanted = std::max(wanted, divideUp(divideUp(args.m, rowParts) * args.layout.n, kPartElements));
   columnParts = std::clamp<int64_t>(std::min(wanted, work), 1, std::max<int64_t>(1, panels));
+  // Few columns leave threads without panels.
+  int64_t leastRows = matrixTile ? kMatrixRows : kLeastRows;
+  if (columnParts == panels && rowParts * args.batches == 1)
+    rowParts = std::clamp<int64_t>(args.m * args.layout.k * panelColumns / kPartOfRowsWork, 1,
+                                   std::max<int64_t>(1, std::min(args.m / leastRows, kWantedParts / panels)));
 }
 
 /// Where many parts of few columns would each pack the same rows, these are packed once, before all parts.

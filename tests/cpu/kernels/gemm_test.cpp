@@ -120,6 +120,8 @@ TEST_P(Gemm, MatchesSumsForAllTails) {
 TEST_P(Gemm, CutsDeepAndTallProducts) {
   check(context, {70, 40, 800, Activation::Relu, true, true}, true);
   check(context, {133, 70, 50, Activation::None, true, false}, false);
+  check(context, {64, 10, 512, Activation::Relu, true, true}, false); // parts of rows
+  check(context, {50, 3, 900, Activation::None, false, true}, true);
   check(context, {2, 300, 900, Activation::None, true, false}, true);
 }
 
