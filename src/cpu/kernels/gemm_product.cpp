@@ -110,8 +110,9 @@ void Product::cut() {
   // Few columns leave threads without panels.
   int64_t leastRows = matrixTile ? kMatrixRows : kLeastRows;
   if (columnParts == panels && rowParts * args.batches == 1)
-    rowParts = std::clamp<int64_t>(args.m * args.layout.k * panelColumns / kPartOfRowsWork, 1,
-                                   std::max<int64_t>(1, std::min(args.m / leastRows, kWantedParts / panels)));
+    rowParts =
+        std::clamp<int64_t>(args.m * args.layout.k * panelColumns / kPartOfRowsWork, 1,
+                            std::max<int64_t>(1, std::min(args.m / leastRows, kWantedParts / columnParts)));
 }
 
 /// Where many parts of few columns would each pack the same rows, these are packed once, before all parts.
