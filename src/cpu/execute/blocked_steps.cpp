@@ -45,6 +45,15 @@ Status UpsamplingStep::run(const Frame &frame) const {
   return {};
 }
 
+Status TapSumsStep::run(const Frame &frame) const {
+  TapSumsArgs call = args;
+  call.input = blockedAt(frame, args.input, input);
+  call.pixels = blockedAt(frame, args.pixels, pixels);
+  call.output = reinterpret_cast<float *>(frame.at(result));
+  sumTaps(frame.context, call);
+  return {};
+}
+
 /// A norm's arguments with the memory that they lack.
 template <class Args>
 static Args normOn(const Frame &frame, Args args, const View &input, const std::optional<View> &scale,
@@ -149,6 +158,19 @@ Status UpsamplingStep::restore(const PlanLimits &limits) {
       "sizes", {args.output.batch, args.output.channels, args.output.height, args.output.width},
       {args.input.batch, args.input.channels, boundedProduct({args.input.height, args.factor[0]}),
        boundedProduct({args.input.width, args.factor[1]})});
+}
+
+Status TapSumsStep::restore(const PlanLimits &limits) {
+  TORCHERE_TRY(readsBlocks(limits, input, args.input));
+  TORCHERE_TRY(readsBlocks(limits, pixels, args.pixels));
+  TORCHERE_TRY(expectShape("images and channels", {args.pixels.batch, args.pixels.channels},
+                           {args.input.batch, args.input.channels}));
+  TORCHERE_TRY(expectWithin("windows", args.kernel, 1, mostWindow));
+  TORCHERE_TRY(expectWithin("steps of windows", args.stride, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("dilations of windows", args.dilation, 1, mostPixels));
+  TORCHERE_TRY(expectWithin("padding", args.padding, -mostPixels, mostPixels));
+  return limits.writesDense(result, DType::F32,
+                            boundedProduct({args.input.channels, args.kernel[0], args.kernel[1]}));
 }
 
 /// Of a norm, whose result has the input's sizes. Its scale and bias have the channels, or whole blocks of

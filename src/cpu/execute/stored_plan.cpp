@@ -82,6 +82,7 @@ constexpr StoredClass storedClasses[] = {
     storedClass<SliceStep>(),
     storedClass<SoftmaxStep>(),
     storedClass<SortStep>(),
+    storedClass<TapSumsStep>(),
     storedClass<TriangularSolveStep>(),
     storedClass<UnfoldedConvolutionStep>(),
     storedClass<UpsamplingStep>(),

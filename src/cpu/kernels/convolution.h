@@ -191,9 +191,24 @@ struct PoolingArgs {
 };
 void pool(const Context &context, const PoolingArgs &args);
 
+/// The gradient of a depthwise convolution's weights: of each channel and tap, the sum over all pixels of the
+/// pixel times what the tap meets for it. Tap (i, j) meets row y * stride[0] + i * dilation[0] - padding[0]
+/// for pixels of row y, likewise columns.
+struct TapSumsArgs {
+  int64_t kernel[2] = {1, 1};
+  int64_t stride[2] = {1, 1};
+  int64_t padding[2] = {0, 0};
+  int64_t dilation[2] = {1, 1};
+  BlockedTensor input;
+  BlockedTensor pixels;    ///< as many images and channels
+  float *output = nullptr; ///< channels x kernel[0] x kernel[1]
+};
+void sumTaps(const Context &context, const TapSumsArgs &args);
+
 /// Each pixel becomes factor[0] x factor[1] pixels of the output, which is as many times as large.
 struct UpsamplingArgs {
   int64_t factor[2] = {1, 1};
+  bool fillsZeros = false; ///< all but the first of these are zeros
   BlockedTensor input;
   BlockedTensor output;
 };

@@ -146,6 +146,27 @@ struct TapsJob {
   Activation activation = Activation::None;
 };
 
+/// The taps of a row of a window, of one block of channels: to the sums of each is added, over all pixels,
+/// the pixel times what the tap meets for it in the input. Tap t meets column x * step + t * tapStep +
+/// firstColumn for pixel x; those outside of [low, high) are zeros.
+struct TapSumsJob {
+  const float *input = nullptr; ///< column 0 of what the first row of pixels meets
+  int64_t inputRowStride = 0;   ///< from what a row of pixels meets to what the next does
+  int64_t step = 1;
+  int64_t tapStep = 1;
+  int64_t firstColumn = 0;
+  int64_t low = 0;
+  int64_t high = 0;
+  int64_t taps = 0;
+  const float *pixels = nullptr;
+  int64_t pixelsRowStride = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t begin = 0; ///< the columns of pixels for which no tap lies outside
+  int64_t end = 0;
+  float *sums = nullptr; ///< a vector a tap
+};
+
 /// All pixels of one block of channels.
 struct PixelsJob {
   const float *input = nullptr;
@@ -582,6 +603,7 @@ struct IsaKernels {
                        int64_t rows, int64_t columns) = {};
   /// The last one of n elements first; by log2 of the element's size.
   void (*reverse[4])(const void *input, void *output, int64_t n) = {};
+  void (*tapSums)(const TapSumsJob &job) = nullptr;
   void (*meanPixels)(const PixelsJob &job) = nullptr;
   void (*normPixels)(const PixelNormJob &job) = nullptr;
   /// The mean of each lane over the pixels, then the sum of the squares of what differs from it: two vectors.

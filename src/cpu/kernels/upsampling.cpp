@@ -8,21 +8,27 @@
 namespace torchere::cpu {
 namespace {
 
-/// A row of pixels, each several times. `Lanes` is a constant, so that a pixel is one vector.
-template <class Lanes>
-void repeatPixels(const float *from, float *to, int64_t pixels, int64_t times, Lanes lanes) {
-  for (int64_t x = 0; x < pixels; ++x, from += lanes)
-    for (int64_t i = 0; i < times; ++i, to += lanes)
-      std::memcpy(to, from, lanes * sizeof(float));
+/// A row of pixels, each several times, or with zeros behind it. `Lanes` is a constant, so that a pixel is
+/// one vector.
+template <class Lanes> void writeRow(const UpsamplingArgs &args, const float *from, float *to, Lanes lanes) {
+  for (int64_t x = 0; x < args.input.width; ++x, from += lanes) {
+    std::memcpy(to, from, lanes * sizeof(float));
+    to += lanes;
+    for (int64_t i = 1; i < args.factor[1]; ++i, to += lanes)
+      if (args.fillsZeros)
+        std::memset(to, 0, lanes * sizeof(float));
+      else
+        std::memcpy(to, from, lanes * sizeof(float));
+  }
 }
 
-void repeatPixels(const BlockedTensor &tensor, const float *from, float *to, int64_t times) {
-  if (tensor.lanes == 16)
-    repeatPixels(from, to, tensor.width, times, std::integral_constant<int64_t, 16>());
-  else if (tensor.lanes == 8)
-    repeatPixels(from, to, tensor.width, times, std::integral_constant<int64_t, 8>());
+void writeRow(const UpsamplingArgs &args, const float *from, float *to) {
+  if (args.input.lanes == 16)
+    writeRow(args, from, to, std::integral_constant<int64_t, 16>());
+  else if (args.input.lanes == 8)
+    writeRow(args, from, to, std::integral_constant<int64_t, 8>());
   else
-    repeatPixels(from, to, tensor.width, times, int64_t{tensor.lanes});
+    writeRow(args, from, to, int64_t{args.input.lanes});
 }
 
 } // namespace
@@ -35,10 +41,13 @@ void upsample(const Context &context, const UpsamplingArgs &args) {
     auto [image, block, begin, end] = bands.at(part);
     for (int64_t y = begin; y < end; ++y) {
       float *to = output.at(image, block) + y * args.factor[0] * outputRow;
-      repeatPixels(input, input.at(image, block) + y * inputRow, to, args.factor[1]);
+      writeRow(args, input.at(image, block) + y * inputRow, to);
       clearLanes(output, block, to, output.width);
       for (int64_t i = 1; i < args.factor[0]; ++i)
-        std::memcpy(to + i * outputRow, to, output.width * output.lanes * sizeof(float));
+        if (args.fillsZeros)
+          std::memset(to + i * outputRow, 0, output.width * output.lanes * sizeof(float));
+        else
+          std::memcpy(to + i * outputRow, to, output.width * output.lanes * sizeof(float));
     }
     clearHalo(output, image, block, begin * args.factor[0], end * args.factor[0]);
   });

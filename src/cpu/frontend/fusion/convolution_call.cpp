@@ -55,9 +55,24 @@ ConvolutionShape windowedShapeOf(stablehlo::ConvolutionOp op, const ConvolutionC
   return shape;
 }
 
+/// Of groups, which have no phases: zeros that are few are multiplied too. False if they are many.
+bool takeZeros(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
+  constexpr int64_t kMostPixels = 16; ///< of the kernel's input for one of the convolution's
+  ArrayRef<int64_t> dilation = *op.getLhsDilation();
+  if (dilation.size() > 2)
+    return false;
+  for (size_t axis = 2 - dilation.size(); axis < 2; ++axis)
+    call.inputDilation[axis] = dilation[axis + dilation.size() - 2];
+  call.shape.inputHeight *= call.inputDilation[0];
+  call.shape.inputWidth *= call.inputDilation[1];
+  return call.inputDilation[0] * call.inputDilation[1] <= kMostPixels;
+}
+
 /// Makes phases of a dilated input. False if some would have no taps, or not as many outputs as others.
 bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
   ConvolutionShape &s = call.shape;
+  if (s.groups > 1)
+    return takeZeros(op, call);
   ArrayRef<int64_t> dilation = *op.getLhsDilation();
   if (dilation.size() > 2)
     return false;
@@ -69,7 +84,7 @@ bool takeDilation(stablehlo::ConvolutionOp op, ConvolutionCall &call) {
     output /= phases;
     s.phases[axis] = phases;
   }
-  return s.groups == 1;
+  return true;
 }
 
 } // namespace

@@ -22,6 +22,8 @@ struct ConvolutionCall {
   bool isPlanar = false;      ///< the input
   bool mayUseWinograd = false;
   bool isMirrored = false; ///< the weights, along all axes of space
+  /// The kernel's input has zeros between the pixels of the convolution's, and behind the last ones.
+  int64_t inputDilation[2] = {1, 1};
   bool hasBias = false;
   bool hasResidual = false;
   bool hasSlopes = false;        ///< behind the activation
@@ -32,6 +34,7 @@ struct ConvolutionCall {
   Halo outputHalo;
   Activation activation = Activation::None;
 
+  bool isDilated() const { return inputDilation[0] * inputDilation[1] > 1; }
   ConvolutionPlan plan(Isa isa) const { return planConvolution(shape, isa, isPlanar, mayUseWinograd); }
 };
 

@@ -45,14 +45,16 @@ bool isOverSpace(stablehlo::ReduceOp op) {
 } // namespace
 
 int64_t Islands::run() {
-  if (!convolutions.chains.empty()) {
+  int64_t gradients = 0;
+  function.walk([&](Operation *op) { gradients += weightGradientOf(op) ? 1 : 0; });
+  if (!convolutions.chains.empty() || gradients > 0) {
     for (auto &[end, chain] : convolutions.chains)
       if (chain.residual)
         wanted.insert(chain.residual->get());
     findWanted(function.getBody().front());
     visit(function.getBody().front());
   }
-  return static_cast<int64_t>(convolutions.chains.size());
+  return static_cast<int64_t>(convolutions.chains.size()) + gradients;
 }
 
 void Islands::findWanted(Block &block) {
@@ -70,6 +72,8 @@ void Islands::findWanted(Block &block) {
                         stablehlo::SliceOp, stablehlo::TransposeOp>(op);
     if (isKernel || (isWanted && isa<stablehlo::GatherOp>(op)))
       wanted.insert(op.getOperand(0));
+    else if (weightGradientOf(&op))
+      wanted.insert(op.operand_begin(), op.operand_end());
     else if (std::optional<GroupNorm> norm = groupNormOf(&op))
       wanted.insert(norm->input);
     else if (isWanted && passesOn)
@@ -91,7 +95,9 @@ void Islands::visit(Block &block) {
 
 void Islands::rewrite(Operation *op) {
   builder.setInsertionPoint(op);
-  if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op))
+  if (std::optional<WeightGradient> gradient = weightGradientOf(op))
+    rewriteWeightGradient(cast<stablehlo::ConvolutionOp>(op), *gradient);
+  else if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op))
     rewriteTranspose(transpose);
   else if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
     rewriteReshape(reshape);
@@ -152,10 +158,13 @@ Halo Islands::wantedHalo(Value planar) const {
   Halo halo;
   for (OpOperand &use : planar.getUses())
     if (auto call = convolutions.calls.find(use.getOwner());
-        call != convolutions.calls.end() && use.getOperandNumber() == 0) {
+        call != convolutions.calls.end() && use.getOperandNumber() == 0 && !call->second.isDilated()) {
       ConvolutionPlan plan = call->second.plan(blocked.isa());
       halo = widest(halo, plan.inputHalo());
       halo = sharesSets(plan) ? widest(halo, {1, 1}) : halo;
+    } else if (std::optional<WeightGradient> gradient = weightGradientOf(use.getOwner());
+               gradient && use.getOperandNumber() == 0) {
+      halo = widest(halo, gradient->halo);
     } else if (isa<stablehlo::TransposeOp>(use.getOwner()) ||
                (isa<stablehlo::ConcatenateOp, stablehlo::SliceOp>(use.getOwner()) &&
                 wanted.contains(use.getOwner()->getResult(0))))
@@ -178,6 +187,9 @@ void Islands::rewriteConvolution(const ConvolutionChain &chain) {
   SmallVector<Value> operands{op.getLhs()};
   if (!call.isPlanar) {
     BlockedValue input = operandFor(op.getLhs(), call.inputOrder, chain.end);
+    if (call.isDilated())
+      input = createUpsampling(op.getLoc(), input, call.inputDilation, call.plan(blocked.isa()).inputHalo(),
+                               /*fillsZeros=*/true);
     operands[0] = input.value;
     call.inputHalo = input.halo;
   }
@@ -259,6 +271,20 @@ void Islands::rewriteReshape(stablehlo::ReshapeOp op) {
   twins[op->getResult(0)] = value;
 }
 
+BlockedValue Islands::createUpsampling(Location location, const BlockedValue &input,
+                                       ArrayRef<int64_t> factors, const Halo &halo, bool fillsZeros) {
+  SmallVector<int64_t, 5> sizes = input.sizes();
+  sizes[2] *= factors[0];
+  sizes[3] *= factors[1];
+  Operation *call = createKernelCall(
+      builder, location, "upsample", blocked.typeOf(sizes, halo, input.type().getElementType()), input.value,
+      {builder.getNamedAttr("factors", builder.getDenseI64ArrayAttr(factors)),
+       builder.getNamedAttr("zeros", builder.getBoolAttr(fillsZeros)),
+       haloAttribute(builder, {input.halo, halo}),
+       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
+  return {call->getResult(0), input.channels, halo, input.order, true, false, input.depth};
+}
+
 /// Pixels that are repeated along height and width.
 void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated) {
   BlockedValue input = find(repeated.source, op);
@@ -269,15 +295,7 @@ void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements 
     factors[i] = dimension < 0 ? 1 : repeated.counts[static_cast<size_t>(dimension)];
   if (factors[0] != 1 || factors[1] != 1 || factors[4] != 1)
     return;
-  RankedTensorType planar = tensorTypeOf(op->getResult(0));
-  Halo halo = wantedHalo(op->getResult(0));
-  Operation *call = createKernelCall(
-      builder, op.getLoc(), "upsample",
-      blocked.typeOf(sizesOf(planar, input.order), halo, planar.getElementType()), input.value,
-      {builder.getNamedAttr("factors", builder.getDenseI64ArrayAttr({factors[2], factors[3]})),
-       haloAttribute(builder, {input.halo, halo}),
-       builder.getNamedAttr("channels", builder.getI64IntegerAttr(input.channels))});
-  replace(op, {call->getResult(0), input.channels, halo, input.order, true, false, input.depth});
+  replace(op, createUpsampling(op.getLoc(), input, {factors[2], factors[3]}, wantedHalo(op->getResult(0))));
 }
 
 /// Along the height or the width: of whole pixels, without a halo. The op's operands are the input, then the

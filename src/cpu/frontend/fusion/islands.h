@@ -30,6 +30,15 @@ struct GroupNorm {
   Activation activation = Activation::None;
 };
 
+/// A convolution that is the gradient of a depthwise one's weights: its input has the channels as batches,
+/// each of which one group of its kernels meets, the pixels of that channel.
+struct WeightGradient {
+  PlanarOrder inputOrder{}, pixelsOrder{};
+  ConvolutionShape window; ///< its kernel, stride, padding and dilation
+  Halo halo;               ///< of the input, so that taps of all pixels lie in it
+};
+std::optional<WeightGradient> weightGradientOf(mlir::Operation *op);
+
 class Islands {
 public:
   Islands(mlir::func::FuncOp function, Isa isa)
@@ -47,6 +56,9 @@ private:
   void rewriteInterpolation(mlir::Operation *op, int64_t axis, llvm::SmallVector<mlir::Value> operands);
   void rewriteGather(stablehlo::GatherOp op);
   void rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated);
+  /// Each pixel several times, or, with `fillsZeros`, once and zeros.
+  BlockedValue createUpsampling(mlir::Location location, const BlockedValue &input,
+                                llvm::ArrayRef<int64_t> factors, const Halo &halo, bool fillsZeros = false);
   void rewriteBroadcast(stablehlo::BroadcastInDimOp op);
   void rewriteSlice(stablehlo::SliceOp op);
   void rewriteConcatenation(stablehlo::ConcatenateOp op);
@@ -59,6 +71,7 @@ private:
                                  const BlockedValue &input, llvm::ArrayRef<int64_t> window,
                                  const DepthWindow &depth, PoolingKind kind, const Halo &halo = {});
   void rewriteSpace(stablehlo::ReduceOp op);
+  void rewriteWeightGradient(stablehlo::ConvolutionOp op, const WeightGradient &gradient);
   void rewriteNorm(mlir::Operation *op);
   bool rewriteChannelNorm(mlir::Operation *op);
   std::optional<GroupNorm> groupNormOf(mlir::Operation *op) const;

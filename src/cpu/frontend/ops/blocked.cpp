@@ -198,9 +198,29 @@ Result<bool> planUpsampling(Planner &planner, Operation *op) {
   UpsamplingArgs args;
   args.factor[0] = factors[0];
   args.factor[1] = factors[1];
+  args.fillsZeros = kernelFlag(op, "zeros");
   args.input = tensorOf(input.shape, kernelInteger(op, "channels"), haloIn(op, 0));
   args.output = tensorOf(result.shape, kernelInteger(op, "channels"), haloIn(op, 1));
   planner.emit(std::make_unique<UpsamplingStep>(args, input, result), {&input, 1}, {&result, 1});
+  return true;
+}
+
+Result<bool> planTapSums(Planner &planner, Operation *op) {
+  ArrayRef<int64_t> window = kernelIntegers(op, "window");
+  TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
+  TORCHERE_ASSIGN(View pixels, planner.viewDense(op->getOperand(1)));
+  View result = planner.allocate(op->getResult(0));
+  TapSumsArgs args;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    args.kernel[axis] = result.shape[1 + axis];
+    args.stride[axis] = window[axis];
+    args.padding[axis] = window[2 + axis];
+    args.dilation[axis] = window[4 + axis];
+  }
+  args.input = tensorOf(input.shape, result.shape[0], haloIn(op, 0));
+  args.pixels = tensorOf(pixels.shape, result.shape[0], haloIn(op, 1));
+  std::vector<View> reads{input, pixels};
+  planner.emit(std::make_unique<TapSumsStep>(args, input, pixels, result), reads, {&result, 1});
   return true;
 }
 
@@ -289,6 +309,7 @@ void addBlocked(PlannerTable &table) {
   table.addCall("torchere_cpu.global_average", planGlobalAverage);
   table.addCall("torchere_cpu.group_norm", planGroupNorm);
   table.addCall("torchere_cpu.pool", planPool);
+  table.addCall("torchere_cpu.tap_sums", planTapSums);
   table.addCall("torchere_cpu.to_blocked", planToBlocked);
   table.addCall("torchere_cpu.upsample", planUpsampling);
 }

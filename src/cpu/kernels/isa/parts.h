@@ -15,6 +15,7 @@ void addReductions(IsaKernels &table);
 void addBisections(IsaKernels &table);
 void addScatteredRows(IsaKernels &table);
 void addExtrema(IsaKernels &table);
+void addTapSums(IsaKernels &table);
 void addTransposes(IsaKernels &table);
 void addFft(IsaKernels &table);
 void addChirps(IsaKernels &table);

@@ -30,6 +30,7 @@ const IsaKernels &isaKernels() {
     addBisections(made);
     addScatteredRows(made);
     addExtrema(made);
+    addTapSums(made);
     addTransposes(made);
     addFft(made);
     addChirps(made);
