@@ -45,12 +45,13 @@ Status UpsamplingStep::run(const Frame &frame) const {
   return {};
 }
 
-Status TapSumsStep::run(const Frame &frame) const {
-  TapSumsArgs call = args;
+Status WeightGradientStep::run(const Frame &frame) const {
+  WeightGradientArgs call = args;
   call.input = blockedAt(frame, args.input, input);
   call.pixels = blockedAt(frame, args.pixels, pixels);
   call.output = reinterpret_cast<float *>(frame.at(result));
-  sumTaps(frame.context, call);
+  call.workspace = frame.at(workspace);
+  weightGradient(frame.context, call);
   return {};
 }
 
@@ -160,17 +161,26 @@ Status UpsamplingStep::restore(const PlanLimits &limits) {
        boundedProduct({args.input.width, args.factor[1]})});
 }
 
-Status TapSumsStep::restore(const PlanLimits &limits) {
+Status WeightGradientStep::restore(const PlanLimits &limits) {
   TORCHERE_TRY(readsBlocks(limits, input, args.input));
   TORCHERE_TRY(readsBlocks(limits, pixels, args.pixels));
-  TORCHERE_TRY(expectShape("images and channels", {args.pixels.batch, args.pixels.channels},
-                           {args.input.batch, args.input.channels}));
+  TORCHERE_TRY(expectEqual("images", args.pixels.batch, args.input.batch));
   TORCHERE_TRY(expectWithin("windows", args.kernel, 1, mostWindow));
   TORCHERE_TRY(expectWithin("steps of windows", args.stride, 1, mostPixels));
   TORCHERE_TRY(expectWithin("dilations of windows", args.dilation, 1, mostPixels));
-  TORCHERE_TRY(expectWithin("padding", args.padding, -mostPixels, mostPixels));
+  TORCHERE_TRY(expectWithin("padding", args.padding, 0, mostPixels));
+  TORCHERE_TRY(expect(args.groups > 0 && args.input.channels % args.groups == 0 &&
+                          args.pixels.channels % args.groups == 0,
+                      "channels: got {} and {}, expected {} groups of as many", args.input.channels,
+                      args.pixels.channels, args.groups));
+  TORCHERE_TRY(expect(args.isDepthwise() || args.input.halo.columns >= args.haloColumns(),
+                      "halo: got {} columns, expected {} at least", args.input.halo.columns,
+                      args.haloColumns()));
+  TORCHERE_TRY(expectWithin("sizes of blocks", {args.pixels.height, args.pixels.width}, 1, mostPixels));
+  TORCHERE_TRY(limits.writesDense(workspace, DType::U8, args.workspaceBytes()));
   return limits.writesDense(result, DType::F32,
-                            boundedProduct({args.input.channels, args.kernel[0], args.kernel[1]}));
+                            boundedProduct({args.pixels.channels, args.input.channels / args.groups,
+                                            args.kernel[0], args.kernel[1]}));
 }
 
 /// Of a norm, whose result has the input's sizes. Its scale and bias have the channels, or whole blocks of

@@ -70,21 +70,23 @@ private:
   View input, result;
 };
 
-/// The gradient of a depthwise convolution's weights, as channels x rows of taps x taps.
-class TapSumsStep final : public StoredStep<TapSumsStep> {
+class WeightGradientStep final : public StoredStep<WeightGradientStep> {
 public:
   /// The tensors of `args` are without memory; the views are dense.
-  TapSumsStep(const TapSumsArgs &args, const View &input, const View &pixels, const View &result)
-      : args(args), input(input), pixels(pixels), result(result) {}
-  TapSumsStep() = default;
-  static auto fields(auto &step) { return std::tie(step.args, step.input, step.pixels, step.result); }
+  WeightGradientStep(const WeightGradientArgs &args, const View &input, const View &pixels,
+                     const View &workspace, const View &result)
+      : args(args), input(input), pixels(pixels), workspace(workspace), result(result) {}
+  WeightGradientStep() = default;
+  static auto fields(auto &step) {
+    return std::tie(step.args, step.input, step.pixels, step.workspace, step.result);
+  }
   Status restore(const PlanLimits &limits);
   Status run(const Frame &frame) const final;
-  std::string_view name() const final { return "tap sums"; }
+  std::string_view name() const final { return "weight gradient"; }
 
 private:
-  TapSumsArgs args;
-  View input, pixels, result;
+  WeightGradientArgs args;
+  View input, pixels, workspace, result;
 };
 
 class ChannelNormStep final : public StoredStep<ChannelNormStep> {

@@ -191,11 +191,16 @@ template <> struct Fields<PoolingArgs> {
                     object.dilation, object.depth, object.input, object.output);
   }
 };
-template <> struct Fields<TapSumsArgs> {
-  static auto of(auto &a) { return std::tie(a.kernel, a.stride, a.padding, a.dilation, a.input, a.pixels); }
+template <> struct Fields<WeightGradientArgs> {
+  static auto of(auto &object) {
+    return std::tie(object.groups, object.kernel, object.stride, object.padding, object.dilation,
+                    object.input, object.pixels);
+  }
 };
 template <> struct Fields<UpsamplingArgs> {
-  static auto of(auto &object) { return std::tie(object.factor, object.fillsZeros, object.input, object.output); }
+  static auto of(auto &object) {
+    return std::tie(object.factor, object.fillsZeros, object.input, object.output);
+  }
 };
 template <> struct Fields<ChannelNormArgs> {
   static auto of(auto &object) {

@@ -191,19 +191,26 @@ struct PoolingArgs {
 };
 void pool(const Context &context, const PoolingArgs &args);
 
-/// The gradient of a depthwise convolution's weights: of each channel and tap, the sum over all pixels of the
-/// pixel times what the tap meets for it. Tap (i, j) meets row y * stride[0] + i * dilation[0] - padding[0]
-/// for pixels of row y, likewise columns.
-struct TapSumsArgs {
+/// The gradient of a convolution's weights: of each output channel, input channel of its group and tap, the
+/// sum over all pixels of that output's gradient times what the tap meets for it in the input. Tap (i, j)
+/// meets row y * stride[0] + i * dilation[0] - padding[0] for pixels of row y, likewise columns.
+struct WeightGradientArgs {
+  int64_t groups = 1;
   int64_t kernel[2] = {1, 1};
   int64_t stride[2] = {1, 1};
   int64_t padding[2] = {0, 0};
   int64_t dilation[2] = {1, 1};
-  BlockedTensor input;
-  BlockedTensor pixels;    ///< as many images and channels
-  float *output = nullptr; ///< channels x kernel[0] x kernel[1]
+  BlockedTensor input;     ///< unless it is depthwise the halo has all columns that taps meet
+  BlockedTensor pixels;    ///< the gradient of the output, as many images
+  float *output = nullptr; ///< [O][I / groups][kernel[0]][kernel[1]]
+  void *workspace = nullptr;
+
+  bool isDepthwise() const { return groups == input.channels && groups == pixels.channels; }
+  /// The columns of a halo that it wants.
+  int64_t haloColumns() const;
+  int64_t workspaceBytes() const;
 };
-void sumTaps(const Context &context, const TapSumsArgs &args);
+void weightGradient(const Context &context, const WeightGradientArgs &args);
 
 /// Each pixel becomes factor[0] x factor[1] pixels of the output, which is as many times as large.
 struct UpsamplingArgs {

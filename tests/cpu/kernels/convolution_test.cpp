@@ -521,7 +521,7 @@ TEST_P(Convolution, Upsampling) {
       Blocked input(context.isa, 2, channels, height, width, 1);
       Blocked output(context.isa, 2, channels, height * rows, width * columns, 2);
       blockedFromPlanar(context, planar(x, channels, height, width), input.tensor);
-      upsample(context, {{rows, columns}, input.tensor, output.tensor});
+      upsample(context, {{rows, columns}, false, input.tensor, output.tensor});
       expectZerosAround(output.tensor);
       std::vector<float> result(x.size() * static_cast<size_t>(rows * columns));
       planarFromBlocked(context, output.tensor, planar(result, channels, height * rows, width * columns));

@@ -14,6 +14,10 @@ namespace torchere::cpu {
 /// Which dimensions of a planar tensor are N, C, H, W and D; -1 for one that it has not, which is of size 1.
 using PlanarOrder = std::array<int64_t, 5>;
 
+inline mlir::RankedTensorType tensorTypeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
 struct BlockedValue {
   mlir::Value value; ///< N D x blocks x (H + 2 halo.rows) x (W + 2 halo.columns) x lanes
   int64_t channels = 0;

@@ -4,6 +4,7 @@
 #include "cpu/frontend/fusion/kernel_call.h"
 #include "cpu/frontend/fusion/pattern.h"
 #include "cpu/frontend/fusion/splats.h"
+#include "cpu/frontend/fusion/weight_gradient.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -399,6 +400,8 @@ std::optional<ConvolutionChain::ChannelStep> channelStepOf(Operation *op, Value 
 
 ConvolutionChains::ConvolutionChains(func::FuncOp function) {
   function.walk([&](stablehlo::ConvolutionOp op) {
+    if (weightGradientOf(op))
+      return;
     if (std::optional<ConvolutionCall> call = convolutionCallOf(op)) {
       calls[op] = *call;
       taken.insert(op);

@@ -117,6 +117,8 @@ void Islands::rewrite(Operation *op) {
     rewriteInterpolation(op, kernelInteger(op, "axis"), SmallVector<Value>(op->getOperands()));
   else if (auto gather = dyn_cast<stablehlo::GatherOp>(op))
     rewriteGather(gather);
+  else if (auto pad = dyn_cast<stablehlo::PadOp>(op))
+    rewritePad(pad);
   else
     rewriteElementwise(op);
 }
@@ -296,6 +298,26 @@ void Islands::rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements 
   if (factors[0] != 1 || factors[1] != 1 || factors[4] != 1)
     return;
   replace(op, createUpsampling(op.getLoc(), input, {factors[2], factors[3]}, wantedHalo(op->getResult(0))));
+}
+
+/// Zeros between pixels, and as many behind the last ones.
+void Islands::rewritePad(stablehlo::PadOp op) {
+  BlockedValue input = find(op.getOperand(), op);
+  if (!wanted.contains(op->getResult(0)) || !input || !input.type().getElementType().isF32() ||
+      splatNumber(op.getPaddingValue()) != 0.0 || !isAll(op.getEdgePaddingLow(), 0) ||
+      op.getEdgePaddingHigh() != op.getInteriorPadding())
+    return;
+  SmallVector<int64_t, 2> factors{1, 1};
+  for (auto [dimension, zeros] : llvm::enumerate(op.getInteriorPadding())) {
+    auto place = llvm::find(input.order, static_cast<int64_t>(dimension)) - input.order.begin();
+    if (zeros == 0)
+      continue;
+    if (place != 2 && place != 3)
+      return;
+    factors[static_cast<size_t>(place) - 2] = zeros + 1;
+  }
+  replace(op,
+          createUpsampling(op.getLoc(), input, factors, wantedHalo(op->getResult(0)), /*fillsZeros=*/true));
 }
 
 /// Along the height or the width: of whole pixels, without a halo. The op's operands are the input, then the

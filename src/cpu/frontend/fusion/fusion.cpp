@@ -41,6 +41,8 @@ const NamedFusion fusions[] = {
     {"narrow", fuseNarrowValues, true},
     {"rotary", fuseRotary},
     {"input_padding", fuseInputPadding},
+    {"whole_windows", fuseWholeWindows},
+    {"dilated_points", fuseDilatedPoints},
     {"parallel_convolution", fuseParallelConvolutions},
     {"dead_taps", fuseDeadTaps},
     {"channel_factors", fuseChannelFactors},

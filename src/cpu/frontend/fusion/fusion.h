@@ -29,6 +29,7 @@ int64_t fuseChannelFactors(mlir::func::FuncOp function);
 int64_t fuseChosenMatrices(mlir::func::FuncOp function);
 int64_t fuseComplexParts(mlir::func::FuncOp function);
 int64_t fuseDeadTaps(mlir::func::FuncOp function);
+int64_t fuseDilatedPoints(mlir::func::FuncOp function);
 int64_t fuseDots(mlir::func::FuncOp function);
 int64_t fuseEarlyActivations(mlir::func::FuncOp function);
 int64_t fuseErrorFunctions(mlir::func::FuncOp function);
@@ -47,6 +48,7 @@ int64_t fuseSiblingDots(mlir::func::FuncOp function);
 int64_t fuseSoftmax(mlir::func::FuncOp function);
 int64_t fuseSilu(mlir::func::FuncOp function);
 int64_t fuseThreeFry(mlir::func::FuncOp function);
+int64_t fuseWholeWindows(mlir::func::FuncOp function);
 int64_t fuseWideIslands(mlir::func::FuncOp function);
 
 /// Lays convolutions and what lies between them out in blocks of channels, for kernels of the instruction

@@ -6,14 +6,11 @@
 #include "cpu/frontend/fusion/convolution_call.h"
 #include "cpu/frontend/fusion/convolution_chain.h"
 #include "cpu/frontend/fusion/repeated_elements.h"
+#include "cpu/frontend/fusion/weight_gradient.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace torchere::cpu {
-
-inline mlir::RankedTensorType tensorTypeOf(mlir::Value value) {
-  return mlir::cast<mlir::RankedTensorType>(value.getType());
-}
 
 enum class PoolingKind {
   Maximum,
@@ -29,15 +26,6 @@ struct GroupNorm {
   mlir::OpOperand *scale = nullptr, *bias = nullptr; ///< the same all over each channel; or null
   Activation activation = Activation::None;
 };
-
-/// A convolution that is the gradient of a depthwise one's weights: its input has the channels as batches,
-/// each of which one group of its kernels meets, the pixels of that channel.
-struct WeightGradient {
-  PlanarOrder inputOrder{}, pixelsOrder{};
-  ConvolutionShape window; ///< its kernel, stride, padding and dilation
-  Halo halo;               ///< of the input, so that taps of all pixels lie in it
-};
-std::optional<WeightGradient> weightGradientOf(mlir::Operation *op);
 
 class Islands {
 public:
@@ -55,6 +43,7 @@ private:
   void rewriteReshape(stablehlo::ReshapeOp op);
   void rewriteInterpolation(mlir::Operation *op, int64_t axis, llvm::SmallVector<mlir::Value> operands);
   void rewriteGather(stablehlo::GatherOp op);
+  void rewritePad(stablehlo::PadOp op);
   void rewriteUpsampling(stablehlo::ReshapeOp op, const RepeatedElements &repeated);
   /// Each pixel several times, or, with `fillsZeros`, once and zeros.
   BlockedValue createUpsampling(mlir::Location location, const BlockedValue &input,

@@ -205,22 +205,24 @@ Result<bool> planUpsampling(Planner &planner, Operation *op) {
   return true;
 }
 
-Result<bool> planTapSums(Planner &planner, Operation *op) {
+Result<bool> planWeightGradient(Planner &planner, Operation *op) {
   ArrayRef<int64_t> window = kernelIntegers(op, "window");
   TORCHERE_ASSIGN(View input, planner.viewDense(op->getOperand(0)));
   TORCHERE_ASSIGN(View pixels, planner.viewDense(op->getOperand(1)));
   View result = planner.allocate(op->getResult(0));
-  TapSumsArgs args;
+  WeightGradientArgs args;
+  args.groups = kernelInteger(op, "groups");
   for (size_t axis = 0; axis < 2; ++axis) {
-    args.kernel[axis] = result.shape[1 + axis];
+    args.kernel[axis] = result.shape[2 + axis];
     args.stride[axis] = window[axis];
     args.padding[axis] = window[2 + axis];
     args.dilation[axis] = window[4 + axis];
   }
-  args.input = tensorOf(input.shape, result.shape[0], haloIn(op, 0));
+  args.input = tensorOf(input.shape, result.shape[1] * args.groups, haloIn(op, 0));
   args.pixels = tensorOf(pixels.shape, result.shape[0], haloIn(op, 1));
-  std::vector<View> reads{input, pixels};
-  planner.emit(std::make_unique<TapSumsStep>(args, input, pixels, result), reads, {&result, 1});
+  View workspace = planner.allocate(ElementType::U8, {args.workspaceBytes()});
+  std::vector<View> reads{input, pixels}, writes{result, workspace};
+  planner.emit(std::make_unique<WeightGradientStep>(args, input, pixels, workspace, result), reads, writes);
   return true;
 }
 
@@ -309,9 +311,9 @@ void addBlocked(PlannerTable &table) {
   table.addCall("torchere_cpu.global_average", planGlobalAverage);
   table.addCall("torchere_cpu.group_norm", planGroupNorm);
   table.addCall("torchere_cpu.pool", planPool);
-  table.addCall("torchere_cpu.tap_sums", planTapSums);
   table.addCall("torchere_cpu.to_blocked", planToBlocked);
   table.addCall("torchere_cpu.upsample", planUpsampling);
+  table.addCall("torchere_cpu.weight_gradient", planWeightGradient);
 }
 
 } // namespace torchere::cpu

@@ -1,0 +1,23 @@
+// WeightGradient: a convolution that is the gradient of another one's weights.
+#pragma once
+
+#include "cpu/frontend/fusion/blocked_value.h"
+#include "cpu/kernels/convolution.h"
+
+#include "mlir/IR/Operation.h"
+
+#include <optional>
+
+namespace torchere::cpu {
+
+/// Its batches are that one's input channels,
+/// its kernels are the gradient of that one's output, and what it sums over are images.
+struct WeightGradient {
+  PlanarOrder inputOrder{}, pixelsOrder{};
+  WeightGradientArgs args; ///< without tensors
+  Halo halo;               ///< of the input, so that taps of all pixels lie in it
+};
+/// None for other convolutions, and where they take less time as those.
+std::optional<WeightGradient> weightGradientOf(mlir::Operation *op);
+
+} // namespace torchere::cpu
