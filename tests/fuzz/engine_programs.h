@@ -544,6 +544,27 @@ inline constexpr const char *enginePrograms[] = {
       %35 = stablehlo.divide %34, %area : tensor<1x8xf32>
       return %35 : tensor<1x8xf32>
     })",
+    // Gradients of convolutions: of weights, of groups of them and of each channel's, and of an input with
+    // zeros between its pixels.
+    R"(func.func @main(%x: tensor<2x4x9x9xf32>, %g: tensor<2x8x9x9xf32>, %h: tensor<2x4x5x5xf32>,
+        %w: tensor<4x1x3x3xf32>) -> (tensor<8x4x3x3xf32>, tensor<8x2x3x3xf32>, tensor<4x1x3x3xf32>,
+        tensor<2x4x9x9xf32>) {
+      %0 = stablehlo.convolution(%x, %g) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->[f, b, 0, 1],
+        window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<2x4x9x9xf32>, tensor<2x8x9x9xf32>) -> tensor<8x4x3x3xf32>
+      %1 = stablehlo.convolution(%x, %g) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->[f, b, 0, 1],
+        window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64}
+        : (tensor<2x4x9x9xf32>, tensor<2x8x9x9xf32>) -> tensor<8x2x3x3xf32>
+      %2 = stablehlo.convolution(%x, %h) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->[f, b, 0, 1],
+        window = {pad = [[1, 1], [1, 1]], rhs_dilate = [2, 2]}
+        {batch_group_count = 4 : i64, feature_group_count = 1 : i64}
+        : (tensor<2x4x9x9xf32>, tensor<2x4x5x5xf32>) -> tensor<4x1x3x3xf32>
+      %3 = stablehlo.convolution(%h, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+        window = {pad = [[1, 1], [1, 1]], lhs_dilate = [2, 2]}
+        {batch_group_count = 1 : i64, feature_group_count = 4 : i64}
+        : (tensor<2x4x5x5xf32>, tensor<4x1x3x3xf32>) -> tensor<2x4x9x9xf32>
+      return %0, %1, %2, %3 : tensor<8x4x3x3xf32>, tensor<8x2x3x3xf32>, tensor<4x1x3x3xf32>, tensor<2x4x9x9xf32>
+    })",
     // A loop that bisects a table, and softmax along a dimension that is not the last.
     R"(func.func @main(%table: tensor<9xi32>, %x: tensor<5xi32>, %y: tensor<2x3x8xf32>)
         -> (tensor<5xui32>, tensor<2x3x8xf32>) {

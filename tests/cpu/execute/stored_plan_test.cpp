@@ -486,6 +486,30 @@ TEST(StoredPlan, WindowsAcrossImagesLieInThem) {
   EXPECT_EQ(refusal(wide), "step 0, of : taps of a window: got 120000, expected 1 to 65536");
 }
 
+TEST(StoredPlan, TapsOfGradientsLieInTheInputsHalo) {
+  auto gradient = [](int64_t groups, int64_t padding, int64_t halo, int64_t workspace) {
+    return [=](Plan &plan) {
+      int lanes = floatLanes(Isa::Baseline);
+      WeightGradientArgs args;
+      args.groups = groups;
+      args.kernel[1] = 2;
+      args.padding[1] = padding;
+      args.input = {nullptr, 1, 2, 1, 1, {0, halo}, lanes};
+      args.pixels = {nullptr, 1, 2, 1, 1, {}, lanes};
+      View space = denseView(scratch, ElementType::U8, {workspace});
+      int64_t columns = 1 + 2 * halo;
+      add<WeightGradientStep>(plan, args, floats(argument, {columns * lanes}), floats(constant, {lanes}),
+                              space, floats(result, {2, 2 / std::max<int64_t>(groups, 1), 1, 2}));
+    };
+  };
+  EXPECT_EQ(refusal(gradient(2, 1, 0, 0)), "accepted"); // each channel by itself: taps outside are left out
+  EXPECT_EQ(refusal(gradient(1, 1, 0, 64)), "step 0, of : halo: got 0 columns, expected 1 at least");
+  EXPECT_EQ(refusal(gradient(1, 1, 1, 64)), "step 0, of : elements: got 64, expected 128");
+  EXPECT_EQ(refusal(gradient(0, 1, 1, 64)),
+            "step 0, of : channels: got 2 and 2, expected 0 groups of as many");
+  EXPECT_EQ(refusal(gradient(2, -1, 1, 0)), "step 0, of : padding: got -1, expected 0 to 16777216");
+}
+
 TEST(StoredPlan, WeightsArePackedOfTheArgumentThatTheyLieIn) {
   Matmul matmul;
   matmul.m = matmul.k = matmul.n = 4;
