@@ -15,7 +15,7 @@ void expand(mlir::func::FuncOp function);
 void expandQuantizedTypes(mlir::func::FuncOp function);
 /// Values without elements become constants.
 void replaceEmptyValues(mlir::func::FuncOp function);
-/// Ops that are made of others: batch norms, `dot`, `map`.
+/// Ops that are made of others: batch norms, `dot`, `map`, and reductions that are reshapes.
 void expandOps(mlir::func::FuncOp function);
 /// Branches in the regions of reductions, windows, scatters and sorts become selections.
 void expandRegionBranches(mlir::func::FuncOp function);

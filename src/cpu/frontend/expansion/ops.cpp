@@ -1,10 +1,14 @@
 // Expands ops that are made of others.
 #include "cpu/frontend/expansion/expansion.h"
 #include "cpu/frontend/expansion/sum.h"
+#include "cpu/frontend/fusion/pattern.h"
+#include "cpu/frontend/fusion/splats.h"
 #include "passes/chlo/formula.h"
 #include "stablehlo/dialect.h"
 
 #include "mlir/IR/IRMapping.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -86,6 +90,29 @@ void replaceMap(Operation *op) {
     }
   }
   op->getResult(0).replaceAllUsesWith(whole(body.getTerminator()->getOperand(0)));
+  op->erase();
+}
+
+/// Whether it only leaves dimensions of size 1 out, as gradients of what was broadcast do.
+bool keepsElements(stablehlo::ReduceOp op) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  if (op->getNumOperands() != 2 || !type || !type.hasStaticShape() ||
+      !llvm::all_of(op.getDimensions(), [&](int64_t dimension) { return type.getDimSize(dimension) == 1; }) ||
+      op->getResult(0).getType() != type.clone(rankedTypeOf(op->getResult(0)).getShape()))
+    return false;
+  Region &body = op->getRegion(0);
+  Value initial = op->getOperand(1);
+  std::optional<double> number = splatNumber(initial);
+  return (appliesOnly(body, "stablehlo.add") && (number == 0.0 || integerOf(initial) == 0)) ||
+         (appliesOnly(body, "stablehlo.maximum") && number == -HUGE_VAL) ||
+         (appliesOnly(body, "stablehlo.minimum") && number == HUGE_VAL);
+}
+
+void replaceByReshape(stablehlo::ReduceOp op) {
+  OpBuilder builder(op);
+  op->getResult(0).replaceAllUsesWith(
+      stablehlo::ReshapeOp::create(builder, op.getLoc(), op->getResult(0).getType(), op->getOperand(0))
+          ->getResult(0));
   op->erase();
 }
 
@@ -173,7 +200,7 @@ void expandOps(func::FuncOp function) {
   SmallVector<Operation *> found;
   function.walk([&](Operation *op) {
     if (isa<stablehlo::BatchNormGradOp, stablehlo::BatchNormInferenceOp, stablehlo::BatchNormTrainingOp,
-            stablehlo::DotOp, stablehlo::DynamicIotaOp, stablehlo::MapOp>(op))
+            stablehlo::DotOp, stablehlo::DynamicIotaOp, stablehlo::MapOp, stablehlo::ReduceOp>(op))
       found.push_back(op);
   });
   for (Operation *op : found) {
@@ -186,7 +213,10 @@ void expandOps(func::FuncOp function) {
       replaceDynamicIota(op);
     else if (isa<stablehlo::MapOp>(op))
       replaceMap(op);
-    else
+    else if (auto reduction = dyn_cast<stablehlo::ReduceOp>(op)) {
+      if (keepsElements(reduction))
+        replaceByReshape(reduction);
+    } else
       BatchNorm(op).replace();
   }
 }
