@@ -36,7 +36,7 @@ CASES = {
         1,
     ),
     "dimensions of size 1 are left out by views": (
-        "lambda x: x.sum(0) + x.max((0, 3)) - x.min((0, 3)), (1, 40, 30, 1)",
+        "lambda x: x.sum((0, 3)) + x.max((0, 3)) - x.min((0, 3)), (1, 40, 30, 1)",
         1,
     ),
     "a cheap value is computed again": ("lambda x: (x - x.mean(0)) * (x - 1).sum(), (50, 60)", 4),

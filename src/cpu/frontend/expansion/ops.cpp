@@ -103,7 +103,8 @@ bool keepsElements(stablehlo::ReduceOp op) {
   Region &body = op->getRegion(0);
   Value initial = op->getOperand(1);
   std::optional<double> number = splatNumber(initial);
-  return (appliesOnly(body, "stablehlo.add") && (number == 0.0 || integerOf(initial) == 0)) ||
+  bool isZero = isa<IntegerType>(type.getElementType()) ? integerOf(initial) == 0 : number == 0.0;
+  return (appliesOnly(body, "stablehlo.add") && isZero) ||
          (appliesOnly(body, "stablehlo.maximum") && number == -HUGE_VAL) ||
          (appliesOnly(body, "stablehlo.minimum") && number == HUGE_VAL);
 }
