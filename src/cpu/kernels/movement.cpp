@@ -30,12 +30,12 @@ struct Copy {
   int64_t size;
 
   Copy(const Context &context, const CopyArgs &args);
-  void run() const;
+  void run();
 
 private:
   void runLines(int64_t begin, int64_t end) const;
   void runPlane(const char *x, char *y, int64_t lines) const;
-  bool transposes(int &inner) const;
+  bool transposes(int &inner);
   void runPlanes(int inner) const;
 
   const Context &context;
@@ -142,13 +142,22 @@ void Copy::runLines(int64_t begin, int64_t end) const {
   }
 }
 
-/// Whether the last dimension of the output is contiguous and another, `inner`, of the input.
-bool Copy::transposes(int &inner) const {
-  if (size > 8 || to[rank - 1] != size || from[rank - 1] == size || from[rank - 1] <= 0)
+/// Whether the last dimension of the output is contiguous and another, `inner`, of the input. Where that one
+/// is reversed, it is gone through the other way.
+bool Copy::transposes(int &inner) {
+  if (size > 8 || to[rank - 1] != size || std::abs(from[rank - 1]) == size || from[rank - 1] == 0)
     return false;
   for (inner = 0; inner < rank - 1; ++inner)
-    if (from[inner] == size && to[inner] > 0)
-      return dims[inner] >= 4 && dims[rank - 1] >= 4;
+    if (std::abs(from[inner]) == size && to[inner] > 0) {
+      if (dims[inner] < 4 || dims[rank - 1] < 4)
+        return false;
+      if (from[inner] < 0) {
+        input += std::exchange(from[inner], size) * (dims[inner] - 1);
+        output += to[inner] * (dims[inner] - 1);
+        to[inner] = -to[inner];
+      }
+      return true;
+    }
   return false;
 }
 
@@ -178,7 +187,7 @@ void Copy::runPlanes(int inner) const {
   });
 }
 
-void Copy::run() const {
+void Copy::run() {
   int inner = 0;
   if (transposes(inner))
     return runPlanes(inner);

@@ -18,10 +18,11 @@ constexpr int64_t kCachedBytes = 1 << 20; ///< of a tensor that one thread write
 constexpr int64_t kLineElements = 16;
 constexpr int kCopies = 6; // scratch
 
-using SumLine = void (*)(const PointLine &line, char *tensor, const char *updates);
+using JoinLine = void (*)(const PointLine &line, char *tensor, const char *updates);
 
-/// Each place is looked up and its update added at once, in the order of the points.
-template <class T, class Index> void sumLine(const PointLine &line, char *tensor, const char *updates) {
+/// Each place is looked up and its update added, or put there, at once, in the order of the points.
+template <class T, class Index, bool kAdds>
+void joinLine(const PointLine &line, char *tensor, const char *updates) {
   auto *x = reinterpret_cast<T *>(tensor) + line.tensor;
   const auto *u = reinterpret_cast<const T *>(updates) + line.slices;
   const auto *indices = static_cast<const Index *>(line.indices);
@@ -30,23 +31,31 @@ template <class T, class Index> void sumLine(const PointLine &line, char *tensor
   for (int64_t i = 0; i < count; ++i) {
     auto place = static_cast<int64_t>(indices[i]);
     if (static_cast<uint64_t>(place) < size)
-      x[place * stride] += u[i * step];
+      x[place * stride] = kAdds ? T(x[place * stride] + u[i * step]) : u[i * step];
   }
 }
+template <class T, bool kAdds> JoinLine joinLineOf(DType index) {
+  return index == DType::I64 ? joinLine<T, int64_t, kAdds> : joinLine<T, int32_t, kAdds>;
+}
 
-/// Null for other scatters than sums.
-SumLine sumLineOf(const ScatterArgs &args, const IndexedSlices &slices) {
-  bool isLong = slices.indexType == DType::I64;
-  if (args.join != ScatterJoin::Sum || !areLines(slices))
+/// Of sums, and of what replaces elements; null for others.
+JoinLine joinLineOf(const ScatterArgs &args, const IndexedSlices &slices) {
+  DType index = slices.indexType;
+  if (!areLines(slices))
+    return nullptr;
+  if (args.join == ScatterJoin::Replace && byteSize(args.type) <= 8)
+    return withElement(byteSize(args.type),
+                       [&](auto element) { return joinLineOf<decltype(element), false>(index); });
+  if (args.join != ScatterJoin::Sum)
     return nullptr;
   if (args.type == DType::F32)
-    return isLong ? sumLine<float, int64_t> : sumLine<float, int32_t>;
+    return joinLineOf<float, true>(index);
   if (args.type == DType::F64)
-    return isLong ? sumLine<double, int64_t> : sumLine<double, int32_t>;
+    return joinLineOf<double, true>(index);
   if (args.type == DType::I32 || args.type == DType::U32) // sums wrap
-    return isLong ? sumLine<uint32_t, int64_t> : sumLine<uint32_t, int32_t>;
+    return joinLineOf<uint32_t, true>(index);
   if (args.type == DType::I64 || args.type == DType::U64)
-    return isLong ? sumLine<uint64_t, int64_t> : sumLine<uint64_t, int32_t>;
+    return joinLineOf<uint64_t, true>(index);
   return nullptr;
 }
 
@@ -56,7 +65,7 @@ public:
       : context_(context), args_(args), slices_(slices), size_(byteSize(args.type)), count_(slices.count()),
         updates_(static_cast<const char *>(args.updates)),
         join_(args.join == ScatterJoin::Replace ? nullptr : joinRunOf(args.type, args.join)),
-        sumLine_(sumLineOf(args, slices)) {
+        joinLine_(joinLineOf(args, slices)) {
     int64_t elements = 1;
     for (int i = 0; i < slices.rank; ++i) {
       span_ += (slices.dims[i] - 1) * slices.strides[i];
@@ -85,7 +94,7 @@ private:
   bool isDense_ = false;
   const char *updates_;
   JoinRun join_;
-  SumLine sumLine_;
+  JoinLine joinLine_;
 };
 
 /// Keeps those whose offset lies in [low, high), and calls fn with how many there are.
@@ -103,8 +112,8 @@ void withKept(int64_t from, int64_t step, const int64_t *offsets, int64_t n, int
 
 /// In the order of the points. Those outside are few as a rule.
 void PointScatter::joinAll(int64_t first, int64_t end, char *tensor) {
-  if (sumLine_)
-    return eachLine(slices_, first, end, [&](const PointLine &line) { sumLine_(line, tensor, updates_); });
+  if (joinLine_)
+    return eachLine(slices_, first, end, [&](const PointLine &line) { joinLine_(line, tensor, updates_); });
   PointWalk(slices_).visit(first, end, /*isClamped=*/false,
                            [&](int64_t from, int64_t step, const int64_t *offsets, int64_t n) {
                              int64_t signs = 0;

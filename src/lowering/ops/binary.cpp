@@ -4,6 +4,7 @@
 #include "lowering/op_table.h"
 
 #include <limits>
+#include <optional>
 
 namespace torchere::lowering {
 
@@ -94,6 +95,21 @@ Result<mlir::Value> divideRounded(Context &cx, const Args &args) {
   return dtypeInfo(dtype).isFloatingPoint ? truncate(cx, quotient) : quotient;
 }
 
+/// The power of floats for exponents that take a few products, as eager computes them; none for others.
+std::optional<Elements> productsOf(const Elements &x, const Scalar &exponent) {
+  if (equals(exponent, 4.0)) {
+    Elements square = x * x;
+    return square * square;
+  }
+  if (equals(exponent, -0.5))
+    return x.apply<stablehlo::RsqrtOp>();
+  if (equals(exponent, -1.0))
+    return 1.0 / x;
+  if (equals(exponent, -2.0))
+    return 1.0 / (x * x);
+  return std::nullopt;
+}
+
 mlir::Value power(Context &cx, const Args &args) {
   DType dtype = cx.resultType().dtype;
   mlir::Value self = toResultShape(cx, numberOperand(cx, args, "self", dtype), dtype);
@@ -101,10 +117,16 @@ mlir::Value power(Context &cx, const Args &args) {
     Scalar exponent = args.scalar("exponent");
     if (equals(exponent, 2.0))
       return cx.elementwise<stablehlo::MulOp>({self, self});
+    if (equals(exponent, 3.0) &&
+        dtypeInfo(dtype).isFloatingPoint) // rounded twice in half precision, as in eager
+      return cx.elementwise<stablehlo::MulOp>({cx.elementwise<stablehlo::MulOp>({self, self}), self});
     if (equals(exponent, 1.0))
       return self;
     if (equals(exponent, 0.5) && dtypeInfo(dtype).isFloatingPoint)
       return cx.elementwise<stablehlo::SqrtOp>(self);
+    if (dtypeInfo(dtype).isFloatingPoint)
+      if (std::optional<Elements> made = productsOf(formulaOperand(cx, args, "self"), exponent))
+        return cx.convert(*made, dtype);
   }
   mlir::Value exponent = toResultShape(cx, numberOperand(cx, args, "exponent", dtype), dtype);
   return cx.elementwise<stablehlo::PowOp>({self, exponent});

@@ -91,6 +91,17 @@ TEST_P(Movement, LinesOfOneElement) {
   }
 }
 
+TEST_P(Movement, TransposesOfReversedPlanes) {
+  for (int64_t rows : {4, 16, 33})
+    for (int64_t columns : {5, 40}) {
+      const int64_t last = rows * columns - 1;
+      for (auto [first, row, column] :
+           {std::array<int64_t, 3>{rows - 1, -1, rows}, {last - rows + 1, 1, -rows}, {last, -1, -rows}})
+        checkCopy<uint32_t>(context, {4, 2, {rows, columns}, {row, column}, {columns, 1}, nullptr, nullptr},
+                            first);
+    }
+}
+
 TEST_P(Movement, ReversedLines) {
   for (int64_t n : {1, 15, 16, 31, 32, 77, 5000, 100001}) {
     checkCopy<uint8_t>(context, {1, 1, {n}, {-1}, {1}, nullptr, nullptr}, n - 1);

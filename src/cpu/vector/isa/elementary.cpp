@@ -18,30 +18,63 @@ TORCHERE_INLINE F nearest(F x) {
   return withSign(absolute(x) < 8388608.0f ? y : x, x);
 }
 
-/// x^y in f64, as exp(y log x), for positive and finite x; the C library knows the other cases.
+typedef float HalfVector __attribute__((vector_size(kVectorBytes / 2), aligned(4), may_alias));
+
+/// Whether the lanes hold, of a comparison of f64.
+TORCHERE_INLINE bool holdsInAll(Vec<int64_t> lanes) {
+#if defined(__AVX512F__)
+  return _mm512_movepi64_mask((__m512i)lanes) == 0xff;
+#else
+  int64_t all = -1;
+#pragma GCC unroll 4
+  for (int i = 0; i < kLanesOf<double>; ++i)
+    all &= lanes[i];
+  return all != 0;
+#endif
+}
+
+/// To the nearest integer, where that is below 2^52; larger ones are integers.
+TORCHERE_INLINE D nearest(D x) {
+  D magnitude = x < 0.0 ? -x : x;
+  return magnitude < 0x1p51 ? x + kDoubleRounder - kDoubleRounder : x;
+}
+
+/// |x|^y of x that is neither zero nor infinite, and finite y, with the sign of an odd power, NaN of a power
+/// that is no integer.
+TORCHERE_INLINE D powerOf(D x, D y) {
+  D value = exponential(y * logarithm(x < 0.0 ? -x : x)), half = y * 0.5;
+  D ofNegative = nearest(half) != half ? -value : value;
+  ofNegative = nearest(y) != y ? splat(__builtin_nan("")) : ofNegative;
+  return x < 0.0 ? ofNegative : value;
+}
+
+/// In f64, rounded once; the C library knows zeros, infinities and NaN.
 void powers(void *result, const void *a, const void *b, const void *, int64_t n) {
   constexpr int lanes = kLanesOf<double>;
   float *r = static_cast<float *>(result);
   const float *x = static_cast<const float *>(a), *y = static_cast<const float *>(b);
   for (int64_t i = 0; i < n; i += lanes) {
     int64_t count = n - i < lanes ? n - i : lanes;
-    D base = splat(1.0), exponent = splat(1.0);
-    bool plain = true;
-    for (int64_t j = 0; j < count; ++j) {
-      base[j] = x[i + j];
-      exponent[j] = y[i + j];
-      plain &= x[i + j] > 0 && x[i + j] <= 3.4e38f && y[i + j] - y[i + j] == 0;
+    float part[2][lanes] = {};
+    if (count < lanes) {
+      for (int64_t j = 0; j < lanes; ++j) {
+        part[0][j] = j < count ? x[i + j] : 1.0f;
+        part[1][j] = j < count ? y[i + j] : 1.0f;
+      }
     }
-    float done[lanes];
-    if (plain) {
-      D value = exponential(exponent * logarithm(base));
-      for (int64_t j = 0; j < count; ++j)
-        done[j] = static_cast<float>(value[j]);
+    D base =
+        __builtin_convertvector(*reinterpret_cast<const HalfVector *>(count < lanes ? part[0] : x + i), D);
+    D exponent =
+        __builtin_convertvector(*reinterpret_cast<const HalfVector *>(count < lanes ? part[1] : y + i), D);
+    D magnitude = base < 0.0 ? -base : base;
+    if (holdsInAll((magnitude > 0.0) & (magnitude <= 3.4e38) & (exponent - exponent == 0.0))) {
+      HalfVector done = __builtin_convertvector(powerOf(base, exponent), HalfVector);
+      memcpy(r + i, &done, count * sizeof(float));
     } else {
       for (int64_t j = 0; j < count; ++j)
-        done[j] = __builtin_powf(x[i + j], y[i + j]);
+        part[0][j] = __builtin_powf(x[i + j], y[i + j]);
+      memcpy(r + i, part[0], count * sizeof(float));
     }
-    memcpy(r + i, done, count * sizeof(float));
   }
 }
 
