@@ -11,10 +11,14 @@ import ml_dtypes
 import numpy as np
 from case import Case
 from jax._src import config
+from jax.extend.backend import clear_backends
 
-# Collectives are lowered for a mesh of this many devices; nothing runs on them.
+# Collectives are lowered for a mesh of this many devices; nothing runs on them. Another test of the process
+# may have started JAX with fewer.
 DEVICES = 8
-jax.config.update("jax_num_cpu_devices", DEVICES)
+if jax.config.jax_num_cpu_devices != DEVICES:
+    clear_backends()
+    jax.config.update("jax_num_cpu_devices", DEVICES)
 
 FLOATS = ["float32", "float16", "bfloat16", "float64"]
 SIGNED = ["int32", "int8", "int16", "int64"]

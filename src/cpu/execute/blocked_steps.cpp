@@ -173,10 +173,10 @@ Status WeightGradientStep::restore(const PlanLimits &limits) {
                           args.pixels.channels % args.groups == 0,
                       "channels: got {} and {}, expected {} groups of as many", args.input.channels,
                       args.pixels.channels, args.groups));
-  TORCHERE_TRY(expect(args.isDepthwise() || args.input.halo.columns >= args.haloColumns(),
-                      "halo: got {} columns, expected {} at least", args.input.halo.columns,
-                      args.haloColumns()));
   TORCHERE_TRY(expectWithin("sizes of blocks", {args.pixels.height, args.pixels.width}, 1, mostPixels));
+  Halo wanted = args.inputHalo(), given = args.input.halo;
+  TORCHERE_TRY(expect(given.covers(wanted), "halo: got {} rows and {} columns, expected {} and {} at least",
+                      given.rows, given.columns, wanted.rows, wanted.columns));
   TORCHERE_TRY(limits.writesDense(workspace, DType::U8, args.workspaceBytes()));
   return limits.writesDense(result, DType::F32,
                             boundedProduct({args.pixels.channels, args.input.channels / args.groups,

@@ -200,14 +200,14 @@ struct WeightGradientArgs {
   int64_t stride[2] = {1, 1};
   int64_t padding[2] = {0, 0};
   int64_t dilation[2] = {1, 1};
-  BlockedTensor input;     ///< unless it is depthwise the halo has all columns that taps meet
+  BlockedTensor input;     ///< its halo covers inputHalo()
   BlockedTensor pixels;    ///< the gradient of the output, as many images
   float *output = nullptr; ///< [O][I / groups][kernel[0]][kernel[1]]
   void *workspace = nullptr;
 
   bool isDepthwise() const { return groups == input.channels && groups == pixels.channels; }
-  /// The columns of a halo that it wants.
-  int64_t haloColumns() const;
+  /// What taps meet beyond the input: zeros, which are multiplied too.
+  Halo inputHalo() const;
   int64_t workspaceBytes() const;
 };
 void weightGradient(const Context &context, const WeightGradientArgs &args);

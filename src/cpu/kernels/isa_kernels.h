@@ -147,23 +147,17 @@ struct TapsJob {
 };
 
 /// The taps of a row of a window, of one block of channels: to the sums of each is added, over all pixels,
-/// the pixel times what the tap meets for it in the input. Tap t meets column x * step + t * tapStep +
-/// firstColumn for pixel x; those outside of [low, high) are zeros.
+/// the pixel times what the tap meets for it in the input, `tapStep` behind what the tap before does.
 struct TapSumsJob {
-  const float *input = nullptr; ///< column 0 of what the first row of pixels meets
+  const float *input = nullptr; ///< what the first tap meets for the first pixel
   int64_t inputRowStride = 0;   ///< from what a row of pixels meets to what the next does
-  int64_t step = 1;
-  int64_t tapStep = 1;
-  int64_t firstColumn = 0;
-  int64_t low = 0;
-  int64_t high = 0;
+  int64_t step = 0;             ///< likewise of neighbouring pixels
+  int64_t tapStep = 0;
   int64_t taps = 0;
   const float *pixels = nullptr;
   int64_t pixelsRowStride = 0;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t begin = 0; ///< the columns of pixels for which no tap lies outside
-  int64_t end = 0;
   float *sums = nullptr; ///< a vector a tap
 };
 

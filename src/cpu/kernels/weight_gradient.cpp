@@ -15,45 +15,24 @@ constexpr int kSums = 0, kOffsets = 1; // scratch
 constexpr int64_t kChunkPixels = 768;
 constexpr int64_t kWantedParts = 16;
 
-struct PixelRange {
-  int64_t begin, end;
-};
-/// The pixels of `count` for which a tap, which meets place x * step + offset, lies within [low, high).
-PixelRange pixelsInside(int64_t offset, int64_t step, int64_t low, int64_t high, int64_t count) {
-  auto firstAtLeast = [&](int64_t place) { // of the pixels
-    return place <= offset ? 0 : std::min(divideUp(place - offset, step), count);
-  };
-  int64_t begin = firstAtLeast(low);
-  return {begin, std::max(begin, firstAtLeast(high))};
-}
-
 /// Row `i` of the window, of one block of all images, where the convolution is depthwise.
 void sumRow(const IsaKernels &kernels, const WeightGradientArgs &args, int64_t block, int64_t i,
             float *sums) {
   const BlockedTensor &input = args.input, &pixels = args.pixels;
-  const int64_t lanes = input.lanes;
+  const int64_t lanes = input.lanes, inputRow = input.paddedWidth() * lanes;
   TapSumsJob job;
-  job.step = args.stride[1];
-  job.tapStep = args.dilation[1];
-  job.firstColumn = -args.padding[1];
-  job.low = -input.halo.columns;
-  job.high = input.width + input.halo.columns;
+  job.step = args.stride[1] * lanes;
+  job.tapStep = args.dilation[1] * lanes;
   job.taps = args.kernel[1];
-  job.columns = pixels.width;
-  job.begin = pixelsInside(job.firstColumn, job.step, job.low, job.high, job.columns).begin;
-  job.end =
-      pixelsInside(job.firstColumn + (job.taps - 1) * job.tapStep, job.step, job.low, job.high, job.columns)
-          .end;
-  job.end = std::max(job.begin, job.end);
-  job.sums = sums;
-  int64_t inputRow = input.paddedWidth() * lanes, offset = i * args.dilation[0] - args.padding[0];
   job.inputRowStride = args.stride[0] * inputRow;
   job.pixelsRowStride = pixels.paddedWidth() * lanes;
-  PixelRange rows = pixelsInside(offset, args.stride[0], 0, input.height, pixels.height);
-  job.rows = rows.end - rows.begin;
-  for (int64_t image = 0; job.rows > 0 && image < pixels.batch; ++image) {
-    job.input = input.at(image, block) + (rows.begin * args.stride[0] + offset) * inputRow;
-    job.pixels = pixels.at(image, block) + rows.begin * job.pixelsRowStride;
+  job.rows = pixels.height;
+  job.columns = pixels.width;
+  job.sums = sums;
+  for (int64_t image = 0; image < pixels.batch; ++image) {
+    job.input = input.at(image, block) + (i * args.dilation[0] - args.padding[0]) * inputRow -
+                args.padding[1] * lanes;
+    job.pixels = pixels.at(image, block);
     kernels.tapSums(job);
   }
 }
@@ -124,8 +103,7 @@ void BlockGradient::run(int64_t part) const {
   const int64_t inputRow = input_.paddedWidth() * lanes_, offset = i * args_.dilation[0] - args_.padding[0];
   auto *sums = static_cast<float *>(ThreadPool::scratch(columns * count * lanes_ * sizeof(float), kSums));
   std::fill_n(sums, columns * count * lanes_, 0.0f);
-  const PixelRange rows = pixelsInside(offset, args_.stride[0], 0, input_.height, pixels_.height);
-  const int64_t ofImage = rows.end - rows.begin, all = ofImage * pixels_.batch;
+  const int64_t height = pixels_.height, all = height * pixels_.batch;
   const int64_t pieces = divideUp(width, kChunkPixels), most = std::max<int64_t>(kChunkPixels / width, 1);
   auto *offsets = static_cast<int64_t *>(ThreadPool::scratch(2 * most * sizeof(int64_t), kOffsets));
   const EvenTiles tiles(count, divideUp(count, int64_t(kernels_.maxRows[1])));
@@ -141,7 +119,7 @@ void BlockGradient::run(int64_t part) const {
     tile.k = partBegin(width, pieces, chunk % pieces + 1) - x;
     tile.blocks = std::min(most, all - first);
     for (int64_t at = 0; at < tile.blocks; ++at) {
-      int64_t image = (first + at) / ofImage, y = rows.begin + (first + at) % ofImage;
+      int64_t image = (first + at) / height, y = (first + at) % height;
       offsets[at] = image * pixels_.channels * plane_ + y * width + x;
       offsets[most + at] = input_.at(image, block) - input_.data + (y * args_.stride[0] + offset) * inputRow +
                            x * tile.bRowStride;
@@ -177,9 +155,12 @@ void BlockGradient::store(int64_t block, int64_t i, const Range &outputs, const 
 
 } // namespace
 
-int64_t WeightGradientArgs::haloColumns() const {
-  int64_t last = (pixels.width - 1) * stride[1] + (kernel[1] - 1) * dilation[1] - padding[1];
-  return std::max({int64_t(0), padding[1], last + 1 - input.width});
+Halo WeightGradientArgs::inputHalo() const {
+  auto along = [&](int axis, int64_t pixelsAlong, int64_t size) {
+    int64_t last = (pixelsAlong - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] - padding[axis];
+    return std::max({int64_t(0), padding[axis], last + 1 - size});
+  };
+  return {along(0, pixels.height, input.height), along(1, pixels.width, input.width)};
 }
 
 int64_t WeightGradientArgs::workspaceBytes() const {

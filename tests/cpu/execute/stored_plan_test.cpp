@@ -486,7 +486,7 @@ TEST(StoredPlan, WindowsAcrossImagesLieInThem) {
   EXPECT_EQ(refusal(wide), "step 0, of : taps of a window: got 120000, expected 1 to 65536");
 }
 
-TEST(StoredPlan, TapsOfGradientsLieInTheInputsHalo) {
+TEST(StoredPlan, GradientsOfWeightsLieInTheirBuffers) {
   auto gradient = [](int64_t groups, int64_t padding, int64_t halo, int64_t workspace) {
     return [=](Plan &plan) {
       int lanes = floatLanes(Isa::Baseline);
@@ -502,8 +502,9 @@ TEST(StoredPlan, TapsOfGradientsLieInTheInputsHalo) {
                               space, floats(result, {2, 2 / std::max<int64_t>(groups, 1), 1, 2}));
     };
   };
-  EXPECT_EQ(refusal(gradient(2, 1, 0, 0)), "accepted"); // each channel by itself: taps outside are left out
-  EXPECT_EQ(refusal(gradient(1, 1, 0, 64)), "step 0, of : halo: got 0 columns, expected 1 at least");
+  EXPECT_EQ(refusal(gradient(2, 0, 1, 0)), "accepted");
+  EXPECT_EQ(refusal(gradient(2, 1, 0, 0)),
+            "step 0, of : halo: got 0 rows and 0 columns, expected 0 and 1 at least");
   EXPECT_EQ(refusal(gradient(1, 1, 1, 64)), "step 0, of : elements: got 64, expected 128");
   EXPECT_EQ(refusal(gradient(0, 1, 1, 64)),
             "step 0, of : channels: got 2 and 2, expected 0 groups of as many");

@@ -166,7 +166,7 @@ Halo Islands::wantedHalo(Value planar) const {
       halo = sharesSets(plan) ? widest(halo, {1, 1}) : halo;
     } else if (std::optional<WeightGradient> gradient = weightGradientOf(use.getOwner());
                gradient && use.getOperandNumber() == 0) {
-      halo = widest(halo, gradient->halo);
+      halo = widest(halo, gradient->args.inputHalo());
     } else if (isa<stablehlo::TransposeOp>(use.getOwner()) ||
                (isa<stablehlo::ConcatenateOp, stablehlo::SliceOp>(use.getOwner()) &&
                 wanted.contains(use.getOwner()->getResult(0))))

@@ -9,8 +9,8 @@ namespace torchere::cpu {
 void Islands::rewriteWeightGradient(stablehlo::ConvolutionOp op, const WeightGradient &gradient) {
   const WeightGradientArgs &args = gradient.args;
   BlockedValue input = operandFor(op.getLhs(), gradient.inputOrder, op);
-  if (!input.halo.covers(gradient.halo))
-    input = blocked.toBlocked(op.getLhs(), gradient.inputOrder, gradient.halo);
+  if (!input.halo.covers(args.inputHalo()))
+    input = blocked.toBlocked(op.getLhs(), gradient.inputOrder, args.inputHalo());
   BlockedValue pixels = operandFor(op.getRhs(), gradient.pixelsOrder, op);
   RankedTensorType type = tensorTypeOf(op->getResult(0));
   int64_t inputs = input.channels / args.groups;

@@ -37,12 +37,16 @@ bool sumsOverImages(stablehlo::ConvolutionOp op) {
 }
 
 /// Whether the kernel takes less time than that of a convolution: rows of pixels are long, and many meet few
-/// taps, or there are groups.
+/// taps, or there are groups; and the input is not mostly padding.
 bool isWorthwhile(const WeightGradientArgs &args) {
-  constexpr int64_t kLeastColumns = 8, kMostTaps = 128, kPixelsOfTap = 4;
+  constexpr int64_t kLeastColumns = 8, kMostTaps = 128, kPixelsOfTap = 4, kMostPadded = 4;
   int64_t taps = args.kernel[0] * args.kernel[1], pixels = args.pixels.height * args.pixels.width;
-  return args.groups > 1 ||
-         (args.pixels.width >= kLeastColumns && taps <= kMostTaps && pixels >= kPixelsOfTap * taps);
+  BlockedTensor padded = args.input;
+  padded.halo = args.inputHalo();
+  bool isMuchPadding =
+      padded.paddedHeight() * padded.paddedWidth() > kMostPadded * (padded.height + 8) * (padded.width + 8);
+  return !isMuchPadding && (args.groups > 1 || (args.pixels.width >= kLeastColumns && taps <= kMostTaps &&
+                                                pixels >= kPixelsOfTap * taps));
 }
 
 } // namespace
@@ -70,6 +74,7 @@ std::optional<WeightGradient> weightGradientOf(Operation *op) {
   WeightGradientArgs &args = gradient.args;
   args.groups = static_cast<int64_t>(convolution.getBatchGroupCount());
   args.input.channels = input[1];
+  args.input.height = input[2];
   args.input.width = input[3];
   args.pixels.channels = pixels[1];
   args.pixels.height = pixels[2];
@@ -85,7 +90,6 @@ std::optional<WeightGradient> weightGradientOf(Operation *op) {
   }
   if (std::max(taps[2], taps[3]) > mostWindow || !isWorthwhile(args))
     return std::nullopt;
-  gradient.halo.columns = args.haloColumns();
   return gradient;
 }
 

@@ -14,8 +14,7 @@ namespace torchere::cpu {
 /// its kernels are the gradient of that one's output, and what it sums over are images.
 struct WeightGradient {
   PlanarOrder inputOrder{}, pixelsOrder{};
-  WeightGradientArgs args; ///< without tensors
-  Halo halo;               ///< of the input, so that taps of all pixels lie in it
+  WeightGradientArgs args; ///< of tensors their sizes alone
 };
 /// None for other convolutions, and where they take less time as those.
 std::optional<WeightGradient> weightGradientOf(mlir::Operation *op);

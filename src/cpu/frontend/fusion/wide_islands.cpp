@@ -1,6 +1,5 @@
 // Widens what lies between convolutions of bf16 and f16: it is computed in f32 from one convolution to the
 // next and rounded where something else reads it, so that it can lie in blocks of channels, as in f32.
-#include "cpu/frontend/elementwise.h"
 #include "cpu/frontend/fusion/convolution_chain.h"
 #include "cpu/frontend/fusion/fusion.h"
 #include "cpu/frontend/fusion/narrow_values.h"
@@ -42,14 +41,20 @@ bool keepsElements(Operation *op) {
   return isa_and_present<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::TransposeOp>(op);
 }
 
-bool isElementwiseInFloats(Operation *op) {
-  return isElementwise(op) && op->getNumOperands() > 0 &&
-         !isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp, stablehlo::ReducePrecisionOp>(op);
+bool isElementwiseOnFloats(Operation *op) {
+  return isa<stablehlo::AbsOp, stablehlo::AddOp, stablehlo::Atan2Op, stablehlo::CbrtOp, stablehlo::CeilOp,
+             stablehlo::ClampOp, stablehlo::CompareOp, stablehlo::CosineOp, stablehlo::DivOp,
+             stablehlo::ExpOp, stablehlo::Expm1Op, stablehlo::FloorOp, stablehlo::IsFiniteOp,
+             stablehlo::Log1pOp, stablehlo::LogOp, stablehlo::LogisticOp, stablehlo::MaxOp, stablehlo::MinOp,
+             stablehlo::MulOp, stablehlo::NegOp, stablehlo::PowOp, stablehlo::RemOp, stablehlo::RoundOp,
+             stablehlo::RoundNearestEvenOp, stablehlo::RsqrtOp, stablehlo::SelectOp, stablehlo::SignOp,
+             stablehlo::SineOp, stablehlo::SqrtOp, stablehlo::SubtractOp, stablehlo::TanOp,
+             stablehlo::TanhOp>(op);
 }
 
 /// Whether the op does in f32 what it does in a narrow type, up to rounding.
 bool hasWideForm(Operation *op) {
-  return keepsElements(op) || isElementwiseInFloats(op) || isReduction(op) ||
+  return keepsElements(op) || isElementwiseOnFloats(op) || isReduction(op) ||
          isa<stablehlo::ConcatenateOp, stablehlo::GatherOp, stablehlo::PadOp, stablehlo::ReverseOp,
              stablehlo::SliceOp>(op);
 }
