@@ -123,9 +123,13 @@ def theirs_apart(texts: Sequence[str]) -> list[Verdict]:
 
 
 def find_tool() -> str | None:
-    """torchere-opt: the one that TORCHERE_OPT names, the one on PATH, the one built last."""
+    """torchere-opt: the one that TORCHERE_OPT names, the one on PATH, the one built last. Sanitizers fail a
+    process for what it leaks at its end, so theirs are taken only if there is no other."""
     named = os.environ.get("TORCHERE_OPT") or shutil.which("torchere-opt")
-    built = sorted(ROOT.glob("build/*/bin/torchere-opt"), key=lambda path: path.stat().st_mtime)
+    built = sorted(
+        ROOT.glob("build/*/bin/torchere-opt"),
+        key=lambda path: (path.parts[-3] not in SANITIZED, path.stat().st_mtime),
+    )
     return named or (str(built[-1]) if built else None)
 
 
