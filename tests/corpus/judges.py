@@ -30,6 +30,7 @@ THEIR_VERSION = tuple(int(number) for number in stablehlo.get_current_version().
 SINCE = re.compile(r"// Since StableHLO (\d+)\.(\d+)")
 # Stands on a line of its own between modules.
 MARKER = "// ===== next module"
+SANITIZED = ("asan", "tsan")  # presets
 # Modules a run: the tool looks for line numbers in all of its input for each module.
 BATCH = 100
 # A form of ours alone: with CHLO's ops expanded.
