@@ -10,8 +10,8 @@
 
 namespace torchere::cpu {
 
-/// Its batches are that one's input channels,
-/// its kernels are the gradient of that one's output, and what it sums over are images.
+/// A convolution whose batches are another one's input channels, and whose kernels are the gradient of that
+/// one's output: it sums over images and pixels.
 struct WeightGradient {
   PlanarOrder inputOrder{}, pixelsOrder{};
   WeightGradientArgs args; ///< of tensors their sizes alone
