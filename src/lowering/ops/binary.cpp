@@ -115,17 +115,17 @@ mlir::Value power(Context &cx, const Args &args) {
   mlir::Value self = toResultShape(cx, numberOperand(cx, args, "self", dtype), dtype);
   if (!args.isTensor("exponent")) {
     Scalar exponent = args.scalar("exponent");
+    bool isFloat = dtypeInfo(dtype).isFloatingPoint;
     if (equals(exponent, 2.0))
       return cx.elementwise<stablehlo::MulOp>({self, self});
-    if (equals(exponent, 3.0) &&
-        dtypeInfo(dtype).isFloatingPoint) // rounded twice in half precision, as in eager
-      return cx.elementwise<stablehlo::MulOp>({cx.elementwise<stablehlo::MulOp>({self, self}), self});
     if (equals(exponent, 1.0))
       return self;
-    if (equals(exponent, 0.5) && dtypeInfo(dtype).isFloatingPoint)
+    if (isFloat && equals(exponent, 3.0)) // rounded twice in half precision, as in eager
+      return cx.elementwise<stablehlo::MulOp>({cx.elementwise<stablehlo::MulOp>({self, self}), self});
+    if (isFloat && equals(exponent, 0.5))
       return cx.elementwise<stablehlo::SqrtOp>(self);
-    if (dtypeInfo(dtype).isFloatingPoint)
-      if (std::optional<Elements> made = productsOf(formulaOperand(cx, args, "self"), exponent))
+    if (isFloat)
+      if (auto made = productsOf({cx, cx.convert(self, computeType(dtype))}, exponent))
         return cx.convert(*made, dtype);
   }
   mlir::Value exponent = toResultShape(cx, numberOperand(cx, args, "exponent", dtype), dtype);

@@ -1,9 +1,7 @@
 // Finds convolutions whose window meets the whole input at one place, as the gradients of 1x1 weights do:
 // products that contract channels and space.
-#include "cpu/frontend/fusion/blocked_value.h"
 #include "cpu/frontend/fusion/convolution_call.h"
 #include "cpu/frontend/fusion/fusion.h"
-#include "cpu/frontend/fusion/kernel_call.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -44,7 +42,6 @@ bool isWholeWindow(stablehlo::ConvolutionOp op) {
     return type && type.hasStaticShape() && isa<FloatType>(type.getElementType()) &&
            type.getNumElements() > 0;
   };
-  auto isOne = [](int64_t size) { return size == 1; };
   auto reversal = op->getAttrOfType<DenseBoolArrayAttr>("window_reversal");
   if (!isPlain(op.getLhs()) || !isPlain(op.getRhs()) || !isPlain(op->getResult(0)) ||
       op.getLhs().getType() == op->getResult(0).getType() || op.getBatchGroupCount() != 1 ||
@@ -61,7 +58,7 @@ bool isWholeWindow(stablehlo::ConvolutionOp op) {
   bool isGradient = numbers.getInputFeatureDimension() == 0;
   return (isGradient || count >= kLeastTaps) &&
          llvm::all_of(numbers.getOutputSpatialDimensions(), [&](int64_t dimension) {
-           return isOne(result.getDimSize(static_cast<unsigned>(dimension)));
+           return result.getDimSize(static_cast<unsigned>(dimension)) == 1;
          });
 }
 
