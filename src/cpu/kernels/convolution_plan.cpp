@@ -142,8 +142,8 @@ static int32_t tileVectors(const ConvolutionPlan &plan) {
   int64_t lanes = floatLanes(plan.isa), blocks = divideUp(shape.outputChannels / shape.groups, lanes);
   bool shortRows =
       !winogradPoints(plan.kind) && shape.outputWidth <= 7 && shape.outputWidth * shape.outputHeight > 1;
-  // A group of an odd number of vectors would have a panel of one.
-  bool isOdd = blocks == 3 || (shape.groups > 1 && blocks % 2 == 1);
+  // A group of an odd number of vectors would have a panel of one, whose tiles load more than they multiply.
+  bool isOdd = blocks % 2 == 1 && !(plan.isa == Isa::Avx512 && shortRows && shape.groups == 1);
   int64_t most = isOdd || plan.isa == Isa::Avx2 ? 3 : plan.isa == Isa::Avx512 && shortRows ? 4 : 2;
   return static_cast<int32_t>(std::clamp<int64_t>(blocks, 1, most));
 }

@@ -50,11 +50,12 @@ TORCHERE_INLINE void activateSums(Activation activation, Vec<Compute<T>> (&sums)
     eachSum<C, kM, kN>(sums, [](Vec<C> v) { return v < 0 ? Vec<C>{} : v; });
 }
 
-/// Whether multiply-adds spread the element of A, which has no register, themselves.
+/// Whether multiply-adds read the last vector of B's row, which has no register, themselves. If they spread
+/// A's elements, each would load one, and a core loads no more in a cycle than it multiplies.
 #if defined(__AVX512F__)
-template <int kM, int kN> constexpr bool kTakesElements = kM * kN + kN == kRegisters;
+template <int kM, int kN> constexpr bool kReadsLast = kM * kN + kN == kRegisters;
 #else
-template <int kM, int kN> constexpr bool kTakesElements = false;
+template <int kM, int kN> constexpr bool kReadsLast = false;
 #endif
 
 /// The rows of A that a tile multiplies, from an element of the first one on. `kInPlace`: the sums stay in
@@ -75,7 +76,8 @@ template <class C, int kM, bool kInPlace> struct TileRows {
 
 /// A row of sums: += a w, of the element of A.
 template <int kRow, int kElement, class C, int kM, int kN, bool kInPlace>
-TORCHERE_INLINE void addRow(Vec<C> (&sums)[kN], const TileRows<C, kM, kInPlace> &a, const Vec<C> (&w)[kN]) {
+TORCHERE_INLINE void addRow(Vec<C> (&sums)[kN], const TileRows<C, kM, kInPlace> &a, const Vec<C> (&w)[kN],
+                            const void *) {
   Vec<C> x = a.template element<kRow, kElement>();
 #pragma GCC unroll 4
   for (int n = 0; n < kN; ++n)
@@ -107,14 +109,12 @@ template <int kM> struct TileRows<float, kM, true> {
 #define TORCHERE_ADD(n) "\n\tvfmadd231ps %[w" #n "], %[x], %[sum" #n "]"
 #define TORCHERE_SUM(n) [sum##n] "+v"(sums[n])
 #define TORCHERE_FACTOR(n) [w##n] "v"(w[n])
-#define TORCHERE_ADD_ELEMENT(n, ADDRESS) "\n\tvfmadd231ps " ADDRESS "%{1to16%}, %[w" #n "], %[sum" #n "]"
 #define TORCHERE_ADD_ROW(ADDRESS)                                                                            \
-  if constexpr (kTakesElements<kM, kN>) {                                                                    \
+  if constexpr (kReadsLast<kM, kN>) {                                                                        \
     static_assert(kN == 4);                                                                                  \
-    asm(TORCHERE_ADD_ELEMENT(0, ADDRESS) TORCHERE_ADD_ELEMENT(1, ADDRESS) TORCHERE_ADD_ELEMENT(2, ADDRESS)   \
-            TORCHERE_ADD_ELEMENT(3, ADDRESS)                                                                 \
-        : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3)                                 \
-        : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), TORCHERE_FACTOR(3), TORCHERE_ELEMENT); \
+    asm("vbroadcastss " ADDRESS ", %[x]" TORCHERE_ADD(0) TORCHERE_ADD(1) TORCHERE_ADD(2) TORCHERE_ADD(3)     \
+        : TORCHERE_SUM(0), TORCHERE_SUM(1), TORCHERE_SUM(2), TORCHERE_SUM(3), [x] "=&v"(x)                   \
+        : TORCHERE_FACTOR(0), TORCHERE_FACTOR(1), TORCHERE_FACTOR(2), [w3] "m"(*last), TORCHERE_ELEMENT);    \
   } else if constexpr (kN == 1) {                                                                            \
     asm("vbroadcastss " ADDRESS ", %[x]" TORCHERE_ADD(0)                                                     \
         : TORCHERE_SUM(0), [x] "=&v"(x)                                                                      \
@@ -140,7 +140,9 @@ template <int kM> struct TileRows<float, kM, true> {
 /// elements of several rows in advance. It then runs out of registers: sums go through memory from block to
 /// block, which takes longer than a block's multiply-adds.
 template <int kRow, int kElement, int kM, int kN>
-TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, const F (&w)[kN]) {
+TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, const F (&w)[kN],
+                            const float *b) {
+  [[maybe_unused]] auto last = reinterpret_cast<const VectorOf<float>::Unaligned *>(b + (kN - 1) * kLanes);
   constexpr int bytes = kElement * sizeof(float);
   constexpr int ofPointer = TileRows<float, kM, true>::kOfPointer, row = kRow % ofPointer;
   const float *from = a.pointers[kRow / ofPointer];
@@ -157,15 +159,14 @@ TORCHERE_INLINE void addRow(F (&sums)[kN], const TileRows<float, kM, true> &a, c
 #undef TORCHERE_SUM
 #undef TORCHERE_FACTOR
 #undef TORCHERE_ADD_ROW
-#undef TORCHERE_ADD_ELEMENT
 #undef TORCHERE_ELEMENT
 #endif
 
-/// sums += a w, an outer product of an element of each row of A.
+/// sums += a w, an outer product of an element of each row of A and the row of B that begins at `b`.
 template <class T, int kM, int kN, bool kInPlace, int kElement, int kRow = 0>
 TORCHERE_INLINE void addOuterProduct(Vec<Compute<T>> (&sums)[kM][kN],
                                      const TileRows<Compute<T>, kM, kInPlace> &a,
-                                     const Vec<Compute<T>> (&w)[kN]) {
+                                     const Vec<Compute<T>> (&w)[kN], const T *b) {
   if constexpr (kIsBytePair<T> || kIsDots<T>) {
     Vec<Compute<T>> x = a.template element<kRow, kElement>();
 #pragma GCC unroll 4
@@ -175,10 +176,10 @@ TORCHERE_INLINE void addOuterProduct(Vec<Compute<T>> (&sums)[kM][kN],
       else
         addDots(sums[kRow][n], x, w[n]);
   } else {
-    addRow<kRow, kElement>(sums[kRow], a, w);
+    addRow<kRow, kElement>(sums[kRow], a, w, b);
   }
   if constexpr (kRow + 1 < kM)
-    addOuterProduct<T, kM, kN, kInPlace, kElement, kRow + 1>(sums, a, w);
+    addOuterProduct<T, kM, kN, kInPlace, kElement, kRow + 1>(sums, a, w, b);
 }
 
 /// One step: of one k, or of two in pairs.
@@ -195,16 +196,17 @@ TORCHERE_INLINE void addProducts(Vec<Compute<T>> (&sums)[kM][kN], const TileRows
       pairs[n] = loadPairs(b + n * kLanes);
       w[n] = firstOfPairs(pairs[n]);
     }
-    addOuterProduct<T, kM, kN, kInPlace, element>(sums, a, w);
+    addOuterProduct<T, kM, kN, kInPlace, element>(sums, a, w, b);
 #pragma GCC unroll 4
     for (int n = 0; n < kN; ++n)
       w[n] = secondOfPairs(pairs[n]);
-    addOuterProduct<T, kM, kN, kInPlace, element + 1>(sums, a, w);
+    addOuterProduct<T, kM, kN, kInPlace, element + 1>(sums, a, w, b);
   } else {
+    constexpr int inRegisters = kInPlace && kReadsLast<kM, kN> ? kN - 1 : kN;
 #pragma GCC unroll 4
-    for (int n = 0; n < kN; ++n)
+    for (int n = 0; n < inRegisters; ++n)
       w[n] = widen(b + n * kLanesOf<C>);
-    addOuterProduct<T, kM, kN, kInPlace, element>(sums, a, w);
+    addOuterProduct<T, kM, kN, kInPlace, element>(sums, a, w, b);
   }
 }
 
@@ -256,10 +258,9 @@ TORCHERE_INLINE void fetchResults(const TileArgs &args, const C *c, const C *res
                       [](const C *p, int, int) { __builtin_prefetch(p); });
 }
 
-/// Whether sums, a row of B and an element of A have registers, or all but the element, if multiply-adds can
-/// take that from memory. Else they read B's vectors themselves.
-template <int kM, int kN>
-constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters || kTakesElements<kM, kN>;
+/// Whether sums, a row of B and an element of A have registers, or all but a vector of B that multiply-adds
+/// read. Else they read B's vectors themselves.
+template <int kM, int kN> constexpr bool kAllInPlace = kM * kN + kN + 1 <= kRegisters || kReadsLast<kM, kN>;
 
 /// As many lines of the cache as a step's row of B takes. Where there are many tiles to a panel, a step's
 /// part of the memory ahead is less than a line: those behind it come early.
