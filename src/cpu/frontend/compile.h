@@ -43,6 +43,7 @@ struct Target {
   int64_t process = 0; ///< the one that runs the plan: replica * partitions + partition
   Isa isa = Isa::Baseline;
   bool isFlat = false; ///< the module has been through flattenOpen()
+  int stage = 0;       ///< how often it was cut before: see StagedModule
   /// Held by who uses the context of the program's modules.
   std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
 };

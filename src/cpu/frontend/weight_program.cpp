@@ -34,7 +34,8 @@ bool isShared(Operation *op) {
          (isa<stablehlo::CustomCallOp>(op) && !isKernelCall(op)) || isKernelCall(op, "random_words");
 }
 
-/// Whether another run gives the same, and nobody sees how often it runs.
+} // namespace
+
 bool isRepeatable(Operation *op) {
   bool isSeen = op->walk([](Operation *each) {
                     return isShared(each) ? WalkResult::interrupt() : WalkResult::advance();
@@ -43,6 +44,8 @@ bool isRepeatable(Operation *op) {
       llvm::all_of(op->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
   return !isSeen && givesTensors && (isa<stablehlo::CustomCallOp>(op) || isMemoryEffectFree(op));
 }
+
+namespace {
 
 /// Whether several elements of the value are one in memory, or integers that a few elementwise ops
 /// make of such.

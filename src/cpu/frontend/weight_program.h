@@ -10,6 +10,9 @@ namespace torchere::cpu {
 /// By argument: whether it is marked as a weight, and not donated.
 std::vector<bool> weightsOf(mlir::func::FuncOp entry, const std::vector<bool> &isDonated);
 
+/// Whether another run of the op gives the same, and nobody sees how often it runs.
+bool isRepeatable(mlir::Operation *op);
+
 /// Moves what is computed from arguments with `isWeight` and constants alone to a new function of the module,
 /// with the entry's arguments. Its results become further arguments of the entry. What costs nothing stays:
 /// views, and elementwise ops on repeated elements, which would take more memory than what they are made of.

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cpu/execute/rendezvous.h"
+#include "cpu/plugin/staged_program.h"
 #include "cpu/plugin/stored_program.h"
 #include "cpu/plugin/thread_clock.h"
 #include "pjrt/plugin_table.h"
@@ -56,6 +57,11 @@ compileProgram(const ModuleSource &read, Target target, const Context &context,
   int64_t count = target.processes.replicas * target.processes.partitions;
   for (target.process = 0; target.process < count; ++target.process) {
     TORCHERE_ASSIGN(CompiledModule compiled, compileModule(read, target));
+    if (count == 1 && !compiled.plan) {
+      TORCHERE_ASSIGN(auto staged, compileStages(read, compiled.entry, target, context, family));
+      if (staged)
+        return staged;
+    }
     logPlan(compiled);
     TORCHERE_LOG_LINE(Debug, "cpu", "[{}] planned in {:.2f} ms", compiled.entry.name, clock.milliseconds());
     auto program = std::make_unique<const CpuProgram>(std::move(compiled), target.processes, context, family);

@@ -52,4 +52,16 @@ std::string Profile::report() const {
   return printJson(json, 0);
 }
 
+std::string joinReports(const std::string &first, const std::string &second) {
+  OrderedJson joined = OrderedJson::parse(first), other = OrderedJson::parse(second);
+  size_t rows = joined["rows"].size();
+  double begin = joined["seconds"];
+  for (OrderedJson &event : other["events"])
+    joined["events"].push_back({size_t(event[0]) + rows, double(event[1]) + begin, event[2]});
+  for (OrderedJson &row : other["rows"])
+    joined["rows"].push_back(std::move(row));
+  joined["seconds"] = begin + double(other["seconds"]);
+  return printJson(joined, 0);
+}
+
 } // namespace torchere::cpu

@@ -39,4 +39,7 @@ private:
   double inner = 0; ///< seconds of the steps in the current one, so far
 };
 
+/// One report of a run in two parts, the second behind the first.
+std::string joinReports(const std::string &first, const std::string &second);
+
 } // namespace torchere::cpu
