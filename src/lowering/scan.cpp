@@ -32,7 +32,8 @@ Values combineAtDistance(Context &cx, const Values &values, mlir::Value distance
 
 Values scan(Context &cx, const Values &values, int64_t axis, Combine combine) {
   Values carried = {cx.constant(int64_t{1}, DType::I64)};
-  carried.append(values.begin(), values.end());
+  for (mlir::Value value : values)
+    carried.push_back(atLeastOne(cx, value, axis)); // there is nothing to gather of none
   auto condition = [&](mlir::ValueRange state) {
     return Values{cx.compare(Direction::LT, state[0], cx.sizeTensor(cx.size(state[1], axis)))};
   };
@@ -42,15 +43,16 @@ Values scan(Context &cx, const Values &values, int64_t axis, Combine combine) {
     results.append(combineAtDistance(cx, current, state[0], axis, combine));
     return results;
   };
-  Values done = repeatWhile(cx, carried, condition, body);
-  return Values(done.begin() + 1, done.end());
+  Values done = repeatWhile(cx, carried, condition, body), results;
+  for (auto [value, result] : llvm::zip(values, llvm::drop_begin(done)))
+    results.push_back(cx.sliceAxis(result, axis, 0, cx.size(value, axis)));
+  return results;
 }
 
 mlir::Value partialSums(Context &cx, mlir::Value value) {
-  Values sums = scan(cx, {atLeastOne(cx, value, 0)}, 0, [&](const Values &earlier, const Values &later) {
+  return scan(cx, {value}, 0, [&](const Values &earlier, const Values &later) {
     return Values{cx.elementwise<stablehlo::AddOp>({earlier[0], later[0]})};
-  });
-  return cx.sliceAxis(sums[0], 0, 0, cx.size(value, 0));
+  })[0];
 }
 
 Window windowBefore(mlir::Value value, int64_t axis, int64_t length) {
@@ -64,7 +66,8 @@ Window windowBefore(mlir::Value value, int64_t axis, int64_t length) {
 
 mlir::Value numberOfSet(Context &cx, mlir::Value mask) {
   mlir::Value set = cx.convert(mask, DType::I64);
-  return cx.elementwise<stablehlo::SubtractOp>({runningFold<stablehlo::AddOp>(cx, set, int64_t{0}, 0), set});
+  mlir::Value zero = cx.constant(int64_t{0}, DType::I64);
+  return cx.elementwise<stablehlo::SubtractOp>({runningFold<stablehlo::AddOp>(cx, set, zero, 0), set});
 }
 
 } // namespace torchere::lowering

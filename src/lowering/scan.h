@@ -24,7 +24,7 @@ mlir::Value numberOfSet(Context &cx, mlir::Value mask);
 /// The running fold of one tensor with Op, whose neutral element is `initial`: by windows where the length is
 /// known, which is what compilers know best, else by a scan.
 template <class Op>
-mlir::Value runningFold(Context &cx, mlir::Value value, const Scalar &initial, int64_t axis) {
+mlir::Value runningFold(Context &cx, mlir::Value value, mlir::Value initial, int64_t axis) {
   Dim length = cx.size(value, axis);
   if (!length.isConstant())
     return scan(cx, {value}, axis, [&](const Values &earlier, const Values &later) {
@@ -32,8 +32,7 @@ mlir::Value runningFold(Context &cx, mlir::Value value, const Scalar &initial, i
     })[0];
   if (length.constant() <= 1)
     return value;
-  return reduceWindow<Op>(cx, value, cx.constant(initial, Context::dtype(value)),
-                          windowBefore(value, axis, length.constant()), cx.shape(value));
+  return reduceWindow<Op>(cx, value, initial, windowBefore(value, axis, length.constant()), cx.shape(value));
 }
 
 } // namespace torchere::lowering

@@ -37,6 +37,11 @@ CASES = {
         "lambda x, g: F.grid_sample(x, g, align_corners=False), (2, 3, 7, 8), 1.3 * torch.randn(2, 4, 5, 2)",
         "own_places=4 interpolation=1",
     ),
+    "a grid of pixels, the nearest ones": (
+        "lambda x, g: F.grid_sample(x, g, 'nearest', align_corners=False), (2, 3, 7, 8),"
+        " 1.3 * torch.randn(2, 4, 5, 2)",
+        "own_places=1 interpolation=1",
+    ),
     "a grid of pixels by cubes": (
         "lambda x, g: F.grid_sample(x, g, 'bicubic', 'border', True), (1, 3, 6, 5),"
         " 0.6 * torch.randn(1, 4, 3, 2)",

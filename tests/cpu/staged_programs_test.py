@@ -1,5 +1,5 @@
-"""Programs whose sizes depend on data, on the CPU engine: what comes before a size is planned once, what comes
-behind it for each size that turns up."""
+"""Programs whose sizes depend on data, on the CPU engine: what comes before a size is planned once, what
+comes behind it for each size that turns up."""
 
 from __future__ import annotations
 
@@ -122,6 +122,42 @@ for rows in (9, 5, 17, 9):
 print("done")
 """)
     assert lines == ["done"]
+
+
+def test_scans_of_nothing():
+    lines, _ = planned("""
+model = module(lambda x: (x[x > 0].cumsum(0), x[x > 0].logcumsumexp(0)))
+program = torchere.export(model, (torch.randn(9),))
+for given in (torch.randn(9), -torch.ones(9), torch.ones(9)):
+    check(program, model, given)
+print("done")
+""")
+    assert lines == ["done"]
+
+
+def test_sizes_that_the_rest_has_no_plan_for_are_interpreted():
+    """An element of nothing is no valid op, but one of a loop that does not run."""
+    lines, log = run(
+        BEGINNING
+        + """
+def added(x):
+    kept = x[x > 0]
+    def condition(i, total):
+        return i < (x > 0).sum()
+    def body(i, total):
+        return i + 1, total + kept.index_select(0, i.view(1))[0]
+    return torch.while_loop(condition, body, (torch.zeros((), dtype=torch.int64), torch.zeros(())))
+model = module(added)
+program = torchere.export(model, (torch.randn(9),))
+for given in (torch.randn(9), torch.ones(9), -torch.ones(9), torch.randn(9)):
+    check(program, model, given)
+print("done")
+""",
+        TORCHERE_LOG="info",
+    )
+    assert lines == ["done"]
+    (reason,) = re.findall(r"interpreted as a whole: (.*)", log)
+    assert "slice size of dimension 0: got 1, expected it in [0, 0]" in reason
 
 
 def test_profile_has_both_parts():

@@ -37,31 +37,6 @@ ThreadPool &poolOf(int64_t threads) {
   return *pool;
 }
 
-} // namespace
-
-void logPlan(const CompiledModule &compiled) {
-  if (!compiled.plan) {
-    TORCHERE_LOG_LINE(Info, "cpu", "[{}] is interpreted as a whole: {}", compiled.entry.name,
-                      compiled.reason);
-    return;
-  }
-  std::map<std::string, int64_t> counts = compiled.plan->evaluated;
-  if (compiled.weights)
-    for (const auto &[name, count] : compiled.weights->plan.evaluated)
-      counts[name] += count;
-  std::string evaluated;
-  for (const auto &[name, count] : counts)
-    evaluated += fmt::format(" {}={}", name, count);
-  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps, {} bytes of memory of their own; evaluated:{}",
-                    compiled.entry.name, compiled.plan->steps.size(), compiled.plan->arenaBytes,
-                    evaluated.empty() ? " none" : evaluated);
-  if (compiled.weights)
-    TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps on weights alone, for {} values", compiled.entry.name,
-                      compiled.weights->plan.steps.size(), compiled.weights->plan.results.size());
-}
-
-namespace {
-
 Result<ProgramSource> sourceOf(std::string_view code, const pjrt::CompileOptions &options,
                                const pjrt_server::ClientOptions &clientOptions) {
   Target target;

@@ -36,19 +36,21 @@ public:
   /// With the plans used last, up to `mostStoredBytes` of them.
   std::string stored() const final;
 
+  using Plan = std::shared_ptr<const pjrt_server::Program>;
+  /// That for the arguments' sizes, which is made if there is none.
+  Result<Plan> planFor(const pjrt_server::ArgumentLists &arguments) const;
+
   /// How many plans are kept.
   static constexpr size_t maxPlans = 64;
   static constexpr size_t mostStoredBytes = size_t(16) << 20;
 
 private:
-  using Plan = std::shared_ptr<const pjrt_server::Program>;
   struct Entry {
     Plan program;
     uint64_t usedAt = 0;                       ///< a running number
     std::shared_ptr<const std::string> stored; ///< once it was asked for
   };
   Result<BoundSizes> sizesOf(const pjrt_server::ArgumentLists &arguments) const;
-  Result<Plan> planFor(const pjrt_server::ArgumentLists &arguments) const;
   Plan find(const BoundSizes &sizes) const;
   Result<Plan> plan(const BoundSizes &sizes) const;
   /// What was stored for the sizes; null if nothing was, or nothing that can be used.

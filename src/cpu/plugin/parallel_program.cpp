@@ -57,14 +57,14 @@ compileProgram(const ModuleSource &read, Target target, const Context &context,
   int64_t count = target.processes.replicas * target.processes.partitions;
   for (target.process = 0; target.process < count; ++target.process) {
     TORCHERE_ASSIGN(CompiledModule compiled, compileModule(read, target));
-    if (count == 1 && !compiled.plan) {
-      TORCHERE_ASSIGN(auto staged, compileStages(read, compiled.entry, target, context, family));
+    auto program = std::make_unique<const CpuProgram>(std::move(compiled), target.processes, context, family);
+    if (count == 1 && !program->hasPlan()) {
+      TORCHERE_ASSIGN(auto staged, compileStages(read, program, target, context, family));
       if (staged)
         return staged;
     }
-    logPlan(compiled);
-    TORCHERE_LOG_LINE(Debug, "cpu", "[{}] planned in {:.2f} ms", compiled.entry.name, clock.milliseconds());
-    auto program = std::make_unique<const CpuProgram>(std::move(compiled), target.processes, context, family);
+    program->log();
+    TORCHERE_LOG_LINE(Debug, "cpu", "[{}] planned in {:.2f} ms", program->entry().name, clock.milliseconds());
     if (count == 1 || !program->hasPlan()) // the interpreter runs all processes
       return program;
     programs.push_back(std::move(program));

@@ -1,11 +1,14 @@
 // Implements the run of a program.
 #include "cpu/plugin/program.h"
 
+#include "base/log.h"
 #include "cpu/execute/packed_region.h"
 #include "cpu/kernels/float_environment.h"
 #include "cpu/plan/poison.h"
 #include "cpu/plugin/profile.h"
 #include "cpu/plugin/stored_program.h"
+
+#include <map>
 
 namespace torchere::cpu {
 
@@ -126,6 +129,27 @@ Result<CpuProgram::Tensors> CpuProgram::runPlan(const Arguments &arguments, Rend
 
 std::string CpuProgram::stored() const {
   return compiled.plan ? storePlan(compiled, context.isa) : std::string();
+}
+
+void CpuProgram::log() const {
+  if (!compiled.plan) {
+    TORCHERE_LOG_LINE(Info, "cpu", "[{}] is interpreted as a whole: {}", compiled.entry.name,
+                      compiled.reason);
+    return;
+  }
+  std::map<std::string, int64_t> counts = compiled.plan->evaluated;
+  if (compiled.weights)
+    for (const auto &[name, count] : compiled.weights->plan.evaluated)
+      counts[name] += count;
+  std::string evaluated;
+  for (const auto &[name, count] : counts)
+    evaluated += fmt::format(" {}={}", name, count);
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps, {} bytes of memory of their own; evaluated:{}",
+                    compiled.entry.name, compiled.plan->steps.size(), compiled.plan->arenaBytes,
+                    evaluated.empty() ? " none" : evaluated);
+  if (compiled.weights)
+    TORCHERE_LOG_LINE(Debug, "cpu", "[{}] {} steps on weights alone, for {} values", compiled.entry.name,
+                      compiled.weights->plan.steps.size(), compiled.weights->plan.results.size());
 }
 
 Result<ResultLists> CpuProgram::profile(const ArgumentLists &arguments, std::string &report) const {

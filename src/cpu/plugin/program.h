@@ -21,6 +21,8 @@ public:
   /// For how many sets of weights it has computed what depends on them alone.
   int64_t weightSetCount() const { return weightSets ? weightSets->count() : 0; }
   bool hasPlan() const { return compiled.plan.has_value(); }
+  /// Tells of the steps, or why there are none.
+  void log() const;
   std::string stored() const final;
   int64_t temporaryBytes() const final { return compiled.plan ? compiled.plan->arenaBytes : 0; }
   using Tensors = std::vector<interpreter::Tensor>;
@@ -57,8 +59,5 @@ private:
   mutable std::mutex mutex;
   mutable std::vector<Workspace> workspaces;
 };
-
-/// Tells the log of the steps, or why there are none.
-void logPlan(const CompiledModule &compiled);
 
 } // namespace torchere::cpu

@@ -44,28 +44,34 @@ private:
 
 Result<ResultLists> StagedProgram::run(const ArgumentLists &arguments) const {
   TORCHERE_ASSIGN(ResultLists computed, first->run(keptArguments(arguments)));
-  return rest.run(RestArguments(arguments, std::move(computed.front())).get());
+  RestArguments given(arguments, std::move(computed.front()));
+  Result<OpenProgram::Plan> plan = rest.planFor(given.get());
+  if (plan)
+    return (*plan)->run(given.get());
+  TORCHERE_LOG_LINE(Info, "cpu", "[{}] is interpreted as a whole: {}", entry().name, plan.error().text());
+  return whole->run(arguments);
 }
 
 Result<ResultLists> StagedProgram::profile(const ArgumentLists &arguments, std::string &report) const {
   std::string ofRest;
   TORCHERE_ASSIGN(ResultLists computed, first->profile(keptArguments(arguments), report));
-  Result<ResultLists> results =
-      rest.profile(RestArguments(arguments, std::move(computed.front())).get(), ofRest);
-  if (results)
-    report = joinReports(report, ofRest);
+  RestArguments given(arguments, std::move(computed.front()));
+  TORCHERE_ASSIGN(OpenProgram::Plan plan, rest.planFor(given.get()));
+  TORCHERE_ASSIGN(ResultLists results, plan->profile(given.get(), ofRest));
+  report = joinReports(report, ofRest);
   return results;
 }
 
 Result<std::unique_ptr<const pjrt_server::Program>>
-compileStages(const ModuleSource &read, const interpreter::EntryPoint &entry, const Target &target,
+compileStages(const ModuleSource &read, std::unique_ptr<const CpuProgram> &whole, const Target &target,
               const Context &context, const std::shared_ptr<PlanFamily> &family) {
   constexpr int mostStages = 100;
   if (target.stage == mostStages)
     return nullptr;
   // Without calls of kernels: whatever part cannot be planned is interpreted.
   TORCHERE_ASSIGN(stablehlo::Module module, read(ModuleUse::Interpretation));
-  if (!target.isFlat && !flattenOpen(module, entry.name))
+  const std::string &name = whole->entry().name;
+  if (!target.isFlat && !flattenOpen(module, name))
     return nullptr;
   std::optional<StagedModule> staged = splitStages(module);
   if (!staged)
@@ -79,12 +85,13 @@ compileStages(const ModuleSource &read, const interpreter::EntryPoint &entry, co
     return nullptr;
   TORCHERE_ASSIGN(interpreter::EntryPoint open,
                   interpreter::describeEntry(staged->rest, interpreter::OpenSizes::Allowed));
-  TORCHERE_LOG_LINE(Info, "cpu", "[{}] plans what depends on {} sizes when it is called", entry.name,
+  TORCHERE_LOG_LINE(Info, "cpu", "[{}] plans what depends on {} sizes when it is called", name,
                     std::ranges::count_if(open.arguments, &interpreter::EntryArgument::isInShapes));
-  logPlan(first);
   auto program = std::make_unique<const CpuProgram>(std::move(first), target.processes, context, family);
-  return std::make_unique<const StagedProgram>(
-      entry, std::move(program), OpenModule(std::move(staged->rest), std::move(open), flat), context);
+  program->log();
+  OpenModule rest(std::move(staged->rest), std::move(open), flat);
+  return std::make_unique<const StagedProgram>(std::move(whole), std::move(program), std::move(rest),
+                                               context);
 }
 
 } // namespace torchere::cpu

@@ -64,11 +64,12 @@ Result<std::unique_ptr<const CpuProgram>> loadPlan(std::string_view stored, cons
   TORCHERE_ASSIGN(std::optional<CompiledModule> compiled, loadModule(stored.substr(1), source.target.isa));
   if (!compiled)
     return nullptr;
-  logPlan(*compiled);
-  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] loaded {} bytes of a plan in {:.2f} ms", compiled->entry.name,
+  auto program = std::make_unique<const CpuProgram>(*std::move(compiled), source.target.processes,
+                                                    source.context, source.family);
+  program->log();
+  TORCHERE_LOG_LINE(Debug, "cpu", "[{}] loaded {} bytes of a plan in {:.2f} ms", program->entry().name,
                     stored.size(), clock.milliseconds());
-  return std::make_unique<const CpuProgram>(*std::move(compiled), source.target.processes, source.context,
-                                            source.family);
+  return program;
 }
 
 Result<std::unique_ptr<const Program>> loadProcesses(PlanReader &reader, const ProgramSource &source) {

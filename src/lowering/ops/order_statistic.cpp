@@ -87,7 +87,8 @@ mlir::Value runLengths(Context &cx, mlir::Value sorted, int64_t axis) {
                                   axis),
                    shape);
   mlir::Value starts = cx.select(cx.compare(Direction::NE, sorted, before), places, zero);
-  mlir::Value start = runningFold<stablehlo::MaxOp>(cx, starts, int64_t{0}, axis);
+  mlir::Value start =
+      runningFold<stablehlo::MaxOp>(cx, starts, cx.constant(int64_t{0}, Context::dtype(starts)), axis);
   return cx.elementwise<stablehlo::SubtractOp>({places, start});
 }
 

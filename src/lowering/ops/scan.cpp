@@ -18,7 +18,7 @@ template <class Op> Result<mlir::Value> running(Context &cx, const Args &args, c
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
   if (Context::rank(self) == 0)
     return cx.convert(self, dtype);
-  return cx.convert(runningFold<Op>(cx, self, initial, axis), dtype);
+  return cx.convert(runningFold<Op>(cx, self, cx.constant(initial, Context::dtype(self)), axis), dtype);
 }
 
 Result<mlir::Value> runningSum(Context &cx, const Args &args) {
@@ -29,19 +29,23 @@ Result<mlir::Value> runningProduct(Context &cx, const Args &args) {
   return running<stablehlo::MulOp>(cx, args, int64_t{1});
 }
 
-/// Extreme values and their positions: of equals the later one, and NaN from its first occurrence on.
-template <Direction direction> Result<Values> runningExtreme(Context &cx, const Args &args) {
+/// Extreme values and their positions: of equals the later one, and NaN from its first occurrence on. The
+/// place is that of the last element that is as large as all before it.
+template <class Op> Result<Values> runningExtreme(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   TORCHERE_ASSIGN(int64_t axis, cx.axis(args.integer("dim"), Context::rank(self)));
   if (Context::rank(self) == 0)
     return Values{self, cx.full(int64_t{0}, DType::I64, {})};
+  mlir::Type element = Context::elementType(self);
+  bool isMaximum = std::is_same_v<Op, stablehlo::MaxOp>;
+  mlir::Value values = runningFold<Op>(cx, self, isMaximum ? cx.lowest(element) : cx.highest(element), axis);
+  mlir::Value isExtreme = cx.compare(Direction::EQ, self, values);
+  if (dtypeInfo(Context::dtype(self)).isFloatingPoint)
+    isExtreme = cx.elementwise<stablehlo::OrOp>({isExtreme, cx.compare(Direction::NE, self, self)});
   mlir::Value places = cx.iota(cx.shape(self), DType::I64, axis);
-  return scan(cx, {self, places}, axis, [&](const Values &earlier, const Values &later) {
-    mlir::Value replaces = cx.compare(direction, later[0], earlier[0]);
-    if (dtypeInfo(Context::dtype(self)).isFloatingPoint)
-      replaces = cx.elementwise<stablehlo::OrOp>({replaces, cx.compare(Direction::NE, later[0], later[0])});
-    return Values{cx.select(replaces, later[0], earlier[0]), cx.select(replaces, later[1], earlier[1])};
-  });
+  places = cx.select(isExtreme, places, cx.fullLike(int64_t{0}, places));
+  mlir::Value first = cx.constant(int64_t{0}, DType::I64);
+  return Values{values, runningFold<stablehlo::MaxOp>(cx, places, first, axis)};
 }
 
 /// log(exp(a) + exp(b)) computed from the larger one; equal operands are a special case because of
@@ -71,9 +75,9 @@ void addScan(OpTable &table) {
   table.add("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", runningSum);
   table.add("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", runningProduct);
   table.add("aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-            runningExtreme<Direction::GE>);
+            runningExtreme<stablehlo::MaxOp>);
   table.add("aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-            runningExtreme<Direction::LE>);
+            runningExtreme<stablehlo::MinOp>);
   table.add("aten::logcumsumexp(Tensor self, int dim) -> Tensor", runningLogSum);
 }
 

@@ -19,7 +19,8 @@ mlir::Value offsetsOf(Context &cx, const Args &args) {
   int64_t last = Context::rank(lengths) - 1;
   Dims first = cx.shape(lengths);
   first[last] = 1;
-  mlir::Value ends = runningFold<stablehlo::AddOp>(cx, lengths, int64_t{0}, last);
+  mlir::Value ends =
+      runningFold<stablehlo::AddOp>(cx, lengths, cx.constant(int64_t{0}, Context::dtype(lengths)), last);
   return cx.concatenate({cx.full(int64_t{0}, DType::I64, first), ends}, last);
 }
 

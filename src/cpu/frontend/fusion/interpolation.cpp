@@ -55,10 +55,7 @@ SmallVector<int64_t> slicesOfColumns(stablehlo::GatherOp gather) {
   return SmallVector<int64_t>(all.begin(), all.end());
 }
 
-std::optional<Tap> tapOf(mlir::Value term) {
-  auto product = term.hasOneUse() ? term.getDefiningOp<stablehlo::MulOp>() : nullptr;
-  if (!product)
-    return std::nullopt;
+std::optional<Tap> tapOf(stablehlo::MulOp product) {
   for (unsigned i = 0; i < 2; ++i) {
     auto gather = product->getOperand(i).getDefiningOp<stablehlo::GatherOp>();
     if (!gather || !gather->hasOneUse())
@@ -86,7 +83,8 @@ SmallVector<Tap> tapsOf(stablehlo::AddOp sum) {
       open.append({inner->getOperand(1), inner->getOperand(0)});
       continue;
     }
-    std::optional<Tap> tap = tapOf(value);
+    auto product = value.hasOneUse() ? value.getDefiningOp<stablehlo::MulOp>() : nullptr;
+    std::optional<Tap> tap = product ? tapOf(product) : std::nullopt;
     if (!tap)
       return {};
     taps.push_back(*tap);
@@ -100,13 +98,17 @@ SmallVector<Tap> tapsOf(stablehlo::AddOp sum) {
   return isOne ? taps : SmallVector<Tap>();
 }
 
-bool fuseInterpolation(stablehlo::AddOp sum) {
-  auto type = dyn_cast<RankedTensorType>(sum->getResult(0).getType());
-  if (!type || !type.hasStaticShape() || !type.getElementType().isF32() || type.getNumElements() == 0)
-    return false;
-  SmallVector<Tap> taps = tapsOf(sum);
+/// Columns at one place each, as sampling at the nearest one has them: no sum, but the same walk.
+SmallVector<Tap> onlyTapOf(stablehlo::MulOp product) {
+  std::optional<Tap> tap = tapOf(product);
+  return tap && tap->axis < 0 ? SmallVector<Tap>{*tap} : SmallVector<Tap>();
+}
+
+/// `sum` is that of the taps.
+bool fuseTaps(Operation *sum, SmallVector<Tap> taps) {
   if (taps.empty())
     return false;
+  auto type = cast<RankedTensorType>(sum->getResult(0).getType());
   stablehlo::GatherOp first = taps[0].gather;
   SmallVector<mlir::Value> operands{first.getOperand()};
   for (Tap &tap : taps)
@@ -116,7 +118,7 @@ bool fuseInterpolation(stablehlo::AddOp sum) {
   NamedAttribute places = isAlongAxis
                               ? builder.getNamedAttr("axis", builder.getI64IntegerAttr(taps[0].axis))
                               : builder.getNamedAttr("dimension_numbers", first.getDimensionNumbersAttr());
-  Operation *call = createKernelCall(builder, sum.getLoc(), isAlongAxis ? "interpolation" : "gathered_sum",
+  Operation *call = createKernelCall(builder, sum->getLoc(), isAlongAxis ? "interpolation" : "gathered_sum",
                                      type, operands, {places});
   sum->getResult(0).replaceAllUsesWith(call->getResult(0));
   sum->erase(); // so that nothing uses its parts
@@ -127,12 +129,19 @@ bool fuseInterpolation(stablehlo::AddOp sum) {
 
 int64_t fuseInterpolations(func::FuncOp function) {
   // The whole sum before its parts.
-  SmallVector<stablehlo::AddOp> sums;
-  function.walk([&](stablehlo::AddOp op) { sums.push_back(op); });
-  return llvm::count_if(llvm::reverse(sums), [](stablehlo::AddOp sum) {
-    if (!sum->getResult(0).use_empty())
-      return fuseInterpolation(sum);
-    sum->erase(); // a part of one that was fused
+  SmallVector<Operation *> found;
+  function.walk([&](Operation *op) {
+    if (!isa<stablehlo::AddOp, stablehlo::MulOp>(op))
+      return;
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (type && type.hasStaticShape() && type.getElementType().isF32() && type.getNumElements() > 0)
+      found.push_back(op);
+  });
+  return llvm::count_if(llvm::reverse(found), [](Operation *op) {
+    auto sum = dyn_cast<stablehlo::AddOp>(op);
+    if (!op->getResult(0).use_empty())
+      return fuseTaps(op, sum ? tapsOf(sum) : onlyTapOf(cast<stablehlo::MulOp>(op)));
+    op->erase(); // a part of one that was fused
     return false;
   });
 }
