@@ -158,6 +158,41 @@ def test_gathered_rows_are_written_where_they_are_joined():
     assert [int(count) for count in lines[1::2]] == [1, 1, 1, 2, 1, 3]
 
 
+PADDED = """
+class Model(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+    def forward(self, x):
+        return self.function(x)
+
+F = torch.nn.functional
+def joined(x):
+    inner = torch.cat([x, x.flip(1)], 2)
+    return inner, torch.cat([inner[:, :1], inner, inner[:, -2:].flip(2)], 1)
+
+image, volume = torch.randn(2, 3, 6, 7), torch.randn(2, 3, 4, 5, 6)
+for function, x in (
+    (lambda x: F.pad(x, (1, 2, 3, 1), "reflect"), image),
+    (lambda x: F.pad(x, (1, 2, 3, 1), "replicate").tanh(), image),
+    (lambda x: F.pad(x, (2, 1, 0, 3), "circular"), image),
+    (lambda x: F.pad(x, (2, 1, 1, 2, 3, 1), "reflect") * 2, volume),
+    (lambda x: joined(x)[1], image),
+    (lambda x: torch.cat([joined(x)[1].exp(), joined(x)[1] + joined(x)[0].sum()], 3), image),  # read later
+    (lambda x: torch.cat([torch.cat([x, x], 0), torch.cat([x, x + 1], 0).flip(0)], 3), image),
+):
+    program = check(Model(function), x)
+    print([row.kernel for row in program.profile(x).rows].count("copy"))
+"""
+
+
+def test_padding_by_what_is_there_copies_once():
+    """The middle is copied once, to where the last dimension that is padded wants it."""
+    lines, _ = run(BEGINNING + PADDED)
+    assert lines[::2] == ["right"] * 7
+    assert [int(count) for count in lines[1:7:2]] == [5, 5, 4]
+
+
 JAX = """
 import numpy
 import jax, jax.numpy as jnp

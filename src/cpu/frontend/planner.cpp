@@ -160,33 +160,51 @@ View Planner::allocateInOrder(mlir::Value value, std::span<const int64_t> order)
 
 View Planner::wholeOf(Operation *concatenation) {
   auto found = wholes.find(concatenation);
-  mlir::Value value = concatenation->getResult(0);
-  return found == wholes.end() ? allocate(elementTypeOf(value), shapeOf(value)) : found->second;
+  return found == wholes.end() ? allocateInPlace(concatenation->getResult(0)) : found->second;
+}
+
+/// Whether nothing reads the value but this concatenation, of which it may also give parts (padding by what
+/// lies at the edges).
+static bool isReadBy(mlir::Value value, stablehlo::ConcatenateOp join) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user == join.getOperation() ||
+           (isa<stablehlo::SliceOp, stablehlo::ReverseOp, stablehlo::BroadcastInDimOp>(user) &&
+            isReadBy(user->getResult(0), join));
+  });
+}
+
+/// The concatenation that alone reads the value, which is one of its parts.
+static stablehlo::ConcatenateOp onlyJoinOf(mlir::Value value) {
+  for (Operation *user : value.getUsers())
+    if (auto join = dyn_cast<stablehlo::ConcatenateOp>(user))
+      return llvm::count(join->getOperands(), value) == 1 && isReadBy(value, join)
+                 ? join
+                 : stablehlo::ConcatenateOp();
+  return {};
 }
 
 View Planner::allocateInPlace(mlir::Value value) {
   mlir::Value part = value;
   while (part.hasOneUse() && llvm::isa<stablehlo::ReshapeOp>(*part.user_begin()))
     part = part.user_begin()->getResult(0);
-  auto join =
-      part.hasOneUse() ? dyn_cast<stablehlo::ConcatenateOp>(*part.user_begin()) : stablehlo::ConcatenateOp();
+  stablehlo::ConcatenateOp join = onlyJoinOf(part);
   if (!join || join->getBlock() != value.getParentBlock() || elementCount(shapeOf(value)) == 0)
     return allocate(value);
   auto dimension = static_cast<size_t>(join.getDimension());
-  View whole = denseView(0, elementTypeOf(value), shapeOf(join->getResult(0)));
-  Sizes starts(whole.shape.size()), steps(whole.shape.size(), 1);
+  Sizes shape = shapeOf(join->getResult(0)), starts(shape.size()), steps(shape.size(), 1);
+  bool isInRow = std::all_of(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(dimension),
+                             [](int64_t size) { return size == 1; });
+  if (isInRow) // any part is laid there afterwards
+    return allocate(value);
   for (mlir::Value operand : join->getOperands()) {
     if (operand == part)
       break;
     starts[dimension] += shapeOf(operand)[dimension];
   }
-  bool isInRow = std::all_of(whole.shape.begin(), whole.shape.begin() + static_cast<ptrdiff_t>(dimension),
-                             [](int64_t size) { return size == 1; });
+  View whole = wholes[join] = wholeOf(join);
   std::optional<View> place = reshaped(sliced(whole, starts, shapeOf(part), steps), shapeOf(value));
-  if (isInRow || !place) // in a row, any part is laid there afterwards
+  if (!place)
     return allocate(value);
-  whole = wholes[join] = wholeOf(join);
-  place->buffer = whole.buffer;
   bind(value, *place);
   return *place;
 }

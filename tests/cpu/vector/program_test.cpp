@@ -31,7 +31,8 @@ TEST_P(Vector, ElementaryFunctions) {
       {Logistic, [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 30},
       {Sine, std::sin, -100, 100},
       {Cosine, std::cos, -100, 100},
-      {Tan, std::tan, -1.5f, 1.5f},
+      {Tan, std::tan, -1.5f, 1.5f, 4},
+      {Tan, std::tan, -100, 100, 4},
       {Tanh, std::tanh, -10, 10},
       {Tanh, std::tanh, -1e-3f, 1e-3f},
       {Erf, std::erf, -5, 5},
@@ -140,6 +141,24 @@ TEST_P(Vector, Powers) {
       ASSERT_NEAR(z[i], expected, 1e-44) << x[i] << " ^ " << y[i];
     else
       ASSERT_NEAR(z[i], expected, 1.5e-7 * std::fabs(expected)) << x[i] << " ^ " << y[i];
+  }
+}
+
+TEST_P(Vector, PowersOfTwo) {
+  std::vector<float> y = {0.0f,   -0.0f,   kInf,    -kInf,   NAN,   127.99f,
+                          128.0f, -126.0f, -149.0f, -150.5f, 1e30f, -1e30f};
+  for (int i = -1300; i < 1290; ++i)
+    y.push_back(0.1f * float(i));
+  auto z =
+      apply2<float, float>(VectorOp::Power, DType::F32, DType::F32, std::vector<float>(y.size(), 2.0f), y);
+  for (size_t i = 0; i < y.size(); ++i) {
+    float expected = float(std::exp2(double(y[i])));
+    if (std::isnan(expected))
+      ASSERT_TRUE(std::isnan(z[i])) << y[i];
+    else if (std::isinf(expected))
+      ASSERT_EQ(z[i], expected) << y[i];
+    else
+      ASSERT_NEAR(z[i], expected, std::max(1.5e-7 * expected, 1.5e-45)) << y[i];
   }
 }
 

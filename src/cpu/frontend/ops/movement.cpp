@@ -108,15 +108,15 @@ Result<bool> planConcatenate(Planner &planner, Operation *op) {
   }
   View whole = planner.wholeOf(op);
   planner.bind(op->getResult(0), whole);
-  bool isInRow =
-      std::all_of(whole.shape.begin(), whole.shape.begin() + static_cast<std::ptrdiff_t>(dimension),
-                  [](int64_t size) { return size == 1; });
+  bool isInRow = isDense(whole) && std::all_of(whole.shape.begin(),
+                                               whole.shape.begin() + static_cast<std::ptrdiff_t>(dimension),
+                                               [](int64_t size) { return size == 1; });
   size_t laid = isInRow ? layPrefix(planner, parts, whole) : 0;
   Sizes starts(whole.shape.size()), steps(whole.shape.size(), 1);
   for (size_t i = 0; i < parts.size(); ++i) {
     View place = sliced(whole, starts, parts[i].shape, steps);
     starts[dimension] += parts[i].shape[dimension];
-    bool isThere = parts[i].buffer == whole.buffer && parts[i].offset == place.offset;
+    bool isThere = parts[i].buffer == place.buffer && parts[i].offset == place.offset;
     if (!isThere && i >= laid && !(isInRow && planner.layInto(parts[i], whole, place.offset)))
       TORCHERE_TRY(planner.emitCopy(parts[i], place));
   }

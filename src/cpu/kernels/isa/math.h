@@ -76,6 +76,16 @@ TORCHERE_INLINE F exponential(F x) {
 #endif
 }
 
+/// The whole part is exact, and so is the rest before it is scaled.
+TORCHERE_INLINE F powerOfTwo(F x) {
+  F bounded = clampTo(x, -152.0f, 129.0f);
+  F shifted = bounded + kRounder, whole = shifted - kRounder;
+  F p = exponentialOfRest((bounded - whole) * 0.693147181f);
+  I n = asInt(shifted) - static_cast<int>(0x4b400000), half = n >> 1; // two factors, as in exponential()
+  F factor = powerOfTwo(half);
+  return (p * factor + factor) * powerOfTwo(n - half);
+}
+
 /// y / x of x that is at least 1, or NaN: one step from an estimate of 14 bits, where there is one.
 TORCHERE_INLINE F quotientByLarge(F y, F x) {
 #if defined(__AVX512F__)
@@ -238,23 +248,26 @@ TORCHERE_INLINE F logistic(F x) {
   return quotientByLarge(splat(1.0f), 1.0f + exponential(-x));
 }
 
-/// Sine and cosine by a reduction to quarters of pi, for |x| below 8192; others are the C library's, one by
-/// one.
-template <bool kCosine> TORCHERE_INLINE F circular(F x) {
+/// The sine and cosine of what a reduction to quarters of pi leaves, and how many quarters it took: for |x|
+/// below 8192.
+struct QuarterTurns {
+  I count;
+  F sine, cosine;
+};
+TORCHERE_INLINE QuarterTurns quarterTurns(F x) {
   constexpr float s[] = {2.718274446e-06f, -1.983933099e-04f, 8.333329374e-03f, -1.666666664e-01f};
   constexpr float c[] = {-2.720989272e-07f, 2.479951589e-05f, -1.388888374e-03f, 4.166666662e-02f};
   F shifted = x * 0.636619772f + kRounder;
   F q = shifted - kRounder;
-  I quarter = asInt(shifted) + (kCosine ? 1 : 0);
   F r = x - q * 1.5703125f - q * 4.83751296997e-4f;
   r = r - q * 7.54953362e-8f;
   r = r - q * 2.5633441e-12f;
   F z = r * r;
-  F sine = r + r * z * polynomialOf(z, s);
-  F cosine = 1.0f - 0.5f * z + z * z * polynomialOf(z, c);
-  F y = (quarter & 1) != 0 ? cosine : sine;
-  y = (quarter & 2) != 0 ? -y : y;
-  y = !kCosine && x == 0.0f ? x : y;
+  return {asInt(shifted), r + r * z * polynomialOf(z, s), 1.0f - 0.5f * z + z * z * polynomialOf(z, c)};
+}
+
+/// y, but of what is not below 8192 in magnitude the C library's, one by one.
+template <class Fn> TORCHERE_INLINE F orOneByOne(F y, F x, Fn fn) {
   I large = !(absolute(x) < 8192.0f) ? I{} - 1 : I{};
   bool any = false;
   for (int i = 0; i < kLanes; ++i)
@@ -262,14 +275,29 @@ template <bool kCosine> TORCHERE_INLINE F circular(F x) {
   if (__builtin_expect(any, 0))
     for (int i = 0; i < kLanes; ++i)
       if (large[i])
-        y[i] = kCosine ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
+        y[i] = fn(x[i]);
   return y;
+}
+
+template <bool kCosine> TORCHERE_INLINE F circular(F x) {
+  QuarterTurns turns = quarterTurns(x);
+  I quarter = turns.count + (kCosine ? 1 : 0);
+  F y = (quarter & 1) != 0 ? turns.cosine : turns.sine;
+  y = (quarter & 2) != 0 ? -y : y;
+  y = !kCosine && x == 0.0f ? x : y;
+  return orOneByOne(y, x, [](float each) { return kCosine ? __builtin_cosf(each) : __builtin_sinf(each); });
 }
 TORCHERE_INLINE F sine(F x) {
   return circular<false>(x);
 }
 TORCHERE_INLINE F cosine(F x) {
   return circular<true>(x);
+}
+TORCHERE_INLINE F tangent(F x) {
+  QuarterTurns turns = quarterTurns(x);
+  auto isOdd = (turns.count & 1) != 0;
+  F y = (isOdd ? turns.cosine : turns.sine) / (isOdd ? -turns.sine : turns.cosine);
+  return orOneByOne(x == 0.0f ? x : y, x, [](float each) { return __builtin_tanf(each); });
 }
 
 /// x times the normal distribution's share below x: exp(-p(|x|)) is its tail, which has no cancellation.

@@ -48,11 +48,25 @@ TORCHERE_INLINE D powerOf(D x, D y) {
   return x < 0.0 ? ofNegative : value;
 }
 
+bool areTwos(const float *x, int64_t n) {
+  if (n < kLanes || x[0] != 2.0f) // as a rule one element tells
+    return false;
+  for (int64_t i = 0; i < n; ++i)
+    if (x[i] != 2.0f)
+      return false;
+  return true;
+}
+
 /// In f64, rounded once; the C library knows zeros, infinities and NaN.
 void powers(void *result, const void *a, const void *b, const void *, int64_t n) {
   constexpr int lanes = kLanesOf<double>;
   float *r = static_cast<float *>(result);
   const float *x = static_cast<const float *>(a), *y = static_cast<const float *>(b);
+  if (areTwos(x, n)) {
+    auto ofTwo = [](F exponent) { return powerOfTwo(exponent); };
+    mapVectors<float, decltype(ofTwo)>(result, b, nullptr, nullptr, n);
+    return;
+  }
   for (int64_t i = 0; i < n; i += lanes) {
     int64_t count = n - i < lanes ? n - i : lanes;
     float part[2][lanes] = {};
@@ -87,6 +101,7 @@ void addFloats(Primitives &table) {
   setFloats(table, Logistic, [](F x) { return logistic(x); });
   setFloats(table, Sine, [](F x) { return sine(x); });
   setFloats(table, Cosine, [](F x) { return cosine(x); });
+  setFloats(table, Tan, [](F x) { return tangent(x); });
   setFloats(table, Tanh, [](F x) { return hyperbolicTangent(x); });
   setFloats(table, Erf, [](F x) { return errorFunction(x); });
   setFloats(table, Erfc, [](F x) { return errorFunctionComplement(x); });
@@ -112,7 +127,6 @@ void addFloats(Primitives &table) {
     return loadFloats(half);
   });
   set1<float>(table, RoundNearestAfz, [](float x) { return roundAway(x); });
-  set1<float>(table, Tan, [](float x) { return __builtin_tanf(x); });
   set1<float>(table, Cbrt, [](float x) { return __builtin_cbrtf(x); });
   setFloats2(table, Atan2, [](F y, F x) { return angle(y, x); });
   setFloats2(table, Remainder, [](F a, F b) { return remainderOf(a, b); });
