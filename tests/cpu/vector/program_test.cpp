@@ -89,7 +89,17 @@ TEST_P(Vector, ElementaryFunctionsOfF64) {
                             {Log, logarithm, 0.999, 1.001},
                             {Log, logarithm, 0, 1e300},
                             {Logistic, [](Long x) { return 1 / (1 + std::exp(-x)); }, -40, 40},
-                            {Silu, [](Long x) { return x / (1 + std::exp(-x)); }, -700, 40}}) {
+                            {Silu, [](Long x) { return x / (1 + std::exp(-x)); }, -700, 40},
+                            {ExponentialMinusOne, [](Long x) { return std::expm1(x); }, -45, 711},
+                            {ExponentialMinusOne, [](Long x) { return std::expm1(x); }, -1, 1},
+                            {Tanh, [](Long x) { return std::tanh(x); }, -25, 25},
+                            {Tanh, [](Long x) { return std::tanh(x); }, -0.01, 0.01},
+                            {Sine, [](Long x) { return std::sin(x); }, -10, 10},
+                            {Sine, [](Long x) { return std::sin(x); }, -999999, 1000010},
+                            {Cosine, [](Long x) { return std::cos(x); }, -10, 10},
+                            {Cosine, [](Long x) { return std::cos(x); }, -999999, 1000010},
+                            {Tan, [](Long x) { return std::tan(x); }, -10, 10},
+                            {Tan, [](Long x) { return std::tan(x); }, -999999, 1000010}}) {
     std::vector<double> x = {0.0,
                              -0.0,
                              infinity,
@@ -102,7 +112,10 @@ TEST_P(Vector, ElementaryFunctionsOfF64) {
                              2.2250738585072e-308,
                              1.797693134862e308,
                              -2e9,
-                             1e9};
+                             1e9,
+                             0x1.921fb54442d18p+0, // next to poles and zeros
+                             0x1.921fb54442d18p+1,
+                             0x1.f9cbe7a2e4f6p+18};
     for (int i = 0; i <= 3001; ++i)
       x.push_back(f.low + (f.high - f.low) * i / 3001);
     auto y = apply1<double, double>(f.op, DType::F64, DType::F64, x);

@@ -266,15 +266,15 @@ TORCHERE_INLINE QuarterTurns quarterTurns(F x) {
   return {asInt(shifted), r + r * z * polynomialOf(z, s), 1.0f - 0.5f * z + z * z * polynomialOf(z, c)};
 }
 
-/// y, but of what is not below 8192 in magnitude the C library's, one by one.
-template <class Fn> TORCHERE_INLINE F orOneByOne(F y, F x, Fn fn) {
-  I large = !(absolute(x) < 8192.0f) ? I{} - 1 : I{};
+/// y, but of what is not below the limit in magnitude the C library's, one by one.
+template <class T, class Fn> TORCHERE_INLINE Vec<T> orOneByOne(Vec<T> y, Vec<T> x, T limit, Fn fn) {
+  auto isNear = (x < limit) & (x > -limit);
   bool any = false;
-  for (int i = 0; i < kLanes; ++i)
-    any |= large[i] != 0;
+  for (int i = 0; i < kLanesOf<T>; ++i)
+    any |= isNear[i] == 0;
   if (__builtin_expect(any, 0))
-    for (int i = 0; i < kLanes; ++i)
-      if (large[i])
+    for (int i = 0; i < kLanesOf<T>; ++i)
+      if (isNear[i] == 0)
         y[i] = fn(x[i]);
   return y;
 }
@@ -285,7 +285,8 @@ template <bool kCosine> TORCHERE_INLINE F circular(F x) {
   F y = (quarter & 1) != 0 ? turns.cosine : turns.sine;
   y = (quarter & 2) != 0 ? -y : y;
   y = !kCosine && x == 0.0f ? x : y;
-  return orOneByOne(y, x, [](float each) { return kCosine ? __builtin_cosf(each) : __builtin_sinf(each); });
+  return orOneByOne(y, x, 8192.0f,
+                    [](float each) { return kCosine ? __builtin_cosf(each) : __builtin_sinf(each); });
 }
 TORCHERE_INLINE F sine(F x) {
   return circular<false>(x);
@@ -297,7 +298,7 @@ TORCHERE_INLINE F tangent(F x) {
   QuarterTurns turns = quarterTurns(x);
   auto isOdd = (turns.count & 1) != 0;
   F y = (isOdd ? turns.cosine : turns.sine) / (isOdd ? -turns.sine : turns.cosine);
-  return orOneByOne(x == 0.0f ? x : y, x, [](float each) { return __builtin_tanf(each); });
+  return orOneByOne(x == 0.0f ? x : y, x, 8192.0f, [](float each) { return __builtin_tanf(each); });
 }
 
 /// x times the normal distribution's share below x: exp(-p(|x|)) is its tail, which has no cancellation.
