@@ -22,9 +22,26 @@ Result<mlir::Value> gather(Context &cx, const Args &args) {
   return cx.reshape(gatherSlices(cx, self, elementsAlong(cx, index, axis)), cx.resultType().shape);
 }
 
+/// The dimensions that a mask of several selects from become one, and so does the mask: its places need not
+/// be divided into coordinates.
+void joinMasked(Context &cx, mlir::Value &self, Values &indices) {
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    mlir::Value &index = indices[axis];
+    if (!index || !hasMask({index}) || Context::rank(index) < 2)
+      continue;
+    Dims shape = cx.shape(self);
+    auto first = shape.begin() + static_cast<ptrdiff_t>(axis), last = first + Context::rank(index);
+    *first = cx.product({first, last});
+    shape.erase(first + 1, last);
+    self = cx.reshape(self, shape);
+    index = flattened(cx, index);
+  }
+}
+
 Result<mlir::Value> index(Context &cx, const Args &args) {
   mlir::Value self = args.tensor("self");
   Values indices = args.optionalTensors("indices");
+  joinMasked(cx, self, indices);
   TORCHERE_ASSIGN(Placement placement, placementOf(cx, self, indices));
   if (hasMask(indices))
     for (int64_t axis : placement.axes)
